@@ -1,0 +1,166 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+/**
+ * @file
+ * Measures collectives over sizes, as nccl-tests does on real clusters:
+ *
+ *   ./ns3w run "collective-benchmark --operation=all-reduce --ranks=16 --bytes=8:64M:x4"
+ */
+
+#include "ns3/core-module.h"
+#include "ns3/distributed-training-module.h"
+
+#include <cstdio>
+#include <iostream>
+
+using namespace ns3;
+using namespace ns3::training;
+
+namespace
+{
+
+/** What the program is asked for, beside the cluster. */
+struct BenchmarkOptions
+{
+    std::string operation{"all-reduce"};
+    std::string bytes{"8:64M:x8"};
+    std::string payload{"virtual"};
+    uint64_t warmup{1};
+    std::string json;
+};
+
+JsonValue
+ToJson(const CollectiveMeasurement& row, const std::string& algorithm)
+{
+    auto json = JsonValue::Object();
+    json.Set("algorithm", algorithm)
+        .Set("operation", GetName(row.operation))
+        .Set("bytes", row.bytes)
+        .Set("time_us", row.seconds * 1e6)
+        .Set("algbw_GBps", row.algorithmBandwidth)
+        .Set("busbw_GBps", row.busBandwidth)
+        .Set("lower_bound_us", row.lowerBound * 1e6)
+        .Set("efficiency", row.efficiency)
+        .Set("verified", row.verified);
+    return json;
+}
+
+int
+Benchmark(int argc, char* argv[])
+{
+    BenchmarkOptions benchmark;
+    ClusterOptions clusterOptions;
+    ProgramOptions options("collective-benchmark",
+                           "Measures a collective over sizes on a simulated cluster.");
+    options.Group("Benchmark");
+    std::string operations;
+    for (CollectiveOperation operation : GetCollectiveOperations())
+    {
+        operations += (operations.empty() ? "" : ", ") + GetName(operation);
+    }
+    options.AddString("operation", "what to do: " + operations, benchmark.operation);
+    options.AddString("bytes",
+                      "sizes of the whole vector: begin:end:xFACTOR, begin:end:STEP, or a list "
+                      "a,b,c; with units such as 64K, 1MiB",
+                      benchmark.bytes);
+    options.AddChoice("payload",
+                      "virtual carries sizes, real carries numbers and compares the results",
+                      benchmark.payload,
+                      {"virtual", "real"});
+    options.AddUnsigned("warmup", "runs of each size that are not measured", benchmark.warmup, 0, 1000);
+    options.AddString("json", "file for the results as JSON, or - for standard output", benchmark.json);
+    clusterOptions.AddTo(options, "algorithm");
+    options.Parse(argc, argv);
+
+    const CollectiveOperation operation = FindCollectiveOperation(benchmark.operation);
+    const std::vector<uint64_t> sizes = ParseSizes("--bytes", benchmark.bytes);
+    const bool real = benchmark.payload == "real";
+    for (uint64_t bytes : sizes)
+    {
+        if (real && bytes % sizeof(float) != 0)
+        {
+            throw ConfigurationError("--bytes=" + std::to_string(bytes) +
+                                     " with --payload=real (allowed: multiples of 4)");
+        }
+    }
+    JsonOutput json(benchmark.json);
+    Cluster cluster(clusterOptions);
+    cluster.GetPlanner().Get(operation, 0, 0); // refuses what the algorithm cannot do
+    GuardedRun run(cluster);
+
+    const bool table = benchmark.json != "-";
+    if (table)
+    {
+        std::printf("# %s, %s, %u ranks, %s, %s, %s\n",
+                    benchmark.operation.c_str(),
+                    clusterOptions.algorithm.c_str(),
+                    cluster.GetRanks(),
+                    clusterOptions.topology.c_str(),
+                    FormatRate(clusterOptions.rate).c_str(),
+                    clusterOptions.transport.c_str());
+        std::printf("%14s %14s %12s %12s %16s %11s %9s\n",
+                    "bytes",
+                    "time (us)",
+                    "algbw (GB/s)",
+                    "busbw (GB/s)",
+                    "lower bound (us)",
+                    "efficiency",
+                    "verified");
+    }
+    auto rows = JsonValue::Array();
+    std::string mismatch;
+    for (uint64_t bytes : sizes)
+    {
+        CollectiveMeasurement row;
+        for (uint64_t i = 0; i <= benchmark.warmup && mismatch.empty(); i++)
+        {
+            row = MeasureCollective(cluster, run, operation, bytes, real, RngSeedManager::GetRun());
+            mismatch = row.mismatch;
+        }
+        rows.Append(ToJson(row, clusterOptions.algorithm));
+        if (table)
+        {
+            std::printf("%14llu %14.3f %12.3f %12.3f %16.3f %11.3f %9s\n",
+                        static_cast<unsigned long long>(row.bytes),
+                        row.seconds * 1e6,
+                        row.algorithmBandwidth,
+                        row.busBandwidth,
+                        row.lowerBound * 1e6,
+                        row.efficiency,
+                        row.verified ? "yes" : (real ? "WRONG" : "no"));
+            std::fflush(stdout);
+        }
+        if (!mismatch.empty())
+        {
+            break;
+        }
+    }
+    const RunCost cost = GetRunCost(cluster.GetFabric());
+    auto document = JsonValue::Object();
+    document.Set("rows", rows);
+    AddRunCost(document, cost);
+    document.Set("configuration", GetConfiguration(options, cluster));
+    document.Set("version", GetVersion());
+    json.Write(document);
+    if (table)
+    {
+        std::printf("%s\n", FormatRunCost(cost).c_str());
+    }
+    Simulator::Destroy();
+    if (!mismatch.empty())
+    {
+        std::cerr << "collective-benchmark: wrong result: " << mismatch << std::endl;
+        return 4;
+    }
+    return 0;
+}
+
+} // namespace
+
+int
+main(int argc, char* argv[])
+{
+    return RunProgram("collective-benchmark", [&] { return Benchmark(argc, argv); });
+}

@@ -1,0 +1,340 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "cluster.h"
+
+#include "topology-builder.h"
+
+#include "ns3/boolean.h"
+#include "ns3/config.h"
+#include "ns3/internet-stack-helper.h"
+#include "ns3/ipv4-static-routing-helper.h"
+#include "ns3/ipv4.h"
+#include "ns3/log.h"
+#include "ns3/quantity.h"
+#include "ns3/rdma-transport.h"
+#include "ns3/roce-wire-format.h"
+#include "ns3/tcp-congestion-ops.h"
+#include "ns3/tcp-transport.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingCluster");
+
+namespace
+{
+
+constexpr uint64_t SMALLEST_MTU = 256;
+constexpr uint64_t LARGEST_MTU = 9000;
+/// IPv4 and TCP headers with the timestamp option.
+constexpr uint32_t TCP_IP_BYTES = 20 + 20 + 12;
+/// Ethernet, with preamble and gap.
+constexpr uint32_t ETHERNET_LINE_BYTES =
+    Frame::ETHERNET_BYTES + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
+/// The window scale option ends here.
+constexpr double LARGEST_TCP_BUFFER = 1 << 30;
+
+/** Sets the default of an attribute, unless the user has. */
+void
+SetUnlessChanged(const std::string& type, const std::string& name, const AttributeValue& value)
+{
+    const TypeId tid = TypeId::LookupByName(type);
+    for (std::size_t i = 0; i < tid.GetAttributeN(); i++)
+    {
+        const auto attribute = tid.GetAttribute(i);
+        if (attribute.name == name &&
+            attribute.initialValue->SerializeToString(attribute.checker) ==
+                attribute.originalInitialValue->SerializeToString(attribute.checker))
+        {
+            Config::SetDefault(type + "::" + name, value);
+        }
+    }
+}
+
+/** @return whether objects of a type are TCP congestion controls, whatever parent it names */
+bool
+IsTcpCongestionControl(TypeId tid)
+{
+    if (!tid.HasConstructor() || !tid.IsChildOf(Object::GetTypeId()))
+    {
+        return false;
+    }
+    ObjectFactory factory;
+    factory.SetTypeId(tid);
+    return DynamicCast<TcpCongestionOps>(factory.Create<Object>()) != nullptr;
+}
+
+} // namespace
+
+void
+ClusterOptions::AddTo(ProgramOptions& options, const std::string& algorithmOption)
+{
+    options.Group("Cluster");
+    options.AddUnsigned("ranks", "number of workers, one per host", ranks, 1, 1 << 20);
+    std::string topologies;
+    for (const auto& [name, builder] : Registry<TopologyBuilder>::All())
+    {
+        topologies += (topologies.empty() ? "" : "; ") + name;
+        std::string keys;
+        for (const auto& [key, range] : builder.keys)
+        {
+            keys += (keys.empty() ? ":" : ",") + key + "=";
+        }
+        topologies += keys + " (" + builder.help + ")";
+    }
+    options.AddString("topology", topologies, topology);
+    options.AddRate("rate", "line rate of every link", rate);
+    options.AddTime("delay", "propagation delay of every link", delay);
+    options.AddString("mtu",
+                      "largest RDMA payload or IP packet, 256 to 9000 bytes; auto: 4096 or 9000",
+                      mtu);
+    options.AddBytes("buffer", "packet memory of every switch", buffer);
+    options.AddDouble("loss", "probability that a link loses a frame", loss, 0, 1);
+    options.AddChoice("transport", "how messages travel", transport, {"rdma", "tcp"});
+    options.AddString("congestion-control",
+                      "rdma: " + Registry<CongestionControlEntry>::Names() +
+                          "; tcp: a TypeId such as ns3::TcpDctcp; auto: dcqcn, ns3::TcpCubic",
+                      congestionControl);
+    std::string algorithms;
+    for (const auto& [name, entry] : Registry<CollectiveAlgorithm>::All())
+    {
+        algorithms += (algorithms.empty() ? "" : "; ") + name + " (" + entry.help + ")";
+    }
+    options.AddString(algorithmOption, algorithms, algorithm);
+    options.AddUnsigned("servers",
+                        "shards of the parameter server, kept by as many of the ranks",
+                        servers,
+                        1,
+                        1 << 20);
+}
+
+Cluster::Cluster(const ClusterOptions& options)
+    : m_options(options)
+{
+    const bool rdma = m_options.transport == "rdma";
+    if (!rdma && m_options.transport != "tcp")
+    {
+        throw ConfigurationError("--transport='" + m_options.transport +
+                                 "' (allowed: rdma, tcp)");
+    }
+    if (m_options.congestionControl == "auto")
+    {
+        m_options.congestionControl = rdma ? "dcqcn" : "ns3::TcpCubic";
+    }
+    const auto mtu = m_options.mtu == "auto" ? std::optional<uint64_t>(rdma ? 4096 : 9000)
+                                             : ParseUnsigned(m_options.mtu);
+    if (!mtu || *mtu < SMALLEST_MTU || *mtu > LARGEST_MTU)
+    {
+        throw ConfigurationError("--mtu=" + m_options.mtu + " (allowed: auto, or " +
+                                 std::to_string(SMALLEST_MTU) + " to " +
+                                 std::to_string(LARGEST_MTU) + " bytes)");
+    }
+    m_mtu = static_cast<uint32_t>(*mtu);
+    if (m_options.loss < 0 || m_options.loss > 1 || std::isnan(m_options.loss))
+    {
+        throw ConfigurationError("--loss=" + FormatDouble(m_options.loss) + " (allowed: 0 to 1)");
+    }
+    if (m_options.rate.GetBitRate() < 1000000)
+    {
+        throw ConfigurationError("--rate=" + FormatRate(m_options.rate) +
+                                 " (allowed: 1Mbps and more)");
+    }
+    if (m_options.buffer < 4 * LARGEST_MTU)
+    {
+        throw ConfigurationError("--buffer=" + FormatBytes(m_options.buffer) + " (allowed: " +
+                                 FormatBytes(4 * LARGEST_MTU) + " and more)");
+    }
+    const auto ranks = static_cast<uint32_t>(m_options.ranks);
+    const TopologyGraph topology =
+        BuildTopology(m_options.topology, ranks, m_options.rate, m_options.delay);
+    m_planner = std::make_shared<CollectivePlanner>(m_options.algorithm,
+                                                    ranks,
+                                                    static_cast<uint32_t>(m_options.servers));
+    m_planner->Get(Registry<CollectiveAlgorithm>::Find(m_options.algorithm).operations.front(),
+                   0,
+                   0); // refuses what does not fit, before anything is made
+
+    FabricHelper helper;
+    helper.SetSwitchAttribute("BufferSize", UintegerValue(m_options.buffer));
+    if (!rdma)
+    {
+        helper.SetHostAttribute("Mtu", UintegerValue(m_mtu));
+    }
+    helper.SetLoss(m_options.loss);
+    m_fabric = helper.Install(topology);
+    m_lowerBound = std::make_unique<LowerBound>(topology, ranks, GetGoodput());
+    rdma ? InstallRdma() : InstallTcp();
+
+    const auto planner = m_planner;
+    for (uint32_t rank = 0; rank < ranks; rank++)
+    {
+        auto communicator = CreateObject<ScheduledCommunicator>();
+        communicator->Setup(rank,
+                            ranks,
+                            MakeTransport(rank),
+                            [planner](CollectiveOperation operation, uint64_t bytes, uint32_t root) {
+                                return planner->Get(operation, bytes, root);
+                            });
+        m_communicators.push_back(communicator);
+    }
+}
+
+void
+Cluster::InstallRdma()
+{
+    const auto& entry = Registry<CongestionControlEntry>::Find(m_options.congestionControl);
+    for (uint32_t rank = 0; rank < m_options.ranks; rank++)
+    {
+        auto nic = CreateObject<RdmaNic>();
+        nic->SetAttribute("Mtu", UintegerValue(m_mtu));
+        nic->SetAttribute("CongestionControl", TypeIdValue(entry.getTypeId()));
+        // A timeout below the round trip would send everything twice.
+        if (nic->GetTimeout() < 4 * GetRoundTrip())
+        {
+            nic->SetAttribute("RetransmissionTimeout", TimeValue(4 * GetRoundTrip()));
+        }
+        nic->Attach(m_fabric.devices[rank]);
+        m_fabric.hosts.Get(rank)->AggregateObject(nic);
+        m_nics.push_back(nic);
+    }
+}
+
+void
+Cluster::InstallTcp()
+{
+    TypeId congestionControl;
+    if (!TypeId::LookupByNameFailSafe(m_options.congestionControl, &congestionControl) ||
+        !IsTcpCongestionControl(congestionControl))
+    {
+        throw ConfigurationError("--congestion-control='" + m_options.congestionControl +
+                                 "' (allowed with tcp: the TypeId of a TcpCongestionOps, such as "
+                                 "ns3::TcpCubic, ns3::TcpDctcp, ns3::TcpBbr)");
+    }
+    const Time roundTrip = GetRoundTrip();
+    const double product =
+        roundTrip.GetSeconds() * static_cast<double>(m_options.rate.GetBitRate()) / 8;
+    const auto buffer = static_cast<uint32_t>(
+        std::clamp(4 * product, 1024.0 * 1024.0, LARGEST_TCP_BUFFER));
+    SetUnlessChanged("ns3::TcpL4Protocol", "SocketType", TypeIdValue(congestionControl));
+    SetUnlessChanged("ns3::TcpSocket", "SegmentSize", UintegerValue(m_mtu - TCP_IP_BYTES));
+    SetUnlessChanged("ns3::TcpSocket", "SndBufSize", UintegerValue(buffer));
+    SetUnlessChanged("ns3::TcpSocket", "RcvBufSize", UintegerValue(buffer));
+    SetUnlessChanged("ns3::TcpSocket", "DelAckTimeout", TimeValue(MilliSeconds(1)));
+    SetUnlessChanged("ns3::TcpSocket", "DataRetries", UintegerValue(15));
+    SetUnlessChanged("ns3::TcpSocket",
+                     "ConnTimeout",
+                     TimeValue(std::max(MilliSeconds(10), 4 * roundTrip)));
+    SetUnlessChanged("ns3::TcpSocketBase",
+                     "MinRto",
+                     TimeValue(std::max(MilliSeconds(5), 2 * roundTrip)));
+    SetUnlessChanged("ns3::TcpSocketBase", "ClockGranularity", TimeValue(MicroSeconds(1)));
+    SetUnlessChanged("ns3::RttEstimator",
+                     "InitialEstimation",
+                     TimeValue(std::max(MilliSeconds(1), roundTrip)));
+
+    InternetStackHelper stack;
+    stack.SetRoutingHelper(Ipv4StaticRoutingHelper());
+    stack.SetIpv6StackInstall(false);
+    for (uint32_t rank = 0; rank < m_options.ranks; rank++)
+    {
+        Ptr<Node> host = m_fabric.hosts.Get(rank);
+        stack.Install(host);
+        auto ipv4 = host->GetObject<Ipv4>();
+        const uint32_t interface = ipv4->AddInterface(m_fabric.devices[rank]);
+        ipv4->AddAddress(interface,
+                         Ipv4InterfaceAddress(HostDevice::GetIpv4Address(rank), "255.0.0.0"));
+        ipv4->SetUp(interface);
+    }
+}
+
+Ptr<MessageTransport>
+Cluster::MakeTransport(uint32_t rank) const
+{
+    std::vector<uint32_t> endpoints;
+    for (uint32_t peer = 0; peer < m_options.ranks; peer++)
+    {
+        endpoints.push_back(m_fabric.devices[peer]->GetEndpoint());
+    }
+    if (m_options.transport == "rdma")
+    {
+        auto transport = CreateObject<RdmaTransport>();
+        transport->SetGroup(rank, endpoints);
+        transport->SetNic(m_nics[rank]);
+        return transport;
+    }
+    auto transport = CreateObject<TcpTransport>();
+    transport->SetGroup(rank, endpoints);
+    transport->SetNode(m_fabric.hosts.Get(rank));
+    return transport;
+}
+
+uint32_t
+Cluster::GetRanks() const
+{
+    return static_cast<uint32_t>(m_options.ranks);
+}
+
+const Fabric&
+Cluster::GetFabric() const
+{
+    return m_fabric;
+}
+
+Ptr<ScheduledCommunicator>
+Cluster::GetCommunicator(uint32_t rank) const
+{
+    return m_communicators.at(rank);
+}
+
+CollectivePlanner&
+Cluster::GetPlanner() const
+{
+    return *m_planner;
+}
+
+const LowerBound&
+Cluster::GetLowerBound() const
+{
+    return *m_lowerBound;
+}
+
+const std::string&
+Cluster::GetCongestionControl() const
+{
+    return m_options.congestionControl;
+}
+
+uint32_t
+Cluster::GetMtu() const
+{
+    return m_mtu;
+}
+
+double
+Cluster::GetGoodput() const
+{
+    if (m_options.transport == "rdma")
+    {
+        return m_mtu / static_cast<double>(GetWriteFrameBytes(WRITE_MIDDLE, m_mtu) +
+                                           Frame::PREAMBLE_BYTES + Frame::GAP_BYTES);
+    }
+    return static_cast<double>(m_mtu - TCP_IP_BYTES) / (m_mtu + ETHERNET_LINE_BYTES);
+}
+
+Time
+Cluster::GetRoundTrip() const
+{
+    // The longest path is up and down a tree: at most 2 links per tier; six cover three tiers.
+    constexpr double LINKS = 6;
+    const double serialization = LINKS * 8 * (m_mtu + ROCE_BYTES + ETHERNET_LINE_BYTES) /
+                                 static_cast<double>(m_options.rate.GetBitRate());
+    return 2 * (m_fabric.topology.GetDiameter(GetRanks()) + Seconds(serialization));
+}
+
+} // namespace ns3::training

@@ -1,0 +1,108 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_CLUSTER_H
+#define DISTRIBUTED_TRAINING_CLUSTER_H
+
+#include "fabric-helper.h"
+#include "program-options.h"
+
+#include "ns3/collective-planner.h"
+#include "ns3/lower-bound.h"
+#include "ns3/rdma-nic.h"
+#include "ns3/scheduled-communicator.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ns3::training
+{
+
+/** What a cluster is made of, with the defaults of the example programs. */
+struct ClusterOptions
+{
+    uint64_t ranks{16};                   ///< ranks, on hosts 0 to ranks - 1
+    std::string topology{"single-switch"}; ///< see BuildTopology()
+    DataRate rate{100000000000};          ///< of each link, bit/s
+    Time delay{NanoSeconds(500)};         ///< propagation on each link
+    std::string mtu{"auto"};              ///< bytes: RDMA payload or IP packet; auto: 4096 or 9000
+    uint64_t buffer{32 << 20};            ///< of each switch, bytes
+    double loss{0};                       ///< probability of each frame on each link
+    std::string transport{"rdma"};        ///< rdma or tcp
+    std::string congestionControl{"auto"}; ///< auto: dcqcn or ns3::TcpCubic
+    std::string algorithm{"ring"};        ///< of the collectives
+    uint64_t servers{1};                  ///< parameter server: shards
+
+    /**
+     * Adds these as options of a program.
+     * @param options the program's
+     * @param algorithmOption name of the option for the algorithm
+     */
+    void AddTo(ProgramOptions& options, const std::string& algorithmOption);
+};
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * A simulated cluster: hosts on a fabric, a transport, and a communicator for each rank, as
+ * ClusterOptions say. With TCP, ns3::TcpSocket and its kin are tuned as a data-center host is,
+ * unless the user has set the attribute (see doc/).
+ */
+class Cluster
+{
+  public:
+    /**
+     * @param options what it is made of
+     * @throw ConfigurationError if options are out of range or do not fit together
+     */
+    explicit Cluster(const ClusterOptions& options);
+
+    /** @return number of ranks */
+    uint32_t GetRanks() const;
+
+    /** @return the hosts, switches and links */
+    const Fabric& GetFabric() const;
+
+    /**
+     * @param rank 0 to GetRanks() - 1
+     * @return its communicator
+     */
+    Ptr<ScheduledCommunicator> GetCommunicator(uint32_t rank) const;
+
+    /** @return the plans of its collectives */
+    CollectivePlanner& GetPlanner() const;
+
+    /** @return share of the line rate that is payload in a long message */
+    double GetGoodput() const;
+
+    /** @return least times of collectives on it */
+    const LowerBound& GetLowerBound() const;
+
+    /** @return round trip between the farthest ranks on the idle network, with full packets */
+    Time GetRoundTrip() const;
+
+    /** @return the congestion control in use, "auto" resolved */
+    const std::string& GetCongestionControl() const;
+
+    /** @return the MTU in use, "auto" resolved, bytes */
+    uint32_t GetMtu() const;
+
+  private:
+    void InstallRdma();
+    void InstallTcp();
+    Ptr<MessageTransport> MakeTransport(uint32_t rank) const;
+
+    ClusterOptions m_options;
+    uint32_t m_mtu;
+    Fabric m_fabric;
+    std::vector<Ptr<RdmaNic>> m_nics;
+    std::vector<Ptr<ScheduledCommunicator>> m_communicators;
+    std::shared_ptr<CollectivePlanner> m_planner;
+    std::unique_ptr<LowerBound> m_lowerBound;
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_CLUSTER_H

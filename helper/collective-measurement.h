@@ -1,0 +1,55 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_COLLECTIVE_MEASUREMENT_H
+#define DISTRIBUTED_TRAINING_COLLECTIVE_MEASUREMENT_H
+
+#include "guarded-run.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ns3::training
+{
+
+/** One collective, measured as nccl-tests does. GB is 10^9 bytes. */
+struct CollectiveMeasurement
+{
+    CollectiveOperation operation{CollectiveOperation::ALL_REDUCE}; ///< what was done
+    uint64_t bytes{0};          ///< size of the whole vector
+    double seconds{0};          ///< from the common start until the last rank is complete
+    double algorithmBandwidth{0}; ///< bytes / time, GB/s
+    double busBandwidth{0};     ///< algorithm bandwidth times GetBusFactor(), GB/s
+    double lowerBound{0};       ///< least time, s
+    double efficiency{0};       ///< least time / time; 1 if nothing was to be done
+    std::string mismatch;       ///< real payload: where a rank's result is wrong; empty if nowhere
+    bool verified{false};       ///< results were compared, or the schedule proven; see doc/
+};
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * Runs one collective on all ranks of a cluster, from now on, and measures it. With real payload
+ * every rank's result is compared bit by bit with a reference that adds in the same order.
+ *
+ * @param cluster where to run it
+ * @param run the cluster's simulation
+ * @param operation what to do
+ * @param bytes size of the whole vector; with real payload a multiple of 4
+ * @param real whether numbers are carried
+ * @param seed of the numbers
+ * @return what was measured
+ * @throw SimulationStuck if it cannot complete
+ */
+CollectiveMeasurement MeasureCollective(const Cluster& cluster,
+                                        GuardedRun& run,
+                                        CollectiveOperation operation,
+                                        uint64_t bytes,
+                                        bool real,
+                                        uint64_t seed);
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_COLLECTIVE_MEASUREMENT_H

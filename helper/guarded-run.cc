@@ -1,0 +1,115 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "guarded-run.h"
+
+#include "ns3/log.h"
+#include "ns3/quantity.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingGuardedRun");
+
+GuardedRun::GuardedRun(const Cluster& cluster)
+    : m_cluster(cluster),
+      m_computing([] { return false; }),
+      m_period(std::max(Seconds(10), 1000 * cluster.GetRoundTrip()))
+{
+    for (uint32_t rank = 0; rank < m_cluster.GetRanks(); rank++)
+    {
+        m_cluster.GetCommunicator(rank)->SetErrorHandler(
+            [this](const std::string& reason) { Fail(reason); });
+    }
+}
+
+GuardedRun::~GuardedRun()
+{
+    for (uint32_t rank = 0; rank < m_cluster.GetRanks(); rank++)
+    {
+        m_cluster.GetCommunicator(rank)->SetErrorHandler(nullptr);
+    }
+}
+
+void
+GuardedRun::SetComputing(std::function<bool()> computing)
+{
+    m_computing = std::move(computing);
+}
+
+void
+GuardedRun::Run(const std::function<bool()>& done)
+{
+    m_check = Simulator::Schedule(m_period, &GuardedRun::Check, this);
+    Simulator::Run();
+    Simulator::Cancel(m_check);
+    if (!m_failure.empty())
+    {
+        throw SimulationStuck(m_failure);
+    }
+    if (!done())
+    {
+        const std::string waiting = GetWaitingFor();
+        throw SimulationStuck((waiting.empty() ? "no rank waits for a message" : waiting) +
+                              "; nothing is left to happen");
+    }
+}
+
+void
+GuardedRun::Check()
+{
+    const uint64_t progress = GetProgress();
+    if (progress == m_progress && !m_computing())
+    {
+        const std::string waiting = GetWaitingFor();
+        if (!waiting.empty())
+        {
+            Fail(waiting + "; no host has received a frame for " + FormatTime(m_period) +
+                 " of simulated time");
+            return;
+        }
+    }
+    m_progress = progress;
+    m_check = Simulator::Schedule(m_period, &GuardedRun::Check, this);
+}
+
+void
+GuardedRun::Fail(const std::string& reason)
+{
+    if (m_failure.empty())
+    {
+        m_failure = reason + " (at " + FormatTime(Simulator::Now()) + ")";
+        Simulator::Stop();
+    }
+}
+
+uint64_t
+GuardedRun::GetProgress() const
+{
+    uint64_t progress = 0;
+    for (uint32_t rank = 0; rank < m_cluster.GetRanks(); rank++)
+    {
+        progress += m_cluster.GetFabric().devices[rank]->GetPort().counters.receivedFrames;
+    }
+    return progress;
+}
+
+std::string
+GuardedRun::GetWaitingFor() const
+{
+    for (uint32_t rank = 0; rank < m_cluster.GetRanks(); rank++)
+    {
+        const std::string waiting = m_cluster.GetCommunicator(rank)->GetWaitingFor();
+        if (!waiting.empty())
+        {
+            return waiting;
+        }
+    }
+    return "";
+}
+
+} // namespace ns3::training

@@ -1,0 +1,92 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_PROGRAM_H
+#define DISTRIBUTED_TRAINING_PROGRAM_H
+
+#include "cluster.h"
+#include "program-options.h"
+#include "run-cost.h"
+
+#include "ns3/json-writer.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @addtogroup distributed-training-helper
+ * What the example programs have in common.
+ * @{
+ */
+
+/** @return version of this module */
+std::string GetVersion();
+
+/**
+ * Runs a program's body and turns its exceptions into exit statuses, each with one line on standard
+ * error: 2 for a ConfigurationError, 3 for SimulationStuck.
+ * @param name of the program
+ * @param body returns the exit status: 0, or 4 for a wrong result
+ * @return the exit status
+ */
+int RunProgram(const std::string& name, const std::function<int()>& body);
+
+/**
+ * @param option name of the option, for messages
+ * @param text `begin:end:xFACTOR`, `begin:end:STEP`, or a list `a,b,c` of sizes with units
+ * @return the sizes in bytes
+ * @throw ConfigurationError if the text is anything else
+ */
+std::vector<uint64_t> ParseSizes(const std::string& option, const std::string& text);
+
+/** Where a program's results go as JSON. */
+class JsonOutput
+{
+  public:
+    /**
+     * @param target a file, "-" for standard output, or empty for none
+     * @throw ConfigurationError if the file cannot be written; nothing is created yet
+     */
+    explicit JsonOutput(const std::string& target);
+
+    /**
+     * @param document what to write, if there is a target
+     * @throw ConfigurationError if the file cannot be written
+     */
+    void Write(const JsonValue& document) const;
+
+  private:
+    std::string m_target;
+};
+
+/**
+ * @param options of the program
+ * @param cluster that was built from them
+ * @return every option's value, and under "resolved" what "auto" has become
+ */
+JsonValue GetConfiguration(const ProgramOptions& options, const Cluster& cluster);
+
+/**
+ * @param document to which the members events, packet_hops, packet_hops_per_cpu_s, cpu_s,
+ *        peak_memory_MiB are added
+ * @param cost their values
+ */
+void AddRunCost(JsonValue& document, const RunCost& cost);
+
+/**
+ * @param cost of a simulation
+ * @return it in one line for people
+ */
+std::string FormatRunCost(const RunCost& cost);
+
+/** @} */
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_PROGRAM_H

@@ -1,0 +1,39 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_RUN_COST_H
+#define DISTRIBUTED_TRAINING_RUN_COST_H
+
+#include "fabric-helper.h"
+
+#include <cstdint>
+
+namespace ns3::training
+{
+
+/** What a simulation has cost. */
+struct RunCost
+{
+    double cpuSeconds{0};        ///< user and system time since the start of the process
+    uint64_t events{0};          ///< simulator events
+    uint64_t packetHops{0};      ///< frames sent on all links
+    double peakMemoryMebibytes{0}; ///< largest resident set of the process
+
+    /** @return packet-hops per second of CPU time */
+    double GetPacketHopsPerSecond() const
+    {
+        return cpuSeconds > 0 ? static_cast<double>(packetHops) / cpuSeconds : 0;
+    }
+};
+
+/**
+ * @ingroup distributed-training-helper
+ * @param fabric whose packet-hops are counted
+ * @return the cost so far
+ */
+RunCost GetRunCost(const Fabric& fabric);
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_RUN_COST_H

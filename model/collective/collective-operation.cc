@@ -1,0 +1,68 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "collective-operation.h"
+
+#include "ns3/configuration-error.h"
+#include "ns3/log.h"
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingCollectiveOperation");
+
+const std::vector<CollectiveOperation>&
+GetCollectiveOperations()
+{
+    static const std::vector<CollectiveOperation> all{CollectiveOperation::ALL_REDUCE,
+                                                      CollectiveOperation::REDUCE_SCATTER,
+                                                      CollectiveOperation::ALL_GATHER,
+                                                      CollectiveOperation::BROADCAST};
+    return all;
+}
+
+std::string
+GetName(CollectiveOperation operation)
+{
+    static const char* const names[] = {"all-reduce", "reduce-scatter", "all-gather", "broadcast"};
+    return names[static_cast<uint8_t>(operation)];
+}
+
+CollectiveOperation
+FindCollectiveOperation(const std::string& name)
+{
+    std::string names;
+    for (CollectiveOperation operation : GetCollectiveOperations())
+    {
+        if (GetName(operation) == name)
+        {
+            return operation;
+        }
+        names += (names.empty() ? "" : ", ") + GetName(operation);
+    }
+    throw ConfigurationError("unknown collective operation '" + name + "' (allowed: " + names +
+                             ")");
+}
+
+double
+GetBusFactor(CollectiveOperation operation, uint32_t ranks)
+{
+    if (ranks < 2)
+    {
+        return 0;
+    }
+    switch (operation)
+    {
+    case CollectiveOperation::ALL_REDUCE:
+        return 2.0 * (ranks - 1) / ranks;
+    case CollectiveOperation::REDUCE_SCATTER:
+    case CollectiveOperation::ALL_GATHER:
+        return 1.0 * (ranks - 1) / ranks;
+    case CollectiveOperation::BROADCAST:
+        break;
+    }
+    return 1;
+}
+
+} // namespace ns3::training

@@ -1,0 +1,62 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_LOWER_BOUND_H
+#define DISTRIBUTED_TRAINING_LOWER_BOUND_H
+
+#include "collective-operation.h"
+
+#include "ns3/topology-graph.h"
+
+#include <cstdint>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-collective
+ *
+ * The least time any algorithm without reduction in the network needs for a collective over the
+ * first hosts of a topology: the largest of
+ * - bandwidth: what each rank must send and receive at least, through its own link: all-reduce
+ *   2(N-1)/N * S, reduce-scatter and all-gather (N-1)/N * S, broadcast S (nccl-tests,
+ *   doc/PERFORMANCE.md);
+ * - cut: what must leave the ranks behind one switch: all-reduce and broadcast S, reduce-scatter
+ *   and all-gather S times the part of the ranks that are on the other side;
+ * - latency: the farthest rank's contribution must reach the farthest rank.
+ */
+class LowerBound
+{
+  public:
+    /**
+     * @param topology where the ranks are hosts 0 to ranks - 1
+     * @param ranks number of ranks
+     * @param goodput share of the line rate that is payload, above 0 and up to 1
+     */
+    LowerBound(const TopologyGraph& topology, uint32_t ranks, double goodput);
+
+    /**
+     * @param operation what is done
+     * @param bytes size of the whole vector
+     * @return least time, s; 0 for one rank or an empty vector
+     */
+    double GetSeconds(CollectiveOperation operation, uint64_t bytes) const;
+
+  private:
+    /** Ranks behind one switch, and what links them to the rest. */
+    struct Cut
+    {
+        double share;          ///< of the ranks that are inside
+        double bytesPerSecond; ///< of payload, each way
+    };
+
+    uint32_t m_ranks;
+    double m_latency;
+    double m_slowestHost; // payload bytes per second of the slowest rank's links
+    std::vector<Cut> m_cuts;
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_LOWER_BOUND_H

@@ -1,0 +1,30 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_CONFIGURATION_ERROR_H
+#define DISTRIBUTED_TRAINING_CONFIGURATION_ERROR_H
+
+#include <stdexcept>
+#include <string>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training
+ *
+ * A request that cannot be carried out as written: an option, file or attribute that is malformed
+ * or out of range. Thrown before the simulation starts, and never from inside an event. The text is
+ * one line that names the option or file:line, the value, and what is allowed; a program prints it
+ * on standard error and ends with exit status 2.
+ */
+class ConfigurationError : public std::runtime_error
+{
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_CONFIGURATION_ERROR_H

@@ -1,0 +1,79 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabric-channel.h"
+
+#include "ns3/log.h"
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingChannel");
+NS_OBJECT_ENSURE_REGISTERED(FabricChannel);
+
+TypeId
+FabricChannel::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::training::FabricChannel")
+                            .SetParent<Channel>()
+                            .SetGroupName("DistributedTraining")
+                            .AddConstructor<FabricChannel>();
+    return tid;
+}
+
+void
+FabricChannel::Connect(FabricPort& a,
+                       FabricPort& b,
+                       DataRate rate,
+                       Time delay,
+                       Time pipelineA,
+                       Time pipelineB)
+{
+    NS_LOG_FUNCTION(this << rate << delay);
+    m_ports[0] = &a;
+    m_ports[1] = &b;
+    a.Connect(b, rate.GetBitRate(), delay + pipelineB);
+    b.Connect(a, rate.GetBitRate(), delay + pipelineA);
+}
+
+void
+FabricChannel::AddDevice(Ptr<NetDevice> device)
+{
+    m_devices.push_back(device);
+}
+
+void
+FabricChannel::SetLoss(double rate, int64_t stream)
+{
+    NS_LOG_FUNCTION(this << rate << stream);
+    m_ports[0]->SetLoss(rate, stream);
+    m_ports[1]->SetLoss(rate, stream + 1);
+}
+
+std::size_t
+FabricChannel::GetNDevices() const
+{
+    return m_devices.size();
+}
+
+Ptr<NetDevice>
+FabricChannel::GetDevice(std::size_t i) const
+{
+    return m_devices.at(i);
+}
+
+FabricPort&
+FabricChannel::GetPort(uint32_t end) const
+{
+    return *m_ports[end];
+}
+
+void
+FabricChannel::DoDispose()
+{
+    m_devices.clear();
+    Channel::DoDispose();
+}
+
+} // namespace ns3::training

@@ -1,0 +1,76 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_FABRIC_CHANNEL_H
+#define DISTRIBUTED_TRAINING_FABRIC_CHANNEL_H
+
+#include "fabric-port.h"
+
+#include "ns3/channel.h"
+#include "ns3/data-rate.h"
+#include "ns3/net-device.h"
+#include "ns3/nstime.h"
+
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-fabric
+ *
+ * A full-duplex point-to-point link. Frames pass it as events of their own, so the channel only
+ * knows what it connects; a switch port is no NetDevice and does not appear in GetDevice().
+ */
+class FabricChannel : public Channel
+{
+  public:
+    /** @return the type */
+    static TypeId GetTypeId();
+
+    /**
+     * Connects two ports.
+     * @param a one end
+     * @param b the other end
+     * @param rate line rate of each direction
+     * @param delay propagation delay
+     * @param pipelineA what the owner of `a` adds to each frame that arrives there
+     * @param pipelineB the same at `b`
+     */
+    void Connect(FabricPort& a,
+                 FabricPort& b,
+                 DataRate rate,
+                 Time delay,
+                 Time pipelineA,
+                 Time pipelineB);
+
+    /** @param device a host device at one end */
+    void AddDevice(Ptr<NetDevice> device);
+
+    /**
+     * Loses frames at random, in both directions independently.
+     * @param rate probability for each frame, 0 to 1
+     * @param stream first of two random number streams
+     */
+    void SetLoss(double rate, int64_t stream);
+
+    std::size_t GetNDevices() const override;
+    Ptr<NetDevice> GetDevice(std::size_t i) const override;
+
+    /**
+     * @param end 0 or 1
+     * @return the port at that end
+     */
+    FabricPort& GetPort(uint32_t end) const;
+
+  private:
+    void DoDispose() override;
+
+    std::vector<Ptr<NetDevice>> m_devices;
+    FabricPort* m_ports[2]{};
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_FABRIC_CHANNEL_H

@@ -1,0 +1,135 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabric-frame.h"
+
+#include "fabric-port.h"
+
+#include "ns3/log.h"
+#include "ns3/simulator.h"
+
+#include <memory>
+#include <vector>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingFrame");
+
+/** Frames in slabs, the last one freed first out again because it is still in the cache. */
+class FramePool
+{
+  public:
+    /** @return the pool of this process: memory only, no data passes between nodes by it */
+    static FramePool& Get()
+    {
+        static FramePool pool;
+        return pool;
+    }
+
+    Frame* Take()
+    {
+        if (m_stale)
+        {
+            // Frames of the previous simulation, in flight when it ended, go only now: the
+            // simulator still held references to them while it was destroyed.
+            m_slabs.clear();
+            m_free = nullptr;
+            m_inUse = 0;
+            m_stale = false;
+            Simulator::ScheduleDestroy(&FramePool::MarkStale);
+        }
+        if (!m_free)
+        {
+            AddSlab();
+        }
+        Frame* frame = m_free;
+        m_free = frame->next;
+        m_inUse++;
+        return frame;
+    }
+
+    void Give(Frame* frame)
+    {
+        frame->next = m_free;
+        m_free = frame;
+        m_inUse--;
+    }
+
+    uint64_t GetInUse() const
+    {
+        return m_stale ? 0 : m_inUse;
+    }
+
+  private:
+    static constexpr size_t SLAB_FRAMES = 256;
+
+    static void MarkStale()
+    {
+        Get().m_stale = true;
+    }
+
+    void AddSlab()
+    {
+        m_slabs.emplace_back(new Frame[SLAB_FRAMES]);
+        for (size_t i = SLAB_FRAMES; i-- > 0;)
+        {
+            m_slabs.back()[i].next = m_free;
+            m_free = &m_slabs.back()[i];
+        }
+    }
+
+    std::vector<std::unique_ptr<Frame[]>> m_slabs;
+    Frame* m_free{nullptr};
+    uint64_t m_inUse{0};
+    bool m_stale{true};
+};
+
+Frame*
+Frame::Allocate(FrameKind kind)
+{
+    Frame* frame = FramePool::Get().Take();
+    frame->kind = kind;
+    frame->remoteAddress = 0;
+    frame->messageBytes = 0;
+    frame->immediate = 0;
+    frame->ecn = Ecn::NOT_ECT;
+    frame->ackRequest = false;
+    frame->syndrome = 0;
+    frame->payloadBytes = 0;
+    frame->ingress = 0;
+    return frame;
+}
+
+void
+Frame::Free(Frame* frame)
+{
+    frame->packet = nullptr;
+    frame->payload = nullptr;
+    FramePool::Get().Give(frame);
+}
+
+uint64_t
+Frame::GetInUse()
+{
+    return FramePool::Get().GetInUse();
+}
+
+void
+Frame::Notify()
+{
+    port->Arrive(this);
+}
+
+uint32_t
+HashFlow(uint32_t a, uint32_t b, uint32_t ports)
+{
+    // The finalizer of splitmix64: every input bit reaches every output bit.
+    uint64_t x = (uint64_t{a} << 32 | b) ^ (uint64_t{ports} * 0x9e3779b97f4a7c15);
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+    return static_cast<uint32_t>(x ^ (x >> 31));
+}
+
+} // namespace ns3::training

@@ -1,0 +1,123 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_FABRIC_FRAME_H
+#define DISTRIBUTED_TRAINING_FABRIC_FRAME_H
+
+#include "byte-buffer.h"
+
+#include "ns3/event-impl.h"
+#include "ns3/packet.h"
+#include "ns3/ptr.h"
+
+#include <cstdint>
+
+namespace ns3::training
+{
+
+class FabricPort;
+
+/** What a frame is to the devices that handle it. */
+enum class FrameKind : uint8_t
+{
+    IP,       ///< a packet of a stock ns-3 stack, in `packet`
+    PAUSE,    ///< IEEE 802.1Qbb priority flow control
+    ROCE_DATA, ///< RoCEv2 request packet (SEND or RDMA WRITE)
+    ROCE_ACK, ///< RoCEv2 acknowledge, positive or negative
+    ROCE_CNP  ///< RoCEv2 congestion notification packet
+};
+
+/** The ECN field of the IP header (RFC 3168). */
+enum class Ecn : uint8_t
+{
+    NOT_ECT = 0, ///< not ECN capable
+    ECT = 2,     ///< ECN capable, no congestion met
+    CE = 3       ///< congestion experienced
+};
+
+/**
+ * @ingroup distributed-training-fabric
+ *
+ * One packet on the wire, with its headers as plain fields and its payload as a byte count
+ * (virtual) or as a stretch of a ByteBuffer (real).
+ *
+ * A frame in flight is its own simulator event: Notify() is its arrival at the far end of a link.
+ * So a hop allocates nothing. Frames come from a pool (Allocate, Free); the pool keeps a reference
+ * of its own, so the simulator's Unref() after an event never deletes one.
+ *
+ * Exactly one holder owns a frame at a time: a queue, the link, or the device it has arrived at.
+ */
+class Frame : public EventImpl
+{
+  public:
+    /// Destination address, source address, EtherType and frame check sequence, bytes.
+    static constexpr uint32_t ETHERNET_BYTES = 18;
+    /// Shortest Ethernet frame, bytes.
+    static constexpr uint32_t MINIMUM_BYTES = 64;
+    /// Preamble and start delimiter, on the line ahead of each frame, bytes.
+    static constexpr uint32_t PREAMBLE_BYTES = 8;
+    /// Inter-packet gap, on the line behind each frame, bytes.
+    static constexpr uint32_t GAP_BYTES = 12;
+
+    /**
+     * @param kind what it is
+     * @return a frame with all other fields at their defaults, owned by the caller
+     */
+    static Frame* Allocate(FrameKind kind);
+
+    /**
+     * Gives a frame back.
+     * @param frame owned by the caller until now
+     */
+    static void Free(Frame* frame);
+
+    /** @return frames now allocated in the simulation under way (for conservation checks) */
+    static uint64_t GetInUse();
+
+    Frame* next{nullptr};       ///< link for the queue it waits in
+    FabricPort* port{nullptr};  ///< where it arrives next; once arrived, where it came in
+    Ptr<Packet> packet;         ///< IP only: the packet from its IP header on
+    Ptr<ByteBuffer> payload;    ///< real payload, or null
+    uint64_t payloadOffset{0};  ///< first byte of this frame's payload in `payload`
+    uint64_t remoteAddress{0};  ///< RETH virtual address (first packet of a WRITE)
+    uint64_t messageBytes{0};   ///< RETH DMA length (first packet of a WRITE), bytes
+    uint32_t bytes{0};          ///< frame size with frame check sequence, bytes
+    uint32_t payloadBytes{0};   ///< bytes of payload
+    uint32_t source{0};         ///< endpoint that sent it
+    uint32_t destination{0};    ///< endpoint it goes to
+    uint32_t flowHash{0};       ///< hash of the 5-tuple, for ECMP
+    uint32_t destinationQp{0};  ///< BTH destination queue pair
+    uint32_t psn{0};            ///< BTH packet sequence number, 24 bit
+    uint32_t immediate{0};      ///< immediate data
+    uint16_t protocol{0};       ///< IP only: EtherType
+    uint16_t ingress{0};        ///< in a switch: index of the port it came in by
+    FrameKind kind{FrameKind::IP}; ///< what it is
+    uint8_t opcode{0};          ///< BTH opcode
+    uint8_t syndrome{0};        ///< AETH syndrome
+    uint8_t priority{0};        ///< traffic class, 0 to 7
+    Ecn ecn{Ecn::NOT_ECT};      ///< ECN field
+    bool ackRequest{false};     ///< BTH acknowledge request
+    uint8_t pauseClasses{0};    ///< PAUSE only: class-enable vector
+    uint16_t pauseQuanta{0};    ///< PAUSE only: time for all enabled classes, 512 bit times each
+
+  protected:
+    void Notify() override;
+
+  private:
+    friend class FramePool;
+    Frame() = default;
+};
+
+/**
+ * @ingroup distributed-training-fabric
+ * @param a source endpoint
+ * @param b destination endpoint
+ * @param ports source and destination port, or another 32 bits that tell flows apart
+ * @return hash that spreads flows evenly
+ */
+uint32_t HashFlow(uint32_t a, uint32_t b, uint32_t ports);
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_FABRIC_FRAME_H

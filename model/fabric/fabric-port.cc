@@ -1,0 +1,326 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabric-port.h"
+
+#include "ns3/assert.h"
+#include "ns3/log.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingPort");
+
+namespace
+{
+
+/// Priorities served before all others: congestion notification (6) and network control (7).
+constexpr uint8_t STRICT_PRIORITIES = 0xc0;
+/// Bytes a class may send per round; at least a jumbo frame.
+constexpr int64_t QUANTUM = 9216;
+
+/** @return the highest set bit */
+uint8_t
+HighestBit(uint8_t bits)
+{
+    return 31 - __builtin_clz(bits);
+}
+
+} // namespace
+
+/** The line is free: an event of the port, outlived by no pending call. */
+class FabricPort::LineFree : public EventImpl
+{
+  public:
+    explicit LineFree(FabricPort& port)
+        : m_port(port)
+    {
+    }
+
+  private:
+    void Notify() override
+    {
+        m_port.m_lineFreePending = false;
+        m_port.SendNext(Simulator::Now().GetTimeStep());
+    }
+
+    FabricPort& m_port;
+};
+
+FabricPort::FabricPort(FabricPortOwner& owner, uint32_t nodeId, uint16_t index)
+    : m_owner(owner),
+      m_index(index),
+      m_nodeId(nodeId),
+      m_lineFreeEvent(Create<LineFree>(*this))
+{
+}
+
+void
+FabricPort::Connect(FabricPort& peer, uint64_t bitsPerSecond, Time delay)
+{
+    NS_ASSERT_MSG(Time::GetResolution() == Time::PS, "the fabric counts in picoseconds");
+    m_peer = &peer;
+    m_rate = bitsPerSecond;
+    m_picosecondsPerByte = 8e12 / static_cast<double>(bitsPerSecond);
+    m_gap = static_cast<int64_t>(Frame::GAP_BYTES * m_picosecondsPerByte + 0.5);
+    m_delay = delay.GetTimeStep();
+}
+
+void
+FabricPort::SetLoss(double rate, int64_t stream)
+{
+    m_lossRate = rate;
+    m_random = rate > 0 ? CreateObject<UniformRandomVariable>() : nullptr;
+    if (m_random)
+    {
+        m_random->SetStream(stream);
+    }
+}
+
+void
+FabricPort::SetSource(FrameSource* source)
+{
+    m_source = source;
+}
+
+bool
+FabricPort::SendIfIdle(Frame* frame)
+{
+    if (m_lineFreePending || m_waiting || m_paused >> frame->priority & 1)
+    {
+        return false;
+    }
+    const int64_t now = Simulator::Now().GetTimeStep();
+    if (now < m_lineFree)
+    {
+        return false;
+    }
+    Transmit(frame, now);
+    return true;
+}
+
+void
+FabricPort::Send(Frame* frame)
+{
+    Queue& queue = m_queues[frame->priority];
+    frame->next = nullptr;
+    if (queue.head)
+    {
+        queue.tail->next = frame;
+    }
+    else
+    {
+        queue.head = frame;
+    }
+    queue.tail = frame;
+    queue.bytes += frame->bytes;
+    m_waiting |= 1 << frame->priority;
+    Wake();
+}
+
+void
+FabricPort::Wake()
+{
+    if (m_lineFreePending)
+    {
+        return;
+    }
+    const int64_t now = Simulator::Now().GetTimeStep();
+    if (now >= m_lineFree)
+    {
+        SendNext(now);
+    }
+    else
+    {
+        ScheduleLineFree(now);
+    }
+}
+
+void
+FabricPort::ScheduleLineFree(int64_t now)
+{
+    m_lineFreePending = true;
+    m_lineFreeEvent->Ref(); // the simulator drops one after the event
+    Simulator::ScheduleWithContext(m_nodeId,
+                                   TimeStep(m_lineFree - now),
+                                   PeekPointer(m_lineFreeEvent));
+}
+
+void
+FabricPort::SendNext(int64_t now)
+{
+    if (m_pauses)
+    {
+        Frame* frame = m_pauses;
+        m_pauses = frame->next;
+        Transmit(frame, now);
+    }
+    else
+    {
+        const uint8_t ready = m_source ? m_source->GetReady(now) : 0;
+        const uint8_t eligible = (m_waiting | ready) & ~m_paused;
+        if (!eligible)
+        {
+            return;
+        }
+        const uint8_t priority = Choose(eligible);
+        // What waits in the port (answers, stock packets) goes ahead of what is made on demand.
+        Frame* frame = m_waiting >> priority & 1 ? Pop(priority) : m_source->Pull(priority, now);
+        m_queues[priority].deficit -= frame->bytes;
+        m_owner.BeginTransmit(*frame, *this);
+        Transmit(frame, now);
+    }
+    if (m_pauses || (m_waiting & ~m_paused) || 
+        (m_source && m_source->GetReady(m_lineFree) & ~m_paused))
+    {
+        ScheduleLineFree(now);
+    }
+}
+
+uint8_t
+FabricPort::Choose(uint8_t eligible)
+{
+    if (!(eligible & (eligible - 1)))
+    {
+        const uint8_t only = HighestBit(eligible);
+        m_queues[only].deficit = QUANTUM;
+        return only;
+    }
+    if (eligible & STRICT_PRIORITIES)
+    {
+        return HighestBit(eligible & STRICT_PRIORITIES);
+    }
+    // A class sends while it has credit and pays afterwards, so sizes need not be known before.
+    while (!(eligible >> m_current & 1) || m_queues[m_current].deficit <= 0)
+    {
+        m_current = (m_current + 1) % PRIORITIES;
+        Queue& queue = m_queues[m_current];
+        queue.deficit = eligible >> m_current & 1 ? std::min(queue.deficit + QUANTUM, QUANTUM) : 0;
+    }
+    return m_current;
+}
+
+Frame*
+FabricPort::Pop(uint8_t priority)
+{
+    Queue& queue = m_queues[priority];
+    Frame* frame = queue.head;
+    queue.head = frame->next;
+    queue.bytes -= frame->bytes;
+    if (!queue.head)
+    {
+        m_waiting &= ~(1 << priority);
+    }
+    return frame;
+}
+
+void
+FabricPort::Transmit(Frame* frame, int64_t now)
+{
+    const int64_t lineTime = GetLineTime(frame->bytes);
+    m_lineFree = now + lineTime;
+    counters.transmittedFrames++;
+    counters.transmittedBytes += frame->bytes;
+    if (m_lossRate > 0 && m_random->GetValue() < m_lossRate)
+    {
+        counters.lostFrames++;
+        counters.lostBytes += frame->bytes;
+        Frame::Free(frame);
+        return;
+    }
+    frame->port = m_peer;
+    frame->Ref(); // the simulator drops one after the event
+    Simulator::ScheduleWithContext(m_peer->m_nodeId, TimeStep(lineTime - m_gap + m_delay), frame);
+}
+
+void
+FabricPort::Arrive(Frame* frame)
+{
+    counters.receivedFrames++;
+    counters.receivedBytes += frame->bytes;
+    if (frame->kind == FrameKind::PAUSE)
+    {
+        OnPause(*frame);
+        Frame::Free(frame);
+        return;
+    }
+    m_owner.Receive(frame, *this);
+}
+
+void
+FabricPort::SendPause(uint8_t classes, uint16_t quanta)
+{
+    Frame* frame = Frame::Allocate(FrameKind::PAUSE);
+    frame->bytes = Frame::MINIMUM_BYTES;
+    frame->pauseClasses = classes;
+    frame->pauseQuanta = quanta;
+    frame->next = nullptr;
+    counters.pausesSent++;
+    Frame** last = &m_pauses;
+    while (*last)
+    {
+        last = &(*last)->next;
+    }
+    *last = frame;
+    Wake();
+}
+
+void
+FabricPort::OnPause(const Frame& frame)
+{
+    counters.pausesReceived++;
+    const int64_t now = Simulator::Now().GetTimeStep();
+    const auto length = static_cast<int64_t>(frame.pauseQuanta * 64 * m_picosecondsPerByte);
+    for (uint8_t priority = 0; priority < PRIORITIES; priority++)
+    {
+        if (frame.pauseClasses >> priority & 1)
+        {
+            m_pausedUntil[priority] = now + length;
+            m_paused = length ? m_paused | 1 << priority : m_paused & ~(1 << priority);
+        }
+    }
+    OnPauseExpired();
+    if (!length)
+    {
+        Wake();
+    }
+}
+
+void
+FabricPort::OnPauseExpired()
+{
+    Simulator::Cancel(m_pauseExpiry);
+    const int64_t now = Simulator::Now().GetTimeStep();
+    int64_t first = std::numeric_limits<int64_t>::max();
+    const uint8_t before = m_paused;
+    for (uint8_t priority = 0; priority < PRIORITIES; priority++)
+    {
+        if (m_paused >> priority & 1)
+        {
+            if (m_pausedUntil[priority] <= now)
+            {
+                m_paused &= ~(1 << priority);
+            }
+            else
+            {
+                first = std::min(first, m_pausedUntil[priority]);
+            }
+        }
+    }
+    if (m_paused)
+    {
+        m_pauseExpiry =
+            Simulator::Schedule(TimeStep(first - now), &FabricPort::OnPauseExpired, this);
+    }
+    if (before != m_paused)
+    {
+        Wake();
+    }
+}
+
+} // namespace ns3::training

@@ -1,0 +1,155 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "shared-buffer.h"
+
+#include "ns3/assert.h"
+#include "ns3/log.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingSharedBuffer");
+
+uint64_t
+SharedBuffer::Configure(const Configuration& configuration, std::vector<uint64_t> headroom)
+{
+    m_configuration = configuration;
+    m_headroom = std::move(headroom);
+    m_ingress.assign(m_headroom.size() * PRIORITIES, {});
+    const uint64_t classes = __builtin_popcount(configuration.losslessClasses);
+    const uint64_t ports = m_headroom.size();
+
+    // Guarantees first, but never more than a quarter of the memory.
+    const uint64_t queues = std::max<uint64_t>(1, ports * classes);
+    m_configuration.guaranteed = std::min(configuration.guaranteed, configuration.size / 4 / queues);
+    const uint64_t guaranteed = m_configuration.guaranteed * ports * classes;
+
+    const uint64_t wanted =
+        classes * std::accumulate(m_headroom.begin(), m_headroom.end(), uint64_t{0});
+    const uint64_t allowed = configuration.size / 2;
+    uint64_t missing = 0;
+    if (wanted > allowed)
+    {
+        const double scale = static_cast<double>(allowed) / static_cast<double>(wanted);
+        for (uint64_t& bytes : m_headroom)
+        {
+            bytes = static_cast<uint64_t>(static_cast<double>(bytes) * scale);
+        }
+        missing = wanted - allowed;
+    }
+    m_poolSize = configuration.size - guaranteed - std::min(wanted, allowed);
+    return missing;
+}
+
+uint64_t
+SharedBuffer::GetThreshold(double alpha) const
+{
+    const uint64_t free = m_poolSize > m_poolUsed ? m_poolSize - m_poolUsed : 0;
+    return static_cast<uint64_t>(alpha * static_cast<double>(free));
+}
+
+uint64_t
+SharedBuffer::SharedUse(const Ingress& ingress) const
+{
+    const uint64_t rest = ingress.total - ingress.headroom;
+    return rest > m_configuration.guaranteed ? rest - m_configuration.guaranteed : 0;
+}
+
+bool
+SharedBuffer::Admit(const Frame& frame, uint64_t egressBytes)
+{
+    const uint64_t bytes = frame.bytes;
+    if (!IsLossless(frame.priority))
+    {
+        if (m_poolUsed + bytes > m_poolSize ||
+            egressBytes + bytes > GetThreshold(m_configuration.lossyAlpha))
+        {
+            return false;
+        }
+        m_poolUsed += bytes;
+    }
+    else
+    {
+        Ingress& ingress = m_ingress[frame.ingress * PRIORITIES + frame.priority];
+        const uint64_t before = SharedUse(ingress);
+        const uint64_t after =
+            std::max(ingress.total - ingress.headroom + bytes, m_configuration.guaranteed) -
+            m_configuration.guaranteed;
+        const bool fits = after <= GetThreshold(m_configuration.losslessAlpha) &&
+                          m_poolUsed + after - before <= m_poolSize;
+        if (after == 0 || (fits && ingress.headroom == 0))
+        {
+            m_poolUsed += after - before;
+        }
+        else if (ingress.headroom + bytes <= m_headroom[frame.ingress])
+        {
+            ingress.headroom += bytes;
+        }
+        else if (fits)
+        {
+            m_poolUsed += after - before;
+        }
+        else
+        {
+            return false;
+        }
+        ingress.total += bytes;
+    }
+    m_used += bytes;
+    m_peak = std::max(m_peak, m_used);
+    return true;
+}
+
+void
+SharedBuffer::Release(const Frame& frame)
+{
+    const uint64_t bytes = frame.bytes;
+    m_used -= bytes;
+    if (!IsLossless(frame.priority))
+    {
+        m_poolUsed -= bytes;
+        return;
+    }
+    Ingress& ingress = m_ingress[frame.ingress * PRIORITIES + frame.priority];
+    NS_ASSERT(ingress.total >= bytes);
+    const uint64_t before = SharedUse(ingress);
+    ingress.total -= bytes;
+    // Headroom empties first: it must be free again before the next pause.
+    ingress.headroom -= std::min(ingress.headroom, bytes);
+    ingress.headroom = std::min(ingress.headroom, ingress.total);
+    m_poolUsed -= before - std::min(before, SharedUse(ingress));
+}
+
+SharedBuffer::Action
+SharedBuffer::Decide(uint16_t port, uint8_t priority)
+{
+    if (!IsLossless(priority))
+    {
+        return Action::NONE;
+    }
+    Ingress& ingress = m_ingress[port * PRIORITIES + priority];
+    const uint64_t use = SharedUse(ingress);
+    const uint64_t threshold = GetThreshold(m_configuration.losslessAlpha);
+    if (!ingress.pausing)
+    {
+        if (ingress.headroom > 0 || (use > 0 && use >= threshold))
+        {
+            ingress.pausing = true;
+            return Action::PAUSE;
+        }
+    }
+    else if (ingress.headroom == 0 &&
+             (use == 0 || use + m_configuration.resumeOffset <= threshold))
+    {
+        ingress.pausing = false;
+        return Action::RESUME;
+    }
+    return Action::NONE;
+}
+
+} // namespace ns3::training

@@ -1,0 +1,74 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_TOPOLOGY_GRAPH_H
+#define DISTRIBUTED_TRAINING_TOPOLOGY_GRAPH_H
+
+#include "ns3/data-rate.h"
+#include "ns3/nstime.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-fabric
+ *
+ * Which hosts and switches there are and what links join them: data, from which a fabric is built
+ * and routed. Nodes are numbered from 0, all hosts before all switches; host h is endpoint h.
+ */
+struct TopologyGraph
+{
+    /** A full-duplex link. */
+    struct Link
+    {
+        uint32_t a;    ///< node at one end
+        uint32_t b;    ///< node at the other end
+        DataRate rate; ///< of each direction
+        Time delay;    ///< propagation
+    };
+
+    /// For each node, the equally good links (index into `links`) towards one destination.
+    using NextLinks = std::vector<std::vector<uint32_t>>;
+
+    std::string name;        ///< as the user wrote it
+    uint32_t hosts{0};       ///< number of hosts
+    uint32_t switches{0};    ///< number of switches
+    std::vector<Link> links; ///< all links; parallel ones allowed
+
+    /** @return number of nodes */
+    uint32_t GetNodes() const
+    {
+        return hosts + switches;
+    }
+
+    /**
+     * Shortest paths by hop count to one node; hosts forward nothing.
+     * @param destination node
+     * @return per node, the links that lead one hop closer, in ascending order
+     */
+    NextLinks GetRoutes(uint32_t destination) const;
+
+    /**
+     * @param from host
+     * @param to host
+     * @return links of a shortest path in order, the lowest-numbered of the equally good ones;
+     *         empty if there is none
+     */
+    std::vector<uint32_t> GetPath(uint32_t from, uint32_t to) const;
+
+    /**
+     * The farthest pair among the first hosts, by propagation delay.
+     * @param ranks number of hosts looked at
+     * @return propagation delay between them
+     */
+    Time GetDiameter(uint32_t ranks) const;
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_TOPOLOGY_GRAPH_H

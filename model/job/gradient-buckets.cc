@@ -1,0 +1,51 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "gradient-buckets.h"
+
+#include "ns3/log.h"
+
+#include <algorithm>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingGradientBuckets");
+
+std::vector<GradientBucket>
+MakeGradientBuckets(const std::vector<Layer>& layers, uint64_t capBytes)
+{
+    NS_LOG_FUNCTION(layers.size() << capBytes);
+    std::vector<GradientBucket> buckets;
+    GradientBucket open;
+    for (uint32_t index = layers.size(); index-- > 0;)
+    {
+        open.layers.push_back(index);
+        if (layers[index].parameters == 0)
+        {
+            continue;
+        }
+        open.bytes += layers[index].GetGradientBytes();
+        open.readyLayer = index;
+        const uint64_t cap = buckets.empty() ? std::min(FIRST_BUCKET_BYTES, capBytes) : capBytes;
+        if (open.bytes >= cap)
+        {
+            buckets.push_back(std::move(open));
+            open = {};
+        }
+    }
+    if (open.bytes > 0)
+    {
+        buckets.push_back(std::move(open));
+    }
+    else if (!buckets.empty())
+    {
+        // Layers without parameters in front of the model: nothing waits for them.
+        auto& last = buckets.back().layers;
+        last.insert(last.end(), open.layers.begin(), open.layers.end());
+    }
+    return buckets;
+}
+
+} // namespace ns3::training

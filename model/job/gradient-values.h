@@ -1,0 +1,102 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_GRADIENT_VALUES_H
+#define DISTRIBUTED_TRAINING_GRADIENT_VALUES_H
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-job
+ *
+ * The output function of the SplitMix64 generator (Steele, Lea, Flood: Fast splittable pseudorandom
+ * number generators, OOPSLA 2014): a bijection in which every input bit affects every output bit.
+ *
+ * @param value any number
+ * @return a number that looks unrelated to it
+ */
+constexpr uint64_t
+MixBits(uint64_t value)
+{
+    value += 0x9e3779b97f4a7c15ULL;
+    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    value = (value ^ (value >> 27)) * 0x94d049bb133111ebULL;
+    return value ^ (value >> 31);
+}
+
+/**
+ * @ingroup distributed-training-job
+ *
+ * What all gradients of one bucket at one rank have in common. Gradients are a function of where
+ * they are rather than a stream, so that a checker can make those of any rank again.
+ *
+ * @param seed the job's seed
+ * @param rank the rank that computes the gradient
+ * @param iteration the iteration, from 0
+ * @param bucket the bucket, from 0
+ * @return a key for GradientOfKey()
+ */
+constexpr uint64_t
+GradientKey(uint64_t seed, uint32_t rank, uint32_t iteration, uint32_t bucket)
+{
+    return MixBits(MixBits(MixBits(MixBits(seed) ^ rank) ^ iteration) ^ bucket);
+}
+
+/**
+ * @ingroup distributed-training-job
+ * @param key from GradientKey()
+ * @param index the element of the bucket, from 0
+ * @return the gradient, one of 2^24 evenly spaced numbers in [-1, 1), each exact in float32
+ */
+constexpr float
+GradientOfKey(uint64_t key, uint64_t index)
+{
+    constexpr float STEP = 1.0F / (1U << 23);
+    return static_cast<float>(MixBits(key ^ MixBits(index)) >> 40) * STEP - 1.0F;
+}
+
+/**
+ * @ingroup distributed-training-job
+ * @param seed the job's seed
+ * @param rank the rank that computes the gradient
+ * @param iteration the iteration, from 0
+ * @param bucket the bucket, from 0
+ * @param index the element of the bucket, from 0
+ * @return the gradient, in [-1, 1)
+ */
+constexpr float
+GradientValue(uint64_t seed, uint32_t rank, uint32_t iteration, uint32_t bucket, uint64_t index)
+{
+    return GradientOfKey(GradientKey(seed, rank, iteration, bucket), index);
+}
+
+/**
+ * @ingroup distributed-training-job
+ * @param seed the job's seed
+ * @param rank the rank that computes the gradients
+ * @param iteration the iteration, from 0
+ * @param bucket the bucket, from 0
+ * @param count the number of gradients in the bucket
+ * @return all gradients of the bucket
+ */
+inline std::vector<float>
+MakeGradients(uint64_t seed, uint32_t rank, uint32_t iteration, uint32_t bucket, std::size_t count)
+{
+    const uint64_t key = GradientKey(seed, rank, iteration, bucket);
+    std::vector<float> values(count);
+    for (std::size_t index = 0; index < count; ++index)
+    {
+        values[index] = GradientOfKey(key, index);
+    }
+    return values;
+}
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_GRADIENT_VALUES_H

@@ -1,0 +1,49 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "workload.h"
+
+namespace ns3::training
+{
+
+namespace
+{
+
+/**
+ * BERT-large (Devlin et al., NAACL 2019): 24 equal transformer layers of width 1024, feed-forward
+ * width 4096, vocabulary of 30522, sequences of 128 tokens. The multiply-accumulates of the two
+ * products of attention are counted with attn_out.
+ *
+ * @return layer, parameters, multiply-accumulates of the forward pass per sequence
+ */
+std::vector<LayerShape>
+MakeBertLarge()
+{
+    std::vector<LayerShape> layers{
+        {"embeddings.word", 31254528, 0},
+        {"embeddings.position", 524288, 0},
+        {"embeddings.token_type", 2048, 0},
+        {"embeddings.ln", 2048, 0},
+    };
+    for (int layer = 0; layer < 24; ++layer)
+    {
+        const std::string prefix = "layer" + std::to_string(layer) + ".";
+        layers.push_back({prefix + "qkv", 3148800, 402653184});
+        layers.push_back({prefix + "attn_out", 1049600, 167772160});
+        layers.push_back({prefix + "ln1", 2048, 0});
+        layers.push_back({prefix + "ffn1", 4198400, 536870912});
+        layers.push_back({prefix + "ffn2", 4195328, 536870912});
+        layers.push_back({prefix + "ln2", 2048, 0});
+    }
+    layers.push_back({"pooler", 1049600, 1048576});
+    return layers;
+}
+
+const Registry<WorkloadEntry>::Entry g_bertLarge(
+    "bert-large",
+    {"BERT-large, sequences of 128, 335.1 M parameters, 39.5 GMAC a sequence", MakeBertLarge()});
+
+} // namespace
+
+} // namespace ns3::training

@@ -1,0 +1,192 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "workload-file.h"
+
+#include "ns3/configuration-error.h"
+#include "ns3/log.h"
+#include "ns3/quantity.h"
+
+#include <cmath>
+#include <fstream>
+#include <optional>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingWorkloadFile");
+
+namespace
+{
+
+/** The header line, and the only order of columns there is. */
+constexpr const char* HEADER = "layer,parameters,forward_us,backward_us";
+/** Most parameters of a file: gradient bytes stay below 2^62. */
+constexpr uint64_t MOST_PARAMETERS = 1ULL << 60;
+/** Longest time of a layer and of all layers together, us. */
+constexpr double LONGEST_US = 1e12;
+/** Longest piece of a file that a message repeats. */
+constexpr std::size_t LONGEST_QUOTE = 40;
+
+/**
+ * @param text a field or line
+ * @return the text without blanks, tabs and carriage returns at both ends
+ */
+std::string
+Trim(const std::string& text)
+{
+    constexpr const char* BLANKS = " \t\r";
+    const auto first = text.find_first_not_of(BLANKS);
+    if (first == std::string::npos)
+    {
+        return {};
+    }
+    return text.substr(first, text.find_last_not_of(BLANKS) - first + 1);
+}
+
+/**
+ * @param line a line
+ * @return its comma-separated fields, trimmed
+ */
+std::vector<std::string>
+Split(const std::string& line)
+{
+    std::vector<std::string> fields;
+    for (std::size_t begin = 0;;)
+    {
+        const auto comma = line.find(',', begin);
+        fields.push_back(Trim(line.substr(begin, comma - begin)));
+        if (comma == std::string::npos)
+        {
+            return fields;
+        }
+        begin = comma + 1;
+    }
+}
+
+/**
+ * @param text text of a user's file
+ * @return the text in quotation marks, cut when long, unprintable characters replaced: a message
+ *         is one line whatever the file holds
+ */
+std::string
+Quote(const std::string& text)
+{
+    std::string quoted = "'";
+    for (const char character : text.substr(0, LONGEST_QUOTE))
+    {
+        quoted += character >= ' ' && character <= '~' ? character : '?';
+    }
+    return quoted + (text.size() > LONGEST_QUOTE ? "...'" : "'");
+}
+
+} // namespace
+
+Workload
+ReadWorkload(std::istream& input, const std::string& name)
+{
+    NS_LOG_FUNCTION(name);
+    Workload workload;
+    workload.name = name;
+    std::size_t number = 0;
+    const auto fail = [&name, &number](const std::string& what) {
+        throw ConfigurationError(name + ":" + std::to_string(number) + ": " + what);
+    };
+
+    bool headerSeen = false;
+    uint64_t parameters = 0;
+    double microseconds = 0;
+    const auto readTime = [&](const std::string& column, const std::string& field) {
+        const auto value = ParseDouble(field);
+        if (!value || *value < 0 || *value > LONGEST_US)
+        {
+            fail(column + " is " + Quote(field) +
+                 " (allowed: a time in microseconds from 0 to 1e12, without unit)");
+        }
+        microseconds += *value;
+        if (microseconds > LONGEST_US)
+        {
+            fail("the times up to here exceed 1e12 us (allowed: 1e12 us for all layers together)");
+        }
+        return PicoSeconds(std::llround(*value * 1e6));
+    };
+
+    std::string line;
+    while (std::getline(input, line))
+    {
+        ++number;
+        if (number == 1 && line.compare(0, 3, "\xEF\xBB\xBF") == 0)
+        {
+            line.erase(0, 3);
+        }
+        line = Trim(line);
+        if (line.empty() || line[0] == '#')
+        {
+            continue;
+        }
+        const auto fields = Split(line);
+        const bool isHeader = fields == Split(HEADER);
+        if (!headerSeen)
+        {
+            if (!isHeader)
+            {
+                fail("first line is " + Quote(line) + " (allowed: the header line '" + HEADER +
+                     "')");
+            }
+            headerSeen = true;
+            continue;
+        }
+        if (isHeader)
+        {
+            fail("second header line (allowed: one, before the first layer)");
+        }
+        if (fields.size() != 4)
+        {
+            fail(std::to_string(fields.size()) + " column(s) (allowed: the 4 columns " + HEADER +
+                 ")");
+        }
+        if (fields[0].empty())
+        {
+            fail("layer is empty (allowed: a name)");
+        }
+        const auto count = ParseUnsigned(fields[1]);
+        if (!count || *count > MOST_PARAMETERS || parameters + *count > MOST_PARAMETERS)
+        {
+            fail("parameters is " + Quote(fields[1]) +
+                 " (allowed: a whole number from 0, at most 2^60 for all layers together)");
+        }
+        parameters += *count;
+        const Time forward = readTime("forward_us", fields[2]);
+        const Time backward = readTime("backward_us", fields[3]);
+        workload.layers.push_back({fields[0], *count, forward, backward});
+    }
+    if (input.bad())
+    {
+        throw ConfigurationError(name + ": cannot be read to its end");
+    }
+    if (workload.layers.empty())
+    {
+        number = number == 0 ? 1 : number;
+        fail(std::string(headerSeen ? "no layers" : "empty file") + " (allowed: the header line '" +
+             HEADER + "' and at least one layer)");
+    }
+    return workload;
+}
+
+Workload
+ReadWorkloadFile(const std::string& path)
+{
+    NS_LOG_FUNCTION(path);
+    std::ifstream file(path);
+    // A directory can be opened, but not read.
+    if (!file || (file.peek() == std::ifstream::traits_type::eof() && file.bad()))
+    {
+        throw ConfigurationError(path + ": cannot be read (allowed: a CSV file with the columns " +
+                                 HEADER + ")");
+    }
+    file.clear();
+    return ReadWorkload(file, path);
+}
+
+} // namespace ns3::training

@@ -1,0 +1,55 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_WORKLOAD_FILE_H
+#define DISTRIBUTED_TRAINING_WORKLOAD_FILE_H
+
+#include "workload.h"
+
+#include <istream>
+#include <string>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-job
+ *
+ * Reads a workload from comma-separated text, a line a layer in forward order:
+ *
+ * @verbatim
+ * # comment lines and blank lines are skipped
+ * layer,parameters,forward_us,backward_us
+ * conv1,9408,251.8,503.5
+ * @endverbatim
+ *
+ * | column      | meaning                                                                  |
+ * |-------------|--------------------------------------------------------------------------|
+ * | layer       | name, any text without a comma                                           |
+ * | parameters  | trained numbers, whole, from 0; gradients are 4 bytes each               |
+ * | forward_us  | time of the layer's forward pass in one iteration at one rank, us, from 0 |
+ * | backward_us | the same of its backward pass                                            |
+ *
+ * The header line is required. Blanks around a field, carriage returns at line ends and a UTF-8
+ * byte order mark are skipped; blank and comment lines may stand anywhere. The update time is not
+ * in the file (LoadWorkload() adds it).
+ *
+ * @param path the file
+ * @return the workload, its update time 0
+ * @throw ConfigurationError "file:line: what, and what is allowed" at the first malformed line
+ */
+Workload ReadWorkloadFile(const std::string& path);
+
+/**
+ * @ingroup distributed-training-job
+ * @param input the text
+ * @param name name of the text for messages, and of the workload
+ * @return the workload, as ReadWorkloadFile()
+ * @throw ConfigurationError as ReadWorkloadFile()
+ */
+Workload ReadWorkload(std::istream& input, const std::string& name);
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_WORKLOAD_FILE_H

@@ -1,0 +1,46 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "rdma-line-rate.h"
+
+#include "ns3/log.h"
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingRdmaLineRate");
+NS_OBJECT_ENSURE_REGISTERED(RdmaLineRate);
+
+namespace
+{
+
+const Registry<CongestionControlEntry>::Entry g_none("none",
+                                                     {"line rate, held back by pauses alone",
+                                                      &RdmaLineRate::GetTypeId});
+
+} // namespace
+
+TypeId
+RdmaLineRate::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::training::RdmaLineRate")
+                            .SetParent<RdmaCongestionControl>()
+                            .SetGroupName("DistributedTraining")
+                            .AddConstructor<RdmaLineRate>();
+    return tid;
+}
+
+void
+RdmaLineRate::Initialize(double lineRate)
+{
+    m_rate = lineRate;
+}
+
+double
+RdmaLineRate::GetRate(int64_t)
+{
+    return m_rate;
+}
+
+} // namespace ns3::training

@@ -1,0 +1,115 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_ROCE_WIRE_FORMAT_H
+#define DISTRIBUTED_TRAINING_ROCE_WIRE_FORMAT_H
+
+#include "ns3/fabric-frame.h"
+
+#include <algorithm>
+#include <cstdint>
+
+/**
+ * @file
+ * @ingroup distributed-training-rdma
+ * Sizes and codes of RoCEv2: InfiniBand transport headers in UDP (IB specification volume 1, annex
+ * A17). A data packet of the middle of a message is 62 bytes longer than its payload, 82 with
+ * preamble and gap: 98.04 % of the line rate at MTU 4096.
+ */
+namespace ns3::training
+{
+
+/// IPv4, UDP, base transport header and invariant CRC, bytes.
+static constexpr uint32_t ROCE_BYTES = 20 + 8 + 12 + 4;
+/// RDMA extended transport header: address, key and length of a WRITE, bytes.
+static constexpr uint32_t RETH_BYTES = 16;
+/// Immediate data, bytes.
+static constexpr uint32_t IMMEDIATE_BYTES = 4;
+/// ACK extended transport header, bytes.
+static constexpr uint32_t AETH_BYTES = 4;
+/// Reserved bytes of a congestion notification packet.
+static constexpr uint32_t CNP_BYTES = 16;
+/// UDP destination port of RoCEv2.
+static constexpr uint16_t ROCE_UDP_PORT = 4791;
+/// Packet sequence numbers count modulo this.
+static constexpr uint32_t PSN_MODULUS = 1 << 24;
+/// Longest message of one work request, bytes (IB: 2^31; split below so that it is a whole number
+/// of packets for every MTU that is a power of two).
+static constexpr uint64_t LONGEST_REQUEST = uint64_t{1} << 30;
+
+/** Opcodes of reliable connected transport (base transport header). */
+enum RoceOpcode : uint8_t
+{
+    WRITE_FIRST = 0x06,
+    WRITE_MIDDLE = 0x07,
+    WRITE_LAST = 0x08,
+    WRITE_LAST_IMMEDIATE = 0x09,
+    WRITE_ONLY = 0x0a,
+    WRITE_ONLY_IMMEDIATE = 0x0b,
+    ACKNOWLEDGE = 0x11,
+    CNP = 0x81
+};
+
+/// AETH syndrome of a positive acknowledgement with unlimited credits.
+static constexpr uint8_t SYNDROME_ACK = 0x1f;
+/// AETH syndrome of a packet sequence error.
+static constexpr uint8_t SYNDROME_NAK_SEQUENCE = 0x60;
+
+/**
+ * @param transportBytes everything above Ethernet
+ * @return size of the frame, padded to the shortest there is, bytes
+ */
+inline uint32_t
+GetFrameBytes(uint32_t transportBytes)
+{
+    return std::max(transportBytes + Frame::ETHERNET_BYTES, uint32_t{Frame::MINIMUM_BYTES});
+}
+
+/**
+ * @param opcode of a WRITE packet
+ * @param payload bytes
+ * @return size of its frame, with pad bytes, bytes
+ */
+inline uint32_t
+GetWriteFrameBytes(uint8_t opcode, uint32_t payload)
+{
+    const bool first = opcode == WRITE_FIRST || opcode >= WRITE_ONLY;
+    const bool immediate = opcode == WRITE_LAST_IMMEDIATE || opcode == WRITE_ONLY_IMMEDIATE;
+    return GetFrameBytes(ROCE_BYTES + (first ? RETH_BYTES : 0) + (immediate ? IMMEDIATE_BYTES : 0) +
+                         (payload + 3) / 4 * 4);
+}
+
+/**
+ * @param opcode of a WRITE packet
+ * @return whether it begins a message
+ */
+inline bool
+IsFirst(uint8_t opcode)
+{
+    return opcode == WRITE_FIRST || opcode == WRITE_ONLY || opcode == WRITE_ONLY_IMMEDIATE;
+}
+
+/**
+ * @param opcode of a WRITE packet
+ * @return whether it ends a message
+ */
+inline bool
+IsLast(uint8_t opcode)
+{
+    return opcode != WRITE_FIRST && opcode != WRITE_MIDDLE;
+}
+
+/**
+ * @param opcode of a WRITE packet
+ * @return whether it carries immediate data
+ */
+inline bool
+HasImmediate(uint8_t opcode)
+{
+    return opcode == WRITE_LAST_IMMEDIATE || opcode == WRITE_ONLY_IMMEDIATE;
+}
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_ROCE_WIRE_FORMAT_H

@@ -1,0 +1,217 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_RESULT_STORE_H
+#define DISTRIBUTED_TRAINING_RESULT_STORE_H
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-results
+ *
+ * What identifies a run.
+ */
+struct RunRow
+{
+    std::string program;       ///< the program that ran, such as "training-job"
+    std::string version;       ///< its version
+    uint64_t seed{0};          ///< its seed, below 2^63
+    std::string configuration; ///< all its options, as a JSON object
+};
+
+/**
+ * @ingroup distributed-training-results
+ *
+ * One iteration of a job; the terms are those of IterationResult. Times in seconds.
+ */
+struct IterationRow
+{
+    uint32_t iteration{0};           ///< its number, from 0
+    bool warmup{false};              ///< whether means leave it out
+    double startS{0};                ///< simulated time of its start
+    double endS{0};                  ///< simulated time of its end
+    double iterationTimeS{0};        ///< end - start
+    double computeTimeS{0};          ///< compute time of a rank
+    double communicationTimeS{0};    ///< communication time, mean over the ranks
+    double exposedCommunicationS{0}; ///< iteration time - compute time
+    double busbwGBps{0};             ///< bus bandwidth, 10^9 byte/s
+    double lowerBoundS{0};           ///< least communication time possible
+    double scalingEfficiency{0};     ///< compute time / iteration time
+    bool verified{false};            ///< whether all sums were compared and right
+};
+
+/**
+ * @ingroup distributed-training-results
+ *
+ * One collective at one rank.
+ */
+struct CollectiveRow
+{
+    uint32_t rank{0};      ///< the rank
+    uint32_t iteration{0}; ///< iteration of the job, or repetition of the benchmark
+    uint32_t sequence{0};  ///< its number within the iteration, such as the bucket
+    std::string operation; ///< "all-reduce", "reduce-scatter", ...
+    std::string algorithm; ///< "ring", "parameter-server", ...
+    uint64_t bytes{0};     ///< size of the vector of a rank
+    double startS{0};      ///< simulated time when this rank issued it
+    double endS{0};        ///< simulated time when it was complete at this rank
+};
+
+/**
+ * @ingroup distributed-training-results
+ *
+ * One message from rank to rank.
+ */
+struct MessageRow
+{
+    uint32_t source{0};      ///< sending rank
+    uint32_t destination{0}; ///< receiving rank
+    uint64_t tag{0};         ///< what the sender and the receiver match messages by
+    uint64_t bytes{0};       ///< its size, without headers
+    double startS{0};        ///< simulated time when it was handed to the transport
+    double endS{0};          ///< simulated time when its last byte was in at the receiver
+};
+
+/**
+ * @ingroup distributed-training-results
+ *
+ * What a port has sent and what happened to it, over the whole run.
+ */
+struct LinkCounterRow
+{
+    std::string node;     ///< name of the host or switch
+    uint32_t port{0};     ///< number of the port at that node
+    std::string peer;     ///< name of the node at the other end
+    uint64_t bytes{0};    ///< bytes sent, with all overhead
+    uint64_t frames{0};   ///< frames sent
+    uint64_t marks{0};    ///< frames marked by ECN
+    uint64_t pauses{0};   ///< PFC pause frames sent
+    uint64_t drops{0};    ///< frames dropped
+    double busyS{0};      ///< time it was sending
+    uint64_t maxQueue{0}; ///< most bytes that ever waited
+};
+
+/**
+ * @ingroup distributed-training-results
+ *
+ * One run's part of an SQLite results file: tables `run`, `iteration`, `collective`, `message` and
+ * `link_counter`, with a column for each member of the row types above and `run_id`, which names a
+ * row of `run`. Its `state` is 'unfinished' until Finish() or Fail(): that of a killed run stays.
+ * Times of day are UTC in ISO 8601.
+ *
+ * The file may hold many runs, written by many processes at once (write-ahead log; a writer waits
+ * for another's transaction). Rows are kept in memory and written together, in one transaction, at
+ * each iteration's end, so that a killed run loses at most the iteration under way.
+ *
+ * `PRAGMA user_version` is the version of the layout.
+ */
+class ResultStore
+{
+  public:
+    /** Version of the layout this program reads and writes. */
+    static constexpr int LAYOUT_VERSION = 1;
+
+    /**
+     * Finds out whether the file can be written, creating and changing nothing.
+     * @param path the file, which need not exist
+     * @throw ConfigurationError if it cannot be written, is not a results file, is corrupt, or has
+     *        a newer layout
+     */
+    static void Check(const std::string& path);
+
+    /**
+     * Reads a results file, which other processes may be writing.
+     * @param path the file
+     * @param sql a query
+     * @return the values of each row as text, NULL as empty text
+     * @throw std::runtime_error if the file cannot be read or the query is wrong
+     */
+    static std::vector<std::vector<std::string>> Query(const std::string& path,
+                                                       const std::string& sql);
+
+    /**
+     * Opens or creates the file and enters a new run.
+     * @param path the file
+     * @param run what identifies the run
+     * @throw ConfigurationError as Check(); then nothing has been created or changed
+     */
+    ResultStore(const std::string& path, const RunRow& run);
+
+    /** Writes what is kept in memory; a run without Finish() or Fail() stays 'unfinished'. */
+    ~ResultStore();
+    ResultStore(const ResultStore&) = delete;
+    ResultStore& operator=(const ResultStore&) = delete;
+
+    /** @return number of the run in the file */
+    int64_t GetRunId() const;
+
+    /**
+     * Enters an iteration, and writes it with all rows added before.
+     * @param row the iteration
+     * @throw std::runtime_error if it cannot be written, such as when the disk is full
+     */
+    void AddIteration(const IterationRow& row);
+    /**
+     * @param row a collective, written with the next iteration
+     * @throw std::runtime_error as AddIteration()
+     */
+    void AddCollective(const CollectiveRow& row);
+    /**
+     * @param row a message, written with the next iteration
+     * @throw std::runtime_error as AddIteration()
+     */
+    void AddMessage(const MessageRow& row);
+    /**
+     * @param row a port's counters, written with the next iteration or at the end
+     * @throw std::runtime_error as AddIteration()
+     */
+    void AddLinkCounter(const LinkCounterRow& row);
+
+    /**
+     * Writes all rows added so far.
+     * @throw std::runtime_error as AddIteration()
+     */
+    void Flush();
+
+    /**
+     * Writes everything and sets the run's state to 'finished'.
+     * @throw std::runtime_error as AddIteration()
+     */
+    void Finish();
+
+    /**
+     * Writes everything and sets the run's state to 'failed'.
+     * @param reason why, one line
+     * @throw std::runtime_error as AddIteration()
+     */
+    void Fail(const std::string& reason);
+
+  private:
+    class Database;
+
+    /**
+     * @param state the run's last state
+     * @param reason why, or empty
+     */
+    void End(const std::string& state, const std::string& reason);
+    /** Writes when much is kept in memory. */
+    void FlushIfLarge();
+
+    std::unique_ptr<Database> m_database;       ///< the file
+    int64_t m_runId{0};                         ///< number of the run
+    std::vector<IterationRow> m_iterations;     ///< not yet written
+    std::vector<CollectiveRow> m_collectives;   ///< not yet written
+    std::vector<MessageRow> m_messages;         ///< not yet written
+    std::vector<LinkCounterRow> m_linkCounters; ///< not yet written
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_RESULT_STORE_H

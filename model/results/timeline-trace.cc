@@ -1,0 +1,165 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "timeline-trace.h"
+
+#include "output-file.h"
+
+#include "ns3/configuration-error.h"
+#include "ns3/log.h"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingTimelineTrace");
+
+namespace
+{
+
+/** Bytes of events to collect before they are written. */
+constexpr std::size_t BUFFER_BYTES = 1 << 16;
+
+/**
+ * @param time a time, not negative
+ * @return the time in microseconds, exact
+ */
+std::string
+ToMicroseconds(Time time)
+{
+    constexpr int64_t PICOSECONDS = 1000000;
+    const int64_t picoseconds = time.GetPicoSeconds();
+    const std::string fraction = std::to_string(picoseconds % PICOSECONDS + PICOSECONDS);
+    return std::to_string(picoseconds / PICOSECONDS) + "." + fraction.substr(1);
+}
+
+} // namespace
+
+TimelineTrace::TimelineTrace(const std::string& path)
+    : m_path(path)
+{
+    NS_LOG_FUNCTION(this << path);
+    CheckOutputFile(path);
+    // The buffer that keeps events whole is ours; must precede open().
+    m_file.rdbuf()->pubsetbuf(nullptr, 0);
+    m_file.open(path, std::ios::trunc | std::ios::binary);
+    if (!m_file)
+    {
+        throw ConfigurationError("trace file '" + path + "': cannot be written (" +
+                                 std::strerror(errno) + ")");
+    }
+    m_buffer = "[";
+}
+
+TimelineTrace::~TimelineTrace()
+{
+    NS_LOG_FUNCTION(this);
+    try
+    {
+        Close();
+    }
+    catch (const std::runtime_error& error)
+    {
+        NS_LOG_ERROR(error.what());
+    }
+}
+
+void
+TimelineTrace::AddProcess(uint32_t rank, const std::string& name)
+{
+    NS_LOG_FUNCTION(this << rank << name);
+    static const std::array<std::pair<Track, const char*>, 3> TRACKS{
+        {{COMPUTE, "compute"}, {COLLECTIVES, "collectives"}, {STEPS, "steps"}}};
+    AddMetadata("process_name", rank, 0, "name", name);
+    AddMetadata("process_sort_index", rank, 0, "sort_index", rank);
+    for (const auto& [track, trackName] : TRACKS)
+    {
+        AddMetadata("thread_name", rank, track, "name", trackName);
+        AddMetadata("thread_sort_index", rank, track, "sort_index", static_cast<uint32_t>(track));
+    }
+}
+
+void
+TimelineTrace::AddMetadata(const std::string& kind,
+                           uint32_t rank,
+                           uint32_t track,
+                           const std::string& key,
+                           const JsonValue& value)
+{
+    auto event = JsonValue::Object();
+    event.Set("ph", "M").Set("name", kind).Set("pid", rank).Set("tid", track);
+    event.Set("args", JsonValue::Object().Set(key, value));
+    Add(event.Write());
+}
+
+void
+TimelineTrace::Complete(uint32_t rank,
+                        Track track,
+                        const std::string& name,
+                        Time start,
+                        Time end,
+                        const JsonValue& arguments)
+{
+    NS_LOG_FUNCTION(this << rank << track << name << start << end);
+    // Written by hand: a double cannot hold a long run's picoseconds.
+    std::string event = "{\"ph\":\"X\",\"pid\":" + std::to_string(rank) +
+                        ",\"tid\":" + std::to_string(track) + ",\"ts\":" + ToMicroseconds(start) +
+                        ",\"dur\":" + ToMicroseconds(end - start) + ",\"name\":" + QuoteJson(name);
+    if (!arguments.IsEmpty())
+    {
+        event += ",\"args\":" + arguments.Write();
+    }
+    Add(event + "}");
+}
+
+void
+TimelineTrace::Add(const std::string& event)
+{
+    if (m_isClosed)
+    {
+        return;
+    }
+    m_buffer += m_isFirst ? "\n" : ",\n";
+    m_buffer += event;
+    m_isFirst = false;
+    if (m_buffer.size() >= BUFFER_BYTES)
+    {
+        Flush();
+    }
+}
+
+void
+TimelineTrace::Flush()
+{
+    NS_LOG_FUNCTION(this << m_buffer.size());
+    m_file.write(m_buffer.data(), static_cast<std::streamsize>(m_buffer.size()));
+    m_file.flush();
+    m_buffer.clear();
+    if (!m_file)
+    {
+        throw std::runtime_error("trace file '" + m_path + "': cannot be written (" +
+                                 std::strerror(errno) + ")");
+    }
+}
+
+void
+TimelineTrace::Close()
+{
+    NS_LOG_FUNCTION(this);
+    if (m_isClosed)
+    {
+        return;
+    }
+    m_isClosed = true;
+    m_buffer += "\n]\n";
+    Flush();
+    m_file.close();
+}
+
+} // namespace ns3::training

@@ -1,0 +1,112 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_TIMELINE_TRACE_H
+#define DISTRIBUTED_TRAINING_TIMELINE_TRACE_H
+
+#include "json-writer.h"
+
+#include "ns3/nstime.h"
+
+#include <cstdint>
+#include <fstream>
+#include <string>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-results
+ *
+ * Writes what happened when as a trace for ui.perfetto.dev or chrome://tracing (Trace Event Format,
+ * JSON array form): a process a rank, and in it a track each for compute, collectives and steps.
+ *
+ * Events are written as they come and only whole ones reach the file; the format lets the closing
+ * bracket be missing, so that the trace of a killed run can be loaded. Time stamps are microseconds
+ * of simulated time with all digits down to the picosecond.
+ */
+class TimelineTrace
+{
+  public:
+    /** Track of a rank. */
+    enum Track
+    {
+        COMPUTE = 1,     ///< forward passes, backward passes, updates
+        COLLECTIVES = 2, ///< collectives from issue to completion
+        STEPS = 3        ///< steps of a collective
+    };
+
+    /**
+     * Creates the file, or empties it.
+     * @param path the file
+     * @throw ConfigurationError if it cannot be written
+     */
+    explicit TimelineTrace(const std::string& path);
+    /** Calls Close(), ignoring errors. */
+    ~TimelineTrace();
+    TimelineTrace(const TimelineTrace&) = delete;
+    TimelineTrace& operator=(const TimelineTrace&) = delete;
+
+    /**
+     * Names a rank and its tracks; before its first event.
+     * @param rank the rank
+     * @param name its name, such as "rank 3 (host 3)"
+     */
+    void AddProcess(uint32_t rank, const std::string& name);
+
+    /**
+     * Adds something that took time.
+     * @param rank the rank
+     * @param track the track
+     * @param name what it was
+     * @param start its start
+     * @param end its end, not before the start
+     * @param arguments object with more to show, or null
+     */
+    void Complete(uint32_t rank,
+                  Track track,
+                  const std::string& name,
+                  Time start,
+                  Time end,
+                  const JsonValue& arguments = JsonValue());
+
+    /**
+     * Hands all events so far to the operating system.
+     * @throw std::runtime_error if they cannot be written
+     */
+    void Flush();
+
+    /**
+     * Ends the array, which makes the file valid JSON, and closes the file. Further calls do
+     * nothing.
+     * @throw std::runtime_error if it cannot be written
+     */
+    void Close();
+
+  private:
+    /** @param event a JSON object */
+    void Add(const std::string& event);
+    /**
+     * @param kind "process_name", "thread_name", "thread_sort_index", "process_sort_index"
+     * @param rank the rank
+     * @param track the track, or 0
+     * @param key name of the argument
+     * @param value the argument
+     */
+    void AddMetadata(const std::string& kind,
+                     uint32_t rank,
+                     uint32_t track,
+                     const std::string& key,
+                     const JsonValue& value);
+
+    std::string m_path;     ///< the file's name
+    std::ofstream m_file;   ///< the file
+    std::string m_buffer;   ///< whole events not yet written
+    bool m_isFirst{true};   ///< whether no event has been added
+    bool m_isClosed{false}; ///< whether Close() has been called
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_TIMELINE_TRACE_H

@@ -1,0 +1,80 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_MESSAGE_TRANSPORT_H
+#define DISTRIBUTED_TRAINING_MESSAGE_TRANSPORT_H
+
+#include "ns3/byte-buffer.h"
+#include "ns3/object.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-transport
+ *
+ * Messages between the ranks of a group, for one rank: reliable, in order per pair of ranks, with
+ * boundaries, 64-bit sizes, and completion at the receiver. An implementation maps them onto TCP
+ * connections or RDMA queue pairs, which exist between those ranks that talk.
+ */
+class MessageTransport : public Object
+{
+  public:
+    /**
+     * A whole message has arrived.
+     * (peer rank, tag, bytes, contents or null if the payload is virtual)
+     */
+    using MessageHandler = std::function<void(uint32_t, uint64_t, uint64_t, Ptr<ByteBuffer>)>;
+
+    /** The path to a peer has failed for good. (peer rank, what happened) */
+    using ErrorHandler = std::function<void(uint32_t, const std::string&)>;
+
+    /** @return the type */
+    static TypeId GetTypeId();
+
+    /**
+     * @param rank this rank
+     * @param endpoints endpoint of each rank
+     */
+    void SetGroup(uint32_t rank, std::vector<uint32_t> endpoints);
+
+    /** @param handler of messages */
+    void SetMessageHandler(MessageHandler handler);
+
+    /** @param handler of failures */
+    void SetErrorHandler(ErrorHandler handler);
+
+    /**
+     * Sends a message. The first one to a peer opens the connection.
+     * @param peer rank, not this one
+     * @param tag what the receiver knows it by
+     * @param bytes size, 0 allowed
+     * @param payload contents (`bytes` long), or null (virtual payload)
+     */
+    virtual void Send(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload) = 0;
+
+  protected:
+    void DoDispose() override;
+
+    /** Hands a message up. @see MessageHandler */
+    void Deliver(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload);
+    /** Hands a failure up. @see ErrorHandler */
+    void Fail(uint32_t peer, const std::string& reason);
+
+    uint32_t m_rank{0};                ///< this rank
+    std::vector<uint32_t> m_endpoints; ///< endpoint of each rank
+
+  private:
+    MessageHandler m_onMessage;
+    ErrorHandler m_onError;
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_MESSAGE_TRANSPORT_H

@@ -1,0 +1,12 @@
+#! /usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+
+# Examples that ns-3's test.py runs beside the test suites: (command, run it, run it in valgrind).
+# Releases up to 3.41 accept three fields only.
+cpp_examples = [
+    ("training-job --workload=alexnet --ranks=4 --iterations=1 --warmup=0", "True", "False"),
+    ("collective-benchmark --operation=all-reduce --ranks=4 --bytes=1M", "True", "False"),
+]
+
+# Python examples: (script, run it).
+python_examples = []

@@ -1,0 +1,462 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "ns3/config.h"
+#include "ns3/configuration-error.h"
+#include "ns3/data-rate.h"
+#include "ns3/global-value.h"
+#include "ns3/nstime.h"
+#include "ns3/program-options.h"
+#include "ns3/quantity.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/test.h"
+#include "ns3/time-resolution.h"
+#include "ns3/uinteger.h"
+
+#include <limits>
+#include <sstream>
+
+using namespace ns3;
+using namespace ns3::training;
+
+/**
+ * @ingroup distributed-training-tests
+ * @defgroup distributed-training-options-tests Tests of command lines
+ */
+
+/**
+ * @ingroup distributed-training-options-tests
+ *
+ * Numbers with units as users type them.
+ */
+class QuantityTestCase : public TestCase
+{
+  public:
+    QuantityTestCase()
+        : TestCase("quantities: what is read, what is refused, what is written")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        UsePicoseconds();
+        constexpr uint64_t LARGEST = std::numeric_limits<int64_t>::max();
+
+        for (const auto& [text, bytes] :
+             std::vector<std::pair<std::string, uint64_t>>{{"0", 0},
+                                                           {"8", 8},
+                                                           {"8B", 8},
+                                                           {"64KiB", 65536},
+                                                           {"64K", 65536},
+                                                           {"25MiB", 26214400},
+                                                           {"25M", 26214400},
+                                                           {"1GiB", 1ULL << 30},
+                                                           {"1G", 1ULL << 30},
+                                                           {"2TiB", 2ULL << 40},
+                                                           {"1kB", 1000},
+                                                           {"1KB", 1000},
+                                                           {"100MB", 100000000},
+                                                           {"3GB", 3000000000},
+                                                           {"1TB", 1000000000000},
+                                                           {"1.5KiB", 1536},
+                                                           {"0.5M", 524288},
+                                                           {"9223372036854775807", LARGEST}})
+        {
+            NS_TEST_EXPECT_MSG_EQ(ParseBytes(text).value_or(12345), bytes, text);
+        }
+        for (const std::string text : {"",           " 8",
+                                       "8 ",         "8 KiB",
+                                       "-8",         "8kiB",
+                                       "8Mib",       "KiB",
+                                       "8x",         "1.1",
+                                       "0.3KiB",     "1e3",
+                                       "0x10",       "nan",
+                                       "inf",        "1..5K",
+                                       "8KK",        "9223372036854775808",
+                                       "8388608TiB", "99999999999999999999G"})
+        {
+            NS_TEST_EXPECT_MSG_EQ(ParseBytes(text).has_value(), false, "bytes: " << text);
+        }
+        for (const uint64_t bytes : {uint64_t(0),
+                                     uint64_t(1),
+                                     uint64_t(1023),
+                                     uint64_t(26214400),
+                                     uint64_t(1000000),
+                                     uint64_t(1) << 40,
+                                     LARGEST})
+        {
+            NS_TEST_EXPECT_MSG_EQ(ParseBytes(FormatBytes(bytes)).value(), bytes, "round trip");
+        }
+        NS_TEST_EXPECT_MSG_EQ(FormatBytes(25 << 20), "25MiB", "format");
+
+        for (const auto& [text, rate] :
+             std::vector<std::pair<std::string, uint64_t>>{{"100Gbps", 100000000000},
+                                                           {"100Gbit/s", 100000000000},
+                                                           {"100Gb/s", 100000000000},
+                                                           {"12.5GB/s", 100000000000},
+                                                           {"12.5GBps", 100000000000},
+                                                           {"0.1Tbps", 100000000000},
+                                                           {"10Mbps", 10000000},
+                                                           {"1.5kbps", 1500},
+                                                           {"1Kbps", 1000},
+                                                           {"1bps", 1}})
+        {
+            NS_TEST_EXPECT_MSG_EQ(ParseRate(text).value_or(DataRate(7)), DataRate(rate), text);
+        }
+        for (const std::string text : {"",
+                                       "100",
+                                       "100G",
+                                       "0bps",
+                                       "0Gbps",
+                                       "0.1bps",
+                                       "-1Gbps",
+                                       "1 Gbps",
+                                       "1gbps",
+                                       "nanGbps",
+                                       "Gbps",
+                                       "1Gbps ",
+                                       "1e2Gbps",
+                                       "99999999Tbps",
+                                       "1Gbpsx"})
+        {
+            NS_TEST_EXPECT_MSG_EQ(ParseRate(text).has_value(), false, "rate: " << text);
+        }
+        NS_TEST_EXPECT_MSG_EQ(FormatRate(DataRate(100000000000)), "100Gbps", "format");
+        NS_TEST_EXPECT_MSG_EQ(FormatRate(DataRate(1234567)), "1234567bps", "format");
+
+        for (const auto& [text, time] :
+             std::vector<std::pair<std::string, Time>>{{"0", Time(0)},
+                                                       {"0s", Time(0)},
+                                                       {"1ps", PicoSeconds(1)},
+                                                       {"500ns", NanoSeconds(500)},
+                                                       {"0.5us", NanoSeconds(500)},
+                                                       {"1.25ms", MicroSeconds(1250)},
+                                                       {"3s", Seconds(3)},
+                                                       {"2min", Seconds(120)},
+                                                       {"1h", Seconds(3600)}})
+        {
+            NS_TEST_EXPECT_MSG_EQ(ParseTime(text).value_or(Seconds(7)), time, text);
+        }
+        for (const std::string text : {"",
+                                       "1",
+                                       "500",
+                                       "-1ns",
+                                       "1 ns",
+                                       "ns",
+                                       "1nss",
+                                       "1e3ns",
+                                       "nans",
+                                       "infs",
+                                       "1d",
+                                       "9999999999s",
+                                       "1ns\n"})
+        {
+            NS_TEST_EXPECT_MSG_EQ(ParseTime(text).has_value(), false, "time: " << text);
+        }
+        NS_TEST_EXPECT_MSG_EQ(FormatTime(NanoSeconds(500)), "500ns", "format");
+        NS_TEST_EXPECT_MSG_EQ(FormatTime(PicoSeconds(1500)), "1500ps", "format");
+
+        NS_TEST_EXPECT_MSG_EQ(ParseUnsigned("18446744073709551615").value(),
+                              std::numeric_limits<uint64_t>::max(),
+                              "64 bits");
+        for (const std::string text : {"", "+", "-1", "1.0", "18446744073709551616", "1 ", "x"})
+        {
+            NS_TEST_EXPECT_MSG_EQ(ParseUnsigned(text).has_value(), false, "unsigned: " << text);
+        }
+        NS_TEST_EXPECT_MSG_EQ(ParseDouble("-2.5e-3").value(), -2.5e-3, "double");
+        for (const std::string text :
+             {"", ".", "e", "1e", "1e999", "nan", "inf", "0x1", "1 ", "1-1"})
+        {
+            NS_TEST_EXPECT_MSG_EQ(ParseDouble(text).has_value(), false, "double: " << text);
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-options-tests
+ *
+ * A program with an option of each type.
+ */
+class OptionsTestCase : public TestCase
+{
+  public:
+    OptionsTestCase()
+        : TestCase("options: values, defaults, records, help, refusals")
+    {
+    }
+
+  private:
+    /** The program's variables. */
+    struct Program
+    {
+        std::string workload{"resnet50"};                        ///< text
+        std::string transport{"rdma"};                           ///< a choice
+        uint64_t ranks{16};                                      ///< a whole number
+        double scale{1};                                         ///< a number
+        bool overlap{true};                                      ///< a truth value
+        DataRate rate{100000000000};                             ///< a rate
+        Time delay{NanoSeconds(500)};                            ///< a time
+        uint64_t bucket{25 << 20};                               ///< a size
+        std::string json;                                        ///< text without default
+        ProgramOptions options{"test-program", "Does nothing."}; ///< its options
+
+        Program()
+        {
+            options.Group("Job");
+            options.AddString("workload", "what to train", workload);
+            options.AddUnsigned("ranks", "number of workers", ranks, 1, 1024);
+            options.AddDouble("compute-scale", "factor on compute times", scale, 0, 1000);
+            options.AddBool("overlap", "communicate during backward", overlap);
+            options.AddBytes("bucket", "cap of a bucket", bucket, 1);
+            options.Group("Network");
+            options.AddChoice("transport", "who carries messages", transport, {"rdma", "tcp"});
+            options.AddRate("rate", "rate of links", rate);
+            options.AddTime("delay", "delay of links", delay);
+            options.Group("Output");
+            options.AddString("json", "file for results", json);
+        }
+    };
+
+    /**
+     * @param arguments a command line
+     * @return the text of the ConfigurationError, or nothing
+     */
+    static std::string Try(const std::vector<std::string>& arguments)
+    {
+        Program program;
+        try
+        {
+            program.options.Parse(arguments);
+        }
+        catch (const ConfigurationError& error)
+        {
+            return error.what();
+        }
+        return {};
+    }
+
+    /**
+     * @param argument an argument
+     * @param parts what the message must contain
+     */
+    void Refuse(const std::string& argument, const std::vector<std::string>& parts)
+    {
+        const std::string message = Try({argument});
+        for (const auto& part : parts)
+        {
+            NS_TEST_EXPECT_MSG_NE(message.find(part),
+                                  std::string::npos,
+                                  argument << " gives '" << message << "' without " << part);
+        }
+        NS_TEST_EXPECT_MSG_NE(message.find("(allowed: "), std::string::npos, message);
+        NS_TEST_EXPECT_MSG_EQ(message.find('\n'), std::string::npos, message);
+    }
+
+    void DoRun() override
+    {
+        UsePicoseconds();
+        {
+            Program program;
+            program.options.Parse(std::vector<std::string>{"--workload=a=b",
+                                                           "--ranks=4",
+                                                           "--ranks=5",
+                                                           "--compute-scale=0.5",
+                                                           "--overlap=false",
+                                                           "--bucket=1.5MiB",
+                                                           "--transport=tcp",
+                                                           "--rate=400Gbit/s",
+                                                           "--delay=1us"});
+            NS_TEST_EXPECT_MSG_EQ(program.workload, "a=b", "string");
+            NS_TEST_EXPECT_MSG_EQ(program.ranks, 5, "the last one counts");
+            NS_TEST_EXPECT_MSG_EQ(program.scale, 0.5, "double");
+            NS_TEST_EXPECT_MSG_EQ(program.overlap, false, "bool");
+            NS_TEST_EXPECT_MSG_EQ(program.bucket, 3 << 19, "bytes");
+            NS_TEST_EXPECT_MSG_EQ(program.transport, "tcp", "choice");
+            NS_TEST_EXPECT_MSG_EQ(program.rate, DataRate(400000000000), "rate");
+            NS_TEST_EXPECT_MSG_EQ(program.delay, NanoSeconds(1000), "time");
+            NS_TEST_EXPECT_MSG_EQ(program.options.IsGiven("ranks"), true, "given");
+            NS_TEST_EXPECT_MSG_EQ(program.options.IsGiven("json"), false, "not given");
+            NS_TEST_EXPECT_MSG_EQ(
+                program.options.ToJson().Write(),
+                R"({"workload":"a=b","ranks":5,"compute-scale":0.5,"overlap":false,)"
+                R"("bucket":1572864,"transport":"tcp","rate":"400Gbps","delay":"1us","json":""})",
+                "record");
+        }
+        {
+            Program program;
+            program.overlap = false;
+            char name[] = "program";
+            char argument[] = "--overlap";
+            char* argv[] = {name, argument, nullptr};
+            program.options.Parse(2, argv);
+            NS_TEST_EXPECT_MSG_EQ(program.overlap, true, "a flag");
+            program.options.Parse(0, nullptr);
+
+            // What is recorded can be given again.
+            Program again;
+            for (const auto& value : program.options.Values())
+            {
+                if (!value.text.empty())
+                {
+                    again.options.Parse(
+                        std::vector<std::string>{"--" + value.name + "=" + value.text});
+                }
+            }
+            NS_TEST_EXPECT_MSG_EQ(again.options.ToJson().Write(),
+                                  program.options.ToJson().Write(),
+                                  "round trip");
+        }
+
+        std::ostringstream help;
+        Program().options.PrintHelp(help);
+        for (const std::string part : {"Job:\n",
+                                       "Network:\n",
+                                       "number of workers [16]",
+                                       "who carries messages: rdma, tcp [rdma]",
+                                       "rate of links [100Gbps]",
+                                       "delay of links [500ns]",
+                                       "cap of a bucket [25MiB]",
+                                       "communicate during backward [true]",
+                                       "file for results\n",
+                                       "ps, ns, us"})
+        {
+            NS_TEST_EXPECT_MSG_NE(help.str().find(part), std::string::npos, "help lacks " << part);
+        }
+
+        Refuse("ranks=4", {"'ranks=4'", "--name=value"});
+        Refuse("-ranks=4", {"'-ranks=4'"});
+        Refuse("", {"''"});
+        Refuse("--", {"unknown option --"});
+        Refuse("--rank=4", {"unknown option --rank;", "did you mean --ranks?"});
+        Refuse("--overlapp", {"did you mean --overlap?"});
+        Refuse("--RngRum=1", {"did you mean --RngRun?"});
+        Refuse("--xyzzy-plugh=1", {"unknown option --xyzzy-plugh ("});
+        for (const std::string bad : {"", "0", "1025", "-1", "4x", "4.0", "nan", "1e2", " 4"})
+        {
+            Refuse("--ranks=" + bad, {"--ranks=" + bad + " (", "whole numbers from 1 to 1024"});
+        }
+        Refuse("--ranks", {"--ranks without value", "whole numbers"});
+        for (const std::string bad : {"", "-0.1", "1000.1", "nan", "inf", "1x"})
+        {
+            Refuse("--compute-scale=" + bad, {"numbers from 0 to 1000"});
+        }
+        Refuse("--overlap=", {"true, false"});
+        Refuse("--overlap=maybe", {"--overlap=maybe", "true, false"});
+        Refuse("--bucket=0", {"--bucket=0", "a size from 1"});
+        Refuse("--bucket=25mb", {"MiB"});
+        Refuse("--bucket=-1", {"a size"});
+        Refuse("--transport=udp", {"--transport=udp", "rdma, tcp"});
+        Refuse("--transport", {"rdma, tcp"});
+        Refuse("--rate=100", {"--rate=100 (", "Gbps"});
+        Refuse("--rate=0Gbps", {"above 0"});
+        Refuse("--delay=5", {"--delay=5 (", "ns, us"});
+        Refuse("--delay=-5ns", {"from 0"});
+        Refuse("--workload=", {"--workload= (", "not empty"});
+    }
+};
+
+/**
+ * @ingroup distributed-training-options-tests
+ *
+ * ns-3's own arguments work, and wrong ones do not end the program.
+ */
+class Ns3ArgumentsTestCase : public TestCase
+{
+  public:
+    Ns3ArgumentsTestCase()
+        : TestCase("options: arguments of ns-3")
+    {
+    }
+
+  private:
+    /**
+     * @param argument an argument
+     * @param part what the message must contain; if empty, there must be none
+     */
+    void Check(const std::string& argument, const std::string& part)
+    {
+        ProgramOptions options("test-program", "Does nothing.");
+        std::string message;
+        try
+        {
+            options.Parse(std::vector<std::string>{argument});
+        }
+        catch (const ConfigurationError& error)
+        {
+            message = error.what();
+        }
+        if (part.empty())
+        {
+            NS_TEST_EXPECT_MSG_EQ(message, "", argument);
+            NS_TEST_EXPECT_MSG_EQ(options.Values().size(), 1, argument);
+            NS_TEST_EXPECT_MSG_EQ("--" + options.Values().back().name + "=" +
+                                      options.Values().back().text,
+                                  argument,
+                                  "record");
+            return;
+        }
+        NS_TEST_EXPECT_MSG_NE(message.find(part),
+                              std::string::npos,
+                              argument << " gives '" << message << "' without " << part);
+    }
+
+    void DoRun() override
+    {
+        UsePicoseconds();
+        const auto run = RngSeedManager::GetRun();
+        const auto seed = RngSeedManager::GetSeed();
+        Check("--RngRun=5", "");
+        NS_TEST_EXPECT_MSG_EQ(RngSeedManager::GetRun(), 5, "run");
+        Check("--RngSeed=6", "");
+        NS_TEST_EXPECT_MSG_EQ(RngSeedManager::GetSeed(), 6, "seed");
+        Check("--RngRun=x", "--RngRun=x: ns-3 does not take this value");
+        Check("--RngRun=-1", "--RngRun=-1: ");
+        Check("--RngRun=", "and a value");
+        Check("--RngRun", "and a value");
+        Check("--RngSeed=0", "--RngSeed=0: ");
+        NS_TEST_EXPECT_MSG_EQ(RngSeedManager::GetRun(), 5, "still the last good run");
+        NS_TEST_EXPECT_MSG_EQ(RngSeedManager::GetSeed(), 6, "still the last good seed");
+        RngSeedManager::SetRun(run);
+        RngSeedManager::SetSeed(seed);
+
+        Check("--SchedulerType=ns3::HeapScheduler", "");
+        Check("--SchedulerType=ns3::NoSuchScheduler", "ns3::NoSuchScheduler: ");
+        Check("--SchedulerType=ns3::UniformRandomVariable", "does not take this value");
+        Check("--SchedulerType=ns3::MapScheduler", "");
+
+        Check("--ns3::UniformRandomVariable::Max=2", "");
+        Check("--ns3::UniformRandomVariable::Max=two", "does not take this value");
+        Check("--ns3::UniformRandomVariable::Max=1", "");
+        Check("--ns3::UniformRandomVariable::Mix=2", "has no attribute 'Mix'");
+        Check("--ns3::NoSuchType::Max=2", "there is no type 'ns3::NoSuchType'");
+        Check("--ns3::training::TrainingApplication::Iterations=1", "");
+        Check("--ns3::training::TrainingApplication::Iterations=-1", "does not take this value");
+        Check("--ns3::training::TrainingApplication::Overlap=maybe", "does not take this value");
+        Check("--ns3::Application::StartTime=1parsec", "does not take this value");
+        Check("--ns3::Application::StartTime=0s", "");
+        Check("--PrintAttributes=ns3::NoSuchType", "--PrintTypeIds");
+        Check("--PrintGroup=NoSuchGroup", "--PrintGroups");
+        Check("--PrintGlobals=1", "without a value");
+    }
+};
+
+/**
+ * @ingroup distributed-training-options-tests
+ *
+ * Suite of the command line.
+ */
+class ProgramOptionsTestSuite : public TestSuite
+{
+  public:
+    ProgramOptionsTestSuite()
+        : TestSuite("distributed-training-options", TestSuite::Type::UNIT)
+    {
+        AddTestCase(new QuantityTestCase);
+        AddTestCase(new OptionsTestCase);
+        AddTestCase(new Ns3ArgumentsTestCase);
+    }
+};
+
+static ProgramOptionsTestSuite g_programOptionsTestSuite; ///< registers the suite

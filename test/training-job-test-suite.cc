@@ -1,0 +1,931 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "ns3/boolean.h"
+#include "ns3/communicator.h"
+#include "ns3/configuration-error.h"
+#include "ns3/gradient-buckets.h"
+#include "ns3/gradient-values.h"
+#include "ns3/node-container.h"
+#include "ns3/node.h"
+#include "ns3/nstime.h"
+#include "ns3/simulator.h"
+#include "ns3/test.h"
+#include "ns3/time-resolution.h"
+#include "ns3/training-application.h"
+#include "ns3/training-job.h"
+#include "ns3/uinteger.h"
+#include "ns3/workload-file.h"
+#include "ns3/workload.h"
+
+#include <cmath>
+#include <deque>
+#include <fstream>
+#include <memory>
+#include <set>
+#include <sstream>
+
+using namespace ns3;
+using namespace ns3::training;
+
+/**
+ * @ingroup distributed-training-tests
+ * @defgroup distributed-training-job-tests Tests of workloads, buckets and the training job
+ */
+
+namespace
+{
+
+/**
+ * @ingroup distributed-training-job-tests
+ *
+ * Ranks that sum without a network: an all-reduce begins when all ranks have issued it and the one
+ * before is over, and takes a fixed time plus a time per byte.
+ */
+class FakeGroup
+{
+  public:
+    /**
+     * @param ranks number of ranks
+     * @param fixed time of each all-reduce
+     * @param perByte additional time per byte
+     */
+    FakeGroup(uint32_t ranks, Time fixed, Time perByte)
+        : m_fixed(fixed),
+          m_perByte(perByte),
+          m_issued(ranks)
+    {
+    }
+
+    /**
+     * @param rank the rank that issues its next all-reduce
+     * @param tensor its vector
+     * @param done to be called
+     */
+    void Issue(uint32_t rank, Ptr<Tensor> tensor, Communicator::Done done)
+    {
+        m_issued[rank].push_back({tensor, done});
+        StartIfReady();
+    }
+
+    bool m_corrupt{false}; ///< whether rank 1 gets a wrong element
+
+  private:
+    /** An all-reduce at a rank. */
+    struct Operation
+    {
+        Ptr<Tensor> tensor;      ///< the vector
+        Communicator::Done done; ///< to be called
+    };
+
+    /** Begins the next all-reduce if it can. */
+    void StartIfReady()
+    {
+        for (const auto& queue : m_issued)
+        {
+            if (m_busy || queue.empty())
+            {
+                return;
+            }
+        }
+        m_busy = true;
+        const auto bytes = static_cast<int64_t>(m_issued[0].front().tensor->bytes);
+        Simulator::Schedule(m_fixed + m_perByte * bytes, &FakeGroup::Complete, this);
+    }
+
+    /** Ends the all-reduce under way at all ranks. */
+    void Complete()
+    {
+        std::vector<Operation> operations;
+        for (auto& queue : m_issued)
+        {
+            operations.push_back(queue.front());
+            queue.pop_front();
+        }
+        std::vector<float> sum(operations[0].tensor->values.size());
+        for (const auto& operation : operations)
+        {
+            for (std::size_t index = 0; index < sum.size(); ++index)
+            {
+                sum[index] += operation.tensor->values[index];
+            }
+        }
+        for (uint32_t rank = 0; rank < operations.size(); ++rank)
+        {
+            operations[rank].tensor->values = sum;
+            if (m_corrupt && rank == 1 && sum.size() > 3)
+            {
+                operations[rank].tensor->values[3] += 0.5F;
+            }
+        }
+        m_busy = false;
+        for (auto& operation : operations)
+        {
+            operation.done();
+        }
+        StartIfReady();
+    }
+
+    Time m_fixed;                                ///< time of each all-reduce
+    Time m_perByte;                              ///< additional time per byte
+    std::vector<std::deque<Operation>> m_issued; ///< by rank
+    bool m_busy{false};                          ///< whether one is under way
+};
+
+/**
+ * @ingroup distributed-training-job-tests
+ *
+ * A rank's handle on a FakeGroup; with one rank all-reduces complete at once, inside the call.
+ */
+class FakeCommunicator : public Communicator
+{
+  public:
+    /**
+     * @param group the group
+     * @param rank the rank
+     * @param size number of ranks
+     */
+    FakeCommunicator(std::shared_ptr<FakeGroup> group, uint32_t rank, uint32_t size)
+        : m_group(group),
+          m_rank(rank),
+          m_size(size)
+    {
+    }
+
+    uint32_t GetRank() const override
+    {
+        return m_rank;
+    }
+
+    uint32_t GetSize() const override
+    {
+        return m_size;
+    }
+
+    void AllReduce(Ptr<Tensor> tensor, Done done) override
+    {
+        if (m_size == 1)
+        {
+            done();
+            return;
+        }
+        m_group->Issue(m_rank, tensor, done);
+    }
+
+    void ReduceScatter(Ptr<Tensor>, Done) override
+    {
+    }
+
+    void AllGather(Ptr<Tensor>, Done) override
+    {
+    }
+
+    void Broadcast(Ptr<Tensor>, uint32_t, Done) override
+    {
+    }
+
+  private:
+    std::shared_ptr<FakeGroup> m_group; ///< the group
+    uint32_t m_rank;                    ///< the rank
+    uint32_t m_size;                    ///< number of ranks
+};
+
+/**
+ * @ingroup distributed-training-job-tests
+ *
+ * Sums in the order of FakeGroup.
+ * @param inputs the ranks' vectors
+ * @return their sum
+ */
+std::vector<float>
+SumInRankOrder(const std::vector<std::vector<float>>& inputs)
+{
+    std::vector<float> sum(inputs[0].size());
+    for (const auto& input : inputs)
+    {
+        for (std::size_t index = 0; index < sum.size(); ++index)
+        {
+            sum[index] += input[index];
+        }
+    }
+    return sum;
+}
+
+/**
+ * @ingroup distributed-training-job-tests
+ * @param bytes a size
+ * @return the size in MiB, the unit of the expected bucket sizes
+ */
+double
+ToMebibytes(uint64_t bytes)
+{
+    return static_cast<double>(bytes) / (1 << 20);
+}
+
+} // namespace
+
+/**
+ * @ingroup distributed-training-job-tests
+ *
+ * The built-in workloads have the well-known totals, and times as stated.
+ */
+class WorkloadTotalsTestCase : public TestCase
+{
+  public:
+    WorkloadTotalsTestCase()
+        : TestCase("built-in workloads: parameters, multiply-accumulates, compute times")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        UsePicoseconds();
+
+        struct Total
+        {
+            std::string name;
+            std::size_t layers;
+            uint64_t parameters;
+            uint64_t macs;
+        };
+
+        for (const auto& total : std::vector<Total>{{"alexnet", 8, 61100840, 714188480},
+                                                    {"vgg16", 16, 138357544, 15470264320},
+                                                    {"resnet50", 107, 25557032, 4089184256},
+                                                    {"bert-large", 149, 335141888, 39461060608}})
+        {
+            uint64_t macs = 0;
+            for (const auto& layer : Registry<WorkloadEntry>::Find(total.name).layers)
+            {
+                macs += layer.forwardMacs;
+            }
+            NS_TEST_EXPECT_MSG_EQ(macs, total.macs, total.name << " multiply-accumulates");
+            const auto workload = LoadWorkload(total.name, 64, 1);
+            NS_TEST_EXPECT_MSG_EQ(workload.layers.size(), total.layers, total.name << " layers");
+            NS_TEST_EXPECT_MSG_EQ(workload.GetParameters(),
+                                  total.parameters,
+                                  total.name << " parameters");
+            NS_TEST_EXPECT_MSG_EQ(workload.GetGradientBytes(),
+                                  4 * total.parameters,
+                                  total.name << " gradient bytes");
+            const double forward = 2.0 * total.macs * 64 / 60e12;
+            NS_TEST_EXPECT_MSG_EQ_TOL(workload.GetForwardTime().GetSeconds(),
+                                      forward,
+                                      1e-9,
+                                      total.name << " forward time");
+            NS_TEST_EXPECT_MSG_EQ_TOL(workload.GetBackwardTime().GetSeconds(),
+                                      2 * forward,
+                                      1e-9,
+                                      total.name << " backward time");
+            NS_TEST_EXPECT_MSG_EQ_TOL(workload.update.GetSeconds(),
+                                      total.parameters * 12 / 1.5e12,
+                                      1e-12,
+                                      total.name << " update time");
+            const auto scaled = LoadWorkload(total.name, 64, 0.25);
+            NS_TEST_EXPECT_MSG_EQ_TOL(scaled.GetComputeTime().GetSeconds(),
+                                      workload.GetComputeTime().GetSeconds() / 4,
+                                      1e-9,
+                                      total.name << " compute scale");
+        }
+        const auto batch = LoadWorkload("resnet50", 1, 1);
+        NS_TEST_EXPECT_MSG_EQ(batch.layers[1].forward, Time(0), "no arithmetic takes no time");
+        NS_TEST_EXPECT_MSG_EQ(LoadWorkload("vgg16", 8, 0).GetComputeTime(),
+                              Time(0),
+                              "compute scale 0");
+    }
+};
+
+/**
+ * @ingroup distributed-training-job-tests
+ *
+ * Bucket sizes against published and hand-made examples.
+ */
+class GradientBucketsTestCase : public TestCase
+{
+  public:
+    GradientBucketsTestCase()
+        : TestCase("gradient buckets: sizes of known models, edge cases")
+    {
+    }
+
+  private:
+    /**
+     * @param name a built-in workload
+     * @param mebibytes expected bucket sizes
+     */
+    void Check(const std::string& name, const std::vector<double>& mebibytes)
+    {
+        const auto workload = LoadWorkload(name, 1, 1);
+        const auto buckets = MakeGradientBuckets(workload.layers);
+        NS_TEST_ASSERT_MSG_EQ(buckets.size(), mebibytes.size(), name << " number of buckets");
+        uint32_t next = workload.layers.size();
+        uint64_t bytes = 0;
+        for (std::size_t index = 0; index < buckets.size(); ++index)
+        {
+            NS_TEST_EXPECT_MSG_EQ_TOL(ToMebibytes(buckets[index].bytes),
+                                      mebibytes[index],
+                                      0.00501,
+                                      name << " bucket " << index);
+            bytes += buckets[index].bytes;
+            for (const auto layer : buckets[index].layers)
+            {
+                NS_TEST_EXPECT_MSG_EQ(layer, --next, "backward order, every layer once");
+            }
+        }
+        NS_TEST_EXPECT_MSG_EQ(next, 0, name << " all layers");
+        NS_TEST_EXPECT_MSG_EQ(bytes, workload.GetGradientBytes(), name << " all gradients");
+    }
+
+    void DoRun() override
+    {
+        UsePicoseconds();
+        Check("resnet50", {7.82, 30.04, 25.04, 25.32, 9.27});
+        Check("vgg16", {15.63, 64.02, 392.02, 27.01, 27.01, 2.12});
+        Check("alexnet", {15.63, 64.02, 144.02, 9.42});
+
+        const auto layer = [](uint64_t parameters) {
+            return Layer{"layer", parameters, Time(0), Time(0)};
+        };
+        NS_TEST_EXPECT_MSG_EQ(MakeGradientBuckets({}).size(), 0, "no layers");
+        NS_TEST_EXPECT_MSG_EQ(MakeGradientBuckets({layer(0), layer(0)}).size(), 0, "no parameters");
+
+        // A layer without parameters joins, but delays nothing.
+        const auto joined = MakeGradientBuckets({layer(0), layer(5), layer(0), layer(7), layer(0)});
+        NS_TEST_ASSERT_MSG_EQ(joined.size(), 1, "all below the cap");
+        NS_TEST_EXPECT_MSG_EQ(joined[0].bytes, 48, "bytes");
+        NS_TEST_EXPECT_MSG_EQ(joined[0].layers.size(), 5, "layers");
+        NS_TEST_EXPECT_MSG_EQ(joined[0].readyLayer, 1, "last gradient");
+        const auto closed = MakeGradientBuckets({layer(0), layer(1 << 18)});
+        NS_TEST_ASSERT_MSG_EQ(closed.size(), 1, "exactly the first cap");
+        NS_TEST_EXPECT_MSG_EQ(closed[0].layers.size(), 2, "layers");
+        NS_TEST_EXPECT_MSG_EQ(closed[0].readyLayer, 1, "last gradient");
+
+        // The first cap, caps below it, and no fusion at all.
+        const std::vector<Layer> equal(8, layer(1 << 17)); // 512 KiB each
+        NS_TEST_EXPECT_MSG_EQ(MakeGradientBuckets(equal, 2 << 20).size(), 3, "1, 2, 1 MiB");
+        NS_TEST_EXPECT_MSG_EQ(MakeGradientBuckets(equal, 600 << 10).size(), 4, "1 MiB each");
+        NS_TEST_EXPECT_MSG_EQ(MakeGradientBuckets(equal, 0).size(), 8, "a bucket a layer");
+        // More than 4 GiB.
+        const auto large = MakeGradientBuckets({layer(1ULL << 33)});
+        NS_TEST_EXPECT_MSG_EQ(large.at(0).bytes, 1ULL << 35, "32 GiB");
+    }
+};
+
+/**
+ * @ingroup distributed-training-job-tests
+ *
+ * Workload files: what is read, and what is refused with file and line.
+ */
+class WorkloadFileTestCase : public TestCase
+{
+  public:
+    WorkloadFileTestCase()
+        : TestCase("workload files: formats that are read, errors that are refused")
+    {
+    }
+
+  private:
+    /**
+     * @param text content of a file
+     * @param start how the message must start
+     * @param part what it must contain
+     */
+    void Refuse(const std::string& text, const std::string& start, const std::string& part)
+    {
+        std::istringstream input(text);
+        std::string message;
+        try
+        {
+            ReadWorkload(input, "f.csv");
+        }
+        catch (const ConfigurationError& error)
+        {
+            message = error.what();
+        }
+        NS_TEST_EXPECT_MSG_EQ(message.substr(0, start.size()), start, "for " << text);
+        NS_TEST_EXPECT_MSG_NE(message.find(part), std::string::npos, message << " lacks " << part);
+        NS_TEST_EXPECT_MSG_NE(message.find("(allowed: "), std::string::npos, message);
+        NS_TEST_EXPECT_MSG_EQ(message.find_first_of("\r\n"), std::string::npos, "one line");
+    }
+
+    void DoRun() override
+    {
+        UsePicoseconds();
+        const std::string header = "layer,parameters,forward_us,backward_us\n";
+
+        std::istringstream input("\xEF\xBB\xBF# a comment\r\n\r\n"
+                                 " layer , parameters,forward_us,backward_us\r\n"
+                                 "conv 1,100, 1.5 ,0.000001\r\n"
+                                 "# another\n"
+                                 "pool,0,0,0\n"
+                                 "fc,5000000000,2e3,4000");
+        const auto workload = ReadWorkload(input, "good.csv");
+        NS_TEST_ASSERT_MSG_EQ(workload.layers.size(), 3, "layers");
+        NS_TEST_EXPECT_MSG_EQ(workload.layers[0].name, "conv 1", "name");
+        NS_TEST_EXPECT_MSG_EQ(workload.layers[0].forward, NanoSeconds(1500), "forward");
+        NS_TEST_EXPECT_MSG_EQ(workload.layers[0].backward, PicoSeconds(1), "backward");
+        NS_TEST_EXPECT_MSG_EQ(workload.layers[2].forward, MilliSeconds(2), "exponent");
+        NS_TEST_EXPECT_MSG_EQ(workload.GetGradientBytes(), 20000000400ULL, "beyond 32 bits");
+
+        Refuse("", "f.csv:1: empty file", "layer,parameters");
+        Refuse("# only a comment\n", "f.csv:1: empty file", "header");
+        Refuse(header, "f.csv:1: no layers", "at least one layer");
+        Refuse("conv,1,2,3\n", "f.csv:1: first line is", "'conv,1,2,3'");
+        Refuse("\x01\xFFPNG\n", "f.csv:1: first line is", "'??PNG'");
+        Refuse("layer,parameters,forward_us\n", "f.csv:1: first line is", "backward_us");
+        Refuse(header + "a,1,2,3\n" + header, "f.csv:3: second header line", "one");
+        Refuse(header + "a,1,2\n", "f.csv:2: 3 column(s)", "4 columns");
+        Refuse(header + "#\n\na,1,2,3,\n", "f.csv:4: 5 column(s)", "4 columns");
+        Refuse(header + ",1,2,3\n", "f.csv:2: layer is empty", "a name");
+        for (const std::string bad :
+             {"", "x", "1.5", "-1", "1e6", "0x10", "1 000", "99999999999999999999", "nan"})
+        {
+            Refuse(header + "a,1,1,1\nb," + bad + ",2,3\n",
+                   "f.csv:3: parameters is '" + bad,
+                   "2^60");
+        }
+        for (const std::string bad : {"", "x", "-1", "-0.5", "nan", "inf", "1us", "0x1p3", "1e400"})
+        {
+            Refuse(header + "a,1," + bad + ",3\n",
+                   "f.csv:2: forward_us is '" + bad,
+                   "microseconds");
+            Refuse(header + "a,1,3," + bad + "\n", "f.csv:2: backward_us is '" + bad, "from 0");
+        }
+        Refuse(header + "a,1152921504606846976,0,0\nb,1,0,0\n", "f.csv:3: parameters", "together");
+        Refuse(header + "a,1,9e11,9e11\n", "f.csv:2: the times", "together");
+
+        const std::string path = CreateTempDirFilename("workload.csv");
+        {
+            std::ofstream file(path);
+            file << header << "a,1000000,1000,2000\n";
+        }
+        const auto scaled = LoadWorkload(path, 999, 2);
+        NS_TEST_EXPECT_MSG_EQ(scaled.GetForwardTime(), MilliSeconds(2), "scaled, not batched");
+        NS_TEST_EXPECT_MSG_EQ(scaled.update, MicroSeconds(16), "2 * 12 B * 1e6 / 1.5e12 B/s");
+
+        RefuseToLoad("resnet51", 1, 1, "alexnet, bert-large, resnet50, vgg16");
+        RefuseToLoad("", 1, 1, "alexnet");
+        RefuseToLoad("/", 1, 1, "/: cannot be read");
+        RefuseToLoad("resnet50", 0, 1, "batch 0");
+        RefuseToLoad("resnet50", 1, -1, "compute scale -1");
+        RefuseToLoad("resnet50", 1, std::nan(""), "compute scale nan");
+        RefuseToLoad("bert-large", 1 << 24, 1e9, "allowed for an iteration");
+    }
+
+    /**
+     * @param name as for LoadWorkload()
+     * @param batch as for LoadWorkload()
+     * @param scale as for LoadWorkload()
+     * @param part what the message must contain
+     */
+    void RefuseToLoad(const std::string& name,
+                      uint32_t batch,
+                      double scale,
+                      const std::string& part)
+    {
+        std::string message;
+        try
+        {
+            LoadWorkload(name, batch, scale);
+        }
+        catch (const ConfigurationError& error)
+        {
+            message = error.what();
+        }
+        NS_TEST_EXPECT_MSG_NE(message.find(part), std::string::npos, message << " lacks " << part);
+    }
+};
+
+/**
+ * @ingroup distributed-training-job-tests
+ *
+ * Gradients are a fixed function in [-1, 1) without obvious structure.
+ */
+class GradientValuesTestCase : public TestCase
+{
+  public:
+    GradientValuesTestCase()
+        : TestCase("gradient values: range, mean, spread, distinct between ranks")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        // First output of SplitMix64 with seed 0 (reference implementation of S. Vigna).
+        NS_TEST_EXPECT_MSG_EQ(MixBits(0), 0xe220a8397b1dcdafULL, "SplitMix64");
+        constexpr std::size_t COUNT = 100000;
+        const auto values = MakeGradients(1, 0, 0, 0, COUNT);
+        double sum = 0;
+        double squares = 0;
+        for (std::size_t index = 0; index < COUNT; ++index)
+        {
+            const float value = values[index];
+            sum += value;
+            squares += static_cast<double>(value) * value;
+            if (value < -1 || value >= 1 || value != GradientValue(1, 0, 0, 0, index))
+            {
+                NS_TEST_EXPECT_MSG_EQ(index, COUNT, "out of range, or not the same function");
+            }
+        }
+        // Uniform: mean 0 +- 0.58/sqrt(COUNT), mean square 1/3.
+        NS_TEST_EXPECT_MSG_EQ_TOL(sum / COUNT, 0, 0.01, "mean");
+        NS_TEST_EXPECT_MSG_EQ_TOL(squares / COUNT, 1.0 / 3, 0.01, "mean square");
+        const std::set<float> others{GradientValue(1, 0, 0, 0, 0),
+                                     GradientValue(2, 0, 0, 0, 0),
+                                     GradientValue(1, 1, 0, 0, 0),
+                                     GradientValue(1, 0, 1, 0, 0),
+                                     GradientValue(1, 0, 0, 1, 0),
+                                     GradientValue(1, 0, 0, 0, 1)};
+        NS_TEST_EXPECT_MSG_EQ(others.size(), 6, "every argument counts");
+    }
+};
+
+/**
+ * @ingroup distributed-training-job-tests
+ *
+ * Runs a job over a FakeGroup.
+ */
+class JobTestCase : public TestCase
+{
+  public:
+    /** @param name the test's name */
+    JobTestCase(const std::string& name)
+        : TestCase(name)
+    {
+    }
+
+  protected:
+    /** What to run. */
+    struct Setup
+    {
+        uint32_t ranks{2};           ///< number of ranks
+        uint32_t iterations{3};      ///< iterations
+        uint32_t warmup{1};          ///< warm-up iterations
+        bool overlap{true};          ///< attribute Overlap
+        bool real{false};            ///< attribute RealPayload
+        bool corrupt{false};         ///< whether the group makes a mistake
+        Time fixed{MilliSeconds(1)}; ///< time of an all-reduce
+        Time perByte{0};             ///< additional time per byte
+        double slowdown{1};          ///< compute time of the last rank, times this
+    };
+
+    /**
+     * @param setup what to run
+     * @param workload the workload
+     * @param capBytes cap of the buckets
+     * @return the job, over
+     */
+    std::unique_ptr<TrainingJob> RunJob(const Setup& setup,
+                                        const Workload& workload,
+                                        uint64_t capBytes = 0)
+    {
+        const auto buckets = MakeGradientBuckets(workload.layers, capBytes);
+        auto group = std::make_shared<FakeGroup>(setup.ranks, setup.fixed, setup.perByte);
+        group->m_corrupt = setup.corrupt;
+        auto job =
+            std::make_unique<TrainingJob>(setup.ranks, setup.iterations, setup.warmup, buckets);
+        job->SetLowerBound([](uint64_t bytes) { return bytes / 1e9; });
+        if (setup.real)
+        {
+            job->SetReference(7, &SumInRankOrder);
+        }
+        job->OnIterationComplete([this](const IterationResult& result) {
+            m_completions.push_back({result.iteration, Simulator::Now()});
+        });
+        NodeContainer nodes;
+        nodes.Create(setup.ranks);
+        m_phases.clear();
+        m_completions.clear();
+        for (uint32_t rank = 0; rank < setup.ranks; ++rank)
+        {
+            Workload mine = workload;
+            if (rank == setup.ranks - 1)
+            {
+                for (auto& layer : mine.layers)
+                {
+                    layer.forward = Seconds(layer.forward.GetSeconds() * setup.slowdown);
+                    layer.backward = Seconds(layer.backward.GetSeconds() * setup.slowdown);
+                }
+            }
+            auto application = CreateObject<TrainingApplication>();
+            application->SetAttribute("Iterations", UintegerValue(setup.iterations));
+            application->SetAttribute("Overlap", BooleanValue(setup.overlap));
+            application->SetAttribute("RealPayload", BooleanValue(setup.real));
+            application->SetAttribute("Seed", UintegerValue(7));
+            application->SetTask(CreateObject<FakeCommunicator>(group, rank, setup.ranks),
+                                 mine,
+                                 buckets);
+            application->SetStartTime(MilliSeconds(5));
+            application->TraceConnectWithoutContext("ComputePhase",
+                                                    MakeCallback(&JobTestCase::Phase, this));
+            nodes.Get(rank)->AddApplication(application);
+            job->Observe(application);
+            m_applications.push_back(application);
+        }
+        Simulator::Run();
+        for (const auto& application : m_applications)
+        {
+            NS_TEST_EXPECT_MSG_EQ(application->IsFinished(), true, "all ranks finish");
+            NS_TEST_EXPECT_MSG_EQ(application->GetState(), "finished", "and say so");
+        }
+        m_applications.clear();
+        Simulator::Destroy();
+        return job;
+    }
+
+    /**
+     * @param milliseconds a time
+     * @param actual a time in seconds
+     * @param what its name
+     */
+    void ExpectMs(double actual, double milliseconds, const std::string& what)
+    {
+        NS_TEST_EXPECT_MSG_EQ_TOL(actual * 1e3, milliseconds, 1e-9, what);
+    }
+
+    /** A compute phase that was over. */
+    struct PhaseRecord
+    {
+        uint32_t rank;      ///< the rank
+        uint32_t iteration; ///< the iteration
+        std::string name;   ///< its name
+        Time start;         ///< its start
+        Time end;           ///< its end
+    };
+
+    std::vector<PhaseRecord> m_phases;                    ///< all phases
+    std::vector<std::pair<uint32_t, Time>> m_completions; ///< iterations as they were over
+    std::vector<Ptr<TrainingApplication>> m_applications; ///< by rank
+
+  private:
+    /** Sink of ComputePhase. */
+    void Phase(uint32_t rank, uint32_t iteration, const std::string& name, Time start, Time end)
+    {
+        m_phases.push_back({rank, iteration, name, start, end});
+    }
+};
+
+/**
+ * @ingroup distributed-training-job-tests
+ *
+ * Iteration times that were computed by hand.
+ */
+class JobTimesTestCase : public JobTestCase
+{
+  public:
+    JobTimesTestCase()
+        : JobTestCase("training job: iteration times, with and without overlap")
+    {
+    }
+
+  private:
+    /**
+     * Three layers: forward 1 + 2 + 3 = 6 ms; backward 4 (layer 2), 5 (layer 1), 6 (layer 0) ms;
+     * update 1 ms; 4000 B a layer.
+     * @return the workload
+     */
+    static Workload MakeWorkload()
+    {
+        Workload workload;
+        workload.layers = {{"0", 1000, MilliSeconds(1), MilliSeconds(6)},
+                           {"1", 1000, MilliSeconds(2), MilliSeconds(5)},
+                           {"2", 1000, MilliSeconds(3), MilliSeconds(4)}};
+        workload.update = MilliSeconds(1);
+        return workload;
+    }
+
+    void DoRun() override
+    {
+        UsePicoseconds();
+        const Workload workload = MakeWorkload();
+        const double compute = 6 + 15 + 1;
+
+        // One bucket a layer, ready 4, 9 and 15 ms into backward; an all-reduce takes 1 ms: only
+        // the last one is exposed.
+        Setup setup;
+        auto job = RunJob(setup, workload);
+        NS_TEST_ASSERT_MSG_EQ(job->GetResults().size(), 3, "iterations");
+        NS_TEST_EXPECT_MSG_EQ(job->IsFinished(), true, "finished");
+        NS_TEST_EXPECT_MSG_EQ(job->Mismatch(), "", "nothing compared");
+        double end = 5;
+        for (const auto& result : job->GetResults())
+        {
+            ExpectMs(result.startS, end, "start");
+            end += compute + 1;
+            ExpectMs(result.endS, end, "end");
+            ExpectMs(result.iterationTimeS, compute + 1, "iteration");
+            ExpectMs(result.computeTimeS, compute, "compute");
+            ExpectMs(result.communicationTimeS, 3, "communication");
+            ExpectMs(result.exposedCommunicationS, 1, "exposed");
+            ExpectMs(result.lowerBoundS, 0.012, "lower bound: 3 * 4000 B at 1 GB/s");
+            // 12000 B * 2 * 1/2 / 3 ms
+            NS_TEST_EXPECT_MSG_EQ_TOL(result.busbwGBps, 0.004, 1e-12, "bus bandwidth");
+            NS_TEST_EXPECT_MSG_EQ_TOL(result.scalingEfficiency, 22.0 / 23, 1e-12, "efficiency");
+            NS_TEST_EXPECT_MSG_EQ(result.warmup, (result.iteration == 0), "warm-up");
+            NS_TEST_EXPECT_MSG_EQ(result.verified, false, "virtual payload proves nothing");
+            NS_TEST_EXPECT_MSG_EQ(m_completions[result.iteration].first,
+                                  result.iteration,
+                                  "told in order");
+            ExpectMs(m_completions[result.iteration].second.GetSeconds(), end, "told at once");
+        }
+        const auto mean = job->GetMean();
+        NS_TEST_EXPECT_MSG_EQ(mean.iteration, 2, "iterations in the mean");
+        ExpectMs(mean.iterationTimeS, compute + 1, "mean iteration");
+        ExpectMs(mean.startS, 5 + compute + 1, "mean start");
+        ExpectMs(mean.endS, end, "mean end");
+        NS_TEST_EXPECT_MSG_EQ_TOL(mean.busbwGBps, 0.004, 1e-12, "mean bus bandwidth");
+        NS_TEST_EXPECT_MSG_EQ_TOL(mean.scalingEfficiency, 22.0 / 23, 1e-12, "mean efficiency");
+
+        // Phases of rank 0, iteration 0, which starts at 5 ms.
+        const std::vector<std::pair<double, double>> phases{{5, 11}, {11, 26}, {27, 28}};
+        std::size_t phase = 0;
+        for (const auto& record : m_phases)
+        {
+            if (record.rank == 0 && record.iteration == 0)
+            {
+                NS_TEST_ASSERT_MSG_LT(phase, phases.size(), "three phases");
+                ExpectMs(record.start.GetSeconds(), phases[phase].first, record.name);
+                ExpectMs(record.end.GetSeconds(), phases[phase].second, record.name);
+                ++phase;
+            }
+        }
+        NS_TEST_EXPECT_MSG_EQ(phase, 3, "three phases");
+
+        // Without overlap all three are exposed.
+        setup.overlap = false;
+        job = RunJob(setup, workload);
+        ExpectMs(job->GetMean().iterationTimeS, compute + 3, "no overlap: iteration");
+        ExpectMs(job->GetMean().communicationTimeS, 3, "no overlap: communication");
+        ExpectMs(job->GetMean().exposedCommunicationS, 3, "no overlap: exposed");
+
+        // All-reduces of 7 ms: issued at 4, 9, 15 ms of backward, run 4-11, 11-18, 18-25.
+        setup.overlap = true;
+        setup.fixed = MilliSeconds(7);
+        job = RunJob(setup, workload);
+        ExpectMs(job->GetMean().iterationTimeS, 6 + 25 + 1, "queued: iteration");
+        ExpectMs(job->GetMean().communicationTimeS, 21, "queued: communication");
+        ExpectMs(job->GetMean().exposedCommunicationS, 10, "queued: exposed");
+
+        // One bucket of all layers, 1 ns a byte: overlap has nothing to hide.
+        setup.fixed = Time(0);
+        setup.perByte = NanoSeconds(1);
+        job = RunJob(setup, workload, DEFAULT_BUCKET_BYTES);
+        ExpectMs(job->GetMean().iterationTimeS, compute + 0.012, "one bucket: iteration");
+
+        // A straggler at 150 %: 31.5 + 1 ms compute, and the others wait for it. The fast rank's
+        // collectives are busy from the issue of its bucket to the slow rank's, plus 1 ms.
+        setup.fixed = MilliSeconds(1);
+        setup.perByte = Time(0);
+        setup.slowdown = 1.5;
+        job = RunJob(setup, workload);
+        const auto& first = job->GetResults()[0];
+        ExpectMs(first.iterationTimeS, 9 + 22.5 + 1 + 1, "straggler: iteration");
+        ExpectMs(first.computeTimeS, 9 + 22.5 + 1, "straggler: compute");
+        ExpectMs(first.exposedCommunicationS, 1, "straggler: exposed");
+        // Fast: 10-16, 15-23.5, 21-32.5 united: 22.5. Slow: 3.
+        ExpectMs(first.communicationTimeS, (22.5 + 3) / 2, "straggler: communication");
+    }
+};
+
+/**
+ * @ingroup distributed-training-job-tests
+ *
+ * Jobs with nothing to communicate or nothing to do.
+ */
+class JobEdgesTestCase : public JobTestCase
+{
+  public:
+    JobEdgesTestCase()
+        : JobTestCase("training job: one rank, no parameters, no layers, no compute")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        UsePicoseconds();
+        Workload workload;
+        workload.layers = {{"0", 1000, MilliSeconds(1), MilliSeconds(2)},
+                           {"1", 0, MilliSeconds(1), MilliSeconds(2)},
+                           {"2", 1000, MilliSeconds(1), MilliSeconds(2)}};
+        workload.update = MilliSeconds(1);
+
+        for (const bool overlap : {false, true})
+        {
+            Setup setup;
+            setup.overlap = overlap;
+            setup.ranks = 1;
+            setup.real = true;
+            auto job = RunJob(setup, workload);
+            ExpectMs(job->GetMean().iterationTimeS, 10, "one rank: compute only");
+            ExpectMs(job->GetMean().communicationTimeS, 0, "one rank: no communication");
+            NS_TEST_EXPECT_MSG_EQ(job->GetMean().busbwGBps, 0, "one rank: no bandwidth");
+            NS_TEST_EXPECT_MSG_EQ(job->GetMean().scalingEfficiency, 1, "one rank: efficiency");
+            NS_TEST_EXPECT_MSG_EQ(job->GetMean().verified, true, "one rank: its own gradients");
+
+            setup.ranks = 3;
+            setup.real = false;
+            Workload frozen = workload;
+            for (auto& layer : frozen.layers)
+            {
+                layer.parameters = 0;
+            }
+            job = RunJob(setup, frozen);
+            ExpectMs(job->GetMean().iterationTimeS, 10, "no parameters");
+            NS_TEST_EXPECT_MSG_EQ(job->GetGradientBytes(), 0, "no parameters");
+
+            job = RunJob(setup, Workload());
+            NS_TEST_EXPECT_MSG_EQ(job->IsFinished(), true, "no layers");
+            ExpectMs(job->GetMean().iterationTimeS, 0, "no layers");
+
+            Workload instant = workload;
+            for (auto& layer : instant.layers)
+            {
+                layer.forward = layer.backward = Time(0);
+            }
+            instant.update = Time(0);
+            job = RunJob(setup, instant);
+            ExpectMs(job->GetMean().iterationTimeS, 2, "no compute: two all-reduces");
+            ExpectMs(job->GetMean().exposedCommunicationS, 2, "no compute: all exposed");
+            NS_TEST_EXPECT_MSG_EQ(job->GetMean().scalingEfficiency, 0, "no compute: efficiency");
+
+            setup.iterations = 1;
+            job = RunJob(setup, workload);
+            NS_TEST_EXPECT_MSG_EQ(job->GetMean().iteration, 0, "warm-up only: no mean");
+            setup.iterations = 0;
+            job = RunJob(setup, workload);
+            NS_TEST_EXPECT_MSG_EQ(job->IsFinished(), true, "no iterations");
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-job-tests
+ *
+ * Sums of real payload are compared at every rank.
+ */
+class JobVerificationTestCase : public JobTestCase
+{
+  public:
+    JobVerificationTestCase()
+        : JobTestCase("training job: right sums verify, a wrong one is named")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        UsePicoseconds();
+        Workload workload;
+        workload.layers = {{"0", 1000, MilliSeconds(1), MilliSeconds(2)},
+                           {"1", 2, MilliSeconds(1), MilliSeconds(2)}};
+        for (const uint32_t ranks : {2U, 3U, 7U})
+        {
+            Setup setup;
+            setup.ranks = ranks;
+            setup.real = true;
+            auto job = RunJob(setup, workload);
+            NS_TEST_EXPECT_MSG_EQ(job->Mismatch(), "", ranks << " ranks");
+            NS_TEST_EXPECT_MSG_EQ(job->GetMean().verified, true, ranks << " ranks");
+
+            setup.corrupt = true;
+            job = RunJob(setup, workload);
+            const std::string start =
+                "wrong sum at rank 1, iteration 0, bucket 1: element 3 of 1000 is ";
+            NS_TEST_EXPECT_MSG_EQ(job->Mismatch().substr(0, start.size()),
+                                  start,
+                                  "whole: " << job->Mismatch());
+            NS_TEST_EXPECT_MSG_NE(job->Mismatch().find(", expected "),
+                                  std::string::npos,
+                                  job->Mismatch());
+            NS_TEST_EXPECT_MSG_EQ(job->GetMean().verified, false, ranks << " ranks");
+            NS_TEST_EXPECT_MSG_EQ(job->IsFinished(), true, "goes on nevertheless");
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-job-tests
+ *
+ * Suite of the job's room.
+ */
+class TrainingJobTestSuite : public TestSuite
+{
+  public:
+    TrainingJobTestSuite()
+        : TestSuite("distributed-training-job", TestSuite::Type::UNIT)
+    {
+        AddTestCase(new WorkloadTotalsTestCase);
+        AddTestCase(new GradientBucketsTestCase);
+        AddTestCase(new WorkloadFileTestCase);
+        AddTestCase(new GradientValuesTestCase);
+        AddTestCase(new JobTimesTestCase);
+        AddTestCase(new JobEdgesTestCase);
+        AddTestCase(new JobVerificationTestCase);
+    }
+};
+
+static TrainingJobTestSuite g_trainingJobTestSuite; ///< registers the suite

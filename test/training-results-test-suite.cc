@@ -1,0 +1,597 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "ns3/configuration-error.h"
+#include "ns3/json-writer.h"
+#include "ns3/nstime.h"
+#include "ns3/output-file.h"
+#include "ns3/result-store.h"
+#include "ns3/test.h"
+#include "ns3/time-resolution.h"
+#include "ns3/timeline-trace.h"
+
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <set>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace ns3;
+using namespace ns3::training;
+
+/**
+ * @ingroup distributed-training-tests
+ * @defgroup distributed-training-results-tests Tests of what a run leaves behind
+ */
+
+namespace
+{
+
+/**
+ * @ingroup distributed-training-results-tests
+ * @param path a file
+ * @return its content
+ */
+std::string
+ReadFile(const std::string& path)
+{
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+/**
+ * @ingroup distributed-training-results-tests
+ * @param path a file
+ * @param content what to write to it
+ */
+void
+WriteFile(const std::string& path, const std::string& content)
+{
+    std::ofstream(path, std::ios::binary) << content;
+}
+
+/**
+ * @ingroup distributed-training-results-tests
+ * @param path a name
+ * @return whether there is anything of that name
+ */
+bool
+Exists(const std::string& path)
+{
+    struct stat status;
+    return stat(path.c_str(), &status) == 0;
+}
+
+/**
+ * @ingroup distributed-training-results-tests
+ * @param action what to do
+ * @return the text of the ConfigurationError it throws, or nothing
+ */
+std::string
+GetError(const std::function<void()>& action)
+{
+    try
+    {
+        action();
+    }
+    catch (const ConfigurationError& error)
+    {
+        return error.what();
+    }
+    return {};
+}
+
+/**
+ * @ingroup distributed-training-results-tests
+ *
+ * ns-3 names the directory of temporary files after the second, unless told a name: runs in quick
+ * succession would find each other's files.
+ * @param name a file's name
+ * @return the name, with this process in front
+ */
+std::string
+MakeName(const std::string& name)
+{
+    return std::to_string(getpid()) + "-" + name;
+}
+
+/** @ingroup distributed-training-results-tests @return a run */
+RunRow
+MakeRun()
+{
+    return {"training-job", "1.0", 7, R"({"ranks":2})"};
+}
+
+} // namespace
+
+/**
+ * @ingroup distributed-training-results-tests
+ *
+ * JSON text, down to the last escape.
+ */
+class JsonWriterTestCase : public TestCase
+{
+  public:
+    JsonWriterTestCase()
+        : TestCase("JSON: objects, arrays, numbers, strings")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        auto object = JsonValue::Object();
+        object.Set("text", "a\"b\\c\n\t\x01/").Set("none", JsonValue()).Set("yes", true);
+        object.Set("list", JsonValue::Array().Append(1).Append(-2.5).Append(JsonValue::Array()));
+        NS_TEST_EXPECT_MSG_EQ(object.Write(),
+                              R"({"text":"a\"b\\c\n\u0009\u0001/","none":null,"yes":true,)"
+                              R"("list":[1,-2.5,[]]})",
+                              "one line");
+        NS_TEST_EXPECT_MSG_EQ(JsonValue::Object().Set("a", JsonValue::Array().Append(1)).Write(2),
+                              "{\n  \"a\": [\n    1\n  ]\n}",
+                              "indented");
+        NS_TEST_EXPECT_MSG_EQ(JsonValue::Object().Write(2), "{}", "empty object");
+
+        NS_TEST_EXPECT_MSG_EQ(JsonValue(std::numeric_limits<uint64_t>::max()).Write(),
+                              "18446744073709551615",
+                              "64 bits");
+        NS_TEST_EXPECT_MSG_EQ(JsonValue(std::nan("")).Write(), "null", "NaN");
+        NS_TEST_EXPECT_MSG_EQ(JsonValue(-std::numeric_limits<double>::infinity()).Write(),
+                              "null",
+                              "infinity");
+        NS_TEST_EXPECT_MSG_EQ(JsonValue(0.1).Write(), "0.1", "shortest");
+        for (const double value : {1.0 / 3,
+                                   6.02214076e23,
+                                   -1e-300,
+                                   123456789.123456789,
+                                   std::numeric_limits<double>::denorm_min(),
+                                   std::numeric_limits<double>::max()})
+        {
+            NS_TEST_EXPECT_MSG_EQ(std::strtod(JsonValue(value).Write().c_str(), nullptr),
+                                  value,
+                                  "round trip");
+        }
+
+        NS_TEST_EXPECT_MSG_EQ(QuoteJson("\xC3\xA4 \xE2\x82\xAC \xF0\x9F\x98\x80"),
+                              "\"\xC3\xA4 \xE2\x82\xAC \xF0\x9F\x98\x80\"",
+                              "UTF-8 stays");
+        NS_TEST_EXPECT_MSG_EQ(QuoteJson("\xE4|\xC0\xAF|\xED\xA0\x80|\xE2\x82"),
+                              R"("\ufffd|\ufffd\ufffd|\ufffd\ufffd\ufffd|\ufffd\ufffd")",
+                              "what is not UTF-8 is replaced");
+        NS_TEST_EXPECT_MSG_EQ(QuoteJson(std::string("a\0b", 3)), R"("a\u0000b")", "zero byte");
+    }
+};
+
+/**
+ * @ingroup distributed-training-results-tests
+ *
+ * Where output files can and cannot be.
+ */
+class OutputFileTestCase : public TestCase
+{
+  public:
+    OutputFileTestCase()
+        : TestCase("output files: refused before anything is created")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        UsePicoseconds();
+        const std::string good = CreateTempDirFilename(MakeName("good.json"));
+        NS_TEST_EXPECT_MSG_EQ(GetError([&] { CheckOutputFile(good); }), "", "can be created");
+        NS_TEST_EXPECT_MSG_EQ(Exists(good), false, "but has not been");
+        WriteFile(good, "content");
+        NS_TEST_EXPECT_MSG_EQ(GetError([&] { CheckOutputFile(good); }), "", "can be overwritten");
+        NS_TEST_EXPECT_MSG_EQ(ReadFile(good), "content", "but has not been");
+
+        const std::string directory = CreateTempDirFilename("");
+        for (const auto& bad : {std::string(),
+                                directory,
+                                directory + "/missing/",
+                                directory + "/missing/file",
+                                good + "/file"})
+        {
+            const auto refusals = {GetError([&] { CheckOutputFile(bad); }),
+                                   GetError([&] { TimelineTrace trace(bad); }),
+                                   GetError([&] { ResultStore store(bad, MakeRun()); })};
+            for (const auto& message : refusals)
+            {
+                NS_TEST_EXPECT_MSG_NE(message.find("'" + bad + "'"), std::string::npos, message);
+                NS_TEST_EXPECT_MSG_EQ(message.find('\n'), std::string::npos, message);
+            }
+        }
+        NS_TEST_EXPECT_MSG_EQ(Exists(directory + "/missing"), false, "nothing created");
+    }
+};
+
+/**
+ * @ingroup distributed-training-results-tests
+ *
+ * Text of a trace, finished and not.
+ */
+class TimelineTraceTestCase : public TestCase
+{
+  public:
+    TimelineTraceTestCase()
+        : TestCase("timeline: processes, tracks, picoseconds, unfinished file")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        UsePicoseconds();
+        const std::string path = CreateTempDirFilename(MakeName("trace.json"));
+        const std::string step =
+            R"({"ph":"X","pid":3,"tid":3,"ts":1000000000.000001,"dur":0.000020,"name":"a \"b\"",)"
+            R"("args":{"bytes":8}})";
+        {
+            TimelineTrace trace(path);
+            trace.AddProcess(3, "rank 3");
+            trace.Complete(3,
+                           TimelineTrace::STEPS,
+                           "a \"b\"",
+                           Seconds(1000) + PicoSeconds(1),
+                           Seconds(1000) + PicoSeconds(21),
+                           JsonValue::Object().Set("bytes", 8));
+            trace.Flush();
+            const std::string unfinished = ReadFile(path);
+            NS_TEST_EXPECT_MSG_EQ(unfinished.substr(0, 2), "[\n", "begin");
+            NS_TEST_EXPECT_MSG_EQ(unfinished.substr(unfinished.size() - step.size()),
+                                  step,
+                                  "ends with a whole event");
+            trace.Complete(3, TimelineTrace::COMPUTE, "forward", Time(0), MicroSeconds(2));
+            trace.Close();
+            trace.Close();
+        }
+        const std::string text = ReadFile(path);
+        for (const std::string part :
+             {R"({"ph":"M","name":"process_name","pid":3,"tid":0,"args":{"name":"rank 3"}})",
+              R"({"ph":"M","name":"thread_name","pid":3,"tid":1,"args":{"name":"compute"}})",
+              R"({"ph":"M","name":"thread_name","pid":3,"tid":2,"args":{"name":"collectives"}})",
+              R"({"ph":"M","name":"thread_name","pid":3,"tid":3,"args":{"name":"steps"}})",
+              R"({"ph":"X","pid":3,"tid":1,"ts":0.000000,"dur":2.000000,"name":"forward"})"})
+        {
+            NS_TEST_EXPECT_MSG_NE(text.find(part), std::string::npos, "lacks " << part);
+        }
+        NS_TEST_EXPECT_MSG_NE(text.find(step), std::string::npos, "lacks " << step);
+        NS_TEST_EXPECT_MSG_EQ(text.substr(text.size() - 5), "\"}\n]\n", "end");
+
+        {
+            const TimelineTrace empty(path);
+        }
+        NS_TEST_EXPECT_MSG_EQ(ReadFile(path), "[\n]\n", "no events, and the old ones are gone");
+    }
+};
+
+/**
+ * @ingroup distributed-training-results-tests
+ *
+ * What is entered can be read.
+ */
+class ResultStoreTestCase : public TestCase
+{
+  public:
+    ResultStoreTestCase()
+        : TestCase("results: all tables, states of a run, a killed run")
+    {
+    }
+
+  private:
+    /** @param sql a query @return its only value */
+    std::string Get(const std::string& sql)
+    {
+        const auto rows = ResultStore::Query(m_path, sql);
+        return rows.empty() ? "no row" : rows[0][0];
+    }
+
+    void DoRun() override
+    {
+        m_path = CreateTempDirFilename(MakeName("results.sqlite"));
+        ResultStore::Check(m_path);
+        NS_TEST_EXPECT_MSG_EQ(Exists(m_path), false, "checking creates nothing");
+        {
+            ResultStore store(m_path, MakeRun());
+            NS_TEST_EXPECT_MSG_EQ(store.GetRunId(), 1, "first run");
+            NS_TEST_EXPECT_MSG_EQ(Get("PRAGMA user_version"), "1", "version of the layout");
+            NS_TEST_EXPECT_MSG_EQ(Get("PRAGMA journal_mode"), "wal", "write-ahead log");
+            NS_TEST_EXPECT_MSG_EQ(Get("SELECT state FROM run"), "unfinished", "at first");
+            NS_TEST_EXPECT_MSG_EQ(Get("SELECT finished IS NULL FROM run"), "1", "at first");
+            store.AddCollective({1, 0, 2, "all-reduce", "ring", 5000000000, 0.25, 0.5});
+            store.AddMessage({0, 1, 77, 123, 0.125, 0.25});
+            store.AddLinkCounter({"switch 0", 3, "host 1", 1000, 10, 2, 1, 4, 0.5, 4096});
+            NS_TEST_EXPECT_MSG_EQ(Get("SELECT count(*) FROM message"), "0", "kept in memory");
+            store.AddIteration({0, true, 0, 1, 1, 0.75, 0.5, 0.25, 12.5, 0.375, 0.75, true});
+            NS_TEST_EXPECT_MSG_EQ(Get("SELECT count(*) FROM message"), "1", "written");
+            store.Finish();
+        }
+        NS_TEST_EXPECT_MSG_EQ(Get("SELECT program || version || seed || configuration || state "
+                                  "FROM run WHERE reason IS NULL"),
+                              R"(training-job1.07{"ranks":2}finished)",
+                              "run");
+        NS_TEST_EXPECT_MSG_EQ(Get("SELECT started GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9]["
+                                  "0-9]T[0-9][0-9]:[0-9][0-9]:[0-9][0-9]Z' AND finished >= started "
+                                  "FROM run"),
+                              "1",
+                              "ISO 8601");
+        const std::vector<std::string> iteration{"1",
+                                                 "0",
+                                                 "1",
+                                                 "0.0",
+                                                 "1.0",
+                                                 "1.0",
+                                                 "0.75",
+                                                 "0.5",
+                                                 "0.25",
+                                                 "12.5",
+                                                 "0.375",
+                                                 "0.75",
+                                                 "1"};
+        const std::vector<std::string>
+            collective{"1", "1", "0", "2", "all-reduce", "ring", "5000000000", "0.25", "0.5"};
+        const std::vector<std::string> message{"1", "0", "1", "77", "123", "0.125", "0.25"};
+        const std::vector<std::string>
+            counter{"1", "switch 0", "3", "host 1", "1000", "10", "2", "1", "4", "0.5", "4096"};
+        const auto isEqual = [this](const std::string& table, const std::vector<std::string>& row) {
+            return ResultStore::Query(m_path, "SELECT * FROM " + table) ==
+                   std::vector<std::vector<std::string>>{row};
+        };
+        NS_TEST_EXPECT_MSG_EQ(isEqual("iteration", iteration), true, "iteration");
+        NS_TEST_EXPECT_MSG_EQ(isEqual("collective", collective), true, "collective");
+        NS_TEST_EXPECT_MSG_EQ(isEqual("message", message), true, "message");
+        NS_TEST_EXPECT_MSG_EQ(isEqual("link_counter", counter), true, "link_counter");
+
+        {
+            ResultStore store(m_path, MakeRun());
+            NS_TEST_EXPECT_MSG_EQ(store.GetRunId(), 2, "second run");
+            store.AddLinkCounter({"host 0", 0, "switch 0", 1, 1, 0, 0, 0, 0, 0});
+            store.Fail("rank 1 waits for 'it'");
+        }
+        NS_TEST_EXPECT_MSG_EQ(Get("SELECT state || ': ' || reason FROM run WHERE run_id = 2"),
+                              "failed: rank 1 waits for 'it'",
+                              "failed run");
+        NS_TEST_EXPECT_MSG_EQ(Get("SELECT count(*) FROM link_counter WHERE run_id = 2"),
+                              "1",
+                              "counters of a failed run");
+
+        const pid_t child = fork();
+        if (child == 0)
+        {
+            ResultStore store(m_path, MakeRun());
+            store.AddIteration({});
+            store.AddMessage({});
+            std::raise(SIGKILL);
+            _exit(0);
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        NS_TEST_EXPECT_MSG_EQ(WIFSIGNALED(status), true, "killed");
+        NS_TEST_EXPECT_MSG_EQ(Get("SELECT state FROM run WHERE run_id = 3"),
+                              "unfinished",
+                              "killed");
+        NS_TEST_EXPECT_MSG_EQ(Get("SELECT count(*) FROM iteration WHERE run_id = 3"),
+                              "1",
+                              "iterations of a killed run");
+        ResultStore(m_path, MakeRun()).Finish();
+        NS_TEST_EXPECT_MSG_EQ(Get("SELECT state FROM run WHERE run_id = 4"), "finished", "goes on");
+    }
+
+    std::string m_path; ///< the file
+};
+
+/**
+ * @ingroup distributed-training-results-tests
+ *
+ * Files that are not for us are refused and left as they are.
+ */
+class ResultStoreRefusalTestCase : public TestCase
+{
+  public:
+    ResultStoreRefusalTestCase()
+        : TestCase("results: newer, corrupt and foreign files are refused, untouched")
+    {
+    }
+
+  private:
+    /**
+     * @param content content of a file
+     * @param part what the message must contain
+     */
+    void Refuse(const std::string& content, const std::string& part)
+    {
+        const std::string path = CreateTempDirFilename(MakeName("refused.sqlite"));
+        WriteFile(path, content);
+        const auto refusals = {GetError([&] { ResultStore::Check(path); }),
+                               GetError([&] { ResultStore store(path, MakeRun()); })};
+        for (const auto& message : refusals)
+        {
+            NS_TEST_EXPECT_MSG_NE(message.find(part), std::string::npos, message << ": " << part);
+            NS_TEST_EXPECT_MSG_NE(message.find("'" + path + "'"), std::string::npos, message);
+            NS_TEST_EXPECT_MSG_EQ(message.find('\n'), std::string::npos, message);
+        }
+        NS_TEST_EXPECT_MSG_EQ((ReadFile(path) == content), true, "changed: " << part);
+        NS_TEST_EXPECT_MSG_EQ(Exists(path + "-wal"), false, "left behind: " << part);
+        NS_TEST_EXPECT_MSG_EQ(Exists(path + "-shm"), false, "left behind: " << part);
+        NS_TEST_EXPECT_MSG_EQ(Exists(path + "-journal"), false, "left behind: " << part);
+    }
+
+    void DoRun() override
+    {
+        const std::string path = CreateTempDirFilename(MakeName("good.sqlite"));
+        {
+            ResultStore store(path, MakeRun());
+            for (uint32_t message = 0; message < 1000; ++message)
+            {
+                store.AddMessage({0, 1, message, 1, 0, 1});
+            }
+            store.Finish();
+        }
+        const std::string good = ReadFile(path);
+        NS_TEST_ASSERT_MSG_GT(good.size(), 20000, "several pages");
+
+        Refuse("layer,parameters\n", "is not an SQLite database");
+        Refuse(std::string(200, 'x'), "is not an SQLite database");
+        Refuse("SQLite format 3", "is not an SQLite database");
+
+        constexpr std::size_t USER_VERSION = 60; // big-endian, in the file's header
+        std::string newer = good;
+        newer[USER_VERSION + 3] = 2;
+        Refuse(newer, "layout version 2 of a newer program (allowed: up to 1)");
+        newer[USER_VERSION] = 0x7F;
+        Refuse(newer, "of a newer program");
+
+        std::string foreign = good;
+        foreign[USER_VERSION + 3] = 0;
+        Refuse(foreign, "is a database of something else");
+
+        Refuse(good.substr(0, good.size() / 2), "malformed");
+        std::string corrupt = good;
+        corrupt.replace(good.size() / 2, 5000, std::string(5000, '\xA5'));
+        Refuse(corrupt, "corrupt");
+
+        WriteFile(path, "");
+        NS_TEST_EXPECT_MSG_EQ(GetError([&] { ResultStore store(path, MakeRun()); }),
+                              "",
+                              "an empty file is as good as none");
+    }
+};
+
+/**
+ * @ingroup distributed-training-results-tests
+ *
+ * Processes that create a file and append to it at the same moment.
+ */
+class ResultStoreConcurrencyTestCase : public TestCase
+{
+  public:
+    ResultStoreConcurrencyTestCase()
+        : TestCase("results: eight processes create and fill one file at once")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr uint32_t PROCESSES = 8;
+        constexpr uint32_t ITERATIONS = 5;
+        constexpr uint32_t MESSAGES = 20;
+        const std::string path = CreateTempDirFilename(MakeName("shared.sqlite"));
+        int starter[2];
+        NS_TEST_ASSERT_MSG_EQ(pipe(starter), 0, "pipe");
+        std::vector<pid_t> children;
+        for (uint32_t process = 0; process < PROCESSES; ++process)
+        {
+            const pid_t child = fork();
+            NS_TEST_ASSERT_MSG_NE(child, -1, "fork");
+            if (child == 0)
+            {
+                char byte;
+                close(starter[1]);
+                [[maybe_unused]] const auto end = read(starter[0], &byte, 1); // until all are there
+                _exit(Append(path, process, ITERATIONS, MESSAGES));
+            }
+            children.push_back(child);
+        }
+        close(starter[0]);
+        close(starter[1]);
+        for (const pid_t child : children)
+        {
+            int status = 0;
+            waitpid(child, &status, 0);
+            NS_TEST_EXPECT_MSG_EQ((WIFEXITED(status) && WEXITSTATUS(status) == 0),
+                                  true,
+                                  "a process failed");
+        }
+
+        const auto runs = ResultStore::Query(path, "SELECT run_id, seed, state FROM run");
+        std::set<std::string> seeds;
+        for (const auto& run : runs)
+        {
+            seeds.insert(run[1]);
+            NS_TEST_EXPECT_MSG_EQ(run[2], "finished", "state");
+        }
+        NS_TEST_EXPECT_MSG_EQ(runs.size(), PROCESSES, "runs");
+        NS_TEST_EXPECT_MSG_EQ(seeds.size(), PROCESSES, "seeds");
+        const auto counts = ResultStore::Query(
+            path,
+            "SELECT (SELECT count(*) FROM iteration WHERE iteration.run_id = run.run_id), "
+            "(SELECT count(*) FROM message WHERE message.run_id = run.run_id AND source = seed) "
+            "FROM run");
+        for (const auto& count : counts)
+        {
+            NS_TEST_EXPECT_MSG_EQ(count[0], std::to_string(ITERATIONS), "iterations");
+            NS_TEST_EXPECT_MSG_EQ(count[1], std::to_string(ITERATIONS * MESSAGES), "messages");
+        }
+        NS_TEST_EXPECT_MSG_EQ(ResultStore::Query(path, "PRAGMA integrity_check")[0][0],
+                              "ok",
+                              "integrity");
+    }
+
+    /**
+     * @param path the file
+     * @param process number of the process
+     * @param iterations iterations to enter
+     * @param messages messages per iteration
+     * @return exit status
+     */
+    static int Append(const std::string& path,
+                      uint32_t process,
+                      uint32_t iterations,
+                      uint32_t messages)
+    {
+        try
+        {
+            RunRow run = MakeRun();
+            run.seed = process;
+            ResultStore store(path, run);
+            for (uint32_t iteration = 0; iteration < iterations; ++iteration)
+            {
+                for (uint32_t message = 0; message < messages; ++message)
+                {
+                    store.AddMessage({process, 0, message, 1, 0, 1});
+                }
+                IterationRow row;
+                row.iteration = iteration;
+                store.AddIteration(row);
+            }
+            store.Finish();
+            return 0;
+        }
+        catch (const std::exception& error)
+        {
+            std::fprintf(stderr, "%s\n", error.what());
+            return 1;
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-results-tests
+ *
+ * Suite of the results' room.
+ */
+class TrainingResultsTestSuite : public TestSuite
+{
+  public:
+    TrainingResultsTestSuite()
+        : TestSuite("distributed-training-results", TestSuite::Type::UNIT)
+    {
+        AddTestCase(new JsonWriterTestCase);
+        AddTestCase(new OutputFileTestCase);
+        AddTestCase(new TimelineTraceTestCase);
+        AddTestCase(new ResultStoreTestCase);
+        AddTestCase(new ResultStoreRefusalTestCase);
+        AddTestCase(new ResultStoreConcurrencyTestCase);
+    }
+};
+
+static TrainingResultsTestSuite g_trainingResultsTestSuite; ///< registers the suite

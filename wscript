@@ -1,0 +1,32 @@
+## -*- Mode: python; py-indent-offset: 4; indent-tabs-mode: nil; coding: utf-8; -*-
+# SPDX-License-Identifier: GPL-2.0-only
+
+# For ns-3.35, the last release that is built by waf. The lists of files are in CMakeLists.txt.
+
+import re
+
+
+def read_list(directory, name):
+    """Return the entries of set(name ...) in directory's CMakeLists.txt."""
+    text = directory.find_node('CMakeLists.txt').read()
+    return re.search(r'^set\(%s\n(.*?)^\)' % name, text, re.M | re.S).group(1).split()
+
+
+def build(bld):
+    module = bld.create_ns3_module('distributed-training', ['core', 'internet', 'network'])
+    module.source = read_list(bld.path, 'source_files')
+    # Found by the configuration of ns-3's stats module, by pkg-config.
+    if not bld.env['SQLITE_STATS']:
+        bld.fatal('distributed-training needs SQLite: apt-get install libsqlite3-dev pkg-config')
+    module.use.append('SQLITE3')
+
+    tests = bld.create_ns3_module_test_library('distributed-training')
+    tests.source = read_list(bld.path, 'test_files')
+
+    headers = bld(features='ns3header')
+    headers.module = 'distributed-training'
+    headers.source = read_list(bld.path, 'header_files')
+
+    if bld.env['ENABLE_EXAMPLES']:
+        bld.example_names = read_list(bld.path, 'example_names')
+        bld.recurse('examples')
