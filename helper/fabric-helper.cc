@@ -9,6 +9,8 @@
 #include "ns3/node.h"
 #include "ns3/time-resolution.h"
 
+#include <algorithm>
+
 namespace ns3::training
 {
 
@@ -48,6 +50,7 @@ Fabric::GetTotal() const
             total.markedFrames += counters.markedFrames;
             total.pausesSent += counters.pausesSent;
             total.pausesReceived += counters.pausesReceived;
+            total.peakQueueBytes = std::max(total.peakQueueBytes, counters.peakQueueBytes);
         }
     }
     return total;

@@ -33,6 +33,22 @@ MakeTag(uint64_t collective, uint32_t step, uint32_t chunk)
            uint64_t{step} << CHUNK_BITS | chunk;
 }
 
+/** @return a message as trace sources show it, at this moment */
+MessageRecord
+MakeRecord(uint32_t source, uint32_t destination, uint64_t tag, uint64_t bytes)
+{
+    MessageRecord record;
+    record.source = source;
+    record.destination = destination;
+    record.collective = tag >> (STEP_BITS + CHUNK_BITS);
+    record.step = static_cast<uint32_t>(tag >> CHUNK_BITS & ((1 << STEP_BITS) - 1));
+    record.chunk = static_cast<uint32_t>(tag & ((1 << CHUNK_BITS) - 1));
+    record.tag = tag;
+    record.bytes = bytes;
+    record.time = Simulator::Now();
+    return record;
+}
+
 } // namespace
 
 TypeId
@@ -54,9 +70,13 @@ ScheduledCommunicator::GetTypeId()
                           DataRateValue(DataRate(0)),
                           MakeDataRateAccessor(&ScheduledCommunicator::m_reduceRate),
                           MakeDataRateChecker())
-            .AddTraceSource("Message",
+            .AddTraceSource("Send",
+                            "A message of a collective has been handed to the transport",
+                            MakeTraceSourceAccessor(&ScheduledCommunicator::m_sendTrace),
+                            "ns3::training::ScheduledCommunicator::MessageTracedCallback")
+            .AddTraceSource("Receive",
                             "A message of a collective has been received",
-                            MakeTraceSourceAccessor(&ScheduledCommunicator::m_messageTrace),
+                            MakeTraceSourceAccessor(&ScheduledCommunicator::m_receiveTrace),
                             "ns3::training::ScheduledCommunicator::MessageTracedCallback")
             .AddTraceSource("Collective",
                             "A collective is complete at this rank",
@@ -245,6 +265,7 @@ ScheduledCommunicator::Begin(Active& active, uint32_t index)
                     reinterpret_cast<const uint8_t*>(active.tensor->values.data()) + begin,
                     end - begin);
     }
+    m_sendTrace(MakeRecord(m_rank, action.peer, tag, end - begin));
     m_transport->Send(action.peer, tag, end - begin, payload);
     Complete(active, index);
 }
@@ -346,15 +367,7 @@ ScheduledCommunicator::OnMessage(uint32_t peer,
 {
     const uint64_t collective = tag >> (STEP_BITS + CHUNK_BITS);
     m_receivedMessages++;
-    MessageRecord record;
-    record.source = peer;
-    record.destination = m_rank;
-    record.collective = collective;
-    record.step = static_cast<uint32_t>(tag >> CHUNK_BITS & ((1 << STEP_BITS) - 1));
-    record.chunk = static_cast<uint32_t>(tag & ((1 << CHUNK_BITS) - 1));
-    record.bytes = bytes;
-    record.received = Simulator::Now();
-    m_messageTrace(record);
+    m_receiveTrace(MakeRecord(peer, m_rank, tag, bytes));
 
     Active* active = Find(collective);
     if (active)

@@ -27,11 +27,13 @@ struct MessageRecord
 {
     uint32_t source{0};      ///< rank that sent it
     uint32_t destination{0}; ///< rank that received it
-    uint64_t collective{0};  ///< number of the collective, from 0, in order of issue
+    uint64_t collective{0};  ///< number of the collective modulo 2^24, from 0, in order of issue
     uint32_t step{0};        ///< step of the algorithm
     uint32_t chunk{0};       ///< number of the chunk
+    uint64_t tag{0};         ///< collective, step and chunk as the transport sees them
     uint64_t bytes{0};       ///< size
-    Time received;           ///< when its last byte was in
+    Time time;               ///< Send: when it was handed to the transport; Receive: when its last
+                             ///< byte was in
 };
 
 /** What is known of one collective at one rank, for trace sources. Times are simulated. */
@@ -159,7 +161,8 @@ class ScheduledCommunicator : public Communicator
     std::list<Active> m_active;
     std::deque<Active> m_queue;
     std::map<MessageKey, Early> m_early;
-    TracedCallback<const MessageRecord&> m_messageTrace;
+    TracedCallback<const MessageRecord&> m_sendTrace;
+    TracedCallback<const MessageRecord&> m_receiveTrace;
     TracedCallback<const CollectiveRecord&> m_collectiveTrace;
 };
 

@@ -119,6 +119,8 @@ FabricPort::Send(Frame* frame)
     }
     queue.tail = frame;
     queue.bytes += frame->bytes;
+    m_queuedBytes += frame->bytes;
+    counters.peakQueueBytes = std::max(counters.peakQueueBytes, m_queuedBytes);
     m_waiting |= 1 << frame->priority;
     Wake();
 }
@@ -212,6 +214,7 @@ FabricPort::Pop(uint8_t priority)
     Frame* frame = queue.head;
     queue.head = frame->next;
     queue.bytes -= frame->bytes;
+    m_queuedBytes -= frame->bytes;
     if (!queue.head)
     {
         m_waiting &= ~(1 << priority);

@@ -87,6 +87,7 @@ struct PortCounters
     uint64_t markedFrames{0};      ///< frames marked congestion experienced on leaving
     uint64_t pausesSent{0};        ///< pause frames sent, resumes included
     uint64_t pausesReceived{0};    ///< pause frames that arrived, resumes included
+    uint64_t peakQueueBytes{0};    ///< most bytes that ever waited for the line
 };
 
 /**
@@ -259,6 +260,7 @@ class FabricPort
     uint16_t m_index;
     uint32_t m_nodeId;
     uint64_t m_rate{0};
+    uint64_t m_queuedBytes{0}; // of all priorities
     Frame* m_pauses{nullptr}; // pause frames that wait for the line, ahead of all
     Ptr<EventImpl> m_lineFreeEvent; // one for the life of the port: none is allocated per frame
     std::array<Queue, PRIORITIES> m_queues;

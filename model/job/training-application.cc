@@ -125,6 +125,12 @@ TrainingApplication::GetRank() const
 }
 
 bool
+TrainingApplication::IsComputing() const
+{
+    return !m_event.IsExpired();
+}
+
+bool
 TrainingApplication::IsFinished() const
 {
     return m_finished;

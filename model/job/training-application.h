@@ -80,6 +80,9 @@ class TrainingApplication : public Application
     /** @return whether all iterations are over at this rank */
     bool IsFinished() const;
 
+    /** @return whether the end of a piece of compute is still to come */
+    bool IsComputing() const;
+
     /**
      * What this rank is waiting for, for a report on a run that makes no progress.
      * @return for example "iteration 3: waits for the all-reduce of bucket 1 of 5 (31498240 B)"

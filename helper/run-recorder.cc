@@ -1,0 +1,189 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "run-recorder.h"
+
+#include "ns3/log.h"
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingRunRecorder");
+
+RunRecorder::RunRecorder(const Cluster& cluster,
+                         uint32_t collectivesPerIteration,
+                         ResultStore* store,
+                         TimelineTrace* timeline)
+    : m_cluster(cluster),
+      m_collectivesPerIteration(collectivesPerIteration),
+      m_store(store),
+      m_timeline(timeline)
+{
+    if (!m_store && !m_timeline)
+    {
+        return;
+    }
+    for (uint32_t rank = 0; rank < cluster.GetRanks(); rank++)
+    {
+        auto communicator = cluster.GetCommunicator(rank);
+        communicator->TraceConnectWithoutContext("Collective",
+                                                 MakeCallback(&RunRecorder::OnCollective, this));
+        communicator->TraceConnectWithoutContext("Send", MakeCallback(&RunRecorder::OnSend, this));
+        communicator->TraceConnectWithoutContext("Receive",
+                                                 MakeCallback(&RunRecorder::OnReceive, this));
+        if (m_timeline)
+        {
+            m_timeline->AddProcess(rank, "rank " + std::to_string(rank));
+        }
+    }
+}
+
+RunRecorder::~RunRecorder()
+{
+    for (uint32_t rank = 0; rank < m_cluster.GetRanks(); rank++)
+    {
+        auto communicator = m_cluster.GetCommunicator(rank);
+        communicator->TraceDisconnectWithoutContext("Collective",
+                                                    MakeCallback(&RunRecorder::OnCollective, this));
+        communicator->TraceDisconnectWithoutContext("Send",
+                                                    MakeCallback(&RunRecorder::OnSend, this));
+        communicator->TraceDisconnectWithoutContext("Receive",
+                                                    MakeCallback(&RunRecorder::OnReceive, this));
+    }
+    for (const auto& application : m_applications)
+    {
+        application->TraceDisconnectWithoutContext(
+            "ComputePhase",
+            MakeCallback(&RunRecorder::OnComputePhase, this));
+    }
+}
+
+void
+RunRecorder::Observe(Ptr<TrainingApplication> application)
+{
+    if (m_timeline)
+    {
+        m_applications.push_back(application);
+        application->TraceConnectWithoutContext("ComputePhase",
+                                                MakeCallback(&RunRecorder::OnComputePhase, this));
+    }
+}
+
+void
+RunRecorder::OnCollective(const CollectiveRecord& record)
+{
+    const auto sequence = static_cast<uint32_t>(record.collective % m_collectivesPerIteration);
+    if (m_store)
+    {
+        CollectiveRow row;
+        row.rank = record.rank;
+        row.iteration = static_cast<uint32_t>(record.collective / m_collectivesPerIteration);
+        row.sequence = sequence;
+        row.operation = GetName(record.operation);
+        row.algorithm = record.algorithm;
+        row.bytes = record.bytes;
+        row.startS = record.issued.GetSeconds();
+        row.endS = record.finished.GetSeconds();
+        m_store->AddCollective(row);
+    }
+    if (m_timeline)
+    {
+        m_timeline->Complete(record.rank,
+                             TimelineTrace::COLLECTIVES,
+                             GetName(record.operation) + " " + std::to_string(sequence),
+                             record.started,
+                             record.finished,
+                             JsonValue::Object()
+                                 .Set("bytes", record.bytes)
+                                 .Set("algorithm", record.algorithm)
+                                 .Set("waited_us",
+                                      (record.started - record.issued).GetSeconds() * 1e6));
+    }
+}
+
+void
+RunRecorder::OnSend(const MessageRecord& record)
+{
+    m_sent[{record.source, record.destination, record.tag}] = record.time;
+}
+
+void
+RunRecorder::OnReceive(const MessageRecord& record)
+{
+    const auto sent = m_sent.find({record.source, record.destination, record.tag});
+    if (m_store)
+    {
+        MessageRow row;
+        row.source = record.source;
+        row.destination = record.destination;
+        row.tag = record.tag;
+        row.bytes = record.bytes;
+        row.startS = sent->second.GetSeconds();
+        row.endS = record.time.GetSeconds();
+        m_store->AddMessage(row);
+    }
+    if (m_timeline)
+    {
+        m_timeline->Complete(record.destination,
+                             TimelineTrace::STEPS,
+                             "step " + std::to_string(record.step),
+                             sent->second,
+                             record.time,
+                             JsonValue::Object()
+                                 .Set("from_rank", record.source)
+                                 .Set("chunk", record.chunk)
+                                 .Set("bytes", record.bytes));
+    }
+    m_sent.erase(sent);
+}
+
+void
+RunRecorder::OnComputePhase(uint32_t rank,
+                            uint32_t iteration,
+                            const std::string& phase,
+                            Time start,
+                            Time end)
+{
+    m_timeline->Complete(rank,
+                         TimelineTrace::COMPUTE,
+                         phase,
+                         start,
+                         end,
+                         JsonValue::Object().Set("iteration", iteration));
+}
+
+void
+RunRecorder::AddLinkCounters()
+{
+    if (!m_store)
+    {
+        return;
+    }
+    const Fabric& fabric = m_cluster.GetFabric();
+    for (uint32_t link = 0; link < fabric.channels.size(); link++)
+    {
+        for (uint32_t end = 0; end < 2; end++)
+        {
+            const FabricPort& port = fabric.channels[link]->GetPort(end);
+            const PortCounters& counters = port.counters;
+            const uint64_t lineBytes =
+                counters.transmittedBytes +
+                counters.transmittedFrames * (Frame::PREAMBLE_BYTES + Frame::GAP_BYTES);
+            LinkCounterRow row;
+            row.node = fabric.GetEndName(link, end);
+            row.port = port.GetIndex();
+            row.peer = fabric.GetEndName(link, 1 - end);
+            row.bytes = counters.transmittedBytes;
+            row.frames = counters.transmittedFrames;
+            row.marks = counters.markedFrames;
+            row.pauses = counters.pausesSent;
+            row.drops = counters.droppedFrames + counters.lostFrames;
+            row.busyS = 8.0 * static_cast<double>(lineBytes) / static_cast<double>(port.GetRate());
+            row.maxQueue = counters.peakQueueBytes;
+            m_store->AddLinkCounter(row);
+        }
+    }
+}
+
+} // namespace ns3::training
