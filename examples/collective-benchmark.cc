@@ -69,8 +69,14 @@ Benchmark(int argc, char* argv[])
                       "virtual carries sizes, real carries numbers and compares the results",
                       benchmark.payload,
                       {"virtual", "real"});
-    options.AddUnsigned("warmup", "runs of each size that are not measured", benchmark.warmup, 0, 1000);
-    options.AddString("json", "file for the results as JSON, or - for standard output", benchmark.json);
+    options.AddUnsigned("warmup",
+                        "runs of each size that are not measured",
+                        benchmark.warmup,
+                        0,
+                        1000);
+    options.AddString("json",
+                      "file for the results as JSON, or - for standard output",
+                      benchmark.json);
     clusterOptions.AddTo(options, "algorithm");
     options.Parse(argc, argv);
 

@@ -57,7 +57,11 @@ AddOptions(ProgramOptions& options, JobOptions& job)
                       job.payload,
                       {"virtual", "real"});
     options.AddUnsigned("iterations", "iterations that are measured", job.iterations, 1, 1000000);
-    options.AddUnsigned("warmup", "iterations before these, left out of means", job.warmup, 0, 1000000);
+    options.AddUnsigned("warmup",
+                        "iterations before these, left out of means",
+                        job.warmup,
+                        0,
+                        1000000);
     options.Group("Output");
     options.AddString("results", "SQLite file to which the run is added", job.results);
     options.AddString("json", "file for the results as JSON, or - for standard output", job.json);
@@ -195,8 +199,7 @@ Train(int argc, char* argv[])
     {
         training.SetReference(seed, [&](const std::vector<std::vector<float>>& inputs) {
             const uint64_t bytes = inputs[0].size() * sizeof(float);
-            const auto plan =
-                cluster.GetPlanner().Get(CollectiveOperation::ALL_REDUCE, bytes, 0);
+            const auto plan = cluster.GetPlanner().Get(CollectiveOperation::ALL_REDUCE, bytes, 0);
             return InterpretSchedule(*plan, inputs)[0];
         });
     }

@@ -120,8 +120,7 @@ Cluster::Cluster(const ClusterOptions& options)
     const bool rdma = m_options.transport == "rdma";
     if (!rdma && m_options.transport != "tcp")
     {
-        throw ConfigurationError("--transport='" + m_options.transport +
-                                 "' (allowed: rdma, tcp)");
+        throw ConfigurationError("--transport='" + m_options.transport + "' (allowed: rdma, tcp)");
     }
     if (m_options.congestionControl == "auto")
     {
@@ -147,8 +146,8 @@ Cluster::Cluster(const ClusterOptions& options)
     }
     if (m_options.buffer < 4 * LARGEST_MTU)
     {
-        throw ConfigurationError("--buffer=" + FormatBytes(m_options.buffer) + " (allowed: " +
-                                 FormatBytes(4 * LARGEST_MTU) + " and more)");
+        throw ConfigurationError("--buffer=" + FormatBytes(m_options.buffer) +
+                                 " (allowed: " + FormatBytes(4 * LARGEST_MTU) + " and more)");
     }
     const auto ranks = static_cast<uint32_t>(m_options.ranks);
     const TopologyGraph topology =
@@ -175,12 +174,13 @@ Cluster::Cluster(const ClusterOptions& options)
     for (uint32_t rank = 0; rank < ranks; rank++)
     {
         auto communicator = CreateObject<ScheduledCommunicator>();
-        communicator->Setup(rank,
-                            ranks,
-                            MakeTransport(rank),
-                            [planner](CollectiveOperation operation, uint64_t bytes, uint32_t root) {
-                                return planner->Get(operation, bytes, root);
-                            });
+        communicator->Setup(
+            rank,
+            ranks,
+            MakeTransport(rank),
+            [planner](CollectiveOperation operation, uint64_t bytes, uint32_t root) {
+                return planner->Get(operation, bytes, root);
+            });
         m_communicators.push_back(communicator);
     }
 }
@@ -219,8 +219,8 @@ Cluster::InstallTcp()
     const Time roundTrip = GetRoundTrip();
     const double product =
         roundTrip.GetSeconds() * static_cast<double>(m_options.rate.GetBitRate()) / 8;
-    const auto buffer = static_cast<uint32_t>(
-        std::clamp(4 * product, 1024.0 * 1024.0, LARGEST_TCP_BUFFER));
+    const auto buffer =
+        static_cast<uint32_t>(std::clamp(4 * product, 1024.0 * 1024.0, LARGEST_TCP_BUFFER));
     SetUnlessChanged("ns3::TcpL4Protocol", "SocketType", TypeIdValue(congestionControl));
     SetUnlessChanged("ns3::TcpSocket", "SegmentSize", UintegerValue(m_mtu - TCP_IP_BYTES));
     SetUnlessChanged("ns3::TcpSocket", "SndBufSize", UintegerValue(buffer));
@@ -330,9 +330,8 @@ Cluster::GetGoodput() const
 Time
 Cluster::GetRoundTrip() const
 {
-    // The longest path is up and down a tree: at most 2 links per tier; six cover three tiers.
-    constexpr double LINKS = 6;
-    const double serialization = LINKS * 8 * (m_mtu + ROCE_BYTES + ETHERNET_LINE_BYTES) /
+    const double serialization = m_fabric.topology.GetLongestPath(GetRanks()) * 8.0 *
+                                 (m_mtu + ROCE_BYTES + ETHERNET_LINE_BYTES) /
                                  static_cast<double>(m_options.rate.GetBitRate());
     return 2 * (m_fabric.topology.GetDiameter(GetRanks()) + Seconds(serialization));
 }

@@ -23,17 +23,17 @@ namespace ns3::training
 /** What a cluster is made of, with the defaults of the example programs. */
 struct ClusterOptions
 {
-    uint64_t ranks{16};                   ///< ranks, on hosts 0 to ranks - 1
+    uint64_t ranks{16};                    ///< ranks, on hosts 0 to ranks - 1
     std::string topology{"single-switch"}; ///< see BuildTopology()
-    DataRate rate{100000000000};          ///< of each link, bit/s
-    Time delay{NanoSeconds(500)};         ///< propagation on each link
-    std::string mtu{"auto"};              ///< bytes: RDMA payload or IP packet; auto: 4096 or 9000
-    uint64_t buffer{32 << 20};            ///< of each switch, bytes
-    double loss{0};                       ///< probability of each frame on each link
-    std::string transport{"rdma"};        ///< rdma or tcp
+    DataRate rate{100000000000};           ///< of each link, bit/s
+    Time delay{NanoSeconds(500)};          ///< propagation on each link
+    std::string mtu{"auto"};               ///< bytes: RDMA payload or IP packet; auto: 4096 or 9000
+    uint64_t buffer{32 << 20};             ///< of each switch, bytes
+    double loss{0};                        ///< probability of each frame on each link
+    std::string transport{"rdma"};         ///< rdma or tcp
     std::string congestionControl{"auto"}; ///< auto: dcqcn or ns3::TcpCubic
-    std::string algorithm{"ring"};        ///< of the collectives
-    uint64_t servers{1};                  ///< parameter server: shards
+    std::string algorithm{"ring"};         ///< of the collectives
+    uint64_t servers{1};                   ///< parameter server: shards
 
     /**
      * Adds these as options of a program.

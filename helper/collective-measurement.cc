@@ -93,8 +93,7 @@ Compare(const CollectiveSchedule& schedule,
             {
                 continue; // undefined there
             }
-            const auto [begin, end] =
-                schedule.GetRange(chunk, values.size() * sizeof(float));
+            const auto [begin, end] = schedule.GetRange(chunk, values.size() * sizeof(float));
             for (uint64_t i = begin / sizeof(float); i < end / sizeof(float); i++)
             {
                 if (std::memcmp(&values[i], &reference[rank][i], sizeof(float)) != 0)
@@ -145,8 +144,7 @@ MeasureCollective(const Cluster& cluster,
     {
         result.algorithmBandwidth = static_cast<double>(bytes) / result.seconds * 1e-9;
     }
-    result.busBandwidth =
-        result.algorithmBandwidth * GetBusFactor(operation, cluster.GetRanks());
+    result.busBandwidth = result.algorithmBandwidth * GetBusFactor(operation, cluster.GetRanks());
     result.lowerBound = cluster.GetLowerBound().GetSeconds(operation, bytes);
     result.efficiency = result.seconds > 0 ? result.lowerBound / result.seconds : 1;
     if (real)

@@ -18,14 +18,14 @@ namespace ns3::training
 struct CollectiveMeasurement
 {
     CollectiveOperation operation{CollectiveOperation::ALL_REDUCE}; ///< what was done
-    uint64_t bytes{0};          ///< size of the whole vector
-    double seconds{0};          ///< from the common start until the last rank is complete
+    uint64_t bytes{0};                                              ///< size of the whole vector
+    double seconds{0};            ///< from the common start until the last rank is complete
     double algorithmBandwidth{0}; ///< bytes / time, GB/s
-    double busBandwidth{0};     ///< algorithm bandwidth times GetBusFactor(), GB/s
-    double lowerBound{0};       ///< least time, s
-    double efficiency{0};       ///< least time / time; 1 if nothing was to be done
-    std::string mismatch;       ///< real payload: where a rank's result is wrong; empty if nowhere
-    bool verified{false};       ///< results were compared, or the schedule proven; see doc/
+    double busBandwidth{0};       ///< algorithm bandwidth times GetBusFactor(), GB/s
+    double lowerBound{0};         ///< least time, s
+    double efficiency{0};         ///< least time / time; 1 if nothing was to be done
+    std::string mismatch; ///< real payload: where a rank's result is wrong; empty if nowhere
+    bool verified{false}; ///< results were compared, or the schedule proven; see doc/
 };
 
 /**

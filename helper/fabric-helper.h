@@ -20,13 +20,14 @@ namespace ns3::training
 /** The objects a topology became; index h is host h, index s is switch s, index l is link l. */
 struct Fabric
 {
-    TopologyGraph topology;                   ///< what it was built from
-    NodeContainer hosts;                      ///< a node for each host
-    NodeContainer switches;                   ///< a node for each switch
-    std::vector<Ptr<HostDevice>> devices;     ///< the port of each host
+    TopologyGraph topology;                           ///< what it was built from
+    NodeContainer hosts;                              ///< a node for each host
+    NodeContainer switches;                           ///< a node for each switch
+    std::vector<Ptr<HostDevice>> devices;             ///< the port of each host
     std::vector<Ptr<SwitchDevice>> devicesOfSwitches; ///< the device of each switch
-    std::vector<Ptr<FabricChannel>> channels; ///< each link
-    uint64_t missingHeadroom{0}; ///< bytes of PFC headroom that buffers could not hold, all switches
+    std::vector<Ptr<FabricChannel>> channels;         ///< each link
+    uint64_t missingHeadroom{
+        0}; ///< bytes of PFC headroom that buffers could not hold, all switches
 
     /**
      * @param link index of a link

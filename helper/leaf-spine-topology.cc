@@ -27,8 +27,8 @@ BuildLeafSpine(const TopologyRequest& request, TopologyGraph& graph)
 {
     const auto leaves = static_cast<uint32_t>(request.Get("leaves", 4));
     const auto spines = static_cast<uint32_t>(request.Get("spines", 4));
-    const auto hosts = static_cast<uint32_t>(
-        request.Get("hosts-per-leaf", (request.ranks + leaves - 1) / leaves));
+    const auto hosts =
+        static_cast<uint32_t>(request.Get("hosts-per-leaf", (request.ranks + leaves - 1) / leaves));
     graph.hosts = leaves * hosts;
     graph.switches = leaves + spines;
     for (uint32_t host = 0; host < graph.hosts; host++)
@@ -39,10 +39,8 @@ BuildLeafSpine(const TopologyRequest& request, TopologyGraph& graph)
     {
         for (uint32_t spine = 0; spine < spines; spine++)
         {
-            graph.links.push_back({graph.hosts + leaf,
-                                   graph.hosts + leaves + spine,
-                                   request.rate,
-                                   request.delay});
+            graph.links.push_back(
+                {graph.hosts + leaf, graph.hosts + leaves + spine, request.rate, request.delay});
         }
     }
 }

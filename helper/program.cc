@@ -92,7 +92,8 @@ ParseSizes(const std::string& option, const std::string& text)
         throw refuse(text);
     }
     const bool geometric = parts[2][0] == 'x';
-    const uint64_t step = geometric ? ParseUnsigned(parts[2].substr(1)).value_or(0) : size(parts[2]);
+    const uint64_t step =
+        geometric ? ParseUnsigned(parts[2].substr(1)).value_or(0) : size(parts[2]);
     const uint64_t begin = size(parts[0]);
     const uint64_t end = size(parts[1]);
     if (step < (geometric ? 2 : 1) || (geometric && begin == 0))

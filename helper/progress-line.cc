@@ -59,8 +59,8 @@ ProgressLine::Tick()
     const auto now = Clock::now();
     const double passed = std::chrono::duration<double>(now - m_last).count();
     // Simulated time runs at any speed: the next tick comes later if this one came early.
-    m_interval = Seconds(m_interval.GetSeconds() *
-                         std::clamp(PERIOD / std::max(passed, 1e-6), 0.1, 2.0));
+    m_interval =
+        Seconds(m_interval.GetSeconds() * std::clamp(PERIOD / std::max(passed, 1e-6), 0.1, 2.0));
     m_interval = std::max(m_interval, MicroSeconds(1));
     if (passed >= PERIOD / 2)
     {

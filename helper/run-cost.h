@@ -15,9 +15,9 @@ namespace ns3::training
 /** What a simulation has cost. */
 struct RunCost
 {
-    double cpuSeconds{0};        ///< user and system time since the start of the process
-    uint64_t events{0};          ///< simulator events
-    uint64_t packetHops{0};      ///< frames sent on all links
+    double cpuSeconds{0};          ///< user and system time since the start of the process
+    uint64_t events{0};            ///< simulator events
+    uint64_t packetHops{0};        ///< frames sent on all links
     double peakMemoryMebibytes{0}; ///< largest resident set of the process
 
     /** @return packet-hops per second of CPU time */

@@ -89,16 +89,16 @@ RunRecorder::OnCollective(const CollectiveRecord& record)
     }
     if (m_timeline)
     {
-        m_timeline->Complete(record.rank,
-                             TimelineTrace::COLLECTIVES,
-                             GetName(record.operation) + " " + std::to_string(sequence),
-                             record.started,
-                             record.finished,
-                             JsonValue::Object()
-                                 .Set("bytes", record.bytes)
-                                 .Set("algorithm", record.algorithm)
-                                 .Set("waited_us",
-                                      (record.started - record.issued).GetSeconds() * 1e6));
+        m_timeline->Complete(
+            record.rank,
+            TimelineTrace::COLLECTIVES,
+            GetName(record.operation) + " " + std::to_string(sequence),
+            record.started,
+            record.finished,
+            JsonValue::Object()
+                .Set("bytes", record.bytes)
+                .Set("algorithm", record.algorithm)
+                .Set("waited_us", (record.started - record.issued).GetSeconds() * 1e6));
     }
 }
 

@@ -58,9 +58,8 @@ BuildTopology(const std::string& spec, uint32_t ranks, DataRate rate, Time delay
             const std::size_t equals = pair.find('=');
             const std::string key = pair.substr(0, equals);
             const auto known = builder.keys.find(key);
-            const auto value = equals == std::string::npos
-                                   ? std::nullopt
-                                   : ParseUnsigned(pair.substr(equals + 1));
+            const auto value =
+                equals == std::string::npos ? std::nullopt : ParseUnsigned(pair.substr(equals + 1));
             if (known == builder.keys.end() || !value || *value < known->second.first ||
                 *value > known->second.second || request.keys.count(key) > 0)
             {

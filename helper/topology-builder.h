@@ -19,9 +19,9 @@ namespace ns3::training
 /** What a topology is built from. */
 struct TopologyRequest
 {
-    uint32_t ranks{1};                   ///< hosts that will be used
-    DataRate rate;                       ///< of each link
-    Time delay;                          ///< propagation on each link
+    uint32_t ranks{1};                    ///< hosts that will be used
+    DataRate rate;                        ///< of each link
+    Time delay;                           ///< propagation on each link
     std::map<std::string, uint64_t> keys; ///< the user's key=value pairs
 
     /**

@@ -19,8 +19,8 @@ namespace ns3::training
 struct CollectiveRequest
 {
     CollectiveOperation operation{CollectiveOperation::ALL_REDUCE}; ///< what to do
-    uint32_t ranks{1};   ///< number of ranks, at least 1
-    uint64_t bytes{0};   ///< size of the whole vector
+    uint32_t ranks{1};                                              ///< number of ranks, at least 1
+    uint64_t bytes{0};                                              ///< size of the whole vector
     uint32_t root{0};    ///< broadcast: rank that has the data
     uint32_t servers{1}; ///< parameter server: number of shards, 1 to ranks
 };

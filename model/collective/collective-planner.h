@@ -17,8 +17,8 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-collective
  *
- * The plans of a group of ranks: builds each schedule once, proves it right, and keeps it. A plan is
- * a pure function of what every rank knows, so sharing it passes nothing between ranks.
+ * The plans of a group of ranks: builds each schedule once, proves it right, and keeps it. A plan
+ * is a pure function of what every rank knows, so sharing it passes nothing between ranks.
  */
 class CollectivePlanner
 {

@@ -56,7 +56,7 @@ struct ScheduleAction
 struct CollectiveSchedule
 {
     CollectiveOperation operation{CollectiveOperation::ALL_REDUCE}; ///< what it does
-    std::string algorithm;                                         ///< name of what made it
+    std::string algorithm;                                          ///< name of what made it
     uint32_t root{0};   ///< broadcast: rank that has the data
     uint32_t chunks{1}; ///< parts of the vector
     /// What each rank does; an action comes behind all those it waits for.

@@ -19,7 +19,7 @@ LowerBound::LowerBound(const TopologyGraph& topology, uint32_t ranks, double goo
       m_latency(topology.GetDiameter(ranks).GetSeconds()),
       m_slowestHost(std::numeric_limits<double>::infinity())
 {
-    std::vector<double> host(topology.hosts, 0);   // rate of a host's links
+    std::vector<double> host(topology.hosts, 0);    // rate of a host's links
     std::vector<double> up(topology.GetNodes(), 0); // rate from a switch to other switches
     std::vector<uint32_t> inside(topology.GetNodes(), 0);
     for (const auto& link : topology.links)

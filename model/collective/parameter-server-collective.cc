@@ -7,9 +7,9 @@
  * @ingroup distributed-training-collective
  *
  * Synchronous parameter server (Li et al., "Scaling distributed machine learning with the parameter
- * server", OSDI 2014): the vector is cut into M shards; shard m is kept by the rank m * N / M, where
- * all others push their gradients and from where they pull the sum. With M = N every rank serves as
- * much as it works; with M = 1 one link carries everything.
+ * server", OSDI 2014): the vector is cut into M shards; shard m is kept by the rank m * N / M,
+ * where all others push their gradients and from where they pull the sum. With M = N every rank
+ * serves as much as it works; with M = 1 one link carries everything.
  */
 
 #include "collective-algorithm.h"

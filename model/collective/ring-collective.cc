@@ -46,8 +46,7 @@ AddRounds(CollectiveSchedule& schedule, bool reduce, bool gather)
         boost::container::small_vector<uint32_t, 2> received; // the receive of the step before
         std::vector<int64_t> sent(n, -1);                     // per chunk, the send of it
         const auto exchange = [&](uint32_t sendChunk, uint32_t receiveChunk, Kind kind) {
-            sent[sendChunk] =
-                schedule.Add(rank, Kind::SEND, next, sendChunk, step, received);
+            sent[sendChunk] = schedule.Add(rank, Kind::SEND, next, sendChunk, step, received);
             auto after = received;
             if (sent[receiveChunk] >= 0) // not to be overwritten before it is sent
             {
@@ -97,12 +96,8 @@ AddChain(const CollectiveRequest& request, CollectiveSchedule& schedule)
                                                        {});
                 if (distance + 1 < n)
                 {
-                    schedule.Add(rank,
-                                 Kind::SEND,
-                                 (rank + 1) % n,
-                                 chunk,
-                                 distance + chunk,
-                                 {received});
+                    schedule
+                        .Add(rank, Kind::SEND, (rank + 1) % n, chunk, distance + chunk, {received});
                 }
             }
             else

@@ -51,11 +51,9 @@ Run(const CollectiveSchedule& schedule,
     std::vector<std::vector<uint32_t>> missing(schedule.GetSize()); // actions each waits for
     std::vector<std::vector<std::vector<uint32_t>>> next(schedule.GetSize());
     std::deque<std::pair<uint32_t, uint32_t>> ready;
-    uint64_t left = 0;
     for (uint32_t rank = 0; rank < schedule.GetSize(); rank++)
     {
         const auto& actions = schedule.ranks[rank];
-        left += actions.size();
         missing[rank].resize(actions.size());
         next[rank].resize(actions.size());
         for (uint32_t i = 0; i < actions.size(); i++)
@@ -120,7 +118,6 @@ Run(const CollectiveSchedule& schedule,
                 waiting.erase(receiver);
             }
         }
-        left--;
         for (uint32_t i : next[rank][index])
         {
             if (--missing[rank][i] == 0)
@@ -129,18 +126,35 @@ Run(const CollectiveSchedule& schedule,
             }
         }
     }
+    // A receive may wait only because its sender waits: look for the cause.
+    for (const auto& [key, index] : waiting)
+    {
+        const auto& [from, rank, chunk, step] = key;
+        const auto& theirs = schedule.ranks[from];
+        const bool planned =
+            std::any_of(theirs.begin(),
+                        theirs.end(),
+                        [to = rank, c = chunk, s = step](const ScheduleAction& action) {
+                            return !action.IsReceive() && action.peer == to && action.chunk == c &&
+                                   action.step == s;
+                        });
+        if (!planned)
+        {
+            return Describe(rank, schedule.ranks[rank][index]) + ", which is never sent";
+        }
+    }
     if (!waiting.empty())
     {
         const auto& [key, index] = *waiting.begin();
         const uint32_t rank = std::get<1>(key);
-        return Describe(rank, schedule.ranks[rank][index]) + ", which is never sent";
+        return Describe(rank, schedule.ranks[rank][index]) + ", whose sending waits for this";
     }
     if (!messages.empty())
     {
         const auto& [from, to, chunk, step] = messages.begin()->first;
         return Describe(from, {Kind::SEND, to, chunk, step, {}}) + ", which is never received";
     }
-    return left == 0 ? "" : "actions wait for each other";
+    return "";
 }
 
 /** @return a fault if two actions of a rank touch one chunk, one writes it, and none is first */

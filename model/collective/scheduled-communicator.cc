@@ -391,9 +391,9 @@ ScheduledCommunicator::OnError(uint32_t peer, const std::string& reason)
     if (m_onError)
     {
         const std::string waiting = GetWaitingFor();
-        m_onError((waiting.empty() ? "rank " + std::to_string(m_rank) + " waits for nothing"
-                                   : waiting) +
-                  "; its path to rank " + std::to_string(peer) + " failed: " + reason);
+        m_onError(
+            (waiting.empty() ? "rank " + std::to_string(m_rank) + " waits for nothing" : waiting) +
+            "; its path to rank " + std::to_string(peer) + " failed: " + reason);
     }
 }
 
@@ -405,18 +405,17 @@ ScheduledCommunicator::GetWaitingFor() const
         return "";
     }
     const Active& active = m_active.front();
-    std::string text = "rank " + std::to_string(m_rank) + " waits in " +
-                       GetName(active.record.operation) + " " +
-                       std::to_string(active.record.collective) + " (" + active.record.algorithm +
-                       ")";
+    std::string text =
+        "rank " + std::to_string(m_rank) + " waits in " + GetName(active.record.operation) + " " +
+        std::to_string(active.record.collective) + " (" + active.record.algorithm + ")";
     if (active.waiting.empty())
     {
         return text + " for its own additions";
     }
-    const auto first = std::min_element(
-        active.waiting.begin(),
-        active.waiting.end(),
-        [&](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto first =
+        std::min_element(active.waiting.begin(),
+                         active.waiting.end(),
+                         [&](const auto& a, const auto& b) { return a.second < b.second; });
     const ScheduleAction& action = active.schedule->ranks[m_rank][first->second];
     const auto [begin, end] = active.schedule->GetRange(action.chunk, active.tensor->bytes);
     return text + " at step " + std::to_string(action.step) + " for chunk " +

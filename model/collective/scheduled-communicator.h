@@ -39,22 +39,22 @@ struct MessageRecord
 /** What is known of one collective at one rank, for trace sources. Times are simulated. */
 struct CollectiveRecord
 {
-    uint32_t rank{0};          ///< whose view
-    uint64_t collective{0};    ///< number, from 0, in order of issue
+    uint32_t rank{0};       ///< whose view
+    uint64_t collective{0}; ///< number, from 0, in order of issue
     CollectiveOperation operation{CollectiveOperation::ALL_REDUCE}; ///< what it did
-    std::string algorithm;     ///< how
-    uint64_t bytes{0};         ///< size of the whole vector
-    Time issued;               ///< when it was asked for
-    Time started;              ///< when its turn came
-    Time finished;             ///< when it was complete at this rank
+    std::string algorithm;                                          ///< how
+    uint64_t bytes{0};                                              ///< size of the whole vector
+    Time issued;                                                    ///< when it was asked for
+    Time started;                                                   ///< when its turn came
+    Time finished; ///< when it was complete at this rank
 };
 
 /**
  * @ingroup distributed-training-collective
  *
  * Carries out CollectiveSchedules over a MessageTransport, for one rank. Collectives of a
- * communicator run in order of issue, ActiveCollectives of them at a time (1, as NCCL on one stream).
- * A received chunk costs its size / ReduceRate before it is added.
+ * communicator run in order of issue, ActiveCollectives of them at a time (1, as NCCL on one
+ * stream). A received chunk costs its size / ReduceRate before it is added.
  */
 class ScheduledCommunicator : public Communicator
 {
@@ -122,11 +122,11 @@ class ScheduledCommunicator : public Communicator
         std::shared_ptr<const CollectiveSchedule> schedule;
         Ptr<Tensor> tensor;
         Done done;
-        std::vector<uint32_t> missing;               // per action, those it waits for
-        std::vector<std::vector<uint32_t>> next;     // per action, those that wait for it
-        std::map<MessageKey, uint32_t> waiting;      // receives whose turn has come
-        std::deque<uint32_t> ready;                  // actions to begin now
-        uint64_t left{0};                            // actions not complete
+        std::vector<uint32_t> missing;           // per action, those it waits for
+        std::vector<std::vector<uint32_t>> next; // per action, those that wait for it
+        std::map<MessageKey, uint32_t> waiting;  // receives whose turn has come
+        std::deque<uint32_t> ready;              // actions to begin now
+        uint64_t left{0};                        // actions not complete
     };
 
     /** A message that came before its receive had its turn. */

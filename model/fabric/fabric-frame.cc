@@ -5,6 +5,7 @@
 #include "fabric-frame.h"
 
 #include "fabric-port.h"
+#include "mix-bits.h"
 
 #include "ns3/log.h"
 #include "ns3/simulator.h"
@@ -125,11 +126,7 @@ Frame::Notify()
 uint32_t
 HashFlow(uint32_t a, uint32_t b, uint32_t ports)
 {
-    // The finalizer of splitmix64: every input bit reaches every output bit.
-    uint64_t x = (uint64_t{a} << 32 | b) ^ (uint64_t{ports} * 0x9e3779b97f4a7c15);
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return static_cast<uint32_t>(x ^ (x >> 31));
+    return static_cast<uint32_t>(MixBits(MixBits(uint64_t{a} << 32 | b) ^ ports));
 }
 
 } // namespace ns3::training

@@ -21,11 +21,11 @@ class FabricPort;
 /** What a frame is to the devices that handle it. */
 enum class FrameKind : uint8_t
 {
-    IP,       ///< a packet of a stock ns-3 stack, in `packet`
-    PAUSE,    ///< IEEE 802.1Qbb priority flow control
+    IP,        ///< a packet of a stock ns-3 stack, in `packet`
+    PAUSE,     ///< IEEE 802.1Qbb priority flow control
     ROCE_DATA, ///< RoCEv2 request packet (SEND or RDMA WRITE)
-    ROCE_ACK, ///< RoCEv2 acknowledge, positive or negative
-    ROCE_CNP  ///< RoCEv2 congestion notification packet
+    ROCE_ACK,  ///< RoCEv2 acknowledge, positive or negative
+    ROCE_CNP   ///< RoCEv2 congestion notification packet
 };
 
 /** The ECN field of the IP header (RFC 3168). */
@@ -75,31 +75,31 @@ class Frame : public EventImpl
     /** @return frames now allocated in the simulation under way (for conservation checks) */
     static uint64_t GetInUse();
 
-    Frame* next{nullptr};       ///< link for the queue it waits in
-    FabricPort* port{nullptr};  ///< where it arrives next; once arrived, where it came in
-    Ptr<Packet> packet;         ///< IP only: the packet from its IP header on
-    Ptr<ByteBuffer> payload;    ///< real payload, or null
-    uint64_t payloadOffset{0};  ///< first byte of this frame's payload in `payload`
-    uint64_t remoteAddress{0};  ///< RETH virtual address (first packet of a WRITE)
-    uint64_t messageBytes{0};   ///< RETH DMA length (first packet of a WRITE), bytes
-    uint32_t bytes{0};          ///< frame size with frame check sequence, bytes
-    uint32_t payloadBytes{0};   ///< bytes of payload
-    uint32_t source{0};         ///< endpoint that sent it
-    uint32_t destination{0};    ///< endpoint it goes to
-    uint32_t flowHash{0};       ///< hash of the 5-tuple, for ECMP
-    uint32_t destinationQp{0};  ///< BTH destination queue pair
-    uint32_t psn{0};            ///< BTH packet sequence number, 24 bit
-    uint32_t immediate{0};      ///< immediate data
-    uint16_t protocol{0};       ///< IP only: EtherType
-    uint16_t ingress{0};        ///< in a switch: index of the port it came in by
+    Frame* next{nullptr};          ///< link for the queue it waits in
+    FabricPort* port{nullptr};     ///< where it arrives next; once arrived, where it came in
+    Ptr<Packet> packet;            ///< IP only: the packet from its IP header on
+    Ptr<ByteBuffer> payload;       ///< real payload, or null
+    uint64_t payloadOffset{0};     ///< first byte of this frame's payload in `payload`
+    uint64_t remoteAddress{0};     ///< RETH virtual address (first packet of a WRITE)
+    uint64_t messageBytes{0};      ///< RETH DMA length (first packet of a WRITE), bytes
+    uint32_t bytes{0};             ///< frame size with frame check sequence, bytes
+    uint32_t payloadBytes{0};      ///< bytes of payload
+    uint32_t source{0};            ///< endpoint that sent it
+    uint32_t destination{0};       ///< endpoint it goes to
+    uint32_t flowHash{0};          ///< hash of the 5-tuple, for ECMP
+    uint32_t destinationQp{0};     ///< BTH destination queue pair
+    uint32_t psn{0};               ///< BTH packet sequence number, 24 bit
+    uint32_t immediate{0};         ///< immediate data
+    uint16_t protocol{0};          ///< IP only: EtherType
+    uint16_t ingress{0};           ///< in a switch: index of the port it came in by
     FrameKind kind{FrameKind::IP}; ///< what it is
-    uint8_t opcode{0};          ///< BTH opcode
-    uint8_t syndrome{0};        ///< AETH syndrome
-    uint8_t priority{0};        ///< traffic class, 0 to 7
-    Ecn ecn{Ecn::NOT_ECT};      ///< ECN field
-    bool ackRequest{false};     ///< BTH acknowledge request
-    uint8_t pauseClasses{0};    ///< PAUSE only: class-enable vector
-    uint16_t pauseQuanta{0};    ///< PAUSE only: time for all enabled classes, 512 bit times each
+    uint8_t opcode{0};             ///< BTH opcode
+    uint8_t syndrome{0};           ///< AETH syndrome
+    uint8_t priority{0};           ///< traffic class, 0 to 7
+    Ecn ecn{Ecn::NOT_ECT};         ///< ECN field
+    bool ackRequest{false};        ///< BTH acknowledge request
+    uint8_t pauseClasses{0};       ///< PAUSE only: class-enable vector
+    uint16_t pauseQuanta{0};       ///< PAUSE only: time for all enabled classes, 512 bit times each
 
   protected:
     void Notify() override;

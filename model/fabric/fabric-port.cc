@@ -177,7 +177,7 @@ FabricPort::SendNext(int64_t now)
         m_owner.BeginTransmit(*frame, *this);
         Transmit(frame, now);
     }
-    if (m_pauses || (m_waiting & ~m_paused) || 
+    if (m_pauses || (m_waiting & ~m_paused) ||
         (m_source && m_source->GetReady(m_lineFree) & ~m_paused))
     {
         ScheduleLineFree(now);

@@ -212,9 +212,8 @@ class FabricPort
      */
     int64_t GetLineTime(uint32_t bytes) const
     {
-        return static_cast<int64_t>((bytes + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES) *
-                                        m_picosecondsPerByte +
-                                    0.5);
+        return static_cast<int64_t>(
+            (bytes + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES) * m_picosecondsPerByte + 0.5);
     }
 
     /** @return when the frame under way has left, ps; in the past if the line is idle */
@@ -260,8 +259,8 @@ class FabricPort
     uint16_t m_index;
     uint32_t m_nodeId;
     uint64_t m_rate{0};
-    uint64_t m_queuedBytes{0}; // of all priorities
-    Frame* m_pauses{nullptr}; // pause frames that wait for the line, ahead of all
+    uint64_t m_queuedBytes{0};      // of all priorities
+    Frame* m_pauses{nullptr};       // pause frames that wait for the line, ahead of all
     Ptr<EventImpl> m_lineFreeEvent; // one for the life of the port: none is allocated per frame
     std::array<Queue, PRIORITIES> m_queues;
     std::array<int64_t, PRIORITIES> m_pausedUntil{};

@@ -45,9 +45,7 @@ PeekPorts(Ptr<const Packet> packet)
     uint8_t bytes[IPV4_HEADER_BYTES + 4] = {};
     packet->CopyData(bytes, sizeof(bytes));
     uint32_t ports = 0;
-    std::copy(bytes + IPV4_HEADER_BYTES,
-              bytes + sizeof(bytes),
-              reinterpret_cast<uint8_t*>(&ports));
+    std::copy(bytes + IPV4_HEADER_BYTES, bytes + sizeof(bytes), reinterpret_cast<uint8_t*>(&ports));
     return ports;
 }
 
@@ -195,6 +193,10 @@ HostDevice::Receive(Frame* frame, FabricPort&)
         Ipv4Header header;
         packet->RemoveHeader(header);
         header.SetEcn(Ipv4Header::ECN_CE);
+        if (Node::ChecksumEnabled())
+        {
+            header.EnableChecksum(); // over the header as changed
+        }
         packet->AddHeader(header);
     }
     const uint16_t protocol = frame->protocol;

@@ -26,7 +26,8 @@ SharedBuffer::Configure(const Configuration& configuration, std::vector<uint64_t
 
     // Guarantees first, but never more than a quarter of the memory.
     const uint64_t queues = std::max<uint64_t>(1, ports * classes);
-    m_configuration.guaranteed = std::min(configuration.guaranteed, configuration.size / 4 / queues);
+    m_configuration.guaranteed =
+        std::min(configuration.guaranteed, configuration.size / 4 / queues);
     const uint64_t guaranteed = m_configuration.guaranteed * ports * classes;
 
     const uint64_t wanted =
@@ -143,8 +144,7 @@ SharedBuffer::Decide(uint16_t port, uint8_t priority)
             return Action::PAUSE;
         }
     }
-    else if (ingress.headroom == 0 &&
-             (use == 0 || use + m_configuration.resumeOffset <= threshold))
+    else if (ingress.headroom == 0 && (use == 0 || use + m_configuration.resumeOffset <= threshold))
     {
         ingress.pausing = false;
         return Action::RESUME;

@@ -31,12 +31,12 @@ class SharedBuffer
     /** What a switch is configured with. Sizes in bytes. */
     struct Configuration
     {
-        uint64_t size{0};          ///< whole memory
-        uint64_t guaranteed{0};    ///< own part of each ingress port and lossless priority
-        double losslessAlpha{0};   ///< threshold factor of lossless classes
-        double lossyAlpha{0};      ///< threshold factor of lossy classes
+        uint64_t size{0};           ///< whole memory
+        uint64_t guaranteed{0};     ///< own part of each ingress port and lossless priority
+        double losslessAlpha{0};    ///< threshold factor of lossless classes
+        double lossyAlpha{0};       ///< threshold factor of lossy classes
         uint8_t losslessClasses{0}; ///< bit p: priority p is never dropped but paused
-        uint64_t resumeOffset{0};  ///< a resume is sent when use is this far below the threshold
+        uint64_t resumeOffset{0};   ///< a resume is sent when use is this far below the threshold
     };
 
     /** What a change at an ingress queue asks for. */

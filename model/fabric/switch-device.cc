@@ -7,6 +7,7 @@
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/log.h"
+#include "ns3/simulator.h"
 #include "ns3/uinteger.h"
 
 namespace ns3::training
@@ -126,6 +127,7 @@ FabricPort&
 SwitchDevice::AddPort()
 {
     m_ports.emplace_back(*this, m_nodeId, static_cast<uint16_t>(m_ports.size()));
+    m_renewing.push_back(false);
     return m_ports.back();
 }
 
@@ -172,12 +174,13 @@ SwitchDevice::ConfigureBuffer()
     std::vector<uint64_t> headroom;
     for (const FabricPort& port : m_ports)
     {
-        // What arrives after the decision: a round trip of the link, the frame that keeps the pause
-        // waiting, the frame the sender cannot stop, and its response (802.1Qbb, annex O).
+        // What arrives from the frame that crosses the threshold on: this frame itself, a round
+        // trip of the link, the frame that keeps the pause waiting, the frame the sender cannot
+        // stop, and its response (802.1Qbb, annex O).
         const double roundTrip = port.GetPeer()->GetDelay().GetSeconds() +
                                  port.GetDelay().GetSeconds() + m_pauseResponse.GetSeconds();
         headroom.push_back(static_cast<uint64_t>(roundTrip * port.GetRate() / 8) +
-                           2 * m_largestFrame + 2 * Frame::MINIMUM_BYTES);
+                           3 * m_largestFrame + 2 * Frame::MINIMUM_BYTES);
     }
     SharedBuffer::Configuration configuration;
     configuration.size = m_bufferSize;
@@ -239,10 +242,39 @@ SwitchDevice::ActOn(uint16_t ingress, uint8_t priority)
     case SharedBuffer::Action::PAUSE:
         NS_LOG_LOGIC("pause port " << ingress << " priority " << +priority);
         m_ports[ingress].SendPause(1 << priority, PAUSE_QUANTA);
+        if (!m_renewing[ingress])
+        {
+            m_renewing[ingress] = true;
+            ScheduleRenewal(ingress);
+        }
         break;
     case SharedBuffer::Action::RESUME:
         m_ports[ingress].SendPause(1 << priority, 0);
         break;
+    }
+}
+
+void
+SwitchDevice::ScheduleRenewal(uint16_t ingress)
+{
+    const double pause = PAUSE_QUANTA * 512.0 / static_cast<double>(m_ports[ingress].GetRate());
+    Simulator::Schedule(Seconds(pause / 2), &SwitchDevice::RenewPauses, this, ingress);
+}
+
+void
+SwitchDevice::RenewPauses(uint16_t ingress)
+{
+    uint8_t classes = 0;
+    for (uint8_t priority = 0; priority < PRIORITIES; priority++)
+    {
+        classes |= m_buffer.IsPausing(ingress, priority) << priority;
+    }
+    m_renewing[ingress] = classes != 0;
+    if (classes)
+    {
+        NS_LOG_LOGIC("renew pauses of port " << ingress);
+        m_ports[ingress].SendPause(classes, PAUSE_QUANTA);
+        ScheduleRenewal(ingress);
     }
 }
 

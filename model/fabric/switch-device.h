@@ -15,6 +15,7 @@
 #include "ns3/traced-callback.h"
 
 #include <deque>
+#include <vector>
 
 namespace ns3::training
 {
@@ -86,10 +87,13 @@ class SwitchDevice : public Object, public FabricPortOwner
   private:
     void DoDispose() override;
     void ActOn(uint16_t ingress, uint8_t priority);
+    void ScheduleRenewal(uint16_t ingress);
+    void RenewPauses(uint16_t ingress);
     void Mark(Frame& frame, FabricPort& port);
     void Drop(Frame* frame, FabricPort& port);
 
     std::deque<FabricPort> m_ports; // a deque, because links hold addresses of ports
+    std::vector<bool> m_renewing;   // by port: a renewal of its pauses is scheduled
     ForwardingTable m_table;
     SharedBuffer m_buffer;
     Ptr<UniformRandomVariable> m_random;

@@ -49,23 +49,31 @@ MakeGraph(const TopologyGraph& topology, uint32_t root)
     return graph;
 }
 
+/** @return links from each node to the root */
+std::vector<uint32_t>
+GetDistances(const Graph& graph, uint32_t root)
+{
+    std::vector<uint32_t> distance(boost::num_vertices(graph), UNREACHED);
+    distance[root] = 0;
+    boost::breadth_first_search(
+        graph,
+        root,
+        boost::visitor(boost::make_bfs_visitor(
+            boost::record_distances(distance.data(), boost::on_tree_edge()))));
+    return distance;
+}
+
 } // namespace
 
 TopologyGraph::NextLinks
 TopologyGraph::GetRoutes(uint32_t destination) const
 {
-    const Graph graph = MakeGraph(*this, destination);
-    std::vector<uint32_t> distance(GetNodes(), UNREACHED);
-    distance[destination] = 0;
-    boost::breadth_first_search(
-        graph,
-        destination,
-        boost::visitor(boost::make_bfs_visitor(
-            boost::record_distances(distance.data(), boost::on_tree_edge()))));
+    const std::vector<uint32_t> distance = GetDistances(MakeGraph(*this, destination), destination);
     NextLinks next(GetNodes());
     for (uint32_t i = 0; i < links.size(); i++)
     {
-        for (const auto& [from, to] : {std::pair(links[i].a, links[i].b), std::pair(links[i].b, links[i].a)})
+        for (const auto& [from, to] :
+             {std::pair(links[i].a, links[i].b), std::pair(links[i].b, links[i].a)})
         {
             const bool forwards = to >= hosts || to == destination;
             if (forwards && distance[to] != UNREACHED && distance[from] == distance[to] + 1)
@@ -77,18 +85,16 @@ TopologyGraph::GetRoutes(uint32_t destination) const
     return next;
 }
 
-std::vector<uint32_t>
-TopologyGraph::GetPath(uint32_t from, uint32_t to) const
+uint32_t
+TopologyGraph::GetLongestPath(uint32_t ranks) const
 {
-    const NextLinks next = GetRoutes(to);
-    std::vector<uint32_t> path;
-    while (from != to && !next[from].empty())
+    uint32_t longest = 0;
+    for (uint32_t root = 0; root < ranks; root++)
     {
-        const uint32_t link = next[from].front();
-        path.push_back(link);
-        from = links[link].a == from ? links[link].b : links[link].a;
+        const std::vector<uint32_t> distance = GetDistances(MakeGraph(*this, root), root);
+        longest = std::max(longest, *std::max_element(distance.begin(), distance.begin() + ranks));
     }
-    return path;
+    return longest;
 }
 
 Time

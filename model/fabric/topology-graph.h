@@ -54,19 +54,17 @@ struct TopologyGraph
     NextLinks GetRoutes(uint32_t destination) const;
 
     /**
-     * @param from host
-     * @param to host
-     * @return links of a shortest path in order, the lowest-numbered of the equally good ones;
-     *         empty if there is none
-     */
-    std::vector<uint32_t> GetPath(uint32_t from, uint32_t to) const;
-
-    /**
      * The farthest pair among the first hosts, by propagation delay.
      * @param ranks number of hosts looked at
      * @return propagation delay between them
      */
     Time GetDiameter(uint32_t ranks) const;
+
+    /**
+     * @param ranks number of hosts looked at
+     * @return most links on a shortest path between two of the first hosts
+     */
+    uint32_t GetLongestPath(uint32_t ranks) const;
 };
 
 } // namespace ns3::training

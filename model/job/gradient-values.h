@@ -5,30 +5,14 @@
 #ifndef DISTRIBUTED_TRAINING_GRADIENT_VALUES_H
 #define DISTRIBUTED_TRAINING_GRADIENT_VALUES_H
 
+#include "ns3/mix-bits.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace ns3::training
 {
-
-/**
- * @ingroup distributed-training-job
- *
- * The output function of the SplitMix64 generator (Steele, Lea, Flood: Fast splittable pseudorandom
- * number generators, OOPSLA 2014): a bijection in which every input bit affects every output bit.
- *
- * @param value any number
- * @return a number that looks unrelated to it
- */
-constexpr uint64_t
-MixBits(uint64_t value)
-{
-    value += 0x9e3779b97f4a7c15ULL;
-    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    value = (value ^ (value >> 27)) * 0x94d049bb133111ebULL;
-    return value ^ (value >> 31);
-}
 
 /**
  * @ingroup distributed-training-job

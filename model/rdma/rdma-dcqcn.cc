@@ -45,11 +45,12 @@ RdmaDcqcn::GetTypeId()
                           DoubleValue(0.5),
                           MakeDoubleAccessor(&RdmaDcqcn::m_largestCut),
                           MakeDoubleChecker<double>(0, 1))
-            .AddAttribute("FastRecoveryStages",
-                          "Increase steps that halve the distance to the target before it is raised",
-                          UintegerValue(1),
-                          MakeUintegerAccessor(&RdmaDcqcn::m_fastRecoveryStages),
-                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute(
+                "FastRecoveryStages",
+                "Increase steps that halve the distance to the target before it is raised",
+                UintegerValue(1),
+                MakeUintegerAccessor(&RdmaDcqcn::m_fastRecoveryStages),
+                MakeUintegerChecker<uint32_t>())
             .AddAttribute("ClampTarget",
                           "Whether every cut sets the target to the current rate, and not only one "
                           "after an increase",

@@ -20,8 +20,8 @@ namespace ns3::training
  * variant of ConnectX firmware, as HPCC's simulator codes it: alpha is updated every microsecond,
  * the rate is cut at most every 4 us, and raised every 300 us. Defaults are those that an mlxconfig
  * dump shows (CLAMP_TGT_RATE 0, RPG_TIME_RESET 300 us, RPG_THRESHOLD 1, DCE_TCP_RTT 1 us,
- * RATE_REDUCE_MONITOR_PERIOD 4 us) with g = 1/256; the increase steps are scaled to the line rate as
- * HPCC's run.py does.
+ * RATE_REDUCE_MONITOR_PERIOD 4 us) with g = 1/256; the increase steps are scaled to the line rate
+ * as HPCC's run.py does.
  *
  * The three timers are not events: Advance() replays what they would have done.
  */
@@ -66,8 +66,8 @@ class RdmaDcqcn : public RdmaCongestionControl
     double m_target{0};
     double m_alpha{1};
     uint32_t m_stage{0};
-    bool m_started{false};      // the first CNP starts the timers
-    bool m_cnpForAlpha{false};  // since the last tick of the alpha timer
+    bool m_started{false};     // the first CNP starts the timers
+    bool m_cnpForAlpha{false}; // since the last tick of the alpha timer
     bool m_cnpForDecrease{false};
     int64_t m_lastAlpha{0};     // last tick of the alpha timer, ps
     int64_t m_firstDecrease{0}; // first tick of the decrease timer, ps

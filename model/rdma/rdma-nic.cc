@@ -43,11 +43,12 @@ RdmaNic::GetTypeId()
                           TimeValue(MilliSeconds(4)),
                           MakeTimeAccessor(&RdmaNic::m_timeout),
                           MakeTimeChecker(TimeStep(1)))
-            .AddAttribute("RetryLimit",
-                          "Expiries without progress before a queue pair reports an error (NCCL: 7)",
-                          UintegerValue(7),
-                          MakeUintegerAccessor(&RdmaNic::m_retryLimit),
-                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute(
+                "RetryLimit",
+                "Expiries without progress before a queue pair reports an error (NCCL: 7)",
+                UintegerValue(7),
+                MakeUintegerAccessor(&RdmaNic::m_retryLimit),
+                MakeUintegerChecker<uint32_t>())
             .AddAttribute("CnpInterval",
                           "Shortest time between two congestion notifications of a queue pair "
                           "(ConnectX MIN_TIME_BETWEEN_CNPS)",

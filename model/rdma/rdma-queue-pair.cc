@@ -124,8 +124,7 @@ RdmaQueuePair::MakeFrame(int64_t now)
     const bool first = index == 0;
     const bool last = index + 1 == request.packets;
     Frame* frame = Frame::Allocate(FrameKind::ROCE_DATA);
-    frame->payloadBytes =
-        last ? static_cast<uint32_t>(request.bytes - index * mtu) : mtu;
+    frame->payloadBytes = last ? static_cast<uint32_t>(request.bytes - index * mtu) : mtu;
     if (last)
     {
         const uint8_t plain = first ? WRITE_ONLY : WRITE_LAST;
@@ -171,8 +170,7 @@ RdmaQueuePair::MakeFrame(int64_t now)
     {
         m_cursor++;
     }
-    const double wireBits =
-        8.0 * (frame->bytes + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES);
+    const double wireBits = 8.0 * (frame->bytes + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES);
     m_nextSendTime =
         now + static_cast<int64_t>(wireBits * 1e12 / m_congestionControl->GetRate(now));
     return frame;

@@ -163,21 +163,21 @@ class RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>
     QueuePairCounters m_counters;
 
     // Sender. Packet sequence numbers are 64 bit inside; the wire carries the low 24.
-    std::deque<Request> m_requests;  // the oldest unacknowledged first
-    std::size_t m_cursor{0};         // request of the next packet
-    uint64_t m_postedPsn{0};         // one past the last packet posted
-    uint64_t m_nextPsn{0};           // next packet to send
-    uint64_t m_highestPsn{0};        // one past the last packet ever sent
-    uint64_t m_unackedPsn{0};        // first packet not acknowledged
+    std::deque<Request> m_requests; // the oldest unacknowledged first
+    std::size_t m_cursor{0};        // request of the next packet
+    uint64_t m_postedPsn{0};        // one past the last packet posted
+    uint64_t m_nextPsn{0};          // next packet to send
+    uint64_t m_highestPsn{0};       // one past the last packet ever sent
+    uint64_t m_unackedPsn{0};       // first packet not acknowledged
     int64_t m_nextSendTime{0};
-    int64_t m_progress{0};           // when the timer was last restarted, ps
-    uint32_t m_expiries{0};          // without progress since
+    int64_t m_progress{0};  // when the timer was last restarted, ps
+    uint32_t m_expiries{0}; // without progress since
     EventId m_timer;
     bool m_failed{false};
 
     // Receiver
     uint64_t m_expectedPsn{0};
-    uint64_t m_offset{0}; // bytes of the message under way that have been accepted
+    uint64_t m_offset{0};  // bytes of the message under way that have been accepted
     bool m_nakSent{false}; // for the expected packet
     int64_t m_nextCnp{0};
     RdmaMessage m_message;

@@ -40,8 +40,8 @@ class RdmaTransport : public MessageTransport
     struct Peer
     {
         Ptr<RdmaQueuePair> queuePair;
-        uint64_t received{0};      ///< bytes of the earlier work requests
-        Ptr<ByteBuffer> payload;   ///< their contents
+        uint64_t received{0};    ///< bytes of the earlier work requests
+        Ptr<ByteBuffer> payload; ///< their contents
     };
 
     void DoDispose() override;

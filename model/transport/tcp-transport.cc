@@ -188,8 +188,7 @@ TcpTransport::Push(uint32_t peer)
         if (sent >= HEADER_BYTES)
         {
             const uint64_t offset = sent - HEADER_BYTES;
-            const uint64_t length =
-                std::min(space - packet->GetSize(), message.bytes - offset);
+            const uint64_t length = std::min(space - packet->GetSize(), message.bytes - offset);
             if (length > 0)
             {
                 packet->AddAtEnd(message.payload
@@ -272,8 +271,8 @@ TcpTransport::Consume(Receiver& receiver, Ptr<Packet> packet)
         }
         else
         {
-            taken = static_cast<uint32_t>(
-                std::min<uint64_t>(size, receiver.bytes - receiver.received));
+            taken =
+                static_cast<uint32_t>(std::min<uint64_t>(size, receiver.bytes - receiver.received));
             if (receiver.payload)
             {
                 packet->CopyData(receiver.payload->bytes.data() + receiver.received, taken);

@@ -1,0 +1,630 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "ns3/boolean.h"
+#include "ns3/collective-measurement.h"
+#include "ns3/gradient-buckets.h"
+#include "ns3/program-options.h"
+#include "ns3/rdma-transport.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/roce-wire-format.h"
+#include "ns3/simulator.h"
+#include "ns3/tcp-transport.h"
+#include "ns3/test.h"
+#include "ns3/time-resolution.h"
+#include "ns3/training-job-helper.h"
+#include "ns3/training-job.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace ns3;
+using namespace ns3::training;
+
+namespace
+{
+
+ClusterOptions
+MakeOptions(uint32_t ranks, const std::string& transport, const std::string& topology)
+{
+    UsePicoseconds();
+    RngSeedManager::SetSeed(1);
+    RngSeedManager::SetRun(1);
+    ClusterOptions options;
+    options.ranks = ranks;
+    options.transport = transport;
+    options.topology = topology;
+    return options;
+}
+
+/** Measures one collective on a cluster of its own. */
+CollectiveMeasurement
+Measure(const ClusterOptions& options,
+        CollectiveOperation operation,
+        uint64_t bytes,
+        bool real = false,
+        uint32_t repetitions = 1)
+{
+    CollectiveMeasurement result;
+    {
+        const Cluster cluster(options);
+        GuardedRun run(cluster);
+        for (uint32_t i = 0; i < repetitions; i++)
+        {
+            result = MeasureCollective(cluster, run, operation, bytes, real, 7);
+        }
+    }
+    Simulator::Destroy();
+    return result;
+}
+
+} // namespace
+
+/**
+ * @ingroup distributed-training-tests
+ *
+ * A ring all-reduce on one switch takes 2(N-1) steps, each of which is the closed form of a message
+ * of S/N bytes over two store-and-forward hops.
+ */
+class RingTimeTest : public TestCase
+{
+  public:
+    RingTimeTest()
+        : TestCase("ring all-reduce takes its closed form, within 1 %")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (uint32_t ranks : {2, 3, 5, 8, 16})
+        {
+            for (uint64_t bytes :
+                 {1ULL, 100ULL, 4096ULL, 65536ULL, 1048576ULL, 16777216ULL, 268435456ULL})
+            {
+                if (bytes == 268435456ULL && ranks != 2 && ranks != 16)
+                {
+                    continue; // two of the largest are enough
+                }
+                const ClusterOptions options = MakeOptions(ranks, "rdma", "single-switch");
+                const double time =
+                    Measure(options, CollectiveOperation::ALL_REDUCE, bytes).seconds;
+                const double expected =
+                    2 * (ranks - 1) * GetStepSeconds((bytes + ranks - 1) / ranks);
+                NS_TEST_EXPECT_MSG_EQ_TOL(time / expected,
+                                          1,
+                                          0.01,
+                                          ranks << " ranks, " << bytes << " bytes");
+                // The same as the formula: the bandwidth term and the step latencies.
+                const double goodput = 12.5e9 * 4096 / (4096 + 82);
+                const double formula =
+                    2.0 * (ranks - 1) / ranks * static_cast<double>(bytes) / goodput +
+                    2 * (ranks - 1) *
+                        (GetStepSeconds(1) +
+                         GetFrameSeconds(std::min<uint64_t>(4096, bytes / ranks)));
+                NS_TEST_EXPECT_MSG_EQ_TOL(time / formula,
+                                          1,
+                                          (bytes >= 16777216 ? 0.01 : 0.08),
+                                          ranks << " ranks, " << bytes << " bytes, formula");
+            }
+        }
+    }
+
+    /** @return time of a frame's payload on the line, s */
+    static double GetFrameSeconds(uint64_t payload)
+    {
+        return static_cast<double>(payload) * 80e-12;
+    }
+
+    /** @return time of one message over two hops at 100 Gbit/s, 500 ns each */
+    static double GetStepSeconds(uint64_t bytes)
+    {
+        constexpr uint64_t MTU = 4096;
+        const uint64_t packets = std::max<uint64_t>(1, (bytes + MTU - 1) / MTU);
+        double line = 0;
+        for (uint64_t i = 0; i + 1 < packets; i++)
+        {
+            line += GetWriteFrameBytes(i == 0 ? WRITE_FIRST : WRITE_MIDDLE, MTU) + 20;
+        }
+        const uint32_t last =
+            GetWriteFrameBytes(packets == 1 ? WRITE_ONLY_IMMEDIATE : WRITE_LAST_IMMEDIATE,
+                               static_cast<uint32_t>(bytes - (packets - 1) * MTU)) +
+            8;
+        // At the switch, the last frame waits until the one before it has left.
+        const uint32_t before =
+            packets == 1 ? last
+                         : GetWriteFrameBytes(packets == 2 ? WRITE_FIRST : WRITE_MIDDLE, MTU) + 20;
+        return 1e-6 + (line + before + last) * 80e-12;
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
+ * One rank, nothing to send, more than 4 GiB: no special cases.
+ */
+class ExtremeSizeTest : public TestCase
+{
+  public:
+    ExtremeSizeTest()
+        : TestCase("one rank, 0 bytes, more than 4 GiB")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const std::string transport : {"rdma", "tcp"})
+        {
+            for (uint64_t bytes : {uint64_t{0}, uint64_t{1}, uint64_t{5} << 30})
+            {
+                const auto alone = Measure(MakeOptions(1, transport, "single-switch"),
+                                           CollectiveOperation::ALL_REDUCE,
+                                           bytes);
+                NS_TEST_EXPECT_MSG_EQ(alone.seconds, 0, "one rank has nothing to do");
+                NS_TEST_EXPECT_MSG_EQ(alone.busBandwidth, 0, "and no bandwidth");
+            }
+            const auto nothing = Measure(MakeOptions(5, transport, "single-switch"),
+                                         CollectiveOperation::ALL_REDUCE,
+                                         0);
+            NS_TEST_EXPECT_MSG_EQ(nothing.seconds, 0, "0 bytes take no time");
+        }
+        // Sizes do not wrap at 32 bits.
+        ClusterOptions options = MakeOptions(2, "rdma", "single-switch");
+        options.mtu = "9000";
+        const uint64_t large = (uint64_t{5} << 30) + 4;
+        const auto broadcast = Measure(options, CollectiveOperation::BROADCAST, large);
+        NS_TEST_EXPECT_MSG_EQ(broadcast.bytes, large, "size");
+        NS_TEST_EXPECT_MSG_EQ_TOL(broadcast.efficiency, 1, 0.01, "time of more than 4 GiB");
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
+ * Real numbers arrive and are added exactly, over both transports, on an intact and a lossy
+ * network.
+ */
+class RealPayloadTest : public TestCase
+{
+  public:
+    RealPayloadTest()
+        : TestCase("real payload is exact, with and without loss")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const std::string transport : {"rdma", "tcp"})
+        {
+            for (uint32_t ranks : {2, 3, 7})
+            {
+                for (double loss : {0.0, 0.01})
+                {
+                    for (CollectiveOperation operation : GetCollectiveOperations())
+                    {
+                        ClusterOptions options = MakeOptions(ranks, transport, "single-switch");
+                        options.loss = loss;
+                        const auto result = Measure(options, operation, 100004, true, 2);
+                        NS_TEST_EXPECT_MSG_EQ(result.mismatch,
+                                              "",
+                                              transport << " " << training::GetName(operation));
+                        NS_TEST_EXPECT_MSG_EQ(result.verified, true, "compared");
+                    }
+                    ClusterOptions options = MakeOptions(ranks, transport, "single-switch");
+                    options.algorithm = "parameter-server";
+                    options.servers = ranks - 1;
+                    options.loss = loss;
+                    NS_TEST_EXPECT_MSG_EQ(
+                        Measure(options, CollectiveOperation::ALL_REDUCE, 100004, true).mismatch,
+                        "",
+                        transport << " parameter-server");
+                }
+            }
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
+ * Every frame and byte that was sent is received, lost or dropped, and none is left over.
+ */
+class ConservationTest : public TestCase
+{
+  public:
+    ConservationTest()
+        : TestCase("every frame and byte is accounted for")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const std::string transport : {"rdma", "tcp"})
+        {
+            ClusterOptions options = MakeOptions(8, transport, "fat-tree:k=4");
+            options.loss = 0.002;
+            {
+                const Cluster cluster(options);
+                GuardedRun run(cluster);
+                MeasureCollective(cluster, run, CollectiveOperation::ALL_REDUCE, 1 << 20, false, 1);
+                Simulator::Stop(Seconds(3)); // let what is in flight arrive
+                Simulator::Run();
+                const auto& fabric = cluster.GetFabric();
+                uint64_t lost = 0;
+                for (uint32_t link = 0; link < fabric.channels.size(); link++)
+                {
+                    for (uint32_t end = 0; end < 2; end++)
+                    {
+                        const auto& from = fabric.channels[link]->GetPort(end).counters;
+                        const auto& to = fabric.channels[link]->GetPort(1 - end).counters;
+                        NS_TEST_EXPECT_MSG_EQ(from.transmittedFrames,
+                                              to.receivedFrames + from.lostFrames,
+                                              "frames on link " << link);
+                        NS_TEST_EXPECT_MSG_EQ(from.transmittedBytes,
+                                              to.receivedBytes + from.lostBytes,
+                                              "bytes on link " << link);
+                        lost += from.lostFrames;
+                    }
+                }
+                NS_TEST_EXPECT_MSG_GT(lost, 0, "the test needs losses");
+                for (const auto& device : fabric.devicesOfSwitches)
+                {
+                    uint64_t in = 0;
+                    uint64_t out = 0;
+                    for (uint16_t i = 0; i < device->GetNPorts(); i++)
+                    {
+                        const auto& counters = device->GetPort(i).counters;
+                        in += counters.receivedFrames - counters.pausesReceived;
+                        out += counters.transmittedFrames - counters.pausesSent +
+                               counters.droppedFrames;
+                    }
+                    NS_TEST_EXPECT_MSG_EQ(in, out, "frames through a switch");
+                    NS_TEST_EXPECT_MSG_EQ(device->GetBuffer().GetUsed(), 0, "buffer is empty");
+                }
+                NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "no frame is left over");
+            }
+            Simulator::Destroy();
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
+ * TCP fills an idle link, and many-to-one recovers.
+ */
+class TcpSpeedTest : public TestCase
+{
+  public:
+    TcpSpeedTest()
+        : TestCase("TCP reaches 90 % of 100 Gbit/s, and many-to-one does not collapse")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        // Two ranks: a broadcast is one long flow; the path crosses five switches.
+        ClusterOptions options = MakeOptions(2, "tcp", "leaf-spine:leaves=2,spines=1");
+        const auto flow = Measure(options, CollectiveOperation::BROADCAST, 128 << 20, false, 2);
+        NS_TEST_EXPECT_MSG_GT(flow.busBandwidth, 0.9 * 12.5, "payload of a long flow, GB/s");
+
+        // 15 to 1 and back: the server's link carries 15 vectors in, then 15 out.
+        options = MakeOptions(16, "tcp", "single-switch");
+        options.algorithm = "parameter-server";
+        const auto incast = Measure(options, CollectiveOperation::ALL_REDUCE, 4 << 20, false, 2);
+        const double ideal = 2 * 15 * (4 << 20) / 12.5e9;
+        NS_TEST_EXPECT_MSG_LT(incast.seconds, 2 * ideal, "many to one");
+        // With a buffer of a few frames a port, frames are lost and sent again.
+        options.buffer = 256 << 10;
+        const auto shallow = Measure(options, CollectiveOperation::ALL_REDUCE, 4 << 20, false, 2);
+        NS_TEST_EXPECT_MSG_LT(shallow.seconds, 20 * ideal, "many to one, shallow buffer");
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
+ * TCP and RDMA on the same links: both get through, and neither starves.
+ */
+class SharedLinkTest : public TestCase
+{
+  public:
+    SharedLinkTest()
+        : TestCase("TCP and RDMA share a link")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const Cluster cluster(MakeOptions(2, "tcp", "single-switch"));
+        const auto& fabric = cluster.GetFabric();
+        std::vector<Ptr<RdmaTransport>> transports;
+        for (uint32_t rank = 0; rank < 2; rank++)
+        {
+            auto nic = CreateObject<RdmaNic>();
+            nic->Attach(fabric.devices[rank]);
+            auto transport = CreateObject<RdmaTransport>();
+            transport->SetGroup(rank, {0, 1});
+            transport->SetNic(nic);
+            transport->SetMessageHandler(
+                [this](uint32_t, uint64_t, uint64_t bytes, Ptr<ByteBuffer>) {
+                    m_rdmaBytes += bytes;
+                    m_rdmaDone = Simulator::Now().GetSeconds();
+                });
+            transports.push_back(transport);
+        }
+        constexpr uint64_t BYTES = 64 << 20;
+        transports[0]->Send(1, 1, BYTES, nullptr);
+        GuardedRun run(cluster);
+        const auto tcp =
+            MeasureCollective(cluster, run, CollectiveOperation::BROADCAST, BYTES, false, 1);
+        Simulator::Stop(Seconds(1));
+        Simulator::Run();
+        Simulator::Destroy();
+        const double alone = BYTES / 12.5e9;
+        NS_TEST_EXPECT_MSG_EQ(m_rdmaBytes, BYTES, "RDMA message");
+        // Each has at least half of the link while both send, so neither takes 2.3 times its time.
+        NS_TEST_EXPECT_MSG_LT(tcp.seconds, 2.3 * alone, "TCP beside RDMA");
+        NS_TEST_EXPECT_MSG_LT(m_rdmaDone, 2.3 * alone, "RDMA beside TCP");
+        NS_TEST_EXPECT_MSG_GT(std::max(tcp.seconds, m_rdmaDone), 1.9 * alone, "they do share");
+    }
+
+    uint64_t m_rdmaBytes{0};
+    double m_rdmaDone{0};
+};
+
+/**
+ * @ingroup distributed-training-tests
+ * Equal seeds give equal results to the last picosecond; another seed gives another.
+ */
+class DeterminismTest : public TestCase
+{
+  public:
+    DeterminismTest()
+        : TestCase("equal seeds give equal results")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const std::string transport : {"rdma", "tcp"})
+        {
+            ClusterOptions options = MakeOptions(8, transport, "fat-tree:k=4");
+            options.loss = 0.001;
+            const double first = Measure(options, CollectiveOperation::ALL_REDUCE, 1 << 20).seconds;
+            const double second =
+                Measure(options, CollectiveOperation::ALL_REDUCE, 1 << 20).seconds;
+            RngSeedManager::SetRun(2);
+            const double third = Measure(options, CollectiveOperation::ALL_REDUCE, 1 << 20).seconds;
+            RngSeedManager::SetRun(1);
+            NS_TEST_EXPECT_MSG_EQ(first, second, transport << ": the same seed");
+            NS_TEST_EXPECT_MSG_NE(first, third, transport << ": another run number");
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
+ * A link that loses everything ends the run with the names of who waits for what.
+ */
+class DeadLinkTest : public TestCase
+{
+  public:
+    DeadLinkTest()
+        : TestCase("100 % loss stops the run and names who waits")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const std::string transport : {"rdma", "tcp"})
+        {
+            ClusterOptions options = MakeOptions(3, transport, "single-switch");
+            options.loss = 1;
+            std::string text;
+            try
+            {
+                const Cluster cluster(options);
+                GuardedRun run(cluster);
+                MeasureCollective(cluster, run, CollectiveOperation::ALL_REDUCE, 3000, false, 1);
+            }
+            catch (const SimulationStuck& stuck)
+            {
+                text = stuck.what();
+            }
+            Simulator::Destroy();
+            for (const std::string part : {"rank 0 waits in all-reduce 0 (ring) at step 0",
+                                           "for chunk 1 (1000 bytes) from rank 2",
+                                           "failed"})
+            {
+                NS_TEST_EXPECT_MSG_NE(text.find(part),
+                                      std::string::npos,
+                                      transport << ": '" << text << "' lacks '" << part << "'");
+            }
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
+ * A whole job: the times add up and lie between what compute and the lower bound allow.
+ */
+class WholeJobTest : public TestCase
+{
+  public:
+    WholeJobTest()
+        : TestCase("iterations of a whole job")
+    {
+    }
+
+  private:
+    std::vector<IterationResult> Train(const ClusterOptions& options,
+                                       const Workload& workload,
+                                       bool overlap,
+                                       bool real)
+    {
+        std::vector<IterationResult> results;
+        {
+            const Cluster cluster(options);
+            const auto buckets = MakeGradientBuckets(workload.layers, 1 << 20);
+            TrainingJobHelper helper;
+            helper.SetAttribute("Iterations", UintegerValue(3));
+            helper.SetAttribute("Overlap", BooleanValue(overlap));
+            helper.SetAttribute("RealPayload", BooleanValue(real));
+            const auto applications = helper.Install(cluster, workload, buckets);
+            TrainingJob job(cluster.GetRanks(), 3, 1, buckets);
+            for (uint32_t rank = 0; rank < cluster.GetRanks(); rank++)
+            {
+                job.Observe(DynamicCast<TrainingApplication>(applications.Get(rank)));
+            }
+            job.SetLowerBound([&](uint64_t bytes) {
+                return cluster.GetLowerBound().GetSeconds(CollectiveOperation::ALL_REDUCE, bytes);
+            });
+            job.OnIterationComplete([&](const IterationResult&) {
+                if (job.IsFinished())
+                {
+                    Simulator::Stop();
+                }
+            });
+            GuardedRun run(cluster);
+            run.Run([&] { return job.IsFinished(); });
+            results = job.GetResults();
+        }
+        Simulator::Destroy();
+        return results;
+    }
+
+    void DoRun() override
+    {
+        UsePicoseconds();
+        Workload workload;
+        workload.name = "three layers";
+        workload.layers = {{"a", 500000, MicroSeconds(50), MicroSeconds(100)},
+                           {"b", 250000, MicroSeconds(20), MicroSeconds(70)},
+                           {"c", 300000, MicroSeconds(30), MicroSeconds(60)}};
+        workload.update = MicroSeconds(10);
+        for (const std::string transport : {"rdma", "tcp"})
+        {
+            const ClusterOptions options = MakeOptions(5, transport, "fat-tree:k=4");
+            const auto overlapped = Train(options, workload, true, false);
+            const auto naive = Train(options, workload, false, false);
+            NS_TEST_ASSERT_MSG_EQ(overlapped.size(), 3, "iterations");
+            for (uint32_t i = 0; i < 3; i++)
+            {
+                const auto& a = overlapped[i];
+                const auto& b = naive[i];
+                NS_TEST_EXPECT_MSG_EQ_TOL(a.computeTimeS, 340e-6, 1e-12, "compute");
+                NS_TEST_EXPECT_MSG_EQ_TOL(a.exposedCommunicationS + a.computeTimeS,
+                                          a.iterationTimeS,
+                                          1e-12,
+                                          "the parts add up");
+                NS_TEST_EXPECT_MSG_LT(a.iterationTimeS, b.iterationTimeS, "overlap helps");
+                NS_TEST_EXPECT_MSG_GT(b.communicationTimeS, b.lowerBoundS, "above the bound");
+                NS_TEST_EXPECT_MSG_EQ_TOL(
+                    b.exposedCommunicationS,
+                    b.communicationTimeS,
+                    (transport == "rdma" ? 2e-6 : 0.05 * b.communicationTimeS),
+                    "without overlap nothing is hidden");
+                if (i > 0)
+                {
+                    NS_TEST_EXPECT_MSG_EQ(a.startS, overlapped[i - 1].endS, "no gap");
+                }
+            }
+        }
+        const ClusterOptions alone = MakeOptions(1, "rdma", "single-switch");
+        NS_TEST_EXPECT_MSG_EQ(Train(alone, workload, true, false)[2].scalingEfficiency,
+                              1,
+                              "one rank");
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
+ * What a cluster cannot be made of is refused by one line with what is allowed.
+ */
+class RefusedClusterTest : public TestCase
+{
+  public:
+    RefusedClusterTest()
+        : TestCase("refused clusters")
+    {
+    }
+
+  private:
+    void ExpectRefusal(const std::string& expected, const std::vector<std::string>& arguments)
+    {
+        std::string text;
+        try
+        {
+            ClusterOptions cluster;
+            ProgramOptions options("test", "test");
+            cluster.AddTo(options, "algorithm");
+            options.Parse(arguments);
+            Cluster made(cluster);
+        }
+        catch (const ConfigurationError& error)
+        {
+            text = error.what();
+        }
+        Simulator::Destroy();
+        NS_TEST_EXPECT_MSG_NE(text.find(expected), std::string::npos, "got '" << text << "'");
+        NS_TEST_EXPECT_MSG_NE(text.find("allowed"), std::string::npos, "got '" << text << "'");
+        NS_TEST_EXPECT_MSG_EQ(text.find('\n'), std::string::npos, "one line: '" << text << "'");
+    }
+
+    void DoRun() override
+    {
+        UsePicoseconds();
+        ExpectRefusal("--rank", {"--rank=4"});
+        ExpectRefusal("--ranks=0", {"--ranks=0"});
+        ExpectRefusal("--ranks=-4", {"--ranks=-4"});
+        ExpectRefusal("17 ranks", {"--ranks=17", "--topology=fat-tree:k=4"});
+        ExpectRefusal("--loss=nan", {"--loss=nan"});
+        ExpectRefusal("--loss=1.5", {"--loss=1.5"});
+        ExpectRefusal("--rate=100", {"--rate=100"});
+        ExpectRefusal("--rate=1kbps", {"--rate=1kbps"});
+        ExpectRefusal("--delay=5", {"--delay=5"});
+        ExpectRefusal("--mtu=255", {"--mtu=255"});
+        ExpectRefusal("--mtu=9001", {"--mtu=9001"});
+        ExpectRefusal("--mtu=big", {"--mtu=big"});
+        ExpectRefusal("--buffer=1KiB", {"--buffer=1KiB"});
+        ExpectRefusal("'tours'", {"--topology=tours:4x4"});
+        ExpectRefusal("'k=3'", {"--topology=leaf-spine:k=3"});
+        ExpectRefusal("fat-tree:k=5", {"--topology=fat-tree:k=5", "--ranks=2"});
+        ExpectRefusal("--transport=udp", {"--transport=udp"});
+        ExpectRefusal("'cubic'", {"--congestion-control=cubic"});
+        ExpectRefusal("'dcqcn'", {"--transport=tcp", "--congestion-control=dcqcn"});
+        ExpectRefusal("'ns3::Node'", {"--transport=tcp", "--congestion-control=ns3::Node"});
+        ExpectRefusal("'rings'", {"--algorithm=rings"});
+        ExpectRefusal("17 parameter servers", {"--algorithm=parameter-server", "--servers=17"});
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
+ * The suite of the whole system.
+ */
+class SystemTestSuite : public TestSuite
+{
+  public:
+    SystemTestSuite()
+        : TestSuite("distributed-training-system", TestSuite::Type::SYSTEM)
+    {
+        AddTestCase(new RingTimeTest);
+        AddTestCase(new ExtremeSizeTest);
+        AddTestCase(new RealPayloadTest);
+        AddTestCase(new ConservationTest);
+        AddTestCase(new TcpSpeedTest);
+        AddTestCase(new SharedLinkTest);
+        AddTestCase(new DeterminismTest);
+        AddTestCase(new DeadLinkTest);
+        AddTestCase(new WholeJobTest);
+        AddTestCase(new RefusedClusterTest);
+    }
+};
+
+static SystemTestSuite g_systemTestSuite; ///< registers the suite

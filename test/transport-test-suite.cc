@@ -1,0 +1,275 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "ns3/cluster.h"
+#include "ns3/message-transport.h"
+#include "ns3/rdma-transport.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/simulator.h"
+#include "ns3/tcp-transport.h"
+#include "ns3/test.h"
+#include "ns3/time-resolution.h"
+#include "ns3/uinteger.h"
+
+#include <map>
+#include <tuple>
+#include <vector>
+
+using namespace ns3;
+using namespace ns3::training;
+
+namespace
+{
+
+/** What a rank has received. */
+struct Received
+{
+    uint32_t from;
+    uint64_t tag;
+    uint64_t bytes;
+    Ptr<ByteBuffer> payload;
+    double time;
+};
+
+/** Ranks on one switch with a transport of their own, beside the cluster's. */
+class TransportFixture
+{
+  public:
+    /**
+     * @param kind rdma or tcp
+     * @param ranks number of ranks
+     * @param loss probability that a link loses a frame
+     */
+    TransportFixture(const std::string& kind, uint32_t ranks, double loss)
+        : received(ranks)
+    {
+        UsePicoseconds();
+        RngSeedManager::SetSeed(1);
+        RngSeedManager::SetRun(1);
+        ClusterOptions options;
+        options.ranks = ranks;
+        options.transport = kind;
+        options.loss = loss;
+        m_cluster = std::make_unique<Cluster>(options);
+        const auto& fabric = m_cluster->GetFabric();
+        std::vector<uint32_t> endpoints;
+        for (uint32_t rank = 0; rank < ranks; rank++)
+        {
+            endpoints.push_back(rank);
+        }
+        for (uint32_t rank = 0; rank < ranks; rank++)
+        {
+            Ptr<MessageTransport> transport;
+            if (kind == "rdma")
+            {
+                auto rdma = CreateObject<RdmaTransport>();
+                rdma->SetGroup(rank, endpoints);
+                rdma->SetNic(fabric.hosts.Get(rank)->GetObject<RdmaNic>());
+                transport = rdma;
+            }
+            else
+            {
+                auto tcp = CreateObject<TcpTransport>();
+                tcp->SetAttribute("Port", UintegerValue(6000)); // the cluster's own has 5000
+                tcp->SetGroup(rank, endpoints);
+                tcp->SetNode(fabric.hosts.Get(rank));
+                transport = tcp;
+            }
+            transport->SetMessageHandler(
+                [this, rank](uint32_t from, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload) {
+                    received[rank].push_back(
+                        {from, tag, bytes, payload, Simulator::Now().GetSeconds()});
+                });
+            transport->SetErrorHandler([this, rank](uint32_t peer, const std::string& reason) {
+                errors.emplace_back(rank, peer, reason);
+            });
+            transports.push_back(transport);
+        }
+    }
+
+    ~TransportFixture()
+    {
+        transports.clear();
+        m_cluster.reset();
+        Simulator::Destroy();
+    }
+
+    std::vector<Ptr<MessageTransport>> transports;                   ///< by rank
+    std::vector<std::vector<Received>> received;                     ///< by rank, in order
+    std::vector<std::tuple<uint32_t, uint32_t, std::string>> errors; ///< rank, peer, reason
+
+  private:
+    std::unique_ptr<Cluster> m_cluster;
+};
+
+Ptr<ByteBuffer>
+MakePayload(uint64_t bytes, uint32_t seed)
+{
+    auto buffer = Create<ByteBuffer>();
+    buffer->bytes.resize(bytes);
+    for (uint64_t i = 0; i < bytes; i++)
+    {
+        buffer->bytes[i] = static_cast<uint8_t>(i * 31 + i / 256 + seed * 7);
+    }
+    return buffer;
+}
+
+} // namespace
+
+/**
+ * @ingroup distributed-training-tests
+ *
+ * Messages of awkward sizes between all pairs of ranks at once arrive whole, in order per pair,
+ * with their tags and contents, on an intact and on a lossy network.
+ */
+class MessagesArriveTest : public TestCase
+{
+  public:
+    /**
+     * @param kind rdma or tcp
+     * @param loss probability that a link loses a frame
+     */
+    MessagesArriveTest(const std::string& kind, double loss)
+        : TestCase("messages over " + kind + " with loss " + std::to_string(loss)),
+          m_kind(kind),
+          m_loss(loss)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const std::vector<uint64_t> sizes{0, 1, 3, 4095, 4096, 4097, 8948, 0, 16, 100000, 5};
+        constexpr uint32_t RANKS = 4;
+        TransportFixture fixture(m_kind, RANKS, m_loss);
+        for (uint32_t i = 0; i < sizes.size(); i++)
+        {
+            for (uint32_t from = 0; from < RANKS; from++)
+            {
+                for (uint32_t to = 0; to < RANKS; to++)
+                {
+                    if (from != to)
+                    {
+                        // Tags use all 64 bits; every other message is virtual.
+                        fixture.transports[from]->Send(to,
+                                                       0xfedcba9800000000 + i,
+                                                       sizes[i],
+                                                       i % 2 == 0 ? MakePayload(sizes[i], from)
+                                                                  : nullptr);
+                    }
+                }
+            }
+        }
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(fixture.errors.size(), 0, "errors");
+        for (uint32_t to = 0; to < RANKS; to++)
+        {
+            NS_TEST_ASSERT_MSG_EQ(fixture.received[to].size(),
+                                  (RANKS - 1) * sizes.size(),
+                                  "messages at rank " << to);
+            std::map<uint32_t, uint32_t> next;
+            for (const Received& message : fixture.received[to])
+            {
+                const uint32_t i = next[message.from]++;
+                NS_TEST_EXPECT_MSG_EQ(message.tag, 0xfedcba9800000000 + i, "order and tag");
+                NS_TEST_EXPECT_MSG_EQ(message.bytes, sizes[i], "size");
+                const bool real = i % 2 == 0 && (sizes[i] > 0 || message.payload);
+                NS_TEST_ASSERT_MSG_EQ((message.payload != nullptr), real, "real or virtual");
+                if (real)
+                {
+                    NS_TEST_EXPECT_MSG_EQ(
+                        (message.payload->bytes == MakePayload(sizes[i], message.from)->bytes),
+                        true,
+                        "contents of message " << i);
+                }
+            }
+        }
+    }
+
+    std::string m_kind;
+    double m_loss;
+};
+
+/**
+ * @ingroup distributed-training-tests
+ * Sizes do not wrap at 32 bits.
+ */
+class HugeMessageTest : public TestCase
+{
+  public:
+    HugeMessageTest()
+        : TestCase("a message of more than 4 GiB")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const uint64_t bytes = (uint64_t{4} << 30) + 5;
+        TransportFixture fixture("rdma", 2, 0);
+        fixture.transports[0]->Send(1, 1, bytes, nullptr);
+        fixture.transports[0]->Send(1, 2, 1, nullptr);
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(fixture.received[1].size(), 2, "two messages");
+        NS_TEST_EXPECT_MSG_EQ(fixture.received[1][0].bytes, bytes, "size");
+        NS_TEST_EXPECT_MSG_EQ(fixture.received[1][0].tag, 1, "tag");
+        NS_TEST_EXPECT_MSG_EQ_TOL(fixture.received[1][0].time,
+                                  static_cast<double>(bytes) * 4178 / 4096 * 80e-12,
+                                  1e-4,
+                                  "time");
+        NS_TEST_EXPECT_MSG_EQ(fixture.received[1][1].bytes, 1, "the next one");
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
+ * A peer that cannot be reached is reported with a reason, and the simulation comes to an end.
+ */
+class UnreachablePeerTest : public TestCase
+{
+  public:
+    /** @param kind rdma or tcp */
+    explicit UnreachablePeerTest(const std::string& kind)
+        : TestCase("an unreachable peer over " + kind),
+          m_kind(kind)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TransportFixture fixture(m_kind, 3, 1);
+        fixture.transports[0]->Send(2, 1, 1000, nullptr);
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(fixture.errors.size(), 1, "one report");
+        NS_TEST_EXPECT_MSG_EQ(std::get<0>(fixture.errors[0]), 0, "who");
+        NS_TEST_EXPECT_MSG_EQ(std::get<1>(fixture.errors[0]), 2, "to whom");
+        NS_TEST_EXPECT_MSG_EQ(std::get<2>(fixture.errors[0]).empty(), false, "why");
+        NS_TEST_EXPECT_MSG_EQ(fixture.received[2].size(), 0, "nothing arrives");
+    }
+
+    std::string m_kind;
+};
+
+/**
+ * @ingroup distributed-training-tests
+ * The suite of the transport room.
+ */
+class TransportTestSuite : public TestSuite
+{
+  public:
+    TransportTestSuite()
+        : TestSuite("distributed-training-transport", TestSuite::Type::UNIT)
+    {
+        for (const std::string kind : {"rdma", "tcp"})
+        {
+            AddTestCase(new MessagesArriveTest(kind, 0));
+            AddTestCase(new MessagesArriveTest(kind, 0.02));
+            AddTestCase(new UnreachablePeerTest(kind));
+        }
+        AddTestCase(new HugeMessageTest);
+    }
+};
+
+static TransportTestSuite g_transportTestSuite; ///< registers the suite
