@@ -95,6 +95,11 @@ Benchmark(int argc, char* argv[])
     Cluster cluster(clusterOptions);
     cluster.GetPlanner().Get(operation, 0, 0); // refuses what the algorithm cannot do
     GuardedRun run(cluster);
+    uint64_t runs = 0;
+    ProgressLine progress(cluster.GetFabric(), [&] {
+        return static_cast<double>(runs) /
+               static_cast<double>(sizes.size() * (benchmark.warmup + 1));
+    });
 
     const bool table = benchmark.json != "-";
     if (table)
@@ -124,10 +129,12 @@ Benchmark(int argc, char* argv[])
         {
             row = MeasureCollective(cluster, run, operation, bytes, real, RngSeedManager::GetRun());
             mismatch = row.mismatch;
+            runs++;
         }
         rows.Append(ToJson(row, clusterOptions.algorithm));
         if (table)
         {
+            progress.Clear();
             std::printf("%14llu %14.3f %12.3f %12.3f %16.3f %11.3f %9s\n",
                         static_cast<unsigned long long>(row.bytes),
                         row.seconds * 1e6,

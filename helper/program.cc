@@ -52,6 +52,11 @@ RunProgram(const std::string& name, const std::function<int()>& body)
         std::cerr << name << ": stuck: " << error.what() << std::endl;
         return 3;
     }
+    catch (const std::exception& error) // the disk is full, memory has run out
+    {
+        std::cerr << name << ": " << error.what() << std::endl;
+        return 1;
+    }
 }
 
 std::vector<uint64_t>

@@ -30,7 +30,7 @@ std::string GetVersion();
 
 /**
  * Runs a program's body and turns its exceptions into exit statuses, each with one line on standard
- * error: 2 for a ConfigurationError, 3 for SimulationStuck.
+ * error: 2 for a ConfigurationError, 3 for SimulationStuck, 1 for anything else.
  * @param name of the program
  * @param body returns the exit status: 0, or 4 for a wrong result
  * @return the exit status
