@@ -6,6 +6,7 @@
 
 #include "ns3/abort.h"
 #include "ns3/attribute.h"
+#include "ns3/bucket-scheduler.h"
 #include "ns3/command-line.h"
 #include "ns3/config.h"
 #include "ns3/configuration-error.h"
@@ -206,6 +207,7 @@ ProgramOptions::ProgramOptions(const std::string& program, const std::string& de
 {
     NS_LOG_FUNCTION(this << program);
     UsePicoseconds();
+    BucketScheduler::UseByDefault();
 }
 
 void

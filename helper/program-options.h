@@ -71,7 +71,8 @@ class ProgramOptions
     };
 
     /**
-     * Sets ns-3's time resolution to picoseconds (UsePicoseconds()), as times are read with it.
+     * Sets ns-3's time resolution to picoseconds (UsePicoseconds()), as times are read with it, and
+     * makes BucketScheduler the default of --SchedulerType.
      * @param program name of the program
      * @param description what it does, one or more lines
      */

@@ -13,6 +13,7 @@
 #include "ns3/net-device.h"
 
 #include <functional>
+#include <memory>
 
 namespace ns3::training
 {

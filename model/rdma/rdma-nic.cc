@@ -38,8 +38,9 @@ RdmaNic::GetTypeId()
                           MakeUintegerAccessor(&RdmaNic::m_ackInterval),
                           MakeUintegerChecker<uint32_t>(1))
             .AddAttribute("RetransmissionTimeout",
-                          "Time without progress until the oldest packet is sent again; doubled "
-                          "with each expiry (IB: 4.096 us * 2^n)",
+                          "Time from asking for an acknowledgement, without progress, until the "
+                          "oldest packet is sent again; doubled with each expiry (IB: 4.096 us * "
+                          "2^n)",
                           TimeValue(MilliSeconds(4)),
                           MakeTimeAccessor(&RdmaNic::m_timeout),
                           MakeTimeChecker(TimeStep(1)))
@@ -193,9 +194,9 @@ RdmaNic::GetReady(int64_t now)
     {
         return 1 << m_dataPriority;
     }
-    if (!m_paced.empty() && m_paceTimer.IsExpired())
+    if (!m_paced.empty())
     {
-        OnPaceTimer();
+        OnPaceTimer(); // one may have come that is due before the timer
     }
     return 0;
 }

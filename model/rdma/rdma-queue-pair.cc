@@ -104,8 +104,13 @@ RdmaQueuePair::Write(uint64_t address,
 bool
 RdmaQueuePair::CanSend() const
 {
-    const uint64_t inFlight = m_nextPsn - m_unackedPsn;
-    return m_nextPsn < m_postedPsn && !m_failed && inFlight < PSN_WINDOW &&
+    return m_nextPsn < m_postedPsn && !m_failed && IsWindowOpen(m_nextPsn - m_unackedPsn);
+}
+
+bool
+RdmaQueuePair::IsWindowOpen(uint64_t inFlight) const
+{
+    return inFlight < PSN_WINDOW &&
            inFlight * m_nic.GetMtu() < m_congestionControl->GetWindow();
 }
 
@@ -153,16 +158,23 @@ RdmaQueuePair::MakeFrame(int64_t now)
     frame->psn = static_cast<uint32_t>(m_nextPsn % PSN_MODULUS);
     frame->priority = m_nic.GetDataPriority();
     frame->ecn = Ecn::ECT;
-    frame->ackRequest = last || (m_nextPsn + 1) % m_nic.GetAckInterval() == 0;
+    // Without an answer a closed window would stay closed.
+    frame->ackRequest = last || (m_nextPsn + 1) % m_nic.GetAckInterval() == 0 ||
+                        !IsWindowOpen(m_nextPsn + 1 - m_unackedPsn);
 
     m_counters.sentPackets++;
     if (m_nextPsn < m_highestPsn)
     {
         m_counters.retransmittedPackets++;
     }
-    if (m_nextPsn == m_unackedPsn)
+    if (frame->ackRequest)
     {
-        StartTimer(now);
+        // Before an answer is due there is none to wait for, however slow the queue pair is.
+        if (m_awaitedPsn <= m_unackedPsn)
+        {
+            StartTimer(now);
+        }
+        m_awaitedPsn = m_nextPsn + 1;
     }
     m_nextPsn++;
     m_highestPsn = std::max(m_highestPsn, m_nextPsn);
@@ -290,7 +302,15 @@ RdmaQueuePair::ReceiveAck(const Frame& frame)
         m_unackedPsn = acknowledged;
         m_nextPsn = std::max(m_nextPsn, m_unackedPsn);
         m_progress = Simulator::Now().GetTimeStep();
-        m_expiries = 0;
+        if (m_expiries > 0)
+        {
+            m_expiries = 0;
+            Simulator::Cancel(m_timer); // it had been doubled
+            if (m_awaitedPsn > m_unackedPsn)
+            {
+                StartTimer(m_progress);
+            }
+        }
         while (!m_requests.empty() &&
                m_requests.front().firstPsn + m_requests.front().packets <= m_unackedPsn)
         {
@@ -310,6 +330,7 @@ RdmaQueuePair::Rewind(uint64_t psn)
 {
     NS_LOG_LOGIC("queue pair " << m_number << " goes back from " << m_nextPsn << " to " << psn);
     m_nextPsn = psn;
+    m_awaitedPsn = psn;
     m_cursor = 0;
     while (m_requests[m_cursor].firstPsn + m_requests[m_cursor].packets <= psn)
     {
@@ -323,21 +344,26 @@ RdmaQueuePair::StartTimer(int64_t now)
     m_progress = now;
     if (m_timer.IsExpired())
     {
-        m_timer = Simulator::Schedule(m_nic.GetTimeout(), &RdmaQueuePair::OnTimer, this);
+        m_timer = Simulator::Schedule(TimeStep(GetTimeout()), &RdmaQueuePair::OnTimer, this);
     }
+}
+
+int64_t
+RdmaQueuePair::GetTimeout() const
+{
+    return m_nic.GetTimeout().GetTimeStep() << std::min(m_expiries, MOST_DOUBLINGS);
 }
 
 void
 RdmaQueuePair::OnTimer()
 {
-    if (m_unackedPsn == m_highestPsn)
+    if (m_awaitedPsn <= m_unackedPsn)
     {
-        return; // nothing is outstanding; the next packet starts it again
+        return; // nothing is awaited; the next packet that asks for an answer starts it again
     }
     // One event that looks again is cheaper than one that is moved with each acknowledgement.
     const int64_t now = Simulator::Now().GetTimeStep();
-    const int64_t deadline =
-        m_progress + (m_nic.GetTimeout().GetTimeStep() << std::min(m_expiries, MOST_DOUBLINGS));
+    const int64_t deadline = m_progress + GetTimeout();
     if (now < deadline)
     {
         m_timer = Simulator::Schedule(TimeStep(deadline - now), &RdmaQueuePair::OnTimer, this);
@@ -356,11 +382,6 @@ RdmaQueuePair::OnTimer()
         return;
     }
     Rewind(m_unackedPsn);
-    m_progress = now;
-    m_timer = Simulator::Schedule(
-        TimeStep(m_nic.GetTimeout().GetTimeStep() << std::min(m_expiries, MOST_DOUBLINGS)),
-        &RdmaQueuePair::OnTimer,
-        this);
     m_nic.Schedule(*this);
 }
 

@@ -147,6 +147,8 @@ class RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>
     void Rewind(uint64_t psn);
     void OnTimer();
     void StartTimer(int64_t now);
+    int64_t GetTimeout() const;
+    bool IsWindowOpen(uint64_t inFlight) const;
     void Answer(uint8_t syndrome, uint64_t psn);
     void SendCnp();
     Frame* MakeControl(FrameKind kind, uint32_t transportBytes) const;
@@ -169,8 +171,9 @@ class RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>
     uint64_t m_nextPsn{0};          // next packet to send
     uint64_t m_highestPsn{0};       // one past the last packet ever sent
     uint64_t m_unackedPsn{0};       // first packet not acknowledged
+    uint64_t m_awaitedPsn{0};        // one past the last packet sent that asked for an answer
     int64_t m_nextSendTime{0};
-    int64_t m_progress{0};  // when the timer was last restarted, ps
+    int64_t m_progress{0};  // when the timer started, or the last answer came, ps
     uint32_t m_expiries{0}; // without progress since
     EventId m_timer;
     bool m_failed{false};

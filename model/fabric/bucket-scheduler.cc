@@ -1,0 +1,272 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "bucket-scheduler.h"
+
+#include "ns3/assert.h"
+#include "ns3/event-impl.h"
+#include "ns3/global-value.h"
+#include "ns3/log.h"
+#include "ns3/type-id.h"
+
+#include <algorithm>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingBucketScheduler");
+NS_OBJECT_ENSURE_REGISTERED(BucketScheduler);
+
+namespace
+{
+
+/// Buckets between two looks at their width.
+constexpr uint64_t JUDGE_INTERVAL = 512;
+/// Events in a bucket that are aimed at, between these: few to sort, many per search for the next.
+constexpr uint64_t FEWEST = 8;
+constexpr uint64_t MOST = 64;
+/// Events in the bucket that is being handed out, from which on inserting one costs too much.
+constexpr std::size_t MOST_NOW = 1024;
+/// Bounds of a bucket's width, as powers of two of a time step: 1 ns and 17 us with picoseconds.
+constexpr uint32_t NARROWEST = 10;
+constexpr uint32_t WIDEST = 24;
+/// Events that lie between the one handed out and the one that is prefetched.
+constexpr std::size_t PREFETCH_DISTANCE = 5;
+
+/** Later first: for buckets handed out from the back, and for a heap with the earliest on top. */
+struct Later
+{
+    bool operator()(const Scheduler::Event& a, const Scheduler::Event& b) const
+    {
+        return a.key.m_ts != b.key.m_ts ? a.key.m_ts > b.key.m_ts : a.key.m_uid > b.key.m_uid;
+    }
+};
+
+} // namespace
+
+TypeId
+BucketScheduler::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::training::BucketScheduler")
+                            .SetParent<Scheduler>()
+                            .SetGroupName("DistributedTraining")
+                            .AddConstructor<BucketScheduler>();
+    return tid;
+}
+
+BucketScheduler::BucketScheduler()
+    : m_buckets(BUCKETS)
+{
+}
+
+BucketScheduler::~BucketScheduler() = default;
+
+void
+BucketScheduler::UseByDefault()
+{
+    GlobalValue::Bind("SchedulerType", TypeIdValue(GetTypeId()));
+}
+
+void
+BucketScheduler::Insert(const Event& ev)
+{
+    m_size++;
+    if (m_now.size() > MOST_NOW && m_shift > NARROWEST && ev.key.m_ts >> m_shift <= m_current)
+    {
+        ChangeWidth(m_shift - 1);
+    }
+    Place(ev);
+}
+
+void
+BucketScheduler::Place(const Event& ev)
+{
+    const uint64_t bucket = ev.key.m_ts >> m_shift;
+    if (bucket <= m_current)
+    {
+        m_now.insert(std::upper_bound(m_now.begin(), m_now.end(), ev, Later()), ev);
+    }
+    else if (bucket < m_current + BUCKETS)
+    {
+        m_buckets[bucket % BUCKETS].push_back(ev);
+        m_occupied[bucket % BUCKETS / 64] |= uint64_t{1} << bucket % 64;
+    }
+    else
+    {
+        m_far.push_back(ev);
+        std::push_heap(m_far.begin(), m_far.end(), Later());
+    }
+}
+
+bool
+BucketScheduler::IsEmpty() const
+{
+    return m_size == 0;
+}
+
+Scheduler::Event
+BucketScheduler::PeekNext() const
+{
+    NS_ASSERT(m_size > 0);
+    if (m_now.empty())
+    {
+        const_cast<BucketScheduler*>(this)->Advance(); // changes the layout, not the contents
+    }
+    return m_now.back();
+}
+
+Scheduler::Event
+BucketScheduler::RemoveNext()
+{
+    NS_ASSERT(m_size > 0);
+    if (m_now.empty())
+    {
+        Advance();
+    }
+    const Event next = m_now.back();
+    m_now.pop_back();
+    m_size--;
+    if (m_now.size() >= PREFETCH_DISTANCE)
+    {
+        const EventImpl* soon = m_now[m_now.size() - PREFETCH_DISTANCE].impl;
+        __builtin_prefetch(soon);
+        __builtin_prefetch(reinterpret_cast<const char*>(soon) + 64);
+    }
+    return next;
+}
+
+uint64_t
+BucketScheduler::FindNext() const
+{
+    // Slots in the order of their buckets: from the one behind the current around to it.
+    const uint64_t first = (m_current + 1) % BUCKETS;
+    for (uint64_t i = 0; i <= m_occupied.size(); i++)
+    {
+        const uint64_t word = (first / 64 + i) % m_occupied.size();
+        uint64_t bits = m_occupied[word];
+        if (i == 0)
+        {
+            bits &= ~uint64_t{0} << first % 64;
+        }
+        else if (i == m_occupied.size())
+        {
+            bits &= ~(~uint64_t{0} << first % 64);
+        }
+        if (bits)
+        {
+            const uint64_t slot = word * 64 + __builtin_ctzll(bits);
+            return m_current + 1 + (slot - first + BUCKETS) % BUCKETS;
+        }
+    }
+    return m_far.front().key.m_ts >> m_shift;
+}
+
+void
+BucketScheduler::Advance()
+{
+    if (++m_advances == JUDGE_INTERVAL)
+    {
+        Adapt();
+        if (!m_now.empty())
+        {
+            return; // wider buckets: the next events have come into the current one
+        }
+    }
+    m_current = FindNext();
+    const uint64_t slot = m_current % BUCKETS;
+    m_now.swap(m_buckets[slot]);
+    m_occupied[slot / 64] &= ~(uint64_t{1} << slot % 64);
+    while (!m_far.empty() && m_far.front().key.m_ts >> m_shift < m_current + BUCKETS)
+    {
+        const Event ev = m_far.front();
+        std::pop_heap(m_far.begin(), m_far.end(), Later());
+        m_far.pop_back();
+        if (ev.key.m_ts >> m_shift == m_current)
+        {
+            m_now.push_back(ev);
+        }
+        else
+        {
+            Place(ev);
+        }
+    }
+    std::sort(m_now.begin(), m_now.end(), Later());
+    m_handed += m_now.size();
+}
+
+void
+BucketScheduler::Adapt()
+{
+    if (m_handed > MOST * m_advances && m_shift > NARROWEST)
+    {
+        ChangeWidth(m_shift - 1);
+    }
+    else if (m_handed < FEWEST * m_advances && m_shift < WIDEST)
+    {
+        ChangeWidth(m_shift + 1);
+    }
+    m_advances = 0;
+    m_handed = 0;
+}
+
+void
+BucketScheduler::ChangeWidth(uint32_t shift)
+{
+    NS_LOG_LOGIC("buckets of 2^" << shift << " time steps");
+    // What is left lies behind the current bucket, or in it.
+    m_current = !m_now.empty()    ? m_now.back().key.m_ts >> shift
+                : shift > m_shift ? m_current >> (shift - m_shift)
+                                  : ((m_current + 1) << (m_shift - shift)) - 1;
+    m_shift = shift;
+    Bucket all;
+    all.swap(m_now);
+    all.insert(all.end(), m_far.begin(), m_far.end());
+    m_far.clear();
+    for (Bucket& bucket : m_buckets)
+    {
+        all.insert(all.end(), bucket.begin(), bucket.end());
+        bucket.clear();
+    }
+    m_occupied.fill(0);
+    for (const Event& ev : all)
+    {
+        Place(ev);
+    }
+}
+
+void
+BucketScheduler::Remove(const Event& ev)
+{
+    const auto erase = [&](std::vector<Event>& events) {
+        const auto found = std::find_if(events.begin(), events.end(), [&](const Event& other) {
+            return other.key.m_uid == ev.key.m_uid;
+        });
+        if (found == events.end())
+        {
+            return false;
+        }
+        events.erase(found); // keeps the order, which matters for m_now
+        return true;
+    };
+    const uint64_t slot = (ev.key.m_ts >> m_shift) % BUCKETS;
+    if (erase(m_now))
+    {
+        m_size--;
+    }
+    else if (erase(m_buckets[slot]))
+    {
+        m_size--;
+        if (m_buckets[slot].empty())
+        {
+            m_occupied[slot / 64] &= ~(uint64_t{1} << slot % 64);
+        }
+    }
+    else if (erase(m_far))
+    {
+        m_size--;
+        std::make_heap(m_far.begin(), m_far.end(), Later());
+    }
+}
+
+} // namespace ns3::training
