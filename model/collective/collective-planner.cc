@@ -35,12 +35,14 @@ CollectivePlanner::Get(CollectiveOperation operation, uint64_t bytes, uint32_t r
         request.bytes = bytes;
         request.root = root;
         request.servers = m_servers;
-        plan = std::make_shared<const CollectiveSchedule>(BuildSchedule(m_algorithm, request));
+        CollectiveSchedule schedule = BuildSchedule(m_algorithm, request);
         if (m_ranks <= VERIFIED_RANKS)
         {
-            const std::string fault = VerifySchedule(*plan);
+            const std::string fault = VerifySchedule(schedule);
             NS_ABORT_MSG_UNLESS(fault.empty(), m_algorithm << ": " << fault);
         }
+        schedule.FillNext();
+        plan = std::make_shared<const CollectiveSchedule>(std::move(schedule));
     }
     return plan;
 }

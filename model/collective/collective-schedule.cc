@@ -37,6 +37,25 @@ CollectiveSchedule::GetRange(uint32_t chunk, uint64_t bytes) const
     return {border(chunk), border(uint64_t{chunk} + 1)};
 }
 
+void
+CollectiveSchedule::FillNext()
+{
+    for (auto& actions : ranks)
+    {
+        for (ScheduleAction& action : actions)
+        {
+            action.next.clear();
+        }
+        for (uint32_t i = 0; i < actions.size(); i++)
+        {
+            for (uint32_t before : actions[i].after)
+            {
+                actions[before].next.push_back(i);
+            }
+        }
+    }
+}
+
 uint32_t
 CollectiveSchedule::GetSteps() const
 {

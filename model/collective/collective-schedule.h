@@ -33,6 +33,8 @@ struct ScheduleAction
     uint32_t step;  ///< step of the algorithm; sender and receiver name the same
     /// Actions of the same rank, by index, that must be complete before.
     boost::container::small_vector<uint32_t, 2> after;
+    /// Actions of the same rank that wait for this one; see CollectiveSchedule::FillNext().
+    boost::container::small_vector<uint32_t, 2> next{};
 
     /** @return whether it waits for a message */
     bool IsReceive() const
@@ -101,6 +103,9 @@ struct CollectiveSchedule
      *         multiple of 4
      */
     std::pair<uint64_t, uint64_t> GetRange(uint32_t chunk, uint64_t bytes) const;
+
+    /** Works out `next` of every action from `after`, for the executor. */
+    void FillNext();
 
     /** @return largest step number plus one; 0 if nothing is to be done */
     uint32_t GetSteps() const;

@@ -199,14 +199,9 @@ ScheduledCommunicator::StartNext()
         const auto& actions = active.schedule->ranks[m_rank];
         active.left = actions.size();
         active.missing.resize(actions.size());
-        active.next.resize(actions.size());
         for (uint32_t i = 0; i < actions.size(); i++)
         {
             active.missing[i] = static_cast<uint32_t>(actions[i].after.size());
-            for (uint32_t before : actions[i].after)
-            {
-                active.next[before].push_back(i);
-            }
             if (actions[i].after.empty())
             {
                 active.ready.push_back(i);
@@ -323,7 +318,7 @@ void
 ScheduledCommunicator::Complete(Active& active, uint32_t index)
 {
     active.left--;
-    for (uint32_t i : active.next[index])
+    for (uint32_t i : active.schedule->ranks[m_rank][index].next)
     {
         if (--active.missing[i] == 0)
         {

@@ -60,7 +60,7 @@ class ScheduledCommunicator : public Communicator
 {
   public:
     /**
-     * Gives the plan for a collective; the same at every rank.
+     * Gives the plan for a collective, FillNext() done; the same at every rank.
      * (operation, size of the whole vector in bytes, root)
      */
     using Planner = std::function<
@@ -122,11 +122,10 @@ class ScheduledCommunicator : public Communicator
         std::shared_ptr<const CollectiveSchedule> schedule;
         Ptr<Tensor> tensor;
         Done done;
-        std::vector<uint32_t> missing;           // per action, those it waits for
-        std::vector<std::vector<uint32_t>> next; // per action, those that wait for it
-        std::map<MessageKey, uint32_t> waiting;  // receives whose turn has come
-        std::deque<uint32_t> ready;              // actions to begin now
-        uint64_t left{0};                        // actions not complete
+        std::vector<uint32_t> missing;          // per action, those it waits for
+        std::map<MessageKey, uint32_t> waiting; // receives whose turn has come
+        std::deque<uint32_t> ready;             // actions to begin now
+        uint64_t left{0};                       // actions not complete
     };
 
     /** A message that came before its receive had its turn. */
