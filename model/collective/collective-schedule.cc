@@ -19,7 +19,7 @@ CollectiveSchedule::Add(uint32_t rank,
                         uint32_t peer,
                         uint32_t chunk,
                         uint32_t step,
-                        boost::container::small_vector<uint32_t, 2> after)
+                        std::vector<uint32_t> after)
 {
     ranks[rank].push_back({kind, peer, chunk, step, std::move(after)});
     return static_cast<uint32_t>(ranks[rank].size() - 1);

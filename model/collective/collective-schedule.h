@@ -7,7 +7,6 @@
 
 #include "collective-operation.h"
 
-#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -32,9 +31,9 @@ struct ScheduleAction
     uint32_t chunk; ///< number of the chunk
     uint32_t step;  ///< step of the algorithm; sender and receiver name the same
     /// Actions of the same rank, by index, that must be complete before.
-    boost::container::small_vector<uint32_t, 2> after;
+    std::vector<uint32_t> after;
     /// Actions of the same rank that wait for this one; see CollectiveSchedule::FillNext().
-    boost::container::small_vector<uint32_t, 2> next{};
+    std::vector<uint32_t> next{};
 
     /** @return whether it waits for a message */
     bool IsReceive() const
@@ -85,7 +84,7 @@ struct CollectiveSchedule
                  uint32_t peer,
                  uint32_t chunk,
                  uint32_t step,
-                 boost::container::small_vector<uint32_t, 2> after);
+                 std::vector<uint32_t> after);
 
     /**
      * @param chunk number of a chunk

@@ -51,7 +51,7 @@ BuildParameterServer(const CollectiveRequest& request, CollectiveSchedule& sched
     {
         const uint32_t server = serverOf(shard);
         // Added in rank order whatever the order of arrival: float sums depend on it.
-        boost::container::small_vector<uint32_t, 2> added;
+        std::vector<uint32_t> added;
         for (uint32_t distance = 1; distance < n; distance++)
         {
             const uint32_t worker = (server + distance) % n;

@@ -43,8 +43,8 @@ AddRounds(CollectiveSchedule& schedule, bool reduce, bool gather)
         const uint32_t next = (rank + 1) % n;
         const uint32_t previous = (rank + n - 1) % n;
         uint32_t step = 0;
-        boost::container::small_vector<uint32_t, 2> received; // the receive of the step before
-        std::vector<int64_t> sent(n, -1);                     // per chunk, the send of it
+        std::vector<uint32_t> received;   // the receive of the step before
+        std::vector<int64_t> sent(n, -1); // per chunk, the send of it
         const auto exchange = [&](uint32_t sendChunk, uint32_t receiveChunk, Kind kind) {
             sent[sendChunk] = schedule.Add(rank, Kind::SEND, next, sendChunk, step, received);
             auto after = received;

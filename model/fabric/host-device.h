@@ -14,6 +14,7 @@
 
 #include <functional>
 #include <memory>
+#include <memory>
 
 namespace ns3::training
 {
