@@ -14,7 +14,6 @@
 
 #include <functional>
 #include <memory>
-#include <memory>
 
 namespace ns3::training
 {

@@ -110,8 +110,7 @@ RdmaQueuePair::CanSend() const
 bool
 RdmaQueuePair::IsWindowOpen(uint64_t inFlight) const
 {
-    return inFlight < PSN_WINDOW &&
-           inFlight * m_nic.GetMtu() < m_congestionControl->GetWindow();
+    return inFlight < PSN_WINDOW && inFlight * m_nic.GetMtu() < m_congestionControl->GetWindow();
 }
 
 int64_t

@@ -171,7 +171,7 @@ class RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>
     uint64_t m_nextPsn{0};          // next packet to send
     uint64_t m_highestPsn{0};       // one past the last packet ever sent
     uint64_t m_unackedPsn{0};       // first packet not acknowledged
-    uint64_t m_awaitedPsn{0};        // one past the last packet sent that asked for an answer
+    uint64_t m_awaitedPsn{0};       // one past the last packet sent that asked for an answer
     int64_t m_nextSendTime{0};
     int64_t m_progress{0};  // when the timer started, or the last answer came, ps
     uint32_t m_expiries{0}; // without progress since
