@@ -168,6 +168,11 @@ Cluster::Cluster(const ClusterOptions& options)
     helper.SetLoss(m_options.loss);
     m_fabric = helper.Install(topology);
     m_lowerBound = std::make_unique<LowerBound>(topology, ranks, GetGoodput());
+    const ShortestPaths paths(topology);
+    const double serialization = paths.GetLongestPath(ranks) * 8.0 *
+                                 (m_mtu + ROCE_BYTES + ETHERNET_LINE_BYTES) /
+                                 static_cast<double>(m_options.rate.GetBitRate());
+    m_roundTrip = 2 * (paths.GetDiameter(ranks) + Seconds(serialization));
     rdma ? InstallRdma() : InstallTcp();
 
     const auto planner = m_planner;
@@ -330,10 +335,7 @@ Cluster::GetGoodput() const
 Time
 Cluster::GetRoundTrip() const
 {
-    const double serialization = m_fabric.topology.GetLongestPath(GetRanks()) * 8.0 *
-                                 (m_mtu + ROCE_BYTES + ETHERNET_LINE_BYTES) /
-                                 static_cast<double>(m_options.rate.GetBitRate());
-    return 2 * (m_fabric.topology.GetDiameter(GetRanks()) + Seconds(serialization));
+    return m_roundTrip;
 }
 
 } // namespace ns3::training

@@ -96,6 +96,7 @@ class Cluster
 
     ClusterOptions m_options;
     uint32_t m_mtu;
+    Time m_roundTrip;
     Fabric m_fabric;
     std::vector<Ptr<RdmaNic>> m_nics;
     std::vector<Ptr<ScheduledCommunicator>> m_communicators;

@@ -154,9 +154,10 @@ void
 FabricHelper::SetRoutes(Fabric& fabric, const std::vector<std::vector<uint16_t>>& portOfLink) const
 {
     const TopologyGraph& topology = fabric.topology;
+    const ShortestPaths paths(topology);
     for (uint32_t destination = 0; destination < topology.hosts; destination++)
     {
-        const TopologyGraph::NextLinks next = topology.GetRoutes(destination);
+        const ShortestPaths::NextLinks next = paths.GetRoutes(destination);
         for (uint32_t host = 0; host < topology.hosts; host++)
         {
             if (host != destination && next[host].empty())

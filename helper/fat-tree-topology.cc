@@ -23,13 +23,16 @@ NS_LOG_COMPONENT_DEFINE("TrainingFatTreeTopology");
 namespace
 {
 
+/// Largest switch: 128 ports make half a million hosts.
+constexpr uint64_t MOST_PORTS = 128;
+
 void
 BuildFatTree(const TopologyRequest& request, TopologyGraph& graph)
 {
     uint64_t k = request.Get("k", 0);
     if (k == 0)
     {
-        for (k = 2; k * k * k / 4 < request.ranks; k += 2)
+        for (k = 2; k < MOST_PORTS && k * k * k / 4 < request.ranks; k += 2)
         {
         }
     }
@@ -74,7 +77,7 @@ BuildFatTree(const TopologyRequest& request, TopologyGraph& graph)
 const Registry<TopologyBuilder>::Entry g_fatTree(
     "fat-tree",
     {"k-ary fat-tree of k^3/4 hosts; k: the smallest that has a host for every rank",
-     {{"k", {2, 128}}},
+     {{"k", {2, MOST_PORTS}}},
      &BuildFatTree});
 
 } // namespace

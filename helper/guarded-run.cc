@@ -93,7 +93,8 @@ GuardedRun::GetProgress() const
     uint64_t progress = 0;
     for (uint32_t rank = 0; rank < m_cluster.GetRanks(); rank++)
     {
-        progress += m_cluster.GetFabric().devices[rank]->GetPort().counters.receivedFrames;
+        const auto& counters = m_cluster.GetFabric().devices[rank]->GetPort().counters;
+        progress += counters.receivedFrames - counters.pausesReceived;
     }
     return progress;
 }

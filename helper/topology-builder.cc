@@ -70,10 +70,20 @@ BuildTopology(const std::string& spec, uint32_t ranks, DataRate rate, Time delay
             request.keys[key] = *value;
         }
     }
+    if (ranks == 0 || ranks > MOST_HOSTS)
+    {
+        throw ConfigurationError(std::to_string(ranks) + " ranks (allowed: 1 to " +
+                                 std::to_string(MOST_HOSTS) + ")");
+    }
     TopologyGraph graph;
     graph.name = spec;
     builder.build(request, graph);
-    if (graph.hosts < ranks || graph.hosts > MOST_HOSTS)
+    if (graph.hosts > MOST_HOSTS)
+    {
+        throw ConfigurationError("topology '" + spec + "' has " + std::to_string(graph.hosts) +
+                                 " hosts (allowed: up to " + std::to_string(MOST_HOSTS) + ")");
+    }
+    if (graph.hosts < ranks)
     {
         throw ConfigurationError(std::to_string(ranks) + " ranks on topology '" + spec +
                                  "' (allowed: 1 to " + std::to_string(graph.hosts) +

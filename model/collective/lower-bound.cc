@@ -16,7 +16,7 @@ NS_LOG_COMPONENT_DEFINE("TrainingLowerBound");
 
 LowerBound::LowerBound(const TopologyGraph& topology, uint32_t ranks, double goodput)
     : m_ranks(ranks),
-      m_latency(topology.GetDiameter(ranks).GetSeconds()),
+      m_latency(ShortestPaths(topology).GetDiameter(ranks).GetSeconds()),
       m_slowestHost(std::numeric_limits<double>::infinity())
 {
     std::vector<double> host(topology.hosts, 0);    // rate of a host's links

@@ -7,9 +7,10 @@
 #include "ns3/log.h"
 
 #include <algorithm>
-#include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/breadth_first_search.hpp>
+#include <boost/graph/compressed_sparse_row_graph.hpp>
 #include <boost/graph/dijkstra_shortest_paths.hpp>
+#include <boost/graph/filtered_graph.hpp>
 #include <limits>
 
 namespace ns3::training
@@ -20,63 +21,108 @@ NS_LOG_COMPONENT_DEFINE("TrainingTopologyGraph");
 namespace
 {
 
-using Graph = boost::adjacency_list<boost::vecS,
-                                    boost::vecS,
-                                    boost::directedS,
-                                    boost::no_property,
-                                    boost::property<boost::edge_weight_t, int64_t>>;
-
 constexpr uint32_t UNREACHED = std::numeric_limits<uint32_t>::max();
 
-/**
- * @return the links as arcs against the direction of travel, towards `root` first. Arcs out of a
- *         host are left out except at the root: a host forwards nothing.
- */
-Graph
-MakeGraph(const TopologyGraph& topology, uint32_t root)
+/** A direction of a link. */
+struct Arc
 {
-    Graph graph(topology.GetNodes());
-    for (const auto& link : topology.links)
-    {
-        for (const auto& [from, to] : {std::pair(link.a, link.b), std::pair(link.b, link.a)})
-        {
-            if (from >= topology.hosts || from == root)
-            {
-                boost::add_edge(from, to, link.delay.GetTimeStep(), graph);
-            }
-        }
-    }
-    return graph;
-}
+    int64_t delay; ///< propagation, time steps
+};
 
-/** @return links from each node to the root */
-std::vector<uint32_t>
-GetDistances(const Graph& graph, uint32_t root)
+using Graph = boost::compressed_sparse_row_graph<boost::directedS, boost::no_property, Arc>;
+
+/** Leaves out what a host would have to forward: arcs out of a host that is not the root. */
+struct Forwards
 {
-    std::vector<uint32_t> distance(boost::num_vertices(graph), UNREACHED);
-    distance[root] = 0;
-    boost::breadth_first_search(
-        graph,
-        root,
-        boost::visitor(boost::make_bfs_visitor(
-            boost::record_distances(distance.data(), boost::on_tree_edge()))));
-    return distance;
-}
+    const Graph* graph{nullptr};
+    uint32_t hosts{0};
+    uint32_t root{0};
+
+    bool operator()(const Graph::edge_descriptor& arc) const
+    {
+        const auto from = boost::source(arc, *graph);
+        return from >= hosts || from == root;
+    }
+};
+
+using View = boost::filtered_graph<Graph, Forwards>;
 
 } // namespace
 
-TopologyGraph::NextLinks
-TopologyGraph::GetRoutes(uint32_t destination) const
+/** Both directions of all links, searched from one node at a time. */
+class ShortestPaths::Search
 {
-    const std::vector<uint32_t> distance = GetDistances(MakeGraph(*this, destination), destination);
-    NextLinks next(GetNodes());
+  public:
+    explicit Search(const TopologyGraph& topology)
+        : m_hosts(topology.hosts)
+    {
+        std::vector<std::pair<uint32_t, uint32_t>> ends;
+        std::vector<Arc> arcs;
+        for (const auto& link : topology.links)
+        {
+            ends.emplace_back(link.a, link.b);
+            ends.emplace_back(link.b, link.a);
+            arcs.insert(arcs.end(), 2, {link.delay.GetTimeStep()});
+        }
+        m_graph = Graph(boost::edges_are_unsorted_multi_pass,
+                        ends.begin(),
+                        ends.end(),
+                        arcs.begin(),
+                        topology.GetNodes());
+    }
+
+    /** @return links from each node to the root */
+    std::vector<uint32_t> GetHops(uint32_t root) const
+    {
+        std::vector<uint32_t> hops(boost::num_vertices(m_graph), UNREACHED);
+        hops[root] = 0;
+        boost::breadth_first_search(
+            View(m_graph, Forwards{&m_graph, m_hosts, root}),
+            root,
+            boost::visitor(boost::make_bfs_visitor(
+                boost::record_distances(hops.data(), boost::on_tree_edge()))));
+        return hops;
+    }
+
+    /** @return least propagation delay from each node to the root, time steps */
+    std::vector<int64_t> GetDelays(uint32_t root) const
+    {
+        std::vector<int64_t> delays(boost::num_vertices(m_graph));
+        boost::dijkstra_shortest_paths(View(m_graph, Forwards{&m_graph, m_hosts, root}),
+                                       root,
+                                       boost::weight_map(boost::get(&Arc::delay, m_graph))
+                                           .distance_map(boost::make_iterator_property_map(
+                                               delays.begin(),
+                                               boost::get(boost::vertex_index, m_graph))));
+        return delays;
+    }
+
+  private:
+    uint32_t m_hosts;
+    Graph m_graph;
+};
+
+ShortestPaths::ShortestPaths(const TopologyGraph& topology)
+    : m_topology(topology),
+      m_search(std::make_unique<Search>(topology))
+{
+}
+
+ShortestPaths::~ShortestPaths() = default;
+
+ShortestPaths::NextLinks
+ShortestPaths::GetRoutes(uint32_t destination) const
+{
+    const std::vector<uint32_t> hops = m_search->GetHops(destination);
+    const auto& links = m_topology.links;
+    NextLinks next(m_topology.GetNodes());
     for (uint32_t i = 0; i < links.size(); i++)
     {
         for (const auto& [from, to] :
              {std::pair(links[i].a, links[i].b), std::pair(links[i].b, links[i].a)})
         {
-            const bool forwards = to >= hosts || to == destination;
-            if (forwards && distance[to] != UNREACHED && distance[from] == distance[to] + 1)
+            const bool forwards = to >= m_topology.hosts || to == destination;
+            if (forwards && hops[to] != UNREACHED && hops[from] == hops[to] + 1)
             {
                 next[from].push_back(i);
             }
@@ -85,30 +131,28 @@ TopologyGraph::GetRoutes(uint32_t destination) const
     return next;
 }
 
-uint32_t
-TopologyGraph::GetLongestPath(uint32_t ranks) const
-{
-    uint32_t longest = 0;
-    for (uint32_t root = 0; root < ranks; root++)
-    {
-        const std::vector<uint32_t> distance = GetDistances(MakeGraph(*this, root), root);
-        longest = std::max(longest, *std::max_element(distance.begin(), distance.begin() + ranks));
-    }
-    return longest;
-}
-
 Time
-TopologyGraph::GetDiameter(uint32_t ranks) const
+ShortestPaths::GetDiameter(uint32_t ranks) const
 {
     int64_t longest = 0;
     for (uint32_t root = 0; root < ranks; root++)
     {
-        const Graph graph = MakeGraph(*this, root);
-        std::vector<int64_t> delay(GetNodes());
-        boost::dijkstra_shortest_paths(graph, root, boost::distance_map(delay.data()));
-        longest = std::max(longest, *std::max_element(delay.begin(), delay.begin() + ranks));
+        const std::vector<int64_t> delays = m_search->GetDelays(root);
+        longest = std::max(longest, *std::max_element(delays.begin(), delays.begin() + ranks));
     }
     return TimeStep(longest);
+}
+
+uint32_t
+ShortestPaths::GetLongestPath(uint32_t ranks) const
+{
+    uint32_t longest = 0;
+    for (uint32_t root = 0; root < ranks; root++)
+    {
+        const std::vector<uint32_t> hops = m_search->GetHops(root);
+        longest = std::max(longest, *std::max_element(hops.begin(), hops.begin() + ranks));
+    }
+    return longest;
 }
 
 } // namespace ns3::training

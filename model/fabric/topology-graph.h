@@ -9,6 +9,7 @@
 #include "ns3/nstime.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -32,9 +33,6 @@ struct TopologyGraph
         Time delay;    ///< propagation
     };
 
-    /// For each node, the equally good links (index into `links`) towards one destination.
-    using NextLinks = std::vector<std::vector<uint32_t>>;
-
     std::string name;        ///< as the user wrote it
     uint32_t hosts{0};       ///< number of hosts
     uint32_t switches{0};    ///< number of switches
@@ -45,9 +43,24 @@ struct TopologyGraph
     {
         return hosts + switches;
     }
+};
+
+/**
+ * @ingroup distributed-training-fabric
+ * Distances in a topology and shortest paths through it. Hosts forward nothing.
+ */
+class ShortestPaths
+{
+  public:
+    /// For each node, the equally good links (index into TopologyGraph::links) to one destination.
+    using NextLinks = std::vector<std::vector<uint32_t>>;
+
+    /** @param topology to be looked at; must outlive this */
+    explicit ShortestPaths(const TopologyGraph& topology);
+    ~ShortestPaths();
 
     /**
-     * Shortest paths by hop count to one node; hosts forward nothing.
+     * Shortest paths by hop count to one node.
      * @param destination node
      * @return per node, the links that lead one hop closer, in ascending order
      */
@@ -65,6 +78,11 @@ struct TopologyGraph
      * @return most links on a shortest path between two of the first hosts
      */
     uint32_t GetLongestPath(uint32_t ranks) const;
+
+  private:
+    class Search;
+    const TopologyGraph& m_topology;
+    std::unique_ptr<Search> m_search;
 };
 
 } // namespace ns3::training
