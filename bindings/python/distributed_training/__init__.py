@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Distributed training on simulated networks, from Python.
+
+    import distributed_training as dt
+
+    result = dt.TrainingJob(workload="resnet50", ranks=16, topology="fat-tree:k=4").run()
+    print(result)                    # a table
+    result.iteration_time_s          # 0.0206..., the number that the C++ program prints
+    result.iterations                # pandas DataFrame, a row an iteration
+
+    dt.CollectiveBenchmark(ranks=16, bytes="8:64M:x8").run().rows
+    dt.sweep(dt.TrainingJob(ranks=n, transport=t) for n in (4, 8, 16) for t in ("rdma", "tcp"))
+    dt.read_results("runs.sqlite", "iteration")
+    dt.plot.iteration_breakdown({"rdma": result})
+    dt.ns.training.FabricHelper()    # the C++ classes, through cppyy
+
+Runs are child processes: one simulation a process is ns-3's rule. The build that is used is named by
+the environment variable DISTRIBUTED_TRAINING_BUILD, which `./ns3w python SCRIPT` and `./ns3w shell`
+set. What takes long to import (pandas, matplotlib, cppyy) is imported when it is first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from .build import Build, BuildNotFound, find_build
+from .collective_benchmark import BenchmarkResult, CollectiveBenchmark
+from .program import Program, Result, SimulationStuck, WrongResult
+from .results import TABLES, read_results
+from .sweeps import run_each, sweep
+from .training_job import TrainingJob, TrainingResult
+
+if TYPE_CHECKING:
+    from . import plot
+
+    ns: Any
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BenchmarkResult",
+    "Build",
+    "BuildNotFound",
+    "CollectiveBenchmark",
+    "Program",
+    "Result",
+    "SimulationStuck",
+    "TABLES",
+    "TrainingJob",
+    "TrainingResult",
+    "WrongResult",
+    "find_build",
+    "ns",
+    "plot",
+    "read_results",
+    "run_each",
+    "sweep",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "plot":
+        return importlib.import_module(".plot", __name__)
+    if name == "ns":
+        from .cpp import load_namespace
+
+        globals()["ns"] = load_namespace()
+        return globals()["ns"]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

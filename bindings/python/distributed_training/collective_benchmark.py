@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The program collective-benchmark: collectives over sizes, as nccl-tests measures them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from .program import Attributes, Duration, Program, Quantity, Result
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class BenchmarkResult(Result):
+    """What a benchmark has measured."""
+
+    @cached_property
+    def rows(self) -> pandas.DataFrame:
+        """A row a size: algorithm, operation, bytes, time_us, algbw_GBps, busbw_GBps,
+        lower_bound_us, efficiency, verified. GB is 10^9 bytes."""
+        import pandas
+
+        return pandas.DataFrame(self.data["rows"])
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return the rows, each with the configuration and the cost of the whole run."""
+        frame = super().to_frame().drop(columns=["bytes", "algorithm", "operation"])
+        return self.rows.merge(frame, how="cross")
+
+    def __repr__(self) -> str:
+        what = self._parameters()
+        columns = {
+            "bytes": "{:d}",
+            "time_us": "{:.3f}",
+            "algbw_GBps": "{:.3f}",
+            "busbw_GBps": "{:.3f}",
+            "lower_bound_us": "{:.3f}",
+            "efficiency": "{:.3f}",
+            "verified": "{}",
+        }
+        lines = [
+            f"BenchmarkResult: {what['operation']}, {what['algorithm']}, {what['ranks']} ranks, "
+            f"{what['topology']}, {what['rate']}, {what['transport']} "
+            f"({what['congestion-control']})",
+            "".join(f"{name:>15}" for name in columns),
+        ]
+        for row in self.data["rows"]:
+            lines.append("".join(f"{form.format(row[name]):>15}" for name, form in columns.items()))
+        return "\n".join(lines)
+
+
+class CollectiveBenchmark(Program):
+    """A collective on a simulated cluster, measured over sizes."""
+
+    name = "collective-benchmark"
+    result_type = BenchmarkResult
+
+    def __init__(
+        self,
+        *,
+        operation: str | None = None,
+        bytes: Quantity | Sequence[Quantity] | None = None,
+        payload: str | None = None,
+        warmup: int | None = None,
+        ranks: int | None = None,
+        topology: str | None = None,
+        rate: str | None = None,
+        delay: Duration | None = None,
+        mtu: int | str | None = None,
+        buffer: Quantity | None = None,
+        loss: float | None = None,
+        transport: str | None = None,
+        congestion_control: str | None = None,
+        algorithm: str | None = None,
+        servers: int | None = None,
+        seed: int | None = None,
+        run: int | None = None,
+        attributes: Attributes | None = None,
+    ) -> None:
+        """What is None or not given is left to the program's default.
+
+        Args:
+            operation: "all-reduce", "reduce-scatter", "all-gather" or "broadcast".
+            bytes: sizes of the whole vector: "begin:end:xFACTOR", "begin:end:STEP", or a list.
+            payload: "virtual" carries sizes, "real" carries numbers and compares the results.
+            warmup: runs of each size that are not measured.
+            ranks: number of workers, one per host.
+            topology: "single-switch", "leaf-spine:leaves=4,spines=2", "fat-tree:k=4", ...
+            rate: line rate of every link, such as "100Gbps".
+            delay: propagation delay of every link, such as "500ns".
+            mtu: largest RDMA payload or IP packet, 256 to 9000 bytes, or "auto".
+            buffer: packet memory of every switch, bytes, or such as "32MiB".
+            loss: probability that a link loses a frame, 0 to 1.
+            transport: "rdma" or "tcp".
+            congestion_control: "dcqcn" or "none" with rdma, a TypeId such as "ns3::TcpDctcp" with
+                tcp, or "auto".
+            algorithm: algorithm of the collectives, "ring" or "parameter-server".
+            servers: shards of the parameter server, kept by as many of the ranks.
+            seed: ns-3's RngSeed.
+            run: ns-3's RngRun, which also makes the gradients of a real payload.
+            attributes: values for ns-3's attributes and global values by name, such as
+                {"ns3::training::RdmaNic::AckInterval": 32}.
+        """
+        parameters = dict(locals())
+        del parameters["self"], parameters["__class__"]
+        super().__init__(parameters)
+
+    def run(self) -> BenchmarkResult:
+        """Run the benchmark in a child process; see Program.run()."""
+        result: BenchmarkResult = super().run()
+        return result

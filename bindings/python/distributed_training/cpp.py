@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The C++ classes in Python, through cppyy."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from .build import find_build
+
+
+def load_namespace() -> Any:
+    """Return the C++ namespace ns3, which has this module's classes in `training`.
+
+    Only what this module needs of ns-3 is loaded (core, network, internet and what these build on),
+    which takes about half a second instead of the many that ns-3's own `from ns import ns` takes.
+    cppyy itself is `ns.cppyy`.
+
+    Raises ImportError if cppyy is missing or there is none for this ns-3, and BuildNotFound.
+    """
+    build = find_build()
+    if build.cppyy is None:
+        raise ImportError(
+            f"there is no cppyy for ns-{build.ns3_version} (there is for 3.36 and newer)"
+        )
+    try:
+        import cppyy
+        import libcppyy
+    except ImportError as error:
+        raise ImportError(
+            f"distributed_training.ns needs cppyy: pip install cppyy=={build.cppyy} ({error})"
+        ) from error
+
+    libcppyy.AddSmartPtrType("Ptr")
+    for directory in build.include_dirs:
+        cppyy.add_include_path(directory)
+    for library in build.libraries:
+        if not os.path.exists(library):
+            raise ImportError(f"{library} is missing: build the module again")
+        cppyy.load_library(library)
+    # Libraries first: what headers initialize is to be found in them.
+    for header in ("ns3/core-module.h", "ns3/distributed-training-module.h"):
+        # Older releases of Boost use what newer compilers warn of.
+        if not cppyy.cppdef(
+            '#pragma clang diagnostic ignored "-Wdeprecated-builtins"\n' f'#include "{header}"\n'
+        ):
+            raise ImportError(f"cannot load {header}")
+    namespace = cppyy.gbl.ns3
+    namespace.cppyy = cppyy
+    return namespace

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Reads the SQLite files that `--results` writes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sqlite3
+import urllib.parse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas
+
+TABLES = ("run", "iteration", "collective", "message", "link_counter")
+"""The tables of a results file; the documentation lists their columns."""
+
+LAYOUT_VERSION = 1
+"""The newest layout that read_results() knows."""
+
+
+def read_results(
+    path: str | os.PathLike[str], table: str = "iteration", run_id: int | None = None
+) -> pandas.DataFrame:
+    """Read a table of a results file, to which other processes may still be writing.
+
+    Times of day become Timestamps, `warmup` and `verified` truth values, and `configuration` a dict.
+
+    Args:
+        path: the file.
+        table: one of TABLES.
+        run_id: the run to read; all by default.
+
+    Raises ValueError if there is no such table, the file is no results file, or it is of a newer
+    version; FileNotFoundError if there is no file.
+    """
+    import pandas
+
+    if table not in TABLES:
+        raise ValueError(f"table {table!r} (allowed: {', '.join(TABLES)})")
+    path = os.fspath(path)
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"results file {path!r}: there is no such file")
+    query, values = f"SELECT * FROM {table}", ()  # one of TABLES: nothing to escape
+    if run_id is not None:
+        query, values = query + " WHERE run_id = ?", (run_id,)  # type: ignore[assignment]
+    try:
+        with contextlib.closing(_open(path)) as connection:
+            layout = connection.execute("PRAGMA user_version").fetchone()[0]
+            if layout > LAYOUT_VERSION:
+                raise ValueError(
+                    f"results file {path!r}: has layout version {layout} of a newer program "
+                    f"(allowed: up to {LAYOUT_VERSION})"
+                )
+            frame = pandas.read_sql_query(query, connection, params=values)
+    except (sqlite3.Error, pandas.errors.DatabaseError) as error:
+        raise ValueError(f"results file {path!r}: {error}") from None
+    for name in ("warmup", "verified"):
+        if name in frame:
+            frame[name] = frame[name].astype(bool)
+    if table == "run":
+        frame["configuration"] = frame["configuration"].map(json.loads)
+        for name in ("started", "finished"):
+            frame[name] = pandas.to_datetime(frame[name])
+    return frame
+
+
+def _open(path: str) -> sqlite3.Connection:
+    """Open a database for reading, also in a directory that is not ours to write in."""
+    uri = "file:" + urllib.parse.quote(os.path.abspath(path)) + "?mode=ro"
+    connection = sqlite3.connect(uri, uri=True, timeout=60)
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_master")
+    except sqlite3.OperationalError:
+        connection.close()
+        if os.path.exists(path + "-wal") or os.access(os.path.dirname(path) or ".", os.W_OK):
+            raise
+        connection = sqlite3.connect(uri + "&immutable=1", uri=True)
+    return connection

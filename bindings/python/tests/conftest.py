@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the tests have in common. They use the build that DISTRIBUTED_TRAINING_BUILD names."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+PACKAGE = REPOSITORY / "bindings/python"
+sys.path.insert(0, str(PACKAGE))
+
+import distributed_training as dt  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def build():
+    return dt.find_build()
+
+
+@pytest.fixture(scope="session")
+def environment():
+    """The environment of a child process that is to import the package."""
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(PACKAGE), os.environ.get("PYTHONPATH", "")]),
+    }
+
+
+@pytest.fixture(scope="session")
+def program(build):
+    """Run a program directly and return the finished process."""
+
+    def run(name, *arguments):
+        return subprocess.run(
+            [build.get_program(name), *arguments],
+            env=build.get_environment(),
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def program_json(program):
+    """Run a program directly and return its JSON output."""
+
+    def run(name, *arguments):
+        process = program(name, *arguments, "--json=-")
+        assert process.returncode == 0, process.stderr
+        return json.loads(process.stdout)
+
+    return run

@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""TrainingJob and CollectiveBenchmark: the numbers of the C++ programs, their errors, Ctrl-C."""
+
+import datetime
+import inspect
+import os
+import pickle
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import distributed_training as dt
+
+# What a run has cost differs from run to run.
+COST = {"cpu_s", "packet_hops_per_cpu_s", "peak_memory_MiB"}
+
+WORKLOAD = Path(__file__).with_name("small-workload.csv")
+SMALL = {"workload": WORKLOAD, "ranks": 4, "bucket": "256K", "compute_scale": 0.5}
+SMALL_ARGUMENTS = [f"--workload={WORKLOAD}", "--ranks=4", "--bucket=256K", "--compute-scale=0.5"]
+ENDLESS = "dt.TrainingJob(workload='vgg16', ranks=16, iterations=1000000)"
+
+
+def without_cost(document):
+    return {key: value for key, value in document.items() if key not in COST}
+
+
+@pytest.mark.parametrize("transport", ["rdma", "tcp"])
+def test_numbers_are_those_of_the_program(program_json, transport):
+    expected = program_json("training-job", *SMALL_ARGUMENTS, f"--transport={transport}")
+    result = dt.TrainingJob(**SMALL, transport=transport).run()
+    assert without_cost(result.data) == without_cost(expected)
+    for name, value in without_cost(expected).items():
+        if name != "iterations":
+            assert getattr(result, name) == value, name
+    assert result.iterations.reset_index().to_dict("records") == expected["iterations"]
+
+
+def test_same_seed_same_numbers_and_others_with_another():
+    def run(run):
+        return without_cost(dt.TrainingJob(**SMALL, loss=0.01, run=run).run().data)
+
+    assert run(1) == run(1)
+    assert run(1)["iteration_time_s"] != run(2)["iteration_time_s"]
+
+
+def test_real_payload_is_verified():
+    result = dt.TrainingJob(**SMALL, payload="real").run()
+    assert result.iterations["verified"].all()
+
+
+def test_benchmark_rows_are_those_of_the_program(program_json):
+    expected = program_json("collective-benchmark", "--ranks=4", "--bytes=8,64K,1M")
+    result = dt.CollectiveBenchmark(ranks=4, bytes=[8, "64K", "1M"]).run()
+    assert without_cost(result.data) == without_cost(expected)
+    assert result.rows.to_dict("records") == expected["rows"]
+    assert list(result.to_frame()["bytes"]) == [8, 65536, 1 << 20]
+
+
+@pytest.mark.parametrize("kind", [dt.TrainingJob, dt.CollectiveBenchmark])
+def test_every_option_is_a_keyword(program, kind):
+    usage = program(kind.name, "--help").stdout.split("\nUnits:")[0]
+    options = set(re.findall(r"^  --(\S+)", usage, re.M)) - {"json"}
+    keywords = set(inspect.signature(kind).parameters) - {"seed", "run", "attributes"}
+    assert {keyword.replace("_", "-") for keyword in keywords} == options
+    for keyword in inspect.signature(kind).parameters:
+        assert f"\n            {keyword}: " in kind.__init__.__doc__
+
+
+def test_values_are_converted():
+    job = dt.TrainingJob(
+        overlap=False,
+        ranks=4,
+        compute_scale=0.5,
+        delay=datetime.timedelta(microseconds=2),
+        seed=7,
+        run=3,
+        attributes={
+            "ns3::training::RdmaNic::AckInterval": 32,
+            "ns3::training::RdmaDcqcn::ClampTarget": True,
+        },
+    )
+    assert set(job.get_arguments()) == {
+        "--overlap=false",
+        "--ranks=4",
+        "--compute-scale=0.5",
+        "--delay=2us",
+        "--RngSeed=7",
+        "--RngRun=3",
+        "--ns3::training::RdmaNic::AckInterval=32",
+        "--ns3::training::RdmaDcqcn::ClampTarget=true",
+    }
+
+
+def test_numpy_values_are_converted():
+    numpy = pytest.importorskip("numpy")
+    job = dt.TrainingJob(ranks=numpy.int64(4), loss=numpy.float64(0.25), overlap=numpy.bool_(False))
+    assert set(job.get_arguments()) == {"--ranks=4", "--loss=0.25", "--overlap=false"}
+
+
+def test_attributes_have_an_effect():
+    few = dt.TrainingJob(**SMALL).run()
+    many = dt.TrainingJob(**SMALL, attributes={"ns3::training::RdmaNic::AckInterval": 1}).run()
+    assert many.packet_hops > few.packet_hops
+    assert many.configuration["ns3::training::RdmaNic::AckInterval"] == "1"
+
+
+@pytest.mark.parametrize(
+    "parameters, argument",
+    [
+        ({"ranks": 0}, "--ranks=0"),
+        ({"ranks": -1}, "--ranks=-1"),
+        ({"ranks": 17, "topology": "fat-tree:k=4"}, "17 ranks on topology 'fat-tree:k=4'"),
+        ({"compute_scale": float("nan")}, "--compute-scale=nan"),
+        ({"rate": 100}, "--rate=100"),
+        ({"mtu": 255}, "--mtu=255"),
+        ({"mtu": 9001}, "--mtu=9001"),
+        ({"transport": "udp"}, "--transport=udp"),
+        ({"workload": "missing.csv"}, "missing.csv"),
+        ({"results": "/missing/results.sqlite"}, "/missing"),
+        ({"attributes": {"ns3::training::RdmaNic::Colour": 1}}, "ns3::training::RdmaNic::Colour"),
+        ({"attributes": {"ranks": 4}}, "ranks"),
+    ],
+)
+def test_bad_input_is_a_value_error_with_the_text_of_the_program(program, parameters, argument):
+    with pytest.raises(ValueError) as error:
+        dt.TrainingJob(**parameters).run()
+    text = str(error.value)
+    assert argument in text and "\n" not in text
+    if "attributes" not in parameters:
+        direct = program("training-job", *dt.TrainingJob(**parameters).get_arguments())
+        assert direct.returncode == 2
+        assert direct.stderr == f"training-job: {text}\n"
+
+
+def test_wrong_types_and_names_are_type_errors():
+    with pytest.raises(TypeError, match="colour"):
+        dt.TrainingJob(colour=1)
+    with pytest.raises(TypeError):
+        dt.TrainingJob(ranks=object())
+    with pytest.raises(TypeError):
+        dt.TrainingJob("resnet50")
+
+
+def test_stuck_simulation():
+    with pytest.raises(dt.SimulationStuck, match="rank 0 waits in all-reduce 0.*step 0.*chunk 0"):
+        dt.TrainingJob(**{**SMALL, "ranks": 2}, loss=1).run()
+
+
+def test_missing_build(monkeypatch, tmp_path):
+    monkeypatch.delenv("DISTRIBUTED_TRAINING_BUILD")
+    with pytest.raises(dt.BuildNotFound, match="ns3w python SCRIPT"):
+        dt.TrainingJob().run()
+    monkeypatch.setenv("DISTRIBUTED_TRAINING_BUILD", str(tmp_path / "build-info.json"))
+    with pytest.raises(dt.BuildNotFound, match="build-info.json"):
+        dt.TrainingJob().run()
+
+
+def test_repr():
+    job = dt.TrainingJob(workload="alexnet", ranks=4, compute_scale=0.1)
+    assert repr(job) == "TrainingJob(workload='alexnet', compute_scale=0.1, ranks=4)"
+    text = repr(dt.TrainingJob(**SMALL).run())
+    assert f"{WORKLOAD}, 4 ranks, single-switch, 100Gbps, rdma (dcqcn), ring" in text
+    assert re.search(r"iteration time +[\d.]+ us", text)
+    assert re.search(r"scaling efficiency +[\d.]+ %", text)
+    rows = repr(dt.CollectiveBenchmark(ranks=2, bytes="1M").run()).splitlines()
+    assert rows[1].split()[0] == "bytes" and rows[2].split()[0] == "1048576"
+
+
+def test_jobs_and_results_can_be_pickled():
+    job = pickle.loads(pickle.dumps(dt.TrainingJob(**SMALL)))
+    assert job == dt.TrainingJob(**SMALL)
+    result = job.run()
+    assert pickle.loads(pickle.dumps(result)).data == result.data
+
+
+def find_children(pid):
+    """Return the ids of the children of a process, zombies included."""
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+        children = [int(word) for word in file.read().split()]
+    for task in os.listdir(f"/proc/{pid}/task"):
+        if task != str(pid):
+            with open(f"/proc/{pid}/task/{task}/children", encoding="ascii") as file:
+                children += [int(word) for word in file.read().split()]
+    return children
+
+
+def is_alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    "statement, children",
+    [(f"{ENDLESS}.run()", 1), (f"dt.sweep([{ENDLESS}] * 3, ThreadPoolExecutor(2))", 2)],
+    ids=["run", "sweep"],
+)
+def test_interrupt_ends_children(environment, statement, children):
+    script = f"""
+import os, signal, distributed_training as dt
+from concurrent.futures import ThreadPoolExecutor
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
+try:
+    {statement}
+except KeyboardInterrupt:
+    try:
+        os.waitpid(-1, os.WNOHANG)
+    except ChildProcessError:
+        print("interrupted, no child left")
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", script],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        deadline = time.monotonic() + 30
+        while len(find_children(process.pid)) < children and time.monotonic() < deadline:
+            time.sleep(0.05)
+        started = find_children(process.pid)
+        assert len(started) == children
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=20)
+        if "sweep" in statement:  # its executor is ours, and its threads end with their runs
+            assert "interrupted" in output or not any(map(is_alive, started)), errors
+        else:
+            assert output == "interrupted, no child left\n", errors
+        assert not any(map(is_alive, started))
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def run_on_terminal(environment, script):
+    """Run a Python script whose standard error is a terminal; return (output, what was shown)."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], env=environment, stdout=subprocess.PIPE, stderr=theirs
+    )
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            block = os.read(ours, 65536)
+        except OSError:
+            break
+        if not block:
+            break
+        shown += block
+    os.close(ours)
+    output = process.communicate(timeout=60)[0]
+    return output.decode(), shown.decode()
+
+
+def test_progress_is_shown_on_a_terminal(environment):
+    script = "import distributed_training as dt; print(dt.TrainingJob(ranks=16).run().version)"
+    output, shown = run_on_terminal(environment, script)
+    assert output.strip() == dt.__version__
+    assert re.search(r"\d+ %  simulated", shown)
+    assert shown.endswith("\r\x1b[K")  # and is gone in the end
+
+
+def test_errors_are_the_same_on_a_terminal(environment):
+    script = """
+import distributed_training as dt
+try:
+    dt.TrainingJob(ranks=0).run()
+except ValueError as error:
+    print(error)
+"""
+    output, shown = run_on_terminal(environment, script)
+    assert output.startswith("--ranks=0 (allowed: ")
+    assert shown == ""

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Sweeps, results files and plots."""
+
+import sqlite3
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import distributed_training as dt
+
+WORKLOAD = Path(__file__).with_name("small-workload.csv")
+SMALL = {"workload": WORKLOAD, "iterations": 1}
+
+
+def make_jobs():
+    return [dt.TrainingJob(**SMALL, ranks=ranks) for ranks in (2, 0, 3)]
+
+
+def test_sweep_keeps_going_and_keeps_the_order():
+    frame = dt.sweep(make_jobs())
+    assert list(frame["job"]) == [0, 1, 2]
+    assert list(frame["ranks"]) == [2, 0, 3]
+    assert list(frame["error"] == "") == [True, False, True]
+    assert frame["error"][1].startswith("ValueError: --ranks=0")
+    assert frame["iteration_time_s"][0] == make_jobs()[0].run().iteration_time_s
+    assert frame["iteration_time_s"].isna()[1]
+
+
+@pytest.mark.parametrize("kind", [ThreadPoolExecutor, ProcessPoolExecutor])
+def test_sweep_with_any_executor(kind):
+    with kind(2) as executor:
+        frame = dt.sweep(make_jobs(), executor)
+    assert list(frame["error"] == "") == [True, False, True]
+
+
+def test_sweep_of_benchmarks_has_a_row_a_size():
+    jobs = (dt.CollectiveBenchmark(ranks=ranks, bytes="8,64K") for ranks in (2, 4))
+    frame = dt.sweep(jobs)
+    assert list(frame["job"]) == [0, 0, 1, 1]
+    assert list(frame["bytes"]) == [8, 65536] * 2
+    assert list(frame["ranks"]) == [2, 2, 4, 4]
+
+
+def test_sweep_of_nothing():
+    assert dt.sweep([]).empty
+
+
+def test_run_each_yields_as_runs_end():
+    outcomes = dict(dt.run_each(make_jobs()))
+    assert isinstance(outcomes[0], dt.TrainingResult)
+    assert isinstance(outcomes[1], ValueError)
+
+
+@pytest.fixture(scope="module")
+def results_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("results") / "runs of a day.sqlite"
+    jobs = [dt.TrainingJob(**SMALL, ranks=2, results=path, run=run) for run in (1, 2)]
+    assert (dt.sweep(jobs)["error"] == "").all()
+    return path
+
+
+def test_results_file(results_file):
+    runs = dt.read_results(results_file, "run")
+    assert set(runs["state"]) == {"finished"}
+    assert set(runs["seed"]) == {1, 2}
+    assert (runs["finished"] >= runs["started"]).all()
+    assert runs["configuration"][0]["workload"] == str(WORKLOAD)
+    job = dt.TrainingJob(**SMALL, ranks=2, run=1).run()
+    run_id = runs[runs["seed"] == 1]["run_id"].iloc[0]
+    iterations = dt.read_results(results_file, run_id=int(run_id))
+    assert list(iterations["iteration_time_s"]) == list(job.iterations["iteration_time_s"])
+    assert list(iterations["warmup"]) == [True, False]
+    for table in dt.TABLES:
+        assert set(dt.read_results(results_file, table)["run_id"]) == {1, 2}
+    # 2 ranks, 2 iterations: each rank sends 2(N-1) messages a bucket
+    buckets = dt.read_results(results_file, "collective")["sequence"].nunique()
+    assert len(dt.read_results(results_file, "message", run_id=1)) == 2 * 2 * 2 * buckets
+
+
+def test_results_file_in_a_read_only_directory(results_file, tmp_path):
+    directory = tmp_path / "archive"
+    directory.mkdir()
+    copy = directory / "results.sqlite"
+    copy.write_bytes(results_file.read_bytes())
+    copy.chmod(0o444)
+    directory.chmod(0o555)
+    try:
+        assert len(dt.read_results(copy, "run")) == 2
+    finally:
+        directory.chmod(0o755)
+
+
+def test_bad_results_files(tmp_path, results_file):
+    with pytest.raises(FileNotFoundError, match="missing"):
+        dt.read_results(tmp_path / "missing.sqlite")
+    with pytest.raises(ValueError, match="allowed: run, iteration"):
+        dt.read_results(results_file, "nothing")
+    text = tmp_path / "text.sqlite"
+    text.write_text("no database" * 100)
+    with pytest.raises(ValueError, match="text.sqlite"):
+        dt.read_results(text)
+    newer = tmp_path / "newer.sqlite"
+    newer.write_bytes(results_file.read_bytes())
+    with sqlite3.connect(newer) as connection:
+        connection.execute("PRAGMA user_version = 2")
+    connection.close()
+    with pytest.raises(ValueError, match="newer program"):
+        dt.read_results(newer)
+
+
+def test_plots(tmp_path):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    result = dt.TrainingJob(**SMALL, ranks=2).run()
+    axes = dt.plot.iteration_breakdown({"rdma": result, "again": result})
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["rdma", "again"]
+    axes.figure.savefig(tmp_path / "breakdown.png")
+    rows = dt.CollectiveBenchmark(ranks=2, bytes="0,8,64K").run()
+    axes = dt.plot.bus_bandwidth({"rdma": rows})
+    assert "GB/s" in axes.get_ylabel()
+    axes.figure.savefig(tmp_path / "bandwidth.png")
+    assert (tmp_path / "breakdown.png").stat().st_size > 1000
