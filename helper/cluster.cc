@@ -238,6 +238,7 @@ Cluster::InstallTcp()
     SetUnlessChanged("ns3::TcpSocketBase",
                      "MinRto",
                      TimeValue(std::max(MilliSeconds(5), 2 * roundTrip)));
+    SetUnlessChanged("ns3::TcpSocketState", "MaxPacingRate", DataRateValue(m_options.rate));
     SetUnlessChanged("ns3::TcpSocketBase", "ClockGranularity", TimeValue(MicroSeconds(1)));
     SetUnlessChanged("ns3::RttEstimator",
                      "InitialEstimation",

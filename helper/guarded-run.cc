@@ -82,7 +82,7 @@ GuardedRun::Fail(const std::string& reason)
 {
     if (m_failure.empty())
     {
-        m_failure = reason + " (at " + FormatTime(Simulator::Now()) + ")";
+        m_failure = reason + " (at " + FormatDouble(Simulator::Now().GetSeconds()) + " s)";
         Simulator::Stop();
     }
 }

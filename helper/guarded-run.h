@@ -25,7 +25,11 @@ namespace ns3::training
 class SimulationStuck : public std::runtime_error
 {
   public:
-    using std::runtime_error::runtime_error;
+    /** @param text one line */
+    explicit SimulationStuck(const std::string& text)
+        : std::runtime_error(text)
+    {
+    }
 };
 
 /**
@@ -39,7 +43,7 @@ class GuardedRun
 {
   public:
     /**
-     * @param cluster whose ranks are watched
+     * @param cluster whose ranks are watched; must outlive this
      */
     explicit GuardedRun(const Cluster& cluster);
     ~GuardedRun();

@@ -22,7 +22,11 @@ namespace ns3::training
 class ConfigurationError : public std::runtime_error
 {
   public:
-    using std::runtime_error::runtime_error;
+    /** @param text one line */
+    explicit ConfigurationError(const std::string& text)
+        : std::runtime_error(text)
+    {
+    }
 };
 
 } // namespace ns3::training

@@ -133,9 +133,9 @@ LoadWorkload(const std::string& nameOrCsvPath, uint32_t batch, double computeSca
     {
         if (nameOrCsvPath.empty() || !std::ifstream(nameOrCsvPath))
         {
-            throw ConfigurationError(
-                "workload '" + nameOrCsvPath + "' is neither a built-in workload (" +
-                Registry<WorkloadEntry>::Names() + ") nor a CSV file that can be read");
+            throw ConfigurationError("workload '" + nameOrCsvPath +
+                                     "' (allowed: " + Registry<WorkloadEntry>::Names() +
+                                     ", or a CSV file that can be read)");
         }
         workload = ReadWorkloadFile(nameOrCsvPath);
     }

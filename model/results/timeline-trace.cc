@@ -107,15 +107,41 @@ TimelineTrace::Complete(uint32_t rank,
                         const JsonValue& arguments)
 {
     NS_LOG_FUNCTION(this << rank << track << name << start << end);
+    const uint32_t thread = track + (track == STEPS ? FindLane(rank, start, end) : 0);
     // Written by hand: a double cannot hold a long run's picoseconds.
     std::string event = "{\"ph\":\"X\",\"pid\":" + std::to_string(rank) +
-                        ",\"tid\":" + std::to_string(track) + ",\"ts\":" + ToMicroseconds(start) +
+                        ",\"tid\":" + std::to_string(thread) + ",\"ts\":" + ToMicroseconds(start) +
                         ",\"dur\":" + ToMicroseconds(end - start) + ",\"name\":" + QuoteJson(name);
     if (!arguments.IsEmpty())
     {
         event += ",\"args\":" + arguments.Write();
     }
     Add(event + "}");
+}
+
+uint32_t
+TimelineTrace::FindLane(uint32_t rank, Time start, Time end)
+{
+    // Events come in the order of their ends, so one that starts behind a lane's last end is free
+    // of all that is in the lane.
+    std::vector<Time>& lanes = m_lanes[rank];
+    uint32_t lane = 0;
+    while (lane < lanes.size() && lanes[lane] > start)
+    {
+        lane++;
+    }
+    if (lane == lanes.size())
+    {
+        lanes.push_back(end);
+        if (lane > 0)
+        {
+            const std::string name = "steps, lane " + std::to_string(lane + 1);
+            AddMetadata("thread_name", rank, STEPS + lane, "name", name);
+            AddMetadata("thread_sort_index", rank, STEPS + lane, "sort_index", STEPS + lane);
+        }
+    }
+    lanes[lane] = end;
+    return lane;
 }
 
 void

@@ -11,7 +11,9 @@
 
 #include <cstdint>
 #include <fstream>
+#include <map>
 #include <string>
+#include <vector>
 
 namespace ns3::training
 {
@@ -34,7 +36,7 @@ class TimelineTrace
     {
         COMPUTE = 1,     ///< forward passes, backward passes, updates
         COLLECTIVES = 2, ///< collectives from issue to completion
-        STEPS = 3        ///< steps of a collective
+        STEPS = 3        ///< steps of a collective, in as many lanes as overlap; in order of ends
     };
 
     /**
@@ -85,6 +87,14 @@ class TimelineTrace
     void Close();
 
   private:
+    /**
+     * The format wants events of a track not to overlap, as messages from several peers do.
+     * @param rank the rank
+     * @param start start of a step
+     * @param end its end, not before that of any step before
+     * @return number of a lane of the rank's steps that is free then
+     */
+    uint32_t FindLane(uint32_t rank, Time start, Time end);
     /** @param event a JSON object */
     void Add(const std::string& event);
     /**
@@ -100,11 +110,12 @@ class TimelineTrace
                      const std::string& key,
                      const JsonValue& value);
 
-    std::string m_path;     ///< the file's name
-    std::ofstream m_file;   ///< the file
-    std::string m_buffer;   ///< whole events not yet written
-    bool m_isFirst{true};   ///< whether no event has been added
-    bool m_isClosed{false}; ///< whether Close() has been called
+    std::string m_path;                            ///< the file's name
+    std::ofstream m_file;                          ///< the file
+    std::string m_buffer;                          ///< whole events not yet written
+    bool m_isFirst{true};                          ///< whether no event has been added
+    bool m_isClosed{false};                        ///< whether Close() has been called
+    std::map<uint32_t, std::vector<Time>> m_lanes; ///< per rank, end of the last step in each lane
 };
 
 } // namespace ns3::training
