@@ -238,7 +238,9 @@ except KeyboardInterrupt:
             assert output == "interrupted, no child left\n", errors
         assert not any(map(is_alive, started))
     finally:
-        process.kill()
+        for child in [process.pid, *find_children(process.pid)]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
         process.communicate()
 
 
