@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """TrainingJob and CollectiveBenchmark: the numbers of the C++ programs, their errors, Ctrl-C."""
 
+import contextlib
 import datetime
 import inspect
 import os
