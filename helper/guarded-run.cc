@@ -18,12 +18,15 @@ NS_LOG_COMPONENT_DEFINE("TrainingGuardedRun");
 GuardedRun::GuardedRun(const Cluster& cluster)
     : m_cluster(cluster),
       m_computing([] { return false; }),
-      m_period(std::max(Seconds(10), 1000 * cluster.GetRoundTrip()))
+      m_period(std::max(Seconds(120), 1000 * cluster.GetRoundTrip()))
 {
     for (uint32_t rank = 0; rank < m_cluster.GetRanks(); rank++)
     {
         m_cluster.GetCommunicator(rank)->SetErrorHandler(
-            [this](const std::string& reason) { Fail(reason); });
+            [this](uint32_t peer, const std::string& reason) {
+                const std::string waiting = GetWaitingFor(peer);
+                Fail(waiting.empty() ? reason : waiting + "; " + reason);
+            });
     }
 }
 
@@ -53,7 +56,7 @@ GuardedRun::Run(const std::function<bool()>& done)
     }
     if (!done())
     {
-        const std::string waiting = GetWaitingFor();
+        const std::string waiting = GetWaitingFor(0);
         throw SimulationStuck((waiting.empty() ? "no rank waits for a message" : waiting) +
                               "; nothing is left to happen");
     }
@@ -65,7 +68,7 @@ GuardedRun::Check()
     const uint64_t progress = GetProgress();
     if (progress == m_progress && !m_computing())
     {
-        const std::string waiting = GetWaitingFor();
+        const std::string waiting = GetWaitingFor(0);
         if (!waiting.empty())
         {
             Fail(waiting + "; no host has received a frame for " + FormatTime(m_period) +
@@ -100,10 +103,11 @@ GuardedRun::GetProgress() const
 }
 
 std::string
-GuardedRun::GetWaitingFor() const
+GuardedRun::GetWaitingFor(uint32_t first) const
 {
-    for (uint32_t rank = 0; rank < m_cluster.GetRanks(); rank++)
+    for (uint32_t i = 0; i < m_cluster.GetRanks(); i++)
     {
+        const uint32_t rank = (first + i) % m_cluster.GetRanks();
         const std::string waiting = m_cluster.GetCommunicator(rank)->GetWaitingFor();
         if (!waiting.empty())
         {

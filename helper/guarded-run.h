@@ -36,7 +36,8 @@ class SimulationStuck : public std::runtime_error
  * @ingroup distributed-training-helper
  *
  * Runs the simulation of a cluster, and ends it when a transport gives up, when nothing is left to
- * happen, or when for a long time (10 simulated seconds, or 1000 round trips if that is longer) no
+ * happen, or when for a long time (120 simulated seconds, twice the
+ * longest retransmission timeout of TCP, or 1000 round trips if that is longer) no
  * host has received a frame and no rank computes.
  */
 class GuardedRun
@@ -66,7 +67,7 @@ class GuardedRun
     void Check();
     void Fail(const std::string& reason);
     uint64_t GetProgress() const;
-    std::string GetWaitingFor() const;
+    std::string GetWaitingFor(uint32_t first) const;
 
     const Cluster& m_cluster;
     std::function<bool()> m_computing;

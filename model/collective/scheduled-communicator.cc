@@ -385,10 +385,9 @@ ScheduledCommunicator::OnError(uint32_t peer, const std::string& reason)
 {
     if (m_onError)
     {
-        const std::string waiting = GetWaitingFor();
-        m_onError(
-            (waiting.empty() ? "rank " + std::to_string(m_rank) + " waits for nothing" : waiting) +
-            "; its path to rank " + std::to_string(peer) + " failed: " + reason);
+        m_onError(peer,
+                  "the path from rank " + std::to_string(m_rank) + " to rank " +
+                      std::to_string(peer) + " failed: " + reason);
     }
 }
 

@@ -66,8 +66,8 @@ class ScheduledCommunicator : public Communicator
     using Planner = std::function<
         std::shared_ptr<const CollectiveSchedule>(CollectiveOperation, uint64_t, uint32_t)>;
 
-    /** Called when a peer cannot be reached any more: one line that says who waits for what. */
-    using ErrorHandler = std::function<void(const std::string&)>;
+    /** Called when a peer cannot be reached any more. (peer rank, one line that says so) */
+    using ErrorHandler = std::function<void(uint32_t, const std::string&)>;
 
     /** @return the type */
     static TypeId GetTypeId();

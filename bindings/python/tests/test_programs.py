@@ -149,7 +149,7 @@ def test_wrong_types_and_names_are_type_errors():
 
 
 def test_stuck_simulation():
-    with pytest.raises(dt.SimulationStuck, match="rank 0 waits in all-reduce 0.*step 0.*chunk 0"):
+    with pytest.raises(dt.SimulationStuck, match="rank 1 waits in all-reduce 0.*step 0.*chunk 1"):
         dt.TrainingJob(**{**SMALL, "ranks": 2}, loss=1).run()
 
 
