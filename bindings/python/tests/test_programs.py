@@ -224,6 +224,7 @@ except KeyboardInterrupt:
         stderr=subprocess.PIPE,
         text=True,
     )
+    started = []
     try:
         deadline = time.monotonic() + 30
         while len(find_children(process.pid)) < children and time.monotonic() < deadline:
@@ -239,7 +240,7 @@ except KeyboardInterrupt:
             assert output == "interrupted, no child left\n", errors
         assert not any(map(is_alive, started))
     finally:
-        for child in [process.pid, *find_children(process.pid)]:
+        for child in [process.pid, *started]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)
         process.communicate()
