@@ -93,7 +93,7 @@ Benchmark(int argc, char* argv[])
     }
     JsonOutput json(benchmark.json);
     Cluster cluster(clusterOptions);
-    cluster.GetPlanner().Get(operation, 0, 0); // refuses what the algorithm cannot do
+    cluster.GetPlanner().Check(operation);
     GuardedRun run(cluster);
     uint64_t runs = 0;
     ProgressLine progress(cluster.GetFabric(), [&] {

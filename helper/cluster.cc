@@ -73,7 +73,7 @@ IsTcpCongestionControl(TypeId tid)
 } // namespace
 
 void
-ClusterOptions::AddTo(ProgramOptions& options, const std::string& algorithmOption)
+ClusterOptions::AddNetworkTo(ProgramOptions& options)
 {
     options.Group("Cluster");
     options.AddUnsigned("ranks", "number of workers, one per host", ranks, 1, 1 << 20);
@@ -96,6 +96,12 @@ ClusterOptions::AddTo(ProgramOptions& options, const std::string& algorithmOptio
                       mtu);
     options.AddBytes("buffer", "packet memory of every switch", buffer);
     options.AddDouble("loss", "probability that a link loses a frame", loss, 0, 1);
+}
+
+void
+ClusterOptions::AddTo(ProgramOptions& options, const std::string& algorithmOption)
+{
+    AddNetworkTo(options);
     options.AddChoice("transport", "how messages travel", transport, {"rdma", "tcp"});
     options.AddString("congestion-control",
                       "rdma: " + Registry<CongestionControlEntry>::Names() +
@@ -155,9 +161,7 @@ Cluster::Cluster(const ClusterOptions& options)
     m_planner = std::make_shared<CollectivePlanner>(m_options.algorithm,
                                                     ranks,
                                                     static_cast<uint32_t>(m_options.servers));
-    m_planner->Get(Registry<CollectiveAlgorithm>::Find(m_options.algorithm).operations.front(),
-                   0,
-                   0); // refuses what does not fit, before anything is made
+    m_planner->Check(Registry<CollectiveAlgorithm>::Find(m_options.algorithm).operations.front());
 
     FabricHelper helper;
     helper.SetSwitchAttribute("BufferSize", UintegerValue(m_options.buffer));

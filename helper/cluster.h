@@ -36,7 +36,13 @@ struct ClusterOptions
     uint64_t servers{1};                   ///< parameter server: shards
 
     /**
-     * Adds these as options of a program.
+     * Adds ranks and network as options of a program.
+     * @param options the program's
+     */
+    void AddNetworkTo(ProgramOptions& options);
+
+    /**
+     * Adds everything as options of a program.
      * @param options the program's
      * @param algorithmOption name of the option for the algorithm
      */

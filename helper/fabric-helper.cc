@@ -41,6 +41,10 @@ Fabric::GetTotal() const
             const PortCounters& counters = channel->GetPort(end).counters;
             total.transmittedFrames += counters.transmittedFrames;
             total.transmittedBytes += counters.transmittedBytes;
+            for (uint8_t priority = 0; priority < PRIORITIES; priority++)
+            {
+                total.transmittedByPriority[priority] += counters.transmittedByPriority[priority];
+            }
             total.receivedFrames += counters.receivedFrames;
             total.receivedBytes += counters.receivedBytes;
             total.lostFrames += counters.lostFrames;

@@ -13,8 +13,8 @@ namespace ns3::training
 
 NS_LOG_COMPONENT_DEFINE("TrainingCollectiveAlgorithm");
 
-CollectiveSchedule
-BuildSchedule(const std::string& algorithm, const CollectiveRequest& request)
+const CollectiveAlgorithm&
+CheckRequest(const std::string& algorithm, const CollectiveRequest& request)
 {
     const CollectiveAlgorithm& entry = Registry<CollectiveAlgorithm>::Find(algorithm);
     const auto& able = entry.operations;
@@ -39,6 +39,13 @@ BuildSchedule(const std::string& algorithm, const CollectiveRequest& request)
         throw ConfigurationError(std::to_string(request.servers) + " parameter servers for " +
                                  std::to_string(request.ranks) + " ranks (allowed: 1 to ranks)");
     }
+    return entry;
+}
+
+CollectiveSchedule
+BuildSchedule(const std::string& algorithm, const CollectiveRequest& request)
+{
+    const CollectiveAlgorithm& entry = CheckRequest(algorithm, request);
     CollectiveSchedule schedule;
     schedule.operation = request.operation;
     schedule.algorithm = algorithm;

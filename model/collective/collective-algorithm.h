@@ -44,9 +44,19 @@ struct CollectiveAlgorithm
  * @ingroup distributed-training-collective
  * @param algorithm name of a registered algorithm
  * @param request what to plan for
- * @return the schedule; nothing to do for one rank
+ * @return the algorithm
  * @throw ConfigurationError if there is no such algorithm, it cannot do the operation, or the
  *        request is out of range
+ */
+const CollectiveAlgorithm& CheckRequest(const std::string& algorithm,
+                                        const CollectiveRequest& request);
+
+/**
+ * @ingroup distributed-training-collective
+ * @param algorithm name of a registered algorithm
+ * @param request what to plan for
+ * @return the schedule; nothing to do for one rank
+ * @throw ConfigurationError as CheckRequest()
  */
 CollectiveSchedule BuildSchedule(const std::string& algorithm, const CollectiveRequest& request);
 

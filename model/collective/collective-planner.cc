@@ -21,6 +21,22 @@ CollectivePlanner::CollectivePlanner(const std::string& algorithm, uint32_t rank
 {
 }
 
+CollectiveRequest
+CollectivePlanner::MakeRequest(CollectiveOperation operation) const
+{
+    CollectiveRequest request;
+    request.operation = operation;
+    request.ranks = m_ranks;
+    request.servers = m_servers;
+    return request;
+}
+
+void
+CollectivePlanner::Check(CollectiveOperation operation) const
+{
+    CheckRequest(m_algorithm, MakeRequest(operation));
+}
+
 std::shared_ptr<const CollectiveSchedule>
 CollectivePlanner::Get(CollectiveOperation operation, uint64_t bytes, uint32_t root)
 {
@@ -29,12 +45,9 @@ CollectivePlanner::Get(CollectiveOperation operation, uint64_t bytes, uint32_t r
     auto& plan = m_plans[key];
     if (!plan)
     {
-        CollectiveRequest request;
-        request.operation = operation;
-        request.ranks = m_ranks;
+        CollectiveRequest request = MakeRequest(operation);
         request.bytes = bytes;
         request.root = root;
-        request.servers = m_servers;
         CollectiveSchedule schedule = BuildSchedule(m_algorithm, request);
         if (m_ranks <= VERIFIED_RANKS)
         {

@@ -44,7 +44,15 @@ class CollectivePlanner
                                                   uint64_t bytes,
                                                   uint32_t root);
 
+    /**
+     * @param operation what would be asked for
+     * @throw ConfigurationError if the algorithm has no plan for it; nothing is built
+     */
+    void Check(CollectiveOperation operation) const;
+
   private:
+    CollectiveRequest MakeRequest(CollectiveOperation operation) const;
+
     /// Only a broadcast's plan depends on size and root.
     using Key = std::tuple<CollectiveOperation, uint64_t, uint32_t>;
 

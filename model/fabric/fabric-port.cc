@@ -229,6 +229,7 @@ FabricPort::Transmit(Frame* frame, int64_t now)
     m_lineFree = now + lineTime;
     counters.transmittedFrames++;
     counters.transmittedBytes += frame->bytes;
+    counters.transmittedByPriority[frame->priority] += frame->kind != FrameKind::PAUSE;
     if (m_lossRate > 0 && m_random->GetValue() < m_lossRate)
     {
         counters.lostFrames++;

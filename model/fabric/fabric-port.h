@@ -78,6 +78,8 @@ struct PortCounters
 {
     uint64_t transmittedFrames{0}; ///< frames sent, pause frames included
     uint64_t transmittedBytes{0};  ///< their bytes, without preamble and gap
+    /// Frames sent of each priority; a pause frame has none.
+    std::array<uint64_t, PRIORITIES> transmittedByPriority{};
     uint64_t receivedFrames{0};    ///< frames that arrived
     uint64_t receivedBytes{0};     ///< their bytes
     uint64_t lostFrames{0};        ///< frames sent that the link lost

@@ -50,14 +50,16 @@ def benchmark_json(program_json):
     return program_json("collective-benchmark", "--ranks=2", "--bytes=8")
 
 
-def test_json_keys(job_json, benchmark_json):
+def test_json_keys(job_json, benchmark_json, program_json):
     assert list(job_json) == read_names("results.rst", "json-training-job")
     for iteration in job_json["iterations"]:
         assert list(iteration) == read_names("results.rst", "json-iterations")
     assert list(benchmark_json) == read_names("results.rst", "json-collective-benchmark")
     for row in benchmark_json["rows"]:
         assert list(row) == read_names("results.rst", "json-rows")
-    for document in (job_json, benchmark_json):
+    fabric_json = program_json("fabric-benchmark", "--ranks=2", "--bytes=1000")
+    assert list(fabric_json) == read_names("results.rst", "json-fabric-benchmark")
+    for document in (job_json, benchmark_json, fabric_json):
         resolved = document["configuration"].pop("resolved")
         assert list(resolved) == read_names("results.rst", "json-resolved")
 
@@ -98,6 +100,7 @@ def read_usage(program, name):
     [
         ("training-job", ["training-job-1", "training-job-2", "training-job-3"]),
         ("collective-benchmark", ["collective-benchmark", "training-job-3"]),
+        ("fabric-benchmark", ["training-job-3", "fabric-benchmark"]),
     ],
 )
 def test_options(program, name, tables):
@@ -106,8 +109,10 @@ def test_options(program, name, tables):
         for option, default, _ in read_table("user-guide.rst", f"options-{table}"):
             default = default.strip("`")
             documented[option.strip("`-")] = "" if default == "none" else default
-    if name == "collective-benchmark":
+    if name != "training-job":
         del documented["collective"]
+    if name == "fabric-benchmark":
+        del documented["transport"], documented["servers"]
     assert documented == read_usage(program, name)
 
 

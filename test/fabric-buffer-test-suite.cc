@@ -1,0 +1,373 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabric-test-common.h"
+
+#include "ns3/data-rate.h"
+#include "ns3/double.h"
+#include "ns3/event-id.h"
+#include "ns3/fabric-frame.h"
+#include "ns3/fabric-helper.h"
+#include "ns3/fabric-port.h"
+#include "ns3/nstime.h"
+#include "ns3/shared-buffer.h"
+#include "ns3/simulator.h"
+#include "ns3/switch-device.h"
+#include "ns3/test.h"
+#include "ns3/time-resolution.h"
+#include "ns3/topology-builder.h"
+#include "ns3/uinteger.h"
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace ns3;
+using namespace ns3::training;
+using namespace ns3::training::tests;
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * n equally greedy queues settle at alpha * B / (1 + n * alpha) (Choudhury and Hahne), lossy
+ * classes by what waits at the way out, lossless ones by what came in.
+ */
+class FabricThresholdTestCase : public TestCase
+{
+  public:
+    /**
+     * @param queues number of congested queues
+     * @param alpha threshold factor
+     */
+    FabricThresholdTestCase(uint32_t queues, double alpha)
+        : TestCase("dynamic threshold of " + std::to_string(queues) + " queues, alpha " +
+                   std::to_string(alpha)),
+          m_queues(queues),
+          m_alpha(alpha)
+    {
+    }
+
+  private:
+    void DoRun() override;
+
+    uint32_t m_queues;
+    double m_alpha;
+};
+
+void
+FabricThresholdTestCase::DoRun()
+{
+    constexpr uint64_t SIZE = 9000000;
+    constexpr uint32_t BYTES = 100;
+    UsePicoseconds();
+    const double expected = m_alpha * SIZE / (1 + m_queues * m_alpha);
+
+    SharedBuffer::Configuration configuration;
+    configuration.size = SIZE;
+    configuration.lossyAlpha = m_alpha;
+    configuration.losslessAlpha = m_alpha;
+    SharedBuffer lossy;
+    NS_TEST_EXPECT_MSG_EQ(lossy.Configure(configuration, std::vector<uint64_t>(m_queues, 1000)),
+                          0,
+                          "no lossless class needs no headroom");
+    std::vector<uint64_t> queue(m_queues, 0);
+    Frame* frame = MakeFrame(BYTES, LOSSY);
+    for (bool more = true; more;)
+    {
+        more = false;
+        for (uint64_t& bytes : queue)
+        {
+            if (lossy.Admit(*frame, bytes))
+            {
+                bytes += BYTES;
+                more = true;
+            }
+        }
+    }
+    for (uint64_t bytes : queue)
+    {
+        NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(bytes),
+                                  expected,
+                                  2.0 * BYTES * (1 + m_alpha),
+                                  "a lossy queue");
+    }
+    NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(lossy.GetThreshold(m_alpha)),
+                              expected,
+                              2.0 * BYTES * (1 + m_alpha),
+                              "the threshold itself");
+    for (uint64_t bytes : queue)
+    {
+        for (; bytes > 0; bytes -= BYTES)
+        {
+            lossy.Release(*frame);
+        }
+    }
+    NS_TEST_EXPECT_MSG_EQ(lossy.GetUsed(), 0, "empty again");
+    NS_TEST_EXPECT_MSG_EQ(lossy.GetThreshold(1), SIZE, "and the pool whole");
+
+    // Lossless: senders stop when paused; pool is what guarantees and headroom leave.
+    constexpr uint64_t GUARANTEED = 1000;
+    constexpr uint64_t HEADROOM = 2000;
+    constexpr uint64_t RESUME_OFFSET = 3000;
+    configuration.guaranteed = GUARANTEED;
+    configuration.losslessClasses = 1 << LOSSLESS;
+    configuration.resumeOffset = RESUME_OFFSET;
+    SharedBuffer lossless;
+    NS_TEST_EXPECT_MSG_EQ(
+        lossless.Configure(configuration, std::vector<uint64_t>(m_queues, HEADROOM)),
+        0,
+        "the headroom fits");
+    const uint64_t pool = SIZE - m_queues * (GUARANTEED + HEADROOM);
+    NS_TEST_EXPECT_MSG_EQ(lossless.GetThreshold(1), pool, "the pool");
+    frame->priority = LOSSLESS;
+    std::vector<uint64_t> held(m_queues, 0);
+    for (bool more = true; more;)
+    {
+        more = false;
+        for (uint16_t port = 0; port < m_queues; port++)
+        {
+            if (!lossless.IsPausing(port, LOSSLESS))
+            {
+                frame->ingress = port;
+                NS_TEST_ASSERT_MSG_EQ(lossless.Admit(*frame, 0), true, "never refused");
+                held[port] += BYTES;
+                more = true;
+                const auto action = lossless.Decide(port, LOSSLESS);
+                NS_TEST_EXPECT_MSG_EQ((action == SharedBuffer::Action::PAUSE),
+                                      lossless.IsPausing(port, LOSSLESS),
+                                      "the answer is remembered");
+            }
+        }
+    }
+    for (uint64_t bytes : held)
+    {
+        NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(bytes - GUARANTEED),
+                                  m_alpha * static_cast<double>(pool) / (1 + m_queues * m_alpha),
+                                  2.0 * BYTES * (1 + m_alpha),
+                                  "use of an ingress port when it is paused");
+    }
+    // What is on its way still fits, to the last byte of the headroom.
+    for (uint16_t port = 0; port < m_queues; port++)
+    {
+        frame->ingress = port;
+        uint64_t more = 0;
+        while (lossless.Admit(*frame, 0))
+        {
+            more += BYTES;
+        }
+        held[port] += more;
+        NS_TEST_EXPECT_MSG_GT_OR_EQ(more + BYTES, HEADROOM, "headroom");
+        NS_TEST_EXPECT_MSG_LT_OR_EQ(more, HEADROOM + BYTES, "no more than headroom");
+    }
+    for (uint16_t port = 0; port < m_queues; port++)
+    {
+        frame->ingress = port;
+        bool resumed = false;
+        const uint64_t start = held[port];
+        for (; held[port] > 0; held[port] -= BYTES)
+        {
+            lossless.Release(*frame);
+            const bool resumes = lossless.Decide(port, LOSSLESS) == SharedBuffer::Action::RESUME;
+            NS_TEST_EXPECT_MSG_EQ((resumes && resumed), false, "one resume per pause");
+            const uint64_t left = held[port] - BYTES;
+            const uint64_t use = left > GUARANTEED ? left - GUARANTEED : 0;
+            // The headroom empties first; then the first moment that is far enough below.
+            if (!resumed && start - left > HEADROOM)
+            {
+                NS_TEST_EXPECT_MSG_EQ(
+                    resumes,
+                    (use == 0 || use + RESUME_OFFSET <= lossless.GetThreshold(m_alpha)),
+                    "resumes at the offset below the threshold");
+            }
+            resumed = resumed || resumes;
+        }
+        NS_TEST_EXPECT_MSG_EQ(resumed, true, "an empty port is not left paused");
+    }
+    NS_TEST_EXPECT_MSG_EQ(lossless.GetUsed(), 0, "empty again");
+    NS_TEST_EXPECT_MSG_EQ(lossless.GetThreshold(1), pool, "and the pool whole");
+    Frame::Free(frame);
+
+    // Headroom that does not fit is cut, and said so.
+    SharedBuffer small;
+    NS_TEST_EXPECT_MSG_EQ(small.Configure(configuration, {4000000, 1000000}),
+                          5000000 - SIZE / 2,
+                          "missing headroom");
+    Simulator::Destroy();
+}
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * The same law in a switch: output queues that two senders each overload stand at the threshold.
+ */
+class FabricCongestedQueuesTestCase : public TestCase
+{
+  public:
+    /**
+     * @param queues number of congested outputs
+     */
+    explicit FabricCongestedQueuesTestCase(uint32_t queues)
+        : TestCase("queue length at " + std::to_string(queues) + " overloaded outputs"),
+          m_queues(queues)
+    {
+    }
+
+  private:
+    void DoRun() override;
+
+    uint32_t m_queues;
+};
+
+void
+FabricCongestedQueuesTestCase::DoRun()
+{
+    constexpr uint32_t BYTES = 1000;
+    constexpr double ALPHA = 0.5;
+    constexpr uint64_t SIZE = 300000;
+    UsePicoseconds();
+    FabricHelper helper;
+    helper.SetSwitchAttribute("BufferSize", UintegerValue(SIZE));
+    helper.SetSwitchAttribute("LosslessClasses", UintegerValue(0));
+    helper.SetSwitchAttribute("LossyAlpha", DoubleValue(ALPHA));
+    Fabric fabric = helper.Install(
+        BuildTopology("single-switch", 3 * m_queues, DataRate("100Gbps"), NanoSeconds(100)));
+    std::vector<std::unique_ptr<Blaster>> senders;
+    for (uint32_t i = 0; i < 2 * m_queues; i++)
+    {
+        senders.push_back(std::make_unique<Blaster>(fabric.devices[m_queues + i],
+                                                    i % m_queues,
+                                                    BYTES,
+                                                    LOSSY,
+                                                    UINT64_MAX));
+        senders.back()->Start(0);
+    }
+    Simulator::Stop(MicroSeconds(200));
+    Simulator::Run();
+    for (uint16_t i = 0; i < m_queues; i++)
+    {
+        const FabricPort& port = fabric.devicesOfSwitches[0]->GetPort(i);
+        NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(port.GetQueueBytes(LOSSY)),
+                                  ALPHA * SIZE / (1 + m_queues * ALPHA),
+                                  3.0 * BYTES,
+                                  "queue " << i);
+        // The output never idles: 200 us less the way of the first frame.
+        NS_TEST_EXPECT_MSG_EQ_TOL(port.counters.transmittedFrames,
+                                  200000000u / LineTime(BYTES + 20, 100000000000),
+                                  3,
+                                  "frames at line rate");
+        NS_TEST_EXPECT_MSG_GT(port.counters.droppedFrames, 0, "the rest is dropped");
+    }
+    Simulator::Destroy();
+}
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * ECN marking by queue length: none up to Kmin, all above Kmax, between in linear proportion up to
+ * Pmax (binomial test), and never a frame that is not ECN capable.
+ */
+class FabricMarkingTestCase : public TestCase
+{
+  public:
+    FabricMarkingTestCase()
+        : TestCase("ECN marking")
+    {
+    }
+
+  private:
+    void DoRun() override;
+};
+
+void
+FabricMarkingTestCase::DoRun()
+{
+    UsePicoseconds();
+    constexpr uint32_t BYTES = 1000;
+    constexpr uint32_t FRAMES = 2000;
+    constexpr double KMIN = 400000;  // 4000 B per Gbit/s at 100 Gbit/s
+    constexpr double KMAX = 1600000; // 16000
+    constexpr double PMAX = 0.2;
+    double expected = 0;
+    double variance = 0;
+    uint64_t marked = 0;
+    uint64_t counted = 0;
+    for (uint32_t round = 0; round < 10; round++)
+    {
+        Fabric fabric = FabricHelper().Install(
+            BuildTopology("single-switch", 2, DataRate("100Gbps"), NanoSeconds(10)));
+        SwitchDevice& device = *fabric.devicesOfSwitches[0];
+        device.AssignStreams(100 + round);
+        Arrivals arrivals;
+        NoteArrivals(fabric.devices[1], arrivals);
+        // Fill the queue while it is paused, then let it drain: each length is passed once.
+        device.GetPort(1).Arrive(MakePause(1 << LOSSY, 1000));
+        for (uint32_t i = 0; i < FRAMES; i++)
+        {
+            Frame* frame = MakeFrame(BYTES, LOSSY);
+            frame->psn = i;
+            frame->ecn = i % 8 == 7 ? Ecn::NOT_ECT : Ecn::ECT;
+            device.Receive(frame, device.GetPort(0));
+        }
+        NS_TEST_ASSERT_MSG_EQ(device.GetPort(1).GetQueueBytes(LOSSY), FRAMES * BYTES, "filled");
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(arrivals.size(), FRAMES, "drained");
+        for (uint32_t i = 0; i < FRAMES; i++)
+        {
+            NS_TEST_ASSERT_MSG_EQ(arrivals[i].psn, i, "in order");
+            const double queue = (FRAMES - 1 - i) * BYTES; // behind it as it leaves
+            const bool ce = arrivals[i].ecn == Ecn::CE;
+            if (i % 8 == 7)
+            {
+                NS_TEST_EXPECT_MSG_EQ((arrivals[i].ecn == Ecn::NOT_ECT), true, "never marked");
+                continue;
+            }
+            if (queue > KMAX)
+            {
+                NS_TEST_EXPECT_MSG_EQ(ce, true, "above Kmax all are marked, queue " << queue);
+            }
+            else if (queue <= KMIN)
+            {
+                NS_TEST_EXPECT_MSG_EQ(ce, false, "up to Kmin none is marked, queue " << queue);
+            }
+            else
+            {
+                const double p = PMAX * (queue - KMIN) / (KMAX - KMIN);
+                expected += p;
+                variance += p * (1 - p);
+                marked += ce;
+            }
+            counted += ce;
+        }
+        NS_TEST_EXPECT_MSG_EQ(device.GetPort(1).counters.markedFrames, counted, "the counter");
+        counted = 0;
+        Simulator::Destroy();
+    }
+    NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(marked),
+                              expected,
+                              4 * std::sqrt(variance),
+                              "marks between Kmin and Kmax");
+}
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * The suite.
+ */
+class FabricBufferTestSuite : public TestSuite
+{
+  public:
+    FabricBufferTestSuite()
+        : TestSuite("distributed-training-fabric-buffer", TestSuite::Type::UNIT)
+    {
+        const auto add = [this](TestCase* test) { AddTestCase(test); };
+        for (uint32_t queues : {1, 2, 8})
+        {
+            add(new FabricThresholdTestCase(queues, 0.125));
+            add(new FabricThresholdTestCase(queues, 1));
+        }
+        add(new FabricCongestedQueuesTestCase(1));
+        add(new FabricCongestedQueuesTestCase(3));
+        add(new FabricMarkingTestCase);
+    }
+};
+
+/// The suite, registered.
+static FabricBufferTestSuite g_fabricBufferTestSuite;

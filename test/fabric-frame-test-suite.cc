@@ -1,0 +1,400 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabric-test-common.h"
+
+#include "ns3/byte-buffer.h"
+#include "ns3/data-rate.h"
+#include "ns3/event-id.h"
+#include "ns3/fabric-frame.h"
+#include "ns3/fabric-helper.h"
+#include "ns3/fabric-port.h"
+#include "ns3/nstime.h"
+#include "ns3/random-variable-stream.h"
+#include "ns3/simulator.h"
+#include "ns3/test.h"
+#include "ns3/time-resolution.h"
+#include "ns3/topology-builder.h"
+#include "ns3/topology-graph.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace ns3;
+using namespace ns3::training;
+using namespace ns3::training::tests;
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * Frames over h store-and-forward hops arrive at the very picosecond an independent recursion says,
+ * and cost one event per hop while the line is idle.
+ */
+class FabricHopTimeTestCase : public TestCase
+{
+  public:
+    /**
+     * @param name what is special
+     * @param hops the links
+     * @param sizes of the frames, sent back to back, bytes
+     */
+    FabricHopTimeTestCase(const std::string& name,
+                          std::vector<Hop> hops,
+                          std::vector<uint32_t> sizes)
+        : TestCase("time over store-and-forward hops: " + name),
+          m_hops(std::move(hops)),
+          m_sizes(std::move(sizes))
+    {
+    }
+
+  private:
+    void DoRun() override;
+
+    std::vector<Hop> m_hops;
+    std::vector<uint32_t> m_sizes;
+};
+
+void
+FabricHopTimeTestCase::DoRun()
+{
+    constexpr int64_t START = 1000003;
+    UsePicoseconds();
+    Fabric fabric = FabricHelper().Install(MakeChain(m_hops));
+    Arrivals arrivals;
+    NoteArrivals(fabric.devices[1], arrivals);
+    FabricPort& port = fabric.devices[0]->GetPort();
+    Simulator::Run(); // nodes initialize
+    const uint64_t before = Simulator::GetEventCount();
+    In(START, [&]() {
+        for (uint32_t size : m_sizes)
+        {
+            port.Send(MakeFrame(size, LOSSLESS));
+        }
+    });
+    Simulator::Run();
+
+    // A rate at which a byte is a whole number of picoseconds is exact; at others each hop may
+    // round.
+    bool exact = true;
+    std::vector<int64_t> free(m_hops.size(), 0);
+    std::vector<int64_t> expected;
+    for (uint32_t size : m_sizes)
+    {
+        int64_t time = START;
+        for (std::size_t i = 0; i < m_hops.size(); i++)
+        {
+            exact = exact && 8000000000000 % m_hops[i].rate == 0;
+            const int64_t begin = std::max(time, free[i]);
+            free[i] = begin + LineTime(size + 20, m_hops[i].rate);
+            time = begin + LineTime(size + 8, m_hops[i].rate) + m_hops[i].delay;
+        }
+        expected.push_back(time);
+    }
+    NS_TEST_ASSERT_MSG_EQ(arrivals.size(), m_sizes.size(), "every frame arrives");
+    for (std::size_t i = 0; i < arrivals.size(); i++)
+    {
+        NS_TEST_EXPECT_MSG_EQ_TOL(arrivals[i].time,
+                                  expected[i],
+                                  exact ? 0 : static_cast<int64_t>(m_hops.size()),
+                                  "arrival of frame " << i);
+        NS_TEST_EXPECT_MSG_EQ(arrivals[i].bytes, m_sizes[i], "frames stay in order");
+    }
+    NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
+    if (exact && m_sizes.size() == 1)
+    {
+        NS_TEST_EXPECT_MSG_EQ(Simulator::GetEventCount() - before,
+                              1 + m_hops.size(),
+                              "one event per hop");
+    }
+    Simulator::Destroy();
+}
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * A burst of n equal frames takes (n - 1) line times longer than one, and every port after the
+ * first is found idle: n * h events for the hops and n - 1 for the first line.
+ */
+class FabricBurstTestCase : public TestCase
+{
+  public:
+    /**
+     * @param hops number of links
+     * @param rate of them, bit/s; a byte must be a whole number of picoseconds
+     * @param frames in the burst
+     */
+    FabricBurstTestCase(uint32_t hops, uint64_t rate, uint32_t frames)
+        : TestCase("burst of " + std::to_string(frames) + " frames over " + std::to_string(hops) +
+                   " hops"),
+          m_hops(hops),
+          m_rate(rate),
+          m_frames(frames)
+    {
+    }
+
+  private:
+    void DoRun() override;
+
+    uint32_t m_hops;
+    uint64_t m_rate;
+    uint32_t m_frames;
+};
+
+void
+FabricBurstTestCase::DoRun()
+{
+    constexpr uint32_t BYTES = 4158;
+    constexpr int64_t DELAY = 500000;
+    UsePicoseconds();
+    Fabric fabric = FabricHelper().Install(MakeChain(std::vector<Hop>(m_hops, Hop{m_rate, DELAY})));
+    Arrivals arrivals;
+    NoteArrivals(fabric.devices[1], arrivals);
+    Simulator::Run(); // nodes initialize
+    const uint64_t before = Simulator::GetEventCount();
+    In(0, [&]() {
+        for (uint32_t i = 0; i < m_frames; i++)
+        {
+            fabric.devices[0]->GetPort().Send(MakeFrame(BYTES, LOSSLESS));
+        }
+    });
+    Simulator::Run();
+    const int64_t byteTime = 8000000000000 / static_cast<int64_t>(m_rate);
+    NS_TEST_ASSERT_MSG_EQ(arrivals.size(), m_frames, "every frame arrives");
+    NS_TEST_EXPECT_MSG_EQ(arrivals.back().time,
+                          m_hops * ((BYTES + 8) * byteTime + DELAY) +
+                              (m_frames - 1) * (BYTES + 20) * byteTime,
+                          "closed form");
+    NS_TEST_EXPECT_MSG_EQ(Simulator::GetEventCount() - before,
+                          1 + uint64_t{m_frames} * m_hops + m_frames - 1,
+                          "events");
+    NS_TEST_EXPECT_MSG_EQ(fabric.GetPacketHops(), uint64_t{m_frames} * m_hops, "packet hops");
+    NS_TEST_EXPECT_MSG_EQ(fabric.GetTotal().markedFrames, 0, "nothing ever waits in a switch");
+    Simulator::Destroy();
+}
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * Under random traffic with losses and drops nothing appears or vanishes unaccounted for.
+ */
+class FabricConservationTestCase : public TestCase
+{
+  public:
+    FabricConservationTestCase()
+        : TestCase("every frame is received, lost or dropped")
+    {
+    }
+
+  private:
+    void DoRun() override;
+};
+
+void
+FabricConservationTestCase::DoRun()
+{
+    constexpr uint32_t HOSTS = 16;
+    constexpr uint32_t FRAMES = 400;
+    UsePicoseconds();
+    FabricHelper helper;
+    helper.SetSwitchAttribute("BufferSize", UintegerValue(400000));
+    helper.SetLoss(0.01);
+    const TopologyGraph graph =
+        BuildTopology("leaf-spine:leaves=4,spines=2", HOSTS, DataRate("100Gbps"), NanoSeconds(500));
+    Fabric fabric = helper.Install(graph);
+    uint64_t delivered = 0;
+    uint64_t deliveredBytes = 0;
+    uint64_t misdelivered = 0;
+    for (uint32_t host = 0; host < HOSTS; host++)
+    {
+        fabric.devices[host]->SetRdmaReceiver([&, host](Frame* frame) {
+            delivered++;
+            deliveredBytes += frame->bytes;
+            misdelivered += frame->destination != host;
+            Frame::Free(frame);
+        });
+    }
+    auto random = CreateObject<UniformRandomVariable>();
+    random->SetStream(1);
+    uint64_t injectedBytes = 0;
+    for (uint32_t i = 0; i < HOSTS * FRAMES; i++)
+    {
+        const uint32_t source = i % HOSTS;
+        // One host in four is a hot spot, so that buffers fill.
+        const uint32_t destination =
+            (source + 1 + random->GetInteger(0, random->GetInteger(0, 3) ? 0 : HOSTS - 2)) % HOSTS;
+        const uint32_t to = random->GetInteger(0, 1) ? 15 - source / 15 : destination;
+        const uint32_t bytes = random->GetInteger(64, 9216);
+        const uint8_t priority = random->GetInteger(0, 7);
+        injectedBytes += bytes;
+        In(random->GetInteger(0, 100000000), [&fabric, source, to, bytes, priority]() {
+            Frame* frame = MakeFrame(bytes, priority, source, to);
+            frame->ecn = Ecn::ECT;
+            fabric.devices[source]->GetPort().Send(frame);
+        });
+    }
+    Simulator::Run();
+    for (const auto& channel : fabric.channels)
+    {
+        for (uint32_t end = 0; end < 2; end++)
+        {
+            const PortCounters& here = channel->GetPort(end).counters;
+            const PortCounters& there = channel->GetPort(1 - end).counters;
+            NS_TEST_EXPECT_MSG_EQ(here.transmittedFrames,
+                                  there.receivedFrames + here.lostFrames,
+                                  "frames of a link");
+            NS_TEST_EXPECT_MSG_EQ(here.transmittedBytes,
+                                  there.receivedBytes + here.lostBytes,
+                                  "bytes of a link");
+        }
+    }
+    for (const auto& device : fabric.devicesOfSwitches)
+    {
+        PortCounters sum;
+        for (uint16_t i = 0; i < device->GetNPorts(); i++)
+        {
+            const PortCounters& port = device->GetPort(i).counters;
+            sum.receivedFrames += port.receivedFrames - port.pausesReceived;
+            sum.transmittedFrames += port.transmittedFrames - port.pausesSent;
+            sum.droppedFrames += port.droppedFrames;
+        }
+        NS_TEST_EXPECT_MSG_EQ(sum.receivedFrames,
+                              sum.transmittedFrames + sum.droppedFrames,
+                              "frames of a switch");
+        NS_TEST_EXPECT_MSG_EQ(device->GetBuffer().GetUsed(), 0, "the buffer is empty at the end");
+        NS_TEST_EXPECT_MSG_LT_OR_EQ(device->GetBuffer().GetPeak(), 400000, "memory is finite");
+    }
+    const PortCounters total = fabric.GetTotal();
+    const uint64_t pauseFrames = total.pausesSent - total.pausesReceived; // of these, lost
+    NS_TEST_EXPECT_MSG_GT(total.droppedFrames, 0, "the test must reach the drops");
+    NS_TEST_EXPECT_MSG_GT(total.lostFrames, 0, "and the losses");
+    NS_TEST_EXPECT_MSG_GT(total.pausesReceived, 0, "and the pauses");
+    NS_TEST_EXPECT_MSG_EQ(misdelivered, 0, "frames reach the host they go to");
+    NS_TEST_EXPECT_MSG_EQ(uint64_t{HOSTS} * FRAMES,
+                          delivered + total.droppedFrames + total.lostFrames - pauseFrames,
+                          "injected = delivered + dropped + lost");
+    NS_TEST_EXPECT_MSG_EQ(injectedBytes,
+                          deliveredBytes + total.droppedBytes + total.lostBytes -
+                              pauseFrames * Frame::MINIMUM_BYTES,
+                          "the same in bytes");
+    NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
+    Simulator::Destroy();
+}
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * The frame pool over several simulations, some of which end with frames in flight.
+ */
+class FabricPoolTestCase : public TestCase
+{
+  public:
+    FabricPoolTestCase()
+        : TestCase("frame pool over several simulations")
+    {
+    }
+
+  private:
+    void DoRun() override;
+};
+
+void
+FabricPoolTestCase::DoRun()
+{
+    UsePicoseconds();
+    for (uint32_t cycle = 0; cycle < 5; cycle++)
+    {
+        NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "a simulation starts with none");
+        Fabric fabric = FabricHelper().Install(
+            BuildTopology("single-switch", 4, DataRate("100Gbps"), MicroSeconds(1)));
+        auto buffer = Create<ByteBuffer>();
+        buffer->bytes.resize(100);
+        for (uint32_t i = 0; i < 1000; i++)
+        {
+            Frame* frame = MakeFrame(1000, LOSSLESS, i % 3, 3);
+            frame->payload = buffer;
+            fabric.devices[i % 3]->GetPort().Send(frame);
+        }
+        NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 1000, "all are in use");
+        if (cycle % 2)
+        {
+            Simulator::Stop(MicroSeconds(10));
+        }
+        Simulator::Run();
+        if (cycle % 2)
+        {
+            NS_TEST_EXPECT_MSG_GT(Frame::GetInUse(), 0, "it was cut short");
+        }
+        else
+        {
+            NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all are given back");
+            NS_TEST_EXPECT_MSG_EQ(buffer->GetReferenceCount(), 1, "with their payload");
+        }
+        Simulator::Destroy();
+        NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "none after the simulation");
+    }
+    // Last in, first out: the memory that is still in the cache.
+    Frame* a = MakeFrame(64, LOSSY);
+    Frame* b = MakeFrame(64, LOSSY);
+    NS_TEST_EXPECT_MSG_NE(a, b, "two frames");
+    b->ecn = Ecn::CE;
+    b->ackRequest = true;
+    b->payloadBytes = 7;
+    Frame::Free(a);
+    Frame::Free(b);
+    Frame* c = Frame::Allocate(FrameKind::ROCE_ACK);
+    NS_TEST_EXPECT_MSG_EQ(c, b, "the last one freed");
+    NS_TEST_EXPECT_MSG_EQ((c->ecn == Ecn::NOT_ECT && !c->ackRequest && c->payloadBytes == 0),
+                          true,
+                          "nothing is left of its last use");
+    Frame::Free(c);
+    Simulator::Destroy();
+}
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * The suite.
+ */
+class FabricFrameTestSuite : public TestSuite
+{
+  public:
+    FabricFrameTestSuite()
+        : TestSuite("distributed-training-fabric-frame", TestSuite::Type::UNIT)
+    {
+        const auto add = [this](TestCase* test) { AddTestCase(test); };
+        add(new FabricHopTimeTestCase("400G, 64 B", {{400 * GIGA, 0}}, {64}));
+        add(new FabricHopTimeTestCase(
+            "400G, 4158 B, 3 hops",
+            {{400 * GIGA, 500000}, {400 * GIGA, 500000}, {400 * GIGA, 500000}},
+            {4158}));
+        add(new FabricHopTimeTestCase("100G, 1500 B, 6 hops",
+                                      std::vector<Hop>(6, {100 * GIGA, 1234567}),
+                                      {1500}));
+        add(new FabricHopTimeTestCase("1 Mbit/s, 9216 B",
+                                      {{1000000, 1}, {1000000, 999999999}},
+                                      {9216}));
+        add(new FabricHopTimeTestCase("odd rates",
+                                      {{7 * GIGA, 1}, {33333333333, 17}, {99999999977, 1000}},
+                                      {1501}));
+        add(new FabricHopTimeTestCase("odd rates, burst",
+                                      {{7 * GIGA, 1}, {3 * GIGA, 17}},
+                                      std::vector<uint32_t>(20, 777)));
+        add(new FabricHopTimeTestCase("fast to slow, mixed sizes",
+                                      {{400 * GIGA, 100}, {100 * GIGA, 2000}, {25 * GIGA, 30000}},
+                                      {64, 9216, 65, 1500, 4158, 64, 64, 9000, 333}));
+        add(new FabricHopTimeTestCase("slow to fast, mixed sizes",
+                                      {{10 * GIGA, 100}, {40 * GIGA, 2000}, {800 * GIGA, 30000}},
+                                      {9216, 64, 64, 64, 1500, 4158, 64, 9216, 64}));
+        for (uint32_t hops : {1, 2, 5})
+        {
+            for (uint32_t frames : {1, 2, 1000})
+            {
+                add(new FabricBurstTestCase(hops, 400 * GIGA, frames));
+            }
+        }
+        add(new FabricConservationTestCase);
+        add(new FabricPoolTestCase);
+    }
+};
+
+/// The suite, registered.
+static FabricFrameTestSuite g_fabricFrameTestSuite;

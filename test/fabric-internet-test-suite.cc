@@ -1,0 +1,296 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabric-test-common.h"
+
+#include "ns3/boolean.h"
+#include "ns3/config.h"
+#include "ns3/data-rate.h"
+#include "ns3/double.h"
+#include "ns3/event-id.h"
+#include "ns3/fabric-frame.h"
+#include "ns3/fabric-helper.h"
+#include "ns3/global-value.h"
+#include "ns3/host-device.h"
+#include "ns3/inet-socket-address.h"
+#include "ns3/internet-stack-helper.h"
+#include "ns3/ipv4-l3-protocol.h"
+#include "ns3/ipv4-static-routing-helper.h"
+#include "ns3/nstime.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/tcp-socket-factory.h"
+#include "ns3/test.h"
+#include "ns3/time-resolution.h"
+#include "ns3/topology-builder.h"
+#include "ns3/udp-socket-factory.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+using namespace ns3;
+using namespace ns3::training;
+using namespace ns3::training::tests;
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * ns-3's own UDP and TCP over the fabric.
+ */
+class FabricInternetTestCase : public TestCase
+{
+  public:
+    /**
+     * @param tcp TCP, or else UDP
+     * @param checksums whether ns-3 computes checksums
+     */
+    FabricInternetTestCase(bool tcp, bool checksums)
+        : TestCase(std::string("stock ns-3 ") + (tcp ? "TCP" : "UDP") + " and ECN" +
+                   (checksums ? ", with checksums" : "")),
+          m_tcp(tcp),
+          m_checksums(checksums)
+    {
+    }
+
+  private:
+    void DoRun() override;
+    void RunUdp(Fabric& fabric);
+    void RunTcp(Fabric& fabric);
+
+    /**
+     * Counts the ECN fields of packets that reach the IP layer of host 0.
+     * @param packet with its IP header
+     * @param ipv4 the layer
+     * @param interface it came in by
+     */
+    void OnIp(Ptr<const Packet> packet, Ptr<Ipv4> ipv4, uint32_t interface);
+
+    /**
+     * @param socket a TCP socket of the receiver
+     * @param from the sender
+     */
+    void OnAccept(Ptr<Socket> socket, const Address& from);
+
+    /**
+     * @param socket a receiver that has data
+     */
+    void OnData(Ptr<Socket> socket);
+
+    /**
+     * @param socket a TCP sender
+     * @param space free bytes in its buffer
+     */
+    void OnSpace(Ptr<Socket> socket, uint32_t space);
+
+    bool m_tcp;
+    bool m_checksums;
+    uint64_t m_ip[4]{};                   // packets by ECN field
+    uint64_t m_received{0};               // bytes
+    uint64_t m_wrong{0};                  // bytes that differ from what was sent
+    int64_t m_lastReceived{0};            // ps
+    std::map<Ptr<Socket>, uint64_t> m_at; // bytes so far, by socket
+    std::vector<Ptr<Socket>> m_accepted;
+};
+
+void
+FabricInternetTestCase::OnIp(Ptr<const Packet> packet, Ptr<Ipv4>, uint32_t)
+{
+    Ipv4Header header;
+    packet->PeekHeader(header);
+    m_ip[header.GetEcn()]++;
+}
+
+void
+FabricInternetTestCase::OnAccept(Ptr<Socket> socket, const Address&)
+{
+    m_accepted.push_back(socket);
+    socket->SetRecvCallback(MakeCallback(&FabricInternetTestCase::OnData, this));
+}
+
+void
+FabricInternetTestCase::OnData(Ptr<Socket> socket)
+{
+    while (Ptr<Packet> packet = socket->Recv())
+    {
+        std::vector<uint8_t> bytes(packet->GetSize());
+        packet->CopyData(bytes.data(), packet->GetSize());
+        uint64_t& at = m_at[socket];
+        for (uint8_t byte : bytes)
+        {
+            m_wrong += byte != static_cast<uint8_t>(at++ % 251);
+        }
+        m_received += bytes.size();
+        m_lastReceived = PicosecondsNow();
+    }
+}
+
+void
+FabricInternetTestCase::OnSpace(Ptr<Socket> socket, uint32_t)
+{
+    constexpr uint64_t TOTAL = 1000000;
+    uint64_t& at = m_at[socket];
+    while (at < TOTAL && socket->GetTxAvailable() > 0)
+    {
+        std::vector<uint8_t> bytes(
+            std::min<uint64_t>({TOTAL - at, socket->GetTxAvailable(), 10000}));
+        for (std::size_t i = 0; i < bytes.size(); i++)
+        {
+            bytes[i] = static_cast<uint8_t>((at + i) % 251);
+        }
+        const int sent = socket->Send(bytes.data(), static_cast<uint32_t>(bytes.size()), 0);
+        if (sent <= 0)
+        {
+            return;
+        }
+        at += static_cast<uint64_t>(sent);
+    }
+}
+
+void
+FabricInternetTestCase::DoRun()
+{
+    UsePicoseconds();
+    GlobalValue::Bind("ChecksumEnabled", BooleanValue(m_checksums));
+    FabricHelper helper;
+    helper.SetSwitchAttribute("EcnKminPerGbps", DoubleValue(0));
+    helper.SetSwitchAttribute("EcnKmaxPerGbps", DoubleValue(0));
+    Fabric fabric =
+        helper.Install(BuildTopology("single-switch", 3, DataRate("10Gbps"), MicroSeconds(1)));
+    InternetStackHelper stack;
+    stack.SetRoutingHelper(Ipv4StaticRoutingHelper());
+    stack.SetIpv6StackInstall(false);
+    for (uint32_t host = 0; host < 3; host++)
+    {
+        stack.Install(fabric.hosts.Get(host));
+        auto ipv4 = fabric.hosts.Get(host)->GetObject<Ipv4>();
+        const uint32_t interface = ipv4->AddInterface(fabric.devices[host]);
+        ipv4->AddAddress(interface,
+                         Ipv4InterfaceAddress(HostDevice::GetIpv4Address(host), "255.0.0.0"));
+        ipv4->SetUp(interface);
+    }
+    fabric.hosts.Get(0)->GetObject<Ipv4L3Protocol>()->TraceConnectWithoutContext(
+        "Rx",
+        MakeCallback(&FabricInternetTestCase::OnIp, this));
+    m_tcp ? RunTcp(fabric) : RunUdp(fabric);
+    NS_TEST_EXPECT_MSG_EQ(m_wrong, 0, "bytes arrive as they were sent");
+    NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
+    m_accepted.clear();
+    m_at.clear();
+    Simulator::Destroy();
+    GlobalValue::Bind("ChecksumEnabled", BooleanValue(false));
+}
+
+void
+FabricInternetTestCase::RunUdp(Fabric& fabric)
+{
+    auto receiver = Socket::CreateSocket(fabric.hosts.Get(0), UdpSocketFactory::GetTypeId());
+    receiver->Bind(InetSocketAddress(Ipv4Address::GetAny(), 9));
+    receiver->SetRecvCallback(MakeCallback(&FabricInternetTestCase::OnData, this));
+    std::vector<uint8_t> bytes(20000);
+    for (std::size_t i = 0; i < bytes.size(); i++)
+    {
+        bytes[i] = static_cast<uint8_t>(i % 251);
+    }
+    std::vector<Ptr<Socket>> senders;
+    for (uint32_t host = 1; host < 3; host++)
+    {
+        auto sender = Socket::CreateSocket(fabric.hosts.Get(host), UdpSocketFactory::GetTypeId());
+        sender->Bind();
+        sender->Connect(InetSocketAddress(HostDevice::GetIpv4Address(0), 9));
+        senders.push_back(sender);
+    }
+    // 100 bytes alone: 146 on the Ethernet, exactly two hops later.
+    In(0, [&]() { senders[0]->Send(bytes.data(), 100, 0); });
+    Simulator::Run();
+    NS_TEST_EXPECT_MSG_EQ(m_received, 100, "one datagram");
+    NS_TEST_EXPECT_MSG_EQ(m_lastReceived,
+                          2 * (LineTime(100 + 28 + 18 + 8, 10000000000) + 1000000),
+                          "time of a datagram");
+    // A short one is padded to the minimum frame.
+    m_at.clear();
+    int64_t start = PicosecondsNow();
+    In(0, [&]() { senders[0]->Send(bytes.data(), 1, 0); });
+    Simulator::Run();
+    NS_TEST_EXPECT_MSG_EQ(m_lastReceived - start,
+                          2 * (LineTime(64 + 8, 10000000000) + 1000000),
+                          "time of a shortest frame");
+    NS_TEST_EXPECT_MSG_EQ(m_received, 101, "the padding is gone");
+    // Larger than the MTU: IP fragments it.
+    m_at.clear();
+    In(0, [&]() { senders[0]->Send(bytes.data(), 20000, 0); });
+    Simulator::Run();
+    NS_TEST_EXPECT_MSG_EQ(m_received, 20101, "a datagram in fragments");
+    NS_TEST_EXPECT_MSG_EQ((m_ip[0] > 0 && m_ip[1] + m_ip[2] + m_ip[3] == 0), true, "no ECN");
+
+    // Two senders at once, so that a queue forms; host 1 is ECN capable, host 2 is not.
+    m_at.clear();
+    m_ip[0] = 0;
+    senders[0]->SetIpTos(2);
+    In(0, [&]() {
+        for (uint32_t i = 0; i < 50; i++)
+        {
+            senders[0]->Send(bytes.data(), 1000, 0);
+            senders[1]->Send(bytes.data(), 1000, 0);
+        }
+    });
+    m_wrong = 0;
+    Simulator::Run();
+    m_wrong = 0; // two senders mix, so content is not looked at here
+    NS_TEST_EXPECT_MSG_EQ(m_received, 120101, "all arrive");
+    NS_TEST_EXPECT_MSG_EQ(m_ip[0], 50, "NOT_ECT stays");
+    NS_TEST_EXPECT_MSG_EQ(m_ip[2] + m_ip[3], 50, "the others are ECN capable");
+    NS_TEST_EXPECT_MSG_GT_OR_EQ(m_ip[3], 40, "marked where a queue stood behind them");
+    NS_TEST_EXPECT_MSG_EQ(fabric.GetTotal().markedFrames, m_ip[3], "as the switch counts");
+}
+
+void
+FabricInternetTestCase::RunTcp(Fabric& fabric)
+{
+    Config::SetDefault("ns3::TcpSocketBase::UseEcn", StringValue("On"));
+    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(1448));
+    auto listener = Socket::CreateSocket(fabric.hosts.Get(0), TcpSocketFactory::GetTypeId());
+    listener->Bind(InetSocketAddress(Ipv4Address::GetAny(), 9));
+    listener->Listen();
+    listener->SetAcceptCallback(MakeNullCallback<bool, Ptr<Socket>, const Address&>(),
+                                MakeCallback(&FabricInternetTestCase::OnAccept, this));
+    std::vector<Ptr<Socket>> senders;
+    for (uint32_t host = 1; host < 3; host++)
+    {
+        auto sender = Socket::CreateSocket(fabric.hosts.Get(host), TcpSocketFactory::GetTypeId());
+        sender->Bind();
+        sender->SetSendCallback(MakeCallback(&FabricInternetTestCase::OnSpace, this));
+        sender->Connect(InetSocketAddress(HostDevice::GetIpv4Address(0), 9));
+        senders.push_back(sender);
+    }
+    Simulator::Stop(Seconds(20));
+    Simulator::Run();
+    Config::Reset();
+    NS_TEST_EXPECT_MSG_EQ(m_received, 2000000, "both streams are complete");
+    NS_TEST_EXPECT_MSG_GT(m_ip[2], 0, "ECN was negotiated");
+    NS_TEST_EXPECT_MSG_GT(m_ip[3], 0, "marks reach the receiver's IP header");
+    NS_TEST_EXPECT_MSG_EQ(fabric.GetTotal().markedFrames, m_ip[3], "as the switch counts");
+}
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * The suite.
+ */
+class FabricInternetTestSuite : public TestSuite
+{
+  public:
+    FabricInternetTestSuite()
+        : TestSuite("distributed-training-fabric-internet", TestSuite::Type::UNIT)
+    {
+        const auto add = [this](TestCase* test) { AddTestCase(test); };
+        add(new FabricInternetTestCase(false, false));
+        add(new FabricInternetTestCase(true, false));
+        add(new FabricInternetTestCase(false, true));
+        add(new FabricInternetTestCase(true, true));
+    }
+};
+
+/// The suite, registered.
+static FabricInternetTestSuite g_fabricInternetTestSuite;

@@ -1,0 +1,377 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabric-test-common.h"
+
+#include "ns3/data-rate.h"
+#include "ns3/event-id.h"
+#include "ns3/fabric-frame.h"
+#include "ns3/fabric-helper.h"
+#include "ns3/fabric-port.h"
+#include "ns3/nstime.h"
+#include "ns3/simulator.h"
+#include "ns3/test.h"
+#include "ns3/time-resolution.h"
+#include "ns3/topology-builder.h"
+#include "ns3/uinteger.h"
+
+#include <cmath>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace ns3;
+using namespace ns3::training;
+using namespace ns3::training::tests;
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * Priority flow control: with headroom, an incast of blasting senders loses nothing and keeps the
+ * receiver's line full; with a memory too small for the headroom it loses frames.
+ */
+class FabricIncastTestCase : public TestCase
+{
+  public:
+    /**
+     * @param senders number of them
+     * @param rate of each link, bit/s
+     * @param delay of each link
+     * @param bytes frame size
+     * @param buffer memory of the switch, bytes
+     * @param lossless whether nothing may be dropped
+     */
+    FabricIncastTestCase(uint32_t senders,
+                         uint64_t rate,
+                         int64_t delay,
+                         uint32_t bytes,
+                         uint64_t buffer,
+                         bool lossless)
+        : TestCase("incast of " + std::to_string(senders) + " at " + std::to_string(rate) +
+                   " bit/s, " + std::to_string(bytes) + " bytes, buffer " + std::to_string(buffer)),
+          m_senders(senders),
+          m_rate(rate),
+          m_delay(delay),
+          m_bytes(bytes),
+          m_buffer(buffer),
+          m_lossless(lossless)
+    {
+    }
+
+  private:
+    void DoRun() override;
+
+    uint32_t m_senders;
+    uint64_t m_rate;
+    int64_t m_delay;
+    uint32_t m_bytes;
+    uint64_t m_buffer;
+    bool m_lossless;
+};
+
+void
+FabricIncastTestCase::DoRun()
+{
+    UsePicoseconds();
+    FabricHelper helper;
+    helper.SetSwitchAttribute("BufferSize", UintegerValue(m_buffer));
+    Fabric fabric = helper.Install(
+        BuildTopology("single-switch", m_senders + 1, DataRate(m_rate), TimeStep(m_delay)));
+    NS_TEST_EXPECT_MSG_EQ((fabric.missingHeadroom == 0), m_lossless, "headroom");
+    Arrivals arrivals;
+    NoteArrivals(fabric.devices[0], arrivals);
+    const uint64_t frames = 200;
+    std::vector<std::unique_ptr<Blaster>> senders;
+    for (uint32_t i = 1; i <= m_senders; i++)
+    {
+        senders.push_back(
+            std::make_unique<Blaster>(fabric.devices[i], 0, m_bytes, LOSSLESS, frames));
+        senders.back()->Start(i);
+    }
+    Simulator::Run();
+    const PortCounters total = fabric.GetTotal();
+    NS_TEST_EXPECT_MSG_EQ(arrivals.size() + total.droppedFrames,
+                          frames * m_senders,
+                          "received or dropped");
+    NS_TEST_EXPECT_MSG_EQ((total.droppedFrames == 0), m_lossless, "drops");
+    NS_TEST_EXPECT_MSG_GT(total.pausesSent, 0, "senders were paused");
+    NS_TEST_EXPECT_MSG_EQ(total.pausesSent, total.pausesReceived, "no pause is lost");
+    for (uint32_t i = 1; i <= m_senders; i++)
+    {
+        NS_TEST_EXPECT_MSG_EQ(senders[i - 1]->sent, frames, "every sender has finished");
+    }
+    if (m_lossless)
+    {
+        // A pause never empties the switch, so the receiver's line is busy throughout.
+        NS_TEST_EXPECT_MSG_EQ_TOL(
+            static_cast<double>(arrivals.back().time - arrivals.front().time),
+            static_cast<double>(LineTime((m_bytes + 20) * (arrivals.size() - 1), m_rate)),
+            static_cast<double>(arrivals.size()),
+            "line rate at the receiver");
+        // Arbitration by pauses is fair between ingress ports: at half-time all have sent alike.
+        std::map<uint32_t, double> share;
+        for (std::size_t i = 0; i < arrivals.size() / 2; i++)
+        {
+            share[arrivals[i].source]++;
+        }
+        double sum = 0;
+        double squares = 0;
+        for (const auto& [source, count] : share)
+        {
+            sum += count;
+            squares += count * count;
+        }
+        NS_TEST_EXPECT_MSG_GT(sum * sum / (m_senders * squares), 0.97, "Jain's fairness index");
+    }
+    NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
+    Simulator::Destroy();
+}
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * The headroom suffices at its worst: pauses wait behind the largest frames, and senders have just
+ * begun another one.
+ */
+class FabricHeadroomTestCase : public TestCase
+{
+  public:
+    /**
+     * @param bytes size of all frames and the largest there is
+     */
+    explicit FabricHeadroomTestCase(uint32_t bytes)
+        : TestCase("headroom for frames of " + std::to_string(bytes) + " bytes"),
+          m_bytes(bytes)
+    {
+    }
+
+  private:
+    void DoRun() override;
+
+    uint32_t m_bytes;
+};
+
+void
+FabricHeadroomTestCase::DoRun()
+{
+    UsePicoseconds();
+    constexpr uint32_t PHASES = 24;
+    const int64_t lineTime = LineTime(m_bytes + 20, 100000000000);
+    uint64_t dropped = 0;
+    uint64_t pauses = 0;
+    for (uint32_t phase = 0; phase < PHASES; phase++)
+    {
+        FabricHelper helper;
+        helper.SetSwitchAttribute("BufferSize", UintegerValue(1000000));
+        helper.SetSwitchAttribute("LargestFrame", UintegerValue(m_bytes));
+        Fabric fabric = helper.Install(
+            BuildTopology("single-switch",
+                          3,
+                          DataRate("100Gbps"),
+                          TimeStep(100000 + (phase * 7 % PHASES) * lineTime / PHASES)));
+        // Host 0 overloads a host that does not listen; host 2 fills the way of the pauses.
+        fabric.devicesOfSwitches[0]->GetPort(1).Arrive(MakePause(1 << LOSSLESS, 65535));
+        Blaster sender(fabric.devices[0], 1, m_bytes, LOSSLESS, 1000);
+        Blaster reverse(fabric.devices[2], 0, m_bytes, LOSSY, 400);
+        sender.Start(lineTime);
+        reverse.Start(phase * lineTime / PHASES);
+        Simulator::Stop(MicroSeconds(300)); // within 65535 quanta
+        Simulator::Run();
+        const PortCounters& port = fabric.devicesOfSwitches[0]->GetPort(1).counters;
+        dropped += port.droppedFrames;
+        pauses += fabric.devicesOfSwitches[0]->GetPort(0).counters.pausesSent;
+        NS_TEST_EXPECT_MSG_EQ(fabric.missingHeadroom, 0, "the headroom fits");
+        NS_TEST_EXPECT_MSG_LT(sender.sent, 1000, "the sender is paused");
+        Simulator::Destroy();
+    }
+    NS_TEST_EXPECT_MSG_EQ(dropped, 0, "lossless frames dropped");
+    NS_TEST_EXPECT_MSG_GT_OR_EQ(pauses, PHASES, "pauses");
+}
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * Congestion that outlasts a pause: the switch renews it, and still nothing is dropped.
+ */
+class FabricLongPauseTestCase : public TestCase
+{
+  public:
+    FabricLongPauseTestCase()
+        : TestCase("a pause is renewed before it expires")
+    {
+    }
+
+  private:
+    void DoRun() override;
+};
+
+void
+FabricLongPauseTestCase::DoRun()
+{
+    UsePicoseconds();
+    FabricHelper helper;
+    helper.SetSwitchAttribute("BufferSize", UintegerValue(1000000));
+    Fabric fabric =
+        helper.Install(BuildTopology("single-switch", 2, DataRate("100Gbps"), NanoSeconds(500)));
+    Arrivals arrivals;
+    NoteArrivals(fabric.devices[1], arrivals);
+    Blaster sender(fabric.devices[0], 1, 4158, LOSSLESS, 2000);
+    sender.Start(0);
+    // The receiver does not listen for 3 ms, nine times the longest pause at 100 Gbit/s.
+    for (int64_t time = 0; time < 3000000000; time += 100000000)
+    {
+        In(time, [&]() { fabric.devices[1]->GetPort().SendPause(1 << LOSSLESS, 65535); });
+    }
+    In(3000000000, [&]() { fabric.devices[1]->GetPort().SendPause(1 << LOSSLESS, 0); });
+    uint64_t sentEarly = 0;
+    uint64_t sentLate = 0;
+    In(300000000, [&]() { sentEarly = sender.sent; });
+    In(2999000000, [&]() { sentLate = sender.sent; });
+    Simulator::Run();
+    NS_TEST_EXPECT_MSG_LT(sentEarly, 2000, "the sender is paused");
+    NS_TEST_EXPECT_MSG_EQ(sentLate, sentEarly, "and stays so");
+    NS_TEST_EXPECT_MSG_EQ(fabric.GetTotal().droppedFrames, 0, "lossless frames dropped");
+    NS_TEST_EXPECT_MSG_EQ(arrivals.size(), 2000, "all arrive in the end");
+    NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
+    Simulator::Destroy();
+}
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * A pause holds its priorities, and only these, for quanta * 512 bit times or until a resume.
+ */
+class FabricPauseTestCase : public TestCase
+{
+  public:
+    /**
+     * @param rate of the link, bit/s
+     * @param quanta length of the pause
+     */
+    FabricPauseTestCase(uint64_t rate, uint16_t quanta)
+        : TestCase("pause of " + std::to_string(quanta) + " quanta at " + std::to_string(rate) +
+                   " bit/s"),
+          m_rate(rate),
+          m_quanta(quanta)
+    {
+    }
+
+  private:
+    void DoRun() override;
+
+    uint64_t m_rate;
+    uint16_t m_quanta;
+};
+
+void
+FabricPauseTestCase::DoRun()
+{
+    UsePicoseconds();
+    constexpr uint32_t BYTES = 1000;
+    constexpr int64_t DELAY = 1000000;
+    const int64_t frameTime = LineTime(BYTES + 20, m_rate);
+    const int64_t pauseAt = 10 * frameTime + frameTime / 2;
+    const int64_t arrives = pauseAt + LineTime(Frame::MINIMUM_BYTES + 8, m_rate) + DELAY;
+    const int64_t length = std::llround(static_cast<long double>(m_quanta) * 512e12L /
+                                        static_cast<long double>(m_rate));
+    const auto frames = static_cast<uint32_t>((arrives + length) / frameTime + 100);
+
+    for (const bool resume : {false, true})
+    {
+        for (const bool other : {false, true})
+        {
+            Recorder a;
+            Recorder b;
+            a.port.Connect(b.port, m_rate, TimeStep(DELAY));
+            b.port.Connect(a.port, m_rate, TimeStep(DELAY));
+            for (uint32_t i = 0; i < frames; i++)
+            {
+                a.port.Send(MakeFrame(BYTES, LOSSLESS));
+                if (other)
+                {
+                    a.port.Send(MakeFrame(BYTES, 1));
+                }
+            }
+            In(pauseAt, [&]() { b.port.SendPause(1 << LOSSLESS, m_quanta); });
+            int64_t ends = arrives + length;
+            if (resume)
+            {
+                ends = arrives + length / 2;
+                In(pauseAt + length / 2, [&]() { b.port.SendPause(1 << LOSSLESS, 0); });
+            }
+            bool pausedInside = false;
+            bool otherPausedInside = true;
+            In((arrives + ends) / 2, [&]() {
+                pausedInside = a.port.IsPaused(LOSSLESS);
+                otherPausedInside = a.port.IsPaused(1);
+            });
+            Simulator::Run();
+            NS_TEST_EXPECT_MSG_EQ(pausedInside, true, "paused");
+            NS_TEST_EXPECT_MSG_EQ(otherPausedInside, false, "the other priority is not paused");
+            NS_TEST_EXPECT_MSG_EQ(a.port.IsPaused(LOSSLESS), false, "not for ever");
+            int64_t firstAfter = 0;
+            int64_t previous = -1;
+            uint32_t othersInside = 0;
+            uint32_t inside = 0;
+            for (const auto& [time, priority] : a.begun)
+            {
+                if (priority == LOSSLESS)
+                {
+                    inside += time > arrives && time < ends - 1;
+                    firstAfter = firstAfter == 0 && time >= ends - 1 ? time : firstAfter;
+                }
+                else
+                {
+                    othersInside += time > arrives + frameTime && time < ends - frameTime;
+                }
+                if (other)
+                {
+                    NS_TEST_EXPECT_MSG_EQ((previous < 0 || time - previous <= frameTime + 1),
+                                          true,
+                                          "with another priority waiting the line never idles");
+                }
+                previous = time;
+            }
+            NS_TEST_EXPECT_MSG_EQ(inside, 0, "nothing starts while paused");
+            if (other)
+            {
+                NS_TEST_EXPECT_MSG_GT_OR_EQ(othersInside + 4,
+                                            (ends - arrives) / frameTime,
+                                            "the other priority has the whole line");
+                NS_TEST_EXPECT_MSG_LT_OR_EQ(firstAfter, ends + 20 * frameTime, "resumes");
+            }
+            else
+            {
+                NS_TEST_EXPECT_MSG_EQ_TOL(firstAfter, ends, 1, "the pause ends to the picosecond");
+            }
+            NS_TEST_EXPECT_MSG_EQ(b.arrivals.size(), frames * (other ? 2 : 1), "all arrive");
+            Simulator::Destroy();
+        }
+    }
+}
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * The suite.
+ */
+class FabricPauseTestSuite : public TestSuite
+{
+  public:
+    FabricPauseTestSuite()
+        : TestSuite("distributed-training-fabric-pause", TestSuite::Type::UNIT)
+    {
+        const auto add = [this](TestCase* test) { AddTestCase(test); };
+        add(new FabricIncastTestCase(15, 100 * GIGA, 1000000, 4158, 2000000, true));
+        add(new FabricIncastTestCase(15, 400 * GIGA, 1000000, 4158, 8000000, true));
+        add(new FabricIncastTestCase(31, 400 * GIGA, 100000, 9216, 4000000, true));
+        add(new FabricIncastTestCase(3, 25 * GIGA, 10000000, 1106, 1000000, true));
+        add(new FabricIncastTestCase(15, 100 * GIGA, 10000000, 4158, 100000, false));
+        add(new FabricHeadroomTestCase(9216));
+        add(new FabricHeadroomTestCase(1500));
+        add(new FabricLongPauseTestCase);
+        add(new FabricPauseTestCase(400 * GIGA, 65535));
+        add(new FabricPauseTestCase(100 * GIGA, 1000));
+        add(new FabricPauseTestCase(3 * GIGA, 333));
+    }
+};
+
+/// The suite, registered.
+static FabricPauseTestSuite g_fabricPauseTestSuite;

@@ -1,0 +1,273 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabric-test-common.h"
+
+#include "ns3/event-id.h"
+#include "ns3/fabric-frame.h"
+#include "ns3/fabric-helper.h"
+#include "ns3/nstime.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/simulator.h"
+#include "ns3/test.h"
+#include "ns3/time-resolution.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace ns3;
+using namespace ns3::training;
+using namespace ns3::training::tests;
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * Priorities 6 and 7 go first; the others share the line by bytes, whatever their frame sizes.
+ */
+class FabricSchedulerTestCase : public TestCase
+{
+  public:
+    /**
+     * @param sizes frame size by priority, for those that have frames
+     */
+    explicit FabricSchedulerTestCase(std::map<uint8_t, uint32_t> sizes)
+        : TestCase("scheduler of " + std::to_string(sizes.size()) + " classes"),
+          m_sizes(std::move(sizes))
+    {
+    }
+
+  private:
+    void DoRun() override;
+
+    std::map<uint8_t, uint32_t> m_sizes;
+};
+
+void
+FabricSchedulerTestCase::DoRun()
+{
+    UsePicoseconds();
+    constexpr uint64_t BACKLOG = 2000000;
+    constexpr double QUANTUM = 9216;
+    Recorder a;
+    Recorder b;
+    a.port.Connect(b.port, 100000000000, NanoSeconds(10));
+    b.port.Connect(a.port, 100000000000, NanoSeconds(10));
+    a.port.Send(MakeFrame(1500, 2)); // occupies the line while the queues fill
+    uint64_t frames = 1;
+    for (const auto& [priority, bytes] : m_sizes)
+    {
+        for (uint64_t sum = 0; sum < BACKLOG; sum += bytes)
+        {
+            a.port.Send(MakeFrame(bytes, priority));
+            frames++;
+        }
+    }
+    // Priorities 6 and 7 come late, in the middle of the others.
+    In(50000000, [&]() {
+        for (uint8_t priority : {6, 7, 6, 7})
+        {
+            a.port.Send(MakeFrame(9000, priority));
+        }
+    });
+    Simulator::Run();
+    NS_TEST_ASSERT_MSG_EQ(b.arrivals.size(), frames + 4, "all arrive");
+    std::map<uint8_t, double> sent;
+    std::vector<uint8_t> strict;
+    for (std::size_t i = 1; i < b.arrivals.size(); i++)
+    {
+        const Arrival& arrival = b.arrivals[i];
+        if (arrival.priority >= 6)
+        {
+            strict.push_back(arrival.priority);
+            // Behind at most the frame under way, then one by one.
+            NS_TEST_EXPECT_MSG_LT_OR_EQ(arrival.time,
+                                        50000000 + 10000 + LineTime(10000, 100000000000) +
+                                            static_cast<int64_t>(strict.size()) *
+                                                LineTime(9020, 100000000000),
+                                        "strict priority");
+            continue;
+        }
+        sent[arrival.priority] += arrival.bytes;
+        if (sent[arrival.priority] + QUANTUM > BACKLOG)
+        {
+            break; // from here on one class has nothing left
+        }
+        double least = BACKLOG;
+        double most = 0;
+        for (const auto& [priority, bytes] : m_sizes)
+        {
+            least = std::min(least, sent[priority]);
+            most = std::max(most, sent[priority]);
+        }
+        NS_TEST_ASSERT_MSG_LT_OR_EQ(most - least, 2 * QUANTUM, "bytes are shared equally");
+    }
+    const bool ordered = strict == std::vector<uint8_t>{7, 7, 6, 6};
+    NS_TEST_EXPECT_MSG_EQ(ordered, true, "7 before 6, both before all others");
+    NS_TEST_EXPECT_MSG_EQ_TOL(
+        static_cast<double>(b.arrivals.back().time),
+        static_cast<double>(
+            LineTime(a.port.counters.transmittedBytes + 20 * (frames + 4), 100000000000)),
+        20000.0,
+        "the line never idles");
+    Simulator::Destroy();
+}
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * A source of frames made on demand and the port's own queue of another class share the line.
+ */
+class FabricSourceSharingTestCase : public TestCase
+{
+  public:
+    FabricSourceSharingTestCase()
+        : TestCase("queued frames and frames on demand share a port by bytes")
+    {
+    }
+
+  private:
+    void DoRun() override;
+};
+
+void
+FabricSourceSharingTestCase::DoRun()
+{
+    UsePicoseconds();
+    Fabric fabric = FabricHelper().Install(MakeChain({Hop{100000000000, 1000}}));
+    Arrivals arrivals;
+    NoteArrivals(fabric.devices[1], arrivals);
+    Blaster rdma(fabric.devices[0], 1, 4158, LOSSLESS, UINT64_MAX);
+    rdma.Start(0);
+    In(0, [&]() {
+        for (uint32_t i = 0; i < 1000; i++)
+        {
+            fabric.devices[0]->GetPort().Send(MakeFrame(1500, LOSSY));
+        }
+    });
+    Simulator::Stop(MicroSeconds(200));
+    Simulator::Run();
+    double bytes[2] = {};
+    for (const Arrival& arrival : arrivals)
+    {
+        bytes[arrival.priority == LOSSLESS] += arrival.bytes;
+    }
+    NS_TEST_EXPECT_MSG_EQ_TOL(bytes[0], bytes[1], 2 * 9216.0, "equal bytes");
+    NS_TEST_EXPECT_MSG_EQ_TOL(bytes[0] + bytes[1] + 20.0 * arrivals.size(),
+                              2500000.0,
+                              5000.0,
+                              "200 us of the line");
+    Simulator::Destroy();
+}
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * Random loss: its rate, both directions independent, repeatable for equal seeds and only for
+ * these.
+ */
+class FabricLossTestCase : public TestCase
+{
+  public:
+    FabricLossTestCase()
+        : TestCase("random loss")
+    {
+    }
+
+  private:
+    void DoRun() override;
+
+    /**
+     * @param rate probability of loss
+     * @return what arrived at hosts 0 and 1
+     */
+    std::vector<Arrivals> Exchange(double rate);
+
+    static constexpr uint32_t FRAMES = 20000; ///< sent each way
+};
+
+std::vector<Arrivals>
+FabricLossTestCase::Exchange(double rate)
+{
+    FabricHelper helper;
+    helper.SetLoss(rate);
+    Fabric fabric = helper.Install(MakeChain({Hop{100000000000, 1000000}}));
+    std::vector<Arrivals> arrivals(2);
+    for (uint32_t host = 0; host < 2; host++)
+    {
+        NoteArrivals(fabric.devices[host], arrivals[host]);
+        for (uint32_t i = 0; i < FRAMES; i++)
+        {
+            Frame* frame = MakeFrame(100, LOSSLESS, host, 1 - host);
+            frame->psn = i;
+            fabric.devices[host]->GetPort().Send(frame);
+        }
+    }
+    Simulator::Run();
+    for (uint32_t host = 0; host < 2; host++)
+    {
+        NS_TEST_EXPECT_MSG_EQ(arrivals[host].size() +
+                                  fabric.devices[1 - host]->GetPort().counters.lostFrames,
+                              FRAMES,
+                              "received or lost");
+    }
+    NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
+    Simulator::Destroy();
+    return arrivals;
+}
+
+void
+FabricLossTestCase::DoRun()
+{
+    UsePicoseconds();
+    const uint64_t run = RngSeedManager::GetRun();
+    for (const double rate : {0.0, 0.01, 0.5, 1.0})
+    {
+        for (const Arrivals& arrivals : Exchange(rate))
+        {
+            NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(FRAMES - arrivals.size()),
+                                      FRAMES * rate,
+                                      5 * std::sqrt(FRAMES * rate * (1 - rate)),
+                                      "frames lost at rate " << rate);
+        }
+    }
+    const auto first = Exchange(0.01);
+    const auto again = Exchange(0.01);
+    NS_TEST_EXPECT_MSG_EQ((first == again), true, "equal seeds, equal losses");
+    std::vector<uint32_t> psns[2];
+    for (uint32_t host = 0; host < 2; host++)
+    {
+        for (const Arrival& arrival : first[host])
+        {
+            psns[host].push_back(arrival.psn);
+        }
+    }
+    NS_TEST_EXPECT_MSG_EQ((psns[0] == psns[1]), false, "directions are independent");
+    RngSeedManager::SetRun(run + 1);
+    const auto other = Exchange(0.01);
+    RngSeedManager::SetRun(run);
+    NS_TEST_EXPECT_MSG_EQ((first == other), false, "another run, other losses");
+}
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * The suite.
+ */
+class FabricPortTestSuite : public TestSuite
+{
+  public:
+    FabricPortTestSuite()
+        : TestSuite("distributed-training-fabric-port", TestSuite::Type::UNIT)
+    {
+        const auto add = [this](TestCase* test) { AddTestCase(test); };
+        add(new FabricSchedulerTestCase({{0, 1500}, {3, 500}}));
+        add(new FabricSchedulerTestCase({{3, 9216}, {4, 64}}));
+        add(new FabricSchedulerTestCase({{0, 64}, {1, 9216}, {3, 4158}, {5, 1499}}));
+        add(new FabricSourceSharingTestCase);
+        add(new FabricLossTestCase);
+    }
+};
+
+/// The suite, registered.
+static FabricPortTestSuite g_fabricPortTestSuite;

@@ -1,0 +1,282 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_FABRIC_TEST_COMMON_H
+#define DISTRIBUTED_TRAINING_FABRIC_TEST_COMMON_H
+
+#include "ns3/data-rate.h"
+#include "ns3/event-id.h"
+#include "ns3/fabric-frame.h"
+#include "ns3/fabric-port.h"
+#include "ns3/host-device.h"
+#include "ns3/nstime.h"
+#include "ns3/simulator.h"
+#include "ns3/topology-graph.h"
+
+#include <cmath>
+#include <functional>
+#include <utility>
+#include <vector>
+
+/**
+ * @ingroup distributed-training-tests
+ * @defgroup distributed-training-fabric-tests Tests of links, ports, switches and topologies
+ */
+
+namespace ns3::training::tests
+{
+
+inline constexpr uint64_t GIGA = 1000000000; ///< bit/s
+
+/// Traffic class that switches never drop by default.
+inline constexpr uint8_t LOSSLESS = 3;
+/// A lossy traffic class.
+inline constexpr uint8_t LOSSY = 0;
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * @param action to be run
+ */
+inline void
+Invoke(std::function<void()> action)
+{
+    action();
+}
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * Schedules an action; ns-3.35 takes no lambdas.
+ * @param picoseconds from now
+ * @param action to be run
+ */
+inline void
+In(int64_t picoseconds, std::function<void()> action)
+{
+    Simulator::Schedule(TimeStep(picoseconds), &Invoke, std::move(action));
+}
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * @return simulated time, ps
+ */
+inline int64_t
+PicosecondsNow()
+{
+    return Simulator::Now().GetTimeStep();
+}
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * @param bytes on the line
+ * @param rate bit/s
+ * @return their duration, to the nearest picosecond, ps
+ */
+inline int64_t
+LineTime(uint64_t bytes, uint64_t rate)
+{
+    return std::llround(static_cast<long double>(bytes) * 8e12L / static_cast<long double>(rate));
+}
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * @param bytes frame size
+ * @param priority traffic class
+ * @param source endpoint
+ * @param destination endpoint
+ * @return a frame
+ */
+inline Frame*
+MakeFrame(uint32_t bytes, uint8_t priority, uint32_t source = 0, uint32_t destination = 1)
+{
+    Frame* frame = Frame::Allocate(FrameKind::ROCE_DATA);
+    frame->bytes = bytes;
+    frame->priority = priority;
+    frame->source = source;
+    frame->destination = destination;
+    frame->flowHash = HashFlow(source, destination, 0);
+    frame->psn = 0;
+    return frame;
+}
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * @param classes bit p: priority p
+ * @param quanta 512 bit times each
+ * @return a pause frame
+ */
+inline Frame*
+MakePause(uint8_t classes, uint16_t quanta)
+{
+    Frame* frame = Frame::Allocate(FrameKind::PAUSE);
+    frame->bytes = Frame::MINIMUM_BYTES;
+    frame->pauseClasses = classes;
+    frame->pauseQuanta = quanta;
+    return frame;
+}
+
+/** @ingroup distributed-training-fabric-tests What a receiver noted of a frame. */
+struct Arrival
+{
+    int64_t time;     ///< when, ps
+    uint32_t source;  ///< endpoint
+    uint32_t psn;     ///< number
+    uint32_t bytes;   ///< frame size
+    uint8_t priority; ///< traffic class
+    Ecn ecn;          ///< ECN field
+
+    /**
+     * @param other another
+     * @return whether all is equal
+     */
+    bool operator==(const Arrival& other) const
+    {
+        return time == other.time && source == other.source && psn == other.psn &&
+               bytes == other.bytes && priority == other.priority && ecn == other.ecn;
+    }
+};
+
+/** @ingroup distributed-training-fabric-tests Arrivals in order. */
+using Arrivals = std::vector<Arrival>;
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * Notes a frame and frees it.
+ * @param arrivals where to
+ * @param frame the frame
+ */
+inline void
+Note(Arrivals& arrivals, Frame* frame)
+{
+    arrivals.push_back(
+        {PicosecondsNow(), frame->source, frame->psn, frame->bytes, frame->priority, frame->ecn});
+    Frame::Free(frame);
+}
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * Makes a host note what it receives.
+ * @param device of the host
+ * @param arrivals where to
+ */
+inline void
+NoteArrivals(Ptr<HostDevice> device, Arrivals& arrivals)
+{
+    device->SetRdmaReceiver([&arrivals](Frame* frame) { Note(arrivals, frame); });
+}
+
+/** @ingroup distributed-training-fabric-tests Owner of a bare port. */
+class Recorder : public FabricPortOwner
+{
+  public:
+    Recorder()
+        : port(*this, 0, 0)
+    {
+    }
+
+    void Receive(Frame* frame, FabricPort&) override
+    {
+        Note(arrivals, frame);
+    }
+
+    void BeginTransmit(Frame& frame, FabricPort&) override
+    {
+        begun.push_back({PicosecondsNow(), frame.priority});
+    }
+
+    FabricPort port;                                ///< the port
+    Arrivals arrivals;                              ///< what came
+    std::vector<std::pair<int64_t, uint8_t>> begun; ///< time and priority of queued frames sent
+};
+
+/** @ingroup distributed-training-fabric-tests A host that sends as fast as the line allows. */
+class Blaster : public FrameSource
+{
+  public:
+    /**
+     * @param device of the host
+     * @param destination endpoint
+     * @param bytes frame size
+     * @param priority traffic class
+     * @param count frames to send
+     */
+    Blaster(Ptr<HostDevice> device,
+            uint32_t destination,
+            uint32_t bytes,
+            uint8_t priority,
+            uint64_t count)
+        : m_device(device),
+          m_destination(destination),
+          m_bytes(bytes),
+          m_priority(priority),
+          m_left(count)
+    {
+        m_device->GetPort().SetSource(this);
+    }
+
+    /**
+     * @param start when to start, ps
+     */
+    void Start(int64_t start)
+    {
+        In(start, [this]() {
+            m_started = true;
+            m_device->GetPort().Wake();
+        });
+    }
+
+    uint8_t GetReady(int64_t) override
+    {
+        return m_started && m_left > 0 ? 1 << m_priority : 0;
+    }
+
+    Frame* Pull(uint8_t, int64_t) override
+    {
+        m_left--;
+        sent++;
+        return MakeFrame(m_bytes, m_priority, m_device->GetEndpoint(), m_destination);
+    }
+
+    uint64_t sent{0}; ///< frames sent
+
+  private:
+    Ptr<HostDevice> m_device;
+    uint32_t m_destination;
+    uint32_t m_bytes;
+    uint8_t m_priority;
+    uint64_t m_left;
+    bool m_started{false};
+};
+
+/** @ingroup distributed-training-fabric-tests A line of two hosts with switches between. */
+struct Hop
+{
+    uint64_t rate; ///< bit/s
+    int64_t delay; ///< ps
+};
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * @param hops the links from host 0 to host 1
+ * @return the topology
+ */
+inline TopologyGraph
+MakeChain(const std::vector<Hop>& hops)
+{
+    TopologyGraph graph;
+    graph.name = "chain";
+    graph.hosts = 2;
+    graph.switches = static_cast<uint32_t>(hops.size()) - 1;
+    for (uint32_t i = 0; i < hops.size(); i++)
+    {
+        graph.links.push_back({i == 0 ? 0 : i + 1,
+                               i + 1 == hops.size() ? 1 : i + 2,
+                               DataRate(hops[i].rate),
+                               TimeStep(hops[i].delay)});
+    }
+    return graph;
+}
+
+} // namespace ns3::training::tests
+
+#endif // DISTRIBUTED_TRAINING_FABRIC_TEST_COMMON_H

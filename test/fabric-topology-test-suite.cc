@@ -1,0 +1,371 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabric-test-common.h"
+
+#include "ns3/configuration-error.h"
+#include "ns3/data-rate.h"
+#include "ns3/event-id.h"
+#include "ns3/fabric-frame.h"
+#include "ns3/fabric-helper.h"
+#include "ns3/nstime.h"
+#include "ns3/simulator.h"
+#include "ns3/switch-device.h"
+#include "ns3/test.h"
+#include "ns3/time-resolution.h"
+#include "ns3/topology-builder.h"
+#include "ns3/topology-graph.h"
+
+#include <cmath>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace ns3;
+using namespace ns3::training;
+using namespace ns3::training::tests;
+
+namespace
+{
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * @param action what to do
+ * @return the text of the ConfigurationError it throws, or nothing
+ */
+std::string
+GetError(const std::function<void()>& action)
+{
+    try
+    {
+        action();
+    }
+    catch (const ConfigurationError& error)
+    {
+        return error.what();
+    }
+    return "";
+}
+
+} // namespace
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * Counts, distances and equal paths of a topology, and that its tables carry frames between all
+ * pairs of hosts by shortest paths.
+ */
+class FabricTopologyTestCase : public TestCase
+{
+  public:
+    /** What a topology must be. */
+    struct Expected
+    {
+        uint32_t hosts;                   ///< number of hosts
+        uint32_t switches;                ///< number of switches
+        uint32_t links;                   ///< number of links
+        std::map<uint32_t, uint32_t> far; ///< by hops of a pair: hosts at that distance from host 0
+        uint32_t paths;                   ///< links on from the first switch to the last host
+    };
+
+    /**
+     * @param spec what a user types
+     * @param ranks number of ranks
+     * @param expected what it must be
+     */
+    FabricTopologyTestCase(const std::string& spec, uint32_t ranks, Expected expected)
+        : TestCase("topology " + spec),
+          m_spec(spec),
+          m_ranks(ranks),
+          m_expected(std::move(expected))
+    {
+    }
+
+  private:
+    void DoRun() override;
+
+    std::string m_spec;
+    uint32_t m_ranks;
+    Expected m_expected;
+};
+
+void
+FabricTopologyTestCase::DoRun()
+{
+    UsePicoseconds();
+    const Time delay = NanoSeconds(300);
+    const TopologyGraph graph = BuildTopology(m_spec, m_ranks, DataRate("100Gbps"), delay);
+    const ShortestPaths paths(graph);
+    NS_TEST_ASSERT_MSG_EQ(graph.hosts, m_expected.hosts, "hosts");
+    NS_TEST_EXPECT_MSG_EQ(graph.switches, m_expected.switches, "switches");
+    NS_TEST_EXPECT_MSG_EQ(graph.links.size(), m_expected.links, "links");
+    NS_TEST_EXPECT_MSG_EQ(graph.GetNodes(), m_expected.hosts + m_expected.switches, "nodes");
+    for (const auto& link : graph.links)
+    {
+        NS_TEST_EXPECT_MSG_EQ(link.rate.GetBitRate(), 100000000000, "rate");
+        NS_TEST_EXPECT_MSG_EQ(link.delay, delay, "delay");
+    }
+    const uint32_t longest = m_expected.far.empty() ? 0 : m_expected.far.rbegin()->first;
+    NS_TEST_EXPECT_MSG_EQ(paths.GetDiameter(graph.hosts),
+                          TimeStep(longest * delay.GetTimeStep()),
+                          "diameter");
+    NS_TEST_EXPECT_MSG_EQ(paths.GetLongestPath(graph.hosts), longest, "longest path");
+    NS_TEST_EXPECT_MSG_EQ(paths.GetDiameter(1).GetTimeStep(), 0, "diameter of one host");
+    std::map<uint32_t, uint32_t> far;
+    uint64_t hops = 0;
+    for (uint32_t b = 0; b < graph.hosts; b++)
+    {
+        const ShortestPaths::NextLinks next = paths.GetRoutes(b);
+        uint32_t steps = 0;
+        for (uint32_t a = 0; a < graph.hosts; a++)
+        {
+            uint32_t node = a;
+            while (node != b)
+            {
+                NS_TEST_ASSERT_MSG_EQ(next[node].empty(), false, "there is a way on");
+                const uint32_t link = next[node].front();
+                NS_TEST_ASSERT_MSG_EQ((graph.links[link].a == node || graph.links[link].b == node),
+                                      true,
+                                      "connected");
+                node = graph.links[link].a == node ? graph.links[link].b : graph.links[link].a;
+                NS_TEST_ASSERT_MSG_EQ((node >= graph.hosts || node == b), true, "no third host");
+                hops++;
+                steps += a == 0;
+            }
+        }
+        if (b != 0)
+        {
+            far[steps]++;
+        }
+    }
+    NS_TEST_EXPECT_MSG_EQ((far == m_expected.far), true, "distances from host 0");
+
+    Fabric fabric = FabricHelper().Install(graph);
+    if (m_expected.paths > 0)
+    {
+        NS_TEST_EXPECT_MSG_EQ(fabric.devicesOfSwitches[0]->GetTable().Get(graph.hosts - 1).size(),
+                              m_expected.paths,
+                              "equal paths to the last host");
+    }
+    uint64_t delivered = 0;
+    for (uint32_t host = 0; host < graph.hosts; host++)
+    {
+        fabric.devices[host]->SetRdmaReceiver([&delivered, host](Frame* frame) {
+            delivered += frame->destination == host;
+            Frame::Free(frame);
+        });
+        for (uint32_t to = 0; to < graph.hosts; to++)
+        {
+            if (to != host)
+            {
+                fabric.devices[host]->GetPort().Send(MakeFrame(64, LOSSLESS, host, to));
+            }
+        }
+    }
+    Simulator::Run();
+    NS_TEST_EXPECT_MSG_EQ(delivered, uint64_t{graph.hosts} * (graph.hosts - 1), "all pairs");
+    NS_TEST_EXPECT_MSG_EQ(fabric.GetPacketHops(), hops, "every frame took a shortest path");
+    NS_TEST_EXPECT_MSG_EQ(fabric.GetTotal().droppedFrames, 0, "nothing is dropped");
+    // No route: dropped and counted, never a crash.
+    fabric.devices[0]->GetPort().Send(MakeFrame(64, LOSSLESS, 0, graph.hosts + 7));
+    Simulator::Run();
+    NS_TEST_EXPECT_MSG_EQ(fabric.GetTotal().droppedFrames, 1, "no such endpoint");
+    NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
+    Simulator::Destroy();
+}
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * Bad topologies are refused by one line that names the value and what is allowed.
+ */
+class FabricRefusalTestCase : public TestCase
+{
+  public:
+    FabricRefusalTestCase()
+        : TestCase("bad topologies are refused")
+    {
+    }
+
+  private:
+    void DoRun() override;
+};
+
+void
+FabricRefusalTestCase::DoRun()
+{
+    UsePicoseconds();
+
+    struct Case
+    {
+        std::string spec;
+        uint32_t ranks;
+        std::vector<std::string> named; // pieces the text must hold
+    };
+
+    const std::vector<Case> cases{
+        {"torus", 4, {"unknown topology 'torus'", "fat-tree, leaf-spine, single-switch"}},
+        {"", 4, {"unknown topology ''", "allowed"}},
+        {"fat-tree:k=3", 1, {"fat-tree:k=3", "allowed", "even"}},
+        {"fat-tree:k=0", 1, {"'k=0' is not allowed", "k from 2 to 128"}},
+        {"fat-tree:k=130", 1, {"'k=130' is not allowed", "k from 2 to 128"}},
+        {"fat-tree:k=-4", 1, {"'k=-4' is not allowed"}},
+        {"fat-tree:k=4.0", 1, {"'k=4.0' is not allowed"}},
+        {"fat-tree:k", 1, {"'k' is not allowed", "key=value"}},
+        {"fat-tree:", 1, {"'' is not allowed"}},
+        {"fat-tree:k=4,", 1, {"'' is not allowed"}},
+        {"fat-tree:k=4,k=4", 1, {"'k=4' is not allowed", "each once"}},
+        {"fat-tree:K=4", 1, {"'K=4' is not allowed"}},
+        {"fat-tree:leaves=4", 1, {"'leaves=4' is not allowed", "fat-tree takes k from 2 to 128"}},
+        {"fat-tree:k=nan", 1, {"'k=nan' is not allowed"}},
+        {"fat-tree:k= 4", 1, {"'k= 4' is not allowed"}},
+        {"fat-tree:k=4", 17, {"17 ranks", "fat-tree:k=4", "allowed: 1 to 16"}},
+        {"single-switch:hosts=4", 5, {"5 ranks", "allowed: 1 to 4"}},
+        {"single-switch:hosts=0", 1, {"'hosts=0' is not allowed", "hosts from 1 to 4096"}},
+        {"leaf-spine:leaves=0,spines=2", 2, {"'leaves=0' is not allowed"}},
+        {"leaf-spine:leaves=2,spines=0", 2, {"'spines=0' is not allowed", "spines from 1 to 1024"}},
+        {"leaf-spine:leaves=2,hosts-per-leaf=3", 7, {"7 ranks", "allowed: 1 to 6"}},
+        {"leaf-spine:leaves=99999999999999999999", 2, {"is not allowed"}},
+    };
+    for (const Case& bad : cases)
+    {
+        const std::string error = GetError(
+            [&]() { BuildTopology(bad.spec, bad.ranks, DataRate("100Gbps"), NanoSeconds(500)); });
+        for (const std::string& piece : bad.named)
+        {
+            NS_TEST_EXPECT_MSG_NE(error.find(piece),
+                                  std::string::npos,
+                                  "'" << bad.spec << "' gives '" << error << "', wanted '" << piece
+                                      << "'");
+        }
+        NS_TEST_EXPECT_MSG_EQ(error.find('\n'), std::string::npos, "one line");
+    }
+
+    TopologyGraph twice = MakeChain({Hop{1000000000, 1}, Hop{1000000000, 1}});
+    twice.links.push_back(twice.links[0]);
+    NS_TEST_EXPECT_MSG_NE(GetError([&]() {
+                              FabricHelper().Install(twice);
+                          }).find("host 0 has more than one link (allowed: one)"),
+                          std::string::npos,
+                          "a host with two links");
+    TopologyGraph apart = MakeChain({Hop{1000000000, 1}, Hop{1000000000, 1}});
+    apart.links.pop_back();
+    NS_TEST_EXPECT_MSG_NE(
+        GetError([&]() { FabricHelper().Install(apart); }).find("cannot reach host"),
+        std::string::npos,
+        "a host without a link");
+    // Traffic must not pass through a host.
+    TopologyGraph through;
+    through.name = "through";
+    through.hosts = 3;
+    through.links = {{0, 1, DataRate("1Gbps"), NanoSeconds(1)}};
+    NS_TEST_EXPECT_MSG_NE(
+        GetError([&]() { FabricHelper().Install(through); }).find("cannot reach host"),
+        std::string::npos,
+        "three hosts, one link");
+    Simulator::Destroy();
+}
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * ECMP: flows spread evenly over all shortest paths, independently at each tier, and a flow keeps
+ * to one path.
+ */
+class FabricEcmpTestCase : public TestCase
+{
+  public:
+    FabricEcmpTestCase()
+        : TestCase("ECMP")
+    {
+    }
+
+  private:
+    void DoRun() override;
+};
+
+void
+FabricEcmpTestCase::DoRun()
+{
+    UsePicoseconds();
+    constexpr uint32_t FLOWS = 2000;
+    constexpr uint32_t EACH = 5;
+    for (const std::string& spec : {std::string("leaf-spine:leaves=2,spines=4,hosts-per-leaf=2"),
+                                    std::string("fat-tree:k=4")})
+    {
+        const TopologyGraph graph = BuildTopology(spec, 4, DataRate("100Gbps"), NanoSeconds(100));
+        Fabric fabric = FabricHelper().Install(graph);
+        const uint32_t last = graph.hosts - 1; // in another leaf, or another pod
+        Arrivals arrivals;
+        NoteArrivals(fabric.devices[last], arrivals);
+        for (uint32_t i = 0; i < FLOWS * EACH; i++)
+        {
+            In(int64_t{i} * 20000, [&fabric, last, i]() {
+                Frame* frame = MakeFrame(100, LOSSLESS, 0, last);
+                frame->flowHash = HashFlow(0, last, i % FLOWS);
+                frame->psn = i;
+                fabric.devices[0]->GetPort().Send(frame);
+            });
+        }
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(arrivals.size(), FLOWS * EACH, "all arrive");
+        for (std::size_t i = 0; i < arrivals.size(); i++)
+        {
+            NS_TEST_ASSERT_MSG_EQ(arrivals[i].psn, i, "in order at this load");
+        }
+        // Spines, or cores: the last four switches.
+        uint32_t used = 0;
+        for (uint32_t i = graph.switches - 4; i < graph.switches; i++)
+        {
+            uint64_t frames = 0;
+            SwitchDevice& device = *fabric.devicesOfSwitches[i];
+            for (uint16_t port = 0; port < device.GetNPorts(); port++)
+            {
+                frames += device.GetPort(port).counters.receivedFrames;
+            }
+            NS_TEST_EXPECT_MSG_EQ(frames % EACH, 0, "a flow keeps to one path");
+            // Binomial with p = 1/4; five standard deviations.
+            NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(frames / EACH),
+                                      FLOWS / 4.0,
+                                      5 * std::sqrt(FLOWS * 0.25 * 0.75),
+                                      "flows on path " << i << " of " << spec);
+            used += frames > 0;
+        }
+        NS_TEST_EXPECT_MSG_EQ(used, 4, "all paths are used");
+        Simulator::Destroy();
+    }
+}
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * The suite.
+ */
+class FabricTopologyTestSuite : public TestSuite
+{
+  public:
+    FabricTopologyTestSuite()
+        : TestSuite("distributed-training-fabric-topology", TestSuite::Type::UNIT)
+    {
+        const auto add = [this](TestCase* test) { AddTestCase(test); };
+        add(new FabricEcmpTestCase);
+        add(new FabricTopologyTestCase("single-switch", 1, {1, 1, 1, {}, 0}));
+        add(new FabricTopologyTestCase("single-switch", 16, {16, 1, 16, {{2, 15}}, 1}));
+        add(new FabricTopologyTestCase("single-switch:hosts=5", 2, {5, 1, 5, {{2, 4}}, 1}));
+        add(new FabricTopologyTestCase("leaf-spine", 16, {16, 8, 32, {{2, 3}, {4, 12}}, 4}));
+        add(new FabricTopologyTestCase("leaf-spine:leaves=3,spines=2",
+                                       8,
+                                       {9, 5, 15, {{2, 2}, {4, 6}}, 2}));
+        add(new FabricTopologyTestCase("leaf-spine:leaves=1,spines=3,hosts-per-leaf=4",
+                                       2,
+                                       {4, 4, 7, {{2, 3}}, 1}));
+        add(new FabricTopologyTestCase("fat-tree:k=2", 2, {2, 5, 6, {{6, 1}}, 1}));
+        add(new FabricTopologyTestCase("fat-tree", 16, {16, 20, 48, {{2, 1}, {4, 2}, {6, 12}}, 2}));
+        add(new FabricTopologyTestCase("fat-tree:k=8",
+                                       16,
+                                       {128, 80, 384, {{2, 3}, {4, 12}, {6, 112}}, 4}));
+        add(new FabricRefusalTestCase);
+    }
+};
+
+/// The suite, registered.
+static FabricTopologyTestSuite g_fabricTopologyTestSuite;

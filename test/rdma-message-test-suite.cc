@@ -1,0 +1,322 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "rdma-test-common.h"
+
+#include "ns3/byte-buffer.h"
+#include "ns3/event-id.h"
+#include "ns3/fabric-frame.h"
+#include "ns3/nstime.h"
+#include "ns3/random-variable-stream.h"
+#include "ns3/rdma-dcqcn.h"
+#include "ns3/rdma-line-rate.h"
+#include "ns3/rdma-nic.h"
+#include "ns3/rdma-queue-pair.h"
+#include "ns3/roce-wire-format.h"
+#include "ns3/simulator.h"
+#include "ns3/test.h"
+#include "ns3/uinteger.h"
+
+#include <string>
+#include <vector>
+
+using namespace ns3;
+using namespace ns3::training;
+using namespace ns3::training::tests;
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * Acknowledgements are asked for every n packets and at the end of each message.
+ */
+class RdmaAckIntervalTestCase : public TestCase
+{
+  public:
+    RdmaAckIntervalTestCase()
+        : TestCase("acknowledgement coalescing")
+    {
+    }
+
+  private:
+    void DoRun() override;
+};
+
+void
+RdmaAckIntervalTestCase::DoRun()
+{
+    for (const uint32_t interval : {1u, 2u, 16u, 64u, 1000u})
+    {
+        for (const std::vector<uint32_t>& messages :
+             std::vector<std::vector<uint32_t>>{{1}, {16}, {17}, {1, 1, 1}, {64, 3, 61, 200}})
+        {
+            RdmaNetwork network(
+                MakeChain(1, 100 * GIGA, MICROSECOND),
+                RdmaLineRate::GetTypeId(),
+                [&](RdmaNic& nic) { nic.SetAttribute("AckInterval", UintegerValue(interval)); });
+            RdmaQueuePair& sender = network.Connect(0, 1, 1);
+            uint64_t expected = 0;
+            uint64_t psn = 0;
+            for (uint32_t packets : messages)
+            {
+                Write(sender, uint64_t{packets} * 4096);
+                for (uint32_t i = 0; i < packets; i++)
+                {
+                    psn++;
+                    expected += psn % interval == 0 || i + 1 == packets;
+                }
+            }
+            uint32_t previous = 0;
+            network.SetTap(0, [&](Frame& frame) {
+                NS_TEST_EXPECT_MSG_EQ((frame.psn >= previous && frame.psn < psn), true, "in order");
+                NS_TEST_EXPECT_MSG_EQ(+frame.syndrome, 0x1f, "syndrome of an ACK");
+                NS_TEST_EXPECT_MSG_EQ(+frame.opcode, 0x11, "opcode of an ACK");
+                NS_TEST_EXPECT_MSG_EQ(frame.bytes, 66, "size of an ACK");
+                previous = frame.psn;
+                return false;
+            });
+            Simulator::Run();
+            NS_TEST_EXPECT_MSG_EQ(network.Get(1, 1).GetCounters().sentAcks,
+                                  expected,
+                                  "interval " << interval);
+            NS_TEST_EXPECT_MSG_EQ(network.deliveries.size(), messages.size(), "messages");
+            NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().timeouts, 0, "no timeout");
+        }
+    }
+}
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * Messages of all sizes arrive once, whole, in order, with what the sender said of them.
+ */
+class RdmaMessagesTestCase : public TestCase
+{
+  public:
+    RdmaMessagesTestCase()
+        : TestCase("messages of all sizes in order")
+    {
+    }
+
+  private:
+    void DoRun() override;
+};
+
+void
+RdmaMessagesTestCase::DoRun()
+{
+    for (const double loss : {0.0, 0.02})
+    {
+        RdmaNetwork network(
+            MakeChain(2, 100 * GIGA, MICROSECOND),
+            RdmaLineRate::GetTypeId(),
+            [](RdmaNic& nic) {
+                nic.SetAttribute("RetransmissionTimeout", TimeValue(MicroSeconds(50)));
+            },
+            loss);
+        RdmaQueuePair& sender = network.Connect(0, 1, 7);
+        std::vector<uint64_t> sizes{0, 1, 4095, 4096, 4097, 0, 0, 8191, 8192, 8193, 1000000, 3};
+        auto random = CreateObject<UniformRandomVariable>();
+        random->SetStream(3);
+        for (uint32_t i = 0; i < 500; i++)
+        {
+            sizes.push_back(random->GetInteger(0, 20000));
+        }
+        for (uint32_t i = 0; i < sizes.size(); i++)
+        {
+            sender.Write(0x100000000 * i, sizes[i], nullptr, 0, ~i, i % 3 == 0);
+        }
+        // Some more later, when the queue has run empty.
+        In(MILLISECOND * 100, [&]() { sender.Write(5, 6, nullptr, 0, 7, true); });
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), sizes.size() + 1, "each arrives once");
+        for (uint32_t i = 0; i < sizes.size(); i++)
+        {
+            const RdmaMessage& message = network.deliveries[i].message;
+            NS_TEST_EXPECT_MSG_EQ(message.bytes, sizes[i], "size of message " << i);
+            NS_TEST_EXPECT_MSG_EQ(message.address, 0x100000000 * i, "address of message " << i);
+            NS_TEST_EXPECT_MSG_EQ(message.hasImmediate, (i % 3 == 0), "immediate data or not");
+            NS_TEST_EXPECT_MSG_EQ((!message.hasImmediate || message.immediate == ~i),
+                                  true,
+                                  "immediate data");
+            NS_TEST_EXPECT_MSG_EQ((message.payload == nullptr), true, "virtual payload");
+        }
+        NS_TEST_EXPECT_MSG_EQ(network.deliveries.back().message.address, 5, "the late one");
+        NS_TEST_EXPECT_MSG_EQ((network.fabric.GetTotal().lostFrames > 0), (loss > 0), "losses");
+        NS_TEST_EXPECT_MSG_EQ(network.fabric.GetTotal().droppedFrames, 0, "drops");
+        NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
+    }
+
+    // The longest request, one byte less, and more than 4 GiB in all.
+    RdmaNetwork network(MakeChain(1, 400 * GIGA, MICROSECOND),
+                        RdmaLineRate::GetTypeId(),
+                        [](RdmaNic& nic) { nic.SetAttribute("Mtu", UintegerValue(9000)); });
+    RdmaQueuePair& sender = network.Connect(0, 1, 7);
+    const std::vector<uint64_t> sizes{LONGEST_REQUEST,
+                                      LONGEST_REQUEST - 1,
+                                      LONGEST_REQUEST,
+                                      1,
+                                      LONGEST_REQUEST,
+                                      LONGEST_REQUEST};
+    uint64_t packets = 0;
+    for (uint64_t bytes : sizes)
+    {
+        Write(sender, bytes);
+        packets += (bytes + 8999) / 9000;
+    }
+    Simulator::Run();
+    NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), sizes.size(), "each arrives once");
+    for (std::size_t i = 0; i < sizes.size(); i++)
+    {
+        NS_TEST_EXPECT_MSG_EQ(network.deliveries[i].message.bytes, sizes[i], "size");
+    }
+    NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().sentPackets, packets, "packets");
+}
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * Real payload arrives byte by byte, both ways, under loss.
+ */
+class RdmaPayloadTestCase : public TestCase
+{
+  public:
+    /**
+     * @param loss probability on each link
+     */
+    explicit RdmaPayloadTestCase(double loss)
+        : TestCase("real payload, loss " + std::to_string(loss)),
+          m_loss(loss)
+    {
+    }
+
+  private:
+    void DoRun() override;
+
+    double m_loss;
+};
+
+void
+RdmaPayloadTestCase::DoRun()
+{
+    RdmaNetwork network(
+        MakeChain(2, 100 * GIGA, MICROSECOND),
+        RdmaDcqcn::GetTypeId(),
+        [](RdmaNic& nic) {
+            nic.SetAttribute("Mtu", UintegerValue(1024));
+            nic.SetAttribute("RetransmissionTimeout", TimeValue(MicroSeconds(50)));
+        },
+        m_loss);
+    constexpr uint32_t MESSAGES = 60;
+    auto random = CreateObject<UniformRandomVariable>();
+    random->SetStream(4);
+    std::vector<std::vector<uint8_t>> expected[2];
+    std::vector<RdmaMessage> received[2];
+    for (uint32_t host = 0; host < 2; host++)
+    {
+        network.nics[host]
+            ->CreateQueuePair(1, 1 - host, 1)
+            ->SetMessageHandler([&received, host](const RdmaMessage& message) {
+                received[host].push_back(message);
+            });
+    }
+    for (uint32_t host = 0; host < 2; host++)
+    {
+        auto buffer = Create<ByteBuffer>();
+        for (uint32_t i = 0; i < 100000; i++)
+        {
+            buffer->bytes.push_back(static_cast<uint8_t>(random->GetInteger(0, 255)));
+        }
+        for (uint32_t i = 0; i < MESSAGES; i++)
+        {
+            const uint32_t from = random->GetInteger(0, 50000);
+            const uint32_t bytes = random->GetInteger(0, i % 3 ? 50000 : 3000);
+            network.Get(host, 1).Write(0, bytes, buffer, from, i, true);
+            expected[1 - host].emplace_back(buffer->bytes.begin() + from,
+                                            buffer->bytes.begin() + from + bytes);
+        }
+    }
+    Simulator::Run();
+    for (uint32_t host = 0; host < 2; host++)
+    {
+        NS_TEST_ASSERT_MSG_EQ(received[host].size(), MESSAGES, "each arrives once");
+        for (uint32_t i = 0; i < MESSAGES; i++)
+        {
+            NS_TEST_ASSERT_MSG_EQ((received[host][i].payload != nullptr), true, "with payload");
+            const bool same = received[host][i].payload->bytes == expected[host][i];
+            NS_TEST_EXPECT_MSG_EQ(same, true, "message " << i << ", byte by byte");
+            NS_TEST_EXPECT_MSG_EQ(received[host][i].immediate, i, "in order");
+        }
+        const QueuePairCounters& counters = network.Get(host, 1).GetCounters();
+        NS_TEST_EXPECT_MSG_EQ((counters.retransmittedPackets > 0),
+                              (m_loss > 0),
+                              "sent again, if lost");
+    }
+    NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
+}
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * Frames for queue pairs that do not exist.
+ */
+class RdmaListenerTestCase : public TestCase
+{
+  public:
+    RdmaListenerTestCase()
+        : TestCase("queue pairs made on demand, or refused")
+    {
+    }
+
+  private:
+    void DoRun() override;
+};
+
+void
+RdmaListenerTestCase::DoRun()
+{
+    for (const bool accepts : {false, true})
+    {
+        RdmaNetwork network(MakeChain(1, 100 * GIGA, MICROSECOND));
+        auto sender = network.nics[0]->CreateQueuePair(5, 1, 9);
+        std::string error;
+        sender->SetErrorHandler([&](const std::string& text) { error = text; });
+        uint32_t asked = 0;
+        uint32_t delivered = 0;
+        network.nics[1]->SetListener([&](uint32_t number) -> RdmaQueuePair* {
+            asked++;
+            NS_TEST_EXPECT_MSG_EQ(number, 9, "the number on the wire");
+            if (!accepts)
+            {
+                return nullptr;
+            }
+            auto made = network.nics[1]->CreateQueuePair(number, 0, 5);
+            made->SetMessageHandler([&](const RdmaMessage&) { delivered++; });
+            return PeekPointer(made);
+        });
+        Write(*sender, 10000);
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(delivered, (accepts ? 1 : 0), "delivered, if accepted");
+        NS_TEST_EXPECT_MSG_EQ(error.empty(), accepts, "an error, if not");
+        NS_TEST_EXPECT_MSG_EQ(asked, (accepts ? 1 : 3 * 8), "asked once, or for each packet");
+        NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
+    }
+}
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * The suite.
+ */
+class RdmaMessageTestSuite : public TestSuite
+{
+  public:
+    RdmaMessageTestSuite()
+        : TestSuite("distributed-training-rdma-message", TestSuite::Type::UNIT)
+    {
+        const auto add = [this](TestCase* test) { AddTestCase(test); };
+        add(new RdmaAckIntervalTestCase);
+        add(new RdmaMessagesTestCase);
+        add(new RdmaPayloadTestCase(0));
+        add(new RdmaPayloadTestCase(0.01));
+        add(new RdmaListenerTestCase);
+    }
+};
+
+/// The suite, registered.
+static RdmaMessageTestSuite g_rdmaMessageTestSuite;

@@ -1,0 +1,333 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "rdma-test-common.h"
+
+#include "ns3/data-rate.h"
+#include "ns3/event-id.h"
+#include "ns3/fabric-frame.h"
+#include "ns3/fabric-port.h"
+#include "ns3/nstime.h"
+#include "ns3/rdma-dcqcn.h"
+#include "ns3/rdma-line-rate.h"
+#include "ns3/rdma-queue-pair.h"
+#include "ns3/roce-wire-format.h"
+#include "ns3/simulator.h"
+#include "ns3/test.h"
+#include "ns3/topology-builder.h"
+#include "ns3/type-id.h"
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace ns3;
+using namespace ns3::training;
+using namespace ns3::training::tests;
+
+namespace
+{
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * @param values non-negative
+ * @return Jain's fairness index: 1 if all are equal
+ */
+double
+GetJain(const std::vector<double>& values)
+{
+    double sum = 0;
+    double squares = 0;
+    for (double value : values)
+    {
+        sum += value;
+        squares += value * value;
+    }
+    return sum * sum / (static_cast<double>(values.size()) * squares);
+}
+
+} // namespace
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * Queue pairs of a NIC take turns.
+ */
+class RdmaFairnessTestCase : public TestCase
+{
+  public:
+    RdmaFairnessTestCase()
+        : TestCase("queue pairs share the line")
+    {
+    }
+
+  private:
+    void DoRun() override;
+};
+
+void
+RdmaFairnessTestCase::DoRun()
+{
+    for (const uint32_t pairs : {2u, 16u, 100u})
+    {
+        constexpr uint64_t PACKETS = 64;
+        RdmaNetwork network(
+            BuildTopology("single-switch", 5, DataRate("100Gbps"), NanoSeconds(500)));
+        std::map<uint32_t, double> half;
+        uint64_t seen = 0;
+        int64_t last = 0;
+        for (uint32_t number = 0; number < pairs; number++)
+        {
+            Write(network.Connect(0, 1 + number % 4, number), PACKETS * 4096);
+        }
+        for (uint32_t host = 1; host < 5; host++)
+        {
+            network.SetTap(host, [&](Frame& frame) {
+                half[frame.destinationQp] += ++seen <= pairs * PACKETS / 2 ? 1 : 0;
+                last = PicosecondsNow();
+                return false;
+            });
+        }
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), pairs, "all arrive");
+        std::vector<double> shares;
+        for (const auto& [number, packets] : half)
+        {
+            shares.push_back(packets);
+            NS_TEST_EXPECT_MSG_EQ_TOL(packets, PACKETS / 2, 1.0, "half of each, at half-time");
+        }
+        NS_TEST_EXPECT_MSG_GT(GetJain(shares), 0.999, "Jain's fairness index");
+        NS_TEST_EXPECT_MSG_EQ(last,
+                              LineTime(pairs * (PACKETS * (4096 + 82) + 16), 100 * GIGA) -
+                                  LineTime(12, 100 * GIGA) + LineTime(4096 + 62 + 8, 100 * GIGA) +
+                                  2 * 500000,
+                              "the line never idles");
+    }
+}
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * Many senders to one receiver: nothing is dropped, nothing hangs, the line stays nearly full.
+ */
+class RdmaIncastTestCase : public TestCase
+{
+  public:
+    /**
+     * @param senders number of them
+     * @param congestionControl class
+     * @param leastGoodput part of the line's best
+     * @param leastJain fairness when half has arrived
+     */
+    RdmaIncastTestCase(uint32_t senders,
+                       TypeId congestionControl,
+                       double leastGoodput,
+                       double leastJain)
+        : TestCase("incast of " + std::to_string(senders) + ", " + congestionControl.GetName()),
+          m_senders(senders),
+          m_congestionControl(congestionControl),
+          m_leastGoodput(leastGoodput),
+          m_leastJain(leastJain)
+    {
+    }
+
+  private:
+    void DoRun() override;
+
+    uint32_t m_senders;
+    TypeId m_congestionControl;
+    double m_leastGoodput;
+    double m_leastJain;
+};
+
+void
+RdmaIncastTestCase::DoRun()
+{
+    constexpr uint64_t BYTES = 8 << 20;
+    RdmaNetwork network(
+        BuildTopology("single-switch", m_senders + 1, DataRate("100Gbps"), MicroSeconds(1)),
+        m_congestionControl);
+    std::map<uint32_t, double> half;
+    uint64_t seen = 0;
+    for (uint32_t host = 1; host <= m_senders; host++)
+    {
+        Write(network.Connect(host, 0, host), BYTES);
+    }
+    network.SetTap(0, [&](Frame& frame) {
+        half[frame.source] += ++seen <= m_senders * BYTES / 4096 / 2 ? 1 : 0;
+        return false;
+    });
+    Simulator::Run();
+    NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), m_senders, "all arrive");
+    const double best = 8e12 * static_cast<double>(m_senders * BYTES) * (4096 + 82) / 4096 / 100e9;
+    const double goodput = best / static_cast<double>(network.deliveries.back().time);
+    NS_TEST_EXPECT_MSG_LT_OR_EQ(goodput, 1.0, "no more than the line can carry");
+    NS_TEST_EXPECT_MSG_GT_OR_EQ(goodput, m_leastGoodput, "goodput, of the best there is");
+    std::vector<double> shares;
+    for (const auto& [source, packets] : half)
+    {
+        shares.push_back(packets);
+    }
+    NS_TEST_EXPECT_MSG_GT_OR_EQ(GetJain(shares), m_leastJain, "Jain's fairness index at half-time");
+    const PortCounters total = network.fabric.GetTotal();
+    NS_TEST_EXPECT_MSG_EQ(total.droppedFrames, 0, "nothing is dropped");
+    NS_TEST_EXPECT_MSG_GT(total.markedFrames, 0, "the queue is marked");
+    uint64_t cnps = 0;
+    for (uint32_t host = 1; host <= m_senders; host++)
+    {
+        const QueuePairCounters& counters = network.Get(host, host).GetCounters();
+        NS_TEST_EXPECT_MSG_EQ(counters.retransmittedPackets, 0, "nothing is sent again");
+        NS_TEST_EXPECT_MSG_EQ(counters.timeouts, 0, "no timeout");
+        cnps += counters.receivedCnps;
+    }
+    NS_TEST_EXPECT_MSG_EQ((cnps > 0), (m_congestionControl == RdmaDcqcn::GetTypeId()), "CNPs");
+    NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
+}
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * A queue pair sends at the rate its congestion control says, alone and beside others of other
+ * rates.
+ */
+class RdmaPacingTestCase : public TestCase
+{
+  public:
+    /**
+     * @param rates of the queue pairs of one NIC, bit/s
+     */
+    explicit RdmaPacingTestCase(std::vector<double> rates)
+        : TestCase("pacing of " + std::to_string(rates.size()) + " queue pairs, the first at " +
+                   std::to_string(rates.front()) + " bit/s"),
+          m_rates(std::move(rates))
+    {
+    }
+
+  private:
+    void DoRun() override;
+
+    std::vector<double> m_rates;
+};
+
+void
+RdmaPacingTestCase::DoRun()
+{
+    constexpr double DURATION = 0.002; // s
+    // The queue pairs start one after the other, the slowest first, or the other way round.
+    for (const bool reverse : {false, true})
+    {
+        RdmaNetwork network(MakeChain(1, 100 * GIGA, MICROSECOND), FixedRate::GetTypeId());
+        std::map<uint32_t, uint64_t> packets;
+        std::map<uint32_t, int64_t> first;
+        std::map<uint32_t, int64_t> last;
+        for (uint32_t number = 0; number < m_rates.size(); number++)
+        {
+            network.Connect(0, 1, number);
+            network.GetFixedRate(0, number).rate = m_rates[number];
+            const int64_t start = reverse ? static_cast<int64_t>(m_rates.size()) - number : number;
+            In(start * 3 * MICROSECOND,
+               [&network, number]() { Write(network.Get(0, number), LONGEST_REQUEST); });
+        }
+        network.SetTap(1, [&](Frame& frame) {
+            packets[frame.destinationQp]++;
+            first.emplace(frame.destinationQp, PicosecondsNow());
+            last[frame.destinationQp] = PicosecondsNow();
+            return false;
+        });
+        Simulator::Stop(Seconds(DURATION));
+        Simulator::Run();
+        for (uint32_t number = 0; number < m_rates.size(); number++)
+        {
+            NS_TEST_ASSERT_MSG_GT(packets[number], 5, "it sends");
+            const double rate = 8e12 * static_cast<double>(packets[number] - 1) * (4096 + 82) /
+                                static_cast<double>(last[number] - first[number]);
+            NS_TEST_EXPECT_MSG_EQ_TOL(rate, m_rates[number], 0.01 * m_rates[number], "rate");
+            NS_TEST_EXPECT_MSG_GT(
+                last[number],
+                static_cast<int64_t>(1e12 * (DURATION - 3 * 33424 / m_rates[number])),
+                "to the end");
+        }
+    }
+}
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * Events per packet do not grow with the number of queue pairs.
+ */
+class RdmaCostTestCase : public TestCase
+{
+  public:
+    RdmaCostTestCase()
+        : TestCase("cost of a packet with 1 and 256 queue pairs")
+    {
+    }
+
+  private:
+    void DoRun() override;
+
+    /**
+     * @param pairs number of queue pairs
+     * @param rate of all together, bit/s
+     * @return events of the run
+     */
+    uint64_t CountEvents(uint32_t pairs, double rate);
+
+    static constexpr uint64_t PACKETS = 16384; ///< in all
+};
+
+uint64_t
+RdmaCostTestCase::CountEvents(uint32_t pairs, double rate)
+{
+    RdmaNetwork network(MakeChain(1, 100 * GIGA, MICROSECOND), FixedRate::GetTypeId());
+    for (uint32_t number = 0; number < pairs; number++)
+    {
+        RdmaQueuePair& sender = network.Connect(0, 1, number);
+        network.GetFixedRate(0, number).rate = rate / pairs;
+        Write(sender, PACKETS / pairs * 4096);
+    }
+    Simulator::Run();
+    NS_TEST_EXPECT_MSG_EQ(network.deliveries.size(), pairs, "all arrive");
+    return Simulator::GetEventCount() - network.initialEvents;
+}
+
+void
+RdmaCostTestCase::DoRun()
+{
+    // An acknowledgement for 16 packets either way. A queue pair's timer looks in vain once or
+    // more.
+    constexpr uint64_t ACKS = PACKETS / 16;
+    const uint64_t one = CountEvents(1, 100e9);
+    const uint64_t many = CountEvents(256, 25600e9); // each could fill the line
+    NS_TEST_EXPECT_MSG_LT_OR_EQ(one, 2 * PACKETS + ACKS + 10, "two events a packet");
+    NS_TEST_EXPECT_MSG_GT_OR_EQ(one, PACKETS + ACKS, "and no less than one");
+    NS_TEST_EXPECT_MSG_LT_OR_EQ(many, one + 2 * 256, "no more with many, but for their timers");
+    const uint64_t pacedOne = CountEvents(1, 50e9);
+    const uint64_t pacedMany = CountEvents(256, 50e9);
+    NS_TEST_EXPECT_MSG_LT_OR_EQ(pacedOne, 2 * PACKETS + ACKS + 10, "paced");
+    NS_TEST_EXPECT_MSG_LT_OR_EQ(pacedMany, pacedOne + 4 * 256 + PACKETS / 20, "paced, many");
+}
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * The suite.
+ */
+class RdmaSchedulingTestSuite : public TestSuite
+{
+  public:
+    RdmaSchedulingTestSuite()
+        : TestSuite("distributed-training-rdma-scheduling", TestSuite::Type::UNIT)
+    {
+        const auto add = [this](TestCase* test) { AddTestCase(test); };
+        add(new RdmaFairnessTestCase);
+        add(new RdmaIncastTestCase(8, RdmaDcqcn::GetTypeId(), 0.65, 0.9));
+        add(new RdmaIncastTestCase(8, RdmaLineRate::GetTypeId(), 0.995, 0.97));
+        add(new RdmaPacingTestCase({37e9}));
+        add(new RdmaPacingTestCase({99e9}));
+        add(new RdmaPacingTestCase({200e6}));
+        add(new RdmaPacingTestCase({200e6, 50e9}));
+        add(new RdmaPacingTestCase({1e9, 2e9, 5e9, 10e9, 30e9}));
+        add(new RdmaCostTestCase);
+    }
+};
+
+/// The suite, registered.
+static RdmaSchedulingTestSuite g_rdmaSchedulingTestSuite;

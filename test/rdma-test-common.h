@@ -1,0 +1,220 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_RDMA_TEST_COMMON_H
+#define DISTRIBUTED_TRAINING_RDMA_TEST_COMMON_H
+
+#include "fabric-test-common.h"
+
+#include "ns3/fabric-frame.h"
+#include "ns3/fabric-helper.h"
+#include "ns3/rdma-line-rate.h"
+#include "ns3/rdma-nic.h"
+#include "ns3/rdma-queue-pair.h"
+#include "ns3/simulator.h"
+#include "ns3/time-resolution.h"
+#include "ns3/topology-graph.h"
+#include "ns3/type-id.h"
+
+#include <functional>
+#include <limits>
+#include <vector>
+
+/**
+ * @ingroup distributed-training-tests
+ * @defgroup distributed-training-rdma-tests Tests of RoCEv2 queue pairs and their congestion
+ * control
+ */
+
+namespace ns3::training::tests
+{
+
+inline constexpr int64_t MICROSECOND = 1000000;    ///< ps
+inline constexpr int64_t MILLISECOND = 1000000000; ///< ps
+
+/** @ingroup distributed-training-rdma-tests A rate and a window that a test sets. */
+class FixedRate : public RdmaCongestionControl
+{
+  public:
+    /** @return the type */
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("ns3::training::tests::FixedRate")
+                                .SetParent<RdmaCongestionControl>()
+                                .SetGroupName("DistributedTraining")
+                                .AddConstructor<FixedRate>();
+        return tid;
+    }
+
+    void Initialize(double lineRate) override
+    {
+        rate = lineRate;
+    }
+
+    double GetRate(int64_t) override
+    {
+        return rate;
+    }
+
+    uint64_t GetWindow() const override
+    {
+        return window;
+    }
+
+    bool WantsCnp() const override
+    {
+        return wantsCnp;
+    }
+
+    void OnCnp(int64_t now) override
+    {
+        cnps.push_back(now);
+    }
+
+    double rate{0};                                        ///< bit/s
+    uint64_t window{std::numeric_limits<uint64_t>::max()}; ///< bytes
+    bool wantsCnp{false};                                  ///< whether it asks for CNPs
+    std::vector<int64_t> cnps;                             ///< when they came, ps
+};
+
+/** @ingroup distributed-training-rdma-tests A message that has arrived. */
+struct Delivery
+{
+    int64_t time;        ///< ps
+    RdmaMessage message; ///< what came
+};
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * Hosts with NICs on a fabric, queue pairs between them, and taps that may look at, change or lose
+ * what arrives at a host.
+ */
+class RdmaNetwork
+{
+  public:
+    /** Looks at a frame that has arrived; true loses it. */
+    using Tap = std::function<bool(Frame&)>;
+
+    /**
+     * @param topology the fabric
+     * @param congestionControl class of every queue pair's
+     * @param configure sets attributes of each NIC before it is attached
+     * @param loss probability of loss on each link
+     */
+    explicit RdmaNetwork(const TopologyGraph& topology,
+                         TypeId congestionControl = RdmaLineRate::GetTypeId(),
+                         const std::function<void(RdmaNic&)>& configure = nullptr,
+                         double loss = 0)
+    {
+        UsePicoseconds();
+        FabricHelper helper;
+        helper.SetLoss(loss);
+        fabric = helper.Install(topology);
+        for (uint32_t host = 0; host < topology.hosts; host++)
+        {
+            auto nic = CreateObject<RdmaNic>();
+            nic->SetAttribute("CongestionControl", TypeIdValue(congestionControl));
+            if (configure)
+            {
+                configure(*nic);
+            }
+            nic->Attach(fabric.devices[host]);
+            fabric.hosts.Get(host)->AggregateObject(nic);
+            nics.push_back(nic);
+        }
+        Simulator::Run(); // nodes initialize
+        initialEvents = Simulator::GetEventCount();
+    }
+
+    ~RdmaNetwork()
+    {
+        Simulator::Destroy();
+    }
+
+    /**
+     * @param a host
+     * @param b host
+     * @param number of the queue pair on both
+     * @return the one on `a`; the one on `b` notes messages in `deliveries`
+     */
+    RdmaQueuePair& Connect(uint32_t a, uint32_t b, uint32_t number)
+    {
+        auto sender = nics[a]->CreateQueuePair(number, b, number);
+        auto receiver = nics[b]->CreateQueuePair(number, a, number);
+        receiver->SetMessageHandler([this](const RdmaMessage& message) {
+            deliveries.push_back({PicosecondsNow(), message});
+        });
+        return *sender;
+    }
+
+    /**
+     * @param host of the queue pair
+     * @param number of the queue pair
+     * @return the queue pair
+     */
+    RdmaQueuePair& Get(uint32_t host, uint32_t number)
+    {
+        return *nics[host]->GetQueuePairs().at(number);
+    }
+
+    /**
+     * @param host of the queue pair
+     * @param number of the queue pair
+     * @return its congestion control, if that is what a test sets
+     */
+    FixedRate& GetFixedRate(uint32_t host, uint32_t number)
+    {
+        return *DynamicCast<FixedRate>(Get(host, number).GetCongestionControl());
+    }
+
+    /**
+     * @param host where to listen
+     * @param tap sees every RoCE frame that arrives there
+     */
+    void SetTap(uint32_t host, Tap tap)
+    {
+        fabric.devices[host]->SetRdmaReceiver([this, host, tap](Frame* frame) {
+            if (tap(*frame))
+            {
+                Frame::Free(frame);
+                return;
+            }
+            Get(host, frame->destinationQp).Receive(frame);
+        });
+    }
+
+    Fabric fabric;                    ///< the fabric
+    std::vector<Ptr<RdmaNic>> nics;   ///< by host
+    std::vector<Delivery> deliveries; ///< messages complete, in order
+    uint64_t initialEvents{0};        ///< events before anything is sent
+};
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * Posts a WRITE with virtual payload and without immediate data.
+ * @param queuePair the sender
+ * @param bytes size
+ */
+inline void
+Write(RdmaQueuePair& queuePair, uint64_t bytes)
+{
+    queuePair.Write(0, bytes, nullptr, 0, 0, false);
+}
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * @param hops number of links between two hosts, switches between them
+ * @param rate of each, bit/s
+ * @param delay of each, ps
+ * @return the topology
+ */
+inline TopologyGraph
+MakeChain(uint32_t hops, uint64_t rate, int64_t delay)
+{
+    return MakeChain(std::vector<Hop>(hops, Hop{rate, delay}));
+}
+
+} // namespace ns3::training::tests
+
+#endif // DISTRIBUTED_TRAINING_RDMA_TEST_COMMON_H
