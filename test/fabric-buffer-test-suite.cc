@@ -251,8 +251,8 @@ FabricCongestedQueuesTestCase::DoRun()
                                   3.0 * BYTES,
                                   "queue " << i);
         // The output never idles: 200 us less the way of the first frame.
-        NS_TEST_EXPECT_MSG_EQ_TOL(port.counters.transmittedFrames,
-                                  200000000u / LineTime(BYTES + 20, 100000000000),
+        NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<int64_t>(port.counters.transmittedFrames),
+                                  200000000 / LineTime(BYTES + 20, 100000000000),
                                   3,
                                   "frames at line rate");
         NS_TEST_EXPECT_MSG_GT(port.counters.droppedFrames, 0, "the rest is dropped");

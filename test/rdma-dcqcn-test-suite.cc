@@ -29,7 +29,7 @@ using namespace ns3::training::tests;
 
 /**
  * @ingroup distributed-training-rdma-tests
- * DCQCN after one isolated CNP, and the closed form of alpha (transport.md 7.2).
+ * DCQCN after one isolated CNP, and the closed form of alpha (worked out by hand).
  */
 class RdmaDcqcnOracleTestCase : public TestCase
 {

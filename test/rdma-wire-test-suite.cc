@@ -28,7 +28,8 @@ namespace
 
 /**
  * @ingroup distributed-training-rdma-tests
- * The packets of a WRITE by transport.md 4.1 and 4.3, written down independently of the queue pair.
+ * The packets of a WRITE (IB specification, chapter 9), written down independently of the queue
+ * pair.
  * @param bytes size of the message
  * @param mtu payload of a full packet
  * @param immediate whether it carries immediate data

@@ -17,10 +17,10 @@ namespace ns3::training
  * @ingroup distributed-training-collective
  *
  * Proves that a schedule does what its operation promises, by symbolic execution: each chunk at
- * each rank is the multiset of contributions it consists of (collectives.md of the field:
- * "contribution multiset"). Found are: an action that waits for a later one or for itself, a
- * message that is never sent or never received, a chunk sent before there is anything in it, two
- * unordered actions on one chunk of which one writes it, a contribution added twice or lost.
+ * each rank is the multiset of contributions it consists of. Found are: an action that waits for a
+ * later one or for itself, a message that is never sent or never received, a chunk sent before
+ * there is anything in it, two unordered actions on one chunk of which one writes it, a
+ * contribution added twice or lost.
  *
  * @param schedule to be proven
  * @return empty if it is right; otherwise one line that names the rank, the step and the fault
