@@ -94,6 +94,7 @@ Benchmark(int argc, char* argv[])
     JsonOutput json(benchmark.json);
     Cluster cluster(clusterOptions);
     cluster.GetPlanner().Check(operation);
+    PrintNotes("collective-benchmark", cluster);
     GuardedRun run(cluster);
     uint64_t runs = 0;
     ProgressLine progress(cluster.GetFabric(), [&] {

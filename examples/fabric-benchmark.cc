@@ -155,6 +155,7 @@ Benchmark(int argc, char* argv[])
     const JsonOutput json(traffic.json);
     const auto flows = MakeFlows(traffic.pattern, static_cast<uint32_t>(clusterOptions.ranks));
     const Cluster cluster(clusterOptions);
+    PrintNotes("fabric-benchmark", cluster);
     const Fabric& fabric = cluster.GetFabric();
     std::vector<uint32_t> endpoints(cluster.GetRanks());
     std::iota(endpoints.begin(), endpoints.end(), 0);

@@ -123,7 +123,7 @@ ClusterOptions::AddTo(ProgramOptions& options, const std::string& algorithmOptio
 Cluster::Cluster(const ClusterOptions& options)
     : m_options(options)
 {
-    const bool rdma = m_options.transport == "rdma";
+    const bool rdma = IsRdma();
     if (!rdma && m_options.transport != "tcp")
     {
         throw ConfigurationError("--transport='" + m_options.transport + "' (allowed: rdma, tcp)");
@@ -271,7 +271,7 @@ Cluster::MakeTransport(uint32_t rank) const
     {
         endpoints.push_back(m_fabric.devices[peer]->GetEndpoint());
     }
-    if (m_options.transport == "rdma")
+    if (IsRdma())
     {
         auto transport = CreateObject<RdmaTransport>();
         transport->SetGroup(rank, endpoints);
@@ -288,6 +288,12 @@ uint32_t
 Cluster::GetRanks() const
 {
     return static_cast<uint32_t>(m_options.ranks);
+}
+
+bool
+Cluster::IsRdma() const
+{
+    return m_options.transport == "rdma";
 }
 
 const Fabric&
@@ -329,7 +335,7 @@ Cluster::GetMtu() const
 double
 Cluster::GetGoodput() const
 {
-    if (m_options.transport == "rdma")
+    if (IsRdma())
     {
         return m_mtu / static_cast<double>(GetWriteFrameBytes(WRITE_MIDDLE, m_mtu) +
                                            Frame::PREAMBLE_BYTES + Frame::GAP_BYTES);

@@ -68,6 +68,9 @@ class Cluster
     /** @return number of ranks */
     uint32_t GetRanks() const;
 
+    /** @return whether messages travel over RDMA, not TCP */
+    bool IsRdma() const;
+
     /** @return the hosts, switches and links */
     const Fabric& GetFabric() const;
 
