@@ -80,16 +80,16 @@ struct PortCounters
     uint64_t transmittedBytes{0};  ///< their bytes, without preamble and gap
     /// Frames sent of each priority; a pause frame has none.
     std::array<uint64_t, PRIORITIES> transmittedByPriority{};
-    uint64_t receivedFrames{0};    ///< frames that arrived
-    uint64_t receivedBytes{0};     ///< their bytes
-    uint64_t lostFrames{0};        ///< frames sent that the link lost
-    uint64_t lostBytes{0};         ///< their bytes
-    uint64_t droppedFrames{0};     ///< frames for this port that found no buffer space
-    uint64_t droppedBytes{0};      ///< their bytes
-    uint64_t markedFrames{0};      ///< frames marked congestion experienced on leaving
-    uint64_t pausesSent{0};        ///< pause frames sent, resumes included
-    uint64_t pausesReceived{0};    ///< pause frames that arrived, resumes included
-    uint64_t peakQueueBytes{0};    ///< most bytes that ever waited for the line
+    uint64_t receivedFrames{0}; ///< frames that arrived
+    uint64_t receivedBytes{0};  ///< their bytes
+    uint64_t lostFrames{0};     ///< frames sent that the link lost
+    uint64_t lostBytes{0};      ///< their bytes
+    uint64_t droppedFrames{0};  ///< frames for this port that found no buffer space
+    uint64_t droppedBytes{0};   ///< their bytes
+    uint64_t markedFrames{0};   ///< frames marked congestion experienced on leaving
+    uint64_t pausesSent{0};     ///< pause frames sent, resumes included
+    uint64_t pausesReceived{0}; ///< pause frames that arrived, resumes included
+    uint64_t peakQueueBytes{0}; ///< most bytes that ever waited for the line
 };
 
 /**
