@@ -92,7 +92,7 @@ MakeFlows(const std::string& pattern, uint32_t hosts)
     return flows;
 }
 
-/** @return the cluster and traffic of a predefined workload */
+/** Sets what a predefined workload says, unless it is "custom". */
 void
 UseWorkload(Traffic& traffic, ClusterOptions& cluster)
 {
@@ -160,6 +160,7 @@ Benchmark(int argc, char* argv[])
     std::vector<uint32_t> endpoints(cluster.GetRanks());
     std::iota(endpoints.begin(), endpoints.end(), 0);
     uint64_t left = flows.size();
+    std::string failure;
     std::vector<Ptr<RdmaTransport>> transports;
     for (uint32_t rank = 0; rank < cluster.GetRanks(); rank++)
     {
@@ -172,8 +173,10 @@ Benchmark(int argc, char* argv[])
                 Simulator::Stop();
             }
         });
-        transport->SetErrorHandler([&](uint32_t peer, const std::string& reason) {
-            throw SimulationStuck("message to host " + std::to_string(peer) + ": " + reason);
+        transport->SetErrorHandler([&, rank](uint32_t peer, const std::string& reason) {
+            failure = "the message from host " + std::to_string(rank) + " to host " +
+                      std::to_string(peer) + " failed: " + reason;
+            Simulator::Stop();
         });
         transports.push_back(transport);
     }
@@ -185,6 +188,11 @@ Benchmark(int argc, char* argv[])
     if (left > 0)
     {
         Simulator::Run();
+    }
+    if (left > 0)
+    {
+        throw SimulationStuck(std::to_string(left) + " of " + std::to_string(flows.size()) +
+                              " messages have not arrived; " + failure);
     }
     const RunCost after = GetRunCost(fabric);
     const PortCounters total = fabric.GetTotal();

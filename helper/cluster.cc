@@ -172,11 +172,10 @@ Cluster::Cluster(const ClusterOptions& options)
     helper.SetLoss(m_options.loss);
     m_fabric = helper.Install(topology);
     m_lowerBound = std::make_unique<LowerBound>(topology, ranks, GetGoodput());
-    const ShortestPaths paths(topology);
-    const double serialization = paths.GetLongestPath(ranks) * 8.0 *
+    const double serialization = ShortestPaths(topology).GetLongestPath(ranks) * 8.0 *
                                  (m_mtu + ROCE_BYTES + ETHERNET_LINE_BYTES) /
                                  static_cast<double>(m_options.rate.GetBitRate());
-    m_roundTrip = 2 * (paths.GetDiameter(ranks) + Seconds(serialization));
+    m_roundTrip = 2 * (m_lowerBound->GetLatency() + Seconds(serialization));
     rdma ? InstallRdma() : InstallTcp();
 
     const auto planner = m_planner;

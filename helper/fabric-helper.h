@@ -26,8 +26,8 @@ struct Fabric
     std::vector<Ptr<HostDevice>> devices;             ///< the port of each host
     std::vector<Ptr<SwitchDevice>> devicesOfSwitches; ///< the device of each switch
     std::vector<Ptr<FabricChannel>> channels;         ///< each link
-    uint64_t missingHeadroom{
-        0}; ///< bytes of PFC headroom that buffers could not hold, all switches
+    /// PFC headroom that packet memories could not hold, all switches together, bytes.
+    uint64_t missingHeadroom{0};
 
     /**
      * @param link index of a link

@@ -16,7 +16,7 @@ NS_LOG_COMPONENT_DEFINE("TrainingLowerBound");
 
 LowerBound::LowerBound(const TopologyGraph& topology, uint32_t ranks, double goodput)
     : m_ranks(ranks),
-      m_latency(ShortestPaths(topology).GetDiameter(ranks).GetSeconds()),
+      m_latency(ShortestPaths(topology).GetDiameter(ranks)),
       m_slowestHost(std::numeric_limits<double>::infinity())
 {
     std::vector<double> host(topology.hosts, 0);    // rate of a host's links
@@ -51,6 +51,12 @@ LowerBound::LowerBound(const TopologyGraph& topology, uint32_t ranks, double goo
     }
 }
 
+Time
+LowerBound::GetLatency() const
+{
+    return m_latency;
+}
+
 double
 LowerBound::GetSeconds(CollectiveOperation operation, uint64_t bytes) const
 {
@@ -62,11 +68,12 @@ LowerBound::GetSeconds(CollectiveOperation operation, uint64_t bytes) const
     double bound = GetBusFactor(operation, m_ranks) * size / m_slowestHost;
     if (operation == CollectiveOperation::BROADCAST)
     {
-        bound = std::max(bound, m_latency / 2); // no root is closer to all than that
+        bound = std::max(bound, m_latency.GetSeconds() / 2); // no root is closer to all than that
     }
     else if (operation == CollectiveOperation::ALL_REDUCE || bytes >= m_ranks)
     {
-        bound = std::max(bound, m_latency); // every rank owns a part that all contribute to
+        bound = std::max(bound,
+                         m_latency.GetSeconds()); // every rank owns a part that all contribute to
     }
     for (const Cut& cut : m_cuts)
     {

@@ -43,6 +43,9 @@ class LowerBound
      */
     double GetSeconds(CollectiveOperation operation, uint64_t bytes) const;
 
+    /** @return propagation delay between the farthest ranks */
+    Time GetLatency() const;
+
   private:
     /** Ranks behind one switch, and what links them to the rest. */
     struct Cut
@@ -52,7 +55,7 @@ class LowerBound
     };
 
     uint32_t m_ranks;
-    double m_latency;
+    Time m_latency;
     double m_slowestHost; // payload bytes per second of the slowest rank's links
     std::vector<Cut> m_cuts;
 };

@@ -39,3 +39,10 @@ def test_refusals(program, argument):
     assert process.returncode == 2
     assert argument in process.stderr and "allowed" in process.stderr
     assert process.stderr.count("\n") == 1 and process.stdout == ""
+
+
+def test_dead_links_end_the_run(program):
+    process = program("fabric-benchmark", "--ranks=2", "--bytes=1000", "--loss=1")
+    assert process.returncode == 3
+    assert "2 of 2 messages have not arrived" in process.stderr and "failed" in process.stderr
+    assert process.stdout == ""
