@@ -172,10 +172,12 @@ Cluster::Cluster(const ClusterOptions& options)
     helper.SetLoss(m_options.loss);
     m_fabric = helper.Install(topology);
     m_lowerBound = std::make_unique<LowerBound>(topology, ranks, GetGoodput());
-    const double serialization = ShortestPaths(topology).GetLongestPath(ranks) * 8.0 *
-                                 (m_mtu + ROCE_BYTES + ETHERNET_LINE_BYTES) /
-                                 static_cast<double>(m_options.rate.GetBitRate());
-    m_roundTrip = 2 * (m_lowerBound->GetLatency() + Seconds(serialization));
+    m_pathHops = std::max<uint32_t>(1, ShortestPaths(topology).GetLongestPath(ranks));
+    const double serialization =
+        m_pathHops * 8.0 *
+        (m_mtu + ROCE_BYTES + AETH_BYTES + ROCE_BYTES + 2 * ETHERNET_LINE_BYTES) /
+        static_cast<double>(m_options.rate.GetBitRate());
+    m_roundTrip = 2 * m_lowerBound->GetLatency() + Seconds(serialization);
     rdma ? InstallRdma() : InstallTcp();
 
     const auto planner = m_planner;
@@ -202,6 +204,8 @@ Cluster::InstallRdma()
         auto nic = CreateObject<RdmaNic>();
         nic->SetAttribute("Mtu", UintegerValue(m_mtu));
         nic->SetAttribute("CongestionControl", TypeIdValue(entry.getTypeId()));
+        nic->SetAttribute("BaseRoundTrip", TimeValue(std::max(GetRoundTrip(), TimeStep(1))));
+        nic->SetAttribute("PathHops", UintegerValue(m_pathHops));
         // A timeout below the round trip would send everything twice.
         if (nic->GetTimeout() < 4 * GetRoundTrip())
         {

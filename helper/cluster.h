@@ -89,7 +89,7 @@ class Cluster
     /** @return least times of collectives on it */
     const LowerBound& GetLowerBound() const;
 
-    /** @return round trip between the farthest ranks on the idle network, with full packets */
+    /** @return time of a full packet and its acknowledgement between the farthest ranks, idle */
     Time GetRoundTrip() const;
 
     /** @return the congestion control in use, "auto" resolved */
@@ -105,6 +105,7 @@ class Cluster
 
     ClusterOptions m_options;
     uint32_t m_mtu;
+    uint32_t m_pathHops; // links between the farthest ranks
     Time m_roundTrip;
     Fabric m_fabric;
     std::vector<Ptr<RdmaNic>> m_nics;

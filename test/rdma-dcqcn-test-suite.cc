@@ -51,8 +51,8 @@ RdmaDcqcnOracleTestCase::DoRun()
     constexpr int64_t T0 = 123456789;
     constexpr int64_t CUT = T0 + 4 * MICROSECOND + 1000; // the decrease timer, 1 ns behind alpha's
     auto dcqcn = CreateObject<RdmaDcqcn>();
-    dcqcn->Initialize(LINE);
-    NS_TEST_EXPECT_MSG_EQ(dcqcn->WantsCnp(), true, "it lives by notifications");
+    dcqcn->Initialize(MakePath(LINE));
+    NS_TEST_EXPECT_MSG_EQ(dcqcn->GetNeeds().cnp, true, "it lives by notifications");
     NS_TEST_EXPECT_MSG_EQ(dcqcn->GetRate(0), LINE, "starts at line rate");
     dcqcn->OnCnp(T0);
     NS_TEST_EXPECT_MSG_EQ(dcqcn->GetRate(T0), LINE, "no cut before the period");
@@ -86,8 +86,8 @@ RdmaDcqcnOracleTestCase::DoRun()
     // Alpha decays by the closed form, whether it is looked at or not.
     auto quiet = CreateObject<RdmaDcqcn>();
     auto watched = CreateObject<RdmaDcqcn>();
-    quiet->Initialize(LINE);
-    watched->Initialize(LINE);
+    quiet->Initialize(MakePath(LINE));
+    watched->Initialize(MakePath(LINE));
     quiet->OnCnp(T0);
     watched->OnCnp(T0);
     for (int64_t tick = 0; tick <= 2000; tick++)
@@ -109,7 +109,7 @@ RdmaDcqcnOracleTestCase::DoRun()
 
     // A second CNP in the same decrease period cuts no more; one in the next period does.
     auto twice = CreateObject<RdmaDcqcn>();
-    twice->Initialize(LINE);
+    twice->Initialize(MakePath(LINE));
     twice->OnCnp(T0);
     twice->OnCnp(T0 + 3900000);
     NS_TEST_EXPECT_MSG_EQ_TOL(twice->GetRate(CUT),
@@ -125,7 +125,7 @@ RdmaDcqcnOracleTestCase::DoRun()
     // Under a CNP every period alpha tends to 1 and the rate to the minimum, no lower.
     auto flooded = CreateObject<RdmaDcqcn>();
     flooded->SetAttribute("MinimumRate", DataRateValue(DataRate("250Mbps")));
-    flooded->Initialize(LINE);
+    flooded->Initialize(MakePath(LINE));
     for (int64_t i = 0; i < 5000; i++)
     {
         flooded->OnCnp(T0 + i * MICROSECOND);
@@ -135,7 +135,7 @@ RdmaDcqcnOracleTestCase::DoRun()
     NS_TEST_EXPECT_MSG_EQ_TOL(flooded->GetAlpha(T0 + 5000 * MICROSECOND), 1.0, 1e-9, "alpha");
     // A line slower than the minimum rate stays at its own.
     auto slow = CreateObject<RdmaDcqcn>();
-    slow->Initialize(1e6);
+    slow->Initialize(MakePath(1e6));
     slow->OnCnp(T0);
     NS_TEST_EXPECT_MSG_EQ(slow->GetRate(CUT + MICROSECOND), 1e6, "never above the line");
 }
@@ -203,7 +203,7 @@ RdmaDcqcnReferenceTestCase::DoRun()
             dcqcn->SetAttribute("AlphaPeriod", TimeValue(TimeStep(p.alpha)));
             dcqcn->SetAttribute("DecreasePeriod", TimeValue(TimeStep(p.decrease)));
             dcqcn->SetAttribute("IncreasePeriod", TimeValue(TimeStep(p.increase)));
-            dcqcn->Initialize(LINE);
+            dcqcn->Initialize(MakePath(LINE));
         }
         double rate = LINE;
         double target = LINE;
@@ -341,7 +341,7 @@ RdmaCnpTestCase::DoRun()
             });
             for (uint32_t number : {1, 2})
             {
-                network.GetFixedRate(1, number).wantsCnp = wants;
+                network.GetFixedRate(1, number).needs.cnp = wants;
                 Write(network.Get(0, number), 1000 * 4096);
             }
             Simulator::Run();

@@ -33,6 +33,17 @@ namespace ns3::training::tests
 inline constexpr int64_t MICROSECOND = 1000000;    ///< ps
 inline constexpr int64_t MILLISECOND = 1000000000; ///< ps
 
+/**
+ * @ingroup distributed-training-rdma-tests
+ * @param lineRate of the port, bit/s
+ * @return a path of 13 us, packets of 1000 bytes and 5 links
+ */
+inline RdmaCongestionControl::Path
+MakePath(double lineRate)
+{
+    return {lineRate, 13 * MICROSECOND, 1000, 5};
+}
+
 /** @ingroup distributed-training-rdma-tests A rate and a window that a test sets. */
 class FixedRate : public RdmaCongestionControl
 {
@@ -47,9 +58,9 @@ class FixedRate : public RdmaCongestionControl
         return tid;
     }
 
-    void Initialize(double lineRate) override
+    void Initialize(const Path& path) override
     {
-        rate = lineRate;
+        rate = path.lineRate;
     }
 
     double GetRate(int64_t) override
@@ -62,9 +73,9 @@ class FixedRate : public RdmaCongestionControl
         return window;
     }
 
-    bool WantsCnp() const override
+    Needs GetNeeds() const override
     {
-        return wantsCnp;
+        return needs;
     }
 
     void OnCnp(int64_t now) override
@@ -74,7 +85,7 @@ class FixedRate : public RdmaCongestionControl
 
     double rate{0};                                        ///< bit/s
     uint64_t window{std::numeric_limits<uint64_t>::max()}; ///< bytes
-    bool wantsCnp{false};                                  ///< whether it asks for CNPs
+    Needs needs;                                           ///< what it asks for
     std::vector<int64_t> cnps;                             ///< when they came, ps
 };
 

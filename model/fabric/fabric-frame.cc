@@ -97,6 +97,8 @@ Frame::Allocate(FrameKind kind)
     frame->immediate = 0;
     frame->ecn = Ecn::NOT_ECT;
     frame->ackRequest = false;
+    frame->ecnEcho = false;
+    frame->timestamp = 0;
     frame->syndrome = 0;
     frame->payloadBytes = 0;
     frame->ingress = 0;
@@ -108,6 +110,7 @@ Frame::Free(Frame* frame)
 {
     frame->packet = nullptr;
     frame->payload = nullptr;
+    frame->telemetry = nullptr;
     FramePool::Get().Give(frame);
 }
 

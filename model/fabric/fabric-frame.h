@@ -12,6 +12,8 @@
 #include "ns3/ptr.h"
 
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 namespace ns3::training
 {
@@ -36,6 +38,18 @@ enum class Ecn : uint8_t
     CE = 3       ///< congestion experienced
 };
 
+/** What one port on the way adds to a frame's telemetry, as it begins to send the frame. */
+struct HopTelemetry
+{
+    int64_t time;        ///< when, ps
+    uint64_t sentBytes;  ///< bytes it had sent until then, with preambles and gaps
+    uint64_t queueBytes; ///< bytes that waited in all its queues
+    uint64_t rate;       ///< its line rate, bit/s
+};
+
+/** In-band network telemetry (INT) of a frame, in the order of the hops. */
+using TelemetryStack = std::vector<HopTelemetry>;
+
 /**
  * @ingroup distributed-training-fabric
  *
@@ -48,7 +62,7 @@ enum class Ecn : uint8_t
  *
  * Exactly one holder owns a frame at a time: a queue, the link, or the device it has arrived at.
  */
-class Frame : public EventImpl
+class alignas(64) Frame : public EventImpl
 {
   public:
     /// Destination address, source address, EtherType and frame check sequence, bytes.
@@ -75,31 +89,40 @@ class Frame : public EventImpl
     /** @return frames now allocated in the simulation under way (for conservation checks) */
     static uint64_t GetInUse();
 
+    // What every hop looks at comes first, to lie in one cache line.
     Frame* next{nullptr};          ///< link for the queue it waits in
     FabricPort* port{nullptr};     ///< where it arrives next; once arrived, where it came in
-    Ptr<Packet> packet;            ///< IP only: the packet from its IP header on
-    Ptr<ByteBuffer> payload;       ///< real payload, or null
-    uint64_t payloadOffset{0};     ///< first byte of this frame's payload in `payload`
-    uint64_t remoteAddress{0};     ///< RETH virtual address (first packet of a WRITE)
-    uint64_t messageBytes{0};      ///< RETH DMA length (first packet of a WRITE), bytes
     uint32_t bytes{0};             ///< frame size with frame check sequence, bytes
-    uint32_t payloadBytes{0};      ///< bytes of payload
     uint32_t source{0};            ///< endpoint that sent it
     uint32_t destination{0};       ///< endpoint it goes to
     uint32_t flowHash{0};          ///< hash of the 5-tuple, for ECMP
-    uint32_t destinationQp{0};     ///< BTH destination queue pair
-    uint32_t psn{0};               ///< BTH packet sequence number, 24 bit
-    uint32_t immediate{0};         ///< immediate data
-    uint16_t protocol{0};          ///< IP only: EtherType
     uint16_t ingress{0};           ///< in a switch: index of the port it came in by
     FrameKind kind{FrameKind::IP}; ///< what it is
-    uint8_t opcode{0};             ///< BTH opcode
-    uint8_t syndrome{0};           ///< AETH syndrome
     uint8_t priority{0};           ///< traffic class, 0 to 7
     Ecn ecn{Ecn::NOT_ECT};         ///< ECN field
     bool ackRequest{false};        ///< BTH acknowledge request
-    uint8_t pauseClasses{0};       ///< PAUSE only: class-enable vector
-    uint16_t pauseQuanta{0};       ///< PAUSE only: time for all enabled classes, 512 bit times each
+    bool ecnEcho{false};           ///< ROCE_ACK: what it answers was marked (BTH BECN bit)
+    uint8_t opcode{0};             ///< BTH opcode
+    /// In-band telemetry asked for by the sender, gathered on the way, sent back by the receiver.
+    std::unique_ptr<TelemetryStack> telemetry;
+    uint32_t payloadBytes{0};  ///< bytes of payload
+    uint32_t destinationQp{0}; ///< BTH destination queue pair
+    uint32_t psn{0};           ///< BTH packet sequence number, 24 bit
+    uint32_t immediate{0};     ///< immediate data
+
+    Ptr<Packet> packet;        ///< IP only: the packet from its IP header on
+    Ptr<ByteBuffer> payload;   ///< real payload, or null
+    uint64_t payloadOffset{0}; ///< first byte of this frame's payload in `payload`
+    uint64_t remoteAddress{0}; ///< RETH virtual address (first packet of a WRITE)
+    uint64_t messageBytes{0};  ///< RETH DMA length (first packet of a WRITE), bytes
+    int64_t timestamp{0}; ///< ROCE_DATA: when it was sent, ps; ROCE_ACK: that of what it answers
+    uint32_t sourceQp{0}; ///< DETH source queue pair (datagrams)
+    uint32_t messageNumber{0}; ///< AETH message sequence number, 24 bit
+    uint32_t selectivePsn{0};  ///< selective repeat: packet that caused a NAK, 24 bit
+    uint16_t protocol{0};      ///< IP only: EtherType
+    uint16_t pauseQuanta{0};   ///< PAUSE only: time for all enabled classes, 512 bit times each
+    uint8_t pauseClasses{0};   ///< PAUSE only: class-enable vector
+    uint8_t syndrome{0};       ///< AETH syndrome
 
   protected:
     void Notify() override;

@@ -83,6 +83,24 @@ FabricPort::SetLoss(double rate, int64_t stream)
 }
 
 void
+FabricPort::EnableTelemetry()
+{
+    m_addsTelemetry = true;
+}
+
+void
+FabricPort::SetBorder(FrameBorder* border)
+{
+    m_border = border;
+}
+
+void
+FabricPort::SetTap(Tap tap)
+{
+    m_tap = std::make_unique<Tap>(std::move(tap));
+}
+
+void
 FabricPort::SetSource(FrameSource* source)
 {
     m_source = source;
@@ -225,6 +243,17 @@ FabricPort::Pop(uint8_t priority)
 void
 FabricPort::Transmit(Frame* frame, int64_t now)
 {
+    if (frame->telemetry && m_addsTelemetry && frame->kind == FrameKind::ROCE_DATA)
+    {
+        const uint64_t onLine =
+            counters.transmittedBytes +
+            counters.transmittedFrames * (Frame::PREAMBLE_BYTES + Frame::GAP_BYTES);
+        frame->telemetry->push_back({now, onLine, m_queuedBytes, m_rate});
+    }
+    if (m_tap)
+    {
+        (*m_tap)(*frame, true);
+    }
     const int64_t lineTime = GetLineTime(frame->bytes);
     m_lineFree = now + lineTime;
     counters.transmittedFrames++;
@@ -238,6 +267,11 @@ FabricPort::Transmit(Frame* frame, int64_t now)
         return;
     }
     frame->port = m_peer;
+    if (m_border)
+    {
+        m_border->Cross(frame, now + lineTime - m_gap + m_delay);
+        return;
+    }
     frame->Ref(); // the simulator drops one after the event
     Simulator::ScheduleWithContext(m_peer->m_nodeId, TimeStep(lineTime - m_gap + m_delay), frame);
 }
@@ -247,6 +281,10 @@ FabricPort::Arrive(Frame* frame)
 {
     counters.receivedFrames++;
     counters.receivedBytes += frame->bytes;
+    if (m_tap)
+    {
+        (*m_tap)(*frame, false);
+    }
     if (frame->kind == FrameKind::PAUSE)
     {
         OnPause(*frame);

@@ -14,6 +14,8 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 
 namespace ns3::training
@@ -73,6 +75,22 @@ class FrameSource
     virtual Frame* Pull(uint8_t priority, int64_t now) = 0;
 };
 
+/**
+ * @ingroup distributed-training-fabric
+ * The end of this process's part of a simulation: takes what is sent to a peer in another one.
+ */
+class FrameBorder
+{
+  public:
+    virtual ~FrameBorder() = default;
+
+    /**
+     * @param frame owned by the callee; `port` is the peer, which lives in another process
+     * @param arrival when it arrives there, ps
+     */
+    virtual void Cross(Frame* frame, int64_t arrival) = 0;
+};
+
 /** Counts of one port. Conservation: a link's transmitted = received at the far end + lost. */
 struct PortCounters
 {
@@ -127,6 +145,18 @@ class FabricPort
      * @param stream random number stream
      */
     void SetLoss(double rate, int64_t stream);
+
+    /** Adds in-band telemetry from now on to frames that ask for it. */
+    void EnableTelemetry();
+
+    /** @param border takes every frame from now on, or null; must outlive the port */
+    void SetBorder(FrameBorder* border);
+
+    /** Looks at a frame on the line. (the frame, whether this port sends it) */
+    using Tap = std::function<void(const Frame&, bool)>;
+
+    /** @param tap called with every frame sent (before a loss on the link) or received */
+    void SetTap(Tap tap);
 
     /** @param source asked for frames when the line is free */
     void SetSource(FrameSource* source);
@@ -267,6 +297,9 @@ class FabricPort
     std::array<Queue, PRIORITIES> m_queues;
     std::array<int64_t, PRIORITIES> m_pausedUntil{};
     EventId m_pauseExpiry;
+    bool m_addsTelemetry{false};
+    FrameBorder* m_border{nullptr};
+    std::unique_ptr<Tap> m_tap;
     double m_lossRate{0};
     Ptr<UniformRandomVariable> m_random;
 };

@@ -127,6 +127,7 @@ FabricPort&
 SwitchDevice::AddPort()
 {
     m_ports.emplace_back(*this, m_nodeId, static_cast<uint16_t>(m_ports.size()));
+    m_ports.back().EnableTelemetry();
     m_renewing.push_back(false);
     return m_ports.back();
 }

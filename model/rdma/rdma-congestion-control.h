@@ -5,6 +5,7 @@
 #ifndef DISTRIBUTED_TRAINING_RDMA_CONGESTION_CONTROL_H
 #define DISTRIBUTED_TRAINING_RDMA_CONGESTION_CONTROL_H
 
+#include "ns3/fabric-frame.h"
 #include "ns3/object.h"
 #include "ns3/registry.h"
 #include "ns3/type-id.h"
@@ -32,11 +33,46 @@ class RdmaCongestionControl : public Object
     /** @return the type */
     static TypeId GetTypeId();
 
+    /** What an algorithm needs beyond acknowledgements. */
+    struct Needs
+    {
+        bool cnp{false};          ///< the receiver answers marked packets by CNPs
+        bool ackPerPacket{false}; ///< every packet asks for an acknowledgement
+        bool telemetry{false};    ///< packets gather in-band telemetry (INT)
+    };
+
+    /** The path a queue pair sends on. */
+    struct Path
+    {
+        double lineRate;   ///< of the host's port, bit/s
+        int64_t roundTrip; ///< of a full packet and its acknowledgement on the idle network, ps
+        uint32_t mtu;      ///< payload of a full packet, bytes
+        uint32_t hops;     ///< links on the longest path between hosts
+    };
+
+    /** What an acknowledgement tells. Packets are counted from 0 for the life of a queue pair. */
+    struct Ack
+    {
+        int64_t now;              ///< simulated time, ps
+        int64_t roundTrip;        ///< since the packet it answers was sent, ps
+        uint64_t bytes;           ///< payload that it acknowledges first
+        uint64_t firstUnackedPsn; ///< all packets before this one are acknowledged
+        uint64_t nextPsn;         ///< the packet that is sent next
+        bool ecnEcho; ///< the packet it answers, or one since the last answer, was marked
+        const TelemetryStack* telemetry; ///< of the packet it answers, or null
+    };
+
+    /** @return what it needs; the same for every queue pair of a class and its attributes */
+    virtual Needs GetNeeds() const
+    {
+        return {};
+    }
+
     /**
      * Called once, before the first packet.
-     * @param lineRate of the host's port, bit/s
+     * @param path the path it sends on
      */
-    virtual void Initialize(double lineRate) = 0;
+    virtual void Initialize(const Path& path) = 0;
 
     /**
      * @param now simulated time, ps
@@ -44,16 +80,18 @@ class RdmaCongestionControl : public Object
      */
     virtual double GetRate(int64_t now) = 0;
 
-    /** @return most bytes that may be unacknowledged */
+    /** @return most payload bytes that may be unacknowledged; one packet always may be */
     virtual uint64_t GetWindow() const
     {
         return std::numeric_limits<uint64_t>::max();
     }
 
-    /** @return whether the receiver is to answer marked packets by CNPs */
-    virtual bool WantsCnp() const
+    /**
+     * A positive acknowledgement has arrived.
+     * @param ack what it tells
+     */
+    virtual void OnAck([[maybe_unused]] const Ack& ack)
     {
-        return false;
     }
 
     /**
@@ -61,6 +99,22 @@ class RdmaCongestionControl : public Object
      * @param now simulated time, ps
      */
     virtual void OnCnp([[maybe_unused]] int64_t now)
+    {
+    }
+
+    /**
+     * A packet was lost: the receiver says so.
+     * @param now simulated time, ps
+     */
+    virtual void OnLoss([[maybe_unused]] int64_t now)
+    {
+    }
+
+    /**
+     * The retransmission timer has expired.
+     * @param now simulated time, ps
+     */
+    virtual void OnTimeout([[maybe_unused]] int64_t now)
     {
     }
 };

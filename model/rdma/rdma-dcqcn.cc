@@ -93,17 +93,19 @@ RdmaDcqcn::GetTypeId()
 }
 
 void
-RdmaDcqcn::Initialize(double lineRate)
+RdmaDcqcn::Initialize(const Path& path)
 {
-    m_lineRate = lineRate;
-    m_rate = lineRate;
-    m_target = lineRate;
+    m_lineRate = path.lineRate;
+    m_rate = path.lineRate;
+    m_target = path.lineRate;
 }
 
-bool
-RdmaDcqcn::WantsCnp() const
+RdmaCongestionControl::Needs
+RdmaDcqcn::GetNeeds() const
 {
-    return true;
+    Needs needs;
+    needs.cnp = true;
+    return needs;
 }
 
 double

@@ -31,9 +31,9 @@ class RdmaDcqcn : public RdmaCongestionControl
     /** @return the type */
     static TypeId GetTypeId();
 
-    void Initialize(double lineRate) override;
+    Needs GetNeeds() const override;
+    void Initialize(const Path& path) override;
     double GetRate(int64_t now) override;
-    bool WantsCnp() const override;
     void OnCnp(int64_t now) override;
 
     /**

@@ -32,9 +32,9 @@ RdmaLineRate::GetTypeId()
 }
 
 void
-RdmaLineRate::Initialize(double lineRate)
+RdmaLineRate::Initialize(const Path& path)
 {
-    m_rate = lineRate;
+    m_rate = path.lineRate;
 }
 
 double

@@ -20,7 +20,7 @@ class RdmaLineRate : public RdmaCongestionControl
     /** @return the type */
     static TypeId GetTypeId();
 
-    void Initialize(double lineRate) override;
+    void Initialize(const Path& path) override;
     double GetRate(int64_t now) override;
 
   private:

@@ -37,6 +37,17 @@ RdmaNic::GetTypeId()
                           UintegerValue(16),
                           MakeUintegerAccessor(&RdmaNic::m_ackInterval),
                           MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("BaseRoundTrip",
+                          "Round trip of a full packet and its acknowledgement on the idle network "
+                          "(HPCC's T, 13 us in its simulations)",
+                          TimeValue(MicroSeconds(13)),
+                          MakeTimeAccessor(&RdmaNic::m_baseRoundTrip),
+                          MakeTimeChecker(TimeStep(1)))
+            .AddAttribute("PathHops",
+                          "Links on the longest path between hosts: room for telemetry in a packet",
+                          UintegerValue(6),
+                          MakeUintegerAccessor(&RdmaNic::m_pathHops),
+                          MakeUintegerChecker<uint32_t>(1))
             .AddAttribute("RetransmissionTimeout",
                           "Time from asking for an acknowledgement, without progress, until the "
                           "oldest packet is sent again; doubled with each expiry (IB: 4.096 us * "

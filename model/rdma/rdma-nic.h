@@ -101,6 +101,18 @@ class RdmaNic : public Object, public FrameSource
         return m_retryLimit;
     }
 
+    /** @return round trip of a full packet and its acknowledgement on the idle network */
+    const Time& GetBaseRoundTrip() const
+    {
+        return m_baseRoundTrip;
+    }
+
+    /** @return links on the longest path between hosts */
+    uint32_t GetPathHops() const
+    {
+        return m_pathHops;
+    }
+
     /** @return first retransmission timeout */
     const Time& GetTimeout() const
     {
@@ -154,6 +166,8 @@ class RdmaNic : public Object, public FrameSource
     uint32_t m_mtu;
     uint32_t m_ackInterval;
     uint32_t m_retryLimit;
+    uint32_t m_pathHops;
+    Time m_baseRoundTrip;
     Time m_timeout;
     Time m_cnpInterval;
     uint8_t m_dataPriority;

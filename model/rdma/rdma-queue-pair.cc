@@ -40,7 +40,13 @@ RdmaQueuePair::RdmaQueuePair(RdmaNic& nic,
       m_flowHash(HashFlow(nic.GetEndpoint(), remoteEndpoint, number << 16 ^ remoteNumber)),
       m_congestionControl(congestionControl)
 {
-    m_congestionControl->Initialize(static_cast<double>(nic.GetLineRate()));
+    RdmaCongestionControl::Path path;
+    path.lineRate = static_cast<double>(nic.GetLineRate());
+    path.roundTrip = nic.GetBaseRoundTrip().GetTimeStep();
+    path.mtu = nic.GetMtu();
+    path.hops = nic.GetPathHops();
+    m_congestionControl->Initialize(path);
+    m_needs = m_congestionControl->GetNeeds();
 }
 
 void
@@ -158,7 +164,16 @@ RdmaQueuePair::MakeFrame(int64_t now)
     frame->priority = m_nic.GetDataPriority();
     frame->ecn = Ecn::ECT;
     // Without an answer a closed window would stay closed.
-    frame->ackRequest = last || (m_nextPsn + 1) % m_nic.GetAckInterval() == 0 ||
+    frame->timestamp = now;
+    if (m_needs.telemetry)
+    {
+        const uint32_t switches = std::max(LEAST_TELEMETRY_HOPS, m_nic.GetPathHops() - 1);
+        frame->telemetry = std::make_unique<TelemetryStack>();
+        frame->telemetry->reserve(switches);
+        frame->bytes += GetTelemetryBytes(switches);
+    }
+    frame->ackRequest = last || m_needs.ackPerPacket ||
+                        (m_nextPsn + 1) % m_nic.GetAckInterval() == 0 ||
                         !IsWindowOpen(m_nextPsn + 1 - m_unackedPsn);
 
     m_counters.sentPackets++;
@@ -211,7 +226,8 @@ RdmaQueuePair::Receive(Frame* frame)
 void
 RdmaQueuePair::ReceiveData(Frame* frame)
 {
-    if (frame->ecn == Ecn::CE && m_congestionControl->WantsCnp())
+    m_marked |= frame->ecn == Ecn::CE;
+    if (frame->ecn == Ecn::CE && m_congestionControl->GetNeeds().cnp)
     {
         SendCnp();
     }
@@ -223,7 +239,7 @@ RdmaQueuePair::ReceiveData(Frame* frame)
         {
             m_nakSent = true;
             m_counters.sentNaks++;
-            Answer(SYNDROME_NAK_SEQUENCE, m_expectedPsn);
+            Answer(SYNDROME_NAK_SEQUENCE, m_expectedPsn, *frame);
         }
         return;
     }
@@ -234,7 +250,7 @@ RdmaQueuePair::ReceiveData(Frame* frame)
         if (frame->ackRequest)
         {
             m_counters.sentAcks++;
-            Answer(SYNDROME_ACK, m_expectedPsn - 1);
+            Answer(SYNDROME_ACK, m_expectedPsn - 1, *frame);
         }
         return;
     }
@@ -244,7 +260,7 @@ RdmaQueuePair::ReceiveData(Frame* frame)
     if (frame->ackRequest)
     {
         m_counters.sentAcks++;
-        Answer(SYNDROME_ACK, psn);
+        Answer(SYNDROME_ACK, psn, *frame);
     }
     Accept(*frame);
 }
@@ -298,6 +314,7 @@ RdmaQueuePair::ReceiveAck(const Frame& frame)
     const uint64_t acknowledged = positive ? psn + 1 : psn;
     if (acknowledged > m_unackedPsn && acknowledged <= m_highestPsn)
     {
+        m_ackedBytes += (acknowledged - m_unackedPsn) * m_nic.GetMtu();
         m_unackedPsn = acknowledged;
         m_nextPsn = std::max(m_nextPsn, m_unackedPsn);
         m_progress = Simulator::Now().GetTimeStep();
@@ -313,12 +330,29 @@ RdmaQueuePair::ReceiveAck(const Frame& frame)
         while (!m_requests.empty() &&
                m_requests.front().firstPsn + m_requests.front().packets <= m_unackedPsn)
         {
+            const Request& done = m_requests.front();
+            m_ackedBytes -= done.packets * m_nic.GetMtu() - done.bytes; // the last may be short
             m_requests.pop_front();
             m_cursor -= m_cursor > 0 ? 1 : 0;
         }
     }
-    if (!positive && psn >= m_unackedPsn && psn < m_highestPsn)
+    const int64_t now = Simulator::Now().GetTimeStep();
+    if (positive)
     {
+        RdmaCongestionControl::Ack ack;
+        ack.now = now;
+        ack.roundTrip = now - frame.timestamp;
+        ack.bytes = m_ackedBytes;
+        ack.firstUnackedPsn = m_unackedPsn;
+        ack.nextPsn = m_nextPsn;
+        ack.ecnEcho = frame.ecnEcho;
+        ack.telemetry = frame.telemetry.get();
+        m_ackedBytes = 0;
+        m_congestionControl->OnAck(ack);
+    }
+    else if (psn >= m_unackedPsn && psn < m_highestPsn)
+    {
+        m_congestionControl->OnLoss(now);
         Rewind(psn);
     }
     m_nic.Schedule(*this);
@@ -380,6 +414,7 @@ RdmaQueuePair::OnTimer()
         }
         return;
     }
+    m_congestionControl->OnTimeout(now);
     Rewind(m_unackedPsn);
     m_nic.Schedule(*this);
 }
@@ -398,9 +433,18 @@ RdmaQueuePair::MakeControl(FrameKind kind, uint32_t transportBytes) const
 }
 
 void
-RdmaQueuePair::Answer(uint8_t syndrome, uint64_t psn)
+RdmaQueuePair::Answer(uint8_t syndrome, uint64_t psn, Frame& data)
 {
     Frame* frame = MakeControl(FrameKind::ROCE_ACK, ROCE_BYTES + AETH_BYTES);
+    frame->timestamp = data.timestamp;
+    frame->ecnEcho = m_marked;
+    m_marked = false;
+    if (data.telemetry)
+    {
+        frame->bytes += GetTelemetryBytes(
+            std::max(LEAST_TELEMETRY_HOPS, static_cast<uint32_t>(data.telemetry->size())));
+        frame->telemetry = std::move(data.telemetry);
+    }
     frame->opcode = ACKNOWLEDGE;
     frame->syndrome = syndrome;
     frame->psn = static_cast<uint32_t>(psn % PSN_MODULUS);

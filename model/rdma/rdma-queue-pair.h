@@ -6,7 +6,7 @@
 #define DISTRIBUTED_TRAINING_RDMA_QUEUE_PAIR_H
 
 #include "rdma-congestion-control.h"
-#include "roce-wire-format.h"
+#include "ns3/roce-wire-format.h"
 
 #include "ns3/event-id.h"
 #include "ns3/nstime.h"
@@ -149,7 +149,7 @@ class RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>
     void StartTimer(int64_t now);
     int64_t GetTimeout() const;
     bool IsWindowOpen(uint64_t inFlight) const;
-    void Answer(uint8_t syndrome, uint64_t psn);
+    void Answer(uint8_t syndrome, uint64_t psn, Frame& data);
     void SendCnp();
     Frame* MakeControl(FrameKind kind, uint32_t transportBytes) const;
     uint64_t Extend(uint32_t psn, uint64_t reference) const;
@@ -160,6 +160,7 @@ class RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>
     uint32_t m_remoteNumber;
     uint32_t m_flowHash;
     Ptr<RdmaCongestionControl> m_congestionControl;
+    RdmaCongestionControl::Needs m_needs;
     MessageHandler m_onMessage;
     ErrorHandler m_onError;
     QueuePairCounters m_counters;
@@ -172,6 +173,7 @@ class RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>
     uint64_t m_highestPsn{0};       // one past the last packet ever sent
     uint64_t m_unackedPsn{0};       // first packet not acknowledged
     uint64_t m_awaitedPsn{0};       // one past the last packet sent that asked for an answer
+    uint64_t m_ackedBytes{0};       // acknowledged since the congestion control was told
     int64_t m_nextSendTime{0};
     int64_t m_progress{0};  // when the timer started, or the last answer came, ps
     uint32_t m_expiries{0}; // without progress since
@@ -182,6 +184,7 @@ class RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>
     uint64_t m_expectedPsn{0};
     uint64_t m_offset{0};  // bytes of the message under way that have been accepted
     bool m_nakSent{false}; // for the expected packet
+    bool m_marked{false};  // a packet since the last answer was
     int64_t m_nextCnp{0};
     RdmaMessage m_message;
 };

@@ -5,14 +5,14 @@
 #ifndef DISTRIBUTED_TRAINING_ROCE_WIRE_FORMAT_H
 #define DISTRIBUTED_TRAINING_ROCE_WIRE_FORMAT_H
 
-#include "ns3/fabric-frame.h"
+#include "fabric-frame.h"
 
 #include <algorithm>
 #include <cstdint>
 
 /**
  * @file
- * @ingroup distributed-training-rdma
+ * @ingroup distributed-training-fabric
  * Sizes and codes of RoCEv2: InfiniBand transport headers in UDP (IB specification volume 1, annex
  * A17). A data packet of the middle of a message is 62 bytes longer than its payload, 82 with
  * preamble and gap: 98.04 % of the line rate at MTU 4096.
@@ -30,6 +30,8 @@ static constexpr uint32_t IMMEDIATE_BYTES = 4;
 static constexpr uint32_t AETH_BYTES = 4;
 /// Reserved bytes of a congestion notification packet.
 static constexpr uint32_t CNP_BYTES = 16;
+/// Hops that a telemetry header has room for at least (HPCC: 42 bytes for five).
+static constexpr uint32_t LEAST_TELEMETRY_HOPS = 5;
 /// UDP destination port of RoCEv2.
 static constexpr uint16_t ROCE_UDP_PORT = 4791;
 /// Packet sequence numbers count modulo this.
@@ -55,6 +57,17 @@ enum RoceOpcode : uint8_t
 static constexpr uint8_t SYNDROME_ACK = 0x1f;
 /// AETH syndrome of a packet sequence error.
 static constexpr uint8_t SYNDROME_NAK_SEQUENCE = 0x60;
+
+/**
+ * @param hops it has room for
+ * @return size of a telemetry header, between UDP and the base transport header (HPCC, section 4.1:
+ *         a count, a path identifier, and 64 bit for each hop), bytes
+ */
+inline uint32_t
+GetTelemetryBytes(uint32_t hops)
+{
+    return 2 + 8 * hops;
+}
 
 /**
  * @param transportBytes everything above Ethernet
