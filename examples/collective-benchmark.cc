@@ -94,7 +94,6 @@ Benchmark(int argc, char* argv[])
     JsonOutput json(benchmark.json);
     Cluster cluster(clusterOptions);
     cluster.GetPlanner().Check(operation);
-    PrintNotes("collective-benchmark", cluster);
     GuardedRun run(cluster);
     uint64_t runs = 0;
     ProgressLine progress(cluster.GetFabric(), [&] {

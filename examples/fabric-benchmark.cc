@@ -155,7 +155,6 @@ Benchmark(int argc, char* argv[])
     const JsonOutput json(traffic.json);
     const auto flows = MakeFlows(traffic.pattern, static_cast<uint32_t>(clusterOptions.ranks));
     const Cluster cluster(clusterOptions);
-    PrintNotes("fabric-benchmark", cluster);
     const Fabric& fabric = cluster.GetFabric();
     std::vector<uint32_t> endpoints(cluster.GetRanks());
     std::iota(endpoints.begin(), endpoints.end(), 0);
@@ -197,8 +196,8 @@ Benchmark(int argc, char* argv[])
     const RunCost after = GetRunCost(fabric);
     const PortCounters total = fabric.GetTotal();
     auto nic = fabric.hosts.Get(0)->GetObject<RdmaNic>();
-    const uint64_t data = total.transmittedByPriority[nic->GetDataPriority()];
-    const uint64_t control = total.transmittedByPriority[nic->GetControlPriority()];
+    const uint64_t data = total.byPriority[nic->GetDataPriority()].transmittedFrames;
+    const uint64_t control = total.byPriority[nic->GetControlPriority()].transmittedFrames;
     const double cpu = after.cpuSeconds - before.cpuSeconds;
     const double rate = cpu > 0 ? static_cast<double>(data) / cpu : 0;
     const uint64_t events = after.events - before.events;

@@ -153,7 +153,6 @@ Train(int argc, char* argv[])
         CheckOutputFile(job.trace);
     }
     const Cluster cluster(clusterOptions);
-    PrintNotes("training-job", cluster);
     const bool table = job.json != "-";
     const bool real = job.payload == "real";
     const uint64_t seed = RngSeedManager::GetRun();

@@ -15,6 +15,7 @@
 #include "ns3/quantity.h"
 #include "ns3/rdma-transport.h"
 #include "ns3/roce-wire-format.h"
+#include "ns3/string.h"
 #include "ns3/tcp-congestion-ops.h"
 #include "ns3/tcp-transport.h"
 #include "ns3/uinteger.h"
@@ -94,8 +95,21 @@ ClusterOptions::AddNetworkTo(ProgramOptions& options)
     options.AddString("mtu",
                       "largest RDMA payload or IP packet, 256 to 9000 bytes; auto: 4096 or 9000",
                       mtu);
-    options.AddBytes("buffer", "packet memory of every switch", buffer);
+    options.AddString("buffer",
+                      "packet memory of every switch; auto: 32 MiB, or more if PFC needs it",
+                      buffer);
+    options.AddChoice("load-balancing",
+                      "how switches choose among equally good ports",
+                      loadBalancing,
+                      {"ecmp", "flowlet", "spray"});
     options.AddDouble("loss", "probability that a link loses a frame", loss, 0, 1);
+    options.AddList("fault",
+                    "TARGET:ITEM,... such as host3-switch0:loss=0.01, *:ber=1e-9, "
+                    "switch1:restart,from=1ms,until=2ms; or @FILE; may be repeated",
+                    faults);
+    options.AddTime("reroute-delay",
+                    "from the death or return of a link to new routes",
+                    rerouteDelay);
 }
 
 void
@@ -150,10 +164,20 @@ Cluster::Cluster(const ClusterOptions& options)
         throw ConfigurationError("--rate=" + FormatRate(m_options.rate) +
                                  " (allowed: 1Mbps and more)");
     }
-    if (m_options.buffer < 4 * LARGEST_MTU)
+    const auto buffer =
+        m_options.buffer == "auto" ? std::optional<uint64_t>(0) : ParseBytes(m_options.buffer);
+    if (!buffer || (*buffer < 4 * LARGEST_MTU && m_options.buffer != "auto"))
     {
-        throw ConfigurationError("--buffer=" + FormatBytes(m_options.buffer) +
-                                 " (allowed: " + FormatBytes(4 * LARGEST_MTU) + " and more)");
+        throw ConfigurationError("--buffer=" + m_options.buffer + " (allowed: auto, or " +
+                                 FormatBytes(4 * LARGEST_MTU) + " and more)");
+    }
+    for (const std::string& fault : m_options.faults)
+    {
+        m_faults.Add(fault, "--fault=");
+    }
+    if (m_options.loss > 0)
+    {
+        m_faults.Add("*:loss=" + FormatDouble(m_options.loss), "--loss: ");
     }
     const auto ranks = static_cast<uint32_t>(m_options.ranks);
     const TopologyGraph topology =
@@ -164,13 +188,17 @@ Cluster::Cluster(const ClusterOptions& options)
     m_planner->Check(Registry<CollectiveAlgorithm>::Find(m_options.algorithm).operations.front());
 
     FabricHelper helper;
-    helper.SetSwitchAttribute("BufferSize", UintegerValue(m_options.buffer));
+    if (*buffer > 0)
+    {
+        helper.SetSwitchAttribute("BufferSize", UintegerValue(*buffer));
+    }
+    helper.SetSwitchAttribute("LoadBalancing", StringValue(m_options.loadBalancing));
     if (!rdma)
     {
         helper.SetHostAttribute("Mtu", UintegerValue(m_mtu));
     }
-    helper.SetLoss(m_options.loss);
     m_fabric = helper.Install(topology);
+    m_faults.Apply(m_fabric, m_options.rerouteDelay);
     m_lowerBound = std::make_unique<LowerBound>(topology, ranks, GetGoodput());
     m_pathHops = std::max<uint32_t>(1, ShortestPaths(topology).GetLongestPath(ranks));
     const double serialization =

@@ -6,6 +6,7 @@
 #define DISTRIBUTED_TRAINING_CLUSTER_H
 
 #include "fabric-helper.h"
+#include "fault-plan.h"
 #include "program-options.h"
 
 #include "ns3/collective-planner.h"
@@ -28,8 +29,11 @@ struct ClusterOptions
     DataRate rate{100000000000};           ///< of each link, bit/s
     Time delay{NanoSeconds(500)};          ///< propagation on each link
     std::string mtu{"auto"};               ///< bytes: RDMA payload or IP packet; auto: 4096 or 9000
-    uint64_t buffer{32 << 20};             ///< of each switch, bytes
+    std::string buffer{"auto"};            ///< of each switch, a size; auto: as it needs
     double loss{0};                        ///< probability of each frame on each link
+    std::vector<std::string> faults;       ///< see FaultPlan
+    Time rerouteDelay{MilliSeconds(1)};    ///< from a link's death to new routes
+    std::string loadBalancing{"ecmp"};     ///< ecmp, flowlet or spray
     std::string transport{"rdma"};         ///< rdma or tcp
     std::string congestionControl{"auto"}; ///< auto: dcqcn or ns3::TcpCubic
     std::string algorithm{"ring"};         ///< of the collectives
@@ -64,6 +68,8 @@ class Cluster
      * @throw ConfigurationError if options are out of range or do not fit together
      */
     explicit Cluster(const ClusterOptions& options);
+    Cluster(const Cluster&) = delete;
+    Cluster& operator=(const Cluster&) = delete;
 
     /** @return number of ranks */
     uint32_t GetRanks() const;
@@ -108,6 +114,7 @@ class Cluster
     uint32_t m_pathHops; // links between the farthest ranks
     Time m_roundTrip;
     Fabric m_fabric;
+    FaultPlan m_faults;
     std::vector<Ptr<RdmaNic>> m_nics;
     std::vector<Ptr<ScheduledCommunicator>> m_communicators;
     std::shared_ptr<CollectivePlanner> m_planner;

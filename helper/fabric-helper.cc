@@ -16,12 +16,105 @@ namespace ns3::training
 
 NS_LOG_COMPONENT_DEFINE("TrainingFabricHelper");
 
+namespace
+{
+
+/**
+ * @param fabric whose links may be down
+ * @param endpoint to be routed to
+ * @param paths of its topology
+ * @return per node, the links that lead one hop closer
+ */
+ShortestPaths::NextLinks
+FindRoutes(const Fabric& fabric, uint32_t endpoint, const ShortestPaths& paths)
+{
+    const auto& links = fabric.topology.links;
+    if (endpoint >= fabric.devices.size())
+    {
+        const uint32_t index = fabric.addressedSwitches[endpoint - fabric.devices.size()];
+        return paths.GetRoutes(fabric.topology.hosts + index,
+                               [&](uint32_t link) { return fabric.channels[link]->IsUp(); });
+    }
+    // Into a host with several rails only the endpoint's own leads.
+    const auto device = fabric.devices[endpoint];
+    const uint32_t host = fabric.hostOfEndpoint[endpoint];
+    return paths.GetRoutes(host, [&](uint32_t link) {
+        return fabric.channels[link]->IsUp() && ((links[link].a != host && links[link].b != host) ||
+                                                 fabric.channels[link] == device->GetChannel());
+    });
+}
+
+/**
+ * Sets the routes of all switches to one endpoint.
+ * @param fabric the fabric
+ * @param endpoint to be routed to
+ * @param next as FindRoutes() finds it
+ */
+void
+SetRoutes(Fabric& fabric, uint32_t endpoint, const ShortestPaths::NextLinks& next)
+{
+    const TopologyGraph& topology = fabric.topology;
+    for (uint32_t i = 0; i < topology.switches; i++)
+    {
+        const uint32_t node = topology.hosts + i;
+        ForwardingTable::Group ports;
+        for (uint32_t link : next[node])
+        {
+            const uint32_t end = topology.links[link].a == node ? 0 : 1;
+            ports.push_back(fabric.channels[link]->GetPort(end).GetIndex());
+        }
+        fabric.devicesOfSwitches[i]->GetTable().Set(endpoint, ports);
+    }
+}
+
+/** @throw ConfigurationError if a host cannot reach an endpoint */
+void
+CheckReachable(const Fabric& fabric, uint32_t endpoint, const ShortestPaths::NextLinks& next)
+{
+    const uint32_t destination = fabric.hostOfEndpoint[endpoint];
+    for (uint32_t host = 0; host < fabric.topology.hosts; host++)
+    {
+        if (host != destination && next[host].empty())
+        {
+            throw ConfigurationError("topology '" + fabric.topology.name + "': host " +
+                                     std::to_string(host) + " cannot reach host " +
+                                     std::to_string(destination) + " (allowed: all can)");
+        }
+    }
+}
+
+} // namespace
+
 std::string
 Fabric::GetEndName(uint32_t link, uint32_t end) const
 {
     const uint32_t node = end == 0 ? topology.links[link].a : topology.links[link].b;
     return node < topology.hosts ? "host" + std::to_string(node)
                                  : "switch" + std::to_string(node - topology.hosts);
+}
+
+void
+Fabric::UpdateRoutes()
+{
+    const ShortestPaths paths(topology);
+    for (uint32_t endpoint = 0; endpoint < devices.size() + addressedSwitches.size(); endpoint++)
+    {
+        SetRoutes(*this, endpoint, FindRoutes(*this, endpoint, paths));
+    }
+}
+
+uint32_t
+Fabric::AddressSwitch(uint32_t index)
+{
+    const auto found = std::find(addressedSwitches.begin(), addressedSwitches.end(), index);
+    const auto endpoint =
+        static_cast<uint32_t>(devices.size() + (found - addressedSwitches.begin()));
+    if (found == addressedSwitches.end())
+    {
+        addressedSwitches.push_back(index);
+        SetRoutes(*this, endpoint, FindRoutes(*this, endpoint, ShortestPaths(topology)));
+    }
+    return endpoint;
 }
 
 uint64_t
@@ -38,23 +131,7 @@ Fabric::GetTotal() const
     {
         for (uint32_t end = 0; end < 2; end++)
         {
-            const PortCounters& counters = channel->GetPort(end).counters;
-            total.transmittedFrames += counters.transmittedFrames;
-            total.transmittedBytes += counters.transmittedBytes;
-            for (uint8_t priority = 0; priority < PRIORITIES; priority++)
-            {
-                total.transmittedByPriority[priority] += counters.transmittedByPriority[priority];
-            }
-            total.receivedFrames += counters.receivedFrames;
-            total.receivedBytes += counters.receivedBytes;
-            total.lostFrames += counters.lostFrames;
-            total.lostBytes += counters.lostBytes;
-            total.droppedFrames += counters.droppedFrames;
-            total.droppedBytes += counters.droppedBytes;
-            total.markedFrames += counters.markedFrames;
-            total.pausesSent += counters.pausesSent;
-            total.pausesReceived += counters.pausesReceived;
-            total.peakQueueBytes = std::max(total.peakQueueBytes, counters.peakQueueBytes);
+            total += channel->GetPort(end).counters;
         }
     }
     return total;
@@ -78,12 +155,6 @@ FabricHelper::SetSwitchAttribute(const std::string& name, const AttributeValue& 
     m_switch.Set(name, value);
 }
 
-void
-FabricHelper::SetLoss(double rate)
-{
-    m_loss = rate;
-}
-
 Fabric
 FabricHelper::Install(const TopologyGraph& topology) const
 {
@@ -92,13 +163,6 @@ FabricHelper::Install(const TopologyGraph& topology) const
     fabric.topology = topology;
     fabric.hosts.Create(topology.hosts);
     fabric.switches.Create(topology.switches);
-    for (uint32_t host = 0; host < topology.hosts; host++)
-    {
-        auto device = m_host.Create<HostDevice>();
-        fabric.hosts.Get(host)->AddDevice(device);
-        device->SetEndpoint(host);
-        fabric.devices.push_back(device);
-    }
     int64_t stream = FIRST_STREAM;
     for (uint32_t i = 0; i < topology.switches; i++)
     {
@@ -108,14 +172,10 @@ FabricHelper::Install(const TopologyGraph& topology) const
         stream += device->AssignStreams(stream);
         fabric.devicesOfSwitches.push_back(device);
     }
-
-    // portOfLink[node]: for each link of the node in ascending order, the number of its port.
-    std::vector<std::vector<uint16_t>> portOfLink(2);
-    portOfLink[0].resize(topology.links.size());
-    portOfLink[1].resize(topology.links.size());
-    for (uint32_t i = 0; i < topology.links.size(); i++)
+    AddRails(fabric);
+    std::vector<uint32_t> rail(topology.hosts, 0); // of each host, the one its next link is for
+    for (const auto& link : topology.links)
     {
-        const auto& link = topology.links[i];
         auto channel = CreateObject<FabricChannel>();
         FabricPort* ports[2];
         Time pipelines[2];
@@ -124,14 +184,9 @@ FabricHelper::Install(const TopologyGraph& topology) const
             const uint32_t node = end == 0 ? link.a : link.b;
             if (node < topology.hosts)
             {
-                if (fabric.devices[node]->IsLinkUp())
-                {
-                    throw ConfigurationError("topology '" + topology.name + "': host " +
-                                             std::to_string(node) +
-                                             " has more than one link (allowed: one)");
-                }
-                ports[end] = &fabric.devices[node]->GetPort();
-                fabric.devices[node]->SetChannel(channel);
+                auto device = fabric.rails[node][rail[node]++];
+                ports[end] = &device->GetPort();
+                device->SetChannel(channel);
             }
             else
             {
@@ -139,47 +194,59 @@ FabricHelper::Install(const TopologyGraph& topology) const
                 ports[end] = &device->AddPort();
                 pipelines[end] = device->GetPipelineDelay();
             }
-            portOfLink[end][i] = ports[end]->GetIndex();
         }
         channel->Connect(*ports[0], *ports[1], link.rate, link.delay, pipelines[0], pipelines[1]);
-        channel->SetLoss(m_loss, stream);
-        stream += 2;
         fabric.channels.push_back(channel);
     }
     for (const auto& device : fabric.devicesOfSwitches)
     {
-        fabric.missingHeadroom += device->ConfigureBuffer();
+        device->Configure();
     }
-    SetRoutes(fabric, portOfLink);
+    const ShortestPaths paths(topology);
+    for (uint32_t endpoint = 0; endpoint < fabric.devices.size(); endpoint++)
+    {
+        const ShortestPaths::NextLinks next = FindRoutes(fabric, endpoint, paths);
+        CheckReachable(fabric, endpoint, next);
+        SetRoutes(fabric, endpoint, next);
+    }
     return fabric;
 }
 
 void
-FabricHelper::SetRoutes(Fabric& fabric, const std::vector<std::vector<uint16_t>>& portOfLink) const
+FabricHelper::AddRails(Fabric& fabric) const
 {
     const TopologyGraph& topology = fabric.topology;
-    const ShortestPaths paths(topology);
-    for (uint32_t destination = 0; destination < topology.hosts; destination++)
+    std::vector<uint32_t> links(topology.hosts, 0);
+    for (const auto& link : topology.links)
     {
-        const ShortestPaths::NextLinks next = paths.GetRoutes(destination);
-        for (uint32_t host = 0; host < topology.hosts; host++)
+        for (uint32_t node : {link.a, link.b})
         {
-            if (host != destination && next[host].empty())
+            if (node < topology.hosts)
             {
-                throw ConfigurationError("topology '" + topology.name + "': host " +
-                                         std::to_string(host) + " cannot reach host " +
-                                         std::to_string(destination) + " (allowed: all can)");
+                links[node]++;
             }
         }
-        for (uint32_t i = 0; i < topology.switches; i++)
+    }
+    fabric.rails.resize(topology.hosts);
+    fabric.devices.resize(topology.hosts);
+    fabric.hostOfEndpoint.resize(topology.hosts);
+    for (uint32_t host = 0; host < topology.hosts; host++)
+    {
+        // A host alone has no link, but a device all the same.
+        for (uint32_t rail = 0; rail < std::max<uint32_t>(1, links[host]); rail++)
         {
-            const uint32_t node = topology.hosts + i;
-            ForwardingTable::Group ports;
-            for (uint32_t link : next[node])
+            auto device = m_host.Create<HostDevice>();
+            fabric.hosts.Get(host)->AddDevice(device);
+            const auto endpoint = rail == 0 ? host : static_cast<uint32_t>(fabric.devices.size());
+            device->SetEndpoint(endpoint);
+            if (rail > 0)
             {
-                ports.push_back(portOfLink[topology.links[link].a == node ? 0 : 1][link]);
+                fabric.devices.emplace_back();
+                fabric.hostOfEndpoint.emplace_back();
             }
-            fabric.devicesOfSwitches[i]->GetTable().Set(destination, ports);
+            fabric.devices[endpoint] = device;
+            fabric.hostOfEndpoint[endpoint] = host;
+            fabric.rails[host].push_back(device);
         }
     }
 }

@@ -17,17 +17,25 @@
 namespace ns3::training
 {
 
-/** The objects a topology became; index h is host h, index s is switch s, index l is link l. */
+/**
+ * @ingroup distributed-training-helper
+ *
+ * The objects a topology became; index h is host h, index s is switch s, index l is link l.
+ *
+ * Each link of a host is a rail, with a device and an endpoint of its own. The first rail of host h
+ * is endpoint h; the others follow, host by host.
+ */
 struct Fabric
 {
-    TopologyGraph topology;                           ///< what it was built from
-    NodeContainer hosts;                              ///< a node for each host
-    NodeContainer switches;                           ///< a node for each switch
-    std::vector<Ptr<HostDevice>> devices;             ///< the port of each host
+    TopologyGraph topology;               ///< what it was built from
+    NodeContainer hosts;                  ///< a node for each host
+    NodeContainer switches;               ///< a node for each switch
+    std::vector<Ptr<HostDevice>> devices; ///< by endpoint: each host's first, then others
+    std::vector<uint32_t> hostOfEndpoint; ///< by endpoint of a host
+    std::vector<std::vector<Ptr<HostDevice>>> rails;  ///< all devices of each host
     std::vector<Ptr<SwitchDevice>> devicesOfSwitches; ///< the device of each switch
     std::vector<Ptr<FabricChannel>> channels;         ///< each link
-    /// PFC headroom that packet memories could not hold, all switches together, bytes.
-    uint64_t missingHeadroom{0};
+    std::vector<uint32_t> addressedSwitches;          ///< switches with an endpoint, in their order
 
     /**
      * @param link index of a link
@@ -35,6 +43,18 @@ struct Fabric
      * @return a name such as "host3", "switch1", for tables
      */
     std::string GetEndName(uint32_t link, uint32_t end) const;
+
+    /**
+     * Computes the routes of all switches anew, over links that are up. Static routes stay.
+     */
+    void UpdateRoutes();
+
+    /**
+     * Makes a switch an endpoint, for frames addressed to a program in it.
+     * @param index of the switch
+     * @return its endpoint, behind all those of hosts
+     */
+    uint32_t AddressSwitch(uint32_t index);
 
     /** @return frames sent by all ports: each is one packet-hop */
     uint64_t GetPacketHops() const;
@@ -67,27 +87,21 @@ class FabricHelper
     void SetSwitchAttribute(const std::string& name, const AttributeValue& value);
 
     /**
-     * Loses frames at random on every link.
-     * @param rate probability for each frame, 0 to 1
-     */
-    void SetLoss(double rate);
-
-    /**
-     * @param topology hosts have one link each
+     * @param topology hosts have at least one link each
      * @return the fabric, routed, with random streams assigned
-     * @throw ConfigurationError if a host has no link or several, or not all hosts reach each other
+     * @throw ConfigurationError if not all hosts reach each other on every rail, or an attribute of
+     *        the switches is wrong
      */
     Fabric Install(const TopologyGraph& topology) const;
 
-    /// First random number stream of a fabric; switches, then links follow.
+    /// First random number stream of a fabric, one for each switch.
     static constexpr int64_t FIRST_STREAM = 1000;
 
   private:
-    void SetRoutes(Fabric& fabric, const std::vector<std::vector<uint16_t>>& portOfLink) const;
+    void AddRails(Fabric& fabric) const;
 
     ObjectFactory m_host;
     ObjectFactory m_switch;
-    double m_loss{0};
 };
 
 } // namespace ns3::training

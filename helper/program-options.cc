@@ -29,6 +29,7 @@
 #include <iostream>
 #include <numeric>
 #include <set>
+#include <sstream>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -226,8 +227,16 @@ ProgramOptions::Add(const std::string& name,
 {
     NS_LOG_FUNCTION(this << name << kind);
     NS_ABORT_MSG_IF(Find(name), "option --" << name << " added twice");
-    m_options.push_back(
-        {m_group, name, help, kind, allowed, write(), false, std::move(read), std::move(write)});
+    m_options.push_back({m_group,
+                         name,
+                         help,
+                         kind,
+                         allowed,
+                         write(),
+                         false,
+                         std::move(read),
+                         std::move(write),
+                         {}});
 }
 
 void
@@ -351,6 +360,40 @@ ProgramOptions::AddTime(const std::string& name, const std::string& help, Time& 
 }
 
 void
+ProgramOptions::AddList(const std::string& name,
+                        const std::string& help,
+                        std::vector<std::string>& values)
+{
+    Add(
+        name,
+        help,
+        LIST,
+        "texts that are not empty, separated by ;",
+        [&values](const std::string& text) {
+            std::istringstream stream(text);
+            std::string item;
+            while (std::getline(stream, item, ';'))
+            {
+                if (item.empty())
+                {
+                    return false;
+                }
+                values.push_back(item);
+            }
+            return !text.empty();
+        },
+        [&values] {
+            std::string text;
+            for (const auto& value : values)
+            {
+                text += (text.empty() ? "" : ";") + value;
+            }
+            return text;
+        });
+    m_options.back().clear = [&values] { values.clear(); };
+}
+
+void
 ProgramOptions::AddBytes(const std::string& name,
                          const std::string& help,
                          uint64_t& value,
@@ -394,6 +437,7 @@ ProgramOptions::Parse(const std::vector<std::string>& arguments)
     // Gives ns-3's documentation run and event metrics their chance.
     CommandLine().Parse(std::vector<std::string>{m_program});
 
+    std::set<std::string> begun; // lists that this command line has begun
     for (const auto& argument : arguments)
     {
         if (argument.compare(0, 2, "--") != 0)
@@ -423,6 +467,10 @@ ProgramOptions::Parse(const std::vector<std::string>& arguments)
                 throw ConfigurationError("unknown option --" + name + GetNearest(name));
             }
             continue;
+        }
+        if (option->kind == LIST && begun.insert(name).second)
+        {
+            option->clear();
         }
         const bool isFlag = option->kind == BOOL && !hasValue;
         if (!option->read(isFlag ? "true" : value))

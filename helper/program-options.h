@@ -59,6 +59,7 @@ class ProgramOptions
         RATE,     ///< a DataRate
         TIME,     ///< a Time
         BYTES,    ///< a size
+        LIST,     ///< texts; each time the option is given adds one
         NS3       ///< one of ns-3's own arguments
     };
 
@@ -164,9 +165,19 @@ class ProgramOptions
                   uint64_t max = std::numeric_limits<int64_t>::max());
 
     /**
+     * An option that may be given several times. Its value as text separates them by ";".
+     * @param name the option's name, without dashes
+     * @param help what it is, one line
+     * @param values where to put them; the default
+     */
+    void AddList(const std::string& name,
+                 const std::string& help,
+                 std::vector<std::string>& values);
+
+    /**
      * Reads the command line. `--help` and ns-3's `--Print...` print and end the program with exit
-     * status 0. Of an option given twice the last value counts. Global values and attribute
-     * defaults of ns-3 are set at once.
+     * status 0. Of an option given twice the last value counts, but for lists. Global values and
+     * attribute defaults of ns-3 are set at once.
      * @param argc number of arguments, with the program's name
      * @param argv the arguments
      * @throw ConfigurationError at the first argument that is not right
@@ -211,6 +222,7 @@ class ProgramOptions
         bool isGiven;                                 ///< whether it was on the command line
         std::function<bool(const std::string&)> read; ///< sets the value if the text is right
         std::function<std::string()> write;           ///< the value as text
+        std::function<void()> clear;                  ///< of a list: takes all values away
     };
 
     /**

@@ -165,19 +165,6 @@ GetConfiguration(const ProgramOptions& options, const Cluster& cluster)
 }
 
 void
-PrintNotes(const std::string& name, const Cluster& cluster)
-{
-    const uint64_t missing = cluster.GetFabric().missingHeadroom;
-    if (missing > 0 && cluster.IsRdma())
-    {
-        std::cerr << name << ": note: the switches lack " << (missing >> 20) + 1
-                  << " MiB of memory for PFC headroom, so overload can drop lossless frames (more "
-                     "--buffer or less --delay helps)"
-                  << std::endl;
-    }
-}
-
-void
 AddRunCost(JsonValue& document, const RunCost& cost)
 {
     document.Set("events", cost.events)

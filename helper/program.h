@@ -73,14 +73,6 @@ class JsonOutput
 JsonValue GetConfiguration(const ProgramOptions& options, const Cluster& cluster);
 
 /**
- * Says on standard error what a user should know of a cluster: a packet memory that cannot hold the
- * PFC headroom of its links.
- * @param name of the program
- * @param cluster about to be simulated
- */
-void PrintNotes(const std::string& name, const Cluster& cluster);
-
-/**
  * @param document to which the members events, packet_hops, packet_hops_per_cpu_s, cpu_s,
  *        peak_memory_MiB are added
  * @param cost their values

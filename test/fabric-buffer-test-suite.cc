@@ -4,6 +4,7 @@
 
 #include "fabric-test-common.h"
 
+#include "ns3/configuration-error.h"
 #include "ns3/data-rate.h"
 #include "ns3/double.h"
 #include "ns3/event-id.h"
@@ -68,9 +69,7 @@ FabricThresholdTestCase::DoRun()
     configuration.lossyAlpha = m_alpha;
     configuration.losslessAlpha = m_alpha;
     SharedBuffer lossy;
-    NS_TEST_EXPECT_MSG_EQ(lossy.Configure(configuration, std::vector<uint64_t>(m_queues, 1000)),
-                          0,
-                          "no lossless class needs no headroom");
+    lossy.Configure(configuration, std::vector<uint64_t>(m_queues, SIZE)); // no class needs it
     std::vector<uint64_t> queue(m_queues, 0);
     Frame* frame = MakeFrame(BYTES, LOSSY);
     for (bool more = true; more;)
@@ -114,10 +113,7 @@ FabricThresholdTestCase::DoRun()
     configuration.losslessClasses = 1 << LOSSLESS;
     configuration.resumeOffset = RESUME_OFFSET;
     SharedBuffer lossless;
-    NS_TEST_EXPECT_MSG_EQ(
-        lossless.Configure(configuration, std::vector<uint64_t>(m_queues, HEADROOM)),
-        0,
-        "the headroom fits");
+    lossless.Configure(configuration, std::vector<uint64_t>(m_queues, HEADROOM));
     const uint64_t pool = SIZE - m_queues * (GUARANTEED + HEADROOM);
     NS_TEST_EXPECT_MSG_EQ(lossless.GetThreshold(1), pool, "the pool");
     frame->priority = LOSSLESS;
@@ -188,11 +184,20 @@ FabricThresholdTestCase::DoRun()
     NS_TEST_EXPECT_MSG_EQ(lossless.GetThreshold(1), pool, "and the pool whole");
     Frame::Free(frame);
 
-    // Headroom that does not fit is cut, and said so.
+    // Headroom that leaves nothing to share is refused.
     SharedBuffer small;
-    NS_TEST_EXPECT_MSG_EQ(small.Configure(configuration, {4000000, 1000000}),
-                          5000000 - SIZE / 2,
-                          "missing headroom");
+    std::string error;
+    try
+    {
+        small.Configure(configuration, {SIZE - 3 * GUARANTEED, GUARANTEED});
+    }
+    catch (const ConfigurationError& refusal)
+    {
+        error = refusal.what();
+    }
+    NS_TEST_EXPECT_MSG_NE(error.find(std::to_string(SIZE)), std::string::npos, error);
+    small.Configure(configuration, {SIZE - 3 * GUARANTEED, GUARANTEED - 1});
+    NS_TEST_EXPECT_MSG_EQ(small.GetThreshold(1), 1, "one byte is left");
     Simulator::Destroy();
 }
 

@@ -5,6 +5,7 @@
 #include "fabric-test-common.h"
 
 #include "ns3/data-rate.h"
+#include "ns3/double.h"
 #include "ns3/event-id.h"
 #include "ns3/fabric-frame.h"
 #include "ns3/fabric-helper.h"
@@ -76,9 +77,9 @@ FabricIncastTestCase::DoRun()
     UsePicoseconds();
     FabricHelper helper;
     helper.SetSwitchAttribute("BufferSize", UintegerValue(m_buffer));
+    helper.SetSwitchAttribute("HeadroomScale", DoubleValue(m_lossless ? 1 : 0));
     Fabric fabric = helper.Install(
         BuildTopology("single-switch", m_senders + 1, DataRate(m_rate), TimeStep(m_delay)));
-    NS_TEST_EXPECT_MSG_EQ((fabric.missingHeadroom == 0), m_lossless, "headroom");
     Arrivals arrivals;
     NoteArrivals(fabric.devices[0], arrivals);
     const uint64_t frames = 200;
@@ -180,7 +181,6 @@ FabricHeadroomTestCase::DoRun()
         const PortCounters& port = fabric.devicesOfSwitches[0]->GetPort(1).counters;
         dropped += port.droppedFrames;
         pauses += fabric.devicesOfSwitches[0]->GetPort(0).counters.pausesSent;
-        NS_TEST_EXPECT_MSG_EQ(fabric.missingHeadroom, 0, "the headroom fits");
         NS_TEST_EXPECT_MSG_LT(sender.sent, 1000, "the sender is paused");
         Simulator::Destroy();
     }
@@ -363,7 +363,7 @@ class FabricPauseTestSuite : public TestSuite
         add(new FabricIncastTestCase(15, 400 * GIGA, 1000000, 4158, 8000000, true));
         add(new FabricIncastTestCase(31, 400 * GIGA, 100000, 9216, 4000000, true));
         add(new FabricIncastTestCase(3, 25 * GIGA, 10000000, 1106, 1000000, true));
-        add(new FabricIncastTestCase(15, 100 * GIGA, 10000000, 4158, 100000, false));
+        add(new FabricIncastTestCase(15, 100 * GIGA, 10000000, 4158, 300000, false));
         add(new FabricHeadroomTestCase(9216));
         add(new FabricHeadroomTestCase(1500));
         add(new FabricLongPauseTestCase);

@@ -191,8 +191,8 @@ std::vector<Arrivals>
 FabricLossTestCase::Exchange(double rate)
 {
     FabricHelper helper;
-    helper.SetLoss(rate);
     Fabric fabric = helper.Install(MakeChain({Hop{100000000000, 1000000}}));
+    LoseFrames(fabric, rate);
     std::vector<Arrivals> arrivals(2);
     for (uint32_t host = 0; host < 2; host++)
     {

@@ -8,14 +8,17 @@
 #include "ns3/data-rate.h"
 #include "ns3/event-id.h"
 #include "ns3/fabric-frame.h"
+#include "ns3/fabric-helper.h"
 #include "ns3/fabric-port.h"
 #include "ns3/host-device.h"
+#include "ns3/link-impairment.h"
 #include "ns3/nstime.h"
 #include "ns3/simulator.h"
 #include "ns3/topology-graph.h"
 
 #include <cmath>
 #include <functional>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -179,9 +182,10 @@ class Recorder : public FabricPortOwner
         Note(arrivals, frame);
     }
 
-    void BeginTransmit(Frame& frame, FabricPort&) override
+    bool BeginTransmit(Frame& frame, FabricPort&) override
     {
         begun.push_back({PicosecondsNow(), frame.priority});
+        return true;
     }
 
     FabricPort port;                                ///< the port
@@ -275,6 +279,26 @@ MakeChain(const std::vector<Hop>& hops)
                                TimeStep(hops[i].delay)});
     }
     return graph;
+}
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * Loses frames at random on every link from now on.
+ * @param fabric its links
+ * @param rate probability for each frame
+ */
+inline void
+LoseFrames(const Fabric& fabric, double rate)
+{
+    LinkImpairment::Configuration configuration;
+    configuration.loss = rate;
+    int64_t stream = 5000;
+    for (const auto& channel : fabric.channels)
+    {
+        channel->AddImpairments({std::make_shared<LinkImpairment>(configuration, stream),
+                                 std::make_shared<LinkImpairment>(configuration, stream + 1)});
+        stream += 2;
+    }
 }
 
 } // namespace ns3::training::tests

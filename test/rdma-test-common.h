@@ -120,8 +120,11 @@ class RdmaNetwork
     {
         UsePicoseconds();
         FabricHelper helper;
-        helper.SetLoss(loss);
         fabric = helper.Install(topology);
+        if (loss > 0)
+        {
+            LoseFrames(fabric, loss);
+        }
         for (uint32_t host = 0; host < topology.hosts; host++)
         {
             auto nic = CreateObject<RdmaNic>();

@@ -316,8 +316,8 @@ class TcpSpeedTest : public TestCase
         const auto incast = Measure(options, CollectiveOperation::ALL_REDUCE, 4 << 20, false, 2);
         const double ideal = 2 * 15 * (4 << 20) / 12.5e9;
         NS_TEST_EXPECT_MSG_LT(incast.seconds, 2 * ideal, "many to one");
-        // With a buffer of a few frames a port, frames are lost and sent again.
-        options.buffer = 256 << 10;
+        // With a buffer that is little more than the headroom, senders are paused most of the time.
+        options.buffer = "1MiB";
         const auto shallow = Measure(options, CollectiveOperation::ALL_REDUCE, 4 << 20, false, 2);
         NS_TEST_EXPECT_MSG_LT(shallow.seconds, 20 * ideal, "many to one, shallow buffer");
     }

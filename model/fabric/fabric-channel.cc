@@ -4,6 +4,8 @@
 
 #include "fabric-channel.h"
 
+#include "host-device.h"
+
 #include "ns3/log.h"
 
 namespace ns3::training
@@ -44,11 +46,42 @@ FabricChannel::AddDevice(Ptr<NetDevice> device)
 }
 
 void
-FabricChannel::SetLoss(double rate, int64_t stream)
+FabricChannel::AddImpairments(const Impairments& impairments)
 {
-    NS_LOG_FUNCTION(this << rate << stream);
-    m_ports[0]->SetLoss(rate, stream);
-    m_ports[1]->SetLoss(rate, stream + 1);
+    NS_LOG_FUNCTION(this);
+    const bool wasUp = IsUp();
+    m_ports[0]->AddImpairment(impairments[0]);
+    m_ports[1]->AddImpairment(impairments[1]);
+    NotifyDevices(wasUp);
+}
+
+void
+FabricChannel::RemoveImpairments(const Impairments& impairments)
+{
+    NS_LOG_FUNCTION(this);
+    const bool wasUp = IsUp();
+    m_ports[0]->RemoveImpairment(impairments[0]);
+    m_ports[1]->RemoveImpairment(impairments[1]);
+    NotifyDevices(wasUp);
+}
+
+bool
+FabricChannel::IsUp() const
+{
+    return !m_ports[0]->IsDown() && !m_ports[1]->IsDown();
+}
+
+void
+FabricChannel::NotifyDevices(bool wasUp)
+{
+    if (wasUp == IsUp())
+    {
+        return;
+    }
+    for (const auto& device : m_devices)
+    {
+        DynamicCast<HostDevice>(device)->NotifyLinkChange();
+    }
 }
 
 std::size_t

@@ -12,6 +12,8 @@
 #include "ns3/net-device.h"
 #include "ns3/nstime.h"
 
+#include <array>
+#include <memory>
 #include <vector>
 
 namespace ns3::training
@@ -48,12 +50,22 @@ class FabricChannel : public Channel
     /** @param device a host device at one end */
     void AddDevice(Ptr<NetDevice> device);
 
+    /// An impairment of each direction.
+    using Impairments = std::array<std::shared_ptr<LinkImpairment>, 2>;
+
     /**
-     * Loses frames at random, in both directions independently.
-     * @param rate probability for each frame, 0 to 1
-     * @param stream first of two random number streams
+     * Treats frames badly from now on, in both directions independently.
+     * @param impairments of the direction from end 0, and of that from end 1
      */
-    void SetLoss(double rate, int64_t stream);
+    void AddImpairments(const Impairments& impairments);
+
+    /**
+     * @param impairments as added; end
+     */
+    void RemoveImpairments(const Impairments& impairments);
+
+    /** @return whether frames can get through */
+    bool IsUp() const;
 
     std::size_t GetNDevices() const override;
     Ptr<NetDevice> GetDevice(std::size_t i) const override;
@@ -66,6 +78,7 @@ class FabricChannel : public Channel
 
   private:
     void DoDispose() override;
+    void NotifyDevices(bool wasUp);
 
     std::vector<Ptr<NetDevice>> m_devices;
     FabricPort* m_ports[2]{};

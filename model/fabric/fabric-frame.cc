@@ -105,6 +105,41 @@ Frame::Allocate(FrameKind kind)
     return frame;
 }
 
+Frame*
+Frame::Clone() const
+{
+    Frame* copy = Allocate(kind);
+    copy->bytes = bytes;
+    copy->source = source;
+    copy->destination = destination;
+    copy->flowHash = flowHash;
+    copy->ingress = ingress;
+    copy->priority = priority;
+    copy->ecn = ecn;
+    copy->ackRequest = ackRequest;
+    copy->ecnEcho = ecnEcho;
+    copy->opcode = opcode;
+    copy->telemetry = telemetry ? std::make_unique<TelemetryStack>(*telemetry) : nullptr;
+    copy->payloadBytes = payloadBytes;
+    copy->destinationQp = destinationQp;
+    copy->psn = psn;
+    copy->immediate = immediate;
+    copy->packet = packet;
+    copy->payload = payload;
+    copy->payloadOffset = payloadOffset;
+    copy->remoteAddress = remoteAddress;
+    copy->messageBytes = messageBytes;
+    copy->timestamp = timestamp;
+    copy->sourceQp = sourceQp;
+    copy->messageNumber = messageNumber;
+    copy->selectivePsn = selectivePsn;
+    copy->protocol = protocol;
+    copy->pauseQuanta = pauseQuanta;
+    copy->pauseClasses = pauseClasses;
+    copy->syndrome = syndrome;
+    return copy;
+}
+
 void
 Frame::Free(Frame* frame)
 {

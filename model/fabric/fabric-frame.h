@@ -80,6 +80,9 @@ class alignas(64) Frame : public EventImpl
      */
     static Frame* Allocate(FrameKind kind);
 
+    /** @return a frame with the same contents, owned by the caller */
+    Frame* Clone() const;
+
     /**
      * Gives a frame back.
      * @param frame owned by the caller until now

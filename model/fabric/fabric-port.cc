@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <sstream>
 
 namespace ns3::training
 {
@@ -19,10 +20,10 @@ NS_LOG_COMPONENT_DEFINE("TrainingPort");
 namespace
 {
 
-/// Priorities served before all others: congestion notification (6) and network control (7).
-constexpr uint8_t STRICT_PRIORITIES = 0xc0;
-/// Bytes a class may send per round; at least a jumbo frame.
+/// Bytes a class of weight 1 may send per round; at least a jumbo frame.
 constexpr int64_t QUANTUM = 9216;
+/// Bytes that a cut-through switch waits for: all headers.
+constexpr uint32_t CUT_THROUGH_BYTES = Frame::MINIMUM_BYTES + Frame::PREAMBLE_BYTES;
 
 /** @return the highest set bit */
 uint8_t
@@ -32,6 +33,69 @@ HighestBit(uint8_t bits)
 }
 
 } // namespace
+
+bool
+PortScheduling::ReadWeights(const std::string& text)
+{
+    std::istringstream stream(text);
+    std::array<uint16_t, PRIORITIES> read{};
+    for (uint16_t& weight : read)
+    {
+        int number = 0;
+        if (!(stream >> number) || number < 1 || number > 1000)
+        {
+            return false;
+        }
+        weight = static_cast<uint16_t>(number);
+    }
+    if (!(stream >> std::ws).eof())
+    {
+        return false;
+    }
+    weights = read;
+    return true;
+}
+
+std::string
+PortScheduling::WriteWeights() const
+{
+    std::string text;
+    for (uint16_t weight : weights)
+    {
+        text += (text.empty() ? "" : " ") + std::to_string(weight);
+    }
+    return text;
+}
+
+PortCounters&
+PortCounters::operator+=(const PortCounters& other)
+{
+    transmittedFrames += other.transmittedFrames;
+    transmittedBytes += other.transmittedBytes;
+    receivedFrames += other.receivedFrames;
+    receivedBytes += other.receivedBytes;
+    lostFrames += other.lostFrames;
+    lostBytes += other.lostBytes;
+    duplicatedFrames += other.duplicatedFrames;
+    droppedFrames += other.droppedFrames;
+    droppedBytes += other.droppedBytes;
+    markedFrames += other.markedFrames;
+    pausesSent += other.pausesSent;
+    pausesReceived += other.pausesReceived;
+    peakQueueBytes = std::max(peakQueueBytes, other.peakQueueBytes);
+    for (uint8_t priority = 0; priority < PRIORITIES; priority++)
+    {
+        PriorityCounters& mine = byPriority[priority];
+        const PriorityCounters& theirs = other.byPriority[priority];
+        mine.transmittedFrames += theirs.transmittedFrames;
+        mine.transmittedBytes += theirs.transmittedBytes;
+        mine.droppedFrames += theirs.droppedFrames;
+        mine.markedFrames += theirs.markedFrames;
+        mine.peakQueueBytes = std::max(mine.peakQueueBytes, theirs.peakQueueBytes);
+        mine.pausedTime += theirs.pausedTime;
+    }
+    return *this;
+}
 
 /** The line is free: an event of the port, outlived by no pending call. */
 class FabricPort::LineFree : public EventImpl
@@ -72,13 +136,53 @@ FabricPort::Connect(FabricPort& peer, uint64_t bitsPerSecond, Time delay)
 }
 
 void
-FabricPort::SetLoss(double rate, int64_t stream)
+FabricPort::EnableCutThrough()
 {
-    m_lossRate = rate;
-    m_random = rate > 0 ? CreateObject<UniformRandomVariable>() : nullptr;
-    if (m_random)
+    m_cutThrough = true;
+}
+
+void
+FabricPort::AddLatency(Time latency)
+{
+    m_delay += latency.GetTimeStep();
+}
+
+void
+FabricPort::AddImpairment(std::shared_ptr<LinkImpairment> impairment)
+{
+    m_down |= impairment->IsDown();
+    m_impairments.push_back(std::move(impairment));
+}
+
+void
+FabricPort::RemoveImpairment(const std::shared_ptr<LinkImpairment>& impairment)
+{
+    m_impairments.erase(std::find(m_impairments.begin(), m_impairments.end(), impairment));
+    m_down = std::any_of(m_impairments.begin(), m_impairments.end(), [](const auto& other) {
+        return other->IsDown();
+    });
+}
+
+void
+FabricPort::Flush()
+{
+    for (uint8_t priority = 0; priority < PRIORITIES; priority++)
     {
-        m_random->SetStream(stream);
+        while (m_waiting >> priority & 1)
+        {
+            Frame* frame = Pop(priority);
+            counters.droppedFrames++;
+            counters.droppedBytes += frame->bytes;
+            counters.byPriority[priority].droppedFrames++;
+            Frame::Free(frame);
+        }
+        SetPaused(priority, false, Simulator::Now().GetTimeStep());
+    }
+    while (m_pauses)
+    {
+        Frame* frame = m_pauses;
+        m_pauses = frame->next;
+        Frame::Free(frame);
     }
 }
 
@@ -139,6 +243,9 @@ FabricPort::Send(Frame* frame)
     queue.bytes += frame->bytes;
     m_queuedBytes += frame->bytes;
     counters.peakQueueBytes = std::max(counters.peakQueueBytes, m_queuedBytes);
+    PriorityCounters& ofPriority = counters.byPriority[frame->priority];
+    ofPriority.peakQueueBytes = std::max(ofPriority.peakQueueBytes, queue.bytes);
+    m_owner.queueLengthTrace(m_index, frame->priority, queue.bytes);
     m_waiting |= 1 << frame->priority;
     Wake();
 }
@@ -192,8 +299,14 @@ FabricPort::SendNext(int64_t now)
         // What waits in the port (answers, stock packets) goes ahead of what is made on demand.
         Frame* frame = m_waiting >> priority & 1 ? Pop(priority) : m_source->Pull(priority, now);
         m_queues[priority].deficit -= frame->bytes;
-        m_owner.BeginTransmit(*frame, *this);
-        Transmit(frame, now);
+        if (m_owner.BeginTransmit(*frame, *this))
+        {
+            Transmit(frame, now);
+        }
+        else
+        {
+            m_lineFree = std::max(m_lineFree, now);
+        }
     }
     if (m_pauses || (m_waiting & ~m_paused) ||
         (m_source && m_source->GetReady(m_lineFree) & ~m_paused))
@@ -208,19 +321,21 @@ FabricPort::Choose(uint8_t eligible)
     if (!(eligible & (eligible - 1)))
     {
         const uint8_t only = HighestBit(eligible);
-        m_queues[only].deficit = QUANTUM;
+        m_queues[only].deficit = QUANTUM * m_owner.scheduling.weights[only];
         return only;
     }
-    if (eligible & STRICT_PRIORITIES)
+    const PortScheduling& scheduling = m_owner.scheduling;
+    if (eligible & scheduling.strict)
     {
-        return HighestBit(eligible & STRICT_PRIORITIES);
+        return HighestBit(eligible & scheduling.strict);
     }
     // A class sends while it has credit and pays afterwards, so sizes need not be known before.
     while (!(eligible >> m_current & 1) || m_queues[m_current].deficit <= 0)
     {
         m_current = (m_current + 1) % PRIORITIES;
         Queue& queue = m_queues[m_current];
-        queue.deficit = eligible >> m_current & 1 ? std::min(queue.deficit + QUANTUM, QUANTUM) : 0;
+        const int64_t quantum = QUANTUM * scheduling.weights[m_current];
+        queue.deficit = eligible >> m_current & 1 ? std::min(queue.deficit + quantum, quantum) : 0;
     }
     return m_current;
 }
@@ -237,6 +352,7 @@ FabricPort::Pop(uint8_t priority)
     {
         m_waiting &= ~(1 << priority);
     }
+    m_owner.queueLengthTrace(m_index, priority, queue.bytes);
     return frame;
 }
 
@@ -258,27 +374,73 @@ FabricPort::Transmit(Frame* frame, int64_t now)
     m_lineFree = now + lineTime;
     counters.transmittedFrames++;
     counters.transmittedBytes += frame->bytes;
-    counters.transmittedByPriority[frame->priority] += frame->kind != FrameKind::PAUSE;
-    if (m_lossRate > 0 && m_random->GetValue() < m_lossRate)
+    if (frame->kind != FrameKind::PAUSE)
     {
-        counters.lostFrames++;
-        counters.lostBytes += frame->bytes;
-        Frame::Free(frame);
-        return;
+        PriorityCounters& ofPriority = counters.byPriority[frame->priority];
+        ofPriority.transmittedFrames++;
+        ofPriority.transmittedBytes += frame->bytes;
     }
+    const int64_t there = m_cutThrough
+                              ? static_cast<int64_t>(CUT_THROUGH_BYTES * m_picosecondsPerByte + 0.5)
+                              : lineTime - m_gap;
+    if (m_impairments.empty())
+    {
+        Launch(frame, now, now + there + m_delay);
+    }
+    else
+    {
+        Impair(frame, now, now + there + m_delay);
+    }
+}
+
+void
+FabricPort::Impair(Frame* frame, int64_t now, int64_t arrival)
+{
+    for (const auto& impairment : m_impairments)
+    {
+        const LinkImpairment::Fate fate = impairment->Decide(frame->bytes);
+        if (fate.lost)
+        {
+            counters.lostFrames++;
+            counters.lostBytes += frame->bytes;
+            Frame::Free(frame);
+            return;
+        }
+        if (fate.duplicated)
+        {
+            // The copy comes right behind, as if it had been sent twice.
+            counters.duplicatedFrames++;
+            Launch(frame->Clone(), now, arrival + fate.delay + GetLineTime(frame->bytes));
+        }
+        arrival += fate.delay;
+    }
+    Launch(frame, now, arrival);
+}
+
+void
+FabricPort::Launch(Frame* frame, int64_t now, int64_t arrival)
+{
     frame->port = m_peer;
     if (m_border)
     {
-        m_border->Cross(frame, now + lineTime - m_gap + m_delay);
+        m_border->Cross(frame, arrival);
         return;
     }
     frame->Ref(); // the simulator drops one after the event
-    Simulator::ScheduleWithContext(m_peer->m_nodeId, TimeStep(lineTime - m_gap + m_delay), frame);
+    Simulator::ScheduleWithContext(m_peer->m_nodeId, TimeStep(arrival - now), frame);
 }
 
 void
 FabricPort::Arrive(Frame* frame)
 {
+    if (m_down)
+    {
+        // It was on the line when the line went down.
+        counters.lostFrames++;
+        counters.lostBytes += frame->bytes;
+        Frame::Free(frame);
+        return;
+    }
     counters.receivedFrames++;
     counters.receivedBytes += frame->bytes;
     if (m_tap)
@@ -313,6 +475,25 @@ FabricPort::SendPause(uint8_t classes, uint16_t quanta)
 }
 
 void
+FabricPort::SetPaused(uint8_t priority, bool paused, int64_t now)
+{
+    if (paused == IsPaused(priority))
+    {
+        return;
+    }
+    m_paused ^= 1 << priority;
+    if (paused)
+    {
+        m_pausedSince[priority] = now;
+    }
+    else
+    {
+        counters.byPriority[priority].pausedTime += now - m_pausedSince[priority];
+    }
+    m_owner.pauseTrace(m_index, priority, paused);
+}
+
+void
 FabricPort::OnPause(const Frame& frame)
 {
     counters.pausesReceived++;
@@ -323,7 +504,7 @@ FabricPort::OnPause(const Frame& frame)
         if (frame.pauseClasses >> priority & 1)
         {
             m_pausedUntil[priority] = now + length;
-            m_paused = length ? m_paused | 1 << priority : m_paused & ~(1 << priority);
+            SetPaused(priority, length > 0, now);
         }
     }
     OnPauseExpired();
@@ -346,7 +527,7 @@ FabricPort::OnPauseExpired()
         {
             if (m_pausedUntil[priority] <= now)
             {
-                m_paused &= ~(1 << priority);
+                SetPaused(priority, false, now);
             }
             else
             {

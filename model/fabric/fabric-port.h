@@ -6,10 +6,10 @@
 #define DISTRIBUTED_TRAINING_FABRIC_PORT_H
 
 #include "fabric-frame.h"
+#include "link-impairment.h"
 
 #include "ns3/event-id.h"
 #include "ns3/nstime.h"
-#include "ns3/random-variable-stream.h"
 #include "ns3/traced-callback.h"
 
 #include <array>
@@ -17,6 +17,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace ns3::training
 {
@@ -26,6 +27,27 @@ class FabricPort;
 /** Traffic classes of IEEE 802.1Q. */
 static constexpr uint8_t PRIORITIES = 8;
 
+/// A pause lasts this long unless renewed or resumed, 512 bit times each (the longest there is).
+static constexpr uint16_t LONGEST_PAUSE = 65535;
+
+/** How a port serves its priorities. */
+struct PortScheduling
+{
+    /// Bit p: priority p goes before all that are not strict, and before lower strict ones.
+    uint8_t strict{0xc0};
+    /// Share of each other priority (deficit round robin), relative to the others.
+    std::array<uint16_t, PRIORITIES> weights{1, 1, 1, 1, 1, 1, 1, 1};
+
+    /**
+     * @param text eight weights of 1 to 1000, separated by spaces
+     * @return whether it is right; if not, nothing has changed
+     */
+    bool ReadWeights(const std::string& text);
+
+    /** @return the weights as text */
+    std::string WriteWeights() const;
+};
+
 /**
  * @ingroup distributed-training-fabric
  * What a port belongs to: a host device or a switch.
@@ -34,6 +56,20 @@ class FabricPortOwner
 {
   public:
     virtual ~FabricPortOwner() = default;
+
+    /**
+     * The length of a queue has changed. (port, priority, bytes that wait)
+     */
+    typedef void (*QueueLengthTracedCallback)(uint16_t port, uint8_t priority, uint64_t bytes);
+    /**
+     * The peer has paused or resumed a priority, or its pause has expired. (port, priority, paused)
+     */
+    typedef void (*PauseTracedCallback)(uint16_t port, uint8_t priority, bool paused);
+
+    PortScheduling scheduling; ///< of all its ports
+    TracedCallback<uint16_t, uint8_t, uint64_t>
+        queueLengthTrace;                               ///< @see QueueLengthTracedCallback
+    TracedCallback<uint16_t, uint8_t, bool> pauseTrace; ///< @see PauseTracedCallback
 
     /**
      * A frame has arrived (its last bit; a pause frame never gets here).
@@ -46,8 +82,9 @@ class FabricPortOwner
      * A frame's transmission begins, so it no longer takes buffer space.
      * @param frame the frame; its ECN field may be changed
      * @param port the port that sends it
+     * @return whether it is to be sent; if not, the callee owns it now
      */
-    virtual void BeginTransmit(Frame& frame, FabricPort& port) = 0;
+    virtual bool BeginTransmit(Frame& frame, FabricPort& port) = 0;
 };
 
 /**
@@ -91,23 +128,45 @@ class FrameBorder
     virtual void Cross(Frame* frame, int64_t arrival) = 0;
 };
 
-/** Counts of one port. Conservation: a link's transmitted = received at the far end + lost. */
+/** Counts of one priority of a port. */
+struct PriorityCounters
+{
+    uint64_t transmittedFrames{0}; ///< frames sent
+    uint64_t transmittedBytes{0};  ///< their bytes, without preamble and gap
+    uint64_t droppedFrames{0};     ///< frames for this port that found no buffer space or route
+    uint64_t markedFrames{0};      ///< frames marked congestion experienced on leaving
+    uint64_t peakQueueBytes{0};    ///< most bytes that ever waited
+    int64_t pausedTime{0};         ///< how long the peer has paused it, until the last resume, ps
+};
+
+/**
+ * Counts of one port; of a priority, pause frames are left out.
+ * Conservation: both directions of a link together, transmitted + duplicated = received + lost +
+ * on the way.
+ */
 struct PortCounters
 {
     uint64_t transmittedFrames{0}; ///< frames sent, pause frames included
     uint64_t transmittedBytes{0};  ///< their bytes, without preamble and gap
-    /// Frames sent of each priority; a pause frame has none.
-    std::array<uint64_t, PRIORITIES> transmittedByPriority{};
-    uint64_t receivedFrames{0}; ///< frames that arrived
-    uint64_t receivedBytes{0};  ///< their bytes
-    uint64_t lostFrames{0};     ///< frames sent that the link lost
-    uint64_t lostBytes{0};      ///< their bytes
-    uint64_t droppedFrames{0};  ///< frames for this port that found no buffer space
-    uint64_t droppedBytes{0};   ///< their bytes
-    uint64_t markedFrames{0};   ///< frames marked congestion experienced on leaving
-    uint64_t pausesSent{0};     ///< pause frames sent, resumes included
-    uint64_t pausesReceived{0}; ///< pause frames that arrived, resumes included
-    uint64_t peakQueueBytes{0}; ///< most bytes that ever waited for the line
+    uint64_t receivedFrames{0};    ///< frames that arrived
+    uint64_t receivedBytes{0};     ///< their bytes
+    uint64_t lostFrames{0};        ///< frames lost on the link: on sending, or before they arrived
+    uint64_t lostBytes{0};         ///< their bytes
+    uint64_t duplicatedFrames{0};  ///< frames sent that the link doubled
+    uint64_t droppedFrames{0};     ///< frames for this port that found no buffer space or route
+    uint64_t droppedBytes{0};      ///< their bytes
+    uint64_t markedFrames{0};      ///< frames marked congestion experienced on leaving
+    uint64_t pausesSent{0};        ///< pause frames sent, resumes included
+    uint64_t pausesReceived{0};    ///< pause frames that arrived, resumes included
+    uint64_t peakQueueBytes{0};    ///< most bytes that ever waited for the line
+    std::array<PriorityCounters, PRIORITIES> byPriority{}; ///< of these, by priority
+
+    /**
+     * Adds another port's counts; of peaks the higher one stays.
+     * @param other the other port's
+     * @return this
+     */
+    PortCounters& operator+=(const PortCounters& other);
 };
 
 /**
@@ -116,8 +175,8 @@ struct PortCounters
  * One end of a full-duplex link: eight queues, a scheduler, and priority flow control.
  *
  * An idle port sends at once and schedules nothing but the arrival at its peer; an event for "line
- * is free" exists only while something waits. Priorities 6 and 7 are strict, the rest share by
- * deficit round robin with equal weights.
+ * is free" exists only while something waits. Some priorities are strict, the rest share by deficit
+ * round robin (PortScheduling).
  */
 class FabricPort
 {
@@ -140,11 +199,34 @@ class FabricPort
     void Connect(FabricPort& peer, uint64_t bitsPerSecond, Time delay);
 
     /**
-     * Loses frames at random from now on.
-     * @param rate probability for each frame, 0 to 1
-     * @param stream random number stream
+     * Hands frames to the peer when their first 64 bytes are there (cut-through), and not the last.
      */
-    void SetLoss(double rate, int64_t stream);
+    void EnableCutThrough();
+
+    /**
+     * @param latency that every frame sent takes longer from now on
+     */
+    void AddLatency(Time latency);
+
+    /**
+     * Treats frames badly from now on.
+     * @param impairment what happens to them; after those already there
+     */
+    void AddImpairment(std::shared_ptr<LinkImpairment> impairment);
+
+    /**
+     * @param impairment one that was added; ends
+     */
+    void RemoveImpairment(const std::shared_ptr<LinkImpairment>& impairment);
+
+    /** @return whether an impairment lets nothing through */
+    bool IsDown() const
+    {
+        return m_down;
+    }
+
+    /** Drops all that waits, and forgets what the peer has paused. */
+    void Flush();
 
     /** Adds in-band telemetry from now on to frames that ask for it. */
     void EnableTelemetry();
@@ -231,6 +313,15 @@ class FabricPort
 
     /**
      * @param priority traffic class
+     * @return first frame that waits in its queue, the others linked by Frame::next; or null
+     */
+    const Frame* GetQueue(uint8_t priority) const
+    {
+        return m_queues[priority].head;
+    }
+
+    /**
+     * @param priority traffic class
      * @return whether the peer has paused it
      */
     bool IsPaused(uint8_t priority) const
@@ -272,6 +363,9 @@ class FabricPort
     void ScheduleLineFree(int64_t now);
     void SendNext(int64_t now);
     void Transmit(Frame* frame, int64_t now);
+    void Impair(Frame* frame, int64_t now, int64_t arrival);
+    void Launch(Frame* frame, int64_t now, int64_t arrival);
+    void SetPaused(uint8_t priority, bool paused, int64_t now);
     uint8_t Choose(uint8_t eligible);
     Frame* Pop(uint8_t priority);
     void OnPause(const Frame& frame);
@@ -296,12 +390,14 @@ class FabricPort
     Ptr<EventImpl> m_lineFreeEvent; // one for the life of the port: none is allocated per frame
     std::array<Queue, PRIORITIES> m_queues;
     std::array<int64_t, PRIORITIES> m_pausedUntil{};
+    std::array<int64_t, PRIORITIES> m_pausedSince{};
     EventId m_pauseExpiry;
     bool m_addsTelemetry{false};
     FrameBorder* m_border{nullptr};
     std::unique_ptr<Tap> m_tap;
-    double m_lossRate{0};
-    Ptr<UniformRandomVariable> m_random;
+    bool m_down{false};
+    bool m_cutThrough{false};
+    std::vector<std::shared_ptr<LinkImpairment>> m_impairments;
 };
 
 } // namespace ns3::training

@@ -16,6 +16,22 @@ NS_LOG_COMPONENT_DEFINE("TrainingForwardingTable");
 void
 ForwardingTable::Set(uint32_t destination, const Group& ports)
 {
+    if (m_static.count(destination) == 0)
+    {
+        Assign(destination, ports);
+    }
+}
+
+void
+ForwardingTable::SetStatic(uint32_t destination, const Group& ports)
+{
+    m_static.insert(destination);
+    Assign(destination, ports);
+}
+
+void
+ForwardingTable::Assign(uint32_t destination, const Group& ports)
+{
     if (destination >= m_groupOf.size())
     {
         m_groupOf.resize(destination + 1, 0);

@@ -6,6 +6,7 @@
 #define DISTRIBUTED_TRAINING_FORWARDING_TABLE_H
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 namespace ns3::training
@@ -31,6 +32,13 @@ class ForwardingTable
     void Set(uint32_t destination, const Group& ports);
 
     /**
+     * Fixes the ports to a destination: Set() no longer changes them.
+     * @param destination endpoint
+     * @param ports ports to it in ascending order
+     */
+    void SetStatic(uint32_t destination, const Group& ports);
+
+    /**
      * @param destination endpoint
      * @return its ports; empty if there is none
      */
@@ -40,6 +48,9 @@ class ForwardingTable
     }
 
   private:
+    void Assign(uint32_t destination, const Group& ports);
+
+    std::set<uint32_t> m_static; // destinations
     std::vector<uint16_t> m_groupOf;
     std::vector<Group> m_groups{{}}; // group 0: unreachable
 };

@@ -4,9 +4,12 @@
 
 #include "host-device.h"
 
+#include "ns3/abort.h"
 #include "ns3/ipv4-header.h"
 #include "ns3/log.h"
 #include "ns3/node.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -73,7 +76,43 @@ HostDevice::GetTypeId()
                           "Bytes of the IP stack that may wait for the line; more are dropped",
                           UintegerValue(64 << 20),
                           MakeUintegerAccessor(&HostDevice::m_ipQueueLimit),
-                          MakeUintegerChecker<uint64_t>());
+                          MakeUintegerChecker<uint64_t>())
+            .AddAttribute("StrictPriorities",
+                          "Bit p set: priority p goes before all that are not strict",
+                          UintegerValue(0xc0),
+                          MakeUintegerAccessor(&HostDevice::SetStrictPriorities,
+                                               &HostDevice::GetStrictPriorities),
+                          MakeUintegerChecker<uint8_t>())
+            .AddAttribute("Weights",
+                          "Shares of priorities 0 to 7 where they are not strict (deficit round "
+                          "robin): eight numbers from 1 to 1000",
+                          StringValue("1 1 1 1 1 1 1 1"),
+                          MakeStringAccessor(&HostDevice::SetWeights, &HostDevice::GetWeights),
+                          MakeStringChecker())
+            .AddAttribute("ReceiveRate",
+                          "Rate at which the host takes in what it receives; 0: as it comes",
+                          DataRateValue(DataRate(0)),
+                          MakeDataRateAccessor(&HostDevice::m_receiveRate),
+                          MakeDataRateChecker())
+            .AddAttribute("ReceiveBuffer",
+                          "Memory of a slow host for what it has not taken in, bytes; the headroom "
+                          "of its link comes on top",
+                          UintegerValue(256 << 10),
+                          MakeUintegerAccessor(&HostDevice::m_receiveBuffer),
+                          MakeUintegerChecker<uint64_t>(1))
+            .AddAttribute("LosslessClasses",
+                          "Bit p set: a slow host pauses priority p instead of dropping it",
+                          UintegerValue(1 << 3),
+                          MakeUintegerAccessor(&HostDevice::m_losslessClasses),
+                          MakeUintegerChecker<uint8_t>())
+            .AddTraceSource("QueueLength",
+                            "The length of a queue has changed",
+                            MakeTraceSourceAccessor(&HostDevice::queueLengthTrace),
+                            "ns3::training::FabricPortOwner::QueueLengthTracedCallback")
+            .AddTraceSource("Pause",
+                            "The switch has paused or resumed a priority, or its pause has expired",
+                            MakeTraceSourceAccessor(&HostDevice::pauseTrace),
+                            "ns3::training::FabricPortOwner::PauseTracedCallback");
     return tid;
 }
 
@@ -86,6 +125,11 @@ HostDevice::DoDispose()
     m_node = nullptr;
     m_channel = nullptr;
     m_rdmaReceiver = nullptr;
+    if (m_program)
+    {
+        m_program->Dispose();
+    }
+    m_program = nullptr;
     m_receive.Nullify();
     m_promiscReceive.Nullify();
     if (m_port)
@@ -172,7 +216,149 @@ HostDevice::Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumbe
 }
 
 void
+HostDevice::SetStrictPriorities(uint8_t priorities)
+{
+    scheduling.strict = priorities;
+}
+
+uint8_t
+HostDevice::GetStrictPriorities() const
+{
+    return scheduling.strict;
+}
+
+bool
+HostDevice::SetWeights(std::string weights)
+{
+    return scheduling.ReadWeights(weights);
+}
+
+std::string
+HostDevice::GetWeights() const
+{
+    return scheduling.WriteWeights();
+}
+
+void
+HostDevice::NotifyLinkChange()
+{
+    m_linkChange();
+}
+
+void
+HostDevice::SetProgram(Ptr<NicProgram> program)
+{
+    NS_ABORT_MSG_IF(m_program, "a NIC runs one program");
+    m_program = program;
+    m_program->SetDevice(this);
+    m_port->AddLatency(m_program->GetSendLatency());
+}
+
+void
+HostDevice::SetReceiveRate(DataRate rate)
+{
+    NS_LOG_FUNCTION(this << rate);
+    m_receiveRate = rate;
+    if (rate.GetBitRate() == 0)
+    {
+        // All that has waited is taken in at once.
+        Simulator::Cancel(m_takingIn);
+        while (!m_received.empty())
+        {
+            EndTakeIn();
+        }
+    }
+}
+
+void
 HostDevice::Receive(Frame* frame, FabricPort&)
+{
+    if (m_program && !m_program->OnReceive(*frame))
+    {
+        return;
+    }
+    if (m_program && !m_program->GetReceiveLatency().IsZero())
+    {
+        Simulator::Schedule(m_program->GetReceiveLatency(), &HostDevice::TakeIn, this, frame);
+        return;
+    }
+    TakeIn(frame);
+}
+
+void
+HostDevice::TakeIn(Frame* frame)
+{
+    if (m_receiveRate.GetBitRate() == 0)
+    {
+        Deliver(frame);
+        return;
+    }
+    const bool lossless = m_losslessClasses >> frame->priority & 1;
+    if (!lossless && m_receivedBytes + frame->bytes > m_receiveBuffer)
+    {
+        m_port->counters.droppedFrames++;
+        m_port->counters.droppedBytes += frame->bytes;
+        m_port->counters.byPriority[frame->priority].droppedFrames++;
+        Frame::Free(frame);
+        return;
+    }
+    m_received.push_back(frame);
+    m_receivedBytes += frame->bytes;
+    if (m_takingIn.IsExpired())
+    {
+        m_takingIn = Simulator::Schedule(m_receiveRate.CalculateBytesTxTime(frame->bytes),
+                                         &HostDevice::EndTakeIn,
+                                         this);
+    }
+    ControlSender();
+}
+
+void
+HostDevice::EndTakeIn()
+{
+    Frame* frame = m_received.front();
+    m_received.pop_front();
+    m_receivedBytes -= frame->bytes;
+    if (!m_received.empty() && m_receiveRate.GetBitRate() > 0)
+    {
+        m_takingIn =
+            Simulator::Schedule(m_receiveRate.CalculateBytesTxTime(m_received.front()->bytes),
+                                &HostDevice::EndTakeIn,
+                                this);
+    }
+    ControlSender();
+    Deliver(frame);
+}
+
+void
+HostDevice::ControlSender()
+{
+    if (!m_pausing && m_receivedBytes > m_receiveBuffer / 2)
+    {
+        m_pausing = m_losslessClasses;
+        if (m_pausing)
+        {
+            RenewPause();
+        }
+    }
+    else if (m_pausing && m_receivedBytes <= m_receiveBuffer / 4)
+    {
+        m_port->SendPause(m_pausing, 0);
+        m_pausing = 0;
+        Simulator::Cancel(m_pauseRenewal);
+    }
+}
+
+void
+HostDevice::RenewPause()
+{
+    m_port->SendPause(m_pausing, LONGEST_PAUSE);
+    const double length = LONGEST_PAUSE * 512.0 / static_cast<double>(m_port->GetRate());
+    m_pauseRenewal = Simulator::Schedule(Seconds(length / 2), &HostDevice::RenewPause, this);
+}
+
+void
+HostDevice::Deliver(Frame* frame)
 {
     if (frame->kind != FrameKind::IP)
     {
@@ -212,9 +398,10 @@ HostDevice::Receive(Frame* frame, FabricPort&)
     }
 }
 
-void
-HostDevice::BeginTransmit(Frame&, FabricPort&)
+bool
+HostDevice::BeginTransmit(Frame& frame, FabricPort&)
 {
+    return !m_program || m_program->OnSend(frame);
 }
 
 void
@@ -263,13 +450,13 @@ HostDevice::GetMtu() const
 bool
 HostDevice::IsLinkUp() const
 {
-    return m_channel != nullptr;
+    return m_channel && m_channel->IsUp();
 }
 
 void
-HostDevice::AddLinkChangeCallback(Callback<void>)
+HostDevice::AddLinkChangeCallback(Callback<void> callback)
 {
-    // A link of the fabric does not change between up and down.
+    m_linkChange.ConnectWithoutContext(callback);
 }
 
 bool

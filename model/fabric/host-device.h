@@ -7,13 +7,18 @@
 
 #include "fabric-channel.h"
 #include "fabric-port.h"
+#include "nic-program.h"
 
+#include "ns3/data-rate.h"
+#include "ns3/event-id.h"
 #include "ns3/ipv4-address.h"
 #include "ns3/mac48-address.h"
 #include "ns3/net-device.h"
 
+#include <deque>
 #include <functional>
 #include <memory>
+#include <string>
 
 namespace ns3::training
 {
@@ -21,11 +26,15 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-fabric
  *
- * One network port of a host. To the stock ns-3 stack it is a NetDevice that carries IPv4; beside
- * it, an RDMA engine sends and receives frames through the same port.
+ * One network port of a host; a host with several rails has several. To the stock ns-3 stack it is
+ * a NetDevice that carries IPv4; beside it, an RDMA engine sends and receives frames through the
+ * same port.
  *
  * A host device is an endpoint of the fabric. Endpoint e has the IPv4 address 10.0.0.1 + e and the
  * MAC address 02:00 followed by e, so addresses need no resolution protocol.
+ *
+ * A host that is slow to take in what it receives (ReceiveRate) fills its receive buffer; of
+ * lossless classes it pauses the switch before that is full, of lossy ones it drops.
  */
 class HostDevice : public NetDevice, public FabricPortOwner
 {
@@ -58,12 +67,25 @@ class HostDevice : public NetDevice, public FabricPortOwner
     /** @param channel the link it is on */
     void SetChannel(Ptr<FabricChannel> channel);
 
+    /** The link has gone up or down: tells those that asked to know. */
+    void NotifyLinkChange();
+
+    /**
+     * @param program sees every frame sent and received from now on; one at most
+     */
+    void SetProgram(Ptr<NicProgram> program);
+
+    /**
+     * @param rate at which the host takes frames in from now on; 0: as fast as they come
+     */
+    void SetReceiveRate(DataRate rate);
+
     /** @param receiver takes over every RoCE frame that arrives */
     void SetRdmaReceiver(std::function<void(Frame*)> receiver);
 
     // FabricPortOwner
     void Receive(Frame* frame, FabricPort& port) override;
-    void BeginTransmit(Frame& frame, FabricPort& port) override;
+    bool BeginTransmit(Frame& frame, FabricPort& port) override;
 
     // NetDevice
     void SetIfIndex(const uint32_t index) override;
@@ -96,6 +118,15 @@ class HostDevice : public NetDevice, public FabricPortOwner
 
   private:
     void DoDispose() override;
+    void SetStrictPriorities(uint8_t priorities);
+    uint8_t GetStrictPriorities() const;
+    bool SetWeights(std::string weights);
+    std::string GetWeights() const;
+    void TakeIn(Frame* frame);
+    void EndTakeIn();
+    void ControlSender();
+    void RenewPause();
+    void Deliver(Frame* frame);
 
     Ptr<Node> m_node;
     Ptr<FabricChannel> m_channel;
@@ -108,6 +139,18 @@ class HostDevice : public NetDevice, public FabricPortOwner
     uint16_t m_mtu;
     uint8_t m_ipPriority;
     uint64_t m_ipQueueLimit;
+    Ptr<NicProgram> m_program;
+    TracedCallback<> m_linkChange;
+
+    // Frames that a slow host has not taken in yet.
+    std::deque<Frame*> m_received;
+    uint64_t m_receivedBytes{0};
+    uint8_t m_pausing{0}; // bit p: priority p of the switch's port is paused
+    DataRate m_receiveRate;
+    uint64_t m_receiveBuffer;
+    uint8_t m_losslessClasses;
+    EventId m_takingIn;
+    EventId m_pauseRenewal;
 };
 
 } // namespace ns3::training

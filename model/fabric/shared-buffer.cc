@@ -4,6 +4,9 @@
 
 #include "shared-buffer.h"
 
+#include "configuration-error.h"
+#include "quantity.h"
+
 #include "ns3/assert.h"
 #include "ns3/log.h"
 
@@ -16,35 +19,30 @@ namespace ns3::training
 NS_LOG_COMPONENT_DEFINE("TrainingSharedBuffer");
 
 uint64_t
+SharedBuffer::GetReserved(const Configuration& configuration, const std::vector<uint64_t>& headroom)
+{
+    const uint64_t classes = __builtin_popcount(configuration.losslessClasses);
+    return classes * (configuration.guaranteed * headroom.size() +
+                      std::accumulate(headroom.begin(), headroom.end(), uint64_t{0}));
+}
+
+void
 SharedBuffer::Configure(const Configuration& configuration, std::vector<uint64_t> headroom)
 {
+    const uint64_t reserved = GetReserved(configuration, headroom);
+    if (reserved >= configuration.size)
+    {
+        throw ConfigurationError("packet memory of " + FormatBytes(configuration.size) +
+                                 " (allowed: more than " + FormatBytes(reserved) +
+                                 ", which the guarantees and the PFC headroom of " +
+                                 std::to_string(headroom.size()) + " ports take)");
+    }
     m_configuration = configuration;
     m_headroom = std::move(headroom);
     m_ingress.assign(m_headroom.size() * PRIORITIES, {});
-    const uint64_t classes = __builtin_popcount(configuration.losslessClasses);
-    const uint64_t ports = m_headroom.size();
-
-    // Guarantees first, but never more than a quarter of the memory.
-    const uint64_t queues = std::max<uint64_t>(1, ports * classes);
-    m_configuration.guaranteed =
-        std::min(configuration.guaranteed, configuration.size / 4 / queues);
-    const uint64_t guaranteed = m_configuration.guaranteed * ports * classes;
-
-    const uint64_t wanted =
-        classes * std::accumulate(m_headroom.begin(), m_headroom.end(), uint64_t{0});
-    const uint64_t allowed = configuration.size / 2;
-    uint64_t missing = 0;
-    if (wanted > allowed)
-    {
-        const double scale = static_cast<double>(allowed) / static_cast<double>(wanted);
-        for (uint64_t& bytes : m_headroom)
-        {
-            bytes = static_cast<uint64_t>(static_cast<double>(bytes) * scale);
-        }
-        missing = wanted - allowed;
-    }
-    m_poolSize = configuration.size - guaranteed - std::min(wanted, allowed);
-    return missing;
+    m_poolSize = configuration.size - reserved;
+    m_poolUsed = 0;
+    m_used = 0;
 }
 
 uint64_t

@@ -49,11 +49,18 @@ class SharedBuffer
 
     /**
      * @param configuration sizes and factors
-     * @param headroom bytes per lossless priority, for each port
-     * @return bytes of headroom that did not fit into the memory (0 if all did); it is then cut to
-     *         half of the memory in equal proportion, and overload can drop lossless frames
+     * @param headroom bytes of each port, for each of its lossless priorities
+     * @throw ConfigurationError if guarantees and headroom do not leave any memory to share
      */
-    uint64_t Configure(const Configuration& configuration, std::vector<uint64_t> headroom);
+    void Configure(const Configuration& configuration, std::vector<uint64_t> headroom);
+
+    /**
+     * @param configuration sizes and factors
+     * @param headroom bytes of each port, for each of its lossless priorities
+     * @return memory that guarantees and headroom take, bytes
+     */
+    static uint64_t GetReserved(const Configuration& configuration,
+                                const std::vector<uint64_t>& headroom);
 
     /**
      * @param frame about to be queued; `ingress` and `priority` are set

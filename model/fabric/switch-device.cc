@@ -4,11 +4,20 @@
 
 #include "switch-device.h"
 
+#include "configuration-error.h"
+#include "quantity.h"
+
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
+#include "ns3/string.h"
 #include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <tuple>
 
 namespace ns3::training
 {
@@ -19,8 +28,8 @@ NS_OBJECT_ENSURE_REGISTERED(SwitchDevice);
 namespace
 {
 
-/// A pause lasts this long unless renewed or resumed, 512 bit times each (the longest there is).
-constexpr uint16_t PAUSE_QUANTA = 65535;
+/// Packet memory unless more is needed, bytes.
+constexpr uint64_t USUAL_BUFFER = 32 << 20;
 
 } // namespace
 
@@ -33,10 +42,11 @@ SwitchDevice::GetTypeId()
             .SetGroupName("DistributedTraining")
             .AddConstructor<SwitchDevice>()
             .AddAttribute("BufferSize",
-                          "Packet memory shared by all ports, bytes",
-                          UintegerValue(32 << 20),
+                          "Packet memory shared by all ports, bytes; 0: 32 MiB, or twice what "
+                          "guarantees and headroom take if that is more",
+                          UintegerValue(0),
                           MakeUintegerAccessor(&SwitchDevice::m_bufferSize),
-                          MakeUintegerChecker<uint64_t>(1))
+                          MakeUintegerChecker<uint64_t>())
             .AddAttribute("Guaranteed",
                           "Own memory of each ingress port and lossless priority, bytes",
                           UintegerValue(4096),
@@ -53,6 +63,12 @@ SwitchDevice::GetTypeId()
                           UintegerValue(9216),
                           MakeUintegerAccessor(&SwitchDevice::m_largestFrame),
                           MakeUintegerChecker<uint32_t>(64))
+            .AddAttribute("HeadroomScale",
+                          "Part of the PFC headroom that 802.1Qbb asks for that is reserved; below "
+                          "1, overload can drop lossless frames",
+                          DoubleValue(1),
+                          MakeDoubleAccessor(&SwitchDevice::m_headroomScale),
+                          MakeDoubleChecker<double>(0))
             .AddAttribute("LosslessAlpha",
                           "Dynamic threshold factor of lossless classes, of the free pool",
                           DoubleValue(0.125),
@@ -85,6 +101,69 @@ SwitchDevice::GetTypeId()
                           DoubleValue(0.2),
                           MakeDoubleAccessor(&SwitchDevice::m_pmax),
                           MakeDoubleChecker<double>(0, 1))
+            .AddAttribute("WredKminPerGbps",
+                          "Queue of a lossy class above which frames that cannot be marked are "
+                          "dropped with rising probability, bytes per Gbit/s of the port",
+                          DoubleValue(4000),
+                          MakeDoubleAccessor(&SwitchDevice::m_wredKminPerGbps),
+                          MakeDoubleChecker<double>(0))
+            .AddAttribute("WredKmaxPerGbps",
+                          "Queue of a lossy class above which every such frame is dropped, unless "
+                          "WredPmax is 0, bytes per Gbit/s of the port",
+                          DoubleValue(16000),
+                          MakeDoubleAccessor(&SwitchDevice::m_wredKmaxPerGbps),
+                          MakeDoubleChecker<double>(0))
+            .AddAttribute("WredPmax",
+                          "Drop probability at WredKmaxPerGbps; 0: no early drops",
+                          DoubleValue(0),
+                          MakeDoubleAccessor(&SwitchDevice::m_wredPmax),
+                          MakeDoubleChecker<double>(0, 1))
+            .AddAttribute("StrictPriorities",
+                          "Bit p set: priority p goes before all that are not strict",
+                          UintegerValue(0xc0),
+                          MakeUintegerAccessor(&SwitchDevice::SetStrictPriorities,
+                                               &SwitchDevice::GetStrictPriorities),
+                          MakeUintegerChecker<uint8_t>())
+            .AddAttribute("Weights",
+                          "Shares of priorities 0 to 7 where they are not strict (deficit round "
+                          "robin): eight numbers from 1 to 1000",
+                          StringValue("1 1 1 1 1 1 1 1"),
+                          MakeStringAccessor(&SwitchDevice::SetWeights, &SwitchDevice::GetWeights),
+                          MakeStringChecker())
+            .AddAttribute("LoadBalancing",
+                          "How a port is chosen among equally good ones: ecmp (by flow), flowlet "
+                          "(at random whenever a flow has paused), spray (in turn, by frame)",
+                          StringValue("ecmp"),
+                          MakeStringAccessor(&SwitchDevice::SetLoadBalancing,
+                                             &SwitchDevice::GetLoadBalancing),
+                          MakeStringChecker())
+            .AddAttribute("FlowletGap",
+                          "Pause of a flow after which its next frame may take another port "
+                          "(LetFlow, NSDI 2017)",
+                          TimeValue(MicroSeconds(50)),
+                          MakeTimeAccessor(&SwitchDevice::m_flowletGap),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("CutThrough",
+                          "Whether a frame goes on when its headers are there; one from a line "
+                          "slower than another port's is stored first",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&SwitchDevice::m_cutThrough),
+                          MakeBooleanChecker())
+            .AddAttribute("Stages",
+                          "Match-action stages that programs may use (Tofino: 12)",
+                          UintegerValue(12),
+                          MakeUintegerAccessor(&SwitchDevice::m_stages),
+                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute("RegisterMemory",
+                          "Stateful memory that programs may use, bytes",
+                          UintegerValue(15 << 20),
+                          MakeUintegerAccessor(&SwitchDevice::m_registerBytes),
+                          MakeUintegerChecker<uint64_t>())
+            .AddAttribute("RecirculationRate",
+                          "Rate at which frames can go through the pipeline again",
+                          DataRateValue(DataRate("100Gbps")),
+                          MakeDataRateAccessor(&SwitchDevice::m_recirculationRate),
+                          MakeDataRateChecker())
             .AddAttribute("PipelineDelay",
                           "From a frame's arrival to when it can leave",
                           TimeValue(TimeStep(0)),
@@ -95,6 +174,18 @@ SwitchDevice::GetTypeId()
                           TimeValue(TimeStep(0)),
                           MakeTimeAccessor(&SwitchDevice::m_pauseResponse),
                           MakeTimeChecker(Time(0)))
+            .AddTraceSource("QueueLength",
+                            "The length of a queue has changed",
+                            MakeTraceSourceAccessor(&SwitchDevice::queueLengthTrace),
+                            "ns3::training::FabricPortOwner::QueueLengthTracedCallback")
+            .AddTraceSource("Pause",
+                            "A peer has paused or resumed a priority, or its pause has expired",
+                            MakeTraceSourceAccessor(&SwitchDevice::pauseTrace),
+                            "ns3::training::FabricPortOwner::PauseTracedCallback")
+            .AddTraceSource("Mark",
+                            "A frame has been marked congestion experienced",
+                            MakeTraceSourceAccessor(&SwitchDevice::m_markTrace),
+                            "ns3::training::SwitchDevice::MarkTracedCallback")
             .AddTraceSource("Drop",
                             "A frame found no space in the buffer or no route",
                             MakeTraceSourceAccessor(&SwitchDevice::m_dropTrace),
@@ -112,6 +203,11 @@ SwitchDevice::~SwitchDevice() = default;
 void
 SwitchDevice::DoDispose()
 {
+    for (const auto& program : m_programs)
+    {
+        program->Dispose();
+    }
+    m_programs.clear();
     m_random = nullptr;
     Object::DoDispose();
 }
@@ -169,60 +265,288 @@ SwitchDevice::AssignStreams(int64_t stream)
     return 1;
 }
 
-uint64_t
-SwitchDevice::ConfigureBuffer()
+bool
+SwitchDevice::SetLoadBalancing(std::string name)
 {
+    static const std::map<std::string, LoadBalancing> names{{"ecmp", LoadBalancing::ECMP},
+                                                            {"flowlet", LoadBalancing::FLOWLET},
+                                                            {"spray", LoadBalancing::SPRAY}};
+    const auto found = names.find(name);
+    if (found == names.end())
+    {
+        return false;
+    }
+    m_loadBalancing = found->second;
+    return true;
+}
+
+std::string
+SwitchDevice::GetLoadBalancing() const
+{
+    return m_loadBalancing == LoadBalancing::ECMP      ? "ecmp"
+           : m_loadBalancing == LoadBalancing::FLOWLET ? "flowlet"
+                                                       : "spray";
+}
+
+void
+SwitchDevice::SetStrictPriorities(uint8_t priorities)
+{
+    scheduling.strict = priorities;
+}
+
+uint8_t
+SwitchDevice::GetStrictPriorities() const
+{
+    return scheduling.strict;
+}
+
+bool
+SwitchDevice::SetWeights(std::string weights)
+{
+    return scheduling.ReadWeights(weights);
+}
+
+std::string
+SwitchDevice::GetWeights() const
+{
+    return scheduling.WriteWeights();
+}
+
+void
+SwitchDevice::Configure()
+{
+    for (const auto& [kmin, kmax, name] :
+         {std::tuple(m_kminPerGbps, m_kmaxPerGbps, "Ecn"),
+          std::tuple(m_wredKminPerGbps, m_wredKmaxPerGbps, "Wred")})
+    {
+        if (kmin > kmax)
+        {
+            throw ConfigurationError(std::string("ns3::training::SwitchDevice::") + name +
+                                     "KminPerGbps=" + FormatDouble(kmin) + " (allowed: up to " +
+                                     name + "KmaxPerGbps=" + FormatDouble(kmax) + ")");
+        }
+    }
+    uint64_t fastest = 0;
+    for (const FabricPort& port : m_ports)
+    {
+        fastest = std::max(fastest, port.GetRate());
+    }
     std::vector<uint64_t> headroom;
     for (const FabricPort& port : m_ports)
     {
+        // A faster line would run dry in the middle of a frame.
+        if (m_cutThrough && port.GetRate() == fastest)
+        {
+            port.GetPeer()->EnableCutThrough();
+        }
         // What arrives from the frame that crosses the threshold on: this frame itself, a round
         // trip of the link, the frame that keeps the pause waiting, the frame the sender cannot
         // stop, and its response (802.1Qbb, annex O).
         const double roundTrip = port.GetPeer()->GetDelay().GetSeconds() +
                                  port.GetDelay().GetSeconds() + m_pauseResponse.GetSeconds();
-        headroom.push_back(static_cast<uint64_t>(roundTrip * port.GetRate() / 8) +
-                           3 * m_largestFrame + 2 * Frame::MINIMUM_BYTES);
+        headroom.push_back(static_cast<uint64_t>(
+            m_headroomScale * (roundTrip * static_cast<double>(port.GetRate()) / 8 +
+                               3 * m_largestFrame + 2 * Frame::MINIMUM_BYTES)));
     }
     SharedBuffer::Configuration configuration;
-    configuration.size = m_bufferSize;
     configuration.guaranteed = m_guaranteed;
     configuration.losslessAlpha = m_losslessAlpha;
     configuration.lossyAlpha = m_lossyAlpha;
     configuration.losslessClasses = m_losslessClasses;
     configuration.resumeOffset = m_resumeOffset;
-    return m_buffer.Configure(configuration, std::move(headroom));
+    configuration.size =
+        m_bufferSize > 0
+            ? m_bufferSize
+            : std::max(USUAL_BUFFER, 2 * SharedBuffer::GetReserved(configuration, headroom));
+    m_buffer.Configure(configuration, std::move(headroom));
+}
+
+void
+SwitchDevice::AddProgram(Ptr<SwitchProgram> program)
+{
+    NS_LOG_FUNCTION(this << program->GetName());
+    SwitchProgram::Resources sum = program->GetResources();
+    for (const auto& other : m_programs)
+    {
+        sum.stages += other->GetResources().stages;
+        sum.registerBytes += other->GetResources().registerBytes;
+    }
+    const auto refuse = [&](const std::string& needs, const std::string& allowed) {
+        return ConfigurationError("program " + program->GetName() + " needs " + needs +
+                                  " of a switch, with what is there (allowed: " + allowed + ")");
+    };
+    if (sum.stages > m_stages)
+    {
+        throw refuse(std::to_string(sum.stages) + " stages", std::to_string(m_stages));
+    }
+    if (sum.registerBytes > m_registerBytes)
+    {
+        throw refuse(FormatBytes(sum.registerBytes) + " of register memory",
+                     FormatBytes(m_registerBytes));
+    }
+    program->SetSwitch(this);
+    m_programs.push_back(program);
+}
+
+void
+SwitchDevice::Emit(Frame* frame, uint16_t port, Time latency)
+{
+    if (latency.IsZero())
+    {
+        port == BY_ROUTE ? Forward(frame) : SendFrom(frame, port);
+    }
+    else if (port == BY_ROUTE)
+    {
+        Simulator::Schedule(latency, &SwitchDevice::Forward, this, frame);
+    }
+    else
+    {
+        Simulator::Schedule(latency, &SwitchDevice::SendFrom, this, frame, port);
+    }
+}
+
+void
+SwitchDevice::Recirculate(Frame* frame)
+{
+    const int64_t now = Simulator::Now().GetTimeStep();
+    const double bits = 8.0 * (frame->bytes + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES);
+    m_recirculationFree = std::max(now, m_recirculationFree) +
+                          static_cast<int64_t>(bits * 1e12 / m_recirculationRate.GetBitRate());
+    m_recirculatedBytes += frame->bytes;
+    Simulator::Schedule(TimeStep(m_recirculationFree - now),
+                        &SwitchDevice::EndRecirculation,
+                        this,
+                        frame);
+}
+
+void
+SwitchDevice::EndRecirculation(Frame* frame)
+{
+    if (!OfferToPrograms(frame))
+    {
+        Forward(frame);
+    }
+}
+
+uint64_t
+SwitchDevice::GetRecirculatedBytes() const
+{
+    return m_recirculatedBytes;
+}
+
+void
+SwitchDevice::Restart()
+{
+    NS_LOG_FUNCTION(this);
+    for (FabricPort& port : m_ports)
+    {
+        port.Flush();
+    }
+    Configure();
+    m_flowlets.clear();
+    for (const auto& program : m_programs)
+    {
+        program->Reset();
+    }
+}
+
+bool
+SwitchDevice::OfferToPrograms(Frame* frame)
+{
+    return std::any_of(m_programs.begin(), m_programs.end(), [frame](const auto& program) {
+        return program->Receive(frame);
+    });
 }
 
 void
 SwitchDevice::Receive(Frame* frame, FabricPort& port)
 {
+    frame->ingress = port.GetIndex();
+    if (m_programs.empty() || !OfferToPrograms(frame))
+    {
+        Forward(frame);
+    }
+}
+
+void
+SwitchDevice::Forward(Frame* frame)
+{
     const ForwardingTable::Group& group = m_table.Get(frame->destination);
-    if (group.empty())
+    const uint16_t choice = group.empty() ? BY_ROUTE : Choose(*frame, group);
+    if (choice == BY_ROUTE)
     {
         NS_LOG_LOGIC("no route to endpoint " << frame->destination);
-        Drop(frame, port);
+        Drop(frame, m_ports[frame->ingress]);
         return;
     }
-    const uint32_t choice =
-        group.size() == 1 ? 0
-                          : uint64_t{HashFlow(frame->flowHash, m_hashSeed, 0)} * group.size() >> 32;
-    FabricPort& egress = m_ports[group[choice]];
+    SendFrom(frame, choice);
+}
+
+uint16_t
+SwitchDevice::Choose(const Frame& frame, const ForwardingTable::Group& group)
+{
+    const std::size_t size = group.size();
+    uint16_t choice = group[0];
+    if (size > 1)
+    {
+        switch (m_loadBalancing)
+        {
+        case LoadBalancing::ECMP:
+            choice = group[uint64_t{HashFlow(frame.flowHash, m_hashSeed, 0)} * size >> 32];
+            break;
+        case LoadBalancing::FLOWLET: {
+            const int64_t now = Simulator::Now().GetTimeStep();
+            const auto [found, fresh] = m_flowlets.try_emplace(frame.flowHash, Flowlet{now, 0});
+            Flowlet& flowlet = found->second;
+            if (fresh || now - flowlet.latest > m_flowletGap.GetTimeStep() ||
+                m_ports[flowlet.port].IsDown())
+            {
+                flowlet.port = group[m_random->GetInteger(0, static_cast<uint32_t>(size) - 1)];
+            }
+            flowlet.latest = now;
+            choice = flowlet.port;
+            break;
+        }
+        case LoadBalancing::SPRAY:
+            choice = group[m_sprayed++ % size];
+            break;
+        }
+    }
+    if (!m_ports[choice].IsDown())
+    {
+        return choice;
+    }
+    // Until routes are computed anew, the switch next to a dead link knows it and goes around.
+    ForwardingTable::Group alive;
+    std::copy_if(group.begin(), group.end(), std::back_inserter(alive), [this](uint16_t port) {
+        return !m_ports[port].IsDown();
+    });
+    return alive.empty()
+               ? BY_ROUTE
+               : alive[uint64_t{HashFlow(frame.flowHash, m_hashSeed, 1)} * alive.size() >> 32];
+}
+
+void
+SwitchDevice::SendFrom(Frame* frame, uint16_t port)
+{
+    FabricPort& egress = m_ports[port];
     if (egress.SendIfIdle(frame))
     {
         return;
     }
-    frame->ingress = port.GetIndex();
-    if (!m_buffer.Admit(*frame, egress.GetQueueBytes(frame->priority)))
+    if ((m_wredPmax > 0 && DropsEarly(*frame, egress)) ||
+        !m_buffer.Admit(*frame, egress.GetQueueBytes(frame->priority)))
     {
         Drop(frame, egress);
         return;
     }
+    const uint16_t ingress = frame->ingress;
     const uint8_t priority = frame->priority;
     egress.Send(frame);
-    ActOn(port.GetIndex(), priority);
+    ActOn(ingress, priority);
 }
 
-void
+bool
 SwitchDevice::BeginTransmit(Frame& frame, FabricPort& port)
 {
     m_buffer.Release(frame);
@@ -231,6 +555,7 @@ SwitchDevice::BeginTransmit(Frame& frame, FabricPort& port)
         Mark(frame, port);
     }
     ActOn(frame.ingress, frame.priority);
+    return true;
 }
 
 void
@@ -242,7 +567,7 @@ SwitchDevice::ActOn(uint16_t ingress, uint8_t priority)
         break;
     case SharedBuffer::Action::PAUSE:
         NS_LOG_LOGIC("pause port " << ingress << " priority " << +priority);
-        m_ports[ingress].SendPause(1 << priority, PAUSE_QUANTA);
+        m_ports[ingress].SendPause(1 << priority, LONGEST_PAUSE);
         if (!m_renewing[ingress])
         {
             m_renewing[ingress] = true;
@@ -258,7 +583,7 @@ SwitchDevice::ActOn(uint16_t ingress, uint8_t priority)
 void
 SwitchDevice::ScheduleRenewal(uint16_t ingress)
 {
-    const double pause = PAUSE_QUANTA * 512.0 / static_cast<double>(m_ports[ingress].GetRate());
+    const double pause = LONGEST_PAUSE * 512.0 / static_cast<double>(m_ports[ingress].GetRate());
     Simulator::Schedule(Seconds(pause / 2), &SwitchDevice::RenewPauses, this, ingress);
 }
 
@@ -274,24 +599,49 @@ SwitchDevice::RenewPauses(uint16_t ingress)
     if (classes)
     {
         NS_LOG_LOGIC("renew pauses of port " << ingress);
-        m_ports[ingress].SendPause(classes, PAUSE_QUANTA);
+        m_ports[ingress].SendPause(classes, LONGEST_PAUSE);
         ScheduleRenewal(ingress);
     }
+}
+
+double
+SwitchDevice::GetProbability(const FabricPort& port,
+                             uint8_t priority,
+                             double kminPerGbps,
+                             double kmaxPerGbps,
+                             double pmax)
+{
+    const double gbps = static_cast<double>(port.GetRate()) * 1e-9;
+    const auto queue = static_cast<double>(port.GetQueueBytes(priority));
+    const double kmin = kminPerGbps * gbps;
+    const double kmax = kmaxPerGbps * gbps;
+    return queue > kmax ? 1 : queue > kmin ? pmax * (queue - kmin) / (kmax - kmin) : 0;
 }
 
 void
 SwitchDevice::Mark(Frame& frame, FabricPort& port)
 {
-    const double gbps = static_cast<double>(port.GetRate()) * 1e-9;
-    const auto queue = static_cast<double>(port.GetQueueBytes(frame.priority));
-    const double kmin = m_kminPerGbps * gbps;
-    const double kmax = m_kmaxPerGbps * gbps;
-    if (queue > kmax ||
-        (queue > kmin && m_random->GetValue() < m_pmax * (queue - kmin) / (kmax - kmin)))
+    const double probability =
+        GetProbability(port, frame.priority, m_kminPerGbps, m_kmaxPerGbps, m_pmax);
+    if (probability == 1 || (probability > 0 && m_random->GetValue() < probability))
     {
         frame.ecn = Ecn::CE;
         port.counters.markedFrames++;
+        port.counters.byPriority[frame.priority].markedFrames++;
+        m_markTrace(frame, port.GetIndex());
     }
+}
+
+bool
+SwitchDevice::DropsEarly(const Frame& frame, const FabricPort& port)
+{
+    if (frame.ecn != Ecn::NOT_ECT || m_losslessClasses >> frame.priority & 1)
+    {
+        return false;
+    }
+    const double probability =
+        GetProbability(port, frame.priority, m_wredKminPerGbps, m_wredKmaxPerGbps, m_wredPmax);
+    return probability > 0 && m_random->GetValue() < probability;
 }
 
 void
@@ -299,6 +649,7 @@ SwitchDevice::Drop(Frame* frame, FabricPort& port)
 {
     port.counters.droppedFrames++;
     port.counters.droppedBytes += frame->bytes;
+    port.counters.byPriority[frame->priority].droppedFrames++;
     m_dropTrace(*frame, port.GetIndex());
     Frame::Free(frame);
 }

@@ -8,13 +8,18 @@
 #include "fabric-port.h"
 #include "forwarding-table.h"
 #include "shared-buffer.h"
+#include "switch-program.h"
 
+#include "ns3/data-rate.h"
 #include "ns3/nstime.h"
 #include "ns3/object.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/traced-callback.h"
 
 #include <deque>
+#include <limits>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace ns3::training
@@ -23,9 +28,11 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-fabric
  *
- * An output-queued store-and-forward Ethernet switch, aggregated to a plain ns3::Node. It forwards
- * by table with ECMP over flow hashes, holds frames in a SharedBuffer, marks ECN by queue length on
- * leaving (RED-like between Kmin and Kmax), and pauses senders of lossless classes (802.1Qbb).
+ * An output-queued Ethernet switch, store-and-forward or cut-through, aggregated to a plain
+ * ns3::Node. It forwards by table, choosing among equally good ports by flow, flowlet or packet,
+ * holds frames in a SharedBuffer, marks ECN by queue length on leaving (RED-like between Kmin and
+ * Kmax; equal values make a step), drops early in lossy classes (WRED), and pauses senders of
+ * lossless classes (802.1Qbb). Programs in its data plane see frames first (SwitchProgram).
  */
 class SwitchDevice : public Object, public FabricPortOwner
 {
@@ -57,9 +64,9 @@ class SwitchDevice : public Object, public FabricPortOwner
 
     /**
      * Divides the buffer when all ports are connected.
-     * @return bytes of PFC headroom that its memory cannot hold (0: lossless classes never drop)
+     * @throw ConfigurationError if it is too small, or Kmin is above Kmax
      */
-    uint64_t ConfigureBuffer();
+    void Configure();
 
     /** @return the packet memory */
     const SharedBuffer& GetBuffer() const;
@@ -73,9 +80,38 @@ class SwitchDevice : public Object, public FabricPortOwner
      */
     int64_t AssignStreams(int64_t stream);
 
+    /**
+     * @param program sees frames from now on, after those already there
+     * @throw ConfigurationError if the switch has not got the resources it needs
+     */
+    void AddProgram(Ptr<SwitchProgram> program);
+
+    /// Instead of a port: the switch's routes decide.
+    static constexpr uint16_t BY_ROUTE = std::numeric_limits<uint16_t>::max();
+
+    /**
+     * Sends a frame of a program.
+     * @param frame owned by the switch from now on
+     * @param port number of the egress port, or BY_ROUTE
+     * @param latency from now
+     */
+    void Emit(Frame* frame, uint16_t port, Time latency);
+
+    /**
+     * Sends a frame through the pipeline again, at the rate of the recirculation port.
+     * @param frame owned by the switch until the programs have it back
+     */
+    void Recirculate(Frame* frame);
+
+    /** Loses all state: what waits, pauses, flowlets, programs' memory. Routes stay. */
+    void Restart();
+
+    /** @return bytes that have been recirculated */
+    uint64_t GetRecirculatedBytes() const;
+
     // FabricPortOwner
     void Receive(Frame* frame, FabricPort& port) override;
-    void BeginTransmit(Frame& frame, FabricPort& port) override;
+    bool BeginTransmit(Frame& frame, FabricPort& port) override;
 
     /**
      * A frame found no space.
@@ -84,8 +120,47 @@ class SwitchDevice : public Object, public FabricPortOwner
      */
     typedef void (*DropTracedCallback)(const Frame& frame, uint16_t port);
 
+    /**
+     * A frame has been marked.
+     * @param frame the frame
+     * @param port the egress port
+     */
+    typedef void (*MarkTracedCallback)(const Frame& frame, uint16_t port);
+
   private:
+    /** How a port is chosen among equally good ones. */
+    enum class LoadBalancing
+    {
+        ECMP,    ///< by hash of the flow
+        FLOWLET, ///< at random for each flowlet
+        SPRAY    ///< in turn, frame by frame
+    };
+
+    /** Where the latest frames of a flow went. */
+    struct Flowlet
+    {
+        int64_t latest; ///< time of the latest, ps
+        uint16_t port;  ///< number of the port
+    };
+
     void DoDispose() override;
+    bool SetLoadBalancing(std::string name);
+    std::string GetLoadBalancing() const;
+    void SetStrictPriorities(uint8_t priorities);
+    uint8_t GetStrictPriorities() const;
+    bool SetWeights(std::string weights);
+    std::string GetWeights() const;
+    void Forward(Frame* frame);
+    void SendFrom(Frame* frame, uint16_t port);
+    bool OfferToPrograms(Frame* frame);
+    void EndRecirculation(Frame* frame);
+    uint16_t Choose(const Frame& frame, const ForwardingTable::Group& group);
+    bool DropsEarly(const Frame& frame, const FabricPort& port);
+    static double GetProbability(const FabricPort& port,
+                                 uint8_t priority,
+                                 double kminPerGbps,
+                                 double kmaxPerGbps,
+                                 double pmax);
     void ActOn(uint16_t ingress, uint8_t priority);
     void ScheduleRenewal(uint16_t ingress);
     void RenewPauses(uint16_t ingress);
@@ -96,6 +171,12 @@ class SwitchDevice : public Object, public FabricPortOwner
     std::vector<bool> m_renewing;   // by port: a renewal of its pauses is scheduled
     ForwardingTable m_table;
     SharedBuffer m_buffer;
+    std::vector<Ptr<SwitchProgram>> m_programs;
+    std::unordered_map<uint32_t, Flowlet> m_flowlets; // by flow hash
+    LoadBalancing m_loadBalancing{LoadBalancing::ECMP};
+    uint32_t m_sprayed{0};
+    int64_t m_recirculationFree{0}; // when the recirculation port is, ps
+    uint64_t m_recirculatedBytes{0};
     Ptr<UniformRandomVariable> m_random;
     uint32_t m_nodeId{0};
     uint32_t m_hashSeed{0};
@@ -108,10 +189,20 @@ class SwitchDevice : public Object, public FabricPortOwner
     double m_kminPerGbps;
     double m_kmaxPerGbps;
     double m_pmax;
+    double m_wredKminPerGbps;
+    double m_wredKmaxPerGbps;
+    double m_wredPmax;
+    double m_headroomScale;
+    bool m_cutThrough;
+    Time m_flowletGap;
+    uint32_t m_stages;
+    uint64_t m_registerBytes;
+    DataRate m_recirculationRate;
     Time m_pipelineDelay;
     Time m_pauseResponse;
     uint8_t m_losslessClasses;
     TracedCallback<const Frame&, uint16_t> m_dropTrace;
+    TracedCallback<const Frame&, uint16_t> m_markTrace;
 };
 
 } // namespace ns3::training

@@ -27,21 +27,23 @@ constexpr uint32_t UNREACHED = std::numeric_limits<uint32_t>::max();
 struct Arc
 {
     int64_t delay; ///< propagation, time steps
+    uint32_t link; ///< index
 };
 
 using Graph = boost::compressed_sparse_row_graph<boost::directedS, boost::no_property, Arc>;
 
-/** Leaves out what a host would have to forward: arcs out of a host that is not the root. */
+/** Leaves out unusable links, and what a host would have to forward: arcs out of other hosts. */
 struct Forwards
 {
     const Graph* graph{nullptr};
     uint32_t hosts{0};
     uint32_t root{0};
+    const ShortestPaths::LinkFilter* usable{nullptr}; ///< null: all
 
     bool operator()(const Graph::edge_descriptor& arc) const
     {
         const auto from = boost::source(arc, *graph);
-        return from >= hosts || from == root;
+        return (from >= hosts || from == root) && (!usable || (*usable)((*graph)[arc].link));
     }
 };
 
@@ -58,11 +60,12 @@ class ShortestPaths::Search
     {
         std::vector<std::pair<uint32_t, uint32_t>> ends;
         std::vector<Arc> arcs;
-        for (const auto& link : topology.links)
+        for (uint32_t i = 0; i < topology.links.size(); i++)
         {
+            const auto& link = topology.links[i];
             ends.emplace_back(link.a, link.b);
             ends.emplace_back(link.b, link.a);
-            arcs.insert(arcs.end(), 2, {link.delay.GetTimeStep()});
+            arcs.insert(arcs.end(), 2, {link.delay.GetTimeStep(), i});
         }
         m_graph = Graph(boost::edges_are_unsorted_multi_pass,
                         ends.begin(),
@@ -71,13 +74,13 @@ class ShortestPaths::Search
                         topology.GetNodes());
     }
 
-    /** @return links from each node to the root */
-    std::vector<uint32_t> GetHops(uint32_t root) const
+    /** @return links from each node to the root over usable ones (null: all) */
+    std::vector<uint32_t> GetHops(uint32_t root, const LinkFilter* usable) const
     {
         std::vector<uint32_t> hops(boost::num_vertices(m_graph), UNREACHED);
         hops[root] = 0;
         boost::breadth_first_search(
-            View(m_graph, Forwards{&m_graph, m_hosts, root}),
+            View(m_graph, Forwards{&m_graph, m_hosts, root, usable}),
             root,
             boost::visitor(boost::make_bfs_visitor(
                 boost::record_distances(hops.data(), boost::on_tree_edge()))));
@@ -88,7 +91,7 @@ class ShortestPaths::Search
     std::vector<int64_t> GetDelays(uint32_t root) const
     {
         std::vector<int64_t> delays(boost::num_vertices(m_graph));
-        boost::dijkstra_shortest_paths(View(m_graph, Forwards{&m_graph, m_hosts, root}),
+        boost::dijkstra_shortest_paths(View(m_graph, Forwards{&m_graph, m_hosts, root, nullptr}),
                                        root,
                                        boost::weight_map(boost::get(&Arc::delay, m_graph))
                                            .distance_map(boost::make_iterator_property_map(
@@ -111,13 +114,17 @@ ShortestPaths::ShortestPaths(const TopologyGraph& topology)
 ShortestPaths::~ShortestPaths() = default;
 
 ShortestPaths::NextLinks
-ShortestPaths::GetRoutes(uint32_t destination) const
+ShortestPaths::GetRoutes(uint32_t destination, const LinkFilter& usable) const
 {
-    const std::vector<uint32_t> hops = m_search->GetHops(destination);
+    const std::vector<uint32_t> hops = m_search->GetHops(destination, &usable);
     const auto& links = m_topology.links;
     NextLinks next(m_topology.GetNodes());
     for (uint32_t i = 0; i < links.size(); i++)
     {
+        if (!usable(i))
+        {
+            continue;
+        }
         for (const auto& [from, to] :
              {std::pair(links[i].a, links[i].b), std::pair(links[i].b, links[i].a)})
         {
@@ -149,7 +156,7 @@ ShortestPaths::GetLongestPath(uint32_t ranks) const
     uint32_t longest = 0;
     for (uint32_t root = 0; root < ranks; root++)
     {
-        const std::vector<uint32_t> hops = m_search->GetHops(root);
+        const std::vector<uint32_t> hops = m_search->GetHops(root, nullptr);
         longest = std::max(longest, *std::max_element(hops.begin(), hops.begin() + ranks));
     }
     return longest;

@@ -9,6 +9,7 @@
 #include "ns3/nstime.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -59,12 +60,16 @@ class ShortestPaths
     explicit ShortestPaths(const TopologyGraph& topology);
     ~ShortestPaths();
 
+    /// Says whether a path may use a link (index into TopologyGraph::links).
+    using LinkFilter = std::function<bool(uint32_t)>;
+
     /**
      * Shortest paths by hop count to one node.
      * @param destination node
+     * @param usable links that paths may use
      * @return per node, the links that lead one hop closer, in ascending order
      */
-    NextLinks GetRoutes(uint32_t destination) const;
+    NextLinks GetRoutes(uint32_t destination, const LinkFilter& usable) const;
 
     /**
      * The farthest pair among the first hosts, by propagation delay.

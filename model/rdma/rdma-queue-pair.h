@@ -6,10 +6,10 @@
 #define DISTRIBUTED_TRAINING_RDMA_QUEUE_PAIR_H
 
 #include "rdma-congestion-control.h"
-#include "ns3/roce-wire-format.h"
 
 #include "ns3/event-id.h"
 #include "ns3/nstime.h"
+#include "ns3/roce-wire-format.h"
 #include "ns3/simple-ref-count.h"
 
 #include <deque>

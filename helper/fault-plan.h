@@ -1,0 +1,97 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_FAULT_PLAN_H
+#define DISTRIBUTED_TRAINING_FAULT_PLAN_H
+
+#include "fabric-helper.h"
+
+#include "ns3/data-rate.h"
+#include "ns3/link-impairment.h"
+#include "ns3/nstime.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * What goes wrong in a run: bad or dead links, switches that restart, hosts that are slow to
+ * receive. A fault is written `TARGET:ITEM,ITEM,...`:
+ *
+ *     *                     all links
+ *     host3, switch1        all links of a host or switch, or the node itself
+ *     host3-switch1         a link (or several parallel ones)
+ *
+ *     loss=P                frames are lost with probability P
+ *     burst-loss=P/R[/H]    Gilbert-Elliott: P to the bad state, R back, loss H (1) in it
+ *     ber=P                 probability of a wrong bit, which loses the frame
+ *     duplicate=P           frames arrive twice
+ *     reorder=P/TIME        frames arrive late by TIME
+ *     down                  the link is dead
+ *     restart               (a switch) is off, and comes back without its state
+ *     receive-rate=RATE     (a host) takes in what it receives no faster
+ *     from=TIME, until=TIME when; from the start and for ever if not said
+ *
+ * `@FILE` stands for the faults in a file, one a line; # begins a comment.
+ */
+class FaultPlan
+{
+  public:
+    /**
+     * Reads a fault, or a file of them.
+     * @param text TARGET:ITEM,... or @FILE
+     * @param where it was written, for messages
+     * @throw ConfigurationError if it is not right
+     */
+    void Add(const std::string& text, const std::string& where);
+
+    /**
+     * Lets the faults happen in a simulation that is about to run. After a link or switch has died
+     * or come back, switches next to it go around it at once, and all routes are computed anew
+     * after a while.
+     * @param fabric outlives the simulation, as does this
+     * @param rerouteDelay from a change of links to that of routes
+     * @throw ConfigurationError if a target is not in the topology
+     */
+    void Apply(Fabric& fabric, Time rerouteDelay);
+
+  private:
+    /** One fault. */
+    struct Fault
+    {
+        std::string text;  ///< as written
+        std::string where; ///< where it was written
+        std::string target;
+        LinkImpairment::Configuration impairment;
+        bool impairs{false}; ///< whether it is one of links
+        bool restart{false};
+        DataRate receiveRate{0};
+        Time from;
+        Time until{Time::Max()};
+        std::vector<uint32_t> links;                         ///< of the topology
+        std::vector<FabricChannel::Impairments> impairments; ///< of each
+    };
+
+    static void ReadItem(const std::string& item, Fault& fault);
+    void FindTarget(Fault& fault) const;
+    void Begin(std::size_t index);
+    void End(std::size_t index);
+    void ScheduleRoutes();
+
+    /// Streams of random numbers: two for each link and fault.
+    static constexpr int64_t FIRST_STREAM = 1 << 24;
+
+    std::vector<Fault> m_faults;
+    Fabric* m_fabric{nullptr};
+    Time m_rerouteDelay;
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_FAULT_PLAN_H

@@ -1,0 +1,42 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "nic-program.h"
+
+#include "ns3/log.h"
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingNicProgram");
+NS_OBJECT_ENSURE_REGISTERED(NicProgram);
+
+TypeId
+NicProgram::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::training::NicProgram").SetParent<Object>().SetGroupName("DistributedTraining");
+    return tid;
+}
+
+void
+NicProgram::DoDispose()
+{
+    m_device = nullptr;
+    Object::DoDispose();
+}
+
+void
+NicProgram::SetDevice(HostDevice* device)
+{
+    m_device = device;
+}
+
+HostDevice&
+NicProgram::GetDevice() const
+{
+    return *m_device;
+}
+
+} // namespace ns3::training

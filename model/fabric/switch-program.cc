@@ -1,0 +1,66 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "switch-program.h"
+
+#include "switch-device.h"
+
+#include "ns3/log.h"
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingSwitchProgram");
+NS_OBJECT_ENSURE_REGISTERED(SwitchProgram);
+
+TypeId
+SwitchProgram::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::training::SwitchProgram")
+                            .SetParent<Object>()
+                            .SetGroupName("DistributedTraining");
+    return tid;
+}
+
+void
+SwitchProgram::DoDispose()
+{
+    m_switch = nullptr;
+    Object::DoDispose();
+}
+
+void
+SwitchProgram::SetSwitch(SwitchDevice* device)
+{
+    m_switch = device;
+}
+
+SwitchDevice&
+SwitchProgram::GetSwitch() const
+{
+    return *m_switch;
+}
+
+void
+SwitchProgram::Send(Frame* frame)
+{
+    NS_LOG_FUNCTION(this << frame->destination);
+    m_switch->Emit(frame, SwitchDevice::BY_ROUTE, GetResources().latency);
+}
+
+void
+SwitchProgram::SendTo(Frame* frame, uint16_t port)
+{
+    NS_LOG_FUNCTION(this << port);
+    m_switch->Emit(frame, port, GetResources().latency);
+}
+
+void
+SwitchProgram::Recirculate(Frame* frame)
+{
+    NS_LOG_FUNCTION(this);
+    m_switch->Recirculate(frame);
+}
+
+} // namespace ns3::training

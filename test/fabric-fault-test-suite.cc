@@ -1,0 +1,392 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabric-test-common.h"
+
+#include "ns3/configuration-error.h"
+#include "ns3/fault-plan.h"
+#include "ns3/test.h"
+#include "ns3/time-resolution.h"
+#include "ns3/topology-builder.h"
+
+#include <cmath>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+using namespace ns3;
+using namespace ns3::training;
+using namespace ns3::training::tests;
+
+namespace
+{
+
+/** @return the refusal of a fault in a leaf-spine fabric, or nothing */
+std::string
+GetRefusal(const std::string& text)
+{
+    UsePicoseconds();
+    Fabric fabric = FabricHelper().Install(
+        BuildTopology("leaf-spine:leaves=2,spines=2", 4, DataRate("100Gbps"), MicroSeconds(1)));
+    std::string refusal;
+    FaultPlan plan;
+    try
+    {
+        plan.Add(text, "--fault=");
+        plan.Apply(fabric, MicroSeconds(10));
+    }
+    catch (const ConfigurationError& error)
+    {
+        refusal = error.what();
+    }
+    Simulator::Destroy();
+    return refusal;
+}
+
+/** Frames from host 0 to host 1 over a plan of faults. */
+struct Crossing
+{
+    Arrivals arrivals;
+    PortCounters total;
+};
+
+/** @return what comes of frames of 1000 bytes over two links of 100 Gbit/s and 1 us */
+Crossing
+Cross(const std::vector<std::string>& faults, uint64_t frames, uint8_t priority)
+{
+    UsePicoseconds();
+    Crossing crossing;
+    Fabric fabric =
+        FabricHelper().Install(MakeChain({Hop{100 * GIGA, 1000000}, Hop{100 * GIGA, 1000000}}));
+    FaultPlan plan;
+    for (const std::string& fault : faults)
+    {
+        plan.Add(fault, "");
+    }
+    plan.Apply(fabric, MicroSeconds(10));
+    NoteArrivals(fabric.devices[1], crossing.arrivals);
+    Blaster sender(fabric.devices[0], 1, 1000, priority, frames);
+    sender.Start(0);
+    Simulator::Run();
+    crossing.total = fabric.GetTotal();
+    Simulator::Destroy();
+    return crossing;
+}
+
+} // namespace
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * Frequencies of each kind of fault against their closed forms, within five standard deviations,
+ * and conservation: sent + duplicated = received + lost.
+ */
+class FaultFrequencyTestCase : public TestCase
+{
+  public:
+    FaultFrequencyTestCase()
+        : TestCase("faults are as frequent as said, and no frame is unaccounted for")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr uint64_t FRAMES = 20000;
+        constexpr double N = FRAMES;
+        // Gilbert-Elliott: in the bad state P / (P + R) of the time; runs are correlated.
+        const double ber = -std::expm1(8000 * std::log1p(-1e-5));
+        for (const auto& [fault, lost, duplicated] :
+             {std::tuple("host0-switch0:loss=0.1", 0.1, 0.0),
+              std::tuple("host0-switch0:ber=1e-5", ber, 0.0),
+              std::tuple("host0-switch0:burst-loss=0.01/0.09", 0.1, 0.0),
+              std::tuple("host0-switch0:burst-loss=0.01/0.09/0.5", 0.05, 0.0),
+              std::tuple("host0-switch0:duplicate=0.2", 0.0, 0.2),
+              std::tuple("host0-switch0:reorder=0.3/3us", 0.0, 0.0)})
+        {
+            const Crossing crossing = Cross({fault}, FRAMES, LOSSY);
+            const PortCounters& total = crossing.total;
+            NS_TEST_EXPECT_MSG_EQ(total.transmittedFrames + total.duplicatedFrames,
+                                  total.receivedFrames + total.lostFrames,
+                                  fault << ": conservation");
+            const double spread = std::string(fault).find("burst") == std::string::npos ? 5 : 25;
+            NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(total.lostFrames) / N,
+                                      lost,
+                                      spread * std::sqrt(lost * (1 - lost) / N),
+                                      fault << ": lost");
+            // What has been doubled on the first link crosses the second one twice.
+            NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(total.duplicatedFrames) / N,
+                                      duplicated,
+                                      5 * std::sqrt(duplicated * (1 - duplicated) / N),
+                                      fault << ": duplicated");
+            NS_TEST_EXPECT_MSG_EQ(crossing.arrivals.size(),
+                                  FRAMES - total.lostFrames + total.duplicatedFrames,
+                                  fault << ": arrived");
+        }
+        const Crossing late = Cross({"host0-switch0:reorder=1/5us"}, 10, LOSSLESS);
+        const Crossing prompt = Cross({"host0-switch0:loss=0"}, 10, LOSSLESS);
+        NS_TEST_EXPECT_MSG_EQ(late.arrivals[0].time - prompt.arrivals[0].time,
+                              5000000,
+                              "late by as much as said");
+    }
+};
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * A link that is dead for a while: nothing gets through in between, all before and after does.
+ */
+class DeadLinkTestCase : public TestCase
+{
+  public:
+    DeadLinkTestCase()
+        : TestCase("a link goes down and comes back")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr int64_t LINE = 81600; // of a frame with preamble and gap, ps
+        const Crossing crossing =
+            Cross({"switch0-host1:down,from=20us,until=30us"}, 1000, LOSSLESS);
+        const PortCounters& total = crossing.total;
+        NS_TEST_EXPECT_MSG_EQ(total.transmittedFrames,
+                              total.receivedFrames + total.lostFrames,
+                              "conservation");
+        NS_TEST_EXPECT_MSG_EQ(crossing.arrivals.size(),
+                              1000 - total.lostFrames - total.droppedFrames,
+                              "the others arrive");
+        // Frames on the line when it goes down are lost, too: 1 us and a frame more than 10 us.
+        NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(total.lostFrames + total.droppedFrames),
+                                  11e6 / LINE,
+                                  3,
+                                  "lost while down");
+        for (const Arrival& arrival : crossing.arrivals)
+        {
+            NS_TEST_EXPECT_MSG_EQ((arrival.time < 20000000 || arrival.time > 30000000),
+                                  true,
+                                  "nothing arrives while it is down");
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * Traffic survives the death of a spine: leaves next to it go around it at once, and others when
+ * routes have been computed anew.
+ */
+class RerouteTestCase : public TestCase
+{
+  public:
+    RerouteTestCase()
+        : TestCase("traffic goes around dead links")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        UsePicoseconds();
+        // The link of leaf 1 dies, which leaf 0 cannot know until routes change, 10 us later.
+        Fabric fabric = FabricHelper().Install(
+            BuildTopology("leaf-spine:leaves=2,spines=2", 8, DataRate("100Gbps"), MicroSeconds(1)));
+        FaultPlan plan;
+        plan.Add("switch1-switch2:down,from=50us", "");
+        plan.Apply(fabric, MicroSeconds(10));
+        std::vector<Arrivals> arrivals(8);
+        std::vector<std::unique_ptr<Blaster>> senders;
+        for (uint32_t host = 0; host < 4; host++)
+        {
+            NoteArrivals(fabric.devices[4 + host], arrivals[4 + host]);
+            NoteArrivals(fabric.devices[host], arrivals[host]);
+            senders.push_back(
+                std::make_unique<Blaster>(fabric.devices[host], 4 + host, 1000, LOSSLESS, 2000));
+            senders.back()->Start(0);
+            senders.push_back(
+                std::make_unique<Blaster>(fabric.devices[4 + host], host, 1000, LOSSLESS, 2000));
+            senders.back()->Start(0);
+        }
+        Simulator::Run();
+        uint64_t arrived = 0;
+        for (const Arrivals& ofHost : arrivals)
+        {
+            arrived += ofHost.size();
+            NS_TEST_EXPECT_MSG_GT(ofHost.back().time, 160000000, "every flow lives to its end");
+        }
+        const PortCounters total = fabric.GetTotal();
+        NS_TEST_EXPECT_MSG_EQ(arrived + total.lostFrames + total.droppedFrames,
+                              16000,
+                              "all frames");
+        // Down-bound frames are lost for 10 us and what is on the way; up-bound ones go around.
+        NS_TEST_EXPECT_MSG_LT(total.lostFrames + total.droppedFrames, 4 * 300, "few are lost");
+        NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
+        Simulator::Destroy();
+    }
+};
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * A switch that restarts drops what it held, forgets its pauses, and works again afterwards.
+ */
+class RestartTestCase : public TestCase
+{
+  public:
+    RestartTestCase()
+        : TestCase("a switch restarts")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        UsePicoseconds();
+        Fabric fabric = FabricHelper().Install(
+            BuildTopology("single-switch", 5, DataRate("100Gbps"), MicroSeconds(1)));
+        FaultPlan plan;
+        plan.Add("switch0:restart,from=40us,until=60us", "");
+        plan.Apply(fabric, MicroSeconds(0));
+        Arrivals arrivals;
+        NoteArrivals(fabric.devices[0], arrivals);
+        std::vector<std::unique_ptr<Blaster>> senders;
+        for (uint32_t host = 1; host < 5; host++)
+        {
+            senders.push_back(
+                std::make_unique<Blaster>(fabric.devices[host], 0, 1000, LOSSLESS, 1000));
+            senders.back()->Start(0);
+        }
+        Simulator::Stop(MicroSeconds(41));
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(fabric.devicesOfSwitches[0]->GetBuffer().GetUsed(), 0, "empty");
+        NS_TEST_EXPECT_MSG_GT(fabric.GetTotal().droppedFrames, 300, "what waited is gone");
+        Simulator::Run();
+        const PortCounters total = fabric.GetTotal();
+        NS_TEST_EXPECT_MSG_EQ(arrivals.size() + total.lostFrames + total.droppedFrames,
+                              4000 + total.duplicatedFrames,
+                              "all frames");
+        NS_TEST_EXPECT_MSG_GT(arrivals.back().time, 61000000, "it works again");
+        NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
+        Simulator::Destroy();
+    }
+};
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * A host that takes in at a tenth of the line rate: a lossless class is paused and all arrives, at
+ * that rate; a lossy one is dropped.
+ */
+class SlowReceiverTestCase : public TestCase
+{
+  public:
+    SlowReceiverTestCase()
+        : TestCase("a slow receiver pauses or drops")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr uint64_t FRAMES = 3000;
+        const Crossing lossless = Cross({"host1:receive-rate=10Gbps"}, FRAMES, LOSSLESS);
+        NS_TEST_ASSERT_MSG_EQ(lossless.arrivals.size(), FRAMES, "all arrive");
+        NS_TEST_EXPECT_MSG_EQ_TOL(
+            static_cast<double>(lossless.arrivals.back().time - lossless.arrivals.front().time),
+            (FRAMES - 1) * 800000.0,
+            FRAMES,
+            "at the host's rate");
+        NS_TEST_EXPECT_MSG_GT(lossless.total.pausesSent, 1, "by pauses");
+        const Crossing lossy = Cross({"host1:receive-rate=10Gbps"}, FRAMES, LOSSY);
+        NS_TEST_EXPECT_MSG_GT(lossy.total.droppedFrames, FRAMES / 2, "most are dropped");
+        NS_TEST_EXPECT_MSG_EQ(lossy.arrivals.size() + lossy.total.droppedFrames, FRAMES, "all");
+        NS_TEST_EXPECT_MSG_EQ(lossy.total.pausesSent, 0, "without pauses");
+        const Crossing brief = Cross({"host1:receive-rate=1Gbps,until=10us"}, FRAMES, LOSSLESS);
+        NS_TEST_EXPECT_MSG_EQ(brief.arrivals.size(), FRAMES, "all arrive");
+        NS_TEST_EXPECT_MSG_LT(brief.arrivals.back().time, 300000000, "fast again");
+    }
+};
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * Faults that are not right are refused by one line that says what is allowed.
+ */
+class FaultRefusalTestCase : public TestCase
+{
+  public:
+    FaultRefusalTestCase()
+        : TestCase("faults that are not right are refused")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const std::string text : {"",
+                                       "*",
+                                       "*:",
+                                       ":loss=0.1",
+                                       "*:loss=1.5",
+                                       "*:loss=-0.1",
+                                       "*:loss",
+                                       "*:loss=nan",
+                                       "*:ber=2",
+                                       "*:burst-loss=0.1",
+                                       "*:burst-loss=0.1/2",
+                                       "*:reorder=0.1",
+                                       "*:reorder=0.1/-3us",
+                                       "*:down=1",
+                                       "*:melt",
+                                       "*:from=1us",
+                                       "*:down,from=2us,until=1us",
+                                       "*:down,from=2us,until=2us",
+                                       "host4:loss=0.1",
+                                       "switch4:loss=0.1",
+                                       "host0-switch1:loss=0.1",
+                                       "host0-host0:loss=0.1",
+                                       "host0-switch0-switch2:loss=0.1",
+                                       "router1:loss=0.1",
+                                       "host0:restart",
+                                       "*:restart",
+                                       "switch0:receive-rate=1Gbps",
+                                       "host0:receive-rate=0bps",
+                                       "@/there/is/no/such/file"})
+        {
+            const std::string refusal = GetRefusal(text);
+            NS_TEST_EXPECT_MSG_NE(refusal.find("(allowed: "), std::string::npos, text);
+            NS_TEST_EXPECT_MSG_EQ(refusal.find("--fault=" + text), 0, refusal);
+            NS_TEST_EXPECT_MSG_EQ(refusal.find('\n'), std::string::npos, "one line");
+        }
+        for (const std::string text : {"*:loss=0",
+                                       "host3:loss=1",
+                                       "switch3-switch0:ber=1e-9,duplicate=0.1,reorder=0.1/1us",
+                                       "switch0:restart",
+                                       "host0-switch0:burst-loss=0.1/0.2/0.3,from=1us,until=2us"})
+        {
+            NS_TEST_EXPECT_MSG_EQ(GetRefusal(text), "", text);
+        }
+        const std::string path = CreateTempDirFilename("faults.txt");
+        std::ofstream(path) << "# bad cables\n\nhost0:loss=0.1 # this one\n  *:ber=oops\n";
+        NS_TEST_EXPECT_MSG_EQ(GetRefusal("@" + path).find(path + ":4: "),
+                              0,
+                              GetRefusal("@" + path));
+    }
+};
+
+/** @ingroup distributed-training-fabric-tests Faults of links, switches and hosts. */
+class FabricFaultTestSuite : public TestSuite
+{
+  public:
+    FabricFaultTestSuite()
+        : TestSuite("distributed-training-fabric-fault", TestSuite::Type::UNIT)
+    {
+        AddTestCase(new FaultFrequencyTestCase);
+        AddTestCase(new DeadLinkTestCase);
+        AddTestCase(new RerouteTestCase);
+        AddTestCase(new RestartTestCase);
+        AddTestCase(new SlowReceiverTestCase);
+        AddTestCase(new FaultRefusalTestCase);
+    }
+};
+
+/// The suite, registered.
+static FabricFaultTestSuite g_fabricFaultTestSuite;
