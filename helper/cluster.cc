@@ -96,6 +96,7 @@ ClusterOptions::AddNetworkTo(ProgramOptions& options)
                       mtu);
     options.AddBytes("buffer", "packet memory of every switch", buffer);
     options.AddDouble("loss", "probability that a link loses a frame", loss, 0, 1);
+    options.AddString("pcap", "prefix of capture files, one a port: PREFIX-host3-0.pcap", pcap);
 }
 
 void
@@ -171,6 +172,10 @@ Cluster::Cluster(const ClusterOptions& options)
     }
     helper.SetLoss(m_options.loss);
     m_fabric = helper.Install(topology);
+    if (!m_options.pcap.empty())
+    {
+        m_pcap = std::make_unique<FabricPcap>(m_fabric, m_options.pcap);
+    }
     m_lowerBound = std::make_unique<LowerBound>(topology, ranks, GetGoodput());
     m_pathHops = std::max<uint32_t>(1, ShortestPaths(topology).GetLongestPath(ranks));
     const double serialization =

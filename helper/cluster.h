@@ -6,6 +6,7 @@
 #define DISTRIBUTED_TRAINING_CLUSTER_H
 
 #include "fabric-helper.h"
+#include "fabric-pcap.h"
 #include "program-options.h"
 
 #include "ns3/collective-planner.h"
@@ -30,6 +31,7 @@ struct ClusterOptions
     std::string mtu{"auto"};               ///< bytes: RDMA payload or IP packet; auto: 4096 or 9000
     uint64_t buffer{32 << 20};             ///< of each switch, bytes
     double loss{0};                        ///< probability of each frame on each link
+    std::string pcap;                      ///< prefix of capture files, or empty: none
     std::string transport{"rdma"};         ///< rdma or tcp
     std::string congestionControl{"auto"}; ///< auto: dcqcn or ns3::TcpCubic
     std::string algorithm{"ring"};         ///< of the collectives
@@ -108,6 +110,7 @@ class Cluster
     uint32_t m_pathHops; // links between the farthest ranks
     Time m_roundTrip;
     Fabric m_fabric;
+    std::unique_ptr<FabricPcap> m_pcap;
     std::vector<Ptr<RdmaNic>> m_nics;
     std::vector<Ptr<ScheduledCommunicator>> m_communicators;
     std::shared_ptr<CollectivePlanner> m_planner;
