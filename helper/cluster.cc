@@ -110,6 +110,7 @@ ClusterOptions::AddNetworkTo(ProgramOptions& options)
     options.AddTime("reroute-delay",
                     "from the death or return of a link to new routes",
                     rerouteDelay);
+    options.AddString("pcap", "prefix of capture files, one a port: PREFIX-host3-0.pcap", pcap);
 }
 
 void
@@ -199,6 +200,10 @@ Cluster::Cluster(const ClusterOptions& options)
     }
     m_fabric = helper.Install(topology);
     m_faults.Apply(m_fabric, m_options.rerouteDelay);
+    if (!m_options.pcap.empty())
+    {
+        m_pcap = std::make_unique<FabricPcap>(m_fabric, m_options.pcap);
+    }
     m_lowerBound = std::make_unique<LowerBound>(topology, ranks, GetGoodput());
     m_pathHops = std::max<uint32_t>(1, ShortestPaths(topology).GetLongestPath(ranks));
     const double serialization =

@@ -6,6 +6,7 @@
 #define DISTRIBUTED_TRAINING_CLUSTER_H
 
 #include "fabric-helper.h"
+#include "fabric-pcap.h"
 #include "fault-plan.h"
 #include "program-options.h"
 
@@ -34,6 +35,7 @@ struct ClusterOptions
     std::vector<std::string> faults;       ///< see FaultPlan
     Time rerouteDelay{MilliSeconds(1)};    ///< from a link's death to new routes
     std::string loadBalancing{"ecmp"};     ///< ecmp, flowlet or spray
+    std::string pcap;                      ///< prefix of capture files, or empty: none
     std::string transport{"rdma"};         ///< rdma or tcp
     std::string congestionControl{"auto"}; ///< auto: dcqcn or ns3::TcpCubic
     std::string algorithm{"ring"};         ///< of the collectives
@@ -115,6 +117,7 @@ class Cluster
     Time m_roundTrip;
     Fabric m_fabric;
     FaultPlan m_faults;
+    std::unique_ptr<FabricPcap> m_pcap;
     std::vector<Ptr<RdmaNic>> m_nics;
     std::vector<Ptr<ScheduledCommunicator>> m_communicators;
     std::shared_ptr<CollectivePlanner> m_planner;

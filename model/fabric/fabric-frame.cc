@@ -94,6 +94,10 @@ Frame::Allocate(FrameKind kind)
     frame->kind = kind;
     frame->remoteAddress = 0;
     frame->messageBytes = 0;
+    frame->payloadOffset = 0;
+    frame->messageNumber = 0;
+    frame->selectivePsn = 0;
+    frame->sourceQp = 0;
     frame->immediate = 0;
     frame->ecn = Ecn::NOT_ECT;
     frame->ackRequest = false;

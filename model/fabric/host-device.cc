@@ -4,6 +4,8 @@
 
 #include "host-device.h"
 
+#include "endpoint-address.h"
+
 #include "ns3/abort.h"
 #include "ns3/ipv4-header.h"
 #include "ns3/log.h"
@@ -23,23 +25,7 @@ NS_OBJECT_ENSURE_REGISTERED(HostDevice);
 namespace
 {
 
-constexpr uint32_t FIRST_ADDRESS = 0x0a000001; // 10.0.0.1
-constexpr uint16_t ETHERTYPE_IPV4 = 0x0800;
 constexpr uint32_t IPV4_HEADER_BYTES = 20;
-
-Mac48Address
-GetMacAddress(uint32_t endpoint)
-{
-    const uint8_t bytes[6] = {0x02,
-                              0x00,
-                              static_cast<uint8_t>(endpoint >> 24),
-                              static_cast<uint8_t>(endpoint >> 16),
-                              static_cast<uint8_t>(endpoint >> 8),
-                              static_cast<uint8_t>(endpoint)};
-    Mac48Address address;
-    address.CopyFrom(bytes);
-    return address;
-}
 
 /** @return the 32 bits behind the IPv4 header: both port numbers of TCP and UDP */
 uint32_t
@@ -142,7 +128,7 @@ HostDevice::DoDispose()
 Ipv4Address
 HostDevice::GetIpv4Address(uint32_t endpoint)
 {
-    return Ipv4Address(FIRST_ADDRESS + endpoint);
+    return GetEndpointIpv4Address(endpoint);
 }
 
 void
@@ -189,7 +175,7 @@ HostDevice::Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumbe
     NS_LOG_FUNCTION(this << packet << dest << protocolNumber);
     Ipv4Header header;
     if (protocolNumber != ETHERTYPE_IPV4 || packet->GetSize() > m_mtu ||
-        !packet->PeekHeader(header) || header.GetDestination().Get() < FIRST_ADDRESS)
+        !packet->PeekHeader(header) || header.GetDestination().Get() < FIRST_IPV4_ADDRESS)
     {
         m_port->counters.droppedFrames++;
         m_port->counters.droppedBytes += packet->GetSize();
@@ -203,7 +189,7 @@ HostDevice::Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumbe
     }
     Frame* frame = Frame::Allocate(FrameKind::IP);
     frame->source = m_endpoint;
-    frame->destination = header.GetDestination().Get() - FIRST_ADDRESS;
+    frame->destination = header.GetDestination().Get() - FIRST_IPV4_ADDRESS;
     frame->flowHash = HashFlow(frame->source, frame->destination, PeekPorts(packet));
     frame->bytes =
         std::max(packet->GetSize() + Frame::ETHERNET_BYTES, uint32_t{Frame::MINIMUM_BYTES});
@@ -386,7 +372,7 @@ HostDevice::Deliver(Frame* frame)
         packet->AddHeader(header);
     }
     const uint16_t protocol = frame->protocol;
-    const Mac48Address from = GetMacAddress(frame->source);
+    const Mac48Address from = GetEndpointMacAddress(frame->source);
     Frame::Free(frame);
     if (!m_promiscReceive.IsNull())
     {
@@ -431,7 +417,7 @@ HostDevice::SetAddress(Address)
 Address
 HostDevice::GetAddress() const
 {
-    return GetMacAddress(m_endpoint);
+    return GetEndpointMacAddress(m_endpoint);
 }
 
 bool

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from .program import Attributes, Duration, Program, Quantity, Result
+from .program import Attributes, Duration, Path, Program, Quantity, Result
 
 if TYPE_CHECKING:
     import pandas
@@ -71,6 +71,7 @@ class CollectiveBenchmark(Program):
         mtu: int | str | None = None,
         buffer: Quantity | None = None,
         loss: float | None = None,
+        pcap: Path | None = None,
         transport: str | None = None,
         congestion_control: str | None = None,
         algorithm: str | None = None,
@@ -93,6 +94,7 @@ class CollectiveBenchmark(Program):
             mtu: largest RDMA payload or IP packet, 256 to 9000 bytes, or "auto".
             buffer: packet memory of every switch, bytes, or such as "32MiB".
             loss: probability that a link loses a frame, 0 to 1.
+            pcap: prefix of capture files, one a port: PREFIX-host3-0.pcap.
             transport: "rdma" or "tcp".
             congestion_control: "dcqcn" or "none" with rdma, a TypeId such as "ns3::TcpDctcp" with
                 tcp, or "auto".
