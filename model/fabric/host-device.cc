@@ -81,8 +81,8 @@ HostDevice::GetTypeId()
                           MakeDataRateAccessor(&HostDevice::m_receiveRate),
                           MakeDataRateChecker())
             .AddAttribute("ReceiveBuffer",
-                          "Memory of a slow host for what it has not taken in, bytes; the headroom "
-                          "of its link comes on top",
+                          "Memory of a slow host for what it has not taken in, of lossless and of "
+                          "lossy classes each, bytes; headroom of its link comes on top",
                           UintegerValue(256 << 10),
                           MakeUintegerAccessor(&HostDevice::m_receiveBuffer),
                           MakeUintegerChecker<uint64_t>(1))
@@ -280,7 +280,8 @@ HostDevice::TakeIn(Frame* frame)
         return;
     }
     const bool lossless = m_losslessClasses >> frame->priority & 1;
-    if (!lossless && m_receivedBytes + frame->bytes > m_receiveBuffer)
+    uint64_t& held = lossless ? m_losslessBytes : m_lossyBytes;
+    if (!lossless && held + frame->bytes > m_receiveBuffer)
     {
         m_port->counters.droppedFrames++;
         m_port->counters.droppedBytes += frame->bytes;
@@ -289,7 +290,7 @@ HostDevice::TakeIn(Frame* frame)
         return;
     }
     m_received.push_back(frame);
-    m_receivedBytes += frame->bytes;
+    held += frame->bytes;
     if (m_takingIn.IsExpired())
     {
         m_takingIn = Simulator::Schedule(m_receiveRate.CalculateBytesTxTime(frame->bytes),
@@ -304,7 +305,7 @@ HostDevice::EndTakeIn()
 {
     Frame* frame = m_received.front();
     m_received.pop_front();
-    m_receivedBytes -= frame->bytes;
+    (m_losslessClasses >> frame->priority & 1 ? m_losslessBytes : m_lossyBytes) -= frame->bytes;
     if (!m_received.empty() && m_receiveRate.GetBitRate() > 0)
     {
         m_takingIn =
@@ -319,7 +320,7 @@ HostDevice::EndTakeIn()
 void
 HostDevice::ControlSender()
 {
-    if (!m_pausing && m_receivedBytes > m_receiveBuffer / 2)
+    if (!m_pausing && m_losslessBytes > m_receiveBuffer / 2)
     {
         m_pausing = m_losslessClasses;
         if (m_pausing)
@@ -327,7 +328,7 @@ HostDevice::ControlSender()
             RenewPause();
         }
     }
-    else if (m_pausing && m_receivedBytes <= m_receiveBuffer / 4)
+    else if (m_pausing && m_losslessBytes <= m_receiveBuffer / 4)
     {
         m_port->SendPause(m_pausing, 0);
         m_pausing = 0;

@@ -144,7 +144,8 @@ class HostDevice : public NetDevice, public FabricPortOwner
 
     // Frames that a slow host has not taken in yet.
     std::deque<Frame*> m_received;
-    uint64_t m_receivedBytes{0};
+    uint64_t m_losslessBytes{0};
+    uint64_t m_lossyBytes{0};
     uint8_t m_pausing{0}; // bit p: priority p of the switch's port is paused
     DataRate m_receiveRate;
     uint64_t m_receiveBuffer;
