@@ -28,6 +28,10 @@ static constexpr uint32_t RETH_BYTES = 16;
 static constexpr uint32_t IMMEDIATE_BYTES = 4;
 /// ACK extended transport header, bytes.
 static constexpr uint32_t AETH_BYTES = 4;
+/// Datagram extended transport header: key and source queue pair, bytes.
+static constexpr uint32_t DETH_BYTES = 8;
+/// Selective repeat: the packet that caused a NAK, behind the AETH, bytes.
+static constexpr uint32_t SELECTIVE_BYTES = 4;
 /// Reserved bytes of a congestion notification packet.
 static constexpr uint32_t CNP_BYTES = 16;
 /// Hops that a telemetry header has room for at least (HPCC: 42 bytes for five).
@@ -40,9 +44,15 @@ static constexpr uint32_t PSN_MODULUS = 1 << 24;
 /// of packets for every MTU that is a power of two).
 static constexpr uint64_t LONGEST_REQUEST = uint64_t{1} << 30;
 
-/** Opcodes of reliable connected transport (base transport header). */
+/** Opcodes of reliable connections and unreliable datagrams (base transport header). */
 enum RoceOpcode : uint8_t
 {
+    SEND_FIRST = 0x00,
+    SEND_MIDDLE = 0x01,
+    SEND_LAST = 0x02,
+    SEND_LAST_IMMEDIATE = 0x03,
+    SEND_ONLY = 0x04,
+    SEND_ONLY_IMMEDIATE = 0x05,
     WRITE_FIRST = 0x06,
     WRITE_MIDDLE = 0x07,
     WRITE_LAST = 0x08,
@@ -50,11 +60,15 @@ enum RoceOpcode : uint8_t
     WRITE_ONLY = 0x0a,
     WRITE_ONLY_IMMEDIATE = 0x0b,
     ACKNOWLEDGE = 0x11,
+    UD_SEND_ONLY = 0x64,
+    UD_SEND_ONLY_IMMEDIATE = 0x65,
     CNP = 0x81
 };
 
 /// AETH syndrome of a positive acknowledgement with unlimited credits.
 static constexpr uint8_t SYNDROME_ACK = 0x1f;
+/// AETH syndrome of a receiver that is not ready, to be combined with a timer code of 5 bits.
+static constexpr uint8_t SYNDROME_RNR_NAK = 0x20;
 /// AETH syndrome of a packet sequence error.
 static constexpr uint8_t SYNDROME_NAK_SEQUENCE = 0x60;
 
@@ -80,47 +94,80 @@ GetFrameBytes(uint32_t transportBytes)
 }
 
 /**
- * @param opcode of a WRITE packet
- * @param payload bytes
- * @return size of its frame, with pad bytes, bytes
+ * @param opcode of a data packet of a connection
+ * @return whether it is part of a SEND, not of a WRITE
  */
-inline uint32_t
-GetWriteFrameBytes(uint8_t opcode, uint32_t payload)
+inline bool
+IsSend(uint8_t opcode)
 {
-    const bool first = opcode == WRITE_FIRST || opcode >= WRITE_ONLY;
-    const bool immediate = opcode == WRITE_LAST_IMMEDIATE || opcode == WRITE_ONLY_IMMEDIATE;
-    return GetFrameBytes(ROCE_BYTES + (first ? RETH_BYTES : 0) + (immediate ? IMMEDIATE_BYTES : 0) +
-                         (payload + 3) / 4 * 4);
+    return opcode <= SEND_ONLY_IMMEDIATE;
 }
 
 /**
- * @param opcode of a WRITE packet
+ * @param opcode of a data packet of a connection
  * @return whether it begins a message
  */
 inline bool
 IsFirst(uint8_t opcode)
 {
-    return opcode == WRITE_FIRST || opcode == WRITE_ONLY || opcode == WRITE_ONLY_IMMEDIATE;
+    return opcode == WRITE_FIRST || opcode == WRITE_ONLY || opcode == WRITE_ONLY_IMMEDIATE ||
+           opcode == SEND_FIRST || opcode == SEND_ONLY || opcode == SEND_ONLY_IMMEDIATE;
 }
 
 /**
- * @param opcode of a WRITE packet
+ * @param opcode of a data packet of a connection
  * @return whether it ends a message
  */
 inline bool
 IsLast(uint8_t opcode)
 {
-    return opcode != WRITE_FIRST && opcode != WRITE_MIDDLE;
+    return opcode != WRITE_FIRST && opcode != WRITE_MIDDLE && opcode != SEND_FIRST &&
+           opcode != SEND_MIDDLE;
 }
 
 /**
- * @param opcode of a WRITE packet
+ * @param opcode of a data packet
  * @return whether it carries immediate data
  */
 inline bool
 HasImmediate(uint8_t opcode)
 {
-    return opcode == WRITE_LAST_IMMEDIATE || opcode == WRITE_ONLY_IMMEDIATE;
+    return opcode == WRITE_LAST_IMMEDIATE || opcode == WRITE_ONLY_IMMEDIATE ||
+           opcode == SEND_LAST_IMMEDIATE || opcode == SEND_ONLY_IMMEDIATE ||
+           opcode == UD_SEND_ONLY_IMMEDIATE;
+}
+
+/**
+ * @param opcode of a data packet
+ * @return whether it has an RDMA extended transport header
+ */
+inline bool
+HasReth(uint8_t opcode)
+{
+    return opcode == WRITE_FIRST || opcode == WRITE_ONLY || opcode == WRITE_ONLY_IMMEDIATE;
+}
+
+/**
+ * @param opcode of a data packet
+ * @return whether it is a datagram, with a datagram extended transport header
+ */
+inline bool
+IsDatagram(uint8_t opcode)
+{
+    return opcode == UD_SEND_ONLY || opcode == UD_SEND_ONLY_IMMEDIATE;
+}
+
+/**
+ * @param opcode of a data packet
+ * @param payload bytes
+ * @return size of its frame, with pad bytes, bytes
+ */
+inline uint32_t
+GetDataFrameBytes(uint8_t opcode, uint32_t payload)
+{
+    return GetFrameBytes(ROCE_BYTES + (HasReth(opcode) ? RETH_BYTES : 0) +
+                         (IsDatagram(opcode) ? DETH_BYTES : 0) +
+                         (HasImmediate(opcode) ? IMMEDIATE_BYTES : 0) + (payload + 3) / 4 * 4);
 }
 
 } // namespace ns3::training
