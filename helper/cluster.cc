@@ -373,7 +373,7 @@ Cluster::GetGoodput() const
 {
     if (IsRdma())
     {
-        return m_mtu / static_cast<double>(GetWriteFrameBytes(WRITE_MIDDLE, m_mtu) +
+        return m_mtu / static_cast<double>(GetDataFrameBytes(WRITE_MIDDLE, m_mtu) +
                                            Frame::PREAMBLE_BYTES + Frame::GAP_BYTES);
     }
     return static_cast<double>(m_mtu - TCP_IP_BYTES) / (m_mtu + ETHERNET_LINE_BYTES);

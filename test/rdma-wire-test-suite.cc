@@ -72,18 +72,18 @@ class RdmaWireSizeTestCase : public TestCase
 void
 RdmaWireSizeTestCase::DoRun()
 {
-    NS_TEST_EXPECT_MSG_EQ(GetWriteFrameBytes(WRITE_MIDDLE, 4096) + 20, 4096 + 82, "MIDDLE");
-    NS_TEST_EXPECT_MSG_EQ(GetWriteFrameBytes(WRITE_FIRST, 4096) + 20, 4096 + 98, "FIRST");
-    NS_TEST_EXPECT_MSG_EQ(GetWriteFrameBytes(WRITE_LAST, 4093) + 20, 4096 + 82, "LAST, padded");
-    NS_TEST_EXPECT_MSG_EQ(GetWriteFrameBytes(WRITE_LAST_IMMEDIATE, 4096) + 20,
+    NS_TEST_EXPECT_MSG_EQ(GetDataFrameBytes(WRITE_MIDDLE, 4096) + 20, 4096 + 82, "MIDDLE");
+    NS_TEST_EXPECT_MSG_EQ(GetDataFrameBytes(WRITE_FIRST, 4096) + 20, 4096 + 98, "FIRST");
+    NS_TEST_EXPECT_MSG_EQ(GetDataFrameBytes(WRITE_LAST, 4093) + 20, 4096 + 82, "LAST, padded");
+    NS_TEST_EXPECT_MSG_EQ(GetDataFrameBytes(WRITE_LAST_IMMEDIATE, 4096) + 20,
                           4096 + 86,
                           "LAST with immediate");
-    NS_TEST_EXPECT_MSG_EQ(GetWriteFrameBytes(WRITE_ONLY, 4096) + 20, 4096 + 98, "ONLY");
-    NS_TEST_EXPECT_MSG_EQ(GetWriteFrameBytes(WRITE_ONLY_IMMEDIATE, 4096) + 20,
+    NS_TEST_EXPECT_MSG_EQ(GetDataFrameBytes(WRITE_ONLY, 4096) + 20, 4096 + 98, "ONLY");
+    NS_TEST_EXPECT_MSG_EQ(GetDataFrameBytes(WRITE_ONLY_IMMEDIATE, 4096) + 20,
                           4096 + 102,
                           "ONLY with immediate");
-    NS_TEST_EXPECT_MSG_EQ(GetWriteFrameBytes(WRITE_ONLY, 0), 78, "zero-length WRITE");
-    NS_TEST_EXPECT_MSG_EQ(GetWriteFrameBytes(WRITE_LAST, 0), 64, "no shorter frame");
+    NS_TEST_EXPECT_MSG_EQ(GetDataFrameBytes(WRITE_ONLY, 0), 78, "zero-length WRITE");
+    NS_TEST_EXPECT_MSG_EQ(GetDataFrameBytes(WRITE_LAST, 0), 64, "no shorter frame");
     NS_TEST_EXPECT_MSG_EQ(GetFrameBytes(ROCE_BYTES + AETH_BYTES) + 20, 86, "ACK");
     NS_TEST_EXPECT_MSG_EQ(GetFrameBytes(ROCE_BYTES + CNP_BYTES) + 20, 98, "CNP");
     NS_TEST_EXPECT_MSG_EQ(Frame::MINIMUM_BYTES + 20, 84, "PFC");

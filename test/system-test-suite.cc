@@ -126,16 +126,16 @@ class RingTimeTest : public TestCase
         double line = 0;
         for (uint64_t i = 0; i + 1 < packets; i++)
         {
-            line += GetWriteFrameBytes(i == 0 ? WRITE_FIRST : WRITE_MIDDLE, MTU) + 20;
+            line += GetDataFrameBytes(i == 0 ? WRITE_FIRST : WRITE_MIDDLE, MTU) + 20;
         }
         const uint32_t last =
-            GetWriteFrameBytes(packets == 1 ? WRITE_ONLY_IMMEDIATE : WRITE_LAST_IMMEDIATE,
-                               static_cast<uint32_t>(bytes - (packets - 1) * MTU)) +
+            GetDataFrameBytes(packets == 1 ? WRITE_ONLY_IMMEDIATE : WRITE_LAST_IMMEDIATE,
+                              static_cast<uint32_t>(bytes - (packets - 1) * MTU)) +
             8;
         // At the switch, the last frame waits until the one before it has left.
         const uint32_t before =
             packets == 1 ? last
-                         : GetWriteFrameBytes(packets == 2 ? WRITE_FIRST : WRITE_MIDDLE, MTU) + 20;
+                         : GetDataFrameBytes(packets == 2 ? WRITE_FIRST : WRITE_MIDDLE, MTU) + 20;
         return 1e-6 + (line + before + last) * 80e-12;
     }
 };

@@ -94,37 +94,35 @@ GetFrameBytes(uint32_t transportBytes)
 }
 
 /**
- * @param opcode of a WRITE packet
- * @param payload bytes
- * @return size of its frame, with pad bytes, bytes
+ * @param opcode of a data packet of a connection
+ * @return whether it is part of a SEND, not of a WRITE
  */
-inline uint32_t
-GetWriteFrameBytes(uint8_t opcode, uint32_t payload)
+inline bool
+IsSend(uint8_t opcode)
 {
-    const bool first = opcode == WRITE_FIRST || opcode >= WRITE_ONLY;
-    const bool immediate = opcode == WRITE_LAST_IMMEDIATE || opcode == WRITE_ONLY_IMMEDIATE;
-    return GetFrameBytes(ROCE_BYTES + (first ? RETH_BYTES : 0) + (immediate ? IMMEDIATE_BYTES : 0) +
-                         (payload + 3) / 4 * 4);
+    return opcode <= SEND_ONLY_IMMEDIATE;
 }
 
 /**
- * @param opcode of a WRITE packet
+ * @param opcode of a data packet of a connection
  * @return whether it begins a message
  */
 inline bool
 IsFirst(uint8_t opcode)
 {
-    return opcode == WRITE_FIRST || opcode == WRITE_ONLY || opcode == WRITE_ONLY_IMMEDIATE;
+    return opcode == WRITE_FIRST || opcode == WRITE_ONLY || opcode == WRITE_ONLY_IMMEDIATE ||
+           opcode == SEND_FIRST || opcode == SEND_ONLY || opcode == SEND_ONLY_IMMEDIATE;
 }
 
 /**
- * @param opcode of a WRITE packet
+ * @param opcode of a data packet of a connection
  * @return whether it ends a message
  */
 inline bool
 IsLast(uint8_t opcode)
 {
-    return opcode != WRITE_FIRST && opcode != WRITE_MIDDLE;
+    return opcode != WRITE_FIRST && opcode != WRITE_MIDDLE && opcode != SEND_FIRST &&
+           opcode != SEND_MIDDLE;
 }
 
 /**
@@ -157,6 +155,19 @@ inline bool
 IsDatagram(uint8_t opcode)
 {
     return opcode == UD_SEND_ONLY || opcode == UD_SEND_ONLY_IMMEDIATE;
+}
+
+/**
+ * @param opcode of a data packet
+ * @param payload bytes
+ * @return size of its frame, with pad bytes, bytes
+ */
+inline uint32_t
+GetDataFrameBytes(uint8_t opcode, uint32_t payload)
+{
+    return GetFrameBytes(ROCE_BYTES + (HasReth(opcode) ? RETH_BYTES : 0) +
+                         (IsDatagram(opcode) ? DETH_BYTES : 0) +
+                         (HasImmediate(opcode) ? IMMEDIATE_BYTES : 0) + (payload + 3) / 4 * 4);
 }
 
 } // namespace ns3::training

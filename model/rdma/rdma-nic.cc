@@ -9,7 +9,7 @@
 #include "ns3/abort.h"
 #include "ns3/assert.h"
 #include "ns3/log.h"
-#include "ns3/simulator.h"
+#include "ns3/string.h"
 #include "ns3/uinteger.h"
 
 namespace ns3::training
@@ -61,6 +61,67 @@ RdmaNic::GetTypeId()
                 UintegerValue(7),
                 MakeUintegerAccessor(&RdmaNic::m_retryLimit),
                 MakeUintegerChecker<uint32_t>())
+            .AddAttribute("LossRecovery",
+                          "What is sent again after a loss: go-back-n or selective-repeat",
+                          StringValue("go-back-n"),
+                          MakeStringAccessor(&RdmaNic::m_recoveryName),
+                          MakeStringChecker())
+            .AddAttribute("TimeoutLow",
+                          "Selective repeat: RetransmissionTimeout with up to three packets in "
+                          "flight (IRN: RTO_low)",
+                          TimeValue(MicroSeconds(100)),
+                          MakeTimeAccessor(&RdmaNic::m_timeoutLow),
+                          MakeTimeChecker(TimeStep(1)))
+            .AddAttribute("TimeoutHigh",
+                          "Selective repeat: RetransmissionTimeout with more packets in flight "
+                          "(IRN: RTO_high)",
+                          TimeValue(MicroSeconds(320)),
+                          MakeTimeAccessor(&RdmaNic::m_timeoutHigh),
+                          MakeTimeChecker(TimeStep(1)))
+            .AddAttribute("InFlightLimit",
+                          "Most payload of a queue pair that may be unacknowledged, bytes; 0: no "
+                          "limit with go-back-N; with selective repeat what the line carries in "
+                          "BaseRoundTrip and AckInterval packets (IRN: BDP cap)",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&RdmaNic::m_inFlightLimit),
+                          MakeUintegerChecker<uint64_t>())
+            .AddAttribute("RnrRetryLimit",
+                          "Refusals without progress (receiver not ready) before a queue pair "
+                          "reports an error; 7: no limit (IB, NCCL)",
+                          UintegerValue(7),
+                          MakeUintegerAccessor(&RdmaNic::m_rnrRetryLimit),
+                          MakeUintegerChecker<uint32_t>(0, 7))
+            .AddAttribute("MinRnrTimer",
+                          "Code of the time that the sender is to wait after a refusal (IB: 12 is "
+                          "0.64 ms; NCCL)",
+                          UintegerValue(12),
+                          MakeUintegerAccessor(&RdmaNic::m_minRnrTimer),
+                          MakeUintegerChecker<uint8_t>(0, 31))
+            .AddAttribute("InjectionRate",
+                          "Rate of all data of the NIC together, if below the line rate; 0: no "
+                          "limit",
+                          DataRateValue(DataRate(0)),
+                          MakeDataRateAccessor(&RdmaNic::m_injectionRate),
+                          MakeDataRateChecker())
+            .AddAttribute("DoorbellLatency",
+                          "From the posting of a message until the NIC has its work request; a "
+                          "doorbell takes about 150 ns, fetching the work request 500 ns",
+                          TimeValue(Time(0)),
+                          MakeTimeAccessor(&RdmaNic::m_doorbellLatency),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("DmaReadLatency",
+                          "From then until the NIC has the first bytes of the message; about 600 "
+                          "ns over PCIe",
+                          TimeValue(Time(0)),
+                          MakeTimeAccessor(&RdmaNic::m_dmaReadLatency),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("CompletionLatency",
+                          "From the last packet of a message until the receiving host knows; "
+                          "writing it to memory takes about 500 ns, the completion 150 ns, polling "
+                          "100 ns",
+                          TimeValue(Time(0)),
+                          MakeTimeAccessor(&RdmaNic::m_completionLatency),
+                          MakeTimeChecker(Time(0)))
             .AddAttribute("CnpInterval",
                           "Shortest time between two congestion notifications of a queue pair "
                           "(ConnectX MIN_TIME_BETWEEN_CNPS)",
@@ -72,6 +133,11 @@ RdmaNic::GetTypeId()
                           UintegerValue(3),
                           MakeUintegerAccessor(&RdmaNic::m_dataPriority),
                           MakeUintegerChecker<uint8_t>(0, PRIORITIES - 1))
+            .AddAttribute("DatagramPriority",
+                          "Traffic class of unreliable datagrams; 0 is lossy, 3 lossless",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&RdmaNic::m_datagramPriority),
+                          MakeUintegerChecker<uint8_t>(0, PRIORITIES - 1))
             .AddAttribute("ControlPriority",
                           "Traffic class of acknowledgements and congestion notifications "
                           "(ConnectX CNP_802P_PRIO: 6, strict)",
@@ -82,7 +148,20 @@ RdmaNic::GetTypeId()
                           "Class that decides the rate of each queue pair",
                           TypeIdValue(RdmaDcqcn::GetTypeId()),
                           MakeTypeIdAccessor(&RdmaNic::m_congestionControlType),
-                          MakeTypeIdChecker());
+                          MakeTypeIdChecker())
+            .AddTraceSource("Rate",
+                            "The congestion control has changed the rate of a queue pair; noticed "
+                            "at its next packet, acknowledgement or CNP",
+                            MakeTraceSourceAccessor(&RdmaNic::m_rateTrace),
+                            "ns3::training::RdmaNic::RateTracedCallback")
+            .AddTraceSource("Retransmission",
+                            "A packet is sent again",
+                            MakeTraceSourceAccessor(&RdmaNic::m_retransmissionTrace),
+                            "ns3::training::RdmaNic::RetransmissionTracedCallback")
+            .AddTraceSource("Completion",
+                            "A work request is complete at its sender",
+                            MakeTraceSourceAccessor(&RdmaNic::m_completionTrace),
+                            "ns3::training::RdmaNic::CompletionTracedCallback");
     return tid;
 }
 
@@ -98,9 +177,9 @@ RdmaNic::DoDispose()
     }
     m_device = nullptr;
     m_listener = nullptr;
-    m_ready.clear();
-    m_paced = {};
+    m_scheduler.Attach(nullptr, 0);
     m_queuePairs.clear();
+    m_datagramQueuePairs.clear();
     Object::DoDispose();
 }
 
@@ -108,9 +187,12 @@ void
 RdmaNic::Attach(Ptr<HostDevice> device)
 {
     m_device = device;
-    m_device->GetPort().SetSource(this);
+    m_scheduler.Attach(&device->GetPort(), m_injectionRate.GetBitRate());
+    m_device->GetPort().SetSource(&m_scheduler);
     m_device->SetRdmaReceiver([this](Frame* frame) { Receive(frame); });
     m_congestionControl.SetTypeId(m_congestionControlType);
+    m_recovery = &Registry<LossRecoveryEntry>::Find(m_recoveryName);
+    m_postLatency = m_doorbellLatency + m_dmaReadLatency;
 }
 
 Ptr<RdmaQueuePair>
@@ -123,9 +205,21 @@ RdmaNic::CreateQueuePair(uint32_t number, uint32_t remoteEndpoint, uint32_t remo
                               number,
                               remoteEndpoint,
                               remoteNumber,
-                              m_congestionControl.Create<RdmaCongestionControl>());
+                              m_congestionControl.Create<RdmaCongestionControl>(),
+                              m_recovery->make());
     const bool added = m_queuePairs.emplace(number, queuePair).second;
     NS_ABORT_MSG_UNLESS(added, "queue pair " << number << " exists");
+    return queuePair;
+}
+
+Ptr<RdmaDatagramQueuePair>
+RdmaNic::CreateDatagramQueuePair(uint32_t number)
+{
+    NS_LOG_FUNCTION(this << number);
+    NS_ASSERT_MSG(number < PSN_MODULUS, "24 bits on the wire");
+    Ptr<RdmaDatagramQueuePair> queuePair = Create<RdmaDatagramQueuePair>(*this, number);
+    const bool added = m_datagramQueuePairs.emplace(number, queuePair).second;
+    NS_ABORT_MSG_UNLESS(added, "queue pair " << number << " for datagrams exists");
     return queuePair;
 }
 
@@ -154,109 +248,24 @@ RdmaNic::GetLineRate() const
 }
 
 void
-RdmaNic::Schedule(RdmaQueuePair& queuePair)
-{
-    if (queuePair.scheduled || !queuePair.CanSend())
-    {
-        return;
-    }
-    queuePair.scheduled = true;
-    const int64_t now = Simulator::Now().GetTimeStep();
-    if (queuePair.GetNextSendTime() > now)
-    {
-        m_paced.emplace(queuePair.GetNextSendTime(), &queuePair);
-        if (m_ready.empty())
-        {
-            OnPaceTimer();
-        }
-        return;
-    }
-    m_ready.push_back(&queuePair);
-    m_device->GetPort().Wake();
-}
-
-void
 RdmaNic::SendControl(Frame* frame)
 {
     m_device->GetPort().Send(frame);
 }
 
 void
-RdmaNic::MoveDue(int64_t now)
-{
-    while (!m_paced.empty() && m_paced.top().first <= now)
-    {
-        m_ready.push_back(m_paced.top().second);
-        m_paced.pop();
-    }
-}
-
-uint8_t
-RdmaNic::GetReady(int64_t now)
-{
-    MoveDue(now);
-    // What could be sent when it was queued may have been acknowledged or cut off since.
-    while (!m_ready.empty() && !m_ready.front()->CanSend())
-    {
-        m_ready.front()->scheduled = false;
-        m_ready.pop_front();
-    }
-    if (!m_ready.empty())
-    {
-        return 1 << m_dataPriority;
-    }
-    if (!m_paced.empty())
-    {
-        OnPaceTimer(); // one may have come that is due before the timer
-    }
-    return 0;
-}
-
-Frame*
-RdmaNic::Pull(uint8_t, int64_t now)
-{
-    RdmaQueuePair* queuePair = m_ready.front();
-    m_ready.pop_front();
-    Frame* frame = queuePair->MakeFrame(now);
-    if (!queuePair->CanSend())
-    {
-        queuePair->scheduled = false;
-    }
-    else if (queuePair->GetNextSendTime() <= now + m_device->GetPort().GetLineTime(frame->bytes))
-    {
-        m_ready.push_back(queuePair);
-    }
-    else
-    {
-        m_paced.emplace(queuePair->GetNextSendTime(), queuePair);
-    }
-    return frame;
-}
-
-void
-RdmaNic::OnPaceTimer()
-{
-    // Wakes the port when the first paced queue pair is due; an earlier timer simply looks again.
-    const int64_t now = Simulator::Now().GetTimeStep();
-    MoveDue(now);
-    if (!m_ready.empty())
-    {
-        m_device->GetPort().Wake();
-    }
-    else if (!m_paced.empty())
-    {
-        const Time wait = TimeStep(m_paced.top().first - now);
-        if (m_paceTimer.IsExpired() || Simulator::GetDelayLeft(m_paceTimer) > wait)
-        {
-            Simulator::Cancel(m_paceTimer);
-            m_paceTimer = Simulator::Schedule(wait, &RdmaNic::OnPaceTimer, this);
-        }
-    }
-}
-
-void
 RdmaNic::Receive(Frame* frame)
 {
+    if (frame->kind == FrameKind::ROCE_DATA && IsDatagram(frame->opcode))
+    {
+        const auto found = m_datagramQueuePairs.find(frame->destinationQp);
+        if (found != m_datagramQueuePairs.end())
+        {
+            found->second->Receive(*frame);
+        }
+        Frame::Free(frame);
+        return;
+    }
     const auto found = m_queuePairs.find(frame->destinationQp);
     RdmaQueuePair* queuePair = found != m_queuePairs.end() ? PeekPointer(found->second)
                                : m_listener                ? m_listener(frame->destinationQp)

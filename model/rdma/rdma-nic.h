@@ -5,20 +5,19 @@
 #ifndef DISTRIBUTED_TRAINING_RDMA_NIC_H
 #define DISTRIBUTED_TRAINING_RDMA_NIC_H
 
+#include "rdma-datagram-queue-pair.h"
 #include "rdma-queue-pair.h"
+#include "rdma-send-scheduler.h"
 
-#include "ns3/event-id.h"
+#include "ns3/data-rate.h"
 #include "ns3/host-device.h"
 #include "ns3/object-factory.h"
 #include "ns3/object.h"
+#include "ns3/traced-callback.h"
 
-#include <array>
-#include <deque>
 #include <functional>
-#include <queue>
+#include <string>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
 namespace ns3::training
 {
@@ -27,12 +26,18 @@ namespace ns3::training
  * @ingroup distributed-training-rdma
  *
  * The RDMA engine behind one host device: its queue pairs, and the scheduler that gives them turns
- * at the port. Queue pairs that may send take turns (round robin); those whose pace forbids it wait
- * in a heap by time, so the cost of a packet grows with the logarithm of their number at most.
+ * at the port.
  */
-class RdmaNic : public Object, public FrameSource
+class RdmaNic : public Object
 {
   public:
+    /** The congestion control has changed a rate. (number of the queue pair, bit/s) */
+    typedef void (*RateTracedCallback)(uint32_t queuePair, double rate);
+    /** A packet is sent again. (number of the queue pair, packet sequence number, 64 bit) */
+    typedef void (*RetransmissionTracedCallback)(uint32_t queuePair, uint64_t psn);
+    /** A work request is complete. (number of the queue pair, of the work request) */
+    typedef void (*CompletionTracedCallback)(uint32_t queuePair, uint64_t request);
+
     /** @return the type */
     static TypeId GetTypeId();
     RdmaNic();
@@ -63,20 +68,25 @@ class RdmaNic : public Object, public FrameSource
     const std::unordered_map<uint32_t, Ptr<RdmaQueuePair>>& GetQueuePairs() const;
 
     /**
-     * A queue pair may have something to send.
-     * @param queuePair of this NIC
+     * @param number of the new queue pair, not in use on this NIC for datagrams, below 2^24
+     * @return a queue pair for datagrams
      */
-    void Schedule(RdmaQueuePair& queuePair);
+    Ptr<RdmaDatagramQueuePair> CreateDatagramQueuePair(uint32_t number);
+
+    /**
+     * A queue pair may have something to send.
+     * @param queue the sending half of a queue pair of this NIC
+     */
+    void Schedule(RdmaSendQueue& queue)
+    {
+        m_scheduler.Schedule(queue);
+    }
 
     /**
      * Sends an answer ahead of data.
      * @param frame ACK, NAK or CNP
      */
     void SendControl(Frame* frame);
-
-    // FrameSource
-    uint8_t GetReady(int64_t now) override;
-    Frame* Pull(uint8_t priority, int64_t now) override;
 
     /** @return its place in the fabric */
     uint32_t GetEndpoint() const;
@@ -101,6 +111,24 @@ class RdmaNic : public Object, public FrameSource
         return m_retryLimit;
     }
 
+    /** @return refusals without progress before a queue pair gives up; 7: never */
+    uint32_t GetRnrRetryLimit() const
+    {
+        return m_rnrRetryLimit;
+    }
+
+    /** @return code of the time to wait after a refusal, 5 bit */
+    uint8_t GetMinRnrTimer() const
+    {
+        return m_minRnrTimer;
+    }
+
+    /** @return most payload bytes of a queue pair in flight; 0: as loss recovery asks */
+    uint64_t GetInFlightLimit() const
+    {
+        return m_inFlightLimit;
+    }
+
     /** @return round trip of a full packet and its acknowledgement on the idle network */
     const Time& GetBaseRoundTrip() const
     {
@@ -119,6 +147,30 @@ class RdmaNic : public Object, public FrameSource
         return m_timeout;
     }
 
+    /** @return selective repeat: first retransmission timeout with few packets in flight */
+    const Time& GetTimeoutLow() const
+    {
+        return m_timeoutLow;
+    }
+
+    /** @return selective repeat: first retransmission timeout with more packets in flight */
+    const Time& GetTimeoutHigh() const
+    {
+        return m_timeoutHigh;
+    }
+
+    /** @return from the posting of a message until its first packet can be sent */
+    const Time& GetPostLatency() const
+    {
+        return m_postLatency;
+    }
+
+    /** @return from the last packet of a message until the host knows */
+    const Time& GetCompletionLatency() const
+    {
+        return m_completionLatency;
+    }
+
     /** @return shortest time between two CNPs of a queue pair */
     const Time& GetCnpInterval() const
     {
@@ -131,48 +183,81 @@ class RdmaNic : public Object, public FrameSource
         return m_dataPriority;
     }
 
+    /** @return traffic class of datagrams */
+    uint8_t GetDatagramPriority() const
+    {
+        return m_datagramPriority;
+    }
+
     /** @return traffic class of acknowledgements and CNPs */
     uint8_t GetControlPriority() const
     {
         return m_controlPriority;
     }
 
+    /**
+     * @param queuePair number of a queue pair of this NIC
+     * @param rate new one, bit/s
+     */
+    void NotifyRate(uint32_t queuePair, double rate)
+    {
+        m_rateTrace(queuePair, rate);
+    }
+
+    /**
+     * @param queuePair number of a queue pair of this NIC
+     * @param psn packet sent again
+     */
+    void NotifyRetransmission(uint32_t queuePair, uint64_t psn)
+    {
+        m_retransmissionTrace(queuePair, psn);
+    }
+
+    /**
+     * @param queuePair number of a queue pair of this NIC
+     * @param request number of the work request
+     */
+    void NotifyCompletion(uint32_t queuePair, uint64_t request)
+    {
+        m_completionTrace(queuePair, request);
+    }
+
   private:
     void DoDispose() override;
     void Receive(Frame* frame);
-    void MoveDue(int64_t now);
-    void OnPaceTimer();
-
-    /** A queue pair and the time from which it may send, ps. */
-    using Paced = std::pair<int64_t, RdmaQueuePair*>;
-
-    /** Orders by time, then by number: addresses differ between runs. */
-    struct Later
-    {
-        bool operator()(const Paced& a, const Paced& b) const
-        {
-            return a.first != b.first ? a.first > b.first
-                                      : a.second->GetNumber() > b.second->GetNumber();
-        }
-    };
 
     Ptr<HostDevice> m_device;
+    RdmaSendScheduler m_scheduler;
     std::unordered_map<uint32_t, Ptr<RdmaQueuePair>> m_queuePairs;
-    std::deque<RdmaQueuePair*> m_ready;
-    std::priority_queue<Paced, std::vector<Paced>, Later> m_paced;
-    EventId m_paceTimer;
+    std::unordered_map<uint32_t, Ptr<RdmaDatagramQueuePair>> m_datagramQueuePairs;
     Listener m_listener;
     ObjectFactory m_congestionControl;
+    const LossRecoveryEntry* m_recovery{nullptr};
     uint32_t m_mtu;
     uint32_t m_ackInterval;
     uint32_t m_retryLimit;
+    uint32_t m_rnrRetryLimit;
+    uint8_t m_minRnrTimer;
     uint32_t m_pathHops;
+    uint64_t m_inFlightLimit;
     Time m_baseRoundTrip;
     Time m_timeout;
+    Time m_timeoutLow;
+    Time m_timeoutHigh;
     Time m_cnpInterval;
+    Time m_doorbellLatency;
+    Time m_dmaReadLatency;
+    Time m_postLatency; // of both
+    Time m_completionLatency;
+    DataRate m_injectionRate;
     uint8_t m_dataPriority;
+    uint8_t m_datagramPriority;
     uint8_t m_controlPriority;
     TypeId m_congestionControlType;
+    std::string m_recoveryName;
+    TracedCallback<uint32_t, double> m_rateTrace;
+    TracedCallback<uint32_t, uint64_t> m_retransmissionTrace;
+    TracedCallback<uint32_t, uint64_t> m_completionTrace;
 };
 
 } // namespace ns3::training

@@ -26,19 +26,45 @@ constexpr uint64_t PSN_WINDOW = PSN_MODULUS / 2 - 1;
 /// A timer is doubled with each expiry, this often at the most.
 constexpr uint32_t MOST_DOUBLINGS = 7;
 
+/// IRN waits for the shorter timeout with no more packets than these in flight.
+constexpr uint64_t FEW_PACKETS = 3;
+
+/// Retry limit of refusals that stands for "without end" (IB).
+constexpr uint32_t ENDLESS = 7;
+
+/**
+ * @param code of an RNR NAK, 5 bit
+ * @return how long to wait (IB specification, table "encoding for RNR NAK timer field"), ps
+ */
+int64_t
+GetRnrTime(uint8_t code)
+{
+    constexpr int64_t UNIT = 10000000; // 10 us
+    const uint32_t step = code == 0 ? 32 : code;
+    if (step == 1)
+    {
+        return UNIT;
+    }
+    return step % 2 == 0 ? UNIT << step / 2 : 3 * UNIT << (step - 3) / 2;
+}
+
 } // namespace
 
 RdmaQueuePair::RdmaQueuePair(RdmaNic& nic,
                              uint32_t number,
                              uint32_t remoteEndpoint,
                              uint32_t remoteNumber,
-                             Ptr<RdmaCongestionControl> congestionControl)
-    : m_nic(nic),
-      m_number(number),
-      m_remoteEndpoint(remoteEndpoint),
-      m_remoteNumber(remoteNumber),
-      m_flowHash(HashFlow(nic.GetEndpoint(), remoteEndpoint, number << 16 ^ remoteNumber)),
-      m_congestionControl(congestionControl)
+                             Ptr<RdmaCongestionControl> congestionControl,
+                             std::unique_ptr<RdmaLossRecovery> recovery)
+    : RdmaSendQueue(number, nic.GetDataPriority()),
+      m_nic(nic),
+      m_remote{remoteEndpoint,
+               remoteNumber,
+               HashFlow(nic.GetEndpoint(), remoteEndpoint, number << 16 ^ remoteNumber)},
+      m_congestionControl(congestionControl),
+      m_recovery(std::move(recovery)),
+      m_selective(m_recovery->IsSelective()),
+      m_receiver(nic, m_remote, *congestionControl, *m_recovery, m_counters)
 {
     RdmaCongestionControl::Path path;
     path.lineRate = static_cast<double>(nic.GetLineRate());
@@ -47,12 +73,30 @@ RdmaQueuePair::RdmaQueuePair(RdmaNic& nic,
     path.hops = nic.GetPathHops();
     m_congestionControl->Initialize(path);
     m_needs = m_congestionControl->GetNeeds();
+    m_rate = m_congestionControl->GetRate(Simulator::Now().GetTimeStep());
+
+    uint64_t limit = nic.GetInFlightLimit();
+    if (limit == 0)
+    {
+        limit =
+            m_selective
+                ? static_cast<uint64_t>(path.lineRate * nic.GetBaseRoundTrip().GetSeconds() / 8) +
+                      uint64_t{nic.GetAckInterval()} * path.mtu
+                : PSN_WINDOW * path.mtu;
+    }
+    m_mostInFlight = std::clamp<uint64_t>(limit / path.mtu, 1, PSN_WINDOW);
 }
 
 void
 RdmaQueuePair::SetMessageHandler(MessageHandler handler)
 {
-    m_onMessage = std::move(handler);
+    m_receiver.SetMessageHandler(std::move(handler));
+}
+
+void
+RdmaQueuePair::SetCompletionHandler(CompletionHandler handler)
+{
+    m_onCompletion = std::move(handler);
 }
 
 void
@@ -73,97 +117,162 @@ RdmaQueuePair::GetCongestionControl() const
     return m_congestionControl;
 }
 
-uint32_t
-RdmaQueuePair::GetNumber() const
+void
+RdmaQueuePair::PostReceive(uint64_t count)
 {
-    return m_number;
+    m_receiver.PostReceive(count);
 }
 
-void
+uint64_t
 RdmaQueuePair::Write(uint64_t address,
                      uint64_t bytes,
                      Ptr<ByteBuffer> payload,
                      uint64_t payloadOffset,
                      uint32_t immediate,
-                     bool withImmediate)
+                     bool withImmediate,
+                     bool signaled)
 {
     NS_LOG_FUNCTION(this << address << bytes << immediate);
-    NS_ASSERT(bytes <= LONGEST_REQUEST);
+    return Post({address,
+                 bytes,
+                 std::move(payload),
+                 payloadOffset,
+                 0,
+                 0,
+                 immediate,
+                 withImmediate,
+                 false,
+                 signaled});
+}
+
+uint64_t
+RdmaQueuePair::Send(uint64_t bytes,
+                    Ptr<ByteBuffer> payload,
+                    uint64_t payloadOffset,
+                    uint32_t immediate,
+                    bool withImmediate,
+                    bool signaled)
+{
+    NS_LOG_FUNCTION(this << bytes << immediate);
+    return Post({0,
+                 bytes,
+                 std::move(payload),
+                 payloadOffset,
+                 0,
+                 0,
+                 immediate,
+                 withImmediate,
+                 true,
+                 signaled});
+}
+
+uint64_t
+RdmaQueuePair::Post(Request request)
+{
+    NS_ASSERT(request.bytes <= LONGEST_REQUEST);
+    const uint64_t number = m_counters.postedMessages;
     if (m_failed)
     {
-        return;
+        return number;
     }
+    m_counters.postedMessages++;
     const uint64_t mtu = m_nic.GetMtu();
-    const uint64_t packets = std::max<uint64_t>(1, (bytes + mtu - 1) / mtu);
-    m_requests.push_back({address,
-                          bytes,
-                          std::move(payload),
-                          payloadOffset,
-                          m_postedPsn,
-                          packets,
-                          immediate,
-                          withImmediate});
+    request.firstPsn = m_postedPsn;
+    request.packets = std::max<uint64_t>(1, (request.bytes + mtu - 1) / mtu);
+    const uint64_t packets = request.packets;
     m_postedPsn += packets;
-    m_nic.Schedule(*this);
+    m_requests.push_back(std::move(request));
+    if (m_nic.GetPostLatency().IsZero())
+    {
+        Ring(packets);
+    }
+    else
+    {
+        Simulator::Schedule(m_nic.GetPostLatency(), &RdmaQueuePair::Ring, this, packets);
+    }
+    return number;
+}
+
+void
+RdmaQueuePair::Ring(uint64_t packets)
+{
+    if (!m_failed)
+    {
+        m_readyPsn += packets;
+        m_nic.Schedule(*this);
+    }
 }
 
 bool
 RdmaQueuePair::CanSend() const
 {
-    return m_nextPsn < m_postedPsn && !m_failed && IsWindowOpen(m_nextPsn - m_unackedPsn);
+    return m_resends ||
+           (m_window.nextPsn < m_readyPsn && IsWindowOpen(m_window.nextPsn - m_window.unackedPsn));
 }
 
 bool
 RdmaQueuePair::IsWindowOpen(uint64_t inFlight) const
 {
-    return inFlight < PSN_WINDOW && inFlight * m_nic.GetMtu() < m_congestionControl->GetWindow();
+    return inFlight < m_mostInFlight &&
+           inFlight * m_nic.GetMtu() < m_congestionControl->GetWindow();
 }
 
-int64_t
-RdmaQueuePair::GetNextSendTime() const
+std::size_t
+RdmaQueuePair::FindRequest(uint64_t psn) const
 {
-    return m_nextSendTime;
+    const auto behind = std::upper_bound(
+        m_requests.begin(),
+        m_requests.end(),
+        psn,
+        [](uint64_t wanted, const Request& request) { return wanted < request.firstPsn; });
+    return static_cast<std::size_t>(behind - m_requests.begin()) - 1;
 }
 
 Frame*
 RdmaQueuePair::MakeFrame(int64_t now)
 {
     const uint32_t mtu = m_nic.GetMtu();
-    const Request& request = m_requests[m_cursor];
-    const uint64_t index = m_nextPsn - request.firstPsn;
+    const bool resend = m_resends;
+    const uint64_t psn = resend ? m_recovery->TakeResend() : m_window.nextPsn;
+    const Request& request = m_requests[resend ? FindRequest(psn) : m_cursor];
+    const uint64_t index = psn - request.firstPsn;
     const bool first = index == 0;
     const bool last = index + 1 == request.packets;
     Frame* frame = Frame::Allocate(FrameKind::ROCE_DATA);
     frame->payloadBytes = last ? static_cast<uint32_t>(request.bytes - index * mtu) : mtu;
+    uint8_t opcode;
     if (last)
     {
-        const uint8_t plain = first ? WRITE_ONLY : WRITE_LAST;
-        frame->opcode = request.withImmediate ? plain + 1 : plain;
+        opcode = (first ? WRITE_ONLY : WRITE_LAST) + (request.withImmediate ? 1 : 0);
         frame->immediate = request.immediate;
     }
     else
     {
-        frame->opcode = first ? WRITE_FIRST : WRITE_MIDDLE;
+        opcode = first ? WRITE_FIRST : WRITE_MIDDLE;
     }
-    if (first)
+    if (request.isSend)
+    {
+        opcode -= WRITE_FIRST - SEND_FIRST; // in the same order
+    }
+    else if (first)
     {
         frame->remoteAddress = request.address;
         frame->messageBytes = request.bytes;
     }
+    frame->opcode = opcode;
     if (request.payload)
     {
         frame->payload = request.payload;
         frame->payloadOffset = request.payloadOffset + index * mtu;
     }
-    frame->bytes = GetWriteFrameBytes(frame->opcode, frame->payloadBytes);
+    frame->bytes = GetDataFrameBytes(opcode, frame->payloadBytes);
     frame->source = m_nic.GetEndpoint();
-    frame->destination = m_remoteEndpoint;
-    frame->destinationQp = m_remoteNumber;
-    frame->flowHash = m_flowHash;
-    frame->psn = static_cast<uint32_t>(m_nextPsn % PSN_MODULUS);
-    frame->priority = m_nic.GetDataPriority();
+    frame->destination = m_remote.endpoint;
+    frame->destinationQp = m_remote.queuePair;
+    frame->flowHash = m_remote.flowHash;
+    frame->psn = static_cast<uint32_t>(psn % PSN_MODULUS);
+    frame->priority = GetPriority();
     frame->ecn = Ecn::ECT;
-    // Without an answer a closed window would stay closed.
     frame->timestamp = now;
     if (m_needs.telemetry)
     {
@@ -172,34 +281,66 @@ RdmaQueuePair::MakeFrame(int64_t now)
         frame->telemetry->reserve(switches);
         frame->bytes += GetTelemetryBytes(switches);
     }
-    frame->ackRequest = last || m_needs.ackPerPacket ||
-                        (m_nextPsn + 1) % m_nic.GetAckInterval() == 0 ||
-                        !IsWindowOpen(m_nextPsn + 1 - m_unackedPsn);
+    // Without an answer a closed window would stay closed.
+    frame->ackRequest = last || resend || m_needs.ackPerPacket ||
+                        (psn + 1) % m_nic.GetAckInterval() == 0 ||
+                        !IsWindowOpen(psn + 1 - m_window.unackedPsn);
 
     m_counters.sentPackets++;
-    if (m_nextPsn < m_highestPsn)
+    if (psn < m_window.highestPsn)
     {
         m_counters.retransmittedPackets++;
+        m_nic.NotifyRetransmission(GetNumber(), psn);
     }
     if (frame->ackRequest)
     {
         // Before an answer is due there is none to wait for, however slow the queue pair is.
-        if (m_awaitedPsn <= m_unackedPsn)
+        if (m_awaitedPsn <= m_window.unackedPsn)
         {
             StartTimer(now);
         }
-        m_awaitedPsn = m_nextPsn + 1;
+        m_awaitedPsn = std::max(m_awaitedPsn, psn + 1);
     }
-    m_nextPsn++;
-    m_highestPsn = std::max(m_highestPsn, m_nextPsn);
-    if (last)
+    if (resend)
     {
-        m_cursor++;
+        m_resends = m_recovery->HasResend();
     }
-    const double wireBits = 8.0 * (frame->bytes + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES);
-    m_nextSendTime =
-        now + static_cast<int64_t>(wireBits * 1e12 / m_congestionControl->GetRate(now));
+    else
+    {
+        m_window.nextPsn++;
+        m_window.highestPsn = std::max(m_window.highestPsn, m_window.nextPsn);
+        if (last)
+        {
+            m_cursor++;
+        }
+    }
+    m_lastSendTime = now;
+    m_lastBits = 8.0 * (frame->bytes + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES);
+    UpdateRate(now);
+    Pace();
     return frame;
+}
+
+void
+RdmaQueuePair::Pace()
+{
+    const auto time = static_cast<int64_t>(m_lastBits * 1e12 / m_rate);
+    m_nextSendTime = std::max(m_lastSendTime + time, m_holdUntil);
+}
+
+void
+RdmaQueuePair::UpdateRate(int64_t now)
+{
+    const double rate = m_congestionControl->GetRate(now);
+    if (rate != m_rate)
+    {
+        m_rate = rate;
+        m_nic.NotifyRate(GetNumber(), rate);
+        if (m_nextSendTime > now) // the next packet goes at the new rate already
+        {
+            Pace();
+        }
+    }
 }
 
 void
@@ -208,97 +349,26 @@ RdmaQueuePair::Receive(Frame* frame)
     switch (frame->kind)
     {
     case FrameKind::ROCE_DATA:
-        ReceiveData(frame);
+        if (m_receiver.Receive(frame))
+        {
+            return;
+        }
         break;
     case FrameKind::ROCE_ACK:
         ReceiveAck(*frame);
         break;
-    case FrameKind::ROCE_CNP:
+    case FrameKind::ROCE_CNP: {
+        const int64_t now = Simulator::Now().GetTimeStep();
         m_counters.receivedCnps++;
-        m_congestionControl->OnCnp(Simulator::Now().GetTimeStep());
+        m_congestionControl->OnCnp(now);
+        UpdateRate(now);
+        m_nic.Schedule(*this);
         break;
+    }
     default:
         NS_LOG_WARN("a frame that is not RoCE");
     }
     Frame::Free(frame);
-}
-
-void
-RdmaQueuePair::ReceiveData(Frame* frame)
-{
-    m_marked |= frame->ecn == Ecn::CE;
-    if (frame->ecn == Ecn::CE && m_congestionControl->GetNeeds().cnp)
-    {
-        SendCnp();
-    }
-    const uint64_t psn = Extend(frame->psn, m_expectedPsn);
-    if (psn > m_expectedPsn)
-    {
-        m_counters.outOfOrderPackets++;
-        if (!m_nakSent)
-        {
-            m_nakSent = true;
-            m_counters.sentNaks++;
-            Answer(SYNDROME_NAK_SEQUENCE, m_expectedPsn, *frame);
-        }
-        return;
-    }
-    if (psn < m_expectedPsn)
-    {
-        // The acknowledgement may have been lost: say again what has been accepted (C9-110).
-        m_counters.duplicatePackets++;
-        if (frame->ackRequest)
-        {
-            m_counters.sentAcks++;
-            Answer(SYNDROME_ACK, m_expectedPsn - 1, *frame);
-        }
-        return;
-    }
-    m_expectedPsn++;
-    m_nakSent = false;
-    m_counters.receivedPackets++;
-    if (frame->ackRequest)
-    {
-        m_counters.sentAcks++;
-        Answer(SYNDROME_ACK, psn, *frame);
-    }
-    Accept(*frame);
-}
-
-void
-RdmaQueuePair::Accept(const Frame& frame)
-{
-    if (IsFirst(frame.opcode))
-    {
-        m_message = {};
-        m_message.address = frame.remoteAddress;
-        m_message.bytes = frame.messageBytes;
-        m_offset = 0;
-        if (frame.payload)
-        {
-            m_message.payload = Create<ByteBuffer>();
-            m_message.payload->bytes.resize(m_message.bytes);
-        }
-    }
-    if (frame.payload)
-    {
-        const auto from = frame.payload->bytes.begin() + static_cast<int64_t>(frame.payloadOffset);
-        std::copy(from,
-                  from + frame.payloadBytes,
-                  m_message.payload->bytes.begin() + static_cast<int64_t>(m_offset));
-    }
-    m_offset += frame.payloadBytes;
-    if (IsLast(frame.opcode))
-    {
-        m_message.hasImmediate = HasImmediate(frame.opcode);
-        m_message.immediate = frame.immediate;
-        const RdmaMessage message = std::move(m_message);
-        m_message = {};
-        if (m_onMessage)
-        {
-            m_onMessage(message);
-        }
-    }
 }
 
 void
@@ -308,67 +378,134 @@ RdmaQueuePair::ReceiveAck(const Frame& frame)
     {
         return;
     }
+    const int64_t now = Simulator::Now().GetTimeStep();
     const bool positive = frame.syndrome == SYNDROME_ACK;
-    const uint64_t psn = Extend(frame.psn, m_unackedPsn);
+    const bool isNak = frame.syndrome == SYNDROME_NAK_SEQUENCE;
+    const uint64_t psn = ExtendPsn(frame.psn, m_window.unackedPsn);
     // A NAK names the packet that is missing, so it acknowledges those before it.
     const uint64_t acknowledged = positive ? psn + 1 : psn;
-    if (acknowledged > m_unackedPsn && acknowledged <= m_highestPsn)
+    std::vector<uint64_t> completed;
+    if (acknowledged > m_window.unackedPsn && acknowledged <= m_window.highestPsn)
     {
-        m_ackedBytes += (acknowledged - m_unackedPsn) * m_nic.GetMtu();
-        m_unackedPsn = acknowledged;
-        m_nextPsn = std::max(m_nextPsn, m_unackedPsn);
-        m_progress = Simulator::Now().GetTimeStep();
-        if (m_expiries > 0)
-        {
-            m_expiries = 0;
-            Simulator::Cancel(m_timer); // it had been doubled
-            if (m_awaitedPsn > m_unackedPsn)
-            {
-                StartTimer(m_progress);
-            }
-        }
-        while (!m_requests.empty() &&
-               m_requests.front().firstPsn + m_requests.front().packets <= m_unackedPsn)
-        {
-            const Request& done = m_requests.front();
-            m_ackedBytes -= done.packets * m_nic.GetMtu() - done.bytes; // the last may be short
-            m_requests.pop_front();
-            m_cursor -= m_cursor > 0 ? 1 : 0;
-        }
+        completed = Acknowledge(acknowledged, now);
     }
-    const int64_t now = Simulator::Now().GetTimeStep();
-    if (positive)
+    if (positive || (isNak && m_selective)) // which says that a packet has arrived
     {
         RdmaCongestionControl::Ack ack;
         ack.now = now;
         ack.roundTrip = now - frame.timestamp;
         ack.bytes = m_ackedBytes;
-        ack.firstUnackedPsn = m_unackedPsn;
-        ack.nextPsn = m_nextPsn;
+        ack.firstUnackedPsn = m_window.unackedPsn;
+        ack.nextPsn = m_window.nextPsn;
         ack.ecnEcho = frame.ecnEcho;
         ack.telemetry = frame.telemetry.get();
         m_ackedBytes = 0;
         m_congestionControl->OnAck(ack);
     }
-    else if (psn >= m_unackedPsn && psn < m_highestPsn)
+    if (positive)
     {
-        m_congestionControl->OnLoss(now);
-        Rewind(psn);
+        m_counters.receivedAcks++;
     }
+    else if (isNak)
+    {
+        OnNak(frame, psn, now);
+    }
+    else
+    {
+        OnRefusal(frame.syndrome & ~SYNDROME_RNR_NAK, psn, now);
+    }
+    UpdateRate(now);
     m_nic.Schedule(*this);
+    for (const uint64_t number : completed)
+    {
+        m_onCompletion(number);
+    }
+}
+
+std::vector<uint64_t>
+RdmaQueuePair::Acknowledge(uint64_t psn, int64_t now)
+{
+    m_ackedBytes += (psn - m_window.unackedPsn) * m_nic.GetMtu();
+    m_window.unackedPsn = psn;
+    m_window.nextPsn = std::max(m_window.nextPsn, psn);
+    m_progress = now;
+    m_refusals = 0;
+    if (m_expiries > 0)
+    {
+        m_expiries = 0;
+        Simulator::Cancel(m_timer); // it had been doubled
+        if (m_awaitedPsn > psn)
+        {
+            StartTimer(now);
+        }
+    }
+    if (m_recovering)
+    {
+        m_recovery->OnProgress(m_window);
+        TakeUpRecovery();
+    }
+    std::vector<uint64_t> signaled;
+    while (!m_requests.empty() && m_requests.front().firstPsn + m_requests.front().packets <= psn)
+    {
+        const Request& done = m_requests.front();
+        m_ackedBytes -= done.packets * m_nic.GetMtu() - done.bytes; // the last may be short
+        if (done.signaled && m_onCompletion)
+        {
+            signaled.push_back(m_counters.completedMessages);
+        }
+        m_nic.NotifyCompletion(GetNumber(), m_counters.completedMessages);
+        m_counters.completedMessages++;
+        m_requests.pop_front();
+        m_cursor -= m_cursor > 0 ? 1 : 0;
+    }
+    return signaled;
 }
 
 void
-RdmaQueuePair::Rewind(uint64_t psn)
+RdmaQueuePair::OnNak(const Frame& frame, uint64_t psn, int64_t now)
 {
-    NS_LOG_LOGIC("queue pair " << m_number << " goes back from " << m_nextPsn << " to " << psn);
-    m_nextPsn = psn;
-    m_awaitedPsn = psn;
-    m_cursor = 0;
-    while (m_requests[m_cursor].firstPsn + m_requests[m_cursor].packets <= psn)
+    m_counters.receivedNaks++;
+    const bool isOld = psn < m_window.unackedPsn || psn >= m_window.highestPsn;
+    if (isOld && !m_selective)
     {
-        m_cursor++;
+        return;
     }
+    if (m_recovery->OnNak(m_window, ExtendPsn(frame.selectivePsn, m_window.unackedPsn)))
+    {
+        m_congestionControl->OnLoss(now);
+    }
+    TakeUpRecovery();
+}
+
+void
+RdmaQueuePair::OnRefusal(uint8_t timer, uint64_t psn, int64_t now)
+{
+    if (psn != m_window.unackedPsn || psn >= m_window.highestPsn || now < m_holdUntil)
+    {
+        return; // an old answer, or a second one to the same packet
+    }
+    m_counters.receivedRefusals++;
+    const uint32_t limit = m_nic.GetRnrRetryLimit();
+    if (limit != ENDLESS && ++m_refusals > limit)
+    {
+        Fail("receiver not ready, retry limit of " + std::to_string(limit) + " reached");
+        return;
+    }
+    m_holdUntil = now + GetRnrTime(timer);
+    m_progress = m_holdUntil; // until then, none is to be expected
+    m_recovery->OnRefusal(m_window);
+    TakeUpRecovery();
+    Pace();
+}
+
+void
+RdmaQueuePair::TakeUpRecovery()
+{
+    // What is sent again asks again.
+    m_awaitedPsn = std::min(m_awaitedPsn, m_window.nextPsn);
+    m_resends = m_recovery->HasResend();
+    m_recovering = m_recovery->IsRecovering();
+    m_cursor = m_window.nextPsn < m_postedPsn ? FindRequest(m_window.nextPsn) : m_requests.size();
 }
 
 void
@@ -377,102 +514,71 @@ RdmaQueuePair::StartTimer(int64_t now)
     m_progress = now;
     if (m_timer.IsExpired())
     {
-        m_timer = Simulator::Schedule(TimeStep(GetTimeout()), &RdmaQueuePair::OnTimer, this);
+        m_timer =
+            Simulator::Schedule(TimeStep(GetShortestTimeout()), &RdmaQueuePair::OnTimer, this);
     }
 }
 
 int64_t
 RdmaQueuePair::GetTimeout() const
 {
-    return m_nic.GetTimeout().GetTimeStep() << std::min(m_expiries, MOST_DOUBLINGS);
+    if (m_selective && m_window.highestPsn - m_window.unackedPsn > FEW_PACKETS)
+    {
+        return m_nic.GetTimeoutHigh().GetTimeStep() << std::min(m_expiries, MOST_DOUBLINGS);
+    }
+    return GetShortestTimeout();
+}
+
+int64_t
+RdmaQueuePair::GetShortestTimeout() const
+{
+    const Time& timeout = m_selective ? m_nic.GetTimeoutLow() : m_nic.GetTimeout();
+    return timeout.GetTimeStep() << std::min(m_expiries, MOST_DOUBLINGS);
 }
 
 void
 RdmaQueuePair::OnTimer()
 {
-    if (m_awaitedPsn <= m_unackedPsn)
+    if (m_failed || m_awaitedPsn <= m_window.unackedPsn)
     {
         return; // nothing is awaited; the next packet that asks for an answer starts it again
     }
     // One event that looks again is cheaper than one that is moved with each acknowledgement.
     const int64_t now = Simulator::Now().GetTimeStep();
-    const int64_t deadline = m_progress + GetTimeout();
-    if (now < deadline)
+    const int64_t left = m_progress + GetTimeout() - now;
+    if (left > 0)
     {
-        m_timer = Simulator::Schedule(TimeStep(deadline - now), &RdmaQueuePair::OnTimer, this);
+        // A timeout may become shorter, by up to this, when fewer packets are in flight.
+        const int64_t wait = std::min(left, std::max(GetShortestTimeout(), m_progress - now));
+        m_timer = Simulator::Schedule(TimeStep(wait), &RdmaQueuePair::OnTimer, this);
         return;
     }
     m_counters.timeouts++;
     if (++m_expiries > m_nic.GetRetryLimit())
     {
-        m_failed = true;
-        if (m_onError)
-        {
-            m_onError("queue pair " + std::to_string(m_number) + " to endpoint " +
-                      std::to_string(m_remoteEndpoint) + ": retry limit of " +
-                      std::to_string(m_nic.GetRetryLimit()) + " reached");
-        }
+        Fail("retry limit of " + std::to_string(m_nic.GetRetryLimit()) + " reached");
         return;
     }
     m_congestionControl->OnTimeout(now);
-    Rewind(m_unackedPsn);
+    UpdateRate(now);
+    m_recovery->OnTimeout(m_window);
+    TakeUpRecovery();
+    m_awaitedPsn = m_window.unackedPsn; // all that is not known to have arrived is sent again
     m_nic.Schedule(*this);
 }
 
-Frame*
-RdmaQueuePair::MakeControl(FrameKind kind, uint32_t transportBytes) const
-{
-    Frame* frame = Frame::Allocate(kind);
-    frame->bytes = GetFrameBytes(transportBytes);
-    frame->source = m_nic.GetEndpoint();
-    frame->destination = m_remoteEndpoint;
-    frame->destinationQp = m_remoteNumber;
-    frame->flowHash = m_flowHash;
-    frame->priority = m_nic.GetControlPriority();
-    return frame;
-}
-
 void
-RdmaQueuePair::Answer(uint8_t syndrome, uint64_t psn, Frame& data)
+RdmaQueuePair::Fail(const std::string& reason)
 {
-    Frame* frame = MakeControl(FrameKind::ROCE_ACK, ROCE_BYTES + AETH_BYTES);
-    frame->timestamp = data.timestamp;
-    frame->ecnEcho = m_marked;
-    m_marked = false;
-    if (data.telemetry)
+    NS_LOG_LOGIC("queue pair " << GetNumber() << " fails: " << reason);
+    m_failed = true;
+    m_resends = false;
+    m_readyPsn = m_window.nextPsn; // nothing is sent any more
+    if (m_onError)
     {
-        frame->bytes += GetTelemetryBytes(
-            std::max(LEAST_TELEMETRY_HOPS, static_cast<uint32_t>(data.telemetry->size())));
-        frame->telemetry = std::move(data.telemetry);
+        m_onError("queue pair " + std::to_string(GetNumber()) + " to endpoint " +
+                  std::to_string(m_remote.endpoint) + ": " + reason);
     }
-    frame->opcode = ACKNOWLEDGE;
-    frame->syndrome = syndrome;
-    frame->psn = static_cast<uint32_t>(psn % PSN_MODULUS);
-    m_nic.SendControl(frame);
-}
-
-void
-RdmaQueuePair::SendCnp()
-{
-    const int64_t now = Simulator::Now().GetTimeStep();
-    if (now < m_nextCnp)
-    {
-        return;
-    }
-    m_nextCnp = now + m_nic.GetCnpInterval().GetTimeStep();
-    m_counters.sentCnps++;
-    Frame* frame = MakeControl(FrameKind::ROCE_CNP, ROCE_BYTES + CNP_BYTES);
-    frame->opcode = CNP;
-    frame->psn = 0;
-    m_nic.SendControl(frame);
-}
-
-uint64_t
-RdmaQueuePair::Extend(uint32_t psn, uint64_t reference) const
-{
-    // The number closest to the reference that has these low 24 bits.
-    const auto distance = static_cast<int32_t>((psn - static_cast<uint32_t>(reference)) << 8) >> 8;
-    return reference + static_cast<uint64_t>(static_cast<int64_t>(distance));
 }
 
 } // namespace ns3::training

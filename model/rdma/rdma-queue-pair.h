@@ -6,6 +6,10 @@
 #define DISTRIBUTED_TRAINING_RDMA_QUEUE_PAIR_H
 
 #include "rdma-congestion-control.h"
+#include "rdma-loss-recovery.h"
+#include "rdma-queue-pair-counters.h"
+#include "rdma-receiver.h"
+#include "rdma-send-queue.h"
 
 #include "ns3/event-id.h"
 #include "ns3/nstime.h"
@@ -14,54 +18,36 @@
 
 #include <deque>
 #include <functional>
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace ns3::training
 {
 
 class RdmaNic;
 
-/** Counts of one queue pair. */
-struct QueuePairCounters
-{
-    uint64_t sentPackets{0};          ///< data packets sent, retransmissions included
-    uint64_t retransmittedPackets{0}; ///< of these, sent before
-    uint64_t receivedPackets{0};      ///< data packets accepted in order
-    uint64_t duplicatePackets{0};     ///< data packets that had been accepted before
-    uint64_t outOfOrderPackets{0};    ///< data packets ahead of the expected one, discarded
-    uint64_t sentAcks{0};             ///< positive acknowledgements sent
-    uint64_t sentNaks{0};             ///< negative acknowledgements sent
-    uint64_t sentCnps{0};             ///< congestion notification packets sent
-    uint64_t receivedCnps{0};         ///< congestion notification packets received
-    uint64_t timeouts{0};             ///< expiries of the retransmission timer
-};
-
-/** A message as the receiver gets it. */
-struct RdmaMessage
-{
-    uint64_t address{0};      ///< remote address the sender named
-    uint64_t bytes{0};        ///< size
-    uint32_t immediate{0};    ///< immediate data, if any
-    bool hasImmediate{false}; ///< whether the last packet carried immediate data
-    Ptr<ByteBuffer> payload;  ///< contents, or null (virtual payload)
-};
-
 /**
  * @ingroup distributed-training-rdma
  *
- * A reliable connected queue pair (IB specification volume 1, chapter 9), both directions of it:
- * messages are RDMA WRITEs cut into packets of one MTU, numbered by packet sequence number modulo
- * 2^24 on the wire. The receiver acknowledges on request (every n packets and at a message's end),
- * answers the first packet behind a gap by one NAK and discards until the gap is filled; the sender
- * goes back to the first missing packet (go-back-N), on a NAK or when its timer expires. After too
- * many expiries without progress the queue pair reports an error and stops.
+ * A reliable connected queue pair (IB specification volume 1, chapter 9): this class is its sending
+ * half, RdmaReceiver the other. Messages are SENDs and RDMA WRITEs cut into packets of one MTU,
+ * numbered by packet sequence number modulo 2^24 on the wire. Every n packets and at a message's
+ * end the sender asks for an acknowledgement. What happens about lost packets is up to an
+ * RdmaLossRecovery, on a negative acknowledgement or when the timer expires. After too many
+ * expiries without progress, or refusals, the queue pair reports an error and stops.
  *
- * A message is complete at the receiver when its last packet has been accepted.
+ * A message is complete at the receiver when its last packet and all before have been accepted, at
+ * the sender when the acknowledgement that covers its last packet has arrived; both in the order of
+ * posting.
  */
-class RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>
+class RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public RdmaSendQueue
 {
   public:
     /** Called with each complete message. */
-    using MessageHandler = std::function<void(const RdmaMessage&)>;
+    using MessageHandler = RdmaReceiver::MessageHandler;
+    /** Called with the number of each signaled work request that is complete. */
+    using CompletionHandler = std::function<void(uint64_t)>;
     /** Called once, when the queue pair gives up. */
     using ErrorHandler = std::function<void(const std::string&)>;
 
@@ -71,17 +57,28 @@ class RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>
      * @param remoteEndpoint endpoint of the other side
      * @param remoteNumber number of the queue pair there
      * @param congestionControl decides its rate
+     * @param recovery from losses
      */
     RdmaQueuePair(RdmaNic& nic,
                   uint32_t number,
                   uint32_t remoteEndpoint,
                   uint32_t remoteNumber,
-                  Ptr<RdmaCongestionControl> congestionControl);
+                  Ptr<RdmaCongestionControl> congestionControl,
+                  std::unique_ptr<RdmaLossRecovery> recovery);
 
     /** @param handler of messages received */
     void SetMessageHandler(MessageHandler handler);
+    /** @param handler of work requests that are complete */
+    void SetCompletionHandler(CompletionHandler handler);
     /** @param handler of the end of this queue pair */
     void SetErrorHandler(ErrorHandler handler);
+
+    /**
+     * Posts receives. From the first call on each SEND and each WRITE with immediate data takes
+     * one, and is refused while there is none; before, there is no end of them.
+     * @param count of receives more
+     */
+    void PostReceive(uint64_t count);
 
     /**
      * Posts an RDMA WRITE to the send queue.
@@ -91,30 +88,42 @@ class RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>
      * @param payloadOffset first byte of the message in `payload`
      * @param immediate data for the receiver with the last packet
      * @param withImmediate whether there is any
+     * @param signaled whether the completion handler is to be told
+     * @return number of the work request: 0, 1, ... in the order of posting
      */
-    void Write(uint64_t address,
-               uint64_t bytes,
-               Ptr<ByteBuffer> payload,
-               uint64_t payloadOffset,
-               uint32_t immediate,
-               bool withImmediate);
+    uint64_t Write(uint64_t address,
+                   uint64_t bytes,
+                   Ptr<ByteBuffer> payload,
+                   uint64_t payloadOffset,
+                   uint32_t immediate,
+                   bool withImmediate,
+                   bool signaled = true);
+
+    /**
+     * Posts a SEND to the send queue. For the parameters, see Write().
+     * @param bytes size
+     * @param payload contents, or null
+     * @param payloadOffset first byte of the message in `payload`
+     * @param immediate data
+     * @param withImmediate whether there is any
+     * @param signaled whether the completion handler is to be told
+     * @return number of the work request
+     */
+    uint64_t Send(uint64_t bytes,
+                  Ptr<ByteBuffer> payload,
+                  uint64_t payloadOffset,
+                  uint32_t immediate,
+                  bool withImmediate,
+                  bool signaled = true);
 
     /**
      * @param frame a frame for this queue pair; freed by it
      */
     void Receive(Frame* frame);
 
-    /** @return whether there is a packet that may be sent, its time aside */
-    bool CanSend() const;
-
-    /** @return earliest time of the next packet, ps */
-    int64_t GetNextSendTime() const;
-
-    /**
-     * @param now simulated time, ps
-     * @return the next packet; CanSend() must be true
-     */
-    Frame* MakeFrame(int64_t now);
+    // RdmaSendQueue
+    bool CanSend() const override;
+    Frame* MakeFrame(int64_t now) override;
 
     /** @return what went through */
     const QueuePairCounters& GetCounters() const;
@@ -122,13 +131,8 @@ class RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>
     /** @return the algorithm that decides its rate */
     Ptr<RdmaCongestionControl> GetCongestionControl() const;
 
-    /** @return number of this queue pair */
-    uint32_t GetNumber() const;
-
-    bool scheduled{false}; ///< for the NIC: whether it waits for its turn or its time
-
   private:
-    /** A posted WRITE, until its last packet is acknowledged. */
+    /** A posted work request, until its last packet is acknowledged. */
     struct Request
     {
         uint64_t address;
@@ -139,54 +143,59 @@ class RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>
         uint64_t packets;
         uint32_t immediate;
         bool withImmediate;
+        bool isSend;
+        bool signaled;
     };
 
-    void ReceiveData(Frame* frame);
-    void Accept(const Frame& frame);
+    uint64_t Post(Request request);
+    void Ring(uint64_t packets);
+    std::size_t FindRequest(uint64_t psn) const;
     void ReceiveAck(const Frame& frame);
-    void Rewind(uint64_t psn);
+    std::vector<uint64_t> Acknowledge(uint64_t psn, int64_t now);
+    void OnNak(const Frame& frame, uint64_t psn, int64_t now);
+    void OnRefusal(uint8_t timer, uint64_t psn, int64_t now);
+    void TakeUpRecovery();
+    void UpdateRate(int64_t now);
+    void Pace();
     void OnTimer();
     void StartTimer(int64_t now);
     int64_t GetTimeout() const;
+    int64_t GetShortestTimeout() const;
     bool IsWindowOpen(uint64_t inFlight) const;
-    void Answer(uint8_t syndrome, uint64_t psn, Frame& data);
-    void SendCnp();
-    Frame* MakeControl(FrameKind kind, uint32_t transportBytes) const;
-    uint64_t Extend(uint32_t psn, uint64_t reference) const;
+    void Fail(const std::string& reason);
 
     RdmaNic& m_nic;
-    uint32_t m_number;
-    uint32_t m_remoteEndpoint;
-    uint32_t m_remoteNumber;
-    uint32_t m_flowHash;
+    const RdmaRemote m_remote;
     Ptr<RdmaCongestionControl> m_congestionControl;
     RdmaCongestionControl::Needs m_needs;
-    MessageHandler m_onMessage;
+    std::unique_ptr<RdmaLossRecovery> m_recovery;
+    CompletionHandler m_onCompletion;
     ErrorHandler m_onError;
     QueuePairCounters m_counters;
 
-    // Sender. Packet sequence numbers are 64 bit inside; the wire carries the low 24.
+    // Packet sequence numbers are 64 bit inside; the wire carries the low 24.
     std::deque<Request> m_requests; // the oldest unacknowledged first
     std::size_t m_cursor{0};        // request of the next packet
     uint64_t m_postedPsn{0};        // one past the last packet posted
-    uint64_t m_nextPsn{0};          // next packet to send
-    uint64_t m_highestPsn{0};       // one past the last packet ever sent
-    uint64_t m_unackedPsn{0};       // first packet not acknowledged
-    uint64_t m_awaitedPsn{0};       // one past the last packet sent that asked for an answer
-    uint64_t m_ackedBytes{0};       // acknowledged since the congestion control was told
-    int64_t m_nextSendTime{0};
-    int64_t m_progress{0};  // when the timer started, or the last answer came, ps
-    uint32_t m_expiries{0}; // without progress since
-    EventId m_timer;
+    uint64_t m_readyPsn{0};         // one past the last packet that the NIC knows of
+    RdmaLossRecovery::Window m_window;
+    uint64_t m_mostInFlight;  // packets
+    uint64_t m_awaitedPsn{0}; // one past the last packet sent that asked for an answer
+    uint64_t m_ackedBytes{0}; // acknowledged since the congestion control was told
+    bool m_resends{false};    // a packet is to be sent again, ahead of the next
+    bool m_recovering{false}; // loss recovery is to be told of progress
+    bool m_selective;
     bool m_failed{false};
+    double m_rate; // bit/s, as last told by the congestion control
+    double m_lastBits{0};
+    int64_t m_lastSendTime{0}; // of the packet of these bits, ps
+    int64_t m_holdUntil{0};    // nothing is sent before, after a refusal, ps
+    uint32_t m_refusals{0};    // without progress since
+    uint32_t m_expiries{0};    // of the timer, likewise
+    int64_t m_progress{0};     // when the timer started, or the last answer came, ps
+    EventId m_timer;
 
-    // Receiver
-    uint64_t m_expectedPsn{0};
-    uint64_t m_offset{0};  // bytes of the message under way that have been accepted
-    bool m_nakSent{false}; // for the expected packet
-    bool m_marked{false};  // a packet since the last answer was
-    int64_t m_nextCnp{0};
-    RdmaMessage m_message;
+    RdmaReceiver m_receiver;
 };
 
 } // namespace ns3::training

@@ -1,0 +1,60 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "rdma-loss-recovery.h"
+
+#include "ns3/log.h"
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingRdmaGoBackN");
+
+namespace
+{
+
+/**
+ * Go-back-N, as RoCE NICs do it: the receiver discards what is ahead of a gap, so the sender goes
+ * back to the first missing packet and sends everything from there again.
+ */
+class GoBackN : public RdmaLossRecovery
+{
+  public:
+    bool OnNak(Window& window, uint64_t) override
+    {
+        GoBack(window);
+        return true;
+    }
+
+    void OnTimeout(Window& window) override
+    {
+        GoBack(window);
+    }
+
+    void OnRefusal(Window& window) override
+    {
+        GoBack(window);
+    }
+
+  private:
+    static void GoBack(Window& window)
+    {
+        NS_LOG_LOGIC("from " << window.nextPsn << " to " << window.unackedPsn);
+        window.nextPsn = window.unackedPsn;
+    }
+};
+
+std::unique_ptr<RdmaLossRecovery>
+Make()
+{
+    return std::make_unique<GoBackN>();
+}
+
+const Registry<LossRecoveryEntry>::Entry g_goBackN(
+    "go-back-n",
+    {"everything from the first missing packet on is sent again", &Make});
+
+} // namespace
+
+} // namespace ns3::training

@@ -1,0 +1,283 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "rdma-receiver.h"
+
+#include "rdma-nic.h"
+
+#include "ns3/log.h"
+#include "ns3/roce-wire-format.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingRdmaReceiver");
+
+RdmaReceiver::RdmaReceiver(RdmaNic& nic,
+                           const RdmaRemote& remote,
+                           const RdmaCongestionControl& congestionControl,
+                           RdmaLossRecovery& recovery,
+                           QueuePairCounters& counters)
+    : m_nic(nic),
+      m_remote(remote),
+      m_congestionControl(congestionControl),
+      m_recovery(recovery),
+      m_counters(counters)
+{
+}
+
+void
+RdmaReceiver::SetMessageHandler(MessageHandler handler)
+{
+    m_onMessage = std::move(handler);
+}
+
+void
+RdmaReceiver::PostReceive(uint64_t count)
+{
+    m_countsReceives = true;
+    m_receives += count;
+}
+
+bool
+RdmaReceiver::Receive(Frame* frame)
+{
+    if (frame->ecn == Ecn::CE)
+    {
+        m_marked = true;
+        if (m_congestionControl.GetNeeds().cnp)
+        {
+            SendCnp();
+        }
+    }
+    const uint64_t psn = ExtendPsn(frame->psn, m_expectedPsn);
+    if (psn != m_expectedPsn)
+    {
+        return ReceiveOutOfOrder(frame, psn);
+    }
+    if (m_countsReceives && !TakeReceive(frame->opcode))
+    {
+        Refuse(*frame);
+        return false;
+    }
+    m_silent = false;
+    if (m_kept > 0)
+    {
+        FillGap(*frame);
+        return false;
+    }
+    m_expectedPsn++;
+    m_acceptedMessages += IsLast(frame->opcode);
+    if (frame->ackRequest)
+    {
+        Answer(SYNDROME_ACK, psn, *frame);
+    }
+    Accept(*frame);
+    return false;
+}
+
+bool
+RdmaReceiver::ReceiveOutOfOrder(Frame* frame, uint64_t psn)
+{
+    if (psn < m_expectedPsn)
+    {
+        // The acknowledgement may have been lost: say again what has been accepted (C9-110).
+        m_counters.duplicatePackets++;
+        if (frame->ackRequest)
+        {
+            Answer(SYNDROME_ACK, m_expectedPsn - 1, *frame);
+        }
+        return false;
+    }
+    const bool kept = m_recovery.Keep(psn - m_expectedPsn, frame);
+    const bool selective = m_recovery.IsSelective();
+    m_kept += kept;
+    (selective && !kept ? m_counters.duplicatePackets : m_counters.outOfOrderPackets)++;
+    if (!m_silent)
+    {
+        m_silent = !selective;
+        Answer(SYNDROME_NAK_SEQUENCE, m_expectedPsn, *frame);
+    }
+    return kept;
+}
+
+void
+RdmaReceiver::FillGap(Frame& frame)
+{
+    const Frame* next = &frame;
+    Frame* kept = m_recovery.Advance(); // one that was refused when its turn came
+    m_counters.duplicatePackets += kept ? 1 : 0;
+    while (true)
+    {
+        m_expectedPsn++;
+        m_acceptedMessages += IsLast(next->opcode);
+        Accept(*next);
+        if (kept)
+        {
+            m_kept--;
+            Frame::Free(kept);
+        }
+        next = kept = m_recovery.PeekKept();
+        if (!kept)
+        {
+            Answer(SYNDROME_ACK, m_expectedPsn - 1, frame);
+            return;
+        }
+        if (m_countsReceives && !TakeReceive(kept->opcode))
+        {
+            Refuse(frame);
+            return;
+        }
+        m_recovery.Advance();
+    }
+}
+
+bool
+RdmaReceiver::TakeReceive(uint8_t opcode)
+{
+    const bool takes = IsSend(opcode) ? IsFirst(opcode) : HasImmediate(opcode);
+    if (takes && m_receives == 0)
+    {
+        return false;
+    }
+    m_receives -= takes;
+    return true;
+}
+
+void
+RdmaReceiver::Refuse(Frame& data)
+{
+    NS_LOG_LOGIC("no receive posted for packet " << m_expectedPsn);
+    m_counters.refusedPackets++;
+    m_silent = true;
+    Answer(SYNDROME_RNR_NAK | m_nic.GetMinRnrTimer(), m_expectedPsn, data);
+}
+
+void
+RdmaReceiver::Accept(const Frame& frame)
+{
+    m_counters.receivedPackets++;
+    if (IsFirst(frame.opcode))
+    {
+        m_message = {};
+        m_message.isSend = IsSend(frame.opcode);
+        m_message.address = frame.remoteAddress;
+        m_message.bytes = frame.messageBytes;
+        m_offset = 0;
+        if (frame.payload)
+        {
+            m_message.payload = Create<ByteBuffer>();
+            m_message.payload->bytes.resize(m_message.bytes);
+        }
+    }
+    if (frame.payload)
+    {
+        auto& bytes = m_message.payload->bytes;
+        if (m_message.isSend) // its length is known at its end only
+        {
+            bytes.resize(m_offset + frame.payloadBytes);
+        }
+        const auto from = frame.payload->bytes.begin() + static_cast<int64_t>(frame.payloadOffset);
+        std::copy(from, from + frame.payloadBytes, bytes.begin() + static_cast<int64_t>(m_offset));
+    }
+    m_offset += frame.payloadBytes;
+    if (IsLast(frame.opcode))
+    {
+        m_message.bytes = m_offset;
+        m_message.hasImmediate = HasImmediate(frame.opcode);
+        m_message.immediate = frame.immediate;
+        const RdmaMessage message = std::move(m_message);
+        m_message = {};
+        if (m_nic.GetCompletionLatency().IsZero())
+        {
+            Deliver(message);
+        }
+        else
+        {
+            Simulator::Schedule(m_nic.GetCompletionLatency(),
+                                &RdmaReceiver::Deliver,
+                                this,
+                                message);
+        }
+    }
+}
+
+void
+RdmaReceiver::Deliver(const RdmaMessage& message)
+{
+    m_counters.receivedMessages++;
+    m_counters.receivedBytes += message.bytes;
+    if (m_onMessage)
+    {
+        m_onMessage(message);
+    }
+}
+
+void
+RdmaReceiver::Answer(uint8_t syndrome, uint64_t psn, Frame& data)
+{
+    Frame* frame = MakeControl(FrameKind::ROCE_ACK, ROCE_BYTES + AETH_BYTES);
+    frame->timestamp = data.timestamp;
+    frame->ecnEcho = m_marked;
+    m_marked = false;
+    frame->messageNumber = m_acceptedMessages % PSN_MODULUS;
+    frame->selectivePsn = 0;
+    if (syndrome == SYNDROME_ACK)
+    {
+        m_counters.sentAcks++;
+    }
+    else if (syndrome == SYNDROME_NAK_SEQUENCE)
+    {
+        m_counters.sentNaks++;
+        if (m_recovery.IsSelective())
+        {
+            frame->selectivePsn = data.psn;
+            frame->bytes = GetFrameBytes(ROCE_BYTES + AETH_BYTES + SELECTIVE_BYTES);
+        }
+    }
+    if (data.telemetry)
+    {
+        frame->bytes += GetTelemetryBytes(
+            std::max(LEAST_TELEMETRY_HOPS, static_cast<uint32_t>(data.telemetry->size())));
+        frame->telemetry = std::move(data.telemetry);
+    }
+    frame->opcode = ACKNOWLEDGE;
+    frame->syndrome = syndrome;
+    frame->psn = static_cast<uint32_t>(psn % PSN_MODULUS);
+    m_nic.SendControl(frame);
+}
+
+void
+RdmaReceiver::SendCnp()
+{
+    const int64_t now = Simulator::Now().GetTimeStep();
+    if (now < m_nextCnp)
+    {
+        return;
+    }
+    m_nextCnp = now + m_nic.GetCnpInterval().GetTimeStep();
+    m_counters.sentCnps++;
+    Frame* frame = MakeControl(FrameKind::ROCE_CNP, ROCE_BYTES + CNP_BYTES);
+    frame->opcode = CNP;
+    frame->psn = 0;
+    m_nic.SendControl(frame);
+}
+
+Frame*
+RdmaReceiver::MakeControl(FrameKind kind, uint32_t transportBytes) const
+{
+    Frame* frame = Frame::Allocate(kind);
+    frame->bytes = GetFrameBytes(transportBytes);
+    frame->source = m_nic.GetEndpoint();
+    frame->destination = m_remote.endpoint;
+    frame->destinationQp = m_remote.queuePair;
+    frame->flowHash = m_remote.flowHash;
+    frame->priority = m_nic.GetControlPriority();
+    return frame;
+}
+
+} // namespace ns3::training

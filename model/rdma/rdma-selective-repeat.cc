@@ -1,0 +1,193 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "rdma-loss-recovery.h"
+
+#include "ns3/log.h"
+
+#include <algorithm>
+#include <deque>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingRdmaSelectiveRepeat");
+
+namespace
+{
+
+/**
+ * Selective repeat as IRN does it (Mittal et al., SIGCOMM 2018, section 3.1). The receiver keeps
+ * what arrives ahead of a gap and answers each such packet by a NAK that names the packet missing
+ * and the one that came. The sender takes a packet for lost if a later one has arrived, and sends
+ * each once more in an episode of recovery, which ends when all that had been sent at its beginning
+ * is acknowledged. A timeout takes everything for lost that is not known to have arrived: IRN sends
+ * the first packet only, but then a lost tail of n packets costs n timeouts.
+ */
+class SelectiveRepeat : public RdmaLossRecovery
+{
+  public:
+    ~SelectiveRepeat() override
+    {
+        for (Frame* frame : m_kept)
+        {
+            if (frame)
+            {
+                Frame::Free(frame);
+            }
+        }
+    }
+
+    bool OnNak(Window& window, uint64_t arrivedPsn) override
+    {
+        OnProgress(window);
+        if (arrivedPsn < window.unackedPsn || arrivedPsn >= window.highestPsn)
+        {
+            return false; // an old answer
+        }
+        const auto index = static_cast<std::size_t>(arrivedPsn - m_base);
+        if (index >= m_arrived.size())
+        {
+            m_arrived.resize(index + 1);
+        }
+        m_arrived[index] = true;
+        m_lostEnd = std::max(m_lostEnd, arrivedPsn);
+        SkipArrived();
+        const bool isNew = !m_recovering && HasResend();
+        if (isNew)
+        {
+            NS_LOG_LOGIC("packet " << m_scan << " is lost, " << arrivedPsn << " has arrived");
+            Recover(window);
+        }
+        return isNew;
+    }
+
+    void OnTimeout(Window& window) override
+    {
+        OnProgress(window);
+        NS_LOG_LOGIC("all since " << window.unackedPsn << " is sent again");
+        Recover(window);
+        OnRefusal(window);
+        m_lostEnd = window.highestPsn;
+    }
+
+    void OnRefusal(Window& window) override
+    {
+        // What is not acknowledged is to be sent again, even if it has arrived once and was kept.
+        OnProgress(window);
+        if (!m_arrived.empty())
+        {
+            m_arrived.front() = false;
+        }
+        m_scan = window.unackedPsn;
+        m_lostEnd = std::max(m_lostEnd, m_scan + 1);
+    }
+
+    void OnProgress(Window& window) override
+    {
+        while (m_base < window.unackedPsn && !m_arrived.empty())
+        {
+            m_arrived.pop_front();
+            m_base++;
+        }
+        m_base = window.unackedPsn;
+        m_scan = std::max(m_scan, m_base);
+        m_recovering = m_recovering && window.unackedPsn < m_recoveryPsn;
+        SkipArrived();
+    }
+
+    bool IsRecovering() const override
+    {
+        return m_recovering || HasResend() || !m_arrived.empty();
+    }
+
+    bool HasResend() const override
+    {
+        return m_scan < m_lostEnd;
+    }
+
+    uint64_t TakeResend() override
+    {
+        const uint64_t psn = m_scan++;
+        SkipArrived();
+        return psn;
+    }
+
+    bool Keep(uint64_t distance, Frame* frame) override
+    {
+        if (m_kept.size() <= distance)
+        {
+            m_kept.resize(distance + 1);
+        }
+        Frame*& place = m_kept[distance];
+        if (place)
+        {
+            return false;
+        }
+        place = frame;
+        return true;
+    }
+
+    Frame* PeekKept() const override
+    {
+        return m_kept.empty() ? nullptr : m_kept.front();
+    }
+
+    Frame* Advance() override
+    {
+        Frame* frame = PeekKept();
+        if (!m_kept.empty())
+        {
+            m_kept.pop_front();
+        }
+        return frame;
+    }
+
+    bool IsSelective() const override
+    {
+        return true;
+    }
+
+  private:
+    void Recover(const Window& window)
+    {
+        m_recovering = true;
+        m_recoveryPsn = window.highestPsn;
+    }
+
+    /** Passes over what needs no resending, to the next packet that is lost. */
+    void SkipArrived()
+    {
+        while (m_scan < m_lostEnd && m_scan - m_base < m_arrived.size() &&
+               m_arrived[static_cast<std::size_t>(m_scan - m_base)])
+        {
+            m_scan++;
+        }
+    }
+
+    // Sender
+    uint64_t m_base{0};         // packet of the first entry of m_arrived
+    std::deque<bool> m_arrived; // from m_base on: known to have arrived
+    uint64_t m_scan{0};         // packets before it have been dealt with
+    uint64_t m_lostEnd{0};      // packets before it that have not arrived are lost
+    uint64_t m_recoveryPsn{0};  // where the episode of recovery ends
+    bool m_recovering{false};
+
+    // Receiver
+    std::deque<Frame*> m_kept; // from the expected packet on, or null
+};
+
+std::unique_ptr<RdmaLossRecovery>
+Make()
+{
+    return std::make_unique<SelectiveRepeat>();
+}
+
+const Registry<LossRecoveryEntry>::Entry g_selectiveRepeat(
+    "selective-repeat",
+    {"only missing packets are sent again (IRN)", &Make});
+
+} // namespace
+
+} // namespace ns3::training

@@ -1,0 +1,188 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "rdma-send-scheduler.h"
+
+#include "ns3/log.h"
+#include "ns3/simulator.h"
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingRdmaSendScheduler");
+
+void
+RdmaSendScheduler::Attach(FabricPort* port, uint64_t injectionRate)
+{
+    NS_LOG_FUNCTION(this << port << injectionRate);
+    m_port = port;
+    m_picosecondsPerByte = injectionRate > 0 ? 8e12 / static_cast<double>(injectionRate) : 0;
+    if (!port)
+    {
+        Simulator::Cancel(m_timer);
+        m_turns = {};
+        m_ready = 0;
+        m_paced = {};
+    }
+}
+
+void
+RdmaSendScheduler::Schedule(RdmaSendQueue& queue)
+{
+    using State = RdmaSendQueue::State;
+    if (queue.m_state == State::READY || !queue.CanSend())
+    {
+        return;
+    }
+    const int64_t now = Simulator::Now().GetTimeStep();
+    if (queue.m_nextSendTime > now)
+    {
+        // What has become later is found out when its old time comes.
+        if (queue.m_state == State::IDLE || queue.m_nextSendTime < queue.m_wakeTime)
+        {
+            Pace(queue);
+            if (!m_ready)
+            {
+                SetTimer(queue.m_nextSendTime);
+            }
+        }
+        return;
+    }
+    Append(queue);
+    m_port->Wake();
+}
+
+void
+RdmaSendScheduler::Append(RdmaSendQueue& queue)
+{
+    queue.m_state = RdmaSendQueue::State::READY;
+    queue.m_next = nullptr;
+    Turns& turns = m_turns[queue.m_priority];
+    (turns.first ? turns.last->m_next : turns.first) = &queue;
+    turns.last = &queue;
+    m_ready |= 1 << queue.m_priority;
+}
+
+RdmaSendQueue*
+RdmaSendScheduler::TakeFirst(uint8_t priority)
+{
+    Turns& turns = m_turns[priority];
+    RdmaSendQueue* queue = turns.first;
+    turns.first = queue->m_next;
+    queue->m_state = RdmaSendQueue::State::IDLE;
+    if (!turns.first)
+    {
+        m_ready &= ~(1 << priority);
+    }
+    return queue;
+}
+
+void
+RdmaSendScheduler::Pace(RdmaSendQueue& queue)
+{
+    queue.m_state = RdmaSendQueue::State::PACED;
+    queue.m_wakeTime = queue.m_nextSendTime;
+    m_paced.push({queue.m_wakeTime, &queue});
+}
+
+void
+RdmaSendScheduler::MoveDue(int64_t now)
+{
+    while (!m_paced.empty() && m_paced.top().time <= now)
+    {
+        const Paced due = m_paced.top();
+        m_paced.pop();
+        if (due.queue->m_state != RdmaSendQueue::State::PACED || due.time != due.queue->m_wakeTime)
+        {
+            continue; // it has been given an earlier time since
+        }
+        if (due.queue->m_nextSendTime > now)
+        {
+            Pace(*due.queue);
+        }
+        else
+        {
+            Append(*due.queue);
+        }
+    }
+}
+
+uint8_t
+RdmaSendScheduler::GetReady(int64_t now)
+{
+    if (now < m_nextInjection)
+    {
+        SetTimer(m_nextInjection);
+        return 0;
+    }
+    MoveDue(now);
+    for (uint8_t left = m_ready; left; left &= left - 1)
+    {
+        // What could be sent when it was queued may have been acknowledged, cut off or slowed down.
+        const auto priority = static_cast<uint8_t>(__builtin_ctz(left));
+        const Turns& turns = m_turns[priority];
+        while (turns.first && (!turns.first->CanSend() || turns.first->m_nextSendTime > now))
+        {
+            RdmaSendQueue* queue = TakeFirst(priority);
+            if (queue->CanSend())
+            {
+                Pace(*queue);
+            }
+        }
+    }
+    if (!m_ready && !m_paced.empty())
+    {
+        SetTimer(m_paced.top().time);
+    }
+    return m_ready;
+}
+
+Frame*
+RdmaSendScheduler::Pull(uint8_t priority, int64_t now)
+{
+    RdmaSendQueue* queue = TakeFirst(priority);
+    Frame* frame = queue->MakeFrame(now);
+    if (m_picosecondsPerByte > 0)
+    {
+        const uint32_t bytes = frame->bytes + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
+        m_nextInjection = now + static_cast<int64_t>(bytes * m_picosecondsPerByte + 0.5);
+    }
+    if (queue->CanSend())
+    {
+        if (queue->m_nextSendTime <= now + m_port->GetLineTime(frame->bytes))
+        {
+            Append(*queue);
+        }
+        else
+        {
+            Pace(*queue);
+        }
+    }
+    return frame;
+}
+
+void
+RdmaSendScheduler::SetTimer(int64_t time)
+{
+    if (m_timer.IsExpired() || m_timerTime > time)
+    {
+        Simulator::Cancel(m_timer);
+        m_timerTime = time;
+        m_timer = Simulator::Schedule(TimeStep(time - Simulator::Now().GetTimeStep()),
+                                      &RdmaSendScheduler::OnTimer,
+                                      this);
+    }
+}
+
+void
+RdmaSendScheduler::OnTimer()
+{
+    // The first may have become later, so look before waking the port.
+    if (GetReady(Simulator::Now().GetTimeStep()))
+    {
+        m_port->Wake();
+    }
+}
+
+} // namespace ns3::training

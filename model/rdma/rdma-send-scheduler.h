@@ -1,0 +1,90 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_RDMA_SEND_SCHEDULER_H
+#define DISTRIBUTED_TRAINING_RDMA_SEND_SCHEDULER_H
+
+#include "rdma-send-queue.h"
+
+#include "ns3/event-id.h"
+#include "ns3/fabric-port.h"
+
+#include <array>
+#include <queue>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-rdma
+ *
+ * Gives the send queues of one NIC turns at its port. Those that may send take turns (round robin)
+ * within their traffic class; those whose pace forbids it wait in a heap by time, so the cost of a
+ * packet grows with the logarithm of their number at most. An entry of the heap that is out of date
+ * is dropped when its time comes.
+ */
+class RdmaSendScheduler : public FrameSource
+{
+  public:
+    /**
+     * @param port asks for the frames; must outlive the scheduler's use, or null to stop
+     * @param injectionRate rate of all data together, bit/s; 0: that of the line
+     */
+    void Attach(FabricPort* port, uint64_t injectionRate);
+
+    /**
+     * A queue may have something to send, or may send it earlier than it said before.
+     * @param queue of this NIC
+     */
+    void Schedule(RdmaSendQueue& queue);
+
+    // FrameSource
+    uint8_t GetReady(int64_t now) override;
+    Frame* Pull(uint8_t priority, int64_t now) override;
+
+  private:
+    /** A queue and the time from which it may send, ps. */
+    struct Paced
+    {
+        int64_t time;
+        RdmaSendQueue* queue;
+    };
+
+    /** Orders by time, then by number: addresses differ between runs. */
+    struct Later
+    {
+        bool operator()(const Paced& a, const Paced& b) const
+        {
+            return a.time != b.time ? a.time > b.time : a.queue->GetNumber() > b.queue->GetNumber();
+        }
+    };
+
+    /** Queues that take turns, linked by RdmaSendQueue::m_next. */
+    struct Turns
+    {
+        RdmaSendQueue* first{nullptr};
+        RdmaSendQueue* last{nullptr};
+    };
+
+    void Append(RdmaSendQueue& queue);
+    RdmaSendQueue* TakeFirst(uint8_t priority);
+    void Pace(RdmaSendQueue& queue);
+    void MoveDue(int64_t now);
+    void SetTimer(int64_t time);
+    void OnTimer();
+
+    FabricPort* m_port{nullptr};
+    std::array<Turns, PRIORITIES> m_turns;
+    uint8_t m_ready{0}; // bit p: m_turns[p] is not empty
+    std::priority_queue<Paced, std::vector<Paced>, Later> m_paced;
+    double m_picosecondsPerByte{0}; // of the injection rate; 0: no limit
+    int64_t m_nextInjection{0};     // ps
+    EventId m_timer;
+    int64_t m_timerTime{0}; // ps
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_RDMA_SEND_SCHEDULER_H
