@@ -1,0 +1,361 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabric-test-common.h"
+
+#include "ns3/boolean.h"
+#include "ns3/configuration-error.h"
+#include "ns3/double.h"
+#include "ns3/string.h"
+#include "ns3/test.h"
+#include "ns3/time-resolution.h"
+#include "ns3/topology-builder.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace ns3;
+using namespace ns3::training;
+using namespace ns3::training::tests;
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * One flow over four spines: ECMP keeps to one, spraying uses all alike, flowlets change after a
+ * pause only, a static route goes where it says.
+ */
+class LoadBalancingTestCase : public TestCase
+{
+  public:
+    LoadBalancingTestCase()
+        : TestCase("how a port is chosen among equally good ones")
+    {
+    }
+
+  private:
+    /** @return frames of the flow at each spine; bursts of 100 frames, far apart */
+    std::vector<uint64_t> Run(const std::string& name, int32_t staticSpine = -1)
+    {
+        UsePicoseconds();
+        FabricHelper helper;
+        helper.SetSwitchAttribute("LoadBalancing", StringValue(name));
+        Fabric fabric = helper.Install(
+            BuildTopology("leaf-spine:leaves=2,spines=4", 2, DataRate("100Gbps"), MicroSeconds(1)));
+        const uint32_t last = fabric.topology.hosts - 1;
+        if (staticSpine >= 0)
+        {
+            const auto group = fabric.devicesOfSwitches[0]->GetTable().Get(last);
+            fabric.devicesOfSwitches[0]->GetTable().SetStatic(last, {group.at(staticSpine)});
+            fabric.UpdateRoutes();
+        }
+        Arrivals arrivals;
+        NoteArrivals(fabric.devices[last], arrivals);
+        for (uint32_t burst = 0; burst < 40; burst++)
+        {
+            In(burst * 100000000, [&fabric, last]() {
+                for (uint32_t i = 0; i < 100; i++)
+                {
+                    fabric.devices[0]->GetPort().Send(MakeFrame(1000, LOSSLESS, 0, last));
+                }
+            });
+        }
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(arrivals.size(), 4000, name << ": all arrive");
+        std::vector<uint64_t> bySpine;
+        for (uint32_t spine = 2; spine < 6; spine++)
+        {
+            bySpine.push_back(fabric.devicesOfSwitches[spine]->GetPort(0).counters.receivedFrames);
+        }
+        Simulator::Destroy();
+        return bySpine;
+    }
+
+    void DoRun() override
+    {
+        const auto ecmp = Run("ecmp");
+        NS_TEST_EXPECT_MSG_EQ(*std::max_element(ecmp.begin(), ecmp.end()), 4000, "one path");
+        for (const uint64_t frames : Run("spray"))
+        {
+            NS_TEST_EXPECT_MSG_EQ(frames, 1000, "all paths alike");
+        }
+        for (const uint64_t frames : Run("flowlet"))
+        {
+            NS_TEST_EXPECT_MSG_EQ(frames % 100, 0, "a burst keeps to its path");
+            NS_TEST_EXPECT_MSG_GT(frames, 0, "but bursts take all");
+        }
+        for (int32_t spine = 0; spine < 4; spine++)
+        {
+            NS_TEST_EXPECT_MSG_EQ(Run("spray", spine)[spine], 4000, "static route");
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * A cut-through switch hands a frame on when its first 64 bytes are there; never onto a faster
+ * line, which would run dry.
+ */
+class CutThroughTestCase : public TestCase
+{
+  public:
+    CutThroughTestCase()
+        : TestCase("cut-through saves all but the headers of each hop")
+    {
+    }
+
+  private:
+    /** @return arrival of a frame of 4000 bytes, ps */
+    int64_t Run(bool cutThrough, const std::vector<Hop>& hops)
+    {
+        UsePicoseconds();
+        FabricHelper helper;
+        helper.SetSwitchAttribute("CutThrough", BooleanValue(cutThrough));
+        Fabric fabric = helper.Install(MakeChain(hops));
+        Arrivals arrivals;
+        NoteArrivals(fabric.devices[1], arrivals);
+        fabric.devices[0]->GetPort().Send(MakeFrame(4000, LOSSLESS));
+        Simulator::Run();
+        Simulator::Destroy();
+        return arrivals.at(0).time;
+    }
+
+    void DoRun() override
+    {
+        const Hop fast{100 * GIGA, 1000000};
+        const Hop slow{10 * GIGA, 1000000};
+        const int64_t whole = LineTime(4008, 100 * GIGA);
+        const int64_t headers = LineTime(72, 100 * GIGA);
+        NS_TEST_EXPECT_MSG_EQ(Run(false, {fast, fast, fast}), 3 * (1000000 + whole), "stored");
+        NS_TEST_EXPECT_MSG_EQ(Run(true, {fast, fast, fast}),
+                              3000000 + 2 * headers + whole,
+                              "cut through");
+        NS_TEST_EXPECT_MSG_EQ(Run(true, {slow, fast}),
+                              Run(false, {slow, fast}),
+                              "onto a faster line");
+        NS_TEST_EXPECT_MSG_EQ(Run(true, {fast, slow}),
+                              2000000 + headers + LineTime(4008, 10 * GIGA),
+                              "onto a slower line");
+    }
+};
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * A host with two rails: each has an endpoint and routes of its own.
+ */
+class RailsTestCase : public TestCase
+{
+  public:
+    RailsTestCase()
+        : TestCase("hosts with several rails")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        UsePicoseconds();
+        // Three hosts on two switches, one for each rail, and a link between the switches.
+        TopologyGraph graph;
+        graph.name = "rails";
+        graph.hosts = 3;
+        graph.switches = 2;
+        for (uint32_t host = 0; host < 3; host++)
+        {
+            graph.links.push_back({host, 3, DataRate("100Gbps"), MicroSeconds(1)});
+            graph.links.push_back({host, 4, DataRate("100Gbps"), MicroSeconds(1)});
+        }
+        graph.links.push_back({3, 4, DataRate("100Gbps"), MicroSeconds(1)});
+        Fabric fabric = FabricHelper().Install(graph);
+        NS_TEST_ASSERT_MSG_EQ(fabric.devices.size(), 6, "endpoints");
+        for (uint32_t host = 0; host < 3; host++)
+        {
+            NS_TEST_EXPECT_MSG_EQ(fabric.rails[host].size(), 2, "rails");
+            NS_TEST_EXPECT_MSG_EQ(fabric.rails[host][0]->GetEndpoint(), host, "first rail");
+            NS_TEST_EXPECT_MSG_EQ(fabric.rails[host][1]->GetEndpoint(), 3 + host, "second rail");
+            NS_TEST_EXPECT_MSG_EQ(fabric.hostOfEndpoint[3 + host], host, "its host");
+        }
+        std::vector<Arrivals> arrivals(6);
+        for (uint32_t endpoint = 0; endpoint < 6; endpoint++)
+        {
+            NoteArrivals(fabric.devices[endpoint], arrivals[endpoint]);
+        }
+        for (uint32_t from = 0; from < 6; from++)
+        {
+            for (uint32_t to = 0; to < 6; to++)
+            {
+                if (from % 3 != to % 3)
+                {
+                    fabric.devices[from]->GetPort().Send(MakeFrame(1000, LOSSLESS, from, to));
+                }
+            }
+        }
+        Simulator::Run();
+        for (const Arrivals& ofRail : arrivals)
+        {
+            NS_TEST_EXPECT_MSG_EQ(ofRail.size(), 4, "from both rails of both others");
+        }
+        NS_TEST_EXPECT_MSG_EQ(fabric.channels[6]->GetPort(0).counters.transmittedFrames,
+                              6,
+                              "rails of one switch do not use the link between");
+        Simulator::Destroy();
+    }
+};
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * Weighted shares of priorities, early drops, marking in a step, counters by priority and trace
+ * sources, on an overloaded port.
+ */
+class OverloadTestCase : public TestCase
+{
+  public:
+    OverloadTestCase()
+        : TestCase("weights, early drops, step marking, counters and traces")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Shares();
+        EarlyDrops();
+    }
+
+    /** Three classes with weights 1, 2 and 5 share a port. */
+    void Shares()
+    {
+        UsePicoseconds();
+        FabricHelper helper;
+        helper.SetSwitchAttribute("Weights", StringValue("1 2 5 1 1 1 1 1"));
+        Fabric fabric =
+            helper.Install(BuildTopology("single-switch", 4, DataRate("100Gbps"), MicroSeconds(1)));
+        Arrivals arrivals;
+        NoteArrivals(fabric.devices[0], arrivals);
+        std::vector<std::unique_ptr<Blaster>> senders;
+        for (uint8_t priority = 0; priority < 3; priority++)
+        {
+            senders.push_back(
+                std::make_unique<Blaster>(fabric.devices[1 + priority], 0, 1000, priority, 8000));
+            senders.back()->Start(0);
+        }
+        uint64_t longest = 0;
+        m_lengths = 0;
+        fabric.devicesOfSwitches[0]->TraceConnectWithoutContext(
+            "QueueLength",
+            MakeCallback(&OverloadTestCase::NoteLength, this));
+        Simulator::Stop(MicroSeconds(400));
+        Simulator::Run();
+        std::vector<double> frames(3, 0);
+        for (const Arrival& arrival : arrivals)
+        {
+            frames[arrival.priority]++;
+        }
+        NS_TEST_EXPECT_MSG_EQ_TOL(frames[1] / frames[0], 2, 0.1, "weight 2");
+        NS_TEST_EXPECT_MSG_EQ_TOL(frames[2] / frames[0], 5, 0.25, "weight 5");
+        const PortCounters& port = fabric.devicesOfSwitches[0]->GetPort(0).counters;
+        uint64_t sum = 0;
+        for (const PriorityCounters& ofPriority : port.byPriority)
+        {
+            sum += ofPriority.transmittedFrames;
+            longest = std::max(longest, ofPriority.peakQueueBytes);
+        }
+        NS_TEST_EXPECT_MSG_EQ(sum, port.transmittedFrames, "priorities add up");
+        NS_TEST_EXPECT_MSG_EQ(m_longest, longest, "the trace has seen the longest queue");
+        NS_TEST_EXPECT_MSG_GT(m_lengths, 2 * arrivals.size(), "each change");
+        Simulator::Destroy();
+    }
+
+    /** Between Kmin and Kmax frames that cannot be marked are dropped; the others marked. */
+    void EarlyDrops()
+    {
+        for (const bool capable : {false, true})
+        {
+            UsePicoseconds();
+            FabricHelper helper;
+            helper.SetSwitchAttribute("WredPmax", DoubleValue(1));
+            helper.SetSwitchAttribute("WredKminPerGbps", DoubleValue(500));
+            helper.SetSwitchAttribute("WredKmaxPerGbps", DoubleValue(500));
+            helper.SetSwitchAttribute("EcnKminPerGbps", DoubleValue(500));
+            helper.SetSwitchAttribute("EcnKmaxPerGbps", DoubleValue(500));
+            Fabric fabric = helper.Install(
+                BuildTopology("single-switch", 3, DataRate("100Gbps"), MicroSeconds(1)));
+            Arrivals arrivals;
+            NoteArrivals(fabric.devices[0], arrivals);
+            m_marks = 0;
+            fabric.devicesOfSwitches[0]->TraceConnectWithoutContext(
+                "Mark",
+                MakeCallback(&OverloadTestCase::NoteMark, this));
+            for (uint32_t i = 0; i < 400; i++)
+            {
+                for (uint32_t host = 1; host < 3; host++)
+                {
+                    Frame* frame = MakeFrame(1000, LOSSY, host, 0);
+                    frame->ecn = capable ? Ecn::ECT : Ecn::NOT_ECT;
+                    fabric.devices[host]->GetPort().Send(frame);
+                }
+            }
+            Simulator::Run();
+            const PortCounters& port = fabric.devicesOfSwitches[0]->GetPort(0).counters;
+            NS_TEST_EXPECT_MSG_EQ((port.droppedFrames == 0),
+                                  capable,
+                                  "dropped unless it can be marked");
+            NS_TEST_EXPECT_MSG_EQ((port.markedFrames > 0), capable, "marked");
+            NS_TEST_EXPECT_MSG_EQ(port.markedFrames, m_marks, "the trace has seen each");
+            // A step at 50 kB: the queue never holds a frame more without marks.
+            NS_TEST_EXPECT_MSG_EQ((port.peakQueueBytes > 51000), capable, "length of the queue");
+            NS_TEST_EXPECT_MSG_EQ(port.droppedFrames,
+                                  port.byPriority[LOSSY].droppedFrames,
+                                  "drops");
+            Simulator::Destroy();
+        }
+        FabricHelper helper;
+        helper.SetSwitchAttribute("EcnKminPerGbps", DoubleValue(600));
+        helper.SetSwitchAttribute("EcnKmaxPerGbps", DoubleValue(500));
+        std::string refusal;
+        try
+        {
+            helper.Install(BuildTopology("single-switch", 3, DataRate("100Gbps"), MicroSeconds(1)));
+        }
+        catch (const ConfigurationError& error)
+        {
+            refusal = error.what();
+        }
+        NS_TEST_EXPECT_MSG_NE(refusal.find("EcnKminPerGbps=600"), std::string::npos, refusal);
+        Simulator::Destroy();
+    }
+
+    void NoteLength(uint16_t, uint8_t, uint64_t bytes)
+    {
+        m_lengths++;
+        m_longest = std::max(m_longest, bytes);
+    }
+
+    void NoteMark(const Frame&, uint16_t)
+    {
+        m_marks++;
+    }
+
+    uint64_t m_lengths{0};
+    uint64_t m_longest{0};
+    uint64_t m_marks{0};
+};
+
+/** @ingroup distributed-training-fabric-tests What a switch does with a frame. */
+class FabricForwardingTestSuite : public TestSuite
+{
+  public:
+    FabricForwardingTestSuite()
+        : TestSuite("distributed-training-fabric-forwarding", TestSuite::Type::UNIT)
+    {
+        AddTestCase(new LoadBalancingTestCase);
+        AddTestCase(new CutThroughTestCase);
+        AddTestCase(new RailsTestCase);
+        AddTestCase(new OverloadTestCase);
+    }
+};
+
+/// The suite, registered.
+static FabricForwardingTestSuite g_fabricForwardingTestSuite;
