@@ -99,7 +99,10 @@ class TrainingJob(Program):
         delay: Duration | None = None,
         mtu: int | str | None = None,
         buffer: Quantity | None = None,
+        load_balancing: str | None = None,
         loss: float | None = None,
+        fault: str | None = None,
+        reroute_delay: Duration | None = None,
         pcap: Path | None = None,
         transport: str | None = None,
         congestion_control: str | None = None,
@@ -128,8 +131,11 @@ class TrainingJob(Program):
             rate: line rate of every link, such as "100Gbps".
             delay: propagation delay of every link, such as "500ns".
             mtu: largest RDMA payload or IP packet, 256 to 9000 bytes, or "auto".
-            buffer: packet memory of every switch, bytes, or such as "32MiB".
+            buffer: packet memory of every switch, bytes, such as "32MiB", or "auto".
+            load_balancing: "ecmp", "flowlet" or "spray".
             loss: probability that a link loses a frame, 0 to 1.
+            fault: "TARGET:ITEM,...", such as "host3-switch0:loss=0.01"; several with ";" between.
+            reroute_delay: from the death or return of a link to new routes.
             pcap: prefix of capture files, one a port: PREFIX-host3-0.pcap.
             transport: "rdma" or "tcp".
             congestion_control: "dcqcn" or "none" with rdma, a TypeId such as "ns3::TcpDctcp" with
