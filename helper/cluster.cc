@@ -8,6 +8,7 @@
 
 #include "ns3/boolean.h"
 #include "ns3/config.h"
+#include "ns3/double.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-static-routing-helper.h"
 #include "ns3/ipv4.h"
@@ -41,20 +42,29 @@ constexpr uint32_t ETHERNET_LINE_BYTES =
 /// The window scale option ends here.
 constexpr double LARGEST_TCP_BUFFER = 1 << 30;
 
+/** @return whether there is such an attribute, and the user has not set its default */
+bool
+IsUnchanged(TypeId tid, const std::string& name)
+{
+    for (std::size_t i = 0; i < tid.GetAttributeN(); i++)
+    {
+        const auto attribute = tid.GetAttribute(i);
+        if (attribute.name == name)
+        {
+            return attribute.initialValue->SerializeToString(attribute.checker) ==
+                   attribute.originalInitialValue->SerializeToString(attribute.checker);
+        }
+    }
+    return false;
+}
+
 /** Sets the default of an attribute, unless the user has. */
 void
 SetUnlessChanged(const std::string& type, const std::string& name, const AttributeValue& value)
 {
-    const TypeId tid = TypeId::LookupByName(type);
-    for (std::size_t i = 0; i < tid.GetAttributeN(); i++)
+    if (IsUnchanged(TypeId::LookupByName(type), name))
     {
-        const auto attribute = tid.GetAttribute(i);
-        if (attribute.name == name &&
-            attribute.initialValue->SerializeToString(attribute.checker) ==
-                attribute.originalInitialValue->SerializeToString(attribute.checker))
-        {
-            Config::SetDefault(type + "::" + name, value);
-        }
+        Config::SetDefault(type + "::" + name, value);
     }
 }
 
@@ -194,7 +204,11 @@ Cluster::Cluster(const ClusterOptions& options)
         helper.SetSwitchAttribute("BufferSize", UintegerValue(*buffer));
     }
     helper.SetSwitchAttribute("LoadBalancing", StringValue(m_options.loadBalancing));
-    if (!rdma)
+    if (rdma)
+    {
+        SetMarking(helper);
+    }
+    else
     {
         helper.SetHostAttribute("Mtu", UintegerValue(m_mtu));
     }
@@ -225,6 +239,19 @@ Cluster::Cluster(const ClusterOptions& options)
                 return planner->Get(operation, bytes, root);
             });
         m_communicators.push_back(communicator);
+    }
+}
+
+void
+Cluster::SetMarking(FabricHelper& helper) const
+{
+    const auto& entry = Registry<CongestionControlEntry>::Find(m_options.congestionControl);
+    const TypeId type = SwitchDevice::GetTypeId();
+    if (entry.ecnStepPerGbps > 0 && IsUnchanged(type, "EcnKminPerGbps") &&
+        IsUnchanged(type, "EcnKmaxPerGbps"))
+    {
+        helper.SetSwitchAttribute("EcnKminPerGbps", DoubleValue(entry.ecnStepPerGbps));
+        helper.SetSwitchAttribute("EcnKmaxPerGbps", DoubleValue(entry.ecnStepPerGbps));
     }
 }
 

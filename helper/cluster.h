@@ -107,6 +107,7 @@ class Cluster
     uint32_t GetMtu() const;
 
   private:
+    void SetMarking(FabricHelper& helper) const;
     void InstallRdma();
     void InstallTcp();
     Ptr<MessageTransport> MakeTransport(uint32_t rank) const;

@@ -7,6 +7,7 @@
 
 #include "fabric-test-common.h"
 
+#include "ns3/double.h"
 #include "ns3/fabric-frame.h"
 #include "ns3/fabric-helper.h"
 #include "ns3/rdma-line-rate.h"
@@ -112,14 +113,21 @@ class RdmaNetwork
      * @param congestionControl class of every queue pair's
      * @param configure sets attributes of each NIC before it is attached
      * @param loss probability of loss on each link
+     * @param ecnStepPerGbps queue above which switches mark, bytes per Gbit/s; 0: their defaults
      */
     explicit RdmaNetwork(const TopologyGraph& topology,
                          TypeId congestionControl = RdmaLineRate::GetTypeId(),
                          const std::function<void(RdmaNic&)>& configure = nullptr,
-                         double loss = 0)
+                         double loss = 0,
+                         double ecnStepPerGbps = 0)
     {
         UsePicoseconds();
         FabricHelper helper;
+        if (ecnStepPerGbps > 0)
+        {
+            helper.SetSwitchAttribute("EcnKminPerGbps", DoubleValue(ecnStepPerGbps));
+            helper.SetSwitchAttribute("EcnKmaxPerGbps", DoubleValue(ecnStepPerGbps));
+        }
         fabric = helper.Install(topology);
         if (loss > 0)
         {

@@ -5,11 +5,13 @@
 #ifndef DISTRIBUTED_TRAINING_RDMA_CONGESTION_CONTROL_H
 #define DISTRIBUTED_TRAINING_RDMA_CONGESTION_CONTROL_H
 
+#include "ns3/data-rate.h"
 #include "ns3/fabric-frame.h"
 #include "ns3/object.h"
 #include "ns3/registry.h"
 #include "ns3/type-id.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -119,12 +121,59 @@ class RdmaCongestionControl : public Object
     }
 };
 
+/** Tells an algorithm when a round trip has gone by: what was sent at its start is acknowledged. */
+class RoundTripMark
+{
+  public:
+    /**
+     * @param ack an acknowledgement
+     * @return whether it ends a round trip; the next one then begins
+     */
+    bool IsReached(const RdmaCongestionControl::Ack& ack)
+    {
+        if (ack.firstUnackedPsn <= m_psn)
+        {
+            return false;
+        }
+        m_psn = ack.nextPsn;
+        return true;
+    }
+
+  private:
+    uint64_t m_psn{0}; // next to send when the round trip began
+};
+
+/**
+ * @param rate bit/s
+ * @param time ps
+ * @return bytes sent at that rate in that time
+ */
+inline double
+GetBytesSent(double rate, int64_t time)
+{
+    return rate * static_cast<double>(time) / 8e12;
+}
+
+/**
+ * @param minimum rate that a user allows
+ * @param lineRate of the port, bit/s
+ * @return the lowest rate: not above that of the line, and not 0, which would end all sending
+ */
+inline double
+GetLowestRate(const DataRate& minimum, double lineRate)
+{
+    return std::min(std::max(static_cast<double>(minimum.GetBitRate()), 1.0), lineRate);
+}
+
 /** What is known of a congestion control by name. */
 struct CongestionControlEntry
 {
     static constexpr const char* KIND = "RDMA congestion control"; ///< for messages
     std::string help;                                              ///< one line
     TypeId (*getTypeId)();                                         ///< its class
+    /// Queue above which switches are to mark every frame, and none below, bytes per Gbit/s of the
+    /// port; 0: it does not mind.
+    double ecnStepPerGbps{0};
 };
 
 } // namespace ns3::training

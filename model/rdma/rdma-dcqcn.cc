@@ -88,13 +88,20 @@ RdmaDcqcn::GetTypeId()
                           "Time from a cut or increase to the next increase",
                           TimeValue(MicroSeconds(300)),
                           MakeTimeAccessor(&RdmaDcqcn::m_increasePeriod),
-                          MakeTimeChecker(TimeStep(1)));
+                          MakeTimeChecker(TimeStep(1)))
+            .AddAttribute("Window",
+                          "Whether no more may be unacknowledged than the rate sends in a round "
+                          "trip of the idle network (DCQCN+w of HPCC's evaluation)",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&RdmaDcqcn::m_hasWindow),
+                          MakeBooleanChecker());
     return tid;
 }
 
 void
 RdmaDcqcn::Initialize(const Path& path)
 {
+    m_baseRoundTrip = path.roundTrip;
     m_lineRate = path.lineRate;
     m_rate = path.lineRate;
     m_target = path.lineRate;
@@ -105,6 +112,7 @@ RdmaDcqcn::GetNeeds() const
 {
     Needs needs;
     needs.cnp = true;
+    needs.ackPerPacket = m_hasWindow;
     return needs;
 }
 
@@ -113,6 +121,22 @@ RdmaDcqcn::GetRate(int64_t now)
 {
     Advance(now);
     return m_rate;
+}
+
+uint64_t
+RdmaDcqcn::GetWindow() const
+{
+    return m_hasWindow ? static_cast<uint64_t>(GetBytesSent(m_rate, m_baseRoundTrip) + 0.5)
+                       : RdmaCongestionControl::GetWindow();
+}
+
+void
+RdmaDcqcn::OnAck(const Ack& ack)
+{
+    if (m_hasWindow)
+    {
+        Advance(ack.now); // the window may have grown while it held back the next packet
+    }
 }
 
 double
@@ -199,8 +223,8 @@ RdmaDcqcn::Cut(int64_t now)
     {
         m_target = m_rate;
     }
-    const double floor = std::min(static_cast<double>(m_minimumRate.GetBitRate()), m_lineRate);
-    m_rate = std::max(floor, m_rate * (1 - std::min(m_alpha / 2, m_largestCut)));
+    m_rate = std::max(GetLowestRate(m_minimumRate, m_lineRate),
+                      m_rate * (1 - std::min(m_alpha / 2, m_largestCut)));
     m_stage = 0;
     m_cnpForDecrease = false;
     m_nextIncrease = now + m_increasePeriod.GetTimeStep();

@@ -34,6 +34,8 @@ class RdmaDcqcn : public RdmaCongestionControl
     Needs GetNeeds() const override;
     void Initialize(const Path& path) override;
     double GetRate(int64_t now) override;
+    uint64_t GetWindow() const override;
+    void OnAck(const Ack& ack) override;
     void OnCnp(int64_t now) override;
 
     /**
@@ -59,8 +61,10 @@ class RdmaDcqcn : public RdmaCongestionControl
     Time m_alphaPeriod;
     Time m_decreasePeriod;
     Time m_increasePeriod;
+    bool m_hasWindow;
 
     // state
+    int64_t m_baseRoundTrip{0}; // ps
     double m_lineRate{0};
     double m_rate{0};
     double m_target{0};

@@ -138,7 +138,7 @@ class TrainingJob(Program):
             reroute_delay: from the death or return of a link to new routes.
             pcap: prefix of capture files, one a port: PREFIX-host3-0.pcap.
             transport: "rdma" or "tcp".
-            congestion_control: "dcqcn" or "none" with rdma, a TypeId such as "ns3::TcpDctcp" with
+            congestion_control: a name such as "dcqcn" or "hpcc" with rdma, a TypeId such as "ns3::TcpDctcp" with
                 tcp, or "auto".
             collective: algorithm of the collectives, "ring" or "parameter-server".
             servers: shards of the parameter server, kept by as many of the ranks.

@@ -1,0 +1,359 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+/**
+ * @file
+ * Congestion controls on whole paths: what telemetry tells, how full the line is, how fairly it is
+ * shared, and what queue is left in the switch.
+ */
+
+#include "rdma-test-common.h"
+
+#include "ns3/fabric-frame.h"
+#include "ns3/nstime.h"
+#include "ns3/rdma-congestion-control.h"
+#include "ns3/rdma-hpcc.h"
+#include "ns3/rdma-nic.h"
+#include "ns3/registry.h"
+#include "ns3/roce-wire-format.h"
+#include "ns3/simulator.h"
+#include "ns3/test.h"
+#include "ns3/time-resolution.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace ns3;
+using namespace ns3::training;
+using namespace ns3::training::tests;
+
+namespace
+{
+
+constexpr uint32_t MTU = 1000;
+
+/// Frame of a full packet in the middle of a message, bytes.
+constexpr uint32_t FRAME_BYTES = MTU + ROCE_BYTES + Frame::ETHERNET_BYTES;
+
+/// Preamble and gap, bytes.
+constexpr uint32_t LINE_BYTES = Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
+
+} // namespace
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * On an idle path every switch adds one record, and each number in it is known beforehand.
+ */
+class TelemetryPathTestCase : public TestCase
+{
+  public:
+    TelemetryPathTestCase()
+        : TestCase("telemetry of an idle path")
+    {
+    }
+
+  private:
+    void DoRun() override;
+};
+
+void
+TelemetryPathTestCase::DoRun()
+{
+    UsePicoseconds();
+    constexpr uint64_t PACKETS = 50;
+    const std::vector<Hop> hops{{25 * GIGA, MICROSECOND},
+                                {100 * GIGA, 2 * MICROSECOND},
+                                {400 * GIGA, MICROSECOND / 2},
+                                {100 * GIGA, MICROSECOND}};
+    RdmaNetwork network(MakeChain(hops), RdmaHpcc::GetTypeId(), [](RdmaNic& nic) {
+        nic.SetAttribute("Mtu", UintegerValue(MTU));
+        nic.SetAttribute("PathHops", UintegerValue(4));
+    });
+    network.Connect(0, 1, 1);
+    uint64_t packet = 0;
+    network.SetTap(0, [&](Frame& frame) {
+        NS_TEST_EXPECT_MSG_EQ((frame.kind == FrameKind::ROCE_ACK), true, "answers alone");
+        NS_TEST_EXPECT_MSG_EQ(frame.psn, packet, "one a packet");
+        NS_TEST_EXPECT_MSG_EQ((frame.telemetry != nullptr), true, "which bring telemetry back");
+        NS_TEST_EXPECT_MSG_EQ(frame.bytes, 66 + 42, "at the price of room for five hops");
+        if (!frame.telemetry)
+        {
+            return false;
+        }
+        NS_TEST_EXPECT_MSG_EQ(frame.telemetry->size(), 3, "a record a switch");
+        // The first packet is longer by its RETH.
+        const uint64_t bytes = FRAME_BYTES + 42 + (packet == 0 ? RETH_BYTES : 0);
+        int64_t time = frame.timestamp;
+        for (std::size_t i = 0; i < frame.telemetry->size(); i++)
+        {
+            const auto bits = static_cast<double>(8 * (bytes + Frame::PREAMBLE_BYTES));
+            time += static_cast<int64_t>(bits * 1e12 / static_cast<double>(hops[i].rate) + 0.5) +
+                    hops[i].delay;
+            const HopTelemetry& hop = (*frame.telemetry)[i];
+            NS_TEST_EXPECT_MSG_EQ_TOL(hop.time, time, 5, "stored and forwarded, hop " << i);
+            NS_TEST_EXPECT_MSG_EQ(hop.rate, hops[i + 1].rate, "of the link it leaves by");
+            NS_TEST_EXPECT_MSG_EQ(hop.queueBytes, 0, "nothing waits");
+            NS_TEST_EXPECT_MSG_EQ(hop.sentBytes,
+                                  packet * (FRAME_BYTES + 42 + LINE_BYTES) +
+                                      (packet > 0 ? RETH_BYTES : 0),
+                                  "everything before it");
+        }
+        packet++;
+        return false;
+    });
+    Write(network.Get(0, 1), PACKETS * MTU);
+    Simulator::Run();
+    NS_TEST_EXPECT_MSG_EQ(packet, PACKETS, "all were answered");
+    NS_TEST_EXPECT_MSG_EQ(network.deliveries.size(), 1, "the message");
+    const auto hpcc =
+        DynamicCast<RdmaHpcc>(network.Get(0, 1).GetCongestionControl())->GetUtilization();
+    NS_TEST_EXPECT_MSG_LT(hpcc, 0.999, "a quarter of a link");
+}
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * Hosts 1 to n send to host 0 over one switch for ever; looked at when things have settled.
+ */
+class RdmaIncastTestCase : public TestCase
+{
+  public:
+    /** What an algorithm promises. */
+    struct Promise
+    {
+        std::string name;   ///< of the algorithm
+        uint32_t senders;   ///< how many
+        double utilization; ///< least, of the line, headers and telemetry included
+        double most;        ///< likewise, most
+        double jain;        ///< least fairness index of the flows
+        double leastQueue;  ///< mean at the switch, bytes
+        double mostQueue;   ///< likewise
+    };
+
+    /** @param promise what is to be kept */
+    explicit RdmaIncastTestCase(Promise promise)
+        : TestCase(promise.name + ", " + std::to_string(promise.senders) + " to 1"),
+          m_promise(std::move(promise))
+    {
+    }
+
+  private:
+    void DoRun() override;
+
+    Promise m_promise;
+};
+
+void
+RdmaIncastTestCase::DoRun()
+{
+    UsePicoseconds();
+    constexpr int64_t BEGIN = 3 * MILLISECOND;
+    constexpr int64_t END = 6 * MILLISECOND;
+    const uint32_t senders = m_promise.senders;
+    TopologyGraph star;
+    star.name = "star";
+    star.hosts = senders + 1;
+    star.switches = 1;
+    for (uint32_t host = 0; host < star.hosts; host++)
+    {
+        star.links.push_back({host, star.hosts, DataRate(100 * GIGA), MicroSeconds(1)});
+    }
+    const auto& entry = Registry<CongestionControlEntry>::Find(m_promise.name);
+    RdmaNetwork network(
+        star,
+        entry.getTypeId(),
+        [](RdmaNic& nic) {
+            nic.SetAttribute("Mtu", UintegerValue(MTU));
+            nic.SetAttribute("BaseRoundTrip", TimeValue(NanoSeconds(4200)));
+            nic.SetAttribute("PathHops", UintegerValue(2));
+        },
+        0,
+        entry.ecnStepPerGbps);
+    for (uint32_t host = 1; host <= senders; host++)
+    {
+        network.Connect(host, 0, host);
+        Write(network.Get(host, host), 100000000);
+    }
+    const FabricPort& port = network.fabric.devicesOfSwitches[0]->GetPort(0);
+    const auto getSent = [&port] {
+        return port.counters.transmittedBytes + port.counters.transmittedFrames * LINE_BYTES;
+    };
+    std::vector<uint64_t> received(senders + 1);
+    uint64_t sent = 0;
+    In(BEGIN, [&] {
+        sent = getSent();
+        for (uint32_t host = 1; host <= senders; host++)
+        {
+            received[host] = network.Get(0, host).GetCounters().receivedPackets;
+        }
+    });
+    double queue = 0;
+    uint32_t samples = 0;
+    for (int64_t time = BEGIN; time < END; time += MICROSECOND / 2)
+    {
+        In(time, [&] {
+            queue += static_cast<double>(port.GetQueueBytes(3));
+            samples++;
+        });
+    }
+    In(END, [] { Simulator::Stop(); });
+    Simulator::Run();
+    double sum = 0;
+    double squares = 0;
+    for (uint32_t host = 1; host <= senders; host++)
+    {
+        const auto packets = static_cast<double>(
+            network.Get(0, host).GetCounters().receivedPackets - received[host]);
+        sum += packets;
+        squares += packets * packets;
+    }
+    const double utilization =
+        static_cast<double>(getSent() - sent) / GetBytesSent(100e9, END - BEGIN);
+    NS_TEST_EXPECT_MSG_GT_OR_EQ(utilization, m_promise.utilization, "part of the line in use");
+    NS_TEST_EXPECT_MSG_LT_OR_EQ(utilization, m_promise.most, "part of the line in use");
+    NS_TEST_EXPECT_MSG_GT_OR_EQ(sum * sum / senders / squares, m_promise.jain, "fairness");
+    NS_TEST_EXPECT_MSG_GT_OR_EQ(queue / samples, m_promise.leastQueue, "mean queue");
+    NS_TEST_EXPECT_MSG_LT_OR_EQ(queue / samples, m_promise.mostQueue, "mean queue");
+    NS_TEST_EXPECT_MSG_EQ(network.fabric.GetTotal().droppedFrames, 0, "nothing is dropped");
+    NS_TEST_EXPECT_MSG_EQ((network.fabric.GetTotal().pausesSent > 0),
+                          (m_promise.name == "none" && senders > 1),
+                          "only what knows no limit has to be paused");
+}
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * Links lose frames: messages arrive all the same, and a window that was cut grows again.
+ */
+class RdmaLossyTestCase : public TestCase
+{
+  public:
+    /** @param name of the algorithm */
+    explicit RdmaLossyTestCase(const std::string& name)
+        : TestCase(name + " on lossy links"),
+          m_name(name)
+    {
+    }
+
+  private:
+    void DoRun() override;
+
+    std::string m_name;
+};
+
+void
+RdmaLossyTestCase::DoRun()
+{
+    UsePicoseconds();
+    constexpr uint64_t MESSAGES = 20;
+    constexpr uint64_t BYTES = 200 * MTU;
+    const auto& entry = Registry<CongestionControlEntry>::Find(m_name);
+    RdmaNetwork network(
+        MakeChain(2, 100 * GIGA, MICROSECOND),
+        entry.getTypeId(),
+        [](RdmaNic& nic) {
+            nic.SetAttribute("Mtu", UintegerValue(MTU));
+            nic.SetAttribute("BaseRoundTrip", TimeValue(NanoSeconds(4200)));
+            nic.SetAttribute("RetransmissionTimeout", TimeValue(MicroSeconds(100)));
+        },
+        0.005,
+        entry.ecnStepPerGbps);
+    network.Connect(0, 1, 1);
+    for (uint64_t i = 0; i < MESSAGES; i++)
+    {
+        Write(network.Get(0, 1), BYTES);
+    }
+    Simulator::Run();
+    NS_TEST_EXPECT_MSG_EQ(network.deliveries.size(), MESSAGES, "all messages");
+    for (const Delivery& delivery : network.deliveries)
+    {
+        NS_TEST_EXPECT_MSG_EQ(delivery.message.bytes, BYTES, "whole");
+    }
+    NS_TEST_EXPECT_MSG_GT(network.Get(0, 1).GetCounters().retransmittedPackets, 0, "after losses");
+    // Clean again, it finds back: many round trips without a loss.
+    for (const auto& channel : network.fabric.channels)
+    {
+        channel->SetLoss(0, 0);
+    }
+    const int64_t begin = PicosecondsNow();
+    constexpr uint64_t LONG = 40000000;
+    Write(network.Get(0, 1), LONG);
+    Simulator::Run();
+    NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), MESSAGES + 1, "the long message");
+    const double bound = static_cast<double>(LONG) * (1124.0 / 1000) * 8e12 / 100e9;
+    NS_TEST_EXPECT_MSG_LT(static_cast<double>(network.deliveries.back().time - begin),
+                          1.25 * bound,
+                          "at nearly the line rate");
+}
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * The suite.
+ */
+class RdmaIncastTestSuite : public TestSuite
+{
+  public:
+    RdmaIncastTestSuite()
+        : TestSuite("distributed-training-rdma-incast", TestSuite::Type::UNIT)
+    {
+        const auto add = [this](TestCase* test) { AddTestCase(test); };
+        add(new TelemetryPathTestCase);
+        constexpr double PRODUCT = 100e9 * 4.2e-6 / 8;
+        // Full, or the part that is aimed at.
+        for (const char* name : {"none", "window", "dcqcn", "dctcp", "timely", "swift"})
+        {
+            add(new RdmaIncastTestCase({name, 1, 0.999, 1.0001, 1, 0, FRAME_BYTES}));
+        }
+        add(new RdmaIncastTestCase({"theta-power-tcp", 1, 0.999, 1.0001, 1, 0, FRAME_BYTES}));
+        add(new RdmaIncastTestCase({"hpcc", 1, 0.95, 0.952, 1, 0, 1}));
+        add(new RdmaIncastTestCase({"power-tcp", 1, 0.95, 0.962, 1, 0, 1}));
+        for (const uint32_t senders : {2, 4, 8})
+        {
+            const double others = (senders - 1) * PRODUCT;
+            // As much as all windows hold beyond the path, headers and rounding apart.
+            add(new RdmaIncastTestCase(
+                {"window", senders, 0.999, 1.0001, 0.999, 0.95 * others, 1.2 * others}));
+            // Paused at a ninth of the memory for each sender's port, more or less.
+            add(new RdmaIncastTestCase({"none", senders, 0.999, 1.0001, 0.999, 5e6, 20e6}));
+            // Near the marking threshold of 300 KB, unless the windows hold less.
+            add(new RdmaIncastTestCase({"dctcp",
+                                        senders,
+                                        0.999,
+                                        1.0001,
+                                        0.95,
+                                        0.95 * std::min(others, 300e3),
+                                        std::min(1.2 * others, 310e3)}));
+            // Between Kmin and Kmax on the way, empty after the cuts.
+            add(new RdmaIncastTestCase({"dcqcn", senders, 0.95, 1.0001, 0.99, 50e3, 1600e3}));
+            // A few packets, since each sender is paced.
+            add(new RdmaIncastTestCase({"hpcc", senders, 0.94, 0.96, 0.95, 0, 0.05 * PRODUCT}));
+            add(new RdmaIncastTestCase(
+                {"power-tcp", senders, 0.95, 0.99, 0.999, 0, 0.05 * PRODUCT}));
+            add(new RdmaIncastTestCase(
+                {"theta-power-tcp", senders, 0.99, 1.0001, 0.999, 0, 0.15 * PRODUCT}));
+            // No fixed point (Zhu et al., "ECN or delay", CoNEXT 2016), only a bound on the queue.
+            add(new RdmaIncastTestCase({"timely", senders, 0.4, 1.0001, 0.5, 0, 1e6}));
+            // The target delay of the window that a sender then has, less the idle round trip.
+            double delay = 26.106e-6;
+            for (int i = 0; i < 20; i++)
+            {
+                const double window = 100e9 / 8 * delay / senders / 1082;
+                delay = 26.106e-6 + 100e-6 / (1 / std::sqrt(0.1) - 0.1) *
+                                        std::max(0.0, 1 / std::sqrt(window) - 0.1);
+            }
+            const double queue = (delay - 4.2e-6) * 100e9 / 8 * 1062 / 1082;
+            add(new RdmaIncastTestCase(
+                {"swift", senders, 0.999, 1.0001, 0.999, 0.97 * queue, 1.03 * queue}));
+        }
+        for (const auto& [name, entry] : Registry<CongestionControlEntry>::All())
+        {
+            add(new RdmaLossyTestCase(name));
+        }
+    }
+};
+
+/// The suite, registered.
+static RdmaIncastTestSuite g_rdmaIncastTestSuite;
