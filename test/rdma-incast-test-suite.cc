@@ -274,10 +274,7 @@ RdmaLossyTestCase::DoRun()
     }
     NS_TEST_EXPECT_MSG_GT(network.Get(0, 1).GetCounters().retransmittedPackets, 0, "after losses");
     // Clean again, it finds back: many round trips without a loss.
-    for (const auto& channel : network.fabric.channels)
-    {
-        channel->SetLoss(0, 0);
-    }
+    network.EndLosses();
     const int64_t begin = PicosecondsNow();
     constexpr uint64_t LONG = 40000000;
     Write(network.Get(0, 1), LONG);
