@@ -286,23 +286,19 @@ MakeChain(const std::vector<Hop>& hops)
  * Loses frames at random on every link from now on.
  * @param fabric its links
  * @param rate probability for each frame
- * @return the impairment of each link, to end it by
  */
-inline std::vector<FabricChannel::Impairments>
+inline void
 LoseFrames(const Fabric& fabric, double rate)
 {
     LinkImpairment::Configuration configuration;
     configuration.loss = rate;
-    std::vector<FabricChannel::Impairments> impairments;
     int64_t stream = 5000;
     for (const auto& channel : fabric.channels)
     {
-        impairments.push_back({std::make_shared<LinkImpairment>(configuration, stream),
-                               std::make_shared<LinkImpairment>(configuration, stream + 1)});
-        channel->AddImpairments(impairments.back());
+        channel->AddImpairments({std::make_shared<LinkImpairment>(configuration, stream),
+                                 std::make_shared<LinkImpairment>(configuration, stream + 1)});
         stream += 2;
     }
-    return impairments;
 }
 
 } // namespace ns3::training::tests

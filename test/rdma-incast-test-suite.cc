@@ -10,8 +10,12 @@
 
 #include "rdma-test-common.h"
 
+#include "ns3/cluster.h"
+#include "ns3/config.h"
+#include "ns3/double.h"
 #include "ns3/fabric-frame.h"
 #include "ns3/nstime.h"
+#include "ns3/random-variable-stream.h"
 #include "ns3/rdma-congestion-control.h"
 #include "ns3/rdma-hpcc.h"
 #include "ns3/rdma-nic.h"
@@ -119,7 +123,7 @@ TelemetryPathTestCase::DoRun()
  * @ingroup distributed-training-rdma-tests
  * Hosts 1 to n send to host 0 over one switch for ever; looked at when things have settled.
  */
-class RdmaIncastTestCase : public TestCase
+class CongestedIncastTestCase : public TestCase
 {
   public:
     /** What an algorithm promises. */
@@ -135,7 +139,7 @@ class RdmaIncastTestCase : public TestCase
     };
 
     /** @param promise what is to be kept */
-    explicit RdmaIncastTestCase(Promise promise)
+    explicit CongestedIncastTestCase(Promise promise)
         : TestCase(promise.name + ", " + std::to_string(promise.senders) + " to 1"),
           m_promise(std::move(promise))
     {
@@ -148,7 +152,7 @@ class RdmaIncastTestCase : public TestCase
 };
 
 void
-RdmaIncastTestCase::DoRun()
+CongestedIncastTestCase::DoRun()
 {
     UsePicoseconds();
     constexpr int64_t BEGIN = 3 * MILLISECOND;
@@ -226,14 +230,14 @@ RdmaIncastTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-rdma-tests
- * Links lose frames: messages arrive all the same, and a window that was cut grows again.
+ * Frames are lost: messages arrive all the same, and a window that was cut grows again.
  */
-class RdmaLossyTestCase : public TestCase
+class CongestionLossTestCase : public TestCase
 {
   public:
     /** @param name of the algorithm */
-    explicit RdmaLossyTestCase(const std::string& name)
-        : TestCase(name + " on lossy links"),
+    explicit CongestionLossTestCase(const std::string& name)
+        : TestCase(name + " after losses"),
           m_name(name)
     {
     }
@@ -245,7 +249,7 @@ class RdmaLossyTestCase : public TestCase
 };
 
 void
-RdmaLossyTestCase::DoRun()
+CongestionLossTestCase::DoRun()
 {
     UsePicoseconds();
     constexpr uint64_t MESSAGES = 20;
@@ -259,9 +263,16 @@ RdmaLossyTestCase::DoRun()
             nic.SetAttribute("BaseRoundTrip", TimeValue(NanoSeconds(4200)));
             nic.SetAttribute("RetransmissionTimeout", TimeValue(MicroSeconds(100)));
         },
-        0.005,
+        0,
         entry.ecnStepPerGbps);
     network.Connect(0, 1, 1);
+    bool lossy = true;
+    auto random = CreateObject<UniformRandomVariable>();
+    random->SetStream(3);
+    for (const uint32_t host : {0, 1})
+    {
+        network.SetTap(host, [&](Frame&) { return lossy && random->GetValue() < 0.01; });
+    }
     for (uint64_t i = 0; i < MESSAGES; i++)
     {
         Write(network.Get(0, 1), BYTES);
@@ -274,7 +285,7 @@ RdmaLossyTestCase::DoRun()
     }
     NS_TEST_EXPECT_MSG_GT(network.Get(0, 1).GetCounters().retransmittedPackets, 0, "after losses");
     // Clean again, it finds back: many round trips without a loss.
-    network.EndLosses();
+    lossy = false;
     const int64_t begin = PicosecondsNow();
     constexpr uint64_t LONG = 40000000;
     Write(network.Get(0, 1), LONG);
@@ -284,6 +295,45 @@ RdmaLossyTestCase::DoRun()
     NS_TEST_EXPECT_MSG_LT(static_cast<double>(network.deliveries.back().time - begin),
                           1.25 * bound,
                           "at nearly the line rate");
+}
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * A cluster's switches mark as its congestion control wants, unless the user has said how.
+ */
+class ClusterMarkingTestCase : public TestCase
+{
+  public:
+    ClusterMarkingTestCase()
+        : TestCase("marking thresholds of a cluster")
+    {
+    }
+
+  private:
+    void DoRun() override;
+};
+
+void
+ClusterMarkingTestCase::DoRun()
+{
+    const auto getThresholds = [](const std::string& name) {
+        ClusterOptions options;
+        options.ranks = 2;
+        options.congestionControl = name;
+        const Cluster cluster(options);
+        DoubleValue kmin;
+        DoubleValue kmax;
+        cluster.GetFabric().devicesOfSwitches[0]->GetAttribute("EcnKminPerGbps", kmin);
+        cluster.GetFabric().devicesOfSwitches[0]->GetAttribute("EcnKmaxPerGbps", kmax);
+        Simulator::Destroy();
+        return std::pair(kmin.Get(), kmax.Get());
+    };
+    NS_TEST_EXPECT_MSG_EQ((getThresholds("dctcp") == std::pair(3000.0, 3000.0)), true, "a step");
+    NS_TEST_EXPECT_MSG_EQ((getThresholds("dcqcn") == std::pair(4e3, 16e3)), true, "the defaults");
+    const std::string kmax = "ns3::training::SwitchDevice::EcnKmaxPerGbps";
+    Config::SetDefault(kmax, DoubleValue(5000));
+    NS_TEST_EXPECT_MSG_EQ((getThresholds("dctcp") == std::pair(4e3, 5e3)), true, "the user's");
+    Config::SetDefault(kmax, DoubleValue(16000));
 }
 
 /**
@@ -298,41 +348,43 @@ class RdmaIncastTestSuite : public TestSuite
     {
         const auto add = [this](TestCase* test) { AddTestCase(test); };
         add(new TelemetryPathTestCase);
+        add(new ClusterMarkingTestCase);
         constexpr double PRODUCT = 100e9 * 4.2e-6 / 8;
         // Full, or the part that is aimed at.
         for (const char* name : {"none", "window", "dcqcn", "dctcp", "timely", "swift"})
         {
-            add(new RdmaIncastTestCase({name, 1, 0.999, 1.0001, 1, 0, FRAME_BYTES}));
+            add(new CongestedIncastTestCase({name, 1, 0.999, 1.0001, 1, 0, FRAME_BYTES}));
         }
-        add(new RdmaIncastTestCase({"theta-power-tcp", 1, 0.999, 1.0001, 1, 0, FRAME_BYTES}));
-        add(new RdmaIncastTestCase({"hpcc", 1, 0.95, 0.952, 1, 0, 1}));
-        add(new RdmaIncastTestCase({"power-tcp", 1, 0.95, 0.962, 1, 0, 1}));
+        add(new CongestedIncastTestCase({"theta-power-tcp", 1, 0.999, 1.0001, 1, 0, FRAME_BYTES}));
+        add(new CongestedIncastTestCase({"hpcc", 1, 0.95, 0.952, 1, 0, 1}));
+        add(new CongestedIncastTestCase({"power-tcp", 1, 0.95, 0.962, 1, 0, 1}));
         for (const uint32_t senders : {2, 4, 8})
         {
             const double others = (senders - 1) * PRODUCT;
             // As much as all windows hold beyond the path, headers and rounding apart.
-            add(new RdmaIncastTestCase(
+            add(new CongestedIncastTestCase(
                 {"window", senders, 0.999, 1.0001, 0.999, 0.95 * others, 1.2 * others}));
             // Paused at a ninth of the memory for each sender's port, more or less.
-            add(new RdmaIncastTestCase({"none", senders, 0.999, 1.0001, 0.999, 5e6, 20e6}));
+            add(new CongestedIncastTestCase({"none", senders, 0.999, 1.0001, 0.999, 5e6, 20e6}));
             // Near the marking threshold of 300 KB, unless the windows hold less.
-            add(new RdmaIncastTestCase({"dctcp",
-                                        senders,
-                                        0.999,
-                                        1.0001,
-                                        0.95,
-                                        0.95 * std::min(others, 300e3),
-                                        std::min(1.2 * others, 310e3)}));
+            add(new CongestedIncastTestCase({"dctcp",
+                                             senders,
+                                             0.999,
+                                             1.0001,
+                                             0.95,
+                                             0.95 * std::min(others, 300e3),
+                                             std::min(1.2 * others, 310e3)}));
             // Between Kmin and Kmax on the way, empty after the cuts.
-            add(new RdmaIncastTestCase({"dcqcn", senders, 0.95, 1.0001, 0.99, 50e3, 1600e3}));
+            add(new CongestedIncastTestCase({"dcqcn", senders, 0.95, 1.0001, 0.99, 50e3, 1600e3}));
             // A few packets, since each sender is paced.
-            add(new RdmaIncastTestCase({"hpcc", senders, 0.94, 0.96, 0.95, 0, 0.05 * PRODUCT}));
-            add(new RdmaIncastTestCase(
+            add(new CongestedIncastTestCase(
+                {"hpcc", senders, 0.94, 0.96, 0.95, 0, 0.05 * PRODUCT}));
+            add(new CongestedIncastTestCase(
                 {"power-tcp", senders, 0.95, 0.99, 0.999, 0, 0.05 * PRODUCT}));
-            add(new RdmaIncastTestCase(
+            add(new CongestedIncastTestCase(
                 {"theta-power-tcp", senders, 0.99, 1.0001, 0.999, 0, 0.15 * PRODUCT}));
             // No fixed point (Zhu et al., "ECN or delay", CoNEXT 2016), only a bound on the queue.
-            add(new RdmaIncastTestCase({"timely", senders, 0.4, 1.0001, 0.5, 0, 1e6}));
+            add(new CongestedIncastTestCase({"timely", senders, 0.4, 1.0001, 0.5, 0, 1e6}));
             // The target delay of the window that a sender then has, less the idle round trip.
             double delay = 26.106e-6;
             for (int i = 0; i < 20; i++)
@@ -342,12 +394,12 @@ class RdmaIncastTestSuite : public TestSuite
                                         std::max(0.0, 1 / std::sqrt(window) - 0.1);
             }
             const double queue = (delay - 4.2e-6) * 100e9 / 8 * 1062 / 1082;
-            add(new RdmaIncastTestCase(
+            add(new CongestedIncastTestCase(
                 {"swift", senders, 0.999, 1.0001, 0.999, 0.97 * queue, 1.03 * queue}));
         }
         for (const auto& [name, entry] : Registry<CongestionControlEntry>::All())
         {
-            add(new RdmaLossyTestCase(name));
+            add(new CongestionLossTestCase(name));
         }
     }
 };

@@ -131,7 +131,7 @@ class RdmaNetwork
         fabric = helper.Install(topology);
         if (loss > 0)
         {
-            losses = LoseFrames(fabric, loss);
+            LoseFrames(fabric, loss);
         }
         for (uint32_t host = 0; host < topology.hosts; host++)
         {
@@ -147,16 +147,6 @@ class RdmaNetwork
         }
         Simulator::Run(); // nodes initialize
         initialEvents = Simulator::GetEventCount();
-    }
-
-    /** Loses no frames any more. */
-    void EndLosses()
-    {
-        for (std::size_t i = 0; i < losses.size(); i++)
-        {
-            fabric.channels[i]->RemoveImpairments(losses[i]);
-        }
-        losses.clear();
     }
 
     ~RdmaNetwork()
@@ -216,11 +206,10 @@ class RdmaNetwork
         });
     }
 
-    Fabric fabric;                                  ///< the fabric
-    std::vector<FabricChannel::Impairments> losses; ///< of each link, if any
-    std::vector<Ptr<RdmaNic>> nics;                 ///< by host
-    std::vector<Delivery> deliveries;               ///< messages complete, in order
-    uint64_t initialEvents{0};                      ///< events before anything is sent
+    Fabric fabric;                    ///< the fabric
+    std::vector<Ptr<RdmaNic>> nics;   ///< by host
+    std::vector<Delivery> deliveries; ///< messages complete, in order
+    uint64_t initialEvents{0};        ///< events before anything is sent
 };
 
 /**
