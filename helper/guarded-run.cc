@@ -18,7 +18,8 @@ NS_LOG_COMPONENT_DEFINE("TrainingGuardedRun");
 GuardedRun::GuardedRun(const Cluster& cluster)
     : m_cluster(cluster),
       m_computing([] { return false; }),
-      m_period(std::max(Seconds(120), 1000 * cluster.GetRoundTrip()))
+      m_period(std::max(Seconds(120), 1000 * cluster.GetRoundTrip())),
+      m_deadlockPeriod(std::max(MilliSeconds(10), 100 * cluster.GetRoundTrip()))
 {
     for (uint32_t rank = 0; rank < m_cluster.GetRanks(); rank++)
     {
@@ -48,8 +49,10 @@ void
 GuardedRun::Run(const std::function<bool()>& done)
 {
     m_check = Simulator::Schedule(m_period, &GuardedRun::Check, this);
+    m_deadlockCheck = Simulator::Schedule(m_deadlockPeriod, &GuardedRun::CheckDeadlock, this);
     Simulator::Run();
     Simulator::Cancel(m_check);
+    Simulator::Cancel(m_deadlockCheck);
     if (!m_failure.empty())
     {
         throw SimulationStuck(m_failure);
@@ -60,6 +63,22 @@ GuardedRun::Run(const std::function<bool()>& done)
         throw SimulationStuck((waiting.empty() ? "no rank waits for a message" : waiting) +
                               "; nothing is left to happen");
     }
+}
+
+void
+GuardedRun::CheckDeadlock()
+{
+    const PfcDeadlock deadlock = FindPfcDeadlock(m_cluster.GetFabric());
+    if (!deadlock.cycle.empty() && deadlock.cycle == m_deadlock.cycle &&
+        deadlock.sentFrames == m_deadlock.sentFrames)
+    {
+        const std::string waiting = GetWaitingFor(0);
+        Fail((waiting.empty() ? "" : waiting + "; ") +
+             "deadlock of priority flow control: " + deadlock.cycle);
+        return;
+    }
+    m_deadlock = deadlock;
+    m_deadlockCheck = Simulator::Schedule(m_deadlockPeriod, &GuardedRun::CheckDeadlock, this);
 }
 
 void

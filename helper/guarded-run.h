@@ -6,6 +6,7 @@
 #define DISTRIBUTED_TRAINING_GUARDED_RUN_H
 
 #include "cluster.h"
+#include "pfc-deadlock.h"
 
 #include "ns3/event-id.h"
 
@@ -38,7 +39,8 @@ class SimulationStuck : public std::runtime_error
  * Runs the simulation of a cluster, and ends it when a transport gives up, when nothing is left to
  * happen, or when for a long time (120 simulated seconds, twice the
  * longest retransmission timeout of TCP, or 1000 round trips if that is longer) no
- * host has received a frame and no rank computes.
+ * host has received a frame and no rank computes; also when pauses of priority flow control wait
+ * for each other in a cycle.
  */
 class GuardedRun
 {
@@ -65,6 +67,7 @@ class GuardedRun
 
   private:
     void Check();
+    void CheckDeadlock();
     void Fail(const std::string& reason);
     uint64_t GetProgress() const;
     std::string GetWaitingFor(uint32_t first) const;
@@ -73,6 +76,9 @@ class GuardedRun
     std::function<bool()> m_computing;
     Time m_period;
     EventId m_check;
+    Time m_deadlockPeriod;
+    EventId m_deadlockCheck;
+    PfcDeadlock m_deadlock; // at the last look
     uint64_t m_progress{0};
     std::string m_failure;
 };

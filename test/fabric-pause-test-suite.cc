@@ -11,6 +11,7 @@
 #include "ns3/fabric-helper.h"
 #include "ns3/fabric-port.h"
 #include "ns3/nstime.h"
+#include "ns3/pfc-deadlock.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"
 #include "ns3/time-resolution.h"
@@ -350,6 +351,79 @@ FabricPauseTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-fabric-tests
+ * Three switches in a ring, flows that all turn the same way over two of its links: each waits for
+ * the next, and the cycle is named. On shortest paths the same traffic goes through.
+ */
+class FabricDeadlockTestCase : public TestCase
+{
+  public:
+    FabricDeadlockTestCase()
+        : TestCase("a deadlock of pauses is found")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const bool cyclic : {true, false})
+        {
+            UsePicoseconds();
+            TopologyGraph graph;
+            graph.name = "triangle";
+            graph.hosts = 3;
+            graph.switches = 3;
+            for (uint32_t i = 0; i < 3; i++)
+            {
+                graph.links.push_back({i, 3 + i, DataRate("100Gbps"), NanoSeconds(100)});
+                graph.links.push_back(
+                    {3 + i, 3 + (i + 1) % 3, DataRate("100Gbps"), NanoSeconds(100)});
+            }
+            FabricHelper helper;
+            helper.SetSwitchAttribute("BufferSize", UintegerValue(200000));
+            Fabric fabric = helper.Install(graph);
+            std::vector<std::unique_ptr<Blaster>> senders;
+            std::vector<Arrivals> arrivals(3);
+            for (uint32_t host = 0; host < 3; host++)
+            {
+                // Links of switch i: 2i to its host, 2i + 1 to the next switch (its end 0).
+                const uint32_t behind = (host + 2) % 3;
+                if (cyclic)
+                {
+                    fabric.devicesOfSwitches[host]->GetTable().SetStatic(
+                        behind,
+                        {fabric.channels[2 * host + 1]->GetPort(0).GetIndex()});
+                }
+                NoteArrivals(fabric.devices[host], arrivals[host]);
+                senders.push_back(
+                    std::make_unique<Blaster>(fabric.devices[host], behind, 1000, LOSSLESS, 5000));
+                senders.back()->Start(0);
+            }
+            Simulator::Stop(MilliSeconds(2));
+            Simulator::Run();
+            const PfcDeadlock early = FindPfcDeadlock(fabric);
+            Simulator::Stop(MilliSeconds(2));
+            Simulator::Run();
+            const PfcDeadlock late = FindPfcDeadlock(fabric);
+            NS_TEST_EXPECT_MSG_EQ(early.cycle, late.cycle, "it stays");
+            NS_TEST_EXPECT_MSG_EQ(early.sentFrames, late.sentFrames, "and nothing moves");
+            for (const std::string part :
+                 {"switch0 -> switch1", "switch1 -> switch2", "(priority 3)"})
+            {
+                NS_TEST_EXPECT_MSG_EQ((late.cycle.find(part) != std::string::npos),
+                                      cyclic,
+                                      late.cycle << ": " << part);
+            }
+            for (const Arrivals& ofHost : arrivals)
+            {
+                NS_TEST_EXPECT_MSG_EQ((ofHost.size() == 5000), !cyclic, "all arrive, or not");
+            }
+            Simulator::Destroy();
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-fabric-tests
  * The suite.
  */
 class FabricPauseTestSuite : public TestSuite
@@ -359,6 +433,7 @@ class FabricPauseTestSuite : public TestSuite
         : TestSuite("distributed-training-fabric-pause", TestSuite::Type::UNIT)
     {
         const auto add = [this](TestCase* test) { AddTestCase(test); };
+        add(new FabricDeadlockTestCase);
         add(new FabricIncastTestCase(15, 100 * GIGA, 1000000, 4158, 2000000, true));
         add(new FabricIncastTestCase(15, 400 * GIGA, 1000000, 4158, 8000000, true));
         add(new FabricIncastTestCase(31, 400 * GIGA, 100000, 9216, 4000000, true));
