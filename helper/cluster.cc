@@ -132,6 +132,10 @@ ClusterOptions::AddTo(ProgramOptions& options, const std::string& algorithmOptio
                       "rdma: " + Registry<CongestionControlEntry>::Names() +
                           "; tcp: a TypeId such as ns3::TcpDctcp; auto: dcqcn, ns3::TcpCubic",
                       congestionControl);
+    options.AddChoice("recovery",
+                      "what RDMA sends again after a loss",
+                      recovery,
+                      {"go-back-n", "selective-repeat"});
     std::string algorithms;
     for (const auto& [name, entry] : Registry<CollectiveAlgorithm>::All())
     {
@@ -265,6 +269,7 @@ Cluster::InstallRdma()
         nic->SetAttribute("Mtu", UintegerValue(m_mtu));
         nic->SetAttribute("CongestionControl", TypeIdValue(entry.getTypeId()));
         nic->SetAttribute("BaseRoundTrip", TimeValue(std::max(GetRoundTrip(), TimeStep(1))));
+        nic->SetAttribute("LossRecovery", StringValue(m_options.recovery));
         nic->SetAttribute("PathHops", UintegerValue(m_pathHops));
         // A timeout below the round trip would send everything twice.
         if (nic->GetTimeout() < 4 * GetRoundTrip())

@@ -106,6 +106,7 @@ class TrainingJob(Program):
         pcap: Path | None = None,
         transport: str | None = None,
         congestion_control: str | None = None,
+        recovery: str | None = None,
         collective: str | None = None,
         servers: int | None = None,
         seed: int | None = None,
@@ -140,6 +141,7 @@ class TrainingJob(Program):
             transport: "rdma" or "tcp".
             congestion_control: a name such as "dcqcn" or "hpcc" with rdma, a TypeId such as "ns3::TcpDctcp" with
                 tcp, or "auto".
+            recovery: of RDMA, "go-back-n" or "selective-repeat".
             collective: algorithm of the collectives, "ring" or "parameter-server".
             servers: shards of the parameter server, kept by as many of the ranks.
             seed: ns-3's RngSeed.
