@@ -65,7 +65,7 @@ RdmaDatagramQueuePair::SendDatagram(uint32_t endpoint,
                                      << ")");
     Frame* frame = Frame::Allocate(FrameKind::ROCE_DATA);
     frame->opcode = withImmediate ? UD_SEND_ONLY_IMMEDIATE : UD_SEND_ONLY;
-    frame->immediate = immediate;
+    frame->immediate = withImmediate ? immediate : 0;
     frame->payloadBytes = bytes;
     frame->payload = std::move(payload);
     frame->payloadOffset = payloadOffset;

@@ -177,6 +177,7 @@ RdmaQueuePair::Post(Request request)
     }
     m_counters.postedMessages++;
     const uint64_t mtu = m_nic.GetMtu();
+    request.immediate = request.withImmediate ? request.immediate : 0;
     request.firstPsn = m_postedPsn;
     request.packets = std::max<uint64_t>(1, (request.bytes + mtu - 1) / mtu);
     const uint64_t packets = request.packets;

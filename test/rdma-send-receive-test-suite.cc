@@ -1,0 +1,453 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "rdma-test-common.h"
+
+#include "ns3/fabric-frame.h"
+#include "ns3/nstime.h"
+#include "ns3/rdma-line-rate.h"
+#include "ns3/rdma-nic.h"
+#include "ns3/rdma-queue-pair.h"
+#include "ns3/roce-wire-format.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/test.h"
+#include "ns3/uinteger.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace ns3;
+using namespace ns3::training;
+using namespace ns3::training::tests;
+
+namespace
+{
+
+constexpr uint32_t MTU = 4096;
+constexpr int64_t DELAY = MICROSECOND;
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * @param frame bytes
+ * @return from the start of its transmission to its arrival over the link, ps
+ */
+int64_t
+OneWay(uint32_t frame)
+{
+    return LineTime(frame + 8, 100 * GIGA) + DELAY;
+}
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * @param recovery its name
+ * @param rnrRetryLimit refusals before an error
+ * @return sets attributes of a NIC
+ */
+std::function<void(RdmaNic&)>
+Configure(const std::string& recovery, uint32_t rnrRetryLimit = 7)
+{
+    return [recovery, rnrRetryLimit](RdmaNic& nic) {
+        nic.SetAttribute("LossRecovery", StringValue(recovery));
+        nic.SetAttribute("RnrRetryLimit", UintegerValue(rnrRetryLimit));
+    };
+}
+
+/** Notes the number of a work request that is complete. */
+void
+NoteNumber(std::vector<uint64_t>* numbers, uint32_t, uint64_t number)
+{
+    numbers->push_back(number);
+}
+
+} // namespace
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * The packets of SENDs: opcodes, sizes and numbers; and the message at the receiver.
+ */
+class RdmaSendTestCase : public TestCase
+{
+  public:
+    RdmaSendTestCase()
+        : TestCase("packets of a SEND")
+    {
+    }
+
+  private:
+    void DoRun() override;
+};
+
+void
+RdmaSendTestCase::DoRun()
+{
+    /** A message and its packets. */
+    struct Example
+    {
+        uint64_t bytes;
+        bool withImmediate;
+        std::vector<uint8_t> opcodes;
+        std::vector<uint32_t> frames;
+    };
+
+    // A frame is 62 bytes longer than its padded payload, with immediate data 66; 64 at least.
+    const std::vector<Example> examples{{0, false, {SEND_ONLY}, {64}},
+                                        {0, true, {SEND_ONLY_IMMEDIATE}, {66}},
+                                        {1, false, {SEND_ONLY}, {66}},
+                                        {MTU, false, {SEND_ONLY}, {MTU + 62}},
+                                        {MTU, true, {SEND_ONLY_IMMEDIATE}, {MTU + 66}},
+                                        {MTU + 1, false, {SEND_FIRST, SEND_LAST}, {MTU + 62, 66}},
+                                        {3 * MTU,
+                                         true,
+                                         {SEND_FIRST, SEND_MIDDLE, SEND_LAST_IMMEDIATE},
+                                         {MTU + 62, MTU + 62, MTU + 66}}};
+    RdmaNetwork network(MakeChain(1, 100 * GIGA, DELAY));
+    RdmaQueuePair& sender = network.Connect(0, 1, 1);
+    std::vector<uint8_t> opcodes;
+    std::vector<uint32_t> frames;
+    std::vector<uint32_t> numbers;
+    network.SetTap(1, [&](Frame& frame) {
+        opcodes.push_back(frame.opcode);
+        frames.push_back(frame.bytes);
+        return false;
+    });
+    network.SetTap(0, [&](Frame& frame) {
+        numbers.push_back(frame.messageNumber);
+        return false;
+    });
+    for (std::size_t i = 0; i < examples.size(); i++)
+    {
+        const Example& example = examples[i];
+        opcodes.clear();
+        frames.clear();
+        sender.Send(example.bytes, nullptr, 0, 77, example.withImmediate);
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ((opcodes == example.opcodes), true, "opcodes of example " << i);
+        NS_TEST_EXPECT_MSG_EQ((frames == example.frames), true, "frames of example " << i);
+        NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), i + 1, "delivered");
+        const RdmaMessage& message = network.deliveries.back().message;
+        NS_TEST_EXPECT_MSG_EQ(message.bytes, example.bytes, "size");
+        NS_TEST_EXPECT_MSG_EQ(message.isSend, true, "kind");
+        NS_TEST_EXPECT_MSG_EQ(message.hasImmediate, example.withImmediate, "immediate data");
+        NS_TEST_EXPECT_MSG_EQ((message.immediate == 77), example.withImmediate, "its value");
+        NS_TEST_EXPECT_MSG_EQ((message.payload == nullptr), true, "virtual");
+        NS_TEST_EXPECT_MSG_EQ(numbers.back(), i + 1, "the answer counts messages (MSN)");
+    }
+    // SENDs and WRITEs mixed arrive in order.
+    network.deliveries.clear();
+    for (uint32_t i = 0; i < 20; i++)
+    {
+        i % 3 == 0 ? sender.Send(i * 1000, nullptr, 0, 0, false)
+                   : sender.Write(i, i * 1000, nullptr, 0, 0, false);
+    }
+    Simulator::Run();
+    NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), 20, "all arrive");
+    for (uint32_t i = 0; i < 20; i++)
+    {
+        const RdmaMessage& message = network.deliveries[i].message;
+        NS_TEST_EXPECT_MSG_EQ(message.bytes, i * 1000, "in order");
+        NS_TEST_EXPECT_MSG_EQ(message.isSend, (i % 3 == 0), "kind");
+        NS_TEST_EXPECT_MSG_EQ(message.address, (i % 3 == 0 ? 0 : i), "address");
+    }
+}
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * Work requests complete at the sender in the order of posting, when the acknowledgement of their
+ * last packet has arrived.
+ */
+class RdmaCompletionTestCase : public TestCase
+{
+  public:
+    RdmaCompletionTestCase()
+        : TestCase("completion of work requests")
+    {
+    }
+
+  private:
+    void DoRun() override;
+};
+
+void
+RdmaCompletionTestCase::DoRun()
+{
+    {
+        RdmaNetwork network(MakeChain(1, 100 * GIGA, DELAY));
+        RdmaQueuePair& sender = network.Connect(0, 1, 1);
+        std::vector<std::pair<int64_t, uint64_t>> completions;
+        sender.SetCompletionHandler(
+            [&](uint64_t number) { completions.emplace_back(PicosecondsNow(), number); });
+        std::vector<uint64_t> traced;
+        network.nics[0]->TraceConnectWithoutContext("Completion",
+                                                    MakeBoundCallback(&NoteNumber, &traced));
+        NS_TEST_EXPECT_MSG_EQ(sender.Send(1000, nullptr, 0, 0, false), 0, "numbers");
+        NS_TEST_EXPECT_MSG_EQ(sender.Write(0, 2 * MTU, nullptr, 0, 0, false, false), 1, "count");
+        NS_TEST_EXPECT_MSG_EQ(sender.Write(0, 1, nullptr, 0, 0, true), 2, "from 0");
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(completions.size(), 2, "one is not signaled");
+        NS_TEST_EXPECT_MSG_EQ(completions[0].second, 0, "in order");
+        NS_TEST_EXPECT_MSG_EQ(completions[1].second, 2, "in order");
+        NS_TEST_EXPECT_MSG_EQ(completions[0].first, OneWay(1062) + OneWay(66), "a round trip");
+        const int64_t before = LineTime(1062 + 20 + 2 * (MTU + 82) + 16, 100 * GIGA);
+        NS_TEST_EXPECT_MSG_EQ(completions[1].first,
+                              before + OneWay(62 + 16 + 4 + 4) + OneWay(66),
+                              "likewise");
+        NS_TEST_EXPECT_MSG_EQ(traced.size(), 3, "the trace has all");
+        NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().completedMessages, 3, "as the counter");
+    }
+    // One acknowledgement covers several; a handler may post.
+    {
+        RdmaNetwork network(MakeChain(1, 100 * GIGA, DELAY));
+        RdmaQueuePair& sender = network.Connect(0, 1, 1);
+        uint32_t lost = 3;
+        network.SetTap(0, [&](Frame&) { return lost > 0 ? lost-- > 0 : false; });
+        std::vector<uint64_t> completions;
+        sender.SetCompletionHandler([&](uint64_t number) {
+            completions.push_back(number);
+            if (number < 4)
+            {
+                sender.Send(100, nullptr, 0, 0, false);
+            }
+        });
+        for (uint32_t i = 0; i < 4; i++)
+        {
+            sender.Send(100, nullptr, 0, 0, false);
+        }
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ((completions == std::vector<uint64_t>{0, 1, 2, 3, 4, 5, 6, 7}),
+                              true,
+                              "all, in order");
+        NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().timeouts, 0, "the fourth covers all");
+        NS_TEST_EXPECT_MSG_EQ(network.deliveries.size(), 8, "delivered");
+    }
+}
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * A receiver that has posted no receive refuses: when the sender tries again, and when it gives up.
+ */
+class RdmaReceiverNotReadyTestCase : public TestCase
+{
+  public:
+    /** @param recovery from losses */
+    explicit RdmaReceiverNotReadyTestCase(const std::string& recovery)
+        : TestCase("receiver not ready, " + recovery),
+          m_recovery(recovery)
+    {
+    }
+
+  private:
+    void DoRun() override;
+
+    std::string m_recovery;
+};
+
+void
+RdmaReceiverNotReadyTestCase::DoRun()
+{
+    const TopologyGraph graph = MakeChain(1, 100 * GIGA, DELAY);
+    constexpr int64_t WAIT = 640 * MICROSECOND; // timer code 12
+    const int64_t attempt = OneWay(1062) + OneWay(66) + WAIT;
+
+    // The receive comes after 3 ms: the first attempt after that succeeds.
+    {
+        RdmaNetwork network(graph, RdmaLineRate::GetTypeId(), Configure(m_recovery));
+        RdmaQueuePair& sender = network.Connect(0, 1, 1);
+        RdmaQueuePair& receiver = network.Get(1, 1);
+        receiver.PostReceive(0);
+        sender.Send(1000, nullptr, 0, 0, false);
+        sender.Send(1000, nullptr, 0, 0, false);
+        In(3 * MILLISECOND, [&]() { receiver.PostReceive(2); });
+        Simulator::Run();
+        const int64_t attempts = (3 * MILLISECOND - OneWay(1062)) / attempt + 1;
+        NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), 2, "both arrive");
+        NS_TEST_EXPECT_MSG_EQ(network.deliveries[0].time,
+                              attempts * attempt + OneWay(1062),
+                              "after so many attempts");
+        NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().receivedRefusals,
+                              static_cast<uint64_t>(attempts),
+                              "refused");
+        NS_TEST_EXPECT_MSG_EQ(receiver.GetCounters().refusedPackets,
+                              static_cast<uint64_t>(attempts),
+                              "refused");
+        NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().timeouts, 0, "no timeout");
+        NS_TEST_EXPECT_MSG_EQ(receiver.GetCounters().sentNaks, 0, "and no gap");
+    }
+
+    // It never comes: no end of it by default, an error with a limit.
+    for (const uint32_t limit : {0u, 2u, 6u, 7u})
+    {
+        RdmaNetwork network(graph, RdmaLineRate::GetTypeId(), Configure(m_recovery, limit));
+        RdmaQueuePair& sender = network.Connect(0, 1, 1);
+        network.Get(1, 1).PostReceive(0);
+        std::vector<std::string> errors;
+        int64_t when = 0;
+        sender.SetErrorHandler([&](const std::string& reason) {
+            errors.push_back(reason);
+            when = PicosecondsNow();
+        });
+        sender.Send(1000, nullptr, 0, 0, false);
+        sender.Send(1000, nullptr, 0, 0, false);
+        Simulator::Stop(MilliSeconds(100));
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(network.deliveries.size(), 0, "nothing is delivered");
+        NS_TEST_ASSERT_MSG_EQ(errors.size(), (limit < 7 ? 1 : 0), "an error, limit " << limit);
+        if (limit < 7)
+        {
+            NS_TEST_EXPECT_MSG_EQ(
+                errors[0],
+                "queue pair 1 to endpoint 1: receiver not ready, retry limit of " +
+                    std::to_string(limit) + " reached",
+                "which says why");
+            NS_TEST_EXPECT_MSG_EQ(when, (limit + 1) * attempt - WAIT, "at the last refusal");
+        }
+        else
+        {
+            NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().receivedRefusals,
+                                  static_cast<uint64_t>((100 * MILLISECOND + WAIT) / attempt),
+                                  "refused all the time");
+        }
+    }
+
+    // What takes a receive: a SEND with its first packet, immediate data with the last of a WRITE.
+    {
+        RdmaNetwork network(graph, RdmaLineRate::GetTypeId(), Configure(m_recovery));
+        RdmaQueuePair& sender = network.Connect(0, 1, 1);
+        RdmaQueuePair& receiver = network.Get(1, 1);
+        receiver.PostReceive(2);
+        sender.Write(0, 3 * MTU, nullptr, 0, 0, false);
+        sender.Send(3 * MTU, nullptr, 0, 0, true);
+        sender.Write(0, 3 * MTU, nullptr, 0, 0, true);
+        sender.Write(0, 3 * MTU, nullptr, 0, 0, false);
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(network.deliveries.size(), 4, "two take one");
+        NS_TEST_EXPECT_MSG_EQ(receiver.GetCounters().refusedPackets, 0, "nothing is refused");
+        sender.Write(0, 3 * MTU, nullptr, 0, 0, true); // packets 12 to 14
+        In(MICROSECOND * 100, [&]() {
+            NS_TEST_EXPECT_MSG_EQ(receiver.GetCounters().receivedPackets, 14, "two accepted");
+            NS_TEST_EXPECT_MSG_EQ(receiver.GetCounters().refusedPackets, 1, "the last one not");
+            receiver.PostReceive(1);
+            sender.Send(3 * MTU, nullptr, 0, 0, false);
+        });
+        In(MILLISECOND, [&]() {
+            NS_TEST_EXPECT_MSG_EQ(network.deliveries.size(), 5, "the WRITE is complete");
+            NS_TEST_EXPECT_MSG_EQ(receiver.GetCounters().receivedPackets, 15, "accepted");
+            NS_TEST_EXPECT_MSG_EQ(receiver.GetCounters().refusedPackets, 2, "the SEND's first not");
+            receiver.PostReceive(1);
+        });
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(network.deliveries.size(), 6, "and the SEND");
+        NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().timeouts, 0, "no timeout");
+    }
+
+    // A SEND waits behind a lost packet, and finds no receive when the gap is filled.
+    {
+        RdmaNetwork network(graph, RdmaLineRate::GetTypeId(), Configure(m_recovery));
+        RdmaQueuePair& sender = network.Connect(0, 1, 1);
+        RdmaQueuePair& receiver = network.Get(1, 1);
+        receiver.PostReceive(0);
+        bool lose = true;
+        network.SetTap(1, [&](Frame&) { return std::exchange(lose, false); });
+        sender.Write(0, 1000, nullptr, 0, 0, false);
+        sender.Send(1000, nullptr, 0, 0, false);
+        sender.Send(1000, nullptr, 0, 0, false);
+        In(100 * MICROSECOND, [&]() {
+            NS_TEST_EXPECT_MSG_EQ(network.deliveries.size(), 1, "the WRITE");
+            receiver.PostReceive(2);
+        });
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(network.deliveries.size(), 3, "all");
+        NS_TEST_EXPECT_MSG_EQ(receiver.GetCounters().refusedPackets, 1, "one refusal");
+        NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().receivedRefusals, 1, "which arrives");
+        NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().timeouts, 0, "no timeout");
+        NS_TEST_EXPECT_MSG_GT(network.deliveries[1].time, WAIT, "after the wait");
+        NS_TEST_EXPECT_MSG_LT(network.deliveries[2].time, WAIT + 20 * MICROSECOND, "at once then");
+    }
+
+    // The refusal is lost: the timer repairs it.
+    {
+        RdmaNetwork network(graph, RdmaLineRate::GetTypeId(), Configure(m_recovery));
+        RdmaQueuePair& sender = network.Connect(0, 1, 1);
+        network.Get(1, 1).PostReceive(0);
+        bool lose = true;
+        network.SetTap(0, [&](Frame&) { return std::exchange(lose, false); });
+        sender.Send(1000, nullptr, 0, 0, false);
+        In(10 * MICROSECOND, [&]() { network.Get(1, 1).PostReceive(1); });
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(network.deliveries.size(), 1, "delivered");
+        NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().timeouts, 1, "after a timeout");
+    }
+}
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * The waiting times that the codes of an RNR NAK stand for.
+ */
+class RdmaRnrTimerTestCase : public TestCase
+{
+  public:
+    RdmaRnrTimerTestCase()
+        : TestCase("codes of the RNR timer")
+    {
+    }
+
+  private:
+    void DoRun() override;
+};
+
+void
+RdmaRnrTimerTestCase::DoRun()
+{
+    // IB specification volume 1, table "encoding for RNR NAK timer field", units of 10 us.
+    const std::vector<int64_t> times{65536, 1,    2,    3,     4,     6,     8,     12,
+                                     16,    24,   32,   48,    64,    96,    128,   192,
+                                     256,   384,  512,  768,   1024,  1536,  2048,  3072,
+                                     4096,  6144, 8192, 12288, 16384, 24576, 32768, 49152};
+    for (uint32_t code = 0; code < 32; code++)
+    {
+        RdmaNetwork network(
+            MakeChain(1, 100 * GIGA, DELAY),
+            RdmaLineRate::GetTypeId(),
+            [code](RdmaNic& nic) { nic.SetAttribute("MinRnrTimer", UintegerValue(code)); });
+        RdmaQueuePair& sender = network.Connect(0, 1, 1);
+        network.Get(1, 1).PostReceive(0);
+        std::vector<uint8_t> syndromes;
+        network.SetTap(0, [&](Frame& frame) {
+            syndromes.push_back(frame.syndrome);
+            network.Get(1, 1).PostReceive(1);
+            return false;
+        });
+        sender.Send(1000, nullptr, 0, 0, false);
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), 1, "delivered");
+        NS_TEST_EXPECT_MSG_EQ(network.deliveries[0].time,
+                              2 * OneWay(1062) + OneWay(66) + times[code] * 10 * MICROSECOND,
+                              "after the time of code " << code);
+        NS_TEST_EXPECT_MSG_EQ(uint32_t{syndromes.at(0)}, (0x20 | code), "syndrome");
+        NS_TEST_EXPECT_MSG_EQ(uint32_t{syndromes.at(1)}, 0x1f, "then an acknowledgement");
+    }
+}
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * The suite.
+ */
+class RdmaSendReceiveTestSuite : public TestSuite
+{
+  public:
+    RdmaSendReceiveTestSuite()
+        : TestSuite("distributed-training-rdma-send-receive", TestSuite::Type::UNIT)
+    {
+        const auto add = [this](TestCase* test) { AddTestCase(test); };
+        add(new RdmaSendTestCase);
+        add(new RdmaCompletionTestCase);
+        add(new RdmaReceiverNotReadyTestCase("go-back-n"));
+        add(new RdmaReceiverNotReadyTestCase("selective-repeat"));
+        add(new RdmaRnrTimerTestCase);
+    }
+};
+
+/// The suite, registered.
+static RdmaSendReceiveTestSuite g_rdmaSendReceiveTestSuite;
