@@ -121,6 +121,12 @@ ClusterOptions::AddNetworkTo(ProgramOptions& options)
                     "from the death or return of a link to new routes",
                     rerouteDelay);
     options.AddString("pcap", "prefix of capture files, one a port: PREFIX-host3-0.pcap", pcap);
+    std::vector<std::string> recoveries;
+    for (const auto& [name, entry] : Registry<LossRecoveryEntry>::All())
+    {
+        recoveries.push_back(name);
+    }
+    options.AddChoice("recovery", "what RDMA sends again after a loss", recovery, recoveries);
 }
 
 void
@@ -132,10 +138,6 @@ ClusterOptions::AddTo(ProgramOptions& options, const std::string& algorithmOptio
                       "rdma: " + Registry<CongestionControlEntry>::Names() +
                           "; tcp: a TypeId such as ns3::TcpDctcp; auto: dcqcn, ns3::TcpCubic",
                       congestionControl);
-    options.AddChoice("recovery",
-                      "what RDMA sends again after a loss",
-                      recovery,
-                      {"go-back-n", "selective-repeat"});
     std::string algorithms;
     for (const auto& [name, entry] : Registry<CollectiveAlgorithm>::All())
     {
@@ -156,6 +158,11 @@ Cluster::Cluster(const ClusterOptions& options)
     if (!rdma && m_options.transport != "tcp")
     {
         throw ConfigurationError("--transport='" + m_options.transport + "' (allowed: rdma, tcp)");
+    }
+    if (!rdma && m_options.recovery != ClusterOptions().recovery)
+    {
+        throw ConfigurationError("--recovery=" + m_options.recovery +
+                                 " (allowed with --transport=rdma only)");
     }
     if (m_options.congestionControl == "auto")
     {
@@ -268,13 +275,19 @@ Cluster::InstallRdma()
         auto nic = CreateObject<RdmaNic>();
         nic->SetAttribute("Mtu", UintegerValue(m_mtu));
         nic->SetAttribute("CongestionControl", TypeIdValue(entry.getTypeId()));
-        nic->SetAttribute("BaseRoundTrip", TimeValue(std::max(GetRoundTrip(), TimeStep(1))));
         nic->SetAttribute("LossRecovery", StringValue(m_options.recovery));
+        nic->SetAttribute("BaseRoundTrip", TimeValue(std::max(GetRoundTrip(), TimeStep(1))));
         nic->SetAttribute("PathHops", UintegerValue(m_pathHops));
         // A timeout below the round trip would send everything twice.
         if (nic->GetTimeout() < 4 * GetRoundTrip())
         {
             nic->SetAttribute("RetransmissionTimeout", TimeValue(4 * GetRoundTrip()));
+        }
+        if (nic->GetTimeoutLow() < 4 * GetRoundTrip())
+        {
+            nic->SetAttribute("TimeoutHigh",
+                              TimeValue(std::max(nic->GetTimeoutHigh(), 12 * GetRoundTrip())));
+            nic->SetAttribute("TimeoutLow", TimeValue(4 * GetRoundTrip()));
         }
         nic->Attach(m_fabric.devices[rank]);
         m_fabric.hosts.Get(rank)->AggregateObject(nic);

@@ -38,7 +38,7 @@ struct ClusterOptions
     std::string pcap;                      ///< prefix of capture files, or empty: none
     std::string transport{"rdma"};         ///< rdma or tcp
     std::string congestionControl{"auto"}; ///< auto: dcqcn or ns3::TcpCubic
-    std::string recovery{"go-back-n"};     ///< of RDMA: go-back-n or selective-repeat
+    std::string recovery{"go-back-n"};     ///< RDMA: what is sent again after a loss
     std::string algorithm{"ring"};         ///< of the collectives
     uint64_t servers{1};                   ///< parameter server: shards
 

@@ -75,9 +75,9 @@ class CollectiveBenchmark(Program):
         fault: str | None = None,
         reroute_delay: Duration | None = None,
         pcap: Path | None = None,
+        recovery: str | None = None,
         transport: str | None = None,
         congestion_control: str | None = None,
-        recovery: str | None = None,
         algorithm: str | None = None,
         servers: int | None = None,
         seed: int | None = None,
@@ -102,10 +102,10 @@ class CollectiveBenchmark(Program):
             fault: "TARGET:ITEM,...", such as "host3-switch0:loss=0.01"; several with ";" between.
             reroute_delay: from the death or return of a link to new routes.
             pcap: prefix of capture files, one a port: PREFIX-host3-0.pcap.
+            recovery: what RDMA sends again after a loss, "go-back-n" or "selective-repeat".
             transport: "rdma" or "tcp".
             congestion_control: a name such as "dcqcn" or "hpcc" with rdma, a TypeId such as "ns3::TcpDctcp" with
                 tcp, or "auto".
-            recovery: of RDMA, "go-back-n" or "selective-repeat".
             algorithm: algorithm of the collectives, "ring" or "parameter-server".
             servers: shards of the parameter server, kept by as many of the ranks.
             seed: ns-3's RngSeed.

@@ -119,7 +119,7 @@ def test_options(program, name, tables):
     if name != "training-job":
         del documented["collective"]
     if name == "fabric-benchmark":
-        del documented["transport"], documented["recovery"], documented["servers"]
+        del documented["transport"], documented["servers"]
     assert documented == read_usage(program, name)
 
 
