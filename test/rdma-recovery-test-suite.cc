@@ -12,6 +12,7 @@
 #include "ns3/rdma-queue-pair.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/simulator.h"
+#include "ns3/string.h"
 #include "ns3/test.h"
 #include "ns3/topology-graph.h"
 #include "ns3/uinteger.h"
@@ -348,13 +349,17 @@ RdmaSlowSenderTestCase::DoRun()
 class RdmaPsnWrapTestCase : public TestCase
 {
   public:
-    RdmaPsnWrapTestCase()
-        : TestCase("packet sequence numbers wrap at 2^24")
+    /** @param recovery from losses */
+    explicit RdmaPsnWrapTestCase(const std::string& recovery)
+        : TestCase("packet sequence numbers wrap at 2^24, " + recovery),
+          m_recovery(recovery)
     {
     }
 
   private:
     void DoRun() override;
+
+    std::string m_recovery;
 };
 
 void
@@ -364,9 +369,11 @@ RdmaPsnWrapTestCase::DoRun()
     // answers travel.
     constexpr uint64_t WRAP = 1 << 24;
     constexpr uint64_t PACKETS = WRAP + 1000;
-    RdmaNetwork network(MakeChain(1, GIGA, 1000), RdmaLineRate::GetTypeId(), [](RdmaNic& nic) {
+    RdmaNetwork network(MakeChain(1, GIGA, 1000), RdmaLineRate::GetTypeId(), [this](RdmaNic& nic) {
         nic.SetAttribute("Mtu", UintegerValue(1));
         nic.SetAttribute("AckInterval", UintegerValue(1 << 16));
+        nic.SetAttribute("InFlightLimit", UintegerValue(1 << 23));
+        nic.SetAttribute("LossRecovery", StringValue(m_recovery));
     });
     RdmaQueuePair& sender = network.Connect(0, 1, 1);
     RdmaQueuePair& receiver = network.Get(1, 1);
@@ -375,14 +382,20 @@ RdmaPsnWrapTestCase::DoRun()
     std::set<uint64_t> lose{WRAP - 3, WRAP, WRAP + 70};
     uint64_t index = 0; // of the next packet, unwrapped
     uint64_t wrong = 0;
+    uint64_t again = 0;
     const auto step = [&]() {
         // Small steps about the wrap, so that not much is out of order.
         const uint64_t end = index + (index < WRAP - 200 ? WRAP - 100 - index : 50);
         while (sender.CanSend() && index < end)
         {
             Frame* frame = sender.MakeFrame(PicosecondsNow());
-            wrong += frame->psn != index % WRAP;
-            if (lose.erase(index))
+            const uint64_t behind = (index - frame->psn) % WRAP;
+            const uint64_t psn = index - behind;
+            wrong += behind > 200;
+            again += behind > 0;
+            // Go-back-N goes on from there, selective repeat from where it was.
+            index = behind == 0 || m_recovery == "go-back-n" ? psn + 1 : index;
+            if (lose.erase(psn))
             {
                 Frame::Free(frame);
             }
@@ -390,34 +403,34 @@ RdmaPsnWrapTestCase::DoRun()
             {
                 receiver.Receive(frame);
             }
-            index++;
         }
     };
-    network.SetTap(0, [&](Frame& frame) {
-        if (frame.syndrome == SYNDROME_NAK_SEQUENCE)
-        {
-            // It goes back to the number the NAK names.
-            index -= (index - frame.psn) % WRAP;
-        }
-        return false;
-    });
     for (int64_t i = 0; i < 100; i++)
     {
         In(i * 50 * MICROSECOND, step);
     }
     Simulator::Stop(MilliSeconds(20));
     Simulator::Run();
+    const QueuePairCounters& sent = sender.GetCounters();
+    const QueuePairCounters& received = receiver.GetCounters();
     NS_TEST_EXPECT_MSG_EQ(wrong, 0, "the wire carries the low 24 bits, in order");
     NS_TEST_EXPECT_MSG_EQ(lose.size(), 0, "all that was to be lost has been");
     NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), 1, "the message arrives");
     NS_TEST_EXPECT_MSG_EQ(network.deliveries[0].message.bytes, PACKETS, "whole");
-    NS_TEST_EXPECT_MSG_EQ(receiver.GetCounters().receivedPackets, PACKETS, "accepted");
-    NS_TEST_EXPECT_MSG_EQ(receiver.GetCounters().sentNaks, 3, "a NAK for each gap");
-    NS_TEST_EXPECT_MSG_EQ(receiver.GetCounters().duplicatePackets, 0, "nothing taken for old");
-    NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().timeouts, 0, "no timeout");
-    NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().sentPackets,
-                          PACKETS + sender.GetCounters().retransmittedPackets,
-                          "sent");
+    NS_TEST_EXPECT_MSG_EQ(received.receivedPackets, PACKETS, "accepted");
+    NS_TEST_EXPECT_MSG_EQ(received.duplicatePackets, 0, "nothing taken for old");
+    NS_TEST_EXPECT_MSG_EQ(sent.timeouts, 0, "no timeout");
+    NS_TEST_EXPECT_MSG_EQ(sent.sentPackets, PACKETS + sent.retransmittedPackets, "sent");
+    if (m_recovery == "go-back-n")
+    {
+        NS_TEST_EXPECT_MSG_EQ(received.sentNaks, 3, "a NAK for each gap");
+        NS_TEST_EXPECT_MSG_EQ(again, 3, "goes back for each");
+    }
+    else
+    {
+        NS_TEST_EXPECT_MSG_EQ(sent.retransmittedPackets, 3, "sent again");
+        NS_TEST_EXPECT_MSG_EQ(again, 3, "likewise");
+    }
 }
 
 /**
@@ -444,7 +457,8 @@ class RdmaRecoveryTestSuite : public TestSuite
         add(new RdmaGoBackNTestCase(1000, 5 * MICROSECOND, {0, 100, 999}));
         add(new RdmaTimeoutTestCase);
         add(new RdmaSlowSenderTestCase);
-        add(new RdmaPsnWrapTestCase);
+        add(new RdmaPsnWrapTestCase("go-back-n"));
+        add(new RdmaPsnWrapTestCase("selective-repeat"));
     }
 };
 

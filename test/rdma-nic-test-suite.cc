@@ -1,0 +1,471 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "rdma-test-common.h"
+
+#include "ns3/callback.h"
+#include "ns3/data-rate.h"
+#include "ns3/fabric-frame.h"
+#include "ns3/fabric-port.h"
+#include "ns3/nstime.h"
+#include "ns3/rdma-datagram-queue-pair.h"
+#include "ns3/rdma-line-rate.h"
+#include "ns3/rdma-nic.h"
+#include "ns3/rdma-queue-pair.h"
+#include "ns3/rdma-send-scheduler.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/test.h"
+#include "ns3/time-resolution.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <deque>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+using namespace ns3;
+using namespace ns3::training;
+using namespace ns3::training::tests;
+
+namespace
+{
+
+constexpr uint32_t MTU = 4096;
+constexpr int64_t DELAY = MICROSECOND;
+constexpr int64_t PACKET_BITS = 8 * (MTU + 82); // on the line, in the middle of a message
+
+/** Notes a traced rate. */
+void
+NoteRate(std::vector<std::pair<int64_t, double>>* rates, uint32_t, double rate)
+{
+    rates->emplace_back(PicosecondsNow(), rate);
+}
+
+/** Notes a traced retransmission. */
+void
+NotePsn(std::vector<uint64_t>* psns, uint32_t, uint64_t psn)
+{
+    psns->push_back(psn);
+}
+
+} // namespace
+
+/** @ingroup distributed-training-rdma-tests A rate that changes with each CNP. */
+class SteppedRate : public RdmaCongestionControl
+{
+  public:
+    /** @return the type */
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("ns3::training::tests::SteppedRate")
+                                .SetParent<RdmaCongestionControl>()
+                                .SetGroupName("DistributedTraining")
+                                .AddConstructor<SteppedRate>();
+        return tid;
+    }
+
+    void Initialize(const Path&) override
+    {
+    }
+
+    double GetRate(int64_t) override
+    {
+        return rates.front();
+    }
+
+    void OnCnp(int64_t) override
+    {
+        rates.pop_front();
+    }
+
+    std::deque<double> rates{1e9}; ///< now, after the next CNP, ... bit/s
+};
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * A change of rate acts on the packet that waits: it is sent when the one before has been paid for
+ * at the new rate, at the earliest now.
+ */
+class RdmaRateChangeTestCase : public TestCase
+{
+  public:
+    RdmaRateChangeTestCase()
+        : TestCase("a new rate acts on the waiting packet")
+    {
+    }
+
+  private:
+    void DoRun() override;
+};
+
+void
+RdmaRateChangeTestCase::DoRun()
+{
+    /** Rates, when they change, and when the waiting packet goes. */
+    struct Example
+    {
+        std::vector<double> rates;    ///< bit/s
+        std::vector<int64_t> changes; ///< to the second, third, ..., since the packet before, ps
+        int64_t next;                 ///< when the next packet goes, since the packet before, ps
+    };
+
+    // At 1 Gbit/s a packet takes 33.424 us.
+    const int64_t unit = PACKET_BITS * 1000;
+    const std::vector<Example> examples{
+        {{1e9}, {}, unit},
+        {{1e9, 2e9}, {5 * MICROSECOND}, unit / 2},
+        {{1e9, 2e9}, {20 * MICROSECOND}, 20 * MICROSECOND}, // overdue at the new rate
+        {{1e9, 0.5e9}, {5 * MICROSECOND}, 2 * unit},
+        {{1e9, 0.5e9, 1e9}, {5 * MICROSECOND, 10 * MICROSECOND}, unit},
+        {{1e9, 2e9, 1e9}, {5 * MICROSECOND, 10 * MICROSECOND}, unit},
+        {{1e9, 2e9, 0.25e9, 4e9}, {2 * MICROSECOND, 4 * MICROSECOND, 6 * MICROSECOND}, unit / 4},
+        {{1e9, 0.5e9, 0.25e9}, {5 * MICROSECOND, 40 * MICROSECOND}, 4 * unit}};
+    for (std::size_t i = 0; i < examples.size(); i++)
+    {
+        const Example& example = examples[i];
+        RdmaNetwork network(MakeChain(1, 100 * GIGA, DELAY), SteppedRate::GetTypeId());
+        RdmaQueuePair& sender = network.Connect(0, 1, 1);
+        auto control = DynamicCast<SteppedRate>(sender.GetCongestionControl());
+        control->rates.assign(example.rates.begin(), example.rates.end());
+        std::vector<std::pair<int64_t, double>> traced;
+        network.nics[0]->TraceConnectWithoutContext("Rate", MakeBoundCallback(&NoteRate, &traced));
+        std::vector<int64_t> arrivals;
+        network.SetTap(1, [&](Frame& frame) {
+            arrivals.push_back(PicosecondsNow());
+            if (frame.psn == 1)
+            {
+                const int64_t sent = PicosecondsNow() - DELAY - LineTime(MTU + 70, 100 * GIGA);
+                for (int64_t change : example.changes)
+                {
+                    In(sent + change - PicosecondsNow(),
+                       [&sender]() { sender.Receive(Frame::Allocate(FrameKind::ROCE_CNP)); });
+                }
+            }
+            return false;
+        });
+        Write(sender, 5 * MTU);
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(arrivals.size(), 5, "all packets");
+        NS_TEST_EXPECT_MSG_EQ(arrivals[2] - arrivals[1], example.next, "example " << i);
+        // Those behind go at the last rate.
+        const double last = 8e12 * (MTU + 82) / example.rates.back();
+        NS_TEST_EXPECT_MSG_EQ(arrivals[4] - arrivals[3], static_cast<int64_t>(last), "then");
+        NS_TEST_ASSERT_MSG_EQ(traced.size(), example.changes.size(), "each change is traced");
+        for (std::size_t k = 0; k < traced.size(); k++)
+        {
+            NS_TEST_EXPECT_MSG_EQ(traced[k].second, example.rates[k + 1], "rate");
+            const int64_t sent = arrivals[1] - DELAY - LineTime(MTU + 70, 100 * GIGA);
+            NS_TEST_EXPECT_MSG_EQ(traced[k].first, sent + example.changes[k], "when it changed");
+        }
+        NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().receivedCnps, example.changes.size(), "CNPs");
+    }
+}
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * Costs of posting and completion, in closed form.
+ */
+class RdmaLatencyTestCase : public TestCase
+{
+  public:
+    RdmaLatencyTestCase()
+        : TestCase("latencies of doorbell, DMA and completion")
+    {
+    }
+
+  private:
+    void DoRun() override;
+};
+
+void
+RdmaLatencyTestCase::DoRun()
+{
+    constexpr int64_t NANOSECOND = 1000;
+    for (const auto& [doorbell, dma, completion] :
+         std::vector<std::tuple<int64_t, int64_t, int64_t>>{{0, 0, 0},
+                                                            {150, 0, 0},
+                                                            {0, 600, 0},
+                                                            {0, 0, 750},
+                                                            {150, 600, 750}})
+    {
+        const auto configure =
+            [doorbell = doorbell, dma = dma, completion = completion](RdmaNic& nic) {
+                nic.SetAttribute("DoorbellLatency", TimeValue(NanoSeconds(doorbell)));
+                nic.SetAttribute("DmaReadLatency", TimeValue(NanoSeconds(dma)));
+                nic.SetAttribute("CompletionLatency", TimeValue(NanoSeconds(completion)));
+            };
+        RdmaNetwork network(MakeChain(1, 100 * GIGA, DELAY), RdmaLineRate::GetTypeId(), configure);
+        RdmaQueuePair& sender = network.Connect(0, 1, 1);
+        const int64_t before = (doorbell + dma) * NANOSECOND;
+        const int64_t after = completion * NANOSECOND;
+        // Three at once: they wait together. A fourth while the line is busy waits for its own.
+        Write(sender, 1000);
+        sender.Send(2 * MTU, nullptr, 0, 0, false);
+        Write(sender, 1000);
+        In(600 * NANOSECOND, [&]() { Write(sender, 1000); });
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), 4, "all arrive");
+        const uint64_t small = 1000 + 62 + 16;
+        const auto arrive = [](uint64_t ahead, uint64_t frame) {
+            return LineTime(ahead + frame + 8, 100 * GIGA) + DELAY;
+        };
+        const uint64_t middle = small + 20 + 2 * (MTU + 82);
+        NS_TEST_EXPECT_MSG_EQ(network.deliveries[0].time, before + arrive(0, small) + after, "1");
+        NS_TEST_EXPECT_MSG_EQ(network.deliveries[1].time,
+                              before + arrive(small + 20 + MTU + 82, MTU + 62) + after,
+                              "2");
+        NS_TEST_EXPECT_MSG_EQ(network.deliveries[2].time,
+                              before + arrive(middle, small) + after,
+                              "3");
+        // The line is free again 0.84 us after the first three began.
+        const int64_t free = before + LineTime(middle + small + 20, 100 * GIGA);
+        const int64_t own = 600 * NANOSECOND + before;
+        NS_TEST_EXPECT_MSG_EQ(network.deliveries[3].time,
+                              std::max(free, own) + arrive(0, small) + after,
+                              "4");
+
+        // Datagrams alike.
+        const int64_t start = PicosecondsNow();
+        int64_t received = 0;
+        auto datagrams = network.nics[0]->CreateDatagramQueuePair(1);
+        network.nics[1]->CreateDatagramQueuePair(1)->SetReceiveHandler(
+            [&](const RdmaDatagram&) { received = PicosecondsNow(); });
+        datagrams->SendDatagram(1, 1, 1000, nullptr, 0, 0, false);
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(received - start, before + arrive(0, 1000 + 62 + 8) + after, "UD");
+    }
+}
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * All data of a NIC together is held to the injection rate; what its queue pairs get of it is
+ * equal.
+ */
+class RdmaInjectionRateTestCase : public TestCase
+{
+  public:
+    RdmaInjectionRateTestCase()
+        : TestCase("injection rate")
+    {
+    }
+
+  private:
+    void DoRun() override;
+};
+
+void
+RdmaInjectionRateTestCase::DoRun()
+{
+    constexpr uint64_t PACKETS = 64;
+    for (const double rate : {25e9, 50e9, 99e9, 100e9, 400e9, 0.0})
+    {
+        for (const uint32_t pairs : {1u, 7u})
+        {
+            RdmaNetwork network(MakeChain(1, 100 * GIGA, DELAY),
+                                RdmaLineRate::GetTypeId(),
+                                [rate](RdmaNic& nic) {
+                                    nic.SetAttribute(
+                                        "InjectionRate",
+                                        DataRateValue(DataRate(static_cast<uint64_t>(rate))));
+                                });
+            std::vector<int64_t> arrivals;
+            for (uint32_t number = 0; number < pairs; number++)
+            {
+                network.Connect(0, 1, number);
+            }
+            network.SetTap(1, [&](Frame&) {
+                arrivals.push_back(PicosecondsNow());
+                return false;
+            });
+            for (uint32_t number = 0; number < pairs; number++)
+            {
+                network.Get(0, number).Send(PACKETS * MTU, nullptr, 0, 0, false);
+            }
+            Simulator::Run();
+            NS_TEST_ASSERT_MSG_EQ(arrivals.size(), pairs * PACKETS, "all arrive");
+            const double effective = rate == 0 || rate > 100e9 ? 100e9 : rate;
+            const double gap = 8e12 * (MTU + 82) / effective;
+            const auto first = static_cast<double>(DELAY + LineTime(MTU + 70, 100 * GIGA));
+            for (std::size_t i = 0; i < arrivals.size(); i++)
+            {
+                // To a picosecond for each packet.
+                NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(arrivals[i]),
+                                          first + static_cast<double>(i) * gap,
+                                          static_cast<double>(i + 1),
+                                          "packet " << i << " at " << rate);
+            }
+            NS_TEST_EXPECT_MSG_EQ(network.deliveries.size(), pairs, "all messages");
+        }
+    }
+}
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * A packet that is sent again is traced, with its number.
+ */
+class RdmaRetransmissionTraceTestCase : public TestCase
+{
+  public:
+    RdmaRetransmissionTraceTestCase()
+        : TestCase("trace of retransmissions")
+    {
+    }
+
+  private:
+    void DoRun() override;
+};
+
+void
+RdmaRetransmissionTraceTestCase::DoRun()
+{
+    for (const std::string recovery : {"go-back-n", "selective-repeat"})
+    {
+        RdmaNetwork network(
+            MakeChain(1, 100 * GIGA, DELAY),
+            RdmaLineRate::GetTypeId(),
+            [recovery](RdmaNic& nic) { nic.SetAttribute("LossRecovery", StringValue(recovery)); });
+        RdmaQueuePair& sender = network.Connect(0, 1, 1);
+        std::vector<uint64_t> traced;
+        network.nics[0]->TraceConnectWithoutContext("Retransmission",
+                                                    MakeBoundCallback(&NotePsn, &traced));
+        bool lose = true;
+        network.SetTap(1, [&](Frame& frame) {
+            return frame.psn == 5 ? std::exchange(lose, false) : false;
+        });
+        Write(sender, 20 * MTU);
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(network.deliveries.size(), 1, "arrives");
+        NS_TEST_EXPECT_MSG_EQ(traced.size(), sender.GetCounters().retransmittedPackets, "all");
+        NS_TEST_ASSERT_MSG_GT(traced.size(), 0, "at least one");
+        NS_TEST_EXPECT_MSG_EQ(traced[0], 5, "the lost one first");
+    }
+}
+
+/** @ingroup distributed-training-rdma-tests A send queue that counts what it is asked. */
+class CountingQueue : public RdmaSendQueue
+{
+  public:
+    /**
+     * @param number its own
+     * @param packets to send
+     * @param gap between them, ps
+     */
+    CountingQueue(uint32_t number, uint32_t packets, int64_t gap)
+        : RdmaSendQueue(number, LOSSLESS),
+          m_left(packets),
+          m_gap(gap)
+    {
+    }
+
+    bool CanSend() const override
+    {
+        asked++;
+        return m_left > 0;
+    }
+
+    Frame* MakeFrame(int64_t now) override
+    {
+        m_left--;
+        m_nextSendTime = now + m_gap;
+        Frame* frame = training::tests::MakeFrame(1062, LOSSLESS);
+        frame->psn = GetNumber();
+        return frame;
+    }
+
+    static uint64_t asked; ///< calls of CanSend() of all of them
+
+  private:
+    uint32_t m_left;
+    int64_t m_gap;
+};
+
+uint64_t CountingQueue::asked = 0;
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * The scheduler looks at the queues whose turn it is and not at all the others, however many there
+ * are; and serves them in turn.
+ */
+class RdmaSchedulerCostTestCase : public TestCase
+{
+  public:
+    RdmaSchedulerCostTestCase()
+        : TestCase("scheduler of 1 to 4096 queues")
+    {
+    }
+
+  private:
+    void DoRun() override;
+};
+
+void
+RdmaSchedulerCostTestCase::DoRun()
+{
+    constexpr uint32_t PACKETS = 16384; // in all
+    for (const bool paced : {false, true})
+    {
+        for (const uint32_t count : {1u, 16u, 4096u})
+        {
+            UsePicoseconds();
+            Recorder from;
+            Recorder to;
+            from.port.Connect(to.port, 100 * GIGA, TimeStep(DELAY));
+            to.port.Connect(from.port, 100 * GIGA, TimeStep(DELAY));
+            RdmaSendScheduler scheduler;
+            scheduler.Attach(&from.port, 0);
+            from.port.SetSource(&scheduler);
+            CountingQueue::asked = 0;
+            // Paced, they together fill half the line.
+            const int64_t gap = paced ? 2 * count * LineTime(1082, 100 * GIGA) : 0;
+            std::deque<CountingQueue> queues;
+            for (uint32_t number = 0; number < count; number++)
+            {
+                queues.emplace_back(number, PACKETS / count, gap);
+            }
+            from.port.Arrive(MakePause(1 << LOSSLESS, 10)); // all are there when it begins
+            for (CountingQueue& queue : queues)
+            {
+                scheduler.Schedule(queue);
+            }
+            Simulator::Run();
+            NS_TEST_ASSERT_MSG_EQ(to.arrivals.size(), PACKETS, "all arrive");
+            NS_TEST_EXPECT_MSG_LT_OR_EQ(CountingQueue::asked,
+                                        uint64_t{4} * PACKETS + count,
+                                        "questions with " << count << " queues");
+            uint64_t wrong = 0;
+            for (uint32_t i = 0; i < PACKETS; i++)
+            {
+                wrong += to.arrivals[i].psn != i % count;
+            }
+            NS_TEST_EXPECT_MSG_EQ(wrong, 0, "in turn");
+            scheduler.Attach(nullptr, 0);
+            Simulator::Destroy();
+        }
+    }
+}
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * The suite.
+ */
+class RdmaNicTestSuite : public TestSuite
+{
+  public:
+    RdmaNicTestSuite()
+        : TestSuite("distributed-training-rdma-nic", TestSuite::Type::UNIT)
+    {
+        const auto add = [this](TestCase* test) { AddTestCase(test); };
+        add(new RdmaRateChangeTestCase);
+        add(new RdmaLatencyTestCase);
+        add(new RdmaInjectionRateTestCase);
+        add(new RdmaRetransmissionTraceTestCase);
+        add(new RdmaSchedulerCostTestCase);
+    }
+};
+
+/// The suite, registered.
+static RdmaNicTestSuite g_rdmaNicTestSuite;
