@@ -163,6 +163,21 @@ RdmaRateChangeTestCase::DoRun()
         }
         NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().receivedCnps, example.changes.size(), "CNPs");
     }
+
+    // The line is busy, and the next packet was to follow at once.
+    RdmaNetwork network(MakeChain(1, 100 * GIGA, DELAY), SteppedRate::GetTypeId());
+    RdmaQueuePair& sender = network.Connect(0, 1, 1);
+    DynamicCast<SteppedRate>(sender.GetCongestionControl())->rates = {100e9, 1e9};
+    std::vector<int64_t> arrivals;
+    network.SetTap(1, [&](Frame&) {
+        arrivals.push_back(PicosecondsNow());
+        return false;
+    });
+    sender.Send(2 * MTU, nullptr, 0, 0, false);
+    In(100000, [&]() { sender.Receive(Frame::Allocate(FrameKind::ROCE_CNP)); });
+    Simulator::Run();
+    NS_TEST_ASSERT_MSG_EQ(arrivals.size(), 2, "both packets");
+    NS_TEST_EXPECT_MSG_EQ(arrivals[1] - arrivals[0], unit, "at the new rate");
 }
 
 /**

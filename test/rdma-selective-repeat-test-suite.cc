@@ -446,6 +446,77 @@ RdmaOvertakingTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-rdma-tests
+ * The state of a sender in recovery, event by event.
+ */
+class RdmaSelectiveSenderTestCase : public TestCase
+{
+  public:
+    RdmaSelectiveSenderTestCase()
+        : TestCase("selective repeat: state of the sender")
+    {
+    }
+
+  private:
+    void DoRun() override;
+};
+
+void
+RdmaSelectiveSenderTestCase::DoRun()
+{
+    const auto recovery = Registry<LossRecoveryEntry>::Find("selective-repeat").make();
+    RdmaLossRecovery::Window window{100, 120, 120};
+    const auto resends = [&]() {
+        std::vector<uint64_t> psns;
+        while (recovery->HasResend())
+        {
+            psns.push_back(recovery->TakeResend());
+        }
+        return psns;
+    };
+    using Psns = std::vector<uint64_t>;
+    NS_TEST_EXPECT_MSG_EQ(recovery->IsRecovering(), false, "nothing wrong yet");
+    // 100 and 102 are missing.
+    NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, 101), true, "a new loss");
+    NS_TEST_EXPECT_MSG_EQ((resends() == Psns{100}), true, "before what has arrived");
+    NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, 103), false, "the same episode");
+    NS_TEST_EXPECT_MSG_EQ((resends() == Psns{102}), true, "once each");
+    NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, 104), false, "no loss");
+    NS_TEST_EXPECT_MSG_EQ((resends() == Psns{}), true, "nothing more");
+    NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, 99), false, "an old answer");
+    NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, 120), false, "a wrong answer");
+    NS_TEST_EXPECT_MSG_EQ((resends() == Psns{}), true, "have no effect");
+    // A loss before the end of the episode is no new one for the congestion control, ...
+    window = {105, 140, 140};
+    recovery->OnProgress(window);
+    NS_TEST_EXPECT_MSG_EQ(recovery->IsRecovering(), true, "until 120");
+    NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, 106), false, "the same episode");
+    NS_TEST_EXPECT_MSG_EQ((resends() == Psns{105}), true, "sent again");
+    // ... one after it is.
+    window.unackedPsn = 120;
+    recovery->OnProgress(window);
+    NS_TEST_EXPECT_MSG_EQ(recovery->IsRecovering(), false, "the end of the episode");
+    NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, 122), true, "a new loss");
+    NS_TEST_EXPECT_MSG_EQ((resends() == Psns{120, 121}), true, "of two packets");
+    // A timeout: all that has not arrived.
+    NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, 130), false, "the same episode");
+    recovery->OnTimeout(window);
+    NS_TEST_EXPECT_MSG_EQ(
+        (resends() == Psns{120, 121, 123, 124, 125, 126, 127, 128, 129, 131, 132, 133, 134, 135,
+                           136, 137, 138, 139}),
+        true,
+        "but for 122 and 130");
+    NS_TEST_EXPECT_MSG_EQ(window.nextPsn, 140, "then on as before");
+    // A refusal: one packet, though it had been kept; also if something is heard before it goes.
+    window.unackedPsn = 130;
+    recovery->OnProgress(window);
+    recovery->OnRefusal(window);
+    NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, 131), false, "no loss");
+    NS_TEST_EXPECT_MSG_EQ(recovery->HasResend(), true, "to be sent again");
+    NS_TEST_EXPECT_MSG_EQ(recovery->TakeResend(), 130, "the one refused");
+}
+
+/**
+ * @ingroup distributed-training-rdma-tests
  * Recoveries are known by name.
  */
 class RdmaLossRecoveryNameTestCase : public TestCase
@@ -506,6 +577,7 @@ class RdmaSelectiveRepeatTestSuite : public TestSuite
         add(new RdmaSelectiveTimeoutTestCase);
         add(new RdmaInFlightLimitTestCase);
         add(new RdmaOvertakingTestCase);
+        add(new RdmaSelectiveSenderTestCase);
         add(new RdmaLossRecoveryNameTestCase);
     }
 };

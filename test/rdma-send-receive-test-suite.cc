@@ -360,10 +360,51 @@ RdmaReceiverNotReadyTestCase::DoRun()
         Simulator::Run();
         NS_TEST_EXPECT_MSG_EQ(network.deliveries.size(), 3, "all");
         NS_TEST_EXPECT_MSG_EQ(receiver.GetCounters().refusedPackets, 1, "one refusal");
+        // Go-back-N discards what it refuses, selective repeat has kept it.
+        const QueuePairCounters& counters = receiver.GetCounters();
+        const uint64_t discarded =
+            m_recovery == "go-back-n" ? counters.outOfOrderPackets + counters.refusedPackets : 0;
+        NS_TEST_EXPECT_MSG_EQ(counters.receivedPackets + counters.duplicatePackets + discarded,
+                              sender.GetCounters().sentPackets - 1,
+                              "all but the lost packet are accounted for");
         NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().receivedRefusals, 1, "which arrives");
         NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().timeouts, 0, "no timeout");
         NS_TEST_EXPECT_MSG_GT(network.deliveries[1].time, WAIT, "after the wait");
         NS_TEST_EXPECT_MSG_LT(network.deliveries[2].time, WAIT + 20 * MICROSECOND, "at once then");
+    }
+
+    // Progress makes up for refusals; a refusal that comes twice counts once.
+    {
+        RdmaNetwork network(graph, RdmaLineRate::GetTypeId(), Configure(m_recovery, 2));
+        RdmaQueuePair& sender = network.Connect(0, 1, 1);
+        RdmaQueuePair& receiver = network.Get(1, 1);
+        receiver.PostReceive(0);
+        std::vector<std::string> errors;
+        sender.SetErrorHandler([&](const std::string& reason) { errors.push_back(reason); });
+        network.SetTap(0, [&](Frame& frame) {
+            if (frame.syndrome != SYNDROME_ACK)
+            {
+                Frame* copy = Frame::Allocate(FrameKind::ROCE_ACK);
+                copy->syndrome = frame.syndrome;
+                copy->psn = frame.psn;
+                In(MICROSECOND, [&sender, copy]() { sender.Receive(copy); });
+            }
+            return false;
+        });
+        for (uint32_t i = 0; i < 5; i++)
+        {
+            sender.Send(1000, nullptr, 0, 0, false);
+            // Two refusals, then a receive.
+            In((2 * i + 1) * attempt + OneWay(1062) + OneWay(66) + MICROSECOND * 10,
+               [&receiver]() { receiver.PostReceive(1); });
+        }
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(errors.size(), 0, "no error");
+        NS_TEST_EXPECT_MSG_EQ(network.deliveries.size(), 5, "all arrive");
+        NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().receivedRefusals,
+                              receiver.GetCounters().refusedPackets,
+                              "as often as refused");
+        NS_TEST_EXPECT_MSG_GT(receiver.GetCounters().refusedPackets, 5, "more than once each");
     }
 
     // The refusal is lost: the timer repairs it.

@@ -13,8 +13,9 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-rdma
  *
- * Counts of one queue pair. Every data packet sent is lost on the way, accepted, a duplicate, or
- * (go-back-N) discarded as out of order or refused.
+ * Counts of one queue pair. A data packet sent is lost on the way, accepted, a duplicate, refused,
+ * or with go-back-N discarded as out of order. (One that selective repeat refuses after it was kept
+ * stays kept.)
  */
 struct QueuePairCounters
 {
