@@ -66,6 +66,10 @@ def test_json_keys(job_json, benchmark_json, program_json):
         assert list(row) == read_names("results.rst", "json-rows")
     fabric_json = program_json("fabric-benchmark", "--ranks=2", "--bytes=1000")
     assert list(fabric_json) == read_names("results.rst", "json-fabric-benchmark")
+    fct_json = program_json("hpcc-fct", "--scale=16", "--warm-up=0", "--duration=10us")
+    assert list(fct_json) == read_names("results.rst", "json-hpcc-fct")
+    for row in fct_json["rows"]:
+        assert list(row) == read_names("results.rst", "json-hpcc-fct-rows")
     for document in (job_json, benchmark_json, fabric_json):
         resolved = document["configuration"].pop("resolved")
         assert list(resolved) == read_names("results.rst", "json-resolved")
@@ -108,6 +112,7 @@ def read_usage(program, name):
         ("training-job", ["training-job-1", "training-job-2", "training-job-3"]),
         ("collective-benchmark", ["collective-benchmark", "training-job-3"]),
         ("fabric-benchmark", ["training-job-3", "fabric-benchmark"]),
+        ("hpcc-fct", ["hpcc-fct"]),
     ],
 )
 def test_options(program, name, tables):
@@ -116,7 +121,7 @@ def test_options(program, name, tables):
         for option, default, _ in read_table("user-guide.rst", f"options-{table}"):
             default = default.strip("`")
             documented[option.strip("`-")] = "" if default == "none" else default
-    if name != "training-job":
+    if name in ("collective-benchmark", "fabric-benchmark"):
         del documented["collective"]
     if name == "fabric-benchmark":
         del documented["transport"], documented["servers"]

@@ -1,0 +1,581 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+/**
+ * @file
+ * The simulation of HPCC's paper (Li et al., SIGCOMM 2019, section 5.2): slowdown of flows by size,
+ * beside the published one.
+ *
+ *   ./ns3w run "hpcc-fct --congestion-control=dcqcn"
+ */
+
+#include "ns3/core-module.h"
+#include "ns3/distributed-training-module.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <map>
+
+using namespace ns3;
+using namespace ns3::training;
+
+namespace
+{
+
+constexpr double UNKNOWN = std::numeric_limits<double>::quiet_NaN();
+
+// The fat-tree (mix/fat.txt of HPCC's simulator): 5 pods of 4 top-of-rack and 4 aggregation
+// switches; aggregation switch i of each pod has links to core switches 4i to 4i + 3.
+constexpr uint32_t PODS = 5;
+constexpr uint32_t PER_POD = 4;
+constexpr uint32_t RACKS = PODS * PER_POD;
+constexpr uint32_t CORES = PER_POD * PER_POD;
+constexpr uint32_t MOST_HOSTS_PER_RACK = 16;
+constexpr uint64_t HOST_RATE = 100000000000;   // bit/s
+constexpr uint64_t FABRIC_RATE = 400000000000; // bit/s
+constexpr uint32_t LINKS_ACROSS_PODS = 6;
+
+constexpr uint32_t MTU = 1000;
+/// A full packet and an acknowledgement on the line, without telemetry, bytes.
+constexpr uint32_t LINE_BYTES = Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
+constexpr uint32_t PACKET_BYTES = MTU + ROCE_BYTES + Frame::ETHERNET_BYTES + LINE_BYTES;
+constexpr uint32_t ACK_BYTES = ROCE_BYTES + AETH_BYTES + Frame::ETHERNET_BYTES + LINE_BYTES;
+
+/** Sizes of flows, and where HPCC's plots have their bins: each ends with a decile. */
+struct Distribution
+{
+    std::vector<std::pair<double, double>> cdf; ///< size in bytes, part of flows up to it
+    std::vector<uint64_t> bins;                 ///< largest size of each, bytes
+
+    /** @return mean size, bytes */
+    double GetMean() const
+    {
+        double mean = 0;
+        for (std::size_t i = 1; i < cdf.size(); i++)
+        {
+            mean += (cdf[i].first + cdf[i - 1].first) / 2 * (cdf[i].second - cdf[i - 1].second);
+        }
+        return mean;
+    }
+};
+
+const std::map<std::string, Distribution> DISTRIBUTIONS{
+    {"websearch",
+     {{{0, 0},
+       {10e3, 0.15},
+       {20e3, 0.2},
+       {30e3, 0.3},
+       {50e3, 0.4},
+       {80e3, 0.53},
+       {200e3, 0.6},
+       {1e6, 0.7},
+       {2e6, 0.8},
+       {5e6, 0.9},
+       {10e6, 0.97},
+       {30e6, 1}},
+      {6700, 20000, 30000, 50000, 73000, 200000, 1000000, 2000000, 5000000, 30000000}}},
+    {"fbhadoop",
+     {{{0, 0},       {100, 0.01},   {200, 0.02},  {300, 0.05},  {350, 0.15},
+       {400, 0.2},   {500, 0.3},    {600, 0.4},   {700, 0.5},   {1e3, 0.6},
+       {2e3, 0.67},  {7e3, 0.7},    {30e3, 0.72}, {50e3, 0.82}, {80e3, 0.87},
+       {120e3, 0.9}, {300e3, 0.95}, {1e6, 0.975}, {2e6, 0.99},  {10e6, 1}},
+      {325, 400, 500, 600, 700, 1000, 7000, 46000, 120000, 10000000}}}};
+
+/** Published slowdowns at 30 % load, read from plots to about 5 %, for each bin. */
+struct Published
+{
+    std::vector<double> p95;
+    std::vector<double> p99;
+};
+
+/** By distribution and algorithm; DCQCN and TIMELY with windows ("+w"). */
+const std::map<std::string, Published> PUBLISHED{
+    {"websearch hpcc",
+     {{1.3, 1.5, 1.7, 1.93, 2.1, 2.75, 3.75, 4.05, 4.35, 4.0},
+      {1.7, 1.9, 2.1, 2.45, 2.75, 3.6, 5.1, 5.8, 6.3, 5.1}}},
+    {"websearch dcqcn",
+     {{3.05, 3.05, 3.05, 3.05, 2.8, 3.2, 3.7, 3.85, 3.7, 3.25},
+      {4.3, UNKNOWN, UNKNOWN, UNKNOWN, 3.7, 4.0, 6.1, 5.4, 5.0, 4.1}}},
+    {"websearch dctcp",
+     {{2.6, 2.6, 2.6, 2.6, 2.6, 3.2, 4.2, UNKNOWN, UNKNOWN, 3.1},
+      {3.8, UNKNOWN, UNKNOWN, UNKNOWN, 3.4, UNKNOWN, 6.8, UNKNOWN, UNKNOWN, 4.0}}},
+    // The paper says of TIMELY+w that it is about the same as DCQCN+w.
+    {"websearch timely",
+     {{3.05, 3.05, 3.05, 3.05, 2.8, 3.2, 3.7, 3.85, 3.7, 3.25}, std::vector<double>(10, UNKNOWN)}},
+    {"fbhadoop hpcc",
+     {{1.5, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5, 1.9, 2.4, 4.3},
+      {2.12, 2.12, 2.12, 2.12, 2.12, 2.12, 2.12, UNKNOWN, UNKNOWN, UNKNOWN}}},
+    {"fbhadoop dcqcn",
+     {{2.75, 2.75, 2.75, 2.75, 2.75, 2.75, 2.75, UNKNOWN, UNKNOWN, 3.3},
+      {4.15, 4.15, 4.15, 4.15, 4.15, 4.15, 4.15, UNKNOWN, UNKNOWN, UNKNOWN}}},
+    {"fbhadoop timely",
+     {{2.8, 2.8, 2.8, 2.8, 2.8, 2.8, 2.8, UNKNOWN, UNKNOWN, UNKNOWN},
+      {4.3, 4.3, 4.3, 4.3, 4.3, 4.3, 4.3, UNKNOWN, UNKNOWN, UNKNOWN}}},
+    {"fbhadoop dctcp",
+     {{2.45, 2.45, 2.45, 2.45, 2.45, 2.45, 2.45, UNKNOWN, UNKNOWN, UNKNOWN},
+      {3.55, 3.55, 3.55, 3.55, 3.55, 3.55, 3.55, UNKNOWN, UNKNOWN, UNKNOWN}}}};
+
+/** What is simulated. */
+struct Setting
+{
+    std::string congestionControl{"hpcc"};
+    std::string distribution{"websearch"};
+    double load{0.3};
+    Time warmUp{MilliSeconds(5)};
+    Time duration{MilliSeconds(10)};
+    uint64_t scale{1};
+    std::string json;
+};
+
+/** The parameters of HPCC's run.py where they are not the defaults of this module. */
+void
+UsePublishedParameters(const std::string& congestionControl)
+{
+    const std::string space = "ns3::training::";
+    for (const char* name : {"Dcqcn", "Dctcp", "Hpcc", "PowerTcp", "ThetaPowerTcp", "Timely"})
+    {
+        Config::SetDefault(space + "Rdma" + name + "::MinimumRate", StringValue("1Gbps"));
+    }
+    Config::SetDefault(space + "RdmaHpcc::Eta", DoubleValue(0.99));
+    Config::SetDefault(space + "RdmaHpcc::MaxStage", UintegerValue(0));
+    Config::SetDefault(space + "RdmaHpcc::AdditiveIncrease", DoubleValue(0.0004));
+    Config::SetDefault(space + "RdmaDcqcn::Window", BooleanValue(true));
+    Config::SetDefault(space + "RdmaTimely::Window", BooleanValue(true));
+    // Acknowledgements share the class of data, except with TIMELY. Each carries a notification,
+    // and DCQCN looks once per microsecond whether there was one.
+    Config::SetDefault(space + "RdmaNic::ControlPriority",
+                       UintegerValue(congestionControl == "timely" ? 6 : 3));
+    Config::SetDefault(space + "RdmaNic::CnpInterval", TimeValue(MicroSeconds(1)));
+    Config::SetDefault(space + "SwitchDevice::BufferSize", UintegerValue(32 << 20));
+    Config::SetDefault(space + "SwitchDevice::LargestFrame", UintegerValue(1200));
+    const double step = Registry<CongestionControlEntry>::Find(congestionControl).ecnStepPerGbps;
+    if (step > 0)
+    {
+        Config::SetDefault(space + "SwitchDevice::EcnKminPerGbps", DoubleValue(step));
+        Config::SetDefault(space + "SwitchDevice::EcnKmaxPerGbps", DoubleValue(step));
+    }
+}
+
+/** @return the fat-tree; with 16 hosts a rack it has as much capacity above as below */
+TopologyGraph
+MakeFatTree(uint32_t hostsPerRack)
+{
+    TopologyGraph graph;
+    graph.name = "HPCC's fat-tree";
+    graph.hosts = RACKS * hostsPerRack;
+    graph.switches = 2 * RACKS + CORES;
+    const DataRate fabricRate(FABRIC_RATE);
+    const Time delay = MicroSeconds(1);
+    const uint32_t racks = graph.hosts;
+    const uint32_t aggregations = racks + RACKS;
+    const uint32_t cores = aggregations + RACKS;
+    for (uint32_t host = 0; host < graph.hosts; host++)
+    {
+        graph.links.push_back({host, racks + host / hostsPerRack, DataRate(HOST_RATE), delay});
+    }
+    for (uint32_t i = 0; i < RACKS; i++)
+    {
+        for (uint32_t j = 0; j < PER_POD; j++)
+        {
+            const uint32_t aggregation = aggregations + i / PER_POD * PER_POD + j;
+            graph.links.push_back({racks + i, aggregation, fabricRate, delay});
+        }
+    }
+    for (uint32_t i = 0; i < RACKS; i++)
+    {
+        for (uint32_t j = 0; j < PER_POD; j++)
+        {
+            const uint32_t core = cores + i % PER_POD * PER_POD + j;
+            graph.links.push_back({aggregations + i, core, fabricRate, delay});
+        }
+    }
+    return graph;
+}
+
+/** @return idle round trip of a full packet and its acknowledgement over so many links, s */
+double
+GetRoundTrip(uint32_t links)
+{
+    // Both ends at the host's rate, the links between at that of the fabric.
+    const double serialization =
+        8.0 * (PACKET_BYTES + ACK_BYTES) *
+        (2 / static_cast<double>(HOST_RATE) + (links - 2) / static_cast<double>(FABRIC_RATE));
+    return 2e-6 * links + serialization;
+}
+
+/** The fat-tree and its flows: Poisson arrivals at every host, to any other, a queue pair each. */
+class Experiment
+{
+  public:
+    explicit Experiment(const Setting& setting);
+    Experiment(const Experiment&) = delete;
+    Experiment& operator=(const Experiment&) = delete;
+
+    /** Runs until every measured flow has ended. */
+    void Run();
+
+    /** A flow that has ended. */
+    struct Result
+    {
+        uint64_t bytes;
+        double slowdown; ///< time until the last acknowledgement / ideal time
+    };
+
+    /** @return measured flows */
+    const std::vector<Result>& GetResults() const
+    {
+        return m_results;
+    }
+
+    /** @return all flows */
+    uint64_t GetFlows() const
+    {
+        return m_flows;
+    }
+
+    /** @return the fabric */
+    const Fabric& GetFabric() const
+    {
+        return m_fabric;
+    }
+
+  private:
+    void ScheduleArrival(uint32_t host);
+    void Arrive(uint32_t host);
+    void Complete(uint64_t bytes, Time start, double ideal);
+    double GetIdeal(uint32_t source, uint32_t destination, uint64_t bytes) const;
+
+    const Setting& m_setting;
+    uint32_t m_hostsPerRack;
+    Fabric m_fabric;
+    std::vector<Ptr<RdmaNic>> m_nics;
+    Ptr<ExponentialRandomVariable> m_gap;
+    Ptr<EmpiricalRandomVariable> m_size;
+    Ptr<UniformRandomVariable> m_choice;
+    uint64_t m_flows{0};
+    uint64_t m_measured{0};
+    std::vector<Result> m_results;
+    std::string m_failure;
+};
+
+Experiment::Experiment(const Setting& setting)
+    : m_setting(setting),
+      m_hostsPerRack(MOST_HOSTS_PER_RACK / static_cast<uint32_t>(setting.scale)),
+      m_gap(CreateObject<ExponentialRandomVariable>()),
+      m_size(CreateObject<EmpiricalRandomVariable>()),
+      m_choice(CreateObject<UniformRandomVariable>())
+{
+    m_fabric = FabricHelper().Install(MakeFatTree(m_hostsPerRack));
+    const auto& entry = Registry<CongestionControlEntry>::Find(setting.congestionControl);
+    for (uint32_t host = 0; host < m_fabric.topology.hosts; host++)
+    {
+        auto nic = CreateObject<RdmaNic>();
+        nic->SetAttribute("Mtu", UintegerValue(MTU));
+        nic->SetAttribute("CongestionControl", TypeIdValue(entry.getTypeId()));
+        nic->SetAttribute("BaseRoundTrip", TimeValue(Seconds(GetRoundTrip(LINKS_ACROSS_PODS))));
+        nic->SetAttribute("PathHops", UintegerValue(LINKS_ACROSS_PODS));
+        nic->Attach(m_fabric.devices[host]);
+        m_fabric.hosts.Get(host)->AggregateObject(nic);
+        m_nics.push_back(nic);
+    }
+    const Distribution& distribution = DISTRIBUTIONS.at(setting.distribution);
+    const double bytesPerSecond = setting.load * static_cast<double>(HOST_RATE) / 8;
+    m_gap->SetAttribute("Mean", DoubleValue(distribution.GetMean() / bytesPerSecond));
+    m_gap->SetStream(1);
+    m_size->SetInterpolate(true);
+    for (const auto& [bytes, part] : distribution.cdf)
+    {
+        m_size->CDF(bytes, part);
+    }
+    m_size->SetStream(2);
+    m_choice->SetStream(3);
+}
+
+double
+Experiment::GetIdeal(uint32_t source, uint32_t destination, uint64_t bytes) const
+{
+    // As HPCC's simulator: an idle round trip, and all packets at the host's rate.
+    const uint32_t rackA = source / m_hostsPerRack;
+    const uint32_t rackB = destination / m_hostsPerRack;
+    const uint32_t links = rackA == rackB                       ? 2
+                           : rackA / PER_POD == rackB / PER_POD ? 4
+                                                                : LINKS_ACROSS_PODS;
+    const uint64_t packets = (bytes + MTU - 1) / MTU;
+    const auto onLine = static_cast<double>(bytes + packets * (PACKET_BYTES - MTU) + RETH_BYTES);
+    return GetRoundTrip(links) + 8 * onLine / static_cast<double>(HOST_RATE);
+}
+
+void
+Experiment::ScheduleArrival(uint32_t host)
+{
+    Simulator::Schedule(Seconds(m_gap->GetValue()), &Experiment::Arrive, this, host);
+}
+
+void
+Experiment::Arrive(uint32_t host)
+{
+    const Time now = Simulator::Now();
+    if (now >= m_setting.warmUp + 2 * m_setting.duration)
+    {
+        return; // what is measured has met its load
+    }
+    ScheduleArrival(host);
+    uint32_t peer = m_choice->GetInteger(0, m_fabric.topology.hosts - 2);
+    peer += peer >= host ? 1 : 0;
+    const auto bytes = std::max<uint64_t>(1, static_cast<uint64_t>(m_size->GetValue()));
+    const auto number = static_cast<uint32_t>(++m_flows % PSN_MODULUS);
+    auto queuePair = m_nics[host]->CreateQueuePair(number, peer, number);
+    m_nics[peer]->CreateQueuePair(number, host, number);
+    queuePair->SetErrorHandler([this](const std::string& reason) {
+        m_failure = reason;
+        Simulator::Stop();
+    });
+    if (now >= m_setting.warmUp && now < m_setting.warmUp + m_setting.duration)
+    {
+        m_measured++;
+        const double ideal = GetIdeal(host, peer, bytes);
+        queuePair->SetCompletionHandler(
+            [this, bytes, now, ideal](uint64_t) { Complete(bytes, now, ideal); });
+    }
+    queuePair->Write(0, bytes, nullptr, 0, 0, false);
+}
+
+void
+Experiment::Complete(uint64_t bytes, Time start, double ideal)
+{
+    const double taken = (Simulator::Now() - start).GetSeconds();
+    m_results.push_back({bytes, std::max(1.0, taken / ideal)});
+    if (m_results.size() == m_measured && Simulator::Now() >= m_setting.warmUp + m_setting.duration)
+    {
+        Simulator::Stop();
+    }
+}
+
+void
+Experiment::Run()
+{
+    for (uint32_t host = 0; host < m_fabric.topology.hosts; host++)
+    {
+        ScheduleArrival(host);
+    }
+    const Time end = m_setting.warmUp + m_setting.duration;
+    const ProgressLine progress(m_fabric, [this, end] {
+        const double ended =
+            m_measured > 0 ? static_cast<double>(m_results.size()) / static_cast<double>(m_measured)
+                           : 0;
+        const double passed = Simulator::Now().GetSeconds() / end.GetSeconds();
+        return passed < 1 ? 0.8 * passed : 0.8 + 0.2 * ended;
+    });
+    Simulator::Run();
+    if (m_results.size() < m_measured)
+    {
+        throw SimulationStuck(std::to_string(m_measured - m_results.size()) + " of " +
+                              std::to_string(m_measured) + " flows have not ended; " + m_failure);
+    }
+}
+
+/** @return the part-quantile as HPCC's fct_analysis.py takes it; UNKNOWN of nothing */
+double
+GetQuantile(const std::vector<double>& sorted, double part)
+{
+    return sorted.empty()
+               ? UNKNOWN
+               : sorted[static_cast<std::size_t>(static_cast<double>(sorted.size()) * part)];
+}
+
+/** @return a number in six columns, or a dash */
+std::string
+FormatCell(const char* format, double value)
+{
+    char text[20];
+    std::snprintf(text, sizeof(text), format, value);
+    return std::isnan(value) ? "     -" : text;
+}
+
+/** @return a JSON number, or null */
+JsonValue
+ToJson(double value)
+{
+    return std::isnan(value) ? JsonValue() : JsonValue(value);
+}
+
+/** Prints slowdowns beside the published ones and puts them into a JSON array. */
+JsonValue
+Report(const Setting& setting, const std::vector<Experiment::Result>& results, bool prints)
+{
+    const Distribution& distribution = DISTRIBUTIONS.at(setting.distribution);
+    const auto known = PUBLISHED.find(setting.distribution + " " + setting.congestionControl);
+    const std::vector<double> nothing(distribution.bins.size(), UNKNOWN);
+    const bool comparable = known != PUBLISHED.end() && setting.load == 0.3 && setting.scale == 1;
+    const Published published = comparable ? known->second : Published{nothing, nothing};
+    if (prints)
+    {
+        std::printf("slowdown  flows   p50        p95: published, ours, %%      p99: published, "
+                    "ours, %%\n");
+    }
+    auto rows = JsonValue::Array();
+    std::vector<double> deviations[2];
+    uint64_t previous = 0;
+    for (std::size_t bin = 0; bin < distribution.bins.size(); bin++)
+    {
+        const uint64_t largest = distribution.bins[bin];
+        std::vector<double> slowdowns;
+        for (const auto& result : results)
+        {
+            if (result.bytes > previous && result.bytes <= largest)
+            {
+                slowdowns.push_back(result.slowdown);
+            }
+        }
+        previous = largest;
+        std::sort(slowdowns.begin(), slowdowns.end());
+        const double p50 = GetQuantile(slowdowns, 0.5);
+        const double ours[] = {GetQuantile(slowdowns, 0.95), GetQuantile(slowdowns, 0.99)};
+        const double theirs[] = {published.p95[bin], published.p99[bin]};
+        auto row = JsonValue::Object();
+        row.Set("bytes", largest)
+            .Set("flows", uint64_t{slowdowns.size()})
+            .Set("p50", ToJson(p50))
+            .Set("p95", ToJson(ours[0]))
+            .Set("p99", ToJson(ours[1]))
+            .Set("published_p95", ToJson(theirs[0]))
+            .Set("published_p99", ToJson(theirs[1]));
+        rows.Append(row);
+        std::string line;
+        for (std::size_t i = 0; i < 2; i++)
+        {
+            const double deviation = 100 * (ours[i] / theirs[i] - 1);
+            if (!std::isnan(deviation))
+            {
+                deviations[i].push_back(deviation);
+            }
+            line += "        " + FormatCell("%6.2f", theirs[i]) + " " +
+                    FormatCell("%6.2f", ours[i]) + " " + FormatCell("%+6.1f", deviation);
+        }
+        if (prints)
+        {
+            std::printf("<=%8llu %6zu %s%s\n",
+                        static_cast<unsigned long long>(largest),
+                        slowdowns.size(),
+                        FormatCell("%6.2f", p50).c_str(),
+                        line.c_str());
+        }
+    }
+    if (prints && comparable)
+    {
+        for (auto& list : deviations)
+        {
+            std::sort(list.begin(), list.end());
+        }
+        std::printf(
+            "median deviation over sizes, %%: p95 %s, p99 %s (published values are read from "
+            "plots, +-5 %%; p50 is not published)\n",
+            FormatCell("%+.1f", GetQuantile(deviations[0], 0.5)).c_str(),
+            FormatCell("%+.1f", GetQuantile(deviations[1], 0.5)).c_str());
+    }
+    return rows;
+}
+
+int
+Simulate(int argc, char* argv[])
+{
+    Setting setting;
+    ProgramOptions options("hpcc-fct",
+                           "Slowdown of flows by size, as in the simulation of HPCC's paper.");
+    options.Group("Experiment");
+    options.AddChoice("congestion-control",
+                      Registry<CongestionControlEntry>::Names(),
+                      setting.congestionControl,
+                      [] {
+                          std::vector<std::string> names;
+                          for (const auto& [name, entry] : Registry<CongestionControlEntry>::All())
+                          {
+                              names.push_back(name);
+                          }
+                          return names;
+                      }());
+    options.AddChoice("distribution",
+                      "sizes of flows: websearch, fbhadoop",
+                      setting.distribution,
+                      {"websearch", "fbhadoop"});
+    options.AddDouble("load", "payload, part of the hosts' rate", setting.load, 0.001, 0.9);
+    options.AddTime("warm-up", "time before flows are measured", setting.warmUp);
+    options.AddTime("duration",
+                    "time in which measured flows arrive; others do for as long after it",
+                    setting.duration);
+    options.AddUnsigned("scale",
+                        "1: 320 hosts; 2, 4, 8, 16: so many times fewer on the same switches",
+                        setting.scale,
+                        1,
+                        16);
+    options.AddString("json",
+                      "file for the results as JSON, or - for standard output",
+                      setting.json);
+    // Twice: what the user gives goes before what the paper says.
+    options.Parse(argc, argv);
+    UsePublishedParameters(setting.congestionControl);
+    options.Parse(argc, argv);
+    if (MOST_HOSTS_PER_RACK % setting.scale != 0)
+    {
+        throw ConfigurationError("--scale=" + std::to_string(setting.scale) +
+                                 " (allowed: 1, 2, 4, 8, 16)");
+    }
+    if (!setting.duration.IsStrictlyPositive())
+    {
+        throw ConfigurationError("--duration=" + FormatTime(setting.duration) +
+                                 " (allowed: more than 0)");
+    }
+
+    const JsonOutput json(setting.json);
+    Experiment experiment(setting);
+    experiment.Run();
+    const Fabric& fabric = experiment.GetFabric();
+    const RunCost cost = GetRunCost(fabric);
+    const PortCounters total = fabric.GetTotal();
+    const bool prints = setting.json != "-";
+    if (prints)
+    {
+        std::printf("%s, %s at %g %% load, %u hosts, %zu flows measured of %llu\n",
+                    setting.congestionControl.c_str(),
+                    setting.distribution.c_str(),
+                    100 * setting.load,
+                    fabric.topology.hosts,
+                    experiment.GetResults().size(),
+                    static_cast<unsigned long long>(experiment.GetFlows()));
+    }
+    const JsonValue rows = Report(setting, experiment.GetResults(), prints);
+    if (prints)
+    {
+        std::printf(
+            "%llu packets marked, %llu dropped, %llu pauses, largest queue %llu bytes\n%s\n",
+            static_cast<unsigned long long>(total.markedFrames),
+            static_cast<unsigned long long>(total.droppedFrames),
+            static_cast<unsigned long long>(total.pausesSent),
+            static_cast<unsigned long long>(total.peakQueueBytes),
+            FormatRunCost(cost).c_str());
+    }
+    auto document = JsonValue::Object();
+    document.Set("rows", rows)
+        .Set("flows", uint64_t{experiment.GetResults().size()})
+        .Set("all_flows", experiment.GetFlows())
+        .Set("marked_frames", total.markedFrames)
+        .Set("dropped_frames", total.droppedFrames)
+        .Set("pause_frames", total.pausesSent)
+        .Set("peak_queue_bytes", total.peakQueueBytes);
+    AddRunCost(document, cost);
+    document.Set("configuration", options.ToJson()).Set("version", GetVersion());
+    json.Write(document);
+    Simulator::Destroy();
+    return 0;
+}
+
+} // namespace
+
+int
+main(int argc, char* argv[])
+{
+    return RunProgram("hpcc-fct", [&] { return Simulate(argc, argv); });
+}
