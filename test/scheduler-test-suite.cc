@@ -142,8 +142,9 @@ class SchedulerTieTest : public TestCase
         {
         }
 
-        void BeginTransmit(Frame&, FabricPort&) override
+        bool BeginTransmit(Frame&, FabricPort&) override
         {
+            return true;
         }
     };
 
@@ -228,8 +229,9 @@ struct TimerOwner : public FabricPortOwner
         timer.Cancel();
     }
 
-    void BeginTransmit(Frame&, FabricPort&) override
+    bool BeginTransmit(Frame&, FabricPort&) override
     {
+        return true;
     }
 
     EventId timer;
