@@ -209,9 +209,8 @@ GuardedRun::RunOnce()
     const auto stuck = [&](uint32_t peer, const std::string& reason, Time when) {
         auto waiting = all.waiting.lower_bound(peer);
         waiting = waiting == all.waiting.end() ? all.waiting.begin() : waiting;
-        return SimulationStuck(
-            (waiting == all.waiting.end() ? "no rank waits for a message" : waiting->second) +
-            "; " + reason + " (at " + FormatDouble(when.GetSeconds()) + " s)");
+        return SimulationStuck((waiting == all.waiting.end() ? "" : waiting->second + "; ") +
+                               reason + " (at " + FormatDouble(when.GetSeconds()) + " s)");
     };
     if (!all.failure.empty())
     {

@@ -35,7 +35,7 @@ std::string GetVersion();
  * silent.
  * @param name of the program
  * @param body returns the exit status: 0, or 4 for a wrong result
- * @return the exit status
+ * @return the exit status; 0 in all processes but the first
  */
 int RunProgram(const std::string& name, const std::function<int()>& body);
 
