@@ -123,7 +123,7 @@ class SchedulerOrderTest : public TestCase
  * @ingroup distributed-training-tests
  *
  * Of events at one time, those of a lower node come first; at a node, frames by the number of the
- * port they come in by, whatever the order of insertion, then other events in the order of
+ * port they come in by and then in the order of insertion, then other events in the order of
  * insertion; events of no node come last.
  */
 class SchedulerTieTest : public TestCase
@@ -148,16 +148,17 @@ class SchedulerTieTest : public TestCase
         }
     };
 
-    /// (time, context, whether it is no frame, number of port or event)
-    using Key = std::tuple<uint64_t, uint32_t, bool, uint32_t>;
+    /// (time, context, whether it is no frame, number of port if it is a frame, number of the
+    /// event)
+    using Key = std::tuple<uint64_t, uint32_t, bool, uint16_t, uint32_t>;
 
-    void Add(Key key, EventImpl* impl, uint32_t uid)
+    void Add(const Key& key, EventImpl* impl)
     {
         Scheduler::Event event;
         event.impl = impl;
         event.key.m_ts = std::get<0>(key);
         event.key.m_context = std::get<1>(key);
-        event.key.m_uid = uid;
+        event.key.m_uid = std::get<4>(key);
         m_scheduler->Insert(event);
         m_expected[key] = event;
     }
@@ -182,15 +183,18 @@ class SchedulerTieTest : public TestCase
                 for (uint16_t i = 0; i < PORTS; i++)
                 {
                     uid++;
-                    Add({time, context, true, uid}, other, uid);
+                    Add({time, context, true, 0, uid}, other);
                     const auto port = static_cast<uint16_t>(i * 3 % PORTS);
-                    frames.push_back(Frame::Allocate(FrameKind::ROCE_DATA));
-                    frames.back()->port = &ports[port];
-                    uid++;
-                    Add({time, context, false, port}, frames.back(), uid);
+                    for (int copy = 0; copy < 2; copy++)
+                    {
+                        frames.push_back(Frame::Allocate(FrameKind::ROCE_DATA));
+                        frames.back()->port = &ports[port];
+                        uid++;
+                        Add({time, context, false, port, uid}, frames.back());
+                    }
                 }
                 // Of the events that are no frames, one is taken out again.
-                const auto removed = m_expected.find({time, context, true, uid - 1});
+                const auto removed = m_expected.find({time, context, true, 0, uid - 2});
                 m_scheduler->Remove(removed->second);
                 m_expected.erase(removed);
             }

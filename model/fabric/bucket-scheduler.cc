@@ -40,28 +40,40 @@ constexpr std::size_t PREFETCH_DISTANCE = 5;
 
 using Entry = BucketScheduler::Entry;
 
+/// Set in the order of all events but arriving frames. Above it is the context, of which one bit is
+/// shifted out: 2^31 nodes are enough, and Simulator::NO_CONTEXT still comes last.
+constexpr uint64_t NO_FRAME = uint64_t{1} << 32;
+
 /** Later first: for buckets handed out from the back, and for a heap with the earliest on top. */
 struct Later
 {
     bool operator()(const Entry& a, const Entry& b) const
     {
-        return a.time != b.time ? a.time > b.time : a.order > b.order;
+        return a.time != b.time     ? a.time > b.time
+               : a.order != b.order ? a.order > b.order
+                                    : IsLaterFrame(a, b);
+    }
+
+    /** @return which of two frames that come in by one port at one time was inserted later */
+    static bool IsLaterFrame(const Entry& a, const Entry& b)
+    {
+        return !(a.order & NO_FRAME) &&
+               static_cast<Frame*>(a.impl)->sequence > static_cast<Frame*>(b.impl)->sequence;
     }
 };
-
-/// Set in the order of all events but arriving frames. Above it is the context, of which one bit is
-/// shifted out: 2^31 nodes are enough, and Simulator::NO_CONTEXT still comes last.
-constexpr uint64_t NO_FRAME = uint64_t{1} << 32;
 
 Entry
 ToEntry(const Scheduler::Event& ev)
 {
     const uint64_t context = uint64_t{ev.key.m_context} << 33;
-    const EventImpl& impl = *ev.impl;
-    const uint64_t order = &typeid(impl) == &typeid(Frame) // one library: no names to compare
-                               ? context | static_cast<const Frame&>(impl).port->GetIndex()
-                               : context | NO_FRAME | ev.key.m_uid;
-    return {ev.impl, ev.key.m_ts, order};
+    EventImpl& impl = *ev.impl;
+    if (&typeid(impl) == &typeid(Frame)) // one library: no names to compare
+    {
+        auto& frame = static_cast<Frame&>(impl);
+        frame.sequence = ev.key.m_uid;
+        return {ev.impl, ev.key.m_ts, context | frame.port->GetIndex()};
+    }
+    return {ev.impl, ev.key.m_ts, context | NO_FRAME | ev.key.m_uid};
 }
 
 Scheduler::Event

@@ -24,11 +24,11 @@ namespace ns3::training
  * when frames of a thousand hosts do not fit into the cache.
  *
  * Events of one time are handed out by node (context), those of no node last. At a node, frames
- * that arrive come first, by the number of the port they come in by, then all other events in the
- * order of insertion. So a node sees the same sequence of events whatever happens at other nodes,
- * and however these are divided among processes (MPI); with the order of insertion alone, as in
- * ns-3's own schedulers, a tie between two frames would be decided by what their senders did
- * before.
+ * that arrive come first, by the number of the port they come in by and then in the order of
+ * insertion; after them all other events in the order of insertion. So a node sees the same
+ * sequence of events whatever happens at other nodes, and however these are divided among processes
+ * (MPI); with the order of insertion alone, as in ns-3's own schedulers, a tie between two frames
+ * would be decided by what their senders did before.
  */
 class BucketScheduler : public Scheduler
 {
