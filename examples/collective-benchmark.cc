@@ -150,6 +150,7 @@ Benchmark(int argc, char* argv[])
             break;
         }
     }
+    GatherCounters(cluster.GetFabric());
     const RunCost cost = GetRunCost(cluster.GetFabric());
     auto document = JsonValue::Object();
     document.Set("rows", rows);

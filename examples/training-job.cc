@@ -159,13 +159,15 @@ Train(int argc, char* argv[])
 
     std::unique_ptr<ResultStore> store;
     std::unique_ptr<TimelineTrace> timeline;
-    if (!job.results.empty())
+    // Of several processes, the first one writes.
+    const bool writes = Processes::GetId() == 0;
+    if (!job.results.empty() && writes)
     {
         store = std::make_unique<ResultStore>(
             job.results,
             RunRow{"training-job", GetVersion(), seed, GetConfiguration(options, cluster).Write()});
     }
-    if (!job.trace.empty())
+    if (!job.trace.empty() && writes)
     {
         timeline = std::make_unique<TimelineTrace>(job.trace);
     }
@@ -184,11 +186,12 @@ Train(int argc, char* argv[])
     RunRecorder recorder(cluster,
                          static_cast<uint32_t>(std::max<std::size_t>(1, buckets.size())),
                          store.get(),
-                         timeline.get());
+                         timeline.get(),
+                         Processes::GetCount() > 1 && !(job.results.empty() && job.trace.empty()));
     std::vector<Ptr<TrainingApplication>> trainers;
-    for (uint32_t rank = 0; rank < cluster.GetRanks(); rank++)
+    for (uint32_t i = 0; i < applications.GetN(); i++)
     {
-        trainers.push_back(DynamicCast<TrainingApplication>(applications.Get(rank)));
+        trainers.push_back(DynamicCast<TrainingApplication>(applications.Get(i)));
         training.Observe(trainers.back());
         recorder.Observe(trainers.back());
     }
@@ -220,6 +223,7 @@ Train(int argc, char* argv[])
                     clusterOptions.algorithm.c_str());
         PrintHead();
     }
+    GuardedRun run(cluster);
     ProgressLine progress(cluster.GetFabric(), [&] {
         return static_cast<double>(training.GetResults().size()) /
                static_cast<double>(job.warmup + job.iterations);
@@ -238,33 +242,44 @@ Train(int argc, char* argv[])
             progress.Clear();
             PrintRow(std::to_string(result.iteration) + (result.warmup ? " warm-up" : ""), result);
         }
-        if (training.IsFinished() || !training.Mismatch().empty())
+        if (!training.Mismatch().empty())
         {
-            Simulator::Stop();
+            run.Stop();
         }
     });
-
-    GuardedRun run(cluster);
+    training.OnRanksFinished([&] { run.End(); });
     run.SetComputing([&] {
         return std::any_of(trainers.begin(), trainers.end(), [](const auto& trainer) {
             return trainer->IsComputing();
         });
     });
+    const auto gather = [&] {
+        const auto results = Processes::Gather(training.Pack());
+        for (uint32_t process = 0; process < results.size(); process++)
+        {
+            if (process != Processes::GetId())
+            {
+                training.Merge(results[process]);
+            }
+        }
+        GatherCounters(cluster.GetFabric());
+        recorder.Finish();
+    };
     try
     {
-        run.Run([&] { return training.IsFinished() || !training.Mismatch().empty(); });
+        run.Run();
     }
     catch (const SimulationStuck& stuck)
     {
+        gather();
         if (store)
         {
-            recorder.AddLinkCounters();
             store->Fail(stuck.what());
         }
         throw;
     }
     progress.Clear();
-    recorder.AddLinkCounters();
+    gather();
 
     const std::string mismatch = training.Mismatch();
     if (store)

@@ -4,6 +4,8 @@
 
 #include "cluster.h"
 
+#include "fabric-border.h"
+#include "partition.h"
 #include "topology-builder.h"
 
 #include "ns3/boolean.h"
@@ -13,6 +15,7 @@
 #include "ns3/ipv4-static-routing-helper.h"
 #include "ns3/ipv4.h"
 #include "ns3/log.h"
+#include "ns3/processes.h"
 #include "ns3/quantity.h"
 #include "ns3/rdma-transport.h"
 #include "ns3/roce-wire-format.h"
@@ -223,6 +226,11 @@ Cluster::Cluster(const ClusterOptions& options)
     {
         helper.SetHostAttribute("Mtu", UintegerValue(m_mtu));
     }
+    if (Processes::GetCount() > 1)
+    {
+        helper.SetPartition(PartitionBySwitch(topology, ranks, Processes::GetCount()));
+        Processes::Start();
+    }
     m_fabric = helper.Install(topology);
     m_faults.Apply(m_fabric, m_options.rerouteDelay);
     if (!m_options.pcap.empty())
@@ -237,6 +245,10 @@ Cluster::Cluster(const ClusterOptions& options)
         static_cast<double>(m_options.rate.GetBitRate());
     m_roundTrip = 2 * m_lowerBound->GetLatency() + Seconds(serialization);
     rdma ? InstallRdma() : InstallTcp();
+    if (Processes::GetCount() > 1)
+    {
+        m_border = MakeBorder(m_fabric, m_roundTrip);
+    }
 
     const auto planner = m_planner;
     for (uint32_t rank = 0; rank < ranks; rank++)
@@ -428,6 +440,18 @@ Time
 Cluster::GetRoundTrip() const
 {
     return m_roundTrip;
+}
+
+bool
+Cluster::IsLocal(uint32_t rank) const
+{
+    return m_fabric.hosts.Get(rank)->GetSystemId() == Processes::GetId();
+}
+
+ProcessBorder*
+Cluster::GetBorder() const
+{
+    return m_border.get();
 }
 
 } // namespace ns3::training

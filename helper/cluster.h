@@ -12,6 +12,7 @@
 
 #include "ns3/collective-planner.h"
 #include "ns3/lower-bound.h"
+#include "ns3/process-border.h"
 #include "ns3/rdma-nic.h"
 #include "ns3/scheduled-communicator.h"
 
@@ -107,6 +108,15 @@ class Cluster
     /** @return the MTU in use, "auto" resolved, bytes */
     uint32_t GetMtu() const;
 
+    /**
+     * @param rank 0 to GetRanks() - 1
+     * @return whether its host is simulated by this process
+     */
+    bool IsLocal(uint32_t rank) const;
+
+    /** @return the border to the other processes, or null if there are none */
+    ProcessBorder* GetBorder() const;
+
   private:
     void SetMarking(FabricHelper& helper) const;
     void InstallRdma();
@@ -120,6 +130,7 @@ class Cluster
     Fabric m_fabric;
     FaultPlan m_faults;
     std::unique_ptr<FabricPcap> m_pcap;
+    std::unique_ptr<ProcessBorder> m_border;
     std::vector<Ptr<RdmaNic>> m_nics;
     std::vector<Ptr<ScheduledCommunicator>> m_communicators;
     std::shared_ptr<CollectivePlanner> m_planner;

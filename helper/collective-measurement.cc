@@ -4,8 +4,10 @@
 
 #include "collective-measurement.h"
 
+#include "ns3/byte-archive.h"
 #include "ns3/gradient-values.h"
 #include "ns3/log.h"
+#include "ns3/processes.h"
 #include "ns3/schedule-interpreter.h"
 #include "ns3/simulator.h"
 
@@ -19,20 +21,26 @@ NS_LOG_COMPONENT_DEFINE("TrainingCollectiveMeasurement");
 namespace
 {
 
-/** Starts a collective at every rank and notes when the last one is complete. */
+/** Starts a collective at every rank of this process and notes when the last one is complete. */
 class Measurement
 {
   public:
     Measurement(const Cluster& cluster,
+                GuardedRun& run,
                 CollectiveOperation operation,
                 std::vector<Ptr<Tensor>> tensors)
-        : m_operation(operation),
+        : m_run(run),
+          m_operation(operation),
           m_tensors(std::move(tensors)),
-          m_left(cluster.GetRanks()),
           m_start(Simulator::Now())
     {
         for (uint32_t rank = 0; rank < cluster.GetRanks(); rank++)
         {
+            if (!cluster.IsLocal(rank))
+            {
+                continue;
+            }
+            m_left++;
             // In the context of the rank's host: nodes talk through frames alone.
             Simulator::ScheduleWithContext(cluster.GetFabric().hosts.Get(rank)->GetId(),
                                            TimeStep(0),
@@ -42,14 +50,9 @@ class Measurement
         }
     }
 
-    bool IsDone() const
+    Time GetTime() const
     {
-        return m_left == 0;
-    }
-
-    double GetSeconds() const
-    {
-        return (m_end - m_start).GetSeconds();
+        return m_end - m_start;
     }
 
   private:
@@ -66,25 +69,31 @@ class Measurement
         if (--m_left == 0)
         {
             m_end = Simulator::Now();
-            Simulator::Stop();
+            m_run.End();
         }
     }
 
+    GuardedRun& m_run;
     CollectiveOperation m_operation;
     std::vector<Ptr<Tensor>> m_tensors;
-    uint32_t m_left;
+    uint32_t m_left{0};
     Time m_start;
     Time m_end;
 };
 
-/** @return where the results differ from the reference, or empty */
+/** @return where the results of this process's ranks differ from the reference, or empty */
 std::string
-Compare(const CollectiveSchedule& schedule,
+Compare(const Cluster& cluster,
+        const CollectiveSchedule& schedule,
         const std::vector<Ptr<Tensor>>& results,
         const std::vector<std::vector<float>>& reference)
 {
     for (uint32_t rank = 0; rank < results.size(); rank++)
     {
+        if (!cluster.IsLocal(rank))
+        {
+            continue;
+        }
         const auto& values = results[rank]->values;
         for (uint32_t chunk = 0; chunk < schedule.chunks; chunk++)
         {
@@ -133,13 +142,29 @@ MeasureCollective(const Cluster& cluster,
     }
     const auto schedule = cluster.GetPlanner().Get(operation, bytes, 0);
 
-    Measurement measurement(cluster, operation, tensors);
-    run.Run([&] { return measurement.IsDone(); });
+    Measurement measurement(cluster, run, operation, tensors);
+    run.Run();
 
     CollectiveMeasurement result;
     result.operation = operation;
     result.bytes = bytes;
-    result.seconds = measurement.GetSeconds();
+    if (real)
+    {
+        const auto reference = InterpretSchedule(*schedule, inputs);
+        result.mismatch = Compare(cluster, *schedule, tensors, reference);
+    }
+    // What took longest and went wrong first, of all processes.
+    ByteWriter mine;
+    mine(measurement.GetTime(), result.mismatch);
+    Time longest;
+    for (const std::string& bytes : Processes::Gather(mine.GetText()))
+    {
+        ByteReader reader(bytes.data(), bytes.size());
+        longest = std::max(longest, reader.Next<Time>());
+        const auto mismatch = reader.Next<std::string>();
+        result.mismatch = result.mismatch.empty() ? mismatch : result.mismatch;
+    }
+    result.seconds = longest.GetSeconds();
     if (result.seconds > 0)
     {
         result.algorithmBandwidth = static_cast<double>(bytes) / result.seconds * 1e-9;
@@ -147,15 +172,8 @@ MeasureCollective(const Cluster& cluster,
     result.busBandwidth = result.algorithmBandwidth * GetBusFactor(operation, cluster.GetRanks());
     result.lowerBound = cluster.GetLowerBound().GetSeconds(operation, bytes);
     result.efficiency = result.seconds > 0 ? result.lowerBound / result.seconds : 1;
-    if (real)
-    {
-        result.mismatch = Compare(*schedule, tensors, InterpretSchedule(*schedule, inputs));
-        result.verified = result.mismatch.empty();
-    }
-    else
-    {
-        result.verified = cluster.GetRanks() <= CollectivePlanner::VERIFIED_RANKS;
-    }
+    result.verified =
+        real ? result.mismatch.empty() : cluster.GetRanks() <= CollectivePlanner::VERIFIED_RANKS;
     return result;
 }
 

@@ -155,14 +155,23 @@ FabricHelper::SetSwitchAttribute(const std::string& name, const AttributeValue& 
     m_switch.Set(name, value);
 }
 
+void
+FabricHelper::SetPartition(std::vector<uint32_t> processOf)
+{
+    m_processOf = std::move(processOf);
+}
+
 Fabric
 FabricHelper::Install(const TopologyGraph& topology) const
 {
     UsePicoseconds();
     Fabric fabric;
     fabric.topology = topology;
-    fabric.hosts.Create(topology.hosts);
-    fabric.switches.Create(topology.switches);
+    for (uint32_t node = 0; node < topology.GetNodes(); node++)
+    {
+        NodeContainer& nodes = node < topology.hosts ? fabric.hosts : fabric.switches;
+        nodes.Create(1, m_processOf.empty() ? 0 : m_processOf.at(node));
+    }
     int64_t stream = FIRST_STREAM;
     for (uint32_t i = 0; i < topology.switches; i++)
     {

@@ -87,6 +87,12 @@ class FabricHelper
     void SetSwitchAttribute(const std::string& name, const AttributeValue& value);
 
     /**
+     * Divides the nodes among the processes of a simulation.
+     * @param processOf for each node of the topology the number of its process; empty: all 0
+     */
+    void SetPartition(std::vector<uint32_t> processOf);
+
+    /**
      * @param topology hosts have at least one link each
      * @return the fabric, routed, with random streams assigned
      * @throw ConfigurationError if not all hosts reach each other on every rail, or an attribute of
@@ -102,6 +108,7 @@ class FabricHelper
 
     ObjectFactory m_host;
     ObjectFactory m_switch;
+    std::vector<uint32_t> m_processOf;
 };
 
 } // namespace ns3::training

@@ -4,17 +4,21 @@
 
 #include "fabric-pcap.h"
 
+#include "fabric-border.h"
+
 #include "ns3/configuration-error.h"
 #include "ns3/frame-wire-format.h"
 #include "ns3/log.h"
 #include "ns3/output-file.h"
 #include "ns3/pcap-file.h"
+#include "ns3/processes.h"
 #include "ns3/simulator.h"
 
 #include <deque>
 #include <map>
 #include <stdexcept>
 #include <sys/resource.h>
+#include <vector>
 
 namespace ns3::training
 {
@@ -138,14 +142,20 @@ FabricPcap::FabricPcap(const Fabric& fabric, const std::string& prefix)
     : m_files(std::make_shared<Files>())
 {
     NS_LOG_FUNCTION(this << prefix);
-    std::map<std::string, uint32_t> ports; // of each device, so far
+    std::map<std::string, uint32_t> numbers; // of each device, ports so far
+    std::vector<FabricPort*> ports;          // by index of their file
     for (uint32_t link = 0; link < fabric.channels.size(); link++)
     {
         for (uint32_t end = 0; end < 2; end++)
         {
             const std::string device = fabric.GetEndName(link, end);
-            const std::string number = std::to_string(ports[device]++);
-            m_files->Add(prefix + "-" + device + "-" + number + ".pcap");
+            const std::string number = std::to_string(numbers[device]++);
+            FabricPort& port = fabric.channels[link]->GetPort(end);
+            if (GetProcess(port) == Processes::GetId())
+            {
+                m_files->Add(prefix + "-" + device + "-" + number + ".pcap");
+                ports.push_back(&port);
+            }
         }
     }
     const std::size_t count = m_files->GetPaths().size();
@@ -168,7 +178,7 @@ FabricPcap::FabricPcap(const Fabric& fabric, const std::string& prefix)
     }
     for (std::size_t i = 0; i < count; i++)
     {
-        fabric.channels[i / 2]->GetPort(i % 2).SetTap(
+        ports[i]->SetTap(
             [files = m_files, i](const Frame& frame, bool) { files->Write(i, frame); });
     }
     Simulator::ScheduleDestroy(&FabricPcap::Close, m_files);

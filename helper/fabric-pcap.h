@@ -21,7 +21,8 @@ namespace ns3::training
  * when its transmission begins, a received one when it has arrived; times have nanoseconds.
  *
  * Files are created with the first frame and complete when this is destroyed or the simulator is.
- * If one cannot be written, the run ends by a std::runtime_error that names it.
+ * If one cannot be written, the run ends by a std::runtime_error that names it. Of several
+ * processes, each captures its own ports.
  */
 class FabricPcap
 {

@@ -8,11 +8,10 @@
 #include "cluster.h"
 #include "pfc-deadlock.h"
 
-#include "ns3/event-id.h"
-
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace ns3::training
 {
@@ -36,11 +35,15 @@ class SimulationStuck : public std::runtime_error
 /**
  * @ingroup distributed-training-helper
  *
- * Runs the simulation of a cluster, and ends it when a transport gives up, when nothing is left to
- * happen, or when for a long time (120 simulated seconds, twice the
- * longest retransmission timeout of TCP, or 1000 round trips if that is longer) no
- * host has received a frame and no rank computes; also when pauses of priority flow control wait
- * for each other in a cycle.
+ * Runs the simulation of a cluster, in one process or several, and ends it when all that was wanted
+ * has happened, when a transport gives up, or when for a long time (120 simulated seconds, twice
+ * the longest retransmission timeout of TCP, or 1000 round trips if that is longer) no host has
+ * received a frame and no rank computes; also when pauses of priority flow control wait for each
+ * other in a cycle. It halts every now and then to look for that.
+ *
+ * After the last event that was wanted the simulation goes on for one round trip, in which what is
+ * under way arrives. So all processes end at the same simulated time, with the same traffic behind
+ * them as a single process, though none of them knows at once when the others are done.
  */
 class GuardedRun
 {
@@ -54,33 +57,54 @@ class GuardedRun
     GuardedRun& operator=(const GuardedRun&) = delete;
 
     /**
-     * @param computing whether a rank is busy with something that is not communication
+     * @param computing whether a rank of this process is busy with something that is not
+     *        communication
      */
     void SetComputing(std::function<bool()> computing);
 
     /**
-     * Runs until someone calls Simulator::Stop().
-     * @param done whether all that was wanted has happened
-     * @throw SimulationStuck if the simulation ended without
+     * Runs until all processes have called End() or one of them Stop(), during the run or before.
+     * All together (see Processes).
+     * @throw SimulationStuck if the simulation cannot get there
      */
-    void Run(const std::function<bool()>& done);
+    void Run();
+
+    /** All that this process's ranks had to do is done. */
+    void End();
+
+    /** Ends the run at once, because it makes no sense to go on. */
+    void Stop();
+
+    /**
+     * Ends the run by SimulationStuck, which also names a rank that waits.
+     * @param peer first rank to be asked whether it waits
+     * @param reason one line
+     */
+    void Fail(uint32_t peer, const std::string& reason);
 
   private:
-    void Check();
-    void CheckDeadlock();
-    void Fail(const std::string& reason);
-    uint64_t GetProgress() const;
-    std::string GetWaitingFor(uint32_t first) const;
+    struct State;
+
+    void OnNotice(ProcessBorder::Notice notice, Time when);
+    void Halt(uint32_t run);
+    bool RunOnce();
+    State GetState() const;
 
     const Cluster& m_cluster;
     std::function<bool()> m_computing;
     Time m_period;
-    EventId m_check;
-    Time m_deadlockPeriod;
-    EventId m_deadlockCheck;
-    PfcDeadlock m_deadlock; // at the last look
+    Time m_lastCheck;       // of progress, within m_period
+    Time m_deadlockPeriod;  // from one halt to the next
+    PfcDeadlock m_deadlock; // at the last halt
+    uint32_t m_run{0};      // how often Run() has ended
+    bool m_ended{false};    // End() was called
+    bool m_stopped{false};  // Stop() was called
+    uint32_t m_done{0};     // processes whose End() is known here
+    Time m_lastDone;        // the latest of these calls
     uint64_t m_progress{0};
-    std::string m_failure;
+    Time m_failureTime;
+    uint32_t m_failurePeer{0};
+    std::string m_failure; // empty if there is none
 };
 
 } // namespace ns3::training

@@ -4,11 +4,15 @@
 
 #include "pfc-deadlock.h"
 
+#include "ns3/byte-archive.h"
 #include "ns3/log.h"
+#include "ns3/processes.h"
 
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/depth_first_search.hpp>
 #include <map>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -50,40 +54,94 @@ struct CycleFinder : public boost::default_dfs_visitor
 /** A port of a switch that the peer has paused while frames wait. */
 struct Stuck
 {
-    uint32_t index; ///< of the switch
-    FabricPort* port;
+    uint32_t index;               ///< of the switch
+    uint64_t sentFrames;          ///< by the port, of this priority
+    std::set<uint64_t> ingresses; ///< names of the ports that have sent what waits
 };
 
-/** @return the cycle of one priority, if any */
-PfcDeadlock
-FindCycle(const Fabric& fabric, uint8_t priority)
+/** @return a number for a port that is the same in all processes */
+uint64_t
+GetName(const FabricPort& port)
 {
-    std::vector<Stuck> stuck;
-    std::map<const FabricPort*, std::size_t> numberOf;
+    return uint64_t{port.GetNodeId()} << 16 | port.GetIndex();
+}
+
+/** @return the stuck ports of a priority in this process, by name */
+std::map<uint64_t, Stuck>
+FindStuck(const Fabric& fabric, uint8_t priority)
+{
+    std::map<uint64_t, Stuck> all;
     for (uint32_t i = 0; i < fabric.topology.switches; i++)
     {
         const auto& device = fabric.devicesOfSwitches[i];
         for (uint16_t index = 0; index < device->GetNPorts(); index++)
         {
-            FabricPort& port = device->GetPort(index);
+            const FabricPort& port = device->GetPort(index);
             if (port.IsPaused(priority) && port.GetQueue(priority))
             {
-                numberOf[&port] = stuck.size();
-                stuck.push_back({i, &port});
+                Stuck stuck{i, port.counters.byPriority[priority].transmittedFrames, {}};
+                for (const Frame* frame = port.GetQueue(priority); frame; frame = frame->next)
+                {
+                    stuck.ingresses.insert(GetName(*device->GetPort(frame->ingress).GetPeer()));
+                }
+                all.emplace(GetName(port), std::move(stuck));
             }
         }
     }
+    return all;
+}
+
+/** @return the stuck ports of all processes, given those of this one */
+std::map<uint64_t, Stuck>
+Gather(const std::map<uint64_t, Stuck>& mine)
+{
+    ByteWriter writer;
+    for (const auto& [name, stuck] : mine)
+    {
+        writer(name, stuck.index, stuck.sentFrames, stuck.ingresses.size());
+        for (uint64_t ingress : stuck.ingresses)
+        {
+            writer(ingress);
+        }
+    }
+    std::map<uint64_t, Stuck> all;
+    for (const std::string& bytes : Processes::Gather(writer.GetText()))
+    {
+        for (ByteReader reader(bytes.data(), bytes.size()); !reader.IsAtEnd();)
+        {
+            Stuck& stuck = all[reader.Next<uint64_t>()];
+            reader(stuck.index, stuck.sentFrames);
+            for (auto left = reader.Next<std::size_t>(); left > 0; left--)
+            {
+                stuck.ingresses.insert(reader.Next<uint64_t>());
+            }
+        }
+    }
+    return all;
+}
+
+/** @return the cycle of one priority, if any */
+PfcDeadlock
+FindCycle(const Fabric& fabric, uint8_t priority)
+{
+    std::vector<const Stuck*> stuck;
+    std::map<uint64_t, std::size_t> numberOf;
+    const auto ports = Gather(FindStuck(fabric, priority));
+    for (const auto& [name, port] : ports)
+    {
+        numberOf[name] = stuck.size();
+        stuck.push_back(&port);
+    }
     // A stuck port waits for those stuck ports of the next switch that hold what it has sent.
     Graph graph(stuck.size());
-    for (const auto& [index, port] : stuck)
+    for (std::size_t number = 0; number < stuck.size(); number++)
     {
-        const auto& device = fabric.devicesOfSwitches[index];
-        for (const Frame* frame = port->GetQueue(priority); frame; frame = frame->next)
+        for (uint64_t ingress : stuck[number]->ingresses)
         {
-            const auto waiting = numberOf.find(device->GetPort(frame->ingress).GetPeer());
+            const auto waiting = numberOf.find(ingress);
             if (waiting != numberOf.end())
             {
-                boost::add_edge(waiting->second, numberOf[port], graph);
+                boost::add_edge(waiting->second, number, graph);
             }
         }
     }
@@ -100,10 +158,10 @@ FindCycle(const Fabric& fabric, uint8_t priority)
     }
     for (std::size_t number : cycle)
     {
-        deadlock.cycle += "switch" + std::to_string(stuck[number].index) + " -> ";
-        deadlock.sentFrames += stuck[number].port->counters.byPriority[priority].transmittedFrames;
+        deadlock.cycle += "switch" + std::to_string(stuck[number]->index) + " -> ";
+        deadlock.sentFrames += stuck[number]->sentFrames;
     }
-    deadlock.cycle += "switch" + std::to_string(stuck[cycle.front()].index) + " (priority " +
+    deadlock.cycle += "switch" + std::to_string(stuck[cycle.front()]->index) + " (priority " +
                       std::to_string(priority) + ")";
     return deadlock;
 }

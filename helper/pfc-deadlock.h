@@ -29,7 +29,7 @@ struct PfcDeadlock
  * since an earlier look, long ago, does not open any more.
  *
  * @param fabric the fabric, at this moment
- * @return the cycle that is there now, if any
+ * @return the cycle that is there now, if any. All processes together (see Processes)
  */
 PfcDeadlock FindPfcDeadlock(const Fabric& fabric);
 

@@ -9,6 +9,7 @@
 #include "ns3/configuration-error.h"
 #include "ns3/log.h"
 #include "ns3/output-file.h"
+#include "ns3/processes.h"
 #include "ns3/quantity.h"
 
 #include <cstdio>
@@ -38,25 +39,45 @@ GetVersion()
 int
 RunProgram(const std::string& name, const std::function<int()>& body)
 {
+    // Of several processes the first one speaks for all.
+    const bool speaks = Processes::GetId() == 0;
+    if (!speaks && !std::freopen("/dev/null", "w", stdout))
+    {
+        return 1;
+    }
+    int status = 0;
+    std::string text;
     try
     {
-        return body();
+        status = body();
     }
     catch (const ConfigurationError& error)
     {
-        std::cerr << name << ": " << error.what() << std::endl;
-        return 2;
+        status = 2;
+        text = error.what();
     }
     catch (const SimulationStuck& error)
     {
-        std::cerr << name << ": stuck: " << error.what() << std::endl;
-        return 3;
+        status = 3;
+        text = std::string("stuck: ") + error.what();
     }
     catch (const std::exception& error) // the disk is full, memory has run out
     {
-        std::cerr << name << ": " << error.what() << std::endl;
-        return 1;
+        status = 1;
+        text = error.what();
+        if (Processes::GetCount() > 1) // which the others do not know of
+        {
+            std::cerr << name << ": " << text << std::endl;
+            Processes::Abort(status);
+        }
     }
+    if (!text.empty() && speaks)
+    {
+        std::cerr << name << ": " << text << std::endl;
+    }
+    Processes::Finish();
+    // mpirun kills the others when one fails, which must not keep the first one from speaking.
+    return speaks ? status : 0;
 }
 
 std::vector<uint64_t>
@@ -136,6 +157,10 @@ JsonOutput::JsonOutput(const std::string& target)
 void
 JsonOutput::Write(const JsonValue& document) const
 {
+    if (Processes::GetId() != 0)
+    {
+        return;
+    }
     if (m_target == "-")
     {
         std::cout << document.Write(2) << std::endl;

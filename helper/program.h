@@ -30,10 +30,12 @@ std::string GetVersion();
 
 /**
  * Runs a program's body and turns its exceptions into exit statuses, each with one line on standard
- * error: 2 for a ConfigurationError, 3 for SimulationStuck, 1 for anything else.
+ * error: 2 for a ConfigurationError, 3 for SimulationStuck, 1 for anything else. Of several
+ * processes (see Processes) the first one writes on standard output and error, the others are
+ * silent.
  * @param name of the program
  * @param body returns the exit status: 0, or 4 for a wrong result
- * @return the exit status
+ * @return the exit status; 0 in all processes but the first
  */
 int RunProgram(const std::string& name, const std::function<int()>& body);
 
@@ -56,7 +58,7 @@ class JsonOutput
     explicit JsonOutput(const std::string& target);
 
     /**
-     * @param document what to write, if there is a target
+     * @param document what to write, if there is a target and this is the first process
      * @throw ConfigurationError if the file cannot be written
      */
     void Write(const JsonValue& document) const;

@@ -5,8 +5,10 @@
 #include "run-cost.h"
 
 #include "ns3/log.h"
+#include "ns3/processes.h"
 #include "ns3/simulator.h"
 
+#include <cstring>
 #include <fstream>
 #include <string>
 #include <sys/resource.h>
@@ -45,12 +47,22 @@ GetRunCost(const Fabric& fabric)
     const auto seconds = [](const timeval& time) {
         return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
     };
-    RunCost cost;
-    cost.cpuSeconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
-    cost.events = Simulator::GetEventCount();
-    cost.packetHops = fabric.GetPacketHops();
-    cost.peakMemoryMebibytes = static_cast<double>(GetPeakMemory(usage)) / 1024;
-    return cost;
+    RunCost mine;
+    mine.cpuSeconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+    mine.events = Simulator::GetEventCount();
+    mine.peakMemoryMebibytes = static_cast<double>(GetPeakMemory(usage)) / 1024;
+    RunCost sum;
+    for (const std::string& bytes :
+         Processes::Gather({reinterpret_cast<const char*>(&mine), sizeof(mine)}))
+    {
+        RunCost cost;
+        std::memcpy(&cost, bytes.data(), sizeof(cost));
+        sum.cpuSeconds += cost.cpuSeconds;
+        sum.events += cost.events;
+        sum.peakMemoryMebibytes += cost.peakMemoryMebibytes;
+    }
+    sum.packetHops = fabric.GetPacketHops();
+    return sum;
 }
 
 } // namespace ns3::training

@@ -12,13 +12,13 @@
 namespace ns3::training
 {
 
-/** What a simulation has cost. */
+/** What a simulation has cost, all its processes together. */
 struct RunCost
 {
-    double cpuSeconds{0};          ///< user and system time since the start of the process
+    double cpuSeconds{0};          ///< user and system time since the start of the program
     uint64_t events{0};            ///< simulator events
     uint64_t packetHops{0};        ///< frames sent on all links
-    double peakMemoryMebibytes{0}; ///< largest resident set of the process
+    double peakMemoryMebibytes{0}; ///< largest resident set
 
     /** @return packet-hops per second of CPU time */
     double GetPacketHopsPerSecond() const
@@ -30,7 +30,8 @@ struct RunCost
 /**
  * @ingroup distributed-training-helper
  * @param fabric whose packet-hops are counted
- * @return the cost so far
+ * @return the cost so far; packet-hops are right after GatherCounters(). All processes together
+ *         (see Processes)
  */
 RunCost GetRunCost(const Fabric& fabric);
 

@@ -5,22 +5,39 @@
 #include "run-recorder.h"
 
 #include "ns3/log.h"
+#include "ns3/processes.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
 
 namespace ns3::training
 {
 
 NS_LOG_COMPONENT_DEFINE("TrainingRunRecorder");
 
+namespace
+{
+
+/// Kinds of what is kept.
+constexpr char COLLECTIVE = 'c';
+constexpr char COMPUTE = 'p';
+constexpr char SEND = 's';
+constexpr char RECEIVE = 'r';
+
+} // namespace
+
 RunRecorder::RunRecorder(const Cluster& cluster,
                          uint32_t collectivesPerIteration,
                          ResultStore* store,
-                         TimelineTrace* timeline)
+                         TimelineTrace* timeline,
+                         bool keep)
     : m_cluster(cluster),
       m_collectivesPerIteration(collectivesPerIteration),
       m_store(store),
-      m_timeline(timeline)
+      m_timeline(timeline),
+      m_keep(keep)
 {
-    if (!m_store && !m_timeline)
+    if (!m_store && !m_timeline && !m_keep)
     {
         return;
     }
@@ -62,7 +79,7 @@ RunRecorder::~RunRecorder()
 void
 RunRecorder::Observe(Ptr<TrainingApplication> application)
 {
-    if (m_timeline)
+    if (m_timeline || m_keep)
     {
         m_applications.push_back(application);
         application->TraceConnectWithoutContext("ComputePhase",
@@ -70,8 +87,27 @@ RunRecorder::Observe(Ptr<TrainingApplication> application)
     }
 }
 
+template <typename... T>
+void
+RunRecorder::Keep(char kind, const T&... fields)
+{
+    m_kept(Simulator::Now(), Simulator::GetContext(), kind, fields...);
+}
+
 void
 RunRecorder::OnCollective(const CollectiveRecord& record)
+{
+    if (!m_keep)
+    {
+        WriteCollective(record);
+        return;
+    }
+    Keep(COLLECTIVE, record.rank, record.collective, record.operation, record.algorithm);
+    m_kept(record.bytes, record.issued, record.started, record.finished);
+}
+
+void
+RunRecorder::WriteCollective(const CollectiveRecord& record)
 {
     const auto sequence = static_cast<uint32_t>(record.collective % m_collectivesPerIteration);
     if (m_store)
@@ -105,11 +141,28 @@ RunRecorder::OnCollective(const CollectiveRecord& record)
 void
 RunRecorder::OnSend(const MessageRecord& record)
 {
+    if (m_keep)
+    {
+        Keep(SEND, record.source, record.destination, record.tag, record.time);
+        return;
+    }
     m_sent[{record.source, record.destination, record.tag}] = record.time;
 }
 
 void
 RunRecorder::OnReceive(const MessageRecord& record)
+{
+    if (!m_keep)
+    {
+        WriteMessage(record);
+        return;
+    }
+    Keep(RECEIVE, record.source, record.destination, record.tag, record.time);
+    m_kept(record.step, record.chunk, record.bytes);
+}
+
+void
+RunRecorder::WriteMessage(const MessageRecord& record)
 {
     const auto sent = m_sent.find({record.source, record.destination, record.tag});
     if (m_store)
@@ -145,12 +198,120 @@ RunRecorder::OnComputePhase(uint32_t rank,
                             Time start,
                             Time end)
 {
+    if (m_keep)
+    {
+        Keep(COMPUTE, rank, iteration, phase, start, end);
+        return;
+    }
+    WriteComputePhase(rank, iteration, phase, start, end);
+}
+
+void
+RunRecorder::WriteComputePhase(uint32_t rank,
+                               uint32_t iteration,
+                               const std::string& phase,
+                               Time start,
+                               Time end)
+{
     m_timeline->Complete(rank,
                          TimelineTrace::COMPUTE,
                          phase,
                          start,
                          end,
                          JsonValue::Object().Set("iteration", iteration));
+}
+
+void
+RunRecorder::Finish()
+{
+    if (m_keep)
+    {
+        WriteKept();
+    }
+    AddLinkCounters();
+}
+
+void
+RunRecorder::WriteKept()
+{
+    const auto all = Processes::Gather(m_kept.GetText());
+    m_kept.Clear();
+    m_keep = false;
+    if (!m_store && !m_timeline)
+    {
+        return;
+    }
+
+    // Each process kept its events in order; the next one is always that of the earliest time, and
+    // of events at one time that of the lowest node, as in a single process (BucketScheduler).
+    struct Source
+    {
+        ByteReader reader;
+        Time time;
+        uint32_t node{0};
+        bool over{false};
+
+        void Advance()
+        {
+            over = reader.IsAtEnd();
+            if (!over)
+            {
+                reader(time, node);
+            }
+        }
+    };
+
+    std::vector<Source> sources;
+    for (const std::string& bytes : all)
+    {
+        sources.push_back({ByteReader(bytes.data(), bytes.size()), Time(), 0, false});
+        sources.back().Advance();
+    }
+    const auto isEarlier = [](const Source& a, const Source& b) {
+        return a.over == b.over ? std::tie(a.time, a.node) < std::tie(b.time, b.node) : b.over;
+    };
+    for (auto next = std::min_element(sources.begin(), sources.end(), isEarlier); !next->over;
+         next->Advance(), next = std::min_element(sources.begin(), sources.end(), isEarlier))
+    {
+        WriteKept(next->reader);
+    }
+}
+
+void
+RunRecorder::WriteKept(ByteReader& reader)
+{
+    const char kind = reader.Next<char>();
+    if (kind == COLLECTIVE)
+    {
+        CollectiveRecord record;
+        reader(record.rank, record.collective, record.operation, record.algorithm);
+        reader(record.bytes, record.issued, record.started, record.finished);
+        WriteCollective(record);
+    }
+    else if (kind == COMPUTE)
+    {
+        const auto rank = reader.Next<uint32_t>();
+        const auto iteration = reader.Next<uint32_t>();
+        const auto phase = reader.Next<std::string>();
+        const auto start = reader.Next<Time>();
+        const auto end = reader.Next<Time>();
+        if (m_timeline)
+        {
+            WriteComputePhase(rank, iteration, phase, start, end);
+        }
+    }
+    else
+    {
+        MessageRecord record;
+        reader(record.source, record.destination, record.tag, record.time);
+        if (kind == SEND)
+        {
+            OnSend(record);
+            return;
+        }
+        reader(record.step, record.chunk, record.bytes);
+        WriteMessage(record);
+    }
 }
 
 void

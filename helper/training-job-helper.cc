@@ -31,6 +31,10 @@ TrainingJobHelper::Install(const Cluster& cluster,
     ApplicationContainer applications;
     for (uint32_t rank = 0; rank < cluster.GetRanks(); rank++)
     {
+        if (!cluster.IsLocal(rank))
+        {
+            continue;
+        }
         auto application = m_application.Create<TrainingApplication>();
         application->SetTask(cluster.GetCommunicator(rank), workload, buckets);
         cluster.GetFabric().hosts.Get(rank)->AddApplication(application);

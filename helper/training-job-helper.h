@@ -33,7 +33,7 @@ class TrainingJobHelper
      * @param cluster whose ranks train
      * @param workload the model
      * @param buckets its gradient buckets
-     * @return the applications by rank
+     * @return the applications of the ranks of this process
      */
     ApplicationContainer Install(const Cluster& cluster,
                                  const Workload& workload,

@@ -4,10 +4,16 @@
 
 #include "ns3/bucket-scheduler.h"
 #include "ns3/event-impl.h"
+#include "ns3/fabric-port.h"
 #include "ns3/make-event.h"
 #include "ns3/map-scheduler.h"
 #include "ns3/random-variable-stream.h"
+#include "ns3/simulator.h"
 #include "ns3/test.h"
+
+#include <deque>
+#include <map>
+#include <tuple>
 
 using namespace ns3;
 using namespace ns3::training;
@@ -115,6 +121,180 @@ class SchedulerOrderTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
+ *
+ * Of events at one time, those of a lower node come first; at a node, frames by the number of the
+ * port they come in by and then in the order of insertion, then other events in the order of
+ * insertion; events of no node come last.
+ */
+class SchedulerTieTest : public TestCase
+{
+  public:
+    SchedulerTieTest()
+        : TestCase("ties are decided by node, port and order of insertion")
+    {
+    }
+
+  private:
+    /** Owns the ports, and receives nothing. */
+    struct Owner : public FabricPortOwner
+    {
+        void Receive(Frame*, FabricPort&) override
+        {
+        }
+
+        bool BeginTransmit(Frame&, FabricPort&) override
+        {
+            return true;
+        }
+    };
+
+    /// (time, context, whether it is no frame, number of port if it is a frame, number of the
+    /// event)
+    using Key = std::tuple<uint64_t, uint32_t, bool, uint16_t, uint32_t>;
+
+    void Add(const Key& key, EventImpl* impl)
+    {
+        Scheduler::Event event;
+        event.impl = impl;
+        event.key.m_ts = std::get<0>(key);
+        event.key.m_context = std::get<1>(key);
+        event.key.m_uid = std::get<4>(key);
+        m_scheduler->Insert(event);
+        m_expected[key] = event;
+    }
+
+    void DoRun() override
+    {
+        constexpr uint16_t PORTS = 5;
+        m_scheduler = CreateObject<BucketScheduler>();
+        Owner owner;
+        std::deque<FabricPort> ports;
+        for (uint16_t i = 0; i < PORTS; i++)
+        {
+            ports.emplace_back(owner, 0, i);
+        }
+        EventImpl* other = MakeEvent(&DoNothing);
+        uint32_t uid = 3;
+        std::vector<Frame*> frames;
+        for (uint64_t time : {7, 3000000, 7000000}) // the last ones in another bucket
+        {
+            for (uint32_t context : {uint32_t{Simulator::NO_CONTEXT}, 3U, 0U, 70000U})
+            {
+                for (uint16_t i = 0; i < PORTS; i++)
+                {
+                    uid++;
+                    Add({time, context, true, 0, uid}, other);
+                    const auto port = static_cast<uint16_t>(i * 3 % PORTS);
+                    for (int copy = 0; copy < 2; copy++)
+                    {
+                        frames.push_back(Frame::Allocate(FrameKind::ROCE_DATA));
+                        frames.back()->port = &ports[port];
+                        uid++;
+                        Add({time, context, false, port, uid}, frames.back());
+                    }
+                }
+                // Of the events that are no frames, one is taken out again.
+                const auto removed = m_expected.find({time, context, true, 0, uid - 2});
+                m_scheduler->Remove(removed->second);
+                m_expected.erase(removed);
+            }
+        }
+        for (const auto& [key, event] : m_expected)
+        {
+            const auto got = m_scheduler->RemoveNext();
+            const bool isFrame = !std::get<2>(key);
+            NS_TEST_ASSERT_MSG_EQ(got.impl, event.impl, "event");
+            NS_TEST_ASSERT_MSG_EQ(got.key.m_ts, event.key.m_ts, "time");
+            NS_TEST_ASSERT_MSG_EQ(got.key.m_context, event.key.m_context, "context");
+            // All events of a frame's node and time that are no frames are still to come, and that
+            // is how the simulator sees it: their numbers are higher.
+            NS_TEST_ASSERT_MSG_EQ(got.key.m_uid, (isFrame ? 0 : event.key.m_uid), "number");
+        }
+        NS_TEST_EXPECT_MSG_EQ(m_scheduler->IsEmpty(), true, "nothing is left over");
+        for (Frame* frame : frames)
+        {
+            Frame::Free(frame);
+        }
+        other->Unref();
+        Simulator::Destroy();
+    }
+
+    Ptr<BucketScheduler> m_scheduler;
+    std::map<Key, Scheduler::Event> m_expected;
+};
+
+/** Cancels a timer of its node when a frame arrives. */
+struct TimerOwner : public FabricPortOwner
+{
+    void Receive(Frame* frame, FabricPort&) override
+    {
+        Frame::Free(frame);
+        wasRunning = timer.IsRunning();
+        timer.Cancel();
+    }
+
+    bool BeginTransmit(Frame&, FabricPort&) override
+    {
+        return true;
+    }
+
+    EventId timer;
+    bool wasRunning{false};
+};
+
+/**
+ * @ingroup distributed-training-tests
+ *
+ * A timer that was set before a frame was sent and expires when it arrives: the frame comes first,
+ * finds the timer running and can cancel it.
+ */
+class SchedulerTimerTest : public TestCase
+{
+  public:
+    SchedulerTimerTest()
+        : TestCase("a frame can cancel a timer of the same time")
+    {
+    }
+
+  private:
+    static void Expire(bool* expired)
+    {
+        *expired = true;
+    }
+
+    static void Set(EventId* timer, bool* expired)
+    {
+        *timer = Simulator::Schedule(TimeStep(500), &Expire, expired);
+    }
+
+    static void Send(FabricPort* port)
+    {
+        Frame* frame = Frame::Allocate(FrameKind::ROCE_DATA);
+        frame->port = port;
+        frame->bytes = 64;
+        frame->Ref();
+        Simulator::ScheduleWithContext(0, TimeStep(400), frame);
+    }
+
+    void DoRun() override
+    {
+        ObjectFactory scheduler;
+        scheduler.SetTypeId(BucketScheduler::GetTypeId());
+        Simulator::SetScheduler(scheduler);
+        TimerOwner owner;
+        FabricPort port(owner, 0, 0);
+        bool expired = false;
+        Simulator::ScheduleWithContext(0, TimeStep(0), &Set, &owner.timer, &expired);
+        Simulator::ScheduleWithContext(1, TimeStep(100), &Send, &port);
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(owner.wasRunning, true, "the timer is not over yet");
+        NS_TEST_EXPECT_MSG_EQ(expired, false, "the timer was cancelled");
+        Simulator::Destroy();
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
  * The suite of the event list.
  */
 class SchedulerTestSuite : public TestSuite
@@ -124,6 +304,8 @@ class SchedulerTestSuite : public TestSuite
         : TestSuite("distributed-training-scheduler", TestSuite::Type::UNIT)
     {
         AddTestCase(new SchedulerOrderTest);
+        AddTestCase(new SchedulerTieTest);
+        AddTestCase(new SchedulerTimerTest);
     }
 };
 

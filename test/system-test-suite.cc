@@ -484,14 +484,9 @@ class WholeJobTest : public TestCase
             job.SetLowerBound([&](uint64_t bytes) {
                 return cluster.GetLowerBound().GetSeconds(CollectiveOperation::ALL_REDUCE, bytes);
             });
-            job.OnIterationComplete([&](const IterationResult&) {
-                if (job.IsFinished())
-                {
-                    Simulator::Stop();
-                }
-            });
             GuardedRun run(cluster);
-            run.Run([&] { return job.IsFinished(); });
+            job.OnRanksFinished([&] { run.End(); });
+            run.Run();
             results = job.GetResults();
         }
         Simulator::Destroy();

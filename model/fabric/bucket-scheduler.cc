@@ -4,13 +4,17 @@
 
 #include "bucket-scheduler.h"
 
+#include "fabric-port.h"
+
 #include "ns3/assert.h"
 #include "ns3/event-impl.h"
 #include "ns3/global-value.h"
 #include "ns3/log.h"
+#include "ns3/simulator.h"
 #include "ns3/type-id.h"
 
 #include <algorithm>
+#include <typeinfo>
 
 namespace ns3::training
 {
@@ -34,14 +38,57 @@ constexpr uint32_t WIDEST = 24;
 /// Events that lie between the one handed out and the one that is prefetched.
 constexpr std::size_t PREFETCH_DISTANCE = 5;
 
+using Entry = BucketScheduler::Entry;
+
+/// Set in the order of all events but arriving frames. Above it is the context, of which one bit is
+/// shifted out: 2^31 nodes are enough, and Simulator::NO_CONTEXT still comes last.
+constexpr uint64_t NO_FRAME = uint64_t{1} << 32;
+
 /** Later first: for buckets handed out from the back, and for a heap with the earliest on top. */
 struct Later
 {
-    bool operator()(const Scheduler::Event& a, const Scheduler::Event& b) const
+    bool operator()(const Entry& a, const Entry& b) const
     {
-        return a.key.m_ts != b.key.m_ts ? a.key.m_ts > b.key.m_ts : a.key.m_uid > b.key.m_uid;
+        return a.time != b.time     ? a.time > b.time
+               : a.order != b.order ? a.order > b.order
+                                    : IsLaterFrame(a, b);
+    }
+
+    /** @return which of two frames that come in by one port at one time was inserted later */
+    static bool IsLaterFrame(const Entry& a, const Entry& b)
+    {
+        return !(a.order & NO_FRAME) &&
+               static_cast<Frame*>(a.impl)->sequence > static_cast<Frame*>(b.impl)->sequence;
     }
 };
+
+Entry
+ToEntry(const Scheduler::Event& ev)
+{
+    const uint64_t context = uint64_t{ev.key.m_context} << 33;
+    EventImpl& impl = *ev.impl;
+    if (&typeid(impl) == &typeid(Frame)) // one library: no names to compare
+    {
+        auto& frame = static_cast<Frame&>(impl);
+        frame.sequence = ev.key.m_uid;
+        return {ev.impl, ev.key.m_ts, context | frame.port->GetIndex()};
+    }
+    return {ev.impl, ev.key.m_ts, context | NO_FRAME | ev.key.m_uid};
+}
+
+Scheduler::Event
+ToEvent(const Entry& entry)
+{
+    Scheduler::Event ev;
+    ev.impl = entry.impl;
+    ev.key.m_ts = entry.time;
+    const auto context = static_cast<uint32_t>(entry.order >> 33);
+    ev.key.m_context = context == Simulator::NO_CONTEXT >> 1 ? Simulator::NO_CONTEXT : context;
+    // ns-3 takes an event of the present time for past if its number is not above that of the event
+    // under way. None of the node's other events of this time is past when a frame arrives.
+    ev.key.m_uid = entry.order & NO_FRAME ? static_cast<uint32_t>(entry.order) : 0;
+    return ev;
+}
 
 } // namespace
 
@@ -76,25 +123,25 @@ BucketScheduler::Insert(const Event& ev)
     {
         ChangeWidth(m_shift - 1);
     }
-    Place(ev);
+    Place(ToEntry(ev));
 }
 
 void
-BucketScheduler::Place(const Event& ev)
+BucketScheduler::Place(const Entry& entry)
 {
-    const uint64_t bucket = ev.key.m_ts >> m_shift;
+    const uint64_t bucket = entry.time >> m_shift;
     if (bucket <= m_current)
     {
-        m_now.insert(std::upper_bound(m_now.begin(), m_now.end(), ev, Later()), ev);
+        m_now.insert(std::upper_bound(m_now.begin(), m_now.end(), entry, Later()), entry);
     }
     else if (bucket < m_current + BUCKETS)
     {
-        m_buckets[bucket % BUCKETS].push_back(ev);
+        m_buckets[bucket % BUCKETS].push_back(entry);
         m_occupied[bucket % BUCKETS / 64] |= uint64_t{1} << bucket % 64;
     }
     else
     {
-        m_far.push_back(ev);
+        m_far.push_back(entry);
         std::push_heap(m_far.begin(), m_far.end(), Later());
     }
 }
@@ -113,7 +160,7 @@ BucketScheduler::PeekNext() const
     {
         const_cast<BucketScheduler*>(this)->Advance(); // changes the layout, not the contents
     }
-    return m_now.back();
+    return ToEvent(m_now.back());
 }
 
 Scheduler::Event
@@ -124,7 +171,7 @@ BucketScheduler::RemoveNext()
     {
         Advance();
     }
-    const Event next = m_now.back();
+    const Event next = ToEvent(m_now.back());
     m_now.pop_back();
     m_size--;
     if (m_now.size() >= PREFETCH_DISTANCE)
@@ -159,7 +206,7 @@ BucketScheduler::FindNext() const
             return m_current + 1 + (slot - first + BUCKETS) % BUCKETS;
         }
     }
-    return m_far.front().key.m_ts >> m_shift;
+    return m_far.front().time >> m_shift;
 }
 
 void
@@ -177,18 +224,18 @@ BucketScheduler::Advance()
     const uint64_t slot = m_current % BUCKETS;
     m_now.swap(m_buckets[slot]);
     m_occupied[slot / 64] &= ~(uint64_t{1} << slot % 64);
-    while (!m_far.empty() && m_far.front().key.m_ts >> m_shift < m_current + BUCKETS)
+    while (!m_far.empty() && m_far.front().time >> m_shift < m_current + BUCKETS)
     {
-        const Event ev = m_far.front();
+        const Entry entry = m_far.front();
         std::pop_heap(m_far.begin(), m_far.end(), Later());
         m_far.pop_back();
-        if (ev.key.m_ts >> m_shift == m_current)
+        if (entry.time >> m_shift == m_current)
         {
-            m_now.push_back(ev);
+            m_now.push_back(entry);
         }
         else
         {
-            Place(ev);
+            Place(entry);
         }
     }
     std::sort(m_now.begin(), m_now.end(), Later());
@@ -215,7 +262,7 @@ BucketScheduler::ChangeWidth(uint32_t shift)
 {
     NS_LOG_LOGIC("buckets of 2^" << shift << " time steps");
     // What is left lies behind the current bucket, or in it.
-    m_current = !m_now.empty()    ? m_now.back().key.m_ts >> shift
+    m_current = !m_now.empty()    ? m_now.back().time >> shift
                 : shift > m_shift ? m_current >> (shift - m_shift)
                                   : ((m_current + 1) << (m_shift - shift)) - 1;
     m_shift = shift;
@@ -229,24 +276,25 @@ BucketScheduler::ChangeWidth(uint32_t shift)
         bucket.clear();
     }
     m_occupied.fill(0);
-    for (const Event& ev : all)
+    for (const Entry& entry : all)
     {
-        Place(ev);
+        Place(entry);
     }
 }
 
 void
 BucketScheduler::Remove(const Event& ev)
 {
-    const auto erase = [&](std::vector<Event>& events) {
-        const auto found = std::find_if(events.begin(), events.end(), [&](const Event& other) {
-            return other.key.m_uid == ev.key.m_uid;
+    const uint64_t order = ToEntry(ev).order;
+    const auto erase = [&](Bucket& entries) {
+        const auto found = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) {
+            return entry.time == ev.key.m_ts && entry.order == order;
         });
-        if (found == events.end())
+        if (found == entries.end())
         {
             return false;
         }
-        events.erase(found); // keeps the order, which matters for m_now
+        entries.erase(found); // keeps the order, which matters for m_now
         return true;
     };
     const uint64_t slot = (ev.key.m_ts >> m_shift) % BUCKETS;

@@ -23,7 +23,12 @@ namespace ns3::training
  * events. While it hands out an event it prefetches one that comes soon after, which is what counts
  * when frames of a thousand hosts do not fit into the cache.
  *
- * The order is that of every ns-3 scheduler: by time, then by order of insertion.
+ * Events of one time are handed out by node (context), those of no node last. At a node, frames
+ * that arrive come first, by the number of the port they come in by and then in the order of
+ * insertion; after them all other events in the order of insertion. So a node sees the same
+ * sequence of events whatever happens at other nodes, and however these are divided among processes
+ * (MPI); with the order of insertion alone, as in ns-3's own schedulers, a tie between two frames
+ * would be decided by what their senders did before.
  */
 class BucketScheduler : public Scheduler
 {
@@ -46,11 +51,20 @@ class BucketScheduler : public Scheduler
     Event RemoveNext() override;
     void Remove(const Event& ev) override;
 
+    /** An event, and its place in the order. */
+    struct Entry
+    {
+        EventImpl* impl; ///< what to do
+        uint64_t time;   ///< when, time steps
+        /// At this time: context, whether it is no frame, number of the port or of the event.
+        uint64_t order;
+    };
+
   private:
     static constexpr uint64_t BUCKETS = 4096;
-    using Bucket = std::vector<Event>;
+    using Bucket = std::vector<Entry>;
 
-    void Place(const Event& ev);
+    void Place(const Entry& entry);
     void Advance();
     void Adapt();
     void ChangeWidth(uint32_t shift);
@@ -62,7 +76,7 @@ class BucketScheduler : public Scheduler
     Bucket m_now;          // events up to the end of the current bucket, the last one first out
     std::vector<Bucket> m_buckets;                   // bucket b is at b modulo BUCKETS
     std::array<uint64_t, BUCKETS / 64> m_occupied{}; // bit s: m_buckets[s] is not empty
-    std::vector<Event> m_far;                        // heap of the events beyond the last bucket
+    Bucket m_far;                                    // heap of the events beyond the last bucket
     uint64_t m_advances{0}; // buckets handed out since the width was judged
     uint64_t m_handed{0};   // events in them
 };

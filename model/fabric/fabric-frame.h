@@ -93,7 +93,11 @@ class alignas(64) Frame : public EventImpl
     static uint64_t GetInUse();
 
     // What every hop looks at comes first, to lie in one cache line.
-    Frame* next{nullptr};          ///< link for the queue it waits in
+    union {
+        Frame* next{nullptr}; ///< link for the queue it waits in
+        uint64_t sequence;    ///< in flight: order of insertion into the event list
+    };
+
     FabricPort* port{nullptr};     ///< where it arrives next; once arrived, where it came in
     uint32_t bytes{0};             ///< frame size with frame check sequence, bytes
     uint32_t source{0};            ///< endpoint that sent it

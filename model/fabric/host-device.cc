@@ -135,7 +135,8 @@ void
 HostDevice::SetEndpoint(uint32_t endpoint)
 {
     m_endpoint = endpoint;
-    m_port = std::make_unique<FabricPort>(*this, m_node->GetId(), 0);
+    m_port =
+        std::make_unique<FabricPort>(*this, m_node->GetId(), static_cast<uint16_t>(m_interface));
 }
 
 uint32_t

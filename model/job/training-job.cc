@@ -6,9 +6,9 @@
 
 #include "gradient-values.h"
 
+#include "ns3/byte-archive.h"
 #include "ns3/callback.h"
 #include "ns3/log.h"
-#include "ns3/simulator.h"
 
 #include <algorithm>
 #include <cstring>
@@ -42,9 +42,6 @@ TrainingJob::~TrainingJob()
     NS_LOG_FUNCTION(this);
     for (const auto& application : m_applications)
     {
-        application->TraceDisconnectWithoutContext(
-            "IterationStart",
-            MakeCallback(&TrainingJob::IterationStarted, this));
         application->TraceDisconnectWithoutContext("BucketDone",
                                                    MakeCallback(&TrainingJob::BucketDone, this));
         application->TraceDisconnectWithoutContext(
@@ -58,8 +55,6 @@ TrainingJob::Observe(Ptr<TrainingApplication> application)
 {
     NS_LOG_FUNCTION(this << application);
     m_applications.push_back(application);
-    application->TraceConnectWithoutContext("IterationStart",
-                                            MakeCallback(&TrainingJob::IterationStarted, this));
     application->TraceConnectWithoutContext("BucketDone",
                                             MakeCallback(&TrainingJob::BucketDone, this));
     application->TraceConnectWithoutContext("IterationEnd",
@@ -90,6 +85,46 @@ TrainingJob::OnIterationComplete(IterationComplete callback)
 {
     NS_LOG_FUNCTION(this);
     m_iterationComplete = std::move(callback);
+}
+
+void
+TrainingJob::OnRanksFinished(std::function<void()> callback)
+{
+    NS_LOG_FUNCTION(this);
+    m_ranksFinished = std::move(callback);
+}
+
+std::string
+TrainingJob::Pack() const
+{
+    ByteWriter writer;
+    writer(m_mismatch, m_pending.size());
+    for (const auto& [iteration, pending] : m_pending)
+    {
+        writer(iteration, pending.ranksEnded, pending.sumsVerified, pending.start, pending.end);
+        writer(pending.computeTime, pending.communicationTime);
+    }
+    return writer.GetText();
+}
+
+void
+TrainingJob::Merge(const std::string& packed)
+{
+    NS_LOG_FUNCTION(this << packed.size());
+    ByteReader reader(packed.data(), packed.size());
+    const auto mismatch = reader.Next<std::string>();
+    if (m_mismatch.empty())
+    {
+        m_mismatch = mismatch;
+    }
+    for (auto left = reader.Next<std::size_t>(); left > 0; --left)
+    {
+        const auto iteration = reader.Next<uint32_t>();
+        Pending report;
+        reader(report.ranksEnded, report.sumsVerified, report.start, report.end);
+        reader(report.computeTime, report.communicationTime);
+        Report(iteration, report);
+    }
 }
 
 bool
@@ -170,17 +205,6 @@ TrainingJob::SetRatios(IterationResult& result) const
 }
 
 void
-TrainingJob::IterationStarted(uint32_t rank, uint32_t iteration)
-{
-    NS_LOG_FUNCTION(this << rank << iteration);
-    if (!m_started)
-    {
-        m_started = true;
-        m_previousEnd = Simulator::Now();
-    }
-}
-
-void
 TrainingJob::BucketDone(uint32_t rank, uint32_t iteration, uint32_t bucket, Ptr<const Tensor> sum)
 {
     NS_LOG_FUNCTION(this << rank << iteration << bucket);
@@ -204,7 +228,7 @@ TrainingJob::BucketDone(uint32_t rank, uint32_t iteration, uint32_t bucket, Ptr<
     {
         ++m_pending[iteration].sumsVerified;
     }
-    if (++expected.reports == m_ranks)
+    if (++expected.reports == m_applications.size())
     {
         m_expected.erase(entry);
     }
@@ -254,11 +278,29 @@ void
 TrainingJob::IterationEnded(uint32_t rank, uint32_t iteration, const RankIteration& record)
 {
     NS_LOG_FUNCTION(this << rank << iteration);
+    Pending report;
+    report.ranksEnded = 1;
+    report.start = record.start;
+    report.end = record.end;
+    report.computeTime = record.computeTime;
+    report.communicationTime = record.communicationTime;
+    Report(iteration, report);
+    if (iteration + 1 == m_iterations && ++m_finished == m_applications.size() && m_ranksFinished)
+    {
+        m_ranksFinished();
+    }
+}
+
+void
+TrainingJob::Report(uint32_t iteration, const Pending& report)
+{
     auto& pending = m_pending[iteration];
-    ++pending.ranksEnded;
-    pending.end = std::max(pending.end, record.end);
-    pending.computeTime = std::max(pending.computeTime, record.computeTime);
-    pending.communicationTime += record.communicationTime;
+    pending.ranksEnded += report.ranksEnded;
+    pending.sumsVerified += report.sumsVerified;
+    pending.start = std::min(pending.start, report.start);
+    pending.end = std::max(pending.end, report.end);
+    pending.computeTime = std::max(pending.computeTime, report.computeTime);
+    pending.communicationTime += report.communicationTime;
     if (pending.ranksEnded == m_ranks)
     {
         const Pending complete = pending;
@@ -271,6 +313,10 @@ void
 TrainingJob::Complete(uint32_t iteration, const Pending& pending)
 {
     NS_LOG_FUNCTION(this << iteration);
+    if (m_results.empty())
+    {
+        m_previousEnd = pending.start; // of the job
+    }
     const Time iterationTime = pending.end - m_previousEnd;
     IterationResult result;
     result.iteration = iteration;

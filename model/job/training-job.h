@@ -100,6 +100,21 @@ class TrainingJob
      */
     void OnIterationComplete(IterationComplete callback);
 
+    /**
+     * @param callback called when all observed ranks have ended all iterations
+     */
+    void OnRanksFinished(std::function<void()> callback);
+
+    /**
+     * What this process knows of iterations that others take part in: if ranks are divided among
+     * processes, each observes its own, and after the simulation they give each other the results.
+     * @return bytes for Merge()
+     */
+    std::string Pack() const;
+
+    /** @param packed by the job of another process, with other ranks */
+    void Merge(const std::string& packed);
+
     /** @return whether all ranks have ended all iterations */
     bool IsFinished() const;
 
@@ -129,6 +144,7 @@ class TrainingJob
     {
         uint32_t ranksEnded{0};   ///< ranks that ended it
         uint64_t sumsVerified{0}; ///< sums that were compared and right
+        Time start{Time::Max()};  ///< earliest start
         Time end;                 ///< latest end
         Time computeTime;         ///< longest compute time
         Time communicationTime;   ///< communication times added up
@@ -146,8 +162,6 @@ class TrainingJob
      * @param result a result
      */
     void SetRatios(IterationResult& result) const;
-    /** Sink of IterationStart. @param rank the rank @param iteration the iteration */
-    void IterationStarted(uint32_t rank, uint32_t iteration);
     /**
      * Sink of BucketDone.
      * @param rank the rank
@@ -163,6 +177,12 @@ class TrainingJob
      * @param record what the rank has measured
      */
     void IterationEnded(uint32_t rank, uint32_t iteration, const RankIteration& record);
+    /**
+     * Adds a report, and makes the result if no rank is missing.
+     * @param iteration the iteration
+     * @param report what some ranks have reported of it
+     */
+    void Report(uint32_t iteration, const Pending& report);
     /**
      * @param iteration the iteration
      * @param pending what all ranks have reported of it
@@ -191,8 +211,9 @@ class TrainingJob
     uint64_t m_seed{0};                    ///< seed of the gradients
     Reference m_reference;                 ///< makes expected sums, or empty
     IterationComplete m_iterationComplete; ///< whom to tell, or empty
+    std::function<void()> m_ranksFinished; ///< whom to tell, or empty
+    uint32_t m_finished{0};                ///< observed ranks that have ended all iterations
     std::vector<Ptr<TrainingApplication>> m_applications; ///< whom it listens to
-    bool m_started{false};                                ///< whether any rank has started
     Time m_previousEnd;                                   ///< start of the iteration under way
     std::map<uint32_t, Pending> m_pending;                ///< by iteration
     std::map<std::pair<uint32_t, uint32_t>, Expected> m_expected; ///< by iteration and bucket
