@@ -518,6 +518,11 @@ Simulate(int argc, char* argv[])
     options.Parse(argc, argv);
     UsePublishedParameters(setting.congestionControl);
     options.Parse(argc, argv);
+    if (Processes::GetCount() > 1)
+    {
+        throw ConfigurationError("--mpi=" + std::to_string(Processes::GetCount()) +
+                                 " (allowed: 1, flows are counted by one process)");
+    }
     if (MOST_HOSTS_PER_RACK % setting.scale != 0)
     {
         throw ConfigurationError("--scale=" + std::to_string(setting.scale) +

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Simulations in several processes have the results of one: `./ns3w test --mpi`."""
+
+import json
+import re
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+WORKLOAD = f"--workload={ROOT}/bindings/python/tests/small-workload.csv"
+
+# What a run costs, and what names the run, may differ; nothing else.
+COST = {
+    "cpu_s",
+    "setup_cpu_s",
+    "wall_s",
+    "events",
+    "packet_hops_per_cpu_s",
+    "data_packet_hops_per_cpu_s",
+    "peak_memory_MiB",
+    "results",
+}
+
+LEAVES = ["--ranks=8", "--topology=leaf-spine"]
+PODS = ["--ranks=16", "--topology=fat-tree:k=4"]
+RUNS = {
+    # Symmetric traffic: many frames are sent and arrive at the same time.
+    "all-to-all": ["fabric-benchmark", *PODS, "--bytes=200K", "--pattern=all-to-all"],
+    "pauses": ["fabric-benchmark", *PODS, "--bytes=1M", "--pattern=incast:15", "--buffer=1M"],
+    "telemetry": [
+        "fabric-benchmark",
+        *PODS,
+        "--bytes=200K",
+        "--pattern=permutation",
+        "--congestion-control=hpcc",
+    ],
+    "collective": ["collective-benchmark", *LEAVES, "--bytes=8:1M:x8", "--payload=real"],
+    "spray": ["collective-benchmark", *PODS, "--bytes=1M", "--load-balancing=spray"],
+    "duplicates over TCP": [
+        "collective-benchmark",
+        *LEAVES,
+        "--bytes=1M",
+        "--transport=tcp",
+        "--fault=*:duplicate=0.05",
+    ],
+    "selective repeat": [
+        "collective-benchmark",
+        *LEAVES,
+        "--bytes=1M",
+        "--recovery=selective-repeat",
+        "--fault=*:loss=0.002,reorder=0.01/2us",
+        "--payload=real",
+    ],
+    "restart of a switch": [
+        "collective-benchmark",
+        *LEAVES,
+        "--bytes=1M",
+        "--fault=switch0:restart,from=50us,until=150us",
+    ],
+    "job": ["training-job", WORKLOAD, *LEAVES, "--payload=real", "--loss=0.001"],
+    "job over TCP": ["training-job", WORKLOAD, *LEAVES, "--transport=tcp", "--loss=0.0005"],
+    "job with a server": [
+        "training-job",
+        WORKLOAD,
+        *PODS,
+        "--collective=parameter-server",
+        "--servers=4",
+    ],
+}
+
+
+def run(processes, *words):
+    command = [sys.executable, ROOT / "ns3w", "run", *words, f"--mpi={processes}"]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def results_of(value):
+    """Return what may not differ of a JSON value."""
+    if isinstance(value, dict):
+        return {key: results_of(item) for key, item in value.items() if key not in COST}
+    return [results_of(item) for item in value] if isinstance(value, list) else value
+
+
+def get_json(processes, *words):
+    process = run(processes, *words, "--json=-")
+    assert process.returncode == 0, process.stderr
+    return results_of(json.loads(process.stdout))
+
+
+def get_rows(path):
+    """Return all rows of all tables but that of the runs."""
+    with sqlite3.connect(path) as database:
+        tables = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        return {
+            table: database.execute(f"SELECT * FROM {table}").fetchall()
+            for (table,) in tables
+            if table != "run"
+        }
+
+
+@pytest.mark.parametrize("words", RUNS.values(), ids=RUNS.keys())
+def test_results_are_those_of_one_process(words):
+    alone = get_json(1, *words)
+    for processes in (2, 3):
+        assert get_json(processes, *words) == alone
+
+
+def test_one_file_of_results(tmp_path):
+    words = ["training-job", WORKLOAD, *LEAVES]
+    for processes in (1, 2):
+        assert run(processes, *words, f"--results={tmp_path}/{processes}").returncode == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["1", "2"]
+    rows = get_rows(tmp_path / "2")
+    assert len(rows["iteration"]) == 4
+    assert len(rows["message"]) > 100
+    assert rows == get_rows(tmp_path / "1")
+
+
+def test_every_port_is_captured_once(tmp_path):
+    for processes in (1, 2):
+        prefix = tmp_path / str(processes) / "a"
+        prefix.parent.mkdir()
+        words = ["collective-benchmark", *LEAVES, "--bytes=100K", f"--pcap={prefix}"]
+        assert run(processes, *words).returncode == 0
+    files = [path.name for path in sorted((tmp_path / "1").iterdir())]
+    assert len(files) > 16
+    assert files == [path.name for path in sorted((tmp_path / "2").iterdir())]
+    for name in files:
+        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    "words, allowed",
+    [
+        (["--ranks=16", "--topology=leaf-spine", "--mpi=5"], "1 to 4, the number of switches"),
+        (["--ranks=16", "--mpi=2"], "1 to 1, the number of switches"),
+        (["--ranks=x", "--mpi=2"], "whole numbers"),
+    ],
+)
+def test_what_cannot_be_shared_is_refused_in_one_line(words, allowed):
+    command = [sys.executable, ROOT / "ns3w", "run", "fabric-benchmark", *words]
+    process = subprocess.run(command, capture_output=True, text=True)
+    assert process.returncode == 2
+    assert allowed in process.stderr
+    assert len(process.stderr.splitlines()) == 1
+    assert process.stdout == ""
+
+
+def test_a_program_for_one_process_says_so():
+    process = run(2, "hpcc-fct")
+    assert process.returncode == 2
+    assert re.fullmatch(r"hpcc-fct: --mpi=2 \(allowed: 1, .*\)\n", process.stderr)
+
+
+def test_a_dead_host_ends_all_processes():
+    words = ["collective-benchmark", *LEAVES, "--bytes=1M", "--fault=host3:down,from=50us"]
+    alone, shared = run(1, *words), run(2, *words)
+    assert shared.returncode == alone.returncode == 3
+    assert "rank 4 waits in all-reduce 0 (ring)" in shared.stderr
+    assert shared.stderr == alone.stderr
