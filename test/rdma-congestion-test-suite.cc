@@ -335,6 +335,9 @@ TelemetryHistoryTestCase::DoRun()
     third[0].sentBytes += 100;
     third[1].sentBytes -= 100;
     NS_TEST_EXPECT_MSG_EQ(history.Update(third).empty(), true, "a port that sent less");
+    third[0].sentBytes += 100;
+    third[1].sentBytes += 100;
+    NS_TEST_EXPECT_MSG_EQ(history.Update(third).empty(), true, "at the same time as before");
 }
 
 /**
@@ -490,7 +493,7 @@ DctcpTestCase::DoRun()
                               alpha * 15 / 16 + 2000.0 / 21000 / 16,
                               1e-12,
                               "part of the bytes");
-    got = tell(*quiet, 2100, false);
+    got = tell(*quiet, 2100, true);
     NS_TEST_EXPECT_MSG_EQ(got, window, "packet 2100 was the next to send at the cut");
     got = tell(*quiet, 2123, false);
     NS_TEST_EXPECT_MSG_EQ_TOL(got, window + 1000, 0.51, "one packet");

@@ -500,11 +500,26 @@ RdmaSelectiveSenderTestCase::DoRun()
     // A timeout: all that has not arrived.
     NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, 130), false, "the same episode");
     recovery->OnTimeout(window);
-    NS_TEST_EXPECT_MSG_EQ(
-        (resends() == Psns{120, 121, 123, 124, 125, 126, 127, 128, 129, 131, 132, 133, 134, 135,
-                           136, 137, 138, 139}),
-        true,
-        "but for 122 and 130");
+    NS_TEST_EXPECT_MSG_EQ((resends() == Psns{120,
+                                             121,
+                                             123,
+                                             124,
+                                             125,
+                                             126,
+                                             127,
+                                             128,
+                                             129,
+                                             131,
+                                             132,
+                                             133,
+                                             134,
+                                             135,
+                                             136,
+                                             137,
+                                             138,
+                                             139}),
+                          true,
+                          "but for 122 and 130");
     NS_TEST_EXPECT_MSG_EQ(window.nextPsn, 140, "then on as before");
     // A refusal: one packet, though it had been kept; also if something is heard before it goes.
     window.unackedPsn = 130;

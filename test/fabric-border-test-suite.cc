@@ -1,0 +1,409 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabric-test-common.h"
+
+#include "ns3/byte-archive.h"
+#include "ns3/configuration-error.h"
+#include "ns3/frame-archive.h"
+#include "ns3/packet.h"
+#include "ns3/partition.h"
+#include "ns3/process-border.h"
+#include "ns3/test.h"
+#include "ns3/time-resolution.h"
+#include "ns3/topology-builder.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace ns3;
+using namespace ns3::training;
+using namespace ns3::training::tests;
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * Numbers of all sizes, times and texts, packed and unpacked.
+ */
+class ByteArchiveTestCase : public TestCase
+{
+  public:
+    ByteArchiveTestCase()
+        : TestCase("bytes of values")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const std::vector<uint64_t> numbers{0, 1, 127, 128, 16383, 16384, UINT32_MAX, UINT64_MAX};
+        const std::vector<std::size_t> sizes{1, 1, 1, 2, 2, 3, 5, 10};
+        for (std::size_t i = 0; i < numbers.size(); i++)
+        {
+            ByteWriter writer;
+            writer(numbers[i]);
+            NS_TEST_EXPECT_MSG_EQ(writer.GetSize(), sizes[i], "seven bits a byte");
+            ByteReader reader(writer.GetData(), writer.GetSize());
+            NS_TEST_EXPECT_MSG_EQ(reader.Next<uint64_t>(), numbers[i], "number");
+            NS_TEST_EXPECT_MSG_EQ(reader.IsAtEnd(), true, "nothing else");
+        }
+        ByteWriter writer;
+        const std::string text("a\0b", 3);
+        writer(int64_t{-5}, true, TimeStep(77), text, std::string(), Ecn::CE);
+        const std::string bytes = writer.GetText();
+        ByteReader reader(bytes.data(), bytes.size());
+        NS_TEST_EXPECT_MSG_EQ(reader.Next<int64_t>(), -5, "negative");
+        NS_TEST_EXPECT_MSG_EQ(reader.Next<bool>(), true, "truth value");
+        NS_TEST_EXPECT_MSG_EQ(reader.Next<Time>(), TimeStep(77), "time");
+        NS_TEST_EXPECT_MSG_EQ((reader.Next<std::string>() == text), true, "text with a zero");
+        NS_TEST_EXPECT_MSG_EQ(reader.Next<std::string>().empty(), true, "empty text");
+        NS_TEST_EXPECT_MSG_EQ((reader.Next<Ecn>() == Ecn::CE), true, "enumerator");
+        NS_TEST_EXPECT_MSG_EQ(reader.IsAtEnd(), true, "nothing else");
+    }
+};
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * Frames packed and unpacked: everything a receiver can see is as before.
+ */
+class FrameArchiveTestCase : public TestCase
+{
+  public:
+    FrameArchiveTestCase()
+        : TestCase("frames for another process")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        UsePicoseconds();
+        Frame* frame = MakeFrame(1082, 5, 70000, 3);
+        frame->ecn = Ecn::CE;
+        frame->opcode = 0x0b;
+        frame->destinationQp = 0x123456;
+        frame->psn = 0xffffff;
+        frame->immediate = 0xcafebabe;
+        frame->remoteAddress = UINT64_MAX;
+        frame->messageBytes = uint64_t{5} << 30;
+        frame->timestamp = 123456789012345;
+        frame->ackRequest = true;
+        frame->ecnEcho = true;
+        frame->sourceQp = 1;
+        frame->messageNumber = 2;
+        frame->selectivePsn = 3;
+        frame->syndrome = 4;
+        frame->payloadBytes = 3;
+        frame->payload = Create<ByteBuffer>();
+        frame->payload->bytes = {9, 9, 7, 0, 8, 9};
+        frame->payloadOffset = 2;
+        frame->telemetry = std::make_unique<TelemetryStack>(
+            TelemetryStack{{11, 12, 13, 14}, {21, 22, 23, UINT64_MAX}});
+        Check(*frame);
+        Frame::Free(frame);
+
+        Frame* pause = MakePause(0xa5, 0xffff);
+        Check(*pause);
+        Frame::Free(pause);
+
+        for (uint32_t bytes : {0U, 1U, 1501U})
+        {
+            Frame* ip = Frame::Allocate(FrameKind::IP);
+            std::vector<uint8_t> contents(bytes, 0x5a);
+            ip->packet = Create<Packet>(contents.data(), bytes);
+            ip->protocol = 0x0800;
+            Check(*ip);
+            Frame::Free(ip);
+        }
+        Simulator::Destroy();
+    }
+
+    /** @param frame packed, unpacked, compared, and packed again */
+    void Check(const Frame& frame)
+    {
+        ByteWriter writer;
+        WriteFrame(writer, frame);
+        ByteReader reader(writer.GetData(), writer.GetSize());
+        Frame* other = ReadFrame(reader);
+        NS_TEST_EXPECT_MSG_EQ(reader.IsAtEnd(), true, "all bytes are used");
+        const auto fields = [](const Frame& f) {
+            return std::vector<uint64_t>{static_cast<uint64_t>(f.kind),
+                                         f.bytes,
+                                         f.source,
+                                         f.destination,
+                                         f.flowHash,
+                                         f.priority,
+                                         static_cast<uint64_t>(f.ecn),
+                                         f.ackRequest,
+                                         f.ecnEcho,
+                                         f.opcode,
+                                         f.payloadBytes,
+                                         f.destinationQp,
+                                         f.psn,
+                                         f.immediate,
+                                         f.remoteAddress,
+                                         f.messageBytes,
+                                         static_cast<uint64_t>(f.timestamp),
+                                         f.sourceQp,
+                                         f.messageNumber,
+                                         f.selectivePsn,
+                                         f.protocol,
+                                         f.pauseQuanta,
+                                         f.pauseClasses,
+                                         f.syndrome,
+                                         f.payload ? 1U : 0U,
+                                         f.packet ? f.packet->GetSize() + 1 : 0U,
+                                         f.telemetry ? f.telemetry->size() + 1 : 0U};
+        };
+        NS_TEST_EXPECT_MSG_EQ((fields(frame) == fields(*other)), true, "fields");
+        if (frame.payload)
+        {
+            const auto begin = frame.payload->bytes.begin() + frame.payloadOffset;
+            NS_TEST_EXPECT_MSG_EQ(std::equal(begin,
+                                             begin + frame.payloadBytes,
+                                             other->payload->bytes.begin() + other->payloadOffset),
+                                  true,
+                                  "payload");
+        }
+        if (frame.packet && other->packet)
+        {
+            std::vector<uint8_t> contents(frame.packet->GetSize(), 1);
+            other->packet->CopyData(contents.data(), frame.packet->GetSize());
+            NS_TEST_EXPECT_MSG_EQ((std::count(contents.begin(), contents.end(), 0x5a) ==
+                                   static_cast<std::ptrdiff_t>(contents.size())),
+                                  true,
+                                  "packet");
+        }
+        if (frame.telemetry && other->telemetry)
+        {
+            NS_TEST_EXPECT_MSG_EQ(other->telemetry->back().rate, UINT64_MAX, "telemetry");
+            NS_TEST_EXPECT_MSG_EQ(other->telemetry->front().sentBytes, 12, "telemetry");
+        }
+        Frame::Free(other);
+    }
+};
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * A border through the first link of a line of two hosts and two switches, in one process: what
+ * arrives is what arrives without it, at the same picosecond, though messages are short and
+ * overtake each other.
+ */
+class ProcessBorderTestCase : public TestCase
+{
+  public:
+    ProcessBorderTestCase()
+        : TestCase("a link that crosses the border")
+    {
+    }
+
+  private:
+    /** What two hosts received from each other. */
+    using Outcome = std::vector<Arrivals>;
+
+    void DoRun() override
+    {
+        UsePicoseconds();
+        const Outcome plain = Simulate(0);
+        NS_TEST_EXPECT_MSG_EQ(plain[0].size(), FRAMES, "host 0");
+        NS_TEST_EXPECT_MSG_EQ(plain[1].size(), FRAMES, "host 1");
+        NS_TEST_EXPECT_MSG_EQ((plain == Simulate(100)), true, "messages of 100 bytes");
+        NS_TEST_EXPECT_MSG_EQ((plain == Simulate(13)), true, "messages of one byte of contents");
+        NS_TEST_EXPECT_MSG_EQ((plain == Simulate(1 << 20)), true, "one message a flush");
+        CheckNotices();
+    }
+
+    /**
+     * @param longest bytes of a message; 0: no border
+     * @return what was received
+     */
+    Outcome Simulate(uint32_t longest)
+    {
+        const int64_t delay = 1000000;
+        const Fabric fabric = FabricHelper().Install(
+            MakeChain({{100 * GIGA, delay}, {100 * GIGA, delay}, {100 * GIGA, delay}}));
+        std::vector<std::unique_ptr<ProcessBorder>> sides;
+        for (uint32_t side = 0; side < 2 && longest > 0; side++)
+        {
+            sides.push_back(std::make_unique<ProcessBorder>(
+                side,
+                2,
+                TimeStep(delay / 2),
+                longest,
+                [&](uint32_t to, const uint8_t* data, uint32_t size) {
+                    // Earlier ones of a flush get there last.
+                    const std::vector<uint8_t> bytes(data, data + size);
+                    m_messages++;
+                    In(delay / 2 - m_messages % 1000, [&sides, to, bytes] {
+                        sides[to]->Receive(bytes.data(), static_cast<uint32_t>(bytes.size()));
+                    });
+                }));
+        }
+        if (longest > 0)
+        {
+            const auto& channel = fabric.channels.front();
+            sides[0]->AddLink(channel->GetPort(0), 0, 1, 1);
+            sides[1]->AddLink(channel->GetPort(1), 1, 0, 0);
+        }
+        Outcome outcome(2);
+        std::vector<std::unique_ptr<Blaster>> senders;
+        for (uint32_t host = 0; host < 2; host++)
+        {
+            NoteArrivals(fabric.devices[host], outcome[host]);
+            senders.push_back(std::make_unique<Blaster>(fabric.devices[host],
+                                                        1 - host,
+                                                        500 + 1000 * host,
+                                                        LOSSLESS,
+                                                        FRAMES));
+            senders.back()->Start(host * 12345);
+        }
+        const uint64_t before = m_messages;
+        Simulator::Run();
+        Simulator::Destroy();
+        if (longest > 0)
+        {
+            NS_TEST_EXPECT_MSG_GT(m_messages, before + 4, "messages are sent");
+            if (longest > 1000)
+            {
+                NS_TEST_EXPECT_MSG_LT(m_messages - before,
+                                      FRAMES,
+                                      "frames of a lookahead share a message");
+            }
+        }
+        return outcome;
+    }
+
+    /** A notice gets to the other side with the time when it was given, before two lookaheads. */
+    void CheckNotices()
+    {
+        std::vector<std::unique_ptr<ProcessBorder>> sides;
+        std::vector<std::pair<int64_t, int64_t>> heard; // when, and when given
+        for (uint32_t side = 0; side < 3; side++)
+        {
+            sides.push_back(std::make_unique<ProcessBorder>(
+                side,
+                3,
+                TimeStep(1000),
+                1800,
+                [&](uint32_t to, const uint8_t* data, uint32_t size) {
+                    const std::vector<uint8_t> bytes(data, data + size);
+                    In(1000, [&sides, to, bytes] {
+                        sides[to]->Receive(bytes.data(), static_cast<uint32_t>(bytes.size()));
+                    });
+                }));
+            sides.back()->SetNoticeHandler([&, side](ProcessBorder::Notice notice, Time when) {
+                NS_TEST_EXPECT_MSG_NE(side, 1, "not to oneself");
+                NS_TEST_EXPECT_MSG_EQ((notice == ProcessBorder::Notice::DONE), true, "notice");
+                heard.emplace_back(PicosecondsNow(), when.GetTimeStep());
+            });
+        }
+        In(700, [&] { sides[1]->Announce(ProcessBorder::Notice::DONE); });
+        Simulator::Run();
+        Simulator::Destroy();
+        NS_TEST_EXPECT_MSG_EQ(heard.size(), 2, "both others hear it");
+        for (const auto& [when, given] : heard)
+        {
+            NS_TEST_EXPECT_MSG_EQ(given, 700, "when it was given");
+            NS_TEST_EXPECT_MSG_LT(when, 700 + 2 * 1000 + 1, "within two lookaheads");
+        }
+    }
+
+    static constexpr uint64_t FRAMES = 300;
+    uint64_t m_messages{0};
+};
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * Shares of a topology: hosts with their leaf, equal shares, neighbours together.
+ */
+class PartitionTestCase : public TestCase
+{
+  public:
+    PartitionTestCase()
+        : TestCase("shares of a topology")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Check("leaf-spine:leaves=4,spines=2", 16, 2, 4);
+        Check("leaf-spine:leaves=5,spines=3", 15, 3, 5);
+        Check("fat-tree:k=4", 16, 2, 8);
+        Check("fat-tree:k=4", 16, 8, 8);
+        Check("fat-tree:k=8", 128, 5, 32);
+        Check("single-switch", 7, 1, 1);
+        // Only leaves with ranks are shared out: 6 ranks on switches of 4 hosts.
+        Check("leaf-spine:leaves=4,spines=2,hosts-per-leaf=4", 6, 2, 2);
+        // Neighbouring leaves stay together, so that a pod of a fat-tree is not cut in two.
+        const TopologyGraph pods = BuildTopology("fat-tree:k=4", 16, DataRate(GIGA), TimeStep(1));
+        const auto half = PartitionBySwitch(pods, 16, 2);
+        for (uint32_t host = 0; host < 16; host++)
+        {
+            NS_TEST_EXPECT_MSG_EQ(half[host], host / 8, "pods 0 and 1, pods 2 and 3");
+        }
+    }
+
+    /**
+     * @param spec topology
+     * @param ranks in use
+     * @param processes to share among
+     * @param leaves with ranks
+     */
+    void Check(const std::string& spec, uint32_t ranks, uint32_t processes, uint32_t leaves)
+    {
+        const TopologyGraph graph = BuildTopology(spec, ranks, DataRate(GIGA), TimeStep(1));
+        const auto process = PartitionBySwitch(graph, ranks, processes);
+        NS_TEST_EXPECT_MSG_EQ(process.size(), graph.GetNodes(), spec << ": every node");
+        std::vector<std::set<uint32_t>> busy(processes);
+        for (const auto& link : graph.links)
+        {
+            if (link.a < graph.hosts)
+            {
+                NS_TEST_EXPECT_MSG_EQ(process[link.a], process[link.b], spec << ": with its leaf");
+                if (link.a < ranks)
+                {
+                    busy.at(process[link.b]).insert(link.b);
+                }
+            }
+        }
+        for (const auto& share : busy)
+        {
+            NS_TEST_EXPECT_MSG_LT(share.size(), leaves / processes + 2, spec << ": equal shares");
+            NS_TEST_EXPECT_MSG_GT(share.size() + 1, leaves / processes, spec << ": equal shares");
+        }
+        std::string text;
+        try
+        {
+            PartitionBySwitch(graph, ranks, leaves + 1);
+        }
+        catch (const ConfigurationError& error)
+        {
+            text = error.what();
+        }
+        NS_TEST_EXPECT_MSG_NE(text.find("allowed: 1 to " + std::to_string(leaves) + ","),
+                              std::string::npos,
+                              spec << ": more than leaves: " << text);
+    }
+};
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * Suite.
+ */
+class FabricBorderTestSuite : public TestSuite
+{
+  public:
+    FabricBorderTestSuite()
+        : TestSuite("distributed-training-fabric-border", TestSuite::Type::UNIT)
+    {
+        AddTestCase(new ByteArchiveTestCase);
+        AddTestCase(new FrameArchiveTestCase);
+        AddTestCase(new ProcessBorderTestCase);
+        AddTestCase(new PartitionTestCase);
+    }
+};
+
+static FabricBorderTestSuite g_fabricBorderTestSuite;
