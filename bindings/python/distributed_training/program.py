@@ -42,6 +42,10 @@ class WrongResult(RuntimeError):
     """A collective delivered a wrong sum (payload="real"); the text says where."""
 
 
+# Options that are given once for each element of a list.
+_REPEATED = {"fault"}
+
+
 def to_text(value: Any) -> str:
     """Return a value as the programs read it on their command line.
 
@@ -132,7 +136,9 @@ class Program:
                     arguments.append(f"--{attribute}={to_text(setting)}")
                 continue
             option = {"seed": "RngSeed", "run": "RngRun"}.get(name, name.replace("_", "-"))
-            arguments.append(f"--{option}={to_text(value)}")
+            repeated = option in _REPEATED and not isinstance(value, str)
+            for element in value if repeated else [value]:
+                arguments.append(f"--{option}={to_text(element)}")
         return arguments
 
     def get_command(self) -> list[str]:

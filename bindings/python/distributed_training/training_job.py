@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -101,7 +102,7 @@ class TrainingJob(Program):
         buffer: Quantity | None = None,
         load_balancing: str | None = None,
         loss: float | None = None,
-        fault: str | None = None,
+        fault: str | Sequence[str] | None = None,
         reroute_delay: Duration | None = None,
         pcap: Path | None = None,
         recovery: str | None = None,
@@ -135,7 +136,7 @@ class TrainingJob(Program):
             buffer: packet memory of every switch, bytes, such as "32MiB", or "auto".
             load_balancing: "ecmp", "flowlet" or "spray".
             loss: probability that a link loses a frame, 0 to 1.
-            fault: "TARGET:ITEM,...", such as "host3-switch0:loss=0.01"; several with ";" between.
+            fault: "TARGET:ITEM,...", such as "host3-switch0:loss=0.01", or a list of these.
             reroute_delay: from the death or return of a link to new routes.
             pcap: prefix of capture files, one a port: PREFIX-host3-0.pcap.
             recovery: what RDMA sends again after a loss, "go-back-n" or "selective-repeat".

@@ -5,6 +5,8 @@ import json
 
 import pytest
 
+import distributed_training as dt
+
 COLLECTIVE = ["--ranks=8", "--topology=fat-tree:k=4", "--bytes=1MB", "--payload=real"]
 COLLECTIVE += ["--warmup=0"]
 
@@ -75,6 +77,9 @@ def test_faults_add_up_and_come_from_files(program_json, tmp_path):
         assert each[0]["time_us"] == rows[0][0]["time_us"]
     alone = program_json("collective-benchmark", *COLLECTIVE, ways[0][0])["rows"]
     assert alone[0]["time_us"] < rows[0][0]["time_us"]
+    job = dt.CollectiveBenchmark(fault=faults)
+    assert job.get_arguments() == ways[0]
+    assert dt.CollectiveBenchmark(fault=faults[0]).get_arguments() == ways[0][:1]
 
 
 @pytest.mark.parametrize(
