@@ -253,7 +253,8 @@ Train(int argc, char* argv[])
             return trainer->IsComputing();
         });
     });
-    const auto gather = [&] {
+    const auto report = [&] {
+        recorder.WriteKept(); // before the iterations, with each of which the file is made safe
         const auto results = Processes::Gather(training.Pack());
         for (uint32_t process = 0; process < results.size(); process++)
         {
@@ -262,6 +263,13 @@ Train(int argc, char* argv[])
                 training.Merge(results[process]);
             }
         }
+    };
+    if (Processes::GetCount() > 1)
+    {
+        run.SetReport(report);
+    }
+    const auto finish = [&] {
+        report();
         GatherCounters(cluster.GetFabric());
         recorder.Finish();
     };
@@ -271,7 +279,7 @@ Train(int argc, char* argv[])
     }
     catch (const SimulationStuck& stuck)
     {
-        gather();
+        finish();
         if (store)
         {
             store->Fail(stuck.what());
@@ -279,7 +287,7 @@ Train(int argc, char* argv[])
         throw;
     }
     progress.Clear();
-    gather();
+    finish();
 
     const std::string mismatch = training.Mismatch();
     if (store)

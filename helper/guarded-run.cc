@@ -113,6 +113,12 @@ GuardedRun::SetComputing(std::function<bool()> computing)
 }
 
 void
+GuardedRun::SetReport(std::function<void()> report)
+{
+    m_report = std::move(report);
+}
+
+void
 GuardedRun::End()
 {
     m_ended = true;
@@ -238,6 +244,10 @@ GuardedRun::RunOnce()
         }
         m_progress = all.progress;
         m_lastCheck = Simulator::Now();
+    }
+    if (m_report)
+    {
+        m_report();
     }
     return false;
 }

@@ -63,6 +63,11 @@ class GuardedRun
     void SetComputing(std::function<bool()> computing);
 
     /**
+     * @param report called whenever the simulation halts and will go on, in all processes together
+     */
+    void SetReport(std::function<void()> report);
+
+    /**
      * Runs until all processes have called End() or one of them Stop(), during the run or before.
      * All together (see Processes).
      * @throw SimulationStuck if the simulation cannot get there
@@ -92,6 +97,7 @@ class GuardedRun
 
     const Cluster& m_cluster;
     std::function<bool()> m_computing;
+    std::function<void()> m_report;
     Time m_period;
     Time m_lastCheck;       // of progress, within m_period
     Time m_deadlockPeriod;  // from one halt to the next

@@ -224,19 +224,19 @@ RunRecorder::WriteComputePhase(uint32_t rank,
 void
 RunRecorder::Finish()
 {
-    if (m_keep)
-    {
-        WriteKept();
-    }
+    WriteKept();
     AddLinkCounters();
 }
 
 void
 RunRecorder::WriteKept()
 {
+    if (!m_keep)
+    {
+        return;
+    }
     const auto all = Processes::Gather(m_kept.GetText());
     m_kept.Clear();
-    m_keep = false;
     if (!m_store && !m_timeline)
     {
         return;
@@ -306,7 +306,7 @@ RunRecorder::WriteKept(ByteReader& reader)
         reader(record.source, record.destination, record.tag, record.time);
         if (kind == SEND)
         {
-            OnSend(record);
+            m_sent[{record.source, record.destination, record.tag}] = record.time;
             return;
         }
         reader(record.step, record.chunk, record.bytes);

@@ -25,8 +25,8 @@ namespace ns3::training
  * Listens to the trace sources of a run and writes what they say into a results file and a timeline
  * trace, as it happens. Takes no part in the simulation; must live as long as the simulation runs.
  *
- * If the ranks are divided among processes, each process keeps what its ranks do, and at the end of
- * the run the first process writes all of it, in the order of a single process.
+ * If the ranks are divided among processes, each process keeps what its ranks do until the first
+ * process writes all of it, in the order of a single process.
  */
 class RunRecorder
 {
@@ -36,7 +36,7 @@ class RunRecorder
      * @param collectivesPerIteration to number collectives within an iteration, at least 1
      * @param store results file, or null
      * @param timeline trace file, or null
-     * @param keep whether to keep what is recorded until Finish(), there being several processes
+     * @param keep whether to keep what is recorded until WriteKept(), there being several processes
      */
     RunRecorder(const Cluster& cluster,
                 uint32_t collectivesPerIteration,
@@ -49,6 +49,9 @@ class RunRecorder
 
     /** @param application of a rank, whose compute phases are recorded */
     void Observe(Ptr<TrainingApplication> application);
+
+    /** Writes what was kept, if anything. All processes together (see Processes). */
+    void WriteKept();
 
     /**
      * Writes what was kept, and the counters of every port, at the end of the run and after
@@ -77,7 +80,6 @@ class RunRecorder
                            const std::string& phase,
                            Time start,
                            Time end);
-    void WriteKept();
     void WriteKept(ByteReader& reader);
     void AddLinkCounters();
 

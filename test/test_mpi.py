@@ -162,3 +162,15 @@ def test_a_dead_host_ends_all_processes():
     assert shared.returncode == alone.returncode == 3
     assert "rank 4 waits in all-reduce 0 (ring)" in shared.stderr
     assert shared.stderr == alone.stderr
+
+
+def test_iterations_are_written_before_the_end(tmp_path):
+    words = ["training-job", WORKLOAD, *LEAVES, "--iterations=1000000", "--mpi=2"]
+    command = [sys.executable, ROOT / "ns3w", "run", *words, f"--results={tmp_path}/r"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        for line in process.stdout:
+            if line.startswith("20 "):  # printed when it is over, many halts later than iteration 1
+                process.kill()
+    rows = get_rows(tmp_path / "r")
+    assert len(rows["iteration"]) >= 20
+    assert len(rows["message"]) > 20 * 100

@@ -95,15 +95,16 @@ TrainingJob::OnRanksFinished(std::function<void()> callback)
 }
 
 std::string
-TrainingJob::Pack() const
+TrainingJob::Pack()
 {
     ByteWriter writer;
-    writer(m_mismatch, m_pending.size());
-    for (const auto& [iteration, pending] : m_pending)
+    writer(m_mismatch, m_unpacked.size());
+    for (const auto& [iteration, pending] : m_unpacked)
     {
         writer(iteration, pending.ranksEnded, pending.sumsVerified, pending.start, pending.end);
         writer(pending.computeTime, pending.communicationTime);
     }
+    m_unpacked.clear();
     return writer.GetText();
 }
 
@@ -226,7 +227,9 @@ TrainingJob::BucketDone(uint32_t rank, uint32_t iteration, uint32_t bucket, Ptr<
     }
     if (Compare(rank, iteration, bucket, expected.values, *sum))
     {
-        ++m_pending[iteration].sumsVerified;
+        Pending report;
+        report.sumsVerified = 1;
+        Note(iteration, report);
     }
     if (++expected.reports == m_applications.size())
     {
@@ -284,7 +287,7 @@ TrainingJob::IterationEnded(uint32_t rank, uint32_t iteration, const RankIterati
     report.end = record.end;
     report.computeTime = record.computeTime;
     report.communicationTime = record.communicationTime;
-    Report(iteration, report);
+    Note(iteration, report);
     if (iteration + 1 == m_iterations && ++m_finished == m_applications.size() && m_ranksFinished)
     {
         m_ranksFinished();
@@ -292,15 +295,28 @@ TrainingJob::IterationEnded(uint32_t rank, uint32_t iteration, const RankIterati
 }
 
 void
+TrainingJob::Pending::Add(const Pending& other)
+{
+    ranksEnded += other.ranksEnded;
+    sumsVerified += other.sumsVerified;
+    start = std::min(start, other.start);
+    end = std::max(end, other.end);
+    computeTime = std::max(computeTime, other.computeTime);
+    communicationTime += other.communicationTime;
+}
+
+void
+TrainingJob::Note(uint32_t iteration, const Pending& report)
+{
+    m_unpacked[iteration].Add(report);
+    Report(iteration, report);
+}
+
+void
 TrainingJob::Report(uint32_t iteration, const Pending& report)
 {
     auto& pending = m_pending[iteration];
-    pending.ranksEnded += report.ranksEnded;
-    pending.sumsVerified += report.sumsVerified;
-    pending.start = std::min(pending.start, report.start);
-    pending.end = std::max(pending.end, report.end);
-    pending.computeTime = std::max(pending.computeTime, report.computeTime);
-    pending.communicationTime += report.communicationTime;
+    pending.Add(report);
     if (pending.ranksEnded == m_ranks)
     {
         const Pending complete = pending;

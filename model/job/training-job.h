@@ -106,11 +106,11 @@ class TrainingJob
     void OnRanksFinished(std::function<void()> callback);
 
     /**
-     * What this process knows of iterations that others take part in: if ranks are divided among
-     * processes, each observes its own, and after the simulation they give each other the results.
-     * @return bytes for Merge()
+     * If ranks are divided among processes, each observes its own, and they tell each other now and
+     * then what they have seen.
+     * @return bytes for Merge(): what was observed since the last call
      */
-    std::string Pack() const;
+    std::string Pack();
 
     /** @param packed by the job of another process, with other ranks */
     void Merge(const std::string& packed);
@@ -148,6 +148,9 @@ class TrainingJob
         Time end;                 ///< latest end
         Time computeTime;         ///< longest compute time
         Time communicationTime;   ///< communication times added up
+
+        /** @param other what other ranks have reported, or the same ones of something else */
+        void Add(const Pending& other);
     };
 
     /** The expected sum of a bucket that not all ranks have reported. */
@@ -177,6 +180,12 @@ class TrainingJob
      * @param record what the rank has measured
      */
     void IterationEnded(uint32_t rank, uint32_t iteration, const RankIteration& record);
+    /**
+     * Notes what an observed rank has reported.
+     * @param iteration the iteration
+     * @param report of one rank
+     */
+    void Note(uint32_t iteration, const Pending& report);
     /**
      * Adds a report, and makes the result if no rank is missing.
      * @param iteration the iteration
@@ -215,7 +224,8 @@ class TrainingJob
     uint32_t m_finished{0};                ///< observed ranks that have ended all iterations
     std::vector<Ptr<TrainingApplication>> m_applications; ///< whom it listens to
     Time m_previousEnd;                                   ///< start of the iteration under way
-    std::map<uint32_t, Pending> m_pending;                ///< by iteration
+    std::map<uint32_t, Pending> m_pending;                ///< by iteration, of all ranks
+    std::map<uint32_t, Pending> m_unpacked;               ///< by iteration, since Pack()
     std::map<std::pair<uint32_t, uint32_t>, Expected> m_expected; ///< by iteration and bucket
     std::vector<IterationResult> m_results;                       ///< complete iterations
     std::string m_mismatch;                                       ///< first wrong sum, or empty
