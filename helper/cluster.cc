@@ -19,6 +19,7 @@
 #include "ns3/quantity.h"
 #include "ns3/rdma-transport.h"
 #include "ns3/roce-wire-format.h"
+#include "ns3/shortest-paths.h"
 #include "ns3/string.h"
 #include "ns3/tcp-congestion-ops.h"
 #include "ns3/tcp-transport.h"
@@ -91,18 +92,7 @@ ClusterOptions::AddNetworkTo(ProgramOptions& options)
 {
     options.Group("Cluster");
     options.AddUnsigned("ranks", "number of workers, one per host", ranks, 1, 1 << 20);
-    std::string topologies;
-    for (const auto& [name, builder] : Registry<TopologyBuilder>::All())
-    {
-        topologies += (topologies.empty() ? "" : "; ") + name;
-        std::string keys;
-        for (const auto& [key, range] : builder.keys)
-        {
-            keys += (keys.empty() ? ":" : ",") + key + "=";
-        }
-        topologies += keys + " (" + builder.help + ")";
-    }
-    options.AddString("topology", topologies, topology);
+    options.AddString("topology", DescribeTopologies(), topology);
     options.AddRate("rate", "line rate of every link", rate);
     options.AddTime("delay", "propagation delay of every link", delay);
     options.AddString("mtu",

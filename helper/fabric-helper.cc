@@ -7,9 +7,11 @@
 #include "ns3/configuration-error.h"
 #include "ns3/log.h"
 #include "ns3/node.h"
+#include "ns3/shortest-paths.h"
 #include "ns3/time-resolution.h"
 
 #include <algorithm>
+#include <set>
 
 namespace ns3::training
 {
@@ -20,65 +22,122 @@ namespace
 {
 
 /**
- * @param fabric whose links may be down
- * @param endpoint to be routed to
- * @param paths of its topology
- * @return per node, the links that lead one hop closer
- */
-ShortestPaths::NextLinks
-FindRoutes(const Fabric& fabric, uint32_t endpoint, const ShortestPaths& paths)
-{
-    const auto& links = fabric.topology.links;
-    if (endpoint >= fabric.devices.size())
-    {
-        const uint32_t index = fabric.addressedSwitches[endpoint - fabric.devices.size()];
-        return paths.GetRoutes(fabric.topology.hosts + index,
-                               [&](uint32_t link) { return fabric.channels[link]->IsUp(); });
-    }
-    // Into a host with several rails only the endpoint's own leads.
-    const auto device = fabric.devices[endpoint];
-    const uint32_t host = fabric.hostOfEndpoint[endpoint];
-    return paths.GetRoutes(host, [&](uint32_t link) {
-        return fabric.channels[link]->IsUp() && ((links[link].a != host && links[link].b != host) ||
-                                                 fabric.channels[link] == device->GetChannel());
-    });
-}
-
-/**
- * Sets the routes of all switches to one endpoint.
+ * Sets the routes of all switches to the endpoints at one switch.
  * @param fabric the fabric
- * @param endpoint to be routed to
- * @param next as FindRoutes() finds it
+ * @param index of the switch
+ * @param endpoints at the switch
+ * @param paths of its topology
  */
 void
-SetRoutes(Fabric& fabric, uint32_t endpoint, const ShortestPaths::NextLinks& next)
+SetRoutes(Fabric& fabric,
+          uint32_t index,
+          const std::vector<uint32_t>& endpoints,
+          ShortestPaths& paths)
 {
     const TopologyGraph& topology = fabric.topology;
+    const auto getPort = [&](uint32_t link, uint32_t node) {
+        return fabric.channels[link]->GetPort(topology.links[link].a == node ? 0 : 1).GetIndex();
+    };
+    const bool allUp = std::all_of(fabric.channels.begin(),
+                                   fabric.channels.end(),
+                                   [](const auto& channel) { return channel->IsUp(); });
+    ShortestPaths::LinkFilter usable;
+    if (!allUp)
+    {
+        usable = [&fabric](uint32_t link) { return fabric.channels[link]->IsUp(); };
+    }
+    paths.Search(topology.hosts + index, usable);
+    std::vector<uint32_t> next;
+    ForwardingTable::Group ports;
     for (uint32_t i = 0; i < topology.switches; i++)
     {
         const uint32_t node = topology.hosts + i;
-        ForwardingTable::Group ports;
-        for (uint32_t link : next[node])
+        paths.GetNextLinks(node, next);
+        ports.clear();
+        for (uint32_t link : next)
         {
-            const uint32_t end = topology.links[link].a == node ? 0 : 1;
-            ports.push_back(fabric.channels[link]->GetPort(end).GetIndex());
+            ports.push_back(getPort(link, node));
         }
-        fabric.devicesOfSwitches[i]->GetTable().Set(endpoint, ports);
+        ForwardingTable& table = fabric.devicesOfSwitches[i]->GetTable();
+        for (uint32_t endpoint : endpoints)
+        {
+            const bool isHost = endpoint < fabric.devices.size();
+            const uint32_t last = isHost ? fabric.linkOfEndpoint[endpoint] : Fabric::NO_LINK;
+            if (isHost && !fabric.channels[last]->IsUp())
+            {
+                table.Set(endpoint, {});
+            }
+            else if (isHost && i == index)
+            {
+                table.Set(endpoint, {getPort(last, node)});
+            }
+            else
+            {
+                table.Set(endpoint, ports);
+            }
+        }
     }
 }
 
-/** @throw ConfigurationError if a host cannot reach an endpoint */
-void
-CheckReachable(const Fabric& fabric, uint32_t endpoint, const ShortestPaths::NextLinks& next)
+/** @return for each host, the parts of the network that its links lead to */
+std::vector<std::set<uint32_t>>
+FindParts(const TopologyGraph& topology)
 {
-    const uint32_t destination = fabric.hostOfEndpoint[endpoint];
-    for (uint32_t host = 0; host < fabric.topology.hosts; host++)
+    ShortestPaths paths(topology);
+    std::vector<uint32_t> partOf(topology.GetNodes(), Fabric::NO_LINK);
+    uint32_t parts = 0;
+    for (uint32_t root = topology.hosts; root < topology.GetNodes(); root++)
     {
-        if (host != destination && next[host].empty())
+        if (partOf[root] == Fabric::NO_LINK)
         {
-            throw ConfigurationError("topology '" + fabric.topology.name + "': host " +
-                                     std::to_string(host) + " cannot reach host " +
-                                     std::to_string(destination) + " (allowed: all can)");
+            paths.Search(root);
+            for (uint32_t node = topology.hosts; node < topology.GetNodes(); node++)
+            {
+                partOf[node] = paths.IsReached(node) ? parts : partOf[node];
+            }
+            parts++;
+        }
+    }
+    std::vector<std::set<uint32_t>> partsOf(topology.hosts);
+    for (const auto& link : topology.links)
+    {
+        const bool direct = link.a < topology.hosts && link.b < topology.hosts;
+        for (uint32_t host : {link.a, link.b})
+        {
+            if (host < topology.hosts)
+            {
+                partsOf[host].insert(direct ? parts : partOf[TopologyGraph::GetPeer(link, host)]);
+            }
+        }
+        parts += direct;
+    }
+    return partsOf;
+}
+
+/** @throw ConfigurationError if a host cannot reach another one */
+void
+CheckReachable(const TopologyGraph& topology)
+{
+    const std::vector<std::set<uint32_t>> parts = FindParts(topology);
+    const auto meet = [&parts](uint32_t a, uint32_t b) {
+        return std::any_of(parts[a].begin(), parts[a].end(), [&](uint32_t part) {
+            return parts[b].count(part) > 0;
+        });
+    };
+    for (uint32_t to = 0; to < topology.hosts; to++)
+    {
+        if (parts[to].size() == 1 && parts[to] == parts[0] && to > 0)
+        {
+            continue; // as host 0
+        }
+        for (uint32_t from = 0; from < topology.hosts; from++)
+        {
+            if (from != to && !meet(from, to))
+            {
+                throw ConfigurationError("topology '" + topology.name + "': host " +
+                                         std::to_string(from) + " cannot reach host " +
+                                         std::to_string(to) + " (allowed: all can)");
+            }
         }
     }
 }
@@ -96,10 +155,29 @@ Fabric::GetEndName(uint32_t link, uint32_t end) const
 void
 Fabric::UpdateRoutes()
 {
-    const ShortestPaths paths(topology);
-    for (uint32_t endpoint = 0; endpoint < devices.size() + addressedSwitches.size(); endpoint++)
+    std::vector<std::vector<uint32_t>> endpointsOf(topology.switches);
+    for (uint32_t endpoint = 0; endpoint < devices.size(); endpoint++)
     {
-        SetRoutes(*this, endpoint, FindRoutes(*this, endpoint, paths));
+        const uint32_t link = linkOfEndpoint[endpoint];
+        const uint32_t last = link == NO_LINK ? 0
+                                              : TopologyGraph::GetPeer(topology.links[link],
+                                                                       hostOfEndpoint[endpoint]);
+        if (last >= topology.hosts)
+        {
+            endpointsOf[last - topology.hosts].push_back(endpoint);
+        }
+    }
+    for (uint32_t i = 0; i < addressedSwitches.size(); i++)
+    {
+        endpointsOf[addressedSwitches[i]].push_back(static_cast<uint32_t>(devices.size()) + i);
+    }
+    ShortestPaths paths(topology);
+    for (uint32_t index = 0; index < topology.switches; index++)
+    {
+        if (!endpointsOf[index].empty())
+        {
+            SetRoutes(*this, index, endpointsOf[index], paths);
+        }
     }
 }
 
@@ -112,7 +190,8 @@ Fabric::AddressSwitch(uint32_t index)
     if (found == addressedSwitches.end())
     {
         addressedSwitches.push_back(index);
-        SetRoutes(*this, endpoint, FindRoutes(*this, endpoint, ShortestPaths(topology)));
+        ShortestPaths paths(topology);
+        SetRoutes(*this, index, {endpoint}, paths);
     }
     return endpoint;
 }
@@ -165,6 +244,7 @@ Fabric
 FabricHelper::Install(const TopologyGraph& topology) const
 {
     UsePicoseconds();
+    CheckReachable(topology);
     Fabric fabric;
     fabric.topology = topology;
     for (uint32_t node = 0; node < topology.GetNodes(); node++)
@@ -183,8 +263,9 @@ FabricHelper::Install(const TopologyGraph& topology) const
     }
     AddRails(fabric);
     std::vector<uint32_t> rail(topology.hosts, 0); // of each host, the one its next link is for
-    for (const auto& link : topology.links)
+    for (uint32_t l = 0; l < topology.links.size(); l++)
     {
+        const auto& link = topology.links[l];
         auto channel = CreateObject<FabricChannel>();
         FabricPort* ports[2];
         Time pipelines[2];
@@ -196,6 +277,7 @@ FabricHelper::Install(const TopologyGraph& topology) const
                 auto device = fabric.rails[node][rail[node]++];
                 ports[end] = &device->GetPort();
                 device->SetChannel(channel);
+                fabric.linkOfEndpoint[device->GetEndpoint()] = l;
             }
             else
             {
@@ -211,13 +293,7 @@ FabricHelper::Install(const TopologyGraph& topology) const
     {
         device->Configure();
     }
-    const ShortestPaths paths(topology);
-    for (uint32_t endpoint = 0; endpoint < fabric.devices.size(); endpoint++)
-    {
-        const ShortestPaths::NextLinks next = FindRoutes(fabric, endpoint, paths);
-        CheckReachable(fabric, endpoint, next);
-        SetRoutes(fabric, endpoint, next);
-    }
+    fabric.UpdateRoutes();
     return fabric;
 }
 
@@ -239,6 +315,7 @@ FabricHelper::AddRails(Fabric& fabric) const
     fabric.rails.resize(topology.hosts);
     fabric.devices.resize(topology.hosts);
     fabric.hostOfEndpoint.resize(topology.hosts);
+    fabric.linkOfEndpoint.resize(topology.hosts, Fabric::NO_LINK);
     for (uint32_t host = 0; host < topology.hosts; host++)
     {
         // A host alone has no link, but a device all the same.
@@ -252,6 +329,7 @@ FabricHelper::AddRails(Fabric& fabric) const
             {
                 fabric.devices.emplace_back();
                 fabric.hostOfEndpoint.emplace_back();
+                fabric.linkOfEndpoint.push_back(Fabric::NO_LINK);
             }
             fabric.devices[endpoint] = device;
             fabric.hostOfEndpoint[endpoint] = host;

@@ -12,6 +12,7 @@
 #include "ns3/switch-device.h"
 #include "ns3/topology-graph.h"
 
+#include <limits>
 #include <vector>
 
 namespace ns3::training
@@ -27,11 +28,15 @@ namespace ns3::training
  */
 struct Fabric
 {
+    /// Instead of a link.
+    static constexpr uint32_t NO_LINK = std::numeric_limits<uint32_t>::max();
+
     TopologyGraph topology;               ///< what it was built from
     NodeContainer hosts;                  ///< a node for each host
     NodeContainer switches;               ///< a node for each switch
     std::vector<Ptr<HostDevice>> devices; ///< by endpoint: each host's first, then others
     std::vector<uint32_t> hostOfEndpoint; ///< by endpoint of a host
+    std::vector<uint32_t> linkOfEndpoint; ///< by endpoint of a host; NO_LINK if it has none
     std::vector<std::vector<Ptr<HostDevice>>> rails;  ///< all devices of each host
     std::vector<Ptr<SwitchDevice>> devicesOfSwitches; ///< the device of each switch
     std::vector<Ptr<FabricChannel>> channels;         ///< each link
@@ -95,8 +100,8 @@ class FabricHelper
     /**
      * @param topology hosts have at least one link each
      * @return the fabric, routed, with random streams assigned
-     * @throw ConfigurationError if not all hosts reach each other on every rail, or an attribute of
-     *        the switches is wrong
+     * @throw ConfigurationError if not all hosts reach each other, or an attribute of the switches
+     *        is wrong
      */
     Fabric Install(const TopologyGraph& topology) const;
 

@@ -24,12 +24,12 @@ namespace
 {
 
 /// Largest switch: 128 ports make half a million hosts.
-constexpr uint64_t MOST_PORTS = 128;
+constexpr uint32_t MOST_PORTS = 128;
 
 void
 BuildFatTree(const TopologyRequest& request, TopologyGraph& graph)
 {
-    uint64_t k = request.Get("k", 0);
+    uint32_t k = request.Get("k", 0);
     if (k == 0)
     {
         for (k = 2; k < MOST_PORTS && k * k * k / 4 < request.ranks; k += 2)
@@ -41,8 +41,9 @@ BuildFatTree(const TopologyRequest& request, TopologyGraph& graph)
         throw ConfigurationError("topology 'fat-tree:k=" + std::to_string(k) +
                                  "' (allowed: an even number of ports)");
     }
-    const auto half = static_cast<uint32_t>(k / 2);
-    graph.hosts = static_cast<uint32_t>(k) * half * half;
+    const uint32_t half = k / 2;
+    graph.hosts = k * half * half;
+    graph.shape.numbers["k"] = k;
     const uint32_t firstEdge = graph.hosts;
     const uint32_t firstAggregation = firstEdge + 2 * half * half;
     const uint32_t firstCore = firstAggregation + 2 * half * half;

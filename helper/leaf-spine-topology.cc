@@ -6,8 +6,8 @@
  * @file
  * @ingroup distributed-training-helper
  *
- * Two tiers: hosts on leaves, every leaf linked to every spine. With h hosts a leaf and s spines of
- * the same rate the up-links are oversubscribed h : s.
+ * Two tiers: hosts on leaves, every leaf linked to every spine. With h hosts a leaf, s spines and
+ * up-links of u times the hosts' rate, the up-links are oversubscribed h : s u.
  */
 
 #include "topology-builder.h"
@@ -25,10 +25,10 @@ namespace
 void
 BuildLeafSpine(const TopologyRequest& request, TopologyGraph& graph)
 {
-    const auto leaves = static_cast<uint32_t>(request.Get("leaves", 4));
-    const auto spines = static_cast<uint32_t>(request.Get("spines", 4));
-    const auto hosts =
-        static_cast<uint32_t>(request.Get("hosts-per-leaf", (request.ranks + leaves - 1) / leaves));
+    const uint32_t leaves = request.Get("leaves", 4);
+    const uint32_t spines = request.Get("spines", 4);
+    const uint32_t hosts = request.Get("hosts-per-leaf", request.GetShare(leaves));
+    const DataRate upLink = request.GetRate("uplink", request.rate);
     graph.hosts = leaves * hosts;
     graph.switches = leaves + spines;
     for (uint32_t host = 0; host < graph.hosts; host++)
@@ -40,15 +40,16 @@ BuildLeafSpine(const TopologyRequest& request, TopologyGraph& graph)
         for (uint32_t spine = 0; spine < spines; spine++)
         {
             graph.links.push_back(
-                {graph.hosts + leaf, graph.hosts + leaves + spine, request.rate, request.delay});
+                {graph.hosts + leaf, graph.hosts + leaves + spine, upLink, request.delay});
         }
     }
 }
 
 const Registry<TopologyBuilder>::Entry g_leafSpine(
     "leaf-spine",
-    {"leaves=4 switches with hosts, each linked to spines=4; hosts-per-leaf: as ranks need",
-     {{"leaves", {1, 1024}}, {"spines", {1, 1024}}, {"hosts-per-leaf", {1, 1024}}},
+    {"leaves=4 switches with hosts, each linked to spines=4; hosts-per-leaf: as ranks need; "
+     "uplink: rate of the links to spines, as all others",
+     {{"leaves", {}}, {"spines", {}}, {"hosts-per-leaf", {}}, {"uplink", RATE_KEY}},
      &BuildLeafSpine});
 
 } // namespace

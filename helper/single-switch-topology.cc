@@ -23,7 +23,7 @@ namespace
 void
 BuildSingleSwitch(const TopologyRequest& request, TopologyGraph& graph)
 {
-    graph.hosts = static_cast<uint32_t>(request.Get("hosts", request.ranks));
+    graph.hosts = request.Get("hosts", request.ranks);
     graph.switches = 1;
     for (uint32_t host = 0; host < graph.hosts; host++)
     {

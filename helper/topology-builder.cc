@@ -21,25 +21,144 @@ namespace
 /// A fabric of more hosts than this is a typing error.
 constexpr uint32_t MOST_HOSTS = 1 << 20;
 
+/// Longest side of a grid, and most of its dimensions.
+constexpr uint32_t LONGEST_SIDE = 4096;
+constexpr std::size_t MOST_SIDES = 8;
+
+/** @return the parts of a text between separators */
+std::vector<std::string>
+Split(const std::string& text, char separator)
+{
+    std::vector<std::string> parts;
+    std::istringstream stream(text + separator);
+    std::string part;
+    while (std::getline(stream, part, separator))
+    {
+        parts.push_back(part);
+    }
+    return parts;
+}
+
 std::string
 ListKeys(const TopologyBuilder& builder)
 {
     std::string text;
+    if (builder.first == TopologyBuilder::First::SIDES)
+    {
+        text = "sides such as 4x4 first, 1 to " + std::to_string(LONGEST_SIDE) + " each";
+    }
     for (const auto& [key, range] : builder.keys)
     {
-        text += (text.empty() ? "" : ", ") + key + " from " + std::to_string(range.first) + " to " +
-                std::to_string(range.second);
+        text += (text.empty() ? "" : ", ") + key;
+        switch (range.kind)
+        {
+        case TopologyKey::Kind::NUMBER:
+            text += " from " + std::to_string(range.least) + " to " + std::to_string(range.most);
+            break;
+        case TopologyKey::Kind::RATE:
+            text += " as a rate";
+            break;
+        case TopologyKey::Kind::TIME:
+            text += " as a time";
+            break;
+        }
     }
     return text.empty() ? "no keys" : text;
 }
 
+/** @return whether a value is what its key asks for */
+bool
+IsAllowed(const TopologyKey& key, const std::string& value)
+{
+    switch (key.kind)
+    {
+    case TopologyKey::Kind::NUMBER: {
+        const auto number = ParseUnsigned(value);
+        return number && *number >= key.least && *number <= key.most;
+    }
+    case TopologyKey::Kind::RATE: {
+        const auto rate = ParseRate(value);
+        return rate && rate->GetBitRate() >= 1000000;
+    }
+    case TopologyKey::Kind::TIME:
+        return ParseTime(value).has_value();
+    }
+    return false;
+}
+
+/** Reads sides such as 4x4; returns whether they are well formed. */
+bool
+ReadSides(const std::string& text, std::vector<uint32_t>& sides)
+{
+    uint64_t product = 1;
+    for (const std::string& part : Split(text, 'x'))
+    {
+        const auto side = ParseUnsigned(part);
+        if (!side || *side < 1 || *side > LONGEST_SIDE || sides.size() == MOST_SIDES)
+        {
+            return false;
+        }
+        product *= *side;
+        if (product > MOST_HOSTS)
+        {
+            return false;
+        }
+        sides.push_back(static_cast<uint32_t>(*side));
+    }
+    return true;
+}
+
+/** Reads what is behind the colon of a specification. */
+void
+ReadArguments(const TopologyBuilder& builder,
+              const std::string& name,
+              const std::string& arguments,
+              TopologyRequest& request)
+{
+    bool isFirst = true;
+    for (const std::string& part : Split(arguments, ','))
+    {
+        const std::size_t equals = part.find('=');
+        const auto known = builder.keys.find(part.substr(0, equals));
+        const bool takesSides = isFirst && builder.first == TopologyBuilder::First::SIDES;
+        isFirst = false;
+        if (takesSides && equals == std::string::npos && ReadSides(part, request.sides))
+        {
+            continue;
+        }
+        if (equals == std::string::npos || known == builder.keys.end() ||
+            !IsAllowed(known->second, part.substr(equals + 1)) ||
+            !request.keys.emplace(known->first, part.substr(equals + 1)).second)
+        {
+            throw ConfigurationError("topology '" + request.spec + "': '" + part +
+                                     "' is not allowed (" + name + " takes " + ListKeys(builder) +
+                                     ", each once, as key=value)");
+        }
+    }
+}
+
 } // namespace
 
-uint64_t
+uint32_t
 TopologyRequest::Get(const std::string& key, uint64_t initial) const
 {
     const auto found = keys.find(key);
-    return found == keys.end() ? initial : found->second;
+    return static_cast<uint32_t>(found == keys.end() ? initial
+                                                     : ParseUnsigned(found->second).value());
+}
+
+DataRate
+TopologyRequest::GetRate(const std::string& key, const DataRate& initial) const
+{
+    const auto found = keys.find(key);
+    return found == keys.end() ? initial : ParseRate(found->second).value();
+}
+
+Time
+TopologyRequest::GetTime(const std::string& key, const Time& initial) const
+{
+    const auto found = keys.find(key);
+    return found == keys.end() ? initial : ParseTime(found->second).value();
 }
 
 TopologyGraph
@@ -48,27 +167,15 @@ BuildTopology(const std::string& spec, uint32_t ranks, DataRate rate, Time delay
     const std::size_t colon = spec.find(':');
     const std::string name = spec.substr(0, colon);
     const TopologyBuilder& builder = Registry<TopologyBuilder>::Find(name);
-    TopologyRequest request{ranks, rate, delay, {}};
-    if (colon != std::string::npos)
+    TopologyRequest request{ranks, rate, delay, spec, {}, {}, {}};
+    const std::string arguments = colon == std::string::npos ? "" : spec.substr(colon + 1);
+    if (builder.first == TopologyBuilder::First::PATH)
     {
-        std::istringstream text(spec.substr(colon + 1) + ",");
-        std::string pair;
-        while (std::getline(text, pair, ','))
-        {
-            const std::size_t equals = pair.find('=');
-            const std::string key = pair.substr(0, equals);
-            const auto known = builder.keys.find(key);
-            const auto value =
-                equals == std::string::npos ? std::nullopt : ParseUnsigned(pair.substr(equals + 1));
-            if (known == builder.keys.end() || !value || *value < known->second.first ||
-                *value > known->second.second || request.keys.count(key) > 0)
-            {
-                throw ConfigurationError("topology '" + spec + "': '" + pair +
-                                         "' is not allowed (" + name + " takes " +
-                                         ListKeys(builder) + ", each once, as key=value)");
-            }
-            request.keys[key] = *value;
-        }
+        request.path = arguments;
+    }
+    else if (colon != std::string::npos)
+    {
+        ReadArguments(builder, name, arguments, request);
     }
     if (ranks == 0 || ranks > MOST_HOSTS)
     {
@@ -77,6 +184,7 @@ BuildTopology(const std::string& spec, uint32_t ranks, DataRate rate, Time delay
     }
     TopologyGraph graph;
     graph.name = spec;
+    graph.shape.kind = name;
     builder.build(request, graph);
     if (graph.hosts > MOST_HOSTS)
     {
@@ -90,6 +198,25 @@ BuildTopology(const std::string& spec, uint32_t ranks, DataRate rate, Time delay
                                  ", the number of its hosts)");
     }
     return graph;
+}
+
+std::string
+DescribeTopologies()
+{
+    std::string text;
+    for (const auto& [name, builder] : Registry<TopologyBuilder>::All())
+    {
+        text += (text.empty() ? "" : "; ") + name;
+        std::string arguments = builder.first == TopologyBuilder::First::SIDES  ? "4x4"
+                                : builder.first == TopologyBuilder::First::PATH ? "PATH"
+                                                                                : "";
+        for (const auto& [key, range] : builder.keys)
+        {
+            arguments += (arguments.empty() ? "" : ",") + key + "=";
+        }
+        text += (arguments.empty() ? "" : ":" + arguments) + " (" + builder.help + ")";
+    }
+    return text;
 }
 
 } // namespace ns3::training

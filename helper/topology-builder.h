@@ -12,24 +12,72 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 namespace ns3::training
 {
 
+/** What a key of a topology may be. */
+struct TopologyKey
+{
+    /** What its value is. */
+    enum class Kind
+    {
+        NUMBER, ///< a whole number
+        RATE,   ///< with a unit, such as 100Gbps
+        TIME    ///< with a unit, such as 500ns
+    };
+
+    uint64_t least{1};       ///< smallest number
+    uint64_t most{1024};     ///< largest number
+    Kind kind{Kind::NUMBER}; ///< what it is
+};
+
+/// A key whose value is a rate.
+inline constexpr TopologyKey RATE_KEY{0, 0, TopologyKey::Kind::RATE};
+/// A key whose value is a time.
+inline constexpr TopologyKey TIME_KEY{0, 0, TopologyKey::Kind::TIME};
+
 /** What a topology is built from. */
 struct TopologyRequest
 {
-    uint32_t ranks{1};                    ///< hosts that will be used
-    DataRate rate;                        ///< of each link
-    Time delay;                           ///< propagation on each link
-    std::map<std::string, uint64_t> keys; ///< the user's key=value pairs
+    uint32_t ranks{1};                       ///< hosts that will be used
+    DataRate rate;                           ///< of a link, unless a key says otherwise
+    Time delay;                              ///< propagation on a link, likewise
+    std::string spec;                        ///< what the user wrote, for messages
+    std::string path;                        ///< of a file, for those that take one
+    std::vector<uint32_t> sides;             ///< such as 4x4, for those that take some; may be none
+    std::map<std::string, std::string> keys; ///< the user's key=value pairs, well formed
 
     /**
-     * @param key name
+     * @param key name of a number
      * @param initial value if the user gave none
      * @return the value
      */
-    uint64_t Get(const std::string& key, uint64_t initial) const;
+    uint32_t Get(const std::string& key, uint64_t initial) const;
+
+    /**
+     * @param key name of a rate
+     * @param initial value if the user gave none
+     * @return the value
+     */
+    DataRate GetRate(const std::string& key, const DataRate& initial) const;
+
+    /**
+     * @param key name of a time
+     * @param initial value if the user gave none
+     * @return the value
+     */
+    Time GetTime(const std::string& key, const Time& initial) const;
+
+    /**
+     * @param a number of parts
+     * @return how many hosts each part needs so that there is one for every rank
+     */
+    uint32_t GetShare(uint32_t parts) const
+    {
+        return (ranks + parts - 1) / parts;
+    }
 };
 
 /**
@@ -38,23 +86,37 @@ struct TopologyRequest
  */
 struct TopologyBuilder
 {
-    static constexpr const char* KIND = "topology"; ///< for messages
-    std::string help;                               ///< one line
-    /// Keys it knows, with smallest and largest value.
-    std::map<std::string, std::pair<uint64_t, uint64_t>> keys;
+    /** What may come first, before any key. */
+    enum class First
+    {
+        NOTHING, ///< only keys
+        SIDES,   ///< lengths of sides, such as 4x4
+        PATH     ///< a file; there are no keys then
+    };
+
+    static constexpr const char* KIND = "topology";                      ///< for messages
+    std::string help;                                                    ///< one line
+    std::map<std::string, TopologyKey> keys;                             ///< keys it knows
     void (*build)(const TopologyRequest& request, TopologyGraph& graph); ///< makes it
+    First first{First::NOTHING};                                         ///< what comes first
 };
 
 /**
  * @ingroup distributed-training-helper
- * @param spec `NAME` or `NAME:key=value,key=value`
+ * @param spec `NAME`, `NAME:key=value,key=value`, `NAME:4x4,key=value` or `NAME:PATH`
  * @param ranks hosts that will be used
- * @param rate of each link
- * @param delay propagation on each link
- * @return the topology, with at least `ranks` hosts that all reach each other
+ * @param rate of each link, unless a key says otherwise
+ * @param delay propagation on each link, unless a key says otherwise
+ * @return the topology, with at least `ranks` hosts
  * @throw ConfigurationError if the text is malformed, a value out of range, or hosts are too few
  */
 TopologyGraph BuildTopology(const std::string& spec, uint32_t ranks, DataRate rate, Time delay);
+
+/**
+ * @ingroup distributed-training-helper
+ * @return all topologies with their keys and what they are, for help
+ */
+std::string DescribeTopologies();
 
 } // namespace ns3::training
 

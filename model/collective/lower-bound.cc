@@ -5,9 +5,13 @@
 #include "lower-bound.h"
 
 #include "ns3/log.h"
+#include "ns3/shortest-paths.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <set>
+#include <utility>
 
 namespace ns3::training
 {
@@ -19,22 +23,32 @@ LowerBound::LowerBound(const TopologyGraph& topology, uint32_t ranks, double goo
       m_latency(ShortestPaths(topology).GetDiameter(ranks)),
       m_slowestHost(std::numeric_limits<double>::infinity())
 {
-    std::vector<double> host(topology.hosts, 0);    // rate of a host's links
-    std::vector<double> up(topology.GetNodes(), 0); // rate from a switch to other switches
-    std::vector<uint32_t> inside(topology.GetNodes(), 0);
+    std::vector<double> host(topology.hosts, 0); // rate of a host's links
+    for (const auto& link : topology.links)
+    {
+        for (uint32_t node : {link.a, link.b})
+        {
+            if (node < topology.hosts)
+            {
+                host[node] += static_cast<double>(link.rate.GetBitRate()) / 8 * goodput;
+            }
+        }
+    }
+    // What leaves a switch together with its hosts: the links of all of them but those between.
+    std::vector<double> out(topology.GetNodes(), 0);
+    std::vector<std::set<uint32_t>> inside(topology.GetNodes());
     for (const auto& link : topology.links)
     {
         const double rate = static_cast<double>(link.rate.GetBitRate()) / 8 * goodput;
         for (const auto& [node, other] : {std::pair(link.a, link.b), std::pair(link.b, link.a)})
         {
-            if (node < topology.hosts)
+            if (node >= topology.hosts && other < topology.hosts)
             {
-                host[node] += rate;
-                inside[other] += node < ranks ? 1 : 0;
+                out[node] += (inside[node].insert(other).second ? host[other] : 0) - rate;
             }
-            else if (other >= topology.hosts)
+            else if (node >= topology.hosts)
             {
-                up[node] += rate;
+                out[node] += rate;
             }
         }
     }
@@ -44,9 +58,10 @@ LowerBound::LowerBound(const TopologyGraph& topology, uint32_t ranks, double goo
     }
     for (uint32_t node = topology.hosts; node < topology.GetNodes(); node++)
     {
-        if (inside[node] > 0 && inside[node] < ranks)
+        const auto inRanks = std::distance(inside[node].begin(), inside[node].lower_bound(ranks));
+        if (inRanks > 0 && inRanks < ranks)
         {
-            m_cuts.push_back({1.0 * inside[node] / ranks, up[node]});
+            m_cuts.push_back({1.0 * static_cast<double>(inRanks) / ranks, out[node]});
         }
     }
 }

@@ -22,7 +22,7 @@ namespace ns3::training
  * - bandwidth: what each rank must send and receive at least, through its own link: all-reduce
  *   2(N-1)/N * S, reduce-scatter and all-gather (N-1)/N * S, broadcast S (nccl-tests,
  *   doc/PERFORMANCE.md);
- * - cut: what must leave the ranks behind one switch: all-reduce and broadcast S, reduce-scatter
+ * - cut: what must leave one switch and its hosts: all-reduce and broadcast S, reduce-scatter
  *   and all-gather S times the part of the ranks that are on the other side;
  * - latency: the farthest rank's contribution must reach the farthest rank.
  */
@@ -47,7 +47,7 @@ class LowerBound
     Time GetLatency() const;
 
   private:
-    /** Ranks behind one switch, and what links them to the rest. */
+    /** The ranks at one switch, and what links them to the rest. */
     struct Cut
     {
         double share;          ///< of the ranks that are inside

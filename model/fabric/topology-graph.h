@@ -9,8 +9,7 @@
 #include "ns3/nstime.h"
 
 #include <cstdint>
-#include <functional>
-#include <memory>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,12 +18,33 @@ namespace ns3::training
 
 /**
  * @ingroup distributed-training-fabric
+ * The regular structure of a topology, for algorithms that make use of it.
+ */
+struct TopologyShape
+{
+    std::string kind; ///< name of its builder, such as torus
+    /// Grids (torus, mesh, ring): nodes along each dimension. Node ids are row-major: the last
+    /// dimension changes fastest. Others: empty.
+    std::vector<uint32_t> sides;
+    bool wraps{false};                       ///< grids: the first and the last are neighbors
+    uint32_t groupSize{1};                   ///< hosts of a server or package; consecutive
+    std::map<std::string, uint64_t> numbers; ///< what else it was built from, such as m and n
+};
+
+/**
+ * @ingroup distributed-training-fabric
  *
  * Which hosts and switches there are and what links join them: data, from which a fabric is built
  * and routed. Nodes are numbered from 0, all hosts before all switches; host h is endpoint h.
+ *
+ * Hosts forward nothing. A node that does (of a torus, say) is a host and a switch of its own, its
+ * router, joined by a link that carries as much as all others of the router together.
  */
 struct TopologyGraph
 {
+    /// A link that is along no dimension.
+    static constexpr uint8_t NO_DIMENSION = 255;
+
     /** A full-duplex link. */
     struct Link
     {
@@ -32,62 +52,43 @@ struct TopologyGraph
         uint32_t b;    ///< node at the other end
         DataRate rate; ///< of each direction
         Time delay;    ///< propagation
+        /// Of a grid: routes are along the highest dimension first; from a to b ids rise.
+        uint8_t dimension{NO_DIMENSION};
+        /// Frames that pass it change to another lossless class while they stay in the dimension.
+        bool dateline{false};
+        uint32_t cost{1}; ///< routes have the least sum of these
     };
 
     std::string name;        ///< as the user wrote it
     uint32_t hosts{0};       ///< number of hosts
     uint32_t switches{0};    ///< number of switches
     std::vector<Link> links; ///< all links; parallel ones allowed
+    TopologyShape shape;     ///< if it is regular
 
     /** @return number of nodes */
     uint32_t GetNodes() const
     {
         return hosts + switches;
     }
-};
-
-/**
- * @ingroup distributed-training-fabric
- * Distances in a topology and shortest paths through it. Hosts forward nothing.
- */
-class ShortestPaths
-{
-  public:
-    /// For each node, the equally good links (index into TopologyGraph::links) to one destination.
-    using NextLinks = std::vector<std::vector<uint32_t>>;
-
-    /** @param topology to be looked at; must outlive this */
-    explicit ShortestPaths(const TopologyGraph& topology);
-    ~ShortestPaths();
-
-    /// Says whether a path may use a link (index into TopologyGraph::links).
-    using LinkFilter = std::function<bool(uint32_t)>;
 
     /**
-     * Shortest paths by hop count to one node.
-     * @param destination node
-     * @param usable links that paths may use
-     * @return per node, the links that lead one hop closer, in ascending order
+     * @param link one of its links
+     * @param node at one end of it
+     * @return the node at the other end
      */
-    NextLinks GetRoutes(uint32_t destination, const LinkFilter& usable) const;
+    static uint32_t GetPeer(const Link& link, uint32_t node)
+    {
+        return link.a == node ? link.b : link.a;
+    }
 
     /**
-     * The farthest pair among the first hosts, by propagation delay.
-     * @param ranks number of hosts looked at
-     * @return propagation delay between them
+     * @return for each node, the indices of its links: those of a grid by dimension, down before up
+     *         (of two dimensions: north, south, west, east), others in the order of their indices
      */
-    Time GetDiameter(uint32_t ranks) const;
+    std::vector<std::vector<uint32_t>> GetLinksOfNodes() const;
 
-    /**
-     * @param ranks number of hosts looked at
-     * @return most links on a shortest path between two of the first hosts
-     */
-    uint32_t GetLongestPath(uint32_t ranks) const;
-
-  private:
-    class Search;
-    const TopologyGraph& m_topology;
-    std::unique_ptr<Search> m_search;
+    /** @return for each host, the node that its first link leads to */
+    std::vector<uint32_t> GetSwitchesOfHosts() const;
 };
 
 } // namespace ns3::training

@@ -1,0 +1,51 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+/**
+ * @file
+ * @ingroup distributed-training-helper
+ *
+ * Two switches joined by parallel links, as the two halves of a DGX-2. With as many links as hosts
+ * on a switch it has full bisection; the 16-node fat-tree of the MULTITREE paper (ISCA 2021).
+ */
+
+#include "topology-builder.h"
+
+#include "ns3/log.h"
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingTwoSwitchTopology");
+
+namespace
+{
+
+void
+BuildTwoSwitch(const TopologyRequest& request, TopologyGraph& graph)
+{
+    const uint32_t hosts = request.Get("hosts-per-switch", request.GetShare(2));
+    const uint32_t links = request.Get("links", hosts);
+    graph.shape.groupSize = hosts;
+    graph.hosts = 2 * hosts;
+    graph.switches = 2;
+    for (uint32_t host = 0; host < graph.hosts; host++)
+    {
+        graph.links.push_back({host, graph.hosts + host / hosts, request.rate, request.delay});
+    }
+    for (uint32_t i = 0; i < links; i++)
+    {
+        graph.links.push_back({graph.hosts, graph.hosts + 1, request.rate, request.delay});
+    }
+}
+
+const Registry<TopologyBuilder>::Entry g_twoSwitch(
+    "two-switch",
+    {"two switches joined by links=, as many as they have hosts; hosts-per-switch: as ranks need",
+     {{"hosts-per-switch", {}}, {"links", {}}},
+     &BuildTwoSwitch});
+
+} // namespace
+
+} // namespace ns3::training
