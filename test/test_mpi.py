@@ -170,7 +170,7 @@ def test_iterations_are_written_before_the_end(tmp_path):
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         for line in process.stdout:
             if line.startswith("20 "):  # printed when it is over, many halts later than iteration 1
-                process.kill()
+                process.terminate()
     rows = get_rows(tmp_path / "r")
     assert len(rows["iteration"]) >= 20
     assert len(rows["message"]) > 20 * 100
