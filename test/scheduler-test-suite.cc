@@ -229,7 +229,7 @@ struct TimerOwner : public FabricPortOwner
     void Receive(Frame* frame, FabricPort&) override
     {
         Frame::Free(frame);
-        wasRunning = timer.IsRunning();
+        wasRunning = !timer.IsExpired();
         timer.Cancel();
     }
 
