@@ -16,7 +16,6 @@
 #include "ns3/log.h"
 
 #include <string>
-#include <vector>
 
 namespace ns3::training
 {
@@ -39,14 +38,12 @@ BuildRecursiveDoubling(const CollectiveRequest& request, CollectiveSchedule& sch
     schedule.chunks = 1; // the vector is not cut
     for (uint32_t rank = 0; rank < n; rank++)
     {
-        std::vector<uint32_t> received; // the receive of the step before
         uint32_t step = 0;
         for (uint32_t bit = 1; bit < n; bit *= 2, step++)
         {
             const uint32_t peer = rank ^ bit;
-            const uint32_t sent = schedule.Add(rank, Kind::SEND, peer, 0, step, received);
-            // Not to be added to before it is sent.
-            received = {schedule.Add(rank, Kind::RECEIVE_REDUCE, peer, 0, step, {sent})};
+            schedule.Add(rank, Kind::SEND, peer, 0, step);
+            schedule.Add(rank, Kind::RECEIVE_REDUCE, peer, 0, step);
         }
     }
 }

@@ -142,6 +142,10 @@ ClusterOptions::AddTo(ProgramOptions& options, const std::string& algorithmOptio
                         servers,
                         1,
                         1 << 20);
+    options.AddBool("verify",
+                    "prove schedules right whatever the number of ranks; otherwise up to " +
+                        std::to_string(CollectivePlanner::VERIFIED_RANKS),
+                    verify);
 }
 
 Cluster::Cluster(const ClusterOptions& options)
@@ -195,12 +199,9 @@ Cluster::Cluster(const ClusterOptions& options)
         m_faults.Add("*:loss=" + FormatDouble(m_options.loss), "--loss: ");
     }
     const auto ranks = static_cast<uint32_t>(m_options.ranks);
-    const TopologyGraph topology =
-        BuildTopology(m_options.topology, ranks, m_options.rate, m_options.delay);
-    m_planner = std::make_shared<CollectivePlanner>(m_options.algorithm,
-                                                    ranks,
-                                                    static_cast<uint32_t>(m_options.servers));
-    m_planner->Check(Registry<CollectiveAlgorithm>::Find(m_options.algorithm).operations.front());
+    m_topology = BuildTopology(m_options.topology, ranks, m_options.rate, m_options.delay);
+    const TopologyGraph& topology = m_topology;
+    MakePlanner();
 
     FabricHelper helper;
     if (*buffer > 0)
@@ -253,6 +254,19 @@ Cluster::Cluster(const ClusterOptions& options)
             });
         m_communicators.push_back(communicator);
     }
+}
+
+void
+Cluster::MakePlanner()
+{
+    const std::string name = m_options.algorithm.substr(0, m_options.algorithm.find(':'));
+    const auto& algorithm = Registry<CollectiveAlgorithm>::Find(name);
+    CollectiveRequest request;
+    request.ranks = GetRanks();
+    request.servers = static_cast<uint32_t>(m_options.servers);
+    request.topology = &m_topology;
+    m_planner = std::make_shared<CollectivePlanner>(m_options.algorithm, request, m_options.verify);
+    m_planner->Check(algorithm.operations.front());
 }
 
 void

@@ -42,6 +42,7 @@ struct ClusterOptions
     std::string recovery{"go-back-n"};     ///< RDMA: what is sent again after a loss
     std::string algorithm{"ring"};         ///< of the collectives
     uint64_t servers{1};                   ///< parameter server: shards
+    bool verify{false};                    ///< schedules are proven whatever the number of ranks
 
     /**
      * Adds ranks and network as options of a program.
@@ -118,12 +119,14 @@ class Cluster
     ProcessBorder* GetBorder() const;
 
   private:
+    void MakePlanner();
     void SetMarking(FabricHelper& helper) const;
     void InstallRdma();
     void InstallTcp();
     Ptr<MessageTransport> MakeTransport(uint32_t rank) const;
 
     ClusterOptions m_options;
+    TopologyGraph m_topology;
     uint32_t m_mtu;
     uint32_t m_pathHops; // links between the farthest ranks
     Time m_roundTrip;

@@ -28,10 +28,12 @@ class Measurement
     Measurement(const Cluster& cluster,
                 GuardedRun& run,
                 CollectiveOperation operation,
-                std::vector<Ptr<Tensor>> tensors)
+                std::vector<Ptr<Tensor>> tensors,
+                ByteMatrix matrix)
         : m_run(run),
           m_operation(operation),
           m_tensors(std::move(tensors)),
+          m_matrix(std::move(matrix)),
           m_start(Simulator::Now())
     {
         for (uint32_t rank = 0; rank < cluster.GetRanks(); rank++)
@@ -61,7 +63,8 @@ class Measurement
         communicator->Start(m_operation,
                             m_tensors[communicator->GetRank()],
                             0,
-                            MakeCallback(&Measurement::OnDone, this));
+                            MakeCallback(&Measurement::OnDone, this),
+                            m_matrix);
     }
 
     void OnDone()
@@ -76,10 +79,30 @@ class Measurement
     GuardedRun& m_run;
     CollectiveOperation m_operation;
     std::vector<Ptr<Tensor>> m_tensors;
+    ByteMatrix m_matrix;
     uint32_t m_left{0};
     Time m_start;
     Time m_end;
 };
+
+/** @return where numbers [begin, end) of a rank's result differ from the reference, or empty */
+std::string
+CompareRange(uint32_t rank,
+             const std::vector<float>& values,
+             const std::vector<float>& reference,
+             uint64_t begin,
+             uint64_t end)
+{
+    for (uint64_t i = begin; i < end; i++)
+    {
+        if (std::memcmp(&values[i], &reference[i], sizeof(float)) != 0)
+        {
+            return "rank " + std::to_string(rank) + ", element " + std::to_string(i) + ": " +
+                   std::to_string(values[i]) + " instead of " + std::to_string(reference[i]);
+        }
+    }
+    return "";
+}
 
 /** @return where the results of this process's ranks differ from the reference, or empty */
 std::string
@@ -88,36 +111,60 @@ Compare(const Cluster& cluster,
         const std::vector<Ptr<Tensor>>& results,
         const std::vector<std::vector<float>>& reference)
 {
-    for (uint32_t rank = 0; rank < results.size(); rank++)
+    std::string mismatch;
+    for (uint32_t rank = 0; rank < results.size() && mismatch.empty(); rank++)
     {
         if (!cluster.IsLocal(rank))
         {
             continue;
         }
         const auto& values = results[rank]->values;
-        for (uint32_t chunk = 0; chunk < schedule.chunks; chunk++)
+        if (values.size() != reference[rank].size())
         {
-            if (schedule.operation == CollectiveOperation::REDUCE_SCATTER &&
-                schedule.GetOwner(chunk) != rank)
+            return "rank " + std::to_string(rank) + ": " + std::to_string(values.size()) +
+                   " elements instead of " + std::to_string(reference[rank].size());
+        }
+        if (IsExchange(schedule.operation))
+        {
+            mismatch = CompareRange(rank, values, reference[rank], 0, values.size());
+            continue;
+        }
+        for (uint32_t chunk = 0; chunk < schedule.chunks && mismatch.empty(); chunk++)
+        {
+            if (schedule.GetPromise(rank, chunk) != CollectiveSchedule::Promise::NOTHING)
             {
-                continue; // undefined there
-            }
-            const auto [begin, end] = schedule.GetRange(chunk, values.size() * sizeof(float));
-            for (uint64_t i = begin / sizeof(float); i < end / sizeof(float); i++)
-            {
-                if (std::memcmp(&values[i], &reference[rank][i], sizeof(float)) != 0)
-                {
-                    return "rank " + std::to_string(rank) + ", element " + std::to_string(i) +
-                           ": " + std::to_string(values[i]) + " instead of " +
-                           std::to_string(reference[rank][i]);
-                }
+                const auto [begin, end] =
+                    CutVector(values.size() * sizeof(float), schedule.chunks, chunk);
+                mismatch = CompareRange(rank,
+                                        values,
+                                        reference[rank],
+                                        begin / sizeof(float),
+                                        end / sizeof(float));
             }
         }
     }
-    return "";
+    return mismatch;
 }
 
 } // namespace
+
+ByteMatrix
+MakeUnevenMatrix(uint32_t ranks, uint64_t bytes)
+{
+    const uint64_t parts = uint64_t{ranks} * (ranks + 1) / 2;
+    auto matrix = std::make_shared<std::vector<uint64_t>>();
+    for (uint64_t from = 0; from < ranks; from++)
+    {
+        for (uint64_t to = 0; to < ranks; to++)
+        {
+            const uint64_t share = 1 + (from + to) % ranks;
+            const uint64_t first = share * (share - 1) / 2;
+            matrix->push_back(CutVector(bytes, parts, first + share - 1).second -
+                              CutVector(bytes, parts, first).first);
+        }
+    }
+    return matrix;
+}
 
 CollectiveMeasurement
 MeasureCollective(const Cluster& cluster,
@@ -127,6 +174,14 @@ MeasureCollective(const Cluster& cluster,
                   bool real,
                   uint64_t seed)
 {
+    const bool barrier = operation == CollectiveOperation::BARRIER;
+    if (barrier)
+    {
+        bytes = 0;
+    }
+    const ByteMatrix matrix = operation == CollectiveOperation::ALL_TO_ALL_V
+                                  ? MakeUnevenMatrix(cluster.GetRanks(), bytes)
+                                  : nullptr;
     std::vector<Ptr<Tensor>> tensors;
     std::vector<std::vector<float>> inputs;
     for (uint32_t rank = 0; rank < cluster.GetRanks(); rank++)
@@ -142,7 +197,7 @@ MeasureCollective(const Cluster& cluster,
     }
     const auto schedule = cluster.GetPlanner().Get(operation, bytes, 0);
 
-    Measurement measurement(cluster, run, operation, tensors);
+    Measurement measurement(cluster, run, operation, tensors, matrix);
     run.Run();
 
     CollectiveMeasurement result;
@@ -150,7 +205,7 @@ MeasureCollective(const Cluster& cluster,
     result.bytes = bytes;
     if (real)
     {
-        const auto reference = InterpretSchedule(*schedule, inputs);
+        const auto reference = InterpretSchedule(*schedule, inputs, matrix);
         result.mismatch = Compare(cluster, *schedule, tensors, reference);
     }
     // What took longest and went wrong first, of all processes.
@@ -170,10 +225,10 @@ MeasureCollective(const Cluster& cluster,
         result.algorithmBandwidth = static_cast<double>(bytes) / result.seconds * 1e-9;
     }
     result.busBandwidth = result.algorithmBandwidth * GetBusFactor(operation, cluster.GetRanks());
-    result.lowerBound = cluster.GetLowerBound().GetSeconds(operation, bytes);
+    result.lowerBound = cluster.GetLowerBound().GetSeconds(operation, bytes, matrix);
     result.efficiency = result.seconds > 0 ? result.lowerBound / result.seconds : 1;
     result.verified =
-        real ? result.mismatch.empty() : cluster.GetRanks() <= CollectivePlanner::VERIFIED_RANKS;
+        real && !barrier ? result.mismatch.empty() : cluster.GetPlanner().IsVerifying();
     return result;
 }
 

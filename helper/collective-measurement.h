@@ -31,8 +31,21 @@ struct CollectiveMeasurement
 /**
  * @ingroup distributed-training-helper
  *
+ * Sizes for an all-to-all-v: what rank s sends to rank d is in proportion to 1 + (s + d) mod N.
+ * Each rank sends and receives `bytes`, its own part included.
+ *
+ * @param ranks number of ranks N
+ * @param bytes at each rank; parts are on 4-byte borders if it is a multiple of 4
+ * @return bytes from each rank to each
+ */
+ByteMatrix MakeUnevenMatrix(uint32_t ranks, uint64_t bytes);
+
+/**
+ * @ingroup distributed-training-helper
+ *
  * Runs one collective on all ranks of a cluster, from now on, and measures it. With real payload
- * every rank's result is compared bit by bit with a reference that adds in the same order.
+ * every rank's result is compared bit by bit with a reference that adds in the same order. An
+ * all-to-all-v has the sizes of MakeUnevenMatrix(); a root is rank 0.
  *
  * @param cluster where to run it
  * @param run the cluster's simulation

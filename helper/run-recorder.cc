@@ -158,7 +158,7 @@ RunRecorder::OnReceive(const MessageRecord& record)
         return;
     }
     Keep(RECEIVE, record.source, record.destination, record.tag, record.time);
-    m_kept(record.step, record.chunk, record.bytes);
+    m_kept(record.step, record.message, record.bytes);
 }
 
 void
@@ -185,7 +185,7 @@ RunRecorder::WriteMessage(const MessageRecord& record)
                              record.time,
                              JsonValue::Object()
                                  .Set("from_rank", record.source)
-                                 .Set("chunk", record.chunk)
+                                 .Set("message", record.message)
                                  .Set("bytes", record.bytes));
     }
     m_sent.erase(sent);
@@ -309,7 +309,7 @@ RunRecorder::WriteKept(ByteReader& reader)
             m_sent[{record.source, record.destination, record.tag}] = record.time;
             return;
         }
-        reader(record.step, record.chunk, record.bytes);
+        reader(record.step, record.message, record.bytes);
         WriteMessage(record);
     }
 }

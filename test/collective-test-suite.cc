@@ -6,6 +6,7 @@
 #include "ns3/collective-planner.h"
 #include "ns3/lower-bound.h"
 #include "ns3/schedule-interpreter.h"
+#include "ns3/schedule-verifier.h"
 #include "ns3/test.h"
 #include "ns3/time-resolution.h"
 #include "ns3/topology-builder.h"
@@ -37,16 +38,55 @@ MakeRequest(CollectiveOperation operation, uint32_t ranks, uint64_t bytes, uint3
 uint64_t
 GetSentBytes(const CollectiveSchedule& schedule, uint32_t rank, uint64_t bytes)
 {
+    const ChunkLayout layout(schedule, bytes);
     uint64_t sent = 0;
-    for (const ScheduleAction& action : schedule.ranks[rank])
+    for (uint32_t i = 0; i < schedule.GetActions(rank); i++)
     {
-        if (action.kind == Kind::SEND)
-        {
-            const auto [begin, end] = schedule.GetRange(action.chunk, bytes);
-            sent += end - begin;
-        }
+        const ScheduleAction action = schedule.Get(rank, i);
+        sent += action.kind == Kind::SEND ? layout.GetBytes(action) : 0;
     }
     return sent;
+}
+
+/** An action that can be changed. */
+struct Edited
+{
+    Kind kind;
+    uint32_t peer;
+    std::vector<ChunkRun> chunks;
+    uint32_t step;
+    std::vector<uint32_t> after;
+};
+
+/** @return a schedule without rotation and with a fault injected */
+CollectiveSchedule
+Inject(const CollectiveSchedule& schedule,
+       const std::function<void(std::vector<std::vector<Edited>>&)>& inject)
+{
+    std::vector<std::vector<Edited>> ranks(schedule.GetSize());
+    for (uint32_t rank = 0; rank < schedule.GetSize(); rank++)
+    {
+        for (uint32_t i = 0; i < schedule.GetActions(rank); i++)
+        {
+            const ScheduleAction action = schedule.Get(rank, i);
+            const auto after = schedule.GetAfter(rank, i);
+            Edited edited{action.kind, action.peer, {}, action.step, {after.first, after.last}};
+            action.ForEachChunk([&](uint32_t chunk) { edited.chunks.push_back({chunk, 1}); });
+            ranks[rank].push_back(edited);
+        }
+    }
+    inject(ranks);
+    CollectiveSchedule result = schedule;
+    result.Resize(schedule.GetSize());
+    for (uint32_t rank = 0; rank < schedule.GetSize(); rank++)
+    {
+        for (const Edited& action : ranks[rank])
+        {
+            result.Add(rank, action.kind, action.peer, action.chunks, action.step, action.after);
+        }
+    }
+    result.Close(false);
+    return result;
 }
 
 } // namespace
@@ -88,6 +128,75 @@ class SchedulesAreRightTest : public TestCase
                 }
             }
         }
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
+ * What rotation leaves out is what it stands for: the same actions rank by rank are right, too, and
+ * give the same numbers; and faults are found in a rotated schedule.
+ */
+class RotationTest : public TestCase
+{
+  public:
+    RotationTest()
+        : TestCase("one rank's actions stand for those of all")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr uint32_t N = 5;
+        for (CollectiveOperation operation : {CollectiveOperation::ALL_REDUCE,
+                                              CollectiveOperation::REDUCE_SCATTER,
+                                              CollectiveOperation::ALL_GATHER,
+                                              CollectiveOperation::ALL_TO_ALL,
+                                              CollectiveOperation::SEND_RECEIVE})
+        {
+            auto request = MakeRequest(operation, N, 0, 0);
+            request.segments = 3;
+            const auto rotated = BuildSchedule("ring", request);
+            NS_TEST_EXPECT_MSG_EQ(rotated.GetStored(), 1, "only one rank is stored");
+            request.segments = 1;
+            const auto all = Inject(BuildSchedule("ring", request), [](auto&) {});
+            NS_TEST_EXPECT_MSG_EQ(all.GetStored(), N, "all ranks are stored");
+            NS_TEST_EXPECT_MSG_EQ(VerifySchedule(all), "", "right");
+            std::vector<std::vector<float>> inputs(N);
+            for (uint32_t rank = 0; rank < N; rank++)
+            {
+                for (uint32_t i = 0; i < 23; i++)
+                {
+                    inputs[rank].push_back(static_cast<float>(100 * rank + i));
+                }
+            }
+            const bool same = InterpretSchedule(rotated, inputs) == InterpretSchedule(all, inputs);
+            NS_TEST_EXPECT_MSG_EQ(same, true, training::GetName(operation));
+        }
+        // A circle: every rank receives from the one before it before it sends.
+        CollectiveSchedule circle;
+        circle.Resize(3);
+        circle.UseRotation(false);
+        const uint32_t received = circle.Add(0, Kind::RECEIVE_REDUCE, 2, 0, 0);
+        circle.Add(0, Kind::SEND, 1, 0, 0, {received});
+        circle.Close();
+        NS_TEST_EXPECT_MSG_NE(VerifySchedule(circle).find("whose sending waits for this"),
+                              std::string::npos,
+                              "a circle");
+        CollectiveSchedule twice;
+        twice.chunks = 3;
+        twice.Resize(3);
+        twice.UseRotation(true);
+        for (uint32_t step = 0; step < 3; step++)
+        {
+            twice.Add(0, Kind::SEND, 1, 0, step);
+            twice.Add(0, Kind::RECEIVE_REDUCE, 2, 2, step);
+        }
+        twice.Close();
+        NS_TEST_EXPECT_MSG_EQ(VerifySchedule(twice),
+                              "rank 1, step 1: receives and adds from rank 0 chunk 0 with rank 0's "
+                              "contribution a second time (chunk 0)",
+                              "double counting");
     }
 };
 
@@ -143,22 +252,59 @@ class ChunkRangeTest : public TestCase
   private:
     void DoRun() override
     {
-        CollectiveSchedule schedule;
         for (uint32_t chunks : {1, 3, 7, 16, 1000})
         {
-            schedule.chunks = chunks;
             for (uint64_t bytes : {0ULL, 1ULL, 3ULL, 4ULL, 28ULL, 6400000004ULL, 1ULL << 62})
             {
                 uint64_t covered = 0;
                 for (uint32_t chunk = 0; chunk < chunks; chunk++)
                 {
-                    const auto [begin, end] = schedule.GetRange(chunk, bytes);
+                    const auto [begin, end] = CutVector(bytes, chunks, chunk);
                     NS_TEST_ASSERT_MSG_EQ(begin, covered, "a gap before chunk " << chunk);
                     NS_TEST_EXPECT_MSG_EQ((bytes % 4 == 0 ? begin % 4 : 0), 0, "inside a number");
                     NS_TEST_EXPECT_MSG_LT_OR_EQ(end - begin, bytes / chunks + 8, "uneven");
                     covered = end;
                 }
                 NS_TEST_EXPECT_MSG_EQ(covered, bytes, "end of the vector");
+            }
+        }
+        // All-to-all: what a rank sends and what it gets is the whole vector, whatever its size.
+        for (uint32_t n : {1, 2, 3, 7})
+        {
+            CollectiveSchedule schedule;
+            schedule.operation = CollectiveOperation::ALL_TO_ALL;
+            schedule.chunks = n * n;
+            schedule.segments = 2;
+            schedule.Resize(n);
+            for (uint64_t bytes : {0ULL, 1ULL, 3ULL, 28ULL, 6400000004ULL})
+            {
+                const ChunkLayout layout(schedule, bytes);
+                for (uint32_t rank = 0; rank < n; rank++)
+                {
+                    uint64_t sent = 0;
+                    uint64_t received = 0;
+                    for (uint32_t i = 0; i < n; i++)
+                    {
+                        const uint32_t chunk = rank * n + (i + n - rank) % n; // for rank i
+                        for (uint32_t segment = 0; segment < 2; segment++)
+                        {
+                            const auto place = layout.GetPlace(rank, chunk, segment);
+                            NS_TEST_ASSERT_MSG_EQ(place.has_value(), true, "it is there");
+                            NS_TEST_EXPECT_MSG_EQ(place->first, sent, "a gap");
+                            NS_TEST_EXPECT_MSG_EQ(place->second - place->first,
+                                                  layout.GetBytes(chunk, segment),
+                                                  "its size");
+                            sent = place->second;
+                            const uint32_t result = layout.GetResult(rank)[i];
+                            received += layout.GetBytes(result, segment);
+                            NS_TEST_EXPECT_MSG_EQ(layout.GetPlace(rank, result, 0).has_value(),
+                                                  (i == rank),
+                                                  "others' chunks are kept elsewhere");
+                        }
+                    }
+                    NS_TEST_EXPECT_MSG_EQ(sent, bytes, "sent");
+                    NS_TEST_EXPECT_MSG_EQ(received, bytes, "received");
+                }
             }
         }
     }
@@ -177,59 +323,169 @@ class VerifierFindsFaultsTest : public TestCase
     }
 
   private:
+    using Ranks = std::vector<std::vector<Edited>>;
+
     void ExpectFault(const std::string& expected,
-                     const std::function<void(CollectiveSchedule&)>& inject)
+                     CollectiveOperation operation,
+                     const std::function<void(Ranks&)>& inject)
     {
-        auto schedule =
-            BuildSchedule("ring", MakeRequest(CollectiveOperation::ALL_REDUCE, 4, 64, 0));
-        inject(schedule);
-        const std::string fault = VerifySchedule(schedule);
-        NS_TEST_EXPECT_MSG_NE(fault.find(expected),
-                              std::string::npos,
-                              "expected '" << expected << "', got '" << fault << "'");
+        const auto schedule =
+            Inject(BuildSchedule("ring", MakeRequest(operation, 4, 64, 0)), inject);
+        ExpectFault(expected, schedule);
+    }
+
+    void ExpectFault(const std::string& expected, const CollectiveSchedule& schedule)
+    {
+        NS_TEST_EXPECT_MSG_EQ(VerifySchedule(schedule), expected, "injected fault");
     }
 
     void DoRun() override
     {
+        const auto allReduce = CollectiveOperation::ALL_REDUCE;
+        const auto allGather = CollectiveOperation::ALL_GATHER;
         // Rank 1's actions: send, receive-reduce, send, receive-reduce, ..., receive.
-        ExpectFault("rank 2, step 0: receives and adds from rank 1 chunk 0, which is never sent",
-                    [](auto& schedule) { schedule.ranks[1][0].step = 17; });
-        ExpectFault("a second time", [](auto& schedule) {
-            // The sum is added, not copied, in the second half.
-            schedule.ranks[1][7].kind = Kind::RECEIVE_REDUCE;
+        ExpectFault("rank 2, step 5: receives from rank 1 chunk 3, which is never sent",
+                    allReduce,
+                    [](Ranks& ranks) { ranks[1].erase(ranks[1].begin() + 10); });
+        ExpectFault("rank 1, step 17: sends to rank 2 chunk 0, which is never received",
+                    allReduce,
+                    [](Ranks& ranks) { ranks[1][0].step = 17; });
+        ExpectFault("rank 1, step 3: receives and adds from rank 0 chunk 0 with rank 1's "
+                    "contribution a second time (chunk 0)",
+                    allReduce,
+                    [](Ranks& ranks) {
+                        // The sum is added, not copied, in the second half.
+                        ranks[1][7].kind = Kind::RECEIVE_REDUCE;
+                    });
+        ExpectFault("rank 2, step 1: receives from rank 1 chunk 3 over different content, with "
+                    "rank 2's contribution (chunk 3)",
+                    allReduce,
+                    [](Ranks& ranks) {
+                        // A copy in place of an addition loses what was there.
+                        ranks[2][3].kind = Kind::RECEIVE;
+                    });
+        ExpectFault("rank 3, at the end: chunk 0 lacks rank 0's contribution",
+                    allReduce,
+                    [](Ranks& ranks) {
+                        // The last message to rank 3, which tells it the sum of chunk 0.
+                        ranks[2].erase(ranks[2].begin() + 10);
+                        ranks[3].pop_back();
+                    });
+        ExpectFault("rank 0, step 1: sends to rank 1 chunk 2, in no order with step 0 on the same "
+                    "chunk",
+                    allReduce,
+                    [](Ranks& ranks) { ranks[0][2].after.clear(); });
+        ExpectFault(
+            "rank 0, step 1: sends to rank 1 chunk 2, after an action that is not before it",
+            allReduce,
+            [](Ranks& ranks) { ranks[0][2].after = {2}; });
+        ExpectFault("rank 0, step 1: sends to rank 4 chunk 2, which does not exist",
+                    allReduce,
+                    [](Ranks& ranks) { ranks[0][2].peer = 4; });
+        ExpectFault("rank 0, step 1: sends to rank 0 chunk 2, which does not exist",
+                    allReduce,
+                    [](Ranks& ranks) { ranks[0][2].peer = 0; });
+        ExpectFault(
+            "rank 0, step 0: sends to rank 1 chunk 3, but rank 1, step 0: receives and adds "
+            "from rank 0 chunk 2",
+            allReduce,
+            [](Ranks& ranks) {
+                ranks[1][1].chunks = {{2, 1}};
+            });
+        ExpectFault("rank 1, step 0: receives from rank 0 chunk 0 twice",
+                    allGather,
+                    [](Ranks& ranks) { ranks[1].push_back(ranks[1][1]); });
+        ExpectFault("rank 0, step 0: sends to rank 1 chunk 0 twice", allGather, [](Ranks& ranks) {
+            ranks[0].push_back(ranks[0][0]);
         });
-        ExpectFault("which is never received",
-                    [](auto& schedule) { schedule.Add(3, Kind::SEND, 0, 0, 9, {11}); });
-        ExpectFault("lacks a contribution", [](auto& schedule) {
-            // A copy in place of an addition loses what was there.
-            schedule.ranks[2][3].kind = Kind::RECEIVE;
-        });
-        ExpectFault("in no order with", [](auto& schedule) {
-            for (auto& action : schedule.ranks[0])
-            {
-                action.after.clear();
-            }
-        });
-        ExpectFault("after an action that is not before it",
-                    [](auto& schedule) { schedule.ranks[0][2].after = {2}; });
-        ExpectFault("which does not exist", [](auto& schedule) { schedule.ranks[0][2].chunk = 4; });
-        ExpectFault("no multiple", [](auto& schedule) {
-            schedule.operation = CollectiveOperation::ALL_GATHER;
-            schedule.chunks = 5;
-        });
-        ExpectFault("before it has received it",
-                    [](auto& schedule) { schedule.operation = CollectiveOperation::BROADCAST; });
+        ExpectFault("rank 0, step 0: sends to rank 1 chunk 2 before it has received it (chunk 2)",
+                    allGather,
+                    [](Ranks& ranks) {
+                        ranks[0][0].chunks = {{2, 1}};
+                        ranks[1][1].chunks = {{2, 1}};
+                        ranks[0].resize(1);
+                        ranks[1].resize(2);
+                        ranks[1].erase(ranks[1].begin());
+                        ranks[1][0].after.clear();
+                        ranks[2].clear();
+                        ranks[3].clear();
+                    });
+        ExpectFault("rank 1, step 0: adds from copy 1 chunk 0 before there is one (chunk 0)",
+                    allGather,
+                    [](Ranks& ranks) {
+                        ranks = Ranks(4);
+                        ranks[1].push_back({Kind::REDUCE, 1, {{0, 1}}, 0, {}});
+                    });
+        ExpectFault("rank 1, step 0: receives and adds from rank 0 chunk 0 to nothing (chunk 0)",
+                    allGather,
+                    [](Ranks& ranks) { ranks[1][1].kind = Kind::RECEIVE_REDUCE; });
+        ExpectFault("rank 0, step 0: copies from copy 0 chunk 0, which does not exist",
+                    allGather,
+                    [](Ranks& ranks) {
+                        ranks[0][0] = {Kind::COPY, 0, {{0, 1}}, 0, {}};
+                    });
+        auto odd = BuildSchedule("ring", MakeRequest(allGather, 4, 64, 0));
+        odd.chunks = 5;
+        ExpectFault("all-gather of 4 ranks cannot have 5 chunks", odd);
         // A circle over two ranks: each receives before it sends.
         CollectiveSchedule circle;
-        circle.ranks.resize(2);
+        circle.Resize(2);
         for (uint32_t rank = 0; rank < 2; rank++)
         {
-            circle.Add(rank, Kind::RECEIVE_REDUCE, 1 - rank, 0, 0, {});
-            circle.Add(rank, Kind::SEND, 1 - rank, 0, 0, {0});
+            circle.Add(rank, Kind::RECEIVE_REDUCE, 1 - rank, 0, 0);
+            circle.Add(rank, Kind::SEND, 1 - rank, 0, 0);
         }
-        NS_TEST_EXPECT_MSG_NE(VerifySchedule(circle).find("whose sending waits for this"),
-                              std::string::npos,
-                              "a circle");
+        circle.Close();
+        ExpectFault(
+            "rank 0, step 0: receives and adds from rank 1 chunk 0, whose sending waits for "
+            "this",
+            circle);
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
+ * Copies of chunks beside a rank's own: two ranks swap into a copy, then add it.
+ */
+class CopyTest : public TestCase
+{
+  public:
+    CopyTest()
+        : TestCase("copies of chunks")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        CollectiveSchedule schedule;
+        schedule.chunks = 2;
+        schedule.segments = 2;
+        schedule.Resize(2);
+        schedule.UseRotation(false);
+        schedule.Add(0, Kind::SEND, 1, ChunkRun{0, 2}, 0);
+        schedule.Add(0, Kind::RECEIVE, 1, ChunkRun{2, 2}, 0); // into copy 1 of chunks 0 and 1
+        schedule.Add(0, Kind::REDUCE, 1, ChunkRun{0, 2}, 1);
+        schedule.Add(0, Kind::COPY, 0, ChunkRun{4, 2}, 2);
+        schedule.Add(0, Kind::COPY, 2, ChunkRun{0, 2}, 3);
+        schedule.Close();
+        NS_TEST_EXPECT_MSG_EQ(VerifySchedule(schedule), "", "right");
+        NS_TEST_EXPECT_MSG_EQ(schedule.GetCopies(), 3, "its own and two");
+        const auto results = InterpretSchedule(schedule, {{1, 2, 3, 4, 5}, {10, 20, 30, 40, 50}});
+        const bool right = results[0] == std::vector<float>{11, 22, 33, 44, 55};
+        NS_TEST_EXPECT_MSG_EQ(right, true, "the sum");
+        NS_TEST_EXPECT_MSG_EQ((results[0] == results[1]), true, "at both ranks");
+        std::string refusal;
+        try
+        {
+            schedule.Add(0, Kind::SEND, 1, 0xfffffff0, 4);
+            schedule.Close();
+        }
+        catch (const ConfigurationError& error)
+        {
+            refusal = error.what();
+        }
+        NS_TEST_EXPECT_MSG_NE(refusal.find("(allowed: 0 to 1023)"), std::string::npos, refusal);
     }
 };
 
@@ -326,6 +582,13 @@ class RefusedRequestTest : public TestCase
         request.servers = 1;
         request.operation = CollectiveOperation::BROADCAST;
         ExpectRefusal("parameter-server", request, "broadcast");
+        ExpectRefusal("ring:window=3", request, "'window=3'");
+        request.operation = CollectiveOperation::ALL_TO_ALL;
+        request.ranks = 65536;
+        ExpectRefusal("ring", request, "65536 ranks");
+        request = MakeRequest(CollectiveOperation::ALL_REDUCE, 4, 64, 0);
+        request.segments = 1 << 20;
+        ExpectRefusal("ring", request, "1048576 segments");
     }
 };
 
@@ -349,6 +612,11 @@ class BoundTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(GetBusFactor(Operation::ALL_REDUCE, 16), 1.875, "all-reduce");
         NS_TEST_EXPECT_MSG_EQ(GetBusFactor(Operation::ALL_GATHER, 16), 0.9375, "all-gather");
         NS_TEST_EXPECT_MSG_EQ(GetBusFactor(Operation::BROADCAST, 16), 1, "broadcast");
+        NS_TEST_EXPECT_MSG_EQ(GetBusFactor(Operation::ALL_TO_ALL, 16), 0.9375, "all-to-all");
+        NS_TEST_EXPECT_MSG_EQ(GetBusFactor(Operation::ALL_TO_ALL_V, 16), 0.9375, "all-to-all-v");
+        NS_TEST_EXPECT_MSG_EQ(GetBusFactor(Operation::REDUCE, 16), 1, "reduce");
+        NS_TEST_EXPECT_MSG_EQ(GetBusFactor(Operation::SEND_RECEIVE, 16), 1, "send-receive");
+        NS_TEST_EXPECT_MSG_EQ(GetBusFactor(Operation::BARRIER, 16), 0, "barrier");
         NS_TEST_EXPECT_MSG_EQ(GetBusFactor(Operation::ALL_REDUCE, 1), 0, "one rank");
 
         const DataRate rate("100Gbps"); // 12.5e9 B/s
@@ -363,6 +631,19 @@ class BoundTest : public TestCase
                                   1e-12,
                                   "latency: six links");
         NS_TEST_EXPECT_MSG_EQ(full.GetSeconds(Operation::ALL_REDUCE, 0), 0, "nothing to do");
+        NS_TEST_EXPECT_MSG_EQ_TOL(full.GetSeconds(Operation::BARRIER, 0),
+                                  3e-6,
+                                  1e-12,
+                                  "a barrier has no bytes but takes its time");
+        // Rank 1 receives 30e9 bytes from two others.
+        auto matrix = std::make_shared<std::vector<uint64_t>>(256);
+        matrix->at(0 * 16 + 1) = 10000000000;
+        matrix->at(1 * 16 + 1) = 70000000000;
+        matrix->at(2 * 16 + 1) = 20000000000;
+        NS_TEST_EXPECT_MSG_EQ_TOL(full.GetSeconds(Operation::ALL_TO_ALL_V, 1, matrix),
+                                  3,
+                                  1e-9,
+                                  "all-to-all-v");
         // Four leaves of four hosts on one spine: S must cross each leaf's only up-link.
         const auto thin = BuildTopology("leaf-spine:leaves=4,spines=1", 16, rate, NanoSeconds(500));
         const LowerBound cut(thin, 16, 0.8);
@@ -370,6 +651,11 @@ class BoundTest : public TestCase
                                   0.09375,
                                   1e-9,
                                   "all-gather: own link");
+        // All-to-all: 4 ranks send 12/16 of S each over the up-link.
+        NS_TEST_EXPECT_MSG_EQ_TOL(cut.GetSeconds(Operation::ALL_TO_ALL, 1000000000),
+                                  0.3,
+                                  1e-9,
+                                  "all-to-all: up-link");
         const auto wide = BuildTopology("leaf-spine:leaves=2,spines=1,hosts-per-leaf=8",
                                         16,
                                         rate,
@@ -395,6 +681,8 @@ class CollectiveTestSuite : public TestSuite
         : TestSuite("distributed-training-collective", TestSuite::Type::UNIT)
     {
         AddTestCase(new SchedulesAreRightTest);
+        AddTestCase(new RotationTest);
+        AddTestCase(new CopyTest);
         AddTestCase(new RingCostTest);
         AddTestCase(new ChunkRangeTest);
         AddTestCase(new VerifierFindsFaultsTest);

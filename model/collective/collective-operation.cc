@@ -18,14 +18,27 @@ GetCollectiveOperations()
     static const std::vector<CollectiveOperation> all{CollectiveOperation::ALL_REDUCE,
                                                       CollectiveOperation::REDUCE_SCATTER,
                                                       CollectiveOperation::ALL_GATHER,
-                                                      CollectiveOperation::BROADCAST};
+                                                      CollectiveOperation::BROADCAST,
+                                                      CollectiveOperation::REDUCE,
+                                                      CollectiveOperation::ALL_TO_ALL,
+                                                      CollectiveOperation::ALL_TO_ALL_V,
+                                                      CollectiveOperation::BARRIER,
+                                                      CollectiveOperation::SEND_RECEIVE};
     return all;
 }
 
 std::string
 GetName(CollectiveOperation operation)
 {
-    static const char* const names[] = {"all-reduce", "reduce-scatter", "all-gather", "broadcast"};
+    static const char* const names[] = {"all-reduce",
+                                        "reduce-scatter",
+                                        "all-gather",
+                                        "broadcast",
+                                        "reduce",
+                                        "all-to-all",
+                                        "all-to-all-v",
+                                        "barrier",
+                                        "send-receive"};
     return names[static_cast<uint8_t>(operation)];
 }
 
@@ -45,6 +58,20 @@ FindCollectiveOperation(const std::string& name)
                              ")");
 }
 
+bool
+IsExchange(CollectiveOperation operation)
+{
+    return operation == CollectiveOperation::ALL_TO_ALL ||
+           operation == CollectiveOperation::ALL_TO_ALL_V ||
+           operation == CollectiveOperation::SEND_RECEIVE;
+}
+
+bool
+HasRoot(CollectiveOperation operation)
+{
+    return operation == CollectiveOperation::BROADCAST || operation == CollectiveOperation::REDUCE;
+}
+
 double
 GetBusFactor(CollectiveOperation operation, uint32_t ranks)
 {
@@ -58,8 +85,14 @@ GetBusFactor(CollectiveOperation operation, uint32_t ranks)
         return 2.0 * (ranks - 1) / ranks;
     case CollectiveOperation::REDUCE_SCATTER:
     case CollectiveOperation::ALL_GATHER:
+    case CollectiveOperation::ALL_TO_ALL:
+    case CollectiveOperation::ALL_TO_ALL_V:
         return 1.0 * (ranks - 1) / ranks;
+    case CollectiveOperation::BARRIER:
+        return 0;
     case CollectiveOperation::BROADCAST:
+    case CollectiveOperation::REDUCE:
+    case CollectiveOperation::SEND_RECEIVE:
         break;
     }
     return 1;

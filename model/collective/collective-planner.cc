@@ -4,7 +4,7 @@
 
 #include "collective-planner.h"
 
-#include "schedule-interpreter.h"
+#include "schedule-verifier.h"
 
 #include "ns3/abort.h"
 #include "ns3/log.h"
@@ -14,47 +14,56 @@ namespace ns3::training
 
 NS_LOG_COMPONENT_DEFINE("TrainingCollectivePlanner");
 
-CollectivePlanner::CollectivePlanner(const std::string& algorithm, uint32_t ranks, uint32_t servers)
+CollectivePlanner::CollectivePlanner(const std::string& algorithm,
+                                     const CollectiveRequest& request,
+                                     bool verifyAll)
     : m_algorithm(algorithm),
-      m_ranks(ranks),
-      m_servers(servers)
+      m_request(request),
+      m_verifyAll(verifyAll)
 {
 }
 
 CollectiveRequest
-CollectivePlanner::MakeRequest(CollectiveOperation operation) const
+CollectivePlanner::MakeRequest(CollectiveOperation operation, uint64_t bytes, uint32_t root) const
 {
-    CollectiveRequest request;
+    CollectiveRequest request = m_request;
     request.operation = operation;
-    request.ranks = m_ranks;
-    request.servers = m_servers;
+    request.bytes = bytes;
+    request.root = root;
     return request;
 }
 
 void
 CollectivePlanner::Check(CollectiveOperation operation) const
 {
-    CheckRequest(m_algorithm, MakeRequest(operation));
+    CollectiveRequest request = MakeRequest(operation, 0, 0);
+    CheckRequest(m_algorithm, request);
+}
+
+bool
+CollectivePlanner::IsVerifying() const
+{
+    return m_verifyAll || m_request.ranks <= VERIFIED_RANKS;
 }
 
 std::shared_ptr<const CollectiveSchedule>
 CollectivePlanner::Get(CollectiveOperation operation, uint64_t bytes, uint32_t root)
 {
-    const bool broadcast = operation == CollectiveOperation::BROADCAST;
-    const Key key{operation, broadcast ? bytes : 0, broadcast ? root : 0};
-    auto& plan = m_plans[key];
+    CollectiveRequest request = MakeRequest(operation, bytes, HasRoot(operation) ? root : 0);
+    const CollectiveAlgorithm& entry = CheckRequest(m_algorithm, request);
+    if (request.segments == 0)
+    {
+        request.segments = entry.segments ? entry.segments(request) : 1;
+    }
+    auto& plan = m_plans[{operation, request.root, request.segments}];
     if (!plan)
     {
-        CollectiveRequest request = MakeRequest(operation);
-        request.bytes = bytes;
-        request.root = root;
         CollectiveSchedule schedule = BuildSchedule(m_algorithm, request);
-        if (m_ranks <= VERIFIED_RANKS)
+        if (IsVerifying())
         {
             const std::string fault = VerifySchedule(schedule);
             NS_ABORT_MSG_UNLESS(fault.empty(), m_algorithm << ": " << fault);
         }
-        schedule.FillNext();
         plan = std::make_shared<const CollectiveSchedule>(std::move(schedule));
     }
     return plan;

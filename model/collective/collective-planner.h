@@ -23,26 +23,32 @@ namespace ns3::training
 class CollectivePlanner
 {
   public:
-    /// Schedules of more ranks than this are not proven when built: it takes N^3 time.
-    static constexpr uint32_t VERIFIED_RANKS = 64;
+    /// Schedules of more ranks than this are not proven when built, unless asked for.
+    static constexpr uint32_t VERIFIED_RANKS = 128;
 
     /**
-     * @param algorithm name of a registered algorithm
-     * @param ranks number of ranks
-     * @param servers parameter server: number of shards
+     * @param algorithm `NAME` or `NAME:key=value,...` of a registered algorithm
+     * @param request for how many ranks, where, with which options; operation, bytes and root are
+     *        those of Get()
+     * @param verifyAll whether schedules of any number of ranks are proven
      */
-    CollectivePlanner(const std::string& algorithm, uint32_t ranks, uint32_t servers);
+    CollectivePlanner(const std::string& algorithm,
+                      const CollectiveRequest& request,
+                      bool verifyAll = false);
 
     /**
      * @param operation what to do
      * @param bytes size of the whole vector
-     * @param root broadcast: rank that has the data
+     * @param root broadcast, reduce: the root
      * @return the plan
      * @throw ConfigurationError if the algorithm has none
      */
     std::shared_ptr<const CollectiveSchedule> Get(CollectiveOperation operation,
                                                   uint64_t bytes,
                                                   uint32_t root);
+
+    /** @return whether plans are proven right */
+    bool IsVerifying() const;
 
     /**
      * @param operation what would be asked for
@@ -51,14 +57,16 @@ class CollectivePlanner
     void Check(CollectiveOperation operation) const;
 
   private:
-    CollectiveRequest MakeRequest(CollectiveOperation operation) const;
+    CollectiveRequest MakeRequest(CollectiveOperation operation,
+                                  uint64_t bytes,
+                                  uint32_t root) const;
 
-    /// Only a broadcast's plan depends on size and root.
-    using Key = std::tuple<CollectiveOperation, uint64_t, uint32_t>;
+    /// Only the number of segments depends on the size; operation, root, segments.
+    using Key = std::tuple<CollectiveOperation, uint32_t, uint32_t>;
 
     std::string m_algorithm;
-    uint32_t m_ranks;
-    uint32_t m_servers;
+    CollectiveRequest m_request;
+    bool m_verifyAll;
     std::map<Key, std::shared_ptr<const CollectiveSchedule>> m_plans;
 };
 

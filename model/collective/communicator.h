@@ -5,6 +5,8 @@
 #ifndef DISTRIBUTED_TRAINING_COMMUNICATOR_H
 #define DISTRIBUTED_TRAINING_COMMUNICATOR_H
 
+#include "collective-operation.h"
+
 #include "ns3/callback.h"
 #include "ns3/object.h"
 #include "ns3/ptr.h"
@@ -40,7 +42,8 @@ struct Tensor : public SimpleRefCount<Tensor>
  * One rank's handle on a group of ranks, as an NCCL communicator: collectives are non-blocking, are
  * matched between ranks by the order in which each rank issues them, and complete at each rank on
  * its own. Implementations differ in who moves and adds the data (a schedule between hosts, a
- * switch, a NIC); a job does not know which one it uses.
+ * switch, a NIC); a job does not know which one it uses. An operation that an implementation
+ * does not have ends the program.
  */
 class Communicator : public Object
 {
@@ -86,6 +89,64 @@ class Communicator : public Object
      * @param done called when the data is in place at this rank (at the root: when sent on)
      */
     virtual void Broadcast(Ptr<Tensor> tensor, uint32_t root, Done done) = 0;
+
+    /**
+     * The root ends with the sum of the tensors of all ranks; those of others are undefined.
+     * @param tensor the vector, same size at every rank
+     * @param root the rank that gets the sum
+     * @param done called when this rank has nothing left to do
+     */
+    virtual void Reduce(Ptr<Tensor> tensor, uint32_t root, Done done);
+
+    /**
+     * Every rank sends a part of its tensor to each rank; the parts it gets take their place, that
+     * of rank r as the r-th. Parts are equal up to one element; see ChunkLayout.
+     * @param tensor the parts for all ranks in rank order, same size at every rank
+     * @param done called when all parts are in place at this rank
+     */
+    virtual void AllToAll(Ptr<Tensor> tensor, Done done);
+
+    /**
+     * As AllToAll() with parts of any sizes.
+     * @param tensor the parts for all ranks in rank order; afterwards those of all ranks, in size
+     *        the sum of this rank's column of the matrix
+     * @param matrix bytes from each rank to each, the same at every rank
+     * @param done called when all parts are in place at this rank
+     */
+    virtual void AllToAllV(Ptr<Tensor> tensor, ByteMatrix matrix, Done done);
+
+    /**
+     * Completes at no rank before all ranks have called it.
+     * @param done called when all have
+     */
+    virtual void Barrier(Done done);
+
+    /**
+     * Every rank sends its tensor to the next rank and ends with that of the one before, as
+     * nccl-tests' sendrecv.
+     * @param tensor the vector, same size at every rank
+     * @param done called when the other tensor is in place at this rank
+     */
+    virtual void SendReceive(Ptr<Tensor> tensor, Done done);
+
+    /**
+     * Sends a tensor to one rank, beside all collectives. Matched with Receive() there, in order.
+     * @param tensor the vector
+     * @param peer the rank that receives it, not this one
+     * @param done called when it is handed to the transport and may be changed
+     */
+    virtual void Send(Ptr<Tensor> tensor, uint32_t peer, Done done);
+
+    /**
+     * Receives a tensor from one rank, beside all collectives. Matched with Send() there, in order.
+     * @param tensor where to put it; its size is that of the tensor sent
+     * @param peer the rank that sends it, not this one
+     * @param done called when it is in place
+     */
+    virtual void Receive(Ptr<Tensor> tensor, uint32_t peer, Done done);
+
+  private:
+    void Refuse(const char* operation) const;
 };
 
 } // namespace ns3::training

@@ -73,19 +73,35 @@ LowerBound::GetLatency() const
 }
 
 double
-LowerBound::GetSeconds(CollectiveOperation operation, uint64_t bytes) const
+LowerBound::GetSeconds(CollectiveOperation operation,
+                       uint64_t bytes,
+                       const ByteMatrix& matrix) const
 {
-    if (m_ranks < 2 || bytes == 0)
+    using Operation = CollectiveOperation;
+    if (m_ranks < 2)
+    {
+        return 0;
+    }
+    if (operation == Operation::BARRIER)
+    {
+        return m_latency.GetSeconds();
+    }
+    if (operation == Operation::ALL_TO_ALL_V)
+    {
+        return GetMost(*matrix) / m_slowestHost;
+    }
+    if (bytes == 0)
     {
         return 0;
     }
     const auto size = static_cast<double>(bytes);
     double bound = GetBusFactor(operation, m_ranks) * size / m_slowestHost;
-    if (operation == CollectiveOperation::BROADCAST)
+    if (HasRoot(operation))
     {
         bound = std::max(bound, m_latency.GetSeconds() / 2); // no root is closer to all than that
     }
-    else if (operation == CollectiveOperation::ALL_REDUCE || bytes >= m_ranks)
+    else if (operation == Operation::ALL_REDUCE ||
+             (operation != Operation::SEND_RECEIVE && bytes >= 4 * uint64_t{m_ranks}))
     {
         bound = std::max(bound,
                          m_latency.GetSeconds()); // every rank owns a part that all contribute to
@@ -93,14 +109,38 @@ LowerBound::GetSeconds(CollectiveOperation operation, uint64_t bytes) const
     for (const Cut& cut : m_cuts)
     {
         double share = 1;
-        if (operation == CollectiveOperation::REDUCE_SCATTER ||
-            operation == CollectiveOperation::ALL_GATHER)
+        if (operation == Operation::REDUCE_SCATTER || operation == Operation::ALL_GATHER)
         {
             share = std::max(cut.share, 1 - cut.share);
+        }
+        else if (operation == Operation::ALL_TO_ALL)
+        {
+            share = m_ranks * cut.share * (1 - cut.share);
         }
         bound = std::max(bound, share * size / cut.bytesPerSecond);
     }
     return bound;
+}
+
+double
+LowerBound::GetMost(const std::vector<uint64_t>& matrix) const
+{
+    uint64_t most = 0;
+    for (uint64_t rank = 0; rank < m_ranks; rank++)
+    {
+        uint64_t sent = 0;
+        uint64_t received = 0;
+        for (uint64_t peer = 0; peer < m_ranks; peer++)
+        {
+            if (peer != rank)
+            {
+                sent += matrix[rank * m_ranks + peer];
+                received += matrix[peer * m_ranks + rank];
+            }
+        }
+        most = std::max({most, sent, received});
+    }
+    return static_cast<double>(most);
 }
 
 } // namespace ns3::training

@@ -10,6 +10,7 @@
 #include "ns3/topology-graph.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace ns3::training
 {
@@ -20,11 +21,15 @@ namespace ns3::training
  * The least time any algorithm without reduction in the network needs for a collective over the
  * first hosts of a topology: the largest of
  * - bandwidth: what each rank must send and receive at least, through its own link: all-reduce
- *   2(N-1)/N * S, reduce-scatter and all-gather (N-1)/N * S, broadcast S (nccl-tests,
- *   doc/PERFORMANCE.md);
- * - cut: what must leave one switch and its hosts: all-reduce and broadcast S, reduce-scatter
- *   and all-gather S times the part of the ranks that are on the other side;
- * - latency: the farthest rank's contribution must reach the farthest rank.
+ *   2(N-1)/N * S, reduce-scatter, all-gather and all-to-all (N-1)/N * S, broadcast, reduce and
+ *   send-receive S (nccl-tests, doc/PERFORMANCE.md);
+ * - cut: what must leave one switch and its hosts: all-reduce, broadcast, reduce and
+ *   send-receive S, reduce-scatter and all-gather S times the part of the ranks that are on the
+ *   other side, all-to-all that times the number of those that are inside;
+ * - latency: the farthest rank's contribution must reach the farthest rank; with a root half of
+ *   that; none for send-receive.
+ *
+ * An all-to-all-v's depends on its matrix: what each rank must send and receive, and latency 0.
  */
 class LowerBound
 {
@@ -39,9 +44,12 @@ class LowerBound
     /**
      * @param operation what is done
      * @param bytes size of the whole vector
-     * @return least time, s; 0 for one rank or an empty vector
+     * @param matrix all-to-all-v: bytes from each rank to each
+     * @return least time, s; 0 for one rank or, but for a barrier, an empty vector
      */
-    double GetSeconds(CollectiveOperation operation, uint64_t bytes) const;
+    double GetSeconds(CollectiveOperation operation,
+                      uint64_t bytes,
+                      const ByteMatrix& matrix = nullptr) const;
 
     /** @return propagation delay between the farthest ranks */
     Time GetLatency() const;
@@ -53,6 +61,8 @@ class LowerBound
         double share;          ///< of the ranks that are inside
         double bytesPerSecond; ///< of payload, each way
     };
+
+    double GetMost(const std::vector<uint64_t>& matrix) const;
 
     uint32_t m_ranks;
     Time m_latency;

@@ -9,14 +9,13 @@
  * Synchronous parameter server (Li et al., "Scaling distributed machine learning with the parameter
  * server", OSDI 2014): the vector is cut into M shards; shard m is kept by the rank m * N / M,
  * where all others push their gradients and from where they pull the sum. With M = N every rank
- * serves as much as it works; with M = 1 one link carries everything.
+ * serves as much as it works; with M = 1 one link carries everything. A barrier asks the first
+ * server.
  */
 
 #include "collective-algorithm.h"
 
 #include "ns3/log.h"
-
-#include <vector>
 
 namespace ns3::training
 {
@@ -31,37 +30,32 @@ BuildParameterServer(const CollectiveRequest& request, CollectiveSchedule& sched
 {
     using Kind = ScheduleAction::Kind;
     const uint32_t n = schedule.GetSize();
-    schedule.chunks = request.servers;
+    schedule.chunks = request.operation == CollectiveOperation::ALL_REDUCE ? request.servers : 1;
     const auto serverOf = [&](uint32_t shard) {
         return static_cast<uint32_t>(uint64_t{shard} * n / request.servers);
     };
-    // pushes[shard][distance]: index of the push at the worker so far behind the server. Workers
-    // start with different shards, so that no server is asked by all at once.
-    std::vector<std::vector<uint32_t>> pushes(request.servers, std::vector<uint32_t>(n));
+    // Workers start with different shards, so that no server is asked by all at once.
     for (uint32_t distance = 1; distance < n; distance++)
     {
-        for (uint32_t shard = 0; shard < request.servers; shard++)
+        for (uint32_t shard = 0; shard < schedule.chunks; shard++)
         {
-            const uint32_t worker = (serverOf(shard) + distance) % n;
-            pushes[shard][distance] =
-                schedule.Add(worker, Kind::SEND, serverOf(shard), shard, 0, {});
+            const uint32_t server = serverOf(shard);
+            schedule.Add((server + distance) % n, Kind::SEND, server, shard, 0);
         }
     }
-    for (uint32_t shard = 0; shard < request.servers; shard++)
+    for (uint32_t shard = 0; shard < schedule.chunks; shard++)
     {
         const uint32_t server = serverOf(shard);
-        // Added in rank order whatever the order of arrival: float sums depend on it.
-        std::vector<uint32_t> added;
+        // Added in this order whatever the order of arrival: float sums depend on it.
         for (uint32_t distance = 1; distance < n; distance++)
         {
-            const uint32_t worker = (server + distance) % n;
-            added = {schedule.Add(server, Kind::RECEIVE_REDUCE, worker, shard, 0, added)};
+            schedule.Add(server, Kind::RECEIVE_REDUCE, (server + distance) % n, shard, 0);
         }
         for (uint32_t distance = 1; distance < n; distance++)
         {
             const uint32_t worker = (server + distance) % n;
-            schedule.Add(server, Kind::SEND, worker, shard, 1, added);
-            schedule.Add(worker, Kind::RECEIVE, server, shard, 1, {pushes[shard][distance]});
+            schedule.Add(server, Kind::SEND, worker, shard, 1);
+            schedule.Add(worker, Kind::RECEIVE, server, shard, 1);
         }
     }
 }
@@ -69,7 +63,7 @@ BuildParameterServer(const CollectiveRequest& request, CollectiveSchedule& sched
 const Registry<CollectiveAlgorithm>::Entry g_parameterServer(
     "parameter-server",
     {"push to and pull from shards kept by --servers of the ranks",
-     {CollectiveOperation::ALL_REDUCE},
+     {CollectiveOperation::ALL_REDUCE, CollectiveOperation::BARRIER},
      &BuildParameterServer});
 
 } // namespace

@@ -9,10 +9,12 @@
  * Ring algorithms (Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
  * workstations", 2009; NCCL's runRing). Rank r sends to r + 1 only. In the reduce-scatter, chunk c
  * starts at rank c + 1 and is added up on its way around, until rank c has the sum; the all-gather
- * sends it around once more. An all-reduce takes 2(N-1) steps of S/N bytes.
+ * sends it around once more. An all-reduce takes 2(N-1) steps of S/N bytes. Broadcast and reduce
+ * are pipelined chains. In an all-to-all every rank's chunks travel on together and leave one by
+ * one: N(N-1)/2 chunks cross each link (ASTRA-sim's Ring; Hou et al.).
  */
 
-#include "collective-algorithm.h"
+#include "collective-phases.h"
 
 #include "ns3/log.h"
 
@@ -27,103 +29,98 @@ namespace
 {
 
 using Kind = ScheduleAction::Kind;
+using Operation = CollectiveOperation;
 
-/// Bytes of a broadcast that travel as one message: long against a header, short against a vector.
-constexpr uint64_t BROADCAST_SEGMENT = 128 << 10;
-/// Most messages a broadcast is cut into.
-constexpr uint64_t MOST_SEGMENTS = 1024;
-
-/** Which halves of an all-reduce to plan. */
+/** From the root on, each rank forwards the vector. */
 void
-AddRounds(CollectiveSchedule& schedule, bool reduce, bool gather)
+AddBroadcast(uint32_t root, CollectiveSchedule& schedule)
 {
     const uint32_t n = schedule.GetSize();
-    for (uint32_t rank = 0; rank < n; rank++)
+    schedule.chunks = 1;
+    for (uint32_t distance = 0; distance + 1 < n; distance++)
     {
-        const uint32_t next = (rank + 1) % n;
-        const uint32_t previous = (rank + n - 1) % n;
-        uint32_t step = 0;
-        std::vector<uint32_t> received;   // the receive of the step before
-        std::vector<int64_t> sent(n, -1); // per chunk, the send of it
-        const auto exchange = [&](uint32_t sendChunk, uint32_t receiveChunk, Kind kind) {
-            sent[sendChunk] = schedule.Add(rank, Kind::SEND, next, sendChunk, step, received);
-            auto after = received;
-            if (sent[receiveChunk] >= 0) // not to be overwritten before it is sent
-            {
-                after.push_back(static_cast<uint32_t>(sent[receiveChunk]));
-            }
-            received = {schedule.Add(rank, kind, previous, receiveChunk, step, after)};
-            step++;
-        };
-        if (reduce)
-        {
-            for (uint32_t t = 0; t + 1 < n; t++)
-            {
-                exchange((rank + 2 * n - 1 - t) % n,
-                         (rank + 2 * n - 2 - t) % n,
-                         Kind::RECEIVE_REDUCE);
-            }
-        }
-        if (gather)
-        {
-            for (uint32_t t = 0; t + 1 < n; t++)
-            {
-                exchange((rank + n - t) % n, (rank + 2 * n - 1 - t) % n, Kind::RECEIVE);
-            }
-        }
+        const uint32_t rank = (root + distance) % n;
+        schedule.Add(rank, Kind::SEND, (rank + 1) % n, 0, distance);
+        schedule.Add((rank + 1) % n, Kind::RECEIVE, rank, 0, distance);
     }
 }
 
-/** A chain from the root, cut into segments that follow each other. */
+/** From the rank behind the root on, each rank adds its vector and forwards the sum. */
 void
-AddChain(const CollectiveRequest& request, CollectiveSchedule& schedule)
+AddReduce(uint32_t root, CollectiveSchedule& schedule)
 {
     const uint32_t n = schedule.GetSize();
-    schedule.chunks = static_cast<uint32_t>(
-        std::clamp<uint64_t>(request.bytes / BROADCAST_SEGMENT, 1, MOST_SEGMENTS));
-    for (uint32_t distance = 0; distance < n; distance++)
+    schedule.chunks = 1;
+    for (uint32_t step = 0; step + 1 < n; step++)
     {
-        const uint32_t rank = (request.root + distance) % n;
-        for (uint32_t chunk = 0; chunk < schedule.chunks; chunk++)
-        {
-            if (distance > 0)
-            {
-                const uint32_t received = schedule.Add(rank,
-                                                       Kind::RECEIVE,
-                                                       (rank + n - 1) % n,
-                                                       chunk,
-                                                       distance - 1 + chunk,
-                                                       {});
-                if (distance + 1 < n)
-                {
-                    schedule
-                        .Add(rank, Kind::SEND, (rank + 1) % n, chunk, distance + chunk, {received});
-                }
-            }
-            else
-            {
-                schedule.Add(rank, Kind::SEND, (rank + 1) % n, chunk, chunk, {});
-            }
-        }
+        const uint32_t rank = (root + 1 + step) % n;
+        schedule.Add(rank, Kind::SEND, (rank + 1) % n, 0, step);
+        schedule.Add((rank + 1) % n, Kind::RECEIVE_REDUCE, rank, 0, step);
+    }
+}
+
+void
+AddAllToAll(CollectiveSchedule& schedule)
+{
+    const uint32_t n = schedule.GetSize();
+    schedule.UseRotation(true);
+    // Step t: what came from rank r - t, but for what has arrived.
+    for (uint32_t step = 0; step + 1 < n; step++)
+    {
+        const uint32_t from = (n - step) % n;
+        const uint32_t next = (n - step - 1) % n;
+        schedule.Add(0, Kind::SEND, 1, ChunkRun{from * n + step + 1, n - 1 - step}, step);
+        schedule.Add(0, Kind::RECEIVE, n - 1, ChunkRun{next * n + step + 1, n - 1 - step}, step);
+    }
+}
+
+/** A token goes around twice: after the first round rank N - 1 knows that all have come. */
+void
+AddBarrier(CollectiveSchedule& schedule)
+{
+    const uint32_t n = schedule.GetSize();
+    for (uint32_t step = 0; step < 2 * n - 2; step++)
+    {
+        schedule.Add(step % n, Kind::SEND, (step + 1) % n, 0, step);
+        schedule.Add((step + 1) % n, Kind::RECEIVE_REDUCE, step % n, 0, step);
     }
 }
 
 void
 BuildRing(const CollectiveRequest& request, CollectiveSchedule& schedule)
 {
+    const PhaseGroup all = AllRanks(schedule);
     switch (request.operation)
     {
-    case CollectiveOperation::ALL_REDUCE:
-        AddRounds(schedule, true, true);
+    case Operation::ALL_REDUCE:
+        schedule.UseRotation(true);
+        AddRingAllGather(schedule, all, AddRingReduceScatter(schedule, all, 0));
         break;
-    case CollectiveOperation::REDUCE_SCATTER:
-        AddRounds(schedule, true, false);
+    case Operation::REDUCE_SCATTER:
+        schedule.UseRotation(true);
+        AddRingReduceScatter(schedule, all, 0);
         break;
-    case CollectiveOperation::ALL_GATHER:
-        AddRounds(schedule, false, true);
+    case Operation::ALL_GATHER:
+        schedule.UseRotation(true);
+        AddRingAllGather(schedule, all, 0);
         break;
-    case CollectiveOperation::BROADCAST:
-        AddChain(request, schedule);
+    case Operation::BROADCAST:
+        AddBroadcast(request.root, schedule);
+        break;
+    case Operation::REDUCE:
+        AddReduce(request.root, schedule);
+        break;
+    case Operation::ALL_TO_ALL:
+    case Operation::ALL_TO_ALL_V:
+        AddAllToAll(schedule);
+        break;
+    case Operation::BARRIER:
+        AddBarrier(schedule);
+        break;
+    case Operation::SEND_RECEIVE:
+        schedule.UseRotation(true);
+        schedule.Add(0, Kind::SEND, 1, 0, 0);
+        schedule.Add(0, Kind::RECEIVE, request.ranks - 1, request.ranks - 1, 0);
         break;
     }
 }
@@ -132,7 +129,9 @@ const Registry<CollectiveAlgorithm>::Entry g_ring(
     "ring",
     {"2(N-1) steps around a ring of ranks, S/N bytes each; optimal in bandwidth",
      GetCollectiveOperations(),
-     &BuildRing});
+     &BuildRing,
+     nullptr,
+     &GetChainSegments});
 
 } // namespace
 

@@ -21,35 +21,45 @@ NS_OBJECT_ENSURE_REGISTERED(ScheduledCommunicator);
 namespace
 {
 
-// A tag: collective modulo 2^24, step, chunk.
-constexpr uint32_t STEP_BITS = 20;
-constexpr uint32_t CHUNK_BITS = 20;
-constexpr uint64_t COLLECTIVE_MASK = (1 << 24) - 1;
-
-uint64_t
-MakeTag(uint64_t collective, uint32_t step, uint32_t chunk)
+constexpr uint64_t
+Mask(uint32_t bits)
 {
-    return (collective & COLLECTIVE_MASK) << (STEP_BITS + CHUNK_BITS) |
-           uint64_t{step} << CHUNK_BITS | chunk;
+    return (uint64_t{1} << bits) - 1;
 }
 
-/** @return a message as trace sources show it, at this moment */
-MessageRecord
-MakeRecord(uint32_t source, uint32_t destination, uint64_t tag, uint64_t bytes)
-{
-    MessageRecord record;
-    record.source = source;
-    record.destination = destination;
-    record.collective = tag >> (STEP_BITS + CHUNK_BITS);
-    record.step = static_cast<uint32_t>(tag >> CHUNK_BITS & ((1 << STEP_BITS) - 1));
-    record.chunk = static_cast<uint32_t>(tag & ((1 << CHUNK_BITS) - 1));
-    record.tag = tag;
-    record.bytes = bytes;
-    record.time = Simulator::Now();
-    return record;
-}
+constexpr uint64_t COLLECTIVE_MASK = Mask(MessageTag::COLLECTIVE_BITS);
 
 } // namespace
+
+static_assert(MessageTag::COMMUNICATOR_BITS + MessageTag::COLLECTIVE_BITS + MessageTag::STEP_BITS +
+                      MessageTag::MESSAGE_BITS ==
+                  64,
+              "a tag has 64 bits");
+static_assert(CollectiveSchedule::MOST_STEPS < MessageTag::PEER_TO_PEER &&
+                  CollectiveSchedule::MOST_MESSAGES == 1 << MessageTag::MESSAGE_BITS,
+              "every message of a schedule has a tag of its own");
+
+uint64_t
+MessageTag::Pack() const
+{
+    uint64_t tag = communicator;
+    tag = tag << COLLECTIVE_BITS | (collective & COLLECTIVE_MASK);
+    tag = tag << STEP_BITS | step;
+    return tag << MESSAGE_BITS | message;
+}
+
+MessageTag
+MessageTag::Unpack(uint64_t tag)
+{
+    MessageTag result;
+    result.message = static_cast<uint32_t>(tag & Mask(MESSAGE_BITS));
+    tag >>= MESSAGE_BITS;
+    result.step = static_cast<uint32_t>(tag & Mask(STEP_BITS));
+    tag >>= STEP_BITS;
+    result.collective = tag & COLLECTIVE_MASK;
+    result.communicator = static_cast<uint32_t>(tag >> COLLECTIVE_BITS);
+    return result;
+}
 
 TypeId
 ScheduledCommunicator::GetTypeId()
@@ -94,6 +104,7 @@ ScheduledCommunicator::DoDispose()
     m_active.clear();
     m_queue.clear();
     m_early.clear();
+    m_expected.clear();
     Communicator::DoDispose();
 }
 
@@ -101,10 +112,14 @@ void
 ScheduledCommunicator::Setup(uint32_t rank,
                              uint32_t size,
                              Ptr<MessageTransport> transport,
-                             Planner planner)
+                             Planner planner,
+                             uint32_t number)
 {
+    NS_ABORT_MSG_UNLESS(number <= Mask(MessageTag::COMMUNICATOR_BITS),
+                        "number " << number << " of a communicator");
     m_rank = rank;
     m_size = size;
+    m_number = number;
     m_transport = transport;
     m_planner = std::move(planner);
     m_transport->SetMessageHandler(
@@ -164,10 +179,122 @@ ScheduledCommunicator::Broadcast(Ptr<Tensor> tensor, uint32_t root, Done done)
 }
 
 void
+ScheduledCommunicator::Reduce(Ptr<Tensor> tensor, uint32_t root, Done done)
+{
+    Start(CollectiveOperation::REDUCE, tensor, root, done);
+}
+
+void
+ScheduledCommunicator::AllToAll(Ptr<Tensor> tensor, Done done)
+{
+    Start(CollectiveOperation::ALL_TO_ALL, tensor, 0, done);
+}
+
+void
+ScheduledCommunicator::AllToAllV(Ptr<Tensor> tensor, ByteMatrix matrix, Done done)
+{
+    Start(CollectiveOperation::ALL_TO_ALL_V, tensor, 0, done, std::move(matrix));
+}
+
+void
+ScheduledCommunicator::Barrier(Done done)
+{
+    Start(CollectiveOperation::BARRIER, Create<Tensor>(), 0, done);
+}
+
+void
+ScheduledCommunicator::SendReceive(Ptr<Tensor> tensor, Done done)
+{
+    Start(CollectiveOperation::SEND_RECEIVE, tensor, 0, done);
+}
+
+uint64_t
+ScheduledCommunicator::MakeTag(uint64_t collective, uint32_t step, uint32_t message) const
+{
+    return MessageTag{m_number, collective, step, message}.Pack();
+}
+
+MessageRecord
+ScheduledCommunicator::MakeRecord(uint32_t from, uint32_t to, uint64_t tag, uint64_t bytes) const
+{
+    const MessageTag parts = MessageTag::Unpack(tag);
+    MessageRecord record;
+    record.source = from;
+    record.destination = to;
+    record.collective = parts.collective;
+    record.step = parts.step;
+    record.message = parts.message;
+    record.tag = tag;
+    record.bytes = bytes;
+    record.time = Simulator::Now();
+    return record;
+}
+
+void
+ScheduledCommunicator::Call(Done done)
+{
+    if (!done.IsNull())
+    {
+        done();
+    }
+}
+
+void
+ScheduledCommunicator::Send(Ptr<Tensor> tensor, uint32_t peer, Done done)
+{
+    NS_LOG_FUNCTION(this << peer << tensor->bytes);
+    const uint64_t tag = MakeTag(m_sentTo[peer]++, MessageTag::PEER_TO_PEER, 0);
+    Ptr<ByteBuffer> payload;
+    if (tensor->IsReal())
+    {
+        payload = Create<ByteBuffer>();
+        payload->bytes.resize(tensor->bytes);
+        std::memcpy(payload->bytes.data(), tensor->values.data(), tensor->bytes);
+    }
+    m_sendTrace(MakeRecord(m_rank, peer, tag, tensor->bytes));
+    m_transport->Send(peer, tag, tensor->bytes, payload);
+    // By an event, so that completion never comes before this call returns.
+    Simulator::ScheduleNow(&ScheduledCommunicator::Call, done);
+}
+
+void
+ScheduledCommunicator::Receive(Ptr<Tensor> tensor, uint32_t peer, Done done)
+{
+    NS_LOG_FUNCTION(this << peer << tensor->bytes);
+    const MessageKey key(peer, MakeTag(m_askedOf[peer]++, MessageTag::PEER_TO_PEER, 0));
+    const auto early = m_early.find(key);
+    if (early == m_early.end())
+    {
+        m_expected[key] = {tensor, done};
+        return;
+    }
+    Deliver({tensor, done}, early->second.bytes, early->second.payload);
+    m_early.erase(early);
+}
+
+void
+ScheduledCommunicator::Deliver(const Expected& expected,
+                               uint64_t bytes,
+                               const Ptr<ByteBuffer>& payload)
+{
+    Tensor& tensor = *expected.tensor;
+    NS_ABORT_MSG_UNLESS(bytes == tensor.bytes,
+                        "rank " << m_rank << " expects a tensor of " << tensor.bytes
+                                << " bytes, not " << bytes);
+    if (tensor.IsReal())
+    {
+        NS_ABORT_MSG_UNLESS(payload, "rank " << m_rank << " expects a real tensor");
+        std::memcpy(tensor.values.data(), payload->bytes.data(), bytes);
+    }
+    Simulator::ScheduleNow(&ScheduledCommunicator::Call, expected.done);
+}
+
+void
 ScheduledCommunicator::Start(CollectiveOperation operation,
                              Ptr<Tensor> tensor,
                              uint32_t root,
-                             Done done)
+                             Done done,
+                             ByteMatrix matrix)
 {
     NS_LOG_FUNCTION(this << GetName(operation) << tensor->bytes << root);
     NS_ABORT_MSG_IF(tensor->IsReal() && tensor->values.size() * sizeof(float) != tensor->bytes,
@@ -181,6 +308,7 @@ ScheduledCommunicator::Start(CollectiveOperation operation,
     next.record.bytes = tensor->bytes;
     next.record.issued = Simulator::Now();
     next.tensor = tensor;
+    next.matrix = std::move(matrix);
     next.done = done;
     m_queue.push_back(std::move(next));
     // By an event, so that completion never comes before this call returns.
@@ -195,16 +323,23 @@ ScheduledCommunicator::StartNext()
         m_active.push_back(std::move(m_queue.front()));
         m_queue.pop_front();
         Active& active = m_active.back();
+        const CollectiveSchedule& schedule = *active.schedule;
         active.record.started = Simulator::Now();
-        const auto& actions = active.schedule->ranks[m_rank];
-        active.left = actions.size();
-        active.missing.resize(actions.size());
-        for (uint32_t i = 0; i < actions.size(); i++)
+        active.layout =
+            std::make_unique<ChunkLayout>(schedule, active.tensor->bytes, active.matrix);
+        if (active.tensor->IsReal())
         {
-            active.missing[i] = static_cast<uint32_t>(actions[i].after.size());
-            if (actions[i].after.empty())
+            active.store =
+                std::make_unique<ChunkStore>(*active.layout, m_rank, active.tensor->values);
+        }
+        active.left = schedule.GetActions(m_rank);
+        active.complete.resize(active.left);
+        const uint32_t count = schedule.GetStoredActions(m_rank);
+        for (uint32_t segment = 0; segment < schedule.segments; segment++)
+        {
+            for (uint32_t root : schedule.GetRoots(m_rank))
             {
-                active.ready.push_back(i);
+                active.ready.push_back(segment * count + root);
             }
         }
         RunReady(active);
@@ -216,9 +351,9 @@ ScheduledCommunicator::RunReady(Active& active)
 {
     while (!active.ready.empty())
     {
-        const uint32_t action = active.ready.front();
+        const uint32_t index = active.ready.front();
         active.ready.pop_front();
-        Begin(active, action);
+        Begin(active, index);
     }
     if (active.left == 0)
     {
@@ -229,100 +364,116 @@ ScheduledCommunicator::RunReady(Active& active)
 void
 ScheduledCommunicator::Begin(Active& active, uint32_t index)
 {
-    const ScheduleAction& action = active.schedule->ranks[m_rank][index];
-    const auto [begin, end] = active.schedule->GetRange(action.chunk, active.tensor->bytes);
-    if (begin == end)
+    const ScheduleAction action = active.schedule->Get(m_rank, index);
+    const uint64_t bytes = active.layout->GetBytes(action);
+    if (bytes == 0 && !active.layout->SendsEmpty())
     {
         Complete(active, index); // an empty chunk is not sent
         return;
     }
-    const uint64_t tag = MakeTag(active.record.collective, action.step, action.chunk);
+    const uint64_t tag = MakeTag(active.record.collective, action.step, action.message);
     if (action.IsReceive())
     {
         const auto early = m_early.find({action.peer, tag});
-        if (early == m_early.end())
+        if (early != m_early.end())
         {
-            active.waiting.emplace(MessageKey(action.peer, tag), index);
-            return;
+            Ptr<ByteBuffer> payload = early->second.payload;
+            m_early.erase(early);
+            Take(active, index, payload);
         }
-        Ptr<ByteBuffer> payload = early->second.payload;
-        m_early.erase(early);
-        Take(active, index, payload);
+        return;
+    }
+    if (action.kind != ScheduleAction::Kind::SEND)
+    {
+        if (active.store)
+        {
+            active.store->Copy(action);
+        }
+        Reckon(active, index, action);
         return;
     }
     Ptr<ByteBuffer> payload;
-    if (active.tensor->IsReal())
+    if (active.store)
     {
-        // The chunk as it is now: retransmissions must not see later additions.
+        // The chunks as they are now: retransmissions must not see later additions.
         payload = Create<ByteBuffer>();
-        payload->bytes.resize(end - begin);
-        std::memcpy(payload->bytes.data(),
-                    reinterpret_cast<const uint8_t*>(active.tensor->values.data()) + begin,
-                    end - begin);
+        payload->bytes = active.store->Read(action);
     }
-    m_sendTrace(MakeRecord(m_rank, action.peer, tag, end - begin));
-    m_transport->Send(action.peer, tag, end - begin, payload);
+    m_sendTrace(MakeRecord(m_rank, action.peer, tag, bytes));
+    m_transport->Send(action.peer, tag, bytes, payload);
     Complete(active, index);
 }
 
 void
 ScheduledCommunicator::Take(Active& active, uint32_t index, Ptr<ByteBuffer> payload)
 {
-    const ScheduleAction& action = active.schedule->ranks[m_rank][index];
-    const auto [begin, end] = active.schedule->GetRange(action.chunk, active.tensor->bytes);
-    const bool reduce = action.kind == ScheduleAction::Kind::RECEIVE_REDUCE;
-    if (active.tensor->IsReal())
+    const ScheduleAction action = active.schedule->Get(m_rank, index);
+    if (active.store)
     {
-        NS_ABORT_MSG_UNLESS(payload && payload->bytes.size() == end - begin,
-                            "rank " << m_rank << " expects " << end - begin
-                                    << " real bytes from rank " << action.peer);
-        float* mine = active.tensor->values.data() + begin / sizeof(float);
-        if (reduce)
-        {
-            for (uint64_t i = 0; i < (end - begin) / sizeof(float); i++)
-            {
-                float theirs;
-                std::memcpy(&theirs, payload->bytes.data() + i * sizeof(float), sizeof(float));
-                mine[i] += theirs;
-            }
-        }
-        else
-        {
-            std::memcpy(mine, payload->bytes.data(), end - begin);
-        }
+        NS_ABORT_MSG_UNLESS(payload,
+                            "rank " << m_rank << " expects real bytes from rank " << action.peer);
+        active.store->Receive(action, payload->bytes);
     }
-    if (reduce && m_reduceRate.GetBitRate() > 0)
+    Reckon(active, index, action);
+}
+
+void
+ScheduledCommunicator::Reckon(Active& active, uint32_t index, const ScheduleAction& action)
+{
+    const bool adds = action.kind == ScheduleAction::Kind::RECEIVE_REDUCE ||
+                      action.kind == ScheduleAction::Kind::REDUCE;
+    if (!adds || m_reduceRate.GetBitRate() == 0)
     {
-        const double seconds =
-            8.0 * static_cast<double>(end - begin) / static_cast<double>(m_reduceRate.GetBitRate());
-        m_reduceFree = std::max(m_reduceFree, Simulator::Now()) + Seconds(seconds);
-        Simulator::Schedule(m_reduceFree - Simulator::Now(),
-                            &ScheduledCommunicator::CompleteLater,
-                            this,
-                            active.record.collective,
-                            index);
+        Complete(active, index);
         return;
     }
-    Complete(active, index);
+    const double seconds = 8.0 * static_cast<double>(active.layout->GetBytes(action)) /
+                           static_cast<double>(m_reduceRate.GetBitRate());
+    m_reduceFree = std::max(m_reduceFree, Simulator::Now()) + Seconds(seconds);
+    active.adding.insert(index);
+    Simulator::Schedule(m_reduceFree - Simulator::Now(),
+                        &ScheduledCommunicator::CompleteLater,
+                        this,
+                        active.record.collective,
+                        index);
 }
 
 void
 ScheduledCommunicator::CompleteLater(uint64_t collective, uint32_t index)
 {
     Active& active = *Find(collective);
+    active.adding.erase(index);
     Complete(active, index);
     RunReady(active);
+}
+
+bool
+ScheduledCommunicator::IsReady(const Active& active, uint32_t index) const
+{
+    const uint32_t count = active.schedule->GetStoredActions(m_rank);
+    const uint32_t begin = index / count * count; // of the segment
+    for (uint32_t before : active.schedule->GetAfter(m_rank, index - begin))
+    {
+        if (!active.complete[begin + before])
+        {
+            return false;
+        }
+    }
+    return true;
 }
 
 void
 ScheduledCommunicator::Complete(Active& active, uint32_t index)
 {
     active.left--;
-    for (uint32_t i : active.schedule->ranks[m_rank][index].next)
+    active.complete[index] = true;
+    const uint32_t count = active.schedule->GetStoredActions(m_rank);
+    const uint32_t begin = index / count * count;
+    for (uint32_t next : active.schedule->GetNext(m_rank, index - begin))
     {
-        if (--active.missing[i] == 0)
+        if (IsReady(active, begin + next))
         {
-            active.ready.push_back(i);
+            active.ready.push_back(begin + next);
         }
     }
 }
@@ -331,6 +482,18 @@ void
 ScheduledCommunicator::Finish(Active& active)
 {
     active.record.finished = Simulator::Now();
+    if (active.store)
+    {
+        active.store->Finish();
+    }
+    if (active.record.operation == CollectiveOperation::ALL_TO_ALL_V)
+    {
+        active.tensor->bytes = 0;
+        for (uint32_t from = 0; from < m_size; from++)
+        {
+            active.tensor->bytes += (*active.matrix)[uint64_t{from} * m_size + m_rank];
+        }
+    }
     m_collectiveTrace(active.record);
     const Done done = active.done;
     m_active.remove_if([&](const Active& other) { return &other == &active; });
@@ -360,18 +523,28 @@ ScheduledCommunicator::OnMessage(uint32_t peer,
                                  uint64_t bytes,
                                  Ptr<ByteBuffer> payload)
 {
-    const uint64_t collective = tag >> (STEP_BITS + CHUNK_BITS);
     m_receivedMessages++;
     m_receiveTrace(MakeRecord(peer, m_rank, tag, bytes));
-
-    Active* active = Find(collective);
-    if (active)
+    const MessageTag parts = MessageTag::Unpack(tag);
+    if (parts.step == MessageTag::PEER_TO_PEER)
     {
-        const auto receive = active->waiting.find({peer, tag});
-        if (receive != active->waiting.end())
+        const auto expected = m_expected.find({peer, tag});
+        if (expected != m_expected.end())
         {
-            const uint32_t index = receive->second;
-            active->waiting.erase(receive);
+            Deliver(expected->second, bytes, payload);
+            m_expected.erase(expected);
+            return;
+        }
+    }
+    else if (Active* active = Find(parts.collective))
+    {
+        const uint32_t index =
+            active->schedule->FindReceive(m_rank, peer, parts.step, parts.message);
+        NS_ABORT_MSG_IF(index == CollectiveSchedule::NONE || active->complete[index],
+                        "rank " << m_rank << " does not expect a message from rank " << peer
+                                << " at step " << parts.step);
+        if (IsReady(*active, index))
+        {
             Take(*active, index, payload);
             RunReady(*active);
             return;
@@ -394,27 +567,36 @@ ScheduledCommunicator::OnError(uint32_t peer, const std::string& reason)
 std::string
 ScheduledCommunicator::GetWaitingFor() const
 {
+    if (m_active.empty() && !m_expected.empty())
+    {
+        const auto& [key, expected] = *m_expected.begin();
+        return "rank " + std::to_string(m_rank) + " waits for tensor " +
+               std::to_string(MessageTag::Unpack(key.second).collective) + " (" +
+               std::to_string(expected.tensor->bytes) + " bytes) from rank " +
+               std::to_string(key.first);
+    }
     if (m_active.empty())
     {
         return "";
     }
     const Active& active = m_active.front();
-    std::string text =
+    const CollectiveSchedule& schedule = *active.schedule;
+    const std::string text =
         "rank " + std::to_string(m_rank) + " waits in " + GetName(active.record.operation) + " " +
         std::to_string(active.record.collective) + " (" + active.record.algorithm + ")";
-    if (active.waiting.empty())
+    for (uint32_t i = 0; i < schedule.GetActions(m_rank); i++)
     {
-        return text + " for its own additions";
+        const ScheduleAction action = schedule.Get(m_rank, i);
+        if (action.IsReceive() && !active.complete[i] && active.adding.count(i) == 0 &&
+            IsReady(active, i))
+        {
+            return text + " at step " + std::to_string(action.step) + " for " +
+                   action.DescribeChunks() + " (" +
+                   std::to_string(active.layout->GetBytes(action)) + " bytes) from rank " +
+                   std::to_string(action.peer);
+        }
     }
-    const auto first =
-        std::min_element(active.waiting.begin(),
-                         active.waiting.end(),
-                         [&](const auto& a, const auto& b) { return a.second < b.second; });
-    const ScheduleAction& action = active.schedule->ranks[m_rank][first->second];
-    const auto [begin, end] = active.schedule->GetRange(action.chunk, active.tensor->bytes);
-    return text + " at step " + std::to_string(action.step) + " for chunk " +
-           std::to_string(action.chunk) + " (" + std::to_string(end - begin) +
-           " bytes) from rank " + std::to_string(action.peer);
+    return text + " for its own additions";
 }
 
 } // namespace ns3::training

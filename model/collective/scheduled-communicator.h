@@ -5,7 +5,8 @@
 #ifndef DISTRIBUTED_TRAINING_SCHEDULED_COMMUNICATOR_H
 #define DISTRIBUTED_TRAINING_SCHEDULED_COMMUNICATOR_H
 
-#include "collective-schedule.h"
+#include "chunk-layout.h"
+#include "chunk-store.h"
 #include "communicator.h"
 
 #include "ns3/data-rate.h"
@@ -18,19 +19,46 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <set>
+#include <vector>
 
 namespace ns3::training
 {
+
+/** What the two ends of a message know it by, in the 64 bits of a transport's tag. */
+struct MessageTag
+{
+    static constexpr uint32_t COMMUNICATOR_BITS = 8; ///< top: number of the communicator
+    static constexpr uint32_t COLLECTIVE_BITS = 20;  ///< number of the collective, modulo
+    static constexpr uint32_t STEP_BITS = 20;        ///< step of the algorithm
+    static constexpr uint32_t MESSAGE_BITS = 16;     ///< number among those of the step
+    /// Step of a message of Send(); its collective is its number among those to the same rank.
+    static constexpr uint32_t PEER_TO_PEER = (1 << STEP_BITS) - 1;
+
+    uint32_t communicator; ///< number of the communicator
+    uint64_t collective;   ///< number of the collective, modulo 2^20
+    uint32_t step;         ///< step of the algorithm
+    uint32_t message;      ///< number among the messages of this step to the same rank
+
+    /** @return the tag */
+    uint64_t Pack() const;
+
+    /**
+     * @param tag of a message
+     * @return what is in it
+     */
+    static MessageTag Unpack(uint64_t tag);
+};
 
 /** What is known of one message, for trace sources. Times are simulated. */
 struct MessageRecord
 {
     uint32_t source{0};      ///< rank that sent it
     uint32_t destination{0}; ///< rank that received it
-    uint64_t collective{0};  ///< number of the collective modulo 2^24, from 0, in order of issue
+    uint64_t collective{0};  ///< see MessageTag
     uint32_t step{0};        ///< step of the algorithm
-    uint32_t chunk{0};       ///< number of the chunk
-    uint64_t tag{0};         ///< collective, step and chunk as the transport sees them
+    uint32_t message{0};     ///< number among the messages of this step to the same rank
+    uint64_t tag{0};         ///< as the transport sees it
     uint64_t bytes{0};       ///< size
     Time time;               ///< Send: when it was handed to the transport; Receive: when its last
                              ///< byte was in
@@ -60,7 +88,7 @@ class ScheduledCommunicator : public Communicator
 {
   public:
     /**
-     * Gives the plan for a collective, FillNext() done; the same at every rank.
+     * Gives the plan for a collective, the same at every rank.
      * (operation, size of the whole vector in bytes, root)
      */
     using Planner = std::function<
@@ -77,8 +105,14 @@ class ScheduledCommunicator : public Communicator
      * @param size number of ranks
      * @param transport connected to every peer that a plan names
      * @param planner of the collectives
+     * @param number of the communicator, below 256; no two ranks are both in two communicators of
+     *        one number
      */
-    void Setup(uint32_t rank, uint32_t size, Ptr<MessageTransport> transport, Planner planner);
+    void Setup(uint32_t rank,
+               uint32_t size,
+               Ptr<MessageTransport> transport,
+               Planner planner,
+               uint32_t number = 0);
 
     /** @param handler of failures */
     void SetErrorHandler(ErrorHandler handler);
@@ -90,15 +124,27 @@ class ScheduledCommunicator : public Communicator
     void ReduceScatter(Ptr<Tensor> tensor, Done done) override;
     void AllGather(Ptr<Tensor> tensor, Done done) override;
     void Broadcast(Ptr<Tensor> tensor, uint32_t root, Done done) override;
+    void Reduce(Ptr<Tensor> tensor, uint32_t root, Done done) override;
+    void AllToAll(Ptr<Tensor> tensor, Done done) override;
+    void AllToAllV(Ptr<Tensor> tensor, ByteMatrix matrix, Done done) override;
+    void Barrier(Done done) override;
+    void SendReceive(Ptr<Tensor> tensor, Done done) override;
+    void Send(Ptr<Tensor> tensor, uint32_t peer, Done done) override;
+    void Receive(Ptr<Tensor> tensor, uint32_t peer, Done done) override;
 
     /**
-     * Starts any of these operations.
+     * Starts any of the collective operations.
      * @param operation what to do
      * @param tensor the vector
-     * @param root broadcast: rank that has the data
+     * @param root broadcast, reduce: the root
      * @param done called when it is complete at this rank
+     * @param matrix all-to-all-v: bytes from each rank to each
      */
-    void Start(CollectiveOperation operation, Ptr<Tensor> tensor, uint32_t root, Done done);
+    void Start(CollectiveOperation operation,
+               Ptr<Tensor> tensor,
+               uint32_t root,
+               Done done,
+               ByteMatrix matrix = nullptr);
 
     /** @return the rank, collective, step and message it waits for; empty if for nothing */
     std::string GetWaitingFor() const;
@@ -121,11 +167,21 @@ class ScheduledCommunicator : public Communicator
         CollectiveRecord record;
         std::shared_ptr<const CollectiveSchedule> schedule;
         Ptr<Tensor> tensor;
+        ByteMatrix matrix;
         Done done;
-        std::vector<uint32_t> missing;          // per action, those it waits for
-        std::map<MessageKey, uint32_t> waiting; // receives whose turn has come
-        std::deque<uint32_t> ready;             // actions to begin now
-        uint64_t left{0};                       // actions not complete
+        std::unique_ptr<ChunkLayout> layout;
+        std::unique_ptr<ChunkStore> store; // real payload
+        std::vector<bool> complete;        // per action
+        std::set<uint32_t> adding;         // actions whose additions take their time
+        std::deque<uint32_t> ready;        // actions to begin now
+        uint64_t left{0};                  // actions not complete
+    };
+
+    /** A tensor to be received from one rank. */
+    struct Expected
+    {
+        Ptr<Tensor> tensor;
+        Done done;
     };
 
     /** A message that came before its receive had its turn. */
@@ -138,10 +194,16 @@ class ScheduledCommunicator : public Communicator
     void DoDispose() override;
     void StartNext();
     void RunReady(Active& active);
-    void Begin(Active& active, uint32_t action);
-    void Take(Active& active, uint32_t action, Ptr<ByteBuffer> payload);
-    void Complete(Active& active, uint32_t action);
-    void CompleteLater(uint64_t collective, uint32_t action);
+    void Begin(Active& active, uint32_t index);
+    void Take(Active& active, uint32_t index, Ptr<ByteBuffer> payload);
+    void Reckon(Active& active, uint32_t index, const ScheduleAction& action);
+    void Complete(Active& active, uint32_t index);
+    void CompleteLater(uint64_t collective, uint32_t index);
+    bool IsReady(const Active& active, uint32_t index) const;
+    uint64_t MakeTag(uint64_t collective, uint32_t step, uint32_t message) const;
+    MessageRecord MakeRecord(uint32_t from, uint32_t to, uint64_t tag, uint64_t bytes) const;
+    static void Call(Done done);
+    void Deliver(const Expected& expected, uint64_t bytes, const Ptr<ByteBuffer>& payload);
     void Finish(Active& active);
     void OnMessage(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload);
     void OnError(uint32_t peer, const std::string& reason);
@@ -149,6 +211,7 @@ class ScheduledCommunicator : public Communicator
 
     uint32_t m_rank{0};
     uint32_t m_size{1};
+    uint32_t m_number{0};
     Ptr<MessageTransport> m_transport;
     Planner m_planner;
     ErrorHandler m_onError;
@@ -160,6 +223,9 @@ class ScheduledCommunicator : public Communicator
     std::list<Active> m_active;
     std::deque<Active> m_queue;
     std::map<MessageKey, Early> m_early;
+    std::map<MessageKey, Expected> m_expected; // by Receive()
+    std::map<uint32_t, uint64_t> m_sentTo;     // by Send(): tensors, per rank
+    std::map<uint32_t, uint64_t> m_askedOf;    // by Receive(): tensors, per rank
     TracedCallback<const MessageRecord&> m_sendTrace;
     TracedCallback<const MessageRecord&> m_receiveTrace;
     TracedCallback<const CollectiveRecord&> m_collectiveTrace;

@@ -80,6 +80,7 @@ class CollectiveBenchmark(Program):
         congestion_control: str | None = None,
         algorithm: str | None = None,
         servers: int | None = None,
+        verify: bool | None = None,
         seed: int | None = None,
         run: int | None = None,
         attributes: Attributes | None = None,
@@ -87,7 +88,8 @@ class CollectiveBenchmark(Program):
         """What is None or not given is left to the program's default.
 
         Args:
-            operation: "all-reduce", "reduce-scatter", "all-gather" or "broadcast".
+            operation: "all-reduce", "reduce-scatter", "all-gather", "broadcast", "reduce", "all-to-all",
+                "all-to-all-v", "barrier" or "send-receive".
             bytes: sizes of the whole vector: "begin:end:xFACTOR", "begin:end:STEP", or a list.
             payload: "virtual" carries sizes, "real" carries numbers and compares the results.
             warmup: runs of each size that are not measured.
@@ -108,6 +110,7 @@ class CollectiveBenchmark(Program):
                 tcp, or "auto".
             algorithm: algorithm of the collectives, "ring" or "parameter-server".
             servers: shards of the parameter server, kept by as many of the ranks.
+            verify: whether schedules are proven right whatever the number of ranks.
             seed: ns-3's RngSeed.
             run: ns-3's RngRun, which also makes the gradients of a real payload.
             attributes: values for ns-3's attributes and global values by name, such as

@@ -110,6 +110,7 @@ class TrainingJob(Program):
         congestion_control: str | None = None,
         collective: str | None = None,
         servers: int | None = None,
+        verify: bool | None = None,
         seed: int | None = None,
         run: int | None = None,
         attributes: Attributes | None = None,
@@ -145,6 +146,7 @@ class TrainingJob(Program):
                 tcp, or "auto".
             collective: algorithm of the collectives, "ring" or "parameter-server".
             servers: shards of the parameter server, kept by as many of the ranks.
+            verify: whether schedules are proven right whatever the number of ranks.
             seed: ns-3's RngSeed.
             run: ns-3's RngRun, which also makes the gradients of a real payload.
             attributes: values for ns-3's attributes and global values by name, such as

@@ -1,0 +1,564 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "ns3/collective-planner.h"
+#include "ns3/data-rate.h"
+#include "ns3/schedule-interpreter.h"
+#include "ns3/scheduled-communicator.h"
+#include "ns3/simulator.h"
+#include "ns3/test.h"
+#include "ns3/time-resolution.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <vector>
+
+using namespace ns3;
+using namespace ns3::training;
+
+namespace
+{
+
+/**
+ * Messages that take a time of their own, each another one, in order per pair of ranks. What this
+ * room needs of the one below.
+ */
+class RandomTransport : public MessageTransport
+{
+  public:
+    /** A group of them. */
+    struct Group
+    {
+        std::vector<Ptr<RandomTransport>> ranks;
+        std::mt19937 random{1};
+        uint64_t bytes{0};
+    };
+
+    RandomTransport(uint32_t rank, Group& group)
+        : m_group(group)
+    {
+        SetGroup(rank, {});
+    }
+
+    void Send(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload) override
+    {
+        m_group.bytes += bytes;
+        Time& free = m_free[peer];
+        free = std::max(free, Simulator::Now()) + NanoSeconds(1 + m_group.random() % 1000);
+        Simulator::Schedule(free - Simulator::Now(),
+                            &RandomTransport::Arrive,
+                            m_group.ranks[peer],
+                            m_rank,
+                            tag,
+                            bytes,
+                            payload);
+    }
+
+  private:
+    void Arrive(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload)
+    {
+        Deliver(peer, tag, bytes, payload);
+    }
+
+    Group& m_group;
+    std::map<uint32_t, Time> m_free;
+};
+
+/** Communicators of a group of ranks over a RandomTransport. */
+class GroupFixture
+{
+  public:
+    GroupFixture(const std::string& algorithm, uint32_t ranks, uint32_t segments = 0)
+        : done(ranks)
+    {
+        UsePicoseconds();
+        CollectiveRequest request;
+        request.ranks = ranks;
+        request.segments = segments;
+        planner = std::make_shared<CollectivePlanner>(algorithm, request);
+        for (uint32_t rank = 0; rank < ranks; rank++)
+        {
+            group.ranks.push_back(CreateObject<RandomTransport>(rank, group));
+        }
+        for (uint32_t rank = 0; rank < ranks; rank++)
+        {
+            auto communicator = CreateObject<ScheduledCommunicator>();
+            communicator->Setup(
+                rank,
+                ranks,
+                group.ranks[rank],
+                [this](CollectiveOperation operation, uint64_t bytes, uint32_t root) {
+                    return planner->Get(operation, bytes, root);
+                });
+            communicators.push_back(communicator);
+        }
+    }
+
+    ~GroupFixture()
+    {
+        for (auto& communicator : communicators)
+        {
+            communicator->Dispose();
+        }
+        for (auto& transport : group.ranks)
+        {
+            transport->Dispose();
+        }
+        Simulator::Destroy();
+    }
+
+    /** @return what notes the time when a rank is complete */
+    Communicator::Done MakeDone(uint32_t rank)
+    {
+        return MakeBoundCallback(&GroupFixture::OnDone, &done[rank]);
+    }
+
+    RandomTransport::Group group;
+    std::shared_ptr<CollectivePlanner> planner;
+    std::vector<Ptr<ScheduledCommunicator>> communicators;
+    std::vector<std::vector<Time>> done; ///< by rank: when its operations were complete
+
+  private:
+    static void OnDone(std::vector<Time>* times)
+    {
+        times->push_back(Simulator::Now());
+    }
+};
+
+/** @return numbers that differ between ranks and places, and whose sums are exact */
+std::vector<float>
+MakeNumbers(uint32_t rank, uint64_t count)
+{
+    std::vector<float> numbers(count);
+    for (uint64_t i = 0; i < count; i++)
+    {
+        numbers[i] = static_cast<float>((rank * 37 + i * 11) % 1009);
+    }
+    return numbers;
+}
+
+Ptr<Tensor>
+MakeTensor(std::vector<float> numbers)
+{
+    auto tensor = Create<Tensor>();
+    tensor->bytes = numbers.size() * sizeof(float);
+    tensor->values = std::move(numbers);
+    return tensor;
+}
+
+/** @return bytes from each rank to each, uneven, some of them 0 */
+ByteMatrix
+MakeMatrix(uint32_t ranks)
+{
+    auto matrix = std::make_shared<std::vector<uint64_t>>();
+    for (uint32_t from = 0; from < ranks; from++)
+    {
+        for (uint32_t to = 0; to < ranks; to++)
+        {
+            matrix->push_back(4 * ((from * 5 + to * 3) % 7) + (from == to ? 4 : 0));
+        }
+    }
+    return matrix;
+}
+
+/** What a collective must do, worked out from its meaning alone. */
+class Expectation
+{
+  public:
+    Expectation(CollectiveOperation operation, uint32_t ranks, uint64_t count, uint32_t root)
+        : m_operation(operation),
+          m_ranks(ranks),
+          m_count(count),
+          m_root(root),
+          m_matrix(operation == CollectiveOperation::ALL_TO_ALL_V ? MakeMatrix(ranks) : nullptr)
+    {
+    }
+
+    ByteMatrix GetMatrix() const
+    {
+        return m_matrix;
+    }
+
+    std::vector<float> GetInput(uint32_t rank) const
+    {
+        uint64_t count = m_count;
+        if (m_matrix)
+        {
+            count = 0;
+            for (uint32_t to = 0; to < m_ranks; to++)
+            {
+                count += GetPart(rank, to);
+            }
+        }
+        return MakeNumbers(rank, count);
+    }
+
+    /** @return whether a rank's result is right where it is defined */
+    bool IsRight(uint32_t rank, const std::vector<float>& result) const
+    {
+        const auto [begin, end] = CutVector(4 * m_count, m_ranks, rank);
+        switch (m_operation)
+        {
+        case CollectiveOperation::ALL_REDUCE:
+            return result == GetSum();
+        case CollectiveOperation::REDUCE:
+            return rank != m_root || result == GetSum();
+        case CollectiveOperation::REDUCE_SCATTER: {
+            const auto sum = GetSum();
+            return result.size() == m_count && std::equal(sum.begin() + begin / 4,
+                                                          sum.begin() + end / 4,
+                                                          result.begin() + begin / 4);
+        }
+        case CollectiveOperation::ALL_GATHER: {
+            std::vector<float> all;
+            for (uint32_t from = 0; from < m_ranks; from++)
+            {
+                const auto [first, last] = CutVector(4 * m_count, m_ranks, from);
+                const auto theirs = GetInput(from);
+                all.insert(all.end(), theirs.begin() + first / 4, theirs.begin() + last / 4);
+            }
+            return result == all;
+        }
+        case CollectiveOperation::BROADCAST:
+            return result == GetInput(m_root);
+        case CollectiveOperation::ALL_TO_ALL:
+        case CollectiveOperation::ALL_TO_ALL_V: {
+            std::vector<float> all;
+            for (uint32_t from = 0; from < m_ranks; from++)
+            {
+                uint64_t offset = 0;
+                for (uint32_t to = 0; to < rank; to++)
+                {
+                    offset += GetPart(from, to);
+                }
+                const auto theirs = GetInput(from);
+                all.insert(all.end(),
+                           theirs.begin() + offset,
+                           theirs.begin() + offset + GetPart(from, rank));
+            }
+            return result == all;
+        }
+        case CollectiveOperation::SEND_RECEIVE:
+            return result == GetInput((rank + m_ranks - 1) % m_ranks);
+        case CollectiveOperation::BARRIER:
+            break;
+        }
+        return true;
+    }
+
+  private:
+    /** @return numbers that go from one rank to another in an all-to-all */
+    uint64_t GetPart(uint32_t from, uint32_t to) const
+    {
+        if (m_matrix)
+        {
+            return (*m_matrix)[from * m_ranks + to] / 4;
+        }
+        const auto [begin, end] = CutVector(4 * m_count, m_ranks, (from + to) % m_ranks);
+        return (end - begin) / 4;
+    }
+
+    std::vector<float> GetSum() const
+    {
+        std::vector<float> sum(m_count);
+        for (uint32_t rank = 0; rank < m_ranks; rank++)
+        {
+            const auto numbers = MakeNumbers(rank, m_count);
+            for (uint64_t i = 0; i < m_count; i++)
+            {
+                sum[i] += numbers[i];
+            }
+        }
+        return sum;
+    }
+
+    CollectiveOperation m_operation;
+    uint32_t m_ranks;
+    uint64_t m_count;
+    uint32_t m_root;
+    ByteMatrix m_matrix;
+};
+
+} // namespace
+
+/**
+ * @ingroup distributed-training-tests
+ * Every algorithm, for every operation it offers, moves real numbers to where they belong, whatever
+ * the order in which messages arrive; the interpreter gives the same numbers.
+ */
+class AlgorithmsMoveNumbersTest : public TestCase
+{
+  public:
+    AlgorithmsMoveNumbersTest()
+        : TestCase("every algorithm gives the right numbers")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const auto& [name, algorithm] : Registry<CollectiveAlgorithm>::All())
+        {
+            for (CollectiveOperation operation : algorithm.operations)
+            {
+                for (uint32_t ranks : {1, 2, 3, 4, 6, 8, 9})
+                {
+                    for (uint64_t count : {1, 5, 77})
+                    {
+                        for (uint32_t segments : {0, 3})
+                        {
+                            Check(name, operation, ranks, count, segments);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    void Check(const std::string& name,
+               CollectiveOperation operation,
+               uint32_t ranks,
+               uint64_t count,
+               uint32_t segments)
+    {
+        const uint32_t root = ranks / 2;
+        const Expectation expectation(operation, ranks, count, root);
+        GroupFixture fixture(name, ranks, segments);
+        try
+        {
+            fixture.planner->Get(operation, 4 * count, root);
+        }
+        catch (const ConfigurationError&)
+        {
+            return; // it does not fit so many ranks
+        }
+        std::vector<Ptr<Tensor>> tensors;
+        std::vector<std::vector<float>> inputs;
+        for (uint32_t rank = 0; rank < ranks; rank++)
+        {
+            inputs.push_back(expectation.GetInput(rank));
+            tensors.push_back(MakeTensor(inputs.back()));
+            fixture.communicators[rank]->Start(operation,
+                                               tensors[rank],
+                                               root,
+                                               fixture.MakeDone(rank),
+                                               expectation.GetMatrix());
+        }
+        Simulator::Run();
+        const auto schedule = fixture.planner->Get(operation, 4 * count, root);
+        const auto results = InterpretSchedule(*schedule, inputs, expectation.GetMatrix());
+        for (uint32_t rank = 0; rank < ranks; rank++)
+        {
+            const std::string what = name + " " + training::GetName(operation) + ", " +
+                                     std::to_string(ranks) + " ranks, " + std::to_string(count) +
+                                     " numbers, " + std::to_string(segments) + " segments, rank " +
+                                     std::to_string(rank);
+            NS_TEST_ASSERT_MSG_EQ(fixture.done[rank].size(), 1, "complete: " << what);
+            NS_TEST_EXPECT_MSG_EQ(expectation.IsRight(rank, tensors[rank]->values), true, what);
+            NS_TEST_EXPECT_MSG_EQ(expectation.IsRight(rank, results[rank]), true, what);
+            NS_TEST_EXPECT_MSG_EQ(tensors[rank]->bytes,
+                                  4 * tensors[rank]->values.size(),
+                                  "size: " << what);
+            NS_TEST_EXPECT_MSG_EQ(fixture.communicators[rank]->GetWaitingFor(), "", what);
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
+ * No rank leaves a barrier before the last one has come, and 1-rank barriers end at once.
+ */
+class BarrierTest : public TestCase
+{
+  public:
+    BarrierTest()
+        : TestCase("no rank leaves a barrier before all have come")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const auto& [name, algorithm] : Registry<CollectiveAlgorithm>::All())
+        {
+            const auto& able = algorithm.operations;
+            for (uint32_t ranks : {1, 2, 5, 8})
+            {
+                for (uint32_t late = 0; late < ranks; late++)
+                {
+                    if (std::find(able.begin(), able.end(), CollectiveOperation::BARRIER) !=
+                        able.end())
+                    {
+                        Check(name, ranks, late);
+                    }
+                }
+            }
+        }
+    }
+
+    void Check(const std::string& name, uint32_t ranks, uint32_t late)
+    {
+        GroupFixture fixture(name, ranks);
+        for (uint32_t rank = 0; rank < ranks; rank++)
+        {
+            Simulator::Schedule(rank == late ? MicroSeconds(300) : NanoSeconds(rank),
+                                &ScheduledCommunicator::Barrier,
+                                fixture.communicators[rank],
+                                fixture.MakeDone(rank));
+        }
+        Simulator::Run();
+        for (uint32_t rank = 0; rank < ranks; rank++)
+        {
+            NS_TEST_ASSERT_MSG_EQ(fixture.done[rank].size(), 1, name << ": left by " << rank);
+            NS_TEST_EXPECT_MSG_GT_OR_EQ(fixture.done[rank][0],
+                                        MicroSeconds(300),
+                                        name << ": rank " << rank << " did not wait for " << late);
+        }
+        NS_TEST_EXPECT_MSG_EQ(fixture.group.bytes, 0, "a barrier carries nothing");
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
+ * Sends and receives between two ranks are matched in order, whichever comes first, and go on
+ * beside collectives.
+ */
+class SendReceiveTest : public TestCase
+{
+  public:
+    SendReceiveTest()
+        : TestCase("send and receive between two ranks")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        GroupFixture fixture("ring", 3);
+        auto& first = *fixture.communicators[0];
+        auto& last = *fixture.communicators[2];
+        std::vector<Ptr<Tensor>> received;
+        for (uint32_t i = 0; i < 3; i++)
+        {
+            received.push_back(MakeTensor(std::vector<float>(i + 1)));
+        }
+        // A collective that cannot complete, as rank 1 does not take part.
+        first.AllReduce(MakeTensor({1, 2, 3}), fixture.MakeDone(1));
+        last.Receive(received[0], 0, fixture.MakeDone(2));
+        for (uint32_t i = 0; i < 3; i++)
+        {
+            const auto tensor = MakeTensor(MakeNumbers(i, i + 1));
+            first.Send(tensor, 2, fixture.MakeDone(0));
+            tensor->values[0] = -1; // must not matter any more
+        }
+        NS_TEST_EXPECT_MSG_EQ(fixture.done[0].size(), 0, "nothing completes before its call ends");
+        NS_TEST_EXPECT_MSG_EQ(last.GetWaitingFor(),
+                              "rank 2 waits for tensor 0 (4 bytes) from rank 0",
+                              "what it waits for");
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(fixture.done[0].size(), 3, "three sent");
+        NS_TEST_EXPECT_MSG_EQ(fixture.done[2].size(), 1, "one received");
+        last.Receive(received[1], 0, fixture.MakeDone(2));
+        last.Receive(received[2], 0, fixture.MakeDone(2));
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(fixture.done[2].size(), 3, "all received");
+        for (uint32_t i = 0; i < 3; i++)
+        {
+            const bool same = received[i]->values == MakeNumbers(i, i + 1);
+            NS_TEST_EXPECT_MSG_EQ(same, true, "tensor " << i);
+        }
+        NS_TEST_EXPECT_MSG_EQ(fixture.done[1].size(), 0, "the collective still waits");
+        NS_TEST_EXPECT_MSG_EQ(first.GetWaitingFor(),
+                              "rank 0 waits in all-reduce 0 (ring) at step 0 for chunk 1 (4 bytes) "
+                              "from rank 2",
+                              "what it waits for");
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
+ * What a message is known by fits into a tag and comes out again; collectives are counted modulo
+ * 2^20.
+ */
+class MessageTagTest : public TestCase
+{
+  public:
+    MessageTagTest()
+        : TestCase("tags of messages")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const uint64_t tag = MessageTag{0xab, 0xcdef0, 0x12345, 0x6789}.Pack();
+        NS_TEST_EXPECT_MSG_EQ(tag, 0xabcdef0123456789ULL, "layout");
+        const MessageTag parts = MessageTag::Unpack(tag);
+        NS_TEST_EXPECT_MSG_EQ(parts.communicator, 0xab, "communicator");
+        NS_TEST_EXPECT_MSG_EQ(parts.collective, 0xcdef0, "collective");
+        NS_TEST_EXPECT_MSG_EQ(parts.step, 0x12345, "step");
+        NS_TEST_EXPECT_MSG_EQ(parts.message, 0x6789, "message");
+        const MessageTag wrapped{0, (1 << 20) + 3, 0, 0};
+        NS_TEST_EXPECT_MSG_EQ(MessageTag::Unpack(wrapped.Pack()).collective, 3, "modulo");
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
+ * Additions take their time one after the other, and collectives run in order of issue.
+ */
+class AdditionsTakeTimeTest : public TestCase
+{
+  public:
+    AdditionsTakeTimeTest()
+        : TestCase("additions take their time")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        GroupFixture fixture("parameter-server", 4);
+        for (uint32_t rank = 0; rank < 4; rank++)
+        {
+            auto& communicator = *fixture.communicators[rank];
+            communicator.SetAttribute("ReduceRate", DataRateValue(DataRate("8kbps"))); // 1 kB/s
+            for (uint32_t i = 0; i < 2; i++)
+            {
+                communicator.AllReduce(MakeTensor(MakeNumbers(rank, 250)), fixture.MakeDone(rank));
+            }
+        }
+        Simulator::Run();
+        for (uint32_t i = 0; i < 2; i++)
+        {
+            // The server adds three vectors of 1000 bytes.
+            NS_TEST_EXPECT_MSG_EQ_TOL(fixture.done[0].at(i).GetSeconds(),
+                                      3 * (i + 1),
+                                      1e-4,
+                                      "all-reduce " << i);
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
+ * The suite of the executor.
+ */
+class CommunicatorTestSuite : public TestSuite
+{
+  public:
+    CommunicatorTestSuite()
+        : TestSuite("distributed-training-communicator", TestSuite::Type::UNIT)
+    {
+        AddTestCase(new AlgorithmsMoveNumbersTest);
+        AddTestCase(new BarrierTest);
+        AddTestCase(new SendReceiveTest);
+        AddTestCase(new MessageTagTest);
+        AddTestCase(new AdditionsTakeTimeTest);
+    }
+};
+
+static CommunicatorTestSuite g_communicatorTestSuite; ///< registers the suite
