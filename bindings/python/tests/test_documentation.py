@@ -124,7 +124,7 @@ def test_options(program, name, tables):
     if name in ("collective-benchmark", "fabric-benchmark"):
         del documented["collective"]
     if name == "fabric-benchmark":
-        del documented["transport"], documented["servers"]
+        del documented["transport"], documented["servers"], documented["verify"]
     assert documented == read_usage(program, name)
 
 
