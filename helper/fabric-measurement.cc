@@ -83,11 +83,12 @@ class Connections
         std::vector<Ptr<RdmaQueuePair>> queuePairs;
         for (uint32_t i = 0; i < m_count; i++)
         {
-            const uint32_t base = i * m_cluster.GetRanks() + 1;
-            const auto found = nic->GetQueuePairs().find(base + peer);
+            const uint32_t number = 1 + peer * m_count + i;
+            const uint32_t remote = 1 + host * m_count + i;
+            const auto found = nic->GetQueuePairs().find(number);
             queuePairs.push_back(found != nic->GetQueuePairs().end()
                                      ? found->second
-                                     : nic->CreateQueuePair(base + peer, peer, base + host));
+                                     : nic->CreateQueuePair(number, peer, remote));
         }
         return queuePairs;
     }

@@ -35,8 +35,11 @@ constexpr std::size_t MOST_NOW = 1024;
 /// Bounds of a bucket's width, as powers of two of a time step: 1 ns and 17 us with picoseconds.
 constexpr uint32_t NARROWEST = 10;
 constexpr uint32_t WIDEST = 24;
-/// Events that lie between the one handed out and the one that is prefetched.
-constexpr std::size_t PREFETCH_DISTANCE = 5;
+/// So many events ahead of the one handed out an event is brought into the cache; for a frame then
+/// the port that it arrives at, and then what the owner of the port is going to need.
+constexpr std::size_t EVENT_DISTANCE = 8;
+constexpr std::size_t PORT_DISTANCE = 5;
+constexpr std::size_t OWNER_DISTANCE = 3;
 
 using Entry = BucketScheduler::Entry;
 
@@ -174,13 +177,31 @@ BucketScheduler::RemoveNext()
     const Event next = ToEvent(m_now.back());
     m_now.pop_back();
     m_size--;
-    if (m_now.size() >= PREFETCH_DISTANCE)
-    {
-        const EventImpl* soon = m_now[m_now.size() - PREFETCH_DISTANCE].impl;
-        __builtin_prefetch(soon);
-        __builtin_prefetch(reinterpret_cast<const char*>(soon) + 64);
-    }
+    Prefetch();
     return next;
+}
+
+void
+BucketScheduler::Prefetch() const
+{
+    const auto prefetch = [](const void* address) {
+        __builtin_prefetch(address);
+        __builtin_prefetch(static_cast<const char*>(address) + 64);
+    };
+    const std::size_t left = m_now.size();
+    if (left >= EVENT_DISTANCE)
+    {
+        prefetch(m_now[left - EVENT_DISTANCE].impl);
+    }
+    if (left >= PORT_DISTANCE && !(m_now[left - PORT_DISTANCE].order & NO_FRAME))
+    {
+        prefetch(static_cast<Frame*>(m_now[left - PORT_DISTANCE].impl)->port);
+    }
+    if (left >= OWNER_DISTANCE && !(m_now[left - OWNER_DISTANCE].order & NO_FRAME))
+    {
+        const Frame& frame = *static_cast<Frame*>(m_now[left - OWNER_DISTANCE].impl);
+        frame.port->Expect(frame);
+    }
 }
 
 uint64_t

@@ -66,6 +66,7 @@ class BucketScheduler : public Scheduler
 
     void Place(const Entry& entry);
     void Advance();
+    void Prefetch() const;
     void Adapt();
     void ChangeWidth(uint32_t shift);
     uint64_t FindNext() const;

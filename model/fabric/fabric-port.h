@@ -79,6 +79,15 @@ class FabricPortOwner
     virtual void Receive(Frame* frame, FabricPort& port) = 0;
 
     /**
+     * A frame is going to arrive soon: brings into the cache what Receive() is going to need. Not
+     * called for every frame.
+     * @param frame the frame
+     */
+    virtual void Expect([[maybe_unused]] const Frame& frame)
+    {
+    }
+
+    /**
      * A frame's transmission begins, so it no longer takes buffer space.
      * @param frame the frame; its ECN field may be changed
      * @param port the port that sends it
@@ -271,6 +280,14 @@ class FabricPort
      * @param frame the frame
      */
     void Arrive(Frame* frame);
+
+    /**
+     * @param frame that is going to arrive soon
+     */
+    void Expect(const Frame& frame)
+    {
+        m_owner.Expect(frame);
+    }
 
     /** @return line rate, bit/s */
     uint64_t GetRate() const

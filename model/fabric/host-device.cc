@@ -110,7 +110,7 @@ HostDevice::DoDispose()
 {
     m_node = nullptr;
     m_channel = nullptr;
-    m_rdmaReceiver = nullptr;
+    SetRdmaReceiver(nullptr);
     if (m_program)
     {
         m_program->Dispose();
@@ -165,9 +165,11 @@ HostDevice::SetChannel(Ptr<FabricChannel> channel)
 }
 
 void
-HostDevice::SetRdmaReceiver(std::function<void(Frame*)> receiver)
+HostDevice::SetRdmaReceiver(std::function<void(Frame*)> receiver,
+                            std::function<void(const Frame&)> expect)
 {
     m_rdmaReceiver = std::move(receiver);
+    m_expectRdma = std::move(expect);
 }
 
 bool
@@ -254,6 +256,15 @@ HostDevice::SetReceiveRate(DataRate rate)
         {
             EndTakeIn();
         }
+    }
+}
+
+void
+HostDevice::Expect(const Frame& frame)
+{
+    if (m_expectRdma && frame.kind != FrameKind::IP)
+    {
+        m_expectRdma(frame);
     }
 }
 
