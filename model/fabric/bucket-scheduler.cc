@@ -74,7 +74,7 @@ ToEntry(const Scheduler::Event& ev)
     {
         auto& frame = static_cast<Frame&>(impl);
         frame.sequence = ev.key.m_uid;
-        return {ev.impl, ev.key.m_ts, context | frame.port->GetIndex()};
+        return {ev.impl, ev.key.m_ts, context | frame.ingress};
     }
     return {ev.impl, ev.key.m_ts, context | NO_FRAME | ev.key.m_uid};
 }
@@ -184,18 +184,26 @@ BucketScheduler::RemoveNext()
 void
 BucketScheduler::Prefetch() const
 {
-    const auto prefetch = [](const void* address) {
-        __builtin_prefetch(address);
-        __builtin_prefetch(static_cast<const char*>(address) + 64);
+    const auto prefetchTwo = [](const void* address) {
+        __builtin_prefetch(address, 1);
+        __builtin_prefetch(static_cast<const char*>(address) + 64, 1);
     };
     const std::size_t left = m_now.size();
     if (left >= EVENT_DISTANCE)
     {
-        prefetch(m_now[left - EVENT_DISTANCE].impl);
+        const Entry& entry = m_now[left - EVENT_DISTANCE];
+        if (entry.order & NO_FRAME) // most likely a port
+        {
+            prefetchTwo(entry.impl);
+        }
+        else
+        {
+            __builtin_prefetch(entry.impl, 1);
+        }
     }
     if (left >= PORT_DISTANCE && !(m_now[left - PORT_DISTANCE].order & NO_FRAME))
     {
-        prefetch(static_cast<Frame*>(m_now[left - PORT_DISTANCE].impl)->port);
+        prefetchTwo(static_cast<Frame*>(m_now[left - PORT_DISTANCE].impl)->port);
     }
     if (left >= OWNER_DISTANCE && !(m_now[left - OWNER_DISTANCE].order & NO_FRAME))
     {

@@ -142,9 +142,9 @@ struct PriorityCounters
 {
     uint64_t transmittedFrames{0}; ///< frames sent
     uint64_t transmittedBytes{0};  ///< their bytes, without preamble and gap
+    uint64_t peakQueueBytes{0};    ///< most bytes that ever waited
     uint64_t droppedFrames{0};     ///< frames for this port that found no buffer space or route
     uint64_t markedFrames{0};      ///< frames marked congestion experienced on leaving
-    uint64_t peakQueueBytes{0};    ///< most bytes that ever waited
     int64_t pausedTime{0};         ///< how long the peer has paused it, until the last resume, ps
 };
 
@@ -183,11 +183,11 @@ struct PortCounters
  *
  * One end of a full-duplex link: eight queues, a scheduler, and priority flow control.
  *
- * An idle port sends at once and schedules nothing but the arrival at its peer; an event for "line
- * is free" exists only while something waits. Some priorities are strict, the rest share by deficit
- * round robin (PortScheduling).
+ * An idle port sends at once and schedules nothing but the arrival at its peer; only while
+ * something waits is there an event for "line is free", which is the port itself. Some priorities
+ * are strict, the rest share by deficit round robin (PortScheduling).
  */
-class FabricPort
+class alignas(64) FabricPort : public EventImpl
 {
   public:
     /**
@@ -362,8 +362,6 @@ class FabricPort
         return m_lineFree;
     }
 
-    PortCounters counters; ///< what went through
-
   private:
     /** A first-in-first-out list through Frame::next. */
     struct Queue
@@ -374,9 +372,7 @@ class FabricPort
         int64_t deficit{0};
     };
 
-    class LineFree;
-
-    void OnLineFree();
+    void Notify() override; // the line is free
     void ScheduleLineFree(int64_t now);
     void SendNext(int64_t now);
     void Transmit(Frame* frame, int64_t now);
@@ -388,32 +384,43 @@ class FabricPort
     void OnPause(const Frame& frame);
     void OnPauseExpired();
 
+    // What every frame needs comes first, to lie in two cache lines with the counters behind it.
     FabricPortOwner& m_owner;
     FabricPort* m_peer{nullptr};
-    FrameSource* m_source{nullptr};
     int64_t m_lineFree{0};
-    int64_t m_delay{0};
-    int64_t m_gap{0}; // the inter-packet gap, ps
+    int64_t m_reach{0}; // from the end of a frame's line time to its arrival, ps
     double m_picosecondsPerByte{0};
+    uint32_t m_peerNodeId{0};
+    uint16_t m_peerIndex{0};
     uint8_t m_waiting{0}; // bit p: queue p is not empty
     uint8_t m_paused{0};  // bit p: paused by the peer
-    uint8_t m_current{0}; // round robin position
-    bool m_lineFreePending{false};
-    uint16_t m_index;
+
+    FrameSource* m_source{nullptr};
+    Frame* m_pauses{nullptr};  // pause frames that wait for the line, ahead of all
+    uint64_t m_queuedBytes{0}; // of all priorities
     uint32_t m_nodeId;
+    uint16_t m_index;
+    uint8_t m_current{0}; // round robin position
+    bool m_lineFreePending : 1;
+    bool m_down : 1;
+    bool m_cutThrough : 1;
+    bool m_addsTelemetry : 1;
+    bool m_isTapped : 1;
+    bool m_isImpaired : 1;
+    bool m_isAtBorder : 1;
+
+  public:
+    PortCounters counters; ///< what went through
+
+  private:
+    alignas(64) std::array<Queue, PRIORITIES> m_queues;
+    int64_t m_delay{0};
     uint64_t m_rate{0};
-    uint64_t m_queuedBytes{0};      // of all priorities
-    Frame* m_pauses{nullptr};       // pause frames that wait for the line, ahead of all
-    Ptr<EventImpl> m_lineFreeEvent; // one for the life of the port: none is allocated per frame
-    std::array<Queue, PRIORITIES> m_queues;
     std::array<int64_t, PRIORITIES> m_pausedUntil{};
     std::array<int64_t, PRIORITIES> m_pausedSince{};
     EventId m_pauseExpiry;
-    bool m_addsTelemetry{false};
     FrameBorder* m_border{nullptr};
-    std::unique_ptr<Tap> m_tap;
-    bool m_down{false};
-    bool m_cutThrough{false};
+    Tap m_tap;
     std::vector<std::shared_ptr<LinkImpairment>> m_impairments;
 };
 

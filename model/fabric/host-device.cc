@@ -135,8 +135,7 @@ void
 HostDevice::SetEndpoint(uint32_t endpoint)
 {
     m_endpoint = endpoint;
-    m_port =
-        std::make_unique<FabricPort>(*this, m_node->GetId(), static_cast<uint16_t>(m_interface));
+    m_port = Create<FabricPort>(*this, m_node->GetId(), static_cast<uint16_t>(m_interface));
 }
 
 uint32_t
@@ -264,6 +263,8 @@ HostDevice::Expect(const Frame& frame)
 {
     if (m_expectRdma && frame.kind != FrameKind::IP)
     {
+        __builtin_prefetch(&frame.payloadBytes); // what switches do not look at
+        __builtin_prefetch(&frame.sourceQp);
         m_expectRdma(frame);
     }
 }

@@ -135,7 +135,7 @@ class HostDevice : public NetDevice, public FabricPortOwner
 
     Ptr<Node> m_node;
     Ptr<FabricChannel> m_channel;
-    std::unique_ptr<FabricPort> m_port;
+    Ptr<FabricPort> m_port;
     std::function<void(Frame*)> m_rdmaReceiver;
     std::function<void(const Frame&)> m_expectRdma;
     ReceiveCallback m_receive;

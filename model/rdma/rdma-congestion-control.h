@@ -92,7 +92,8 @@ class RdmaCongestionControl : public Object
     }
 
     /**
-     * Asked for after GetRate(), which follows each of the calls below, and when a message is posted.
+     * Asked for after GetRate(), which follows each of the calls below, and when a message is
+     * posted.
      * @return most payload bytes that may be unacknowledged; one packet always may be
      */
     virtual uint64_t GetWindow() const
