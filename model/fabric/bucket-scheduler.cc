@@ -35,11 +35,13 @@ constexpr std::size_t MOST_NOW = 1024;
 /// Bounds of a bucket's width, as powers of two of a time step: 1 ns and 17 us with picoseconds.
 constexpr uint32_t NARROWEST = 10;
 constexpr uint32_t WIDEST = 24;
-/// So many events ahead of the one handed out an event is brought into the cache; for a frame then
-/// the port that it arrives at, and then what the owner of the port is going to need.
-constexpr std::size_t EVENT_DISTANCE = 8;
-constexpr std::size_t PORT_DISTANCE = 5;
-constexpr std::size_t OWNER_DISTANCE = 3;
+/// So many events ahead of the one handed out, what it is going to need is brought into the cache
+/// in three steps, as each step finds out what the next one needs: for a frame its port, then the
+/// state of the port's owner, then the egress port; for a port its queue, then the first frame in
+/// it.
+constexpr std::size_t FAR = 7;
+constexpr std::size_t MIDDLE = 4;
+constexpr std::size_t NEAR = 2;
 
 using Entry = BucketScheduler::Entry;
 
@@ -139,7 +141,13 @@ BucketScheduler::Place(const Entry& entry)
     }
     else if (bucket < m_current + BUCKETS)
     {
-        m_buckets[bucket % BUCKETS].push_back(entry);
+        Bucket& list = m_buckets[bucket % BUCKETS];
+        if (list.capacity() == 0 && !m_spare.empty())
+        {
+            list.swap(m_spare.back());
+            m_spare.pop_back();
+        }
+        list.push_back(entry);
         m_occupied[bucket % BUCKETS / 64] |= uint64_t{1} << bucket % 64;
     }
     else
@@ -182,33 +190,51 @@ BucketScheduler::RemoveNext()
 }
 
 void
-BucketScheduler::Prefetch() const
+BucketScheduler::PrefetchEvents() const
 {
-    const auto prefetchTwo = [](const void* address) {
-        __builtin_prefetch(address, 1);
-        __builtin_prefetch(static_cast<const char*>(address) + 64, 1);
-    };
-    const std::size_t left = m_now.size();
-    if (left >= EVENT_DISTANCE)
+    for (const Entry& entry : m_now)
     {
-        const Entry& entry = m_now[left - EVENT_DISTANCE];
+        __builtin_prefetch(entry.impl, 1);
         if (entry.order & NO_FRAME) // most likely a port
         {
-            prefetchTwo(entry.impl);
+            __builtin_prefetch(reinterpret_cast<const char*>(entry.impl) + 64, 1);
         }
-        else
+    }
+}
+
+void
+BucketScheduler::Prefetch() const
+{
+    const std::size_t left = m_now.size();
+    if (left >= FAR)
+    {
+        EventImpl& event = *m_now[left - FAR].impl;
+        if (!(m_now[left - FAR].order & NO_FRAME))
         {
-            __builtin_prefetch(entry.impl, 1);
+            static_cast<Frame&>(event).port->PrefetchSelf();
+        }
+        else if (&typeid(event) == &typeid(FabricPort))
+        {
+            static_cast<FabricPort&>(event).PrefetchQueue();
         }
     }
-    if (left >= PORT_DISTANCE && !(m_now[left - PORT_DISTANCE].order & NO_FRAME))
+    if (left >= MIDDLE)
     {
-        prefetchTwo(static_cast<Frame*>(m_now[left - PORT_DISTANCE].impl)->port);
+        EventImpl& event = *m_now[left - MIDDLE].impl;
+        if (!(m_now[left - MIDDLE].order & NO_FRAME))
+        {
+            auto& frame = static_cast<Frame&>(event);
+            frame.port->Expect(frame);
+        }
+        else if (&typeid(event) == &typeid(FabricPort))
+        {
+            static_cast<FabricPort&>(event).PrefetchHead();
+        }
     }
-    if (left >= OWNER_DISTANCE && !(m_now[left - OWNER_DISTANCE].order & NO_FRAME))
+    if (left >= NEAR && !(m_now[left - NEAR].order & NO_FRAME))
     {
-        const Frame& frame = *static_cast<Frame*>(m_now[left - OWNER_DISTANCE].impl);
-        frame.port->Expect(frame);
+        auto& frame = static_cast<Frame&>(*m_now[left - NEAR].impl);
+        frame.port->ExpectSoon(frame);
     }
 }
 
@@ -252,6 +278,10 @@ BucketScheduler::Advance()
     m_current = FindNext();
     const uint64_t slot = m_current % BUCKETS;
     m_now.swap(m_buckets[slot]);
+    if (m_buckets[slot].capacity() > 0)
+    {
+        m_spare.emplace_back(std::move(m_buckets[slot]));
+    }
     m_occupied[slot / 64] &= ~(uint64_t{1} << slot % 64);
     while (!m_far.empty() && m_far.front().time >> m_shift < m_current + BUCKETS)
     {
@@ -267,6 +297,7 @@ BucketScheduler::Advance()
             Place(entry);
         }
     }
+    PrefetchEvents();
     std::sort(m_now.begin(), m_now.end(), Later());
     m_handed += m_now.size();
 }

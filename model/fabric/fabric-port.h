@@ -88,6 +88,14 @@ class FabricPortOwner
     }
 
     /**
+     * Likewise, but a few events later: what depends on what Expect() has asked for.
+     * @param frame the frame
+     */
+    virtual void ExpectSoon([[maybe_unused]] const Frame& frame)
+    {
+    }
+
+    /**
      * A frame's transmission begins, so it no longer takes buffer space.
      * @param frame the frame; its ECN field may be changed
      * @param port the port that sends it
@@ -281,12 +289,46 @@ class alignas(64) FabricPort : public EventImpl
      */
     void Arrive(Frame* frame);
 
-    /**
-     * @param frame that is going to arrive soon
-     */
+    /** @param frame that is going to arrive, after a few other events */
     void Expect(const Frame& frame)
     {
         m_owner.Expect(frame);
+    }
+
+    /** @param frame that is going to arrive very soon */
+    void ExpectSoon(const Frame& frame)
+    {
+        m_owner.ExpectSoon(frame);
+    }
+
+    /** Brings into the cache what every frame needs of the port. */
+    void PrefetchSelf() const
+    {
+        __builtin_prefetch(this, 1);
+        __builtin_prefetch(reinterpret_cast<const char*>(this) + 64, 1);
+    }
+
+    /** Brings into the cache the queue that is served next. */
+    void PrefetchQueue() const
+    {
+        __builtin_prefetch(&m_queues[GetNextPriority()], 1);
+        __builtin_prefetch(&counters.byPriority[GetNextPriority()], 1);
+    }
+
+    /** Brings into the cache the frame that is served next. */
+    void PrefetchHead() const
+    {
+        __builtin_prefetch(m_queues[GetNextPriority()].head, 1);
+    }
+
+    /**
+     * Brings into the cache what the sending of a frame needs.
+     * @param priority of the frame
+     */
+    void PrefetchSend(uint8_t priority) const
+    {
+        PrefetchSelf();
+        __builtin_prefetch(&counters.byPriority[priority], 1);
     }
 
     /** @return line rate, bit/s */
@@ -371,6 +413,12 @@ class alignas(64) FabricPort : public EventImpl
         uint64_t bytes{0};
         int64_t deficit{0};
     };
+
+    /** @return priority that is served next, most likely */
+    uint8_t GetNextPriority() const
+    {
+        return m_waiting ? 31 - __builtin_clz(m_waiting) : 0;
+    }
 
     void Notify() override; // the line is free
     void ScheduleLineFree(int64_t now);

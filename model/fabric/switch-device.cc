@@ -462,6 +462,25 @@ void
 SwitchDevice::Expect(const Frame& frame)
 {
     m_table.Prefetch(frame.destination);
+    m_buffer.Prefetch(frame.ingress, frame.priority);
+}
+
+void
+SwitchDevice::ExpectSoon(const Frame& frame)
+{
+    const ForwardingTable::Ports group = m_table.Get(frame.destination);
+    if (!group.empty() && m_loadBalancing == LoadBalancing::ECMP)
+    {
+        m_ports[ChooseByHash(frame, group)]->PrefetchSend(frame.priority);
+    }
+}
+
+uint16_t
+SwitchDevice::ChooseByHash(const Frame& frame, const ForwardingTable::Ports& group) const
+{
+    const std::size_t size = group.size();
+    return size == 1 ? group[0]
+                     : group[uint64_t{HashFlow(frame.flowHash, m_hashSeed, 0)} * size >> 32];
 }
 
 void
@@ -497,7 +516,7 @@ SwitchDevice::Choose(const Frame& frame, const ForwardingTable::Ports& group)
         switch (m_loadBalancing)
         {
         case LoadBalancing::ECMP:
-            choice = group[uint64_t{HashFlow(frame.flowHash, m_hashSeed, 0)} * size >> 32];
+            choice = ChooseByHash(frame, group);
             break;
         case LoadBalancing::FLOWLET: {
             const int64_t now = Simulator::Now().GetTimeStep();

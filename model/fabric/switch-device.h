@@ -111,6 +111,7 @@ class SwitchDevice : public Object, public FabricPortOwner
     // FabricPortOwner
     void Receive(Frame* frame, FabricPort& port) override;
     void Expect(const Frame& frame) override;
+    void ExpectSoon(const Frame& frame) override;
     bool BeginTransmit(Frame& frame, FabricPort& port) override;
 
     /**
@@ -155,6 +156,7 @@ class SwitchDevice : public Object, public FabricPortOwner
     bool OfferToPrograms(Frame* frame);
     void EndRecirculation(Frame* frame);
     uint16_t Choose(const Frame& frame, const ForwardingTable::Ports& group);
+    uint16_t ChooseByHash(const Frame& frame, const ForwardingTable::Ports& group) const;
     bool DropsEarly(const Frame& frame, const FabricPort& port);
     static double GetProbability(const FabricPort& port,
                                  uint8_t priority,
