@@ -12,11 +12,14 @@
 #include "ns3/core-module.h"
 #include "ns3/distributed-training-module.h"
 
-#include <algorithm>
-#include <chrono>
+#include <cerrno>
 #include <cstdio>
-#include <numeric>
-#include <utility>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
 
 using namespace ns3;
 using namespace ns3::training;
@@ -24,127 +27,44 @@ using namespace ns3::training;
 namespace
 {
 
-/** What is sent. */
-struct Traffic
+/// Packets that an acknowledgement is asked for.
+constexpr const char* ACK_INTERVAL = "ns3::training::RdmaNic::AckInterval";
+
+/** What is measured. */
+struct Experiment
 {
     std::string workload{"custom"};
     std::string pattern{"neighbour"};
-    uint64_t bytes{10000000};
+    FabricTraffic traffic{{}, 10000000, 1};
+    bool compareSchedulers{false};
+    bool compareAcks{false};
     std::string json;
 };
 
-/** A message from host to host. */
-using Flow = std::pair<uint32_t, uint32_t>;
-
-/** @return who sends to whom */
-std::vector<Flow>
-MakeFlows(const std::string& pattern, uint32_t hosts)
+/** A line of the comparison. */
+struct Row
 {
-    std::vector<Flow> flows;
-    const auto unknown = [&] {
-        return ConfigurationError("--pattern=" + pattern +
-                                  " (allowed: neighbour, permutation, incast:SENDERS with 1 to "
-                                  "ranks - 1 senders, all-to-all)");
-    };
-    if (pattern == "neighbour" || pattern == "permutation")
-    {
-        // A permutation in one cycle, so that nobody sends to itself; a neighbour's is in order.
-        std::vector<uint32_t> order(hosts);
-        std::iota(order.begin(), order.end(), 0);
-        if (pattern == "permutation")
-        {
-            auto random = CreateObject<UniformRandomVariable>();
-            random->SetStream(1);
-            for (uint32_t i = hosts; i-- > 1;)
-            {
-                std::swap(order[i], order[random->GetInteger(0, i)]);
-            }
-        }
-        for (uint32_t i = 0; i < hosts && hosts > 1; i++)
-        {
-            flows.emplace_back(order[i], order[(i + 1) % hosts]);
-        }
-    }
-    else if (pattern.rfind("incast:", 0) == 0)
-    {
-        const auto senders = ParseUnsigned(pattern.substr(7));
-        if (!senders || *senders == 0 || *senders >= hosts)
-        {
-            throw unknown();
-        }
-        for (uint32_t sender = 1; sender <= *senders; sender++)
-        {
-            flows.emplace_back(sender, 0);
-        }
-    }
-    else if (pattern == "all-to-all")
-    {
-        for (uint32_t distance = 1; distance < hosts; distance++)
-        {
-            for (uint32_t host = 0; host < hosts; host++)
-            {
-                flows.emplace_back(host, (host + distance) % hosts);
-            }
-        }
-    }
-    else
-    {
-        throw unknown();
-    }
-    return flows;
-}
-
-/** Sends a message; an event of the sender's host, because nodes talk through frames alone. */
-void
-Send(Ptr<RdmaTransport> transport, uint32_t to, uint64_t bytes)
-{
-    transport->Send(to, 0, bytes, nullptr);
-}
-
-/** @return the latest of what all processes name */
-Time
-GetLatest(Time mine)
-{
-    ByteWriter writer;
-    writer(mine);
-    Time latest;
-    for (const std::string& bytes : Processes::Gather(writer.GetText()))
-    {
-        latest = std::max(latest, ByteReader(bytes.data(), bytes.size()).Next<Time>());
-    }
-    return latest;
-}
-
-/** @return the sum of what all processes name */
-uint64_t
-GetSum(uint64_t mine)
-{
-    uint64_t sum = 0;
-    ByteWriter writer;
-    writer(mine);
-    for (const std::string& bytes : Processes::Gather(writer.GetText()))
-    {
-        sum += ByteReader(bytes.data(), bytes.size()).Next<uint64_t>();
-    }
-    return sum;
-}
+    std::string scheduler;  // TypeId of ns-3's event list
+    uint64_t packetsPerAck; // that an acknowledgement is asked for
+    FabricMeasurement measurement;
+};
 
 /** Sets what a predefined workload says, unless it is "custom". */
 void
-UseWorkload(Traffic& traffic, ClusterOptions& cluster)
+UseWorkload(Experiment& experiment, ClusterOptions& cluster)
 {
-    if (traffic.workload == "custom")
+    if (experiment.workload == "custom")
     {
         return;
     }
     cluster.delay = MicroSeconds(1);
     cluster.mtu = "1000";
-    if (traffic.workload == "W1")
+    if (experiment.workload == "W1")
     {
         cluster.ranks = 16;
         cluster.topology = "single-switch";
     }
-    else if (traffic.workload == "W2")
+    else if (experiment.workload == "W2")
     {
         cluster.ranks = 128;
         cluster.topology = "fat-tree:k=8";
@@ -153,15 +73,194 @@ UseWorkload(Traffic& traffic, ClusterOptions& cluster)
     {
         cluster.ranks = 1024;
         cluster.topology = "fat-tree:k=16";
-        traffic.pattern = "permutation";
-        traffic.bytes = 2000000;
+        experiment.pattern = "permutation";
+        experiment.traffic.bytes = 2000000;
     }
+}
+
+/**
+ * Measures in a process of its own, so that neither CPU time nor memory carry over.
+ * @param row what is to be measured, and where the result goes
+ * @param traffic what is sent
+ * @param clusterOptions what it is sent on
+ * @return exit status of that process, which has said what is wrong if it is not 0
+ */
+int
+MeasureApart(Row& row, const FabricTraffic& traffic, const ClusterOptions& clusterOptions)
+{
+    int ends[2];
+    const pid_t child = pipe(ends) == 0 ? fork() : -1;
+    if (child < 0)
+    {
+        throw std::runtime_error(std::string("no process for a run: ") + std::strerror(errno));
+    }
+    if (child == 0)
+    {
+        GlobalValue::Bind("SchedulerType", StringValue(row.scheduler));
+        Config::SetDefault(ACK_INTERVAL, UintegerValue(row.packetsPerAck));
+        const FabricMeasurement measurement = MeasureFabric(traffic, Cluster(clusterOptions));
+        const bool written =
+            write(ends[1], &measurement, sizeof(measurement)) == sizeof(measurement);
+        _exit(written ? 0 : 1); // and leave the parent's output alone
+    }
+    close(ends[1]);
+    const bool complete =
+        read(ends[0], &row.measurement, sizeof(row.measurement)) == sizeof(row.measurement);
+    close(ends[0]);
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (!WIFEXITED(status) || (WEXITSTATUS(status) == 0 && !complete))
+    {
+        throw std::runtime_error("the run with " + row.scheduler + " has died");
+    }
+    return WEXITSTATUS(status);
+}
+
+/**
+ * @param experiment what is to be compared
+ * @return what is to be run: first as the options say, then what is compared with it
+ */
+std::vector<Row>
+MakeRows(const Experiment& experiment)
+{
+    TypeIdValue scheduler;
+    GlobalValue::GetValueByName("SchedulerType", scheduler);
+    const auto nic = CreateObject<RdmaNic>();
+    std::vector<std::string> schedulers{scheduler.Get().GetName()};
+    std::vector<uint64_t> intervals{nic->GetAckInterval()};
+    if (experiment.compareSchedulers)
+    {
+        schedulers.insert(schedulers.end(), {"ns3::HeapScheduler", "ns3::MapScheduler"});
+    }
+    if (experiment.compareAcks)
+    {
+        intervals.push_back(1);
+    }
+    std::vector<Row> rows;
+    for (const uint64_t interval : intervals)
+    {
+        for (const std::string& name : schedulers)
+        {
+            rows.push_back({name, interval, {}});
+        }
+    }
+    return rows;
+}
+
+/** Refuses options that do not go together. */
+void
+Check(const Experiment& experiment, const ClusterOptions& cluster, const ProgramOptions& options)
+{
+    if (experiment.traffic.queuePairs * cluster.ranks >= PSN_MODULUS) // as many numbers there are
+    {
+        throw ConfigurationError("--queue-pairs=" + std::to_string(experiment.traffic.queuePairs) +
+                                 " (allowed: below 2^24 / ranks, " +
+                                 std::to_string((PSN_MODULUS - 1) / cluster.ranks) + ")");
+    }
+    const std::string compares = experiment.compareSchedulers ? "--compare-schedulers"
+                                 : experiment.compareAcks     ? "--compare-acks"
+                                                              : "";
+    if (compares.empty())
+    {
+        return;
+    }
+    if (Processes::GetCount() > 1)
+    {
+        throw ConfigurationError(compares + " (allowed in one process only, without --mpi)");
+    }
+    if (!cluster.pcap.empty())
+    {
+        throw ConfigurationError(compares + " (allowed without --pcap only)");
+    }
+    for (const auto& [name, text, kind] : options.Values())
+    {
+        if (experiment.compareSchedulers && name == "SchedulerType")
+        {
+            throw ConfigurationError("--compare-schedulers (allowed without --SchedulerType only)");
+        }
+    }
+}
+
+void
+Print(const FabricMeasurement& measurement)
+{
+    std::printf("simulated time          %12.3f us\n", measurement.simulatedMicroseconds);
+    std::printf("data packet-hops        %12llu\n",
+                static_cast<unsigned long long>(measurement.dataHops));
+    std::printf("ACK packet-hops         %12llu\n",
+                static_cast<unsigned long long>(measurement.controlHops));
+    std::printf("events                  %12llu  (%.3f per data packet-hop)\n",
+                static_cast<unsigned long long>(measurement.events),
+                measurement.dataHops > 0 ? static_cast<double>(measurement.events) /
+                                               static_cast<double>(measurement.dataHops)
+                                         : 0);
+    std::printf("CPU time                %12.3f s, after %.3f s of set-up\n",
+                measurement.cpuSeconds,
+                measurement.setupCpuSeconds);
+    std::printf("wall-clock time         %12.3f s\n", measurement.wallSeconds);
+    std::printf("data packet-hops / CPU s %11.3f M\n", measurement.GetRate() * 1e-6);
+    std::printf("peak memory             %12.1f MiB, %.1f MiB of it after set-up\n",
+                measurement.peakMebibytes,
+                measurement.setupMebibytes);
+}
+
+/** Prints a line a row; the first row is what the others are compared with. */
+void
+Print(const std::vector<Row>& rows)
+{
+    std::printf("\n%-31s %15s %9s %10s %10s %7s %9s\n%-31s %15s %9s %10s %10s %7s %9s\n",
+                "",
+                "",
+                "",
+                "ACK hops",
+                "data hops",
+                "",
+                "peak",
+                "scheduler",
+                "packets per ACK",
+                "CPU s",
+                "",
+                "M / CPU s",
+                "ratio",
+                "MiB");
+    for (const Row& row : rows)
+    {
+        const FabricMeasurement& measurement = row.measurement;
+        std::printf("%-31s %15llu %9.3f %10llu %10.3f %7.3f %9.1f%s\n",
+                    row.scheduler.c_str(),
+                    static_cast<unsigned long long>(row.packetsPerAck),
+                    measurement.cpuSeconds,
+                    static_cast<unsigned long long>(measurement.controlHops),
+                    measurement.GetRate() * 1e-6,
+                    measurement.GetRate() / rows[0].measurement.GetRate(),
+                    measurement.peakMebibytes,
+                    &row == rows.data() ? "  (default)" : "");
+    }
+}
+
+/** Adds what was measured to an object. */
+void
+AddTo(JsonValue& document, const FabricMeasurement& measurement)
+{
+    document.Set("data_packet_hops", measurement.dataHops)
+        .Set("ack_packet_hops", measurement.controlHops)
+        .Set("events", measurement.events)
+        .Set("cpu_s", measurement.cpuSeconds)
+        .Set("wall_s", measurement.wallSeconds)
+        .Set("setup_cpu_s", measurement.setupCpuSeconds)
+        .Set("data_packet_hops_per_cpu_s", measurement.GetRate())
+        .Set("setup_memory_MiB", measurement.setupMebibytes)
+        .Set("peak_memory_MiB", measurement.peakMebibytes)
+        .Set("simulated_time_us", measurement.simulatedMicroseconds)
+        .Set("dropped_frames", measurement.droppedFrames)
+        .Set("marked_frames", measurement.markedFrames)
+        .Set("pause_frames", measurement.pauseFrames);
 }
 
 int
 Benchmark(int argc, char* argv[])
 {
-    Traffic traffic;
+    Experiment experiment;
     ClusterOptions clusterOptions;
     ProgramOptions options("fabric-benchmark",
                            "Measures how fast the fabric and RDMA are simulated.");
@@ -171,131 +270,86 @@ Benchmark(int argc, char* argv[])
         "W1: 16 hosts on one switch; W2: 128 hosts, k=8 fat-tree; W3: 1024 hosts, "
         "k=16, permutation of 2 MB; all with 1000-byte packets and 1 us links; custom: "
         "as the other options say",
-        traffic.workload,
+        experiment.workload,
         {"custom", "W1", "W2", "W3"});
     options.AddString("pattern",
                       "who sends to whom: neighbour, permutation, incast:SENDERS, all-to-all",
-                      traffic.pattern);
-    options.AddBytes("bytes", "size of each message", traffic.bytes);
+                      experiment.pattern);
+    options.AddBytes("bytes", "size of each message", experiment.traffic.bytes);
+    options.AddUnsigned("queue-pairs",
+                        "queue pairs that each message is spread over",
+                        experiment.traffic.queuePairs,
+                        1,
+                        PSN_MODULUS - 1);
+    options.AddBool("compare-schedulers",
+                    "run with ns-3's heap and map as event lists, too, and compare",
+                    experiment.compareSchedulers);
+    options.AddBool("compare-acks",
+                    "run with an acknowledgement for every packet, too, and compare",
+                    experiment.compareAcks);
     options.AddString("json",
                       "file for the results as JSON, or - for standard output",
-                      traffic.json);
+                      experiment.json);
     clusterOptions.AddNetworkTo(options);
     options.AddString("congestion-control",
                       Registry<CongestionControlEntry>::Names() + "; auto: dcqcn",
                       clusterOptions.congestionControl);
     // Twice: what the user gives goes before what the workload says.
     options.Parse(argc, argv);
-    UseWorkload(traffic, clusterOptions);
+    UseWorkload(experiment, clusterOptions);
     options.Parse(argc, argv);
+    Check(experiment, clusterOptions, options);
 
-    const JsonOutput json(traffic.json);
-    const auto flows = MakeFlows(traffic.pattern, static_cast<uint32_t>(clusterOptions.ranks));
-    const Cluster cluster(clusterOptions);
-    const Fabric& fabric = cluster.GetFabric();
-    std::vector<uint32_t> endpoints(cluster.GetRanks());
-    std::iota(endpoints.begin(), endpoints.end(), 0);
-    GuardedRun run(cluster);
-    uint64_t left = 0; // of the messages to hosts of this process
-    Time end;          // when the last of these was in
-    std::vector<Ptr<RdmaTransport>> transports;
-    for (uint32_t rank = 0; rank < cluster.GetRanks(); rank++)
+    const JsonOutput json(experiment.json);
+    experiment.traffic.messages =
+        FabricTraffic::MakeMessages(experiment.pattern,
+                                    static_cast<uint32_t>(clusterOptions.ranks));
+    std::vector<Row> rows = MakeRows(experiment);
+    const bool compares = rows.size() > 1;
+    for (std::size_t i = 0; compares && i < rows.size(); i++)
     {
-        auto transport = CreateObject<RdmaTransport>();
-        transport->SetGroup(rank, endpoints);
-        transport->SetNic(fabric.hosts.Get(rank)->GetObject<RdmaNic>());
-        transport->SetMessageHandler([&](uint32_t, uint64_t, uint64_t, Ptr<ByteBuffer>) {
-            if (--left == 0)
-            {
-                end = Simulator::Now();
-                run.End();
-            }
-        });
-        transport->SetErrorHandler([&, rank](uint32_t peer, const std::string& reason) {
-            run.Fail(peer,
-                     "the message from host " + std::to_string(rank) + " to host " +
-                         std::to_string(peer) + " failed: " + reason);
-        });
-        transports.push_back(transport);
-    }
-    const RunCost before = GetRunCost(fabric);
-    const auto started = std::chrono::steady_clock::now();
-    for (const auto& [from, to] : flows)
-    {
-        left += cluster.IsLocal(to);
-        if (cluster.IsLocal(from))
+        const int status = MeasureApart(rows[i], experiment.traffic, clusterOptions);
+        if (status != 0)
         {
-            Simulator::ScheduleWithContext(fabric.hosts.Get(from)->GetId(),
-                                           TimeStep(0),
-                                           &Send,
-                                           transports[from],
-                                           to,
-                                           traffic.bytes);
+            return status;
         }
     }
-    if (left == 0)
+    const Cluster cluster(clusterOptions);
+    if (!compares)
     {
-        run.End();
+        rows[0].measurement = MeasureFabric(experiment.traffic, cluster);
     }
-    try
-    {
-        run.Run();
-    }
-    catch (const SimulationStuck& stuck)
-    {
-        throw SimulationStuck(std::to_string(GetSum(left)) + " of " + std::to_string(flows.size()) +
-                              " messages have not arrived; " + stuck.what());
-    }
-    const double wall =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
-    end = GetLatest(end);
-    GatherCounters(fabric);
-    const RunCost after = GetRunCost(fabric);
-    const PortCounters total = fabric.GetTotal();
-    auto nic = fabric.hosts.Get(0)->GetObject<RdmaNic>();
-    const uint64_t data = total.byPriority[nic->GetDataPriority()].transmittedFrames;
-    const uint64_t control = total.byPriority[nic->GetControlPriority()].transmittedFrames;
-    const double cpu = after.cpuSeconds - before.cpuSeconds;
-    const double rate = cpu > 0 ? static_cast<double>(data) / cpu : 0;
-    const uint64_t events = after.events - before.events;
-    if (traffic.json != "-")
+    if (experiment.json != "-")
     {
         std::printf("%s, %zu messages of %s, %s, packets of %u bytes\n",
                     clusterOptions.topology.c_str(),
-                    flows.size(),
-                    FormatBytes(traffic.bytes).c_str(),
-                    traffic.pattern.c_str(),
+                    experiment.traffic.messages.size(),
+                    FormatBytes(experiment.traffic.bytes).c_str(),
+                    experiment.pattern.c_str(),
                     cluster.GetMtu());
-        std::printf("simulated time          %12.3f us\n", end.GetSeconds() * 1e6);
-        std::printf("data packet-hops        %12llu\n", static_cast<unsigned long long>(data));
-        std::printf("ACK packet-hops         %12llu\n", static_cast<unsigned long long>(control));
-        std::printf("events                  %12llu  (%.3f per data packet-hop)\n",
-                    static_cast<unsigned long long>(events),
-                    data > 0 ? static_cast<double>(events) / static_cast<double>(data) : 0);
-        std::printf("CPU time                %12.3f s, after %.3f s of set-up\n",
-                    cpu,
-                    before.cpuSeconds);
-        std::printf("wall-clock time         %12.3f s\n", wall);
-        std::printf("data packet-hops / CPU s %11.3f M\n", rate * 1e-6);
-        std::printf("peak memory             %12.1f MiB\n", after.peakMemoryMebibytes);
+        Print(rows[0].measurement);
+        if (compares)
+        {
+            Print(rows);
+        }
     }
     auto document = JsonValue::Object();
-    document.Set("data_packet_hops", data)
-        .Set("ack_packet_hops", control)
-        .Set("events", events)
-        .Set("cpu_s", cpu)
-        .Set("wall_s", wall)
-        .Set("setup_cpu_s", before.cpuSeconds)
-        .Set("data_packet_hops_per_cpu_s", rate)
-        .Set("peak_memory_MiB", after.peakMemoryMebibytes)
-        .Set("simulated_time_us", end.GetSeconds() * 1e6)
-        .Set("dropped_frames", total.droppedFrames)
-        .Set("marked_frames", total.markedFrames)
-        .Set("pause_frames", total.pausesSent)
+    AddTo(document, rows[0].measurement);
+    auto comparison = JsonValue::Array();
+    for (const Row& row : rows)
+    {
+        auto object = JsonValue::Object();
+        object.Set("scheduler", row.scheduler)
+            .Set("packets_per_ack", row.packetsPerAck)
+            .Set("default", &row == rows.data())
+            .Set("ratio", row.measurement.GetRate() / rows[0].measurement.GetRate());
+        AddTo(object, row.measurement);
+        comparison.Append(object);
+    }
+    document.Set("comparison", comparison)
         .Set("configuration", GetConfiguration(options, cluster))
         .Set("version", GetVersion());
     json.Write(document);
-    transports.clear();
     Simulator::Destroy();
     return 0;
 }

@@ -48,7 +48,7 @@ class LoadBalancingTestCase : public TestCase
         if (staticSpine >= 0)
         {
             const auto group = fabric.devicesOfSwitches[0]->GetTable().Get(last);
-            fabric.devicesOfSwitches[0]->GetTable().SetStatic(last, {group.at(staticSpine)});
+            fabric.devicesOfSwitches[0]->GetTable().SetStatic(last, {group[staticSpine]});
             fabric.UpdateRoutes();
         }
         Arrivals arrivals;

@@ -189,6 +189,7 @@ class SchedulerTieTest : public TestCase
                     {
                         frames.push_back(Frame::Allocate(FrameKind::ROCE_DATA));
                         frames.back()->port = &ports[port];
+                        frames.back()->ingress = port;
                         uid++;
                         Add({time, context, false, port, uid}, frames.back());
                     }

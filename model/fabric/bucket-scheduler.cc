@@ -35,8 +35,13 @@ constexpr std::size_t MOST_NOW = 1024;
 /// Bounds of a bucket's width, as powers of two of a time step: 1 ns and 17 us with picoseconds.
 constexpr uint32_t NARROWEST = 10;
 constexpr uint32_t WIDEST = 24;
-/// Events that lie between the one handed out and the one that is prefetched.
-constexpr std::size_t PREFETCH_DISTANCE = 5;
+/// So many events ahead of the one handed out, what it is going to need is brought into the cache
+/// in three steps, as each step finds out what the next one needs: for a frame its port, then the
+/// state of the port's owner, then the egress port; for a port its queue, then the first frame in
+/// it.
+constexpr std::size_t FAR = 7;
+constexpr std::size_t MIDDLE = 4;
+constexpr std::size_t NEAR = 2;
 
 using Entry = BucketScheduler::Entry;
 
@@ -71,7 +76,7 @@ ToEntry(const Scheduler::Event& ev)
     {
         auto& frame = static_cast<Frame&>(impl);
         frame.sequence = ev.key.m_uid;
-        return {ev.impl, ev.key.m_ts, context | frame.port->GetIndex()};
+        return {ev.impl, ev.key.m_ts, context | frame.ingress};
     }
     return {ev.impl, ev.key.m_ts, context | NO_FRAME | ev.key.m_uid};
 }
@@ -136,7 +141,13 @@ BucketScheduler::Place(const Entry& entry)
     }
     else if (bucket < m_current + BUCKETS)
     {
-        m_buckets[bucket % BUCKETS].push_back(entry);
+        Bucket& list = m_buckets[bucket % BUCKETS];
+        if (list.capacity() == 0 && !m_spare.empty())
+        {
+            list.swap(m_spare.back());
+            m_spare.pop_back();
+        }
+        list.push_back(entry);
         m_occupied[bucket % BUCKETS / 64] |= uint64_t{1} << bucket % 64;
     }
     else
@@ -174,13 +185,57 @@ BucketScheduler::RemoveNext()
     const Event next = ToEvent(m_now.back());
     m_now.pop_back();
     m_size--;
-    if (m_now.size() >= PREFETCH_DISTANCE)
-    {
-        const EventImpl* soon = m_now[m_now.size() - PREFETCH_DISTANCE].impl;
-        __builtin_prefetch(soon);
-        __builtin_prefetch(reinterpret_cast<const char*>(soon) + 64);
-    }
+    Prefetch();
     return next;
+}
+
+void
+BucketScheduler::PrefetchEvents() const
+{
+    for (const Entry& entry : m_now)
+    {
+        __builtin_prefetch(entry.impl, 1);
+        if (entry.order & NO_FRAME) // most likely a port
+        {
+            __builtin_prefetch(reinterpret_cast<const char*>(entry.impl) + 64, 1);
+        }
+    }
+}
+
+void
+BucketScheduler::Prefetch() const
+{
+    const std::size_t left = m_now.size();
+    if (left >= FAR)
+    {
+        EventImpl& event = *m_now[left - FAR].impl;
+        if (!(m_now[left - FAR].order & NO_FRAME))
+        {
+            static_cast<Frame&>(event).port->PrefetchSelf();
+        }
+        else if (&typeid(event) == &typeid(FabricPort))
+        {
+            static_cast<FabricPort&>(event).PrefetchQueue();
+        }
+    }
+    if (left >= MIDDLE)
+    {
+        EventImpl& event = *m_now[left - MIDDLE].impl;
+        if (!(m_now[left - MIDDLE].order & NO_FRAME))
+        {
+            auto& frame = static_cast<Frame&>(event);
+            frame.port->Expect(frame);
+        }
+        else if (&typeid(event) == &typeid(FabricPort))
+        {
+            static_cast<FabricPort&>(event).PrefetchHead();
+        }
+    }
+    if (left >= NEAR && !(m_now[left - NEAR].order & NO_FRAME))
+    {
+        auto& frame = static_cast<Frame&>(*m_now[left - NEAR].impl);
+        frame.port->ExpectSoon(frame);
+    }
 }
 
 uint64_t
@@ -223,6 +278,10 @@ BucketScheduler::Advance()
     m_current = FindNext();
     const uint64_t slot = m_current % BUCKETS;
     m_now.swap(m_buckets[slot]);
+    if (m_buckets[slot].capacity() > 0)
+    {
+        m_spare.emplace_back(std::move(m_buckets[slot]));
+    }
     m_occupied[slot / 64] &= ~(uint64_t{1} << slot % 64);
     while (!m_far.empty() && m_far.front().time >> m_shift < m_current + BUCKETS)
     {
@@ -238,6 +297,7 @@ BucketScheduler::Advance()
             Place(entry);
         }
     }
+    PrefetchEvents();
     std::sort(m_now.begin(), m_now.end(), Later());
     m_handed += m_now.size();
 }

@@ -66,6 +66,8 @@ class BucketScheduler : public Scheduler
 
     void Place(const Entry& entry);
     void Advance();
+    void PrefetchEvents() const;
+    void Prefetch() const;
     void Adapt();
     void ChangeWidth(uint32_t shift);
     uint64_t FindNext() const;
@@ -74,7 +76,8 @@ class BucketScheduler : public Scheduler
     uint64_t m_current{0}; // number of the bucket that is being handed out
     uint64_t m_size{0};    // events in all
     Bucket m_now;          // events up to the end of the current bucket, the last one first out
-    std::vector<Bucket> m_buckets;                   // bucket b is at b modulo BUCKETS
+    std::vector<Bucket> m_buckets; // bucket b is at b modulo BUCKETS
+    std::vector<Bucket> m_spare; // empty, with memory, the one used last first: still in the cache
     std::array<uint64_t, BUCKETS / 64> m_occupied{}; // bit s: m_buckets[s] is not empty
     Bucket m_far;                                    // heap of the events beyond the last bucket
     uint64_t m_advances{0}; // buckets handed out since the width was judged

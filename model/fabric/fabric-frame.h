@@ -103,7 +103,7 @@ class alignas(64) Frame : public EventImpl
     uint32_t source{0};            ///< endpoint that sent it
     uint32_t destination{0};       ///< endpoint it goes to
     uint32_t flowHash{0};          ///< hash of the 5-tuple, for ECMP
-    uint16_t ingress{0};           ///< in a switch: index of the port it came in by
+    uint16_t ingress{0};           ///< index of the port it arrives at next, or came in by
     FrameKind kind{FrameKind::IP}; ///< what it is
     uint8_t priority{0};           ///< traffic class, 0 to 7
     Ecn ecn{Ecn::NOT_ECT};         ///< ECN field

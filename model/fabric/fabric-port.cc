@@ -97,31 +97,25 @@ PortCounters::operator+=(const PortCounters& other)
     return *this;
 }
 
-/** The line is free: an event of the port, outlived by no pending call. */
-class FabricPort::LineFree : public EventImpl
-{
-  public:
-    explicit LineFree(FabricPort& port)
-        : m_port(port)
-    {
-    }
-
-  private:
-    void Notify() override
-    {
-        m_port.m_lineFreePending = false;
-        m_port.SendNext(Simulator::Now().GetTimeStep());
-    }
-
-    FabricPort& m_port;
-};
-
 FabricPort::FabricPort(FabricPortOwner& owner, uint32_t nodeId, uint16_t index)
     : m_owner(owner),
-      m_index(index),
       m_nodeId(nodeId),
-      m_lineFreeEvent(Create<LineFree>(*this))
+      m_index(index),
+      m_lineFreePending(false),
+      m_down(false),
+      m_cutThrough(false),
+      m_addsTelemetry(false),
+      m_isTapped(false),
+      m_isImpaired(false),
+      m_isAtBorder(false)
 {
+}
+
+void
+FabricPort::Notify()
+{
+    m_lineFreePending = false;
+    SendNext(Simulator::Now().GetTimeStep());
 }
 
 void
@@ -129,10 +123,12 @@ FabricPort::Connect(FabricPort& peer, uint64_t bitsPerSecond, Time delay)
 {
     NS_ASSERT_MSG(Time::GetResolution() == Time::PS, "the fabric counts in picoseconds");
     m_peer = &peer;
+    m_peerNodeId = peer.m_nodeId;
+    m_peerIndex = peer.m_index;
     m_rate = bitsPerSecond;
     m_picosecondsPerByte = 8e12 / static_cast<double>(bitsPerSecond);
-    m_gap = static_cast<int64_t>(Frame::GAP_BYTES * m_picosecondsPerByte + 0.5);
     m_delay = delay.GetTimeStep();
+    m_reach = m_delay - static_cast<int64_t>(Frame::GAP_BYTES * m_picosecondsPerByte + 0.5);
 }
 
 void
@@ -145,12 +141,14 @@ void
 FabricPort::AddLatency(Time latency)
 {
     m_delay += latency.GetTimeStep();
+    m_reach += latency.GetTimeStep();
 }
 
 void
 FabricPort::AddImpairment(std::shared_ptr<LinkImpairment> impairment)
 {
-    m_down |= impairment->IsDown();
+    m_down = m_down || impairment->IsDown();
+    m_isImpaired = true;
     m_impairments.push_back(std::move(impairment));
 }
 
@@ -158,6 +156,7 @@ void
 FabricPort::RemoveImpairment(const std::shared_ptr<LinkImpairment>& impairment)
 {
     m_impairments.erase(std::find(m_impairments.begin(), m_impairments.end(), impairment));
+    m_isImpaired = !m_impairments.empty();
     m_down = std::any_of(m_impairments.begin(), m_impairments.end(), [](const auto& other) {
         return other->IsDown();
     });
@@ -196,12 +195,14 @@ void
 FabricPort::SetBorder(FrameBorder* border)
 {
     m_border = border;
+    m_isAtBorder = border != nullptr;
 }
 
 void
 FabricPort::SetTap(Tap tap)
 {
-    m_tap = std::make_unique<Tap>(std::move(tap));
+    m_tap = std::move(tap);
+    m_isTapped = true;
 }
 
 void
@@ -272,10 +273,8 @@ void
 FabricPort::ScheduleLineFree(int64_t now)
 {
     m_lineFreePending = true;
-    m_lineFreeEvent->Ref(); // the simulator drops one after the event
-    Simulator::ScheduleWithContext(m_nodeId,
-                                   TimeStep(m_lineFree - now),
-                                   PeekPointer(m_lineFreeEvent));
+    Ref(); // the simulator drops one after the event
+    Simulator::ScheduleWithContext(m_nodeId, TimeStep(m_lineFree - now), this);
 }
 
 void
@@ -352,6 +351,10 @@ FabricPort::Pop(uint8_t priority)
     {
         m_waiting &= ~(1 << priority);
     }
+    else
+    {
+        __builtin_prefetch(queue.head); // it may have waited for long
+    }
     m_owner.queueLengthTrace(m_index, priority, queue.bytes);
     return frame;
 }
@@ -366,9 +369,9 @@ FabricPort::Transmit(Frame* frame, int64_t now)
             counters.transmittedFrames * (Frame::PREAMBLE_BYTES + Frame::GAP_BYTES);
         frame->telemetry->push_back({now, onLine, m_queuedBytes, m_rate});
     }
-    if (m_tap)
+    if (m_isTapped)
     {
-        (*m_tap)(*frame, true);
+        m_tap(*frame, true);
     }
     const int64_t lineTime = GetLineTime(frame->bytes);
     m_lineFree = now + lineTime;
@@ -380,16 +383,19 @@ FabricPort::Transmit(Frame* frame, int64_t now)
         ofPriority.transmittedFrames++;
         ofPriority.transmittedBytes += frame->bytes;
     }
-    const int64_t there = m_cutThrough
-                              ? static_cast<int64_t>(CUT_THROUGH_BYTES * m_picosecondsPerByte + 0.5)
-                              : lineTime - m_gap;
-    if (m_impairments.empty())
+    int64_t arrival = m_lineFree + m_reach;
+    if (m_cutThrough)
     {
-        Launch(frame, now, now + there + m_delay);
+        arrival =
+            now + static_cast<int64_t>(CUT_THROUGH_BYTES * m_picosecondsPerByte + 0.5) + m_delay;
+    }
+    if (m_isImpaired)
+    {
+        Impair(frame, now, arrival);
     }
     else
     {
-        Impair(frame, now, now + there + m_delay);
+        Launch(frame, now, arrival);
     }
 }
 
@@ -421,13 +427,14 @@ void
 FabricPort::Launch(Frame* frame, int64_t now, int64_t arrival)
 {
     frame->port = m_peer;
-    if (m_border)
+    frame->ingress = m_peerIndex;
+    if (m_isAtBorder)
     {
         m_border->Cross(frame, arrival);
         return;
     }
     frame->Ref(); // the simulator drops one after the event
-    Simulator::ScheduleWithContext(m_peer->m_nodeId, TimeStep(arrival - now), frame);
+    Simulator::ScheduleWithContext(m_peerNodeId, TimeStep(arrival - now), frame);
 }
 
 void
@@ -443,9 +450,9 @@ FabricPort::Arrive(Frame* frame)
     }
     counters.receivedFrames++;
     counters.receivedBytes += frame->bytes;
-    if (m_tap)
+    if (m_isTapped)
     {
-        (*m_tap)(*frame, false);
+        m_tap(*frame, false);
     }
     if (frame->kind == FrameKind::PAUSE)
     {

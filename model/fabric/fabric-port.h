@@ -79,6 +79,23 @@ class FabricPortOwner
     virtual void Receive(Frame* frame, FabricPort& port) = 0;
 
     /**
+     * A frame is going to arrive soon: brings into the cache what Receive() is going to need. Not
+     * called for every frame.
+     * @param frame the frame
+     */
+    virtual void Expect([[maybe_unused]] const Frame& frame)
+    {
+    }
+
+    /**
+     * Likewise, but a few events later: what depends on what Expect() has asked for.
+     * @param frame the frame
+     */
+    virtual void ExpectSoon([[maybe_unused]] const Frame& frame)
+    {
+    }
+
+    /**
      * A frame's transmission begins, so it no longer takes buffer space.
      * @param frame the frame; its ECN field may be changed
      * @param port the port that sends it
@@ -133,9 +150,9 @@ struct PriorityCounters
 {
     uint64_t transmittedFrames{0}; ///< frames sent
     uint64_t transmittedBytes{0};  ///< their bytes, without preamble and gap
+    uint64_t peakQueueBytes{0};    ///< most bytes that ever waited
     uint64_t droppedFrames{0};     ///< frames for this port that found no buffer space or route
     uint64_t markedFrames{0};      ///< frames marked congestion experienced on leaving
-    uint64_t peakQueueBytes{0};    ///< most bytes that ever waited
     int64_t pausedTime{0};         ///< how long the peer has paused it, until the last resume, ps
 };
 
@@ -174,11 +191,11 @@ struct PortCounters
  *
  * One end of a full-duplex link: eight queues, a scheduler, and priority flow control.
  *
- * An idle port sends at once and schedules nothing but the arrival at its peer; an event for "line
- * is free" exists only while something waits. Some priorities are strict, the rest share by deficit
- * round robin (PortScheduling).
+ * An idle port sends at once and schedules nothing but the arrival at its peer; only while
+ * something waits is there an event for "line is free", which is the port itself. Some priorities
+ * are strict, the rest share by deficit round robin (PortScheduling).
  */
-class FabricPort
+class alignas(64) FabricPort : public EventImpl
 {
   public:
     /**
@@ -272,6 +289,48 @@ class FabricPort
      */
     void Arrive(Frame* frame);
 
+    /** @param frame that is going to arrive, after a few other events */
+    void Expect(const Frame& frame)
+    {
+        m_owner.Expect(frame);
+    }
+
+    /** @param frame that is going to arrive very soon */
+    void ExpectSoon(const Frame& frame)
+    {
+        m_owner.ExpectSoon(frame);
+    }
+
+    /** Brings into the cache what every frame needs of the port. */
+    void PrefetchSelf() const
+    {
+        __builtin_prefetch(this, 1);
+        __builtin_prefetch(reinterpret_cast<const char*>(this) + 64, 1);
+    }
+
+    /** Brings into the cache the queue that is served next. */
+    void PrefetchQueue() const
+    {
+        __builtin_prefetch(&m_queues[GetNextPriority()], 1);
+        __builtin_prefetch(&counters.byPriority[GetNextPriority()], 1);
+    }
+
+    /** Brings into the cache the frame that is served next. */
+    void PrefetchHead() const
+    {
+        __builtin_prefetch(m_queues[GetNextPriority()].head, 1);
+    }
+
+    /**
+     * Brings into the cache what the sending of a frame needs.
+     * @param priority of the frame
+     */
+    void PrefetchSend(uint8_t priority) const
+    {
+        PrefetchSelf();
+        __builtin_prefetch(&counters.byPriority[priority], 1);
+    }
+
     /** @return line rate, bit/s */
     uint64_t GetRate() const
     {
@@ -345,8 +404,6 @@ class FabricPort
         return m_lineFree;
     }
 
-    PortCounters counters; ///< what went through
-
   private:
     /** A first-in-first-out list through Frame::next. */
     struct Queue
@@ -357,9 +414,13 @@ class FabricPort
         int64_t deficit{0};
     };
 
-    class LineFree;
+    /** @return priority that is served next, most likely */
+    uint8_t GetNextPriority() const
+    {
+        return m_waiting ? 31 - __builtin_clz(m_waiting) : 0;
+    }
 
-    void OnLineFree();
+    void Notify() override; // the line is free
     void ScheduleLineFree(int64_t now);
     void SendNext(int64_t now);
     void Transmit(Frame* frame, int64_t now);
@@ -371,32 +432,43 @@ class FabricPort
     void OnPause(const Frame& frame);
     void OnPauseExpired();
 
+    // What every frame needs comes first, to lie in two cache lines with the counters behind it.
     FabricPortOwner& m_owner;
     FabricPort* m_peer{nullptr};
-    FrameSource* m_source{nullptr};
     int64_t m_lineFree{0};
-    int64_t m_delay{0};
-    int64_t m_gap{0}; // the inter-packet gap, ps
+    int64_t m_reach{0}; // from the end of a frame's line time to its arrival, ps
     double m_picosecondsPerByte{0};
+    uint32_t m_peerNodeId{0};
+    uint16_t m_peerIndex{0};
     uint8_t m_waiting{0}; // bit p: queue p is not empty
     uint8_t m_paused{0};  // bit p: paused by the peer
-    uint8_t m_current{0}; // round robin position
-    bool m_lineFreePending{false};
-    uint16_t m_index;
+
+    FrameSource* m_source{nullptr};
+    Frame* m_pauses{nullptr};  // pause frames that wait for the line, ahead of all
+    uint64_t m_queuedBytes{0}; // of all priorities
     uint32_t m_nodeId;
+    uint16_t m_index;
+    uint8_t m_current{0}; // round robin position
+    bool m_lineFreePending : 1;
+    bool m_down : 1;
+    bool m_cutThrough : 1;
+    bool m_addsTelemetry : 1;
+    bool m_isTapped : 1;
+    bool m_isImpaired : 1;
+    bool m_isAtBorder : 1;
+
+  public:
+    PortCounters counters; ///< what went through
+
+  private:
+    alignas(64) std::array<Queue, PRIORITIES> m_queues;
+    int64_t m_delay{0};
     uint64_t m_rate{0};
-    uint64_t m_queuedBytes{0};      // of all priorities
-    Frame* m_pauses{nullptr};       // pause frames that wait for the line, ahead of all
-    Ptr<EventImpl> m_lineFreeEvent; // one for the life of the port: none is allocated per frame
-    std::array<Queue, PRIORITIES> m_queues;
     std::array<int64_t, PRIORITIES> m_pausedUntil{};
     std::array<int64_t, PRIORITIES> m_pausedSince{};
     EventId m_pauseExpiry;
-    bool m_addsTelemetry{false};
     FrameBorder* m_border{nullptr};
-    std::unique_ptr<Tap> m_tap;
-    bool m_down{false};
-    bool m_cutThrough{false};
+    Tap m_tap;
     std::vector<std::shared_ptr<LinkImpairment>> m_impairments;
 };
 

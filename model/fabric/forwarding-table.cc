@@ -4,9 +4,11 @@
 
 #include "forwarding-table.h"
 
+#include "ns3/abort.h"
 #include "ns3/log.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace ns3::training
 {
@@ -37,14 +39,21 @@ ForwardingTable::Assign(uint32_t destination, const Group& ports)
         m_groupOf.resize(destination + 1, 0);
     }
     // Neighboring destinations mostly share a group, so the latest are looked at first.
-    const auto found = std::find(m_groups.rbegin(), m_groups.rend(), ports);
-    if (found == m_groups.rend())
+    const auto found = std::find_if(m_starts.rbegin(), m_starts.rend(), [&](uint16_t start) {
+        const Ports group(m_groups.data() + start);
+        return std::equal(group.begin(), group.end(), ports.begin(), ports.end());
+    });
+    if (found != m_starts.rend())
     {
-        m_groups.push_back(ports);
-        m_groupOf[destination] = static_cast<uint16_t>(m_groups.size() - 1);
+        m_groupOf[destination] = *found;
         return;
     }
-    m_groupOf[destination] = static_cast<uint16_t>(m_groups.rend() - found - 1);
+    NS_ABORT_MSG_IF(m_groups.size() > std::numeric_limits<uint16_t>::max(),
+                    "more groups of ports than a forwarding table can hold");
+    m_groupOf[destination] = static_cast<uint16_t>(m_groups.size());
+    m_starts.push_back(m_groupOf[destination]);
+    m_groups.push_back(static_cast<uint16_t>(ports.size()));
+    m_groups.insert(m_groups.end(), ports.begin(), ports.end());
 }
 
 } // namespace ns3::training

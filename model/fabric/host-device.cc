@@ -110,7 +110,7 @@ HostDevice::DoDispose()
 {
     m_node = nullptr;
     m_channel = nullptr;
-    m_rdmaReceiver = nullptr;
+    SetRdmaReceiver(nullptr);
     if (m_program)
     {
         m_program->Dispose();
@@ -135,8 +135,7 @@ void
 HostDevice::SetEndpoint(uint32_t endpoint)
 {
     m_endpoint = endpoint;
-    m_port =
-        std::make_unique<FabricPort>(*this, m_node->GetId(), static_cast<uint16_t>(m_interface));
+    m_port = Create<FabricPort>(*this, m_node->GetId(), static_cast<uint16_t>(m_interface));
 }
 
 uint32_t
@@ -165,9 +164,11 @@ HostDevice::SetChannel(Ptr<FabricChannel> channel)
 }
 
 void
-HostDevice::SetRdmaReceiver(std::function<void(Frame*)> receiver)
+HostDevice::SetRdmaReceiver(std::function<void(Frame*)> receiver,
+                            std::function<void(const Frame&)> expect)
 {
     m_rdmaReceiver = std::move(receiver);
+    m_expectRdma = std::move(expect);
 }
 
 bool
@@ -254,6 +255,17 @@ HostDevice::SetReceiveRate(DataRate rate)
         {
             EndTakeIn();
         }
+    }
+}
+
+void
+HostDevice::Expect(const Frame& frame)
+{
+    if (m_expectRdma && frame.kind != FrameKind::IP)
+    {
+        __builtin_prefetch(&frame.payloadBytes); // what switches do not look at
+        __builtin_prefetch(&frame.sourceQp);
+        m_expectRdma(frame);
     }
 }
 

@@ -80,11 +80,16 @@ class HostDevice : public NetDevice, public FabricPortOwner
      */
     void SetReceiveRate(DataRate rate);
 
-    /** @param receiver takes over every RoCE frame that arrives */
-    void SetRdmaReceiver(std::function<void(Frame*)> receiver);
+    /**
+     * @param receiver takes over every RoCE frame that arrives
+     * @param expect is told of many of them a little before, to bring into the cache what they need
+     */
+    void SetRdmaReceiver(std::function<void(Frame*)> receiver,
+                         std::function<void(const Frame&)> expect = nullptr);
 
     // FabricPortOwner
     void Receive(Frame* frame, FabricPort& port) override;
+    void Expect(const Frame& frame) override;
     bool BeginTransmit(Frame& frame, FabricPort& port) override;
 
     // NetDevice
@@ -130,8 +135,9 @@ class HostDevice : public NetDevice, public FabricPortOwner
 
     Ptr<Node> m_node;
     Ptr<FabricChannel> m_channel;
-    std::unique_ptr<FabricPort> m_port;
+    Ptr<FabricPort> m_port;
     std::function<void(Frame*)> m_rdmaReceiver;
+    std::function<void(const Frame&)> m_expectRdma;
     ReceiveCallback m_receive;
     PromiscReceiveCallback m_promiscReceive;
     uint32_t m_endpoint{0};

@@ -191,6 +191,7 @@ ProcessBorder::Unpack(const uint8_t* data, std::size_t size)
         const auto arrival = reader.Next<int64_t>();
         Frame* frame = ReadFrame(reader);
         frame->port = m_ports.at(port - 1);
+        frame->ingress = frame->port->GetIndex();
         NS_ASSERT_MSG(arrival > now, "a frame from another process comes too late");
         frame->Ref(); // the simulator drops one after the event
         Simulator::ScheduleWithContext(frame->port->GetNodeId(),

@@ -92,6 +92,16 @@ class SharedBuffer
     }
 
     /**
+     * Brings into the cache what Admit(), Release() and Decide() need.
+     * @param port ingress port
+     * @param priority traffic class
+     */
+    void Prefetch(uint16_t port, uint8_t priority) const
+    {
+        __builtin_prefetch(m_ingress.data() + port * PRIORITIES + priority, 1);
+    }
+
+    /**
      * @param alpha threshold factor
      * @return bytes of the shared pool that one queue may use now
      */

@@ -222,16 +222,16 @@ SwitchDevice::SetNodeId(uint32_t nodeId)
 FabricPort&
 SwitchDevice::AddPort()
 {
-    m_ports.emplace_back(*this, m_nodeId, static_cast<uint16_t>(m_ports.size()));
-    m_ports.back().EnableTelemetry();
+    m_ports.push_back(Create<FabricPort>(*this, m_nodeId, static_cast<uint16_t>(m_ports.size())));
+    m_ports.back()->EnableTelemetry();
     m_renewing.push_back(false);
-    return m_ports.back();
+    return *m_ports.back();
 }
 
 FabricPort&
 SwitchDevice::GetPort(uint16_t index)
 {
-    return m_ports.at(index);
+    return *m_ports.at(index);
 }
 
 uint16_t
@@ -327,25 +327,25 @@ SwitchDevice::Configure()
         }
     }
     uint64_t fastest = 0;
-    for (const FabricPort& port : m_ports)
+    for (const auto& port : m_ports)
     {
-        fastest = std::max(fastest, port.GetRate());
+        fastest = std::max(fastest, port->GetRate());
     }
     std::vector<uint64_t> headroom;
-    for (const FabricPort& port : m_ports)
+    for (const auto& port : m_ports)
     {
         // A faster line would run dry in the middle of a frame.
-        if (m_cutThrough && port.GetRate() == fastest)
+        if (m_cutThrough && port->GetRate() == fastest)
         {
-            port.GetPeer()->EnableCutThrough();
+            port->GetPeer()->EnableCutThrough();
         }
         // What arrives from the frame that crosses the threshold on: this frame itself, a round
         // trip of the link, the frame that keeps the pause waiting, the frame the sender cannot
         // stop, and its response (802.1Qbb, annex O).
-        const double roundTrip = port.GetPeer()->GetDelay().GetSeconds() +
-                                 port.GetDelay().GetSeconds() + m_pauseResponse.GetSeconds();
+        const double roundTrip = port->GetPeer()->GetDelay().GetSeconds() +
+                                 port->GetDelay().GetSeconds() + m_pauseResponse.GetSeconds();
         headroom.push_back(static_cast<uint64_t>(
-            m_headroomScale * (roundTrip * static_cast<double>(port.GetRate()) / 8 +
+            m_headroomScale * (roundTrip * static_cast<double>(port->GetRate()) / 8 +
                                3 * m_largestFrame + 2 * Frame::MINIMUM_BYTES)));
     }
     SharedBuffer::Configuration configuration;
@@ -438,9 +438,9 @@ void
 SwitchDevice::Restart()
 {
     NS_LOG_FUNCTION(this);
-    for (FabricPort& port : m_ports)
+    for (const auto& port : m_ports)
     {
-        port.Flush();
+        port->Flush();
     }
     Configure();
     m_flowlets.clear();
@@ -459,9 +459,33 @@ SwitchDevice::OfferToPrograms(Frame* frame)
 }
 
 void
-SwitchDevice::Receive(Frame* frame, FabricPort& port)
+SwitchDevice::Expect(const Frame& frame)
 {
-    frame->ingress = port.GetIndex();
+    m_table.Prefetch(frame.destination);
+    m_buffer.Prefetch(frame.ingress, frame.priority);
+}
+
+void
+SwitchDevice::ExpectSoon(const Frame& frame)
+{
+    const ForwardingTable::Ports group = m_table.Get(frame.destination);
+    if (!group.empty() && m_loadBalancing == LoadBalancing::ECMP)
+    {
+        m_ports[ChooseByHash(frame, group)]->PrefetchSend(frame.priority);
+    }
+}
+
+uint16_t
+SwitchDevice::ChooseByHash(const Frame& frame, const ForwardingTable::Ports& group) const
+{
+    const std::size_t size = group.size();
+    return size == 1 ? group[0]
+                     : group[uint64_t{HashFlow(frame.flowHash, m_hashSeed, 0)} * size >> 32];
+}
+
+void
+SwitchDevice::Receive(Frame* frame, FabricPort&)
+{
     if (m_programs.empty() || !OfferToPrograms(frame))
     {
         Forward(frame);
@@ -471,19 +495,19 @@ SwitchDevice::Receive(Frame* frame, FabricPort& port)
 void
 SwitchDevice::Forward(Frame* frame)
 {
-    const ForwardingTable::Group& group = m_table.Get(frame->destination);
+    const ForwardingTable::Ports group = m_table.Get(frame->destination);
     const uint16_t choice = group.empty() ? BY_ROUTE : Choose(*frame, group);
     if (choice == BY_ROUTE)
     {
         NS_LOG_LOGIC("no route to endpoint " << frame->destination);
-        Drop(frame, m_ports[frame->ingress]);
+        Drop(frame, *m_ports[frame->ingress]);
         return;
     }
     SendFrom(frame, choice);
 }
 
 uint16_t
-SwitchDevice::Choose(const Frame& frame, const ForwardingTable::Group& group)
+SwitchDevice::Choose(const Frame& frame, const ForwardingTable::Ports& group)
 {
     const std::size_t size = group.size();
     uint16_t choice = group[0];
@@ -492,14 +516,14 @@ SwitchDevice::Choose(const Frame& frame, const ForwardingTable::Group& group)
         switch (m_loadBalancing)
         {
         case LoadBalancing::ECMP:
-            choice = group[uint64_t{HashFlow(frame.flowHash, m_hashSeed, 0)} * size >> 32];
+            choice = ChooseByHash(frame, group);
             break;
         case LoadBalancing::FLOWLET: {
             const int64_t now = Simulator::Now().GetTimeStep();
             const auto [found, fresh] = m_flowlets.try_emplace(frame.flowHash, Flowlet{now, 0});
             Flowlet& flowlet = found->second;
             if (fresh || now - flowlet.latest > m_flowletGap.GetTimeStep() ||
-                m_ports[flowlet.port].IsDown())
+                m_ports[flowlet.port]->IsDown())
             {
                 flowlet.port = group[m_random->GetInteger(0, static_cast<uint32_t>(size) - 1)];
             }
@@ -512,14 +536,14 @@ SwitchDevice::Choose(const Frame& frame, const ForwardingTable::Group& group)
             break;
         }
     }
-    if (!m_ports[choice].IsDown())
+    if (!m_ports[choice]->IsDown())
     {
         return choice;
     }
     // Until routes are computed anew, the switch next to a dead link knows it and goes around.
     ForwardingTable::Group alive;
     std::copy_if(group.begin(), group.end(), std::back_inserter(alive), [this](uint16_t port) {
-        return !m_ports[port].IsDown();
+        return !m_ports[port]->IsDown();
     });
     return alive.empty()
                ? BY_ROUTE
@@ -529,7 +553,7 @@ SwitchDevice::Choose(const Frame& frame, const ForwardingTable::Group& group)
 void
 SwitchDevice::SendFrom(Frame* frame, uint16_t port)
 {
-    FabricPort& egress = m_ports[port];
+    FabricPort& egress = *m_ports[port];
     if (egress.SendIfIdle(frame))
     {
         return;
@@ -567,7 +591,7 @@ SwitchDevice::ActOn(uint16_t ingress, uint8_t priority)
         break;
     case SharedBuffer::Action::PAUSE:
         NS_LOG_LOGIC("pause port " << ingress << " priority " << +priority);
-        m_ports[ingress].SendPause(1 << priority, LONGEST_PAUSE);
+        m_ports[ingress]->SendPause(1 << priority, LONGEST_PAUSE);
         if (!m_renewing[ingress])
         {
             m_renewing[ingress] = true;
@@ -575,7 +599,7 @@ SwitchDevice::ActOn(uint16_t ingress, uint8_t priority)
         }
         break;
     case SharedBuffer::Action::RESUME:
-        m_ports[ingress].SendPause(1 << priority, 0);
+        m_ports[ingress]->SendPause(1 << priority, 0);
         break;
     }
 }
@@ -583,7 +607,7 @@ SwitchDevice::ActOn(uint16_t ingress, uint8_t priority)
 void
 SwitchDevice::ScheduleRenewal(uint16_t ingress)
 {
-    const double pause = LONGEST_PAUSE * 512.0 / static_cast<double>(m_ports[ingress].GetRate());
+    const double pause = LONGEST_PAUSE * 512.0 / static_cast<double>(m_ports[ingress]->GetRate());
     Simulator::Schedule(Seconds(pause / 2), &SwitchDevice::RenewPauses, this, ingress);
 }
 
@@ -599,7 +623,7 @@ SwitchDevice::RenewPauses(uint16_t ingress)
     if (classes)
     {
         NS_LOG_LOGIC("renew pauses of port " << ingress);
-        m_ports[ingress].SendPause(classes, LONGEST_PAUSE);
+        m_ports[ingress]->SendPause(classes, LONGEST_PAUSE);
         ScheduleRenewal(ingress);
     }
 }

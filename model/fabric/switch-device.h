@@ -16,7 +16,6 @@
 #include "ns3/random-variable-stream.h"
 #include "ns3/traced-callback.h"
 
-#include <deque>
 #include <limits>
 #include <string>
 #include <unordered_map>
@@ -111,6 +110,8 @@ class SwitchDevice : public Object, public FabricPortOwner
 
     // FabricPortOwner
     void Receive(Frame* frame, FabricPort& port) override;
+    void Expect(const Frame& frame) override;
+    void ExpectSoon(const Frame& frame) override;
     bool BeginTransmit(Frame& frame, FabricPort& port) override;
 
     /**
@@ -154,7 +155,8 @@ class SwitchDevice : public Object, public FabricPortOwner
     void SendFrom(Frame* frame, uint16_t port);
     bool OfferToPrograms(Frame* frame);
     void EndRecirculation(Frame* frame);
-    uint16_t Choose(const Frame& frame, const ForwardingTable::Group& group);
+    uint16_t Choose(const Frame& frame, const ForwardingTable::Ports& group);
+    uint16_t ChooseByHash(const Frame& frame, const ForwardingTable::Ports& group) const;
     bool DropsEarly(const Frame& frame, const FabricPort& port);
     static double GetProbability(const FabricPort& port,
                                  uint8_t priority,
@@ -167,8 +169,8 @@ class SwitchDevice : public Object, public FabricPortOwner
     void Mark(Frame& frame, FabricPort& port);
     void Drop(Frame* frame, FabricPort& port);
 
-    std::deque<FabricPort> m_ports; // a deque, because links hold addresses of ports
-    std::vector<bool> m_renewing;   // by port: a renewal of its pauses is scheduled
+    std::vector<Ptr<FabricPort>> m_ports;
+    std::vector<bool> m_renewing; // by port: a renewal of its pauses is scheduled
     ForwardingTable m_table;
     SharedBuffer m_buffer;
     std::vector<Ptr<SwitchProgram>> m_programs;

@@ -82,7 +82,20 @@ class RdmaCongestionControl : public Object
      */
     virtual double GetRate(int64_t now) = 0;
 
-    /** @return most payload bytes that may be unacknowledged; one packet always may be */
+    /**
+     * @return until when the rate that GetRate() has returned last holds if nothing is heard in the
+     *         meantime, ps; 0, if that is not known, to be asked for each packet
+     */
+    virtual int64_t GetRateEnd() const
+    {
+        return 0;
+    }
+
+    /**
+     * Asked for after GetRate(), which follows each of the calls below, and when a message is
+     * posted.
+     * @return most payload bytes that may be unacknowledged; one packet always may be
+     */
     virtual uint64_t GetWindow() const
     {
         return std::numeric_limits<uint64_t>::max();

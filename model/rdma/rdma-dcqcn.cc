@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace ns3::training
 {
@@ -121,6 +122,21 @@ RdmaDcqcn::GetRate(int64_t now)
 {
     Advance(now);
     return m_rate;
+}
+
+int64_t
+RdmaDcqcn::GetRateEnd() const
+{
+    int64_t end = std::numeric_limits<int64_t>::max();
+    if (m_started && m_cnpForDecrease)
+    {
+        end = m_nextDecrease;
+    }
+    if (m_started && m_rate < m_lineRate)
+    {
+        end = std::min(end, m_nextIncrease);
+    }
+    return end;
 }
 
 uint64_t

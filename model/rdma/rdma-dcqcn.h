@@ -34,6 +34,7 @@ class RdmaDcqcn : public RdmaCongestionControl
     Needs GetNeeds() const override;
     void Initialize(const Path& path) override;
     double GetRate(int64_t now) override;
+    int64_t GetRateEnd() const override;
     uint64_t GetWindow() const override;
     void OnAck(const Ack& ack) override;
     void OnCnp(int64_t now) override;

@@ -18,6 +18,19 @@ namespace ns3::training
 NS_LOG_COMPONENT_DEFINE("TrainingRdmaNic");
 NS_OBJECT_ENSURE_REGISTERED(RdmaNic);
 
+namespace
+{
+
+/** @return numbers in sequence for numbers in sequence, as most are, so that they share cache lines
+ */
+std::size_t
+HashNumber(uint32_t number)
+{
+    return number ^ number >> 8 ^ number >> 16;
+}
+
+} // namespace
+
 TypeId
 RdmaNic::GetTypeId()
 {
@@ -179,6 +192,7 @@ RdmaNic::DoDispose()
     m_listener = nullptr;
     m_scheduler.Attach(nullptr, 0);
     m_queuePairs.clear();
+    m_index = {nullptr};
     m_datagramQueuePairs.clear();
     Object::DoDispose();
 }
@@ -189,7 +203,8 @@ RdmaNic::Attach(Ptr<HostDevice> device)
     m_device = device;
     m_scheduler.Attach(&device->GetPort(), m_injectionRate.GetBitRate());
     m_device->GetPort().SetSource(&m_scheduler);
-    m_device->SetRdmaReceiver([this](Frame* frame) { Receive(frame); });
+    m_device->SetRdmaReceiver([this](Frame* frame) { Receive(frame); },
+                              [this](const Frame& frame) { Expect(frame); });
     m_congestionControl.SetTypeId(m_congestionControlType);
     m_recovery = &Registry<LossRecoveryEntry>::Find(m_recoveryName);
     m_postLatency = m_doorbellLatency + m_dmaReadLatency;
@@ -209,6 +224,18 @@ RdmaNic::CreateQueuePair(uint32_t number, uint32_t remoteEndpoint, uint32_t remo
                               m_recovery->make());
     const bool added = m_queuePairs.emplace(number, queuePair).second;
     NS_ABORT_MSG_UNLESS(added, "queue pair " << number << " exists");
+    if (2 * m_queuePairs.size() > m_index.size())
+    {
+        m_index.assign(4 * m_index.size(), nullptr);
+        for (const auto& [other, pointer] : m_queuePairs)
+        {
+            AddToIndex(PeekPointer(pointer));
+        }
+    }
+    else
+    {
+        AddToIndex(PeekPointer(queuePair));
+    }
     return queuePair;
 }
 
@@ -254,6 +281,41 @@ RdmaNic::SendControl(Frame* frame)
 }
 
 void
+RdmaNic::AddToIndex(RdmaQueuePair* queuePair)
+{
+    const std::size_t mask = m_index.size() - 1;
+    std::size_t slot = HashNumber(queuePair->GetNumber()) & mask;
+    while (m_index[slot])
+    {
+        slot = (slot + 1) & mask;
+    }
+    m_index[slot] = queuePair;
+}
+
+RdmaQueuePair*
+RdmaNic::Find(uint32_t number) const
+{
+    const std::size_t mask = m_index.size() - 1;
+    std::size_t slot = HashNumber(number) & mask;
+    while (m_index[slot] && m_index[slot]->GetNumber() != number)
+    {
+        slot = (slot + 1) & mask;
+    }
+    return m_index[slot];
+}
+
+void
+RdmaNic::Expect(const Frame& frame) const
+{
+    // Most likely it is the one in the slot; to be sure would take the wait that this is to save.
+    const std::size_t slot = HashNumber(frame.destinationQp) & (m_index.size() - 1);
+    if (m_index[slot])
+    {
+        m_index[slot]->Expect(frame);
+    }
+}
+
+void
 RdmaNic::Receive(Frame* frame)
 {
     if (frame->kind == FrameKind::ROCE_DATA && IsDatagram(frame->opcode))
@@ -266,10 +328,11 @@ RdmaNic::Receive(Frame* frame)
         Frame::Free(frame);
         return;
     }
-    const auto found = m_queuePairs.find(frame->destinationQp);
-    RdmaQueuePair* queuePair = found != m_queuePairs.end() ? PeekPointer(found->second)
-                               : m_listener                ? m_listener(frame->destinationQp)
-                                                           : nullptr;
+    RdmaQueuePair* queuePair = Find(frame->destinationQp);
+    if (!queuePair && m_listener)
+    {
+        queuePair = m_listener(frame->destinationQp);
+    }
     if (!queuePair)
     {
         NS_LOG_WARN("no queue pair " << frame->destinationQp);

@@ -18,6 +18,7 @@
 #include <functional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace ns3::training
 {
@@ -225,10 +226,16 @@ class RdmaNic : public Object
   private:
     void DoDispose() override;
     void Receive(Frame* frame);
+    void Expect(const Frame& frame) const;
+    RdmaQueuePair* Find(uint32_t number) const;
+    void AddToIndex(RdmaQueuePair* queuePair);
 
     Ptr<HostDevice> m_device;
     RdmaSendScheduler m_scheduler;
     std::unordered_map<uint32_t, Ptr<RdmaQueuePair>> m_queuePairs;
+    // The same by hash of the number, with open addressing, at most half of it in use: one cache
+    // line for a packet, where the nodes of the map would take three.
+    std::vector<RdmaQueuePair*> m_index{nullptr};
     std::unordered_map<uint32_t, Ptr<RdmaDatagramQueuePair>> m_datagramQueuePairs;
     Listener m_listener;
     ObjectFactory m_congestionControl;

@@ -57,14 +57,14 @@ RdmaQueuePair::RdmaQueuePair(RdmaNic& nic,
                              Ptr<RdmaCongestionControl> congestionControl,
                              std::unique_ptr<RdmaLossRecovery> recovery)
     : RdmaSendQueue(number, nic.GetDataPriority()),
+      m_selective(recovery->IsSelective()),
       m_nic(nic),
       m_remote{remoteEndpoint,
                remoteNumber,
                HashFlow(nic.GetEndpoint(), remoteEndpoint, number << 16 ^ remoteNumber)},
+      m_receiver(nic, m_remote, *congestionControl, *recovery, m_counters),
       m_congestionControl(congestionControl),
-      m_recovery(std::move(recovery)),
-      m_selective(m_recovery->IsSelective()),
-      m_receiver(nic, m_remote, *congestionControl, *m_recovery, m_counters)
+      m_recovery(std::move(recovery))
 {
     RdmaCongestionControl::Path path;
     path.lineRate = static_cast<double>(nic.GetLineRate());
@@ -74,6 +74,7 @@ RdmaQueuePair::RdmaQueuePair(RdmaNic& nic,
     m_congestionControl->Initialize(path);
     m_needs = m_congestionControl->GetNeeds();
     m_rate = m_congestionControl->GetRate(Simulator::Now().GetTimeStep());
+    m_windowBytes = m_congestionControl->GetWindow();
 
     uint64_t limit = nic.GetInFlightLimit();
     if (limit == 0)
@@ -200,6 +201,7 @@ RdmaQueuePair::Ring(uint64_t packets)
     if (!m_failed)
     {
         m_readyPsn += packets;
+        m_windowBytes = m_congestionControl->GetWindow();
         m_nic.Schedule(*this);
     }
 }
@@ -214,8 +216,7 @@ RdmaQueuePair::CanSend() const
 bool
 RdmaQueuePair::IsWindowOpen(uint64_t inFlight) const
 {
-    return inFlight < m_mostInFlight &&
-           inFlight * m_nic.GetMtu() < m_congestionControl->GetWindow();
+    return inFlight < m_mostInFlight && inFlight * m_nic.GetMtu() < m_windowBytes;
 }
 
 std::size_t
@@ -317,9 +318,34 @@ RdmaQueuePair::MakeFrame(int64_t now)
     }
     m_lastSendTime = now;
     m_lastBits = 8.0 * (frame->bytes + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES);
-    UpdateRate(now);
+    if (now >= m_rateEnd)
+    {
+        UpdateRate(now);
+    }
     Pace();
     return frame;
+}
+
+void
+RdmaQueuePair::Prefetch() const
+{
+    if (m_cursor < m_requests.size())
+    {
+        __builtin_prefetch(&m_requests[m_cursor]);
+        __builtin_prefetch(&m_requests[m_cursor].withImmediate);
+    }
+}
+
+void
+RdmaQueuePair::Expect(const Frame& frame) const
+{
+    const char* from = frame.kind == FrameKind::ROCE_DATA
+                           ? reinterpret_cast<const char*>(&m_counters)
+                           : reinterpret_cast<const char*>(this);
+    for (std::size_t line = 0; line < 5; line++)
+    {
+        __builtin_prefetch(from + 64 * line, 1);
+    }
 }
 
 void
@@ -333,6 +359,8 @@ void
 RdmaQueuePair::UpdateRate(int64_t now)
 {
     const double rate = m_congestionControl->GetRate(now);
+    m_rateEnd = m_congestionControl->GetRateEnd();
+    m_windowBytes = m_congestionControl->GetWindow();
     if (rate != m_rate)
     {
         m_rate = rate;

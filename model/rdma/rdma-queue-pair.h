@@ -41,7 +41,7 @@ class RdmaNic;
  * the sender when the acknowledgement that covers its last packet has arrived; both in the order of
  * posting.
  */
-class RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public RdmaSendQueue
+class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public RdmaSendQueue
 {
   public:
     /** Called with each complete message. */
@@ -121,9 +121,16 @@ class RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public RdmaSendQueue
      */
     void Receive(Frame* frame);
 
+    /**
+     * Brings into the cache what Receive() is going to need.
+     * @param frame a frame for this queue pair, soon
+     */
+    void Expect(const Frame& frame) const;
+
     // RdmaSendQueue
     bool CanSend() const override;
     Frame* MakeFrame(int64_t now) override;
+    void Prefetch() const override;
 
     /** @return what went through */
     const QueuePairCounters& GetCounters() const;
@@ -164,38 +171,41 @@ class RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public RdmaSendQueue
     bool IsWindowOpen(uint64_t inFlight) const;
     void Fail(const std::string& reason);
 
-    RdmaNic& m_nic;
-    const RdmaRemote m_remote;
-    Ptr<RdmaCongestionControl> m_congestionControl;
-    RdmaCongestionControl::Needs m_needs;
-    std::unique_ptr<RdmaLossRecovery> m_recovery;
-    CompletionHandler m_onCompletion;
-    ErrorHandler m_onError;
-    QueuePairCounters m_counters;
-
+    // What each packet sent needs comes first, to lie together (see Prefetch()).
     // Packet sequence numbers are 64 bit inside; the wire carries the low 24.
-    std::deque<Request> m_requests; // the oldest unacknowledged first
-    std::size_t m_cursor{0};        // request of the next packet
-    uint64_t m_postedPsn{0};        // one past the last packet posted
-    uint64_t m_readyPsn{0};         // one past the last packet that the NIC knows of
     RdmaLossRecovery::Window m_window;
+    uint64_t m_readyPsn{0};   // one past the last packet that the NIC knows of
     uint64_t m_mostInFlight;  // packets
-    uint64_t m_awaitedPsn{0}; // one past the last packet sent that asked for an answer
-    uint64_t m_ackedBytes{0}; // acknowledged since the congestion control was told
+    uint64_t m_windowBytes;   // as last told by the congestion control
     bool m_resends{false};    // a packet is to be sent again, ahead of the next
     bool m_recovering{false}; // loss recovery is to be told of progress
     bool m_selective;
     bool m_failed{false};
-    double m_rate; // bit/s, as last told by the congestion control
+    RdmaCongestionControl::Needs m_needs;
+    uint64_t m_awaitedPsn{0}; // one past the last packet sent that asked for an answer
+    std::size_t m_cursor{0};  // request of the next packet
+    double m_rate;            // bit/s, as last told by the congestion control
+    int64_t m_rateEnd{0};     // until then it holds, ps
     double m_lastBits{0};
     int64_t m_lastSendTime{0}; // of the packet of these bits, ps
     int64_t m_holdUntil{0};    // nothing is sent before, after a refusal, ps
-    uint32_t m_refusals{0};    // without progress since
-    uint32_t m_expiries{0};    // of the timer, likewise
-    int64_t m_progress{0};     // when the timer started, or the last answer came, ps
-    EventId m_timer;
+    RdmaNic& m_nic;
+    const RdmaRemote m_remote;
+    std::deque<Request> m_requests; // the oldest unacknowledged first
 
+    QueuePairCounters m_counters;
     RdmaReceiver m_receiver;
+
+    Ptr<RdmaCongestionControl> m_congestionControl;
+    std::unique_ptr<RdmaLossRecovery> m_recovery;
+    uint64_t m_postedPsn{0};  // one past the last packet posted
+    uint64_t m_ackedBytes{0}; // acknowledged since the congestion control was told
+    uint32_t m_refusals{0};   // without progress since
+    uint32_t m_expiries{0};   // of the timer, likewise
+    int64_t m_progress{0};    // when the timer started, or the last answer came, ps
+    EventId m_timer;
+    CompletionHandler m_onCompletion;
+    ErrorHandler m_onError;
 };
 
 } // namespace ns3::training

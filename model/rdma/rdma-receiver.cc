@@ -22,11 +22,11 @@ RdmaReceiver::RdmaReceiver(RdmaNic& nic,
                            const RdmaCongestionControl& congestionControl,
                            RdmaLossRecovery& recovery,
                            QueuePairCounters& counters)
-    : m_nic(nic),
+    : m_counters(counters),
+      m_nic(nic),
       m_remote(remote),
-      m_congestionControl(congestionControl),
       m_recovery(recovery),
-      m_counters(counters)
+      m_congestionControl(congestionControl)
 {
 }
 

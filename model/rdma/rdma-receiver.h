@@ -92,23 +92,23 @@ class RdmaReceiver
     void SendCnp();
     Frame* MakeControl(FrameKind kind, uint32_t transportBytes) const;
 
-    RdmaNic& m_nic;
-    const RdmaRemote m_remote;
-    const RdmaCongestionControl& m_congestionControl;
-    RdmaLossRecovery& m_recovery;
-    QueuePairCounters& m_counters;
-    MessageHandler m_onMessage;
-
+    // What each packet needs comes first.
     uint64_t m_expectedPsn{0};
     uint64_t m_kept{0};             // packets ahead of a gap
-    uint64_t m_receives{0};         // posted and not taken
+    uint64_t m_offset{0};           // bytes of the message under way that have been accepted
     uint32_t m_acceptedMessages{0}; // whose last packet has been accepted: the MSN
     bool m_countsReceives{false};
     bool m_silent{false}; // what is ahead of the expected packet has been answered
     bool m_marked{false}; // a packet since the last answer was
+    QueuePairCounters& m_counters;
+    RdmaNic& m_nic;
+    const RdmaRemote m_remote;
+    RdmaLossRecovery& m_recovery;
+    const RdmaCongestionControl& m_congestionControl;
+    uint64_t m_receives{0}; // posted and not taken
     int64_t m_nextCnp{0};
     RdmaMessage m_message; // under way
-    uint64_t m_offset{0};  // bytes of it that have been accepted
+    MessageHandler m_onMessage;
 };
 
 /**

@@ -42,6 +42,14 @@ class RdmaSendQueue
      */
     virtual Frame* MakeFrame(int64_t now) = 0;
 
+    /**
+     * Brings into the cache what MakeFrame() is going to need besides the first lines of the
+     * object, which are there already.
+     */
+    virtual void Prefetch() const
+    {
+    }
+
     /** @return earliest time of the next packet, ps */
     int64_t GetNextSendTime() const
     {

@@ -66,6 +66,8 @@ def test_json_keys(job_json, benchmark_json, program_json):
         assert list(row) == read_names("results.rst", "json-rows")
     fabric_json = program_json("fabric-benchmark", "--ranks=2", "--bytes=1000")
     assert list(fabric_json) == read_names("results.rst", "json-fabric-benchmark")
+    for row in fabric_json["comparison"]:
+        assert list(row) == read_names("results.rst", "json-fabric-benchmark-comparison")
     fct_json = program_json("hpcc-fct", "--scale=16", "--warm-up=0", "--duration=10us")
     assert list(fct_json) == read_names("results.rst", "json-hpcc-fct")
     for row in fct_json["rows"]:

@@ -2,6 +2,7 @@
 """The program fabric-benchmark, which has no class in the package."""
 
 import math
+import subprocess
 
 import pytest
 
@@ -30,9 +31,102 @@ def test_one_host_has_nobody_to_send_to(program_json):
     assert program_json("fabric-benchmark", "--ranks=1")["data_packet_hops"] == 0
 
 
+@pytest.mark.parametrize("queue_pairs", [1, 3, 200])
+def test_packets_are_spread_over_queue_pairs(program_json, queue_pairs):
+    """100 full packets and a short one: as many hops, whatever queue pairs they take."""
+    result = program_json(
+        "fabric-benchmark",
+        "--ranks=4",
+        "--bytes=100001",
+        "--mtu=1000",
+        f"--queue-pairs={queue_pairs}",
+        "--ns3::training::RdmaNic::AckInterval=1000",
+    )
+    assert result["data_packet_hops"] == 4 * 2 * 101
+    # The last packet of each queue pair asks for an acknowledgement, the others do not.
+    assert result["ack_packet_hops"] == 4 * 2 * min(queue_pairs, 101)
+
+
+def test_empty_message_is_a_packet(program_json):
+    result = program_json("fabric-benchmark", "--ranks=2", "--bytes=0", "--queue-pairs=3")
+    assert result["data_packet_hops"] == 2 * 2
+
+
+def test_compares_schedulers_and_acks(program_json):
+    result = program_json(
+        "fabric-benchmark",
+        "--ranks=4",
+        "--bytes=64000",
+        "--mtu=1000",
+        "--compare-schedulers",
+        "--compare-acks",
+    )
+    rows = result["comparison"]
+    bucket, heap, map_ = ("ns3::training::BucketScheduler", "ns3::HeapScheduler", "ns3::MapScheduler")
+    assert [(row["scheduler"], row["packets_per_ack"]) for row in rows] == [
+        (scheduler, interval) for interval in (16, 1) for scheduler in (bucket, heap, map_)
+    ]
+    assert [row["default"] for row in rows] == [True] + 5 * [False]
+    assert rows[0]["ratio"] == 1
+    for index, row in enumerate(rows):
+        # The same network, whatever the event list.
+        assert row["data_packet_hops"] == 4 * 2 * 64
+        assert row["ack_packet_hops"] == 4 * 2 * 64 / row["packets_per_ack"]
+        assert row["simulated_time_us"] == rows[index // 3 * 3]["simulated_time_us"]
+        assert row["peak_memory_MiB"] >= row["setup_memory_MiB"] > 0
+        rate = row["data_packet_hops_per_cpu_s"]
+        assert math.isclose(row["ratio"], rate / rows[0]["data_packet_hops_per_cpu_s"])
+    for key in set(rows[0]) - {"scheduler", "packets_per_ack", "default", "ratio"}:
+        assert result[key] == rows[0][key]
+
+
+def test_table_names_the_default(program):
+    process = program("fabric-benchmark", "--ranks=2", "--bytes=1M", "--compare-schedulers")
+    lines = process.stdout.splitlines()
+    assert "(default)" in lines[-3] and "BucketScheduler" in lines[-3]
+    assert "HeapScheduler" in lines[-2] and "MapScheduler" in lines[-1]
+    assert process.stdout.count("(default)") == 1
+
+
+@pytest.mark.parametrize(
+    "option, other",
+    [
+        ("--compare-schedulers", "--SchedulerType=ns3::MapScheduler"),
+        ("--compare-schedulers", "--pcap=x"),
+        ("--compare-acks", "--pcap=x"),
+        ("--queue-pairs=2000000", "--ranks=16"),
+    ],
+)
+def test_options_that_do_not_go_together(program, option, other):
+    process = program("fabric-benchmark", option, other)
+    assert process.returncode == 2
+    assert option in process.stderr and "allowed" in process.stderr
+    assert process.stderr.count("\n") == 1 and process.stdout == ""
+
+
+def test_no_comparison_in_several_processes(build):
+    environment = {**build.get_environment(), "OMPI_COMM_WORLD_SIZE": "2"}
+    process = subprocess.run(
+        [build.get_program("fabric-benchmark"), "--compare-acks"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert process.returncode == 2
+    assert "--compare-acks (allowed in one process only" in process.stderr
+
+
+def test_failure_of_a_compared_run_is_told_once(program):
+    process = program("fabric-benchmark", "--ranks=2", "--bytes=1000", "--loss=1", "--compare-acks")
+    assert process.returncode == 3
+    assert process.stderr.count("\n") == 1 and process.stdout == ""
+
+
 @pytest.mark.parametrize(
     "argument",
-    ["--pattern=ring", "--pattern=incast:0", "--pattern=incast:16", "--workload=W4", "--bytes=-1"],
+    ["--pattern=ring", "--pattern=incast:0", "--pattern=incast:16", "--workload=W4", "--bytes=-1"]
+    + ["--queue-pairs=0", "--queue-pairs=x", "--compare-schedulers=2", "--compare-acks=maybe"],
 )
 def test_refusals(program, argument):
     process = program("fabric-benchmark", argument)
