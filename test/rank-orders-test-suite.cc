@@ -299,13 +299,16 @@ class DisjointRingsTestCase : public TestCase
         CheckServers(3, 5, true);
         CheckServers(2, 3, false);
         CheckServers(1, 4, true);
-        for (const std::string spec : {"mesh:3x3", "bigraph:m=2,n=8", "leaf-spine"})
+        for (const std::string spec : {"mesh:3x3", "bigraph:m=2,n=8", "leaf-spine", "ring:2"})
         {
-            const TopologyGraph topology = Build(spec, 8);
+            const TopologyGraph topology = Build(spec, 2);
             const auto rings = GetDisjointRings(topology);
             NS_TEST_ASSERT_MSG_EQ(rings.size(), 1, spec);
             NS_TEST_EXPECT_MSG_EQ((rings[0] == GetRingOrder(topology)), true, spec);
         }
+        const auto rings = GetDisjointRings(Build("m-ary-n-tree:m=4,n=2"));
+        NS_TEST_ASSERT_MSG_EQ(rings.size(), 1, "tree");
+        NS_TEST_EXPECT_MSG_EQ(rings[0][5], 5, "tree: by number");
     }
 };
 

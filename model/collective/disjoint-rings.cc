@@ -301,9 +301,14 @@ GetDisjointRings(const TopologyGraph& topology)
     {
         rings = GetServerRings(shape.groupSize, topology.hosts / shape.groupSize);
     }
-    if (rings.empty())
+    if (rings.empty() && (!shape.sides.empty() || shape.kind == "bigraph"))
     {
         rings.push_back(GetRingOrder(topology));
+    }
+    else if (rings.empty())
+    {
+        rings.emplace_back(topology.hosts);
+        std::iota(rings[0].begin(), rings[0].end(), 0);
     }
     return rings;
 }

@@ -19,7 +19,8 @@ namespace ns3::training
  * Rings that share no link in one direction, each an order of all hosts: in tori of d dimensions,
  * all sides longer than 2, d Hamiltonian cycles in both directions; in other grids one in both, if
  * there is one; in a full mesh Walecki's cycles in both directions; in rail-optimized servers one
- * through each NIC. Otherwise, or if none is found, that of GetRingOrder().
+ * through each NIC. Otherwise, or if none is found, a single one: in grids and on a BiGraph that of
+ * GetRingOrder(), elsewhere by number, which leaves a switch as rarely as can be.
  *
  * @param topology to be looked at
  * @return at least one ring
