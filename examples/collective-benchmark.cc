@@ -14,6 +14,7 @@
 
 #include <cstdio>
 #include <iostream>
+#include <utility>
 
 using namespace ns3;
 using namespace ns3::training;
@@ -28,8 +29,50 @@ struct BenchmarkOptions
     std::string bytes{"8:64M:x8"};
     std::string payload{"virtual"};
     uint64_t warmup{1};
+    bool printTrees{false};
+    std::string order{"id"};
+    std::string stop{"any"};
     std::string json;
 };
+
+/** @return the algorithm with what --order and --stop say of MULTITREE */
+std::string
+GetAlgorithm(const ProgramOptions& options,
+             const BenchmarkOptions& benchmark,
+             const std::string& algorithm)
+{
+    std::string spec = algorithm;
+    for (const auto& [name, value] :
+         {std::pair("order", benchmark.order), std::pair("stop", benchmark.stop)})
+    {
+        if (options.IsGiven(name))
+        {
+            spec +=
+                (spec.find(':') == std::string::npos ? ":" : ",") + std::string(name) + "=" + value;
+        }
+    }
+    const bool needsTrees =
+        benchmark.printTrees || options.IsGiven("order") || options.IsGiven("stop");
+    if (needsTrees && spec.substr(0, spec.find(':')) != "multitree")
+    {
+        throw ConfigurationError("--print-trees, --order, --stop with --algorithm=" + algorithm +
+                                 " (allowed: multitree)");
+    }
+    return spec;
+}
+
+/** Prints the trees of MULTITREE on one line; without --ranks those of a rank on each host. */
+void
+PrintTrees(const ProgramOptions& options, const ClusterOptions& cluster)
+{
+    const auto ranks = static_cast<uint32_t>(options.IsGiven("ranks") ? cluster.ranks : 1);
+    const auto topology = BuildTopology(cluster.topology, ranks, cluster.rate, cluster.delay);
+    CollectiveRequest request;
+    request.ranks = options.IsGiven("ranks") ? ranks : topology.hosts;
+    request.topology = &topology;
+    CheckRequest(cluster.algorithm, request);
+    std::cout << PlanSpanningTrees(request).Serialize() << std::endl;
+}
 
 JsonValue
 ToJson(const CollectiveMeasurement& row, const std::string& algorithm)
@@ -74,11 +117,30 @@ Benchmark(int argc, char* argv[])
                         benchmark.warmup,
                         0,
                         1000);
+    options.AddBool("print-trees",
+                    "only print the trees of multitree: root:child<parent@step,...;...; without "
+                    "--ranks with a rank on every host",
+                    benchmark.printTrees);
+    options.AddChoice("order",
+                      "multitree: its roots by number, or after the first round by priority",
+                      benchmark.order,
+                      {"id", "sorted"});
+    options.AddChoice("stop",
+                      "multitree: a step ends when the last root adds nothing, or when none of any "
+                      "does",
+                      benchmark.stop,
+                      {"last", "any"});
     options.AddString("json",
                       "file for the results as JSON, or - for standard output",
                       benchmark.json);
     clusterOptions.AddTo(options, "algorithm");
     options.Parse(argc, argv);
+    clusterOptions.algorithm = GetAlgorithm(options, benchmark, clusterOptions.algorithm);
+    if (benchmark.printTrees)
+    {
+        PrintTrees(options, clusterOptions);
+        return 0;
+    }
 
     const CollectiveOperation operation = FindCollectiveOperation(benchmark.operation);
     const std::vector<uint64_t> sizes = ParseSizes("--bytes", benchmark.bytes);

@@ -34,6 +34,21 @@ MakeRequest(CollectiveOperation operation, uint32_t ranks, uint64_t bytes, uint3
     return request;
 }
 
+/** @return whether an algorithm can do what is asked for */
+bool
+Fits(const std::string& algorithm, CollectiveRequest request)
+{
+    try
+    {
+        CheckRequest(algorithm, request);
+        return true;
+    }
+    catch (const ConfigurationError&)
+    {
+        return false;
+    }
+}
+
 /** @return bytes that a rank sends in a schedule */
 uint64_t
 GetSentBytes(const CollectiveSchedule& schedule, uint32_t rank, uint64_t bytes)
@@ -116,6 +131,10 @@ class SchedulesAreRightTest : public TestCase
                     for (uint64_t bytes : {uint64_t{0}, uint64_t{1}, uint64_t{1} << 33})
                     {
                         CollectiveRequest request = MakeRequest(operation, ranks, bytes, ranks / 2);
+                        if (!Fits(name, request))
+                        {
+                            continue; // needs a topology; see the suite of those
+                        }
                         for (request.servers = 1; request.servers <= ranks;
                              request.servers += std::max(1U, ranks / 2))
                         {

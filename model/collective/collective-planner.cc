@@ -55,7 +55,7 @@ CollectivePlanner::Get(CollectiveOperation operation, uint64_t bytes, uint32_t r
     {
         request.segments = entry.segments ? entry.segments(request) : 1;
     }
-    auto& plan = m_plans[{operation, request.root, request.segments}];
+    auto& plan = m_plans[{operation, request.root, request.segments, entry.bySize ? bytes : 0}];
     if (!plan)
     {
         CollectiveSchedule schedule = BuildSchedule(m_algorithm, request);

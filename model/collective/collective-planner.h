@@ -61,8 +61,8 @@ class CollectivePlanner
                                   uint64_t bytes,
                                   uint32_t root) const;
 
-    /// Only the number of segments depends on the size; operation, root, segments.
-    using Key = std::tuple<CollectiveOperation, uint32_t, uint32_t>;
+    /// Operation, root, segments, and bytes if more than the segments depends on them.
+    using Key = std::tuple<CollectiveOperation, uint32_t, uint32_t, uint64_t>;
 
     std::string m_algorithm;
     CollectiveRequest m_request;

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""MULTITREE's trees are those of an independent implementation of the published program.
+
+The hashes are SHA-256 of the trees as --print-trees writes them, made by that implementation. Which
+variants give the same trees is part of it.
+"""
+
+import hashlib
+
+import pytest
+
+TREES = [
+    (
+        "torus:2x2",
+        "ab7b8fb9cee0930860964169245bbd0bfc717f608025a149ad9c22062b897510",
+        ["id last", "sorted last", "id any"],
+    ),
+    (
+        "torus:3x3",
+        "ac588ac30a06d173eefe2c05c16ae1bd93b62baef595c671a50e54cff517c1c2",
+        ["id last", "sorted last", "id any"],
+    ),
+    (
+        "torus:4x4",
+        "f72be481b709e8fd210633ad4ee43c2120e5ed60fe9ad1d05946b29777c7e135",
+        ["id last", "sorted last", "id any"],
+    ),
+    (
+        "mesh:3x3",
+        "c577d22f76c91b74317a39962ad6a0f0d038a4ca5fb425eaf19f5bef24c84b40",
+        ["id last"],
+    ),
+    (
+        "mesh:3x3",
+        "0657b090cc329d15a639cdac7739be52e71829c14e04d3cfa05f8ec0d6b2be41",
+        ["sorted last"],
+    ),
+    (
+        "mesh:3x3",
+        "f3a49b839944715ef3c59c2c5553283f3f21c3bed55139b67ef78a8d956d809f",
+        ["id any"],
+    ),
+    (
+        "mesh:4x4",
+        "c43f450a2015e2d93af6d02f1eb423184dfa12460eb7d6b2eb3f76f4068a1a50",
+        ["id last"],
+    ),
+    (
+        "mesh:4x4",
+        "20b37d18a7770c350be9248c843731a6ecc00a7d7126334f07c9386a57ee2552",
+        ["sorted last"],
+    ),
+    (
+        "mesh:4x4",
+        "cd66d8ce257ca85e4b2a371917d0eeef2412531d66578ea1b5893457cbede477",
+        ["id any"],
+    ),
+    (
+        "two-switch:hosts-per-switch=8",
+        "e7599daf19c2da2641291ea23a127dfbd75251b975a886ce48b77729e31936a4",
+        ["id last", "id any"],
+    ),
+    (
+        "two-switch:hosts-per-switch=8",
+        "fa750cb372f04da1da5a7299e21cfe8e877c9bc1d5cad9feaf5f8f6ea8ecfc79",
+        ["sorted last"],
+    ),
+    (
+        "m-ary-n-tree:m=4,n=2",
+        "e7599daf19c2da2641291ea23a127dfbd75251b975a886ce48b77729e31936a4",
+        ["id last", "id any"],
+    ),
+    (
+        "m-ary-n-tree:m=4,n=2",
+        "feb6d40a51cc2a036f328436e9177a05baff6f43aec84453b4a61e2968b2edc4",
+        ["sorted last"],
+    ),
+    (
+        "bigraph:m=2,n=8",
+        "67846b7ac56c64b3ffd1349be94bd052885daaeaa004607fbd77747e735d26a5",
+        ["id last", "id any"],
+    ),
+    (
+        "bigraph:m=2,n=8",
+        "70a391ac3fdcd4c8bcc669d8c848e72eb6795371329f097f7ed2fcae53e2369b",
+        ["sorted last"],
+    ),
+    (
+        "bigraph:m=4,n=8",
+        "5e0d2535025664174e6c93e65c6237b7768159cce120081a105ead4230f7f3a0",
+        ["id last", "id any"],
+    ),
+    (
+        "bigraph:m=4,n=8",
+        "7a6965954f22afebd8c81ccd2fc7a7d4260366b86097e0a4284ccb537753d8a2",
+        ["sorted last"],
+    ),
+]
+
+
+@pytest.mark.parametrize("topology, digest, variants", TREES)
+def test_trees(program, topology, digest, variants):
+    for variant in variants:
+        order, stop = variant.split()
+        process = program(
+            "collective-benchmark",
+            "--algorithm=multitree",
+            f"--topology={topology}",
+            f"--order={order}",
+            f"--stop={stop}",
+            "--print-trees",
+        )
+        assert process.returncode == 0, process.stderr
+        trees = process.stdout.rstrip("\n")
+        assert hashlib.sha256(trees.encode()).hexdigest() == digest, (topology, variant)
+
+
+def test_keys_are_the_options(program):
+    common = ("collective-benchmark", "--topology=mesh:4x4", "--print-trees")
+    by_option = program(*common, "--algorithm=multitree", "--order=sorted", "--stop=last")
+    by_key = program(*common, "--algorithm=multitree:order=sorted,stop=last")
+    by_default = program(*common, "--algorithm=multitree")
+    assert by_option.stdout == by_key.stdout != by_default.stdout
+
+
+def test_trees_of_some_ranks(program):
+    process = program(
+        "collective-benchmark",
+        "--algorithm=multitree",
+        "--topology=single-switch",
+        "--ranks=3",
+        "--print-trees",
+    )
+    assert process.stdout == "0:1<0@0,2<0@1;1:0<1@0,2<1@2;2:0<2@1,1<2@2\n"
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["--print-trees"], "--algorithm=ring (allowed: multitree)"),
+        (["--algorithm=tacos", "--order=id"], "--algorithm=tacos (allowed: multitree)"),
+        (["--algorithm=multitree:order=id", "--order=id", "--print-trees"], "each once"),
+        (["--algorithm=multitree", "--stop=never"], "(allowed: last, any)"),
+        (
+            ["--algorithm=multitree", "--print-trees", "--topology=torus:2x2", "--ranks=5"],
+            "(allowed: 1 to 4",
+        ),
+    ],
+)
+def test_refused(program, arguments, message):
+    process = program("collective-benchmark", *arguments)
+    assert process.returncode == 2
+    assert message in process.stderr
+    assert process.stdout == ""

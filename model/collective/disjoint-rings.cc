@@ -1,0 +1,316 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "disjoint-rings.h"
+
+#include "rank-orders.h"
+
+#include "ns3/log.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <random>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingDisjointRings");
+
+namespace
+{
+
+using Ring = std::vector<uint32_t>;
+
+/** A torus, each edge of which belongs to one of as many covers as there are dimensions. */
+class TorusCovers
+{
+  public:
+    explicit TorusCovers(const std::vector<uint32_t>& sides)
+        : m_sides(sides)
+    {
+        for (uint32_t side : sides)
+        {
+            m_nodes *= side;
+        }
+        const auto dimensions = static_cast<uint32_t>(sides.size());
+        m_cover.resize(m_nodes * dimensions);
+        for (uint32_t i = 0; i < m_cover.size(); i++)
+        {
+            m_cover[i] = i % dimensions;
+        }
+        for (uint32_t cover = 0; cover < dimensions; cover++)
+        {
+            m_cycles.push_back(CountCycles(cover));
+        }
+    }
+
+    /** @return whether each cover is a single cycle now */
+    bool Search();
+
+    /** @return the cycle of a cover that node 0 is on */
+    Ring GetCycle(uint32_t cover) const;
+
+  private:
+    /** @return the next node along a dimension, up or down */
+    uint32_t GetNeighbor(uint32_t node, uint32_t dimension, bool up) const
+    {
+        uint32_t stride = 1;
+        for (std::size_t i = m_sides.size(); i-- > dimension + 1;)
+        {
+            stride *= m_sides[i];
+        }
+        const uint32_t side = m_sides[dimension];
+        const uint32_t place = node / stride % side;
+        return node + ((place + (up ? 1 : side - 1)) % side) * stride - place * stride;
+    }
+
+    /** @return the cover of the edge that leads up along a dimension */
+    uint32_t& Edge(uint32_t node, uint32_t dimension)
+    {
+        return m_cover[node * m_sides.size() + dimension];
+    }
+
+    /** @return the two neighbors of a node in a cover */
+    std::array<uint32_t, 2> GetNeighbors(uint32_t node, uint32_t cover) const;
+    uint32_t CountCycles(uint32_t cover) const;
+
+    std::vector<uint32_t> m_sides;
+    uint32_t m_nodes{1};
+    std::vector<uint32_t> m_cover;  // per node and dimension, of the edge up
+    std::vector<uint32_t> m_cycles; // per cover, of how many cycles it consists
+};
+
+std::array<uint32_t, 2>
+TorusCovers::GetNeighbors(uint32_t node, uint32_t cover) const
+{
+    std::array<uint32_t, 2> found{};
+    uint32_t count = 0;
+    const auto dimensions = static_cast<uint32_t>(m_sides.size());
+    for (uint32_t dimension = 0; dimension < dimensions; dimension++)
+    {
+        const uint32_t down = GetNeighbor(node, dimension, false);
+        if (m_cover[node * dimensions + dimension] == cover)
+        {
+            found[count++] = GetNeighbor(node, dimension, true);
+        }
+        if (m_cover[down * dimensions + dimension] == cover)
+        {
+            found[count++] = down;
+        }
+    }
+    return found;
+}
+
+Ring
+TorusCovers::GetCycle(uint32_t cover) const
+{
+    Ring ring{0};
+    uint32_t before = 0;
+    uint32_t node = GetNeighbors(0, cover)[0];
+    while (node != 0)
+    {
+        ring.push_back(node);
+        const auto next = GetNeighbors(node, cover);
+        const uint32_t other = next[0] == before ? next[1] : next[0];
+        before = node;
+        node = other;
+    }
+    return ring;
+}
+
+uint32_t
+TorusCovers::CountCycles(uint32_t cover) const
+{
+    std::vector<bool> seen(m_nodes, false);
+    uint32_t cycles = 0;
+    for (uint32_t start = 0; start < m_nodes; start++)
+    {
+        cycles += seen[start] ? 0 : 1;
+        for (uint32_t node = start; !seen[node];)
+        {
+            seen[node] = true;
+            const auto next = GetNeighbors(node, cover);
+            node = seen[next[0]] ? next[1] : next[0];
+        }
+    }
+    return cycles;
+}
+
+bool
+TorusCovers::Search()
+{
+    // An exchange is kept if it does not make the covers fall into more cycles altogether.
+    std::mt19937 random(1);
+    const auto dimensions = static_cast<uint32_t>(m_sides.size());
+    const uint64_t patience = uint64_t{m_nodes} * 1000;
+    uint64_t total = std::accumulate(m_cycles.begin(), m_cycles.end(), uint64_t{0});
+    for (uint64_t i = 0; i < patience && total > dimensions; i++)
+    {
+        const uint32_t node = random() % m_nodes;
+        const uint32_t p = random() % dimensions;
+        const uint32_t q = (p + 1 + random() % (dimensions - 1)) % dimensions;
+        const std::array<uint32_t*, 2> along{&Edge(node, p), &Edge(GetNeighbor(node, q, true), p)};
+        const std::array<uint32_t*, 2> across{&Edge(node, q), &Edge(GetNeighbor(node, p, true), q)};
+        const uint32_t a = *along[0];
+        const uint32_t b = *across[0];
+        if (a == b || *along[1] != a || *across[1] != b)
+        {
+            continue;
+        }
+        const auto paint = [&](uint32_t first, uint32_t second) {
+            *along[0] = *along[1] = first;
+            *across[0] = *across[1] = second;
+        };
+        paint(b, a);
+        const uint32_t cyclesA = CountCycles(a);
+        const uint32_t cyclesB = CountCycles(b);
+        if (cyclesA + cyclesB > m_cycles[a] + m_cycles[b])
+        {
+            paint(a, b);
+            continue;
+        }
+        total -= m_cycles[a] + m_cycles[b] - cyclesA - cyclesB;
+        m_cycles[a] = cyclesA;
+        m_cycles[b] = cyclesB;
+    }
+    return total == dimensions;
+}
+
+/**
+ * Walecki's cycles of a full mesh (Alspach, "The wonderful Walecki construction", 2008): a zigzag
+ * through an even number of nodes, closed over one more, and turned. If one node is left over, it
+ * is put into the edge of each cycle that is a diameter.
+ */
+std::vector<Ring>
+GetFullMeshCycles(uint32_t nodes)
+{
+    const uint32_t half = (nodes - 1) / 2;
+    const uint32_t hub = 2 * half;
+    std::vector<Ring> cycles;
+    for (uint32_t turn = 0; turn < half; turn++)
+    {
+        Ring ring{hub};
+        for (uint32_t i = 0; i < hub; i++)
+        {
+            const uint32_t zigzag = i % 2 == 1 ? (i + 1) / 2 : hub - i / 2;
+            const uint32_t node = (zigzag + turn) % hub;
+            if (nodes % 2 == 0 && i > 0 && (ring.back() + half) % hub == node)
+            {
+                ring.push_back(nodes - 1);
+            }
+            ring.push_back(node);
+        }
+        cycles.push_back(ring);
+    }
+    return cycles;
+}
+
+/**
+ * Ring g of the servers comes in by NIC g and goes out by NIC g + 1, in every second server the
+ * other way around; of an odd number of servers the last one uses NIC g + 2, if there is one.
+ */
+std::vector<Ring>
+GetServerRings(uint32_t gpus, uint32_t servers)
+{
+    std::vector<Ring> rings(gpus);
+    for (uint32_t g = 0; g < gpus; g++)
+    {
+        const auto getEntry = [&](uint32_t server) {
+            const bool isOddOne = server + 1 == servers && servers % 2 == 1 && gpus > 2;
+            return (g + (isOddOne ? 2 : server % 2)) % gpus;
+        };
+        for (uint32_t server = 0; server < servers; server++)
+        {
+            const uint32_t entry = getEntry(server);
+            const uint32_t exit = getEntry((server + 1) % servers);
+            rings[g].push_back(server * gpus + entry);
+            for (uint32_t i = 1; i < gpus; i++)
+            {
+                if ((entry + i) % gpus != exit)
+                {
+                    rings[g].push_back(server * gpus + (entry + i) % gpus);
+                }
+            }
+            if (exit != entry)
+            {
+                rings[g].push_back(server * gpus + exit);
+            }
+        }
+    }
+    return rings;
+}
+
+/** Appends each ring in the other direction. */
+std::vector<Ring>
+WithReverse(std::vector<Ring> rings)
+{
+    const std::size_t count = rings.size();
+    for (std::size_t i = 0; i < count; i++)
+    {
+        rings.emplace_back(rings[i].rbegin(), rings[i].rend());
+    }
+    return rings;
+}
+
+} // namespace
+
+std::vector<Ring>
+FindTorusCycles(const std::vector<uint32_t>& sides)
+{
+    TorusCovers covers(sides);
+    std::vector<Ring> cycles;
+    if (covers.Search())
+    {
+        for (uint32_t i = 0; i < sides.size(); i++)
+        {
+            cycles.push_back(covers.GetCycle(i));
+        }
+    }
+    return cycles;
+}
+
+std::vector<Ring>
+GetDisjointRings(const TopologyGraph& topology)
+{
+    const TopologyShape& shape = topology.shape;
+    std::vector<Ring> rings;
+    if (topology.hosts > 2 && !shape.sides.empty())
+    {
+        std::vector<uint32_t> sides;
+        std::copy_if(shape.sides.begin(),
+                     shape.sides.end(),
+                     std::back_inserter(sides),
+                     [](uint32_t side) { return side > 1; });
+        if (shape.wraps && *std::min_element(sides.begin(), sides.end()) > 2)
+        {
+            rings = WithReverse(FindTorusCycles(sides));
+        }
+        const GridWalk walk = WalkGrid(sides, shape.wraps);
+        if (rings.empty() && walk.closed)
+        {
+            rings = WithReverse({walk.nodes});
+        }
+    }
+    else if (topology.hosts > 2 && shape.kind == "full-mesh")
+    {
+        rings = WithReverse(GetFullMeshCycles(topology.hosts));
+    }
+    else if (shape.kind == "rail-optimized")
+    {
+        rings = GetServerRings(shape.groupSize, topology.hosts / shape.groupSize);
+    }
+    if (rings.empty() && (!shape.sides.empty() || shape.kind == "bigraph"))
+    {
+        rings.push_back(GetRingOrder(topology));
+    }
+    else if (rings.empty())
+    {
+        rings.emplace_back(topology.hosts);
+        std::iota(rings[0].begin(), rings[0].end(), 0);
+    }
+    return rings;
+}
+
+} // namespace ns3::training

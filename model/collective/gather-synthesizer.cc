@@ -1,0 +1,333 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "gather-synthesizer.h"
+
+#include "ns3/configuration-error.h"
+#include "ns3/log.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <queue>
+#include <random>
+#include <tuple>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingGatherSynthesizer");
+
+namespace
+{
+
+constexpr uint32_t NONE = std::numeric_limits<uint32_t>::max();
+
+/** One attempt. */
+class Synthesis
+{
+  public:
+    Synthesis(const SynthesisRequest& request, uint32_t seed);
+
+    /** @return the transfers by start */
+    std::vector<ChunkTransfer> Run();
+
+  private:
+    /** How a node is reached from the target of a transfer, against the direction of its data. */
+    struct Label
+    {
+        uint64_t cost{std::numeric_limits<uint64_t>::max()}; // ps until the chunk would arrive
+        uint64_t latency{0};                                 // ps
+        uint64_t rate{std::numeric_limits<uint64_t>::max()}; // bit/s of the slowest link
+        uint64_t free{std::numeric_limits<uint64_t>::max()}; // bit/s of the fullest link
+        uint32_t link{NONE};                                 // directed, towards the target
+        uint32_t depth{0};                                   // number of links
+    };
+
+    /// The ways in to a rank: the ranks they come from, nearest first.
+    const std::vector<uint32_t>& FindSources(uint32_t target);
+    void Expand(uint32_t node);
+    bool Send(uint32_t chunk, uint32_t target);
+    void Occupy(ChunkTransfer& transfer);
+    void MatchAll();
+
+    uint32_t Draw(std::size_t count)
+    {
+        return static_cast<uint32_t>(m_random() % count);
+    }
+
+    std::vector<bool>::reference Has(uint32_t rank, uint32_t chunk)
+    {
+        return m_has[rank * m_chunks + chunk];
+    }
+
+    const SynthesisRequest& m_request;
+    const TopologyGraph& m_topology;
+    std::mt19937 m_random;
+    uint32_t m_ranks;
+    uint32_t m_chunks;
+    std::vector<std::vector<uint32_t>> m_linksOf; // per node
+    std::vector<uint32_t> m_rankOf;               // per host
+    std::vector<bool> m_hasRanks;                 // per node, whether it is a switch of ranks
+    std::vector<uint64_t> m_free;                 // per directed link, bit/s
+    std::vector<bool> m_has;                      // per rank and chunk
+    std::vector<bool> m_wanted;      // per rank and chunk, neither there nor on its way
+    std::vector<uint32_t> m_lacking; // per rank, number of those
+    uint64_t m_missing{0};           // number of those
+
+    std::vector<ChunkTransfer> m_transfers;
+    using Event = std::pair<uint64_t, uint32_t>; // end, index of the transfer
+    std::priority_queue<Event, std::vector<Event>, std::greater<>> m_ends;
+    uint64_t m_now{0};
+
+    // A search for sources.
+    std::vector<Label> m_labels; // per node
+    std::vector<uint32_t> m_touched;
+    std::priority_queue<Event, std::vector<Event>, std::greater<>> m_queue; // cost, node
+    std::vector<uint32_t> m_sources;
+};
+
+Synthesis::Synthesis(const SynthesisRequest& request, uint32_t seed)
+    : m_request(request),
+      m_topology(request.topology),
+      m_random(seed),
+      m_ranks(static_cast<uint32_t>(request.hosts.size())),
+      m_chunks(m_ranks * request.chunksPerRank),
+      m_linksOf(request.topology.GetLinksOfNodes()),
+      m_rankOf(request.topology.hosts, NONE),
+      m_hasRanks(request.topology.GetNodes(), false),
+      m_has(uint64_t{m_ranks} * m_chunks, false),
+      m_wanted(uint64_t{m_ranks} * m_chunks, true),
+      m_lacking(m_ranks, m_chunks - request.chunksPerRank),
+      m_missing(uint64_t{m_ranks} * (m_chunks - request.chunksPerRank)),
+      m_labels(request.topology.GetNodes())
+{
+    for (uint32_t rank = 0; rank < m_ranks; rank++)
+    {
+        const uint32_t host = request.hosts[rank];
+        m_rankOf[host] = rank;
+        for (uint32_t link : m_linksOf[host])
+        {
+            m_hasRanks[TopologyGraph::GetPeer(m_topology.links[link], host)] = true;
+        }
+        for (uint32_t i = 0; i < request.chunksPerRank; i++)
+        {
+            Has(rank, rank * request.chunksPerRank + i) = true;
+            m_wanted[uint64_t{rank} * m_chunks + rank * request.chunksPerRank + i] = false;
+        }
+    }
+    for (const auto& link : m_topology.links)
+    {
+        m_free.insert(m_free.end(), 2, link.rate.GetBitRate());
+    }
+}
+
+void
+Synthesis::Expand(uint32_t node)
+{
+    const Label from = m_labels[node];
+    // Behind a switch that other ranks are on, those are nearer.
+    const bool isLast = from.depth > 1 && m_hasRanks[node];
+    for (uint32_t index : m_linksOf[node])
+    {
+        const auto& link = m_topology.links[index];
+        const uint32_t next = TopologyGraph::GetPeer(link, node);
+        const uint32_t directed = 2 * index + (next == link.a ? 0 : 1);
+        const bool isHost = next < m_topology.hosts;
+        if (m_free[directed] == 0 || (isHost ? m_rankOf[next] == NONE : isLast))
+        {
+            continue;
+        }
+        Label label;
+        label.latency = from.latency + static_cast<uint64_t>(link.delay.GetPicoSeconds());
+        label.rate = std::min(from.rate, link.rate.GetBitRate());
+        label.free = std::min(from.free, m_free[directed]);
+        label.link = directed;
+        label.depth = from.depth + 1;
+        label.cost = label.latency +
+                     static_cast<uint64_t>(std::ceil(static_cast<double>(m_request.chunkBytes) *
+                                                     8e12 / static_cast<double>(label.rate)));
+        const bool isFull = isHost && label.free < label.rate;
+        if (!isFull && label.cost < m_labels[next].cost)
+        {
+            m_labels[next] = label;
+            m_touched.push_back(next);
+            m_queue.emplace(label.cost, next);
+        }
+    }
+}
+
+const std::vector<uint32_t>&
+Synthesis::FindSources(uint32_t target)
+{
+    for (uint32_t node : m_touched)
+    {
+        m_labels[node] = Label();
+    }
+    m_touched.clear();
+    m_sources.clear();
+    const uint32_t start = m_request.hosts[target];
+    m_labels[start].cost = 0;
+    m_touched.push_back(start);
+    Expand(start);
+    while (!m_queue.empty())
+    {
+        const auto [cost, node] = m_queue.top();
+        m_queue.pop();
+        if (cost != m_labels[node].cost)
+        {
+            continue;
+        }
+        if (node < m_topology.hosts)
+        {
+            m_sources.push_back(m_rankOf[node]);
+        }
+        else
+        {
+            Expand(node);
+        }
+    }
+    return m_sources;
+}
+
+void
+Synthesis::Occupy(ChunkTransfer& transfer)
+{
+    const Label& label = m_labels[m_request.hosts[transfer.source]];
+    transfer.start = m_now;
+    transfer.end = m_now + label.cost;
+    for (uint32_t node = m_request.hosts[transfer.source];
+         node != m_request.hosts[transfer.target];)
+    {
+        const uint32_t directed = m_labels[node].link;
+        const auto& link = m_topology.links[directed / 2];
+        m_free[directed] -= label.rate;
+        transfer.links.push_back(directed);
+        node = directed % 2 == 0 ? link.b : link.a;
+    }
+}
+
+bool
+Synthesis::Send(uint32_t chunk, uint32_t target)
+{
+    const auto& sources = FindSources(target);
+    uint32_t source = NONE;
+    uint32_t ties = 0;
+    uint64_t best = std::numeric_limits<uint64_t>::max();
+    for (uint32_t rank : sources)
+    {
+        const uint64_t cost = m_labels[m_request.hosts[rank]].cost;
+        if (cost > best)
+        {
+            break;
+        }
+        if (Has(rank, chunk) && Draw(++ties) == 0)
+        {
+            source = rank;
+            best = cost;
+        }
+    }
+    if (source != NONE)
+    {
+        ChunkTransfer transfer{chunk, source, target, 0, 0, {}};
+        Occupy(transfer);
+        m_ends.emplace(transfer.end, static_cast<uint32_t>(m_transfers.size()));
+        m_transfers.push_back(std::move(transfer));
+        m_wanted[uint64_t{target} * m_chunks + chunk] = false;
+        m_lacking[target]--;
+        m_missing--;
+    }
+    return !sources.empty();
+}
+
+void
+Synthesis::MatchAll()
+{
+    std::vector<std::pair<uint32_t, uint32_t>> pairs; // chunk, target
+    for (uint32_t target = 0; target < m_ranks; target++)
+    {
+        if (m_lacking[target] == 0)
+        {
+            continue;
+        }
+        const auto& sources = FindSources(target);
+        for (uint32_t chunk = 0; chunk < m_chunks; chunk++)
+        {
+            const auto has = [&](uint32_t rank) { return Has(rank, chunk); };
+            if (m_wanted[uint64_t{target} * m_chunks + chunk] &&
+                std::any_of(sources.begin(), sources.end(), has))
+            {
+                pairs.emplace_back(chunk, target);
+            }
+        }
+    }
+    for (std::size_t i = pairs.size(); i > 1; i--)
+    {
+        std::swap(pairs[i - 1], pairs[Draw(i)]);
+    }
+    std::vector<bool> isClosed(m_ranks, false); // targets that no free way leads to
+    for (const auto& [chunk, target] : pairs)
+    {
+        isClosed[target] = isClosed[target] || !Send(chunk, target);
+    }
+}
+
+std::vector<ChunkTransfer>
+Synthesis::Run()
+{
+    while (m_missing > 0)
+    {
+        MatchAll();
+        if (m_ends.empty())
+        {
+            throw ConfigurationError(
+                "tacos: not all ranks can be reached (allowed: topologies that join all ranks)");
+        }
+        m_now = m_ends.top().first;
+        while (!m_ends.empty() && m_ends.top().first == m_now)
+        {
+            const ChunkTransfer& transfer = m_transfers[m_ends.top().second];
+            m_ends.pop();
+            Has(transfer.target, transfer.chunk) = true;
+            uint64_t rate = std::numeric_limits<uint64_t>::max();
+            for (uint32_t directed : transfer.links)
+            {
+                rate = std::min(rate, m_topology.links[directed / 2].rate.GetBitRate());
+            }
+            for (uint32_t directed : transfer.links)
+            {
+                m_free[directed] += rate;
+            }
+        }
+    }
+    return std::move(m_transfers);
+}
+
+} // namespace
+
+std::vector<ChunkTransfer>
+SynthesizeAllGather(const SynthesisRequest& request)
+{
+    const auto getEnd = [](const std::vector<ChunkTransfer>& transfers) {
+        uint64_t end = 0;
+        for (const auto& transfer : transfers)
+        {
+            end = std::max(end, transfer.end);
+        }
+        return end;
+    };
+    std::vector<ChunkTransfer> best;
+    for (uint32_t run = 0; run < request.runs; run++)
+    {
+        auto transfers = Synthesis(request, request.seed + run).Run();
+        if (run == 0 || getEnd(transfers) < getEnd(best))
+        {
+            best = std::move(transfers);
+        }
+    }
+    return best;
+}
+
+} // namespace ns3::training

@@ -1,0 +1,310 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+/**
+ * @file
+ * @ingroup distributed-training-collective
+ *
+ * All-reduce level by level of the topology (RankPlacement::GetCoordinates()), every phase a ring.
+ *
+ * variant=scatter: reduce-scatter within each server, then among the ranks of the same number in
+ * all servers, each of which has its part only; then all-gathers backwards (Cho, Finkler, Serrano,
+ * Kung and Hunter, "BlueConnect: decomposing all-reduce for deep learning on heterogeneous network
+ * hierarchy", 2019). In a grid the levels are its dimensions, from the last to the first.
+ *
+ * variant=leader: a pipelined chain to the first rank of each server, a ring among those, and a
+ * chain back. More volume between servers, but each has one flow only, and they may differ in size.
+ */
+
+#include "collective-phases.h"
+#include "rank-placement.h"
+
+#include "ns3/log.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingHierarchicalCollective");
+
+namespace
+{
+
+using Kind = ScheduleAction::Kind;
+using Operation = CollectiveOperation;
+using Place = std::vector<uint32_t>;
+
+/// Least number of parts that a chain is cut into, so that its ranks work at the same time.
+constexpr uint32_t LEAST_PARTS = 8;
+
+/** @return the places of all ranks, on each level numbered from 0 without gaps */
+std::vector<Place>
+GetPlaces(const CollectiveRequest& request)
+{
+    auto places = RankPlacement(request).GetCoordinates();
+    for (std::size_t level = 0; level < places.front().size(); level++)
+    {
+        std::map<uint32_t, uint32_t> numbers;
+        for (const Place& place : places)
+        {
+            numbers[place[level]] = 0;
+        }
+        uint32_t next = 0;
+        for (auto& [value, number] : numbers)
+        {
+            number = next++;
+        }
+        for (Place& place : places)
+        {
+            place[level] = numbers[place[level]];
+        }
+    }
+    return places;
+}
+
+/** @return how many places there are on each level */
+std::vector<uint32_t>
+GetSizes(const std::vector<Place>& places)
+{
+    std::vector<uint32_t> sizes(places.front().size(), 0);
+    for (const Place& place : places)
+    {
+        for (std::size_t level = 0; level < sizes.size(); level++)
+        {
+            sizes[level] = std::max(sizes[level], place[level] + 1);
+        }
+    }
+    return sizes;
+}
+
+void
+CheckHierarchical(const CollectiveRequest& request)
+{
+    if (request.Get("variant") == "leader")
+    {
+        if (request.operation != Operation::ALL_REDUCE)
+        {
+            throw ConfigurationError("hierarchical:variant=leader has no " +
+                                     GetName(request.operation) + " (allowed: all-reduce)");
+        }
+        return;
+    }
+    uint64_t product = 1;
+    std::string sizes;
+    for (uint32_t size : GetSizes(GetPlaces(request)))
+    {
+        product *= size;
+        sizes += (sizes.empty() ? "" : " x ") + std::to_string(size);
+    }
+    if (product != request.ranks)
+    {
+        throw ConfigurationError("hierarchical: " + std::to_string(request.ranks) + " ranks in " +
+                                 sizes + " places (allowed: a rank in each; or variant=leader)");
+    }
+}
+
+/** Builds variant=scatter. */
+class LevelRings
+{
+  public:
+    LevelRings(const CollectiveRequest& request, CollectiveSchedule& schedule)
+        : m_schedule(schedule),
+          m_places(GetPlaces(request)),
+          m_sizes(GetSizes(m_places)),
+          m_chunks(request.ranks)
+    {
+        for (uint32_t rank = 0; rank < request.ranks; rank++)
+        {
+            // In an all-reduce any part is as good as another: those that travel together first
+            // have numbers in a row.
+            uint32_t number = 0;
+            for (std::size_t level = m_sizes.size(); level-- > 0;)
+            {
+                number = number * m_sizes[level] + m_places[rank][level];
+            }
+            m_chunks[rank] = request.operation == Operation::ALL_REDUCE ? number : rank;
+        }
+    }
+
+    /**
+     * Appends a ring in each group of ranks that differ on one level.
+     * @param level the level; those behind it have been scattered over
+     * @param step the first
+     * @param gather all-gather or reduce-scatter
+     * @return step behind the last
+     */
+    uint32_t Add(std::size_t level, uint32_t step, bool gather)
+    {
+        std::map<Place, std::vector<uint32_t>> groups;
+        // What ranks of the same places behind this level own together.
+        std::map<Place, std::vector<uint32_t>> chunks;
+        for (uint32_t rank = 0; rank < m_places.size(); rank++)
+        {
+            Place others = m_places[rank];
+            others.erase(others.begin() + static_cast<std::ptrdiff_t>(level));
+            groups[others].push_back(rank);
+            chunks[GetTail(rank, level)].push_back(m_chunks[rank]);
+        }
+        uint32_t end = step;
+        for (auto& [others, ranks] : groups)
+        {
+            std::sort(ranks.begin(), ranks.end(), [&](uint32_t a, uint32_t b) {
+                return m_places[a][level] < m_places[b][level];
+            });
+            PhaseGroup group;
+            group.ranks = ranks;
+            for (uint32_t rank : ranks)
+            {
+                group.parts.push_back(MakeList(chunks[GetTail(rank, level)]));
+            }
+            end = gather ? AddRingAllGather(m_schedule, group, step)
+                         : AddRingReduceScatter(m_schedule, group, step);
+        }
+        return end;
+    }
+
+    /** @return number of levels */
+    std::size_t GetLevels() const
+    {
+        return m_sizes.size();
+    }
+
+  private:
+    Place GetTail(uint32_t rank, std::size_t level) const
+    {
+        const Place& place = m_places[rank];
+        return {place.begin() + static_cast<std::ptrdiff_t>(level), place.end()};
+    }
+
+    static ChunkList MakeList(std::vector<uint32_t>& chunks)
+    {
+        std::sort(chunks.begin(), chunks.end());
+        std::vector<ChunkRun> runs;
+        for (uint32_t chunk : chunks)
+        {
+            if (!runs.empty() && runs.back().first + runs.back().count == chunk)
+            {
+                runs.back().count++;
+            }
+            else
+            {
+                runs.push_back({chunk, 1});
+            }
+        }
+        return runs;
+    }
+
+    CollectiveSchedule& m_schedule;
+    std::vector<Place> m_places;
+    std::vector<uint32_t> m_sizes;
+    std::vector<uint32_t> m_chunks; // per rank, the one it ends with
+};
+
+/** Appends one hop of the chain of each group for each chunk. */
+uint32_t
+AddChains(const std::vector<std::vector<uint32_t>>& groups,
+          bool up,
+          uint32_t step,
+          CollectiveSchedule& schedule)
+{
+    uint32_t end = step;
+    for (const auto& ranks : groups)
+    {
+        const auto hops = static_cast<uint32_t>(ranks.size() - 1);
+        for (uint32_t hop = 0; hop < hops; hop++)
+        {
+            const uint32_t from = up ? ranks[hops - hop] : ranks[hop];
+            const uint32_t to = up ? ranks[hops - hop - 1] : ranks[hop + 1];
+            for (uint32_t chunk = 0; chunk < schedule.chunks; chunk++)
+            {
+                schedule.Add(from, Kind::SEND, to, chunk, step + hop + chunk);
+                schedule.Add(to,
+                             up ? Kind::RECEIVE_REDUCE : Kind::RECEIVE,
+                             from,
+                             chunk,
+                             step + hop + chunk);
+            }
+        }
+        end = std::max(end, hops > 0 ? step + hops - 1 + schedule.chunks : step);
+    }
+    return end;
+}
+
+void
+BuildLeaders(const CollectiveRequest& request, CollectiveSchedule& schedule)
+{
+    const auto places = GetPlaces(request);
+    std::map<Place, std::vector<uint32_t>> byPlace;
+    for (uint32_t rank = 0; rank < request.ranks; rank++)
+    {
+        byPlace[{places[rank].begin(), places[rank].end() - 1}].push_back(rank);
+    }
+    std::vector<std::vector<uint32_t>> groups;
+    for (const auto& [place, ranks] : byPlace)
+    {
+        groups.push_back(ranks);
+    }
+    const auto count = static_cast<uint32_t>(groups.size());
+    const uint32_t part = (LEAST_PARTS + count - 1) / count;
+    schedule.chunks = count * part;
+    PhaseGroup leaders;
+    for (uint32_t i = 0; i < count; i++)
+    {
+        leaders.ranks.push_back(groups[i].front());
+        leaders.parts.emplace_back(ChunkRun{i * part, part});
+    }
+    uint32_t step = AddChains(groups, true, 0, schedule);
+    if (count > 1)
+    {
+        step = AddRingReduceScatter(schedule, leaders, step);
+        step = AddRingAllGather(schedule, leaders, step);
+    }
+    AddChains(groups, false, step, schedule);
+}
+
+void
+BuildHierarchical(const CollectiveRequest& request, CollectiveSchedule& schedule)
+{
+    if (request.Get("variant") == "leader")
+    {
+        BuildLeaders(request, schedule);
+        return;
+    }
+    LevelRings rings(request, schedule);
+    uint32_t step = 0;
+    if (request.operation != Operation::ALL_GATHER)
+    {
+        for (std::size_t level = rings.GetLevels(); level-- > 0;)
+        {
+            step = rings.Add(level, step, false);
+        }
+    }
+    if (request.operation != Operation::REDUCE_SCATTER)
+    {
+        for (std::size_t level = 0; level < rings.GetLevels(); level++)
+        {
+            step = rings.Add(level, step, true);
+        }
+    }
+}
+
+const Registry<CollectiveAlgorithm>::Entry g_hierarchical(
+    "hierarchical",
+    {"level by level: within servers, leaves or the dimensions of a grid, then between them",
+     {Operation::ALL_REDUCE, Operation::REDUCE_SCATTER, Operation::ALL_GATHER},
+     &BuildHierarchical,
+     &CheckHierarchical,
+     nullptr,
+     {{"variant",
+       {"scatter: reduce-scatters, then all-gathers; leader: the first rank of each server does "
+        "what is between them",
+        "scatter",
+        {"scatter", "leader"}}}}});
+
+} // namespace
+
+} // namespace ns3::training

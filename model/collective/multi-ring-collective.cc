@@ -1,0 +1,88 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+/**
+ * @file
+ * @ingroup distributed-training-collective
+ *
+ * Rings along the links of the topology, as many as share no link in one direction, each with its
+ * part of the vector: see GetDisjointRings(). With rings=1 the ring of GetRingOrder(), that of the
+ * MULTITREE paper's comparison.
+ */
+
+#include "collective-phases.h"
+#include "disjoint-rings.h"
+#include "rank-orders.h"
+#include "rank-placement.h"
+
+#include "ns3/log.h"
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingMultiRingCollective");
+
+namespace
+{
+
+using Operation = CollectiveOperation;
+
+/// Most rings that a user may ask for.
+constexpr uint64_t MOST_RINGS = 1000;
+
+std::vector<PhaseGroup>
+MakeRings(const CollectiveRequest& request, CollectiveSchedule& schedule)
+{
+    const RankPlacement placement(request);
+    const uint64_t limit = request.GetNumber("rings");
+    std::vector<std::vector<uint32_t>> orders{GetRingOrder(placement.GetTopology())};
+    if (limit != 1)
+    {
+        orders = GetDisjointRings(placement.GetTopology());
+        orders.resize(limit == 0 ? orders.size() : std::min<uint64_t>(limit, orders.size()));
+    }
+    const auto count = static_cast<uint32_t>(orders.size());
+    schedule.chunks = request.ranks * count;
+    std::vector<PhaseGroup> rings(count);
+    for (uint32_t ring = 0; ring < count; ring++)
+    {
+        rings[ring].ranks = placement.GetRanks(orders[ring]);
+        for (uint32_t rank : rings[ring].ranks)
+        {
+            rings[ring].parts.emplace_back(rank * count + ring);
+        }
+    }
+    return rings;
+}
+
+void
+BuildMultiRing(const CollectiveRequest& request, CollectiveSchedule& schedule)
+{
+    const auto rings = MakeRings(request, schedule);
+    for (uint32_t ring = 0; ring < rings.size(); ring++)
+    {
+        uint32_t step = 0;
+        if (request.operation != Operation::ALL_GATHER)
+        {
+            step = AddRingReduceScatter(schedule, rings[ring], step, ring);
+        }
+        if (request.operation != Operation::REDUCE_SCATTER)
+        {
+            AddRingAllGather(schedule, rings[ring], step, ring);
+        }
+    }
+}
+
+const Registry<CollectiveAlgorithm>::Entry g_multiRing(
+    "multi-ring",
+    {"rings along the links of the topology, each with its part of the vector",
+     {Operation::ALL_REDUCE, Operation::REDUCE_SCATTER, Operation::ALL_GATHER},
+     &BuildMultiRing,
+     nullptr,
+     nullptr,
+     {{"rings", {"how many; 0: as many as share no link", "0", {}, 0, MOST_RINGS}}}});
+
+} // namespace
+
+} // namespace ns3::training

@@ -1,0 +1,112 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "rank-placement.h"
+
+#include "ns3/log.h"
+
+#include <limits>
+#include <map>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingRankPlacement");
+
+RankPlacement::RankPlacement(const CollectiveRequest& request)
+    : m_topology(request.topology)
+{
+    for (uint32_t rank = 0; rank < request.ranks; rank++)
+    {
+        m_hosts.push_back(request.GetHost(rank));
+    }
+    if (!m_topology)
+    {
+        m_topology = &m_switch;
+        m_switch.hosts = request.ranks;
+        m_switch.switches = 1;
+        m_switch.shape.kind = "single-switch";
+        m_hosts.clear();
+        for (uint32_t rank = 0; rank < request.ranks; rank++)
+        {
+            m_hosts.push_back(rank);
+            m_switch.links.push_back({rank, request.ranks, DataRate("100Gbps"), Time(0)});
+        }
+    }
+}
+
+const TopologyGraph&
+RankPlacement::GetTopology() const
+{
+    return *m_topology;
+}
+
+const std::vector<uint32_t>&
+RankPlacement::GetHosts() const
+{
+    return m_hosts;
+}
+
+bool
+RankPlacement::IsFull() const
+{
+    return m_hosts.size() == m_topology->hosts;
+}
+
+std::vector<uint32_t>
+RankPlacement::GetRanks(const std::vector<uint32_t>& hosts) const
+{
+    constexpr uint32_t NONE = std::numeric_limits<uint32_t>::max();
+    std::vector<uint32_t> rankOf(m_topology->hosts, NONE);
+    for (uint32_t rank = 0; rank < m_hosts.size(); rank++)
+    {
+        rankOf[m_hosts[rank]] = rank;
+    }
+    std::vector<uint32_t> ranks;
+    for (uint32_t host : hosts)
+    {
+        if (rankOf[host] != NONE)
+        {
+            ranks.push_back(rankOf[host]);
+        }
+    }
+    return ranks;
+}
+
+std::vector<std::vector<uint32_t>>
+RankPlacement::GetCoordinates() const
+{
+    const TopologyShape& shape = m_topology->shape;
+    const auto switches = m_topology->GetSwitchesOfHosts();
+    std::map<uint32_t, uint32_t> onSwitch; // per switch, ranks so far
+    std::vector<std::vector<uint32_t>> all;
+    for (uint32_t host : m_hosts)
+    {
+        std::vector<uint32_t> place;
+        if (!shape.sides.empty())
+        {
+            uint32_t rest = host;
+            for (auto side = shape.sides.rbegin(); side != shape.sides.rend(); ++side)
+            {
+                if (*side > 1)
+                {
+                    place.insert(place.begin(), rest % *side);
+                }
+                rest /= *side;
+            }
+        }
+        else if (shape.groupSize > 1)
+        {
+            place = {host / shape.groupSize, host % shape.groupSize};
+        }
+        else
+        {
+            place = {switches[host], onSwitch[switches[host]]++};
+        }
+        all.push_back(place);
+    }
+    return all;
+}
+
+} // namespace ns3::training

@@ -1,0 +1,588 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "ns3/chunk-layout.h"
+#include "ns3/collective-algorithm.h"
+#include "ns3/collective-measurement.h"
+#include "ns3/collective-planner.h"
+#include "ns3/configuration-error.h"
+#include "ns3/multitree-collective.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/schedule-verifier.h"
+#include "ns3/simulator.h"
+#include "ns3/test.h"
+#include "ns3/time-resolution.h"
+#include "ns3/topology-builder.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+/**
+ * @ingroup distributed-training-tests
+ * @defgroup distributed-training-topology-collective-tests Tests of algorithms made for a topology
+ */
+
+using namespace ns3;
+using namespace ns3::training;
+
+namespace
+{
+
+using Kind = ScheduleAction::Kind;
+using Operation = CollectiveOperation;
+
+/// Of each vector: a multiple of four times every number of chunks here.
+constexpr uint64_t BYTES = 4ULL * 64 * 9 * 25 * 49 * 11;
+
+/**
+ * @ingroup distributed-training-topology-collective-tests
+ * A topology and the schedule of an algorithm on it.
+ */
+struct Planned
+{
+    /**
+     * @param spec of the topology
+     * @param algorithm with its keys
+     * @param operation what to do
+     * @param hosts of the ranks; empty: all
+     */
+    Planned(const std::string& spec,
+            const std::string& algorithm,
+            Operation operation = Operation::ALL_REDUCE,
+            std::vector<uint32_t> hosts = {})
+    {
+        UsePicoseconds();
+        topology = BuildTopology(spec, 2, DataRate("128Gbps"), NanoSeconds(150));
+        if (hosts.empty())
+        {
+            hosts.resize(topology.hosts);
+            std::iota(hosts.begin(), hosts.end(), 0);
+        }
+        request.operation = operation;
+        request.ranks = static_cast<uint32_t>(hosts.size());
+        request.bytes = BYTES;
+        request.topology = &topology;
+        request.hosts = hosts;
+        schedule = BuildSchedule(algorithm, request);
+    }
+
+    Planned(const Planned&) = delete;
+
+    /** @return bytes each rank sends */
+    std::vector<uint64_t> GetSent() const
+    {
+        const ChunkLayout layout(schedule, BYTES);
+        std::vector<uint64_t> sent(request.ranks, 0);
+        for (uint32_t rank = 0; rank < request.ranks; rank++)
+        {
+            for (uint32_t i = 0; i < schedule.GetActions(rank); i++)
+            {
+                const ScheduleAction action = schedule.Get(rank, i);
+                sent[rank] += action.kind == Kind::SEND ? layout.GetBytes(action) : 0;
+            }
+        }
+        return sent;
+    }
+
+    TopologyGraph topology;      ///< where the ranks are
+    CollectiveRequest request;   ///< what was asked for
+    CollectiveSchedule schedule; ///< what came out
+};
+
+} // namespace
+
+/**
+ * @ingroup distributed-training-topology-collective-tests
+ * Schedules are right, and as long and of as many bytes as the closed forms say.
+ */
+class TopologySchedulesTestCase : public TestCase
+{
+  public:
+    TopologySchedulesTestCase()
+        : TestCase("schedules made for a topology: proofs, steps, bytes")
+    {
+    }
+
+  private:
+    void Check(const std::string& spec, const std::string& algorithm)
+    {
+        // 2 (N - 1) S for all ranks together is the least there can be.
+        for (Operation operation :
+             {Operation::ALL_REDUCE, Operation::REDUCE_SCATTER, Operation::ALL_GATHER})
+        {
+            const std::string what =
+                algorithm + " on " + spec + ", " + training::GetName(operation);
+            const Planned planned(spec, algorithm, operation);
+            NS_TEST_EXPECT_MSG_EQ(VerifySchedule(planned.schedule), "", what);
+            const auto sent = planned.GetSent();
+            NS_TEST_EXPECT_MSG_EQ(std::accumulate(sent.begin(), sent.end(), uint64_t{0}),
+                                  (operation == Operation::ALL_REDUCE ? 2 : 1) *
+                                      (planned.request.ranks - 1) * BYTES,
+                                  what << ": bytes");
+        }
+        // Ranks in another order and not on all hosts.
+        if (algorithm != "hdrm" && algorithm != "hierarchical")
+        {
+            const std::vector<uint32_t> hosts{7, 2, 0, 5, 3, 1, 4};
+            const Planned planned(spec, algorithm, Operation::ALL_REDUCE, hosts);
+            NS_TEST_EXPECT_MSG_EQ(VerifySchedule(planned.schedule),
+                                  "",
+                                  algorithm << " on " << spec);
+        }
+    }
+
+    void ExpectSteps(const std::string& spec, const std::string& algorithm, uint32_t steps)
+    {
+        NS_TEST_EXPECT_MSG_EQ(Planned(spec, algorithm).schedule.GetSteps(),
+                              steps,
+                              algorithm << " on " << spec << ": steps");
+    }
+
+    void DoRun() override
+    {
+        for (const std::string spec : {"torus:4x4",
+                                       "torus:3x5",
+                                       "mesh:3x3",
+                                       "torus:2x2x3",
+                                       "ring:8",
+                                       "single-switch:hosts=9",
+                                       "two-switch:hosts-per-switch=4",
+                                       "leaf-spine:leaves=3,spines=2,hosts-per-leaf=4",
+                                       "m-ary-n-tree:m=3,n=2",
+                                       "fat-tree:k=4",
+                                       "bigraph:m=3,n=8",
+                                       "full-mesh:hosts=8",
+                                       "dragonfly:a=2,p=2,h=1",
+                                       "hierarchical-torus:2x2,nodes=4",
+                                       "local-switch-torus:1x2,nodes=4,switches=2",
+                                       "rail-optimized:gpus=4,servers=3"})
+        {
+            for (const std::string algorithm : {"multitree",
+                                                "multitree:order=sorted,stop=last",
+                                                "multitree:window=2",
+                                                "multi-ring",
+                                                "multi-ring:rings=1",
+                                                "tacos:runs=1",
+                                                "tacos:runs=1,chunks=3",
+                                                "hierarchical"})
+            {
+                Check(spec, algorithm);
+            }
+            NS_TEST_EXPECT_MSG_EQ(
+                VerifySchedule(Planned(spec, "hierarchical:variant=leader").schedule),
+                "",
+                "leaders on " << spec);
+        }
+        Check("bigraph:m=1,n=2", "hdrm");
+        Check("bigraph:m=2,n=8", "hdrm");
+        Check("bigraph:m=4,n=16", "hdrm");
+
+        ExpectSteps("torus:4x4", "multitree", 10);
+        ExpectSteps("mesh:4x4", "multitree", 16);
+        ExpectSteps("mesh:4x4", "multitree:stop=last", 20);
+        ExpectSteps("bigraph:m=4,n=8", "multitree", 62);
+        ExpectSteps("bigraph:m=4,n=8", "hdrm", 10);
+        ExpectSteps("torus:4x4", "multi-ring", 30);
+        ExpectSteps("mesh:4x4", "ring-2d", 12);
+        ExpectSteps("torus:8x8", "ring-2d", 28);
+        ExpectSteps("torus:3x4x5", "hierarchical", 2 * (2 + 3 + 4));
+        ExpectSteps("rail-optimized:gpus=4,servers=3", "hierarchical", 2 * (3 + 2));
+    }
+};
+
+/**
+ * @ingroup distributed-training-topology-collective-tests
+ * The 2D-ring sends twice the least on all four links; leaders send what is between servers.
+ */
+class UnevenVolumeTestCase : public TestCase
+{
+  public:
+    UnevenVolumeTestCase()
+        : TestCase("bytes of the 2D-ring, of leaders, and of levels")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const std::string spec : {"torus:4x4", "mesh:4x4", "torus:2x2", "mesh:7x7"})
+        {
+            const Planned planned(spec, "ring-2d");
+            const uint64_t k = planned.topology.shape.sides[0];
+            NS_TEST_EXPECT_MSG_EQ(VerifySchedule(planned.schedule), "", spec);
+            for (uint64_t sent : planned.GetSent())
+            {
+                NS_TEST_EXPECT_MSG_EQ(sent, 4 * (k - 1) * BYTES / k, spec << ": bytes of a rank");
+            }
+        }
+        const Planned oblong("torus:3x5", "ring-2d");
+        NS_TEST_EXPECT_MSG_EQ(VerifySchedule(oblong.schedule), "", "3x5");
+        NS_TEST_EXPECT_MSG_EQ(oblong.GetSent()[7],
+                              2 * 2 * BYTES / 3 + 2 * 4 * BYTES / 5,
+                              "rows and columns of the whole vector");
+
+        // Three servers of four: 3 hops up and down, and a ring of leaders.
+        const Planned leaders("rail-optimized:gpus=4,servers=3", "hierarchical:variant=leader");
+        const auto sent = leaders.GetSent();
+        for (uint32_t rank = 0; rank < 12; rank++)
+        {
+            const uint64_t up = rank % 4 == 0 ? 0 : BYTES;
+            const uint64_t ring = rank % 4 == 0 ? 2 * 2 * BYTES / 3 : 0;
+            const uint64_t down = rank % 4 == 3 ? 0 : BYTES;
+            NS_TEST_EXPECT_MSG_EQ(sent[rank], up + ring + down, "rank " << rank);
+        }
+
+        // Each rank sends 2 (n - 1) / n of a quarter of the vector to other servers.
+        const Planned levels("rail-optimized:gpus=4,servers=3", "hierarchical");
+        const ChunkLayout layout(levels.schedule, BYTES);
+        for (uint32_t rank = 0; rank < 12; rank++)
+        {
+            uint64_t outside = 0;
+            for (uint32_t i = 0; i < levels.schedule.GetActions(rank); i++)
+            {
+                const ScheduleAction action = levels.schedule.Get(rank, i);
+                if (action.kind == Kind::SEND && action.peer / 4 != rank / 4)
+                {
+                    NS_TEST_EXPECT_MSG_EQ(action.peer % 4, rank % 4, "on its rail");
+                    outside += layout.GetBytes(action);
+                }
+            }
+            NS_TEST_EXPECT_MSG_EQ(outside, 2 * 2 * BYTES / 3 / 4, "bytes to other servers");
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-topology-collective-tests
+ * MULTITREE's table of a node of the 2x2 torus is that of the published program's comments, and its
+ * interfaces keep to the order of steps.
+ */
+class MultitreeTableTestCase : public TestCase
+{
+  public:
+    MultitreeTableTestCase()
+        : TestCase("MULTITREE: table of a network interface, order, window")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const Planned small("torus:2x2", "multitree");
+        // What node 0 sends: step, flow, to.
+        using Entry = std::tuple<uint32_t, uint32_t, uint32_t>;
+        std::vector<Entry> table;
+        for (uint32_t i = 0; i < small.schedule.GetActions(0); i++)
+        {
+            const ScheduleAction action = small.schedule.Get(0, i);
+            if (action.kind == Kind::SEND)
+            {
+                table.emplace_back(action.step, action.GetFirstChunk(), action.peer);
+            }
+        }
+        const std::vector<Entry> published{{0, 3, 1},
+                                           {1, 1, 1},
+                                           {1, 2, 2},
+                                           {2, 0, 2},
+                                           {2, 0, 1},
+                                           {3, 2, 1}};
+        NS_TEST_EXPECT_MSG_EQ((table == published), true, "table of node 0");
+
+        CheckOrder("torus:4x4", false);
+        CheckOrder("mesh:3x4", false);
+        CheckOrder("bigraph:m=2,n=8", true);
+        CheckOrder("m-ary-n-tree:m=3,n=2", true);
+        CheckWindow("torus:4x4", 1);
+        CheckWindow("bigraph:m=2,n=8", 1);
+        CheckWindow("bigraph:m=2,n=8", 3);
+    }
+
+    /// @return per action, the earlier ones it waits for, directly or not
+    static std::vector<std::set<uint32_t>> GetAllBefore(const CollectiveSchedule& schedule,
+                                                        uint32_t rank)
+    {
+        std::vector<std::set<uint32_t>> before(schedule.GetActions(rank));
+        for (uint32_t i = 0; i < before.size(); i++)
+        {
+            for (uint32_t earlier : schedule.GetAfter(rank, i))
+            {
+                before[i].insert(earlier);
+                before[i].insert(before[earlier].begin(), before[earlier].end());
+            }
+        }
+        return before;
+    }
+
+    /// A send waits for those of earlier steps: on one interface, or on that to the same neighbor.
+    void CheckOrder(const std::string& spec, bool oneInterface)
+    {
+        const Planned planned(spec, "multitree");
+        for (uint32_t rank = 0; rank < planned.request.ranks; rank++)
+        {
+            const auto before = GetAllBefore(planned.schedule, rank);
+            for (uint32_t i = 0; i < before.size(); i++)
+            {
+                for (uint32_t j = 0; j < before.size(); j++)
+                {
+                    const ScheduleAction a = planned.schedule.Get(rank, i);
+                    const ScheduleAction b = planned.schedule.Get(rank, j);
+                    if (a.kind == Kind::SEND && b.kind == Kind::SEND && a.step < b.step &&
+                        (oneInterface || a.peer == b.peer))
+                    {
+                        NS_TEST_EXPECT_MSG_EQ(before[j].count(i),
+                                              1,
+                                              spec << ", rank " << rank << ", step " << b.step
+                                                   << " does not wait for step " << a.step);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A send waits for all receives of steps that are the window or more before.
+    void CheckWindow(const std::string& spec, uint32_t window)
+    {
+        const Planned planned(spec, "multitree:window=" + std::to_string(window));
+        NS_TEST_EXPECT_MSG_EQ(VerifySchedule(planned.schedule), "", spec);
+        bool someRunAhead = false;
+        for (uint32_t rank = 0; rank < planned.request.ranks; rank++)
+        {
+            const auto before = GetAllBefore(planned.schedule, rank);
+            for (uint32_t i = 0; i < before.size(); i++)
+            {
+                for (uint32_t j = 0; j < before.size(); j++)
+                {
+                    const ScheduleAction a = planned.schedule.Get(rank, i);
+                    const ScheduleAction b = planned.schedule.Get(rank, j);
+                    if (!a.IsReceive() || b.kind != Kind::SEND)
+                    {
+                        continue;
+                    }
+                    if (a.step + window <= b.step)
+                    {
+                        NS_TEST_EXPECT_MSG_EQ(before[j].count(i), 1, spec << ", rank " << rank);
+                    }
+                    someRunAhead |= a.step < b.step && before[j].count(i) == 0;
+                }
+            }
+        }
+        NS_TEST_EXPECT_MSG_EQ(someRunAhead, (window > 1), spec << ": not more than the window");
+    }
+};
+
+/**
+ * @ingroup distributed-training-topology-collective-tests
+ * What is synthesized depends on the size: a slow link with little delay, or a fast one with much.
+ */
+class SynthesisBySizeTestCase : public TestCase
+{
+  public:
+    SynthesisBySizeTestCase()
+        : TestCase("TACOS plans each size for itself")
+    {
+    }
+
+  private:
+    /// @return messages that rank 0 sends to rank 1
+    static uint32_t CountDirect(const CollectiveSchedule& schedule)
+    {
+        uint32_t count = 0;
+        for (uint32_t i = 0; i < schedule.GetActions(0); i++)
+        {
+            const ScheduleAction action = schedule.Get(0, i);
+            count += action.kind == Kind::SEND && action.peer == 1;
+        }
+        return count;
+    }
+
+    void DoRun() override
+    {
+        // Three routers in a triangle. That of 0 and 1 is slow and near, the others fast and far.
+        UsePicoseconds();
+        TopologyGraph triangle;
+        triangle.hosts = 3;
+        triangle.switches = 3;
+        for (uint32_t host = 0; host < 3; host++)
+        {
+            triangle.links.push_back({host, 3 + host, DataRate("1000Gbps"), NanoSeconds(1)});
+        }
+        triangle.links.push_back({3, 4, DataRate("1Gbps"), NanoSeconds(10)});
+        triangle.links.push_back({3, 5, DataRate("100Gbps"), MicroSeconds(10)});
+        triangle.links.push_back({5, 4, DataRate("100Gbps"), MicroSeconds(10)});
+        CollectiveRequest request;
+        request.ranks = 3;
+        request.topology = &triangle;
+        CollectivePlanner planner("tacos", request);
+        const auto small = planner.Get(Operation::ALL_GATHER, 30, 0);
+        const auto large = planner.Get(Operation::ALL_GATHER, 300000000, 0);
+        NS_TEST_EXPECT_MSG_EQ((small != large), true, "a plan for each size");
+        NS_TEST_EXPECT_MSG_EQ((planner.Get(Operation::ALL_GATHER, 30, 0) == small), true, "kept");
+        NS_TEST_EXPECT_MSG_EQ(CountDirect(*small), 1, "small: the near way");
+        NS_TEST_EXPECT_MSG_EQ(VerifySchedule(*large), "", "large");
+    }
+};
+
+/**
+ * @ingroup distributed-training-topology-collective-tests
+ * Algorithms say what they need.
+ */
+class NeedsTestCase : public TestCase
+{
+  public:
+    NeedsTestCase()
+        : TestCase("algorithms say what topology they need")
+    {
+    }
+
+  private:
+    void Expect(const std::string& spec,
+                const std::string& algorithm,
+                const std::string& message,
+                Operation operation = Operation::ALL_REDUCE,
+                const std::vector<uint32_t>& hosts = {})
+    {
+        std::string error;
+        try
+        {
+            Planned(spec, algorithm, operation, hosts);
+        }
+        catch (const ConfigurationError& e)
+        {
+            error = e.what();
+        }
+        NS_TEST_EXPECT_MSG_EQ(error, message, algorithm << " on " << spec);
+    }
+
+    void DoRun() override
+    {
+        const std::string needsGrid =
+            "' (allowed: a torus or mesh of two dimensions with a rank on every node)";
+        Expect("leaf-spine", "ring-2d", "ring-2d: 4 ranks on topology 'leaf-spine" + needsGrid);
+        Expect("torus:2x2x2", "ring-2d", "ring-2d: 8 ranks on topology 'torus:2x2x2" + needsGrid);
+        Expect("ring:8", "ring-2d", "ring-2d: 8 ranks on topology 'ring:8" + needsGrid);
+        Expect("torus:3x3",
+               "ring-2d",
+               "ring-2d: 8 ranks on topology 'torus:3x3" + needsGrid,
+               Operation::ALL_REDUCE,
+               {0, 1, 2, 3, 4, 5, 6, 7});
+        const std::string needsBiGraph =
+            "' (allowed: bigraph:m=M,n=N of powers of two, M up to N / "
+            "2, with a rank on every host)";
+        Expect("torus:3x3", "hdrm", "hdrm: 9 ranks on topology 'torus:3x3" + needsBiGraph);
+        Expect("bigraph:m=4,n=4",
+               "hdrm",
+               "hdrm: 16 ranks on topology 'bigraph:m=4,n=4" + needsBiGraph);
+        Expect("bigraph:m=2,n=6",
+               "hdrm",
+               "hdrm: 12 ranks on topology 'bigraph:m=2,n=6" + needsBiGraph);
+        Expect("bigraph:m=3,n=8",
+               "hdrm",
+               "hdrm: 24 ranks on topology 'bigraph:m=3,n=8" + needsBiGraph);
+        Expect("bigraph:m=2,n=8",
+               "hdrm",
+               "hdrm: 2 ranks on topology 'bigraph:m=2,n=8" + needsBiGraph,
+               Operation::ALL_REDUCE,
+               {0, 1});
+        Expect("leaf-spine:leaves=4,hosts-per-leaf=4",
+               "hierarchical",
+               "hierarchical: 6 ranks in 2 x 4 places (allowed: a rank in each; or variant=leader)",
+               Operation::ALL_REDUCE,
+               {0, 1, 2, 3, 4, 5});
+        Expect("leaf-spine",
+               "hierarchical:variant=leader",
+               "hierarchical:variant=leader has no all-gather (allowed: all-reduce)",
+               Operation::ALL_GATHER);
+        Expect("torus:4x4",
+               "multitree:order=up",
+               "algorithm 'multitree:order=up': 'order=up' (allowed: order=id|sorted, "
+               "stop=last|any, window=0 to 1000000, each once)");
+    }
+};
+
+/**
+ * @ingroup distributed-training-topology-collective-tests
+ * Real numbers are added up right over the network.
+ */
+class RealNumbersTestCase : public TestCase
+{
+  public:
+    /**
+     * @param spec of the topology
+     * @param algorithm with its keys
+     */
+    RealNumbersTestCase(const std::string& spec, const std::string& algorithm)
+        : TestCase(algorithm + " on " + spec + ": real numbers over RDMA and TCP"),
+          m_spec(spec),
+          m_algorithm(algorithm)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const std::string transport : {"rdma", "tcp"})
+        {
+            UsePicoseconds();
+            RngSeedManager::SetSeed(1);
+            RngSeedManager::SetRun(1);
+            ClusterOptions options;
+            options.ranks = 16;
+            options.topology = m_spec;
+            options.transport = transport;
+            options.algorithm = m_algorithm;
+            {
+                const Cluster cluster(options);
+                GuardedRun run(cluster);
+                const auto result =
+                    MeasureCollective(cluster, run, Operation::ALL_REDUCE, 40004, true, 1);
+                NS_TEST_EXPECT_MSG_EQ(result.mismatch, "", transport);
+                NS_TEST_EXPECT_MSG_EQ(result.verified, true, transport);
+                NS_TEST_EXPECT_MSG_LT(result.lowerBound, result.seconds, transport);
+            }
+            Simulator::Destroy();
+        }
+    }
+
+    std::string m_spec;
+    std::string m_algorithm;
+};
+
+/**
+ * @ingroup distributed-training-topology-collective-tests
+ * The suite.
+ */
+class TopologyCollectivesTestSuite : public TestSuite
+{
+  public:
+    TopologyCollectivesTestSuite()
+        : TestSuite("distributed-training-topology-collectives", TestSuite::Type::UNIT)
+    {
+        AddTestCase(new TopologySchedulesTestCase);
+        AddTestCase(new UnevenVolumeTestCase);
+        AddTestCase(new MultitreeTableTestCase);
+        AddTestCase(new SynthesisBySizeTestCase);
+        AddTestCase(new NeedsTestCase);
+        const std::vector<std::pair<std::string, std::string>> runs{
+            {"torus:4x4", "multitree"},
+            {"bigraph:m=2,n=8", "multitree:order=sorted,stop=last,window=2"},
+            {"torus:4x4", "multi-ring"},
+            {"mesh:4x4", "ring-2d"},
+            {"bigraph:m=2,n=8", "hdrm"},
+            {"leaf-spine", "tacos"},
+            {"rail-optimized:gpus=4", "hierarchical"},
+            {"leaf-spine:leaves=3", "hierarchical:variant=leader"}};
+        for (const auto& [spec, algorithm] : runs)
+        {
+            AddTestCase(new RealNumbersTestCase(spec, algorithm));
+        }
+    }
+};
+
+static TopologyCollectivesTestSuite g_topologyCollectivesTestSuite; ///< registers the suite
