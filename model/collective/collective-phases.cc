@@ -71,6 +71,52 @@ AllRanks(const CollectiveSchedule& schedule)
     return group;
 }
 
+PhaseGroup
+AllRanksOfStripe(const CollectiveSchedule& schedule, uint32_t stripe)
+{
+    PhaseGroup group;
+    const uint32_t each = schedule.chunks / schedule.GetSize();
+    for (uint32_t rank = 0; rank < schedule.GetSize(); rank++)
+    {
+        group.ranks.push_back(rank);
+        group.parts.emplace_back(rank * each + stripe);
+    }
+    return group;
+}
+
+std::vector<uint32_t>
+StartAt(std::vector<uint32_t> ranks, uint32_t first)
+{
+    std::rotate(ranks.begin(), std::find(ranks.begin(), ranks.end(), first), ranks.end());
+    return ranks;
+}
+
+ChunkList
+Join(const std::vector<const ChunkList*>& lists)
+{
+    std::vector<ChunkRun> runs;
+    for (const ChunkList* list : lists)
+    {
+        runs.insert(runs.end(), list->runs.begin(), list->runs.end());
+    }
+    std::sort(runs.begin(), runs.end(), [](const ChunkRun& a, const ChunkRun& b) {
+        return a.first < b.first;
+    });
+    std::vector<ChunkRun> joined;
+    for (const ChunkRun& run : runs)
+    {
+        if (!joined.empty() && joined.back().first + joined.back().count == run.first)
+        {
+            joined.back().count += run.count;
+        }
+        else
+        {
+            joined.push_back(run);
+        }
+    }
+    return joined;
+}
+
 uint32_t
 AddRingReduceScatter(CollectiveSchedule& schedule,
                      const PhaseGroup& group,
@@ -89,15 +135,98 @@ AddRingAllGather(CollectiveSchedule& schedule,
     return AddRing(schedule, group, step, message, 0, Kind::RECEIVE);
 }
 
+void
+AddRingAllToAll(CollectiveSchedule& schedule, uint32_t up, uint32_t down)
+{
+    const uint32_t n = schedule.GetSize();
+    schedule.UseRotation(true);
+    // Step t: what came from rank r - t or r + t, but for what has arrived.
+    for (uint32_t t = 0; t < up; t++)
+    {
+        const uint32_t from = (n - t) % n;
+        schedule.Add(0, Kind::SEND, 1, ChunkRun{from * n + t + 1, up - t}, t);
+        schedule.Add(0, Kind::RECEIVE, n - 1, ChunkRun{(n - t - 1) * n + t + 1, up - t}, t);
+    }
+    for (uint32_t t = 0; t < down; t++)
+    {
+        const uint32_t first = n - down; // distance upwards to the farthest that is reached
+        schedule.Add(0, Kind::SEND, n - 1, ChunkRun{t * n + first, down - t}, t);
+        schedule.Add(0, Kind::RECEIVE, 1, ChunkRun{(t + 1) * n + first, down - t}, t);
+    }
+}
+
+uint32_t
+AddDirectExchange(CollectiveSchedule& schedule,
+                  const std::vector<uint32_t>& ranks,
+                  uint32_t step,
+                  Kind receive,
+                  const std::function<ChunkList(uint32_t from, uint32_t to)>& what,
+                  const DirectOrder& order)
+{
+    const auto n = static_cast<uint32_t>(ranks.size());
+    const uint32_t window = order.window == 0 ? n : order.window;
+    for (uint32_t i = 0; i < n; i++)
+    {
+        if (ranks[i] >= schedule.GetStored())
+        {
+            continue; // follows from rank 0 by rotation
+        }
+        std::vector<uint32_t> receives;
+        uint32_t sent = 0;
+        for (uint32_t t = 0; t + 1 < n; t++)
+        {
+            for (; sent + 1 < n && sent < t + window; sent++)
+            {
+                const uint32_t to = order.exclusive ? i ^ (sent + 1) : (i + sent + 1) % n;
+                std::vector<uint32_t> after;
+                if (sent >= window)
+                {
+                    after.push_back(receives[sent - window]);
+                }
+                const uint32_t at = step + sent / window;
+                schedule.Add(ranks[i], Kind::SEND, ranks[to], what(i, to), at, after);
+            }
+            const uint32_t from = order.exclusive ? i ^ (t + 1) : (i + n - t - 1) % n;
+            const uint32_t at = step + t / window;
+            receives.push_back(schedule.Add(ranks[i], receive, ranks[from], what(from, i), at));
+        }
+    }
+    return n < 2 ? step : step + (n - 2) / window + 1;
+}
+
+uint32_t
+GetPipelineSegments(uint64_t bytes)
+{
+    return static_cast<uint32_t>(std::clamp<uint64_t>(bytes / CHAIN_SEGMENT, 1, MOST_SEGMENTS));
+}
+
 uint32_t
 GetChainSegments(const CollectiveRequest& request)
 {
-    if (!HasRoot(request.operation))
+    return HasRoot(request.operation) ? GetPipelineSegments(request.bytes) : 1;
+}
+
+bool
+IsPowerOfTwo(uint32_t number)
+{
+    return (number & (number - 1)) == 0;
+}
+
+uint32_t
+FloorLog2(uint32_t number)
+{
+    uint32_t log = 0;
+    while (number >>= 1)
     {
-        return 1;
+        log++;
     }
-    return static_cast<uint32_t>(
-        std::clamp<uint64_t>(request.bytes / CHAIN_SEGMENT, 1, MOST_SEGMENTS));
+    return log;
+}
+
+uint32_t
+CeilLog2(uint32_t number)
+{
+    return FloorLog2(number) + (IsPowerOfTwo(number) ? 0 : 1);
 }
 
 } // namespace ns3::training

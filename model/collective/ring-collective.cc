@@ -14,11 +14,11 @@
  * one: N(N-1)/2 chunks cross each link (ASTRA-sim's Ring; Hou et al.).
  */
 
-#include "collective-phases.h"
+#include "tree-phases.h"
 
 #include "ns3/log.h"
 
-#include <algorithm>
+#include <vector>
 
 namespace ns3::training
 {
@@ -30,49 +30,6 @@ namespace
 
 using Kind = ScheduleAction::Kind;
 using Operation = CollectiveOperation;
-
-/** From the root on, each rank forwards the vector. */
-void
-AddBroadcast(uint32_t root, CollectiveSchedule& schedule)
-{
-    const uint32_t n = schedule.GetSize();
-    schedule.chunks = 1;
-    for (uint32_t distance = 0; distance + 1 < n; distance++)
-    {
-        const uint32_t rank = (root + distance) % n;
-        schedule.Add(rank, Kind::SEND, (rank + 1) % n, 0, distance);
-        schedule.Add((rank + 1) % n, Kind::RECEIVE, rank, 0, distance);
-    }
-}
-
-/** From the rank behind the root on, each rank adds its vector and forwards the sum. */
-void
-AddReduce(uint32_t root, CollectiveSchedule& schedule)
-{
-    const uint32_t n = schedule.GetSize();
-    schedule.chunks = 1;
-    for (uint32_t step = 0; step + 1 < n; step++)
-    {
-        const uint32_t rank = (root + 1 + step) % n;
-        schedule.Add(rank, Kind::SEND, (rank + 1) % n, 0, step);
-        schedule.Add((rank + 1) % n, Kind::RECEIVE_REDUCE, rank, 0, step);
-    }
-}
-
-void
-AddAllToAll(CollectiveSchedule& schedule)
-{
-    const uint32_t n = schedule.GetSize();
-    schedule.UseRotation(true);
-    // Step t: what came from rank r - t, but for what has arrived.
-    for (uint32_t step = 0; step + 1 < n; step++)
-    {
-        const uint32_t from = (n - step) % n;
-        const uint32_t next = (n - step - 1) % n;
-        schedule.Add(0, Kind::SEND, 1, ChunkRun{from * n + step + 1, n - 1 - step}, step);
-        schedule.Add(0, Kind::RECEIVE, n - 1, ChunkRun{next * n + step + 1, n - 1 - step}, step);
-    }
-}
 
 /** A token goes around twice: after the first round rank N - 1 knows that all have come. */
 void
@@ -105,14 +62,19 @@ BuildRing(const CollectiveRequest& request, CollectiveSchedule& schedule)
         AddRingAllGather(schedule, all, 0);
         break;
     case Operation::BROADCAST:
-        AddBroadcast(request.root, schedule);
+        schedule.chunks = 1;
+        AddTreeBroadcast(schedule, MakeChain(StartAt(all.ranks, request.root)), 0, 0);
         break;
-    case Operation::REDUCE:
-        AddReduce(request.root, schedule);
+    case Operation::REDUCE: {
+        schedule.chunks = 1;
+        // From the rank behind the root on, each one adds its vector and forwards the sum.
+        std::vector<uint32_t> down(all.ranks.rbegin(), all.ranks.rend());
+        AddTreeReduce(schedule, MakeChain(StartAt(down, request.root)), 0, 0);
         break;
+    }
     case Operation::ALL_TO_ALL:
     case Operation::ALL_TO_ALL_V:
-        AddAllToAll(schedule);
+        AddRingAllToAll(schedule, request.ranks - 1, 0);
         break;
     case Operation::BARRIER:
         AddBarrier(schedule);

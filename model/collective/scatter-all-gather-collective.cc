@@ -1,0 +1,52 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+/**
+ * @file
+ * @ingroup distributed-training-collective
+ *
+ * Broadcast of long vectors (van de Geijn; MPICH): a binomial scatter of N parts, then an all-
+ * gather around a ring; ceil(log2 N) + N-1 steps and about 2(N-1)/N * S bytes. The reduce is the
+ * same backwards: a reduce-scatter around a ring, then a binomial gather.
+ */
+
+#include "tree-phases.h"
+
+#include "ns3/log.h"
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingScatterAllGatherCollective");
+
+namespace
+{
+
+using Operation = CollectiveOperation;
+
+void
+BuildScatterAllGather(const CollectiveRequest& request, CollectiveSchedule& schedule)
+{
+    PhaseGroup group = AllRanks(schedule);
+    group.ranks = StartAt(group.ranks, request.root); // so the root has part 0, the next one part 1
+    const PhaseTree tree = MakeBinomialTree(group.ranks);
+    if (request.operation == Operation::BROADCAST)
+    {
+        AddRingAllGather(schedule, group, AddTreeScatter(schedule, tree, group, 0));
+    }
+    else
+    {
+        AddTreeGather(schedule, tree, group, AddRingReduceScatter(schedule, group, 0));
+    }
+}
+
+const Registry<CollectiveAlgorithm>::Entry g_scatterAllGather(
+    "scatter-all-gather",
+    {"a binomial scatter and a ring all-gather, or a ring reduce-scatter and a binomial gather",
+     {Operation::BROADCAST, Operation::REDUCE},
+     &BuildScatterAllGather});
+
+} // namespace
+
+} // namespace ns3::training

@@ -1,0 +1,167 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "tree-phases.h"
+
+#include "ns3/log.h"
+
+#include <algorithm>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingTreePhases");
+
+namespace
+{
+
+using Kind = ScheduleAction::Kind;
+
+/** @return for each edge of a tree, the parts of all ranks below it */
+std::vector<ChunkList>
+GetSubtrees(const CollectiveSchedule& schedule, const PhaseTree& tree, const PhaseGroup& group)
+{
+    std::vector<std::vector<const ChunkList*>> below(schedule.GetSize());
+    for (std::size_t i = 0; i < group.ranks.size(); i++)
+    {
+        below[group.ranks[i]].push_back(&group.parts[i]);
+    }
+    std::vector<ChunkList> subtrees(tree.edges.size(), 0);
+    for (std::size_t i = tree.edges.size(); i-- > 0;)
+    {
+        const auto& [parent, child, step] = tree.edges[i];
+        subtrees[i] = Join(below[child]);
+        below[parent].insert(below[parent].end(), below[child].begin(), below[child].end());
+    }
+    return subtrees;
+}
+
+/** Each parent sends to its children, in order of the edges. */
+uint32_t
+AddDown(CollectiveSchedule& schedule,
+        const PhaseTree& tree,
+        const std::vector<ChunkList>& chunks,
+        uint32_t step,
+        uint32_t message)
+{
+    for (std::size_t i = 0; i < tree.edges.size(); i++)
+    {
+        const auto& [parent, child, at] = tree.edges[i];
+        schedule.Add(parent, Kind::SEND, child, chunks[i], step + at, {}, message);
+        schedule.Add(child, Kind::RECEIVE, parent, chunks[i], step + at, {}, message);
+    }
+    return step + tree.GetSteps();
+}
+
+/** Each child sends to its parent, in reverse order of the edges. */
+uint32_t
+AddUp(CollectiveSchedule& schedule,
+      const PhaseTree& tree,
+      const std::vector<ChunkList>& chunks,
+      uint32_t step,
+      uint32_t message,
+      Kind receive)
+{
+    const uint32_t end = step + tree.GetSteps();
+    for (std::size_t i = tree.edges.size(); i-- > 0;)
+    {
+        const auto& [parent, child, at] = tree.edges[i];
+        schedule.Add(child, Kind::SEND, parent, chunks[i], end - 1 - at, {}, message);
+        schedule.Add(parent, receive, child, chunks[i], end - 1 - at, {}, message);
+    }
+    return end;
+}
+
+} // namespace
+
+uint32_t
+PhaseTree::GetSteps() const
+{
+    uint32_t steps = 0;
+    for (const Edge& edge : edges)
+    {
+        steps = std::max(steps, edge.step + 1);
+    }
+    return steps;
+}
+
+PhaseTree
+MakeChain(const std::vector<uint32_t>& ranks)
+{
+    PhaseTree tree;
+    for (uint32_t i = 0; i + 1 < ranks.size(); i++)
+    {
+        tree.edges.push_back({ranks[i], ranks[i + 1], i});
+    }
+    return tree;
+}
+
+PhaseTree
+MakeStar(const std::vector<uint32_t>& ranks)
+{
+    PhaseTree tree;
+    for (std::size_t i = 1; i < ranks.size(); i++)
+    {
+        tree.edges.push_back({ranks[0], ranks[i], 0});
+    }
+    return tree;
+}
+
+PhaseTree
+MakeBinomialTree(const std::vector<uint32_t>& ranks)
+{
+    const auto n = static_cast<uint32_t>(ranks.size());
+    PhaseTree tree;
+    for (uint32_t step = 0; step < CeilLog2(n); step++)
+    {
+        const uint32_t distance = 1U << (CeilLog2(n) - 1 - step);
+        for (uint32_t v = 0; v + distance < n; v += 2 * distance)
+        {
+            tree.edges.push_back({ranks[v], ranks[v + distance], step});
+        }
+    }
+    return tree;
+}
+
+uint32_t
+AddTreeBroadcast(CollectiveSchedule& schedule,
+                 const PhaseTree& tree,
+                 const ChunkList& chunks,
+                 uint32_t step,
+                 uint32_t message)
+{
+    const std::vector<ChunkList> all(tree.edges.size(), chunks);
+    return AddDown(schedule, tree, all, step, message);
+}
+
+uint32_t
+AddTreeReduce(CollectiveSchedule& schedule,
+              const PhaseTree& tree,
+              const ChunkList& chunks,
+              uint32_t step,
+              uint32_t message)
+{
+    const std::vector<ChunkList> all(tree.edges.size(), chunks);
+    return AddUp(schedule, tree, all, step, message, Kind::RECEIVE_REDUCE);
+}
+
+uint32_t
+AddTreeScatter(CollectiveSchedule& schedule,
+               const PhaseTree& tree,
+               const PhaseGroup& group,
+               uint32_t step)
+{
+    return AddDown(schedule, tree, GetSubtrees(schedule, tree, group), step, 0);
+}
+
+uint32_t
+AddTreeGather(CollectiveSchedule& schedule,
+              const PhaseTree& tree,
+              const PhaseGroup& group,
+              uint32_t step)
+{
+    return AddUp(schedule, tree, GetSubtrees(schedule, tree, group), step, 0, Kind::RECEIVE);
+}
+
+} // namespace ns3::training

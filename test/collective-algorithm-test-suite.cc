@@ -1,0 +1,687 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "ns3/chunk-layout.h"
+#include "ns3/collective-algorithm.h"
+#include "ns3/log.h"
+#include "ns3/schedule-verifier.h"
+#include "ns3/test.h"
+#include "ns3/topology-builder.h"
+
+#include <algorithm>
+#include <bitset>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+
+using namespace ns3;
+using namespace ns3::training;
+
+NS_LOG_COMPONENT_DEFINE("TrainingCollectiveAlgorithmTest");
+
+namespace
+{
+
+using Operation = CollectiveOperation;
+using Kind = ScheduleAction::Kind;
+
+uint32_t
+FloorLog(uint32_t n)
+{
+    uint32_t log = 0;
+    for (; n > 1; n /= 2)
+    {
+        log++;
+    }
+    return log;
+}
+
+uint32_t
+CeilLog(uint32_t n)
+{
+    return n < 2 ? 0 : FloorLog(n - 1) + 1;
+}
+
+uint32_t
+CountOnes(uint32_t n)
+{
+    return static_cast<uint32_t>(std::bitset<32>(n).count());
+}
+
+/** What the literature says of an algorithm. */
+struct Cost
+{
+    uint32_t steps{0};
+    uint64_t most{0};            ///< bytes that the busiest rank sends
+    std::optional<uint64_t> all; ///< bytes that all ranks send, in vectors
+    /// Exchanges: links of a chain of messages to the rank that is so far ahead.
+    std::function<uint32_t(uint32_t)> hops;
+};
+
+/**
+ * @param name of an algorithm
+ * @param keys of it that are given
+ * @param operation what it does
+ * @param n number of ranks, 2 or more
+ * @param servers of a parameter server
+ * @param size of the vector, a multiple of all numbers it is divided by
+ * @return steps and bytes as published; nothing if it cannot do this, or none are known
+ */
+std::optional<Cost>
+Expect(const std::string& name,
+       const std::map<std::string, std::string>& keys,
+       Operation operation,
+       uint32_t n,
+       uint32_t servers,
+       uint64_t size)
+{
+    const uint32_t down = FloorLog(n);
+    const uint32_t up = CeilLog(n);
+    const uint32_t power = 1U << down;
+    const uint32_t folded = n - power;
+    const uint32_t fold = folded > 0 ? 2 : 0; // steps
+    const uint64_t part = size / n;
+    const bool reduces = operation == Operation::ALL_REDUCE;
+    const bool barrier = operation == Operation::BARRIER;
+    const auto get = [&](const char* key, const char* initial) {
+        return keys.count(key) > 0 ? keys.at(key) : initial;
+    };
+    const auto number = [&](const char* key, const char* initial) {
+        return static_cast<uint32_t>(std::stoul(get(key, initial)));
+    };
+    // A reduce-scatter, an all-gather, or both, in which everything travels once.
+    const auto optimal = [&](uint32_t steps) {
+        const uint32_t phases = reduces ? 2 : 1;
+        return Cost{phases * steps, phases * (n - 1) * part, phases * (n - 1), {}};
+    };
+    const auto exchange = [&](uint32_t steps, const std::function<uint32_t(uint32_t)>& hops) {
+        Cost cost{steps, 0, {}, hops};
+        for (uint32_t distance = 1; distance < n; distance++)
+        {
+            cost.most += hops(distance) * part;
+        }
+        return cost;
+    };
+    const auto once = [](uint32_t) { return 1U; };
+
+    if (name == "ring" || name == "bidirectional-ring")
+    {
+        const bool both = name != "ring";
+        if (barrier || operation == Operation::SEND_RECEIVE)
+        {
+            return Cost{barrier ? 2 * n - 2 : 1, barrier ? 0 : size, {}, {}};
+        }
+        if (IsExchange(operation))
+        {
+            return exchange(both ? n / 2 : n - 1, [both, n](uint32_t distance) {
+                return both ? std::min(distance, n - distance) : distance;
+            });
+        }
+        return HasRoot(operation) ? Cost{n - 1, size, n - 1, {}} : optimal(n - 1);
+    }
+    if (name == "parameter-server")
+    {
+        // A rank that serves pushes what is for other servers, and sends its shard to all.
+        return Cost{2, barrier ? 0 : size / servers * (n - 1 + servers - 1), 2 * (n - 1), {}};
+    }
+    if (name == "recursive-doubling")
+    {
+        if (operation == Operation::ALL_GATHER)
+        {
+            return folded > 0 ? std::nullopt : std::optional(optimal(down));
+        }
+        return Cost{down + fold,
+                    barrier ? 0 : size * (down + fold / 2),
+                    uint64_t{power} * down + 2 * folded,
+                    {}};
+    }
+    if (name == "rabenseifner")
+    {
+        if (reduces)
+        {
+            return Cost{2 * down + fold,
+                        2 * (power - 1) * (size / power) + fold / 2 * size,
+                        2 * (power - 1) + 2 * folded,
+                        {}};
+        }
+        if (folded > 0)
+        {
+            return std::nullopt;
+        }
+        // A gather of everything but the root's part, in which the last message is the half.
+        return operation == Operation::REDUCE ? Cost{2 * down, (n - 1) * part + size / 2, {}, {}}
+                                              : optimal(down);
+    }
+    if (name == "circulant")
+    {
+        return optimal(up);
+    }
+    if (name == "double-binary-tree" && reduces && folded == 0)
+    {
+        return Cost{2 * down, n < 4 ? size : 2 * size, 2 * (n - 1), {}};
+    }
+    if (name == "direct")
+    {
+        const uint32_t window = number("window", "0");
+        const uint32_t steps = window == 0 ? 1 : (n - 2) / window + 1;
+        if (HasRoot(operation))
+        {
+            return Cost{1, operation == Operation::REDUCE ? size : (n - 1) * size, n - 1, {}};
+        }
+        if (barrier)
+        {
+            return Cost{steps, 0, {}, {}};
+        }
+        return IsExchange(operation) ? exchange(steps, once) : optimal(steps);
+    }
+    if (name == "pairwise" && (folded == 0 || get("form", "auto") != "xor"))
+    {
+        return IsExchange(operation) ? exchange(n - 1, once) : optimal(n - 1);
+    }
+    if (name == "bruck")
+    {
+        return IsExchange(operation) ? exchange(up, &CountOnes) : optimal(up);
+    }
+    if (name == "binomial")
+    {
+        const bool there = operation == Operation::REDUCE;
+        const bool both = reduces || barrier;
+        return Cost{(both ? 2 : 1) * up,
+                    barrier ? 0
+                    : there ? size
+                            : up * size,
+                    (both ? 2 : 1) * (n - 1),
+                    {}};
+    }
+    if (name == "scatter-all-gather")
+    {
+        const uint32_t largest =
+            std::max(n - (1U << (up - 1)), up < 2 ? 0 : 1U << (up - 2)); // subtree
+        return Cost{up + n - 1,
+                    operation == Operation::REDUCE ? (n - 1 + largest) * part : 2 * (n - 1) * part,
+                    {},
+                    {}};
+    }
+    if (name == "hou")
+    {
+        const uint32_t steps = down + CountOnes(n) - 1;
+        return reduces ? Cost{steps, steps * size, uint64_t{n} * steps, {}} : optimal(up);
+    }
+    if (name == "swing" && folded == 0)
+    {
+        const bool whole = reduces && get("variant", "bandwidth") == "latency";
+        return whole ? Cost{down, down * size, uint64_t{n} * down, {}} : optimal(down);
+    }
+    if (name == "dissemination")
+    {
+        return Cost{up, 0, {}, {}};
+    }
+    const uint32_t group = name == "hierarchical-all-to-all" ? number("group", "0") : 0;
+    if (group > 0 && n % group == 0)
+    {
+        const uint32_t groups = n / group;
+        return Cost{group - 1 + groups - 1,
+                    (group - 1) * (size / group) + (groups - 1) * (size / groups),
+                    {},
+                    {}};
+    }
+    return std::nullopt;
+}
+
+/** @return an algorithm with each of its keys at some of its values, and without any */
+std::vector<std::map<std::string, std::string>>
+GetVariants(const CollectiveAlgorithm& algorithm)
+{
+    std::vector<std::map<std::string, std::string>> variants{{}};
+    for (const auto& [name, key] : algorithm.keys)
+    {
+        for (const std::string& word : key.choices)
+        {
+            variants.push_back({{name, word}});
+        }
+        for (uint64_t i = 0; key.choices.empty() && i < 4 && key.least + i <= key.most; i++)
+        {
+            variants.push_back({{name, std::to_string(key.least + i)}});
+        }
+    }
+    return variants;
+}
+
+std::string
+Spell(const std::string& name, const std::map<std::string, std::string>& keys)
+{
+    std::string text = name;
+    for (const auto& [key, value] : keys)
+    {
+        text += (text == name ? ":" : ",") + key + "=" + value;
+    }
+    return text;
+}
+
+/** Bytes that ranks send. */
+struct Sent
+{
+    uint64_t all{0};
+    uint64_t most{0};
+};
+
+Sent
+CountSent(const CollectiveSchedule& schedule, uint64_t bytes, const ByteMatrix& matrix)
+{
+    const ChunkLayout layout(schedule, bytes, matrix);
+    Sent result;
+    for (uint32_t rank = 0; rank < schedule.GetSize(); rank++)
+    {
+        uint64_t sent = 0;
+        for (uint32_t i = 0; i < schedule.GetActions(rank); i++)
+        {
+            const ScheduleAction action = schedule.Get(rank, i);
+            sent += action.kind == Kind::SEND ? layout.GetBytes(action) : 0;
+        }
+        result.all += sent;
+        result.most = std::max(result.most, sent);
+    }
+    return result;
+}
+
+} // namespace
+
+/**
+ * @ingroup distributed-training-tests
+ * Every algorithm, for every operation it offers, is proven right for 1 to 33, 64, 100 and 128
+ * ranks, for roots, keys, segments and sizes, and its steps and bytes are the published ones.
+ */
+class AlgorithmPropertiesTest : public TestCase
+{
+  public:
+    AlgorithmPropertiesTest()
+        : TestCase("every schedule is proven right and costs what is published")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        std::set<uint32_t> numbers{64, 100, 128};
+        for (uint32_t n = 1; n <= 33; n++)
+        {
+            numbers.insert(n);
+        }
+        for (const auto& [name, algorithm] : Registry<CollectiveAlgorithm>::All())
+        {
+            for (const auto& keys : GetVariants(algorithm))
+            {
+                for (Operation operation : algorithm.operations)
+                {
+                    for (uint32_t n : numbers)
+                    {
+                        const bool rooted = HasRoot(operation);
+                        std::set<uint32_t> roots{0, n / 2, n - 1};
+                        for (uint32_t root = 0; n <= 9 && root < n; root++)
+                        {
+                            roots.insert(root);
+                        }
+                        for (uint32_t root : rooted ? roots : std::set<uint32_t>{0})
+                        {
+                            Check(name, keys, operation, n, root, 1);
+                        }
+                        if (name == "parameter-server" && operation == Operation::ALL_REDUCE)
+                        {
+                            Check(name, keys, operation, n, 0, (n + 1) / 2);
+                            Check(name, keys, operation, n, 0, n);
+                        }
+                    }
+                }
+            }
+        }
+        NS_LOG_INFO(m_cases << " cases");
+        NS_TEST_EXPECT_MSG_GT(m_cases, 20000, "the test has become empty");
+    }
+
+    void Check(const std::string& name,
+               const std::map<std::string, std::string>& keys,
+               Operation operation,
+               uint32_t n,
+               uint32_t root,
+               uint32_t servers)
+    {
+        CollectiveRequest request;
+        request.operation = operation;
+        request.ranks = n;
+        request.root = root;
+        request.servers = servers;
+        for (uint32_t segments : {1, 3})
+        {
+            request.segments = segments;
+            const std::string what = Spell(name, keys) + " " + training::GetName(operation) + ", " +
+                                     std::to_string(n) + " ranks, root " + std::to_string(root) +
+                                     ", " + std::to_string(segments) + " segments";
+            // A multiple of all that the vector is cut into.
+            const uint64_t even =
+                uint64_t{4 * 3 * 12} * n * (1U << FloorLog(n)) * servers * segments;
+            const auto cost = n < 2 ? Cost() : Expect(name, keys, operation, n, servers, even);
+            CollectiveSchedule schedule;
+            try
+            {
+                schedule = BuildSchedule(Spell(name, keys), request);
+            }
+            catch (const ConfigurationError& error)
+            {
+                NS_TEST_EXPECT_MSG_EQ(cost.has_value() && n > 1, false, error.what());
+                NS_TEST_EXPECT_MSG_NE(std::string(error.what()).find("(allowed: "),
+                                      std::string::npos,
+                                      error.what());
+                m_cases++;
+                return;
+            }
+            NS_TEST_EXPECT_MSG_EQ(VerifySchedule(schedule), "", what);
+            if (cost)
+            {
+                const uint32_t steps = cost->steps > 0 ? cost->steps + segments - 1 : 0;
+                NS_TEST_EXPECT_MSG_EQ(schedule.GetSteps(), steps, "steps: " << what);
+                const uint64_t most = CountSent(schedule, even, MakeMatrix(n, even)).most;
+                const bool equal = operation != Operation::ALL_TO_ALL_V;
+                NS_TEST_EXPECT_MSG_EQ((equal ? most : 0),
+                                      (equal ? cost->most : 0),
+                                      "bytes of the busiest rank: " << what);
+            }
+            for (uint64_t bytes : {uint64_t{0},
+                                   uint64_t{1},
+                                   uint64_t{n} - 1,
+                                   uint64_t{100003},
+                                   (uint64_t{5} << 30) + 4})
+            {
+                CheckBytes(schedule, cost, bytes, what);
+                m_cases++;
+            }
+        }
+    }
+
+    /** What all ranks send is exact for any size, however it is cut. */
+    void CheckBytes(const CollectiveSchedule& schedule,
+                    const std::optional<Cost>& cost,
+                    uint64_t bytes,
+                    const std::string& what)
+    {
+        const uint32_t n = schedule.GetSize();
+        const ByteMatrix matrix = MakeMatrix(n, bytes);
+        const uint64_t sent = CountSent(schedule, bytes, matrix).all;
+        if (schedule.operation == Operation::BARRIER || bytes == 0)
+        {
+            NS_TEST_EXPECT_MSG_EQ(sent, 0, what);
+            return;
+        }
+        const ChunkLayout layout(schedule, bytes, matrix);
+        uint64_t least = uint64_t{n - 1} * bytes * (schedule.operation == Operation::ALL_REDUCE);
+        uint64_t exact = cost ? cost->all.value_or(0) * bytes : 0;
+        if (IsExchange(schedule.operation) && schedule.operation != Operation::SEND_RECEIVE)
+        {
+            for (uint32_t chunk = 0; chunk < schedule.chunks; chunk++)
+            {
+                for (uint32_t segment = 0; segment < schedule.segments && chunk % n > 0; segment++)
+                {
+                    const uint64_t size = layout.GetBytes(chunk, segment);
+                    least += size;
+                    exact += cost && cost->hops ? size * cost->hops(chunk % n) : 0;
+                }
+            }
+        }
+        else
+        {
+            least += uint64_t{n - 1} * bytes;
+        }
+        NS_TEST_EXPECT_MSG_GT_OR_EQ(sent, least, bytes << " bytes: less than possible: " << what);
+        if (cost && (cost->all || cost->hops))
+        {
+            NS_TEST_EXPECT_MSG_EQ(sent, exact, bytes << " bytes: of all ranks: " << what);
+        }
+    }
+
+    static ByteMatrix MakeMatrix(uint32_t n, uint64_t bytes)
+    {
+        auto matrix = std::make_shared<std::vector<uint64_t>>();
+        for (uint32_t i = 0; i < n * n; i++)
+        {
+            matrix->push_back(bytes / n * (i * 3 % 7));
+        }
+        return matrix;
+    }
+
+    uint64_t m_cases{0};
+};
+
+/**
+ * @ingroup distributed-training-tests
+ * Algorithms that look at the topology: Swing cuts the vector for all directions of a torus, an
+ * all-to-all goes dimension by dimension, and in neither does a message change the dimension.
+ */
+class TopologyAwareTest : public TestCase
+{
+  public:
+    TopologyAwareTest()
+        : TestCase("algorithms that follow the dimensions of a topology")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Check("swing", Operation::ALL_REDUCE, "torus:4x4", 16, 8, 4);
+        Check("swing:variant=latency", Operation::ALL_REDUCE, "torus:4x4", 16, 4, 4);
+        Check("swing", Operation::REDUCE_SCATTER, "torus:2x8", 16, 4, 4);
+        Check("swing", Operation::ALL_GATHER, "torus:4x2x4", 32, 5, 6);
+        Check("swing", Operation::ALL_REDUCE, "ring:16", 16, 8, 2);
+        Check("swing", Operation::ALL_REDUCE, "mesh:4x4", 16, 8, 0); // as on a ring
+        Check("swing", Operation::ALL_REDUCE, "torus:4x4", 8, 6, 0); // likewise: not all nodes
+        Check("hierarchical-all-to-all", Operation::ALL_TO_ALL, "torus:4x4", 16, 6, 1);
+        Check("hierarchical-all-to-all", Operation::ALL_TO_ALL_V, "mesh:3x2x5", 30, 7, 1);
+        Check("hierarchical-all-to-all", Operation::ALL_TO_ALL, "bigraph:m=4,n=4", 16, 6, 0);
+        Check("hierarchical-all-to-all",
+              Operation::ALL_TO_ALL,
+              "hierarchical-torus:2x3,nodes=4",
+              24,
+              6,
+              1);
+        ExpectRefusal("hierarchical-all-to-all", "single-switch", 8, "group=0 (allowed: ");
+        ExpectRefusal("hierarchical-all-to-all", "torus:4x4", 8, "among 8 ranks");
+        ExpectRefusal("hierarchical-all-to-all:group=3", "torus:4x4", 16, "group=3 (allowed: ");
+        ExpectRefusal("pairwise:form=xor", "single-switch", 6, "(allowed: powers of 2");
+    }
+
+    /**
+     * @param copies concurrent messages of a rank, each along a dimension; 0: they may turn
+     */
+    void Check(const std::string& name,
+               Operation operation,
+               const std::string& topology,
+               uint32_t ranks,
+               uint32_t steps,
+               uint32_t copies)
+    {
+        const auto graph = BuildTopology(topology, ranks, DataRate("100Gbps"), NanoSeconds(500));
+        CollectiveRequest request;
+        request.operation = operation;
+        request.ranks = ranks;
+        request.topology = &graph;
+        const auto schedule = BuildSchedule(name, request);
+        const std::string what = name + " on " + topology;
+        NS_TEST_EXPECT_MSG_EQ(VerifySchedule(schedule), "", what);
+        NS_TEST_EXPECT_MSG_EQ(schedule.GetSteps(), steps, what);
+        for (uint32_t rank = 0; rank < ranks && copies > 0; rank++)
+        {
+            std::map<uint32_t, uint32_t> sends; // by step
+            for (uint32_t i = 0; i < schedule.GetActions(rank); i++)
+            {
+                const ScheduleAction action = schedule.Get(rank, i);
+                if (action.kind != Kind::SEND)
+                {
+                    continue;
+                }
+                sends[action.step]++;
+                uint32_t differing = 0;
+                uint32_t stride = 1;
+                for (std::size_t d = graph.shape.sides.size(); d-- > 0;)
+                {
+                    const uint32_t side = graph.shape.sides[d];
+                    differing += rank / stride % side != action.peer / stride % side;
+                    stride *= side;
+                }
+                NS_TEST_EXPECT_MSG_EQ(differing, 1, what << ": a message turns");
+            }
+            for (const auto& [step, count] : sends)
+            {
+                NS_TEST_EXPECT_MSG_EQ(count, copies, what << ", step " << step);
+            }
+        }
+    }
+
+    void ExpectRefusal(const std::string& name,
+                       const std::string& topology,
+                       uint32_t ranks,
+                       const std::string& expected)
+    {
+        const auto graph = BuildTopology(topology, ranks, DataRate("100Gbps"), NanoSeconds(500));
+        CollectiveRequest request;
+        request.operation = Operation::ALL_TO_ALL;
+        request.ranks = ranks;
+        request.topology = &graph;
+        std::string text;
+        try
+        {
+            BuildSchedule(name, request);
+        }
+        catch (const ConfigurationError& error)
+        {
+            text = error.what();
+        }
+        NS_TEST_EXPECT_MSG_NE(text.find(expected), std::string::npos, "got '" << text << "'");
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
+ * Whom ranks talk to is what the sources say.
+ */
+class PublishedPartnersTest : public TestCase
+{
+  public:
+    PublishedPartnersTest()
+        : TestCase("partners of published algorithms")
+    {
+    }
+
+  private:
+    /** @return whom a rank sends to, in order of its steps */
+    static std::vector<int> GetPeers(const std::string& name,
+                                     Operation operation,
+                                     uint32_t ranks,
+                                     uint32_t rank,
+                                     uint32_t message = 0)
+    {
+        CollectiveRequest request;
+        request.operation = operation;
+        request.ranks = ranks;
+        request.segments = 1;
+        const auto schedule = BuildSchedule(name, request);
+        std::vector<int> peers;
+        for (uint32_t i = 0; i < schedule.GetActions(rank); i++)
+        {
+            const ScheduleAction action = schedule.Get(rank, i);
+            if (action.kind == Kind::SEND && action.message == message)
+            {
+                peers.push_back(static_cast<int>(action.peer));
+            }
+        }
+        return peers;
+    }
+
+    void Expect(const std::string& what, std::vector<int> got, std::vector<int> expected)
+    {
+        std::string text;
+        for (int peer : got)
+        {
+            text += " " + std::to_string(peer);
+        }
+        NS_TEST_EXPECT_MSG_EQ((got == expected), true, what << ":" << text);
+    }
+
+    void DoRun() override
+    {
+        // NCCL's trees of eight ranks: the first message of each but the root goes to its parent.
+        const std::vector<std::vector<int>> parents{{-1, 2, 4, 2, 0, 6, 4, 6},
+                                                    {1, 3, 1, 7, 5, 3, 5, -1}};
+        for (uint32_t tree = 0; tree < 2; tree++)
+        {
+            std::vector<int> got;
+            for (uint32_t rank = 0; rank < 8; rank++)
+            {
+                const auto up =
+                    GetPeers("double-binary-tree", Operation::ALL_REDUCE, 8, rank, tree);
+                const bool isRoot = parents[tree][rank] < 0;
+                got.push_back(isRoot ? -1 : up.at(0));
+            }
+            Expect("double binary tree", got, parents[tree]);
+        }
+        const auto allReduce = Operation::ALL_REDUCE;
+        Expect("Hou et al., 8", GetPeers("hou", allReduce, 8, 3), {4, 5, 7});
+        Expect("Hou et al., 16", GetPeers("hou", allReduce, 16, 0), {1, 2, 4, 8});
+        Expect("Hou et al., 7", GetPeers("hou", allReduce, 7, 0), {1, 2, 4, 6});
+        const std::string latency = "swing:variant=latency";
+        Expect("Swing, even", GetPeers(latency, allReduce, 32, 0), {1, 31, 3, 27, 11});
+        Expect("Swing, odd", GetPeers(latency, allReduce, 32, 1), {0, 2, 30, 6, 22});
+        Expect("circulant", GetPeers("circulant", Operation::REDUCE_SCATTER, 7, 0), {4, 2, 1});
+        Expect("Bruck", GetPeers("bruck", Operation::ALL_GATHER, 7, 0), {6, 5, 3});
+        Expect("Rabenseifner", GetPeers("rabenseifner", allReduce, 8, 5), {4, 7, 1, 1, 7, 4});
+        Expect("xor", GetPeers("pairwise", Operation::ALL_TO_ALL, 4, 1), {0, 3, 2});
+        Expect("shift", GetPeers("pairwise", Operation::ALL_TO_ALL, 5, 1), {2, 3, 4, 0});
+        Expect("binomial", GetPeers("binomial", Operation::BROADCAST, 7, 0), {4, 2, 1});
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
+ * Plans of thousands of ranks that rotate take memory for one rank.
+ */
+class LargePlansTest : public TestCase
+{
+  public:
+    LargePlansTest()
+        : TestCase("plans of 4096 ranks")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const std::string name :
+             {"ring", "bidirectional-ring", "circulant", "hou:stripes=4", "direct"})
+        {
+            CollectiveRequest request;
+            request.ranks = 4096;
+            const auto schedule = BuildSchedule(name, request);
+            NS_TEST_EXPECT_MSG_EQ(schedule.GetStored(), 1, name);
+            NS_TEST_EXPECT_MSG_LT(schedule.GetMemory(), 2 << 20, name);
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
+ * The suite of the algorithms.
+ */
+class CollectiveAlgorithmTestSuite : public TestSuite
+{
+  public:
+    CollectiveAlgorithmTestSuite()
+        : TestSuite("distributed-training-algorithms", TestSuite::Type::UNIT)
+    {
+        AddTestCase(new AlgorithmPropertiesTest);
+        AddTestCase(new TopologyAwareTest);
+        AddTestCase(new PublishedPartnersTest);
+        AddTestCase(new LargePlansTest);
+    }
+};
+
+static CollectiveAlgorithmTestSuite g_collectiveAlgorithmTestSuite; ///< registers the suite
