@@ -271,6 +271,14 @@ Sent
 CountSent(const CollectiveSchedule& schedule, uint64_t bytes, const ByteMatrix& matrix)
 {
     const ChunkLayout layout(schedule, bytes, matrix);
+    std::vector<uint64_t> sizes; // of chunks; of each only once, as they are sent often
+    for (uint32_t segment = 0; segment < schedule.segments; segment++)
+    {
+        for (uint32_t chunk = 0; chunk < schedule.chunks; chunk++)
+        {
+            sizes.push_back(layout.GetBytes(chunk, segment));
+        }
+    }
     Sent result;
     for (uint32_t rank = 0; rank < schedule.GetSize(); rank++)
     {
@@ -278,7 +286,11 @@ CountSent(const CollectiveSchedule& schedule, uint64_t bytes, const ByteMatrix& 
         for (uint32_t i = 0; i < schedule.GetActions(rank); i++)
         {
             const ScheduleAction action = schedule.Get(rank, i);
-            sent += action.kind == Kind::SEND ? layout.GetBytes(action) : 0;
+            if (action.kind == Kind::SEND)
+            {
+                const uint64_t* of = &sizes[uint64_t{action.segment} * schedule.chunks];
+                action.ForEachChunk([&](uint32_t chunk) { sent += of[chunk % schedule.chunks]; });
+            }
         }
         result.all += sent;
         result.most = std::max(result.most, sent);
@@ -628,6 +640,9 @@ class PublishedPartnersTest : public TestCase
         Expect("Hou et al., 8", GetPeers("hou", allReduce, 8, 3), {4, 5, 7});
         Expect("Hou et al., 16", GetPeers("hou", allReduce, 16, 0), {1, 2, 4, 8});
         Expect("Hou et al., 7", GetPeers("hou", allReduce, 7, 0), {1, 2, 4, 6});
+        Expect("Hou et al., third stripe",
+               GetPeers("hou:stripes=3", allReduce, 8, 3, 2),
+               {4, 5, 7});
         const std::string latency = "swing:variant=latency";
         Expect("Swing, even", GetPeers(latency, allReduce, 32, 0), {1, 31, 3, 27, 11});
         Expect("Swing, odd", GetPeers(latency, allReduce, 32, 1), {0, 2, 30, 6, 22});
@@ -637,6 +652,51 @@ class PublishedPartnersTest : public TestCase
         Expect("xor", GetPeers("pairwise", Operation::ALL_TO_ALL, 4, 1), {0, 3, 2});
         Expect("shift", GetPeers("pairwise", Operation::ALL_TO_ALL, 5, 1), {2, 3, 4, 0});
         Expect("binomial", GetPeers("binomial", Operation::BROADCAST, 7, 0), {4, 2, 1});
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
+ * With a window, the next message is sent when enough of those before have been received.
+ */
+class WindowTest : public TestCase
+{
+  public:
+    WindowTest()
+        : TestCase("window of a direct exchange")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr uint32_t N = 8;
+        for (const uint32_t window : {0U, 1U, 3U, 7U, 9U})
+        {
+            CollectiveRequest request;
+            request.operation = Operation::ALL_TO_ALL;
+            request.ranks = N;
+            const auto schedule = BuildSchedule("direct:window=" + std::to_string(window), request);
+            std::map<uint32_t, uint32_t> sends; // actions by distance of the peer
+            std::map<uint32_t, uint32_t> receives;
+            for (uint32_t i = 0; i < schedule.GetActions(0); i++)
+            {
+                const ScheduleAction action = schedule.Get(0, i);
+                const bool out = action.kind == Kind::SEND;
+                (out ? sends : receives)[out ? action.peer : N - action.peer] = i;
+            }
+            for (uint32_t distance = 1; distance < N; distance++)
+            {
+                std::vector<uint32_t> expected;
+                if (window > 0 && distance > window)
+                {
+                    expected.push_back(receives.at(distance - window));
+                }
+                const auto after = schedule.GetAfter(0, sends.at(distance));
+                const std::vector<uint32_t> got(after.begin(), after.end());
+                NS_TEST_EXPECT_MSG_EQ((got == expected), true, window << ", " << distance);
+            }
+        }
     }
 };
 
@@ -680,6 +740,7 @@ class CollectiveAlgorithmTestSuite : public TestSuite
         AddTestCase(new AlgorithmPropertiesTest);
         AddTestCase(new TopologyAwareTest);
         AddTestCase(new PublishedPartnersTest);
+        AddTestCase(new WindowTest);
         AddTestCase(new LargePlansTest);
     }
 };

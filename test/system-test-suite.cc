@@ -228,6 +228,59 @@ class RealPayloadTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
+ * Real numbers arrive and are added exactly with every algorithm and operation, over both
+ * transports; what does not fit the ranks or the network is refused before the run.
+ */
+class EveryAlgorithmTest : public TestCase
+{
+  public:
+    EveryAlgorithmTest()
+        : TestCase("real payload is exact with every algorithm")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const auto& [name, algorithm] : Registry<CollectiveAlgorithm>::All())
+        {
+            uint32_t runs = 0;
+            for (CollectiveOperation operation : algorithm.operations)
+            {
+                for (const std::string transport : {"rdma", "tcp"})
+                {
+                    runs += Check(name, operation, MakeOptions(6, transport, "single-switch"));
+                    runs += Check(name, operation, MakeOptions(8, transport, "torus:2x4"));
+                    runs += Check(name, operation, MakeOptions(8, transport, "bigraph:m=2,n=4"));
+                }
+            }
+            NS_TEST_EXPECT_MSG_GT(runs, 0, name << " runs nowhere");
+        }
+    }
+
+    uint32_t Check(const std::string& name, CollectiveOperation operation, ClusterOptions options)
+    {
+        options.algorithm = name;
+        const std::string what = name + " " + training::GetName(operation) + " " + options.topology;
+        try
+        {
+            const auto result = Measure(options, operation, 4004, true);
+            NS_TEST_EXPECT_MSG_EQ(result.mismatch, "", what);
+            NS_TEST_EXPECT_MSG_EQ(result.verified, true, what << " compared");
+        }
+        catch (const ConfigurationError& error)
+        {
+            Simulator::Destroy();
+            const std::string text = error.what();
+            NS_TEST_EXPECT_MSG_NE(text.find("(allowed: "), std::string::npos, text);
+            return 0;
+        }
+        return 1;
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
  * Every frame and byte that was sent is received, lost or dropped, and none is left over.
  */
 class ConservationTest : public TestCase
@@ -612,6 +665,7 @@ class SystemTestSuite : public TestSuite
         AddTestCase(new RingTimeTest);
         AddTestCase(new ExtremeSizeTest);
         AddTestCase(new RealPayloadTest);
+        AddTestCase(new EveryAlgorithmTest);
         AddTestCase(new ConservationTest);
         AddTestCase(new TcpSpeedTest);
         AddTestCase(new SharedLinkTest);
