@@ -131,12 +131,10 @@ ClusterOptions::AddTo(ProgramOptions& options, const std::string& algorithmOptio
                       "rdma: " + Registry<CongestionControlEntry>::Names() +
                           "; tcp: a TypeId such as ns3::TcpDctcp; auto: dcqcn, ns3::TcpCubic",
                       congestionControl);
-    std::string algorithms;
-    for (const auto& [name, entry] : Registry<CollectiveAlgorithm>::All())
-    {
-        algorithms += (algorithms.empty() ? "" : "; ") + name + " (" + entry.help + ")";
-    }
-    options.AddString(algorithmOption, algorithms, algorithm);
+    options.AddString(algorithmOption,
+                      "who sends what to whom: NAME or NAME:key=value,... of those below",
+                      algorithm);
+    options.AddSection("Algorithms", DescribeAlgorithms());
     options.AddUnsigned("servers",
                         "shards of the parameter server, kept by as many of the ranks",
                         servers,

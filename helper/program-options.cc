@@ -627,6 +627,22 @@ ProgramOptions::IsGiven(const std::string& name) const
 }
 
 void
+ProgramOptions::AddSection(const std::string& title,
+                           const std::vector<std::pair<std::string, std::string>>& rows)
+{
+    std::size_t width = 0;
+    for (const auto& [name, text] : rows)
+    {
+        width = std::max(width, name.size());
+    }
+    m_sections += "\n" + title + ":\n";
+    for (const auto& [name, text] : rows)
+    {
+        m_sections += "  " + name + std::string(width + 2 - name.size(), ' ') + text + "\n";
+    }
+}
+
+void
 ProgramOptions::PrintHelp(std::ostream& output) const
 {
     output << m_program << " [--option=value ...]\n\n" << m_description << "\n";
@@ -652,7 +668,7 @@ ProgramOptions::PrintHelp(std::ostream& output) const
         output << (option.byDefault.empty() ? "" : " [" + option.byDefault + "]") << "\n";
     }
     output
-        << "\nUnits:\n"
+        << m_sections << "\nUnits:\n"
         << "  sizes: bytes, " << BYTE_UNITS << "\n"
         << "  rates: " << RATE_UNITS << "\n"
         << "  times: " << TIME_UNITS << "\n"

@@ -14,6 +14,7 @@
 #include <limits>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ns3::training
@@ -206,6 +207,14 @@ class ProgramOptions
      */
     bool IsGiven(const std::string& name) const;
 
+    /**
+     * Adds a section behind the options to the help.
+     * @param title its title
+     * @param rows what it explains, and the explanation
+     */
+    void AddSection(const std::string& title,
+                    const std::vector<std::pair<std::string, std::string>>& rows);
+
     /** @param output where to print the help */
     void PrintHelp(std::ostream& output) const;
 
@@ -258,6 +267,7 @@ class ProgramOptions
     std::string m_program;             ///< name of the program
     std::string m_description;         ///< what it does
     std::string m_group;               ///< title of the present group
+    std::string m_sections;            ///< text behind the options in the help
     std::vector<Option> m_options;     ///< in the order they were added
     std::vector<Value> m_ns3Arguments; ///< ns-3's arguments as given
 };

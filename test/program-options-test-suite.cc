@@ -310,7 +310,9 @@ class OptionsTestCase : public TestCase
         }
 
         std::ostringstream help;
-        Program().options.PrintHelp(help);
+        Program program;
+        program.options.AddSection("Shapes", {{"circle", "it is round"}, {"  a=1", "its size"}});
+        program.options.PrintHelp(help);
         for (const std::string part : {"Job:\n",
                                        "Network:\n",
                                        "number of workers [16]",
@@ -320,6 +322,7 @@ class OptionsTestCase : public TestCase
                                        "cap of a bucket [25MiB]",
                                        "communicate during backward [true]",
                                        "file for results\n",
+                                       "\nShapes:\n  circle  it is round\n    a=1   its size\n",
                                        "ps, ns, us"})
         {
             NS_TEST_EXPECT_MSG_NE(help.str().find(part), std::string::npos, "help lacks " << part);

@@ -198,7 +198,7 @@ class FakeCommunicator : public Communicator
  * @param inputs the ranks' vectors
  * @return their sum
  */
-std::vector<float>
+std::vector<std::vector<float>>
 SumInRankOrder(const std::vector<std::vector<float>>& inputs)
 {
     std::vector<float> sum(inputs[0].size());
@@ -209,7 +209,20 @@ SumInRankOrder(const std::vector<std::vector<float>>& inputs)
             sum[index] += input[index];
         }
     }
-    return sum;
+    return {sum};
+}
+
+/**
+ * @ingroup distributed-training-job-tests
+ * @param inputs the vectors of the ranks
+ * @return their sum for each rank, with 1 more in the first element of rank 1's
+ */
+std::vector<std::vector<float>>
+ExpectOneMoreAtRankOne(const std::vector<std::vector<float>>& inputs)
+{
+    std::vector<std::vector<float>> sums(inputs.size(), SumInRankOrder(inputs)[0]);
+    sums[1][0] += 1;
+    return sums;
 }
 
 /**
@@ -567,6 +580,7 @@ class JobTestCase : public TestCase
         bool overlap{true};          ///< attribute Overlap
         bool real{false};            ///< attribute RealPayload
         bool corrupt{false};         ///< whether the group makes a mistake
+        bool perRank{false};         ///< whether another sum is expected at rank 1
         Time fixed{MilliSeconds(1)}; ///< time of an all-reduce
         Time perByte{0};             ///< additional time per byte
         double slowdown{1};          ///< compute time of the last rank, times this
@@ -590,7 +604,7 @@ class JobTestCase : public TestCase
         job->SetLowerBound([](uint64_t bytes) { return bytes / 1e9; });
         if (setup.real)
         {
-            job->SetReference(7, &SumInRankOrder);
+            job->SetReference(7, setup.perRank ? &ExpectOneMoreAtRankOne : &SumInRankOrder);
         }
         job->OnIterationComplete([this](const IterationResult& result) {
             m_completions.push_back({result.iteration, Simulator::Now()});
@@ -891,6 +905,15 @@ class JobVerificationTestCase : public JobTestCase
             NS_TEST_EXPECT_MSG_EQ(job->Mismatch(), "", ranks << " ranks");
             NS_TEST_EXPECT_MSG_EQ(job->GetMean().verified, true, ranks << " ranks");
 
+            setup.perRank = true;
+            job = RunJob(setup, workload);
+            const std::string other =
+                "wrong sum at rank 1, iteration 0, bucket 0: element 0 of 2 is ";
+            NS_TEST_EXPECT_MSG_EQ(job->Mismatch().substr(0, other.size()),
+                                  other,
+                                  "each rank's own: " << job->Mismatch());
+
+            setup.perRank = false;
             setup.corrupt = true;
             job = RunJob(setup, workload);
             const std::string start =

@@ -22,18 +22,14 @@ namespace
 constexpr uint32_t MOST_ALL_TO_ALL_RANKS = 65535;
 
 std::string
-Describe(const AlgorithmKey& key)
+GetNames(const std::vector<CollectiveOperation>& operations)
 {
-    if (key.choices.empty())
+    std::string names;
+    for (CollectiveOperation operation : operations)
     {
-        return std::to_string(key.least) + " to " + std::to_string(key.most);
+        names += (names.empty() ? "" : ", ") + GetName(operation);
     }
-    std::string text;
-    for (const std::string& choice : key.choices)
-    {
-        text += (text.empty() ? "" : "|") + choice;
-    }
-    return text;
+    return names;
 }
 
 bool
@@ -68,7 +64,7 @@ ReadKeys(const std::string& spec,
             std::string allowed;
             for (const auto& [key, value] : entry.keys)
             {
-                allowed += (allowed.empty() ? "" : ", ") + key + "=" + Describe(value);
+                allowed += (allowed.empty() ? "" : ", ") + key + "=" + value.GetAllowed();
             }
             throw ConfigurationError("algorithm '" + spec + "': '" + pair + "' (allowed: " +
                                      (allowed.empty() ? "no keys" : allowed + ", each once") + ")");
@@ -85,6 +81,39 @@ ReadKeys(const std::string& spec,
 }
 
 } // namespace
+
+std::string
+AlgorithmKey::GetAllowed() const
+{
+    if (choices.empty())
+    {
+        return std::to_string(least) + " to " + std::to_string(most);
+    }
+    std::string text;
+    for (const std::string& choice : choices)
+    {
+        text += (text.empty() ? "" : "|") + choice;
+    }
+    return text;
+}
+
+std::vector<std::pair<std::string, std::string>>
+DescribeAlgorithms()
+{
+    std::vector<std::pair<std::string, std::string>> rows;
+    for (const auto& [name, algorithm] : Registry<CollectiveAlgorithm>::All())
+    {
+        const bool all = algorithm.operations.size() == GetCollectiveOperations().size();
+        rows.emplace_back(name, algorithm.help);
+        rows.emplace_back("", "for " + (all ? "every operation" : GetNames(algorithm.operations)));
+        for (const auto& [key, value] : algorithm.keys)
+        {
+            rows.emplace_back("  " + key + "=" + value.initial,
+                              value.help + " (" + value.GetAllowed() + ")");
+        }
+    }
+    return rows;
+}
 
 const std::string&
 CollectiveRequest::Get(const std::string& key) const
@@ -112,13 +141,8 @@ CheckRequest(const std::string& algorithm, CollectiveRequest& request)
     const auto& able = entry.operations;
     if (std::find(able.begin(), able.end(), request.operation) == able.end())
     {
-        std::string names;
-        for (CollectiveOperation operation : able)
-        {
-            names += (names.empty() ? "" : ", ") + GetName(operation);
-        }
         throw ConfigurationError("the algorithm '" + name + "' has no " +
-                                 GetName(request.operation) + " (allowed: " + names + ")");
+                                 GetName(request.operation) + " (allowed: " + GetNames(able) + ")");
     }
     if (request.ranks == 0 || request.root >= request.ranks)
     {

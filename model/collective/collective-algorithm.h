@@ -11,6 +11,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ns3::training
@@ -57,6 +58,9 @@ struct AlgorithmKey
     std::vector<std::string> choices; ///< allowed words; empty: a number
     uint64_t least{0};                ///< smallest number
     uint64_t most{0};                 ///< largest number
+
+    /** @return what is allowed: words with | between them, or from which number to which */
+    std::string GetAllowed() const;
 };
 
 /**
@@ -80,6 +84,13 @@ struct CollectiveAlgorithm
     std::map<std::string, AlgorithmKey> keys{}; ///< what a user may choose
     bool bySize{false}; ///< whether the plan, not its segments alone, depends on the size
 };
+
+/**
+ * @ingroup distributed-training-collective
+ * @return what there is to say of all registered algorithms: names, operations and keys with their
+ *         defaults, each with an explanation
+ */
+std::vector<std::pair<std::string, std::string>> DescribeAlgorithms();
 
 /**
  * @ingroup distributed-training-collective

@@ -55,9 +55,12 @@ class TrainingJob
   public:
     /** Time that moving so many bytes takes at least, seconds. */
     using LowerBound = std::function<double(uint64_t bytes)>;
-    /** The sum of the ranks' vectors, added in exactly the order of the collective under test. */
-    using Reference =
-        std::function<std::vector<float>(const std::vector<std::vector<float>>& perRankInputs)>;
+    /**
+     * The sum of the ranks' vectors, added in exactly the order of the collective under test: of
+     * each rank, as some algorithms add in another order at each; or a single one, that of all.
+     */
+    using Reference = std::function<std::vector<std::vector<float>>(
+        const std::vector<std::vector<float>>& perRankInputs)>;
     /** Receives the result of an iteration. */
     using IterationComplete = std::function<void(const IterationResult& result)>;
 
@@ -88,8 +91,8 @@ class TrainingJob
 
     /**
      * Has every sum of every rank compared bit by bit with a reference made from the same inputs.
-     * Needs applications with RealPayload. Memory: (ranks + 1) buckets while a reference is made,
-     * one bucket until the last rank has reported.
+     * Needs applications with RealPayload. Memory: 2 * ranks buckets while a reference is made,
+     * what it has returned until the last rank has reported.
      * @param seed the seed of the applications
      * @param reference makes the expected sum
      */
@@ -156,8 +159,8 @@ class TrainingJob
     /** The expected sum of a bucket that not all ranks have reported. */
     struct Expected
     {
-        uint32_t reports{0};       ///< ranks that have reported
-        std::vector<float> values; ///< the expected sum
+        uint32_t reports{0};                    ///< ranks that have reported
+        std::vector<std::vector<float>> values; ///< the expected sum of each rank, or of all
     };
 
     /**
