@@ -12,6 +12,7 @@
 #include "ns3/core-module.h"
 #include "ns3/distributed-training-module.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <memory>
@@ -153,6 +154,16 @@ Train(int argc, char* argv[])
         CheckOutputFile(job.trace);
     }
     const Cluster cluster(clusterOptions);
+    cluster.GetPlanner().Check(CollectiveOperation::ALL_REDUCE);
+    uint64_t largest = 0;
+    for (const GradientBucket& bucket : buckets)
+    {
+        largest = std::max(largest, bucket.bytes);
+    }
+    if (ShowSchedule(clusterOptions, cluster, CollectiveOperation::ALL_REDUCE, largest))
+    {
+        return 0;
+    }
     const bool table = job.json != "-";
     const bool real = job.payload == "real";
     const uint64_t seed = RngSeedManager::GetRun();
@@ -220,7 +231,7 @@ Train(int argc, char* argv[])
                     FormatRate(clusterOptions.rate).c_str(),
                     clusterOptions.transport.c_str(),
                     cluster.GetCongestionControl().c_str(),
-                    clusterOptions.algorithm.c_str());
+                    cluster.GetAlgorithm().c_str());
         PrintHead();
     }
     GuardedRun run(cluster);

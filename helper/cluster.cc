@@ -6,6 +6,7 @@
 
 #include "fabric-border.h"
 #include "partition.h"
+#include "schedule-file.h"
 #include "topology-builder.h"
 
 #include "ns3/boolean.h"
@@ -142,6 +143,22 @@ ClusterOptions::AddTo(ProgramOptions& options, const std::string& algorithmOptio
                         servers,
                         1,
                         1 << 20);
+    options.AddUnsigned("segments",
+                        "parts that each chunk is cut into, to be pipelined; 0: as many as the "
+                        "algorithm likes",
+                        segments,
+                        0,
+                        CollectiveSchedule::MOST_MESSAGES);
+    options.AddString("schedule",
+                      "file with a schedule, JSON or MSCCL XML, in place of --" + algorithmOption,
+                      schedule);
+    options.AddString("export-schedule",
+                      "file for the schedule (of the largest size): MSCCL XML if it ends in .xml, "
+                      "otherwise JSON",
+                      exportSchedule);
+    options.AddBool("print-schedule",
+                    "list the schedule (of the largest size) and end",
+                    printSchedule);
     options.AddBool("verify",
                     "prove schedules right whatever the number of ranks; otherwise up to " +
                         std::to_string(CollectivePlanner::VERIFIED_RANKS),
@@ -259,9 +276,29 @@ Cluster::Cluster(const ClusterOptions& options)
 void
 Cluster::MakePlanner()
 {
+    if (!m_options.schedule.empty())
+    {
+        auto schedule = std::make_shared<CollectiveSchedule>(LoadSchedule(m_options.schedule));
+        if (schedule->GetSize() != GetRanks())
+        {
+            throw ConfigurationError("--schedule=" + m_options.schedule +
+                                     " with --ranks=" + std::to_string(GetRanks()) +
+                                     " (allowed: " + std::to_string(schedule->GetSize()) + ")");
+        }
+        if (m_options.segments > 0)
+        {
+            schedule->segments = static_cast<uint32_t>(m_options.segments);
+            schedule->Close(false);
+        }
+        m_options.algorithm = schedule->algorithm;
+        m_planner = std::make_shared<CollectivePlanner>("--schedule=" + m_options.schedule,
+                                                        std::move(schedule));
+        return;
+    }
     const std::string name = m_options.algorithm.substr(0, m_options.algorithm.find(':'));
     const auto& algorithm = Registry<CollectiveAlgorithm>::Find(name);
     CollectiveRequest request;
+    request.segments = static_cast<uint32_t>(m_options.segments);
     request.ranks = GetRanks();
     request.servers = static_cast<uint32_t>(m_options.servers);
     request.topology = &m_topology;
@@ -415,6 +452,12 @@ const LowerBound&
 Cluster::GetLowerBound() const
 {
     return *m_lowerBound;
+}
+
+const std::string&
+Cluster::GetAlgorithm() const
+{
+    return m_options.algorithm;
 }
 
 const std::string&

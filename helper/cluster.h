@@ -42,6 +42,10 @@ struct ClusterOptions
     std::string recovery{"go-back-n"};     ///< RDMA: what is sent again after a loss
     std::string algorithm{"ring"};         ///< of the collectives
     uint64_t servers{1};                   ///< parameter server: shards
+    uint64_t segments{0};                  ///< parts of each chunk; 0: as the algorithm likes
+    std::string schedule;                  ///< file with a schedule, or empty: by the algorithm
+    std::string exportSchedule;            ///< file to write the schedule to, or empty: none
+    bool printSchedule{false};             ///< whether to list the schedule and end
     bool verify{false};                    ///< schedules are proven whatever the number of ranks
 
     /**
@@ -102,6 +106,9 @@ class Cluster
 
     /** @return time of a full packet and its acknowledgement between the farthest ranks, idle */
     Time GetRoundTrip() const;
+
+    /** @return the algorithm of its collectives, or what a file with a schedule names */
+    const std::string& GetAlgorithm() const;
 
     /** @return the congestion control in use, "auto" resolved */
     const std::string& GetCongestionControl() const;
