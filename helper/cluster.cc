@@ -297,13 +297,49 @@ Cluster::MakePlanner()
     }
     const std::string name = m_options.algorithm.substr(0, m_options.algorithm.find(':'));
     const auto& algorithm = Registry<CollectiveAlgorithm>::Find(name);
+    m_planner =
+        std::make_shared<CollectivePlanner>(m_options.algorithm, MakeRequest({}), m_options.verify);
+    m_planner->Check(algorithm.operations.front());
+}
+
+CollectiveRequest
+Cluster::MakeRequest(const std::vector<uint32_t>& hosts) const
+{
     CollectiveRequest request;
     request.segments = static_cast<uint32_t>(m_options.segments);
-    request.ranks = GetRanks();
-    request.servers = static_cast<uint32_t>(m_options.servers);
+    request.ranks = hosts.empty() ? GetRanks() : static_cast<uint32_t>(hosts.size());
+    request.servers = static_cast<uint32_t>(
+        hosts.empty() ? m_options.servers : std::min<uint64_t>(m_options.servers, hosts.size()));
     request.topology = &m_topology;
-    m_planner = std::make_shared<CollectivePlanner>(m_options.algorithm, request, m_options.verify);
-    m_planner->Check(algorithm.operations.front());
+    request.hosts = hosts;
+    return request;
+}
+
+std::vector<Ptr<ScheduledCommunicator>>
+Cluster::Split(const std::vector<std::vector<uint32_t>>& groups, uint32_t number) const
+{
+    if (!m_options.schedule.empty())
+    {
+        throw ConfigurationError("--schedule=" + m_options.schedule +
+                                 " with several groups of ranks (allowed: an algorithm)");
+    }
+    std::vector<Ptr<ScheduledCommunicator>> communicators(m_options.ranks);
+    for (const std::vector<uint32_t>& group : groups)
+    {
+        const auto planner = std::make_shared<CollectivePlanner>(m_options.algorithm,
+                                                                 MakeRequest(group),
+                                                                 m_options.verify);
+        for (uint32_t rank : group)
+        {
+            communicators.at(rank) = m_communicators.at(rank)->Split(
+                group,
+                [planner](CollectiveOperation operation, uint64_t bytes, uint32_t root) {
+                    return planner->Get(operation, bytes, root);
+                },
+                number);
+        }
+    }
+    return communicators;
 }
 
 void

@@ -95,6 +95,16 @@ class Cluster
      */
     Ptr<ScheduledCommunicator> GetCommunicator(uint32_t rank) const;
 
+    /**
+     * Makes a communicator for each of some groups of ranks, beside that of all.
+     * @param groups lists of ranks without common ones
+     * @param number of the communicators, 1 to 255, not used for these ranks before
+     * @return by rank its communicator in its group; null if it is in none
+     * @throw ConfigurationError if the algorithm has no plan for such groups
+     */
+    std::vector<Ptr<ScheduledCommunicator>> Split(const std::vector<std::vector<uint32_t>>& groups,
+                                                  uint32_t number) const;
+
     /** @return the plans of its collectives */
     CollectivePlanner& GetPlanner() const;
 
@@ -127,6 +137,7 @@ class Cluster
 
   private:
     void MakePlanner();
+    CollectiveRequest MakeRequest(const std::vector<uint32_t>& hosts) const;
     void SetMarking(FabricHelper& helper) const;
     void InstallRdma();
     void InstallTcp();
