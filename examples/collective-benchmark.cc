@@ -12,6 +12,7 @@
 #include "ns3/core-module.h"
 #include "ns3/distributed-training-module.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <utility>
@@ -156,6 +157,11 @@ Benchmark(int argc, char* argv[])
     JsonOutput json(benchmark.json);
     Cluster cluster(clusterOptions);
     cluster.GetPlanner().Check(operation);
+    const uint64_t largest = *std::max_element(sizes.begin(), sizes.end());
+    if (ShowSchedule(clusterOptions, cluster, operation, largest))
+    {
+        return 0;
+    }
     GuardedRun run(cluster);
     uint64_t runs = 0;
     ProgressLine progress(cluster.GetFabric(), [&] {
@@ -168,7 +174,7 @@ Benchmark(int argc, char* argv[])
     {
         std::printf("# %s, %s, %u ranks, %s, %s, %s\n",
                     benchmark.operation.c_str(),
-                    clusterOptions.algorithm.c_str(),
+                    cluster.GetAlgorithm().c_str(),
                     cluster.GetRanks(),
                     clusterOptions.topology.c_str(),
                     FormatRate(clusterOptions.rate).c_str(),
@@ -193,7 +199,7 @@ Benchmark(int argc, char* argv[])
             mismatch = row.mismatch;
             runs++;
         }
-        rows.Append(ToJson(row, clusterOptions.algorithm));
+        rows.Append(ToJson(row, cluster.GetAlgorithm()));
         if (table)
         {
             progress.Clear();

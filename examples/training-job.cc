@@ -155,6 +155,15 @@ Train(int argc, char* argv[])
     }
     const Cluster cluster(clusterOptions);
     cluster.GetPlanner().Check(CollectiveOperation::ALL_REDUCE);
+    uint64_t largest = 0;
+    for (const GradientBucket& bucket : buckets)
+    {
+        largest = std::max(largest, bucket.bytes);
+    }
+    if (ShowSchedule(clusterOptions, cluster, CollectiveOperation::ALL_REDUCE, largest))
+    {
+        return 0;
+    }
     const bool table = job.json != "-";
     const bool real = job.payload == "real";
     const uint64_t seed = RngSeedManager::GetRun();
@@ -228,7 +237,7 @@ Train(int argc, char* argv[])
                     FormatRate(clusterOptions.rate).c_str(),
                     clusterOptions.transport.c_str(),
                     cluster.GetCongestionControl().c_str(),
-                    clusterOptions.algorithm.c_str());
+                    cluster.GetAlgorithm().c_str());
         PrintHead();
     }
     GuardedRun run(cluster);

@@ -6,6 +6,7 @@
 
 #include "fabric-border.h"
 #include "partition.h"
+#include "schedule-file.h"
 #include "topology-builder.h"
 
 #include "ns3/boolean.h"
@@ -140,6 +141,22 @@ ClusterOptions::AddTo(ProgramOptions& options, const std::string& algorithmOptio
                         servers,
                         1,
                         1 << 20);
+    options.AddUnsigned("segments",
+                        "parts that each chunk is cut into, to be pipelined; 0: as many as the "
+                        "algorithm likes",
+                        segments,
+                        0,
+                        CollectiveSchedule::MOST_MESSAGES);
+    options.AddString("schedule",
+                      "file with a schedule, JSON or MSCCL XML, in place of --" + algorithmOption,
+                      schedule);
+    options.AddString("export-schedule",
+                      "file for the schedule (of the largest size): MSCCL XML if it ends in .xml, "
+                      "otherwise JSON",
+                      exportSchedule);
+    options.AddBool("print-schedule",
+                    "list the schedule (of the largest size) and end",
+                    printSchedule);
     options.AddBool("verify",
                     "prove schedules right whatever the number of ranks; otherwise up to " +
                         std::to_string(CollectivePlanner::VERIFIED_RANKS),
@@ -257,14 +274,70 @@ Cluster::Cluster(const ClusterOptions& options)
 void
 Cluster::MakePlanner()
 {
+    if (!m_options.schedule.empty())
+    {
+        auto schedule = std::make_shared<CollectiveSchedule>(LoadSchedule(m_options.schedule));
+        if (schedule->GetSize() != GetRanks())
+        {
+            throw ConfigurationError("--schedule=" + m_options.schedule +
+                                     " with --ranks=" + std::to_string(GetRanks()) +
+                                     " (allowed: " + std::to_string(schedule->GetSize()) + ")");
+        }
+        if (m_options.segments > 0)
+        {
+            schedule->segments = static_cast<uint32_t>(m_options.segments);
+            schedule->Close(false);
+        }
+        m_options.algorithm = schedule->algorithm;
+        m_planner = std::make_shared<CollectivePlanner>("--schedule=" + m_options.schedule,
+                                                        std::move(schedule));
+        return;
+    }
     const std::string name = m_options.algorithm.substr(0, m_options.algorithm.find(':'));
     const auto& algorithm = Registry<CollectiveAlgorithm>::Find(name);
-    CollectiveRequest request;
-    request.ranks = GetRanks();
-    request.servers = static_cast<uint32_t>(m_options.servers);
-    request.topology = &m_topology;
-    m_planner = std::make_shared<CollectivePlanner>(m_options.algorithm, request, m_options.verify);
+    m_planner =
+        std::make_shared<CollectivePlanner>(m_options.algorithm, MakeRequest({}), m_options.verify);
     m_planner->Check(algorithm.operations.front());
+}
+
+CollectiveRequest
+Cluster::MakeRequest(const std::vector<uint32_t>& hosts) const
+{
+    CollectiveRequest request;
+    request.segments = static_cast<uint32_t>(m_options.segments);
+    request.ranks = hosts.empty() ? GetRanks() : static_cast<uint32_t>(hosts.size());
+    request.servers = static_cast<uint32_t>(
+        hosts.empty() ? m_options.servers : std::min<uint64_t>(m_options.servers, hosts.size()));
+    request.topology = &m_topology;
+    request.hosts = hosts;
+    return request;
+}
+
+std::vector<Ptr<ScheduledCommunicator>>
+Cluster::Split(const std::vector<std::vector<uint32_t>>& groups, uint32_t number) const
+{
+    if (!m_options.schedule.empty())
+    {
+        throw ConfigurationError("--schedule=" + m_options.schedule +
+                                 " with several groups of ranks (allowed: an algorithm)");
+    }
+    std::vector<Ptr<ScheduledCommunicator>> communicators(m_options.ranks);
+    for (const std::vector<uint32_t>& group : groups)
+    {
+        const auto planner = std::make_shared<CollectivePlanner>(m_options.algorithm,
+                                                                 MakeRequest(group),
+                                                                 m_options.verify);
+        for (uint32_t rank : group)
+        {
+            communicators.at(rank) = m_communicators.at(rank)->Split(
+                group,
+                [planner](CollectiveOperation operation, uint64_t bytes, uint32_t root) {
+                    return planner->Get(operation, bytes, root);
+                },
+                number);
+        }
+    }
+    return communicators;
 }
 
 void
@@ -413,6 +486,12 @@ const LowerBound&
 Cluster::GetLowerBound() const
 {
     return *m_lowerBound;
+}
+
+const std::string&
+Cluster::GetAlgorithm() const
+{
+    return m_options.algorithm;
 }
 
 const std::string&

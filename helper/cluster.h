@@ -42,6 +42,10 @@ struct ClusterOptions
     std::string recovery{"go-back-n"};     ///< RDMA: what is sent again after a loss
     std::string algorithm{"ring"};         ///< of the collectives
     uint64_t servers{1};                   ///< parameter server: shards
+    uint64_t segments{0};                  ///< parts of each chunk; 0: as the algorithm likes
+    std::string schedule;                  ///< file with a schedule, or empty: by the algorithm
+    std::string exportSchedule;            ///< file to write the schedule to, or empty: none
+    bool printSchedule{false};             ///< whether to list the schedule and end
     bool verify{false};                    ///< schedules are proven whatever the number of ranks
 
     /**
@@ -91,6 +95,16 @@ class Cluster
      */
     Ptr<ScheduledCommunicator> GetCommunicator(uint32_t rank) const;
 
+    /**
+     * Makes a communicator for each of some groups of ranks, beside that of all.
+     * @param groups lists of ranks without common ones
+     * @param number of the communicators, 1 to 255, not used for these ranks before
+     * @return by rank its communicator in its group; null if it is in none
+     * @throw ConfigurationError if the algorithm has no plan for such groups
+     */
+    std::vector<Ptr<ScheduledCommunicator>> Split(const std::vector<std::vector<uint32_t>>& groups,
+                                                  uint32_t number) const;
+
     /** @return the plans of its collectives */
     CollectivePlanner& GetPlanner() const;
 
@@ -102,6 +116,9 @@ class Cluster
 
     /** @return time of a full packet and its acknowledgement between the farthest ranks, idle */
     Time GetRoundTrip() const;
+
+    /** @return the algorithm of its collectives, or what a file with a schedule names */
+    const std::string& GetAlgorithm() const;
 
     /** @return the congestion control in use, "auto" resolved */
     const std::string& GetCongestionControl() const;
@@ -120,6 +137,7 @@ class Cluster
 
   private:
     void MakePlanner();
+    CollectiveRequest MakeRequest(const std::vector<uint32_t>& hosts) const;
     void SetMarking(FabricHelper& helper) const;
     void InstallRdma();
     void InstallTcp();

@@ -5,6 +5,7 @@
 #include "program.h"
 
 #include "guarded-run.h"
+#include "schedule-file.h"
 
 #include "ns3/configuration-error.h"
 #include "ns3/log.h"
@@ -176,11 +177,33 @@ JsonOutput::Write(const JsonValue& document) const
     }
 }
 
+bool
+ShowSchedule(const ClusterOptions& options,
+             const Cluster& cluster,
+             CollectiveOperation operation,
+             uint64_t bytes)
+{
+    if (Processes::GetId() == 0 && (options.printSchedule || !options.exportSchedule.empty()))
+    {
+        const auto schedule = cluster.GetPlanner().Get(operation, bytes, 0);
+        if (!options.exportSchedule.empty())
+        {
+            SaveSchedule(*schedule, options.exportSchedule);
+        }
+        if (options.printSchedule)
+        {
+            std::cout << DescribeSchedule(*schedule) << std::flush;
+        }
+    }
+    return options.printSchedule;
+}
+
 JsonValue
 GetConfiguration(const ProgramOptions& options, const Cluster& cluster)
 {
     auto resolved = JsonValue::Object();
-    resolved.Set("congestion-control", cluster.GetCongestionControl())
+    resolved.Set("algorithm", cluster.GetAlgorithm())
+        .Set("congestion-control", cluster.GetCongestionControl())
         .Set("mtu", cluster.GetMtu())
         .Set("hosts", cluster.GetFabric().topology.hosts)
         .Set("switches", cluster.GetFabric().topology.switches);

@@ -68,6 +68,20 @@ class JsonOutput
 };
 
 /**
+ * Does what --print-schedule and --export-schedule ask for.
+ * @param options what the cluster is made of
+ * @param cluster whose plan it is
+ * @param operation what is planned
+ * @param bytes size of the whole vector
+ * @return whether the program has nothing left to do
+ * @throw ConfigurationError if the file cannot be written
+ */
+bool ShowSchedule(const ClusterOptions& options,
+                  const Cluster& cluster,
+                  CollectiveOperation operation,
+                  uint64_t bytes);
+
+/**
  * @param options of the program
  * @param cluster that was built from them
  * @return every option's value, and under "resolved" what "auto" has become

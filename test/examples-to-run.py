@@ -6,6 +6,7 @@
 cpp_examples = [
     ("training-job --workload=alexnet --ranks=4 --iterations=1 --warmup=0", "True", "False"),
     ("collective-benchmark --operation=all-reduce --ranks=4 --bytes=1M", "True", "False"),
+    ("collective-benchmark --ranks=4 --algorithm=ring --print-schedule", "True", "False"),
     ("fabric-benchmark --workload=W1 --bytes=1MB", "True", "False"),
     ("hpcc-fct --scale=16 --warm-up=100us --duration=300us", "True", "False"),
 ]

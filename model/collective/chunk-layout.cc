@@ -59,7 +59,7 @@ ChunkLayout::ChunkLayout(const CollectiveSchedule& schedule, uint64_t bytes, Byt
     case Operation::SEND_RECEIVE:
         break;
     case Operation::ALL_TO_ALL:
-        parts *= n;
+        parts *= schedule.chunks / n;
         break;
     default:
         parts *= schedule.chunks;
@@ -110,8 +110,10 @@ ChunkLayout::GetBytes(uint32_t chunk, uint32_t segment) const
     uint64_t bytes = m_bytes;
     if (IsAllToAll(m_schedule.operation))
     {
-        const uint32_t n = m_schedule.GetSize();
-        bytes = GetPair(chunk / n, static_cast<uint32_t>((uint64_t{chunk} / n + chunk % n) % n));
+        const uint32_t parts = m_schedule.GetPartsOfPair();
+        const uint64_t pair = GetPair(m_schedule.GetSource(chunk), m_schedule.GetTarget(chunk));
+        const auto [begin, end] = CutVector(pair, parts, chunk % parts);
+        bytes = end - begin;
     }
     else if (m_schedule.operation != Operation::SEND_RECEIVE)
     {
@@ -149,10 +151,11 @@ ChunkLayout::GetPlace(uint32_t rank, uint32_t chunk, uint32_t segment) const
     ByteRange whole{0, m_bytes};
     if (IsAllToAll(m_schedule.operation))
     {
-        const uint32_t n = m_schedule.GetSize();
-        const auto to = static_cast<uint32_t>((uint64_t{rank} + chunk % n) % n);
-        whole.first = GetOffset(rank, to, true);
-        whole.second = whole.first + GetPair(rank, to);
+        const uint32_t parts = m_schedule.GetPartsOfPair();
+        const uint32_t to = m_schedule.GetTarget(chunk);
+        const uint64_t offset = GetOffset(rank, to, true);
+        const auto [begin, end] = CutVector(GetPair(rank, to), parts, chunk % parts);
+        whole = {offset + begin, offset + end};
     }
     else if (m_schedule.operation != Operation::SEND_RECEIVE)
     {
@@ -170,10 +173,14 @@ ChunkLayout::GetResult(uint32_t rank) const
     {
         return {(rank + n - 1) % n};
     }
+    const uint32_t parts = m_schedule.GetPartsOfPair();
     std::vector<uint32_t> result;
     for (uint32_t from = 0; from < n; from++)
     {
-        result.push_back(from * n + (rank + n - from) % n);
+        for (uint32_t part = 0; part < parts; part++)
+        {
+            result.push_back((from * n + (rank + n - from) % n) * parts + part);
+        }
     }
     return result;
 }

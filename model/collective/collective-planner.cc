@@ -23,6 +23,14 @@ CollectivePlanner::CollectivePlanner(const std::string& algorithm,
 {
 }
 
+CollectivePlanner::CollectivePlanner(const std::string& source,
+                                     std::shared_ptr<const CollectiveSchedule> schedule)
+    : m_algorithm(source),
+      m_verifyAll(true),
+      m_known(std::move(schedule))
+{
+}
+
 CollectiveRequest
 CollectivePlanner::MakeRequest(CollectiveOperation operation, uint64_t bytes, uint32_t root) const
 {
@@ -36,8 +44,16 @@ CollectivePlanner::MakeRequest(CollectiveOperation operation, uint64_t bytes, ui
 void
 CollectivePlanner::Check(CollectiveOperation operation) const
 {
-    CollectiveRequest request = MakeRequest(operation, 0, 0);
-    CheckRequest(m_algorithm, request);
+    if (m_known && m_known->operation != operation)
+    {
+        throw ConfigurationError(m_algorithm + " has no " + GetName(operation) +
+                                 " (allowed: " + GetName(m_known->operation) + ")");
+    }
+    if (!m_known)
+    {
+        CollectiveRequest request = MakeRequest(operation, 0, 0);
+        CheckRequest(m_algorithm, request);
+    }
 }
 
 bool
@@ -49,6 +65,16 @@ CollectivePlanner::IsVerifying() const
 std::shared_ptr<const CollectiveSchedule>
 CollectivePlanner::Get(CollectiveOperation operation, uint64_t bytes, uint32_t root)
 {
+    if (m_known)
+    {
+        Check(operation);
+        if (HasRoot(operation) && root != m_known->root)
+        {
+            throw ConfigurationError(m_algorithm + " with root " + std::to_string(root) +
+                                     " (allowed: " + std::to_string(m_known->root) + ")");
+        }
+        return m_known;
+    }
     CollectiveRequest request = MakeRequest(operation, bytes, HasRoot(operation) ? root : 0);
     const CollectiveAlgorithm& entry = CheckRequest(m_algorithm, request);
     if (request.segments == 0)

@@ -37,6 +37,14 @@ class CollectivePlanner
                       bool verifyAll = false);
 
     /**
+     * A plan that is known.
+     * @param source where it is from, for messages
+     * @param schedule the plan, proven right
+     */
+    CollectivePlanner(const std::string& source,
+                      std::shared_ptr<const CollectiveSchedule> schedule);
+
+    /**
      * @param operation what to do
      * @param bytes size of the whole vector
      * @param root broadcast, reduce: the root
@@ -64,9 +72,10 @@ class CollectivePlanner
     /// Operation, root, segments, and bytes if more than the segments depends on them.
     using Key = std::tuple<CollectiveOperation, uint32_t, uint32_t, uint64_t>;
 
-    std::string m_algorithm;
+    std::string m_algorithm; // or where m_known is from
     CollectiveRequest m_request;
     bool m_verifyAll;
+    std::shared_ptr<const CollectiveSchedule> m_known; // the only plan, or null
     std::map<Key, std::shared_ptr<const CollectiveSchedule>> m_plans;
 };
 

@@ -369,7 +369,7 @@ CollectiveSchedule::GetSource(uint32_t chunk) const
         return root;
     case CollectiveOperation::ALL_TO_ALL:
     case CollectiveOperation::ALL_TO_ALL_V:
-        return chunk / m_size;
+        return chunk / (chunks / m_size);
     case CollectiveOperation::SEND_RECEIVE:
         return chunk;
     case CollectiveOperation::ALL_REDUCE:
@@ -411,8 +411,7 @@ CollectiveSchedule::GetPromise(uint32_t rank, uint32_t chunk) const
         return Promise::COPY;
     case CollectiveOperation::ALL_TO_ALL:
     case CollectiveOperation::ALL_TO_ALL_V:
-        return rank == (uint64_t{chunk} / m_size + chunk % m_size) % m_size ? Promise::COPY
-                                                                            : Promise::NOTHING;
+        return rank == GetTarget(chunk) ? Promise::COPY : Promise::NOTHING;
     case CollectiveOperation::SEND_RECEIVE:
         return rank == (chunk + 1) % m_size ? Promise::COPY : Promise::NOTHING;
     case CollectiveOperation::ALL_REDUCE:

@@ -108,7 +108,8 @@ struct ScheduleAction
  * - All-reduce, reduce-scatter, all-gather, broadcast, reduce: the vector is cut into `chunks`
  *   parts of equal size (to one element). An all-gather's or reduce-scatter's part of rank r is
  *   chunks [r * chunks / ranks, (r + 1) * chunks / ranks); chunks is a multiple of ranks.
- * - All-to-all, all-to-all-v: chunk s * ranks + d is what rank s has for rank (s + d) mod ranks.
+ * - All-to-all, all-to-all-v: chunks are a multiple of ranks^2, p parts of what each rank has for
+ *   each; part i of what rank s has for rank (s + d) mod ranks is chunk (s * ranks + d) * p + i.
  * - Send-receive: chunk s is all that rank s has, for rank (s + 1) mod ranks.
  * - Barrier: chunk 0 is the set of ranks that are known to have come, without bytes.
  *
@@ -280,6 +281,23 @@ class CollectiveSchedule
      * @return the only rank that has it at the start
      */
     uint32_t GetSource(uint32_t chunk) const;
+
+    /** @return all-to-all, all-to-all-v: parts of what a rank has for another */
+    uint32_t GetPartsOfPair() const
+    {
+        return chunks / m_size / m_size;
+    }
+
+    /**
+     * @param chunk of an all-to-all or all-to-all-v
+     * @return the rank it is for
+     */
+    uint32_t GetTarget(uint32_t chunk) const
+    {
+        const uint32_t each = chunks / m_size; // of a source
+        return static_cast<uint32_t>((uint64_t{chunk} / each + chunk % each / GetPartsOfPair()) %
+                                     m_size);
+    }
 
     /** @return whether a rank has a chunk at the start */
     bool HasAtStart(uint32_t rank, uint32_t chunk) const;

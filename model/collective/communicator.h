@@ -28,6 +28,7 @@ struct Tensor : public SimpleRefCount<Tensor>
 {
     uint64_t bytes{0};         ///< size of the whole vector at this rank, bytes
     std::vector<float> values; ///< its numbers, or empty (virtual payload)
+    int32_t priority{0};       ///< of its collective among those that wait; see the implementation
 
     /** @return whether real numbers are carried */
     bool IsReal() const

@@ -372,7 +372,7 @@ VerifySchedule(const CollectiveSchedule& schedule)
         break;
     case CollectiveOperation::ALL_TO_ALL:
     case CollectiveOperation::ALL_TO_ALL_V:
-        fits = fits && chunks == uint64_t{n} * n;
+        fits = fits && chunks % (uint64_t{n} * n) == 0;
         break;
     case CollectiveOperation::SEND_RECEIVE:
         fits = fits && chunks == n;

@@ -7,6 +7,7 @@
 #include "ns3/abort.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
+#include "ns3/string.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -35,7 +36,7 @@ static_assert(MessageTag::COMMUNICATOR_BITS + MessageTag::COLLECTIVE_BITS + Mess
                       MessageTag::MESSAGE_BITS ==
                   64,
               "a tag has 64 bits");
-static_assert(CollectiveSchedule::MOST_STEPS < MessageTag::PEER_TO_PEER &&
+static_assert(CollectiveSchedule::MOST_STEPS <= MessageTag::TURN &&
                   CollectiveSchedule::MOST_MESSAGES == 1 << MessageTag::MESSAGE_BITS,
               "every message of a schedule has a tag of its own");
 
@@ -71,10 +72,17 @@ ScheduledCommunicator::GetTypeId()
             .AddConstructor<ScheduledCommunicator>()
             .AddAttribute("ActiveCollectives",
                           "Collectives of this communicator that may run at a time; the others "
-                          "wait in order of issue",
+                          "wait",
                           UintegerValue(1),
                           MakeUintegerAccessor(&ScheduledCommunicator::m_activeLimit),
                           MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("Order",
+                          "Which of those that wait is next: fifo (issued first), lifo (issued "
+                          "last) or priority (highest Tensor::priority)",
+                          StringValue("fifo"),
+                          MakeStringAccessor(&ScheduledCommunicator::SetOrder,
+                                             &ScheduledCommunicator::GetOrder),
+                          MakeStringChecker())
             .AddAttribute("ReduceRate",
                           "Rate at which received chunks are added; 0 means in no time",
                           DataRateValue(DataRate(0)),
@@ -98,6 +106,15 @@ ScheduledCommunicator::GetTypeId()
 void
 ScheduledCommunicator::DoDispose()
 {
+    for (auto& communicator : m_split)
+    {
+        communicator->Dispose();
+    }
+    m_split.clear();
+    if (m_transport)
+    {
+        m_transport->Detach(m_number);
+    }
     m_transport = nullptr;
     m_planner = nullptr;
     m_onError = nullptr;
@@ -115,19 +132,77 @@ ScheduledCommunicator::Setup(uint32_t rank,
                              Planner planner,
                              uint32_t number)
 {
+    m_planner = std::move(planner);
+    m_transport =
+        Create<SharedTransport>(transport, [this](uint32_t peer, const std::string& reason) {
+            OnError(peer, reason);
+        });
+    Join(rank, size, number, {});
+}
+
+void
+ScheduledCommunicator::Join(uint32_t rank,
+                            uint32_t size,
+                            uint32_t number,
+                            const std::vector<uint32_t>& members)
+{
     NS_ABORT_MSG_UNLESS(number <= Mask(MessageTag::COMMUNICATOR_BITS),
                         "number " << number << " of a communicator");
     m_rank = rank;
     m_size = size;
     m_number = number;
-    m_transport = transport;
-    m_planner = std::move(planner);
-    m_transport->SetMessageHandler(
+    m_transport->Attach(
+        number,
+        members,
         [this](uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload) {
             OnMessage(peer, tag, bytes, std::move(payload));
         });
-    m_transport->SetErrorHandler(
-        [this](uint32_t peer, const std::string& reason) { OnError(peer, reason); });
+}
+
+Ptr<ScheduledCommunicator>
+ScheduledCommunicator::Split(const std::vector<uint32_t>& ranks, Planner planner, uint32_t number)
+{
+    const auto me = std::find(ranks.begin(), ranks.end(), m_rank);
+    NS_ABORT_MSG_IF(me == ranks.end(), "rank " << m_rank << " is not in communicator " << number);
+    std::vector<uint32_t> members;
+    for (uint32_t rank : ranks)
+    {
+        NS_ABORT_MSG_UNLESS(rank < m_size, "there is no rank " << rank << " of " << m_size);
+        members.push_back(m_transport->GetRank(m_number, rank));
+    }
+    auto communicator = CreateObject<ScheduledCommunicator>();
+    communicator->m_activeLimit = m_activeLimit;
+    communicator->m_order = m_order;
+    communicator->m_reduceRate = m_reduceRate;
+    communicator->m_planner = std::move(planner);
+    communicator->m_transport = m_transport;
+    m_split.push_back(communicator);
+    communicator->Join(static_cast<uint32_t>(me - ranks.begin()),
+                       static_cast<uint32_t>(ranks.size()),
+                       number,
+                       members);
+    return communicator;
+}
+
+bool
+ScheduledCommunicator::SetOrder(std::string name)
+{
+    static const std::map<std::string, Order> orders{{"fifo", FIFO},
+                                                     {"lifo", LIFO},
+                                                     {"priority", PRIORITY}};
+    const auto found = orders.find(name);
+    if (found == orders.end())
+    {
+        return false;
+    }
+    m_order = found->second;
+    return true;
+}
+
+std::string
+ScheduledCommunicator::GetOrder() const
+{
+    return m_order == FIFO ? "fifo" : m_order == LIFO ? "lifo" : "priority";
 }
 
 void
@@ -219,8 +294,8 @@ ScheduledCommunicator::MakeRecord(uint32_t from, uint32_t to, uint64_t tag, uint
 {
     const MessageTag parts = MessageTag::Unpack(tag);
     MessageRecord record;
-    record.source = from;
-    record.destination = to;
+    record.source = m_transport->GetRank(m_number, from);
+    record.destination = m_transport->GetRank(m_number, to);
     record.collective = parts.collective;
     record.step = parts.step;
     record.message = parts.message;
@@ -252,7 +327,7 @@ ScheduledCommunicator::Send(Ptr<Tensor> tensor, uint32_t peer, Done done)
         std::memcpy(payload->bytes.data(), tensor->values.data(), tensor->bytes);
     }
     m_sendTrace(MakeRecord(m_rank, peer, tag, tensor->bytes));
-    m_transport->Send(peer, tag, tensor->bytes, payload);
+    m_transport->Send(m_number, peer, tag, tensor->bytes, payload);
     // By an event, so that completion never comes before this call returns.
     Simulator::ScheduleNow(&ScheduledCommunicator::Call, done);
 }
@@ -301,7 +376,8 @@ ScheduledCommunicator::Start(CollectiveOperation operation,
                     "a real tensor's bytes are four times its numbers");
     Active next;
     next.schedule = m_planner(operation, tensor->bytes, root);
-    next.record.rank = m_rank;
+    next.record.rank = m_transport->GetRank(m_number, m_rank);
+    next.record.communicator = m_number;
     next.record.collective = m_issued++;
     next.record.operation = operation;
     next.record.algorithm = next.schedule->algorithm;
@@ -315,14 +391,57 @@ ScheduledCommunicator::Start(CollectiveOperation operation,
     Simulator::ScheduleNow(&ScheduledCommunicator::StartNext, this);
 }
 
+std::deque<ScheduledCommunicator::Active>::iterator
+ScheduledCommunicator::FindNext()
+{
+    if (m_order == FIFO || m_queue.empty())
+    {
+        return m_queue.begin();
+    }
+    if (m_rank > 0)
+    {
+        const auto next = std::find_if(m_queue.begin(), m_queue.end(), [&](const Active& waiting) {
+            return !m_turns.empty() &&
+                   (waiting.record.collective & COLLECTIVE_MASK) == m_turns.front();
+        });
+        if (next != m_queue.end())
+        {
+            m_turns.pop_front();
+        }
+        return next;
+    }
+    if (m_order == LIFO)
+    {
+        return std::prev(m_queue.end());
+    }
+    return std::max_element(m_queue.begin(), m_queue.end(), [](const Active& a, const Active& b) {
+        return a.tensor->priority < b.tensor->priority;
+    });
+}
+
+void
+ScheduledCommunicator::Announce(uint64_t collective)
+{
+    for (uint32_t peer = 1; m_order != FIFO && m_rank == 0 && peer < m_size; peer++)
+    {
+        m_transport->Send(m_number, peer, MakeTag(collective, MessageTag::TURN, 0), 0, nullptr);
+    }
+}
+
 void
 ScheduledCommunicator::StartNext()
 {
-    while (!m_queue.empty() && m_active.size() < m_activeLimit)
+    while (m_active.size() < m_activeLimit)
     {
-        m_active.push_back(std::move(m_queue.front()));
-        m_queue.pop_front();
+        const auto next = FindNext();
+        if (next == m_queue.end())
+        {
+            return;
+        }
+        m_active.push_back(std::move(*next));
+        m_queue.erase(next);
         Active& active = m_active.back();
+        Announce(active.record.collective);
         const CollectiveSchedule& schedule = *active.schedule;
         active.record.started = Simulator::Now();
         active.layout =
@@ -400,7 +519,7 @@ ScheduledCommunicator::Begin(Active& active, uint32_t index)
         payload->bytes = active.store->Read(action);
     }
     m_sendTrace(MakeRecord(m_rank, action.peer, tag, bytes));
-    m_transport->Send(action.peer, tag, bytes, payload);
+    m_transport->Send(m_number, action.peer, tag, bytes, payload);
     Complete(active, index);
 }
 
@@ -429,9 +548,8 @@ ScheduledCommunicator::Reckon(Active& active, uint32_t index, const ScheduleActi
     }
     const double seconds = 8.0 * static_cast<double>(active.layout->GetBytes(action)) /
                            static_cast<double>(m_reduceRate.GetBitRate());
-    m_reduceFree = std::max(m_reduceFree, Simulator::Now()) + Seconds(seconds);
     active.adding.insert(index);
-    Simulator::Schedule(m_reduceFree - Simulator::Now(),
+    Simulator::Schedule(m_transport->Occupy(Seconds(seconds)),
                         &ScheduledCommunicator::CompleteLater,
                         this,
                         active.record.collective,
@@ -524,8 +642,14 @@ ScheduledCommunicator::OnMessage(uint32_t peer,
                                  Ptr<ByteBuffer> payload)
 {
     m_receivedMessages++;
-    m_receiveTrace(MakeRecord(peer, m_rank, tag, bytes));
     const MessageTag parts = MessageTag::Unpack(tag);
+    if (parts.step == MessageTag::TURN)
+    {
+        m_turns.push_back(parts.collective);
+        StartNext();
+        return;
+    }
+    m_receiveTrace(MakeRecord(peer, m_rank, tag, bytes));
     if (parts.step == MessageTag::PEER_TO_PEER)
     {
         const auto expected = m_expected.find({peer, tag});
@@ -554,7 +678,7 @@ ScheduledCommunicator::OnMessage(uint32_t peer,
 }
 
 void
-ScheduledCommunicator::OnError(uint32_t peer, const std::string& reason)
+ScheduledCommunicator::OnError(uint32_t peer, const std::string& reason) const
 {
     if (m_onError)
     {
@@ -575,9 +699,19 @@ ScheduledCommunicator::GetWaitingFor() const
                std::to_string(expected.tensor->bytes) + " bytes) from rank " +
                std::to_string(key.first);
     }
+    for (const auto& communicator : m_split)
+    {
+        const std::string text = m_active.empty() ? communicator->GetWaitingFor() : "";
+        if (!text.empty())
+        {
+            return "communicator " + std::to_string(communicator->m_number) + ", " + text;
+        }
+    }
     if (m_active.empty())
     {
-        return "";
+        return m_queue.empty() ? ""
+                               : "rank " + std::to_string(m_rank) +
+                                     " waits for rank 0 to say which collective is next";
     }
     const Active& active = m_active.front();
     const CollectiveSchedule& schedule = *active.schedule;

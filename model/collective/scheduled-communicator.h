@@ -8,9 +8,9 @@
 #include "chunk-layout.h"
 #include "chunk-store.h"
 #include "communicator.h"
+#include "shared-transport.h"
 
 #include "ns3/data-rate.h"
-#include "ns3/message-transport.h"
 #include "ns3/nstime.h"
 #include "ns3/traced-callback.h"
 
@@ -34,6 +34,8 @@ struct MessageTag
     static constexpr uint32_t MESSAGE_BITS = 16;     ///< number among those of the step
     /// Step of a message of Send(); its collective is its number among those to the same rank.
     static constexpr uint32_t PEER_TO_PEER = (1 << STEP_BITS) - 1;
+    /// Step of a message, without bytes, by which rank 0 says that a collective is to be started.
+    static constexpr uint32_t TURN = PEER_TO_PEER - 1;
 
     uint32_t communicator; ///< number of the communicator
     uint64_t collective;   ///< number of the collective, modulo 2^20
@@ -50,7 +52,7 @@ struct MessageTag
     static MessageTag Unpack(uint64_t tag);
 };
 
-/** What is known of one message, for trace sources. Times are simulated. */
+/** What is known of one message, for trace sources. Ranks are those of the whole transport. */
 struct MessageRecord
 {
     uint32_t source{0};      ///< rank that sent it
@@ -67,8 +69,9 @@ struct MessageRecord
 /** What is known of one collective at one rank, for trace sources. Times are simulated. */
 struct CollectiveRecord
 {
-    uint32_t rank{0};       ///< whose view
-    uint64_t collective{0}; ///< number, from 0, in order of issue
+    uint32_t rank{0};         ///< whose view, by its rank in the whole transport
+    uint32_t communicator{0}; ///< number of the communicator
+    uint64_t collective{0};   ///< number in the communicator, from 0, in order of issue
     CollectiveOperation operation{CollectiveOperation::ALL_REDUCE}; ///< what it did
     std::string algorithm;                                          ///< how
     uint64_t bytes{0};                                              ///< size of the whole vector
@@ -80,9 +83,16 @@ struct CollectiveRecord
 /**
  * @ingroup distributed-training-collective
  *
- * Carries out CollectiveSchedules over a MessageTransport, for one rank. Collectives of a
- * communicator run in order of issue, ActiveCollectives of them at a time (1, as NCCL on one
- * stream). A received chunk costs its size / ReduceRate before it is added.
+ * Carries out CollectiveSchedules over a MessageTransport, for one rank. A received chunk costs its
+ * size / ReduceRate before it is added.
+ *
+ * Of the collectives of a communicator ActiveCollectives run at a time (1, as NCCL on one stream).
+ * Which of the others is next is up to Order. In order of issue (fifo) all ranks choose the same;
+ * otherwise, as what has been issued differs from rank to rank, rank 0 chooses and tells the others
+ * by a message without bytes, as Horovod's coordinator does, lest ranks wait for each other.
+ *
+ * Any number of communicators share a rank's transport: see Split(). Their collectives run beside
+ * each other.
  */
 class ScheduledCommunicator : public Communicator
 {
@@ -114,7 +124,20 @@ class ScheduledCommunicator : public Communicator
                Planner planner,
                uint32_t number = 0);
 
-    /** @param handler of failures */
+    /**
+     * Makes a communicator of some ranks of this one, over the same transport and with the same
+     * attributes. To be called at all these ranks.
+     * @param ranks of this communicator in the order of the new one, this rank among them
+     * @param planner of its collectives
+     * @param number of the new one, 1 to 255, as in Setup(); groups without common ranks may have
+     *        the same
+     * @return it; kept alive by this one
+     */
+    Ptr<ScheduledCommunicator> Split(const std::vector<uint32_t>& ranks,
+                                     Planner planner,
+                                     uint32_t number);
+
+    /** @param handler of failures of paths, those of split communicators included */
     void SetErrorHandler(ErrorHandler handler);
 
     // Communicator
@@ -146,10 +169,13 @@ class ScheduledCommunicator : public Communicator
                Done done,
                ByteMatrix matrix = nullptr);
 
-    /** @return the rank, collective, step and message it waits for; empty if for nothing */
+    /**
+     * @return the rank, collective, step and message that it or a communicator split off from it
+     *         waits for; empty if for nothing
+     */
     std::string GetWaitingFor() const;
 
-    /** @return messages received so far: rises as long as there is progress */
+    /** @return messages received so far, those of split communicators not included */
     uint64_t GetReceivedMessages() const;
 
     /** @see MessageRecord */
@@ -158,6 +184,14 @@ class ScheduledCommunicator : public Communicator
     typedef void (*CollectiveTracedCallback)(const CollectiveRecord& collective);
 
   private:
+    /** Which of the collectives that wait is the next to run. */
+    enum Order
+    {
+        FIFO,    ///< the one that was issued first
+        LIFO,    ///< the one that was issued last
+        PRIORITY ///< the one of highest Tensor::priority; of several the one issued first
+    };
+
     /** What a message is known by at the receiver: its peer and its tag. */
     using MessageKey = std::pair<uint32_t, uint64_t>;
 
@@ -192,6 +226,11 @@ class ScheduledCommunicator : public Communicator
     };
 
     void DoDispose() override;
+    bool SetOrder(std::string name);
+    std::string GetOrder() const;
+    void Join(uint32_t rank, uint32_t size, uint32_t number, const std::vector<uint32_t>& members);
+    std::deque<Active>::iterator FindNext();
+    void Announce(uint64_t collective);
     void StartNext();
     void RunReady(Active& active);
     void Begin(Active& active, uint32_t index);
@@ -206,22 +245,24 @@ class ScheduledCommunicator : public Communicator
     void Deliver(const Expected& expected, uint64_t bytes, const Ptr<ByteBuffer>& payload);
     void Finish(Active& active);
     void OnMessage(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload);
-    void OnError(uint32_t peer, const std::string& reason);
+    void OnError(uint32_t peer, const std::string& reason) const;
     Active* Find(uint64_t collective);
 
     uint32_t m_rank{0};
     uint32_t m_size{1};
     uint32_t m_number{0};
-    Ptr<MessageTransport> m_transport;
+    Ptr<SharedTransport> m_transport;
     Planner m_planner;
     ErrorHandler m_onError;
+    std::vector<Ptr<ScheduledCommunicator>> m_split;
     uint32_t m_activeLimit;
+    Order m_order;
     DataRate m_reduceRate;
     uint64_t m_issued{0};
     uint64_t m_receivedMessages{0};
-    Time m_reduceFree;
     std::list<Active> m_active;
     std::deque<Active> m_queue;
+    std::deque<uint64_t> m_turns; // collectives that rank 0 has told to start, as in tags
     std::map<MessageKey, Early> m_early;
     std::map<MessageKey, Expected> m_expected; // by Receive()
     std::map<uint32_t, uint64_t> m_sentTo;     // by Send(): tensors, per rank

@@ -266,6 +266,7 @@ TrainingApplication::IssueBucket()
     NS_LOG_FUNCTION(this << bucket);
     auto tensor = Create<Tensor>();
     tensor->bytes = m_buckets[bucket].bytes;
+    tensor->priority = static_cast<int32_t>(bucket); // the last is needed first, in the next pass
     if (m_realPayload)
     {
         tensor->values =

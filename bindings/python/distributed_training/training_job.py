@@ -110,6 +110,10 @@ class TrainingJob(Program):
         congestion_control: str | None = None,
         collective: str | None = None,
         servers: int | None = None,
+        segments: int | None = None,
+        schedule: Path | None = None,
+        export_schedule: Path | None = None,
+        print_schedule: bool | None = None,
         verify: bool | None = None,
         seed: int | None = None,
         run: int | None = None,
@@ -146,6 +150,11 @@ class TrainingJob(Program):
                 tcp, or "auto".
             collective: algorithm of the collectives, "ring" or "parameter-server".
             servers: shards of the parameter server, kept by as many of the ranks.
+            segments: parts that each chunk of a schedule is cut into; 0: as many as the algorithm likes.
+            schedule: file with a schedule, JSON or MSCCL XML, in place of an algorithm.
+            export_schedule: file for the schedule of the largest size: MSCCL XML if it ends in .xml, otherwise
+                JSON.
+            print_schedule: list the schedule and end; for the command line, as there is no result then.
             verify: whether schedules are proven right whatever the number of ranks.
             seed: ns-3's RngSeed.
             run: ns-3's RngRun, which also makes the gradients of a real payload.

@@ -63,6 +63,31 @@ def test_benchmark_rows_are_those_of_the_program(program_json):
     assert list(result.to_frame()["bytes"]) == [8, 65536, 1 << 20]
 
 
+def test_schedule_files(program, tmp_path):
+    xml = Path(__file__).parents[3] / "examples/msccl-allpairs.xml"
+    options = {"ranks": 4, "bytes": "64K", "payload": "real"}
+    for transport in ("rdma", "tcp"):
+        result = dt.CollectiveBenchmark(schedule=xml, transport=transport, **options).run()
+        assert result.rows["verified"].all()
+        assert result.configuration["resolved"]["algorithm"] == "allpairs"
+    job = dt.TrainingJob(**{**SMALL, "payload": "real", "schedule": xml, "segments": 2}).run()
+    assert job.iterations["verified"].all()
+    times = [dt.CollectiveBenchmark(algorithm="ring", **options).run().rows["time_us"][0]]
+    for file in (tmp_path / "ring.json", tmp_path / "ring.xml"):
+        dt.CollectiveBenchmark(algorithm="ring", export_schedule=file, **options).run()
+        times.append(dt.CollectiveBenchmark(schedule=file, **options).run().rows["time_us"][0])
+    assert times == [times[0]] * 3
+    listing = program("collective-benchmark", "--ranks=2", "--bytes=8", "--print-schedule")
+    assert listing.stdout.startswith(
+        "all-reduce by ring: 2 ranks, 2 chunks, 1 copy, 1 segment, 2 steps\nrank 0\n"
+        "  0: step 0, send to rank 1: chunks 1\n"
+    )
+    with pytest.raises(ValueError, match="ranks=5.*allowed: 4"):
+        dt.CollectiveBenchmark(schedule=xml, **{**options, "ranks": 5}).run()
+    with pytest.raises(ValueError, match="no/schedule.json"):
+        dt.CollectiveBenchmark(export_schedule="no/schedule.json", **options).run()
+
+
 @pytest.mark.parametrize("kind", [dt.TrainingJob, dt.CollectiveBenchmark])
 def test_every_option_is_a_keyword(program, kind):
     usage = program(kind.name, "--help").stdout.split("\nUnits:")[0]

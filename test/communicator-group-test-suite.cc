@@ -1,0 +1,486 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "ns3/cluster.h"
+#include "ns3/config.h"
+#include "ns3/data-rate.h"
+#include "ns3/guarded-run.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/test.h"
+#include "ns3/time-resolution.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+using namespace ns3;
+using namespace ns3::training;
+
+namespace
+{
+
+using Operation = CollectiveOperation;
+using Group = std::vector<uint32_t>;
+
+/** @return numbers that differ between ranks, collectives and places, and whose sums are exact */
+std::vector<float>
+MakeNumbers(uint32_t rank, uint32_t collective, uint32_t count)
+{
+    std::vector<float> numbers(count);
+    for (uint32_t i = 0; i < count; i++)
+    {
+        numbers[i] = static_cast<float>((rank * 37 + collective * 101 + i * 11) % 1009);
+    }
+    return numbers;
+}
+
+/** Collectives of a cluster's ranks, under way at the same time. */
+class Traffic
+{
+  public:
+    explicit Traffic(const ClusterOptions& options)
+        : cluster(std::make_unique<Cluster>(options)),
+          run(std::make_unique<GuardedRun>(*cluster))
+    {
+        for (uint32_t rank = 0; rank < cluster->GetRanks(); rank++)
+        {
+            Watch(cluster->GetCommunicator(rank));
+        }
+    }
+
+    ~Traffic()
+    {
+        run.reset();
+        cluster.reset();
+        Simulator::Destroy();
+    }
+
+    /** Takes note of what a communicator completes. */
+    void Watch(Ptr<ScheduledCommunicator> communicator)
+    {
+        communicator->TraceConnectWithoutContext("Collective",
+                                                 MakeCallback(&Traffic::OnCollective, this));
+    }
+
+    /** Lets one member of a group start a collective, with numbers that follow from `seed`. */
+    void Start(Ptr<ScheduledCommunicator> member,
+               uint32_t rank,
+               Operation operation,
+               uint32_t count,
+               uint32_t seed,
+               int32_t priority = 0,
+               Time delay = Time(0))
+    {
+        auto tensor = Create<Tensor>();
+        tensor->values = MakeNumbers(rank, seed, count);
+        tensor->bytes = count * sizeof(float);
+        tensor->priority = priority;
+        tensors[{seed, rank}] = tensor;
+        left++;
+        Simulator::ScheduleWithContext(cluster->GetFabric().hosts.Get(rank)->GetId(),
+                                       delay,
+                                       &Traffic::DoStart,
+                                       this,
+                                       member,
+                                       operation,
+                                       tensor);
+    }
+
+    /** @return whether every member of a group has the sum of all */
+    bool IsSum(const Group& group, uint32_t seed, uint32_t count) const
+    {
+        std::vector<float> sum(count);
+        for (uint32_t rank : group)
+        {
+            const auto numbers = MakeNumbers(rank, seed, count);
+            std::transform(sum.begin(), sum.end(), numbers.begin(), sum.begin(), std::plus<>());
+        }
+        return std::all_of(group.begin(), group.end(), [&](uint32_t rank) {
+            return tensors.at({seed, rank})->values == sum;
+        });
+    }
+
+    std::unique_ptr<Cluster> cluster;
+    std::unique_ptr<GuardedRun> run;
+    std::map<std::pair<uint32_t, uint32_t>, Ptr<Tensor>> tensors; ///< by seed and rank
+    std::vector<CollectiveRecord> records;
+    uint32_t left{0}; ///< collectives not yet complete at a rank
+
+  private:
+    void DoStart(Ptr<ScheduledCommunicator> member, Operation operation, Ptr<Tensor> tensor)
+    {
+        member->Start(operation, tensor, 0, MakeCallback(&Traffic::OnDone, this));
+    }
+
+    void OnDone()
+    {
+        if (--left == 0)
+        {
+            run->End();
+        }
+    }
+
+    void OnCollective(const CollectiveRecord& record)
+    {
+        records.push_back(record);
+    }
+};
+
+ClusterOptions
+MakeOptions(uint32_t ranks, const std::string& transport = "rdma")
+{
+    UsePicoseconds();
+    ClusterOptions options;
+    options.ranks = ranks;
+    options.transport = transport;
+    return options;
+}
+
+} // namespace
+
+/**
+ * @ingroup distributed-training-tests
+ * Every rank is in the group of all, in one of rows, in one of columns, and in a part of its row;
+ * all have collectives under way at once, on networks that lose frames.
+ */
+class GroupsAtOnceTest : public TestCase
+{
+  public:
+    GroupsAtOnceTest()
+        : TestCase("several groups and collectives at once give the right numbers")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const std::string transport : {"rdma", "tcp"})
+        {
+            for (uint32_t limit : {1, 3})
+            {
+                Run(transport, limit);
+            }
+        }
+    }
+
+    void Run(const std::string& transport, uint32_t limit)
+    {
+        constexpr uint32_t COLUMNS = 4;
+        constexpr uint32_t ROWS = 3;
+        constexpr uint32_t N = COLUMNS * ROWS;
+        constexpr uint32_t COUNT = 5000;
+        Config::SetDefault("ns3::training::ScheduledCommunicator::ActiveCollectives",
+                           UintegerValue(limit));
+        ClusterOptions options = MakeOptions(N, transport);
+        options.loss = 0.01;
+        Traffic traffic(options);
+        std::vector<Group> rows(ROWS);
+        std::vector<Group> columns(COLUMNS);
+        for (uint32_t rank = 0; rank < N; rank++)
+        {
+            rows[rank / COLUMNS].push_back(rank);
+            columns[rank % COLUMNS].insert(columns[rank % COLUMNS].begin(), rank); // backward
+        }
+        const auto inRow = traffic.cluster->Split(rows, 1);
+        const auto inColumn = traffic.cluster->Split(columns, 255);
+        for (uint32_t rank = 0; rank < N; rank++)
+        {
+            const uint32_t column = rank % COLUMNS;
+            NS_TEST_ASSERT_MSG_EQ(inRow[rank]->GetRank(), column, "rank in its row");
+            NS_TEST_ASSERT_MSG_EQ(inColumn[rank]->GetRank(),
+                                  ROWS - 1 - rank / COLUMNS,
+                                  "rank in its column");
+            NS_TEST_ASSERT_MSG_EQ(inColumn[rank]->GetSize(), ROWS, "size of a column");
+            traffic.Watch(inRow[rank]);
+            traffic.Watch(inColumn[rank]);
+            // Half of a row, split off from the row: its ranks are those of the row.
+            const auto planner = [](Operation operation, uint64_t, uint32_t) {
+                CollectiveRequest request;
+                request.operation = operation;
+                request.ranks = COLUMNS / 2;
+                return std::make_shared<const CollectiveSchedule>(BuildSchedule("ring", request));
+            };
+            const uint32_t first = column / 2 * 2;
+            const auto half = inRow[rank]->Split({first + 1, first}, planner, 2);
+            NS_TEST_ASSERT_MSG_EQ(half->GetRank(), 1 - column % 2, "rank in half a row");
+
+            for (uint32_t i = 0; i < 3; i++)
+            {
+                traffic.Start(inRow[rank], rank, Operation::ALL_REDUCE, COUNT, 10 + i);
+                traffic.Start(inColumn[rank], rank, Operation::ALL_REDUCE, COUNT, 20 + i);
+                traffic.Start(half, rank, Operation::ALL_REDUCE, COUNT, 30 + i);
+                traffic.Start(traffic.cluster->GetCommunicator(rank),
+                              rank,
+                              Operation::ALL_REDUCE,
+                              COUNT,
+                              40 + i);
+            }
+            traffic.Start(inColumn[rank], rank, Operation::SEND_RECEIVE, COUNT, 50);
+        }
+        traffic.run->Run();
+        Group all(N);
+        std::iota(all.begin(), all.end(), 0);
+        for (uint32_t i = 0; i < 3; i++)
+        {
+            for (const Group& row : rows)
+            {
+                NS_TEST_EXPECT_MSG_EQ(traffic.IsSum(row, 10 + i, COUNT), true, "row");
+                const Group left{row[0], row[1]};
+                const Group right{row[2], row[3]};
+                NS_TEST_EXPECT_MSG_EQ(traffic.IsSum(left, 30 + i, COUNT), true, "half a row");
+                NS_TEST_EXPECT_MSG_EQ(traffic.IsSum(right, 30 + i, COUNT), true, "half a row");
+            }
+            for (const Group& column : columns)
+            {
+                NS_TEST_EXPECT_MSG_EQ(traffic.IsSum(column, 20 + i, COUNT), true, "column");
+            }
+            NS_TEST_EXPECT_MSG_EQ(traffic.IsSum(all, 40 + i, COUNT), true, "all");
+        }
+        for (uint32_t rank = 0; rank < N; rank++)
+        {
+            // A column counts backward: the one before rank r in it is a row further on.
+            const bool same = traffic.tensors.at({50, rank})->values ==
+                              MakeNumbers((rank + COLUMNS) % N, 50, COUNT);
+            NS_TEST_EXPECT_MSG_EQ(same, true, "send-receive in a column");
+        }
+        NS_TEST_EXPECT_MSG_EQ(traffic.records.size(), N * 10, "collectives that were traced");
+        for (const CollectiveRecord& record : traffic.records)
+        {
+            const uint32_t most = record.communicator == 255 ? 4 : 3;
+            NS_TEST_EXPECT_MSG_LT(record.collective, most, "number in its communicator");
+            NS_TEST_EXPECT_MSG_LT(record.rank, N, "rank among all");
+        }
+        NS_TEST_EXPECT_MSG_EQ(traffic.cluster->GetCommunicator(0)->GetWaitingFor(), "", "idle");
+    }
+
+    void DoTeardown() override
+    {
+        Config::Reset();
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
+ * Collectives that wait are started in the order that the attribute says, the same at every rank,
+ * also if ranks issue them at different times.
+ */
+class OrderTest : public TestCase
+{
+  public:
+    OrderTest()
+        : TestCase("order of collectives that wait")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const std::vector<int32_t> priorities{3, 1, -2, 7, 1};
+        const std::map<std::string, std::vector<uint64_t>> expected{{"fifo", {0, 1, 2, 3, 4}},
+                                                                    {"lifo", {4, 3, 2, 1, 0}},
+                                                                    {"priority", {3, 0, 1, 4, 2}}};
+        for (const auto& [order, numbers] : expected)
+        {
+            for (uint32_t limit : {1, 2, 5})
+            {
+                for (const auto& started : Run(order, limit, priorities, Time(0)))
+                {
+                    for (uint32_t i = 0; i + 1 < numbers.size(); i++)
+                    {
+                        const Time first = started[numbers[i]];
+                        const Time next = started[numbers[i + 1]];
+                        NS_TEST_EXPECT_MSG_EQ((limit == 1 ? first < next : first <= next),
+                                              true,
+                                              order << ", " << limit << " at a time: " << i);
+                    }
+                }
+            }
+            // What waits differs from rank to rank.
+            std::vector<std::vector<uint64_t>> orders;
+            for (const auto& started : Run(order, 1, priorities, MicroSeconds(3)))
+            {
+                std::vector<uint64_t> sorted(started.size());
+                std::iota(sorted.begin(), sorted.end(), 0);
+                std::sort(sorted.begin(), sorted.end(), [&started = started](auto a, auto b) {
+                    return started[a] < started[b];
+                });
+                orders.push_back(sorted);
+                NS_TEST_EXPECT_MSG_EQ((sorted == orders[0]),
+                                      true,
+                                      order << ": all ranks do the same");
+            }
+            NS_TEST_EXPECT_MSG_EQ((orders[0] == expected.at("fifo")),
+                                  (order == "fifo"),
+                                  order << ": order of issue");
+        }
+        auto communicator = CreateObject<ScheduledCommunicator>();
+        NS_TEST_EXPECT_MSG_EQ(communicator->SetAttributeFailSafe("Order", StringValue("random")),
+                              false,
+                              "no such order");
+    }
+
+    /** @return by rank when each collective was started */
+    std::vector<std::vector<Time>> Run(const std::string& order,
+                                       uint32_t limit,
+                                       const std::vector<int32_t>& priorities,
+                                       Time lag)
+    {
+        constexpr uint32_t N = 4;
+        constexpr uint32_t COUNT = 30000;
+        Config::SetDefault("ns3::training::ScheduledCommunicator::Order", StringValue(order));
+        Config::SetDefault("ns3::training::ScheduledCommunicator::ActiveCollectives",
+                           UintegerValue(limit));
+        Traffic traffic(MakeOptions(N));
+        for (uint32_t i = 0; i < priorities.size(); i++)
+        {
+            for (uint32_t rank = 0; rank < N; rank++)
+            {
+                traffic.Start(traffic.cluster->GetCommunicator(rank),
+                              rank,
+                              Operation::ALL_REDUCE,
+                              COUNT,
+                              i,
+                              priorities[i],
+                              lag * (i * (1 + rank)));
+            }
+        }
+        traffic.run->Run();
+        std::vector<std::vector<Time>> started(N, std::vector<Time>(priorities.size()));
+        for (const CollectiveRecord& record : traffic.records)
+        {
+            started[record.rank].at(record.collective) = record.started;
+        }
+        for (uint32_t i = 0; i < priorities.size(); i++)
+        {
+            NS_TEST_EXPECT_MSG_EQ(traffic.IsSum({0, 1, 2, 3}, i, COUNT), true, order << " " << i);
+        }
+        return started;
+    }
+
+    void DoTeardown() override
+    {
+        Config::Reset();
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
+ * Communicators of a rank share its adder; messages wait for a communicator that is not there yet;
+ * a rank that waits says in which communicator.
+ */
+class SharedRankTest : public TestCase
+{
+  public:
+    SharedRankTest()
+        : TestCase("what communicators of a rank share")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        // Each rank adds 4000 bytes at 1 MB/s, a collective.
+        Config::SetDefault("ns3::training::ScheduledCommunicator::ReduceRate",
+                           DataRateValue(DataRate(8000000)));
+        for (uint32_t groups : {1, 2, 3})
+        {
+            Traffic traffic(MakeOptions(2));
+            for (uint32_t number = 1; number <= groups; number++)
+            {
+                const auto group = traffic.cluster->Split({{1, 0}}, number);
+                for (uint32_t rank : {0, 1})
+                {
+                    traffic.Start(group[rank], rank, Operation::ALL_REDUCE, 2000, number);
+                }
+            }
+            traffic.run->Run();
+            NS_TEST_EXPECT_MSG_EQ_TOL(Simulator::Now().GetSeconds(),
+                                      groups * 4e-3,
+                                      0.1e-3,
+                                      groups << " communicators add one after the other");
+        }
+        Config::Reset();
+        {
+            Traffic traffic(MakeOptions(2));
+            Start(&traffic, 0);
+            Simulator::Schedule(MilliSeconds(1), &SharedRankTest::Start, &traffic, 1);
+            traffic.left++; // until rank 1 has begun, too
+            traffic.run->Run();
+            NS_TEST_EXPECT_MSG_EQ(traffic.IsSum({0, 1}, 9, 1000), true, "a communicator made late");
+            NS_TEST_EXPECT_MSG_GT(Simulator::Now(), MilliSeconds(1), "not before");
+        }
+        {
+            Traffic traffic(MakeOptions(3));
+            const auto group = traffic.cluster->Split({{2, 0}}, 7);
+            NS_TEST_EXPECT_MSG_EQ((group[1] == nullptr), true, "rank 1 is in no group");
+            traffic.Start(group[2], 2, Operation::ALL_REDUCE, 1000, 1);
+            Simulator::Run();
+            NS_TEST_EXPECT_MSG_EQ(traffic.cluster->GetCommunicator(2)->GetWaitingFor(),
+                                  "communicator 7, rank 0 waits in all-reduce 0 (ring) at step 0 "
+                                  "for chunk 0 (2000 bytes) from rank 1",
+                                  "what it waits for");
+        }
+        {
+            Config::SetDefault("ns3::training::ScheduledCommunicator::Order", StringValue("lifo"));
+            Traffic traffic(MakeOptions(2));
+            traffic.Start(traffic.cluster->GetCommunicator(1), 1, Operation::ALL_REDUCE, 1000, 1);
+            Simulator::Run();
+            NS_TEST_EXPECT_MSG_EQ(traffic.cluster->GetCommunicator(1)->GetWaitingFor(),
+                                  "rank 1 waits for rank 0 to say which collective is next",
+                                  "what it waits for");
+        }
+        {
+            ClusterOptions options = MakeOptions(4);
+            options.algorithm = "parameter-server";
+            options.servers = 4;
+            Traffic traffic(options); // more servers than a group has ranks
+            const auto group = traffic.cluster->Split({{0, 1}, {3, 2}}, 1);
+            for (uint32_t rank = 0; rank < 4; rank++)
+            {
+                traffic.Start(group[rank], rank, Operation::ALL_REDUCE, 1000, 1);
+            }
+            traffic.run->Run();
+            NS_TEST_EXPECT_MSG_EQ(traffic.IsSum({0, 1}, 1, 1000), true, "first group");
+            NS_TEST_EXPECT_MSG_EQ(traffic.IsSum({2, 3}, 1, 1000), true, "second group");
+        }
+    }
+
+    static void Start(Traffic* traffic, uint32_t rank)
+    {
+        const auto planner = [](Operation operation, uint64_t, uint32_t) {
+            CollectiveRequest request;
+            request.operation = operation;
+            request.ranks = 2;
+            return std::make_shared<const CollectiveSchedule>(BuildSchedule("ring", request));
+        };
+        const auto all = traffic->cluster->GetCommunicator(rank);
+        traffic->Start(all->Split({0, 1}, planner, 5), rank, Operation::ALL_REDUCE, 1000, 9);
+        traffic->left -= rank;
+    }
+
+    void DoTeardown() override
+    {
+        Config::Reset();
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
+ * The suite of groups of ranks.
+ */
+class CommunicatorGroupTestSuite : public TestSuite
+{
+  public:
+    CommunicatorGroupTestSuite()
+        : TestSuite("distributed-training-communicator-group", TestSuite::Type::UNIT)
+    {
+        AddTestCase(new GroupsAtOnceTest);
+        AddTestCase(new OrderTest);
+        AddTestCase(new SharedRankTest);
+    }
+};
+
+static CommunicatorGroupTestSuite g_communicatorGroupTestSuite; ///< registers the suite
