@@ -96,7 +96,7 @@ MakeFlows(const std::string& pattern, uint32_t hosts)
 
 /** Sends a message; an event of the sender's host, because nodes talk through frames alone. */
 void
-Send(Ptr<RdmaTransport> transport, uint32_t to, uint64_t bytes)
+Send(Ptr<MessageTransport> transport, uint32_t to, uint64_t bytes)
 {
     transport->Send(to, 0, bytes, nullptr);
 }
@@ -193,17 +193,13 @@ Benchmark(int argc, char* argv[])
     const auto flows = MakeFlows(traffic.pattern, static_cast<uint32_t>(clusterOptions.ranks));
     const Cluster cluster(clusterOptions);
     const Fabric& fabric = cluster.GetFabric();
-    std::vector<uint32_t> endpoints(cluster.GetRanks());
-    std::iota(endpoints.begin(), endpoints.end(), 0);
     GuardedRun run(cluster);
     uint64_t left = 0; // of the messages to hosts of this process
     Time end;          // when the last of these was in
-    std::vector<Ptr<RdmaTransport>> transports;
+    std::vector<Ptr<MessageTransport>> transports;
     for (uint32_t rank = 0; rank < cluster.GetRanks(); rank++)
     {
-        auto transport = CreateObject<RdmaTransport>();
-        transport->SetGroup(rank, endpoints);
-        transport->SetNic(fabric.hosts.Get(rank)->GetObject<RdmaNic>());
+        auto transport = cluster.GetTransport(rank);
         transport->SetMessageHandler([&](uint32_t, uint64_t, uint64_t, Ptr<ByteBuffer>) {
             if (--left == 0)
             {
@@ -252,7 +248,7 @@ Benchmark(int argc, char* argv[])
     GatherCounters(fabric);
     const RunCost after = GetRunCost(fabric);
     const PortCounters total = fabric.GetTotal();
-    auto nic = fabric.hosts.Get(0)->GetObject<RdmaNic>();
+    auto nic = fabric.devices[0]->GetObject<RdmaNic>();
     const uint64_t data = total.byPriority[nic->GetDataPriority()].transmittedFrames;
     const uint64_t control = total.byPriority[nic->GetControlPriority()].transmittedFrames;
     const double cpu = after.cpuSeconds - before.cpuSeconds;
