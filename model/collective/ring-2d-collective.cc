@@ -13,7 +13,6 @@
  * least volume.
  */
 
-#include "collective-phases.h"
 #include "rank-placement.h"
 
 #include "ns3/log.h"
@@ -29,6 +28,7 @@ NS_LOG_COMPONENT_DEFINE("TrainingRing2dCollective");
 namespace
 {
 
+using Kind = ScheduleAction::Kind;
 using Operation = CollectiveOperation;
 
 /** @return the sides of the grid that are longer than 1 */
@@ -68,62 +68,102 @@ class Grid
         : m_schedule(schedule),
           m_placement(request),
           m_sides(GetSides(m_placement.GetTopology())),
-          m_quarter(std::lcm(m_sides[0], m_sides[1]))
+          m_quarter(std::lcm(m_sides[0], m_sides[1])),
+          m_lastReceives(request.ranks),
+          m_awaited(request.ranks)
     {
         schedule.chunks = 4 * m_quarter;
     }
 
     /**
-     * All-reduces a quarter along all rows or columns.
-     * @param quarter 0 to 3; the odd ones go against the order of hosts
-     * @param dimension 0: along columns, 1: along rows
+     * All-reduces the quarters, the first half of them along one dimension, the other half along
+     * the other.
+     * @param dimension of the first half; 0: along columns, 1: along rows
      * @param step the first
      * @return step behind the last
      */
-    uint32_t AddAllReduce(uint32_t quarter, uint32_t dimension, uint32_t step)
+    uint32_t AddPhase(uint32_t dimension, uint32_t step)
     {
-        const uint32_t length = m_sides[dimension];
-        uint32_t last = step;
-        for (uint32_t line = 0; line < m_sides[1 - dimension]; line++)
+        // Nobody runs ahead on links that others need to end the phase before.
+        m_awaited.swap(m_lastReceives);
+        m_lastReceives.assign(m_awaited.size(), {});
+        uint32_t end = step;
+        for (uint32_t quarter = 0; quarter < 4; quarter++)
         {
-            std::vector<uint32_t> hosts;
-            for (uint32_t i = 0; i < length; i++)
+            const uint32_t along = quarter < 2 ? dimension : 1 - dimension;
+            for (uint32_t line = 0; line < m_sides[1 - along]; line++)
             {
-                hosts.push_back(dimension == 0 ? i * m_sides[1] + line : line * length + i);
+                AddLine(quarter, GetLine(quarter, along, line), step);
             }
-            if (quarter % 2 == 1)
-            {
-                std::reverse(hosts.begin(), hosts.end());
-            }
-            PhaseGroup group;
-            group.ranks = m_placement.GetRanks(hosts);
-            const uint32_t part = m_quarter / length;
-            for (uint32_t i = 0; i < length; i++)
-            {
-                group.parts.emplace_back(ChunkRun{quarter * m_quarter + i * part, part});
-            }
-            last = AddRingReduceScatter(m_schedule, group, step, quarter);
-            last = AddRingAllGather(m_schedule, group, last, quarter);
+            end = std::max(end, step + 2 * (m_sides[along] - 1));
         }
-        return last;
+        return end;
     }
 
   private:
+    /** @return the ranks of a row or column, of the odd quarters backwards */
+    std::vector<uint32_t> GetLine(uint32_t quarter, uint32_t dimension, uint32_t line) const
+    {
+        std::vector<uint32_t> hosts;
+        for (uint32_t i = 0; i < m_sides[dimension]; i++)
+        {
+            hosts.push_back(dimension == 0 ? i * m_sides[1] + line : line * m_sides[1] + i);
+        }
+        if (quarter % 2 == 1)
+        {
+            std::reverse(hosts.begin(), hosts.end());
+        }
+        return m_placement.GetRanks(hosts);
+    }
+
+    /** A ring: 2 (n - 1) times each rank sends to the next one, first sums, then results. */
+    void AddLine(uint32_t quarter, const std::vector<uint32_t>& ranks, uint32_t step)
+    {
+        const auto n = static_cast<uint32_t>(ranks.size());
+        const uint32_t part = m_quarter / n;
+        for (uint32_t i = 0; i < n; i++)
+        {
+            const uint32_t rank = ranks[i];
+            std::vector<uint32_t> after = m_awaited[rank];
+            uint32_t receive = 0;
+            for (uint32_t t = 0; t < 2 * (n - 1); t++)
+            {
+                const auto getPart = [&](uint32_t ahead) {
+                    return ChunkRun{quarter * m_quarter + (i + 3 * n - ahead - t) % n * part, part};
+                };
+                m_schedule.Add(rank,
+                               Kind::SEND,
+                               ranks[(i + 1) % n],
+                               getPart(1),
+                               step + t,
+                               after,
+                               quarter);
+                receive = m_schedule.Add(rank,
+                                         t < n - 1 ? Kind::RECEIVE_REDUCE : Kind::RECEIVE,
+                                         ranks[(i + n - 1) % n],
+                                         getPart(2),
+                                         step + t,
+                                         {},
+                                         quarter);
+                after.clear();
+            }
+            m_lastReceives[rank].push_back(receive);
+        }
+    }
+
     CollectiveSchedule& m_schedule;
     RankPlacement m_placement;
     std::vector<uint32_t> m_sides;
-    uint32_t m_quarter; // chunks of a quarter
+    uint32_t m_quarter;                                // chunks of a quarter
+    std::vector<std::vector<uint32_t>> m_lastReceives; // per rank, of this phase
+    std::vector<std::vector<uint32_t>> m_awaited;      // per rank, of the phase before
 };
 
 void
 BuildRing2d(const CollectiveRequest& request, CollectiveSchedule& schedule)
 {
     Grid grid(request, schedule);
-    for (uint32_t quarter = 0; quarter < 4; quarter++)
-    {
-        const uint32_t first = quarter / 2; // dimension
-        grid.AddAllReduce(quarter, 1 - first, grid.AddAllReduce(quarter, first, 0));
-    }
+    grid.AddPhase(1, grid.AddPhase(0, 0));
 }
 
 const Registry<CollectiveAlgorithm>::Entry g_ring2d(
