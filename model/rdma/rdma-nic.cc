@@ -9,6 +9,7 @@
 #include "ns3/abort.h"
 #include "ns3/assert.h"
 #include "ns3/log.h"
+#include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
@@ -195,6 +196,8 @@ RdmaNic::DoDispose()
     m_scheduler.Attach(nullptr, 0);
     m_queuePairs.clear();
     m_index = {nullptr};
+    Simulator::Cancel(m_watch);
+    m_watched.clear();
     m_datagramQueuePairs.clear();
     Object::DoDispose();
 }
@@ -209,6 +212,7 @@ RdmaNic::Attach(Ptr<HostDevice> device)
                               [this](const Frame& frame) { Expect(frame); });
     m_congestionControl.SetTypeId(m_congestionControlType);
     m_recovery = &Registry<LossRecoveryEntry>::Find(m_recoveryName);
+    m_isSelective = m_recovery->make()->IsSelective();
     m_postLatency = m_doorbellLatency + m_dmaReadLatency;
 }
 
@@ -283,6 +287,45 @@ void
 RdmaNic::SendControl(Frame* frame)
 {
     m_device->GetPort().Send(frame);
+}
+
+void
+RdmaNic::Watch(RdmaQueuePair& queuePair)
+{
+    m_watched.push_back(&queuePair);
+    if (m_watch.IsExpired())
+    {
+        ScheduleWatch();
+    }
+}
+
+void
+RdmaNic::ScheduleWatch()
+{
+    const int64_t shortest = (m_isSelective ? m_timeoutLow : m_timeout).GetTimeStep();
+    const int64_t period = std::max<int64_t>(1, shortest / 2);
+    m_nextWatch = Simulator::Now().GetTimeStep() + period;
+    m_watch = Simulator::Schedule(TimeStep(period), &RdmaNic::OnWatch, this);
+}
+
+void
+RdmaNic::OnWatch()
+{
+    const int64_t now = m_nextWatch;
+    ScheduleWatch();
+    std::vector<RdmaQueuePair*> watched;
+    watched.swap(m_watched);
+    for (RdmaQueuePair* queuePair : watched)
+    {
+        if (queuePair->Watch(now, m_nextWatch))
+        {
+            m_watched.push_back(queuePair);
+        }
+    }
+    if (m_watched.empty())
+    {
+        Simulator::Remove(m_watch);
+    }
 }
 
 void

@@ -86,6 +86,18 @@ class RdmaNic : public Object
     }
 
     /**
+     * @param queuePair of this NIC that begins to wait for an acknowledgement: its Watch() is
+     * called twice in the shortest timeout, until it says that it no longer waits
+     */
+    void Watch(RdmaQueuePair& queuePair);
+
+    /** @return when queue pairs are watched the next time, ps */
+    int64_t GetNextWatch() const
+    {
+        return m_nextWatch;
+    }
+
+    /**
      * Sends an answer ahead of data.
      * @param frame ACK, NAK or CNP
      */
@@ -231,6 +243,8 @@ class RdmaNic : public Object
     void Expect(const Frame& frame) const;
     RdmaQueuePair* Find(uint32_t number) const;
     void AddToIndex(RdmaQueuePair* queuePair);
+    void ScheduleWatch();
+    void OnWatch();
 
     Ptr<HostDevice> m_device;
     RdmaSendScheduler m_scheduler;
@@ -238,10 +252,14 @@ class RdmaNic : public Object
     // The same by hash of the number, with open addressing, at most half of it in use: one cache
     // line for a packet, where the nodes of the map would take three.
     std::vector<RdmaQueuePair*> m_index{nullptr};
+    std::vector<RdmaQueuePair*> m_watched;
+    EventId m_watch;
+    int64_t m_nextWatch{0}; // ps
     std::unordered_map<uint32_t, Ptr<RdmaDatagramQueuePair>> m_datagramQueuePairs;
     Listener m_listener;
     ObjectFactory m_congestionControl;
     const LossRecoveryEntry* m_recovery{nullptr};
+    bool m_isSelective{false};
     uint32_t m_mtu;
     uint32_t m_ackInterval;
     uint32_t m_retryLimit;

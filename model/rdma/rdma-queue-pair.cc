@@ -541,10 +541,35 @@ void
 RdmaQueuePair::StartTimer(int64_t now)
 {
     m_progress = now;
-    if (m_timer.IsExpired())
+    if (!m_isWatched)
     {
-        m_timer =
-            Simulator::Schedule(TimeStep(GetShortestTimeout()), &RdmaQueuePair::OnTimer, this);
+        m_isWatched = true;
+        m_nic.Watch(*this);
+    }
+}
+
+bool
+RdmaQueuePair::Watch(int64_t now, int64_t next)
+{
+    m_isWatched = !m_failed && m_awaitedPsn > m_window.unackedPsn;
+    if (m_isWatched && m_timer.IsExpired())
+    {
+        SetTimer(now, next);
+    }
+    return m_isWatched;
+}
+
+void
+RdmaQueuePair::SetTimer(int64_t now, int64_t next)
+{
+    // A timeout may become shorter, by up to this, when fewer packets are in flight.
+    const int64_t left = m_progress + GetTimeout() - now;
+    const int64_t wait = std::min(left, std::max(GetShortestTimeout(), m_progress - now));
+    if (now + wait <= next)
+    {
+        m_timer = Simulator::Schedule(TimeStep(std::max<int64_t>(wait, 0)),
+                                      &RdmaQueuePair::OnTimer,
+                                      this);
     }
 }
 
@@ -572,14 +597,10 @@ RdmaQueuePair::OnTimer()
     {
         return; // nothing is awaited; the next packet that asks for an answer starts it again
     }
-    // One event that looks again is cheaper than one that is moved with each acknowledgement.
     const int64_t now = Simulator::Now().GetTimeStep();
-    const int64_t left = m_progress + GetTimeout() - now;
-    if (left > 0)
+    if (m_progress + GetTimeout() > now)
     {
-        // A timeout may become shorter, by up to this, when fewer packets are in flight.
-        const int64_t wait = std::min(left, std::max(GetShortestTimeout(), m_progress - now));
-        m_timer = Simulator::Schedule(TimeStep(wait), &RdmaQueuePair::OnTimer, this);
+        SetTimer(now, m_nic.GetNextWatch());
         return;
     }
     m_counters.timeouts++;

@@ -127,6 +127,15 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
      */
     void Expect(const Frame& frame) const;
 
+    /**
+     * Called from time to time, from RdmaNic::Watch() on: one event that looks at all queue pairs
+     * of a NIC is cheaper than one for each, or one that is moved with each acknowledgement.
+     * @param now simulated time, ps
+     * @param next when it is called again, ps
+     * @return whether it is to be called again; an acknowledgement is awaited
+     */
+    bool Watch(int64_t now, int64_t next);
+
     // RdmaSendQueue
     bool CanSend() const override;
     Frame* MakeFrame(int64_t now) override;
@@ -166,6 +175,7 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     void Pace();
     void OnTimer();
     void StartTimer(int64_t now);
+    void SetTimer(int64_t now, int64_t next);
     int64_t GetTimeout() const;
     int64_t GetShortestTimeout() const;
     bool IsWindowOpen(uint64_t inFlight) const;
@@ -181,6 +191,7 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     bool m_recovering{false}; // loss recovery is to be told of progress
     bool m_selective;
     bool m_failed{false};
+    bool m_isWatched{false}; // for the timer
     RdmaCongestionControl::Needs m_needs;
     uint64_t m_awaitedPsn{0}; // one past the last packet sent that asked for an answer
     std::size_t m_cursor{0};  // request of the next packet
@@ -203,7 +214,7 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     uint32_t m_refusals{0};   // without progress since
     uint32_t m_expiries{0};   // of the timer, likewise
     int64_t m_progress{0};    // when the timer started, or the last answer came, ps
-    EventId m_timer;
+    EventId m_timer;          // pending only if it may expire before the NIC looks again
     CompletionHandler m_onCompletion;
     ErrorHandler m_onError;
 };

@@ -1,0 +1,105 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabric-test-common.h"
+
+#include "ns3/fabric-helper.h"
+#include "ns3/simulator.h"
+#include "ns3/test.h"
+#include "ns3/time-resolution.h"
+#include "ns3/topology-builder.h"
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+using namespace ns3;
+using namespace ns3::training;
+using namespace ns3::training::tests;
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * The memory that idle networks with all their routes take.
+ */
+class FabricMemoryTestCase : public TestCase
+{
+  public:
+    /**
+     * @param topology with all its hosts
+     * @param hosts their number
+     * @param networks how many are built at once
+     * @param mebibytes that each may take
+     */
+    FabricMemoryTestCase(const std::string& topology,
+                         uint32_t hosts,
+                         uint32_t networks,
+                         double mebibytes)
+        : TestCase(topology + " takes less than " + std::to_string(mebibytes) + " MiB"),
+          m_topology(topology),
+          m_hosts(hosts),
+          m_networks(networks),
+          m_mebibytes(mebibytes)
+    {
+    }
+
+  private:
+    /** @return resident set of this process, MiB; 0 if the system does not tell */
+    static double GetResident()
+    {
+        std::ifstream status("/proc/self/status");
+        for (std::string line; std::getline(status, line);)
+        {
+            if (line.rfind("VmRSS:", 0) == 0)
+            {
+                return std::stod(line.substr(6)) / 1024;
+            }
+        }
+        return 0;
+    }
+
+    void DoRun() override
+    {
+        UsePicoseconds();
+        const TopologyGraph graph =
+            BuildTopology(m_topology, m_hosts, DataRate("100Gbps"), MicroSeconds(1));
+        const auto first = FabricHelper().Install(graph); // what is allocated only once
+        const double before = GetResident();
+        std::vector<Fabric> fabrics;
+        for (uint32_t i = 0; i < m_networks; i++)
+        {
+            fabrics.push_back(FabricHelper().Install(graph));
+        }
+        const double taken = (GetResident() - before) / m_networks;
+        NS_TEST_EXPECT_MSG_LT(taken, m_mebibytes, "memory of " << m_topology);
+        NS_TEST_EXPECT_MSG_EQ((taken > 0 || before == 0), true, "it takes some");
+        fabrics.clear();
+        Simulator::Destroy();
+    }
+
+    std::string m_topology;
+    uint32_t m_hosts;
+    uint32_t m_networks;
+    double m_mebibytes;
+};
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * The suite.
+ */
+class FabricMemoryTestSuite : public TestSuite
+{
+  public:
+    FabricMemoryTestSuite()
+        : TestSuite("distributed-training-fabric-memory", TestSuite::Type::UNIT)
+    {
+        const auto add = [this](TestCase* test) { AddTestCase(test); };
+        // The switch with 64 ports, and the 64 hosts as well.
+        add(new FabricMemoryTestCase("single-switch", 64, 32, 1));
+        // 1024 hosts and 320 switches.
+        add(new FabricMemoryTestCase("fat-tree:k=16", 1024, 1, 400));
+    }
+};
+
+/// The suite, registered.
+static FabricMemoryTestSuite g_fabricMemoryTestSuite;
