@@ -165,7 +165,7 @@ HostDevice::SetChannel(Ptr<FabricChannel> channel)
 
 void
 HostDevice::SetRdmaReceiver(std::function<void(Frame*)> receiver,
-                            std::function<void(const Frame&)> expect)
+                            std::function<void(const Frame&, bool)> expect)
 {
     m_rdmaReceiver = std::move(receiver);
     m_expectRdma = std::move(expect);
@@ -265,7 +265,16 @@ HostDevice::Expect(const Frame& frame)
     {
         __builtin_prefetch(&frame.payloadBytes); // what switches do not look at
         __builtin_prefetch(&frame.sourceQp);
-        m_expectRdma(frame);
+        m_expectRdma(frame, false);
+    }
+}
+
+void
+HostDevice::ExpectSoon(const Frame& frame)
+{
+    if (m_expectRdma && frame.kind != FrameKind::IP)
+    {
+        m_expectRdma(frame, true);
     }
 }
 

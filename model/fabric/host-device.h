@@ -82,14 +82,16 @@ class HostDevice : public NetDevice, public FabricPortOwner
 
     /**
      * @param receiver takes over every RoCE frame that arrives
-     * @param expect is told of many of them a little before, to bring into the cache what they need
+     * @param expect is told of many of them a little before, to bring into the cache what they
+     * need; of a frame first with false, and when that has come, with true
      */
     void SetRdmaReceiver(std::function<void(Frame*)> receiver,
-                         std::function<void(const Frame&)> expect = nullptr);
+                         std::function<void(const Frame&, bool)> expect = nullptr);
 
     // FabricPortOwner
     void Receive(Frame* frame, FabricPort& port) override;
     void Expect(const Frame& frame) override;
+    void ExpectSoon(const Frame& frame) override;
     bool BeginTransmit(Frame& frame, FabricPort& port) override;
 
     // NetDevice
@@ -137,7 +139,7 @@ class HostDevice : public NetDevice, public FabricPortOwner
     Ptr<FabricChannel> m_channel;
     Ptr<FabricPort> m_port;
     std::function<void(Frame*)> m_rdmaReceiver;
-    std::function<void(const Frame&)> m_expectRdma;
+    std::function<void(const Frame&, bool)> m_expectRdma;
     ReceiveCallback m_receive;
     PromiscReceiveCallback m_promiscReceive;
     uint32_t m_endpoint{0};

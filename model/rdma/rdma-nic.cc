@@ -209,7 +209,7 @@ RdmaNic::Attach(Ptr<HostDevice> device)
     m_scheduler.Attach(&device->GetPort(), m_injectionRate.GetBitRate());
     m_device->GetPort().SetSource(&m_scheduler);
     m_device->SetRdmaReceiver([this](Frame* frame) { Receive(frame); },
-                              [this](const Frame& frame) { Expect(frame); });
+                              [this](const Frame& frame, bool isSoon) { Expect(frame, isSoon); });
     m_congestionControl.SetTypeId(m_congestionControlType);
     m_recovery = &Registry<LossRecoveryEntry>::Find(m_recoveryName);
     m_isSelective = m_recovery->make()->IsSelective();
@@ -353,13 +353,17 @@ RdmaNic::Find(uint32_t number) const
 }
 
 void
-RdmaNic::Expect(const Frame& frame) const
+RdmaNic::Expect(const Frame& frame, bool isSoon) const
 {
-    // Most likely it is the one in the slot; to be sure would take the wait that this is to save.
-    const std::size_t slot = HashNumber(frame.destinationQp) & (m_index.size() - 1);
-    if (m_index[slot])
+    RdmaQueuePair* const* slot = &m_index[HashNumber(frame.destinationQp) & (m_index.size() - 1)];
+    if (!isSoon)
     {
-        m_index[slot]->Expect(frame);
+        __builtin_prefetch(slot);
+    }
+    else if (*slot) // most likely the right one; to be sure would take the wait that this is to
+                    // save
+    {
+        (*slot)->Expect(frame);
     }
 }
 

@@ -240,7 +240,7 @@ class RdmaNic : public Object
   private:
     void DoDispose() override;
     void Receive(Frame* frame);
-    void Expect(const Frame& frame) const;
+    void Expect(const Frame& frame, bool isSoon) const;
     RdmaQueuePair* Find(uint32_t number) const;
     void AddToIndex(RdmaQueuePair* queuePair);
     void ScheduleWatch();
