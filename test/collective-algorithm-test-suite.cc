@@ -321,13 +321,15 @@ class AlgorithmPropertiesTest : public TestCase
         {
             numbers.insert(n);
         }
+        const std::set<uint32_t> few{1, 2, 3, 4, 5, 7, 8, 9, 12};
         for (const auto& [name, algorithm] : Registry<CollectiveAlgorithm>::All())
         {
+            const bool isKnown = IsKnown(name, algorithm);
             for (const auto& keys : GetVariants(algorithm))
             {
                 for (Operation operation : algorithm.operations)
                 {
-                    for (uint32_t n : numbers)
+                    for (uint32_t n : isKnown ? numbers : few)
                     {
                         const bool rooted = HasRoot(operation);
                         std::set<uint32_t> roots{0, n / 2, n - 1};
@@ -350,6 +352,25 @@ class AlgorithmPropertiesTest : public TestCase
         }
         NS_LOG_INFO(m_cases << " cases");
         NS_TEST_EXPECT_MSG_GT(m_cases, 20000, "the test has become empty");
+    }
+
+    /**
+     * @return whether its costs are in the table above; others look for a plan on a topology, which
+     *         takes its time, and have a suite of their own
+     */
+    static bool IsKnown(const std::string& name, const CollectiveAlgorithm& algorithm)
+    {
+        for (const auto& keys : GetVariants(algorithm))
+        {
+            for (Operation operation : algorithm.operations)
+            {
+                if (Expect(name, keys, operation, 16, 1, 1 << 20))
+                {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     void Check(const std::string& name,
