@@ -36,8 +36,14 @@ BuildDirect(const CollectiveRequest& request, CollectiveSchedule& schedule)
     {
         schedule.chunks = 1;
         const PhaseTree star = MakeStar(StartAt(all.ranks, request.root));
-        request.operation == Operation::BROADCAST ? AddTreeBroadcast(schedule, star, 0, 0)
-                                                  : AddTreeReduce(schedule, star, 0, 0);
+        if (request.operation == Operation::BROADCAST)
+        {
+            AddTreeBroadcast(schedule, star, 0, 0);
+        }
+        else
+        {
+            AddTreeReduce(schedule, star, 0, 0);
+        }
         return;
     }
     const bool exchanges = IsExchange(request.operation);

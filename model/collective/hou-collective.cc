@@ -37,8 +37,14 @@ BuildHou(const CollectiveRequest& request, CollectiveSchedule& schedule)
     schedule.UseRotation(gathers);
     for (uint32_t stripe = 0; stripe < stripes; stripe++)
     {
-        gathers ? AddDisseminationAllGather(schedule, AllRanksOfStripe(schedule, stripe), 0, stripe)
-                : AddDisseminationAllReduce(schedule, all.ranks, stripe, 0, stripe);
+        if (gathers)
+        {
+            AddDisseminationAllGather(schedule, AllRanksOfStripe(schedule, stripe), 0, stripe);
+        }
+        else
+        {
+            AddDisseminationAllReduce(schedule, all.ranks, stripe, 0, stripe);
+        }
     }
 }
 

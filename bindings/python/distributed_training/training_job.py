@@ -150,7 +150,7 @@ class TrainingJob(Program):
             transport: "rdma" or "tcp".
             congestion_control: a name such as "dcqcn" or "hpcc" with rdma, a TypeId such as "ns3::TcpDctcp" with
                 tcp, or "auto".
-            collective: algorithm of the collectives, "ring" or "parameter-server".
+            collective: algorithm of the collectives, such as "ring" or "hou:stripes=4".
             servers: shards of the parameter server, kept by as many of the ranks.
             segments: parts that each chunk of a schedule is cut into; 0: as many as the algorithm likes.
             schedule: file with a schedule, JSON or MSCCL XML, in place of an algorithm.

@@ -167,6 +167,27 @@ def test_tcp_attributes_exist(program):
     assert {"::".join(words) for words in changed} == set(re.findall(r"``(.*?)``", documented))
 
 
+def test_algorithms_are_those_that_exist(program):
+    usage = program("collective-benchmark", "--help").stdout
+    operations = re.search(r"--operation .*?: (.*) \[", usage).group(1)
+    section = re.search(r"\nAlgorithms:\n(.*?)\n\n", usage, re.S).group(1)
+    actual = {}
+    for line in section.split("\n"):
+        if match := re.match(r"  ([a-z]\S*)", line):
+            name = match.group(1)
+            actual[name] = [{}, ""]
+        elif match := re.match(r"    (\S+)=(\S+) ", line):
+            actual[name][0][match.group(1)] = match.group(2)
+        else:
+            can = line.strip().removeprefix("for ")
+            actual[name][1] = operations if can == "every operation" else can
+    documented = {}
+    for names, can, *_ in read_table("algorithms.rst", "algorithms"):
+        name, *keys = re.findall(r"``(.*?)``", names)
+        documented[name] = [dict(key.split("=") for key in keys), can]
+    assert documented == actual
+
+
 def test_suites_are_those_that_exist():
     sources = "".join(path.read_text(encoding="utf-8") for path in REPOSITORY.glob("test/*.cc"))
     suites = set(re.findall(r': TestSuite\("(.*?)"', sources))
@@ -180,15 +201,15 @@ def test_example_algorithm_works(build, monkeypatch, tmp_path):
     library = tmp_path / "libexample.so"
     command = ["c++", f"-std=c++{standard}", "-shared", "-fPIC", "-Wall", "-Wextra", "-o", library]
     command += [f"-isystem{directory}" for directory in build.include_dirs]
-    command += [DOC / "recursive-doubling-collective.cc"]
+    command += [DOC / "recursive-tripling-collective.cc"]
     subprocess.run(command, check=True, timeout=300)
     monkeypatch.setenv("LD_PRELOAD", str(library))
-    options = {"algorithm": "recursive-doubling", "payload": "real", "bytes": "4,64K"}
-    rows = dt.CollectiveBenchmark(ranks=8, **options).run().rows
+    options = {"algorithm": "recursive-tripling", "payload": "real", "bytes": "4,64K"}
+    rows = dt.CollectiveBenchmark(ranks=9, **options).run().rows
     assert rows["verified"].all()
-    with pytest.raises(ValueError, match="powers of 2"):
+    with pytest.raises(ValueError, match="powers of 3"):
         dt.CollectiveBenchmark(ranks=6, **options).run()
     job = dt.TrainingJob(
-        workload=WORKLOAD, ranks=4, payload="real", collective="recursive-doubling"
+        workload=WORKLOAD, ranks=3, payload="real", collective="recursive-tripling"
     ).run()
     assert job.iterations["verified"].all()
