@@ -4,6 +4,7 @@
 
 #include "ns3/cluster.h"
 #include "ns3/config.h"
+#include "ns3/configuration-error.h"
 #include "ns3/data-rate.h"
 #include "ns3/guarded-run.h"
 #include "ns3/simulator.h"
@@ -316,9 +317,18 @@ class OrderTest : public TestCase
                                   (order == "fifo"),
                                   order << ": order of issue");
         }
-        auto communicator = CreateObject<ScheduledCommunicator>();
-        NS_TEST_EXPECT_MSG_EQ(communicator->SetAttributeFailSafe("Order", StringValue("random")),
-                              false,
+        std::string refusal;
+        try
+        {
+            Run("random", 1, priorities, Time(0));
+        }
+        catch (const ConfigurationError& error)
+        {
+            refusal = error.what();
+        }
+        NS_TEST_EXPECT_MSG_EQ(refusal,
+                              "ns3::training::ScheduledCommunicator::Order='random' (allowed: "
+                              "fifo, lifo, priority)",
                               "no such order");
     }
 

@@ -5,6 +5,7 @@
 #include "scheduled-communicator.h"
 
 #include "ns3/abort.h"
+#include "ns3/configuration-error.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
@@ -184,7 +185,7 @@ ScheduledCommunicator::Split(const std::vector<uint32_t>& ranks, Planner planner
     return communicator;
 }
 
-bool
+void
 ScheduledCommunicator::SetOrder(std::string name)
 {
     static const std::map<std::string, Order> orders{{"fifo", FIFO},
@@ -193,10 +194,10 @@ ScheduledCommunicator::SetOrder(std::string name)
     const auto found = orders.find(name);
     if (found == orders.end())
     {
-        return false;
+        throw ConfigurationError("ns3::training::ScheduledCommunicator::Order='" + name +
+                                 "' (allowed: fifo, lifo, priority)");
     }
     m_order = found->second;
-    return true;
 }
 
 std::string
