@@ -169,8 +169,8 @@ class TopologySchedulesTestCase : public TestCase
                                                 "multitree:window=2",
                                                 "multi-ring",
                                                 "multi-ring:rings=1",
-                                                "tacos:runs=1",
-                                                "tacos:runs=1,chunks=3",
+                                                "tacos",
+                                                "tacos:runs=2,chunks=3",
                                                 "hierarchical"})
             {
                 Check(spec, algorithm);

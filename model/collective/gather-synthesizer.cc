@@ -8,6 +8,7 @@
 #include "ns3/log.h"
 
 #include <algorithm>
+#include <boost/dynamic_bitset.hpp>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -46,7 +47,7 @@ class Synthesis
         uint32_t depth{0};                                   // number of links
     };
 
-    /// The ways in to a rank: the ranks they come from, nearest first.
+    /// The ranks that free ways lead from to a rank.
     const std::vector<uint32_t>& FindSources(uint32_t target);
     void Expand(uint32_t node);
     bool Send(uint32_t chunk, uint32_t target);
@@ -58,10 +59,7 @@ class Synthesis
         return static_cast<uint32_t>(m_random() % count);
     }
 
-    std::vector<bool>::reference Has(uint32_t rank, uint32_t chunk)
-    {
-        return m_has[rank * m_chunks + chunk];
-    }
+    using ChunkSet = boost::dynamic_bitset<>;
 
     const SynthesisRequest& m_request;
     const TopologyGraph& m_topology;
@@ -72,10 +70,9 @@ class Synthesis
     std::vector<uint32_t> m_rankOf;               // per host
     std::vector<bool> m_hasRanks;                 // per node, whether it is a switch of ranks
     std::vector<uint64_t> m_free;                 // per directed link, bit/s
-    std::vector<bool> m_has;                      // per rank and chunk
-    std::vector<bool> m_wanted;      // per rank and chunk, neither there nor on its way
-    std::vector<uint32_t> m_lacking; // per rank, number of those
-    uint64_t m_missing{0};           // number of those
+    std::vector<ChunkSet> m_has;                  // per rank
+    std::vector<ChunkSet> m_wanted;               // per rank, neither there nor on their way
+    uint64_t m_missing{0};                        // number of those
 
     std::vector<ChunkTransfer> m_transfers;
     using Event = std::pair<uint64_t, uint32_t>; // end, index of the transfer
@@ -98,9 +95,7 @@ Synthesis::Synthesis(const SynthesisRequest& request, uint32_t seed)
       m_linksOf(request.topology.GetLinksOfNodes()),
       m_rankOf(request.topology.hosts, NONE),
       m_hasRanks(request.topology.GetNodes(), false),
-      m_has(uint64_t{m_ranks} * m_chunks, false),
-      m_wanted(uint64_t{m_ranks} * m_chunks, true),
-      m_lacking(m_ranks, m_chunks - request.chunksPerRank),
+      m_has(m_ranks, ChunkSet(m_chunks)),
       m_missing(uint64_t{m_ranks} * (m_chunks - request.chunksPerRank)),
       m_labels(request.topology.GetNodes())
 {
@@ -112,11 +107,8 @@ Synthesis::Synthesis(const SynthesisRequest& request, uint32_t seed)
         {
             m_hasRanks[TopologyGraph::GetPeer(m_topology.links[link], host)] = true;
         }
-        for (uint32_t i = 0; i < request.chunksPerRank; i++)
-        {
-            Has(rank, rank * request.chunksPerRank + i) = true;
-            m_wanted[uint64_t{rank} * m_chunks + rank * request.chunksPerRank + i] = false;
-        }
+        m_has[rank].set(rank * request.chunksPerRank, request.chunksPerRank, true);
+        m_wanted.push_back(~m_has[rank]);
     }
     for (const auto& link : m_topology.links)
     {
@@ -150,12 +142,20 @@ Synthesis::Expand(uint32_t node)
                      static_cast<uint64_t>(std::ceil(static_cast<double>(m_request.chunkBytes) *
                                                      8e12 / static_cast<double>(label.rate)));
         const bool isFull = isHost && label.free < label.rate;
-        if (!isFull && label.cost < m_labels[next].cost)
+        if (isFull || label.cost >= m_labels[next].cost)
         {
-            m_labels[next] = label;
-            m_touched.push_back(next);
+            continue;
+        }
+        if (!isHost)
+        {
             m_queue.emplace(label.cost, next);
         }
+        else if (m_labels[next].depth == 0)
+        {
+            m_sources.push_back(m_rankOf[next]);
+        }
+        m_labels[next] = label;
+        m_touched.push_back(next);
     }
 }
 
@@ -176,15 +176,7 @@ Synthesis::FindSources(uint32_t target)
     {
         const auto [cost, node] = m_queue.top();
         m_queue.pop();
-        if (cost != m_labels[node].cost)
-        {
-            continue;
-        }
-        if (node < m_topology.hosts)
-        {
-            m_sources.push_back(m_rankOf[node]);
-        }
-        else
+        if (cost == m_labels[node].cost)
         {
             Expand(node);
         }
@@ -219,15 +211,13 @@ Synthesis::Send(uint32_t chunk, uint32_t target)
     for (uint32_t rank : sources)
     {
         const uint64_t cost = m_labels[m_request.hosts[rank]].cost;
-        if (cost > best)
+        if (cost > best || !m_has[rank].test(chunk))
         {
-            break;
+            continue;
         }
-        if (Has(rank, chunk) && Draw(++ties) == 0)
-        {
-            source = rank;
-            best = cost;
-        }
+        ties = cost < best ? 1 : ties + 1;
+        best = cost;
+        source = Draw(ties) == 0 ? rank : source;
     }
     if (source != NONE)
     {
@@ -235,8 +225,7 @@ Synthesis::Send(uint32_t chunk, uint32_t target)
         Occupy(transfer);
         m_ends.emplace(transfer.end, static_cast<uint32_t>(m_transfers.size()));
         m_transfers.push_back(std::move(transfer));
-        m_wanted[uint64_t{target} * m_chunks + chunk] = false;
-        m_lacking[target]--;
+        m_wanted[target].reset(chunk);
         m_missing--;
     }
     return !sources.empty();
@@ -248,19 +237,20 @@ Synthesis::MatchAll()
     std::vector<std::pair<uint32_t, uint32_t>> pairs; // chunk, target
     for (uint32_t target = 0; target < m_ranks; target++)
     {
-        if (m_lacking[target] == 0)
+        if (m_wanted[target].none())
         {
             continue;
         }
-        const auto& sources = FindSources(target);
-        for (uint32_t chunk = 0; chunk < m_chunks; chunk++)
+        ChunkSet found(m_chunks);
+        for (uint32_t source : FindSources(target))
         {
-            const auto has = [&](uint32_t rank) { return Has(rank, chunk); };
-            if (m_wanted[uint64_t{target} * m_chunks + chunk] &&
-                std::any_of(sources.begin(), sources.end(), has))
-            {
-                pairs.emplace_back(chunk, target);
-            }
+            found |= m_has[source];
+        }
+        found &= m_wanted[target];
+        for (auto chunk = found.find_first(); chunk != ChunkSet::npos;
+             chunk = found.find_next(chunk))
+        {
+            pairs.emplace_back(static_cast<uint32_t>(chunk), target);
         }
     }
     for (std::size_t i = pairs.size(); i > 1; i--)
@@ -290,7 +280,7 @@ Synthesis::Run()
         {
             const ChunkTransfer& transfer = m_transfers[m_ends.top().second];
             m_ends.pop();
-            Has(transfer.target, transfer.chunk) = true;
+            m_has[transfer.target].set(transfer.chunk);
             uint64_t rate = std::numeric_limits<uint64_t>::max();
             for (uint32_t directed : transfer.links)
             {

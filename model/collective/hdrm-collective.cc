@@ -11,7 +11,7 @@
  * that each exchange has links of its own.
  */
 
-#include "collective-phases.h"
+#include "butterfly-phases.h"
 #include "rank-orders.h"
 #include "rank-placement.h"
 
@@ -25,13 +25,14 @@ NS_LOG_COMPONENT_DEFINE("TrainingHdrmCollective");
 namespace
 {
 
-using Kind = ScheduleAction::Kind;
 using Operation = CollectiveOperation;
 
-bool
-IsPowerOfTwo(uint64_t number)
+/** @return m or n of a BiGraph; 0 of anything else */
+uint32_t
+GetNumber(const TopologyGraph& topology, const std::string& name)
 {
-    return number > 0 && (number & (number - 1)) == 0;
+    const auto& numbers = topology.shape.numbers;
+    return topology.shape.kind == "bigraph" ? static_cast<uint32_t>(numbers.at(name)) : 0;
 }
 
 void
@@ -39,9 +40,9 @@ CheckHdrm(const CollectiveRequest& request)
 {
     const RankPlacement placement(request);
     const TopologyGraph& topology = placement.GetTopology();
-    const auto& numbers = topology.shape.numbers;
-    if (topology.shape.kind != "bigraph" || !placement.IsFull() || !IsPowerOfTwo(numbers.at("m")) ||
-        !IsPowerOfTwo(numbers.at("n")) || 2 * numbers.at("m") > numbers.at("n"))
+    const uint32_t m = GetNumber(topology, "m");
+    const uint32_t n = GetNumber(topology, "n");
+    if (m == 0 || !placement.IsFull() || !IsPowerOfTwo(m) || !IsPowerOfTwo(n) || m > n / 2)
     {
         throw ConfigurationError(
             "hdrm: " + std::to_string(request.ranks) + " ranks on topology '" + topology.name +
@@ -50,61 +51,28 @@ CheckHdrm(const CollectiveRequest& request)
     }
 }
 
-/** @return the parts of `count` members from `first` on, as one list */
-ChunkList
-JoinParts(const std::vector<uint32_t>& chunks, uint32_t first, uint32_t count)
-{
-    std::vector<ChunkRun> runs;
-    for (uint32_t i = first; i < first + count; i++)
-    {
-        if (!runs.empty() && runs.back().first + runs.back().count == chunks[i])
-        {
-            runs.back().count++;
-        }
-        else
-        {
-            runs.push_back({chunks[i], 1});
-        }
-    }
-    return runs;
-}
-
 void
 BuildHdrm(const CollectiveRequest& request, CollectiveSchedule& schedule)
 {
     const RankPlacement placement(request);
-    const auto& numbers = placement.GetTopology().shape.numbers;
-    const auto order = placement.GetRanks(GetHdrmOrder(static_cast<uint32_t>(numbers.at("m")),
-                                                       static_cast<uint32_t>(numbers.at("n"))));
-    const uint32_t n = request.ranks;
-    std::vector<uint32_t> chunks(n);
-    for (uint32_t i = 0; i < n; i++)
+    const TopologyGraph& topology = placement.GetTopology();
+    PhaseGroup group;
+    group.ranks =
+        placement.GetRanks(GetHdrmOrder(GetNumber(topology, "m"), GetNumber(topology, "n")));
+    for (uint32_t i = 0; i < request.ranks; i++)
     {
-        chunks[i] = request.operation == Operation::ALL_REDUCE ? i : order[i];
+        // In an all-reduce any part is as good as another: those that travel together are in a row.
+        group.parts.emplace_back(request.operation == Operation::ALL_REDUCE ? i : group.ranks[i]);
     }
+    const Butterfly halves = MakeFarFirst(request.ranks);
     uint32_t step = 0;
-    const auto exchange = [&](uint32_t distance, bool halving) {
-        for (uint32_t i = 0; i < n; i++)
-        {
-            const uint32_t peer = i ^ distance;
-            const ChunkList mine = JoinParts(chunks, i / distance * distance, distance);
-            const ChunkList theirs = JoinParts(chunks, peer / distance * distance, distance);
-            schedule.Add(order[i], Kind::SEND, order[peer], halving ? theirs : mine, step);
-            schedule.Add(order[i],
-                         halving ? Kind::RECEIVE_REDUCE : Kind::RECEIVE,
-                         order[peer],
-                         halving ? mine : theirs,
-                         step);
-        }
-        step++;
-    };
-    for (uint32_t d = n / 2; d > 0 && request.operation != Operation::ALL_GATHER; d /= 2)
+    if (request.operation != Operation::ALL_GATHER)
     {
-        exchange(d, true);
+        step = AddButterflyReduceScatter(schedule, group, halves, step);
     }
-    for (uint32_t d = 1; d < n && request.operation != Operation::REDUCE_SCATTER; d *= 2)
+    if (request.operation != Operation::REDUCE_SCATTER)
     {
-        exchange(d, false);
+        AddButterflyAllGather(schedule, group, halves, step);
     }
 }
 

@@ -114,8 +114,7 @@ class LevelRings
     LevelRings(const CollectiveRequest& request, CollectiveSchedule& schedule)
         : m_schedule(schedule),
           m_places(GetPlaces(request)),
-          m_sizes(GetSizes(m_places)),
-          m_chunks(request.ranks)
+          m_sizes(GetSizes(m_places))
     {
         for (uint32_t rank = 0; rank < request.ranks; rank++)
         {
@@ -126,7 +125,7 @@ class LevelRings
             {
                 number = number * m_sizes[level] + m_places[rank][level];
             }
-            m_chunks[rank] = request.operation == Operation::ALL_REDUCE ? number : rank;
+            m_chunks.emplace_back(request.operation == Operation::ALL_REDUCE ? number : rank);
         }
     }
 
@@ -141,13 +140,13 @@ class LevelRings
     {
         std::map<Place, std::vector<uint32_t>> groups;
         // What ranks of the same places behind this level own together.
-        std::map<Place, std::vector<uint32_t>> chunks;
+        std::map<Place, std::vector<const ChunkList*>> chunks;
         for (uint32_t rank = 0; rank < m_places.size(); rank++)
         {
             Place others = m_places[rank];
             others.erase(others.begin() + static_cast<std::ptrdiff_t>(level));
             groups[others].push_back(rank);
-            chunks[GetTail(rank, level)].push_back(m_chunks[rank]);
+            chunks[GetTail(rank, level)].push_back(&m_chunks[rank]);
         }
         uint32_t end = step;
         for (auto& [others, ranks] : groups)
@@ -159,7 +158,7 @@ class LevelRings
             group.ranks = ranks;
             for (uint32_t rank : ranks)
             {
-                group.parts.push_back(MakeList(chunks[GetTail(rank, level)]));
+                group.parts.push_back(Join(chunks[GetTail(rank, level)]));
             }
             end = gather ? AddRingAllGather(m_schedule, group, step)
                          : AddRingReduceScatter(m_schedule, group, step);
@@ -180,28 +179,10 @@ class LevelRings
         return {place.begin() + static_cast<std::ptrdiff_t>(level), place.end()};
     }
 
-    static ChunkList MakeList(std::vector<uint32_t>& chunks)
-    {
-        std::sort(chunks.begin(), chunks.end());
-        std::vector<ChunkRun> runs;
-        for (uint32_t chunk : chunks)
-        {
-            if (!runs.empty() && runs.back().first + runs.back().count == chunk)
-            {
-                runs.back().count++;
-            }
-            else
-            {
-                runs.push_back({chunk, 1});
-            }
-        }
-        return runs;
-    }
-
     CollectiveSchedule& m_schedule;
     std::vector<Place> m_places;
     std::vector<uint32_t> m_sizes;
-    std::vector<uint32_t> m_chunks; // per rank, the one it ends with
+    std::vector<ChunkList> m_chunks; // per rank, the one it ends with
 };
 
 /** Appends one hop of the chain of each group for each chunk. */

@@ -73,6 +73,12 @@ def test_json_keys(job_json, benchmark_json, program_json):
     assert list(fct_json) == read_names("results.rst", "json-hpcc-fct")
     for row in fct_json["rows"]:
         assert list(row) == read_names("results.rst", "json-hpcc-fct-rows")
+    trees_json = program_json(
+        "multitree-allreduce", "--part=sizes", "--topology=torus:2x2", "--bytes=64"
+    )
+    assert list(trees_json) == read_names("results.rst", "json-multitree-allreduce")
+    for row in trees_json["rows"]:
+        assert list(row) == read_names("results.rst", "json-multitree-allreduce-rows")
     for document in (job_json, benchmark_json, fabric_json):
         resolved = document["configuration"].pop("resolved")
         assert list(resolved) == read_names("results.rst", "json-resolved")
@@ -116,6 +122,7 @@ def read_usage(program, name):
         ("collective-benchmark", ["collective-benchmark", "training-job-3"]),
         ("fabric-benchmark", ["training-job-3", "fabric-benchmark"]),
         ("hpcc-fct", ["hpcc-fct"]),
+        ("multitree-allreduce", ["multitree-allreduce"]),
     ],
 )
 def test_options(program, name, tables):

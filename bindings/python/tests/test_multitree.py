@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""MULTITREE's trees are those of an independent implementation of the published program.
+"""MULTITREE's trees are those of an independent implementation of the published program; the example.
 
 The hashes are SHA-256 of the trees as --print-trees writes them, made by that implementation. Which
 variants give the same trees is part of it.
@@ -152,3 +152,67 @@ def test_refused(program, arguments, message):
     assert process.returncode == 2
     assert message in process.stderr
     assert process.stdout == ""
+
+
+def test_example(program_json):
+    result = program_json(
+        "multitree-allreduce",
+        "--part=sizes",
+        "--topology=mesh:4x4",
+        "--topology=bigraph:m=2,n=8",
+        "--bytes=64K,4M",
+    )
+    steps = {(row["topology"], row["contender"]): row for row in result["steps"]}
+    for row in steps.values():
+        assert row["published"] in (None, row["ours"])
+    assert steps["mesh:4x4", "MULTITREE"]["published"] == 16
+    assert steps["mesh:4x4", "2D-ring"]["published"] == 12
+    assert steps["bigraph:m=2,n=8", "HDRM"]["published"] == 8
+    rows = {(row["topology"], row["contender"], row["bytes"]): row for row in result["rows"]}
+    assert len(rows) == 2 * 5 * 2
+    for (topology, contender, size), row in rows.items():
+        assert row["algbw_GBps"] == pytest.approx(size / row["time_us"] / 1e3)
+        best = rows[topology, "MULTITREE-MSG", size]["time_us"]
+        assert contender == "MULTITREE-MSG" or row["time_us"] > best
+    # On a mesh the corners receive 15/16 of the vector twice over two links of 16 GB/s, and
+    # packets have one head flit for sixteen.
+    large = 4 << 20
+    messages = rows["mesh:4x4", "MULTITREE-MSG", large]["time_us"]
+    packets = rows["mesh:4x4", "MULTITREE", large]["time_us"]
+    ideal = 16 / 16 * large / 16e3
+    assert ideal < messages < 1.15 * ideal
+    assert packets / messages == pytest.approx(17 / 16, rel=0.02)
+
+
+def test_example_figures(program_json):
+    result = program_json("multitree-allreduce", "--part=scaling", "--sides=2,4")
+    assert [row["nodes"] for row in result["rows"]] == [4] * 5 + [16] * 5
+    assert result["figures"] == [], "nothing is published of so few nodes"
+    faster = program_json("multitree-allreduce", "--part=scaling", "--sides=4", "--rate=256Gbps")
+    for slow, fast in zip(result["rows"][5:], faster["rows"]):
+        assert 1.4 < slow["time_us"] / fast["time_us"] < 2
+    last = program_json(
+        "multitree-allreduce",
+        "--part=sizes",
+        "--topology=mesh:4x4",
+        "--bytes=1K",
+        "--stop=last",
+    )
+    published = {row["contender"]: row["published"] for row in last["steps"]}
+    assert published["MULTITREE"] == last["steps"][-1]["ours"] == 20
+
+
+@pytest.mark.parametrize(
+    "argument, message",
+    [
+        ("--sides=4x", "--sides"),
+        ("--sides=0", "torus:0x0"),
+        ("--topology=taurus", "taurus"),
+        ("--bytes=", "--bytes"),
+        ("--mtu=100", "--mtu"),
+    ],
+)
+def test_example_refuses(program, argument, message):
+    process = program("multitree-allreduce", argument)
+    assert process.returncode == 2
+    assert message in process.stderr
