@@ -33,6 +33,7 @@ struct BenchmarkOptions
     bool printTrees{false};
     std::string order{"id"};
     std::string stop{"any"};
+    std::string sweep{"none"};
     std::string json;
 };
 
@@ -76,10 +77,11 @@ PrintTrees(const ProgramOptions& options, const ClusterOptions& cluster)
 }
 
 JsonValue
-ToJson(const CollectiveMeasurement& row, const std::string& algorithm)
+ToJson(const CollectiveMeasurement& row, const std::string& choice)
 {
     auto json = JsonValue::Object();
-    json.Set("algorithm", algorithm)
+    json.Set("algorithm", row.algorithm)
+        .Set("choice", choice)
         .Set("operation", GetName(row.operation))
         .Set("bytes", row.bytes)
         .Set("time_us", row.seconds * 1e6)
@@ -89,6 +91,125 @@ ToJson(const CollectiveMeasurement& row, const std::string& algorithm)
         .Set("efficiency", row.efficiency)
         .Set("verified", row.verified);
     return json;
+}
+
+void
+PrintHead(const std::string& what, const ClusterOptions& options, const std::string& first)
+{
+    std::printf("# %s, %llu ranks, %s, %s, %s\n",
+                what.c_str(),
+                static_cast<unsigned long long>(options.ranks),
+                options.topology.c_str(),
+                FormatRate(options.rate).c_str(),
+                options.transport.c_str());
+    std::printf("%s%14s %14s %12s %12s %16s %11s %9s\n",
+                first.c_str(),
+                "bytes",
+                "time (us)",
+                "algbw (GB/s)",
+                "busbw (GB/s)",
+                "lower bound (us)",
+                "efficiency",
+                "verified");
+}
+
+void
+PrintRow(const CollectiveMeasurement& row, bool real)
+{
+    std::printf("%14llu %14.3f %12.3f %12.3f %16.3f %11.3f %9s\n",
+                static_cast<unsigned long long>(row.bytes),
+                row.seconds * 1e6,
+                row.algorithmBandwidth,
+                row.busBandwidth,
+                row.lowerBound * 1e6,
+                row.efficiency,
+                row.verified ? "yes" : (real ? "WRONG" : "no"));
+    std::fflush(stdout);
+}
+
+/** @return the exit status for results of which the first wrong one is described, or empty */
+int
+Report(const std::string& mismatch)
+{
+    if (!mismatch.empty())
+    {
+        std::cerr << "collective-benchmark: wrong result: " << mismatch << std::endl;
+        return 4;
+    }
+    return 0;
+}
+
+/** Measures every algorithm that fits. */
+int
+Sweep(const ProgramOptions& options,
+      const ClusterOptions& cluster,
+      const SweepRequest& request,
+      const JsonOutput& json,
+      bool table)
+{
+    if (table)
+    {
+        PrintHead(GetName(request.operation) + ", every algorithm",
+                  cluster,
+                  "algorithm               ");
+    }
+    auto rows = JsonValue::Array();
+    std::string mismatch;
+    const auto onRow = [&](const CollectiveMeasurement& row) {
+        rows.Append(ToJson(row, ""));
+        if (mismatch.empty() && !row.mismatch.empty())
+        {
+            mismatch = row.algorithm + ": " + row.mismatch;
+        }
+        if (table)
+        {
+            std::printf("%-24s", row.algorithm.c_str());
+            PrintRow(row, request.real);
+        }
+    };
+    const AlgorithmSweep sweep = SweepAlgorithms(cluster, request, onRow);
+    auto fastest = JsonValue::Array();
+    auto unfit = JsonValue::Array();
+    for (uint64_t bytes : request.sizes)
+    {
+        const CollectiveMeasurement* best = sweep.FindFastest(bytes);
+        const std::string& choice = sweep.choices.at(bytes);
+        const CollectiveMeasurement* chosen = sweep.Find(bytes, choice);
+        fastest.Append(JsonValue::Object()
+                           .Set("bytes", bytes)
+                           .Set("algorithm", best->algorithm)
+                           .Set("time_us", best->seconds * 1e6)
+                           .Set("auto", choice)
+                           .Set("auto_time_us", chosen->seconds * 1e6));
+        if (table)
+        {
+            std::printf("# %llu bytes: fastest %s, %.3f us; auto takes %s, %.3f us\n",
+                        static_cast<unsigned long long>(bytes),
+                        best->algorithm.c_str(),
+                        best->seconds * 1e6,
+                        choice.c_str(),
+                        chosen->seconds * 1e6);
+        }
+    }
+    for (const auto& [name, reason] : sweep.unfit)
+    {
+        unfit.Append(JsonValue::Object().Set("algorithm", name).Set("reason", reason));
+        if (table)
+        {
+            std::printf("# does not fit: %s\n", reason.c_str());
+        }
+    }
+    auto document = JsonValue::Object();
+    document.Set("rows", rows).Set("fastest", fastest).Set("unfit", unfit);
+    AddRunCost(document, sweep.cost);
+    document.Set("configuration", options.ToJson());
+    document.Set("version", GetVersion());
+    json.Write(document);
+    if (table)
+    {
+        std::printf("%s\n", FormatRunCost(sweep.cost).c_str());
+    }
+    return Report(mismatch);
 }
 
 int
@@ -131,6 +252,10 @@ Benchmark(int argc, char* argv[])
                       "does",
                       benchmark.stop,
                       {"last", "any"});
+    options.AddChoice("sweep",
+                      "algorithms: measure every algorithm that fits, in place of --algorithm",
+                      benchmark.sweep,
+                      {"none", "algorithms"});
     options.AddString("json",
                       "file for the results as JSON, or - for standard output",
                       benchmark.json);
@@ -154,7 +279,16 @@ Benchmark(int argc, char* argv[])
                                      " with --payload=real (allowed: multiples of 4)");
         }
     }
-    JsonOutput json(benchmark.json);
+    const JsonOutput json(benchmark.json);
+    const bool table = benchmark.json != "-";
+    if (benchmark.sweep == "algorithms")
+    {
+        return Sweep(options,
+                     clusterOptions,
+                     {operation, sizes, real, benchmark.warmup, RngSeedManager::GetRun()},
+                     json,
+                     table);
+    }
     Cluster cluster(clusterOptions);
     cluster.GetPlanner().Check(operation);
     const uint64_t largest = *std::max_element(sizes.begin(), sizes.end());
@@ -169,24 +303,9 @@ Benchmark(int argc, char* argv[])
                static_cast<double>(sizes.size() * (benchmark.warmup + 1));
     });
 
-    const bool table = benchmark.json != "-";
     if (table)
     {
-        std::printf("# %s, %s, %u ranks, %s, %s, %s\n",
-                    benchmark.operation.c_str(),
-                    cluster.GetAlgorithm().c_str(),
-                    cluster.GetRanks(),
-                    clusterOptions.topology.c_str(),
-                    FormatRate(clusterOptions.rate).c_str(),
-                    clusterOptions.transport.c_str());
-        std::printf("%14s %14s %12s %12s %16s %11s %9s\n",
-                    "bytes",
-                    "time (us)",
-                    "algbw (GB/s)",
-                    "busbw (GB/s)",
-                    "lower bound (us)",
-                    "efficiency",
-                    "verified");
+        PrintHead(benchmark.operation + ", " + cluster.GetAlgorithm(), clusterOptions, "");
     }
     auto rows = JsonValue::Array();
     std::string mismatch;
@@ -199,19 +318,17 @@ Benchmark(int argc, char* argv[])
             mismatch = row.mismatch;
             runs++;
         }
-        rows.Append(ToJson(row, cluster.GetAlgorithm()));
+        const std::string choice = cluster.GetPlanner().Explain(operation, bytes, 0);
+        row.algorithm = choice.empty() ? cluster.GetAlgorithm() : row.algorithm;
+        rows.Append(ToJson(row, choice));
         if (table)
         {
             progress.Clear();
-            std::printf("%14llu %14.3f %12.3f %12.3f %16.3f %11.3f %9s\n",
-                        static_cast<unsigned long long>(row.bytes),
-                        row.seconds * 1e6,
-                        row.algorithmBandwidth,
-                        row.busBandwidth,
-                        row.lowerBound * 1e6,
-                        row.efficiency,
-                        row.verified ? "yes" : (real ? "WRONG" : "no"));
-            std::fflush(stdout);
+            if (!choice.empty())
+            {
+                std::printf("# auto: %s\n", choice.c_str());
+            }
+            PrintRow(row, real);
         }
         if (!mismatch.empty())
         {
@@ -231,12 +348,7 @@ Benchmark(int argc, char* argv[])
         std::printf("%s\n", FormatRunCost(cost).c_str());
     }
     Simulator::Destroy();
-    if (!mismatch.empty())
-    {
-        std::cerr << "collective-benchmark: wrong result: " << mismatch << std::endl;
-        return 4;
-    }
-    return 0;
+    return Report(mismatch);
 }
 
 } // namespace

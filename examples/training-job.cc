@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <iostream>
 #include <memory>
+#include <set>
 
 using namespace ns3;
 using namespace ns3::training;
@@ -155,11 +156,15 @@ Train(int argc, char* argv[])
     }
     const Cluster cluster(clusterOptions);
     cluster.GetPlanner().Check(CollectiveOperation::ALL_REDUCE);
+    std::set<std::string> choices; // of an algorithm, by the sizes of buckets
     uint64_t largest = 0;
     for (const GradientBucket& bucket : buckets)
     {
         largest = std::max(largest, bucket.bytes);
+        choices.insert(
+            cluster.GetPlanner().Explain(CollectiveOperation::ALL_REDUCE, bucket.bytes, 0));
     }
+    choices.erase("");
     if (ShowSchedule(clusterOptions, cluster, CollectiveOperation::ALL_REDUCE, largest))
     {
         return 0;
@@ -238,6 +243,10 @@ Train(int argc, char* argv[])
                     clusterOptions.transport.c_str(),
                     cluster.GetCongestionControl().c_str(),
                     cluster.GetAlgorithm().c_str());
+        for (const std::string& choice : choices)
+        {
+            std::printf("# auto: %s\n", choice.c_str());
+        }
         PrintHead();
     }
     GuardedRun run(cluster);
@@ -332,7 +341,13 @@ Train(int argc, char* argv[])
                               .Set("warmup", result.warmup)
                               .Set("verified", result.verified));
     }
+    auto reasons = JsonValue::Array();
+    for (const std::string& choice : choices)
+    {
+        reasons.Append(choice);
+    }
     document.Set("iterations", iterations)
+        .Set("choices", reasons)
         .Set("configuration", GetConfiguration(options, cluster))
         .Set("version", GetVersion());
     json.Write(document);

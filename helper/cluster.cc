@@ -139,7 +139,8 @@ ClusterOptions::AddTo(ProgramOptions& options, const std::string& algorithmOptio
                           "; tcp: a TypeId such as ns3::TcpDctcp; auto: dcqcn, ns3::TcpCubic",
                       congestionControl);
     options.AddString(algorithmOption,
-                      "who sends what to whom: NAME or NAME:key=value,... of those below",
+                      "who sends what to whom: NAME or NAME:key=value,... of those below, or auto: "
+                      "the one of these that is fastest by a model of the network",
                       algorithm);
     options.AddSection("Algorithms", DescribeAlgorithms());
     options.AddUnsigned("servers",
@@ -304,15 +305,16 @@ Cluster::MakePlanner()
                                                         std::move(schedule));
         return;
     }
-    const std::string name = m_options.algorithm.substr(0, m_options.algorithm.find(':'));
-    const auto& algorithm = Registry<CollectiveAlgorithm>::Find(name);
-    m_planner =
-        std::make_shared<CollectivePlanner>(m_options.algorithm, MakeRequest({}), m_options.verify);
-    m_planner->Check(algorithm.operations.front());
+    m_planner = MakePlanner({});
+    if (m_options.algorithm != AlgorithmChooser::NAME)
+    {
+        const std::string name = m_options.algorithm.substr(0, m_options.algorithm.find(':'));
+        m_planner->Check(Registry<CollectiveAlgorithm>::Find(name).operations.front());
+    }
 }
 
-CollectiveRequest
-Cluster::MakeRequest(const std::vector<uint32_t>& hosts) const
+std::shared_ptr<CollectivePlanner>
+Cluster::MakePlanner(const std::vector<uint32_t>& hosts) const
 {
     CollectiveRequest request;
     request.segments = static_cast<uint32_t>(m_options.segments);
@@ -321,7 +323,16 @@ Cluster::MakeRequest(const std::vector<uint32_t>& hosts) const
         hosts.empty() ? m_options.servers : std::min<uint64_t>(m_options.servers, hosts.size()));
     request.topology = &m_topology;
     request.hosts = hosts;
-    return request;
+    if (m_options.algorithm == AlgorithmChooser::NAME)
+    {
+        NetworkCost network;
+        network.goodput = GetGoodput();
+        network.packetBytes = IsRdma() ? m_mtu : m_mtu - TCP_IP_BYTES;
+        network.headerBytes = GetHeaderBytes();
+        network.sprays = m_options.loadBalancing == "spray";
+        return std::make_shared<CollectivePlanner>(network, request, m_options.verify);
+    }
+    return std::make_shared<CollectivePlanner>(m_options.algorithm, request, m_options.verify);
 }
 
 std::vector<Ptr<ScheduledCommunicator>>
@@ -335,9 +346,7 @@ Cluster::Split(const std::vector<std::vector<uint32_t>>& groups, uint32_t number
     std::vector<Ptr<ScheduledCommunicator>> communicators(m_options.ranks);
     for (const std::vector<uint32_t>& group : groups)
     {
-        const auto planner = std::make_shared<CollectivePlanner>(m_options.algorithm,
-                                                                 MakeRequest(group),
-                                                                 m_options.verify);
+        const auto planner = MakePlanner(group);
         for (uint32_t rank : group)
         {
             communicators.at(rank) = m_communicators.at(rank)->Split(
@@ -547,15 +556,19 @@ Cluster::GetMtu() const
     return m_mtu;
 }
 
+uint32_t
+Cluster::GetHeaderBytes() const
+{
+    return IsRdma() ? GetDataFrameBytes(WRITE_MIDDLE, m_mtu) - m_mtu + Frame::PREAMBLE_BYTES +
+                          Frame::GAP_BYTES
+                    : TCP_IP_BYTES + ETHERNET_LINE_BYTES;
+}
+
 double
 Cluster::GetGoodput() const
 {
-    if (IsRdma())
-    {
-        return m_mtu / static_cast<double>(GetDataFrameBytes(WRITE_MIDDLE, m_mtu) +
-                                           Frame::PREAMBLE_BYTES + Frame::GAP_BYTES);
-    }
-    return static_cast<double>(m_mtu - TCP_IP_BYTES) / (m_mtu + ETHERNET_LINE_BYTES);
+    const uint32_t payload = IsRdma() ? m_mtu : m_mtu - TCP_IP_BYTES;
+    return static_cast<double>(payload) / (payload + GetHeaderBytes());
 }
 
 Time

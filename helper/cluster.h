@@ -128,7 +128,7 @@ class Cluster
     /** @return time of a full packet and its acknowledgement between the farthest ranks, idle */
     Time GetRoundTrip() const;
 
-    /** @return the algorithm of its collectives, or what a file with a schedule names */
+    /** @return the algorithm of its collectives (may be auto), or what a file's schedule names */
     const std::string& GetAlgorithm() const;
 
     /** @return the congestion control in use, "auto" resolved */
@@ -148,7 +148,8 @@ class Cluster
 
   private:
     void MakePlanner();
-    CollectiveRequest MakeRequest(const std::vector<uint32_t>& hosts) const;
+    std::shared_ptr<CollectivePlanner> MakePlanner(const std::vector<uint32_t>& hosts) const;
+    uint32_t GetHeaderBytes() const;
     void SetMarking(FabricHelper& helper) const;
     void InstallRdma();
     void InstallTcp();

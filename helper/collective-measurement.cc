@@ -174,6 +174,7 @@ MeasureCollective(const Cluster& cluster,
                   bool real,
                   uint64_t seed)
 {
+    const uint64_t requested = bytes;
     const bool barrier = operation == CollectiveOperation::BARRIER;
     if (barrier)
     {
@@ -202,6 +203,8 @@ MeasureCollective(const Cluster& cluster,
 
     CollectiveMeasurement result;
     result.operation = operation;
+    result.algorithm = schedule->algorithm;
+    result.requested = requested;
     result.bytes = bytes;
     if (real)
     {

@@ -18,7 +18,9 @@ namespace ns3::training
 struct CollectiveMeasurement
 {
     CollectiveOperation operation{CollectiveOperation::ALL_REDUCE}; ///< what was done
+    std::string algorithm;                                          ///< how
     uint64_t bytes{0};                                              ///< size of the whole vector
+    uint64_t requested{0};        ///< the size asked for: `bytes`, but for a barrier
     double seconds{0};            ///< from the common start until the last rank is complete
     double algorithmBandwidth{0}; ///< bytes / time, GB/s
     double busBandwidth{0};       ///< algorithm bandwidth times GetBusFactor(), GB/s

@@ -82,7 +82,8 @@ struct CollectiveAlgorithm
     /// Segments that are good for a request whose `bytes` are set; null: 1.
     uint32_t (*segments)(const CollectiveRequest& request){nullptr};
     std::map<std::string, AlgorithmKey> keys{}; ///< what a user may choose
-    bool bySize{false}; ///< whether the plan, not its segments alone, depends on the size
+    bool bySize{false};   ///< whether the plan, not its segments alone, depends on the size
+    bool searches{false}; ///< whether it searches for its plan, which takes long for many ranks
 };
 
 /**

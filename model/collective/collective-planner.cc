@@ -23,6 +23,16 @@ CollectivePlanner::CollectivePlanner(const std::string& algorithm,
 {
 }
 
+CollectivePlanner::CollectivePlanner(const NetworkCost& network,
+                                     const CollectiveRequest& request,
+                                     bool verifyAll)
+    : m_algorithm(AlgorithmChooser::NAME),
+      m_request(request),
+      m_verifyAll(verifyAll),
+      m_chooser(std::make_unique<AlgorithmChooser>(network))
+{
+}
+
 CollectivePlanner::CollectivePlanner(const std::string& source,
                                      std::shared_ptr<const CollectiveSchedule> schedule)
     : m_algorithm(source),
@@ -49,11 +59,24 @@ CollectivePlanner::Check(CollectiveOperation operation) const
         throw ConfigurationError(m_algorithm + " has no " + GetName(operation) +
                                  " (allowed: " + GetName(m_known->operation) + ")");
     }
-    if (!m_known)
+    CollectiveRequest request = MakeRequest(operation, 0, 0);
+    if (m_chooser)
     {
-        CollectiveRequest request = MakeRequest(operation, 0, 0);
+        m_chooser->Choose(request);
+    }
+    else if (!m_known)
+    {
         CheckRequest(m_algorithm, request);
     }
+}
+
+std::string
+CollectivePlanner::Explain(CollectiveOperation operation, uint64_t bytes, uint32_t root)
+{
+    return m_chooser
+               ? m_chooser->Choose(MakeRequest(operation, bytes, HasRoot(operation) ? root : 0))
+                     .reason
+               : "";
 }
 
 bool
@@ -76,19 +99,21 @@ CollectivePlanner::Get(CollectiveOperation operation, uint64_t bytes, uint32_t r
         return m_known;
     }
     CollectiveRequest request = MakeRequest(operation, bytes, HasRoot(operation) ? root : 0);
-    const CollectiveAlgorithm& entry = CheckRequest(m_algorithm, request);
+    const std::string algorithm = m_chooser ? m_chooser->Choose(request).name : m_algorithm;
+    const CollectiveAlgorithm& entry = CheckRequest(algorithm, request);
     if (request.segments == 0)
     {
         request.segments = entry.segments ? entry.segments(request) : 1;
     }
-    auto& plan = m_plans[{operation, request.root, request.segments, entry.bySize ? bytes : 0}];
+    auto& plan =
+        m_plans[{algorithm, operation, request.root, request.segments, entry.bySize ? bytes : 0}];
     if (!plan)
     {
-        CollectiveSchedule schedule = BuildSchedule(m_algorithm, request);
+        CollectiveSchedule schedule = BuildSchedule(algorithm, request);
         if (IsVerifying())
         {
             const std::string fault = VerifySchedule(schedule);
-            NS_ABORT_MSG_UNLESS(fault.empty(), m_algorithm << ": " << fault);
+            NS_ABORT_MSG_UNLESS(fault.empty(), algorithm << ": " << fault);
         }
         plan = std::make_shared<const CollectiveSchedule>(std::move(schedule));
     }

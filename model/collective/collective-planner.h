@@ -5,6 +5,7 @@
 #ifndef DISTRIBUTED_TRAINING_COLLECTIVE_PLANNER_H
 #define DISTRIBUTED_TRAINING_COLLECTIVE_PLANNER_H
 
+#include "algorithm-chooser.h"
 #include "collective-algorithm.h"
 
 #include <map>
@@ -37,6 +38,16 @@ class CollectivePlanner
                       bool verifyAll = false);
 
     /**
+     * Plans by the algorithm that AlgorithmChooser chooses for each operation and size.
+     * @param network where the plans are carried out
+     * @param request as above, with a topology
+     * @param verifyAll as above
+     */
+    CollectivePlanner(const NetworkCost& network,
+                      const CollectiveRequest& request,
+                      bool verifyAll = false);
+
+    /**
      * A plan that is known.
      * @param source where it is from, for messages
      * @param schedule the plan, proven right
@@ -55,6 +66,14 @@ class CollectivePlanner
                                                   uint64_t bytes,
                                                   uint32_t root);
 
+    /**
+     * @param operation what to do
+     * @param bytes size of the whole vector
+     * @param root broadcast, reduce: the root
+     * @return why AlgorithmChooser has chosen the algorithm; empty if the algorithm was given
+     */
+    std::string Explain(CollectiveOperation operation, uint64_t bytes, uint32_t root);
+
     /** @return whether plans are proven right */
     bool IsVerifying() const;
 
@@ -70,11 +89,12 @@ class CollectivePlanner
                                   uint32_t root) const;
 
     /// Operation, root, segments, and bytes if more than the segments depends on them.
-    using Key = std::tuple<CollectiveOperation, uint32_t, uint32_t, uint64_t>;
+    using Key = std::tuple<std::string, CollectiveOperation, uint32_t, uint32_t, uint64_t>;
 
     std::string m_algorithm; // or where m_known is from
     CollectiveRequest m_request;
     bool m_verifyAll;
+    std::unique_ptr<AlgorithmChooser> m_chooser;       // null: the algorithm is given
     std::shared_ptr<const CollectiveSchedule> m_known; // the only plan, or null
     std::map<Key, std::shared_ptr<const CollectiveSchedule>> m_plans;
 };

@@ -184,7 +184,9 @@ const Registry<CollectiveAlgorithm>::Entry g_multitree(
       {"stop",
        {"a step ends when the last root or when any root adds nothing", "any", {"last", "any"}}},
       {"window",
-       {"steps that may be under way at a time at a rank; 0: any number", "0", {}, 0, 1000000}}}});
+       {"steps that may be under way at a time at a rank; 0: any number", "0", {}, 0, 1000000}}},
+     false,
+     true});
 
 } // namespace
 

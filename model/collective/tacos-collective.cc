@@ -120,6 +120,7 @@ const Registry<CollectiveAlgorithm>::Entry g_tacos(
      {{"chunks", {"parts of each rank's part", "1", {}, 1, 64}},
       {"runs", {"attempts of which the best is taken", "1", {}, 1, 10000}},
       {"seed", {"of the random numbers", "1", {}, 0, 1000000}}},
+     true,
      true});
 
 } // namespace
