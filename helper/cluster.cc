@@ -6,6 +6,7 @@
 
 #include "fabric-border.h"
 #include "partition.h"
+#include "rail-routing.h"
 #include "schedule-file.h"
 #include "topology-builder.h"
 
@@ -121,6 +122,11 @@ ClusterOptions::AddNetworkTo(ProgramOptions& options)
         recoveries.push_back(name);
     }
     options.AddChoice("recovery", "what RDMA sends again after a loss", recovery, recoveries);
+    options.AddChoice("lanes",
+                      "how messages use several equally good ways between two hosts: in turns, or "
+                      "each in parts, one for each way",
+                      lanes,
+                      {"turns", "stripe"});
 }
 
 void
@@ -244,12 +250,16 @@ Cluster::Cluster(const ClusterOptions& options)
         m_pcap = std::make_unique<FabricPcap>(m_fabric, m_options.pcap);
     }
     m_lowerBound = std::make_unique<LowerBound>(topology, ranks, GetGoodput());
-    m_pathHops = std::max<uint32_t>(1, ShortestPaths(topology).GetLongestPath(ranks));
-    const double serialization =
-        m_pathHops * 8.0 *
-        (m_mtu + ROCE_BYTES + AETH_BYTES + ROCE_BYTES + 2 * ETHERNET_LINE_BYTES) /
-        static_cast<double>(m_options.rate.GetBitRate());
-    m_roundTrip = 2 * m_lowerBound->GetLatency() + Seconds(serialization);
+    m_longest = ShortestPaths(topology).GetLongestPath(ranks);
+    if (m_longest.links == 0) // of one rank, which sends nothing
+    {
+        const uint64_t rate = m_options.rate.GetBitRate();
+        m_longest = {1, rate, Time(0), 1 / static_cast<double>(rate)};
+    }
+    const double bits =
+        8.0 * (m_mtu + ROCE_BYTES + AETH_BYTES + ROCE_BYTES + 2 * ETHERNET_LINE_BYTES);
+    m_roundTrip = 2 * m_longest.delay + Seconds(bits * m_longest.secondsPerBit);
+    m_lanes = std::make_shared<FabricLanes>(m_fabric, ranks);
     rdma ? InstallRdma() : InstallTcp();
     if (Processes::GetCount() > 1)
     {
@@ -259,11 +269,12 @@ Cluster::Cluster(const ClusterOptions& options)
     const auto planner = m_planner;
     for (uint32_t rank = 0; rank < ranks; rank++)
     {
+        m_transports.push_back(MakeTransport(rank));
         auto communicator = CreateObject<ScheduledCommunicator>();
         communicator->Setup(
             rank,
             ranks,
-            MakeTransport(rank),
+            m_transports.back(),
             [planner](CollectiveOperation operation, uint64_t bytes, uint32_t root) {
                 return planner->Get(operation, bytes, root);
             });
@@ -359,26 +370,30 @@ Cluster::InstallRdma()
     const auto& entry = Registry<CongestionControlEntry>::Find(m_options.congestionControl);
     for (uint32_t rank = 0; rank < m_options.ranks; rank++)
     {
-        auto nic = CreateObject<RdmaNic>();
-        nic->SetAttribute("Mtu", UintegerValue(m_mtu));
-        nic->SetAttribute("CongestionControl", TypeIdValue(entry.getTypeId()));
-        nic->SetAttribute("LossRecovery", StringValue(m_options.recovery));
-        nic->SetAttribute("BaseRoundTrip", TimeValue(std::max(GetRoundTrip(), TimeStep(1))));
-        nic->SetAttribute("PathHops", UintegerValue(m_pathHops));
-        // A timeout below the round trip would send everything twice.
-        if (nic->GetTimeout() < 4 * GetRoundTrip())
+        m_nics.emplace_back();
+        for (const auto& device : m_fabric.rails[rank])
         {
-            nic->SetAttribute("RetransmissionTimeout", TimeValue(4 * GetRoundTrip()));
+            auto nic = CreateObject<RdmaNic>();
+            nic->SetAttribute("Mtu", UintegerValue(m_mtu));
+            nic->SetAttribute("CongestionControl", TypeIdValue(entry.getTypeId()));
+            nic->SetAttribute("LossRecovery", StringValue(m_options.recovery));
+            nic->SetAttribute("BaseRoundTrip", TimeValue(std::max(GetRoundTrip(), TimeStep(1))));
+            nic->SetAttribute("PathHops", UintegerValue(m_longest.links));
+            // A timeout below the round trip would send everything twice.
+            if (nic->GetTimeout() < 4 * GetRoundTrip())
+            {
+                nic->SetAttribute("RetransmissionTimeout", TimeValue(4 * GetRoundTrip()));
+            }
+            if (nic->GetTimeoutLow() < 4 * GetRoundTrip())
+            {
+                nic->SetAttribute("TimeoutHigh",
+                                  TimeValue(std::max(nic->GetTimeoutHigh(), 12 * GetRoundTrip())));
+                nic->SetAttribute("TimeoutLow", TimeValue(4 * GetRoundTrip()));
+            }
+            nic->Attach(device);
+            m_nics.back().push_back(nic);
+            device->AggregateObject(nic);
         }
-        if (nic->GetTimeoutLow() < 4 * GetRoundTrip())
-        {
-            nic->SetAttribute("TimeoutHigh",
-                              TimeValue(std::max(nic->GetTimeoutHigh(), 12 * GetRoundTrip())));
-            nic->SetAttribute("TimeoutLow", TimeValue(4 * GetRoundTrip()));
-        }
-        nic->Attach(m_fabric.devices[rank]);
-        m_fabric.hosts.Get(rank)->AggregateObject(nic);
-        m_nics.push_back(nic);
     }
 }
 
@@ -394,8 +409,7 @@ Cluster::InstallTcp()
                                  "ns3::TcpCubic, ns3::TcpDctcp, ns3::TcpBbr)");
     }
     const Time roundTrip = GetRoundTrip();
-    const double product =
-        roundTrip.GetSeconds() * static_cast<double>(m_options.rate.GetBitRate()) / 8;
+    const double product = roundTrip.GetSeconds() * static_cast<double>(m_longest.rate) / 8;
     const auto buffer =
         static_cast<uint32_t>(std::clamp(4 * product, 1024.0 * 1024.0, LARGEST_TCP_BUFFER));
     SetUnlessChanged("ns3::TcpL4Protocol", "SocketType", TypeIdValue(congestionControl));
@@ -410,7 +424,9 @@ Cluster::InstallTcp()
     SetUnlessChanged("ns3::TcpSocketBase",
                      "MinRto",
                      TimeValue(std::max(MilliSeconds(5), 2 * roundTrip)));
-    SetUnlessChanged("ns3::TcpSocketState", "MaxPacingRate", DataRateValue(m_options.rate));
+    SetUnlessChanged("ns3::TcpSocketState",
+                     "MaxPacingRate",
+                     DataRateValue(DataRate(m_longest.rate)));
     SetUnlessChanged("ns3::TcpSocketBase", "ClockGranularity", TimeValue(MicroSeconds(1)));
     SetUnlessChanged("ns3::RttEstimator",
                      "InitialEstimation",
@@ -424,31 +440,44 @@ Cluster::InstallTcp()
         Ptr<Node> host = m_fabric.hosts.Get(rank);
         stack.Install(host);
         auto ipv4 = host->GetObject<Ipv4>();
-        const uint32_t interface = ipv4->AddInterface(m_fabric.devices[rank]);
-        ipv4->AddAddress(interface,
-                         Ipv4InterfaceAddress(HostDevice::GetIpv4Address(rank), "255.0.0.0"));
-        ipv4->SetUp(interface);
+        if (m_fabric.rails[rank].size() > 1)
+        {
+            auto routing = CreateObject<RailRouting>();
+            routing->SetLanes(rank, m_lanes);
+            ipv4->SetRoutingProtocol(routing);
+        }
+        for (const auto& device : m_fabric.rails[rank])
+        {
+            const uint32_t interface = ipv4->AddInterface(device);
+            const Ipv4Address address = HostDevice::GetIpv4Address(device->GetEndpoint());
+            ipv4->AddAddress(interface, Ipv4InterfaceAddress(address, "255.0.0.0"));
+            ipv4->SetUp(interface);
+        }
     }
 }
 
 Ptr<MessageTransport>
 Cluster::MakeTransport(uint32_t rank) const
 {
-    std::vector<uint32_t> endpoints;
-    for (uint32_t peer = 0; peer < m_options.ranks; peer++)
-    {
-        endpoints.push_back(m_fabric.devices[peer]->GetEndpoint());
-    }
+    Ptr<LanedTransport> transport;
     if (IsRdma())
     {
-        auto transport = CreateObject<RdmaTransport>();
-        transport->SetGroup(rank, endpoints);
-        transport->SetNic(m_nics[rank]);
-        return transport;
+        auto rdma = CreateObject<RdmaTransport>();
+        rdma->SetLanes(rank, m_lanes);
+        rdma->SetNics(m_nics[rank]);
+        transport = rdma;
     }
-    auto transport = CreateObject<TcpTransport>();
-    transport->SetGroup(rank, endpoints);
-    transport->SetNode(m_fabric.hosts.Get(rank));
+    else
+    {
+        auto tcp = CreateObject<TcpTransport>();
+        tcp->SetLanes(rank, m_lanes);
+        tcp->SetNode(m_fabric.hosts.Get(rank));
+        transport = tcp;
+    }
+    if (m_options.lanes == "stripe")
+    {
+        transport->SetAttribute("Stripe", BooleanValue(true));
+    }
     return transport;
 }
 
@@ -474,6 +503,24 @@ Ptr<ScheduledCommunicator>
 Cluster::GetCommunicator(uint32_t rank) const
 {
     return m_communicators.at(rank);
+}
+
+const std::vector<Ptr<RdmaNic>>&
+Cluster::GetNics(uint32_t rank) const
+{
+    return m_nics.at(rank);
+}
+
+LaneTable&
+Cluster::GetLanes() const
+{
+    return *m_lanes;
+}
+
+Ptr<MessageTransport>
+Cluster::GetTransport(uint32_t rank) const
+{
+    return m_transports.at(rank);
 }
 
 CollectivePlanner&

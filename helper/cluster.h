@@ -6,6 +6,7 @@
 #define DISTRIBUTED_TRAINING_CLUSTER_H
 
 #include "fabric-helper.h"
+#include "fabric-lanes.h"
 #include "fabric-pcap.h"
 #include "fault-plan.h"
 #include "program-options.h"
@@ -37,6 +38,7 @@ struct ClusterOptions
     Time rerouteDelay{MilliSeconds(1)};    ///< from a link's death to new routes
     std::string loadBalancing{"ecmp"};     ///< ecmp, flowlet or spray
     std::string pcap;                      ///< prefix of capture files, or empty: none
+    std::string lanes{"turns"};            ///< turns or stripe
     std::string transport{"rdma"};         ///< rdma or tcp
     std::string congestionControl{"auto"}; ///< auto: dcqcn or ns3::TcpCubic
     std::string recovery{"go-back-n"};     ///< RDMA: what is sent again after a loss
@@ -105,6 +107,21 @@ class Cluster
     std::vector<Ptr<ScheduledCommunicator>> Split(const std::vector<std::vector<uint32_t>>& groups,
                                                   uint32_t number) const;
 
+    /**
+     * @param rank 0 to GetRanks() - 1
+     * @return what carries its messages; who sets another handler takes them from its communicator
+     */
+    Ptr<MessageTransport> GetTransport(uint32_t rank) const;
+
+    /**
+     * @param rank 0 to GetRanks() - 1
+     * @return with RDMA, the NIC behind each port of its host
+     */
+    const std::vector<Ptr<RdmaNic>>& GetNics(uint32_t rank) const;
+
+    /** @return the lanes between its ranks */
+    LaneTable& GetLanes() const;
+
     /** @return the plans of its collectives */
     CollectivePlanner& GetPlanner() const;
 
@@ -146,13 +163,15 @@ class Cluster
     ClusterOptions m_options;
     TopologyGraph m_topology;
     uint32_t m_mtu;
-    uint32_t m_pathHops; // links between the farthest ranks
+    ShortestPaths::Path m_longest; // between ranks, the highest of each
     Time m_roundTrip;
     Fabric m_fabric;
     FaultPlan m_faults;
     std::unique_ptr<FabricPcap> m_pcap;
     std::unique_ptr<ProcessBorder> m_border;
-    std::vector<Ptr<RdmaNic>> m_nics;
+    std::vector<std::vector<Ptr<RdmaNic>>> m_nics; // by rank and rail
+    std::shared_ptr<FabricLanes> m_lanes;
+    std::vector<Ptr<MessageTransport>> m_transports;
     std::vector<Ptr<ScheduledCommunicator>> m_communicators;
     std::shared_ptr<CollectivePlanner> m_planner;
     std::unique_ptr<LowerBound> m_lowerBound;

@@ -11,6 +11,7 @@
 #include "ns3/time-resolution.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace ns3::training
@@ -20,6 +21,51 @@ NS_LOG_COMPONENT_DEFINE("TrainingFabricHelper");
 
 namespace
 {
+
+/** An endpoint, and its place among those of its host at the same switch. */
+struct Rail
+{
+    uint32_t endpoint;
+    uint32_t number;
+    uint32_t count;
+};
+
+/** @return the endpoints with their places */
+std::vector<Rail>
+CountRails(const Fabric& fabric, const std::vector<uint32_t>& endpoints)
+{
+    std::map<uint32_t, uint32_t> counts; // by host
+    std::vector<Rail> rails;
+    for (uint32_t endpoint : endpoints)
+    {
+        const bool isHost = endpoint < fabric.devices.size();
+        rails.push_back({endpoint, isHost ? counts[fabric.hostOfEndpoint[endpoint]]++ : 0, 1});
+    }
+    for (Rail& rail : rails)
+    {
+        if (rail.endpoint < fabric.devices.size())
+        {
+            rail.count = counts[fabric.hostOfEndpoint[rail.endpoint]];
+        }
+    }
+    return rails;
+}
+
+/** @return the ports for one rail; those of a host at one switch share equally good ports */
+ForwardingTable::Group
+GetShare(const ForwardingTable::Group& ports, const Rail& rail)
+{
+    const std::size_t shares = std::min<std::size_t>(ports.size(), rail.count);
+    ForwardingTable::Group share;
+    for (std::size_t i = 0; i < ports.size(); i++)
+    {
+        if (i % shares == rail.number % shares)
+        {
+            share.push_back(ports[i]);
+        }
+    }
+    return share;
+}
 
 /**
  * Sets the routes of all switches to the endpoints at one switch.
@@ -47,6 +93,7 @@ SetRoutes(Fabric& fabric,
         usable = [&fabric](uint32_t link) { return fabric.channels[link]->IsUp(); };
     }
     paths.Search(topology.hosts + index, usable);
+    const std::vector<Rail> rails = CountRails(fabric, endpoints);
     std::vector<uint32_t> next;
     ForwardingTable::Group ports;
     for (uint32_t i = 0; i < topology.switches; i++)
@@ -59,8 +106,9 @@ SetRoutes(Fabric& fabric,
             ports.push_back(getPort(link, node));
         }
         ForwardingTable& table = fabric.devicesOfSwitches[i]->GetTable();
-        for (uint32_t endpoint : endpoints)
+        for (const Rail& rail : rails)
         {
+            const uint32_t endpoint = rail.endpoint;
             const bool isHost = endpoint < fabric.devices.size();
             const uint32_t last = isHost ? fabric.linkOfEndpoint[endpoint] : Fabric::NO_LINK;
             if (isHost && !fabric.channels[last]->IsUp())
@@ -73,7 +121,7 @@ SetRoutes(Fabric& fabric,
             }
             else
             {
-                table.Set(endpoint, ports);
+                table.Set(endpoint, rail.count > 1 ? GetShare(ports, rail) : ports);
             }
         }
     }

@@ -265,8 +265,11 @@ GuardedRun::GetState() const
     state.computing = m_computing();
     for (uint32_t rank = 0; rank < m_cluster.GetRanks(); rank++)
     {
-        const auto& counters = m_cluster.GetFabric().devices[rank]->GetPort().counters;
-        state.progress += counters.receivedFrames - counters.pausesReceived;
+        for (const auto& device : m_cluster.GetFabric().rails[rank])
+        {
+            const PortCounters& counters = device->GetPort().counters;
+            state.progress += counters.receivedFrames - counters.pausesReceived;
+        }
         const std::string waiting = m_ended ? "" : m_cluster.GetCommunicator(rank)->GetWaitingFor();
         if (!waiting.empty())
         {

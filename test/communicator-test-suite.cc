@@ -40,7 +40,7 @@ class RandomTransport : public MessageTransport
     RandomTransport(uint32_t rank, Group& group)
         : m_group(group)
     {
-        SetGroup(rank, {});
+        SetRank(rank);
     }
 
     void Send(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload) override

@@ -112,7 +112,7 @@ FabricTopologyTestCase::DoRun()
     NS_TEST_EXPECT_MSG_EQ(paths.GetDiameter(graph.hosts),
                           TimeStep(longest * delay.GetTimeStep()),
                           "diameter");
-    NS_TEST_EXPECT_MSG_EQ(paths.GetLongestPath(graph.hosts), longest, "longest path");
+    NS_TEST_EXPECT_MSG_EQ(paths.GetLongestPath(graph.hosts).links, longest, "longest path");
     NS_TEST_EXPECT_MSG_EQ(paths.GetDiameter(1).GetTimeStep(), 0, "diameter of one host");
     std::map<uint32_t, uint32_t> far;
     uint64_t hops = 0;

@@ -171,7 +171,7 @@ class TopologyCountsTestCase : public TestCase
             linked.erase(graph.hosts);
             NS_TEST_EXPECT_MSG_EQ(linked.size(), expected.hosts, expected.spec << " hosts linked");
             ShortestPaths paths(graph);
-            NS_TEST_EXPECT_MSG_EQ(paths.GetLongestPath(graph.hosts),
+            NS_TEST_EXPECT_MSG_EQ(paths.GetLongestPath(graph.hosts).links,
                                   (graph.hosts == 1 ? 0 : expected.diameter + 2),
                                   expected.spec << " diameter");
         }

@@ -65,7 +65,7 @@ class TransportFixture
             {
                 auto rdma = CreateObject<RdmaTransport>();
                 rdma->SetGroup(rank, endpoints);
-                rdma->SetNic(fabric.hosts.Get(rank)->GetObject<RdmaNic>());
+                rdma->SetNic(fabric.devices[rank]->GetObject<RdmaNic>());
                 transport = rdma;
             }
             else

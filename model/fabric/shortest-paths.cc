@@ -209,17 +209,24 @@ ShortestPaths::GetDiameter(uint32_t ranks) const
     return TimeStep(longest);
 }
 
-uint32_t
+ShortestPaths::Path
 ShortestPaths::GetLongestPath(uint32_t ranks)
 {
-    uint32_t longest = 0;
+    Path longest;
+    longest.rate = 0;
     for (uint32_t root : GetDistinctHosts(ranks))
     {
         Search(root);
         const std::vector<Path> paths = GetPaths();
         for (uint32_t host = 0; host < ranks; host++)
         {
-            longest = std::max(longest, paths[host].links);
+            if (paths[host].links > 0)
+            {
+                longest.links = std::max(longest.links, paths[host].links);
+                longest.rate = std::max(longest.rate, paths[host].rate);
+                longest.delay = std::max(longest.delay, paths[host].delay);
+                longest.secondsPerBit = std::max(longest.secondsPerBit, paths[host].secondsPerBit);
+            }
         }
     }
     return longest;

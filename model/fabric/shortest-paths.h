@@ -86,9 +86,9 @@ class ShortestPaths
 
     /**
      * @param ranks number of hosts looked at
-     * @return most links on a route between two of the first hosts
+     * @return of the paths between two of the first hosts, the highest of each field; zeros for one
      */
-    uint32_t GetLongestPath(uint32_t ranks);
+    Path GetLongestPath(uint32_t ranks);
 
     /**
      * Hosts with links of the same rate and delay to the same switches are the same distance from

@@ -12,6 +12,8 @@
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
+#include <algorithm>
+
 namespace ns3::training
 {
 
@@ -211,15 +213,18 @@ RdmaNic::Attach(Ptr<HostDevice> device)
 }
 
 Ptr<RdmaQueuePair>
-RdmaNic::CreateQueuePair(uint32_t number, uint32_t remoteEndpoint, uint32_t remoteNumber)
+RdmaNic::CreateQueuePair(uint32_t number,
+                         uint32_t remoteEndpoint,
+                         uint32_t remoteNumber,
+                         uint64_t pathRate)
 {
-    NS_LOG_FUNCTION(this << number << remoteEndpoint << remoteNumber);
+    NS_LOG_FUNCTION(this << number << remoteEndpoint << remoteNumber << pathRate);
     NS_ASSERT_MSG(number < PSN_MODULUS && remoteNumber < PSN_MODULUS, "24 bits on the wire");
     Ptr<RdmaQueuePair> queuePair =
         Create<RdmaQueuePair>(*this,
                               number,
-                              remoteEndpoint,
-                              remoteNumber,
+                              RdmaRemote{remoteEndpoint, remoteNumber, 0},
+                              pathRate > 0 ? std::min(pathRate, GetLineRate()) : GetLineRate(),
                               m_congestionControl.Create<RdmaCongestionControl>(),
                               m_recovery->make());
     const bool added = m_queuePairs.emplace(number, queuePair).second;

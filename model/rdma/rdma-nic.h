@@ -53,11 +53,13 @@ class RdmaNic : public Object
      * @param number of the new queue pair, not in use on this NIC, below 2^24
      * @param remoteEndpoint endpoint of the other side
      * @param remoteNumber number of the queue pair there
+     * @param pathRate of the slowest link on the way, bit/s; 0: that of the port
      * @return the queue pair, connected
      */
     Ptr<RdmaQueuePair> CreateQueuePair(uint32_t number,
                                        uint32_t remoteEndpoint,
-                                       uint32_t remoteNumber);
+                                       uint32_t remoteNumber,
+                                       uint64_t pathRate = 0);
 
     /** Makes the queue pair of a number that a frame asks for, or returns null to refuse it. */
     using Listener = std::function<RdmaQueuePair*(uint32_t number)>;

@@ -52,22 +52,22 @@ GetRnrTime(uint8_t code)
 
 RdmaQueuePair::RdmaQueuePair(RdmaNic& nic,
                              uint32_t number,
-                             uint32_t remoteEndpoint,
-                             uint32_t remoteNumber,
+                             const RdmaRemote& remote,
+                             uint64_t rate,
                              Ptr<RdmaCongestionControl> congestionControl,
                              std::unique_ptr<RdmaLossRecovery> recovery)
     : RdmaSendQueue(number, nic.GetDataPriority()),
       m_selective(recovery->IsSelective()),
       m_nic(nic),
-      m_remote{remoteEndpoint,
-               remoteNumber,
-               HashFlow(nic.GetEndpoint(), remoteEndpoint, number << 16 ^ remoteNumber)},
+      m_remote{remote.endpoint,
+               remote.queuePair,
+               HashFlow(nic.GetEndpoint(), remote.endpoint, number << 16 ^ remote.queuePair)},
       m_receiver(nic, m_remote, *congestionControl, *recovery, m_counters),
       m_congestionControl(congestionControl),
       m_recovery(std::move(recovery))
 {
     RdmaCongestionControl::Path path;
-    path.lineRate = static_cast<double>(nic.GetLineRate());
+    path.lineRate = static_cast<double>(rate);
     path.roundTrip = nic.GetBaseRoundTrip().GetTimeStep();
     path.mtu = nic.GetMtu();
     path.hops = nic.GetPathHops();

@@ -54,15 +54,15 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     /**
      * @param nic the NIC it belongs to
      * @param number its number
-     * @param remoteEndpoint endpoint of the other side
-     * @param remoteNumber number of the queue pair there
+     * @param remote the other side; its flow hash is ignored
+     * @param rate of the slowest link on the way, bit/s
      * @param congestionControl decides its rate
      * @param recovery from losses
      */
     RdmaQueuePair(RdmaNic& nic,
                   uint32_t number,
-                  uint32_t remoteEndpoint,
-                  uint32_t remoteNumber,
+                  const RdmaRemote& remote,
+                  uint64_t rate,
                   Ptr<RdmaCongestionControl> congestionControl,
                   std::unique_ptr<RdmaLossRecovery> recovery);
 

@@ -30,10 +30,9 @@ MessageTransport::DoDispose()
 }
 
 void
-MessageTransport::SetGroup(uint32_t rank, std::vector<uint32_t> endpoints)
+MessageTransport::SetRank(uint32_t rank)
 {
     m_rank = rank;
-    m_endpoints = std::move(endpoints);
 }
 
 void

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <vector>
 
 namespace ns3::training
 {
@@ -19,9 +18,9 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-transport
  *
- * Messages between the ranks of a group, for one rank: reliable, in order per pair of ranks, with
- * boundaries, 64-bit sizes, and completion at the receiver. An implementation maps them onto TCP
- * connections or RDMA queue pairs, which exist between those ranks that talk.
+ * Messages between the ranks of a group, for one rank: reliable, with boundaries, 64-bit sizes, and
+ * completion at the receiver; in order per pair of ranks, but for those that travel on different
+ * lanes (see LanedTransport).
  */
 class MessageTransport : public Object
 {
@@ -38,11 +37,8 @@ class MessageTransport : public Object
     /** @return the type */
     static TypeId GetTypeId();
 
-    /**
-     * @param rank this rank
-     * @param endpoints endpoint of each rank
-     */
-    void SetGroup(uint32_t rank, std::vector<uint32_t> endpoints);
+    /** @param rank this rank */
+    void SetRank(uint32_t rank);
 
     /** @param handler of messages */
     void SetMessageHandler(MessageHandler handler);
@@ -67,8 +63,7 @@ class MessageTransport : public Object
     /** Hands a failure up. @see ErrorHandler */
     void Fail(uint32_t peer, const std::string& reason);
 
-    uint32_t m_rank{0};                ///< this rank
-    std::vector<uint32_t> m_endpoints; ///< endpoint of each rank
+    uint32_t m_rank{0}; ///< this rank
 
   private:
     MessageHandler m_onMessage;

@@ -14,11 +14,19 @@ namespace ns3::training
 NS_LOG_COMPONENT_DEFINE("TrainingRdmaTransport");
 NS_OBJECT_ENSURE_REGISTERED(RdmaTransport);
 
+namespace
+{
+
+/// Immediate data: number of the part in the upper half, parts less one in the lower.
+constexpr uint32_t INDEX_SHIFT = 16;
+
+} // namespace
+
 TypeId
 RdmaTransport::GetTypeId()
 {
     static TypeId tid = TypeId("ns3::training::RdmaTransport")
-                            .SetParent<MessageTransport>()
+                            .SetParent<LanedTransport>()
                             .SetGroupName("DistributedTraining")
                             .AddConstructor<RdmaTransport>();
     return tid;
@@ -27,40 +35,62 @@ RdmaTransport::GetTypeId()
 void
 RdmaTransport::DoDispose()
 {
-    for (auto& [rank, peer] : m_peers)
+    for (auto& [key, connection] : m_connections)
     {
-        peer.queuePair->SetMessageHandler(nullptr);
-        peer.queuePair->SetErrorHandler(nullptr);
+        connection.queuePair->SetMessageHandler(nullptr);
+        connection.queuePair->SetErrorHandler(nullptr);
     }
-    m_peers.clear();
-    if (m_nic)
+    m_connections.clear();
+    for (const auto& nic : m_nics)
     {
-        m_nic->SetListener(nullptr);
+        nic->SetListener(nullptr);
     }
-    m_nic = nullptr;
-    MessageTransport::DoDispose();
+    m_nics.clear();
+    LanedTransport::DoDispose();
 }
 
 void
 RdmaTransport::SetNic(Ptr<RdmaNic> nic)
 {
-    m_nic = nic;
-    m_nic->SetListener([this](uint32_t number) {
-        const bool known = number >= 1 && number <= m_endpoints.size();
-        return known ? PeekPointer(GetPeer(number - 1).queuePair) : nullptr;
-    });
+    SetNics({nic});
 }
 
-RdmaTransport::Peer&
-RdmaTransport::GetPeer(uint32_t peer)
+void
+RdmaTransport::SetNics(std::vector<Ptr<RdmaNic>> nics)
 {
-    Peer& entry = m_peers[peer];
+    m_nics = std::move(nics);
+    for (uint32_t rail = 0; rail < m_nics.size(); rail++)
+    {
+        m_nics[rail]->SetListener([this, rail](uint32_t number) { return Accept(rail, number); });
+    }
+}
+
+RdmaQueuePair*
+RdmaTransport::Accept(uint32_t rail, uint32_t number)
+{
+    const uint32_t peer = (number - 1) % m_lanes->GetRanks();
+    const uint32_t lane = (number - 1) / m_lanes->GetRanks();
+    const bool known = number >= 1 && peer != m_rank && lane < GetLanes(peer).size() &&
+                       GetLanes(peer)[lane].rail == rail;
+    return known ? PeekPointer(GetConnection(peer, lane).queuePair) : nullptr;
+}
+
+RdmaTransport::Connection&
+RdmaTransport::GetConnection(uint32_t peer, uint32_t lane)
+{
+    Connection& entry = m_connections[{peer, lane}];
     if (!entry.queuePair)
     {
-        NS_LOG_LOGIC("rank " << m_rank << " makes a queue pair for rank " << peer);
-        entry.queuePair = m_nic->CreateQueuePair(1 + peer, m_endpoints.at(peer), 1 + m_rank);
+        NS_LOG_LOGIC("rank " << m_rank << " makes a queue pair for rank " << peer << " lane "
+                             << lane);
+        const uint32_t first = 1 + lane * m_lanes->GetRanks();
+        const Lane& way = GetLanes(peer)[lane];
+        entry.queuePair = m_nics.at(way.rail)->CreateQueuePair(first + peer,
+                                                               way.remoteEndpoint,
+                                                               first + m_rank,
+                                                               way.rate);
         entry.queuePair->SetMessageHandler(
-            [this, peer](const RdmaMessage& message) { Receive(peer, message); });
+            [this, peer, lane](const RdmaMessage& message) { Receive(peer, lane, message); });
         entry.queuePair->SetErrorHandler(
             [this, peer](const std::string& reason) { Fail(peer, reason); });
     }
@@ -68,26 +98,27 @@ RdmaTransport::GetPeer(uint32_t peer)
 }
 
 void
-RdmaTransport::Send(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload)
+RdmaTransport::SendOn(uint32_t peer, uint32_t lane, const Part& part)
 {
-    NS_LOG_FUNCTION(this << peer << tag << bytes);
-    RdmaQueuePair& queuePair = *GetPeer(peer).queuePair;
+    RdmaQueuePair& queuePair = *GetConnection(peer, lane).queuePair;
     // A work request holds whole packets, so that splitting adds no short ones.
-    const uint64_t part = LONGEST_REQUEST / m_nic->GetMtu() * m_nic->GetMtu();
-    uint64_t offset = 0;
+    const uint64_t mtu = m_nics.front()->GetMtu();
+    const uint64_t longest = LONGEST_REQUEST / mtu * mtu;
+    const uint32_t immediate = part.index << INDEX_SHIFT | (part.parts - 1);
+    uint64_t sent = 0;
     do
     {
-        const uint64_t length = std::min(part, bytes - offset);
-        const bool last = offset + length == bytes;
-        queuePair.Write(tag, length, payload, offset, 0, last);
-        offset += length;
-    } while (offset < bytes);
+        const uint64_t length = std::min(longest, part.bytes - sent);
+        const bool last = sent + length == part.bytes;
+        queuePair.Write(part.tag, length, part.payload, part.offset + sent, immediate, last);
+        sent += length;
+    } while (sent < part.bytes);
 }
 
 void
-RdmaTransport::Receive(uint32_t peer, const RdmaMessage& message)
+RdmaTransport::Receive(uint32_t peer, uint32_t lane, const RdmaMessage& message)
 {
-    Peer& entry = m_peers.at(peer);
+    Connection& entry = m_connections.at({peer, lane});
     Ptr<ByteBuffer> payload = message.payload;
     if (message.payload && entry.received > 0)
     {
@@ -101,10 +132,15 @@ RdmaTransport::Receive(uint32_t peer, const RdmaMessage& message)
         entry.payload = payload;
         return;
     }
-    const uint64_t bytes = entry.received;
+    const Part part{message.address,
+                    entry.received,
+                    payload,
+                    0,
+                    message.immediate >> INDEX_SHIFT,
+                    (message.immediate & ((1 << INDEX_SHIFT) - 1)) + 1};
     entry.received = 0;
     entry.payload = nullptr;
-    Deliver(peer, message.address, bytes, payload);
+    DeliverPart(peer, part);
 }
 
 } // namespace ns3::training

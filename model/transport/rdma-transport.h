@@ -5,11 +5,13 @@
 #ifndef DISTRIBUTED_TRAINING_RDMA_TRANSPORT_H
 #define DISTRIBUTED_TRAINING_RDMA_TRANSPORT_H
 
-#include "message-transport.h"
+#include "laned-transport.h"
 
 #include "ns3/rdma-nic.h"
 
 #include <map>
+#include <utility>
+#include <vector>
 
 namespace ns3::training
 {
@@ -17,27 +19,30 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-transport
  *
- * Messages as RDMA WRITEs with immediate data, one queue pair per peer. The tag travels as the
+ * Messages as RDMA WRITEs with immediate data, one queue pair per lane. The tag travels as the
  * remote address, as NCCL's receiver tells its sender where to write. A message longer than one
- * work request takes several; only the last one carries immediate data.
+ * work request takes several; only the last one carries immediate data, which tells the part of a
+ * message that is cut into parts.
  *
- * The queue pair for peer p has number 1 + p at every rank, so both sides know each other's number
- * without exchanging it, and a side makes its queue pair when it first sends or receives.
+ * Among N ranks the queue pair for lane i to peer p has number 1 + p + i N at every rank, so both
+ * sides know each other's number without exchanging it, and a side makes its queue pair when it
+ * first sends or receives.
  */
-class RdmaTransport : public MessageTransport
+class RdmaTransport : public LanedTransport
 {
   public:
     /** @return the type */
     static TypeId GetTypeId();
 
-    /** @param nic of this rank's host; SetGroup() comes first */
+    /** @param nic of this rank's host, which has one rail; SetGroup() comes first */
     void SetNic(Ptr<RdmaNic> nic);
 
-    void Send(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload) override;
+    /** @param nics of the rails of this rank's host; SetLanes() comes first */
+    void SetNics(std::vector<Ptr<RdmaNic>> nics);
 
   private:
-    /** A message that arrives in several work requests. */
-    struct Peer
+    /** A lane in use, and the message that arrives on it in several work requests. */
+    struct Connection
     {
         Ptr<RdmaQueuePair> queuePair;
         uint64_t received{0};    ///< bytes of the earlier work requests
@@ -45,11 +50,13 @@ class RdmaTransport : public MessageTransport
     };
 
     void DoDispose() override;
-    Peer& GetPeer(uint32_t peer);
-    void Receive(uint32_t peer, const RdmaMessage& message);
+    void SendOn(uint32_t peer, uint32_t lane, const Part& part) override;
+    Connection& GetConnection(uint32_t peer, uint32_t lane);
+    RdmaQueuePair* Accept(uint32_t rail, uint32_t number);
+    void Receive(uint32_t peer, uint32_t lane, const RdmaMessage& message);
 
-    Ptr<RdmaNic> m_nic;
-    std::map<uint32_t, Peer> m_peers;
+    std::vector<Ptr<RdmaNic>> m_nics;
+    std::map<std::pair<uint32_t, uint32_t>, Connection> m_connections; // by peer and lane
 };
 
 } // namespace ns3::training

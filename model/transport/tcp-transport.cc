@@ -4,6 +4,7 @@
 
 #include "tcp-transport.h"
 
+#include "ns3/endpoint-address.h"
 #include "ns3/host-device.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/log.h"
@@ -22,8 +23,13 @@ NS_OBJECT_ENSURE_REGISTERED(TcpTransport);
 namespace
 {
 
-/// Set in the size field of a header: the contents are real bytes.
-constexpr uint64_t REAL_CONTENTS = uint64_t{1} << 63;
+/// Where the fields of a header's second half begin: real contents or not, number of the part,
+/// parts less one; the rest is the size.
+constexpr uint32_t REAL_SHIFT = 63;
+constexpr uint32_t INDEX_SHIFT = 56;
+constexpr uint32_t PARTS_SHIFT = 49;
+constexpr uint64_t PART_MASK = 0x7f;
+constexpr uint64_t SIZE_MASK = (uint64_t{1} << PARTS_SHIFT) - 1;
 
 /// Most bytes handed to a socket in one call, so that no packet object grows without bound.
 constexpr uint64_t LARGEST_WRITE = 1 << 20;
@@ -54,7 +60,7 @@ TypeId
 TcpTransport::GetTypeId()
 {
     static TypeId tid = TypeId("ns3::training::TcpTransport")
-                            .SetParent<MessageTransport>()
+                            .SetParent<LanedTransport>()
                             .SetGroupName("DistributedTraining")
                             .AddConstructor<TcpTransport>()
                             .AddAttribute("Port",
@@ -74,9 +80,9 @@ TcpTransport::DoDispose()
     m_node = nullptr;
     m_listener = nullptr;
     m_senders.clear();
-    m_peerOf.clear();
+    m_laneOf.clear();
     m_receivers.clear();
-    MessageTransport::DoDispose();
+    LanedTransport::DoDispose();
 }
 
 void
@@ -97,27 +103,32 @@ TcpTransport::Listen()
 }
 
 void
-TcpTransport::Open(uint32_t peer, Sender& sender)
+TcpTransport::Open(const Key& key, Sender& sender)
 {
+    const Lane& lane = GetLanes(key.first)[key.second];
     sender.socket = Socket::CreateSocket(m_node, TcpSocketFactory::GetTypeId());
     sender.socket->Bind();
-    m_peerOf.emplace(sender.socket, peer);
+    if (lane.rail > 0 || GetLanes(key.first).size() > 1)
+    {
+        sender.socket->BindToNetDevice(m_node->GetDevice(lane.rail));
+    }
+    m_laneOf.emplace(sender.socket, key);
     sender.socket->SetConnectCallback(MakeCallback(&TcpTransport::OnConnected, this),
                                       MakeCallback(&TcpTransport::OnConnectFailed, this));
     sender.socket->SetCloseCallbacks(MakeCallback(&TcpTransport::OnClosed, this),
                                      MakeCallback(&TcpTransport::OnBroken, this));
     sender.socket->SetSendCallback(MakeCallback(&TcpTransport::OnWritable, this));
     sender.socket->Connect(
-        InetSocketAddress(HostDevice::GetIpv4Address(m_endpoints.at(peer)), m_port));
+        InetSocketAddress(HostDevice::GetIpv4Address(lane.remoteEndpoint), m_port));
 }
 
 void
 TcpTransport::OnConnected(Ptr<Socket> socket)
 {
-    const uint32_t peer = m_peerOf.at(socket);
-    NS_LOG_FUNCTION(this << peer);
-    m_senders.at(peer).connected = true;
-    Push(peer);
+    const Key& key = m_laneOf.at(socket);
+    NS_LOG_FUNCTION(this << key.first << key.second);
+    m_senders.at(key).connected = true;
+    Push(key);
 }
 
 void
@@ -141,46 +152,74 @@ TcpTransport::OnBroken(Ptr<Socket> socket)
 void
 TcpTransport::OnFailed(Ptr<Socket> socket, const std::string& reason)
 {
-    const uint32_t peer = m_peerOf.at(socket);
-    m_senders.at(peer).connected = false;
-    Fail(peer, reason);
+    const Key& key = m_laneOf.at(socket);
+    m_senders.at(key).connected = false;
+    Fail(key.first, reason);
 }
 
 void
 TcpTransport::OnWritable(Ptr<Socket> socket, uint32_t)
 {
-    Push(m_peerOf.at(socket));
+    Push(m_laneOf.at(socket));
 }
 
 void
-TcpTransport::Send(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload)
+TcpTransport::SendOn(uint32_t peer, uint32_t lane, const Part& part)
 {
-    NS_LOG_FUNCTION(this << peer << tag << bytes);
-    Sender& sender = m_senders[peer];
-    sender.queue.push_back({tag, bytes, 0, std::move(payload)});
+    const Key key{peer, lane};
+    Sender& sender = m_senders[key];
+    sender.queue.push_back({part});
     if (!sender.socket)
     {
-        Open(peer, sender);
+        Open(key, sender);
     }
-    Push(peer);
+    Push(key);
+}
+
+std::array<uint8_t, TcpTransport::HEADER_BYTES>
+TcpTransport::WriteHeader(const Part& part)
+{
+    std::array<uint8_t, HEADER_BYTES> header;
+    WriteBigEndian(part.tag, header.data());
+    WriteBigEndian(uint64_t{part.payload ? 1U : 0U} << REAL_SHIFT |
+                       uint64_t{part.index} << INDEX_SHIFT |
+                       uint64_t{part.parts - 1} << PARTS_SHIFT | part.bytes,
+                   header.data() + 8);
+    return header;
+}
+
+LanedTransport::Part
+TcpTransport::ReadHeader(const std::array<uint8_t, HEADER_BYTES>& header)
+{
+    const uint64_t fields = ReadBigEndian(header.data() + 8);
+    Part part{ReadBigEndian(header.data()),
+              fields & SIZE_MASK,
+              nullptr,
+              0,
+              static_cast<uint32_t>(fields >> INDEX_SHIFT & PART_MASK),
+              static_cast<uint32_t>(fields >> PARTS_SHIFT & PART_MASK) + 1};
+    if (fields >> REAL_SHIFT)
+    {
+        part.payload = Create<ByteBuffer>();
+        part.payload->bytes.resize(part.bytes);
+    }
+    return part;
 }
 
 void
-TcpTransport::Push(uint32_t peer)
+TcpTransport::Push(const Key& key)
 {
-    Sender& sender = m_senders.at(peer);
+    Sender& sender = m_senders.at(key);
     while (sender.connected && !sender.queue.empty())
     {
         const uint64_t space = std::min<uint64_t>(sender.socket->GetTxAvailable(), LARGEST_WRITE);
         Outgoing& message = sender.queue.front();
+        const Part& part = message.part;
         Ptr<Packet> packet = Create<Packet>();
         uint64_t sent = message.sent;
         if (sent < HEADER_BYTES)
         {
-            std::array<uint8_t, HEADER_BYTES> header;
-            WriteBigEndian(message.tag, header.data());
-            WriteBigEndian(message.bytes | (message.payload ? REAL_CONTENTS : 0),
-                           header.data() + 8);
+            const auto header = WriteHeader(part);
             const uint64_t length = std::min<uint64_t>(space, HEADER_BYTES - sent);
             packet = Create<Packet>(header.data() + sent, static_cast<uint32_t>(length));
             sent += length;
@@ -188,13 +227,13 @@ TcpTransport::Push(uint32_t peer)
         if (sent >= HEADER_BYTES)
         {
             const uint64_t offset = sent - HEADER_BYTES;
-            const uint64_t length = std::min(space - packet->GetSize(), message.bytes - offset);
+            const uint64_t length = std::min(space - packet->GetSize(), part.bytes - offset);
             if (length > 0)
             {
-                packet->AddAtEnd(message.payload
-                                     ? Create<Packet>(message.payload->bytes.data() + offset,
-                                                      static_cast<uint32_t>(length))
-                                     : Create<Packet>(static_cast<uint32_t>(length)));
+                packet->AddAtEnd(
+                    part.payload ? Create<Packet>(part.payload->bytes.data() + part.offset + offset,
+                                                  static_cast<uint32_t>(length))
+                                 : Create<Packet>(static_cast<uint32_t>(length)));
                 sent += length;
             }
         }
@@ -203,7 +242,7 @@ TcpTransport::Push(uint32_t peer)
             return; // the socket calls back when it has space
         }
         message.sent = sent;
-        if (sent == HEADER_BYTES + message.bytes)
+        if (sent == HEADER_BYTES + part.bytes)
         {
             sender.queue.pop_front();
         }
@@ -214,18 +253,15 @@ void
 TcpTransport::OnAccept(Ptr<Socket> socket, const Address& from)
 {
     const Ipv4Address address = InetSocketAddress::ConvertFrom(from).GetIpv4();
-    Receiver receiver;
-    while (receiver.peer < m_endpoints.size() &&
-           HostDevice::GetIpv4Address(m_endpoints[receiver.peer]) != address)
-    {
-        receiver.peer++;
-    }
-    if (receiver.peer == m_endpoints.size())
+    const uint32_t peer = m_lanes->GetRank(address.Get() - FIRST_IPV4_ADDRESS);
+    if (peer == m_lanes->GetRanks())
     {
         NS_LOG_WARN("connection from " << address << ", which is no rank of the group");
         socket->Close();
         return;
     }
+    Receiver receiver;
+    receiver.peer = peer;
     m_receivers.emplace(socket, receiver);
     socket->SetRecvCallback(MakeCallback(&TcpTransport::OnReadable, this));
 }
@@ -258,24 +294,17 @@ TcpTransport::Consume(Receiver& receiver, Ptr<Packet> packet)
             receiver.headerBytes += taken;
             if (receiver.headerBytes == HEADER_BYTES)
             {
-                receiver.tag = ReadBigEndian(receiver.header.data());
-                const uint64_t length = ReadBigEndian(receiver.header.data() + 8);
-                receiver.bytes = length & ~REAL_CONTENTS;
+                receiver.part = ReadHeader(receiver.header);
                 receiver.received = 0;
-                if (length & REAL_CONTENTS)
-                {
-                    receiver.payload = Create<ByteBuffer>();
-                    receiver.payload->bytes.resize(receiver.bytes);
-                }
             }
         }
         else
         {
-            taken =
-                static_cast<uint32_t>(std::min<uint64_t>(size, receiver.bytes - receiver.received));
-            if (receiver.payload)
+            taken = static_cast<uint32_t>(
+                std::min<uint64_t>(size, receiver.part.bytes - receiver.received));
+            if (receiver.part.payload)
             {
-                packet->CopyData(receiver.payload->bytes.data() + receiver.received, taken);
+                packet->CopyData(receiver.part.payload->bytes.data() + receiver.received, taken);
             }
             receiver.received += taken;
         }
@@ -287,12 +316,10 @@ TcpTransport::Consume(Receiver& receiver, Ptr<Packet> packet)
         {
             packet->RemoveAtStart(taken);
         }
-        if (receiver.headerBytes == HEADER_BYTES && receiver.received == receiver.bytes)
+        if (receiver.headerBytes == HEADER_BYTES && receiver.received == receiver.part.bytes)
         {
             receiver.headerBytes = 0;
-            Ptr<ByteBuffer> payload = receiver.payload;
-            receiver.payload = nullptr;
-            Deliver(receiver.peer, receiver.tag, receiver.bytes, payload);
+            DeliverPart(receiver.peer, receiver.part);
         }
     }
 }

@@ -5,7 +5,7 @@
 #ifndef DISTRIBUTED_TRAINING_TCP_TRANSPORT_H
 #define DISTRIBUTED_TRAINING_TCP_TRANSPORT_H
 
-#include "message-transport.h"
+#include "laned-transport.h"
 
 #include "ns3/nstime.h"
 #include "ns3/packet.h"
@@ -14,6 +14,7 @@
 #include <array>
 #include <deque>
 #include <map>
+#include <utility>
 
 namespace ns3
 {
@@ -26,12 +27,13 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-transport
  *
- * Messages over TCP sockets of ns-3's own stack, one connection per ordered pair of ranks, so that
+ * Messages over TCP sockets of ns-3's own stack, one connection per lane and direction, so that
  * data and acknowledgements never share a segment (NCCL's socket transport does the same). A
- * message is a 16-byte header (tag and size, big endian) and its contents. A connection is opened
- * by the first message and stays open.
+ * message, or a part of one, is a 16-byte header (tag; whether the contents are real, number of the
+ * part, parts less one, size; big endian) and its contents. A connection is opened by the first
+ * message and stays open.
  */
-class TcpTransport : public MessageTransport
+class TcpTransport : public LanedTransport
 {
   public:
     /** @return the type */
@@ -42,22 +44,24 @@ class TcpTransport : public MessageTransport
     /// Size of a message header, bytes.
     static constexpr uint32_t HEADER_BYTES = 16;
 
-    /** @param node this rank's host, with an internet stack; listens from now on */
+    /**
+     * @param node this rank's host, with an internet stack, in which the device of rail i is device
+     *        i and any way to an endpoint leaves by the right one; listens from now on
+     */
     void SetNode(Ptr<Node> node);
 
-    void Send(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload) override;
-
   private:
+    /** A peer and the number of one of its lanes. */
+    using Key = std::pair<uint32_t, uint32_t>;
+
     /** A message on its way out. */
     struct Outgoing
     {
-        uint64_t tag;
-        uint64_t bytes;
-        uint64_t sent; ///< header and contents, bytes handed to the socket
-        Ptr<ByteBuffer> payload;
+        Part part;
+        uint64_t sent{0}; ///< header and contents, bytes handed to the socket
     };
 
-    /** The connection to one peer. */
+    /** The connection on one lane. */
     struct Sender
     {
         Ptr<Socket> socket;
@@ -65,21 +69,20 @@ class TcpTransport : public MessageTransport
         bool connected{false};
     };
 
-    /** The connection from one peer. */
+    /** A connection from one peer. */
     struct Receiver
     {
-        uint32_t peer{0};
+        uint32_t peer;
         std::array<uint8_t, HEADER_BYTES> header{};
         uint32_t headerBytes{0}; ///< of the header under way
-        uint64_t tag{0};
-        uint64_t bytes{0};
-        uint64_t received{0}; ///< of the contents
-        Ptr<ByteBuffer> payload;
+        Part part{};             ///< under way
+        uint64_t received{0};    ///< of the contents
     };
 
     void DoDispose() override;
     void Listen();
-    void Open(uint32_t peer, Sender& sender);
+    void SendOn(uint32_t peer, uint32_t lane, const Part& part) override;
+    void Open(const Key& key, Sender& sender);
     void OnConnected(Ptr<Socket> socket);
     void OnConnectFailed(Ptr<Socket> socket);
     void OnClosed(Ptr<Socket> socket);
@@ -89,12 +92,14 @@ class TcpTransport : public MessageTransport
     void OnAccept(Ptr<Socket> socket, const Address& from);
     void OnReadable(Ptr<Socket> socket);
     void Consume(Receiver& receiver, Ptr<Packet> packet);
-    void Push(uint32_t peer);
+    static std::array<uint8_t, HEADER_BYTES> WriteHeader(const Part& part);
+    static Part ReadHeader(const std::array<uint8_t, HEADER_BYTES>& header);
+    void Push(const Key& key);
 
     Ptr<Node> m_node;
     Ptr<Socket> m_listener;
-    std::map<uint32_t, Sender> m_senders;
-    std::map<Ptr<Socket>, uint32_t> m_peerOf; // sending sockets
+    std::map<Key, Sender> m_senders;
+    std::map<Ptr<Socket>, Key> m_laneOf; // sending sockets
     std::map<Ptr<Socket>, Receiver> m_receivers;
     uint16_t m_port;
 };

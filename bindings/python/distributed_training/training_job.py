@@ -106,6 +106,7 @@ class TrainingJob(Program):
         reroute_delay: Duration | None = None,
         pcap: Path | None = None,
         recovery: str | None = None,
+        lanes: str | None = None,
         transport: str | None = None,
         congestion_control: str | None = None,
         collective: str | None = None,
@@ -145,6 +146,7 @@ class TrainingJob(Program):
             reroute_delay: from the death or return of a link to new routes.
             pcap: prefix of capture files, one a port: PREFIX-host3-0.pcap.
             recovery: what RDMA sends again after a loss, "go-back-n" or "selective-repeat".
+            lanes: how messages use several equally good pairs of ports, "turns" or "stripe".
             transport: "rdma" or "tcp".
             congestion_control: a name such as "dcqcn" or "hpcc" with rdma, a TypeId such as "ns3::TcpDctcp" with
                 tcp, or "auto".

@@ -26,6 +26,7 @@ CLASSES = [
     "RdmaSwift",
     "RdmaThetaPowerTcp",
     "RdmaTimely",
+    "LanedTransport",
     "TcpTransport",
     "ScheduledCommunicator",
     "TrainingApplication",

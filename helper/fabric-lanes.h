@@ -1,0 +1,66 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_FABRIC_LANES_H
+#define DISTRIBUTED_TRAINING_FABRIC_LANES_H
+
+#include "fabric-helper.h"
+
+#include "ns3/lane-table.h"
+#include "ns3/shortest-paths.h"
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * The lanes between the ranks of a fabric, of which rank r is on host r. Of all pairs of a port of
+ * one host and a port of the other, those on the best path are looked at: that of least cost, of
+ * these of the highest rate of the slowest link. Each port of these pairs is in one lane if both
+ * hosts have as many, otherwise in as few as can be.
+ *
+ * Faults do not matter: a lane stays when its path dies.
+ */
+class FabricLanes : public LaneTable
+{
+  public:
+    /**
+     * @param fabric must outlive this
+     * @param ranks number of ranks
+     */
+    FabricLanes(const Fabric& fabric, uint32_t ranks);
+
+    uint32_t GetRanks() const override;
+    std::vector<Lane> GetLanes(uint32_t rank, uint32_t peer) override;
+    uint32_t GetRank(uint32_t endpoint) const override;
+
+  private:
+    /** A path between two nodes or ports. */
+    struct Path
+    {
+        uint32_t cost; ///< FAR: there is none
+        uint64_t rate; ///< of its slowest link, bit/s
+    };
+
+    static constexpr uint32_t FAR = UINT32_MAX;
+
+    std::vector<Lane> Find(uint32_t rank, uint32_t peer);
+    Path GetPath(uint32_t from, uint32_t to);
+    Path GetPathOfSwitches(uint32_t from, uint32_t to);
+
+    const Fabric& m_fabric;
+    uint32_t m_ranks;
+    uint64_t m_rate{0}; // of all links between switches, if they are equal
+    ShortestPaths m_paths;
+    std::map<uint32_t, std::vector<Path>> m_found; // by destination switch, from each switch
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_FABRIC_LANES_H

@@ -1,0 +1,91 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "rail-routing.h"
+
+#include "ns3/endpoint-address.h"
+#include "ns3/log.h"
+#include "ns3/node.h"
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingRailRouting");
+NS_OBJECT_ENSURE_REGISTERED(RailRouting);
+
+TypeId
+RailRouting::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::training::RailRouting")
+                            .SetParent<Ipv4StaticRouting>()
+                            .SetGroupName("DistributedTraining")
+                            .AddConstructor<RailRouting>();
+    return tid;
+}
+
+void
+RailRouting::DoDispose()
+{
+    m_ipv4 = nullptr;
+    m_lanes = nullptr;
+    Ipv4StaticRouting::DoDispose();
+}
+
+void
+RailRouting::SetLanes(uint32_t rank, std::shared_ptr<LaneTable> lanes)
+{
+    m_rank = rank;
+    m_lanes = std::move(lanes);
+}
+
+void
+RailRouting::SetIpv4(Ptr<Ipv4> ipv4)
+{
+    m_ipv4 = ipv4;
+    Ipv4StaticRouting::SetIpv4(ipv4);
+}
+
+Ptr<Ipv4Route>
+RailRouting::RouteOutput(Ptr<Packet> packet,
+                         const Ipv4Header& header,
+                         Ptr<NetDevice> device,
+                         Socket::SocketErrno& error)
+{
+    if (!device)
+    {
+        const uint32_t source = header.GetSource().Get();
+        const uint32_t destination = header.GetDestination().Get();
+        const auto [found, fresh] = m_rails.try_emplace({source, destination}, 0);
+        if (fresh)
+        {
+            found->second = FindRail(source, destination);
+        }
+        device = m_ipv4->GetObject<Node>()->GetDevice(found->second);
+    }
+    return Ipv4StaticRouting::RouteOutput(packet, header, device, error);
+}
+
+uint32_t
+RailRouting::FindRail(uint32_t source, uint32_t destination) const
+{
+    const uint32_t peer = m_lanes->GetRank(destination - FIRST_IPV4_ADDRESS);
+    uint32_t rail = 0;
+    if (peer != m_rank && peer < m_lanes->GetRanks())
+    {
+        for (const Lane& lane : m_lanes->GetLanes(m_rank, peer))
+        {
+            if (lane.remoteEndpoint + FIRST_IPV4_ADDRESS == destination)
+            {
+                rail = lane.rail;
+                if (lane.localEndpoint + FIRST_IPV4_ADDRESS == source)
+                {
+                    break;
+                }
+            }
+        }
+    }
+    return rail;
+}
+
+} // namespace ns3::training

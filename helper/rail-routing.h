@@ -1,0 +1,56 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_RAIL_ROUTING_H
+#define DISTRIBUTED_TRAINING_RAIL_ROUTING_H
+
+#include "ns3/ipv4-static-routing.h"
+#include "ns3/lane-table.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * IPv4 routes of a host with several rails: a packet to an endpoint leaves by the rail of the lane
+ * to it. The device of rail i is device i of the host.
+ */
+class RailRouting : public Ipv4StaticRouting
+{
+  public:
+    /** @return the type */
+    static TypeId GetTypeId();
+
+    /**
+     * @param rank whose host it is on
+     * @param lanes between the ranks
+     */
+    void SetLanes(uint32_t rank, std::shared_ptr<LaneTable> lanes);
+
+    // Ipv4RoutingProtocol
+    Ptr<Ipv4Route> RouteOutput(Ptr<Packet> packet,
+                               const Ipv4Header& header,
+                               Ptr<NetDevice> device,
+                               Socket::SocketErrno& error) override;
+    void SetIpv4(Ptr<Ipv4> ipv4) override;
+
+  private:
+    void DoDispose() override;
+    uint32_t FindRail(uint32_t source, uint32_t destination) const;
+
+    Ptr<Ipv4> m_ipv4;
+    uint32_t m_rank{0};
+    std::shared_ptr<LaneTable> m_lanes;
+    std::map<std::pair<uint32_t, uint32_t>, uint32_t> m_rails; // by addresses
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_RAIL_ROUTING_H
