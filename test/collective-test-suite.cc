@@ -574,6 +574,34 @@ class BoundTest : public TestCase
                                   0.15,
                                   1e-9,
                                   "ranks on one leaf");
+        // On direct networks, in units of S / B: the transfers' E links, cuts, own links.
+        const auto expectUnits = [&](const std::string& spec,
+                                     uint32_t ranks,
+                                     Operation operation,
+                                     double units) {
+            const LowerBound bound(BuildTopology(spec, ranks, rate, NanoSeconds(1)), ranks, 0.8);
+            NS_TEST_EXPECT_MSG_EQ_TOL(bound.GetSeconds(operation, 10000000000),
+                                      units,
+                                      1e-9,
+                                      training::GetName(operation) << " on " << spec);
+        };
+        expectUnits("torus:4x4", 16, Operation::ALL_REDUCE, 15.0 / 32);
+        expectUnits("mesh:4x4", 16, Operation::ALL_REDUCE, 0.625);
+        expectUnits("mesh:8x8", 64, Operation::ALL_REDUCE, 0.5625);
+        expectUnits("mesh:4x4", 16, Operation::ALL_GATHER, 15.0 / 32); // corner: two links
+        expectUnits("torus:8x8", 64, Operation::ALL_TO_ALL, 1);        // k S/(8 B)
+        expectUnits("torus:4x16", 64, Operation::ALL_TO_ALL, 2);
+        expectUnits("torus:16x4", 64, Operation::ALL_TO_ALL, 2);
+        expectUnits("ring", 9, Operation::ALL_TO_ALL, 4.0 * 5 / 9 / 2);
+        expectUnits("mesh:2x8", 16, Operation::ALL_REDUCE, 15.0 / 22);
+        expectUnits("bigraph:m=4,n=8", 32, Operation::ALL_TO_ALL, 1); // even and odd switches
+        expectUnits("fat-tree:k=4", 16, Operation::ALL_TO_ALL, 15.0 / 16);
+        expectUnits("fat-tree:k=4", 3, Operation::ALL_REDUCE, 4.0 / 3);
+        // Four NICs join two servers; a rank's two ports are 37 times as fast as its NIC.
+        expectUnits("rail-optimized:gpus=4,servers=2", 8, Operation::ALL_REDUCE, 0.25);
+        expectUnits("rail-optimized:gpus=4,servers=2", 8, Operation::ALL_TO_ALL, 0.5);
+        // A slow host does not need to send more than S; the others take over.
+        expectUnits("mesh:3", 3, Operation::ALL_REDUCE, 1);
         const LowerBound alone(fatTree, 1, 0.8);
         NS_TEST_EXPECT_MSG_EQ(alone.GetSeconds(Operation::ALL_REDUCE, 1 << 30), 0, "one rank");
     }

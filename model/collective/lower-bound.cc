@@ -5,13 +5,11 @@
 #include "lower-bound.h"
 
 #include "ns3/log.h"
+#include "ns3/network-cuts.h"
 #include "ns3/shortest-paths.h"
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
-#include <set>
-#include <utility>
 
 namespace ns3::training
 {
@@ -21,48 +19,36 @@ NS_LOG_COMPONENT_DEFINE("TrainingLowerBound");
 LowerBound::LowerBound(const TopologyGraph& topology, uint32_t ranks, double goodput)
     : m_ranks(ranks),
       m_latency(ShortestPaths(topology).GetDiameter(ranks)),
-      m_slowestHost(std::numeric_limits<double>::infinity())
+      m_slowestRank(std::numeric_limits<double>::infinity())
 {
-    std::vector<double> host(topology.hosts, 0); // rate of a host's links
+    std::vector<double> rates(topology.hosts, 0); // of payload of a host, bytes per second
     for (const auto& link : topology.links)
     {
         for (uint32_t node : {link.a, link.b})
         {
             if (node < topology.hosts)
             {
-                host[node] += static_cast<double>(link.rate.GetBitRate()) / 8 * goodput;
+                rates[node] += static_cast<double>(link.rate.GetBitRate()) / 8 * goodput;
             }
         }
     }
-    // What leaves a switch together with its hosts: the links of all of them but those between.
-    std::vector<double> out(topology.GetNodes(), 0);
-    std::vector<std::set<uint32_t>> inside(topology.GetNodes());
-    for (const auto& link : topology.links)
+    std::vector<NetworkCut> cuts = FindHalves(topology, ranks);
+    for (const NetworkCut& cut : FindSwitchCuts(topology, ranks))
     {
-        const double rate = static_cast<double>(link.rate.GetBitRate()) / 8 * goodput;
-        for (const auto& [node, other] : {std::pair(link.a, link.b), std::pair(link.b, link.a)})
+        if (cut.inside == 1) // a torus' router sends on no more than its own links carry
         {
-            if (node >= topology.hosts && other < topology.hosts)
-            {
-                out[node] += (inside[node].insert(other).second ? host[other] : 0) - rate;
-            }
-            else if (node >= topology.hosts)
-            {
-                out[node] += rate;
-            }
+            rates[cut.first] = std::min(rates[cut.first], cut.rate / 8 * goodput);
         }
+        cuts.push_back(cut);
+    }
+    for (const NetworkCut& cut : cuts)
+    {
+        m_cuts.push_back({1.0 * cut.inside / ranks, cut.rate / 8 * goodput});
     }
     for (uint32_t rank = 0; rank < ranks; rank++)
     {
-        m_slowestHost = std::min(m_slowestHost, host[rank]);
-    }
-    for (uint32_t node = topology.hosts; node < topology.GetNodes(); node++)
-    {
-        const auto inRanks = std::distance(inside[node].begin(), inside[node].lower_bound(ranks));
-        if (inRanks > 0 && inRanks < ranks)
-        {
-            m_cuts.push_back({1.0 * static_cast<double>(inRanks) / ranks, out[node]});
-        }
+        m_slowestRank = std::min(m_slowestRank, rates[rank]);
+        m_allRanks += rates[rank];
     }
 }
 
@@ -88,14 +74,20 @@ LowerBound::GetSeconds(CollectiveOperation operation,
     }
     if (operation == Operation::ALL_TO_ALL_V)
     {
-        return GetMost(*matrix) / m_slowestHost;
+        return GetMost(*matrix) / m_slowestRank;
     }
     if (bytes == 0)
     {
         return 0;
     }
     const auto size = static_cast<double>(bytes);
-    double bound = GetBusFactor(operation, m_ranks) * size / m_slowestHost;
+    double bound = GetBusFactor(operation, m_ranks) * size / m_slowestRank;
+    if (operation == Operation::ALL_REDUCE)
+    {
+        // Every rank sends and receives all; each element takes N-1 transfers to be added up and
+        // N-1 to be distributed, which ranks may share out by their rates.
+        bound = std::max(size / m_slowestRank, 2.0 * (m_ranks - 1) * size / m_allRanks);
+    }
     if (HasRoot(operation))
     {
         bound = std::max(bound, m_latency.GetSeconds() / 2); // no root is closer to all than that

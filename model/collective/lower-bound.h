@@ -20,12 +20,14 @@ namespace ns3::training
  *
  * The least time any algorithm without reduction in the network needs for a collective over the
  * first hosts of a topology: the largest of
- * - bandwidth: what each rank must send and receive at least, through its own link: all-reduce
- *   2(N-1)/N * S, reduce-scatter, all-gather and all-to-all (N-1)/N * S, broadcast, reduce and
- *   send-receive S (nccl-tests, doc/PERFORMANCE.md);
- * - cut: what must leave one switch and its hosts: all-reduce, broadcast, reduce and
- *   send-receive S, reduce-scatter and all-gather S times the part of the ranks that are on the
- *   other side, all-to-all that times the number of those that are inside;
+ * - bandwidth: what each rank must send and receive at least, through its own links, or those of
+ *   its router: reduce-scatter, all-gather and all-to-all (N-1)/N * S, all others S (nccl-tests,
+ *   doc/PERFORMANCE.md);
+ * - transfers: an all-reduce takes 2(N-1) * S of the links of all ranks together, of which there
+ *   are E * B on a direct network of E directed links;
+ * - cut: what must leave one switch and its hosts, or one half of the ranks: all-reduce,
+ *   broadcast, reduce and send-receive S, reduce-scatter and all-gather S times the part of the
+ *   ranks that are on the other side, all-to-all that times the number of those that are inside;
  * - latency: the farthest rank's contribution must reach the farthest rank; with a root half of
  *   that; none for send-receive.
  *
@@ -55,7 +57,7 @@ class LowerBound
     Time GetLatency() const;
 
   private:
-    /** The ranks at one switch, and what links them to the rest. */
+    /** Some of the ranks, and what links them to the rest. */
     struct Cut
     {
         double share;          ///< of the ranks that are inside
@@ -66,7 +68,8 @@ class LowerBound
 
     uint32_t m_ranks;
     Time m_latency;
-    double m_slowestHost; // payload bytes per second of the slowest rank's links
+    double m_slowestRank; // payload bytes per second of the slowest rank's links
+    double m_allRanks{0}; // of all ranks' links
     std::vector<Cut> m_cuts;
 };
 
