@@ -337,12 +337,42 @@ FabricHelper::Install(const TopologyGraph& topology) const
         channel->Connect(*ports[0], *ports[1], link.rate, link.delay, pipelines[0], pipelines[1]);
         fabric.channels.push_back(channel);
     }
+    SetPlaces(fabric);
     for (const auto& device : fabric.devicesOfSwitches)
     {
         device->Configure();
     }
     fabric.UpdateRoutes();
     return fabric;
+}
+
+void
+FabricHelper::SetPlaces(Fabric& fabric)
+{
+    const TopologyGraph& topology = fabric.topology;
+    if (std::none_of(topology.links.begin(), topology.links.end(), [](const auto& link) {
+            return link.dateline;
+        }))
+    {
+        return;
+    }
+    constexpr uint8_t TO_HOST = TopologyGraph::NO_DIMENSION - 1; // which no other link is along
+    for (uint32_t l = 0; l < topology.links.size(); l++)
+    {
+        const auto& link = topology.links[l];
+        for (uint32_t end = 0; end < 2; end++)
+        {
+            const uint32_t node = end == 0 ? link.a : link.b;
+            if (node >= topology.hosts)
+            {
+                const bool toHost = TopologyGraph::GetPeer(link, node) < topology.hosts;
+                fabric.devicesOfSwitches[node - topology.hosts]->SetPlace(
+                    fabric.channels[l]->GetPort(end).GetIndex(),
+                    toHost ? TO_HOST : link.dimension,
+                    link.dateline);
+            }
+        }
+    }
 }
 
 void

@@ -110,6 +110,7 @@ class FabricHelper
 
   private:
     void AddRails(Fabric& fabric) const;
+    static void SetPlaces(Fabric& fabric);
 
     ObjectFactory m_host;
     ObjectFactory m_switch;

@@ -267,6 +267,11 @@ MeasureFabric(const FabricTraffic& traffic, const Cluster& cluster)
     const PortCounters total = fabric.GetTotal();
     const auto& nic = cluster.GetNics(0).front();
     measurement.dataHops = total.byPriority[nic->GetDataPriority()].transmittedFrames;
+    const auto& links = fabric.topology.links;
+    if (std::any_of(links.begin(), links.end(), [](const auto& link) { return link.dateline; }))
+    {
+        measurement.dataHops += total.byPriority[nic->GetDataPriority() + 1].transmittedFrames;
+    }
     measurement.controlHops = total.byPriority[nic->GetControlPriority()].transmittedFrames;
     measurement.events = after.events - before.events;
     measurement.cpuSeconds = after.cpuSeconds - before.cpuSeconds;

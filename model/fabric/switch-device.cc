@@ -240,6 +240,13 @@ SwitchDevice::GetNPorts() const
     return static_cast<uint16_t>(m_ports.size());
 }
 
+void
+SwitchDevice::SetPlace(uint16_t index, uint8_t dimension, bool dateline)
+{
+    m_places.resize(m_ports.size());
+    m_places.at(index) = {dimension, dateline};
+}
+
 ForwardingTable&
 SwitchDevice::GetTable()
 {
@@ -326,6 +333,18 @@ SwitchDevice::Configure()
                                      name + "KmaxPerGbps=" + FormatDouble(kmax) + ")");
         }
     }
+    if (!m_places.empty())
+    {
+        m_secondClasses = static_cast<uint8_t>(m_losslessClasses << 1);
+        if (m_losslessClasses & (m_secondClasses | 1 << (PRIORITIES - 1)))
+        {
+            throw ConfigurationError(
+                "ns3::training::SwitchDevice::LosslessClasses=" +
+                std::to_string(m_losslessClasses) +
+                " in a topology with datelines (allowed: classes 0 to 6 of which no two are "
+                "neighbors, as the next one is the second class of each)");
+        }
+    }
     uint64_t fastest = 0;
     for (const auto& port : m_ports)
     {
@@ -352,7 +371,7 @@ SwitchDevice::Configure()
     configuration.guaranteed = m_guaranteed;
     configuration.losslessAlpha = m_losslessAlpha;
     configuration.lossyAlpha = m_lossyAlpha;
-    configuration.losslessClasses = m_losslessClasses;
+    configuration.losslessClasses = m_losslessClasses | m_secondClasses;
     configuration.resumeOffset = m_resumeOffset;
     configuration.size =
         m_bufferSize > 0
@@ -391,6 +410,7 @@ SwitchDevice::AddProgram(Ptr<SwitchProgram> program)
 void
 SwitchDevice::Emit(Frame* frame, uint16_t port, Time latency)
 {
+    frame->ingressPriority = frame->priority;
     if (latency.IsZero())
     {
         port == BY_ROUTE ? Forward(frame) : SendFrom(frame, port);
@@ -408,6 +428,7 @@ SwitchDevice::Emit(Frame* frame, uint16_t port, Time latency)
 void
 SwitchDevice::Recirculate(Frame* frame)
 {
+    frame->ingressPriority = frame->priority;
     const int64_t now = Simulator::Now().GetTimeStep();
     const double bits = 8.0 * (frame->bytes + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES);
     m_recirculationFree = std::max(now, m_recirculationFree) +
@@ -486,6 +507,7 @@ SwitchDevice::ChooseByHash(const Frame& frame, const ForwardingTable::Ports& gro
 void
 SwitchDevice::Receive(Frame* frame, FabricPort&)
 {
+    frame->ingressPriority = frame->priority;
     if (m_programs.empty() || !OfferToPrograms(frame))
     {
         Forward(frame);
@@ -553,6 +575,10 @@ SwitchDevice::Choose(const Frame& frame, const ForwardingTable::Ports& group)
 void
 SwitchDevice::SendFrom(Frame* frame, uint16_t port)
 {
+    if (m_secondClasses)
+    {
+        ChangeClass(*frame, port);
+    }
     FabricPort& egress = *m_ports[port];
     if (egress.SendIfIdle(frame))
     {
@@ -565,9 +591,23 @@ SwitchDevice::SendFrom(Frame* frame, uint16_t port)
         return;
     }
     const uint16_t ingress = frame->ingress;
-    const uint8_t priority = frame->priority;
+    const uint8_t priority = frame->ingressPriority;
     egress.Send(frame);
     ActOn(ingress, priority);
+}
+
+void
+SwitchDevice::ChangeClass(Frame& frame, uint16_t egress) const
+{
+    const uint8_t arrived = frame.ingressPriority;
+    const bool isSecond = m_secondClasses >> arrived & 1;
+    if (!isSecond && !(m_losslessClasses >> arrived & 1))
+    {
+        return;
+    }
+    const Place& in = m_places[frame.ingress];
+    const bool stays = in.dimension == m_places[egress].dimension;
+    frame.priority = arrived - isSecond + (stays && (isSecond || in.dateline));
 }
 
 bool
@@ -578,7 +618,7 @@ SwitchDevice::BeginTransmit(Frame& frame, FabricPort& port)
     {
         Mark(frame, port);
     }
-    ActOn(frame.ingress, frame.priority);
+    ActOn(frame.ingress, frame.ingressPriority);
     return true;
 }
 
@@ -659,7 +699,7 @@ SwitchDevice::Mark(Frame& frame, FabricPort& port)
 bool
 SwitchDevice::DropsEarly(const Frame& frame, const FabricPort& port)
 {
-    if (frame.ecn != Ecn::NOT_ECT || m_losslessClasses >> frame.priority & 1)
+    if (frame.ecn != Ecn::NOT_ECT || (m_losslessClasses | m_secondClasses) >> frame.priority & 1)
     {
         return false;
     }

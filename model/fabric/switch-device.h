@@ -58,12 +58,23 @@ class SwitchDevice : public Object, public FabricPortOwner
     /** @return number of ports */
     uint16_t GetNPorts() const;
 
+    /**
+     * Says where in a topology with datelines a port leads. A lossless frame that comes in behind a
+     * dateline goes on in the second class of its own, the next higher one, until it leaves the
+     * dimension: so a cycle of links is no cycle of buffers (Dally and Seitz, 1987).
+     * @param index port number
+     * @param dimension of its link
+     * @param dateline whether its link is one
+     */
+    void SetPlace(uint16_t index, uint8_t dimension, bool dateline);
+
     /** @return the routes, to be filled in */
     ForwardingTable& GetTable();
 
     /**
      * Divides the buffer when all ports are connected.
-     * @throw ConfigurationError if it is too small, or Kmin is above Kmax
+     * @throw ConfigurationError if it is too small, Kmin is above Kmax, or a lossless class has no
+     *        second one where it needs one
      */
     void Configure();
 
@@ -144,6 +155,13 @@ class SwitchDevice : public Object, public FabricPortOwner
         uint16_t port;  ///< number of the port
     };
 
+    /** Where the link of a port leads. */
+    struct Place
+    {
+        uint8_t dimension{0};
+        bool dateline{false};
+    };
+
     void DoDispose() override;
     bool SetLoadBalancing(std::string name);
     std::string GetLoadBalancing() const;
@@ -153,6 +171,7 @@ class SwitchDevice : public Object, public FabricPortOwner
     std::string GetWeights() const;
     void Forward(Frame* frame);
     void SendFrom(Frame* frame, uint16_t port);
+    void ChangeClass(Frame& frame, uint16_t egress) const;
     bool OfferToPrograms(Frame* frame);
     void EndRecirculation(Frame* frame);
     uint16_t Choose(const Frame& frame, const ForwardingTable::Ports& group);
@@ -171,6 +190,8 @@ class SwitchDevice : public Object, public FabricPortOwner
 
     std::vector<Ptr<FabricPort>> m_ports;
     std::vector<bool> m_renewing; // by port: a renewal of its pauses is scheduled
+    std::vector<Place> m_places;  // by port; empty: there are no datelines
+    uint8_t m_secondClasses{0};   // bit p: priority p is the second class of p - 1
     ForwardingTable m_table;
     SharedBuffer m_buffer;
     std::vector<Ptr<SwitchProgram>> m_programs;
