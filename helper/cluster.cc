@@ -103,10 +103,12 @@ ClusterOptions::AddNetworkTo(ProgramOptions& options)
     options.AddString("buffer",
                       "packet memory of every switch; auto: 32 MiB, or more if PFC needs it",
                       buffer);
-    options.AddChoice("load-balancing",
-                      "how switches choose among equally good ports",
-                      loadBalancing,
-                      {"ecmp", "flowlet", "spray"});
+    options.AddChoice(
+        "path",
+        "how switches choose among equally good ports: by flow, flowlet, frame, place "
+        "of the source or destination, or as the collective's schedule says",
+        path,
+        {"ecmp", "flowlet", "spray", "source-mod", "destination-mod", "schedule"});
     options.AddDouble("loss", "probability that a link loses a frame", loss, 0, 1);
     options.AddList("fault",
                     "TARGET:ITEM,... such as host3-switch0:loss=0.01, *:ber=1e-9, "
@@ -229,7 +231,7 @@ Cluster::Cluster(const ClusterOptions& options)
     {
         helper.SetSwitchAttribute("BufferSize", UintegerValue(*buffer));
     }
-    helper.SetSwitchAttribute("LoadBalancing", StringValue(m_options.loadBalancing));
+    helper.SetSwitchAttribute("Path", StringValue(m_options.path));
     if (rdma)
     {
         SetMarking(helper);
@@ -521,6 +523,16 @@ Ptr<MessageTransport>
 Cluster::GetTransport(uint32_t rank) const
 {
     return m_transports.at(rank);
+}
+
+void
+Cluster::PinPath(uint32_t rank, uint32_t peer, const std::vector<uint32_t>& nodes)
+{
+    if (m_options.path == "schedule")
+    {
+        const Lane lane = m_lanes->GetLanes(rank, peer).front();
+        m_fabric.PinPath(lane.localEndpoint, lane.remoteEndpoint, nodes);
+    }
 }
 
 CollectivePlanner&

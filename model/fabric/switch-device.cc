@@ -15,8 +15,8 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
-#include <map>
 #include <tuple>
 
 namespace ns3::training
@@ -30,6 +30,10 @@ namespace
 
 /// Packet memory unless more is needed, bytes.
 constexpr uint64_t USUAL_BUFFER = 32 << 20;
+
+/// Values of the attribute Path, in the order of the enumeration.
+const std::array<const char*, 6> PATHS{
+    {"ecmp", "flowlet", "spray", "source-mod", "destination-mod", "schedule"}};
 
 } // namespace
 
@@ -130,12 +134,13 @@ SwitchDevice::GetTypeId()
                           StringValue("1 1 1 1 1 1 1 1"),
                           MakeStringAccessor(&SwitchDevice::SetWeights, &SwitchDevice::GetWeights),
                           MakeStringChecker())
-            .AddAttribute("LoadBalancing",
+            .AddAttribute("Path",
                           "How a port is chosen among equally good ones: ecmp (by flow), flowlet "
-                          "(at random whenever a flow has paused), spray (in turn, by frame)",
+                          "(at random whenever a flow has paused), spray (in turn, by frame), "
+                          "source-mod or destination-mod (by the place of an endpoint), schedule "
+                          "(as Pin() says, or else by flow)",
                           StringValue("ecmp"),
-                          MakeStringAccessor(&SwitchDevice::SetLoadBalancing,
-                                             &SwitchDevice::GetLoadBalancing),
+                          MakeStringAccessor(&SwitchDevice::SetPath, &SwitchDevice::GetPath),
                           MakeStringChecker())
             .AddAttribute("FlowletGap",
                           "Pause of a flow after which its next frame may take another port "
@@ -273,26 +278,40 @@ SwitchDevice::AssignStreams(int64_t stream)
 }
 
 bool
-SwitchDevice::SetLoadBalancing(std::string name)
+SwitchDevice::SetPath(std::string name)
 {
-    static const std::map<std::string, LoadBalancing> names{{"ecmp", LoadBalancing::ECMP},
-                                                            {"flowlet", LoadBalancing::FLOWLET},
-                                                            {"spray", LoadBalancing::SPRAY}};
-    const auto found = names.find(name);
-    if (found == names.end())
+    const auto found = std::find(PATHS.begin(), PATHS.end(), name);
+    if (found == PATHS.end())
     {
         return false;
     }
-    m_loadBalancing = found->second;
+    m_path = static_cast<Path>(found - PATHS.begin());
     return true;
 }
 
 std::string
-SwitchDevice::GetLoadBalancing() const
+SwitchDevice::GetPath() const
 {
-    return m_loadBalancing == LoadBalancing::ECMP      ? "ecmp"
-           : m_loadBalancing == LoadBalancing::FLOWLET ? "flowlet"
-                                                       : "spray";
+    return PATHS[static_cast<std::size_t>(m_path)];
+}
+
+void
+SwitchDevice::SetOrder(std::shared_ptr<const std::vector<uint32_t>> order, uint32_t stride)
+{
+    m_order = std::move(order);
+    m_stride = stride;
+}
+
+void
+SwitchDevice::Pin(uint32_t source, uint32_t destination, uint16_t port)
+{
+    m_pins[uint64_t{source} << 32 | destination] = port;
+}
+
+uint32_t
+SwitchDevice::GetDigit(uint32_t endpoint) const
+{
+    return (m_order && endpoint < m_order->size() ? (*m_order)[endpoint] : endpoint) / m_stride;
 }
 
 void
@@ -490,7 +509,7 @@ void
 SwitchDevice::ExpectSoon(const Frame& frame)
 {
     const ForwardingTable::Ports group = m_table.Get(frame.destination);
-    if (!group.empty() && m_loadBalancing == LoadBalancing::ECMP)
+    if (!group.empty() && m_path == Path::ECMP)
     {
         m_ports[ChooseByHash(frame, group)]->PrefetchSend(frame.priority);
     }
@@ -517,6 +536,15 @@ SwitchDevice::Receive(Frame* frame, FabricPort&)
 void
 SwitchDevice::Forward(Frame* frame)
 {
+    if (m_path == Path::SCHEDULE)
+    {
+        const auto pin = m_pins.find(uint64_t{frame->source} << 32 | frame->destination);
+        if (pin != m_pins.end() && !m_ports[pin->second]->IsDown())
+        {
+            SendFrom(frame, pin->second);
+            return;
+        }
+    }
     const ForwardingTable::Ports group = m_table.Get(frame->destination);
     const uint16_t choice = group.empty() ? BY_ROUTE : Choose(*frame, group);
     if (choice == BY_ROUTE)
@@ -535,12 +563,13 @@ SwitchDevice::Choose(const Frame& frame, const ForwardingTable::Ports& group)
     uint16_t choice = group[0];
     if (size > 1)
     {
-        switch (m_loadBalancing)
+        switch (m_path)
         {
-        case LoadBalancing::ECMP:
+        case Path::ECMP:
+        case Path::SCHEDULE:
             choice = ChooseByHash(frame, group);
             break;
-        case LoadBalancing::FLOWLET: {
+        case Path::FLOWLET: {
             const int64_t now = Simulator::Now().GetTimeStep();
             const auto [found, fresh] = m_flowlets.try_emplace(frame.flowHash, Flowlet{now, 0});
             Flowlet& flowlet = found->second;
@@ -553,8 +582,14 @@ SwitchDevice::Choose(const Frame& frame, const ForwardingTable::Ports& group)
             choice = flowlet.port;
             break;
         }
-        case LoadBalancing::SPRAY:
+        case Path::SPRAY:
             choice = group[m_sprayed++ % size];
+            break;
+        case Path::SOURCE_MOD:
+            choice = group[GetDigit(frame.source) % size];
+            break;
+        case Path::DESTINATION_MOD:
+            choice = group[GetDigit(frame.destination) % size];
             break;
         }
     }
