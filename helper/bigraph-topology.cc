@@ -45,8 +45,10 @@ BuildBiGraph(const TopologyRequest& request, TopologyGraph& graph)
     {
         for (uint32_t lower = n / 2; lower < n; lower++)
         {
+            // Up, across and down again would be a cycle of buffers: the second hop is in another
+            // lossless class.
             graph.links.push_back(
-                {graph.hosts + upper, graph.hosts + lower, request.rate, request.delay});
+                {graph.hosts + upper, graph.hosts + lower, request.rate, request.delay, 0, true});
         }
     }
 }

@@ -103,10 +103,12 @@ ClusterOptions::AddNetworkTo(ProgramOptions& options)
     options.AddString("buffer",
                       "packet memory of every switch; auto: 32 MiB, or more if PFC needs it",
                       buffer);
-    options.AddChoice("load-balancing",
-                      "how switches choose among equally good ports",
-                      loadBalancing,
-                      {"ecmp", "flowlet", "spray"});
+    options.AddChoice(
+        "path",
+        "how switches choose among equally good ports: by flow, flowlet, frame, place "
+        "of the source or destination, or as the collective's schedule says",
+        path,
+        {"ecmp", "flowlet", "spray", "source-mod", "destination-mod", "schedule"});
     options.AddDouble("loss", "probability that a link loses a frame", loss, 0, 1);
     options.AddList("fault",
                     "TARGET:ITEM,... such as host3-switch0:loss=0.01, *:ber=1e-9, "
@@ -230,7 +232,7 @@ Cluster::Cluster(const ClusterOptions& options)
     {
         helper.SetSwitchAttribute("BufferSize", UintegerValue(*buffer));
     }
-    helper.SetSwitchAttribute("LoadBalancing", StringValue(m_options.loadBalancing));
+    helper.SetSwitchAttribute("Path", StringValue(m_options.path));
     if (rdma)
     {
         SetMarking(helper);
@@ -329,7 +331,7 @@ Cluster::MakePlanner(const std::vector<uint32_t>& hosts) const
         network.goodput = GetGoodput();
         network.packetBytes = IsRdma() ? m_mtu : m_mtu - TCP_IP_BYTES;
         network.headerBytes = GetHeaderBytes();
-        network.sprays = m_options.loadBalancing == "spray";
+        network.sprays = m_options.path == "spray";
         return std::make_shared<CollectivePlanner>(network, request, m_options.verify);
     }
     return std::make_shared<CollectivePlanner>(m_options.algorithm, request, m_options.verify);
@@ -400,8 +402,8 @@ Cluster::InstallRdma()
                 nic->SetAttribute("TimeoutLow", TimeValue(4 * GetRoundTrip()));
             }
             nic->Attach(device);
-            device->AggregateObject(nic);
             m_nics.back().push_back(nic);
+            device->AggregateObject(nic);
         }
     }
 }
@@ -514,16 +516,32 @@ Cluster::GetCommunicator(uint32_t rank) const
     return m_communicators.at(rank);
 }
 
-Ptr<MessageTransport>
-Cluster::GetTransport(uint32_t rank) const
+const std::vector<Ptr<RdmaNic>>&
+Cluster::GetNics(uint32_t rank) const
 {
-    return m_transports.at(rank);
+    return m_nics.at(rank);
 }
 
 LaneTable&
 Cluster::GetLanes() const
 {
     return *m_lanes;
+}
+
+Ptr<MessageTransport>
+Cluster::GetTransport(uint32_t rank) const
+{
+    return m_transports.at(rank);
+}
+
+void
+Cluster::PinPath(uint32_t rank, uint32_t peer, const std::vector<uint32_t>& nodes)
+{
+    if (m_options.path == "schedule")
+    {
+        const Lane lane = m_lanes->GetLanes(rank, peer).front();
+        m_fabric.PinPath(lane.localEndpoint, lane.remoteEndpoint, nodes);
+    }
 }
 
 CollectivePlanner&

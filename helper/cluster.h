@@ -36,7 +36,7 @@ struct ClusterOptions
     double loss{0};                        ///< probability of each frame on each link
     std::vector<std::string> faults;       ///< see FaultPlan
     Time rerouteDelay{MilliSeconds(1)};    ///< from a link's death to new routes
-    std::string loadBalancing{"ecmp"};     ///< ecmp, flowlet or spray
+    std::string path{"ecmp"};              ///< how switches choose among ports; see SwitchDevice
     std::string pcap;                      ///< prefix of capture files, or empty: none
     std::string lanes{"turns"};            ///< turns or stripe
     std::string transport{"rdma"};         ///< rdma or tcp
@@ -113,8 +113,24 @@ class Cluster
      */
     Ptr<MessageTransport> GetTransport(uint32_t rank) const;
 
-    /** @return the ways between the ranks' ports */
+    /**
+     * @param rank 0 to GetRanks() - 1
+     * @return with RDMA, the NIC behind each port of its host
+     */
+    const std::vector<Ptr<RdmaNic>>& GetNics(uint32_t rank) const;
+
+    /** @return the lanes between its ranks */
     LaneTable& GetLanes() const;
+
+    /**
+     * Fixes the way of messages from one rank to another with --path=schedule; otherwise, nothing
+     * happens. Of several lanes that of the first is fixed.
+     * @param rank 0 to GetRanks() - 1
+     * @param peer another rank
+     * @param nodes the switches on the way, as nodes of the topology, in order
+     * @throw ConfigurationError if they are not joined by links
+     */
+    void PinPath(uint32_t rank, uint32_t peer, const std::vector<uint32_t>& nodes);
 
     /** @return the plans of its collectives */
     CollectivePlanner& GetPlanner() const;

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 
 namespace ns3::training
@@ -229,6 +230,62 @@ Fabric::UpdateRoutes()
     }
 }
 
+void
+Fabric::PinPath(uint32_t source, uint32_t destination, const std::vector<uint32_t>& nodes)
+{
+    // The ports on the way: a host's, then one of each switch, to the next node.
+    const FabricPort* port = &devices.at(source)->GetPort();
+    const FabricPort* last = devices.at(destination)->GetPort().GetPeer();
+    std::vector<std::pair<uint32_t, uint16_t>> pins; // switch, port
+    for (std::size_t i = 0; i < nodes.size(); i++)
+    {
+        const bool isSwitch = nodes[i] >= topology.hosts && nodes[i] < topology.GetNodes();
+        if (!isSwitch || port->GetPeer()->GetNodeId() != GetId(nodes[i]))
+        {
+            break;
+        }
+        auto& device = *devicesOfSwitches[nodes[i] - topology.hosts];
+        std::vector<uint16_t> next;
+        for (uint16_t index = 0; index < device.GetNPorts(); index++)
+        {
+            const FabricPort& candidate = device.GetPort(index);
+            const bool leads = i + 1 < nodes.size() && nodes[i + 1] < topology.GetNodes() &&
+                               candidate.GetPeer()->GetNodeId() == GetId(nodes[i + 1]);
+            if (leads || (i + 1 == nodes.size() && &candidate == last))
+            {
+                next.push_back(index);
+            }
+        }
+        if (next.empty())
+        {
+            break;
+        }
+        pins.emplace_back(nodes[i] - topology.hosts, next[source % next.size()]);
+        port = &device.GetPort(pins.back().second);
+    }
+    if (pins.empty() || pins.size() < nodes.size())
+    {
+        std::string text;
+        for (uint32_t node : nodes)
+        {
+            text += (text.empty() ? "" : ", ") + std::to_string(node);
+        }
+        throw ConfigurationError("path from endpoint " + std::to_string(source) + " to " +
+                                 std::to_string(destination) + " by nodes '" + text +
+                                 "' (allowed: switches, each with a link to the next)");
+    }
+    for (const auto& [index, egress] : pins)
+    {
+        devicesOfSwitches[index]->Pin(source, destination, egress);
+    }
+}
+
+uint32_t
+Fabric::GetId(uint32_t node) const
+{
+    return (node < topology.hosts ? hosts.Get(node) : switches.Get(node - topology.hosts))->GetId();
+}
+
 uint32_t
 Fabric::AddressSwitch(uint32_t index)
 {
@@ -337,12 +394,110 @@ FabricHelper::Install(const TopologyGraph& topology) const
         channel->Connect(*ports[0], *ports[1], link.rate, link.delay, pipelines[0], pipelines[1]);
         fabric.channels.push_back(channel);
     }
+    SetPlaces(fabric);
+    SetOrder(fabric);
     for (const auto& device : fabric.devicesOfSwitches)
     {
         device->Configure();
     }
     fabric.UpdateRoutes();
     return fabric;
+}
+
+void
+FabricHelper::SetPlaces(Fabric& fabric)
+{
+    const TopologyGraph& topology = fabric.topology;
+    if (std::none_of(topology.links.begin(), topology.links.end(), [](const auto& link) {
+            return link.dateline;
+        }))
+    {
+        return;
+    }
+    constexpr uint8_t TO_HOST = TopologyGraph::NO_DIMENSION - 1; // which no other link is along
+    for (uint32_t l = 0; l < topology.links.size(); l++)
+    {
+        const auto& link = topology.links[l];
+        for (uint32_t end = 0; end < 2; end++)
+        {
+            const uint32_t node = end == 0 ? link.a : link.b;
+            if (node >= topology.hosts)
+            {
+                const bool toHost = TopologyGraph::GetPeer(link, node) < topology.hosts;
+                fabric.devicesOfSwitches[node - topology.hosts]->SetPlace(
+                    fabric.channels[l]->GetPort(end).GetIndex(),
+                    toHost ? TO_HOST : link.dimension,
+                    link.dateline);
+            }
+        }
+    }
+}
+
+void
+FabricHelper::SetOrder(Fabric& fabric)
+{
+    const TopologyGraph& topology = fabric.topology;
+    constexpr uint32_t NOWHERE = std::numeric_limits<uint32_t>::max();
+    // Endpoints by the switch they are on.
+    std::vector<std::vector<uint32_t>> endpointsOf(topology.GetNodes());
+    for (uint32_t endpoint = 0; endpoint < fabric.devices.size(); endpoint++)
+    {
+        const uint32_t link = fabric.linkOfEndpoint[endpoint];
+        if (link != Fabric::NO_LINK)
+        {
+            const uint32_t host = fabric.hostOfEndpoint[endpoint];
+            endpointsOf[TopologyGraph::GetPeer(topology.links[link], host)].push_back(endpoint);
+        }
+    }
+    auto order = std::make_shared<std::vector<uint32_t>>(fabric.devices.size(), 0);
+    std::vector<uint32_t> below(topology.GetNodes(), 0); // endpoints
+    std::vector<uint32_t> stride(topology.GetNodes(), NOWHERE);
+    std::vector<uint32_t> level;
+    uint32_t place = 0;
+    for (uint32_t node = topology.hosts; node < topology.GetNodes(); node++)
+    {
+        for (uint32_t endpoint : endpointsOf[node])
+        {
+            (*order)[endpoint] = place++;
+        }
+        if (!endpointsOf[node].empty())
+        {
+            below[node] = static_cast<uint32_t>(endpointsOf[node].size());
+            stride[node] = 1;
+            level.push_back(node);
+        }
+    }
+    const auto linksOf = topology.GetLinksOfNodes();
+    while (!level.empty())
+    {
+        std::set<std::pair<uint32_t, uint32_t>> ways; // from the next level to this one
+        for (uint32_t node : level)
+        {
+            for (uint32_t link : linksOf[node])
+            {
+                const uint32_t peer = TopologyGraph::GetPeer(topology.links[link], node);
+                if (stride[peer] == NOWHERE && peer >= topology.hosts)
+                {
+                    ways.insert({peer, node});
+                }
+            }
+        }
+        level.clear();
+        for (const auto& [node, child] : ways)
+        {
+            if (stride[node] == NOWHERE)
+            {
+                stride[node] = below[child];
+                level.push_back(node);
+            }
+            below[node] += below[child];
+        }
+    }
+    for (uint32_t i = 0; i < topology.switches; i++)
+    {
+        const uint32_t found = stride[topology.hosts + i];
+        fabric.devicesOfSwitches[i]->SetOrder(order, found == NOWHERE ? 1 : found);
+    }
 }
 
 void

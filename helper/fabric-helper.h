@@ -55,11 +55,27 @@ struct Fabric
     void UpdateRoutes();
 
     /**
+     * Fixes the way from one endpoint to another, for switches whose attribute Path is schedule. Of
+     * parallel links source modulo their number is taken.
+     * @param source endpoint of a host
+     * @param destination endpoint of another host
+     * @param nodes the switches on the way, as nodes of the topology, in order
+     * @throw ConfigurationError if they are not joined by links
+     */
+    void PinPath(uint32_t source, uint32_t destination, const std::vector<uint32_t>& nodes);
+
+    /**
      * Makes a switch an endpoint, for frames addressed to a program in it.
      * @param index of the switch
      * @return its endpoint, behind all those of hosts
      */
     uint32_t AddressSwitch(uint32_t index);
+
+    /**
+     * @param node of the topology
+     * @return id of its ns3::Node
+     */
+    uint32_t GetId(uint32_t node) const;
 
     /** @return frames sent by all ports: each is one packet-hop */
     uint64_t GetPacketHops() const;
@@ -110,6 +126,8 @@ class FabricHelper
 
   private:
     void AddRails(Fabric& fabric) const;
+    static void SetPlaces(Fabric& fabric);
+    static void SetOrder(Fabric& fabric);
 
     ObjectFactory m_host;
     ObjectFactory m_switch;

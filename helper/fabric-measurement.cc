@@ -57,7 +57,7 @@ Send(const std::vector<Ptr<RdmaQueuePair>>* queuePairs, uint64_t bytes, uint64_t
 
 /**
  * The queue pairs between hosts, numbered so that both sides know each other's numbers: as those of
- * RdmaTransport, as often as there are queue pairs for a message; they take turns on the lanes.
+ * RdmaTransport, as often as there are queue pairs for a message; these take turns on the lanes.
  */
 class Connections
 {
@@ -79,18 +79,21 @@ class Connections
      */
     std::vector<Ptr<RdmaQueuePair>> Get(uint32_t host, uint32_t peer) const
     {
-        const auto lanes = m_cluster.GetLanes().GetLanes(host, peer);
+        const std::vector<Lane> lanes = m_cluster.GetLanes().GetLanes(host, peer);
         std::vector<Ptr<RdmaQueuePair>> queuePairs;
         for (uint32_t i = 0; i < m_count; i++)
         {
             const Lane& lane = lanes[i % lanes.size()];
-            auto nic = m_cluster.GetFabric().rails[host][lane.rail]->GetObject<RdmaNic>();
+            const auto& nic = m_cluster.GetNics(host)[lane.rail];
             const uint32_t number = 1 + peer * m_count + i;
             const uint32_t remote = 1 + host * m_count + i;
             const auto found = nic->GetQueuePairs().find(number);
             queuePairs.push_back(found != nic->GetQueuePairs().end()
                                      ? found->second
-                                     : nic->CreateQueuePair(number, lane.remoteEndpoint, remote, lane.rate));
+                                     : nic->CreateQueuePair(number,
+                                                            lane.remoteEndpoint,
+                                                            remote,
+                                                            lane.rate));
         }
         return queuePairs;
     }
@@ -262,8 +265,13 @@ MeasureFabric(const FabricTraffic& traffic, const Cluster& cluster)
     GatherCounters(fabric);
     const RunCost after = GetRunCost(fabric);
     const PortCounters total = fabric.GetTotal();
-    auto nic = fabric.devices[0]->GetObject<RdmaNic>();
+    const auto& nic = cluster.GetNics(0).front();
     measurement.dataHops = total.byPriority[nic->GetDataPriority()].transmittedFrames;
+    const auto& links = fabric.topology.links;
+    if (std::any_of(links.begin(), links.end(), [](const auto& link) { return link.dateline; }))
+    {
+        measurement.dataHops += total.byPriority[nic->GetDataPriority() + 1].transmittedFrames;
+    }
     measurement.controlHops = total.byPriority[nic->GetControlPriority()].transmittedFrames;
     measurement.events = after.events - before.events;
     measurement.cpuSeconds = after.cpuSeconds - before.cpuSeconds;

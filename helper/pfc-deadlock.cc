@@ -51,24 +51,47 @@ struct CycleFinder : public boost::default_dfs_visitor
     }
 };
 
-/** A port of a switch that the peer has paused while frames wait. */
+/** A queue of a switch's port that the peer has paused while frames wait. */
 struct Stuck
 {
     uint32_t index;               ///< of the switch
+    uint8_t priority;             ///< of the queue
     uint64_t sentFrames;          ///< by the port, of this priority
-    std::set<uint64_t> ingresses; ///< names of the ports that have sent what waits
+    std::set<uint64_t> ingresses; ///< names of the queues that have sent what waits
 };
 
-/** @return a number for a port that is the same in all processes */
+/** @return a number for a queue that is the same in all processes */
 uint64_t
-GetName(const FabricPort& port)
+GetName(const FabricPort& port, uint8_t priority)
 {
-    return uint64_t{port.GetNodeId()} << 16 | port.GetIndex();
+    return (uint64_t{port.GetNodeId()} << 16 | port.GetIndex()) * PRIORITIES + priority;
 }
 
-/** @return the stuck ports of a priority in this process, by name */
+/** Adds the stuck queues of one port. */
+void
+AddStuck(uint32_t index,
+         SwitchDevice& device,
+         const FabricPort& port,
+         std::map<uint64_t, Stuck>& all)
+{
+    for (uint8_t priority = 0; priority < PRIORITIES; priority++)
+    {
+        if (port.IsPaused(priority) && port.GetQueue(priority))
+        {
+            Stuck stuck{index, priority, port.counters.byPriority[priority].transmittedFrames, {}};
+            for (const Frame* frame = port.GetQueue(priority); frame; frame = frame->next)
+            {
+                const FabricPort& sender = *device.GetPort(frame->ingress).GetPeer();
+                stuck.ingresses.insert(GetName(sender, frame->ingressPriority));
+            }
+            all.emplace(GetName(port, priority), std::move(stuck));
+        }
+    }
+}
+
+/** @return the stuck queues in this process, by name */
 std::map<uint64_t, Stuck>
-FindStuck(const Fabric& fabric, uint8_t priority)
+FindStuck(const Fabric& fabric)
 {
     std::map<uint64_t, Stuck> all;
     for (uint32_t i = 0; i < fabric.topology.switches; i++)
@@ -76,29 +99,20 @@ FindStuck(const Fabric& fabric, uint8_t priority)
         const auto& device = fabric.devicesOfSwitches[i];
         for (uint16_t index = 0; index < device->GetNPorts(); index++)
         {
-            const FabricPort& port = device->GetPort(index);
-            if (port.IsPaused(priority) && port.GetQueue(priority))
-            {
-                Stuck stuck{i, port.counters.byPriority[priority].transmittedFrames, {}};
-                for (const Frame* frame = port.GetQueue(priority); frame; frame = frame->next)
-                {
-                    stuck.ingresses.insert(GetName(*device->GetPort(frame->ingress).GetPeer()));
-                }
-                all.emplace(GetName(port), std::move(stuck));
-            }
+            AddStuck(i, *device, device->GetPort(index), all);
         }
     }
     return all;
 }
 
-/** @return the stuck ports of all processes, given those of this one */
+/** @return the stuck queues of all processes, given those of this one */
 std::map<uint64_t, Stuck>
 Gather(const std::map<uint64_t, Stuck>& mine)
 {
     ByteWriter writer;
     for (const auto& [name, stuck] : mine)
     {
-        writer(name, stuck.index, stuck.sentFrames, stuck.ingresses.size());
+        writer(name, stuck.index, stuck.priority, stuck.sentFrames, stuck.ingresses.size());
         for (uint64_t ingress : stuck.ingresses)
         {
             writer(ingress);
@@ -110,7 +124,7 @@ Gather(const std::map<uint64_t, Stuck>& mine)
         for (ByteReader reader(bytes.data(), bytes.size()); !reader.IsAtEnd();)
         {
             Stuck& stuck = all[reader.Next<uint64_t>()];
-            reader(stuck.index, stuck.sentFrames);
+            reader(stuck.index, stuck.priority, stuck.sentFrames);
             for (auto left = reader.Next<std::size_t>(); left > 0; left--)
             {
                 stuck.ingresses.insert(reader.Next<uint64_t>());
@@ -120,19 +134,20 @@ Gather(const std::map<uint64_t, Stuck>& mine)
     return all;
 }
 
-/** @return the cycle of one priority, if any */
+} // namespace
+
 PfcDeadlock
-FindCycle(const Fabric& fabric, uint8_t priority)
+FindPfcDeadlock(const Fabric& fabric)
 {
     std::vector<const Stuck*> stuck;
     std::map<uint64_t, std::size_t> numberOf;
-    const auto ports = Gather(FindStuck(fabric, priority));
-    for (const auto& [name, port] : ports)
+    const auto queues = Gather(FindStuck(fabric));
+    for (const auto& [name, queue] : queues)
     {
         numberOf[name] = stuck.size();
-        stuck.push_back(&port);
+        stuck.push_back(&queue);
     }
-    // A stuck port waits for those stuck ports of the next switch that hold what it has sent.
+    // A stuck queue waits for those stuck queues of the next switch that hold what it has sent.
     Graph graph(stuck.size());
     for (std::size_t number = 0; number < stuck.size(); number++)
     {
@@ -156,26 +171,21 @@ FindCycle(const Fabric& fabric, uint8_t priority)
     {
         return deadlock;
     }
+    std::set<uint8_t> priorities;
     for (std::size_t number : cycle)
     {
         deadlock.cycle += "switch" + std::to_string(stuck[number]->index) + " -> ";
         deadlock.sentFrames += stuck[number]->sentFrames;
+        priorities.insert(stuck[number]->priority);
     }
-    deadlock.cycle += "switch" + std::to_string(stuck[cycle.front()]->index) + " (priority " +
-                      std::to_string(priority) + ")";
-    return deadlock;
-}
-
-} // namespace
-
-PfcDeadlock
-FindPfcDeadlock(const Fabric& fabric)
-{
-    PfcDeadlock deadlock;
-    for (uint8_t priority = 0; priority < PRIORITIES && deadlock.cycle.empty(); priority++)
+    deadlock.cycle += "switch" + std::to_string(stuck[cycle.front()]->index);
+    std::string separator = priorities.size() == 1 ? " (priority " : " (priorities ";
+    for (uint8_t priority : priorities)
     {
-        deadlock = FindCycle(fabric, priority);
+        deadlock.cycle += separator + std::to_string(priority);
+        separator = ", ";
     }
+    deadlock.cycle += ")";
     return deadlock;
 }
 

@@ -13,11 +13,11 @@
 namespace ns3::training
 {
 
-/** A cycle of paused switch ports that wait for each other. */
+/** A cycle of paused queues of switch ports that wait for each other. */
 struct PfcDeadlock
 {
     std::string cycle;      ///< such as "switch0 -> switch1 -> switch0 (priority 3)"; empty: none
-    uint64_t sentFrames{0}; ///< by the ports of the cycle, of that priority, until now
+    uint64_t sentFrames{0}; ///< by the queues of the cycle until now
 };
 
 /**

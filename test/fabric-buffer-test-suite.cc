@@ -116,7 +116,7 @@ FabricThresholdTestCase::DoRun()
     lossless.Configure(configuration, std::vector<uint64_t>(m_queues, HEADROOM));
     const uint64_t pool = SIZE - m_queues * (GUARANTEED + HEADROOM);
     NS_TEST_EXPECT_MSG_EQ(lossless.GetThreshold(1), pool, "the pool");
-    frame->priority = LOSSLESS;
+    frame->ingressPriority = LOSSLESS;
     std::vector<uint64_t> held(m_queues, 0);
     for (bool more = true; more;)
     {

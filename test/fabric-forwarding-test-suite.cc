@@ -7,6 +7,7 @@
 #include "ns3/boolean.h"
 #include "ns3/configuration-error.h"
 #include "ns3/double.h"
+#include "ns3/link-impairment.h"
 #include "ns3/string.h"
 #include "ns3/test.h"
 #include "ns3/time-resolution.h"
@@ -14,8 +15,11 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 using namespace ns3;
@@ -41,7 +45,7 @@ class LoadBalancingTestCase : public TestCase
     {
         UsePicoseconds();
         FabricHelper helper;
-        helper.SetSwitchAttribute("LoadBalancing", StringValue(name));
+        helper.SetSwitchAttribute("Path", StringValue(name));
         Fabric fabric = helper.Install(
             BuildTopology("leaf-spine:leaves=2,spines=4", 2, DataRate("100Gbps"), MicroSeconds(1)));
         const uint32_t last = fabric.topology.hosts - 1;
@@ -343,6 +347,199 @@ class OverloadTestCase : public TestCase
     uint64_t m_marks{0};
 };
 
+/**
+ * @ingroup distributed-training-fabric-tests
+ * By source or destination modulo, no two flows of a permutation share a link on the way up or
+ * down; by explicit paths, flows are where they were put.
+ */
+class ChosenPathTestCase : public TestCase
+{
+  public:
+    ChosenPathTestCase()
+        : TestCase("paths by endpoint and by schedule")
+    {
+    }
+
+  private:
+    static constexpr uint32_t FRAMES = 50;
+
+    /// Frames sent from each switch to each other one, by numbers of switches and port.
+    using Counts = std::map<std::tuple<uint32_t, uint32_t, uint16_t>, uint64_t>;
+
+    void DoRun() override
+    {
+        // All flows go by the highest level, which has a link for each.
+        CheckModulo("leaf-spine:leaves=4,spines=4,hosts-per-leaf=4", 4);
+        CheckModulo("leaf-spine:leaves=3,spines=5,hosts-per-leaf=5", 5);
+        CheckModulo("fat-tree:k=4", 4);
+        CheckModulo("fat-tree:k=6", 18);
+        CheckModulo("m-ary-n-tree:m=4,n=2", 4);
+        CheckModulo("m-ary-n-tree:m=3,n=3", 9);
+        CheckModulo("m-ary-n-tree:m=2,n=4", 8);
+        CheckModulo("rail-optimized:gpus=4,servers=4,unit=4,spines=4", 5);
+        CheckParallelLinks();
+        CheckDetour();
+        CheckRefusals();
+        CheckDeadPort();
+    }
+
+    Fabric Make(const std::string& spec, const std::string& path)
+    {
+        UsePicoseconds();
+        FabricHelper helper;
+        helper.SetSwitchAttribute("Path", StringValue(path));
+        return helper.Install(BuildTopology(spec, 1, DataRate("100Gbps"), MicroSeconds(1)));
+    }
+
+    /** Every host sends to the one so far ahead. */
+    Counts Run(Fabric& fabric, uint32_t distance)
+    {
+        const uint32_t hosts = fabric.topology.hosts;
+        std::vector<Arrivals> arrivals(hosts);
+        for (uint32_t host = 0; host < hosts; host++)
+        {
+            NoteArrivals(fabric.devices[host], arrivals[host]);
+            for (uint32_t i = 0; i < FRAMES; i++)
+            {
+                fabric.devices[host]->GetPort().Send(
+                    MakeFrame(1000, LOSSLESS, host, (host + distance) % hosts));
+            }
+        }
+        Simulator::Run();
+        for (const Arrivals& ofHost : arrivals)
+        {
+            NS_TEST_EXPECT_MSG_EQ(ofHost.size(), FRAMES, fabric.topology.name << ": arrive");
+        }
+        Counts counts;
+        const uint32_t first = fabric.GetId(hosts);
+        for (uint32_t i = 0; i < fabric.topology.switches; i++)
+        {
+            auto& device = *fabric.devicesOfSwitches[i];
+            for (uint16_t port = 0; port < device.GetNPorts(); port++)
+            {
+                const uint32_t peer = device.GetPort(port).GetPeer()->GetNodeId();
+                if (peer >= first)
+                {
+                    counts[{i, peer - first, port}] =
+                        device.GetPort(port).counters.transmittedFrames;
+                }
+            }
+        }
+        return counts;
+    }
+
+    void CheckModulo(const std::string& spec, uint32_t distance)
+    {
+        for (const std::string path : {"source-mod", "destination-mod"})
+        {
+            Fabric fabric = Make(spec, path);
+            uint64_t most = 0;
+            for (const auto& [link, frames] : Run(fabric, distance))
+            {
+                most = std::max(most, frames);
+            }
+            NS_TEST_EXPECT_MSG_EQ(most, uint64_t{FRAMES}, spec << " by " << path);
+            Simulator::Destroy();
+        }
+    }
+
+    /** Eight parallel links: each flow has its own. */
+    void CheckParallelLinks()
+    {
+        Fabric fabric = Make("two-switch:hosts-per-switch=8,links=8", "schedule");
+        for (uint32_t host = 0; host < 16; host++)
+        {
+            fabric.PinPath(host, (host + 8) % 16, {16 + host / 8, 17 - host / 8});
+        }
+        const Counts counts = Run(fabric, 8);
+        NS_TEST_EXPECT_MSG_EQ(counts.size(), 16, "links, each way");
+        for (const auto& [link, frames] : counts)
+        {
+            NS_TEST_EXPECT_MSG_EQ(frames, uint64_t{FRAMES}, "a link of its own");
+        }
+        Simulator::Destroy();
+    }
+
+    /** A path need not be short: by both spines and a leaf between them. */
+    void CheckDetour()
+    {
+        for (const std::string path : {"schedule", "ecmp"})
+        {
+            Fabric fabric = Make("leaf-spine:leaves=3,spines=2,hosts-per-leaf=1", path);
+            fabric.PinPath(0, 1, {3, 6, 5, 7, 4});
+            fabric.PinPath(1, 2, {4, 6, 5});
+            fabric.PinPath(2, 0, {5, 7, 3});
+            std::map<std::pair<uint32_t, uint32_t>, uint64_t> sent;
+            uint64_t all = 0;
+            for (const auto& [link, frames] : Run(fabric, 1))
+            {
+                sent[{std::get<0>(link), std::get<1>(link)}] = frames / FRAMES;
+                all += frames;
+            }
+            NS_TEST_EXPECT_MSG_EQ(all, (path == "schedule" ? 8 : 6) * uint64_t{FRAMES}, path);
+            if (path == "schedule")
+            {
+                // Leaves are switches 0 to 2, spines 3 and 4.
+                NS_TEST_EXPECT_MSG_EQ((sent[{0, 3}]), 1, "host 0");
+                NS_TEST_EXPECT_MSG_EQ((sent[{3, 2}]), 2, "hosts 0 and 1");
+                NS_TEST_EXPECT_MSG_EQ((sent[{2, 4}]), 2, "hosts 0 and 2");
+                NS_TEST_EXPECT_MSG_EQ((sent[{4, 1}]), 1, "host 0");
+            }
+            Simulator::Destroy();
+        }
+    }
+
+    void CheckRefusals()
+    {
+        Fabric fabric = Make("leaf-spine:leaves=3,spines=2,hosts-per-leaf=1", "schedule");
+        for (const std::vector<uint32_t>& nodes : {std::vector<uint32_t>{},
+                                                   {3},
+                                                   {4},
+                                                   {3, 4},
+                                                   {3, 6, 7, 4},
+                                                   {5, 6, 4},
+                                                   {3, 6, 5},
+                                                   {3, 2, 4},
+                                                   {3, 8, 4}})
+        {
+            bool refused = false;
+            try
+            {
+                fabric.PinPath(0, 1, nodes);
+            }
+            catch (const ConfigurationError& error)
+            {
+                refused =
+                    std::string(error.what()).find("from endpoint 0 to 1") != std::string::npos;
+            }
+            NS_TEST_EXPECT_MSG_EQ(refused, true, nodes.size() << " nodes that are no path");
+        }
+        Simulator::Destroy();
+    }
+
+    /** A dead port is gone around. */
+    void CheckDeadPort()
+    {
+        Fabric fabric = Make("leaf-spine:leaves=3,spines=2,hosts-per-leaf=1", "schedule");
+        fabric.PinPath(0, 1, {3, 6, 4});
+        LinkImpairment::Configuration down;
+        down.down = true;
+        const auto dead = std::make_shared<LinkImpairment>(down, 1);
+        for (const auto& channel : fabric.channels)
+        {
+            const uint32_t a = channel->GetPort(0).GetNodeId();
+            const uint32_t b = channel->GetPort(1).GetNodeId();
+            if (std::min(a, b) == fabric.GetId(3) && std::max(a, b) == fabric.GetId(6))
+            {
+                channel->AddImpairments({dead, dead});
+            }
+        }
+        const Counts counts = Run(fabric, 1);
+        NS_TEST_EXPECT_MSG_EQ(counts.size(), 12, "links between switches, each way");
+        Simulator::Destroy();
+    }
+};
+
 /** @ingroup distributed-training-fabric-tests What a switch does with a frame. */
 class FabricForwardingTestSuite : public TestSuite
 {
@@ -351,6 +548,7 @@ class FabricForwardingTestSuite : public TestSuite
         : TestSuite("distributed-training-fabric-forwarding", TestSuite::Type::UNIT)
     {
         AddTestCase(new LoadBalancingTestCase);
+        AddTestCase(new ChosenPathTestCase);
         AddTestCase(new CutThroughTestCase);
         AddTestCase(new RailsTestCase);
         AddTestCase(new OverloadTestCase);

@@ -4,6 +4,7 @@
 
 #include "fabric-test-common.h"
 
+#include "ns3/configuration-error.h"
 #include "ns3/data-rate.h"
 #include "ns3/double.h"
 #include "ns3/event-id.h"
@@ -22,6 +23,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace ns3;
@@ -424,6 +426,158 @@ class FabricDeadlockTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-fabric-tests
+ * Lossless traffic in a ring, torus, or BiGraph ends: what is behind the dateline is in a class of
+ * its own. Without datelines the same traffic is stuck.
+ */
+class FabricDatelineTestCase : public TestCase
+{
+  public:
+    /**
+     * @param spec of the topology
+     * @param distances host h sends to host h + each of these
+     */
+    FabricDatelineTestCase(const std::string& spec, std::vector<uint32_t> distances)
+        : TestCase("datelines of " + spec),
+          m_spec(spec),
+          m_distances(std::move(distances))
+    {
+    }
+
+  private:
+    static constexpr uint32_t FRAMES = 2000;
+
+    void DoRun() override
+    {
+        UsePicoseconds();
+        for (const bool datelines : {false, true})
+        {
+            TopologyGraph graph = BuildTopology(m_spec, 1, DataRate(100 * GIGA), TimeStep(300000));
+            for (auto& link : graph.links)
+            {
+                link.dateline = link.dateline && datelines;
+            }
+            FabricHelper helper;
+            helper.SetSwitchAttribute("BufferSize", UintegerValue(400000));
+            helper.SetSwitchAttribute("LargestFrame", UintegerValue(1000));
+            Fabric fabric = helper.Install(graph);
+            std::vector<std::unique_ptr<Blaster>> senders;
+            std::vector<Arrivals> arrivals(graph.hosts);
+            for (uint32_t host = 0; host < graph.hosts; host++)
+            {
+                const uint32_t distance = m_distances[host % m_distances.size()];
+                NoteArrivals(fabric.devices[host], arrivals[host]);
+                senders.push_back(std::make_unique<Blaster>(fabric.devices[host],
+                                                            (host + distance) % graph.hosts,
+                                                            1000,
+                                                            LOSSLESS,
+                                                            FRAMES));
+                senders.back()->Start(0);
+            }
+            Simulator::Stop(MilliSeconds(4));
+            Simulator::Run();
+            const std::string cycle = FindPfcDeadlock(fabric).cycle;
+            NS_TEST_EXPECT_MSG_EQ(cycle.empty(), datelines, "deadlock: " << cycle);
+            std::size_t arrived = 0;
+            bool isBase = true;
+            for (const Arrivals& ofHost : arrivals)
+            {
+                arrived += ofHost.size();
+                for (const Arrival& arrival : ofHost)
+                {
+                    isBase = isBase && arrival.priority == LOSSLESS;
+                }
+            }
+            NS_TEST_EXPECT_MSG_EQ((arrived == std::size_t{graph.hosts} * FRAMES),
+                                  datelines,
+                                  "all arrive, or not: " << arrived);
+            NS_TEST_EXPECT_MSG_EQ(isBase, true, "in the class they were sent in");
+            const PortCounters total = fabric.GetTotal();
+            NS_TEST_EXPECT_MSG_EQ(total.droppedFrames, 0, "no loss");
+            NS_TEST_EXPECT_MSG_EQ((total.byPriority[LOSSLESS + 1].transmittedFrames > 0),
+                                  datelines,
+                                  "second class");
+            Simulator::Destroy();
+        }
+    }
+
+    std::string m_spec;
+    std::vector<uint32_t> m_distances;
+};
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * The class of a lossless frame on each link of its way, and which classes need a second one.
+ */
+class FabricSecondClassTestCase : public TestCase
+{
+  public:
+    FabricSecondClassTestCase()
+        : TestCase("second lossless classes")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        UsePicoseconds();
+        // Along the row from column 4 over the dateline to 1, then along the column from row 4
+        // to 1.
+        const TopologyGraph graph =
+            BuildTopology("torus:5x5", 25, DataRate(100 * GIGA), TimeStep(300000));
+        for (const uint8_t priority : {LOSSLESS, LOSSY})
+        {
+            Fabric fabric = FabricHelper().Install(graph);
+            std::vector<std::pair<std::string, uint8_t>> classes; // end of a link, class there
+            for (uint32_t link = 0; link < fabric.channels.size(); link++)
+            {
+                for (uint32_t end = 0; end < 2; end++)
+                {
+                    const std::string name = fabric.GetEndName(link, end);
+                    fabric.channels[link]->GetPort(end).SetTap(
+                        [&classes, name](const Frame& frame, bool sends) {
+                            if (!sends)
+                            {
+                                classes.emplace_back(name, frame.priority);
+                            }
+                        });
+                }
+            }
+            fabric.devices[24]->GetPort().Send(MakeFrame(1000, priority, 24, 6));
+            Simulator::Run();
+            const uint8_t second = priority == LOSSLESS ? LOSSLESS + 1 : priority;
+            const std::vector<std::pair<std::string, uint8_t>> expected{{"switch24", priority},
+                                                                        {"switch20", priority},
+                                                                        {"switch21", second},
+                                                                        {"switch1", priority},
+                                                                        {"switch6", second},
+                                                                        {"host6", priority}};
+            NS_TEST_EXPECT_MSG_EQ((classes == expected), true, "classes on the way");
+            Simulator::Destroy();
+        }
+        for (const uint32_t classes : {0x18, 0x80, 0x88})
+        {
+            FabricHelper helper;
+            helper.SetSwitchAttribute("LosslessClasses", UintegerValue(classes));
+            std::string message;
+            try
+            {
+                helper.Install(graph);
+            }
+            catch (const ConfigurationError& error)
+            {
+                message = error.what();
+            }
+            NS_TEST_EXPECT_MSG_EQ(
+                (message.find("LosslessClasses=" + std::to_string(classes)) != std::string::npos),
+                true,
+                message);
+            Simulator::Destroy();
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-fabric-tests
  * The suite.
  */
 class FabricPauseTestSuite : public TestSuite
@@ -434,6 +588,12 @@ class FabricPauseTestSuite : public TestSuite
     {
         const auto add = [this](TestCase* test) { AddTestCase(test); };
         add(new FabricDeadlockTestCase);
+        add(new FabricDatelineTestCase("ring:5", {2}));
+        add(new FabricDatelineTestCase("ring:8", {3}));
+        add(new FabricDatelineTestCase("torus:5x5", {12}));
+        add(new FabricDatelineTestCase("torus:3x6", {9}));
+        add(new FabricDatelineTestCase("bigraph:m=8,n=4", {8, 24}));
+        add(new FabricSecondClassTestCase);
         add(new FabricIncastTestCase(15, 100 * GIGA, 1000000, 4158, 2000000, true));
         add(new FabricIncastTestCase(15, 400 * GIGA, 1000000, 4158, 8000000, true));
         add(new FabricIncastTestCase(31, 400 * GIGA, 100000, 9216, 4000000, true));

@@ -39,7 +39,7 @@ RUNS = {
         "--congestion-control=hpcc",
     ],
     "collective": ["collective-benchmark", *LEAVES, "--bytes=8:1M:x8", "--payload=real"],
-    "spray": ["collective-benchmark", *PODS, "--bytes=1M", "--load-balancing=spray"],
+    "spray": ["collective-benchmark", *PODS, "--bytes=1M", "--path=spray"],
     "duplicates over TCP": [
         "collective-benchmark",
         *LEAVES,

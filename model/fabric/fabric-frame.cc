@@ -118,6 +118,7 @@ Frame::Clone() const
     copy->destination = destination;
     copy->flowHash = flowHash;
     copy->ingress = ingress;
+    copy->ingressPriority = ingressPriority;
     copy->priority = priority;
     copy->ecn = ecn;
     copy->ackRequest = ackRequest;

@@ -93,6 +93,8 @@ class alignas(64) Frame : public EventImpl
     static uint64_t GetInUse();
 
     // What every hop looks at comes first, to lie in one cache line.
+    uint8_t ingressPriority{0}; ///< in a switch: traffic class it came in by
+
     union {
         Frame* next{nullptr}; ///< link for the queue it waits in
         uint64_t sequence;    ///< in flight: order of insertion into the event list

@@ -63,7 +63,7 @@ bool
 SharedBuffer::Admit(const Frame& frame, uint64_t egressBytes)
 {
     const uint64_t bytes = frame.bytes;
-    if (!IsLossless(frame.priority))
+    if (!IsLossless(frame.ingressPriority))
     {
         if (m_poolUsed + bytes > m_poolSize ||
             egressBytes + bytes > GetThreshold(m_configuration.lossyAlpha))
@@ -74,7 +74,7 @@ SharedBuffer::Admit(const Frame& frame, uint64_t egressBytes)
     }
     else
     {
-        Ingress& ingress = m_ingress[frame.ingress * PRIORITIES + frame.priority];
+        Ingress& ingress = m_ingress[frame.ingress * PRIORITIES + frame.ingressPriority];
         const uint64_t before = SharedUse(ingress);
         const uint64_t after =
             std::max(ingress.total - ingress.headroom + bytes, m_configuration.guaranteed) -
@@ -109,12 +109,12 @@ SharedBuffer::Release(const Frame& frame)
 {
     const uint64_t bytes = frame.bytes;
     m_used -= bytes;
-    if (!IsLossless(frame.priority))
+    if (!IsLossless(frame.ingressPriority))
     {
         m_poolUsed -= bytes;
         return;
     }
-    Ingress& ingress = m_ingress[frame.ingress * PRIORITIES + frame.priority];
+    Ingress& ingress = m_ingress[frame.ingress * PRIORITIES + frame.ingressPriority];
     NS_ASSERT(ingress.total >= bytes);
     const uint64_t before = SharedUse(ingress);
     ingress.total -= bytes;

@@ -63,7 +63,7 @@ class SharedBuffer
                                 const std::vector<uint64_t>& headroom);
 
     /**
-     * @param frame about to be queued; `ingress` and `priority` are set
+     * @param frame about to be queued; `ingress` and `ingressPriority` are set
      * @param egressBytes what already waits in the queue it would join
      * @return whether there is space; if so it is taken
      */

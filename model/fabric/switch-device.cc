@@ -15,8 +15,8 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
-#include <map>
 #include <tuple>
 
 namespace ns3::training
@@ -30,6 +30,10 @@ namespace
 
 /// Packet memory unless more is needed, bytes.
 constexpr uint64_t USUAL_BUFFER = 32 << 20;
+
+/// Values of the attribute Path, in the order of the enumeration.
+const std::array<const char*, 6> PATHS{
+    {"ecmp", "flowlet", "spray", "source-mod", "destination-mod", "schedule"}};
 
 } // namespace
 
@@ -130,12 +134,13 @@ SwitchDevice::GetTypeId()
                           StringValue("1 1 1 1 1 1 1 1"),
                           MakeStringAccessor(&SwitchDevice::SetWeights, &SwitchDevice::GetWeights),
                           MakeStringChecker())
-            .AddAttribute("LoadBalancing",
+            .AddAttribute("Path",
                           "How a port is chosen among equally good ones: ecmp (by flow), flowlet "
-                          "(at random whenever a flow has paused), spray (in turn, by frame)",
+                          "(at random whenever a flow has paused), spray (in turn, by frame), "
+                          "source-mod or destination-mod (by the place of an endpoint), schedule "
+                          "(as Pin() says, or else by flow)",
                           StringValue("ecmp"),
-                          MakeStringAccessor(&SwitchDevice::SetLoadBalancing,
-                                             &SwitchDevice::GetLoadBalancing),
+                          MakeStringAccessor(&SwitchDevice::SetPath, &SwitchDevice::GetPath),
                           MakeStringChecker())
             .AddAttribute("FlowletGap",
                           "Pause of a flow after which its next frame may take another port "
@@ -240,6 +245,13 @@ SwitchDevice::GetNPorts() const
     return static_cast<uint16_t>(m_ports.size());
 }
 
+void
+SwitchDevice::SetPlace(uint16_t index, uint8_t dimension, bool dateline)
+{
+    m_places.resize(m_ports.size());
+    m_places.at(index) = {dimension, dateline};
+}
+
 ForwardingTable&
 SwitchDevice::GetTable()
 {
@@ -266,26 +278,40 @@ SwitchDevice::AssignStreams(int64_t stream)
 }
 
 bool
-SwitchDevice::SetLoadBalancing(std::string name)
+SwitchDevice::SetPath(std::string name)
 {
-    static const std::map<std::string, LoadBalancing> names{{"ecmp", LoadBalancing::ECMP},
-                                                            {"flowlet", LoadBalancing::FLOWLET},
-                                                            {"spray", LoadBalancing::SPRAY}};
-    const auto found = names.find(name);
-    if (found == names.end())
+    const auto found = std::find(PATHS.begin(), PATHS.end(), name);
+    if (found == PATHS.end())
     {
         return false;
     }
-    m_loadBalancing = found->second;
+    m_path = static_cast<Path>(found - PATHS.begin());
     return true;
 }
 
 std::string
-SwitchDevice::GetLoadBalancing() const
+SwitchDevice::GetPath() const
 {
-    return m_loadBalancing == LoadBalancing::ECMP      ? "ecmp"
-           : m_loadBalancing == LoadBalancing::FLOWLET ? "flowlet"
-                                                       : "spray";
+    return PATHS[static_cast<std::size_t>(m_path)];
+}
+
+void
+SwitchDevice::SetOrder(std::shared_ptr<const std::vector<uint32_t>> order, uint32_t stride)
+{
+    m_order = std::move(order);
+    m_stride = stride;
+}
+
+void
+SwitchDevice::Pin(uint32_t source, uint32_t destination, uint16_t port)
+{
+    m_pins[uint64_t{source} << 32 | destination] = port;
+}
+
+uint32_t
+SwitchDevice::GetDigit(uint32_t endpoint) const
+{
+    return (m_order && endpoint < m_order->size() ? (*m_order)[endpoint] : endpoint) / m_stride;
 }
 
 void
@@ -326,6 +352,18 @@ SwitchDevice::Configure()
                                      name + "KmaxPerGbps=" + FormatDouble(kmax) + ")");
         }
     }
+    if (!m_places.empty())
+    {
+        m_secondClasses = static_cast<uint8_t>(m_losslessClasses << 1);
+        if (m_losslessClasses & (m_secondClasses | 1 << (PRIORITIES - 1)))
+        {
+            throw ConfigurationError(
+                "ns3::training::SwitchDevice::LosslessClasses=" +
+                std::to_string(m_losslessClasses) +
+                " in a topology with datelines (allowed: classes 0 to 6 of which no two are "
+                "neighbors, as the next one is the second class of each)");
+        }
+    }
     uint64_t fastest = 0;
     for (const auto& port : m_ports)
     {
@@ -352,7 +390,7 @@ SwitchDevice::Configure()
     configuration.guaranteed = m_guaranteed;
     configuration.losslessAlpha = m_losslessAlpha;
     configuration.lossyAlpha = m_lossyAlpha;
-    configuration.losslessClasses = m_losslessClasses;
+    configuration.losslessClasses = m_losslessClasses | m_secondClasses;
     configuration.resumeOffset = m_resumeOffset;
     configuration.size =
         m_bufferSize > 0
@@ -391,6 +429,7 @@ SwitchDevice::AddProgram(Ptr<SwitchProgram> program)
 void
 SwitchDevice::Emit(Frame* frame, uint16_t port, Time latency)
 {
+    frame->ingressPriority = frame->priority;
     if (latency.IsZero())
     {
         port == BY_ROUTE ? Forward(frame) : SendFrom(frame, port);
@@ -408,6 +447,7 @@ SwitchDevice::Emit(Frame* frame, uint16_t port, Time latency)
 void
 SwitchDevice::Recirculate(Frame* frame)
 {
+    frame->ingressPriority = frame->priority;
     const int64_t now = Simulator::Now().GetTimeStep();
     const double bits = 8.0 * (frame->bytes + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES);
     m_recirculationFree = std::max(now, m_recirculationFree) +
@@ -469,7 +509,7 @@ void
 SwitchDevice::ExpectSoon(const Frame& frame)
 {
     const ForwardingTable::Ports group = m_table.Get(frame.destination);
-    if (!group.empty() && m_loadBalancing == LoadBalancing::ECMP)
+    if (!group.empty() && m_path == Path::ECMP)
     {
         m_ports[ChooseByHash(frame, group)]->PrefetchSend(frame.priority);
     }
@@ -486,6 +526,7 @@ SwitchDevice::ChooseByHash(const Frame& frame, const ForwardingTable::Ports& gro
 void
 SwitchDevice::Receive(Frame* frame, FabricPort&)
 {
+    frame->ingressPriority = frame->priority;
     if (m_programs.empty() || !OfferToPrograms(frame))
     {
         Forward(frame);
@@ -495,6 +536,15 @@ SwitchDevice::Receive(Frame* frame, FabricPort&)
 void
 SwitchDevice::Forward(Frame* frame)
 {
+    if (m_path == Path::SCHEDULE)
+    {
+        const auto pin = m_pins.find(uint64_t{frame->source} << 32 | frame->destination);
+        if (pin != m_pins.end() && !m_ports[pin->second]->IsDown())
+        {
+            SendFrom(frame, pin->second);
+            return;
+        }
+    }
     const ForwardingTable::Ports group = m_table.Get(frame->destination);
     const uint16_t choice = group.empty() ? BY_ROUTE : Choose(*frame, group);
     if (choice == BY_ROUTE)
@@ -513,12 +563,13 @@ SwitchDevice::Choose(const Frame& frame, const ForwardingTable::Ports& group)
     uint16_t choice = group[0];
     if (size > 1)
     {
-        switch (m_loadBalancing)
+        switch (m_path)
         {
-        case LoadBalancing::ECMP:
+        case Path::ECMP:
+        case Path::SCHEDULE:
             choice = ChooseByHash(frame, group);
             break;
-        case LoadBalancing::FLOWLET: {
+        case Path::FLOWLET: {
             const int64_t now = Simulator::Now().GetTimeStep();
             const auto [found, fresh] = m_flowlets.try_emplace(frame.flowHash, Flowlet{now, 0});
             Flowlet& flowlet = found->second;
@@ -531,8 +582,14 @@ SwitchDevice::Choose(const Frame& frame, const ForwardingTable::Ports& group)
             choice = flowlet.port;
             break;
         }
-        case LoadBalancing::SPRAY:
+        case Path::SPRAY:
             choice = group[m_sprayed++ % size];
+            break;
+        case Path::SOURCE_MOD:
+            choice = group[GetDigit(frame.source) % size];
+            break;
+        case Path::DESTINATION_MOD:
+            choice = group[GetDigit(frame.destination) % size];
             break;
         }
     }
@@ -553,6 +610,10 @@ SwitchDevice::Choose(const Frame& frame, const ForwardingTable::Ports& group)
 void
 SwitchDevice::SendFrom(Frame* frame, uint16_t port)
 {
+    if (m_secondClasses)
+    {
+        ChangeClass(*frame, port);
+    }
     FabricPort& egress = *m_ports[port];
     if (egress.SendIfIdle(frame))
     {
@@ -565,9 +626,23 @@ SwitchDevice::SendFrom(Frame* frame, uint16_t port)
         return;
     }
     const uint16_t ingress = frame->ingress;
-    const uint8_t priority = frame->priority;
+    const uint8_t priority = frame->ingressPriority;
     egress.Send(frame);
     ActOn(ingress, priority);
+}
+
+void
+SwitchDevice::ChangeClass(Frame& frame, uint16_t egress) const
+{
+    const uint8_t arrived = frame.ingressPriority;
+    const bool isSecond = m_secondClasses >> arrived & 1;
+    if (!isSecond && !(m_losslessClasses >> arrived & 1))
+    {
+        return;
+    }
+    const Place& in = m_places[frame.ingress];
+    const bool stays = in.dimension == m_places[egress].dimension;
+    frame.priority = arrived - isSecond + (stays && (isSecond || in.dateline));
 }
 
 bool
@@ -578,7 +653,7 @@ SwitchDevice::BeginTransmit(Frame& frame, FabricPort& port)
     {
         Mark(frame, port);
     }
-    ActOn(frame.ingress, frame.priority);
+    ActOn(frame.ingress, frame.ingressPriority);
     return true;
 }
 
@@ -659,7 +734,7 @@ SwitchDevice::Mark(Frame& frame, FabricPort& port)
 bool
 SwitchDevice::DropsEarly(const Frame& frame, const FabricPort& port)
 {
-    if (frame.ecn != Ecn::NOT_ECT || m_losslessClasses >> frame.priority & 1)
+    if (frame.ecn != Ecn::NOT_ECT || (m_losslessClasses | m_secondClasses) >> frame.priority & 1)
     {
         return false;
     }

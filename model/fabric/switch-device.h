@@ -17,6 +17,7 @@
 #include "ns3/traced-callback.h"
 
 #include <limits>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -28,10 +29,10 @@ namespace ns3::training
  * @ingroup distributed-training-fabric
  *
  * An output-queued Ethernet switch, store-and-forward or cut-through, aggregated to a plain
- * ns3::Node. It forwards by table, choosing among equally good ports by flow, flowlet or packet,
- * holds frames in a SharedBuffer, marks ECN by queue length on leaving (RED-like between Kmin and
- * Kmax; equal values make a step), drops early in lossy classes (WRED), and pauses senders of
- * lossless classes (802.1Qbb). Programs in its data plane see frames first (SwitchProgram).
+ * ns3::Node. It forwards by table, choosing among equally good ports by flow, flowlet, packet, or
+ * endpoint, holds frames in a SharedBuffer, marks ECN by queue length on leaving (RED-like between
+ * Kmin and Kmax; equal values make a step), drops early in lossy classes (WRED), and pauses senders
+ * of lossless classes (802.1Qbb). Programs in its data plane see frames first (SwitchProgram).
  */
 class SwitchDevice : public Object, public FabricPortOwner
 {
@@ -58,14 +59,41 @@ class SwitchDevice : public Object, public FabricPortOwner
     /** @return number of ports */
     uint16_t GetNPorts() const;
 
+    /**
+     * Says where in a topology with datelines a port leads. A lossless frame that comes in behind a
+     * dateline goes on in the second class of its own, the next higher one, until it leaves the
+     * dimension: so a cycle of links is no cycle of buffers (Dally and Seitz, 1987).
+     * @param index port number
+     * @param dimension of its link
+     * @param dateline whether its link is one
+     */
+    void SetPlace(uint16_t index, uint8_t dimension, bool dateline);
+
     /** @return the routes, to be filled in */
     ForwardingTable& GetTable();
 
     /**
      * Divides the buffer when all ports are connected.
-     * @throw ConfigurationError if it is too small, or Kmin is above Kmax
+     * @throw ConfigurationError if it is too small, Kmin is above Kmax, or a lossless class has no
+     *        second one where it needs one
      */
     void Configure();
+
+    /**
+     * Says how endpoints are counted by source-mod and destination-mod: an endpoint's digit here is
+     * its place / stride, modulo the number of ports to choose from.
+     * @param order place of each endpoint; who is not in it has its number for a place
+     * @param stride endpoints below each switch of the level below this one; 1 at the lowest level
+     */
+    void SetOrder(std::shared_ptr<const std::vector<uint32_t>> order, uint32_t stride);
+
+    /**
+     * Sends frames of a pair of endpoints by a port of choice, if Path is schedule and it is up.
+     * @param source endpoint
+     * @param destination endpoint
+     * @param port number of the egress port
+     */
+    void Pin(uint32_t source, uint32_t destination, uint16_t port);
 
     /** @return the packet memory */
     const SharedBuffer& GetBuffer() const;
@@ -130,11 +158,14 @@ class SwitchDevice : public Object, public FabricPortOwner
 
   private:
     /** How a port is chosen among equally good ones. */
-    enum class LoadBalancing
+    enum class Path
     {
-        ECMP,    ///< by hash of the flow
-        FLOWLET, ///< at random for each flowlet
-        SPRAY    ///< in turn, frame by frame
+        ECMP,            ///< by hash of the flow
+        FLOWLET,         ///< at random for each flowlet
+        SPRAY,           ///< in turn, frame by frame
+        SOURCE_MOD,      ///< by the place of the source
+        DESTINATION_MOD, ///< by the place of the destination
+        SCHEDULE         ///< by explicit paths; by hash if there is none
     };
 
     /** Where the latest frames of a flow went. */
@@ -144,15 +175,24 @@ class SwitchDevice : public Object, public FabricPortOwner
         uint16_t port;  ///< number of the port
     };
 
+    /** Where the link of a port leads. */
+    struct Place
+    {
+        uint8_t dimension{0};
+        bool dateline{false};
+    };
+
     void DoDispose() override;
-    bool SetLoadBalancing(std::string name);
-    std::string GetLoadBalancing() const;
+    bool SetPath(std::string name);
+    std::string GetPath() const;
+    uint32_t GetDigit(uint32_t endpoint) const;
     void SetStrictPriorities(uint8_t priorities);
     uint8_t GetStrictPriorities() const;
     bool SetWeights(std::string weights);
     std::string GetWeights() const;
     void Forward(Frame* frame);
     void SendFrom(Frame* frame, uint16_t port);
+    void ChangeClass(Frame& frame, uint16_t egress) const;
     bool OfferToPrograms(Frame* frame);
     void EndRecirculation(Frame* frame);
     uint16_t Choose(const Frame& frame, const ForwardingTable::Ports& group);
@@ -171,11 +211,16 @@ class SwitchDevice : public Object, public FabricPortOwner
 
     std::vector<Ptr<FabricPort>> m_ports;
     std::vector<bool> m_renewing; // by port: a renewal of its pauses is scheduled
+    std::vector<Place> m_places;  // by port; empty: there are no datelines
+    uint8_t m_secondClasses{0};   // bit p: priority p is the second class of p - 1
     ForwardingTable m_table;
     SharedBuffer m_buffer;
     std::vector<Ptr<SwitchProgram>> m_programs;
     std::unordered_map<uint32_t, Flowlet> m_flowlets; // by flow hash
-    LoadBalancing m_loadBalancing{LoadBalancing::ECMP};
+    std::unordered_map<uint64_t, uint16_t> m_pins;    // ports by source and destination
+    std::shared_ptr<const std::vector<uint32_t>> m_order;
+    uint32_t m_stride{1};
+    Path m_path{Path::ECMP};
     uint32_t m_sprayed{0};
     int64_t m_recirculationFree{0}; // when the recirculation port is, ps
     uint64_t m_recirculatedBytes{0};

@@ -70,7 +70,7 @@ class CollectiveBenchmark(Program):
         delay: Duration | None = None,
         mtu: int | str | None = None,
         buffer: Quantity | None = None,
-        load_balancing: str | None = None,
+        path: str | None = None,
         loss: float | None = None,
         fault: str | Sequence[str] | None = None,
         reroute_delay: Duration | None = None,
@@ -104,7 +104,7 @@ class CollectiveBenchmark(Program):
             delay: propagation delay of every link, such as "500ns".
             mtu: largest RDMA payload or IP packet, 256 to 9000 bytes, or "auto".
             buffer: packet memory of every switch, bytes, such as "32MiB", or "auto".
-            load_balancing: "ecmp", "flowlet" or "spray".
+            path: "ecmp", "flowlet", "spray", "source-mod", "destination-mod" or "schedule".
             loss: probability that a link loses a frame, 0 to 1.
             fault: "TARGET:ITEM,...", such as "host3-switch0:loss=0.01", or a list of these.
             reroute_delay: from the death or return of a link to new routes.
