@@ -33,7 +33,7 @@ struct BenchmarkOptions
     bool printTrees{false};
     std::string order{"id"};
     std::string stop{"any"};
-    std::string sweep{"none"};
+    std::string sweep;
     std::string json;
 };
 
@@ -252,10 +252,9 @@ Benchmark(int argc, char* argv[])
                       "does",
                       benchmark.stop,
                       {"last", "any"});
-    options.AddChoice("sweep",
+    options.AddString("sweep",
                       "algorithms: measure every algorithm that fits, in place of --algorithm",
-                      benchmark.sweep,
-                      {"none", "algorithms"});
+                      benchmark.sweep);
     options.AddString("json",
                       "file for the results as JSON, or - for standard output",
                       benchmark.json);
@@ -281,8 +280,12 @@ Benchmark(int argc, char* argv[])
     }
     const JsonOutput json(benchmark.json);
     const bool table = benchmark.json != "-";
-    if (benchmark.sweep == "algorithms")
+    if (!benchmark.sweep.empty())
     {
+        if (benchmark.sweep != "algorithms")
+        {
+            throw ConfigurationError("--sweep=" + benchmark.sweep + " (allowed: algorithms)");
+        }
         return Sweep(options,
                      clusterOptions,
                      {operation, sizes, real, benchmark.warmup, RngSeedManager::GetRun()},

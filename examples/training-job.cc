@@ -15,8 +15,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
+#include <map>
 #include <memory>
-#include <set>
 
 using namespace ns3;
 using namespace ns3::training;
@@ -156,15 +156,17 @@ Train(int argc, char* argv[])
     }
     const Cluster cluster(clusterOptions);
     cluster.GetPlanner().Check(CollectiveOperation::ALL_REDUCE);
-    std::set<std::string> choices; // of an algorithm, by the sizes of buckets
+    std::map<uint64_t, std::string> choices; // of an algorithm, by the size of buckets
     uint64_t largest = 0;
     for (const GradientBucket& bucket : buckets)
     {
         largest = std::max(largest, bucket.bytes);
-        choices.insert(
-            cluster.GetPlanner().Explain(CollectiveOperation::ALL_REDUCE, bucket.bytes, 0));
+        if (clusterOptions.algorithm == AlgorithmChooser::NAME)
+        {
+            choices[bucket.bytes] =
+                cluster.GetPlanner().Explain(CollectiveOperation::ALL_REDUCE, bucket.bytes, 0);
+        }
     }
-    choices.erase("");
     if (ShowSchedule(clusterOptions, cluster, CollectiveOperation::ALL_REDUCE, largest))
     {
         return 0;
@@ -243,7 +245,7 @@ Train(int argc, char* argv[])
                     clusterOptions.transport.c_str(),
                     cluster.GetCongestionControl().c_str(),
                     cluster.GetAlgorithm().c_str());
-        for (const std::string& choice : choices)
+        for (const auto& [bytes, choice] : choices)
         {
             std::printf("# auto: %s\n", choice.c_str());
         }
@@ -341,10 +343,10 @@ Train(int argc, char* argv[])
                               .Set("warmup", result.warmup)
                               .Set("verified", result.verified));
     }
-    auto reasons = JsonValue::Array();
-    for (const std::string& choice : choices)
+    auto reasons = JsonValue::Object();
+    for (const auto& [bytes, choice] : choices)
     {
-        reasons.Append(choice);
+        reasons.Set(std::to_string(bytes), choice);
     }
     document.Set("iterations", iterations)
         .Set("choices", reasons)

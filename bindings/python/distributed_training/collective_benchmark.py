@@ -18,8 +18,8 @@ class BenchmarkResult(Result):
 
     @cached_property
     def rows(self) -> pandas.DataFrame:
-        """A row a size: algorithm, operation, bytes, time_us, algbw_GBps, busbw_GBps,
-        lower_bound_us, efficiency, verified. GB is 10^9 bytes."""
+        """A row a size, or an algorithm and size: algorithm, choice, operation, bytes, time_us,
+        algbw_GBps, busbw_GBps, lower_bound_us, efficiency, verified. GB is 10^9 bytes."""
         import pandas
 
         return pandas.DataFrame(self.data["rows"])
@@ -64,6 +64,10 @@ class CollectiveBenchmark(Program):
         bytes: Quantity | Sequence[Quantity] | None = None,
         payload: str | None = None,
         warmup: int | None = None,
+        print_trees: bool | None = None,
+        order: str | None = None,
+        stop: str | None = None,
+        sweep: str | None = None,
         ranks: int | None = None,
         topology: str | None = None,
         rate: str | None = None,
@@ -98,6 +102,10 @@ class CollectiveBenchmark(Program):
             bytes: sizes of the whole vector: "begin:end:xFACTOR", "begin:end:STEP", or a list.
             payload: "virtual" carries sizes, "real" carries numbers and compares the results.
             warmup: runs of each size that are not measured.
+            print_trees: only print the trees of multitree; for the command line, as there is no result then.
+            order: multitree: turns of its roots, "id" or "sorted".
+            stop: multitree: when a step of its construction ends, "any" or "last".
+            sweep: "algorithms": measure every algorithm that fits.
             ranks: number of workers, one per host.
             topology: "single-switch", "leaf-spine:leaves=4,spines=2", "fat-tree:k=4", ...
             rate: line rate of every link, such as "100Gbps".

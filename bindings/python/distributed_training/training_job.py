@@ -43,6 +43,8 @@ class TrainingResult(Result):
     """least time that the all-reduces of an iteration take on this network, s"""
     scaling_efficiency: float
     """compute time / iteration time: the speed of a rank, compared with a rank on its own"""
+    choices: dict[str, str]
+    """with collective="auto", by the size of buckets in bytes, which algorithm and why"""
 
     @cached_property
     def iterations(self) -> pandas.DataFrame:

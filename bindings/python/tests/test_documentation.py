@@ -65,6 +65,9 @@ def test_json_keys(job_json, benchmark_json, program_json):
     assert list(benchmark_json) == read_names("results.rst", "json-collective-benchmark")
     for row in benchmark_json["rows"]:
         assert list(row) == read_names("results.rst", "json-rows")
+    sweep = program_json("collective-benchmark", "--ranks=2", "--bytes=8", "--sweep=algorithms")
+    assert list(sweep) == read_names("results.rst", "json-sweep-keys")
+    assert list(sweep["rows"][0]) == read_names("results.rst", "json-rows")
     fabric_json = program_json("fabric-benchmark", "--ranks=2", "--bytes=1000")
     assert list(fabric_json) == read_names("results.rst", "json-fabric-benchmark")
     for row in fabric_json["comparison"]:

@@ -88,6 +88,26 @@ def test_schedule_files(program, tmp_path):
         dt.CollectiveBenchmark(export_schedule="no/schedule.json", **options).run()
 
 
+def test_auto_and_sweep():
+    options = {"ranks": 8, "topology": "torus:2x4", "bytes": ["64", "256K"]}
+    sweep = dt.CollectiveBenchmark(sweep="algorithms", **options).run()
+    auto = dt.CollectiveBenchmark(algorithm="auto", **options).run()
+    for fastest, row in zip(sweep.data["fastest"], auto.data["rows"]):
+        assert row["algorithm"] == fastest["auto"]
+        assert row["time_us"] == pytest.approx(fastest["auto_time_us"], rel=0.01)
+        assert row["choice"].startswith(f"{row['algorithm']} for all-reduce of ")
+        rows = sweep.rows[sweep.rows["bytes"] == row["bytes"]]
+        assert rows["time_us"].min() == fastest["time_us"]
+    assert (sweep.rows["efficiency"] <= 1).all()
+    unfit = {entry["algorithm"]: entry["reason"] for entry in sweep.data["unfit"]}
+    assert "bigraph" in unfit["hdrm"]
+    job = dt.TrainingJob(**{**SMALL, "collective": "auto", "payload": "real"}).run()
+    assert job.iterations["verified"].all()
+    assert job.choices and all("expected" in text for text in job.choices.values())
+    with pytest.raises(ValueError, match="--sweep=sizes .allowed: algorithms"):
+        dt.CollectiveBenchmark(sweep="sizes").run()
+
+
 @pytest.mark.parametrize("kind", [dt.TrainingJob, dt.CollectiveBenchmark])
 def test_every_option_is_a_keyword(program, kind):
     usage = program(kind.name, "--help").stdout.split("\nUnits:")[0]
