@@ -7,6 +7,7 @@
 #include "endpoint-address.h"
 #include "fabric-port.h"
 #include "roce-wire-format.h"
+#include "switchml-wire-format.h"
 
 #include "ns3/abort.h"
 #include "ns3/crc32.h"
@@ -275,6 +276,49 @@ IsNak(uint8_t syndrome)
     return syndrome >> 5 == SYNDROME_NAK_SEQUENCE >> 5;
 }
 
+/** Ethernet, IPv4 and UDP headers. */
+void
+PutUdp(Bytes& out, const Frame& frame, uint16_t port, uint32_t udpBytes)
+{
+    PutEthernet(out, frame.source, frame.destination, ETHERTYPE_IPV4);
+    Put(out, 0x45, 1); // version 4, 5 words
+    Put(out, DSCP[frame.priority] << 2 | static_cast<uint8_t>(frame.ecn), 1);
+    Put(out, IPV4_BYTES + udpBytes, 2);
+    Put(out, IPV4_IDENTIFICATION, 2);
+    Put(out, IPV4_DONT_FRAGMENT, 2);
+    Put(out, IPV4_TIME_TO_LIVE, 1);
+    Put(out, IPV4_UDP, 1);
+    Put(out, 0, 2); // the checksum, when all is there
+    Put(out, GetEndpointIpv4Address(frame.source).Get(), 4);
+    Put(out, GetEndpointIpv4Address(frame.destination).Get(), 4);
+    SetIpv4Checksum(out.data() + HEADER_BYTES, IPV4_BYTES);
+    Put(out, FIRST_ENTROPY_PORT | (frame.flowHash & ENTROPY_MASK), 2);
+    Put(out, port, 2);
+    Put(out, udpBytes, 2);
+    Put(out, 0, 2); // no checksum, as annex A17 allows RoCE and SwitchML's switch does
+}
+
+void
+PutSwitchMl(Bytes& out, const Frame& frame)
+{
+    const AggregationHeader& header = frame.aggregation;
+    const bool notice = header.type == AggregationHeader::Type::NOTICE;
+    PutUdp(out,
+           frame,
+           SWITCHML_UDP_PORT,
+           UDP_BYTES + SWITCHML_HEADER_BYTES + SWITCHML_EXPONENT_BYTES + frame.payloadBytes);
+    // Sizes 0 to 3 stand for 128, 256, 512, 1024 bytes.
+    const uint32_t size =
+        frame.payloadBytes < 256 ? 0 : 31 - __builtin_clz(frame.payloadBytes / 128);
+    Put(out, (notice ? SWITCHML_NOTICE : SWITCHML_DATA) << 4 | header.heard << 3 | size, 1);
+    Put(out, header.job, 1);
+    Put(out, header.packet, 4);
+    Put(out, header.set << 15 | header.slot, 2);
+    Put(out, static_cast<uint8_t>(header.exponents[0]), 1);
+    Put(out, static_cast<uint8_t>(header.exponents[1]), 1);
+    PutPayload(out, frame);
+}
+
 void
 PutRoce(Bytes& out, const Frame& frame)
 {
@@ -295,22 +339,7 @@ PutRoce(Bytes& out, const Frame& frame)
     }
     const auto udpBytes = static_cast<uint32_t>(UDP_BYTES + shim + transport.size() + ICRC_BYTES);
 
-    PutEthernet(out, frame.source, frame.destination, ETHERTYPE_IPV4);
-    Put(out, 0x45, 1); // version 4, 5 words
-    Put(out, DSCP[frame.priority] << 2 | static_cast<uint8_t>(frame.ecn), 1);
-    Put(out, IPV4_BYTES + udpBytes, 2);
-    Put(out, IPV4_IDENTIFICATION, 2);
-    Put(out, IPV4_DONT_FRAGMENT, 2);
-    Put(out, IPV4_TIME_TO_LIVE, 1);
-    Put(out, IPV4_UDP, 1);
-    Put(out, 0, 2); // the checksum, when all is there
-    Put(out, GetEndpointIpv4Address(frame.source).Get(), 4);
-    Put(out, GetEndpointIpv4Address(frame.destination).Get(), 4);
-    SetIpv4Checksum(out.data() + HEADER_BYTES, IPV4_BYTES);
-    Put(out, FIRST_ENTROPY_PORT | (frame.flowHash & ENTROPY_MASK), 2);
-    Put(out, frame.telemetry ? TELEMETRY_UDP_PORT : ROCE_UDP_PORT, 2);
-    Put(out, udpBytes, 2);
-    Put(out, 0, 2); // no checksum, as annex A17 allows
+    PutUdp(out, frame, frame.telemetry ? TELEMETRY_UDP_PORT : ROCE_UDP_PORT, udpBytes);
     if (frame.telemetry)
     {
         PutTelemetry(out, *frame.telemetry, hops);
@@ -414,6 +443,17 @@ ReadExtensions(const uint8_t* at, uint32_t size, uint32_t pad, Frame& frame)
     return "";
 }
 
+/** @return what is wrong with the length and the checksum of a UDP datagram, if anything */
+std::string
+CheckUdp(const uint8_t* udp, uint32_t bytes)
+{
+    if (Get(udp + 4, 2) != bytes)
+    {
+        return "UDP length differs from IPv4 length";
+    }
+    return Get(udp + 6, 2) != 0 ? "UDP checksum (allowed: none)" : "";
+}
+
 /**
  * @param packet an IPv4 packet whose header is right
  * @param size its length
@@ -425,13 +465,10 @@ ReadRoce(const uint8_t* packet, uint32_t size, Frame& frame)
 {
     const uint8_t* at = packet + IPV4_BYTES;
     const bool hasTelemetry = Get(at + 2, 2) == TELEMETRY_UDP_PORT;
-    if (Get(at + 4, 2) != size - IPV4_BYTES)
+    const std::string error = CheckUdp(at, size - IPV4_BYTES);
+    if (!error.empty())
     {
-        return "UDP length differs from IPv4 length";
-    }
-    if (Get(at + 6, 2) != 0)
-    {
-        return "UDP checksum (allowed: none)";
+        return error;
     }
     uint32_t left = size - IPV4_BYTES - UDP_BYTES;
     const uint32_t shim =
@@ -476,6 +513,51 @@ ReadRoce(const uint8_t* packet, uint32_t size, Frame& frame)
     return ReadExtensions(at + BTH_BYTES, left, at[1] >> 4 & 3, frame);
 }
 
+/**
+ * @param udp the datagram
+ * @param bytes its length
+ * @param frame to be filled in
+ * @return what is wrong, if anything
+ */
+std::string
+ReadSwitchMl(const uint8_t* udp, uint32_t bytes, Frame& frame)
+{
+    constexpr uint32_t HEADERS = UDP_BYTES + SWITCHML_HEADER_BYTES + SWITCHML_EXPONENT_BYTES;
+    const std::string error = CheckUdp(udp, bytes);
+    if (!error.empty())
+    {
+        return error;
+    }
+    if (bytes < HEADERS || (bytes - HEADERS) % 4 != 0)
+    {
+        return "a SwitchML packet of another size";
+    }
+    const uint8_t type = udp[UDP_BYTES] >> 4;
+    if (type != SWITCHML_DATA && type != SWITCHML_NOTICE)
+    {
+        return "unknown SwitchML message type " + std::to_string(type);
+    }
+    frame.kind = FrameKind::SWITCHML;
+    frame.flowHash = static_cast<uint32_t>(Get(udp, 2) & ENTROPY_MASK);
+    AggregationHeader header;
+    header.type =
+        type == SWITCHML_DATA ? AggregationHeader::Type::DATA : AggregationHeader::Type::NOTICE;
+    const uint8_t* at = udp + UDP_BYTES;
+    header.heard = at[0] >> 3 & 1;
+    header.job = at[1];
+    header.packet = static_cast<uint32_t>(Get(at + 2, 4));
+    header.slot = static_cast<uint16_t>(Get(at + 6, 2) & (SWITCHML_MOST_SLOTS - 1));
+    header.set = at[6] >> 7;
+    header.exponents[0] = static_cast<int8_t>(at[8]);
+    header.exponents[1] = static_cast<int8_t>(at[9]);
+    frame.aggregation = header;
+    frame.payloadBytes = bytes - HEADERS;
+    frame.payload = Create<ByteBuffer>();
+    frame.payload->bytes.assign(udp + HEADERS, udp + bytes);
+    frame.payloadOffset = 0;
+    return "";
+}
+
 std::string
 ReadIpv4(const Bytes& bytes, Frame& frame)
 {
@@ -511,6 +593,10 @@ ReadIpv4(const Bytes& bytes, Frame& frame)
     if (port == ROCE_UDP_PORT || port == TELEMETRY_UDP_PORT)
     {
         return ReadRoce(packet, size, frame);
+    }
+    if ((port & SWITCHML_UDP_PORT_MASK) == SWITCHML_UDP_PORT)
+    {
+        return ReadSwitchMl(udp, size - IPV4_BYTES, frame);
     }
     frame.kind = FrameKind::IP;
     uint32_t ports = 0; // as HostDevice reads them
@@ -555,6 +641,9 @@ ToPacket(const Frame& frame)
         break;
     case FrameKind::IP:
         PutIp(out, frame);
+        break;
+    case FrameKind::SWITCHML:
+        PutSwitchMl(out, frame);
         break;
     default:
         PutRoce(out, frame);
