@@ -190,7 +190,12 @@ ClusterOptions::AddTo(ProgramOptions& options, const std::string& algorithmOptio
     options.AddChoice("framing",
                       "sums in the network: how packets are framed",
                       inNetwork.framing,
-                      {"udp"});
+                      {"udp", "rdma"});
+    options.AddUnsigned("message-packets",
+                        "sums in the network, RDMA framing: packets in a message",
+                        inNetwork.messagePackets,
+                        1,
+                        SWITCHML_MOST_SLOTS);
     options.AddBool("verify",
                     "prove schedules right whatever the number of ranks; otherwise up to " +
                         std::to_string(CollectivePlanner::VERIFIED_RANKS),

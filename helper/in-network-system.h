@@ -24,6 +24,7 @@ struct InNetworkOptions
     uint64_t slots{512};            ///< sums that a switch holds at a time, of all jobs
     uint64_t window{0};             ///< packets in flight of a worker; 0: as many as slots
     std::string framing{"udp"};     ///< udp or rdma
+    uint64_t messagePackets{4};     ///< RDMA framing: packets in a message
 };
 
 /** What a system adds for. */

@@ -31,7 +31,10 @@ InstallSwitchMl(const InNetworkRequest& request)
                                                                          : request.options.slots);
     SwitchMlHelper helper(request.fabric,
                           static_cast<uint32_t>(request.options.elementsPerPacket),
-                          slots);
+                          slots,
+                          request.options.framing == "rdma"
+                              ? static_cast<uint32_t>(request.options.messagePackets)
+                              : 0);
     const auto workers = helper.AddJob(request.endpoints, request.hosts, window);
     return {workers.begin(), workers.end()};
 }
@@ -42,10 +45,11 @@ const Registry<InNetworkSystem>::Entry g_switchMl(
 
 } // namespace
 
-SwitchMlHelper::SwitchMlHelper(Fabric& fabric, uint32_t elements, uint32_t slots)
+SwitchMlHelper::SwitchMlHelper(Fabric& fabric, uint32_t elements, uint32_t slots, uint32_t message)
     : m_fabric(fabric),
       m_elements(elements),
-      m_slots(slots)
+      m_slots(slots),
+      m_message(message)
 {
 }
 
@@ -110,6 +114,7 @@ SwitchMlHelper::AddJob(const std::vector<uint32_t>& endpoints,
         job.number = static_cast<uint8_t>(number);
         job.firstSlot = firstSlot;
         job.slots = window;
+        job.queuePairs = m_message > 0 ? window / m_message : 0;
         for (uint32_t rank = 0; rank < endpoints.size(); rank++)
         {
             if (std::count(tree[i].hosts.begin(), tree[i].hosts.end(), hostOf[rank]))
@@ -141,6 +146,7 @@ SwitchMlHelper::AddJob(const std::vector<uint32_t>& endpoints,
         session.firstSlot = firstSlot;
         session.window = window;
         session.elements = m_elements;
+        session.message = m_message;
         communicator->SetSession(session);
         communicators.push_back(communicator);
     }

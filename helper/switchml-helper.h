@@ -30,8 +30,9 @@ class SwitchMlHelper
      * @param fabric whose switches are to add; must outlive the simulation
      * @param elements 32-bit integers in a packet
      * @param slots of each switch's pool
+     * @param message RDMA framing: packets in a message; 0: UDP
      */
-    SwitchMlHelper(Fabric& fabric, uint32_t elements, uint32_t slots);
+    SwitchMlHelper(Fabric& fabric, uint32_t elements, uint32_t slots, uint32_t message = 0);
 
     /**
      * @param endpoints of each rank, the first of its host
@@ -57,6 +58,7 @@ class SwitchMlHelper
     Fabric& m_fabric;
     uint32_t m_elements;
     uint32_t m_slots;
+    uint32_t m_message;
     uint32_t m_jobs{0};
     std::map<uint32_t, Ptr<SwitchMlProgram>> m_programs; // by switch
 };

@@ -598,6 +598,37 @@ FrameRoundTripTestCase::DoRun()
         NS_TEST_EXPECT_MSG_EQ((copy->payload->bytes == contents), true, what);
         Frame::Free(copy);
     }
+    for (const uint8_t opcode :
+         {UC_WRITE_FIRST, UC_WRITE_MIDDLE, UC_WRITE_LAST_IMMEDIATE, UC_WRITE_ONLY_IMMEDIATE})
+    {
+        Frame* sum = MakeRoce(FrameKind::SWITCHML, opcode);
+        sum->bytes = GetSwitchMlRdmaFrameBytes(opcode, 64);
+        sum->payloadBytes = 256;
+        sum->payload = MakePayload(0, 256);
+        sum->ackRequest = false;
+        sum->aggregation = {};
+        sum->aggregation.packet = 0x12345;
+        sum->aggregation.slot = 0x123;
+        sum->aggregation.set = 1;
+        sum->aggregation.exponents[0] = -9;
+        const Ptr<ByteBuffer> contents = sum->payload;
+        const std::string what = "SwitchML over RDMA, " + std::to_string(opcode);
+        Frame* copy = Check(sum, what);
+        const bool isFirst = opcode == UC_WRITE_FIRST || opcode == UC_WRITE_ONLY_IMMEDIATE;
+        const bool isLast = opcode > UC_WRITE_MIDDLE;
+        NS_TEST_EXPECT_MSG_EQ(copy->aggregation.slot, (isFirst ? 0x123 : 0), what);
+        NS_TEST_EXPECT_MSG_EQ(+copy->aggregation.set, (isFirst ? 1 : 0), what);
+        NS_TEST_EXPECT_MSG_EQ(copy->aggregation.packet,
+                              (isFirst  ? 0x12345U
+                               : isLast ? 0x2345U
+                                        : 0U),
+                              what);
+        NS_TEST_EXPECT_MSG_EQ(+copy->aggregation.exponents[0], (isLast ? -9 : 0), what);
+        NS_TEST_EXPECT_MSG_EQ(copy->destinationQp, 0x123456, what);
+        NS_TEST_EXPECT_MSG_EQ(copy->psn, 0xabcdef, what);
+        NS_TEST_EXPECT_MSG_EQ((copy->payload->bytes == contents->bytes), true, what);
+        Frame::Free(copy);
+    }
     Frame* cnp = MakeRoce(FrameKind::ROCE_CNP, CNP);
     cnp->bytes = 78;
     Frame* copy = Check(cnp, "CNP");

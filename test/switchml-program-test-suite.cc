@@ -111,6 +111,7 @@ class Bench
     {
         Frame* frame = MakeFrame(GetSwitchMlFrameBytes(m_elements), LOSSY, worker, m_workers);
         frame->kind = FrameKind::SWITCHML;
+        frame->opcode = 0;
         frame->aggregation = header;
         frame->payloadBytes = 4 * m_elements;
         frame->payload = Create<ByteBuffer>();
@@ -628,6 +629,40 @@ class BlockQuantizerTest : public TestCase
     }
 };
 
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * An unreliable connection drops the rest of a message behind a missing packet, and no more.
+ */
+class UnreliableReceiverTest : public TestCase
+{
+  public:
+    UnreliableReceiverTest()
+        : TestCase("packets of unreliable connections are taken in order")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr uint32_t LAST_PSN = PSN_MODULUS - 1;
+        UnreliableReceiver receiver;
+        const auto expect = [&](uint8_t opcode, uint32_t psn, bool taken) {
+            NS_TEST_EXPECT_MSG_EQ(receiver.Accept(opcode, psn), taken, +opcode << ", " << psn);
+        };
+        expect(UC_WRITE_MIDDLE, 0, false); // of no message
+        expect(UC_WRITE_FIRST, LAST_PSN - 1, true);
+        expect(UC_WRITE_MIDDLE, LAST_PSN, true);
+        expect(UC_WRITE_LAST_IMMEDIATE, 0, true);
+        expect(UC_WRITE_FIRST, 1, true);
+        expect(UC_WRITE_MIDDLE, 3, false); // 2 is lost
+        expect(UC_WRITE_LAST_IMMEDIATE, 4, false);
+        expect(UC_WRITE_ONLY_IMMEDIATE, 9, true);
+        expect(UC_WRITE_FIRST, 10, true);
+        expect(UC_WRITE_FIRST, 10, true); // doubled
+        expect(UC_WRITE_LAST_IMMEDIATE, 11, true);
+    }
+};
+
 /** @ingroup distributed-training-innetwork-tests SwitchML's switch program. */
 class SwitchMlProgramTestSuite : public TestSuite
 {
@@ -643,6 +678,7 @@ class SwitchMlProgramTestSuite : public TestSuite
         AddTestCase(new SwitchMlPassTest);
         AddTestCase(new SwitchMlResourcesTest);
         AddTestCase(new BlockQuantizerTest);
+        AddTestCase(new UnreliableReceiverTest);
     }
 };
 

@@ -279,7 +279,10 @@ class SwitchMlExactTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 0, what << ": by the network");
         if (options.topology == "single-switch")
         {
-            const uint64_t packets = (count + 63) / 64;
+            // Messages and packets are filled up with zeros.
+            const uint64_t message =
+                options.inNetwork.framing == "rdma" ? options.inNetwork.messagePackets : 1;
+            const uint64_t packets = (count + 64 * message - 1) / (64 * message) * message;
             NS_TEST_EXPECT_MSG_EQ(contributions.GetCount(),
                                   times * packets * options.ranks,
                                   what << ": every contribution");
@@ -307,6 +310,23 @@ class SwitchMlExactTest : public TestCase
                 const std::string what =
                     std::to_string(ranks) + " ranks, loss " + std::to_string(loss);
                 Check(options, 30000 + ranks, what);
+                options.faults = {"*:duplicate=0.02", "*:reorder=0.02/150us"};
+                Check(options, 10000, what + ", duplicates, reordering");
+            }
+        }
+        for (uint32_t packets : {1, 4, 16})
+        {
+            ClusterOptions options = MakeOptions(5);
+            options.inNetwork.framing = "rdma";
+            options.inNetwork.messagePackets = packets;
+            options.inNetwork.slots = 64;
+            for (double loss : {0.0, 0.001, 0.01, 0.05})
+            {
+                options.loss = loss;
+                options.faults.clear();
+                const std::string what = "RDMA, messages of " + std::to_string(packets) +
+                                         ", loss " + std::to_string(loss);
+                Check(options, 30001, what);
                 options.faults = {"*:duplicate=0.02", "*:reorder=0.02/150us"};
                 Check(options, 10000, what + ", duplicates, reordering");
             }
@@ -353,6 +373,7 @@ class SwitchMlQuantizedTest : public TestCase
                     options.loss = slots == 16 ? 0.01 : 0;
                     options.inNetwork.slots = slots;
                     options.inNetwork.elementsPerPacket = slots == 4 ? 32 : 64;
+                    options.inNetwork.framing = slots == 16 && ranks == 5 ? "rdma" : "udp";
                     Trial trial(options,
                                 slots > 1 ? count : std::min<uint64_t>(count, 4096),
                                 false);
@@ -589,13 +610,30 @@ class SwitchMlTimeTest : public TestCase
         {
             ClusterOptions options = MakeOptions(ranks);
             options.inNetwork.elementsPerPacket = 256;
-            NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(options, 8 << 20) / 2909, 1, 0.01, ranks << " ranks");
+            NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(options, 4 << 20) / 2909, 1, 0.01, ranks << " ranks");
+        }
+        // T1: 256 elements over RDMA, messages of 16, 4 and 1 packets.
+        for (const auto& [ranks, packets, expected] : {std::tuple(2, 16, 2890),
+                                                       std::tuple(4, 16, 2890),
+                                                       std::tuple(8, 16, 2890),
+                                                       std::tuple(16, 16, 2890),
+                                                       std::tuple(2, 4, 2880),
+                                                       std::tuple(2, 1, 2842)})
+        {
+            ClusterOptions options = MakeOptions(static_cast<uint32_t>(ranks));
+            options.inNetwork.elementsPerPacket = 256;
+            options.inNetwork.framing = "rdma";
+            options.inNetwork.messagePackets = static_cast<uint64_t>(packets);
+            NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(options, 4 << 20) / expected,
+                                      1,
+                                      0.01,
+                                      ranks << " ranks, messages of " << packets);
         }
         // 32 and 64 elements at 25 and 100 Gbit/s.
         for (const auto& [elements, rate, expected] :
              {std::tuple(32, 25, 490), std::tuple(64, 25, 602), std::tuple(64, 100, 2410)})
         {
-            ClusterOptions options = MakeOptions(4);
+            ClusterOptions options = MakeOptions(2);
             options.rate = DataRate(rate * 1000000000ULL);
             options.inNetwork.elementsPerPacket = elements;
             NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(options, 4 << 20) / expected,
@@ -606,7 +644,7 @@ class SwitchMlTimeTest : public TestCase
         // T3: 128 slots of 32 elements at 10 Gbit/s: a window of 20.9 us.
         for (uint32_t delay : {1000, 6000, 9000, 12000, 24000, 80000})
         {
-            ClusterOptions options = MakeOptions(4);
+            ClusterOptions options = MakeOptions(2);
             options.rate = DataRate("10Gbps");
             options.delay = NanoSeconds(delay);
             options.inNetwork.elementsPerPacket = 32;
@@ -621,7 +659,7 @@ class SwitchMlTimeTest : public TestCase
         }
         // Two levels cost two more hops and a pass, no bandwidth.
         ClusterOptions options = MakeOptions(16, "leaf-spine:leaves=4,spines=1");
-        NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(options, 4 << 20) / 2410, 1, 0.01, "two levels");
+        NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(options, 2 << 20) / 2410, 1, 0.01, "two levels");
     }
 };
 
@@ -676,6 +714,16 @@ class SwitchMlOptionsTest : public TestCase
         options.inNetwork.slots = 16;
         options.inNetwork.window = 17;
         Expect(options, "needs slots 0 to 16 of a pool (allowed: up to 15)");
+        options = MakeOptions(4);
+        options.inNetwork.framing = "rdma";
+        options.inNetwork.slots = 1024;
+        options.inNetwork.messagePackets = 1;
+        Expect(options, "1024 queue pairs of a worker (allowed: up to 512)");
+        options.inNetwork.messagePackets = 2048;
+        Expect(options, "messages of 2048 packets (allowed: up to the window, 1024)");
+        options.inNetwork.messagePackets = 4;
+        options.topology = "leaf-spine:leaves=2,spines=1";
+        Expect(options, "has hosts on several switches (allowed: on one)");
         options = MakeOptions(255, "leaf-spine:leaves=16,spines=1");
         Expect(options, "switchml with 255 workers");
     }

@@ -226,11 +226,31 @@ PutPayload(Bytes& out, const Frame& frame)
     }
 }
 
+/** What follows the base transport header in SwitchML's messages. */
+void
+PutSwitchMlExtensions(Bytes& out, const Frame& frame)
+{
+    const AggregationHeader& header = frame.aggregation;
+    if (HasUnreliableReth(frame.opcode))
+    {
+        Put(out, 0, 8); // where the sum is to be written: not simulated
+        Put(out, header.slot << 1 | header.set, 4);
+        Put(out, header.packet, 4);
+    }
+    if (HasUnreliableImmediate(frame.opcode))
+    {
+        Put(out, header.packet & 0xffff, 2);
+        Put(out, static_cast<uint8_t>(header.exponents[0]), 1);
+        Put(out, static_cast<uint8_t>(header.exponents[1]), 1);
+    }
+    PutPayload(out, frame);
+}
+
 /** Base transport header and what follows, without invariant CRC. */
 void
 PutTransport(Bytes& out, const Frame& frame)
 {
-    const bool isData = frame.kind == FrameKind::ROCE_DATA;
+    const bool isData = frame.kind == FrameKind::ROCE_DATA || frame.kind == FrameKind::SWITCHML;
     const bool isCnp = frame.kind == FrameKind::ROCE_CNP;
     const uint32_t pad = isData ? -frame.payloadBytes & 3 : 0;
     Put(out, isData ? frame.opcode : uint32_t{isCnp ? CNP : ACKNOWLEDGE}, 1);
@@ -240,6 +260,11 @@ PutTransport(Bytes& out, const Frame& frame)
     Put(out, frame.destinationQp, 3);
     Put(out, isData && frame.ackRequest ? BTH_ACK_REQUEST : 0, 1);
     Put(out, isCnp ? 0 : frame.psn, 3);
+    if (frame.kind == FrameKind::SWITCHML)
+    {
+        PutSwitchMlExtensions(out, frame);
+        return;
+    }
     if (isCnp)
     {
         Put(out, 0, CNP_BYTES / 2);
@@ -394,6 +419,41 @@ ReadPause(const Bytes& bytes, Frame& frame)
     return "";
 }
 
+/** Reads what follows the base transport header in SwitchML's messages. */
+std::string
+ReadSwitchMlExtensions(const uint8_t* at, uint32_t size, Frame& frame)
+{
+    const uint32_t headers = (HasUnreliableReth(frame.opcode) ? RETH_BYTES : 0) +
+                             (HasUnreliableImmediate(frame.opcode) ? IMMEDIATE_BYTES : 0);
+    if (size < headers || (size - headers) % 4 != 0)
+    {
+        return "a SwitchML packet of another size";
+    }
+    AggregationHeader header;
+    if (HasUnreliableReth(frame.opcode))
+    {
+        const auto key = static_cast<uint32_t>(Get(at + 8, 4));
+        header.slot = static_cast<uint16_t>(key >> 1 & (SWITCHML_MOST_SLOTS - 1));
+        header.set = key & 1;
+        header.packet = static_cast<uint32_t>(Get(at + 12, 4));
+        at += RETH_BYTES;
+    }
+    if (HasUnreliableImmediate(frame.opcode))
+    {
+        header.packet =
+            HasUnreliableReth(frame.opcode) ? header.packet : static_cast<uint32_t>(Get(at, 2));
+        header.exponents[0] = static_cast<int8_t>(at[2]);
+        header.exponents[1] = static_cast<int8_t>(at[3]);
+        at += IMMEDIATE_BYTES;
+    }
+    frame.aggregation = header;
+    frame.payloadBytes = size - headers;
+    frame.payload = Create<ByteBuffer>();
+    frame.payload->bytes.assign(at, at + frame.payloadBytes);
+    frame.payloadOffset = 0;
+    return "";
+}
+
 /** Reads from the extended transport headers on. */
 std::string
 ReadExtensions(const uint8_t* at, uint32_t size, uint32_t pad, Frame& frame)
@@ -498,8 +558,10 @@ ReadRoce(const uint8_t* packet, uint32_t size, Frame& frame)
     left -= shim + BTH_BYTES + ICRC_BYTES;
 
     frame.opcode = at[0];
+    const bool isSum = HasUnreliableReth(frame.opcode) || HasUnreliableImmediate(frame.opcode) ||
+                       frame.opcode == UC_WRITE_MIDDLE;
     const bool isData = frame.opcode <= WRITE_ONLY_IMMEDIATE || IsDatagram(frame.opcode);
-    if (!isData && frame.opcode != ACKNOWLEDGE && frame.opcode != CNP)
+    if (!isSum && !isData && frame.opcode != ACKNOWLEDGE && frame.opcode != CNP)
     {
         return "unknown opcode " + std::to_string(frame.opcode);
     }
@@ -510,6 +572,11 @@ ReadRoce(const uint8_t* packet, uint32_t size, Frame& frame)
     frame.destinationQp = static_cast<uint32_t>(Get(at + 5, 3));
     frame.ackRequest = at[8] & BTH_ACK_REQUEST;
     frame.psn = static_cast<uint32_t>(Get(at + 9, 3));
+    if (isSum)
+    {
+        frame.kind = FrameKind::SWITCHML;
+        return ReadSwitchMlExtensions(at + BTH_BYTES, left, frame);
+    }
     return ReadExtensions(at + BTH_BYTES, left, at[1] >> 4 & 3, frame);
 }
 
@@ -538,6 +605,7 @@ ReadSwitchMl(const uint8_t* udp, uint32_t bytes, Frame& frame)
         return "unknown SwitchML message type " + std::to_string(type);
     }
     frame.kind = FrameKind::SWITCHML;
+    frame.opcode = 0;
     frame.flowHash = static_cast<uint32_t>(Get(udp, 2) & ENTROPY_MASK);
     AggregationHeader header;
     header.type =
@@ -643,7 +711,7 @@ ToPacket(const Frame& frame)
         PutIp(out, frame);
         break;
     case FrameKind::SWITCHML:
-        PutSwitchMl(out, frame);
+        frame.opcode > 0 ? PutRoce(out, frame) : PutSwitchMl(out, frame);
         break;
     default:
         PutRoce(out, frame);

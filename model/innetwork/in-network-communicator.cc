@@ -375,6 +375,7 @@ InNetworkCommunicator::SendNotice(uint32_t rank)
     header.packet = m_completed;
     header.heard = m_peers[rank].told;
     frame->aggregation = header;
+    frame->opcode = 0;
     frame->bytes = Frame::MINIMUM_BYTES;
     frame->source = m_device->GetEndpoint();
     frame->destination = m_group.endpoints[rank];

@@ -126,7 +126,14 @@ SwitchMlCommunicator::SetSession(const Session& session)
                                  std::to_string(LARGEST_QUANTIZED_GROUP) + ")");
     }
     m_session = session;
-    m_frameBytes = GetSwitchMlFrameBytes(session.elements);
+    m_packets = std::max<uint32_t>(1, session.message);
+    m_window = session.window / m_packets;
+    if (m_window == 0)
+    {
+        throw ConfigurationError("switchml messages of " + std::to_string(m_packets) +
+                                 " packets (allowed: up to the window, " +
+                                 std::to_string(session.window) + ")");
+    }
     m_flowHash = HashFlow(m_device->GetEndpoint(), session.switchEndpoint, m_group.job);
     m_checkWeight = GetWeight(m_rank);
     m_checkWeights = 0;
@@ -134,7 +141,9 @@ SwitchMlCommunicator::SetSession(const Session& session)
     {
         m_checkWeights += GetWeight(rank);
     }
-    m_slots.assign(session.window, Slot());
+    m_slots.assign(m_window, Slot());
+    m_psns.assign(m_window, 0);
+    m_receivers.assign(m_window, UnreliableReceiver());
     m_coreFree.assign(m_cores, 0);
     m_threshold = m_timeoutThreshold;
 }
@@ -148,15 +157,22 @@ SwitchMlCommunicator::GetErrorBound() const
 uint64_t
 SwitchMlCommunicator::GetBlockCount(uint64_t bytes) const
 {
-    const uint64_t packet = uint64_t{sizeof(int32_t)} * m_session.elements;
-    return (bytes + packet - 1) / packet;
+    const uint64_t message = uint64_t{sizeof(int32_t)} * m_session.elements * m_packets;
+    return (bytes + message - 1) / message;
 }
 
 std::pair<uint64_t, uint64_t>
 SwitchMlCommunicator::GetBlock(uint64_t block, uint64_t values) const
 {
-    const uint64_t begin = block * m_session.elements;
-    return {begin, std::min(begin + m_session.elements, values)};
+    const uint64_t size = uint64_t{m_session.elements} * m_packets;
+    return {std::min(block * size, values), std::min(block * size + size, values)};
+}
+
+std::pair<uint64_t, uint64_t>
+SwitchMlCommunicator::GetRange(uint64_t block, uint32_t packet, uint64_t values) const
+{
+    const uint64_t begin = (block * m_packets + packet) * m_session.elements;
+    return {std::min(begin, values), std::min(begin + m_session.elements, values)};
 }
 
 uint64_t
@@ -196,20 +212,19 @@ SwitchMlCommunicator::Begin(const Tensor& tensor)
     {
         return;
     }
-    const uint64_t window = m_session.window;
     m_sum.assign(tensor.values.size(), 0);
     m_blocks = GetBlockCount(tensor.bytes);
-    const uint64_t batch = std::min(window, m_blocks);
+    const uint64_t batch = std::min<uint64_t>(m_window, m_blocks);
     m_ahead = m_isInteger ? 0 : batch;
     m_total = m_blocks + m_ahead;
     m_received = 0;
     m_exponents.assign(m_ahead, NO_EXPONENT);
-    m_known.assign(m_ahead < window ? m_ahead : 0, false);
+    m_known.assign(m_ahead < m_window ? m_ahead : 0, false);
     m_currentTimeout = m_timeout.GetTimeStep();
     m_latestAnswer = Simulator::Now().GetTimeStep();
-    for (uint64_t packet = 0; packet < batch; packet++)
+    for (uint64_t message = 0; message < batch; message++)
     {
-        SendPacket(packet);
+        Send(message);
     }
 }
 
@@ -228,79 +243,103 @@ SwitchMlCommunicator::Halt()
 }
 
 bool
-SwitchMlCommunicator::IsKnown(uint64_t packet) const
+SwitchMlCommunicator::IsKnown(uint64_t message) const
 {
     // With a full window the exponent came with the sum that made the slot free.
-    return packet < m_ahead || m_known.empty() || m_known[packet - m_ahead];
+    return message < m_ahead || m_known.empty() || m_known[message - m_ahead];
 }
 
 void
-SwitchMlCommunicator::SendIfPossible(uint64_t packet)
+SwitchMlCommunicator::SendIfPossible(uint64_t message)
 {
-    if (packet < m_total && !m_slots[(m_first + packet) % m_session.window].waiting &&
-        IsKnown(packet))
+    if (message < m_total && !m_slots[(m_first + message) % m_window].waiting && IsKnown(message))
     {
-        SendPacket(packet);
+        Send(message);
     }
 }
 
 void
-SwitchMlCommunicator::SendPacket(uint64_t packet)
+SwitchMlCommunicator::Send(uint64_t message)
 {
-    const auto index = static_cast<uint32_t>((m_first + packet) % m_session.window);
-    const int64_t now = Simulator::Now().GetTimeStep();
+    const auto index = static_cast<uint32_t>((m_first + message) % m_window);
     Slot& slot = m_slots[index];
-    slot.packet = packet;
-    slot.expiry = now + m_currentTimeout;
+    slot.message = message;
+    slot.taken = 0;
+    slot.expiry = Simulator::Now().GetTimeStep() + m_currentTimeout;
     slot.waiting = true;
     Append(index);
     SetTimer();
-    m_counters.sent++;
-    m_device->GetPort().Send(MakeFrame(packet));
+    m_counters.sent += m_packets;
+    SendPackets(slot);
+}
+
+void
+SwitchMlCommunicator::SendPackets(const Slot& slot)
+{
+    for (uint32_t packet = 0; packet < m_packets; packet++)
+    {
+        m_device->GetPort().Send(MakeFrame(slot.message, packet));
+    }
 }
 
 Frame*
-SwitchMlCommunicator::MakeFrame(uint64_t packet) const
+SwitchMlCommunicator::MakeFrame(uint64_t message, uint32_t packet)
 {
-    const uint64_t number = m_first + packet;
-    const uint64_t index = number % (2 * m_session.window);
+    const uint64_t index = (m_first + message) % (2 * m_window);
+    const auto slot = static_cast<uint32_t>(index % m_window);
+    const uint64_t number = (m_first + message) * m_packets + packet;
     Frame* frame = Frame::Allocate(FrameKind::SWITCHML);
     AggregationHeader header;
     header.job = m_group.job;
     header.packet = static_cast<uint32_t>(number);
-    header.slot = static_cast<uint16_t>(m_session.firstSlot + index % m_session.window);
-    header.set = index >= m_session.window;
+    header.slot = static_cast<uint16_t>(m_session.firstSlot + slot * m_packets + packet);
+    header.set = index >= m_window;
     header.check = GetCheck(number) * m_checkWeight;
     header.exponents[0] = NO_EXPONENT;
     header.exponents[1] = NO_EXPONENT;
-    if (!m_isInteger && m_tensor->IsReal() && packet < m_blocks)
+    if (!m_isInteger && m_tensor->IsReal() && message < m_blocks && packet + 1 == m_packets)
     {
-        const auto [begin, end] = GetBlock(packet, m_tensor->values.size());
+        const auto [begin, end] = GetBlock(message, m_tensor->values.size());
         header.exponents[0] = GetBlockExponent(m_tensor->values.data() + begin, end - begin);
     }
     frame->aggregation = header;
-    frame->bytes = m_frameBytes;
+    frame->opcode = 0;
+    frame->bytes = GetSwitchMlFrameBytes(m_session.elements);
     frame->payloadBytes = sizeof(int32_t) * m_session.elements;
     frame->source = m_device->GetEndpoint();
     frame->destination = m_session.switchEndpoint;
     frame->flowHash = m_flowHash;
     frame->priority = m_priority;
+    if (m_session.message > 0)
+    {
+        FrameForRdma(*frame, slot, packet);
+    }
     if (m_tensor->IsReal())
     {
         frame->payload = Create<ByteBuffer>();
         frame->payload->bytes.assign(frame->payloadBytes, 0);
-        if (packet >= m_ahead)
+        if (message >= m_ahead)
         {
-            WriteBlock(*frame, packet - m_ahead);
+            WriteValues(*frame, message - m_ahead, packet);
         }
     }
     return frame;
 }
 
 void
-SwitchMlCommunicator::WriteBlock(Frame& frame, uint64_t block) const
+SwitchMlCommunicator::FrameForRdma(Frame& frame, uint32_t queuePair, uint32_t packet)
 {
-    const auto [begin, end] = GetBlock(block, m_tensor->values.size());
+    frame.opcode = GetUnreliableOpcode(packet, m_packets);
+    frame.bytes = GetSwitchMlRdmaFrameBytes(frame.opcode, m_session.elements);
+    frame.destinationQp = SWITCHML_QUEUE_PAIRS | m_rank << 16 | queuePair;
+    frame.psn = m_psns[queuePair];
+    m_psns[queuePair] = (frame.psn + 1) % PSN_MODULUS;
+}
+
+void
+SwitchMlCommunicator::WriteValues(Frame& frame, uint64_t block, uint32_t packet) const
+{
+    const auto [begin, end] = GetRange(block, packet, m_tensor->values.size());
     const double scale =
         m_isInteger ? 1 : GetQuantizationScale(m_exponents[block % m_ahead], GetSize());
     uint8_t* to = frame.payload->bytes.data();
@@ -315,9 +354,9 @@ SwitchMlCommunicator::WriteBlock(Frame& frame, uint64_t block) const
 }
 
 void
-SwitchMlCommunicator::TakeBlock(const Frame& frame, uint64_t block)
+SwitchMlCommunicator::TakeValues(const Frame& frame, uint64_t block, uint32_t packet)
 {
-    const auto [begin, end] = GetBlock(block, m_sum.size());
+    const auto [begin, end] = GetRange(block, packet, m_sum.size());
     const int8_t exponent = m_isInteger ? NO_EXPONENT : m_exponents[block % m_ahead];
     const double scale = m_isInteger ? 1 : GetQuantizationScale(exponent, GetSize());
     if (!m_isInteger)
@@ -341,7 +380,7 @@ SwitchMlCommunicator::OnData(Frame* frame)
         return;
     }
     const int64_t now = Simulator::Now().GetTimeStep();
-    int64_t& free = m_coreFree[frame->aggregation.slot % m_cores];
+    int64_t& free = m_coreFree[frame->aggregation.slot / m_packets % m_cores];
     free = std::max(free, now) + m_packetCost.GetTimeStep();
     Simulator::Schedule(TimeStep(free - now), &SwitchMlCommunicator::Process, this, frame);
 }
@@ -350,16 +389,30 @@ void
 SwitchMlCommunicator::Process(Frame* frame)
 {
     const AggregationHeader header = frame->aggregation;
+    if (m_session.message > 0 &&
+        (frame->destinationQp >= m_window ||
+         !m_receivers[frame->destinationQp].Accept(frame->opcode, frame->psn)))
+    {
+        Frame::Free(frame);
+        return;
+    }
     // All numbers of a tensor are less than 2^32 apart.
-    const uint64_t packet = header.packet - static_cast<uint32_t>(m_first);
-    const auto index = static_cast<uint32_t>((m_first + packet) % m_session.window);
-    if (!m_tensor || !m_slots[index].waiting || m_slots[index].packet != packet)
+    const uint32_t offset = header.packet - static_cast<uint32_t>(m_first * m_packets);
+    const uint64_t message = offset / m_packets;
+    const uint32_t packet = offset % m_packets;
+    Slot& slot = m_slots[(m_first + message) % m_window];
+    const bool isWanted = m_tensor && slot.waiting && slot.message == message;
+    if (isWanted && packet == 0)
+    {
+        slot.taken = 0; // a message that is answered again
+    }
+    if (!isWanted || packet != slot.taken)
     {
         m_counters.duplicates++;
         Frame::Free(frame);
         return;
     }
-    const bool isComplete = header.check == GetCheck(m_first + packet) * m_checkWeights;
+    const bool isComplete = header.check == GetCheck(m_first * m_packets + offset) * m_checkWeights;
     if (!isComplete || header.overflow)
     {
         Frame::Free(frame);
@@ -368,26 +421,36 @@ SwitchMlCommunicator::Process(Frame* frame)
               (isComplete ? " overflows 32 bits" : " does not hold each worker's part once"));
         return;
     }
-    m_slots[index].waiting = false;
-    m_latestAnswer = Simulator::Now().GetTimeStep();
-    Unlink(index);
-    m_received++;
     m_counters.received++;
-    if (m_tensor->IsReal() && packet >= m_ahead)
+    if (m_tensor->IsReal() && message >= m_ahead)
     {
-        TakeBlock(*frame, packet - m_ahead);
-    }
-    if (m_ahead > 0 && packet < m_blocks)
-    {
-        m_exponents[packet % m_ahead] = header.exponents[0];
-        if (!m_known.empty())
-        {
-            m_known[packet] = true;
-            SendIfPossible(packet + m_ahead);
-        }
+        TakeValues(*frame, message - m_ahead, packet);
     }
     Frame::Free(frame);
-    SendIfPossible(packet + m_session.window);
+    if (++slot.taken == m_packets)
+    {
+        Finish(slot, header);
+    }
+}
+
+void
+SwitchMlCommunicator::Finish(Slot& slot, const AggregationHeader& header)
+{
+    const uint64_t message = slot.message;
+    slot.waiting = false;
+    m_latestAnswer = Simulator::Now().GetTimeStep(); // a part of a message is none
+    Unlink(static_cast<uint32_t>((m_first + message) % m_window));
+    m_received++;
+    if (m_ahead > 0 && message < m_blocks)
+    {
+        m_exponents[message % m_ahead] = header.exponents[0];
+        if (!m_known.empty())
+        {
+            m_known[message] = true;
+            SendIfPossible(message + m_ahead);
+        }
+    }
+    SendIfPossible(message + m_window);
     if (m_received == m_total)
     {
         m_first += m_total;
@@ -439,8 +502,8 @@ SwitchMlCommunicator::OnTimer()
         if (now - m_latestAnswer >= m_failureTimeout.GetTimeStep())
         {
             GiveUp("rank " + std::to_string(m_rank) + " has had no answer to packet " +
-                   std::to_string(m_first + slot.packet) + " in slot " +
-                   std::to_string(m_session.firstSlot + index) +
+                   std::to_string((m_first + slot.message) * m_packets) + " in slot " +
+                   std::to_string(m_session.firstSlot + index * m_packets) +
                    " of switchml, nor to any other, " + "for " +
                    FormatTime(TimeStep(now - m_latestAnswer)));
             return;
@@ -457,8 +520,8 @@ SwitchMlCommunicator::OnTimer()
         slot.expiry = now + m_currentTimeout;
         Unlink(index);
         Append(index);
-        m_counters.resent++;
-        m_device->GetPort().Send(MakeFrame(slot.packet));
+        m_counters.resent += m_packets;
+        SendPackets(slot);
     }
     SetTimer();
 }
@@ -470,9 +533,10 @@ SwitchMlCommunicator::GetMissing() const
     {
         return "its own cores";
     }
-    return "the sum of packet " + std::to_string(m_first + m_slots[m_oldest].packet) + " in slot " +
-           std::to_string(m_session.firstSlot + m_oldest) + " (" + std::to_string(m_received) +
-           " of " + std::to_string(m_total) + " received)";
+    return "the sum of packet " +
+           std::to_string((m_first + m_slots[m_oldest].message) * m_packets) + " in slot " +
+           std::to_string(m_session.firstSlot + m_oldest * m_packets) + " (" +
+           std::to_string(m_received) + " of " + std::to_string(m_total) + " received)";
 }
 
 std::vector<float>

@@ -205,6 +205,17 @@ SwitchMlProgram::AddJob(const SwitchMlJob& description)
     {
         throw ConfigurationError(name + " is there already (allowed: another number)");
     }
+    if (description.queuePairs > SWITCHML_MOST_QUEUE_PAIRS)
+    {
+        throw ConfigurationError(name + " needs " + std::to_string(description.queuePairs) +
+                                 " queue pairs of a worker (allowed: up to " +
+                                 std::to_string(SWITCHML_MOST_QUEUE_PAIRS) + ")");
+    }
+    if (description.queuePairs > 0 && description.parent != SwitchMlJob::NONE)
+    {
+        throw ConfigurationError(name + " with RDMA framing has hosts on several switches "
+                                        "(allowed: on one)");
+    }
     if (description.slots == 0 || end > m_slotCount)
     {
         throw ConfigurationError(name + " needs slots " + std::to_string(description.firstSlot) +
@@ -232,6 +243,8 @@ SwitchMlProgram::AddJob(const SwitchMlJob& description)
         job.childOf.resize(std::max<std::size_t>(job.childOf.size(), endpoint + 1), MOST_CHILDREN);
         job.childOf[endpoint] = static_cast<uint8_t>(child);
     }
+    job.receivers.resize(description.children.size() * description.queuePairs);
+    job.psns.assign(job.receivers.size(), 0);
     if (description.parent != SwitchMlJob::NONE)
     {
         job.parent = makeTarget(description.parent);
@@ -246,6 +259,11 @@ SwitchMlProgram::Reset()
     NS_LOG_FUNCTION(this);
     std::fill(m_slots.begin(), m_slots.end(), Slot());
     std::fill(m_values.begin(), m_values.end(), 0);
+    for (auto& [number, job] : m_jobs)
+    {
+        std::fill(job.receivers.begin(), job.receivers.end(), UnreliableReceiver());
+        std::fill(job.psns.begin(), job.psns.end(), 0);
+    }
     m_life++;
 }
 
@@ -258,7 +276,7 @@ SwitchMlProgram::Receive(Frame* frame)
     }
     m_counters.received++;
     const AggregationHeader& header = frame->aggregation;
-    const Job* job = m_jobOf[header.job];
+    Job* job = m_jobOf[header.job];
     if (job && header.type == AggregationHeader::Type::DATA &&
         header.slot - job->description.firstSlot < job->description.slots &&
         frame->payloadBytes == 4 * m_elements)
@@ -270,15 +288,29 @@ SwitchMlProgram::Receive(Frame* frame)
         }
         const uint32_t child =
             frame->source < job->childOf.size() ? job->childOf[frame->source] : MOST_CHILDREN;
-        if (child < MOST_CHILDREN)
+        if (child < MOST_CHILDREN && Accept(*frame, *job, child))
         {
             Contribute(frame, *job, child);
             return true;
         }
     }
-    m_counters.refused++;
+    const bool isBroken =
+        frame->opcode == UC_WRITE_MIDDLE || frame->opcode == UC_WRITE_LAST_IMMEDIATE;
+    (isBroken ? m_counters.broken : m_counters.refused)++;
     Frame::Free(frame);
     return true;
+}
+
+bool
+SwitchMlProgram::Accept(const Frame& frame, Job& job, uint32_t child)
+{
+    const uint32_t queuePairs = job.description.queuePairs;
+    const uint32_t queuePair = frame.destinationQp & 0xffff;
+    if (queuePairs == 0 || queuePair >= queuePairs)
+    {
+        return queuePairs == 0 && frame.opcode == 0;
+    }
+    return job.receivers[child * queuePairs + queuePair].Accept(frame.opcode, frame.psn);
 }
 
 bool
@@ -293,7 +325,7 @@ SwitchMlProgram::IsStale(const Version& mine,
 }
 
 void
-SwitchMlProgram::Contribute(Frame* frame, const Job& job, uint32_t child)
+SwitchMlProgram::Contribute(Frame* frame, Job& job, uint32_t child)
 {
     const AggregationHeader& header = frame->aggregation;
     Version& mine = m_slots[header.slot].versions[header.set];
@@ -358,7 +390,7 @@ SwitchMlProgram::Contribute(Frame* frame, const Job& job, uint32_t child)
 }
 
 void
-SwitchMlProgram::TakeResult(Frame* frame, const Job& job)
+SwitchMlProgram::TakeResult(Frame* frame, Job& job)
 {
     const AggregationHeader& header = frame->aggregation;
     Version& mine = m_slots[header.slot].versions[header.set];
@@ -485,7 +517,7 @@ SwitchMlProgram::Harvest(int64_t ready)
 }
 
 void
-SwitchMlProgram::SendLater(Frame* frame, int64_t when, const Job& job, uint32_t child)
+SwitchMlProgram::SendLater(Frame* frame, int64_t when, Job& job, uint32_t child)
 {
     Simulator::Schedule(TimeStep(when - Simulator::Now().GetTimeStep()),
                         &SwitchMlProgram::SendNow,
@@ -497,7 +529,7 @@ SwitchMlProgram::SendLater(Frame* frame, int64_t when, const Job& job, uint32_t 
 }
 
 void
-SwitchMlProgram::SendNow(Frame* frame, const Job* job, uint32_t child, uint32_t life)
+SwitchMlProgram::SendNow(Frame* frame, Job* job, uint32_t child, uint32_t life)
 {
     if (life != m_life)
     {
@@ -506,14 +538,29 @@ SwitchMlProgram::SendNow(Frame* frame, const Job* job, uint32_t child, uint32_t 
     }
     if (child != ALL)
     {
-        SendTo(frame, child == UP ? job->parent : job->targets[child]);
+        child == UP ? SendTo(frame, job->parent) : SendToChild(frame, *job, child);
         return;
     }
-    for (std::size_t i = 0; i + 1 < job->targets.size(); i++)
+    const auto last = static_cast<uint32_t>(job->targets.size() - 1);
+    for (uint32_t i = 0; i < last; i++)
     {
-        SendTo(frame->Clone(), job->targets[i]);
+        SendToChild(frame->Clone(), *job, i);
     }
-    SendTo(frame, job->targets.back());
+    SendToChild(frame, *job, last);
+}
+
+void
+SwitchMlProgram::SendToChild(Frame* frame, Job& job, uint32_t child)
+{
+    const uint32_t queuePairs = job.description.queuePairs;
+    if (queuePairs > 0)
+    {
+        frame->destinationQp &= 0xffff;
+        uint32_t& psn = job.psns[child * queuePairs + frame->destinationQp];
+        frame->psn = psn;
+        psn = (psn + 1) % PSN_MODULUS;
+    }
+    SendTo(frame, job.targets[child]);
 }
 
 void

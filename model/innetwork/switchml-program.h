@@ -5,6 +5,8 @@
 #ifndef DISTRIBUTED_TRAINING_SWITCHML_PROGRAM_H
 #define DISTRIBUTED_TRAINING_SWITCHML_PROGRAM_H
 
+#include "unreliable-receiver.h"
+
 #include "ns3/nstime.h"
 #include "ns3/switch-program.h"
 #include "ns3/traced-callback.h"
@@ -27,6 +29,7 @@ struct SwitchMlJob
     uint32_t slots{0};              ///< and has so many slots
     std::vector<uint32_t> children; ///< endpoints that send to it: workers, or switches below
     uint32_t parent{NONE};          ///< endpoint of the switch above, if this is not the root
+    uint32_t queuePairs{0};         ///< RDMA framing: of each child; 0: UDP
 };
 
 /** What a switch program has done. */
@@ -36,6 +39,7 @@ struct SwitchMlCounters
     uint64_t added{0};      ///< of these, contributions added
     uint64_t repeated{0};   ///< contributions that it had already
     uint64_t stale{0};      ///< contributions to a sum that the worker has had (RoundTag)
+    uint64_t broken{0};     ///< RDMA: behind a packet of their message that is missing
     uint64_t refused{0};    ///< of no job, worker, slot or size that it knows
     uint64_t completed{0};  ///< sums with all children in
     uint64_t multicasts{0}; ///< sums sent to all children
@@ -134,12 +138,15 @@ class SwitchMlProgram : public SwitchProgram
         SwitchMlJob description;
         std::vector<Target> targets;
         Target parent{SwitchMlJob::NONE, 0};
-        std::vector<uint8_t> childOf; // by endpoint; MOST_CHILDREN: none
+        std::vector<uint8_t> childOf;              // by endpoint; MOST_CHILDREN: none
+        std::vector<UnreliableReceiver> receivers; // RDMA: by child and queue pair
+        std::vector<uint32_t> psns;                // RDMA: of what is sent, likewise
     };
 
     void DoDispose() override;
-    void Contribute(Frame* frame, const Job& job, uint32_t child);
-    void TakeResult(Frame* frame, const Job& job);
+    bool Accept(const Frame& frame, Job& job, uint32_t child);
+    void Contribute(Frame* frame, Job& job, uint32_t child);
+    void TakeResult(Frame* frame, Job& job);
     bool IsStale(const Version& mine, const Version& other, uint32_t packet, uint32_t bit) const;
     void Add(Version& version, const Frame& frame, bool first);
     void Store(Version& version, const Frame& frame);
@@ -147,9 +154,10 @@ class SwitchMlProgram : public SwitchProgram
     int32_t* GetValues(const Frame& frame);
     int64_t Consume(const Frame& frame);
     int64_t Harvest(int64_t ready);
-    void SendLater(Frame* frame, int64_t when, const Job& job, uint32_t child);
-    void SendNow(Frame* frame, const Job* job, uint32_t child, uint32_t life);
+    void SendLater(Frame* frame, int64_t when, Job& job, uint32_t child);
+    void SendNow(Frame* frame, Job* job, uint32_t child, uint32_t life);
     void SendTo(Frame* frame, const Target& target);
+    void SendToChild(Frame* frame, Job& job, uint32_t child);
 
     /// Instead of a child: all of them, or the switch above.
     static constexpr uint32_t ALL = MOST_CHILDREN;
@@ -162,8 +170,8 @@ class SwitchMlProgram : public SwitchProgram
     Time m_passLatency;
     bool m_roundTag;
     bool m_verify;
-    std::map<uint8_t, Job> m_jobs;   // addresses stay
-    std::vector<const Job*> m_jobOf; // by number
+    std::map<uint8_t, Job> m_jobs; // addresses stay
+    std::vector<Job*> m_jobOf;     // by number
     std::vector<Slot> m_slots;
     std::vector<int32_t> m_values; // real payload: those of each slot and version
     uint32_t m_life{0};            // restarts so far: what was to be sent is lost in them

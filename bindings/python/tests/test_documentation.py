@@ -152,7 +152,7 @@ def test_options(program, name, tables):
             del documented[option]
         for option in ("schedule", "export-schedule", "print-schedule"):
             del documented[option]
-        for option in ("elements-per-packet", "slots", "window", "framing"):
+        for option in ("elements-per-packet", "slots", "window", "framing", "message-packets"):
             del documented[option]
     assert documented == read_usage(program, name)
 
