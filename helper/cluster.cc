@@ -321,8 +321,23 @@ Cluster::InstallInNetwork()
 {
     const auto& systems = Registry<InNetworkSystem>::All();
     const auto found = systems.find(m_options.algorithm);
+    const InNetworkOptions& asked = m_options.inNetwork;
+    const InNetworkOptions usual;
+    if (asked.framing != "rdma" && asked.messagePackets != usual.messagePackets)
+    {
+        throw ConfigurationError("--message-packets=" + std::to_string(asked.messagePackets) +
+                                 " (allowed with --framing=rdma only)");
+    }
     if (found == systems.end())
     {
+        if (asked.elementsPerPacket != usual.elementsPerPacket || asked.slots != usual.slots ||
+            asked.window != usual.window || asked.framing != usual.framing)
+        {
+            throw ConfigurationError("--elements-per-packet, --slots, --window or --framing with "
+                                     "algorithm " +
+                                     m_options.algorithm + " (allowed with " +
+                                     Registry<InNetworkSystem>::Names() + ")");
+        }
         return;
     }
     InNetworkRequest request{m_fabric, {}, m_communicators, m_options.inNetwork};

@@ -436,7 +436,11 @@ class SharedRankTest : public TestCase
         {
             Config::SetDefault("ns3::training::ScheduledCommunicator::Order", StringValue("lifo"));
             Traffic traffic(MakeOptions(2));
-            traffic.Start(traffic.cluster->GetHostCommunicator(1), 1, Operation::ALL_REDUCE, 1000, 1);
+            traffic.Start(traffic.cluster->GetHostCommunicator(1),
+                          1,
+                          Operation::ALL_REDUCE,
+                          1000,
+                          1);
             Simulator::Run();
             NS_TEST_EXPECT_MSG_EQ(traffic.cluster->GetHostCommunicator(1)->GetWaitingFor(),
                                   "rank 1 waits for rank 0 to say which collective is next",

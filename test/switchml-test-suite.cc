@@ -679,7 +679,7 @@ class SwitchMlOptionsTest : public TestCase
     std::string Refuse(ClusterOptions options)
     {
         std::string text;
-        options.algorithm = "switchml";
+        options.algorithm = m_algorithm;
         try
         {
             const Cluster cluster(options);
@@ -724,9 +724,20 @@ class SwitchMlOptionsTest : public TestCase
         options.inNetwork.messagePackets = 4;
         options.topology = "leaf-spine:leaves=2,spines=1";
         Expect(options, "has hosts on several switches (allowed: on one)");
+        options = MakeOptions(4);
+        options.inNetwork.messagePackets = 8;
+        Expect(options, "--message-packets=8 (allowed with --framing=rdma only)");
+        m_algorithm = "ring";
+        NS_TEST_EXPECT_MSG_EQ(Refuse(MakeOptions(4)), "", "a ring needs none of this");
+        options = MakeOptions(4);
+        options.inNetwork.slots = 511;
+        Expect(options, "with algorithm ring (allowed with switchml)");
+        m_algorithm = "switchml";
         options = MakeOptions(255, "leaf-spine:leaves=16,spines=1");
         Expect(options, "switchml with 255 workers");
     }
+
+    std::string m_algorithm{"switchml"};
 };
 
 /** @ingroup distributed-training-innetwork-tests SwitchML from end to end. */
