@@ -170,9 +170,10 @@ def to_number(text):
 def test_attributes(program, name):
     output = program("training-job", f"--PrintAttributes=ns3::training::{name}").stdout
     actual = dict(re.findall(rf"--ns3::training::{name}::(\w+)=\[(.*)\]", output))
+    table = f"attributes-{name}"
     documented = {
         attribute.strip("`"): default.strip("`")
-        for attribute, default, _ in read_table(find_table(f"attributes-{name}"), f"attributes-{name}")
+        for attribute, default, _ in read_table(find_table(table), table)
     }
     assert set(documented) == set(actual)
     for attribute, default in documented.items():
