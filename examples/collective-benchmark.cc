@@ -348,7 +348,7 @@ Benchmark(int argc, char* argv[])
     json.Write(document);
     if (table)
     {
-        std::printf("%s\n", FormatRunCost(cost).c_str());
+        std::printf("%s%s\n", FormatFallback(cluster).c_str(), FormatRunCost(cost).c_str());
     }
     Simulator::Destroy();
     return Report(mismatch);

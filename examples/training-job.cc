@@ -352,7 +352,7 @@ Train(int argc, char* argv[])
     if (table)
     {
         PrintRow("mean", training.GetMean());
-        std::printf("%s\n", FormatRunCost(cost).c_str());
+        std::printf("%s%s\n", FormatFallback(cluster).c_str(), FormatRunCost(cost).c_str());
     }
     Simulator::Destroy();
     return 0;

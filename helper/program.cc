@@ -265,6 +265,20 @@ AddInNetwork(JsonValue& document, const Cluster& cluster, double largestError)
     document.Set("in_network", object);
 }
 
+std::string
+FormatFallback(const Cluster& cluster)
+{
+    for (const auto& worker : cluster.GetInNetworkCommunicators())
+    {
+        if (worker->HasFallenBack())
+        {
+            return "the hosts made all-reduces themselves from then on: " + worker->GetFailure() +
+                   "\n";
+        }
+    }
+    return "";
+}
+
 void
 AddRunCost(JsonValue& document, const RunCost& cost)
 {

@@ -105,6 +105,13 @@ void AddRunCost(JsonValue& document, const RunCost& cost);
 void AddInNetwork(JsonValue& document, const Cluster& cluster, double largestError = -1);
 
 /**
+ * @param cluster after the run
+ * @return a line for people that says why the hosts have made all-reduces among themselves; empty
+ *         if the network has made them all
+ */
+std::string FormatFallback(const Cluster& cluster);
+
+/**
  * @param cost of a simulation
  * @return it in one line for people
  */

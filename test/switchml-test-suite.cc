@@ -8,6 +8,7 @@
 #include "ns3/configuration-error.h"
 #include "ns3/guarded-run.h"
 #include "ns3/program-options.h"
+#include "ns3/program.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/switchml-communicator.h"
@@ -455,6 +456,7 @@ class SwitchMlFailureTest : public TestCase
                 const uint32_t count = trial.CountFallenBack();
                 NS_TEST_EXPECT_MSG_EQ((count == 0 || count == 4), true, what << ": all or none");
                 (count > 0 ? fallbacks : recoveries)++;
+                NS_TEST_EXPECT_MSG_EQ(FormatFallback(*trial.cluster).empty(), (count == 0), what);
                 NS_TEST_EXPECT_MSG_EQ(trial.IsSumOfNetwork(), (count == 0), what);
                 NS_TEST_EXPECT_MSG_LT(trial.GetError(), 1e-8, what << ": the tensor is intact");
             }

@@ -107,6 +107,12 @@ InNetworkCommunicator::HasFallenBack() const
     return m_mode == Mode::HOSTS;
 }
 
+const std::string&
+InNetworkCommunicator::GetFailure() const
+{
+    return m_reason;
+}
+
 uint32_t
 InNetworkCommunicator::GetRank() const
 {

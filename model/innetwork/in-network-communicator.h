@@ -80,6 +80,9 @@ class InNetworkCommunicator : public Communicator
     /** @return whether it has gone over to the hosts for good */
     bool HasFallenBack() const;
 
+    /** @return why, one line; empty if it has not */
+    const std::string& GetFailure() const;
+
     // Communicator
     uint32_t GetRank() const override;
     uint32_t GetSize() const override;

@@ -505,7 +505,7 @@ SwitchMlCommunicator::OnTimer()
                    std::to_string((m_first + slot.message) * m_packets) + " in slot " +
                    std::to_string(m_session.firstSlot + index * m_packets) +
                    " of switchml, nor to any other, " + "for " +
-                   FormatTime(TimeStep(now - m_latestAnswer)));
+                   FormatTime(MicroSeconds((now - m_latestAnswer) / 1000000)));
             return;
         }
         if (m_timeoutThreshold > 0 && ++m_timeouts >= m_threshold)
