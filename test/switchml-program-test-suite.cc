@@ -153,7 +153,9 @@ class Bench
         bool regular = true;
         for (uint32_t i = 0; i < m_elements; i++)
         {
-            regular = regular && read(i) - read(0) == static_cast<int32_t>(i * m_workers);
+            // Modulo 2^32, as sums that overflow are.
+            const auto step = static_cast<uint32_t>(read(i)) - static_cast<uint32_t>(read(0));
+            regular = regular && step == i * m_workers;
         }
         const auto& header = frame->aggregation;
         notes.push_back({header.packet,
