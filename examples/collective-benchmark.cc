@@ -312,6 +312,7 @@ Benchmark(int argc, char* argv[])
     }
     auto rows = JsonValue::Array();
     std::string mismatch;
+    double largestError = real ? 0 : -1;
     for (uint64_t bytes : sizes)
     {
         CollectiveMeasurement row;
@@ -319,6 +320,7 @@ Benchmark(int argc, char* argv[])
         {
             row = MeasureCollective(cluster, run, operation, bytes, real, RngSeedManager::GetRun());
             mismatch = row.mismatch;
+            largestError = std::max(largestError, row.largestError);
             runs++;
         }
         const std::string choice = cluster.GetPlanner().Explain(operation, bytes, 0);
@@ -342,13 +344,14 @@ Benchmark(int argc, char* argv[])
     const RunCost cost = GetRunCost(cluster.GetFabric());
     auto document = JsonValue::Object();
     document.Set("rows", rows);
+    AddInNetwork(document, cluster, largestError);
     AddRunCost(document, cost);
     document.Set("configuration", GetConfiguration(options, cluster));
     document.Set("version", GetVersion());
     json.Write(document);
     if (table)
     {
-        std::printf("%s\n", FormatRunCost(cost).c_str());
+        std::printf("%s%s\n", FormatFallback(cluster).c_str(), FormatRunCost(cost).c_str());
     }
     Simulator::Destroy();
     return Report(mismatch);

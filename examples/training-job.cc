@@ -219,15 +219,12 @@ Train(int argc, char* argv[])
     if (real)
     {
         training.SetReference(seed, [&](const std::vector<std::vector<float>>& inputs) {
-            const uint64_t bytes = inputs[0].size() * sizeof(float);
-            const auto plan = cluster.GetPlanner().Get(CollectiveOperation::ALL_REDUCE, bytes, 0);
-            auto sums = InterpretSchedule(*plan, inputs);
-            const auto same = [&](const std::vector<float>& sum) { return sum == sums[0]; };
-            if (std::all_of(sums.begin(), sums.end(), same))
-            {
-                sums.resize(1);
-            }
-            return sums;
+            return cluster.GetSums(inputs);
+        });
+        // After a failure of the network.
+        training.SetAlternative([&](const std::vector<std::vector<float>>& inputs) {
+            return cluster.HasFallenBack() ? cluster.GetSumsOfHosts(inputs)
+                                           : std::vector<std::vector<float>>();
         });
     }
 
@@ -334,6 +331,7 @@ Train(int argc, char* argv[])
 
     const RunCost cost = GetRunCost(cluster.GetFabric());
     auto document = ToJson(training.GetMean());
+    AddInNetwork(document, cluster);
     AddRunCost(document, cost);
     auto iterations = JsonValue::Array();
     for (const IterationResult& result : training.GetResults())
@@ -356,7 +354,7 @@ Train(int argc, char* argv[])
     if (table)
     {
         PrintRow("mean", training.GetMean());
-        std::printf("%s\n", FormatRunCost(cost).c_str());
+        std::printf("%s%s\n", FormatFallback(cluster).c_str(), FormatRunCost(cost).c_str());
     }
     Simulator::Destroy();
     return 0;

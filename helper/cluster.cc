@@ -21,8 +21,10 @@
 #include "ns3/quantity.h"
 #include "ns3/rdma-transport.h"
 #include "ns3/roce-wire-format.h"
+#include "ns3/schedule-interpreter.h"
 #include "ns3/shortest-paths.h"
 #include "ns3/string.h"
+#include "ns3/switchml-wire-format.h"
 #include "ns3/tcp-congestion-ops.h"
 #include "ns3/tcp-transport.h"
 #include "ns3/uinteger.h"
@@ -144,7 +146,13 @@ ClusterOptions::AddTo(ProgramOptions& options, const std::string& algorithmOptio
                       "who sends what to whom: NAME or NAME:key=value,... of those below, or auto: "
                       "the one of these that is fastest by a model of the network",
                       algorithm);
-    options.AddSection("Algorithms", DescribeAlgorithms());
+    auto algorithms = DescribeAlgorithms();
+    for (const auto& [name, entry] : Registry<InNetworkSystem>::All())
+    {
+        algorithms.emplace_back(name, entry.help);
+        algorithms.emplace_back("", "for all-reduce; all other operations by a ring");
+    }
+    options.AddSection("Algorithms", algorithms);
     options.AddUnsigned("servers",
                         "shards of the parameter server, kept by as many of the ranks",
                         servers,
@@ -166,6 +174,30 @@ ClusterOptions::AddTo(ProgramOptions& options, const std::string& algorithmOptio
     options.AddBool("print-schedule",
                     "list the schedule (of the largest size) and end",
                     printSchedule);
+    options.AddUnsigned("elements-per-packet",
+                        "sums in the network: values in a packet",
+                        inNetwork.elementsPerPacket,
+                        1,
+                        256);
+    options.AddUnsigned("slots",
+                        "sums in the network: packets that a switch holds at a time",
+                        inNetwork.slots,
+                        1,
+                        SWITCHML_MOST_SLOTS);
+    options.AddUnsigned("window",
+                        "sums in the network: packets in flight of a rank; 0: as many as slots",
+                        inNetwork.window,
+                        0,
+                        SWITCHML_MOST_SLOTS);
+    options.AddChoice("framing",
+                      "sums in the network: how packets are framed",
+                      inNetwork.framing,
+                      {"udp", "rdma"});
+    options.AddUnsigned("message-packets",
+                        "sums in the network, RDMA framing: packets in a message",
+                        inNetwork.messagePackets,
+                        1,
+                        SWITCHML_MOST_SLOTS);
     options.AddBool("verify",
                     "prove schedules right whatever the number of ranks; otherwise up to " +
                         std::to_string(CollectivePlanner::VERIFIED_RANKS),
@@ -283,6 +315,47 @@ Cluster::Cluster(const ClusterOptions& options)
             });
         m_communicators.push_back(communicator);
     }
+    InstallInNetwork();
+}
+
+void
+Cluster::InstallInNetwork()
+{
+    const auto& systems = Registry<InNetworkSystem>::All();
+    const auto found = systems.find(m_options.algorithm);
+    const InNetworkOptions& asked = m_options.inNetwork;
+    const InNetworkOptions usual;
+    if (asked.framing != "rdma" && asked.messagePackets != usual.messagePackets)
+    {
+        throw ConfigurationError("--message-packets=" + std::to_string(asked.messagePackets) +
+                                 " (allowed with --framing=rdma only)");
+    }
+    if (found == systems.end())
+    {
+        if (asked.elementsPerPacket != usual.elementsPerPacket || asked.slots != usual.slots ||
+            asked.window != usual.window || asked.framing != usual.framing)
+        {
+            throw ConfigurationError("--elements-per-packet, --slots, --window or --framing with "
+                                     "algorithm " +
+                                     m_options.algorithm + " (allowed with " +
+                                     Registry<InNetworkSystem>::Names() + ")");
+        }
+        return;
+    }
+    InNetworkRequest request{m_fabric, {}, m_communicators, m_options.inNetwork};
+    for (uint32_t rank = 0; rank < GetRanks(); rank++)
+    {
+        request.endpoints.push_back(m_fabric.devices[rank]->GetEndpoint());
+    }
+    m_inNetworkCommunicators = found->second.install(request);
+}
+
+std::string
+Cluster::GetHostAlgorithm() const
+{
+    // What the network does not do, the hosts do by a ring.
+    const bool inNetwork = Registry<InNetworkSystem>::All().count(m_options.algorithm) > 0;
+    return inNetwork ? "ring" : m_options.algorithm;
 }
 
 void
@@ -308,9 +381,10 @@ Cluster::MakePlanner()
         return;
     }
     m_planner = MakePlanner({});
-    if (m_options.algorithm != AlgorithmChooser::NAME)
+    const std::string algorithm = GetHostAlgorithm();
+    if (algorithm != AlgorithmChooser::NAME)
     {
-        const std::string name = m_options.algorithm.substr(0, m_options.algorithm.find(':'));
+        const std::string name = algorithm.substr(0, algorithm.find(':'));
         m_planner->Check(Registry<CollectiveAlgorithm>::Find(name).operations.front());
     }
 }
@@ -334,7 +408,7 @@ Cluster::MakePlanner(const std::vector<uint32_t>& hosts) const
         network.sprays = m_options.path == "spray";
         return std::make_shared<CollectivePlanner>(network, request, m_options.verify);
     }
-    return std::make_shared<CollectivePlanner>(m_options.algorithm, request, m_options.verify);
+    return std::make_shared<CollectivePlanner>(GetHostAlgorithm(), request, m_options.verify);
 }
 
 std::vector<Ptr<ScheduledCommunicator>>
@@ -510,9 +584,13 @@ Cluster::GetFabric() const
     return m_fabric;
 }
 
-Ptr<ScheduledCommunicator>
+Ptr<Communicator>
 Cluster::GetCommunicator(uint32_t rank) const
 {
+    if (!m_inNetworkCommunicators.empty())
+    {
+        return m_inNetworkCommunicators.at(rank);
+    }
     return m_communicators.at(rank);
 }
 
@@ -542,6 +620,49 @@ Cluster::PinPath(uint32_t rank, uint32_t peer, const std::vector<uint32_t>& node
         const Lane lane = m_lanes->GetLanes(rank, peer).front();
         m_fabric.PinPath(lane.localEndpoint, lane.remoteEndpoint, nodes);
     }
+}
+
+Ptr<ScheduledCommunicator>
+Cluster::GetHostCommunicator(uint32_t rank) const
+{
+    return m_communicators.at(rank);
+}
+
+const std::vector<Ptr<InNetworkCommunicator>>&
+Cluster::GetInNetworkCommunicators() const
+{
+    return m_inNetworkCommunicators;
+}
+
+std::vector<std::vector<float>>
+Cluster::GetSums(const std::vector<std::vector<float>>& inputs) const
+{
+    return m_inNetworkCommunicators.empty()
+               ? GetSumsOfHosts(inputs)
+               : std::vector<std::vector<float>>{m_inNetworkCommunicators[0]->GetSum(inputs)};
+}
+
+std::vector<std::vector<float>>
+Cluster::GetSumsOfHosts(const std::vector<std::vector<float>>& inputs) const
+{
+    const uint64_t bytes = inputs[0].size() * sizeof(float);
+    const auto plan = m_planner->Get(CollectiveOperation::ALL_REDUCE, bytes, 0);
+    auto sums = InterpretSchedule(*plan, inputs);
+    const auto same = [&](const std::vector<float>& sum) { return sum == sums[0]; };
+    if (std::all_of(sums.begin(), sums.end(), same))
+    {
+        sums.resize(1);
+    }
+    return sums;
+}
+
+bool
+Cluster::HasFallenBack() const
+{
+    const auto& workers = m_inNetworkCommunicators;
+    return std::any_of(workers.begin(), workers.end(), [](const auto& worker) {
+        return worker->HasFallenBack();
+    });
 }
 
 CollectivePlanner&

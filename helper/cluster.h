@@ -9,6 +9,7 @@
 #include "fabric-lanes.h"
 #include "fabric-pcap.h"
 #include "fault-plan.h"
+#include "in-network-system.h"
 #include "program-options.h"
 
 #include "ns3/collective-planner.h"
@@ -49,6 +50,7 @@ struct ClusterOptions
     std::string exportSchedule;            ///< file to write the schedule to, or empty: none
     bool printSchedule{false};             ///< whether to list the schedule and end
     bool verify{false};                    ///< schedules are proven whatever the number of ranks
+    InNetworkOptions inNetwork;            ///< if the algorithm is an InNetworkSystem
 
     /**
      * Adds ranks and network as options of a program.
@@ -95,7 +97,32 @@ class Cluster
      * @param rank 0 to GetRanks() - 1
      * @return its communicator
      */
-    Ptr<ScheduledCommunicator> GetCommunicator(uint32_t rank) const;
+    Ptr<Communicator> GetCommunicator(uint32_t rank) const;
+
+    /**
+     * @param rank 0 to GetRanks() - 1
+     * @return what it does without help of the network: its communicator, or that one's fallback
+     */
+    Ptr<ScheduledCommunicator> GetHostCommunicator(uint32_t rank) const;
+
+    /** @return the communicators whose all-reduce the network makes, by rank; or none */
+    const std::vector<Ptr<InNetworkCommunicator>>& GetInNetworkCommunicators() const;
+
+    /**
+     * @param inputs tensor of each rank
+     * @return the sums of an all-reduce, bit for bit: of each rank, or a single one, that of all
+     */
+    std::vector<std::vector<float>> GetSums(const std::vector<std::vector<float>>& inputs) const;
+
+    /**
+     * @param inputs tensor of each rank
+     * @return the same of an all-reduce that the hosts make among themselves
+     */
+    std::vector<std::vector<float>> GetSumsOfHosts(
+        const std::vector<std::vector<float>>& inputs) const;
+
+    /** @return whether the network has failed, and the hosts make all-reduces among themselves */
+    bool HasFallenBack() const;
 
     /**
      * Makes a communicator for each of some groups of ranks, beside that of all.
@@ -166,6 +193,8 @@ class Cluster
     void MakePlanner();
     std::shared_ptr<CollectivePlanner> MakePlanner(const std::vector<uint32_t>& hosts) const;
     uint32_t GetHeaderBytes() const;
+    std::string GetHostAlgorithm() const;
+    void InstallInNetwork();
     void SetMarking(FabricHelper& helper) const;
     void InstallRdma();
     void InstallTcp();
@@ -184,6 +213,7 @@ class Cluster
     std::shared_ptr<FabricLanes> m_lanes;
     std::vector<Ptr<MessageTransport>> m_transports;
     std::vector<Ptr<ScheduledCommunicator>> m_communicators;
+    std::vector<Ptr<InNetworkCommunicator>> m_inNetworkCommunicators;
     std::shared_ptr<CollectivePlanner> m_planner;
     std::unique_ptr<LowerBound> m_lowerBound;
 };

@@ -26,8 +26,9 @@ struct CollectiveMeasurement
     double busBandwidth{0};       ///< algorithm bandwidth times GetBusFactor(), GB/s
     double lowerBound{0};         ///< least time, s
     double efficiency{0};         ///< least time / time; 1 if nothing was to be done
-    std::string mismatch; ///< real payload: where a rank's result is wrong; empty if nowhere
-    bool verified{false}; ///< results were compared, or the schedule proven; see doc/
+    double largestError{0}; ///< real all-reduce: largest difference from the exact sum, at rank 0
+    std::string mismatch;   ///< real payload: where a rank's result is wrong; empty if nowhere
+    bool verified{false};   ///< results were compared, or the schedule proven; see doc/
 };
 
 /**

@@ -88,12 +88,10 @@ class Connections
             const uint32_t number = 1 + peer * m_count + i;
             const uint32_t remote = 1 + host * m_count + i;
             const auto found = nic->GetQueuePairs().find(number);
-            queuePairs.push_back(found != nic->GetQueuePairs().end()
-                                     ? found->second
-                                     : nic->CreateQueuePair(number,
-                                                            lane.remoteEndpoint,
-                                                            remote,
-                                                            lane.rate));
+            queuePairs.push_back(
+                found != nic->GetQueuePairs().end()
+                    ? found->second
+                    : nic->CreateQueuePair(number, lane.remoteEndpoint, remote, lane.rate));
         }
         return queuePairs;
     }

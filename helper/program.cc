@@ -7,13 +7,16 @@
 #include "guarded-run.h"
 #include "schedule-file.h"
 
+#include "ns3/byte-archive.h"
 #include "ns3/configuration-error.h"
 #include "ns3/log.h"
 #include "ns3/output-file.h"
 #include "ns3/processes.h"
 #include "ns3/quantity.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -210,6 +213,70 @@ GetConfiguration(const ProgramOptions& options, const Cluster& cluster)
     auto configuration = options.ToJson();
     configuration.Set("resolved", resolved);
     return configuration;
+}
+
+void
+AddInNetwork(JsonValue& document, const Cluster& cluster, double largestError)
+{
+    if (cluster.GetInNetworkCommunicators().empty())
+    {
+        return;
+    }
+    InNetworkCounters mine;
+    bool hasFallenBack = false;
+    double errorBound = 0;
+    for (const auto& worker : cluster.GetInNetworkCommunicators())
+    {
+        const InNetworkCounters& counters = worker->GetCounters();
+        mine.sent += counters.sent;
+        mine.resent += counters.resent;
+        mine.received += counters.received;
+        mine.duplicates += counters.duplicates;
+        hasFallenBack |= worker->HasFallenBack();
+        errorBound = std::max(errorBound, worker->GetErrorBound());
+    }
+    ByteWriter packed;
+    packed(mine.sent, mine.resent, mine.received, mine.duplicates, hasFallenBack);
+    packed.Append(&errorBound, sizeof(errorBound));
+    InNetworkCounters sum;
+    for (const std::string& bytes : Processes::Gather(packed.GetText()))
+    {
+        ByteReader reader(bytes.data(), bytes.size());
+        sum.sent += reader.Next<uint64_t>();
+        sum.resent += reader.Next<uint64_t>();
+        sum.received += reader.Next<uint64_t>();
+        sum.duplicates += reader.Next<uint64_t>();
+        hasFallenBack |= reader.Next<bool>();
+        double bound;
+        std::memcpy(&bound, reader.Skip(sizeof(bound)), sizeof(bound));
+        errorBound = std::max(errorBound, bound);
+    }
+    auto object = JsonValue::Object();
+    object.Set("sent", sum.sent)
+        .Set("resent", sum.resent)
+        .Set("received", sum.received)
+        .Set("duplicates", sum.duplicates)
+        .Set("fallen_back", hasFallenBack)
+        .Set("error_bound", errorBound);
+    if (largestError >= 0)
+    {
+        object.Set("max_error", largestError);
+    }
+    document.Set("in_network", object);
+}
+
+std::string
+FormatFallback(const Cluster& cluster)
+{
+    for (const auto& worker : cluster.GetInNetworkCommunicators())
+    {
+        if (worker->HasFallenBack())
+        {
+            return "the hosts made all-reduces themselves from then on: " + worker->GetFailure() +
+                   "\n";
+        }
+    }
+    return "";
 }
 
 void

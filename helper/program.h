@@ -96,6 +96,22 @@ JsonValue GetConfiguration(const ProgramOptions& options, const Cluster& cluster
 void AddRunCost(JsonValue& document, const RunCost& cost);
 
 /**
+ * @param document to which the member in_network is added if the network makes the cluster's
+ *        all-reduces: name of the system, packets of all ranks, whether they have gone over to the
+ *        hosts, the bound of the sums' errors. All processes together (see Processes)
+ * @param cluster after the run
+ * @param largestError of a sum that was measured, or below 0: none was
+ */
+void AddInNetwork(JsonValue& document, const Cluster& cluster, double largestError = -1);
+
+/**
+ * @param cluster after the run
+ * @return a line for people that says why the hosts have made all-reduces among themselves; empty
+ *         if the network has made them all
+ */
+std::string FormatFallback(const Cluster& cluster);
+
+/**
  * @param cost of a simulation
  * @return it in one line for people
  */

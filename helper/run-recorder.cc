@@ -46,9 +46,10 @@ RunRecorder::RunRecorder(const Cluster& cluster,
         auto communicator = cluster.GetCommunicator(rank);
         communicator->TraceConnectWithoutContext("Collective",
                                                  MakeCallback(&RunRecorder::OnCollective, this));
-        communicator->TraceConnectWithoutContext("Send", MakeCallback(&RunRecorder::OnSend, this));
-        communicator->TraceConnectWithoutContext("Receive",
-                                                 MakeCallback(&RunRecorder::OnReceive, this));
+        auto messages = cluster.GetHostCommunicator(rank);
+        messages->TraceConnectWithoutContext("Send", MakeCallback(&RunRecorder::OnSend, this));
+        messages->TraceConnectWithoutContext("Receive",
+                                             MakeCallback(&RunRecorder::OnReceive, this));
         if (m_timeline)
         {
             m_timeline->AddProcess(rank, "rank " + std::to_string(rank));
@@ -63,10 +64,10 @@ RunRecorder::~RunRecorder()
         auto communicator = m_cluster.GetCommunicator(rank);
         communicator->TraceDisconnectWithoutContext("Collective",
                                                     MakeCallback(&RunRecorder::OnCollective, this));
-        communicator->TraceDisconnectWithoutContext("Send",
-                                                    MakeCallback(&RunRecorder::OnSend, this));
-        communicator->TraceDisconnectWithoutContext("Receive",
-                                                    MakeCallback(&RunRecorder::OnReceive, this));
+        auto messages = m_cluster.GetHostCommunicator(rank);
+        messages->TraceDisconnectWithoutContext("Send", MakeCallback(&RunRecorder::OnSend, this));
+        messages->TraceDisconnectWithoutContext("Receive",
+                                                MakeCallback(&RunRecorder::OnReceive, this));
     }
     for (const auto& application : m_applications)
     {

@@ -48,7 +48,7 @@ class Traffic
     {
         for (uint32_t rank = 0; rank < cluster->GetRanks(); rank++)
         {
-            Watch(cluster->GetCommunicator(rank));
+            Watch(cluster->GetHostCommunicator(rank));
         }
     }
 
@@ -213,7 +213,7 @@ class GroupsAtOnceTest : public TestCase
                 traffic.Start(inRow[rank], rank, Operation::ALL_REDUCE, COUNT, 10 + i);
                 traffic.Start(inColumn[rank], rank, Operation::ALL_REDUCE, COUNT, 20 + i);
                 traffic.Start(half, rank, Operation::ALL_REDUCE, COUNT, 30 + i);
-                traffic.Start(traffic.cluster->GetCommunicator(rank),
+                traffic.Start(traffic.cluster->GetHostCommunicator(rank),
                               rank,
                               Operation::ALL_REDUCE,
                               COUNT,
@@ -254,7 +254,7 @@ class GroupsAtOnceTest : public TestCase
             NS_TEST_EXPECT_MSG_LT(record.collective, most, "number in its communicator");
             NS_TEST_EXPECT_MSG_LT(record.rank, N, "rank among all");
         }
-        NS_TEST_EXPECT_MSG_EQ(traffic.cluster->GetCommunicator(0)->GetWaitingFor(), "", "idle");
+        NS_TEST_EXPECT_MSG_EQ(traffic.cluster->GetHostCommunicator(0)->GetWaitingFor(), "", "idle");
     }
 
     void DoTeardown() override
@@ -348,7 +348,7 @@ class OrderTest : public TestCase
         {
             for (uint32_t rank = 0; rank < N; rank++)
             {
-                traffic.Start(traffic.cluster->GetCommunicator(rank),
+                traffic.Start(traffic.cluster->GetHostCommunicator(rank),
                               rank,
                               Operation::ALL_REDUCE,
                               COUNT,
@@ -428,7 +428,7 @@ class SharedRankTest : public TestCase
             NS_TEST_EXPECT_MSG_EQ((group[1] == nullptr), true, "rank 1 is in no group");
             traffic.Start(group[2], 2, Operation::ALL_REDUCE, 1000, 1);
             Simulator::Run();
-            NS_TEST_EXPECT_MSG_EQ(traffic.cluster->GetCommunicator(2)->GetWaitingFor(),
+            NS_TEST_EXPECT_MSG_EQ(traffic.cluster->GetHostCommunicator(2)->GetWaitingFor(),
                                   "communicator 7, rank 0 waits in all-reduce 0 (ring) at step 0 "
                                   "for chunk 0 (2000 bytes) from rank 1",
                                   "what it waits for");
@@ -436,9 +436,13 @@ class SharedRankTest : public TestCase
         {
             Config::SetDefault("ns3::training::ScheduledCommunicator::Order", StringValue("lifo"));
             Traffic traffic(MakeOptions(2));
-            traffic.Start(traffic.cluster->GetCommunicator(1), 1, Operation::ALL_REDUCE, 1000, 1);
+            traffic.Start(traffic.cluster->GetHostCommunicator(1),
+                          1,
+                          Operation::ALL_REDUCE,
+                          1000,
+                          1);
             Simulator::Run();
-            NS_TEST_EXPECT_MSG_EQ(traffic.cluster->GetCommunicator(1)->GetWaitingFor(),
+            NS_TEST_EXPECT_MSG_EQ(traffic.cluster->GetHostCommunicator(1)->GetWaitingFor(),
                                   "rank 1 waits for rank 0 to say which collective is next",
                                   "what it waits for");
         }
@@ -466,7 +470,7 @@ class SharedRankTest : public TestCase
             request.ranks = 2;
             return std::make_shared<const CollectiveSchedule>(BuildSchedule("ring", request));
         };
-        const auto all = traffic->cluster->GetCommunicator(rank);
+        const auto all = traffic->cluster->GetHostCommunicator(rank);
         traffic->Start(all->Split({0, 1}, planner, 5), rank, Operation::ALL_REDUCE, 1000, 9);
         traffic->left -= rank;
     }

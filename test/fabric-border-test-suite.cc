@@ -104,6 +104,21 @@ class FrameArchiveTestCase : public TestCase
         Check(*frame);
         Frame::Free(frame);
 
+        Frame* sum = MakeFrame(312, LOSSY);
+        sum->kind = FrameKind::SWITCHML;
+        sum->aggregation.check = UINT64_MAX - 1;
+        sum->aggregation.packet = UINT32_MAX - 2;
+        sum->aggregation.slot = 32767;
+        sum->aggregation.set = 1;
+        sum->aggregation.job = 200;
+        sum->aggregation.type = AggregationHeader::Type::NOTICE;
+        sum->aggregation.exponents[0] = -128;
+        sum->aggregation.exponents[1] = 127;
+        sum->aggregation.overflow = true;
+        sum->aggregation.heard = true;
+        Check(*sum);
+        Frame::Free(sum);
+
         Frame* pause = MakePause(0xa5, 0xffff);
         Check(*pause);
         Frame::Free(pause);
@@ -129,6 +144,8 @@ class FrameArchiveTestCase : public TestCase
         Frame* other = ReadFrame(reader);
         NS_TEST_EXPECT_MSG_EQ(reader.IsAtEnd(), true, "all bytes are used");
         const auto fields = [](const Frame& f) {
+            const bool isSum = f.kind == FrameKind::SWITCHML; // of others it means nothing
+            const AggregationHeader sums = isSum ? f.aggregation : AggregationHeader();
             return std::vector<uint64_t>{static_cast<uint64_t>(f.kind),
                                          f.bytes,
                                          f.source,
@@ -153,6 +170,16 @@ class FrameArchiveTestCase : public TestCase
                                          f.pauseQuanta,
                                          f.pauseClasses,
                                          f.syndrome,
+                                         sums.check,
+                                         sums.packet,
+                                         sums.slot,
+                                         sums.set,
+                                         sums.job,
+                                         static_cast<uint64_t>(sums.type),
+                                         static_cast<uint64_t>(sums.exponents[0]),
+                                         static_cast<uint64_t>(sums.exponents[1]),
+                                         sums.overflow,
+                                         sums.heard,
                                          f.payload ? 1U : 0U,
                                          f.packet ? f.packet->GetSize() + 1 : 0U,
                                          f.telemetry ? f.telemetry->size() + 1 : 0U};

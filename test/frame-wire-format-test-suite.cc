@@ -11,6 +11,7 @@
 #include "ns3/ipv4-header.h"
 #include "ns3/packet.h"
 #include "ns3/roce-wire-format.h"
+#include "ns3/switchml-wire-format.h"
 #include "ns3/test.h"
 #include "ns3/time-resolution.h"
 #include "ns3/uinteger.h"
@@ -275,6 +276,41 @@ FrameBytesTestCase::DoRun()
           "0002c00112b7002000006440ffff000000020000000101234567000000420ee7"
           "ba75",
           "datagram");
+    Frame* sum = MakeRoce(FrameKind::SWITCHML, 0);
+    sum->bytes = 64;
+    sum->source = 1;
+    sum->destination = 4;
+    sum->flowHash = 0x1234;
+    sum->priority = 0;
+    sum->aggregation = {};
+    sum->aggregation.job = 9;
+    sum->aggregation.packet = 0x01020304;
+    sum->aggregation.slot = 0x1ff;
+    sum->aggregation.set = 1;
+    sum->aggregation.exponents[0] = -3;
+    sum->aggregation.exponents[1] = -128;
+    sum->payloadBytes = 8;
+    sum->payload = Create<ByteBuffer>();
+    sum->payload->bytes = {0xff, 0xff, 0xff, 0xfe, 0x7f, 0xff, 0xff, 0xff};
+    Check(sum,
+          "02000000000402000000000108004500002e00004000401126b90a0000020a00"
+          "0005d234bee0001a000010090102030481fffd80fffffffe7fffffff",
+          "SwitchML");
+    Frame* notice = MakeRoce(FrameKind::SWITCHML, 0);
+    notice->bytes = 64;
+    notice->source = 4;
+    notice->destination = 1;
+    notice->flowHash = 0;
+    notice->priority = 0;
+    notice->aggregation = {};
+    notice->aggregation.type = AggregationHeader::Type::NOTICE;
+    notice->aggregation.heard = true;
+    notice->aggregation.job = 255;
+    notice->aggregation.packet = 7;
+    Check(notice,
+          "02000000000102000000000408004500002600004000401126c10a0000050a00"
+          "0002c000bee000120000f8ff00000007000000000000000000000000",
+          "SwitchML notice");
     Frame* measured = MakeRoce(FrameKind::ROCE_DATA, SEND_MIDDLE);
     measured->bytes = 108;
     measured->source = 3;
@@ -538,6 +574,61 @@ FrameRoundTripTestCase::DoRun()
             }
         }
     }
+    for (const uint32_t elements : {0, 1, 32, 64, 256})
+    {
+        Frame* sum = MakeRoce(FrameKind::SWITCHML, 0);
+        sum->bytes = GetSwitchMlFrameBytes(elements);
+        sum->payloadBytes = 4 * elements;
+        sum->payload = MakePayload(3, 4 * elements);
+        sum->payloadOffset = 3;
+        sum->aggregation = {};
+        sum->aggregation.packet = 0xfffffffe;
+        sum->aggregation.slot = SWITCHML_MOST_SLOTS - 1;
+        sum->aggregation.job = 3;
+        sum->aggregation.exponents[1] = 127;
+        const std::string what = "SwitchML, " + std::to_string(elements) + " elements";
+        const Bytes contents(sum->payload->bytes.begin() + 3,
+                             sum->payload->bytes.begin() + 3 + 4 * elements);
+        Frame* copy = Check(sum, what);
+        NS_TEST_EXPECT_MSG_EQ(copy->aggregation.packet, 0xfffffffe, what);
+        NS_TEST_EXPECT_MSG_EQ(copy->aggregation.slot, SWITCHML_MOST_SLOTS - 1, what);
+        NS_TEST_EXPECT_MSG_EQ(+copy->aggregation.set, 0, what);
+        NS_TEST_EXPECT_MSG_EQ(+copy->aggregation.job, 3, what);
+        NS_TEST_EXPECT_MSG_EQ(+copy->aggregation.exponents[1], 127, what);
+        NS_TEST_EXPECT_MSG_EQ((copy->payload->bytes == contents), true, what);
+        Frame::Free(copy);
+    }
+    for (const uint8_t opcode :
+         {UC_WRITE_FIRST, UC_WRITE_MIDDLE, UC_WRITE_LAST_IMMEDIATE, UC_WRITE_ONLY_IMMEDIATE})
+    {
+        Frame* sum = MakeRoce(FrameKind::SWITCHML, opcode);
+        sum->bytes = GetSwitchMlRdmaFrameBytes(opcode, 64);
+        sum->payloadBytes = 256;
+        sum->payload = MakePayload(0, 256);
+        sum->ackRequest = false;
+        sum->aggregation = {};
+        sum->aggregation.packet = 0x12345;
+        sum->aggregation.slot = 0x123;
+        sum->aggregation.set = 1;
+        sum->aggregation.exponents[0] = -9;
+        const Ptr<ByteBuffer> contents = sum->payload;
+        const std::string what = "SwitchML over RDMA, " + std::to_string(opcode);
+        Frame* copy = Check(sum, what);
+        const bool isFirst = opcode == UC_WRITE_FIRST || opcode == UC_WRITE_ONLY_IMMEDIATE;
+        const bool isLast = opcode > UC_WRITE_MIDDLE;
+        NS_TEST_EXPECT_MSG_EQ(copy->aggregation.slot, (isFirst ? 0x123 : 0), what);
+        NS_TEST_EXPECT_MSG_EQ(+copy->aggregation.set, (isFirst ? 1 : 0), what);
+        NS_TEST_EXPECT_MSG_EQ(copy->aggregation.packet,
+                              (isFirst  ? 0x12345U
+                               : isLast ? 0x2345U
+                                        : 0U),
+                              what);
+        NS_TEST_EXPECT_MSG_EQ(+copy->aggregation.exponents[0], (isLast ? -9 : 0), what);
+        NS_TEST_EXPECT_MSG_EQ(copy->destinationQp, 0x123456, what);
+        NS_TEST_EXPECT_MSG_EQ(copy->psn, 0xabcdef, what);
+        NS_TEST_EXPECT_MSG_EQ((copy->payload->bytes == contents->bytes), true, what);
+        Frame::Free(copy);
+    }
     Frame* cnp = MakeRoce(FrameKind::ROCE_CNP, CNP);
     cnp->bytes = 78;
     Frame* copy = Check(cnp, "CNP");
@@ -620,6 +711,22 @@ DamagedFrameTestCase::DoRun()
             NS_TEST_EXPECT_MSG_EQ((parsed.frame == nullptr), true, "cut to " << size << " bytes");
         }
         Frame::Free(frame);
+    }
+    Frame* sum = MakeRoce(FrameKind::SWITCHML, 0);
+    sum->bytes = GetSwitchMlFrameBytes(32);
+    sum->payloadBytes = 128;
+    sum->payload = MakePayload(0, 128);
+    sum->aggregation = {};
+    const Bytes ofSum = ToBytes(*sum);
+    Frame::Free(sum);
+    for (const auto& [at, error] : std::vector<std::pair<std::size_t, std::string>>{
+             {39, "UDP length differs from IPv4 length"},
+             {40, "UDP checksum (allowed: none)"},
+             {42, "unknown SwitchML message type 3"}})
+    {
+        Bytes damaged = ofSum;
+        damaged[at] ^= 0x20;
+        NS_TEST_EXPECT_MSG_EQ(FromBytes(damaged).error, error, "byte " << at);
     }
     Frame* pause = MakePause(0xff, 65535);
     const Bytes bytes = ToBytes(*pause);

@@ -29,6 +29,47 @@ Communicator::Refuse(const char* operation) const
 }
 
 void
+Communicator::SetErrorHandler(ErrorHandler)
+{
+}
+
+std::string
+Communicator::GetWaitingFor() const
+{
+    return "";
+}
+
+void
+Communicator::Start(CollectiveOperation operation,
+                    Ptr<Tensor> tensor,
+                    uint32_t root,
+                    Done done,
+                    ByteMatrix matrix)
+{
+    switch (operation)
+    {
+    case CollectiveOperation::ALL_REDUCE:
+        return AllReduce(tensor, done);
+    case CollectiveOperation::REDUCE_SCATTER:
+        return ReduceScatter(tensor, done);
+    case CollectiveOperation::ALL_GATHER:
+        return AllGather(tensor, done);
+    case CollectiveOperation::BROADCAST:
+        return Broadcast(tensor, root, done);
+    case CollectiveOperation::REDUCE:
+        return Reduce(tensor, root, done);
+    case CollectiveOperation::ALL_TO_ALL:
+        return AllToAll(tensor, done);
+    case CollectiveOperation::ALL_TO_ALL_V:
+        return AllToAllV(tensor, matrix, done);
+    case CollectiveOperation::BARRIER:
+        return Barrier(done);
+    case CollectiveOperation::SEND_RECEIVE:
+        return SendReceive(tensor, done);
+    }
+}
+
+void
 Communicator::Reduce(Ptr<Tensor>, uint32_t, Done)
 {
     Refuse("reduce");

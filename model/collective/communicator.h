@@ -13,6 +13,8 @@
 #include "ns3/simple-ref-count.h"
 
 #include <cstdint>
+#include <functional>
+#include <string>
 #include <vector>
 
 namespace ns3::training
@@ -54,6 +56,29 @@ class Communicator : public Object
 
     /** Called once, when the operation is complete at this rank. */
     using Done = Callback<void>;
+
+    /** Called when a peer cannot be reached any more. (peer rank, one line that says so) */
+    using ErrorHandler = std::function<void(uint32_t, const std::string&)>;
+
+    /** @param handler of failures; one that never fails ignores it */
+    virtual void SetErrorHandler(ErrorHandler handler);
+
+    /** @return the rank, collective and message it waits for; empty if for nothing */
+    virtual std::string GetWaitingFor() const;
+
+    /**
+     * Starts any of the collective operations below.
+     * @param operation what to do
+     * @param tensor the vector
+     * @param root broadcast, reduce: the root
+     * @param done called when it is complete at this rank
+     * @param matrix all-to-all-v: bytes from each rank to each
+     */
+    virtual void Start(CollectiveOperation operation,
+                       Ptr<Tensor> tensor,
+                       uint32_t root,
+                       Done done,
+                       ByteMatrix matrix = nullptr);
 
     /** @return this rank's number, 0 to GetSize() - 1 */
     virtual uint32_t GetRank() const = 0;

@@ -104,9 +104,6 @@ class ScheduledCommunicator : public Communicator
     using Planner = std::function<
         std::shared_ptr<const CollectiveSchedule>(CollectiveOperation, uint64_t, uint32_t)>;
 
-    /** Called when a peer cannot be reached any more. (peer rank, one line that says so) */
-    using ErrorHandler = std::function<void(uint32_t, const std::string&)>;
-
     /** @return the type */
     static TypeId GetTypeId();
 
@@ -137,10 +134,8 @@ class ScheduledCommunicator : public Communicator
                                      Planner planner,
                                      uint32_t number);
 
-    /** @param handler of failures of paths, those of split communicators included */
-    void SetErrorHandler(ErrorHandler handler);
-
     // Communicator
+    void SetErrorHandler(ErrorHandler handler) override;
     uint32_t GetRank() const override;
     uint32_t GetSize() const override;
     void AllReduce(Ptr<Tensor> tensor, Done done) override;
@@ -155,25 +150,12 @@ class ScheduledCommunicator : public Communicator
     void Send(Ptr<Tensor> tensor, uint32_t peer, Done done) override;
     void Receive(Ptr<Tensor> tensor, uint32_t peer, Done done) override;
 
-    /**
-     * Starts any of the collective operations.
-     * @param operation what to do
-     * @param tensor the vector
-     * @param root broadcast, reduce: the root
-     * @param done called when it is complete at this rank
-     * @param matrix all-to-all-v: bytes from each rank to each
-     */
     void Start(CollectiveOperation operation,
                Ptr<Tensor> tensor,
                uint32_t root,
                Done done,
-               ByteMatrix matrix = nullptr);
-
-    /**
-     * @return the rank, collective, step and message that it or a communicator split off from it
-     *         waits for; empty if for nothing
-     */
-    std::string GetWaitingFor() const;
+               ByteMatrix matrix = nullptr) override;
+    std::string GetWaitingFor() const override;
 
     /** @return messages received so far, those of split communicators not included */
     uint64_t GetReceivedMessages() const;

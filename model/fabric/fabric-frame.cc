@@ -142,6 +142,7 @@ Frame::Clone() const
     copy->pauseQuanta = pauseQuanta;
     copy->pauseClasses = pauseClasses;
     copy->syndrome = syndrome;
+    copy->aggregation = aggregation;
     return copy;
 }
 

@@ -27,7 +27,8 @@ enum class FrameKind : uint8_t
     PAUSE,     ///< IEEE 802.1Qbb priority flow control
     ROCE_DATA, ///< RoCEv2 request packet (SEND or RDMA WRITE)
     ROCE_ACK,  ///< RoCEv2 acknowledge, positive or negative
-    ROCE_CNP   ///< RoCEv2 congestion notification packet
+    ROCE_CNP,  ///< RoCEv2 congestion notification packet
+    SWITCHML   ///< SwitchML, in-network aggregation (NSDI 2021)
 };
 
 /** The ECN field of the IP header (RFC 3168). */
@@ -45,6 +46,27 @@ struct HopTelemetry
     uint64_t sentBytes;  ///< bytes it had sent until then, with preambles and gaps
     uint64_t queueBytes; ///< bytes that waited in all its queues
     uint64_t rate;       ///< its line rate, bit/s
+};
+
+/** What a packet of in-network aggregation says beside its values. */
+struct AggregationHeader
+{
+    /** What the packet is. */
+    enum class Type : uint8_t
+    {
+        DATA,  ///< values, on their way to a switch or back
+        NOTICE ///< between workers: the sender goes on without the switch
+    };
+
+    uint64_t check{0};     ///< sum of what proves who has contributed; not on the wire
+    uint32_t packet{0};    ///< number of the packet in its job, or of the sender's collectives
+    uint16_t slot{0};      ///< of the switch's memory
+    uint8_t set{0};        ///< which of the slot's two versions, 0 or 1
+    uint8_t job{0};        ///< number of the job
+    Type type{Type::DATA}; ///< what it is
+    int8_t exponents[2]{}; ///< largest of the blocks that are to come
+    bool overflow{false};  ///< a sum has left the range of its numbers; not on the wire
+    bool heard{false};     ///< NOTICE: the sender has had the receiver's
 };
 
 /** In-band network telemetry (INT) of a frame, in the order of the hops. */
@@ -126,12 +148,13 @@ class alignas(64) Frame : public EventImpl
     uint64_t messageBytes{0};  ///< RETH DMA length (first packet of a WRITE), bytes
     int64_t timestamp{0}; ///< ROCE_DATA: when it was sent, ps; ROCE_ACK: that of what it answers
     uint32_t sourceQp{0}; ///< DETH source queue pair (datagrams)
-    uint32_t messageNumber{0}; ///< AETH message sequence number, 24 bit
-    uint32_t selectivePsn{0};  ///< selective repeat: packet that caused a NAK, 24 bit
-    uint16_t protocol{0};      ///< IP only: EtherType
-    uint16_t pauseQuanta{0};   ///< PAUSE only: time for all enabled classes, 512 bit times each
-    uint8_t pauseClasses{0};   ///< PAUSE only: class-enable vector
-    uint8_t syndrome{0};       ///< AETH syndrome
+    uint32_t messageNumber{0};     ///< AETH message sequence number, 24 bit
+    uint32_t selectivePsn{0};      ///< selective repeat: packet that caused a NAK, 24 bit
+    uint16_t protocol{0};          ///< IP only: EtherType
+    uint16_t pauseQuanta{0};       ///< PAUSE only: time for all enabled classes, 512 bit times each
+    uint8_t pauseClasses{0};       ///< PAUSE only: class-enable vector
+    uint8_t syndrome{0};           ///< AETH syndrome
+    AggregationHeader aggregation; ///< SWITCHML only: set as a whole by whoever makes the frame
 
   protected:
     void Notify() override;

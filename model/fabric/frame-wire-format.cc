@@ -7,6 +7,7 @@
 #include "endpoint-address.h"
 #include "fabric-port.h"
 #include "roce-wire-format.h"
+#include "switchml-wire-format.h"
 
 #include "ns3/abort.h"
 #include "ns3/crc32.h"
@@ -225,11 +226,31 @@ PutPayload(Bytes& out, const Frame& frame)
     }
 }
 
+/** What follows the base transport header in SwitchML's messages. */
+void
+PutSwitchMlExtensions(Bytes& out, const Frame& frame)
+{
+    const AggregationHeader& header = frame.aggregation;
+    if (HasUnreliableReth(frame.opcode))
+    {
+        Put(out, 0, 8); // where the sum is to be written: not simulated
+        Put(out, header.slot << 1 | header.set, 4);
+        Put(out, header.packet, 4);
+    }
+    if (HasUnreliableImmediate(frame.opcode))
+    {
+        Put(out, header.packet & 0xffff, 2);
+        Put(out, static_cast<uint8_t>(header.exponents[0]), 1);
+        Put(out, static_cast<uint8_t>(header.exponents[1]), 1);
+    }
+    PutPayload(out, frame);
+}
+
 /** Base transport header and what follows, without invariant CRC. */
 void
 PutTransport(Bytes& out, const Frame& frame)
 {
-    const bool isData = frame.kind == FrameKind::ROCE_DATA;
+    const bool isData = frame.kind == FrameKind::ROCE_DATA || frame.kind == FrameKind::SWITCHML;
     const bool isCnp = frame.kind == FrameKind::ROCE_CNP;
     const uint32_t pad = isData ? -frame.payloadBytes & 3 : 0;
     Put(out, isData ? frame.opcode : uint32_t{isCnp ? CNP : ACKNOWLEDGE}, 1);
@@ -239,6 +260,11 @@ PutTransport(Bytes& out, const Frame& frame)
     Put(out, frame.destinationQp, 3);
     Put(out, isData && frame.ackRequest ? BTH_ACK_REQUEST : 0, 1);
     Put(out, isCnp ? 0 : frame.psn, 3);
+    if (frame.kind == FrameKind::SWITCHML)
+    {
+        PutSwitchMlExtensions(out, frame);
+        return;
+    }
     if (isCnp)
     {
         Put(out, 0, CNP_BYTES / 2);
@@ -275,6 +301,49 @@ IsNak(uint8_t syndrome)
     return syndrome >> 5 == SYNDROME_NAK_SEQUENCE >> 5;
 }
 
+/** Ethernet, IPv4 and UDP headers. */
+void
+PutUdp(Bytes& out, const Frame& frame, uint16_t port, uint32_t udpBytes)
+{
+    PutEthernet(out, frame.source, frame.destination, ETHERTYPE_IPV4);
+    Put(out, 0x45, 1); // version 4, 5 words
+    Put(out, DSCP[frame.priority] << 2 | static_cast<uint8_t>(frame.ecn), 1);
+    Put(out, IPV4_BYTES + udpBytes, 2);
+    Put(out, IPV4_IDENTIFICATION, 2);
+    Put(out, IPV4_DONT_FRAGMENT, 2);
+    Put(out, IPV4_TIME_TO_LIVE, 1);
+    Put(out, IPV4_UDP, 1);
+    Put(out, 0, 2); // the checksum, when all is there
+    Put(out, GetEndpointIpv4Address(frame.source).Get(), 4);
+    Put(out, GetEndpointIpv4Address(frame.destination).Get(), 4);
+    SetIpv4Checksum(out.data() + HEADER_BYTES, IPV4_BYTES);
+    Put(out, FIRST_ENTROPY_PORT | (frame.flowHash & ENTROPY_MASK), 2);
+    Put(out, port, 2);
+    Put(out, udpBytes, 2);
+    Put(out, 0, 2); // no checksum, as annex A17 allows RoCE and SwitchML's switch does
+}
+
+void
+PutSwitchMl(Bytes& out, const Frame& frame)
+{
+    const AggregationHeader& header = frame.aggregation;
+    const bool notice = header.type == AggregationHeader::Type::NOTICE;
+    PutUdp(out,
+           frame,
+           SWITCHML_UDP_PORT,
+           UDP_BYTES + SWITCHML_HEADER_BYTES + SWITCHML_EXPONENT_BYTES + frame.payloadBytes);
+    // Sizes 0 to 3 stand for 128, 256, 512, 1024 bytes.
+    const uint32_t size =
+        frame.payloadBytes < 256 ? 0 : 31 - __builtin_clz(frame.payloadBytes / 128);
+    Put(out, (notice ? SWITCHML_NOTICE : SWITCHML_DATA) << 4 | header.heard << 3 | size, 1);
+    Put(out, header.job, 1);
+    Put(out, header.packet, 4);
+    Put(out, header.set << 15 | header.slot, 2);
+    Put(out, static_cast<uint8_t>(header.exponents[0]), 1);
+    Put(out, static_cast<uint8_t>(header.exponents[1]), 1);
+    PutPayload(out, frame);
+}
+
 void
 PutRoce(Bytes& out, const Frame& frame)
 {
@@ -295,22 +364,7 @@ PutRoce(Bytes& out, const Frame& frame)
     }
     const auto udpBytes = static_cast<uint32_t>(UDP_BYTES + shim + transport.size() + ICRC_BYTES);
 
-    PutEthernet(out, frame.source, frame.destination, ETHERTYPE_IPV4);
-    Put(out, 0x45, 1); // version 4, 5 words
-    Put(out, DSCP[frame.priority] << 2 | static_cast<uint8_t>(frame.ecn), 1);
-    Put(out, IPV4_BYTES + udpBytes, 2);
-    Put(out, IPV4_IDENTIFICATION, 2);
-    Put(out, IPV4_DONT_FRAGMENT, 2);
-    Put(out, IPV4_TIME_TO_LIVE, 1);
-    Put(out, IPV4_UDP, 1);
-    Put(out, 0, 2); // the checksum, when all is there
-    Put(out, GetEndpointIpv4Address(frame.source).Get(), 4);
-    Put(out, GetEndpointIpv4Address(frame.destination).Get(), 4);
-    SetIpv4Checksum(out.data() + HEADER_BYTES, IPV4_BYTES);
-    Put(out, FIRST_ENTROPY_PORT | (frame.flowHash & ENTROPY_MASK), 2);
-    Put(out, frame.telemetry ? TELEMETRY_UDP_PORT : ROCE_UDP_PORT, 2);
-    Put(out, udpBytes, 2);
-    Put(out, 0, 2); // no checksum, as annex A17 allows
+    PutUdp(out, frame, frame.telemetry ? TELEMETRY_UDP_PORT : ROCE_UDP_PORT, udpBytes);
     if (frame.telemetry)
     {
         PutTelemetry(out, *frame.telemetry, hops);
@@ -365,6 +419,41 @@ ReadPause(const Bytes& bytes, Frame& frame)
     return "";
 }
 
+/** Reads what follows the base transport header in SwitchML's messages. */
+std::string
+ReadSwitchMlExtensions(const uint8_t* at, uint32_t size, Frame& frame)
+{
+    const uint32_t headers = (HasUnreliableReth(frame.opcode) ? RETH_BYTES : 0) +
+                             (HasUnreliableImmediate(frame.opcode) ? IMMEDIATE_BYTES : 0);
+    if (size < headers || (size - headers) % 4 != 0)
+    {
+        return "a SwitchML packet of another size";
+    }
+    AggregationHeader header;
+    if (HasUnreliableReth(frame.opcode))
+    {
+        const auto key = static_cast<uint32_t>(Get(at + 8, 4));
+        header.slot = static_cast<uint16_t>(key >> 1 & (SWITCHML_MOST_SLOTS - 1));
+        header.set = key & 1;
+        header.packet = static_cast<uint32_t>(Get(at + 12, 4));
+        at += RETH_BYTES;
+    }
+    if (HasUnreliableImmediate(frame.opcode))
+    {
+        header.packet =
+            HasUnreliableReth(frame.opcode) ? header.packet : static_cast<uint32_t>(Get(at, 2));
+        header.exponents[0] = static_cast<int8_t>(at[2]);
+        header.exponents[1] = static_cast<int8_t>(at[3]);
+        at += IMMEDIATE_BYTES;
+    }
+    frame.aggregation = header;
+    frame.payloadBytes = size - headers;
+    frame.payload = Create<ByteBuffer>();
+    frame.payload->bytes.assign(at, at + frame.payloadBytes);
+    frame.payloadOffset = 0;
+    return "";
+}
+
 /** Reads from the extended transport headers on. */
 std::string
 ReadExtensions(const uint8_t* at, uint32_t size, uint32_t pad, Frame& frame)
@@ -414,6 +503,17 @@ ReadExtensions(const uint8_t* at, uint32_t size, uint32_t pad, Frame& frame)
     return "";
 }
 
+/** @return what is wrong with the length and the checksum of a UDP datagram, if anything */
+std::string
+CheckUdp(const uint8_t* udp, uint32_t bytes)
+{
+    if (Get(udp + 4, 2) != bytes)
+    {
+        return "UDP length differs from IPv4 length";
+    }
+    return Get(udp + 6, 2) != 0 ? "UDP checksum (allowed: none)" : "";
+}
+
 /**
  * @param packet an IPv4 packet whose header is right
  * @param size its length
@@ -425,13 +525,10 @@ ReadRoce(const uint8_t* packet, uint32_t size, Frame& frame)
 {
     const uint8_t* at = packet + IPV4_BYTES;
     const bool hasTelemetry = Get(at + 2, 2) == TELEMETRY_UDP_PORT;
-    if (Get(at + 4, 2) != size - IPV4_BYTES)
+    const std::string error = CheckUdp(at, size - IPV4_BYTES);
+    if (!error.empty())
     {
-        return "UDP length differs from IPv4 length";
-    }
-    if (Get(at + 6, 2) != 0)
-    {
-        return "UDP checksum (allowed: none)";
+        return error;
     }
     uint32_t left = size - IPV4_BYTES - UDP_BYTES;
     const uint32_t shim =
@@ -461,8 +558,10 @@ ReadRoce(const uint8_t* packet, uint32_t size, Frame& frame)
     left -= shim + BTH_BYTES + ICRC_BYTES;
 
     frame.opcode = at[0];
+    const bool isSum = HasUnreliableReth(frame.opcode) || HasUnreliableImmediate(frame.opcode) ||
+                       frame.opcode == UC_WRITE_MIDDLE;
     const bool isData = frame.opcode <= WRITE_ONLY_IMMEDIATE || IsDatagram(frame.opcode);
-    if (!isData && frame.opcode != ACKNOWLEDGE && frame.opcode != CNP)
+    if (!isSum && !isData && frame.opcode != ACKNOWLEDGE && frame.opcode != CNP)
     {
         return "unknown opcode " + std::to_string(frame.opcode);
     }
@@ -473,7 +572,58 @@ ReadRoce(const uint8_t* packet, uint32_t size, Frame& frame)
     frame.destinationQp = static_cast<uint32_t>(Get(at + 5, 3));
     frame.ackRequest = at[8] & BTH_ACK_REQUEST;
     frame.psn = static_cast<uint32_t>(Get(at + 9, 3));
+    if (isSum)
+    {
+        frame.kind = FrameKind::SWITCHML;
+        return ReadSwitchMlExtensions(at + BTH_BYTES, left, frame);
+    }
     return ReadExtensions(at + BTH_BYTES, left, at[1] >> 4 & 3, frame);
+}
+
+/**
+ * @param udp the datagram
+ * @param bytes its length
+ * @param frame to be filled in
+ * @return what is wrong, if anything
+ */
+std::string
+ReadSwitchMl(const uint8_t* udp, uint32_t bytes, Frame& frame)
+{
+    constexpr uint32_t HEADERS = UDP_BYTES + SWITCHML_HEADER_BYTES + SWITCHML_EXPONENT_BYTES;
+    const std::string error = CheckUdp(udp, bytes);
+    if (!error.empty())
+    {
+        return error;
+    }
+    if (bytes < HEADERS || (bytes - HEADERS) % 4 != 0)
+    {
+        return "a SwitchML packet of another size";
+    }
+    const uint8_t type = udp[UDP_BYTES] >> 4;
+    if (type != SWITCHML_DATA && type != SWITCHML_NOTICE)
+    {
+        return "unknown SwitchML message type " + std::to_string(type);
+    }
+    frame.kind = FrameKind::SWITCHML;
+    frame.opcode = 0;
+    frame.flowHash = static_cast<uint32_t>(Get(udp, 2) & ENTROPY_MASK);
+    AggregationHeader header;
+    header.type =
+        type == SWITCHML_DATA ? AggregationHeader::Type::DATA : AggregationHeader::Type::NOTICE;
+    const uint8_t* at = udp + UDP_BYTES;
+    header.heard = at[0] >> 3 & 1;
+    header.job = at[1];
+    header.packet = static_cast<uint32_t>(Get(at + 2, 4));
+    header.slot = static_cast<uint16_t>(Get(at + 6, 2) & (SWITCHML_MOST_SLOTS - 1));
+    header.set = at[6] >> 7;
+    header.exponents[0] = static_cast<int8_t>(at[8]);
+    header.exponents[1] = static_cast<int8_t>(at[9]);
+    frame.aggregation = header;
+    frame.payloadBytes = bytes - HEADERS;
+    frame.payload = Create<ByteBuffer>();
+    frame.payload->bytes.assign(udp + HEADERS, udp + bytes);
+    frame.payloadOffset = 0;
+    return "";
 }
 
 std::string
@@ -511,6 +661,10 @@ ReadIpv4(const Bytes& bytes, Frame& frame)
     if (port == ROCE_UDP_PORT || port == TELEMETRY_UDP_PORT)
     {
         return ReadRoce(packet, size, frame);
+    }
+    if ((port & SWITCHML_UDP_PORT_MASK) == SWITCHML_UDP_PORT)
+    {
+        return ReadSwitchMl(udp, size - IPV4_BYTES, frame);
     }
     frame.kind = FrameKind::IP;
     uint32_t ports = 0; // as HostDevice reads them
@@ -555,6 +709,9 @@ ToPacket(const Frame& frame)
         break;
     case FrameKind::IP:
         PutIp(out, frame);
+        break;
+    case FrameKind::SWITCHML:
+        frame.opcode > 0 ? PutRoce(out, frame) : PutSwitchMl(out, frame);
         break;
     default:
         PutRoce(out, frame);

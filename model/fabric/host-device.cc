@@ -111,6 +111,7 @@ HostDevice::DoDispose()
     m_node = nullptr;
     m_channel = nullptr;
     SetRdmaReceiver(nullptr);
+    m_aggregationReceivers.clear();
     if (m_program)
     {
         m_program->Dispose();
@@ -261,7 +262,7 @@ HostDevice::SetReceiveRate(DataRate rate)
 void
 HostDevice::Expect(const Frame& frame)
 {
-    if (m_expectRdma && frame.kind != FrameKind::IP)
+    if (m_expectRdma && frame.kind != FrameKind::IP && frame.kind != FrameKind::SWITCHML)
     {
         __builtin_prefetch(&frame.payloadBytes); // what switches do not look at
         __builtin_prefetch(&frame.sourceQp);
@@ -272,7 +273,7 @@ HostDevice::Expect(const Frame& frame)
 void
 HostDevice::ExpectSoon(const Frame& frame)
 {
-    if (m_expectRdma && frame.kind != FrameKind::IP)
+    if (m_expectRdma && frame.kind != FrameKind::IP && frame.kind != FrameKind::SWITCHML)
     {
         m_expectRdma(frame, true);
     }
@@ -367,8 +368,27 @@ HostDevice::RenewPause()
 }
 
 void
+HostDevice::SetAggregationReceiver(uint8_t job, std::function<void(Frame*)> receiver)
+{
+    m_aggregationReceivers[job] = std::move(receiver);
+}
+
+void
 HostDevice::Deliver(Frame* frame)
 {
+    if (frame->kind == FrameKind::SWITCHML)
+    {
+        const auto found = m_aggregationReceivers.find(frame->aggregation.job);
+        if (found != m_aggregationReceivers.end() && found->second)
+        {
+            found->second(frame);
+        }
+        else
+        {
+            Frame::Free(frame);
+        }
+        return;
+    }
     if (frame->kind != FrameKind::IP)
     {
         if (m_rdmaReceiver)

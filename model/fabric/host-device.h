@@ -17,6 +17,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -88,6 +89,12 @@ class HostDevice : public NetDevice, public FabricPortOwner
     void SetRdmaReceiver(std::function<void(Frame*)> receiver,
                          std::function<void(const Frame&, bool)> expect = nullptr);
 
+    /**
+     * @param job number of a job whose sums are made in the network
+     * @param receiver takes over every frame of it that arrives; null: no longer
+     */
+    void SetAggregationReceiver(uint8_t job, std::function<void(Frame*)> receiver);
+
     // FabricPortOwner
     void Receive(Frame* frame, FabricPort& port) override;
     void Expect(const Frame& frame) override;
@@ -140,6 +147,7 @@ class HostDevice : public NetDevice, public FabricPortOwner
     Ptr<FabricPort> m_port;
     std::function<void(Frame*)> m_rdmaReceiver;
     std::function<void(const Frame&, bool)> m_expectRdma;
+    std::map<uint8_t, std::function<void(Frame*)>> m_aggregationReceivers; // by job
     ReceiveCallback m_receive;
     PromiscReceiveCallback m_promiscReceive;
     uint32_t m_endpoint{0};

@@ -165,10 +165,17 @@ SwitchDevice::GetTypeId()
                           MakeUintegerAccessor(&SwitchDevice::m_registerBytes),
                           MakeUintegerChecker<uint64_t>())
             .AddAttribute("RecirculationRate",
-                          "Rate at which frames can go through the pipeline again",
+                          "Rate of each recirculation port, by which frames go through the "
+                          "pipeline again",
                           DataRateValue(DataRate("100Gbps")),
                           MakeDataRateAccessor(&SwitchDevice::m_recirculationRate),
                           MakeDataRateChecker())
+            .AddAttribute("RecirculationPorts",
+                          "Recirculation ports that programs may use (Tofino with 4 pipes: 8, and "
+                          "the 48 ports of 3 pipes looped back)",
+                          UintegerValue(56),
+                          MakeUintegerAccessor(&SwitchDevice::m_recirculationPorts),
+                          MakeUintegerChecker<uint32_t>(1))
             .AddAttribute("PipelineDelay",
                           "From a frame's arrival to when it can leave",
                           TimeValue(TimeStep(0)),
@@ -408,6 +415,7 @@ SwitchDevice::AddProgram(Ptr<SwitchProgram> program)
     {
         sum.stages += other->GetResources().stages;
         sum.registerBytes += other->GetResources().registerBytes;
+        sum.recirculationPorts += other->GetResources().recirculationPorts;
     }
     const auto refuse = [&](const std::string& needs, const std::string& allowed) {
         return ConfigurationError("program " + program->GetName() + " needs " + needs +
@@ -422,8 +430,19 @@ SwitchDevice::AddProgram(Ptr<SwitchProgram> program)
         throw refuse(FormatBytes(sum.registerBytes) + " of register memory",
                      FormatBytes(m_registerBytes));
     }
+    if (sum.recirculationPorts > m_recirculationPorts)
+    {
+        throw refuse(std::to_string(sum.recirculationPorts) + " recirculation ports",
+                     std::to_string(m_recirculationPorts));
+    }
     program->SetSwitch(this);
     m_programs.push_back(program);
+}
+
+Ptr<SwitchProgram>
+SwitchDevice::GetProgram(uint32_t index) const
+{
+    return index < m_programs.size() ? m_programs[index] : nullptr;
 }
 
 void
@@ -449,14 +468,26 @@ SwitchDevice::Recirculate(Frame* frame)
 {
     frame->ingressPriority = frame->priority;
     const int64_t now = Simulator::Now().GetTimeStep();
-    const double bits = 8.0 * (frame->bytes + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES);
-    m_recirculationFree = std::max(now, m_recirculationFree) +
-                          static_cast<int64_t>(bits * 1e12 / m_recirculationRate.GetBitRate());
-    m_recirculatedBytes += frame->bytes;
-    Simulator::Schedule(TimeStep(m_recirculationFree - now),
+    Simulator::Schedule(TimeStep(ReserveRecirculation(0, frame->bytes, now) - now),
                         &SwitchDevice::EndRecirculation,
                         this,
                         frame);
+}
+
+int64_t
+SwitchDevice::ReserveRecirculation(uint32_t port, uint32_t bytes, int64_t ready)
+{
+    if (m_recirculationFree.empty())
+    {
+        m_recirculationFree.resize(m_recirculationPorts, 0);
+    }
+    const double bits = 8.0 * (bytes + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES);
+    int64_t& free = m_recirculationFree.at(port);
+    free =
+        std::max(ready, free) +
+        static_cast<int64_t>(bits * 1e12 / static_cast<double>(m_recirculationRate.GetBitRate()));
+    m_recirculatedBytes += bytes;
+    return free;
 }
 
 void

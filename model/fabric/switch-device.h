@@ -113,6 +113,12 @@ class SwitchDevice : public Object, public FabricPortOwner
      */
     void AddProgram(Ptr<SwitchProgram> program);
 
+    /**
+     * @param index in the order they were added
+     * @return the program, or null
+     */
+    Ptr<SwitchProgram> GetProgram(uint32_t index) const;
+
     /// Instead of a port: the switch's routes decide.
     static constexpr uint16_t BY_ROUTE = std::numeric_limits<uint16_t>::max();
 
@@ -125,10 +131,20 @@ class SwitchDevice : public Object, public FabricPortOwner
     void Emit(Frame* frame, uint16_t port, Time latency);
 
     /**
-     * Sends a frame through the pipeline again, at the rate of the recirculation port.
+     * Sends a frame through the pipeline again, at the rate of the first recirculation port.
      * @param frame owned by the switch until the programs have it back
      */
     void Recirculate(Frame* frame);
+
+    /**
+     * Takes the time of a recirculation port for a frame, which a program then need not have back:
+     * several passes in a row cost no events.
+     * @param port number of the recirculation port
+     * @param bytes of the frame, which may shrink or grow from pass to pass
+     * @param ready when the frame is there, ps; of one port in rising order
+     * @return when it has gone through, ps
+     */
+    int64_t ReserveRecirculation(uint32_t port, uint32_t bytes, int64_t ready);
 
     /** Loses all state: what waits, pauses, flowlets, programs' memory. Routes stay. */
     void Restart();
@@ -222,7 +238,7 @@ class SwitchDevice : public Object, public FabricPortOwner
     uint32_t m_stride{1};
     Path m_path{Path::ECMP};
     uint32_t m_sprayed{0};
-    int64_t m_recirculationFree{0}; // when the recirculation port is, ps
+    std::vector<int64_t> m_recirculationFree; // when each recirculation port is, ps
     uint64_t m_recirculatedBytes{0};
     Ptr<UniformRandomVariable> m_random;
     uint32_t m_nodeId{0};
@@ -245,6 +261,7 @@ class SwitchDevice : public Object, public FabricPortOwner
     uint32_t m_stages;
     uint64_t m_registerBytes;
     DataRate m_recirculationRate;
+    uint32_t m_recirculationPorts;
     Time m_pipelineDelay;
     Time m_pauseResponse;
     uint8_t m_losslessClasses;

@@ -35,9 +35,10 @@ class SwitchProgram : public Object
     /** What a program needs of the switch. */
     struct Resources
     {
-        uint32_t stages{0};        ///< match-action stages
-        uint64_t registerBytes{0}; ///< stateful memory, bytes
-        Time latency;              ///< that a pass adds to what it sends
+        uint32_t stages{0};             ///< match-action stages
+        uint64_t registerBytes{0};      ///< stateful memory, bytes
+        Time latency;                   ///< that a pass adds to what it sends
+        uint32_t recirculationPorts{0}; ///< ports that lead back into the pipeline
     };
 
     /** @return the type */

@@ -99,6 +99,12 @@ class TrainingJob
     void SetReference(uint64_t seed, Reference reference);
 
     /**
+     * @param alternative makes another sum that is right, if then all ranks have it; or returns
+     *        nothing if there is none
+     */
+    void SetAlternative(Reference alternative);
+
+    /**
      * @param callback called as soon as the last rank has ended an iteration
      */
     void OnIterationComplete(IterationComplete callback);
@@ -222,6 +228,7 @@ class TrainingJob
     double m_lowerBoundS{0};               ///< lower bound of all buckets of an iteration, s
     uint64_t m_seed{0};                    ///< seed of the gradients
     Reference m_reference;                 ///< makes expected sums, or empty
+    Reference m_alternative;               ///< makes others, or empty
     IterationComplete m_iterationComplete; ///< whom to tell, or empty
     std::function<void()> m_ranksFinished; ///< whom to tell, or empty
     uint32_t m_finished{0};                ///< observed ranks that have ended all iterations

@@ -117,6 +117,11 @@ class TrainingJob(Program):
         schedule: Path | None = None,
         export_schedule: Path | None = None,
         print_schedule: bool | None = None,
+        elements_per_packet: int | None = None,
+        slots: int | None = None,
+        window: int | None = None,
+        framing: str | None = None,
+        message_packets: int | None = None,
         verify: bool | None = None,
         seed: int | None = None,
         run: int | None = None,
@@ -159,6 +164,11 @@ class TrainingJob(Program):
             export_schedule: file for the schedule of the largest size: MSCCL XML if it ends in .xml, otherwise
                 JSON.
             print_schedule: list the schedule and end; for the command line, as there is no result then.
+            elements_per_packet: sums in the network: values in a packet.
+            slots: sums in the network: packets that a switch holds at a time.
+            window: sums in the network: packets in flight of a rank; 0: as many as slots.
+            framing: sums in the network: "udp" or "rdma".
+            message_packets: sums in the network, RDMA framing: packets in a message.
             verify: whether schedules are proven right whatever the number of ranks.
             seed: ns-3's RngSeed.
             run: ns-3's RngRun, which also makes the gradients of a real payload.

@@ -16,6 +16,9 @@ DOC = REPOSITORY / "doc"
 WORKLOAD = Path(__file__).with_name("small-workload.csv")
 CLASSES = [
     "SwitchDevice",
+    "InNetworkCommunicator",
+    "SwitchMlCommunicator",
+    "SwitchMlProgram",
     "HostDevice",
     "RdmaNic",
     "RdmaDcqcn",
@@ -41,6 +44,13 @@ def read_table(file, name):
         re.split(r"\n     - ", row.strip("\n")) for row in re.split(r"^   \* - ", table, flags=re.M)
     ]
     return [[" ".join(cell.split()) for cell in row] for row in rows[2:]]
+
+
+def find_table(name):
+    """Return the file that has a list-table."""
+    return next(
+        path.name for path in DOC.glob("*.rst") if f":name: {name}\n" in path.read_text("utf-8")
+    )
 
 
 def read_names(file, name):
@@ -82,6 +92,10 @@ def test_json_keys(job_json, benchmark_json, program_json):
     assert list(trees_json) == read_names("results.rst", "json-multitree-allreduce")
     for row in trees_json["rows"]:
         assert list(row) == read_names("results.rst", "json-multitree-allreduce-rows")
+    sums = program_json(
+        "collective-benchmark", "--algorithm=switchml", "--ranks=2", "--bytes=8", "--payload=real"
+    )
+    assert list(sums["in_network"]) == read_names("results.rst", "json-in-network")
     for document in (job_json, benchmark_json, fabric_json):
         resolved = document["configuration"].pop("resolved")
         assert list(resolved) == read_names("results.rst", "json-resolved")
@@ -141,6 +155,8 @@ def test_options(program, name, tables):
             del documented[option]
         for option in ("schedule", "export-schedule", "print-schedule"):
             del documented[option]
+        for option in ("elements-per-packet", "slots", "window", "framing", "message-packets"):
+            del documented[option]
     assert documented == read_usage(program, name)
 
 
@@ -157,9 +173,10 @@ def to_number(text):
 def test_attributes(program, name):
     output = program("training-job", f"--PrintAttributes=ns3::training::{name}").stdout
     actual = dict(re.findall(rf"--ns3::training::{name}::(\w+)=\[(.*)\]", output))
+    table = f"attributes-{name}"
     documented = {
         attribute.strip("`"): default.strip("`")
-        for attribute, default, _ in read_table("model.rst", f"attributes-{name}")
+        for attribute, default, _ in read_table(find_table(table), table)
     }
     assert set(documented) == set(actual)
     for attribute, default in documented.items():

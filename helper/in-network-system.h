@@ -1,0 +1,56 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_IN_NETWORK_SYSTEM_H
+#define DISTRIBUTED_TRAINING_IN_NETWORK_SYSTEM_H
+
+#include "fabric-helper.h"
+
+#include "ns3/in-network-communicator.h"
+#include "ns3/registry.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ns3::training
+{
+
+/** What a job asks of a system that adds in the network. */
+struct InNetworkOptions
+{
+    uint64_t elementsPerPacket{64}; ///< values in a packet
+    uint64_t slots{512};            ///< sums that a switch holds at a time, of all jobs
+    uint64_t window{0};             ///< packets in flight of a worker; 0: as many as slots
+    std::string framing{"udp"};     ///< udp or rdma
+    uint64_t messagePackets{4};     ///< RDMA framing: packets in a message
+};
+
+/** What a system adds for. */
+struct InNetworkRequest
+{
+    Fabric& fabric;                                ///< whose switches add
+    std::vector<uint32_t> endpoints;               ///< of each rank
+    std::vector<Ptr<ScheduledCommunicator>> hosts; ///< what the ranks do among themselves
+    InNetworkOptions options;                      ///< what the user wants
+};
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * A system that adds in the network, by the name that takes a collective algorithm's place. Its
+ * function installs programs in switches and gives each rank its communicator; it throws
+ * ConfigurationError if that is not possible.
+ */
+struct InNetworkSystem
+{
+    static constexpr const char* KIND = "in-network aggregation"; ///< for messages
+    std::string help;                                             ///< one line
+    std::vector<Ptr<InNetworkCommunicator>> (*install)(
+        const InNetworkRequest& request); ///< does it
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_IN_NETWORK_SYSTEM_H

@@ -1,0 +1,510 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "in-network-communicator.h"
+
+#include "ns3/abort.h"
+#include "ns3/log.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/trace-source-accessor.h"
+
+#include <algorithm>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingInNetworkCommunicator");
+NS_OBJECT_ENSURE_REGISTERED(InNetworkCommunicator);
+
+TypeId
+InNetworkCommunicator::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::training::InNetworkCommunicator")
+            .SetParent<Communicator>()
+            .SetGroupName("DistributedTraining")
+            .AddAttribute("FailureTimeout",
+                          "Time without an answer after which the network is given up; also the "
+                          "time for all ranks to agree on that",
+                          TimeValue(Seconds(1)),
+                          MakeTimeAccessor(&InNetworkCommunicator::m_failureTimeout),
+                          MakeTimeChecker(TimeStep(1)))
+            .AddAttribute("OnFailure",
+                          "What then: ring (the hosts go on among themselves) or error",
+                          StringValue("ring"),
+                          MakeStringAccessor(&InNetworkCommunicator::SetOnFailure,
+                                             &InNetworkCommunicator::GetOnFailure),
+                          MakeStringChecker())
+            .AddAttribute("NoticeInterval",
+                          "Time between two notices to a rank that has not confirmed any",
+                          TimeValue(MilliSeconds(1)),
+                          MakeTimeAccessor(&InNetworkCommunicator::m_noticeInterval),
+                          MakeTimeChecker(TimeStep(1)))
+            .AddTraceSource("Collective",
+                            "A collective is complete at this rank",
+                            MakeTraceSourceAccessor(&InNetworkCommunicator::m_collectiveTrace),
+                            "ns3::training::ScheduledCommunicator::CollectiveTracedCallback");
+    return tid;
+}
+
+bool
+InNetworkCommunicator::SetOnFailure(std::string action)
+{
+    if (action != "ring" && action != "error")
+    {
+        return false;
+    }
+    m_endsOnFailure = action == "error";
+    return true;
+}
+
+std::string
+InNetworkCommunicator::GetOnFailure() const
+{
+    return m_endsOnFailure ? "error" : "ring";
+}
+
+void
+InNetworkCommunicator::DoDispose()
+{
+    Simulator::Cancel(m_notices);
+    if (m_device)
+    {
+        m_device->SetAggregationReceiver(m_group.job, nullptr);
+    }
+    m_device = nullptr;
+    m_hosts = nullptr;
+    m_onError = nullptr;
+    m_queue.clear();
+    m_latest = nullptr;
+    Communicator::DoDispose();
+}
+
+void
+InNetworkCommunicator::SetGroup(uint32_t rank,
+                                const Group& group,
+                                Ptr<HostDevice> device,
+                                Ptr<ScheduledCommunicator> hosts)
+{
+    m_rank = rank;
+    m_group = group;
+    m_device = device;
+    m_hosts = hosts;
+    m_device->SetAggregationReceiver(group.job, [this](Frame* frame) { OnFrame(frame); });
+}
+
+const InNetworkCounters&
+InNetworkCommunicator::GetCounters() const
+{
+    return m_counters;
+}
+
+bool
+InNetworkCommunicator::HasFallenBack() const
+{
+    return m_mode == Mode::HOSTS;
+}
+
+const std::string&
+InNetworkCommunicator::GetFailure() const
+{
+    return m_reason;
+}
+
+uint32_t
+InNetworkCommunicator::GetRank() const
+{
+    return m_rank;
+}
+
+uint32_t
+InNetworkCommunicator::GetSize() const
+{
+    return static_cast<uint32_t>(m_group.endpoints.size());
+}
+
+void
+InNetworkCommunicator::AllReduce(Ptr<Tensor> tensor, Done done)
+{
+    Start(CollectiveOperation::ALL_REDUCE, tensor, 0, done);
+}
+
+void
+InNetworkCommunicator::ReduceScatter(Ptr<Tensor> tensor, Done done)
+{
+    Start(CollectiveOperation::REDUCE_SCATTER, tensor, 0, done);
+}
+
+void
+InNetworkCommunicator::AllGather(Ptr<Tensor> tensor, Done done)
+{
+    Start(CollectiveOperation::ALL_GATHER, tensor, 0, done);
+}
+
+void
+InNetworkCommunicator::Broadcast(Ptr<Tensor> tensor, uint32_t root, Done done)
+{
+    Start(CollectiveOperation::BROADCAST, tensor, root, done);
+}
+
+void
+InNetworkCommunicator::Reduce(Ptr<Tensor> tensor, uint32_t root, Done done)
+{
+    Start(CollectiveOperation::REDUCE, tensor, root, done);
+}
+
+void
+InNetworkCommunicator::AllToAll(Ptr<Tensor> tensor, Done done)
+{
+    Start(CollectiveOperation::ALL_TO_ALL, tensor, 0, done);
+}
+
+void
+InNetworkCommunicator::AllToAllV(Ptr<Tensor> tensor, ByteMatrix matrix, Done done)
+{
+    Start(CollectiveOperation::ALL_TO_ALL_V, tensor, 0, done, matrix);
+}
+
+void
+InNetworkCommunicator::Barrier(Done done)
+{
+    Start(CollectiveOperation::BARRIER, Create<Tensor>(), 0, done);
+}
+
+void
+InNetworkCommunicator::SendReceive(Ptr<Tensor> tensor, Done done)
+{
+    Start(CollectiveOperation::SEND_RECEIVE, tensor, 0, done);
+}
+
+void
+InNetworkCommunicator::Send(Ptr<Tensor> tensor, uint32_t peer, Done done)
+{
+    m_hosts->Send(tensor, peer, done);
+}
+
+void
+InNetworkCommunicator::Receive(Ptr<Tensor> tensor, uint32_t peer, Done done)
+{
+    m_hosts->Receive(tensor, peer, done);
+}
+
+void
+InNetworkCommunicator::SetErrorHandler(ErrorHandler handler)
+{
+    if (m_hosts)
+    {
+        m_hosts->SetErrorHandler(handler);
+    }
+    m_onError = std::move(handler);
+}
+
+void
+InNetworkCommunicator::Start(CollectiveOperation operation,
+                             Ptr<Tensor> tensor,
+                             uint32_t root,
+                             Done done,
+                             ByteMatrix matrix)
+{
+    NS_LOG_FUNCTION(this << ns3::training::GetName(operation) << tensor->bytes << root);
+    NS_ABORT_MSG_IF(tensor->IsReal() && tensor->values.size() * sizeof(float) != tensor->bytes,
+                    "a real tensor's bytes are four times its numbers");
+    Operation next;
+    next.record.rank = m_rank;
+    next.record.collective = m_issued++;
+    next.record.operation = operation;
+    next.record.bytes = tensor->bytes;
+    next.record.issued = Simulator::Now();
+    next.tensor = tensor;
+    next.root = root;
+    next.matrix = std::move(matrix);
+    next.done = done;
+    m_queue.push_back(std::move(next));
+    // By an event, so that completion never comes before this call returns.
+    Simulator::ScheduleNow(&InNetworkCommunicator::StartNext, this);
+}
+
+void
+InNetworkCommunicator::StartNext()
+{
+    if (m_busy || m_queue.empty() || m_mode == Mode::AGREEING)
+    {
+        return;
+    }
+    m_busy = true;
+    Operation& operation = m_queue.front();
+    operation.record.started = Simulator::Now();
+    if (operation.record.operation != CollectiveOperation::ALL_REDUCE || m_mode == Mode::HOSTS)
+    {
+        RunByHosts();
+        return;
+    }
+    operation.record.algorithm = GetName();
+    if (GetSize() == 1 || operation.tensor->bytes == 0)
+    {
+        Finish();
+        return;
+    }
+    m_inNetwork = true;
+    Begin(*operation.tensor);
+}
+
+void
+InNetworkCommunicator::RunByHosts()
+{
+    Operation& operation = m_queue.front();
+    m_inNetwork = false;
+    operation.record.algorithm = "ring";
+    m_hosts->Start(operation.record.operation,
+                   operation.tensor,
+                   operation.root,
+                   MakeBoundCallback(&InNetworkCommunicator::FinishByHosts, this),
+                   operation.matrix);
+}
+
+void
+InNetworkCommunicator::FinishByHosts(InNetworkCommunicator* self)
+{
+    self->Finish();
+}
+
+void
+InNetworkCommunicator::Complete(std::vector<float> sum)
+{
+    Ptr<Tensor> tensor = m_queue.front().tensor;
+    m_completed++;
+    // Kept until the next one is complete: another rank may need it if the network fails.
+    m_latest = Create<Tensor>();
+    m_latest->bytes = tensor->bytes;
+    m_latest->values = sum;
+    tensor->values = std::move(sum);
+    Finish();
+}
+
+void
+InNetworkCommunicator::Finish()
+{
+    Operation operation = std::move(m_queue.front());
+    m_queue.pop_front();
+    m_busy = false;
+    m_inNetwork = false;
+    operation.record.finished = Simulator::Now();
+    m_collectiveTrace(operation.record);
+    StartNext();
+    if (!operation.done.IsNull())
+    {
+        operation.done();
+    }
+}
+
+std::string
+InNetworkCommunicator::GetWaitingFor() const
+{
+    if (!m_busy)
+    {
+        return "";
+    }
+    const std::string text = "rank " + std::to_string(m_rank) + " waits in " +
+                             ns3::training::GetName(m_queue.front().record.operation) + " " +
+                             std::to_string(m_queue.front().record.collective);
+    if (m_mode == Mode::AGREEING)
+    {
+        return text + " for notices of other ranks";
+    }
+    return m_inNetwork ? text + " (" + GetName() + ") for " + GetMissing()
+                       : m_hosts->GetWaitingFor();
+}
+
+void
+InNetworkCommunicator::OnFrame(Frame* frame)
+{
+    if (frame->aggregation.type == AggregationHeader::Type::NOTICE)
+    {
+        OnNotice(*frame);
+        Frame::Free(frame);
+    }
+    else if (m_mode == Mode::NETWORK && m_inNetwork)
+    {
+        OnData(frame);
+    }
+    else
+    {
+        Frame::Free(frame); // late
+    }
+}
+
+void
+InNetworkCommunicator::Abort(const std::string& reason)
+{
+    NS_LOG_FUNCTION(this << reason);
+    Halt();
+    if (m_onError)
+    {
+        m_onError(m_rank, reason);
+    }
+}
+
+void
+InNetworkCommunicator::GiveUp(const std::string& reason)
+{
+    NS_LOG_FUNCTION(this << reason);
+    if (m_endsOnFailure)
+    {
+        Abort(reason);
+        return;
+    }
+    Agree(reason);
+}
+
+void
+InNetworkCommunicator::Agree(const std::string& reason)
+{
+    NS_LOG_INFO("rank " << m_rank << " goes over to the hosts: " << reason);
+    Halt();
+    m_mode = Mode::AGREEING;
+    m_reason = reason;
+    m_deadline = Simulator::Now() + m_failureTimeout;
+    m_peers.assign(GetSize(), Peer());
+    m_peers[m_rank] = {true, true, m_completed};
+    SendNotices();
+}
+
+void
+InNetworkCommunicator::SendNotice(uint32_t rank)
+{
+    Frame* frame = Frame::Allocate(FrameKind::SWITCHML);
+    AggregationHeader header;
+    header.type = AggregationHeader::Type::NOTICE;
+    header.job = m_group.job;
+    header.packet = m_completed;
+    header.heard = m_peers[rank].told;
+    frame->aggregation = header;
+    frame->opcode = 0;
+    frame->bytes = Frame::MINIMUM_BYTES;
+    frame->source = m_device->GetEndpoint();
+    frame->destination = m_group.endpoints[rank];
+    frame->flowHash = HashFlow(frame->source, frame->destination, m_group.job);
+    frame->priority = 0;
+    m_device->GetPort().Send(frame);
+}
+
+void
+InNetworkCommunicator::SendNotices()
+{
+    if (Simulator::Now() >= m_deadline)
+    {
+        if (m_mode == Mode::AGREEING)
+        {
+            Abort(m_reason + "; " + GetSilentRanks());
+        }
+        return;
+    }
+    bool all = true;
+    for (uint32_t rank = 0; rank < GetSize(); rank++)
+    {
+        if (!m_peers[rank].told || !m_peers[rank].heard)
+        {
+            all = false;
+            SendNotice(rank);
+        }
+    }
+    if (!all)
+    {
+        m_notices =
+            Simulator::Schedule(m_noticeInterval, &InNetworkCommunicator::SendNotices, this);
+    }
+}
+
+std::string
+InNetworkCommunicator::GetSilentRanks() const
+{
+    std::string ranks;
+    uint32_t count = 0;
+    for (uint32_t rank = 0; rank < GetSize(); rank++)
+    {
+        if (!m_peers[rank].told && ++count <= 8)
+        {
+            ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
+        }
+    }
+    return "no notice of rank " + ranks + (count > 8 ? ", ..." : "") + " has come to rank " +
+           std::to_string(m_rank) + " either";
+}
+
+void
+InNetworkCommunicator::OnNotice(const Frame& frame)
+{
+    const auto found = std::find(m_group.endpoints.begin(), m_group.endpoints.end(), frame.source);
+    if (found == m_group.endpoints.end())
+    {
+        return;
+    }
+    const auto rank = static_cast<uint32_t>(found - m_group.endpoints.begin());
+    if (m_mode == Mode::NETWORK)
+    {
+        Agree("rank " + std::to_string(rank) + " gets no answers from the network");
+    }
+    Peer& peer = m_peers[rank];
+    const bool isNew = !peer.told;
+    peer.told = true;
+    peer.completed = frame.aggregation.packet;
+    peer.heard |= frame.aggregation.heard;
+    if (!frame.aggregation.heard || isNew)
+    {
+        SendNotice(rank);
+    }
+    if (m_mode == Mode::AGREEING &&
+        std::all_of(m_peers.begin(), m_peers.end(), [](const Peer& p) { return p.told; }))
+    {
+        Decide();
+    }
+}
+
+void
+InNetworkCommunicator::Decide()
+{
+    m_mode = Mode::HOSTS;
+    // A rank completes an all-reduce only when all have the one before: they are one apart at most.
+    const auto isAhead = [this](const Peer& peer) {
+        return std::any_of(m_peers.begin(), m_peers.end(), [&](const Peer& other) {
+            return peer.completed == other.completed + 1;
+        });
+    };
+    const auto first = std::find_if(m_peers.begin(), m_peers.end(), isAhead);
+    const auto root = static_cast<uint32_t>(first - m_peers.begin());
+    const bool mixed = first != m_peers.end();
+    if (mixed && root == m_rank)
+    {
+        for (uint32_t rank = 0; rank < GetSize(); rank++)
+        {
+            if (m_peers[rank].completed != m_completed)
+            {
+                m_hosts->Send(m_latest, rank, MakeCallback(&InNetworkCommunicator::Ignore));
+            }
+        }
+    }
+    if (!m_inNetwork)
+    {
+        StartNext(); // or what the hosts have begun goes on
+        return;
+    }
+    if (mixed && m_completed != m_peers[root].completed)
+    {
+        m_inNetwork = false;
+        m_queue.front().record.algorithm = "ring";
+        m_hosts->Receive(m_queue.front().tensor,
+                         root,
+                         MakeBoundCallback(&InNetworkCommunicator::FinishByHosts, this));
+        return;
+    }
+    RunByHosts();
+}
+
+void
+InNetworkCommunicator::Ignore()
+{
+}
+
+} // namespace ns3::training

@@ -1,0 +1,573 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "switchml-communicator.h"
+
+#include "block-quantizer.h"
+
+#include "ns3/configuration-error.h"
+#include "ns3/log.h"
+#include "ns3/mix-bits.h"
+#include "ns3/quantity.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/switchml-wire-format.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingSwitchMlCommunicator");
+NS_OBJECT_ENSURE_REGISTERED(SwitchMlCommunicator);
+
+namespace
+{
+
+/// Times a packet is sent at least before the network is given up, as far as doubling goes.
+constexpr int64_t LEAST_ATTEMPTS = 8;
+
+/** @return a number that is a worker's alone, odd */
+uint64_t
+GetWeight(uint32_t rank)
+{
+    return MixBits(rank) | 1;
+}
+
+} // namespace
+
+TypeId
+SwitchMlCommunicator::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::training::SwitchMlCommunicator")
+            .SetParent<InNetworkCommunicator>()
+            .SetGroupName("DistributedTraining")
+            .AddConstructor<SwitchMlCommunicator>()
+            .AddAttribute("DataType",
+                          "float32 (quantized block by block) or int32 (whole numbers, added as "
+                          "they are)",
+                          StringValue("float32"),
+                          MakeStringAccessor(&SwitchMlCommunicator::SetDataType,
+                                             &SwitchMlCommunicator::GetDataType),
+                          MakeStringChecker())
+            .AddAttribute("RetransmissionTimeout",
+                          "Time without an answer after which a packet is sent again (paper: 1 ms; "
+                          "released client: 10 ms)",
+                          TimeValue(MilliSeconds(1)),
+                          MakeTimeAccessor(&SwitchMlCommunicator::m_timeout),
+                          MakeTimeChecker(TimeStep(1)))
+            .AddAttribute("TimeoutThreshold",
+                          "Timeouts after which RetransmissionTimeout doubles for the rest of the "
+                          "tensor; rises by as many each time (released client: 100); 0: never",
+                          UintegerValue(100),
+                          MakeUintegerAccessor(&SwitchMlCommunicator::m_timeoutThreshold),
+                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute("PacketCost",
+                          "Time that a core takes for a packet: to receive a sum, use it and send "
+                          "the next packet",
+                          TimeValue(Time(0)),
+                          MakeTimeAccessor(&SwitchMlCommunicator::m_packetCost),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("Cores",
+                          "Cores that share the packets, slot by slot (released client: 4)",
+                          UintegerValue(4),
+                          MakeUintegerAccessor(&SwitchMlCommunicator::m_cores),
+                          MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("Priority",
+                          "Traffic class of all packets; 0 is lossy, 3 lossless",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&SwitchMlCommunicator::m_priority),
+                          MakeUintegerChecker<uint8_t>(0, PRIORITIES - 1));
+    return tid;
+}
+
+void
+SwitchMlCommunicator::DoDispose()
+{
+    Halt();
+    InNetworkCommunicator::DoDispose();
+}
+
+bool
+SwitchMlCommunicator::SetDataType(std::string type)
+{
+    if (type != "float32" && type != "int32")
+    {
+        return false;
+    }
+    m_isInteger = type == "int32";
+    return true;
+}
+
+std::string
+SwitchMlCommunicator::GetDataType() const
+{
+    return m_isInteger ? "int32" : "float32";
+}
+
+std::string
+SwitchMlCommunicator::GetName() const
+{
+    return "switchml";
+}
+
+void
+SwitchMlCommunicator::SetSession(const Session& session)
+{
+    if (GetSize() > LARGEST_QUANTIZED_GROUP)
+    {
+        throw ConfigurationError("switchml with " + std::to_string(GetSize()) +
+                                 " workers (allowed: up to " +
+                                 std::to_string(LARGEST_QUANTIZED_GROUP) + ")");
+    }
+    m_session = session;
+    m_packets = std::max<uint32_t>(1, session.message);
+    m_window = session.window / m_packets;
+    if (m_window == 0)
+    {
+        throw ConfigurationError("switchml messages of " + std::to_string(m_packets) +
+                                 " packets (allowed: up to the window, " +
+                                 std::to_string(session.window) + ")");
+    }
+    m_flowHash = HashFlow(m_device->GetEndpoint(), session.switchEndpoint, m_group.job);
+    m_checkWeight = GetWeight(m_rank);
+    m_checkWeights = 0;
+    for (uint32_t rank = 0; rank < GetSize(); rank++)
+    {
+        m_checkWeights += GetWeight(rank);
+    }
+    m_slots.assign(m_window, Slot());
+    m_psns.assign(m_window, 0);
+    m_receivers.assign(m_window, UnreliableReceiver());
+    m_coreFree.assign(m_cores, 0);
+    m_threshold = m_timeoutThreshold;
+}
+
+double
+SwitchMlCommunicator::GetErrorBound() const
+{
+    return m_errorBound;
+}
+
+uint64_t
+SwitchMlCommunicator::GetBlockCount(uint64_t bytes) const
+{
+    const uint64_t message = uint64_t{sizeof(int32_t)} * m_session.elements * m_packets;
+    return (bytes + message - 1) / message;
+}
+
+std::pair<uint64_t, uint64_t>
+SwitchMlCommunicator::GetBlock(uint64_t block, uint64_t values) const
+{
+    const uint64_t size = uint64_t{m_session.elements} * m_packets;
+    return {std::min(block * size, values), std::min(block * size + size, values)};
+}
+
+std::pair<uint64_t, uint64_t>
+SwitchMlCommunicator::GetRange(uint64_t block, uint32_t packet, uint64_t values) const
+{
+    const uint64_t begin = (block * m_packets + packet) * m_session.elements;
+    return {std::min(begin, values), std::min(begin + m_session.elements, values)};
+}
+
+uint64_t
+SwitchMlCommunicator::GetCheck(uint64_t packet) const
+{
+    return MixBits(uint64_t{m_group.job} << 56 ^ packet) | 1;
+}
+
+bool
+SwitchMlCommunicator::CheckTensor(const Tensor& tensor)
+{
+    const auto& values = tensor.values;
+    if (!m_isInteger && !IsQuantizable(values.data(), values.size()))
+    {
+        Abort("rank " + std::to_string(m_rank) +
+              ": a value that is not below 2^127 cannot be quantized for switchml");
+        return false;
+    }
+    const auto isInteger = [](float value) {
+        return value == std::trunc(value) && value >= -2147483648.0F && value < 2147483648.0F;
+    };
+    if (m_isInteger && !std::all_of(values.begin(), values.end(), isInteger))
+    {
+        Abort("rank " + std::to_string(m_rank) +
+              ": a value is no 32-bit integer, which DataType int32 asks for");
+        return false;
+    }
+    return true;
+}
+
+void
+SwitchMlCommunicator::Begin(const Tensor& tensor)
+{
+    NS_LOG_FUNCTION(this << tensor.bytes);
+    m_tensor = &tensor;
+    if (!CheckTensor(tensor))
+    {
+        return;
+    }
+    m_sum.assign(tensor.values.size(), 0);
+    m_blocks = GetBlockCount(tensor.bytes);
+    const uint64_t batch = std::min<uint64_t>(m_window, m_blocks);
+    m_ahead = m_isInteger ? 0 : batch;
+    m_total = m_blocks + m_ahead;
+    m_received = 0;
+    m_exponents.assign(m_ahead, NO_EXPONENT);
+    m_known.assign(m_ahead < m_window ? m_ahead : 0, false);
+    m_currentTimeout = m_timeout.GetTimeStep();
+    m_latestAnswer = Simulator::Now().GetTimeStep();
+    for (uint64_t message = 0; message < batch; message++)
+    {
+        Send(message);
+    }
+}
+
+void
+SwitchMlCommunicator::Halt()
+{
+    m_tensor = nullptr;
+    m_sum.clear();
+    for (Slot& slot : m_slots)
+    {
+        slot = Slot();
+    }
+    m_oldest = NONE;
+    m_newest = NONE;
+    Simulator::Cancel(m_timer);
+}
+
+bool
+SwitchMlCommunicator::IsKnown(uint64_t message) const
+{
+    // With a full window the exponent came with the sum that made the slot free.
+    return message < m_ahead || m_known.empty() || m_known[message - m_ahead];
+}
+
+void
+SwitchMlCommunicator::SendIfPossible(uint64_t message)
+{
+    if (message < m_total && !m_slots[(m_first + message) % m_window].waiting && IsKnown(message))
+    {
+        Send(message);
+    }
+}
+
+void
+SwitchMlCommunicator::Send(uint64_t message)
+{
+    const auto index = static_cast<uint32_t>((m_first + message) % m_window);
+    Slot& slot = m_slots[index];
+    slot.message = message;
+    slot.taken = 0;
+    slot.expiry = Simulator::Now().GetTimeStep() + m_currentTimeout;
+    slot.waiting = true;
+    Append(index);
+    SetTimer();
+    m_counters.sent += m_packets;
+    SendPackets(slot);
+}
+
+void
+SwitchMlCommunicator::SendPackets(const Slot& slot)
+{
+    for (uint32_t packet = 0; packet < m_packets; packet++)
+    {
+        m_device->GetPort().Send(MakeFrame(slot.message, packet));
+    }
+}
+
+Frame*
+SwitchMlCommunicator::MakeFrame(uint64_t message, uint32_t packet)
+{
+    const uint64_t index = (m_first + message) % (2 * m_window);
+    const auto slot = static_cast<uint32_t>(index % m_window);
+    const uint64_t number = (m_first + message) * m_packets + packet;
+    Frame* frame = Frame::Allocate(FrameKind::SWITCHML);
+    AggregationHeader header;
+    header.job = m_group.job;
+    header.packet = static_cast<uint32_t>(number);
+    header.slot = static_cast<uint16_t>(m_session.firstSlot + slot * m_packets + packet);
+    header.set = index >= m_window;
+    header.check = GetCheck(number) * m_checkWeight;
+    header.exponents[0] = NO_EXPONENT;
+    header.exponents[1] = NO_EXPONENT;
+    if (!m_isInteger && m_tensor->IsReal() && message < m_blocks && packet + 1 == m_packets)
+    {
+        const auto [begin, end] = GetBlock(message, m_tensor->values.size());
+        header.exponents[0] = GetBlockExponent(m_tensor->values.data() + begin, end - begin);
+    }
+    frame->aggregation = header;
+    frame->opcode = 0;
+    frame->bytes = GetSwitchMlFrameBytes(m_session.elements);
+    frame->payloadBytes = sizeof(int32_t) * m_session.elements;
+    frame->source = m_device->GetEndpoint();
+    frame->destination = m_session.switchEndpoint;
+    frame->flowHash = m_flowHash;
+    frame->priority = m_priority;
+    if (m_session.message > 0)
+    {
+        FrameForRdma(*frame, slot, packet);
+    }
+    if (m_tensor->IsReal())
+    {
+        frame->payload = Create<ByteBuffer>();
+        frame->payload->bytes.assign(frame->payloadBytes, 0);
+        if (message >= m_ahead)
+        {
+            WriteValues(*frame, message - m_ahead, packet);
+        }
+    }
+    return frame;
+}
+
+void
+SwitchMlCommunicator::FrameForRdma(Frame& frame, uint32_t queuePair, uint32_t packet)
+{
+    frame.opcode = GetUnreliableOpcode(packet, m_packets);
+    frame.bytes = GetSwitchMlRdmaFrameBytes(frame.opcode, m_session.elements);
+    frame.destinationQp = SWITCHML_QUEUE_PAIRS | m_rank << 16 | queuePair;
+    frame.psn = m_psns[queuePair];
+    m_psns[queuePair] = (frame.psn + 1) % PSN_MODULUS;
+}
+
+void
+SwitchMlCommunicator::WriteValues(Frame& frame, uint64_t block, uint32_t packet) const
+{
+    const auto [begin, end] = GetRange(block, packet, m_tensor->values.size());
+    const double scale =
+        m_isInteger ? 1 : GetQuantizationScale(m_exponents[block % m_ahead], GetSize());
+    uint8_t* to = frame.payload->bytes.data();
+    for (uint64_t i = begin; i < end; i++)
+    {
+        const auto bits = static_cast<uint32_t>(Quantize(m_tensor->values[i], scale));
+        for (int shift = 24; shift >= 0; shift -= 8)
+        {
+            *to++ = static_cast<uint8_t>(bits >> shift);
+        }
+    }
+}
+
+void
+SwitchMlCommunicator::TakeValues(const Frame& frame, uint64_t block, uint32_t packet)
+{
+    const auto [begin, end] = GetRange(block, packet, m_sum.size());
+    const int8_t exponent = m_isInteger ? NO_EXPONENT : m_exponents[block % m_ahead];
+    const double scale = m_isInteger ? 1 : GetQuantizationScale(exponent, GetSize());
+    if (!m_isInteger)
+    {
+        m_errorBound = std::max(m_errorBound, GetQuantizationErrorBound(exponent, GetSize()));
+    }
+    const uint8_t* from = frame.payload->bytes.data() + frame.payloadOffset;
+    for (uint64_t i = begin; i < end; i++, from += 4)
+    {
+        const uint32_t bits = uint32_t{from[0]} << 24 | from[1] << 16 | from[2] << 8 | from[3];
+        m_sum[i] = Dequantize(static_cast<int32_t>(bits), scale);
+    }
+}
+
+void
+SwitchMlCommunicator::OnData(Frame* frame)
+{
+    if (m_packetCost.IsZero())
+    {
+        Process(frame);
+        return;
+    }
+    const int64_t now = Simulator::Now().GetTimeStep();
+    int64_t& free = m_coreFree[frame->aggregation.slot / m_packets % m_cores];
+    free = std::max(free, now) + m_packetCost.GetTimeStep();
+    Simulator::Schedule(TimeStep(free - now), &SwitchMlCommunicator::Process, this, frame);
+}
+
+void
+SwitchMlCommunicator::Process(Frame* frame)
+{
+    const AggregationHeader header = frame->aggregation;
+    if (m_session.message > 0 &&
+        (frame->destinationQp >= m_window ||
+         !m_receivers[frame->destinationQp].Accept(frame->opcode, frame->psn)))
+    {
+        Frame::Free(frame);
+        return;
+    }
+    // All numbers of a tensor are less than 2^32 apart.
+    const uint32_t offset = header.packet - static_cast<uint32_t>(m_first * m_packets);
+    const uint64_t message = offset / m_packets;
+    const uint32_t packet = offset % m_packets;
+    Slot& slot = m_slots[(m_first + message) % m_window];
+    const bool isWanted = m_tensor && slot.waiting && slot.message == message;
+    if (isWanted && packet == 0)
+    {
+        slot.taken = 0; // a message that is answered again
+    }
+    if (!isWanted || packet != slot.taken)
+    {
+        m_counters.duplicates++;
+        Frame::Free(frame);
+        return;
+    }
+    const bool isComplete = header.check == GetCheck(m_first * m_packets + offset) * m_checkWeights;
+    if (!isComplete || header.overflow)
+    {
+        Frame::Free(frame);
+        Abort("the sum of packet " + std::to_string(header.packet) + " in slot " +
+              std::to_string(header.slot) + " of switchml job " + std::to_string(header.job) +
+              (isComplete ? " overflows 32 bits" : " does not hold each worker's part once"));
+        return;
+    }
+    m_counters.received++;
+    if (m_tensor->IsReal() && message >= m_ahead)
+    {
+        TakeValues(*frame, message - m_ahead, packet);
+    }
+    Frame::Free(frame);
+    if (++slot.taken == m_packets)
+    {
+        Finish(slot, header);
+    }
+}
+
+void
+SwitchMlCommunicator::Finish(Slot& slot, const AggregationHeader& header)
+{
+    const uint64_t message = slot.message;
+    slot.waiting = false;
+    m_latestAnswer = Simulator::Now().GetTimeStep(); // a part of a message is none
+    Unlink(static_cast<uint32_t>((m_first + message) % m_window));
+    m_received++;
+    if (m_ahead > 0 && message < m_blocks)
+    {
+        m_exponents[message % m_ahead] = header.exponents[0];
+        if (!m_known.empty())
+        {
+            m_known[message] = true;
+            SendIfPossible(message + m_ahead);
+        }
+    }
+    SendIfPossible(message + m_window);
+    if (m_received == m_total)
+    {
+        m_first += m_total;
+        m_tensor = nullptr;
+        Simulator::Cancel(m_timer);
+        Complete(std::move(m_sum));
+    }
+}
+
+void
+SwitchMlCommunicator::Append(uint32_t slot)
+{
+    m_slots[slot].previous = m_newest;
+    m_slots[slot].next = NONE;
+    (m_newest == NONE ? m_oldest : m_slots[m_newest].next) = slot;
+    m_newest = slot;
+}
+
+void
+SwitchMlCommunicator::Unlink(uint32_t slot)
+{
+    const uint32_t previous = m_slots[slot].previous;
+    const uint32_t next = m_slots[slot].next;
+    (previous == NONE ? m_oldest : m_slots[previous].next) = next;
+    (next == NONE ? m_newest : m_slots[next].previous) = previous;
+}
+
+void
+SwitchMlCommunicator::SetTimer()
+{
+    // An answer leaves the timer as it is: when it expires it finds the next one to wait for.
+    if (m_timer.IsExpired() && m_oldest != NONE)
+    {
+        m_timer =
+            Simulator::Schedule(TimeStep(m_slots[m_oldest].expiry - Simulator::Now().GetTimeStep()),
+                                &SwitchMlCommunicator::OnTimer,
+                                this);
+    }
+}
+
+void
+SwitchMlCommunicator::OnTimer()
+{
+    const int64_t now = Simulator::Now().GetTimeStep();
+    while (m_oldest != NONE && m_slots[m_oldest].expiry <= now)
+    {
+        const uint32_t index = m_oldest;
+        Slot& slot = m_slots[index];
+        if (now - m_latestAnswer >= m_failureTimeout.GetTimeStep())
+        {
+            GiveUp("rank " + std::to_string(m_rank) + " has had no answer to packet " +
+                   std::to_string((m_first + slot.message) * m_packets) + " in slot " +
+                   std::to_string(m_session.firstSlot + index * m_packets) +
+                   " of switchml, nor to any other, " + "for " +
+                   FormatTime(MicroSeconds((now - m_latestAnswer) / 1000000)));
+            return;
+        }
+        if (m_timeoutThreshold > 0 && ++m_timeouts >= m_threshold)
+        {
+            m_timeouts = 0;
+            m_threshold += m_timeoutThreshold;
+            // So that a lost packet is sent several times before it counts as unanswered.
+            m_currentTimeout = std::max(
+                m_currentTimeout,
+                std::min(2 * m_currentTimeout, m_failureTimeout.GetTimeStep() / LEAST_ATTEMPTS));
+        }
+        slot.expiry = now + m_currentTimeout;
+        Unlink(index);
+        Append(index);
+        m_counters.resent += m_packets;
+        SendPackets(slot);
+    }
+    SetTimer();
+}
+
+std::string
+SwitchMlCommunicator::GetMissing() const
+{
+    if (m_oldest == NONE)
+    {
+        return "its own cores";
+    }
+    return "the sum of packet " +
+           std::to_string((m_first + m_slots[m_oldest].message) * m_packets) + " in slot " +
+           std::to_string(m_session.firstSlot + m_oldest * m_packets) + " (" +
+           std::to_string(m_received) + " of " + std::to_string(m_total) + " received)";
+}
+
+std::vector<float>
+SwitchMlCommunicator::GetSum(const std::vector<std::vector<float>>& inputs) const
+{
+    if (inputs.size() == 1)
+    {
+        return inputs[0];
+    }
+    std::vector<float> sum(inputs[0].size());
+    const auto workers = static_cast<uint32_t>(inputs.size());
+    for (uint64_t block = 0; block < GetBlockCount(sum.size() * sizeof(float)); block++)
+    {
+        const auto [begin, end] = GetBlock(block, sum.size());
+        int8_t exponent = NO_EXPONENT;
+        for (const auto& input : inputs)
+        {
+            exponent = std::max(exponent, GetBlockExponent(input.data() + begin, end - begin));
+        }
+        const double scale = m_isInteger ? 1 : GetQuantizationScale(exponent, workers);
+        for (uint64_t i = begin; i < end; i++)
+        {
+            int64_t total = 0;
+            for (const auto& input : inputs)
+            {
+                total += Quantize(input[i], scale);
+            }
+            sum[i] = Dequantize(static_cast<int32_t>(total), scale);
+        }
+    }
+    return sum;
+}
+
+} // namespace ns3::training

@@ -1,0 +1,575 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "switchml-program.h"
+
+#include "ns3/abort.h"
+#include "ns3/boolean.h"
+#include "ns3/configuration-error.h"
+#include "ns3/log.h"
+#include "ns3/simulator.h"
+#include "ns3/switch-device.h"
+#include "ns3/switchml-wire-format.h"
+#include "ns3/trace-source-accessor.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingSwitchMlProgram");
+NS_OBJECT_ENSURE_REGISTERED(SwitchMlProgram);
+
+namespace
+{
+
+// The released program on Tofino: a pass adds 64 integers, and can read back half of them.
+constexpr uint32_t ELEMENTS_PER_PASS = 64;
+constexpr uint32_t ELEMENTS_READ_PER_PASS = 32;
+/// Registers of two integers that a stage can hold.
+constexpr uint32_t REGISTERS_PER_STAGE = 4;
+/// Stages for job and worker, bitmap, counter, exponents.
+constexpr uint32_t CONTROL_STAGES = 4;
+
+uint32_t
+DivideUp(uint32_t a, uint32_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/** @return a 32-bit integer in network byte order */
+int32_t
+ReadValue(const uint8_t* from)
+{
+    return static_cast<int32_t>(uint32_t{from[0]} << 24 | from[1] << 16 | from[2] << 8 | from[3]);
+}
+
+void
+WriteValue(uint8_t* to, int32_t value)
+{
+    const auto bits = static_cast<uint32_t>(value);
+    to[0] = static_cast<uint8_t>(bits >> 24);
+    to[1] = static_cast<uint8_t>(bits >> 16);
+    to[2] = static_cast<uint8_t>(bits >> 8);
+    to[3] = static_cast<uint8_t>(bits);
+}
+
+} // namespace
+
+TypeId
+SwitchMlProgram::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::training::SwitchMlProgram")
+            .SetParent<SwitchProgram>()
+            .SetGroupName("DistributedTraining")
+            .AddConstructor<SwitchMlProgram>()
+            .AddAttribute("ElementsPerPacket",
+                          "32-bit integers in a packet: 32, 64 or 256",
+                          UintegerValue(64),
+                          MakeUintegerAccessor(&SwitchMlProgram::m_elements),
+                          MakeUintegerChecker<uint32_t>(1, 256))
+            .AddAttribute("Slots",
+                          "Slots of the pool, each with two versions (paper: 128 at 10 Gbit/s, 512 "
+                          "at 100 Gbit/s; released program: 8192)",
+                          UintegerValue(512),
+                          MakeUintegerAccessor(&SwitchMlProgram::m_slotCount),
+                          MakeUintegerChecker<uint32_t>(1, SWITCHML_MOST_SLOTS))
+            .AddAttribute("Workers",
+                          "Most children of a job: with 256 elements each has recirculation ports "
+                          "of its own",
+                          UintegerValue(16),
+                          MakeUintegerAccessor(&SwitchMlProgram::m_workers),
+                          MakeUintegerChecker<uint32_t>(1, MOST_CHILDREN))
+            .AddAttribute("PassLatency",
+                          "Latency of a pass through the pipeline (Tofino: 400 to 800 ns)",
+                          TimeValue(NanoSeconds(400)),
+                          MakeTimeAccessor(&SwitchMlProgram::m_passLatency),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("RoundTag",
+                          "Whether a slot keeps the number of its packet, so that a contribution "
+                          "that is late cannot get into the next sum (not in the released program)",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&SwitchMlProgram::m_roundTag),
+                          MakeBooleanChecker())
+            .AddAttribute("Verify",
+                          "Whether the program ends when an invariant does not hold, for debugging",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&SwitchMlProgram::m_verify),
+                          MakeBooleanChecker())
+            .AddTraceSource("Add",
+                            "A contribution has been added",
+                            MakeTraceSourceAccessor(&SwitchMlProgram::m_addTrace),
+                            "ns3::training::SwitchMlProgram::ContributionTracedCallback")
+            .AddTraceSource("Repeat",
+                            "A contribution has come again",
+                            MakeTraceSourceAccessor(&SwitchMlProgram::m_repeatTrace),
+                            "ns3::training::SwitchMlProgram::ContributionTracedCallback");
+    return tid;
+}
+
+SwitchMlProgram::SwitchMlProgram()
+    : m_jobOf(256, nullptr)
+{
+}
+
+SwitchMlProgram::~SwitchMlProgram() = default;
+
+void
+SwitchMlProgram::DoDispose()
+{
+    m_jobOf.assign(256, nullptr);
+    m_jobs.clear();
+    m_slots.clear();
+    m_values.clear();
+    m_life++;
+    SwitchProgram::DoDispose();
+}
+
+std::string
+SwitchMlProgram::GetName() const
+{
+    return "switchml";
+}
+
+SwitchProgram::Resources
+SwitchMlProgram::GetResources() const
+{
+    const uint32_t consuming = DivideUp(m_elements, ELEMENTS_PER_PASS);
+    const uint32_t harvesting = DivideUp(m_elements, ELEMENTS_READ_PER_PASS) - 1;
+    Resources resources;
+    resources.stages =
+        DivideUp(std::min(m_elements, ELEMENTS_PER_PASS) / 2, REGISTERS_PER_STAGE) + CONTROL_STAGES;
+    // Integers, bitmap, counter, exponents, tag.
+    const uint64_t version = 4 * m_elements + 4 + 1 + 2 + (m_roundTag ? 4 : 0);
+    resources.registerBytes = 2 * version * m_slotCount;
+    resources.recirculationPorts = harvesting + (consuming - 1) * m_workers;
+    resources.latency = m_passLatency;
+    return resources;
+}
+
+void
+SwitchMlProgram::SetEndpoint(uint32_t endpoint)
+{
+    m_endpoint = endpoint;
+}
+
+uint32_t
+SwitchMlProgram::GetEndpoint() const
+{
+    return m_endpoint;
+}
+
+uint32_t
+SwitchMlProgram::GetFirstFreeSlot() const
+{
+    uint32_t slot = 0;
+    for (const auto& [number, job] : m_jobs)
+    {
+        slot = std::max(slot, job.description.firstSlot + job.description.slots);
+    }
+    return slot;
+}
+
+uint32_t
+SwitchMlProgram::GetSlots() const
+{
+    return m_slotCount;
+}
+
+const SwitchMlCounters&
+SwitchMlProgram::GetCounters() const
+{
+    return m_counters;
+}
+
+void
+SwitchMlProgram::AddJob(const SwitchMlJob& description)
+{
+    const std::string name = "switchml job " + std::to_string(description.number);
+    const uint64_t end = uint64_t{description.firstSlot} + description.slots;
+    if (m_elements != 32 && m_elements != 64 && m_elements != 256)
+    {
+        throw ConfigurationError(name + ": " + std::to_string(m_elements) +
+                                 " elements per packet (allowed: 32, 64, 256)");
+    }
+    if (description.children.empty() || description.children.size() > m_workers)
+    {
+        throw ConfigurationError(name + " has " + std::to_string(description.children.size()) +
+                                 " children at a switch (allowed: 1 to " +
+                                 std::to_string(m_workers) + ")");
+    }
+    if (m_jobs.count(description.number))
+    {
+        throw ConfigurationError(name + " is there already (allowed: another number)");
+    }
+    if (description.queuePairs > SWITCHML_MOST_QUEUE_PAIRS)
+    {
+        throw ConfigurationError(name + " needs " + std::to_string(description.queuePairs) +
+                                 " queue pairs of a worker (allowed: up to " +
+                                 std::to_string(SWITCHML_MOST_QUEUE_PAIRS) + ")");
+    }
+    if (description.queuePairs > 0 && description.parent != SwitchMlJob::NONE)
+    {
+        throw ConfigurationError(name + " with RDMA framing has hosts on several switches "
+                                        "(allowed: on one)");
+    }
+    if (description.slots == 0 || end > m_slotCount)
+    {
+        throw ConfigurationError(name + " needs slots " + std::to_string(description.firstSlot) +
+                                 " to " + std::to_string(end - 1) + " of a pool (allowed: up to " +
+                                 std::to_string(m_slotCount - 1) + ")");
+    }
+    for (const auto& [number, other] : m_jobs)
+    {
+        const SwitchMlJob& there = other.description;
+        if (description.firstSlot < there.firstSlot + there.slots && there.firstSlot < end)
+        {
+            throw ConfigurationError(name + " needs slots of job " + std::to_string(number) +
+                                     " (allowed: from " + std::to_string(GetFirstFreeSlot()) + ")");
+        }
+    }
+    Job job;
+    job.description = description;
+    const auto makeTarget = [&](uint32_t endpoint) {
+        return Target{endpoint, HashFlow(m_endpoint, endpoint, description.number)};
+    };
+    for (uint32_t child = 0; child < description.children.size(); child++)
+    {
+        const uint32_t endpoint = description.children[child];
+        job.targets.push_back(makeTarget(endpoint));
+        job.childOf.resize(std::max<std::size_t>(job.childOf.size(), endpoint + 1), MOST_CHILDREN);
+        job.childOf[endpoint] = static_cast<uint8_t>(child);
+    }
+    job.receivers.resize(description.children.size() * description.queuePairs);
+    job.psns.assign(job.receivers.size(), 0);
+    if (description.parent != SwitchMlJob::NONE)
+    {
+        job.parent = makeTarget(description.parent);
+    }
+    m_jobOf[description.number] = &m_jobs.emplace(description.number, std::move(job)).first->second;
+    m_slots.resize(m_slotCount);
+}
+
+void
+SwitchMlProgram::Reset()
+{
+    NS_LOG_FUNCTION(this);
+    std::fill(m_slots.begin(), m_slots.end(), Slot());
+    std::fill(m_values.begin(), m_values.end(), 0);
+    for (auto& [number, job] : m_jobs)
+    {
+        std::fill(job.receivers.begin(), job.receivers.end(), UnreliableReceiver());
+        std::fill(job.psns.begin(), job.psns.end(), 0);
+    }
+    m_life++;
+}
+
+bool
+SwitchMlProgram::Receive(Frame* frame)
+{
+    if (frame->destination != m_endpoint || frame->kind != FrameKind::SWITCHML)
+    {
+        return false;
+    }
+    m_counters.received++;
+    const AggregationHeader& header = frame->aggregation;
+    Job* job = m_jobOf[header.job];
+    if (job && header.type == AggregationHeader::Type::DATA &&
+        header.slot - job->description.firstSlot < job->description.slots &&
+        frame->payloadBytes == 4 * m_elements)
+    {
+        if (frame->source == job->parent.endpoint)
+        {
+            TakeResult(frame, *job);
+            return true;
+        }
+        const uint32_t child =
+            frame->source < job->childOf.size() ? job->childOf[frame->source] : MOST_CHILDREN;
+        if (child < MOST_CHILDREN && Accept(*frame, *job, child))
+        {
+            Contribute(frame, *job, child);
+            return true;
+        }
+    }
+    const bool isBroken =
+        frame->opcode == UC_WRITE_MIDDLE || frame->opcode == UC_WRITE_LAST_IMMEDIATE;
+    (isBroken ? m_counters.broken : m_counters.refused)++;
+    Frame::Free(frame);
+    return true;
+}
+
+bool
+SwitchMlProgram::Accept(const Frame& frame, Job& job, uint32_t child)
+{
+    const uint32_t queuePairs = job.description.queuePairs;
+    const uint32_t queuePair = frame.destinationQp & 0xffff;
+    if (queuePairs == 0 || queuePair >= queuePairs)
+    {
+        return queuePairs == 0 && frame.opcode == 0;
+    }
+    return job.receivers[child * queuePairs + queuePair].Accept(frame.opcode, frame.psn);
+}
+
+bool
+SwitchMlProgram::IsStale(const Version& mine,
+                         const Version& other,
+                         uint32_t packet,
+                         uint32_t bit) const
+{
+    // A worker that has gone on to the other version has had this sum.
+    return (mine.used && static_cast<int32_t>(packet - mine.packet) < 0) ||
+           (other.used && static_cast<int32_t>(other.packet - packet) > 0 && other.seen & bit);
+}
+
+void
+SwitchMlProgram::Contribute(Frame* frame, Job& job, uint32_t child)
+{
+    const AggregationHeader& header = frame->aggregation;
+    Version& mine = m_slots[header.slot].versions[header.set];
+    Version& other = m_slots[header.slot].versions[1 - header.set];
+    const uint32_t bit = 1U << child;
+    if (m_roundTag && IsStale(mine, other, header.packet, bit))
+    {
+        m_counters.stale++;
+        Frame::Free(frame);
+        return;
+    }
+    const uint32_t before = mine.seen;
+    mine.seen |= bit;
+    other.seen &= ~bit;
+    const auto children = static_cast<uint8_t>(job.targets.size());
+    const int64_t ready = Consume(*frame);
+    if (before & bit)
+    {
+        m_counters.repeated++;
+        m_repeatTrace(header.job, header.packet, child);
+        if (mine.left == 0)
+        {
+            // Complete: the shadow copy answers, or the switch above may have lost it.
+            Fill(*frame, mine);
+            const bool answers = mine.isFinal;
+            (answers ? m_counters.unicasts : m_counters.forwarded)++;
+            SendLater(frame, Harvest(ready), job, answers ? child : UP);
+            return;
+        }
+        if (mine.left == 1)
+        {
+            Harvest(ready); // taken for the last one, and dropped after that pass
+        }
+        Frame::Free(frame);
+        return;
+    }
+    if (m_verify)
+    {
+        NS_ABORT_MSG_IF(before == 0 && other.used && other.left != 0,
+                        "slot " << header.slot << ": workers are more than one phase apart");
+        NS_ABORT_MSG_IF(before != 0 && mine.packet != header.packet,
+                        "slot " << header.slot << ": packet " << header.packet << " in the sum of "
+                                << mine.packet);
+    }
+    m_counters.added++;
+    m_addTrace(header.job, header.packet, child);
+    const bool last = mine.left == 1 || children == 1;
+    mine.left = mine.left == 0 ? children - 1 : mine.left - 1;
+    Add(mine, *frame, before == 0);
+    if (!last)
+    {
+        Frame::Free(frame);
+        return;
+    }
+    m_counters.completed++;
+    m_counters.overflows += mine.overflow;
+    Fill(*frame, mine);
+    const bool isRoot = job.parent.endpoint == SwitchMlJob::NONE;
+    mine.isFinal = isRoot;
+    (isRoot ? m_counters.multicasts : m_counters.forwarded)++;
+    SendLater(frame, Harvest(ready), job, isRoot ? ALL : UP);
+}
+
+void
+SwitchMlProgram::TakeResult(Frame* frame, Job& job)
+{
+    const AggregationHeader& header = frame->aggregation;
+    Version& mine = m_slots[header.slot].versions[header.set];
+    const bool isWanted = mine.used && mine.left == 0 && !mine.isFinal &&
+                          (!m_roundTag || mine.packet == header.packet);
+    const int64_t ready = Consume(*frame);
+    if (!isWanted)
+    {
+        Frame::Free(frame);
+        return;
+    }
+    Store(mine, *frame);
+    mine.isFinal = true;
+    m_counters.multicasts++;
+    SendLater(frame, ready, job, ALL);
+}
+
+int32_t*
+SwitchMlProgram::GetValues(const Frame& frame)
+{
+    if (m_values.empty())
+    {
+        m_values.resize(2ULL * m_slotCount * m_elements);
+    }
+    const AggregationHeader& header = frame.aggregation;
+    return m_values.data() + (2ULL * header.slot + header.set) * m_elements;
+}
+
+void
+SwitchMlProgram::Add(Version& version, const Frame& frame, bool first)
+{
+    const AggregationHeader& header = frame.aggregation;
+    if (first)
+    {
+        Store(version, frame);
+        version.isFinal = false;
+        return;
+    }
+    version.check += header.check;
+    version.exponents[0] = std::max(version.exponents[0], header.exponents[0]);
+    version.exponents[1] = std::max(version.exponents[1], header.exponents[1]);
+    version.overflow |= header.overflow;
+    if (frame.payload)
+    {
+        int32_t* const values = GetValues(frame);
+        const uint8_t* from = frame.payload->bytes.data() + frame.payloadOffset;
+        for (uint32_t i = 0; i < m_elements; i++, from += 4)
+        {
+            version.overflow |= __builtin_add_overflow(values[i], ReadValue(from), &values[i]);
+        }
+    }
+}
+
+void
+SwitchMlProgram::Store(Version& version, const Frame& frame)
+{
+    const AggregationHeader& header = frame.aggregation;
+    version.used = true;
+    version.packet = header.packet;
+    version.check = header.check;
+    version.exponents[0] = header.exponents[0];
+    version.exponents[1] = header.exponents[1];
+    version.overflow = header.overflow;
+    if (frame.payload)
+    {
+        int32_t* const values = GetValues(frame);
+        const uint8_t* from = frame.payload->bytes.data() + frame.payloadOffset;
+        for (uint32_t i = 0; i < m_elements; i++, from += 4)
+        {
+            values[i] = ReadValue(from);
+        }
+    }
+}
+
+void
+SwitchMlProgram::Fill(Frame& frame, const Version& version)
+{
+    AggregationHeader& header = frame.aggregation;
+    header.packet = version.packet;
+    header.check = version.check;
+    header.exponents[0] = version.exponents[0];
+    header.exponents[1] = version.exponents[1];
+    header.overflow = version.overflow;
+    if (frame.payload)
+    {
+        const int32_t* const values = GetValues(frame);
+        frame.payload = Create<ByteBuffer>();
+        frame.payload->bytes.resize(frame.payloadBytes);
+        frame.payloadOffset = 0;
+        for (uint32_t i = 0; i < m_elements; i++)
+        {
+            WriteValue(frame.payload->bytes.data() + 4 * i, values[i]);
+        }
+    }
+}
+
+int64_t
+SwitchMlProgram::Consume(const Frame& frame)
+{
+    const int64_t latency = m_passLatency.GetTimeStep();
+    int64_t ready = Simulator::Now().GetTimeStep() + latency;
+    const uint32_t harvesting = DivideUp(m_elements, ELEMENTS_READ_PER_PASS) - 1;
+    uint32_t bytes = frame.bytes;
+    uint32_t port = harvesting + frame.ingress % m_workers;
+    for (uint32_t left = m_elements; left > ELEMENTS_PER_PASS; left -= ELEMENTS_PER_PASS)
+    {
+        bytes -= 4 * ELEMENTS_PER_PASS; // what has been added is cut off
+        ready = GetSwitch().ReserveRecirculation(port, bytes, ready) + latency;
+        port += m_workers;
+    }
+    return ready;
+}
+
+int64_t
+SwitchMlProgram::Harvest(int64_t ready)
+{
+    const uint32_t harvesting = DivideUp(m_elements, ELEMENTS_READ_PER_PASS) - 1;
+    for (uint32_t pass = 0; pass < harvesting; pass++)
+    {
+        const uint32_t bytes = GetSwitchMlFrameBytes(ELEMENTS_READ_PER_PASS * (pass + 1));
+        ready = GetSwitch().ReserveRecirculation(pass, bytes, ready) + m_passLatency.GetTimeStep();
+    }
+    return ready;
+}
+
+void
+SwitchMlProgram::SendLater(Frame* frame, int64_t when, Job& job, uint32_t child)
+{
+    Simulator::Schedule(TimeStep(when - Simulator::Now().GetTimeStep()),
+                        &SwitchMlProgram::SendNow,
+                        this,
+                        frame,
+                        &job,
+                        child,
+                        m_life);
+}
+
+void
+SwitchMlProgram::SendNow(Frame* frame, Job* job, uint32_t child, uint32_t life)
+{
+    if (life != m_life)
+    {
+        Frame::Free(frame); // it was in the pipeline when the switch restarted
+        return;
+    }
+    if (child != ALL)
+    {
+        child == UP ? SendTo(frame, job->parent) : SendToChild(frame, *job, child);
+        return;
+    }
+    const auto last = static_cast<uint32_t>(job->targets.size() - 1);
+    for (uint32_t i = 0; i < last; i++)
+    {
+        SendToChild(frame->Clone(), *job, i);
+    }
+    SendToChild(frame, *job, last);
+}
+
+void
+SwitchMlProgram::SendToChild(Frame* frame, Job& job, uint32_t child)
+{
+    const uint32_t queuePairs = job.description.queuePairs;
+    if (queuePairs > 0)
+    {
+        frame->destinationQp &= 0xffff;
+        uint32_t& psn = job.psns[child * queuePairs + frame->destinationQp];
+        frame->psn = psn;
+        psn = (psn + 1) % PSN_MODULUS;
+    }
+    SendTo(frame, job.targets[child]);
+}
+
+void
+SwitchMlProgram::SendTo(Frame* frame, const Target& target)
+{
+    frame->source = m_endpoint;
+    frame->destination = target.endpoint;
+    frame->flowHash = target.flowHash;
+    GetSwitch().Emit(frame, SwitchDevice::BY_ROUTE, Time(0));
+}
+
+} // namespace ns3::training

@@ -1,0 +1,185 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_SWITCHML_PROGRAM_H
+#define DISTRIBUTED_TRAINING_SWITCHML_PROGRAM_H
+
+#include "unreliable-receiver.h"
+
+#include "ns3/nstime.h"
+#include "ns3/switch-program.h"
+#include "ns3/traced-callback.h"
+
+#include <limits>
+#include <map>
+#include <vector>
+
+namespace ns3::training
+{
+
+/** A job as a switch that adds for it knows it; set up by a controller before the simulation. */
+struct SwitchMlJob
+{
+    /// Instead of an endpoint.
+    static constexpr uint32_t NONE = std::numeric_limits<uint32_t>::max();
+
+    uint8_t number{0};              ///< which job
+    uint32_t firstSlot{0};          ///< its part of the pool begins here
+    uint32_t slots{0};              ///< and has so many slots
+    std::vector<uint32_t> children; ///< endpoints that send to it: workers, or switches below
+    uint32_t parent{NONE};          ///< endpoint of the switch above, if this is not the root
+    uint32_t queuePairs{0};         ///< RDMA framing: of each child; 0: UDP
+};
+
+/** What a switch program has done. */
+struct SwitchMlCounters
+{
+    uint64_t received{0};   ///< frames addressed to it
+    uint64_t added{0};      ///< of these, contributions added
+    uint64_t repeated{0};   ///< contributions that it had already
+    uint64_t stale{0};      ///< contributions to a sum that the worker has had (RoundTag)
+    uint64_t broken{0};     ///< RDMA: behind a packet of their message that is missing
+    uint64_t refused{0};    ///< of no job, worker, slot or size that it knows
+    uint64_t completed{0};  ///< sums with all children in
+    uint64_t multicasts{0}; ///< sums sent to all children
+    uint64_t unicasts{0};   ///< sums sent again to one child
+    uint64_t forwarded{0};  ///< sums sent to the switch above, again included
+    uint64_t overflows{0};  ///< sums in which a number left the range of 32 bits
+};
+
+/**
+ * @ingroup distributed-training-innetwork
+ *
+ * SwitchML's switch program: adds packets of 32-bit integers slot by slot and multicasts the sum
+ * (Sapio et al., Scaling Distributed Machine Learning with In-Network Aggregation, NSDI 2021,
+ * algorithm 3, with the counters, exponents and passes of the released P4 program). Each slot has
+ * two versions, of which one is the shadow copy: it answers retransmissions until all workers are
+ * known to have the result.
+ *
+ * Below another switch it sends its sum up instead, and what comes back to its children; then the
+ * shadow copy holds the final sum.
+ *
+ * With RoundTag (not in the released program) a contribution that the network has delayed until
+ * its worker had the sum is recognized by its packet number; without it, it would be added to the
+ * next sum of the slot, so then the paths from workers to the switch must be in order.
+ */
+class SwitchMlProgram : public SwitchProgram
+{
+  public:
+    /// Children of a switch, bits of the released program's bitmaps.
+    static constexpr uint32_t MOST_CHILDREN = 32;
+
+    /** @return the type */
+    static TypeId GetTypeId();
+    SwitchMlProgram();
+    ~SwitchMlProgram() override;
+
+    /** @param endpoint of the switch; frames to it are for this program */
+    void SetEndpoint(uint32_t endpoint);
+
+    /** @return endpoint of the switch */
+    uint32_t GetEndpoint() const;
+
+    /**
+     * @param job to work for
+     * @throw ConfigurationError if its number or slots are taken, or it has too many children
+     */
+    void AddJob(const SwitchMlJob& job);
+
+    /** @return the least slot that no job has */
+    uint32_t GetFirstFreeSlot() const;
+
+    /** @return slots of all jobs together */
+    uint32_t GetSlots() const;
+
+    /** @return what it has done */
+    const SwitchMlCounters& GetCounters() const;
+
+    // SwitchProgram
+    std::string GetName() const override;
+    Resources GetResources() const override;
+    bool Receive(Frame* frame) override;
+    void Reset() override;
+
+    /**
+     * A contribution has been added, or recognized as one that is there. (job, packet, child)
+     */
+    typedef void (*ContributionTracedCallback)(uint8_t job, uint32_t packet, uint32_t child);
+
+  private:
+    /** A sum, under way or complete: one of the two versions of a slot. */
+    struct Version
+    {
+        uint64_t check{0};   ///< sum of the contributions' checks
+        uint32_t packet{0};  ///< number of the packet, which is its tag
+        uint32_t seen{0};    ///< bit c: child c's contribution is in
+        uint8_t left{0};     ///< contributions missing; 0: complete, or never used
+        int8_t exponents[2]; ///< largest so far
+        bool used{false};    ///< there has been one
+        bool isFinal{false}; ///< it is the sum of all workers
+        bool overflow{false};
+    };
+
+    struct Slot
+    {
+        Version versions[2];
+    };
+
+    /** A child, ready to be sent to. */
+    struct Target
+    {
+        uint32_t endpoint;
+        uint32_t flowHash;
+    };
+
+    struct Job
+    {
+        SwitchMlJob description;
+        std::vector<Target> targets;
+        Target parent{SwitchMlJob::NONE, 0};
+        std::vector<uint8_t> childOf;              // by endpoint; MOST_CHILDREN: none
+        std::vector<UnreliableReceiver> receivers; // RDMA: by child and queue pair
+        std::vector<uint32_t> psns;                // RDMA: of what is sent, likewise
+    };
+
+    void DoDispose() override;
+    bool Accept(const Frame& frame, Job& job, uint32_t child);
+    void Contribute(Frame* frame, Job& job, uint32_t child);
+    void TakeResult(Frame* frame, Job& job);
+    bool IsStale(const Version& mine, const Version& other, uint32_t packet, uint32_t bit) const;
+    void Add(Version& version, const Frame& frame, bool first);
+    void Store(Version& version, const Frame& frame);
+    void Fill(Frame& frame, const Version& version);
+    int32_t* GetValues(const Frame& frame);
+    int64_t Consume(const Frame& frame);
+    int64_t Harvest(int64_t ready);
+    void SendLater(Frame* frame, int64_t when, Job& job, uint32_t child);
+    void SendNow(Frame* frame, Job* job, uint32_t child, uint32_t life);
+    void SendTo(Frame* frame, const Target& target);
+    void SendToChild(Frame* frame, Job& job, uint32_t child);
+
+    /// Instead of a child: all of them, or the switch above.
+    static constexpr uint32_t ALL = MOST_CHILDREN;
+    static constexpr uint32_t UP = MOST_CHILDREN + 1;
+
+    uint32_t m_endpoint{0};
+    uint32_t m_elements;
+    uint32_t m_slotCount;
+    uint32_t m_workers;
+    Time m_passLatency;
+    bool m_roundTag;
+    bool m_verify;
+    std::map<uint8_t, Job> m_jobs; // addresses stay
+    std::vector<Job*> m_jobOf;     // by number
+    std::vector<Slot> m_slots;
+    std::vector<int32_t> m_values; // real payload: those of each slot and version
+    uint32_t m_life{0};            // restarts so far: what was to be sent is lost in them
+    SwitchMlCounters m_counters;
+    TracedCallback<uint8_t, uint32_t, uint32_t> m_addTrace;
+    TracedCallback<uint8_t, uint32_t, uint32_t> m_repeatTrace;
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_SWITCHML_PROGRAM_H

@@ -1,0 +1,688 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabric-test-common.h"
+
+#include "ns3/block-quantizer.h"
+#include "ns3/boolean.h"
+#include "ns3/configuration-error.h"
+#include "ns3/switch-device.h"
+#include "ns3/switchml-program.h"
+#include "ns3/switchml-wire-format.h"
+#include "ns3/test.h"
+#include "ns3/time-resolution.h"
+#include "ns3/topology-builder.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+/**
+ * @ingroup distributed-training-tests
+ * @defgroup distributed-training-innetwork-tests Tests of sums in the network
+ */
+
+using namespace ns3;
+using namespace ns3::training;
+using namespace ns3::training::tests;
+
+namespace
+{
+
+/** A sum that came to a worker. */
+struct Sum
+{
+    uint32_t packet;
+    uint8_t set;
+    int32_t value; ///< its first element; element i is larger by i times the number of workers
+    int8_t exponent;
+    bool overflow;
+    int64_t time; ///< ps
+};
+
+/** Hosts on one switch with the program, which they are scripted to send packets to. */
+class Bench
+{
+  public:
+    Bench(uint32_t workers, uint32_t elements, bool roundTag = true, Time latency = Time(0))
+        : sums(workers),
+          m_workers(workers),
+          m_elements(elements)
+    {
+        UsePicoseconds();
+        m_fabric = FabricHelper().Install(
+            BuildTopology("single-switch", workers, DataRate("100Gbps"), NanoSeconds(500)));
+        program = CreateObject<SwitchMlProgram>();
+        program->SetAttribute("ElementsPerPacket", UintegerValue(elements));
+        program->SetAttribute("Slots", UintegerValue(8));
+        program->SetAttribute("Workers", UintegerValue(std::max<uint32_t>(workers, 16)));
+        program->SetAttribute("PassLatency", TimeValue(latency));
+        program->SetAttribute("RoundTag", BooleanValue(roundTag));
+        program->SetAttribute("Verify", BooleanValue(roundTag));
+        program->SetEndpoint(m_fabric.AddressSwitch(0));
+        device = m_fabric.devicesOfSwitches[0];
+        device->AddProgram(program);
+        SwitchMlJob job;
+        job.number = JOB;
+        job.firstSlot = 2;
+        job.slots = 4;
+        job.children.resize(workers);
+        std::iota(job.children.begin(), job.children.end(), 0);
+        program->AddJob(job);
+        for (uint32_t worker = 0; worker < workers; worker++)
+        {
+            m_fabric.devices[worker]->SetAggregationReceiver(JOB, [this, worker](Frame* frame) {
+                Note(sums[worker], frame);
+            });
+        }
+    }
+
+    ~Bench()
+    {
+        Simulator::Destroy();
+    }
+
+    /**
+     * A worker sends a packet, whose element i is value + i.
+     * @param worker which
+     * @param packet its number
+     * @param set version of slot 3
+     * @param value first element
+     * @param exponent of the next block
+     */
+    void Send(uint32_t worker, uint32_t packet, uint8_t set, int32_t value, int8_t exponent = 0)
+    {
+        AggregationHeader header;
+        header.job = JOB;
+        header.packet = packet;
+        header.slot = 3;
+        header.set = set;
+        header.exponents[0] = exponent;
+        header.exponents[1] = NO_EXPONENT;
+        Send(worker, header, value);
+    }
+
+    void Send(uint32_t worker, const AggregationHeader& header, int32_t value)
+    {
+        Frame* frame = MakeFrame(GetSwitchMlFrameBytes(m_elements), LOSSY, worker, m_workers);
+        frame->kind = FrameKind::SWITCHML;
+        frame->opcode = 0;
+        frame->aggregation = header;
+        frame->payloadBytes = 4 * m_elements;
+        frame->payload = Create<ByteBuffer>();
+        for (uint32_t i = 0; i < m_elements; i++)
+        {
+            const auto bits = static_cast<uint32_t>(value) + i;
+            for (int shift = 24; shift >= 0; shift -= 8)
+            {
+                frame->payload->bytes.push_back(static_cast<uint8_t>(bits >> shift));
+            }
+        }
+        m_fabric.devices[worker]->GetPort().Send(frame);
+    }
+
+    /** Lets all frames arrive. */
+    void Settle()
+    {
+        Simulator::Run();
+    }
+
+    /** @return how many sums a worker has */
+    std::size_t Count(uint32_t worker) const
+    {
+        return sums[worker].size();
+    }
+
+    static constexpr uint8_t JOB = 7;
+    Ptr<SwitchMlProgram> program;
+    Ptr<SwitchDevice> device;
+    std::vector<std::vector<Sum>> sums; ///< by worker
+
+  private:
+    void Note(std::vector<Sum>& notes, Frame* frame)
+    {
+        const auto read = [&](uint32_t i) {
+            const uint8_t* at = frame->payload->bytes.data() + frame->payloadOffset + 4 * i;
+            return static_cast<int32_t>(uint32_t{at[0]} << 24 | at[1] << 16 | at[2] << 8 | at[3]);
+        };
+        bool regular = true;
+        for (uint32_t i = 0; i < m_elements; i++)
+        {
+            // Modulo 2^32, as sums that overflow are.
+            const auto step = static_cast<uint32_t>(read(i)) - static_cast<uint32_t>(read(0));
+            regular = regular && step == i * m_workers;
+        }
+        const auto& header = frame->aggregation;
+        notes.push_back({header.packet,
+                         header.set,
+                         regular || header.overflow ? read(0) : std::numeric_limits<int32_t>::min(),
+                         header.exponents[0],
+                         header.overflow,
+                         PicosecondsNow()});
+        Frame::Free(frame);
+    }
+
+    uint32_t m_workers;
+    uint32_t m_elements;
+    Fabric m_fabric;
+};
+
+} // namespace
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * All orders of arrival make the same sum, sent once to each worker.
+ */
+class SwitchMlSumTest : public TestCase
+{
+  public:
+    SwitchMlSumTest()
+        : TestCase("any order of arrival makes the same sum")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (uint32_t workers : {1, 2, 3, 5, 16, 32})
+        {
+            for (uint32_t elements : {32, 64, 256})
+            {
+                if (elements == 256 && workers > 16)
+                {
+                    continue;
+                }
+                Bench bench(std::max<uint32_t>(workers, 1), elements);
+                std::vector<uint32_t> order(workers);
+                std::iota(order.begin(), order.end(), 0);
+                std::mt19937 random(workers);
+                for (uint32_t round = 0; round < 6; round++)
+                {
+                    std::shuffle(order.begin(), order.end(), random);
+                    int32_t expected = 0;
+                    for (uint32_t worker : order)
+                    {
+                        const auto value = static_cast<int32_t>(1000 * round + 7 * worker) - 40;
+                        expected += value;
+                        bench.Send(worker,
+                                   4 * round,
+                                   round % 2,
+                                   value,
+                                   static_cast<int8_t>(worker) - 9);
+                        bench.Settle();
+                    }
+                    for (uint32_t worker = 0; worker < workers; worker++)
+                    {
+                        NS_TEST_ASSERT_MSG_EQ(bench.Count(worker), round + 1, "one sum a round");
+                        const Sum& sum = bench.sums[worker].back();
+                        NS_TEST_EXPECT_MSG_EQ(sum.value, expected, "the sum");
+                        NS_TEST_EXPECT_MSG_EQ(sum.packet, 4 * round, "of this packet");
+                        NS_TEST_EXPECT_MSG_EQ(+sum.set, round % 2, "in this version");
+                        NS_TEST_EXPECT_MSG_EQ(+sum.exponent,
+                                              static_cast<int32_t>(workers) - 10,
+                                              "with the largest exponent");
+                    }
+                }
+                NS_TEST_EXPECT_MSG_EQ(bench.program->GetCounters().multicasts, 6, "sums");
+                NS_TEST_EXPECT_MSG_EQ(bench.program->GetCounters().added, 6 * workers, "parts");
+                NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
+            }
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Single losses and duplicates, as algorithm 3 handles them.
+ */
+class SwitchMlLossTest : public TestCase
+{
+  public:
+    SwitchMlLossTest()
+        : TestCase("a lost request, a lost result, duplicates")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Bench bench(2, 64);
+        const auto& counters = bench.program->GetCounters();
+        // Worker 1's request is lost: worker 0's retransmissions change nothing.
+        for (int i = 0; i < 3; i++)
+        {
+            bench.Send(0, 0, 0, 10);
+            bench.Settle();
+        }
+        NS_TEST_EXPECT_MSG_EQ(bench.Count(0), 0, "no sum yet");
+        NS_TEST_EXPECT_MSG_EQ(counters.repeated, 2, "retransmissions");
+        bench.Send(1, 0, 0, 32);
+        bench.Settle();
+        NS_TEST_EXPECT_MSG_EQ(bench.Count(0), 1, "a sum");
+        NS_TEST_EXPECT_MSG_EQ(bench.Count(1), 1, "for all");
+        NS_TEST_EXPECT_MSG_EQ(bench.sums[0][0].value, 42, "worker 0's part once");
+        // Worker 1 has lost the result: the shadow copy answers it alone.
+        bench.Send(1, 0, 0, 32);
+        bench.Settle();
+        NS_TEST_EXPECT_MSG_EQ(bench.Count(0), 1, "worker 0 has had it");
+        NS_TEST_ASSERT_MSG_EQ(bench.Count(1), 2, "worker 1 gets it again");
+        NS_TEST_EXPECT_MSG_EQ(bench.sums[1][1].value, 42, "unchanged");
+        NS_TEST_EXPECT_MSG_EQ(counters.multicasts, 1, "one multicast");
+        NS_TEST_EXPECT_MSG_EQ(counters.unicasts, 1, "one unicast");
+        // The shadow copy is still there while worker 0 is a phase ahead.
+        bench.Send(0, 4, 1, 100);
+        bench.Settle();
+        bench.Send(1, 0, 0, 32);
+        bench.Settle();
+        NS_TEST_ASSERT_MSG_EQ(bench.Count(1), 3, "and once more");
+        NS_TEST_EXPECT_MSG_EQ(bench.sums[1][2].value, 42, "still unchanged");
+        bench.Send(1, 4, 1, 1);
+        bench.Settle();
+        NS_TEST_EXPECT_MSG_EQ(bench.sums[0].back().value, 101, "the next sum");
+        NS_TEST_EXPECT_MSG_EQ(counters.stale, 0, "nothing was late");
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * A retransmission that the network delays until its worker is a phase ahead, or two.
+ */
+class SwitchMlLateTest : public TestCase
+{
+  public:
+    SwitchMlLateTest()
+        : TestCase("late retransmissions: harmless with a tag, added to another sum without")
+    {
+    }
+
+  private:
+    /**
+     * @param roundTag attribute of the program
+     * @param phases how many the worker is ahead when its retransmission arrives
+     * @return the third sum, of packet 8, which uses the version of packet 0 again
+     */
+    int32_t Run(bool roundTag, uint32_t phases)
+    {
+        Bench bench(2, 64, roundTag);
+        for (uint32_t worker : {0, 1})
+        {
+            bench.Send(worker, 0, 0, 10);
+            bench.Settle();
+        }
+        bench.Send(0, 4, 1, 20);
+        bench.Settle();
+        if (phases == 1)
+        {
+            bench.Send(0, 0, 0, 10); // late
+            bench.Settle();
+            bench.Send(1, 0, 0, 10); // worker 1 has lost the sum
+            bench.Settle();
+            NS_TEST_EXPECT_MSG_EQ((bench.sums[1].back().value == 20 && bench.Count(1) == 2),
+                                  roundTag,
+                                  "the shadow copy answers, if it has not been overwritten");
+        }
+        bench.Send(1, 4, 1, 20);
+        bench.Settle();
+        if (phases == 2)
+        {
+            bench.Send(0, 0, 0, 10);
+            bench.Settle();
+        }
+        bench.Send(0, 8, 0, 300);
+        bench.Settle();
+        bench.Send(1, 8, 0, 300);
+        bench.Settle();
+        NS_TEST_EXPECT_MSG_EQ(bench.program->GetCounters().stale, (roundTag ? 1 : 0), "late ones");
+        return bench.sums[1].back().value;
+    }
+
+    void DoRun() override
+    {
+        for (uint32_t phases : {1, 2})
+        {
+            NS_TEST_EXPECT_MSG_EQ(Run(true, phases), 600, "exact with a tag");
+            NS_TEST_EXPECT_MSG_NE(Run(false, phases), 600, "the hazard of the published protocol");
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * A sum that leaves the range of 32 bits says so; one that just fits does not.
+ */
+class SwitchMlOverflowTest : public TestCase
+{
+  public:
+    SwitchMlOverflowTest()
+        : TestCase("a sum that overflows says so")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr int32_t LIMIT = std::numeric_limits<int32_t>::max();
+        for (const int32_t excess : {0, 1})
+        {
+            Bench bench(2, 32);
+            // The last element, larger by 31, is the first to overflow.
+            bench.Send(0, 0, 0, LIMIT - 62 - 5 + excess);
+            bench.Send(1, 0, 0, 5);
+            bench.Settle();
+            NS_TEST_ASSERT_MSG_EQ(bench.Count(0), 1, "a sum");
+            NS_TEST_EXPECT_MSG_EQ(bench.sums[0][0].overflow, (excess == 1), "beyond the range");
+            NS_TEST_EXPECT_MSG_EQ(bench.program->GetCounters().overflows, excess, "and counted");
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Frames of no job, slot, worker or size that the program knows are dropped; others pass.
+ */
+class SwitchMlRefusalTest : public TestCase
+{
+  public:
+    SwitchMlRefusalTest()
+        : TestCase("packets of no job, slot or size, and other frames")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Bench bench(2, 64);
+        AggregationHeader right;
+        right.job = Bench::JOB;
+        right.slot = 3;
+        uint64_t refused = 0;
+        const auto refuse = [&](auto change) {
+            AggregationHeader header = right;
+            change(header);
+            bench.Send(0, header, 1);
+            bench.Settle();
+            refused++;
+            NS_TEST_EXPECT_MSG_EQ(bench.program->GetCounters().refused, refused, "one more");
+        };
+        refuse([](AggregationHeader& header) { header.job = 8; });
+        refuse([](AggregationHeader& header) { header.slot = 1; });
+        refuse([](AggregationHeader& header) { header.slot = 6; });
+        refuse([](AggregationHeader& header) { header.type = AggregationHeader::Type::NOTICE; });
+        bench.Send(0, right, 1);
+        bench.Settle();
+        NS_TEST_EXPECT_MSG_EQ(bench.program->GetCounters().added, 1, "the right one is added");
+
+        // Set up wrongly.
+        const auto refuseJob =
+            [&](uint8_t number, uint32_t first, uint32_t slots, uint32_t workers) {
+                SwitchMlJob job;
+                job.number = number;
+                job.firstSlot = first;
+                job.slots = slots;
+                job.children.resize(workers);
+                try
+                {
+                    bench.program->AddJob(job);
+                }
+                catch (const ConfigurationError& error)
+                {
+                    return std::string(error.what());
+                }
+                return std::string();
+            };
+        const auto expect = [&](const std::string& actual, const std::string& part) {
+            NS_TEST_EXPECT_MSG_NE(actual.find(part), std::string::npos, actual << ": " << part);
+        };
+        expect(refuseJob(Bench::JOB, 6, 2, 2), "another number");
+        expect(refuseJob(1, 5, 2, 2), "slots of job 7");
+        expect(refuseJob(1, 0, 3, 2), "slots of job 7");
+        expect(refuseJob(1, 6, 3, 2), "up to 7");
+        expect(refuseJob(1, 6, 0, 2), "up to 7");
+        expect(refuseJob(1, 6, 2, 0), "1 to 16");
+        expect(refuseJob(1, 6, 2, 17), "1 to 16");
+        NS_TEST_EXPECT_MSG_EQ(refuseJob(1, 6, 2, 2), "", "this one fits");
+        NS_TEST_EXPECT_MSG_EQ(bench.program->GetFirstFreeSlot(), 8, "and takes the last slots");
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Passes through the pipeline take their time, and a restart forgets all.
+ */
+class SwitchMlPassTest : public TestCase
+{
+  public:
+    SwitchMlPassTest()
+        : TestCase("passes of each packet size, and a restart")
+    {
+    }
+
+  private:
+    /** @return from the last contribution at the switch to the sum at its port, ps */
+    int64_t GetTime(uint32_t elements)
+    {
+        Bench bench(2, elements, true, NanoSeconds(400));
+        bench.Send(0, 0, 0, 1);
+        bench.Settle();
+        const int64_t start = PicosecondsNow();
+        bench.Send(1, 0, 0, 1);
+        bench.Settle();
+        const int64_t line = LineTime(GetSwitchMlFrameBytes(elements) + 8, 100 * GIGA);
+        return bench.sums[0][0].time - start - 2 * (line + 500000);
+    }
+
+    void DoRun() override
+    {
+        const int64_t pass = 400000;
+        NS_TEST_EXPECT_MSG_EQ(GetTime(32), pass, "32 elements: one pass");
+        // A pass adds 64 elements and reads 32; each further pass is by a recirculation port.
+        const auto line = [](uint32_t elements) {
+            return LineTime(GetSwitchMlFrameBytes(elements) + 20, 100 * GIGA);
+        };
+        NS_TEST_EXPECT_MSG_EQ(GetTime(64), 2 * pass + line(32), "64 elements: two");
+        int64_t way = line(192) + line(128) + line(64);
+        for (uint32_t read = 32; read <= 224; read += 32)
+        {
+            way += line(read);
+        }
+        NS_TEST_EXPECT_MSG_EQ(GetTime(256), 11 * pass + way, "256 elements: eleven");
+
+        Bench bench(2, 64);
+        bench.Send(0, 0, 0, 1);
+        bench.Settle();
+        bench.device->Restart();
+        bench.Send(1, 0, 0, 1);
+        bench.Settle();
+        NS_TEST_EXPECT_MSG_EQ(bench.Count(1), 0, "worker 0's part is lost");
+        bench.Send(0, 0, 0, 1);
+        bench.Settle();
+        NS_TEST_ASSERT_MSG_EQ(bench.Count(1), 1, "until it comes again");
+        NS_TEST_EXPECT_MSG_EQ(bench.sums[1][0].value, 2, "the sum");
+        NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * What the program needs of a switch, and that it is refused by name.
+ */
+class SwitchMlResourcesTest : public TestCase
+{
+  public:
+    SwitchMlResourcesTest()
+        : TestCase("resources of each packet size")
+    {
+    }
+
+  private:
+    /** @return what the switch says to a program */
+    std::string Add(uint32_t elements, uint32_t slots, uint32_t workers, bool tag = true)
+    {
+        auto program = CreateObject<SwitchMlProgram>();
+        program->SetAttribute("ElementsPerPacket", UintegerValue(elements));
+        program->SetAttribute("Slots", UintegerValue(slots));
+        program->SetAttribute("Workers", UintegerValue(workers));
+        program->SetAttribute("RoundTag", BooleanValue(tag));
+        m_resources = program->GetResources();
+        auto device = CreateObject<SwitchDevice>();
+        device->SetAttribute("Stages", UintegerValue(m_stages));
+        std::string text;
+        try
+        {
+            device->AddProgram(program);
+        }
+        catch (const ConfigurationError& error)
+        {
+            text = error.what();
+        }
+        device->Dispose();
+        return text;
+    }
+
+    void DoRun() override
+    {
+        const auto expect = [&](const std::string& actual, const std::string& part) {
+            NS_TEST_EXPECT_MSG_NE(actual.find(part), std::string::npos, actual << ": " << part);
+        };
+        NS_TEST_EXPECT_MSG_EQ(Add(64, 8192, 16, false), "", "the released program fits");
+        NS_TEST_EXPECT_MSG_EQ(m_resources.registerBytes,
+                              8192U * 2 * (256 + 4 + 1 + 2),
+                              "4 MiB of integers, bitmap, counter, exponents");
+        NS_TEST_EXPECT_MSG_EQ(m_resources.stages, 12, "a pipe");
+        NS_TEST_EXPECT_MSG_EQ(m_resources.recirculationPorts, 1, "for the second half");
+        NS_TEST_EXPECT_MSG_EQ(Add(32, 512, 32), "", "the paper's");
+        NS_TEST_EXPECT_MSG_EQ(m_resources.recirculationPorts, 0, "one pass is enough");
+        NS_TEST_EXPECT_MSG_EQ(Add(256, 4096, 16), "", "1024 bytes, 16 workers");
+        NS_TEST_EXPECT_MSG_EQ(m_resources.recirculationPorts, 3 * 16 + 7, "as released");
+        expect(Add(256, 4096, 17), "58 recirculation ports");
+        expect(Add(256, 8192, 16), "register memory");
+        m_stages = 11;
+        expect(Add(64, 512, 16), "12 stages");
+    }
+
+    uint64_t m_stages{12};
+    SwitchProgram::Resources m_resources;
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Quantization: the sum of n workers fits, and its error stays within the closed form.
+ */
+class BlockQuantizerTest : public TestCase
+{
+  public:
+    BlockQuantizerTest()
+        : TestCase("quantized sums fit 32 bits and stay within the bound of their error")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const float largest = std::nextafter(1.0F, 0.0F);
+        const std::vector<float> powers{0.25F, -1.0F, 0.5F};
+        NS_TEST_EXPECT_MSG_EQ(+GetBlockExponent(powers.data(), 3), 1, "1 is below 2");
+        NS_TEST_EXPECT_MSG_EQ(+GetBlockExponent(&largest, 1), 0, "just below 1");
+        NS_TEST_EXPECT_MSG_EQ(+GetBlockExponent(powers.data(), 0), -126, "nothing");
+        const float top = std::ldexp(largest, 127);
+        const float above = std::ldexp(1.0F, 127);
+        const float infinite = std::numeric_limits<float>::infinity();
+        const float none = std::numeric_limits<float>::quiet_NaN();
+        NS_TEST_EXPECT_MSG_EQ(IsQuantizable(&top, 1), true, "just below 2^127");
+        NS_TEST_EXPECT_MSG_EQ(+GetBlockExponent(&top, 1), 127, "the largest exponent");
+        for (const float wrong : {above, infinite, none})
+        {
+            NS_TEST_EXPECT_MSG_EQ(IsQuantizable(&wrong, 1), false, wrong);
+        }
+        std::mt19937 random(5);
+        std::uniform_real_distribution<float> uniform(-1, 1);
+        for (uint32_t workers = 2; workers <= LARGEST_QUANTIZED_GROUP; workers++)
+        {
+            // With 119 the sum of all still is a float32.
+            for (const int8_t exponent : {-126, -3, 0, 40, 119})
+            {
+                const double scale = GetQuantizationScale(exponent, workers);
+                const float most = std::nextafter(std::ldexp(1.0F, exponent), 0.0F);
+                for (const float extreme : {most, -most})
+                {
+                    const int64_t each = Quantize(extreme, scale);
+                    NS_TEST_EXPECT_MSG_LT_OR_EQ(std::abs(each * workers),
+                                                std::numeric_limits<int32_t>::max(),
+                                                workers << " of the largest numbers fit");
+                }
+                double exact = 0;
+                int32_t sum = 0;
+                for (uint32_t i = 0; i < workers; i++)
+                {
+                    const float value = std::ldexp(uniform(random), exponent);
+                    exact += value;
+                    sum += Quantize(value, scale);
+                }
+                NS_TEST_EXPECT_MSG_LT_OR_EQ(std::abs(Dequantize(sum, scale) - exact),
+                                            GetQuantizationErrorBound(exponent, workers),
+                                            "within the bound");
+            }
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * An unreliable connection drops the rest of a message behind a missing packet, and no more.
+ */
+class UnreliableReceiverTest : public TestCase
+{
+  public:
+    UnreliableReceiverTest()
+        : TestCase("packets of unreliable connections are taken in order")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr uint32_t LAST_PSN = PSN_MODULUS - 1;
+        UnreliableReceiver receiver;
+        const auto expect = [&](uint8_t opcode, uint32_t psn, bool taken) {
+            NS_TEST_EXPECT_MSG_EQ(receiver.Accept(opcode, psn), taken, +opcode << ", " << psn);
+        };
+        expect(UC_WRITE_MIDDLE, 0, false); // of no message
+        expect(UC_WRITE_FIRST, LAST_PSN - 1, true);
+        expect(UC_WRITE_MIDDLE, LAST_PSN, true);
+        expect(UC_WRITE_LAST_IMMEDIATE, 0, true);
+        expect(UC_WRITE_FIRST, 1, true);
+        expect(UC_WRITE_MIDDLE, 3, false); // 2 is lost
+        expect(UC_WRITE_LAST_IMMEDIATE, 4, false);
+        expect(UC_WRITE_ONLY_IMMEDIATE, 9, true);
+        expect(UC_WRITE_FIRST, 10, true);
+        expect(UC_WRITE_FIRST, 10, true); // doubled
+        expect(UC_WRITE_LAST_IMMEDIATE, 11, true);
+    }
+};
+
+/** @ingroup distributed-training-innetwork-tests SwitchML's switch program. */
+class SwitchMlProgramTestSuite : public TestSuite
+{
+  public:
+    SwitchMlProgramTestSuite()
+        : TestSuite("distributed-training-switchml-program", TestSuite::Type::UNIT)
+    {
+        AddTestCase(new SwitchMlSumTest);
+        AddTestCase(new SwitchMlLossTest);
+        AddTestCase(new SwitchMlLateTest);
+        AddTestCase(new SwitchMlOverflowTest);
+        AddTestCase(new SwitchMlRefusalTest);
+        AddTestCase(new SwitchMlPassTest);
+        AddTestCase(new SwitchMlResourcesTest);
+        AddTestCase(new BlockQuantizerTest);
+        AddTestCase(new UnreliableReceiverTest);
+    }
+};
+
+/// The suite, registered.
+static SwitchMlProgramTestSuite g_switchMlProgramTestSuite;
