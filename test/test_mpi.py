@@ -22,6 +22,7 @@ COST = {
     "packet_hops_per_cpu_s",
     "data_packet_hops_per_cpu_s",
     "peak_memory_MiB",
+    "setup_memory_MiB",
     "results",
 }
 
