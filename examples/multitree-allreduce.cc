@@ -248,6 +248,7 @@ Comparison::Measure(const std::string& spec,
                                                   share * (mtu + overhead) / mtu));
     options.delay = m_setting.delay;
     options.mtu = std::to_string(m_setting.mtu);
+    options.path = "source-mod"; // as in the paper's fat-trees
     options.congestionControl = "none";
     options.algorithm = contender.algorithm;
     Outcome outcome;
