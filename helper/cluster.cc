@@ -295,6 +295,10 @@ Cluster::Cluster(const ClusterOptions& options)
         8.0 * (m_mtu + ROCE_BYTES + AETH_BYTES + ROCE_BYTES + 2 * ETHERNET_LINE_BYTES);
     m_roundTrip = 2 * m_longest.delay + Seconds(bits * m_longest.secondsPerBit);
     m_lanes = std::make_shared<FabricLanes>(m_fabric, ranks);
+    if (m_options.path == "schedule")
+    {
+        PinPaths();
+    }
     rdma ? InstallRdma() : InstallTcp();
     if (Processes::GetCount() > 1)
     {
@@ -613,12 +617,23 @@ Cluster::GetTransport(uint32_t rank) const
 }
 
 void
-Cluster::PinPath(uint32_t rank, uint32_t peer, const std::vector<uint32_t>& nodes)
+Cluster::PinPaths()
 {
-    if (m_options.path == "schedule")
+    const auto paths = m_planner->GetPaths();
+    if (paths.empty() && m_options.ranks > 1)
     {
-        const Lane lane = m_lanes->GetLanes(rank, peer).front();
-        m_fabric.PinPath(lane.localEndpoint, lane.remoteEndpoint, nodes);
+        std::string able;
+        for (const auto& [name, entry] : Registry<CollectiveAlgorithm>::All())
+        {
+            able += !entry.paths ? "" : (able.empty() ? "" : ", ") + name;
+        }
+        throw ConfigurationError("--path=schedule with the algorithm " + m_options.algorithm +
+                                 " (allowed: " + able + ", where hosts have one port)");
+    }
+    for (const RankPath& path : paths)
+    {
+        const Lane lane = m_lanes->GetLanes(path.from, path.to).front();
+        m_fabric.PinPath(lane.localEndpoint, lane.remoteEndpoint, path.nodes);
     }
 }
 

@@ -149,16 +149,6 @@ class Cluster
     /** @return the lanes between its ranks */
     LaneTable& GetLanes() const;
 
-    /**
-     * Fixes the way of messages from one rank to another with --path=schedule; otherwise, nothing
-     * happens. Of several lanes that of the first is fixed.
-     * @param rank 0 to GetRanks() - 1
-     * @param peer another rank
-     * @param nodes the switches on the way, as nodes of the topology, in order
-     * @throw ConfigurationError if they are not joined by links
-     */
-    void PinPath(uint32_t rank, uint32_t peer, const std::vector<uint32_t>& nodes);
-
     /** @return the plans of its collectives */
     CollectivePlanner& GetPlanner() const;
 
@@ -191,6 +181,7 @@ class Cluster
 
   private:
     void MakePlanner();
+    void PinPaths();
     std::shared_ptr<CollectivePlanner> MakePlanner(const std::vector<uint32_t>& hosts) const;
     uint32_t GetHeaderBytes() const;
     std::string GetHostAlgorithm() const;

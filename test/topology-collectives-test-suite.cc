@@ -508,6 +508,91 @@ class NeedsTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-topology-collective-tests
+ * MULTITREE's messages take the ways that it has found for them, if asked to.
+ */
+class SchedulePathsTestCase : public TestCase
+{
+  public:
+    SchedulePathsTestCase()
+        : TestCase("MULTITREE: --path=schedule")
+    {
+    }
+
+  private:
+    static ClusterOptions MakeOptions(const std::string& spec, const std::string& algorithm)
+    {
+        UsePicoseconds();
+        RngSeedManager::SetSeed(1);
+        RngSeedManager::SetRun(1);
+        ClusterOptions options;
+        options.ranks = 16;
+        options.topology = spec;
+        options.algorithm = algorithm;
+        options.congestionControl = "none";
+        options.path = "schedule";
+        return options;
+    }
+
+    static CollectiveMeasurement Run(const ClusterOptions& options)
+    {
+        CollectiveMeasurement result;
+        {
+            const Cluster cluster(options);
+            GuardedRun run(cluster);
+            result = MeasureCollective(cluster, run, Operation::ALL_REDUCE, 4 << 20, false, 1);
+        }
+        Simulator::Destroy();
+        return result;
+    }
+
+    void DoRun() override
+    {
+        // 16 hosts, leaves 16 to 19, tops 20 to 23; to the second leaf host r goes by top r.
+        const Planned tree("m-ary-n-tree:m=4,n=2", "multitree");
+        CollectivePlanner planner("multitree", tree.request);
+        std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> ways;
+        for (const RankPath& path : planner.GetPaths())
+        {
+            NS_TEST_EXPECT_MSG_EQ(ways.insert({{path.from, path.to}, path.nodes}).second,
+                                  true,
+                                  "twice from " << path.from << " to " << path.to);
+        }
+        NS_TEST_EXPECT_MSG_EQ(ways.size(), 240, "each pair");
+        using Nodes = std::vector<uint32_t>;
+        NS_TEST_EXPECT_MSG_EQ((ways[{0, 3}] == Nodes{16}), true, "on a leaf");
+        NS_TEST_EXPECT_MSG_EQ((ways[{0, 4}] == Nodes{16, 20, 17}), true, "by the first top");
+        NS_TEST_EXPECT_MSG_EQ((ways[{2, 6}] == Nodes{16, 22, 17}), true, "by the third top");
+        NS_TEST_EXPECT_MSG_EQ(CollectivePlanner("ring", tree.request).GetPaths().size(), 0, "ring");
+        const Planned rails("rail-optimized:gpus=4,servers=2", "multitree");
+        NS_TEST_EXPECT_MSG_EQ(CollectivePlanner("multitree", rails.request).GetPaths().size(),
+                              0,
+                              "hosts with several ports");
+
+        ClusterOptions options = MakeOptions("m-ary-n-tree:m=4,n=2", "multitree");
+        const double pinned = Run(options).efficiency;
+        options.path = "ecmp";
+        NS_TEST_EXPECT_MSG_GT(pinned, 0.98, "no two on a link");
+        NS_TEST_EXPECT_MSG_LT(Run(options).efficiency, 0.9, "by chance");
+
+        std::string error;
+        try
+        {
+            const Cluster cluster(MakeOptions("m-ary-n-tree:m=4,n=2", "ring"));
+        }
+        catch (const ConfigurationError& e)
+        {
+            error = e.what();
+        }
+        Simulator::Destroy();
+        NS_TEST_EXPECT_MSG_EQ(error,
+                              "--path=schedule with the algorithm ring (allowed: multitree, where "
+                              "hosts have one port)",
+                              "ring");
+    }
+};
+
+/**
+ * @ingroup distributed-training-topology-collective-tests
  * Real numbers are added up right over the network.
  */
 class RealNumbersTestCase : public TestCase
@@ -568,6 +653,7 @@ class TopologyCollectivesTestSuite : public TestSuite
         AddTestCase(new UnevenVolumeTestCase);
         AddTestCase(new MultitreeTableTestCase);
         AddTestCase(new SynthesisBySizeTestCase);
+        AddTestCase(new SchedulePathsTestCase);
         AddTestCase(new NeedsTestCase);
         const std::vector<std::pair<std::string, std::string>> runs{
             {"torus:4x4", "multitree"},

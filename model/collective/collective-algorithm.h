@@ -63,6 +63,14 @@ struct AlgorithmKey
     std::string GetAllowed() const;
 };
 
+/** The way that messages between two ranks are meant to take. */
+struct RankPath
+{
+    uint32_t from;               ///< rank that sends
+    uint32_t to;                 ///< rank that receives
+    std::vector<uint32_t> nodes; ///< the switches on the way, as nodes of the topology
+};
+
 /**
  * @ingroup distributed-training-collective
  *
@@ -84,6 +92,8 @@ struct CollectiveAlgorithm
     std::map<std::string, AlgorithmKey> keys{}; ///< what a user may choose
     bool bySize{false};   ///< whether the plan, not its segments alone, depends on the size
     bool searches{false}; ///< whether it searches for its plan, which takes long for many ranks
+    /// The ways its messages are meant to take, each pair of ranks once; null: any.
+    std::vector<RankPath> (*paths)(const CollectiveRequest& request){nullptr};
 };
 
 /**

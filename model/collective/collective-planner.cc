@@ -70,6 +70,20 @@ CollectivePlanner::Check(CollectiveOperation operation) const
     }
 }
 
+std::vector<RankPath>
+CollectivePlanner::GetPaths() const
+{
+    if (m_known || m_chooser || m_request.ranks == 1)
+    {
+        return {};
+    }
+    const std::string name = m_algorithm.substr(0, m_algorithm.find(':'));
+    CollectiveRequest request =
+        MakeRequest(Registry<CollectiveAlgorithm>::Find(name).operations.front(), 0, 0);
+    const CollectiveAlgorithm& entry = CheckRequest(m_algorithm, request);
+    return entry.paths ? entry.paths(request) : std::vector<RankPath>();
+}
+
 std::string
 CollectivePlanner::Explain(CollectiveOperation operation, uint64_t bytes, uint32_t root)
 {

@@ -74,6 +74,9 @@ class CollectivePlanner
      */
     std::string Explain(CollectiveOperation operation, uint64_t bytes, uint32_t root);
 
+    /** @return the ways that the algorithm has chosen for its messages; none: any */
+    std::vector<RankPath> GetPaths() const;
+
     /** @return whether plans are proven right */
     bool IsVerifying() const;
 

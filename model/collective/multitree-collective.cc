@@ -20,6 +20,7 @@
 #include "ns3/log.h"
 
 #include <map>
+#include <set>
 #include <utility>
 
 namespace ns3::training
@@ -171,6 +172,40 @@ BuildMultitree(const CollectiveRequest& request, CollectiveSchedule& schedule)
     }
 }
 
+/** The way of the first edge between each two ranks that are on switches; backwards to reduce. */
+std::vector<RankPath>
+GetPaths(const CollectiveRequest& request)
+{
+    if (!request.topology)
+    {
+        return {};
+    }
+    const TopologyGraph& topology = *request.topology;
+    std::set<std::pair<uint32_t, uint32_t>> known;
+    std::vector<RankPath> paths;
+    const auto add = [&](uint32_t from, uint32_t to, std::vector<uint32_t> way) {
+        // Hosts that are switches of their own have several ports, among which others choose.
+        const bool isPlain = way.front() < topology.switches && way.back() < topology.switches;
+        if (isPlain && known.insert({from, to}).second)
+        {
+            for (uint32_t& node : way)
+            {
+                node += topology.hosts;
+            }
+            paths.push_back({from, to, std::move(way)});
+        }
+    };
+    for (const auto& tree : PlanSpanningTrees(request).trees)
+    {
+        for (const TreeEdge& edge : tree)
+        {
+            add(edge.parent, edge.child, edge.path);
+            add(edge.child, edge.parent, {edge.path.rbegin(), edge.path.rend()});
+        }
+    }
+    return paths;
+}
+
 const Registry<CollectiveAlgorithm>::Entry g_multitree(
     "multitree",
     {"a spanning tree for each rank, built on the topology so that no link has two messages in a "
@@ -186,7 +221,8 @@ const Registry<CollectiveAlgorithm>::Entry g_multitree(
       {"window",
        {"steps that may be under way at a time at a rank; 0: any number", "0", {}, 0, 1000000}}},
      false,
-     true});
+     true,
+     &GetPaths});
 
 } // namespace
 
