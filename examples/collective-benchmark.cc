@@ -261,6 +261,10 @@ Benchmark(int argc, char* argv[])
     clusterOptions.AddTo(options, "algorithm");
     options.Parse(argc, argv);
     clusterOptions.algorithm = GetAlgorithm(options, benchmark, clusterOptions.algorithm);
+    if (ShowTopology(clusterOptions))
+    {
+        return 0;
+    }
     if (benchmark.printTrees)
     {
         PrintTrees(options, clusterOptions);

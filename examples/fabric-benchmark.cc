@@ -299,6 +299,10 @@ Benchmark(int argc, char* argv[])
     UseWorkload(experiment, clusterOptions);
     options.Parse(argc, argv);
     Check(experiment, clusterOptions, options);
+    if (ShowTopology(clusterOptions))
+    {
+        return 0;
+    }
 
     const JsonOutput json(experiment.json);
     experiment.traffic.messages =

@@ -140,6 +140,10 @@ Train(int argc, char* argv[])
     AddOptions(options, job);
     clusterOptions.AddTo(options, "collective");
     options.Parse(argc, argv);
+    if (ShowTopology(clusterOptions))
+    {
+        return 0;
+    }
 
     // Everything that can be refused is, before anything is created.
     const Workload workload =

@@ -31,6 +31,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace ns3::training
 {
@@ -97,6 +98,10 @@ ClusterOptions::AddNetworkTo(ProgramOptions& options)
     options.Group("Cluster");
     options.AddUnsigned("ranks", "number of workers, one per host", ranks, 1, 1 << 20);
     options.AddString("topology", DescribeTopologies(), topology);
+    options.AddBool("print-topology",
+                    "describe the topology (counts, diameter, bisection) and end",
+                    printTopology);
+    options.AddString("export-topology", "file for the topology as JSON", exportTopology);
     options.AddRate("rate", "line rate of every link", rate);
     options.AddTime("delay", "propagation delay of every link", delay);
     options.AddString("mtu",
@@ -256,6 +261,15 @@ Cluster::Cluster(const ClusterOptions& options)
     }
     const auto ranks = static_cast<uint32_t>(m_options.ranks);
     m_topology = BuildTopology(m_options.topology, ranks, m_options.rate, m_options.delay);
+    std::set<std::string> lossy; // parallel links have one name
+    for (const auto& link : m_topology.links)
+    {
+        const std::string name = m_topology.GetName(link.a) + "-" + m_topology.GetName(link.b);
+        if (link.loss > 0 && lossy.insert(name).second)
+        {
+            m_faults.Add(name + ":loss=" + FormatDouble(link.loss), m_options.topology + ": ");
+        }
+    }
     const TopologyGraph& topology = m_topology;
     MakePlanner();
 

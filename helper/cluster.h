@@ -36,6 +36,8 @@ struct ClusterOptions
     std::string buffer{"auto"};            ///< of each switch, a size; auto: as it needs
     double loss{0};                        ///< probability of each frame on each link
     std::vector<std::string> faults;       ///< see FaultPlan
+    bool printTopology{false};             ///< whether to describe the topology and end
+    std::string exportTopology;            ///< file to write the topology to, or empty: none
     Time rerouteDelay{MilliSeconds(1)};    ///< from a link's death to new routes
     std::string path{"ecmp"};              ///< how switches choose among ports; see SwitchDevice
     std::string pcap;                      ///< prefix of capture files, or empty: none

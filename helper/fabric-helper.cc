@@ -196,9 +196,7 @@ CheckReachable(const TopologyGraph& topology)
 std::string
 Fabric::GetEndName(uint32_t link, uint32_t end) const
 {
-    const uint32_t node = end == 0 ? topology.links[link].a : topology.links[link].b;
-    return node < topology.hosts ? "host" + std::to_string(node)
-                                 : "switch" + std::to_string(node - topology.hosts);
+    return topology.GetName(end == 0 ? topology.links[link].a : topology.links[link].b);
 }
 
 void

@@ -6,6 +6,8 @@
 
 #include "guarded-run.h"
 #include "schedule-file.h"
+#include "topology-builder.h"
+#include "topology-report.h"
 
 #include "ns3/byte-archive.h"
 #include "ns3/configuration-error.h"
@@ -13,6 +15,7 @@
 #include "ns3/output-file.h"
 #include "ns3/processes.h"
 #include "ns3/quantity.h"
+#include "ns3/time-resolution.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -178,6 +181,35 @@ JsonOutput::Write(const JsonValue& document) const
             throw ConfigurationError("--json=" + m_target + ": cannot be written");
         }
     }
+}
+
+bool
+ShowTopology(const ClusterOptions& options)
+{
+    if (Processes::GetId() != 0 || (!options.printTopology && options.exportTopology.empty()))
+    {
+        return options.printTopology;
+    }
+    UsePicoseconds();
+    const auto ranks = static_cast<uint32_t>(options.ranks);
+    const TopologyGraph topology =
+        BuildTopology(options.topology, ranks, options.rate, options.delay);
+    if (!options.exportTopology.empty())
+    {
+        CheckOutputFile(options.exportTopology);
+        std::ofstream file(options.exportTopology);
+        file << WriteTopology(topology) << std::flush;
+        if (!file)
+        {
+            throw ConfigurationError("--export-topology=" + options.exportTopology +
+                                     ": cannot be written");
+        }
+    }
+    if (options.printTopology)
+    {
+        std::cout << DescribeTopology(topology, ranks) << std::flush;
+    }
+    return options.printTopology;
 }
 
 bool

@@ -68,6 +68,14 @@ class JsonOutput
 };
 
 /**
+ * Does what --print-topology and --export-topology ask for.
+ * @param options what the cluster is made of
+ * @return whether the program has nothing left to do
+ * @throw ConfigurationError if the topology is wrong, or the file cannot be written
+ */
+bool ShowTopology(const ClusterOptions& options);
+
+/**
  * Does what --print-schedule and --export-schedule ask for.
  * @param options what the cluster is made of
  * @param cluster whose plan it is

@@ -208,7 +208,7 @@ FabricRefusalTestCase::DoRun()
     };
 
     const std::vector<Case> cases{
-        {"taurus", 4, {"unknown topology 'taurus'", "dragonfly, fat-tree, full-mesh"}},
+        {"taurus", 4, {"unknown topology 'taurus'", "dragonfly, fat-tree, file, full-mesh"}},
         {"", 4, {"unknown topology ''", "allowed"}},
         {"fat-tree:k=3", 1, {"fat-tree:k=3", "allowed", "even"}},
         {"fat-tree:k=0", 1, {"'k=0' is not allowed", "k from 2 to 128"}},

@@ -174,7 +174,7 @@ class SwitchDevice : public Object, public FabricPortOwner
 
   private:
     /** How a port is chosen among equally good ones. */
-    enum class Path
+    enum class Path : uint8_t
     {
         ECMP,            ///< by hash of the flow
         FLOWLET,         ///< at random for each flowlet
@@ -226,23 +226,23 @@ class SwitchDevice : public Object, public FabricPortOwner
     void Drop(Frame* frame, FabricPort& port);
 
     std::vector<Ptr<FabricPort>> m_ports;
-    std::vector<bool> m_renewing; // by port: a renewal of its pauses is scheduled
-    std::vector<Place> m_places;  // by port; empty: there are no datelines
+    uint32_t m_hashSeed{0};
+    Path m_path{Path::ECMP};
     uint8_t m_secondClasses{0};   // bit p: priority p is the second class of p - 1
+    std::vector<bool> m_renewing; // by port: a renewal of its pauses is scheduled
     ForwardingTable m_table;
     SharedBuffer m_buffer;
     std::vector<Ptr<SwitchProgram>> m_programs;
     std::unordered_map<uint32_t, Flowlet> m_flowlets; // by flow hash
-    std::unordered_map<uint64_t, uint16_t> m_pins;    // ports by source and destination
-    std::shared_ptr<const std::vector<uint32_t>> m_order;
-    uint32_t m_stride{1};
-    Path m_path{Path::ECMP};
     uint32_t m_sprayed{0};
     std::vector<int64_t> m_recirculationFree; // when each recirculation port is, ps
     uint64_t m_recirculatedBytes{0};
     Ptr<UniformRandomVariable> m_random;
     uint32_t m_nodeId{0};
-    uint32_t m_hashSeed{0};
+    std::vector<Place> m_places;                   // by port; empty: there are no datelines
+    std::unordered_map<uint64_t, uint16_t> m_pins; // ports by source and destination
+    std::shared_ptr<const std::vector<uint32_t>> m_order;
+    uint32_t m_stride{1};
     uint64_t m_bufferSize;
     uint64_t m_guaranteed;
     uint64_t m_resumeOffset;

@@ -15,6 +15,12 @@ namespace ns3::training
 
 NS_LOG_COMPONENT_DEFINE("TrainingTopologyGraph");
 
+std::string
+TopologyGraph::GetName(uint32_t node) const
+{
+    return node < hosts ? "host" + std::to_string(node) : "switch" + std::to_string(node - hosts);
+}
+
 std::vector<std::vector<uint32_t>>
 TopologyGraph::GetLinksOfNodes() const
 {

@@ -57,6 +57,7 @@ struct TopologyGraph
         /// Frames that pass it change to another lossless class while they stay in the dimension.
         bool dateline{false};
         uint32_t cost{1}; ///< routes have the least sum of these
+        double loss{0};   ///< probability that a frame is lost
     };
 
     std::string name;        ///< as the user wrote it
@@ -70,6 +71,12 @@ struct TopologyGraph
     {
         return hosts + switches;
     }
+
+    /**
+     * @param node of the topology
+     * @return a name such as host3 or switch1
+     */
+    std::string GetName(uint32_t node) const;
 
     /**
      * @param link one of its links

@@ -112,7 +112,7 @@ class CollectiveBenchmark(Program):
             stop: multitree: when a step of its construction ends, "any" or "last".
             sweep: "algorithms": measure every algorithm that fits.
             ranks: number of workers, one per host.
-            topology: "single-switch", "leaf-spine:leaves=4,spines=2", "fat-tree:k=4", ...
+            topology: "single-switch", "leaf-spine:leaves=4,spines=2", "fat-tree:k=4", "file:PATH", ...
             rate: line rate of every link, such as "100Gbps".
             delay: propagation delay of every link, such as "500ns".
             mtu: largest RDMA payload or IP packet, 256 to 9000 bytes, or "auto".

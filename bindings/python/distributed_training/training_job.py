@@ -142,7 +142,7 @@ class TrainingJob(Program):
             results: SQLite file to which the run is added; see read_results().
             trace: file for a timeline, to be opened in ui.perfetto.dev.
             ranks: number of workers, one per host.
-            topology: "single-switch", "leaf-spine:leaves=4,spines=2", "fat-tree:k=4", ...
+            topology: "single-switch", "leaf-spine:leaves=4,spines=2", "fat-tree:k=4", "file:PATH", ...
             rate: line rate of every link, such as "100Gbps".
             delay: propagation delay of every link, such as "500ns".
             mtu: largest RDMA payload or IP packet, 256 to 9000 bytes, or "auto".

@@ -1,0 +1,112 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "topology-report.h"
+
+#include "ns3/json-writer.h"
+#include "ns3/log.h"
+#include "ns3/network-cuts.h"
+#include "ns3/quantity.h"
+#include "ns3/shortest-paths.h"
+
+#include <algorithm>
+#include <iomanip>
+#include <map>
+#include <optional>
+#include <sstream>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingTopologyReport");
+
+std::string
+DescribeTopology(const TopologyGraph& topology, uint32_t ranks)
+{
+    std::map<uint64_t, uint32_t> rates;
+    uint32_t ofHosts = 0;
+    for (const auto& link : topology.links)
+    {
+        rates[link.rate.GetBitRate()]++;
+        ofHosts += std::min(link.a, link.b) < topology.hosts;
+    }
+    std::string byRate;
+    for (const auto& [rate, count] : rates)
+    {
+        byRate += (byRate.empty() ? "" : ", ") + std::to_string(count) + " of " +
+                  FormatRate(DataRate(rate));
+    }
+    ShortestPaths paths(topology);
+    std::optional<NetworkCut> bisection;
+    for (const NetworkCut& cut : FindHalves(topology, ranks))
+    {
+        const bool isHalf = std::min(cut.inside, ranks - cut.inside) == ranks / 2;
+        if (isHalf && (!bisection || cut.rate < bisection->rate))
+        {
+            bisection = cut;
+        }
+    }
+    std::ostringstream text;
+    const auto line = [&text](const std::string& name) -> std::ostream& {
+        return text << std::left << std::setw(12) << name;
+    };
+    line("topology") << topology.name << "\n";
+    line("hosts") << topology.hosts << ", " << ranks << " with ranks\n";
+    line("switches") << topology.switches << "\n";
+    line("links") << topology.links.size() - ofHosts << " between switches, " << ofHosts
+                  << " of hosts" << (byRate.empty() ? "" : "; " + byRate) << "\n";
+    line("diameter") << paths.GetLongestPath(ranks).links << " links, "
+                     << FormatTime(paths.GetDiameter(ranks)) << " of propagation\n";
+    line("bisection") << (bisection ? FormatRate(DataRate(static_cast<uint64_t>(bisection->rate))) +
+                                          " each way"
+                                    : "none")
+                      << "\n";
+    return text.str();
+}
+
+std::string
+WriteTopology(const TopologyGraph& topology)
+{
+    auto links = JsonValue::Array();
+    for (const auto& link : topology.links)
+    {
+        auto object = JsonValue::Object();
+        object.Set("a", link.a)
+            .Set("b", link.b)
+            .Set("rate", std::to_string(link.rate.GetBitRate()) + "bps")
+            .Set("delay", std::to_string(link.delay.GetPicoSeconds()) + "ps");
+        if (link.loss > 0)
+        {
+            object.Set("loss", link.loss);
+        }
+        if (link.cost != 1)
+        {
+            object.Set("cost", link.cost);
+        }
+        if (link.dimension != TopologyGraph::NO_DIMENSION)
+        {
+            object.Set("dimension", uint32_t{link.dimension});
+        }
+        if (link.dateline)
+        {
+            object.Set("dateline", true);
+        }
+        links.Append(object);
+    }
+    auto sides = JsonValue::Array();
+    for (uint32_t side : topology.shape.sides)
+    {
+        sides.Append(side);
+    }
+    auto document = JsonValue::Object();
+    document.Set("hosts", topology.hosts)
+        .Set("switches", topology.switches)
+        .Set("groupSize", topology.shape.groupSize)
+        .Set("sides", sides)
+        .Set("wraps", topology.shape.wraps)
+        .Set("links", links);
+    return document.Write(2) + "\n";
+}
+
+} // namespace ns3::training

@@ -1,0 +1,354 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "ns3/collective-measurement.h"
+#include "ns3/configuration-error.h"
+#include "ns3/data-rate.h"
+#include "ns3/nstime.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/shortest-paths.h"
+#include "ns3/simulator.h"
+#include "ns3/test.h"
+#include "ns3/time-resolution.h"
+#include "ns3/topology-builder.h"
+#include "ns3/topology-report.h"
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+/**
+ * @ingroup distributed-training-tests
+ * @defgroup distributed-training-topology-file-tests Tests of topologies from files
+ */
+
+using namespace ns3;
+using namespace ns3::training;
+
+namespace
+{
+
+/// HPCC and ASTRA-sim: four hosts on a switch in the middle of the numbers, one parallel link.
+const std::string HPCC = "5 1 5\n"
+                         "2\n"
+                         "0 2 400Gbps 0.0005ms 0\n"
+                         "1 2 400Gbps 0.0005ms 0\n"
+                         "2 3 400Gbps 0.0005ms 0\r\n"
+                         "4 2 100Gbps 1us 0.25\n"
+                         "4 2 100Gbps 1us 0.25\n";
+
+/// ASTRA-sim: a ring of hosts and an empty list of switches.
+const std::string RING = "4 0 4\n"
+                         "\n"
+                         "0 1 200Gbps 500ns 0\n"
+                         "1 2 200Gbps 500ns 0\n"
+                         "2 3 200Gbps 500ns 0\n"
+                         "3 0 200Gbps 500ns 0\n";
+
+/// SimAI: two servers of two GPUs with an NVSwitch each, two leaves, a spine.
+const std::string SIMAI = "9 2 2 3 10 H100\n"
+                          "4 5 6 7 8\n"
+                          "0 4 2880Gbps 0.000025ms 0\n"
+                          "0 6 400Gbps 0.0005ms 0\n"
+                          "1 4 2880Gbps 0.000025ms 0\n"
+                          "1 7 400Gbps 0.0005ms 0\n"
+                          "2 5 2880Gbps 0.000025ms 0\n"
+                          "2 6 400Gbps 0.0005ms 0\n"
+                          "3 5 2880Gbps 0.000025ms 0\n"
+                          "3 7 400Gbps 0.0005ms 0\n"
+                          "6 8 400Gbps 0.0005ms 0\n"
+                          "7 8 400Gbps 0.0005ms 0\n";
+
+/// Ours: two hosts on two switches.
+const std::string JSON = "{\n"
+                         "  \"hosts\": 2, \"switches\": 2,\n"
+                         "  \"links\": [\n"
+                         "    {\"a\": 0, \"b\": 2},\n"
+                         "    {\"a\": 1, \"b\": 3, \"rate\": \"25Gbps\"},\n"
+                         "    {\"a\": 2, \"b\": 3, \"delay\": \"7us\", \"cost\": 2,\n"
+                         "     \"dimension\": 1, \"dateline\": true, \"loss\": 0.5}\n"
+                         "  ]\n"
+                         "}\n";
+
+/** @return the text with a part replaced */
+std::string
+Replace(std::string text, const std::string& part, const std::string& by)
+{
+    return text.replace(text.find(part), part.size(), by);
+}
+
+} // namespace
+
+/**
+ * @ingroup distributed-training-topology-file-tests
+ * What files say, and how what is wrong with them is named.
+ */
+class TopologyFileTestCase : public TestCase
+{
+  public:
+    TopologyFileTestCase()
+        : TestCase("topologies from files")
+    {
+    }
+
+  private:
+    /** @return the topology of a file */
+    TopologyGraph Load(const std::string& text)
+    {
+        UsePicoseconds();
+        const std::string path = CreateTempDirFilename("topology");
+        std::ofstream(path, std::ios::binary) << text;
+        return BuildTopology("file:" + path, 1, DataRate("10Gbps"), NanoSeconds(300));
+    }
+
+    void ExpectLink(const TopologyGraph& graph,
+                    uint32_t index,
+                    uint32_t a,
+                    uint32_t b,
+                    uint64_t gbps,
+                    Time delay)
+    {
+        const auto& link = graph.links.at(index);
+        NS_TEST_EXPECT_MSG_EQ(link.a, a, "link " << index);
+        NS_TEST_EXPECT_MSG_EQ(link.b, b, "link " << index);
+        NS_TEST_EXPECT_MSG_EQ(link.rate.GetBitRate(), gbps * 1000000000, "link " << index);
+        NS_TEST_EXPECT_MSG_EQ(link.delay, delay, "link " << index);
+    }
+
+    void ExpectRefusal(const std::string& text, uint32_t line, const std::string& part)
+    {
+        std::string message;
+        try
+        {
+            Load(text);
+        }
+        catch (const ConfigurationError& error)
+        {
+            message = error.what();
+        }
+        const std::string where = "topology:" + std::to_string(line) + ": ";
+        NS_TEST_EXPECT_MSG_EQ((message.find(where) != std::string::npos),
+                              true,
+                              "'" << message << "' instead of line " << line << " " << part);
+        NS_TEST_EXPECT_MSG_EQ((message.find(part) != std::string::npos),
+                              true,
+                              "'" << message << "' instead of " << part);
+    }
+
+    void DoRun() override
+    {
+        // Hosts are numbered without the switch.
+        const TopologyGraph hpcc = Load(HPCC);
+        NS_TEST_EXPECT_MSG_EQ(hpcc.hosts, 4, "hosts");
+        NS_TEST_EXPECT_MSG_EQ(hpcc.switches, 1, "switches");
+        NS_TEST_ASSERT_MSG_EQ(hpcc.links.size(), 5, "links");
+        ExpectLink(hpcc, 1, 1, 4, 400, NanoSeconds(500));
+        ExpectLink(hpcc, 2, 4, 2, 400, NanoSeconds(500));
+        ExpectLink(hpcc, 4, 3, 4, 100, MicroSeconds(1));
+        NS_TEST_EXPECT_MSG_EQ(hpcc.links[4].loss, 0.25, "error rate");
+        NS_TEST_EXPECT_MSG_EQ(hpcc.links[0].loss, 0, "error rate");
+
+        // Hosts that are linked to hosts forward: each has a router.
+        const TopologyGraph ring = Load(RING);
+        NS_TEST_EXPECT_MSG_EQ(ring.hosts, 4, "hosts");
+        NS_TEST_EXPECT_MSG_EQ(ring.switches, 4, "routers");
+        NS_TEST_ASSERT_MSG_EQ(ring.links.size(), 8, "links");
+        ExpectLink(ring, 3, 7, 4, 200, NanoSeconds(500));
+        ExpectLink(ring, 5, 1, 5, 400, NanoSeconds(1));
+        ShortestPaths paths(ring);
+        NS_TEST_EXPECT_MSG_EQ(paths.GetLongestPath(4).links, 4, "two links and two of hosts");
+
+        const TopologyGraph simai = Load(SIMAI);
+        NS_TEST_EXPECT_MSG_EQ(simai.hosts, 4, "hosts");
+        NS_TEST_EXPECT_MSG_EQ(simai.switches, 5, "switches");
+        NS_TEST_EXPECT_MSG_EQ(simai.shape.groupSize, 2, "GPUs of a server");
+        ExpectLink(simai, 2, 1, 4, 2880, NanoSeconds(25));
+
+        const TopologyGraph ours = Load(JSON);
+        NS_TEST_EXPECT_MSG_EQ(ours.hosts, 2, "hosts");
+        NS_TEST_EXPECT_MSG_EQ(ours.switches, 2, "switches");
+        NS_TEST_ASSERT_MSG_EQ(ours.links.size(), 3, "links");
+        ExpectLink(ours, 0, 0, 2, 10, NanoSeconds(300));
+        ExpectLink(ours, 1, 1, 3, 25, NanoSeconds(300));
+        ExpectLink(ours, 2, 2, 3, 10, MicroSeconds(7));
+        NS_TEST_EXPECT_MSG_EQ(ours.links[2].cost, 2, "cost");
+        NS_TEST_EXPECT_MSG_EQ(+ours.links[2].dimension, 1, "dimension");
+        NS_TEST_EXPECT_MSG_EQ(ours.links[2].dateline, true, "dateline");
+        NS_TEST_EXPECT_MSG_EQ(ours.links[2].loss, 0.5, "loss");
+
+        CheckRefusals();
+    }
+
+    void CheckRefusals()
+    {
+        ExpectRefusal("", 1, "empty");
+        ExpectRefusal(" \n\n", 1, "empty");
+        ExpectRefusal("5 1\n2\n", 1, "2 words (allowed: 3, nodes switches links; 6,");
+        ExpectRefusal(Replace(HPCC, "5 1 5", "5 x 5"), 1, "number of switches is 'x'");
+        ExpectRefusal(Replace(HPCC, "5 1 5", "5 5 5"), 1, "number of switches is '5'");
+        ExpectRefusal(Replace(HPCC, "5 1 5", "0 0 0"), 1, "number of nodes is '0'");
+        ExpectRefusal(Replace(HPCC, "5 1 5", "5 1 6"), 7, "ends where node of a link");
+        ExpectRefusal(Replace(HPCC, "5 1 5", "5 1 4"), 7, "behind the last link is '4'");
+        ExpectRefusal(Replace(HPCC, "\n2\n", "\n5\n"), 2, "switch is '5' (allowed: 0 to 4)");
+        ExpectRefusal(Replace(HPCC, "5 1 5\n2\n", "5 2 5\n2 2\n"), 2, "switch is '2'");
+        ExpectRefusal(Replace(HPCC, "1 2 400", "1 5 400"), 4, "node of a link is '5'");
+        ExpectRefusal(Replace(HPCC, "1 2 400", "1 1 400"), 4, "from node 1 to itself");
+        ExpectRefusal(Replace(HPCC, "2 3 400Gbps", "2 3 400"), 5, "rate is '400'");
+        ExpectRefusal(Replace(HPCC, "4 2 100Gbps 1us", "4 2 100Gbps 1"), 6, "delay is '1'");
+        ExpectRefusal(Replace(HPCC, "0.25", "1.5"), 6, "loss is '1.5' (allowed: 0 to 1)");
+        ExpectRefusal(Replace(SIMAI, "9 2 2 3", "9 10 2 3"), 1, "GPUs per server is '10'");
+        ExpectRefusal(Replace(SIMAI, "9 2 2 3", "9 2 9 3"), 1, "number of NVSwitches is '9'");
+        ExpectRefusal(Replace(SIMAI, "4 5 6 7 8\n", "4 5 6 7\n"), 3, "");
+        ExpectRefusal("{\"hosts\": 2,\n \"links\": [}\n", 2, "no JSON");
+        ExpectRefusal("{}", 1, "hosts is ''");
+        ExpectRefusal(Replace(JSON, "\"hosts\"", "\"host\""), 1, "key is 'host'");
+        ExpectRefusal(Replace(JSON, "\"a\": 1", "\"a\": 4"), 5, "a is '4' (allowed: 0 to 3)");
+        ExpectRefusal(Replace(JSON, "\"a\": 1", "\"a\": 3"), 5, "itself");
+        ExpectRefusal(Replace(JSON, "\"rate\"", "\"rat\""), 5, "key is 'rat'");
+        ExpectRefusal(Replace(JSON, "25Gbps", "fast"), 5, "rate is 'fast'");
+        ExpectRefusal(Replace(JSON, "7us", "7"), 6, "delay is '7'");
+        ExpectRefusal(Replace(JSON, "true", "1"), 6, "dateline is '1'");
+        ExpectRefusal(Replace(JSON, "\"hosts\": 2", "\"sides\": [2, 2], \"hosts\": 2"),
+                      1,
+                      "product of the sides is '4'");
+        for (const std::string spec : {"file", "file:", "file:/nowhere/at-all"})
+        {
+            std::string message;
+            try
+            {
+                BuildTopology(spec, 1, DataRate("10Gbps"), NanoSeconds(300));
+            }
+            catch (const ConfigurationError& error)
+            {
+                message = error.what();
+            }
+            NS_TEST_EXPECT_MSG_EQ(message,
+                                  "topology '" + spec +
+                                      "' cannot be read (allowed: file:PATH of a readable file)",
+                                  spec);
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-topology-file-tests
+ * What is written of a topology reads back as it was; descriptions have the closed forms' numbers.
+ */
+class TopologyReportTestCase : public TestCase
+{
+  public:
+    TopologyReportTestCase()
+        : TestCase("topologies written and described")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        UsePicoseconds();
+        for (const std::string spec : {"leaf-spine:uplink=40Gbps",
+                                       "torus:3x4x5",
+                                       "mesh:2x3",
+                                       "dragonfly",
+                                       "bigraph:m=2,n=4",
+                                       "rail-optimized:gpus=4,servers=2",
+                                       "local-switch-torus:2x2"})
+        {
+            const auto graph = BuildTopology(spec, 1, DataRate("100Gbps"), NanoSeconds(300));
+            const std::string path = CreateTempDirFilename("topology");
+            std::ofstream(path, std::ios::binary) << WriteTopology(graph);
+            const auto read = BuildTopology("file:" + path, 1, DataRate("1Gbps"), NanoSeconds(1));
+            NS_TEST_EXPECT_MSG_EQ(WriteTopology(read), WriteTopology(graph), spec);
+            NS_TEST_EXPECT_MSG_EQ(read.links.size(), graph.links.size(), spec);
+        }
+        Expect("torus:4x4",
+               16,
+               "hosts       16, 16 with ranks\n"
+               "switches    16\n"
+               "links       32 between switches, 16 of hosts; 32 of 100Gbps, 16 of 400Gbps\n"
+               "diameter    6 links, 1202ns of propagation\n"
+               "bisection   800Gbps each way\n");
+        // (n/2)^2 links between upper and lower switches; n^2/8 between mixed halves.
+        Expect("bigraph:m=4,n=8", 32, "bisection   800Gbps each way\n");
+        Expect("fat-tree:k=4", 16, "bisection   800Gbps each way\n");
+        Expect("leaf-spine:leaves=4,spines=2,hosts-per-leaf=4", 16, "bisection   400Gbps each");
+        Expect("leaf-spine:leaves=4,spines=2,hosts-per-leaf=4", 4, "diameter    2 links, 600ns");
+        Expect("single-switch", 1, "bisection   none\n");
+    }
+
+    void Expect(const std::string& spec, uint32_t ranks, const std::string& part)
+    {
+        const auto graph = BuildTopology(spec, ranks, DataRate("100Gbps"), NanoSeconds(300));
+        const std::string text = DescribeTopology(graph, ranks);
+        NS_TEST_EXPECT_MSG_EQ((text.find(part) != std::string::npos), true, text);
+    }
+};
+
+/**
+ * @ingroup distributed-training-topology-file-tests
+ * An all-reduce of real numbers on topologies from files; a link's loss happens.
+ */
+class TopologyFileRunTestCase : public TestCase
+{
+  public:
+    TopologyFileRunTestCase()
+        : TestCase("all-reduce on topologies from files")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const std::string lossless =
+            Replace(Replace(HPCC, "1us 0.25", "1us 0"), "1us 0.25", "1us 0");
+        const std::string lossy =
+            Replace(lossless, "0 2 400Gbps 0.0005ms 0", "0 2 400Gbps 1us 0.1");
+        for (const std::string& text : {lossless, lossy, RING, SIMAI})
+        {
+            const std::string path = CreateTempDirFilename("topology");
+            std::ofstream(path, std::ios::binary) << text;
+            UsePicoseconds();
+            RngSeedManager::SetSeed(1);
+            RngSeedManager::SetRun(1);
+            ClusterOptions options;
+            options.ranks = 4;
+            options.topology = "file:" + path;
+            {
+                const Cluster cluster(options);
+                GuardedRun run(cluster);
+                const auto result = MeasureCollective(cluster,
+                                                      run,
+                                                      CollectiveOperation::ALL_REDUCE,
+                                                      1000000,
+                                                      true,
+                                                      1);
+                NS_TEST_EXPECT_MSG_EQ(result.mismatch, "", text);
+                NS_TEST_EXPECT_MSG_EQ(result.verified, true, text);
+                NS_TEST_EXPECT_MSG_EQ((cluster.GetFabric().GetTotal().lostFrames > 0),
+                                      (text == lossy),
+                                      "losses");
+            }
+            Simulator::Destroy();
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-topology-file-tests
+ * The suite.
+ */
+class TopologyFileTestSuite : public TestSuite
+{
+  public:
+    TopologyFileTestSuite()
+        : TestSuite("distributed-training-topology-file", TestSuite::Type::UNIT)
+    {
+        AddTestCase(new TopologyFileTestCase);
+        AddTestCase(new TopologyReportTestCase);
+        AddTestCase(new TopologyFileRunTestCase);
+    }
+};
+
+/// The suite, registered.
+static TopologyFileTestSuite g_topologyFileTestSuite;
