@@ -163,6 +163,10 @@ ClusterOptions::AddTo(ProgramOptions& options, const std::string& algorithmOptio
                         servers,
                         1,
                         1 << 20);
+    options.AddChoice("host-model",
+                      "latencies of the hosts: none, or those of NCCL's protocols",
+                      hostModel,
+                      {"none", "nccl"});
     options.AddUnsigned("segments",
                         "parts that each chunk is cut into, to be pipelined; 0: as many as the "
                         "algorithm likes",
@@ -331,6 +335,7 @@ Cluster::Cluster(const ClusterOptions& options)
             [planner](CollectiveOperation operation, uint64_t bytes, uint32_t root) {
                 return planner->Get(operation, bytes, root);
             });
+        SetHostModel(*communicator, rank, {});
         m_communicators.push_back(communicator);
     }
     InstallInNetwork();
@@ -449,9 +454,25 @@ Cluster::Split(const std::vector<std::vector<uint32_t>>& groups, uint32_t number
                     return planner->Get(operation, bytes, root);
                 },
                 number);
+            SetHostModel(*communicators[rank], rank, group);
         }
     }
     return communicators;
+}
+
+void
+Cluster::SetHostModel(ScheduledCommunicator& communicator,
+                      uint32_t rank,
+                      const std::vector<uint32_t>& hosts) const
+{
+    if (m_options.hostModel != "nccl")
+    {
+        return;
+    }
+    const NcclHostModel model(m_topology, hosts, communicator.GetSize());
+    communicator.SetHostModel(model, [this, rank](uint32_t peer) {
+        return NcclHostModel::IsLocal(m_topology, rank, peer);
+    });
 }
 
 void

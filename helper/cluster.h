@@ -47,6 +47,7 @@ struct ClusterOptions
     std::string recovery{"go-back-n"};     ///< RDMA: what is sent again after a loss
     std::string algorithm{"ring"};         ///< of the collectives
     uint64_t servers{1};                   ///< parameter server: shards
+    std::string hostModel{"none"};         ///< none or nccl
     uint64_t segments{0};                  ///< parts of each chunk; 0: as the algorithm likes
     std::string schedule;                  ///< file with a schedule, or empty: by the algorithm
     std::string exportSchedule;            ///< file to write the schedule to, or empty: none
@@ -185,6 +186,9 @@ class Cluster
     void MakePlanner();
     void PinPaths();
     std::shared_ptr<CollectivePlanner> MakePlanner(const std::vector<uint32_t>& hosts) const;
+    void SetHostModel(ScheduledCommunicator& communicator,
+                      uint32_t rank,
+                      const std::vector<uint32_t>& hosts) const;
     uint32_t GetHeaderBytes() const;
     std::string GetHostAlgorithm() const;
     void InstallInNetwork();

@@ -7,10 +7,12 @@
 #include "ns3/configuration-error.h"
 #include "ns3/data-rate.h"
 #include "ns3/guarded-run.h"
+#include "ns3/host-model.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/test.h"
 #include "ns3/time-resolution.h"
+#include "ns3/topology-builder.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -483,6 +485,99 @@ class SharedRankTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
+ * NCCL's latencies by protocol, algorithm and place, and a collective that takes them.
+ */
+class HostModelTest : public TestCase
+{
+  public:
+    HostModelTest()
+        : TestCase("latencies of hosts")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        UsePicoseconds();
+        // Two servers of two; within 2 * 25 ns, between them 2 * 500 ns at least.
+        const auto topology = BuildTopology("rail-optimized:servers=2,gpus=2",
+                                            4,
+                                            DataRate(100000000000),
+                                            NanoSeconds(500));
+        const NcclHostModel model(topology, {}, 4);
+        // A ring has 6 steps, 2 of them between servers: LL 14.4 us, LL128 29.6 us, Simple 50 us.
+        CheckCost(model, "ring", 8, 6.6, 0.55, 1.7, 1);
+        CheckCost(model, "double-binary-tree", 8, 6.8, 0.55, 4.0, 1);
+        // 1.5 * 1 MiB at 12.5 GB/s: 125.8 us more with LL, 8.4 us with LL128.
+        CheckCost(model, "ring", 1 << 20, 14, 1.85, 3.0, 128.0 / 120 - 1);
+        CheckCost(model, "ring", 1 << 28, 8.4, 3.35, 13.0, 0);
+        // One server: the rate is that of NVLink, 450 GB/s.
+        const NcclHostModel inside(topology, {2, 3}, 2);
+        CollectiveRequest request;
+        request.ranks = 2;
+        const HostCost cost = inside(BuildSchedule("ring", request), 8);
+        NS_TEST_EXPECT_MSG_EQ_TOL(cost.secondsPerByte * 450e9, 1, 1e-9, "NVLink");
+        NS_TEST_EXPECT_MSG_EQ(NcclHostModel::IsLocal(topology, 2, 3), true, "the same server");
+        NS_TEST_EXPECT_MSG_EQ(NcclHostModel::IsLocal(topology, 1, 2), false, "two servers");
+
+        // Two ranks on a switch: start, and two steps with a hop of the network each.
+        for (const std::string transport : {"rdma", "tcp"})
+        {
+            const Time none = Run("none", transport);
+            const Time nccl = Run("nccl", transport);
+            const Time perHop = NanoSeconds(1700) + Seconds(400 / 12.5e9);
+            NS_TEST_EXPECT_MSG_EQ_TOL((nccl - none).GetSeconds(),
+                                      (NanoSeconds(6600) + 2 * perHop).GetSeconds(),
+                                      (transport == "rdma" ? 1e-8 : 1e-7), // acknowledgements
+                                      transport);
+        }
+    }
+
+    void CheckCost(const NcclHostModel& model,
+                   const std::string& algorithm,
+                   uint64_t bytes,
+                   double start,
+                   double local,
+                   double remote,
+                   double inflation)
+    {
+        CollectiveRequest request;
+        request.ranks = 4;
+        request.segments = 1;
+        const HostCost cost = model(BuildSchedule(algorithm, request), bytes);
+        const std::string what = algorithm + " " + std::to_string(bytes);
+        NS_TEST_EXPECT_MSG_EQ_TOL(cost.start.GetSeconds() * 1e6, start, 1e-9, what);
+        NS_TEST_EXPECT_MSG_EQ_TOL(cost.localHop.GetSeconds() * 1e6, local, 1e-9, what);
+        NS_TEST_EXPECT_MSG_EQ_TOL(cost.remoteHop.GetSeconds() * 1e6, remote, 1e-9, what);
+        NS_TEST_EXPECT_MSG_EQ_TOL(cost.secondsPerByte * 12.5e9, inflation, 1e-9, what);
+    }
+
+    static Time Run(const std::string& hostModel, const std::string& transport)
+    {
+        ClusterOptions options = MakeOptions(2, transport);
+        options.hostModel = hostModel;
+        Traffic traffic(options);
+        for (uint32_t rank : {0, 1})
+        {
+            traffic.Start(traffic.cluster->GetCommunicator(rank),
+                          rank,
+                          Operation::ALL_REDUCE,
+                          200,
+                          1);
+        }
+        traffic.run->Run();
+        NS_ABORT_MSG_UNLESS(traffic.IsSum({0, 1}, 1, 200), "wrong sum");
+        Time finished;
+        for (const CollectiveRecord& record : traffic.records)
+        {
+            finished = std::max(finished, record.finished);
+        }
+        return finished;
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
  * The suite of groups of ranks.
  */
 class CommunicatorGroupTestSuite : public TestSuite
@@ -494,6 +589,7 @@ class CommunicatorGroupTestSuite : public TestSuite
         AddTestCase(new GroupsAtOnceTest);
         AddTestCase(new OrderTest);
         AddTestCase(new SharedRankTest);
+        AddTestCase(new HostModelTest);
     }
 };
 

@@ -118,6 +118,8 @@ ScheduledCommunicator::DoDispose()
     }
     m_transport = nullptr;
     m_planner = nullptr;
+    m_hostModel = nullptr;
+    m_isLocal = nullptr;
     m_onError = nullptr;
     m_active.clear();
     m_queue.clear();
@@ -176,6 +178,8 @@ ScheduledCommunicator::Split(const std::vector<uint32_t>& ranks, Planner planner
     communicator->m_order = m_order;
     communicator->m_reduceRate = m_reduceRate;
     communicator->m_planner = std::move(planner);
+    communicator->m_hostModel = m_hostModel;
+    communicator->m_isLocal = m_isLocal;
     communicator->m_transport = m_transport;
     m_split.push_back(communicator);
     communicator->Join(static_cast<uint32_t>(me - ranks.begin()),
@@ -183,6 +187,13 @@ ScheduledCommunicator::Split(const std::vector<uint32_t>& ranks, Planner planner
                        number,
                        members);
     return communicator;
+}
+
+void
+ScheduledCommunicator::SetHostModel(HostModel model, std::function<bool(uint32_t)> isLocal)
+{
+    m_hostModel = std::move(model);
+    m_isLocal = std::move(isLocal);
 }
 
 void
@@ -462,8 +473,26 @@ ScheduledCommunicator::StartNext()
                 active.ready.push_back(segment * count + root);
             }
         }
+        if (m_hostModel && active.left > 0)
+        {
+            active.host = m_hostModel(schedule, active.tensor->bytes);
+            active.waiting = true;
+            Simulator::Schedule(active.host.start,
+                                &ScheduledCommunicator::BeginActive,
+                                this,
+                                active.record.collective);
+            continue;
+        }
         RunReady(active);
     }
+}
+
+void
+ScheduledCommunicator::BeginActive(uint64_t collective)
+{
+    Active& active = *Find(collective);
+    active.waiting = false;
+    RunReady(active);
 }
 
 void
@@ -534,7 +563,29 @@ ScheduledCommunicator::Take(Active& active, uint32_t index, Ptr<ByteBuffer> payl
                             "rank " << m_rank << " expects real bytes from rank " << action.peer);
         active.store->Receive(action, payload->bytes);
     }
-    Reckon(active, index, action);
+    if (!m_hostModel)
+    {
+        Reckon(active, index, action);
+        return;
+    }
+    const bool local = m_isLocal(m_transport->GetRank(m_number, action.peer));
+    const double seconds =
+        active.host.secondsPerByte * static_cast<double>(active.layout->GetBytes(action));
+    active.adding.insert(index);
+    Simulator::Schedule((local ? active.host.localHop : active.host.remoteHop) + Seconds(seconds),
+                        &ScheduledCommunicator::ReckonLater,
+                        this,
+                        active.record.collective,
+                        index);
+}
+
+void
+ScheduledCommunicator::ReckonLater(uint64_t collective, uint32_t index)
+{
+    Active& active = *Find(collective);
+    active.adding.erase(index);
+    Reckon(active, index, active.schedule->Get(m_rank, index));
+    RunReady(active);
 }
 
 void
@@ -668,7 +719,7 @@ ScheduledCommunicator::OnMessage(uint32_t peer,
         NS_ABORT_MSG_IF(index == CollectiveSchedule::NONE || active->complete[index],
                         "rank " << m_rank << " does not expect a message from rank " << peer
                                 << " at step " << parts.step);
-        if (IsReady(*active, index))
+        if (!active->waiting && IsReady(*active, index))
         {
             Take(*active, index, payload);
             RunReady(*active);

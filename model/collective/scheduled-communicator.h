@@ -8,6 +8,7 @@
 #include "chunk-layout.h"
 #include "chunk-store.h"
 #include "communicator.h"
+#include "host-model.h"
 #include "shared-transport.h"
 
 #include "ns3/data-rate.h"
@@ -134,6 +135,13 @@ class ScheduledCommunicator : public Communicator
                                      Planner planner,
                                      uint32_t number);
 
+    /**
+     * Lets collectives cost what their hosts need.
+     * @param model of the hosts
+     * @param isLocal whether a rank is in this one's server
+     */
+    void SetHostModel(HostModel model, std::function<bool(uint32_t)> isLocal);
+
     // Communicator
     void SetErrorHandler(ErrorHandler handler) override;
     uint32_t GetRank() const override;
@@ -185,10 +193,12 @@ class ScheduledCommunicator : public Communicator
         Ptr<Tensor> tensor;
         ByteMatrix matrix;
         Done done;
+        HostCost host;
+        bool waiting{false}; // for its host to start it
         std::unique_ptr<ChunkLayout> layout;
         std::unique_ptr<ChunkStore> store; // real payload
         std::vector<bool> complete;        // per action
-        std::set<uint32_t> adding;         // actions whose additions take their time
+        std::set<uint32_t> adding;         // actions that take their time: hops, additions
         std::deque<uint32_t> ready;        // actions to begin now
         uint64_t left{0};                  // actions not complete
     };
@@ -214,10 +224,12 @@ class ScheduledCommunicator : public Communicator
     std::deque<Active>::iterator FindNext();
     void Announce(uint64_t collective);
     void StartNext();
+    void BeginActive(uint64_t collective);
     void RunReady(Active& active);
     void Begin(Active& active, uint32_t index);
     void Take(Active& active, uint32_t index, Ptr<ByteBuffer> payload);
     void Reckon(Active& active, uint32_t index, const ScheduleAction& action);
+    void ReckonLater(uint64_t collective, uint32_t index);
     void Complete(Active& active, uint32_t index);
     void CompleteLater(uint64_t collective, uint32_t index);
     bool IsReady(const Active& active, uint32_t index) const;
@@ -235,6 +247,8 @@ class ScheduledCommunicator : public Communicator
     uint32_t m_number{0};
     Ptr<SharedTransport> m_transport;
     Planner m_planner;
+    HostModel m_hostModel; // null: hosts need no time
+    std::function<bool(uint32_t)> m_isLocal;
     ErrorHandler m_onError;
     std::vector<Ptr<ScheduledCommunicator>> m_split;
     uint32_t m_activeLimit;

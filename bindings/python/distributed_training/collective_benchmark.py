@@ -85,6 +85,7 @@ class CollectiveBenchmark(Program):
         congestion_control: str | None = None,
         algorithm: str | None = None,
         servers: int | None = None,
+        host_model: str | None = None,
         segments: int | None = None,
         schedule: Path | None = None,
         export_schedule: Path | None = None,
@@ -129,6 +130,7 @@ class CollectiveBenchmark(Program):
                 tcp, or "auto".
             algorithm: algorithm of the collectives, such as "ring" or "hou:stripes=4".
             servers: shards of the parameter server, kept by as many of the ranks.
+            host_model: what hosts need for a collective, "none" or "nccl".
             segments: parts that each chunk of a schedule is cut into; 0: as many as the algorithm likes.
             schedule: file with a schedule, JSON or MSCCL XML, in place of an algorithm.
             export_schedule: file for the schedule of the largest size: MSCCL XML if it ends in .xml, otherwise

@@ -96,6 +96,10 @@ def test_json_keys(job_json, benchmark_json, program_json):
         "collective-benchmark", "--algorithm=switchml", "--ranks=2", "--bytes=8", "--payload=real"
     )
     assert list(sums["in_network"]) == read_names("results.rst", "json-in-network")
+    tables_json = program_json("nccl-tables", "--most=1M")
+    assert list(tables_json) == read_names("results.rst", "json-nccl-tables")
+    for row in tables_json["rows"]:
+        assert list(row) == read_names("results.rst", "json-nccl-tables-rows")
     for document in (job_json, benchmark_json, fabric_json):
         resolved = document["configuration"].pop("resolved")
         assert list(resolved) == read_names("results.rst", "json-resolved")
@@ -140,18 +144,18 @@ def read_usage(program, name):
         ("fabric-benchmark", ["training-job-3", "fabric-benchmark"]),
         ("hpcc-fct", ["hpcc-fct"]),
         ("multitree-allreduce", ["multitree-allreduce"]),
+        ("nccl-tables", ["nccl-tables"]),
     ],
 )
 def test_options(program, name, tables):
     documented = {}
     for table in tables:
         for option, default, _ in read_table("user-guide.rst", f"options-{table}"):
-            default = default.strip("`")
-            documented[option.strip("`-")] = "" if default == "none" else default
+            documented[option.strip("`-")] = "" if default == "none" else default.strip("`")
     if name in ("collective-benchmark", "fabric-benchmark"):
         del documented["collective"]
     if name == "fabric-benchmark":
-        for option in ("transport", "servers", "segments", "verify"):
+        for option in ("transport", "servers", "segments", "host-model", "verify"):
             del documented[option]
         for option in ("schedule", "export-schedule", "print-schedule"):
             del documented[option]
