@@ -559,7 +559,7 @@ class HostModelTest : public TestCase
         Traffic traffic(options);
         for (uint32_t rank : {0, 1})
         {
-            traffic.Start(traffic.cluster->GetCommunicator(rank),
+            traffic.Start(traffic.cluster->GetHostCommunicator(rank),
                           rank,
                           Operation::ALL_REDUCE,
                           200,

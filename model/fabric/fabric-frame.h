@@ -31,6 +31,16 @@ enum class FrameKind : uint8_t
     SWITCHML   ///< SwitchML, in-network aggregation (NSDI 2021)
 };
 
+/**
+ * @param kind of a frame
+ * @return whether it is of a system that adds in the network; these come last
+ */
+inline bool
+IsAggregation(FrameKind kind)
+{
+    return kind >= FrameKind::SWITCHML;
+}
+
 /** The ECN field of the IP header (RFC 3168). */
 enum class Ecn : uint8_t
 {
@@ -148,13 +158,14 @@ class alignas(64) Frame : public EventImpl
     uint64_t messageBytes{0};  ///< RETH DMA length (first packet of a WRITE), bytes
     int64_t timestamp{0}; ///< ROCE_DATA: when it was sent, ps; ROCE_ACK: that of what it answers
     uint32_t sourceQp{0}; ///< DETH source queue pair (datagrams)
-    uint32_t messageNumber{0};     ///< AETH message sequence number, 24 bit
-    uint32_t selectivePsn{0};      ///< selective repeat: packet that caused a NAK, 24 bit
-    uint16_t protocol{0};          ///< IP only: EtherType
-    uint16_t pauseQuanta{0};       ///< PAUSE only: time for all enabled classes, 512 bit times each
-    uint8_t pauseClasses{0};       ///< PAUSE only: class-enable vector
-    uint8_t syndrome{0};           ///< AETH syndrome
-    AggregationHeader aggregation; ///< SWITCHML only: set as a whole by whoever makes the frame
+    uint32_t messageNumber{0}; ///< AETH message sequence number, 24 bit
+    uint32_t selectivePsn{0};  ///< selective repeat: packet that caused a NAK, 24 bit
+    uint16_t protocol{0};      ///< IP only: EtherType
+    uint16_t pauseQuanta{0};   ///< PAUSE only: time for all enabled classes, 512 bit times each
+    uint8_t pauseClasses{0};   ///< PAUSE only: class-enable vector
+    uint8_t syndrome{0};       ///< AETH syndrome
+    AggregationHeader
+        aggregation; ///< IsAggregation() only: set as a whole by whoever makes the frame
 
   protected:
     void Notify() override;

@@ -29,7 +29,7 @@ VisitFields(Archive& archive, FrameType& frame)
     archive(frame.opcode, frame.destinationQp, frame.psn, frame.immediate, frame.remoteAddress);
     archive(frame.messageBytes, frame.sourceQp, frame.messageNumber, frame.selectivePsn);
     archive(frame.protocol, frame.pauseQuanta, frame.pauseClasses, frame.syndrome);
-    if (frame.kind == FrameKind::SWITCHML)
+    if (IsAggregation(frame.kind))
     {
         auto& header = frame.aggregation;
         archive(header.check, header.packet, header.slot, header.set, header.job, header.type);

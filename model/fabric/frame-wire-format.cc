@@ -8,6 +8,7 @@
 #include "fabric-port.h"
 #include "roce-wire-format.h"
 #include "switchml-wire-format.h"
+#include "wire-bytes.h"
 
 #include "ns3/abort.h"
 #include "ns3/crc32.h"
@@ -27,11 +28,6 @@ NS_LOG_COMPONENT_DEFINE("TrainingFrameWireFormat");
 namespace
 {
 
-using Bytes = std::vector<uint8_t>;
-
-constexpr uint32_t HEADER_BYTES = Frame::ETHERNET_BYTES - FCS_BYTES;
-constexpr uint32_t IPV4_BYTES = 20;
-constexpr uint32_t UDP_BYTES = 8;
 constexpr uint32_t BTH_BYTES = 12;
 constexpr uint32_t ICRC_BYTES = 4;
 
@@ -42,17 +38,7 @@ constexpr uint16_t OPCODE_PRIORITY_PAUSE = 0x0101;
 /// A frame does not know the port that pauses: the MAC address of an endpoint that does not exist.
 constexpr uint32_t PAUSE_SOURCE = 0xffffffff;
 
-/// Differentiated services code point of each priority: class selectors, but RoCE's usual 26 for 3.
-constexpr std::array<uint8_t, PRIORITIES> DSCP{0, 8, 16, 26, 32, 40, 48, 56};
-constexpr uint8_t DSCP_BITS_BELOW_PRIORITY = 3;
-
 // Fixed values of what a frame does not carry.
-constexpr uint16_t IPV4_IDENTIFICATION = 0; // RFC 6864: means nothing with "don't fragment"
-constexpr uint16_t IPV4_DONT_FRAGMENT = 0x4000;
-constexpr uint8_t IPV4_TIME_TO_LIVE = 64;
-constexpr uint8_t IPV4_UDP = 17;
-constexpr uint16_t FIRST_ENTROPY_PORT = 0xc000;
-constexpr uint32_t ENTROPY_MASK = 0x3fff;
 constexpr uint16_t PARTITION_KEY = 0xffff;
 constexpr uint8_t BTH_MIGRATED = 0x40;
 constexpr uint8_t BTH_BECN = 0x40;
@@ -80,86 +66,22 @@ constexpr uint64_t TELEMETRY_TIME_MASK = 0xffffff;
 constexpr uint64_t TELEMETRY_SENT_MASK = 0xfffff;
 constexpr uint64_t TELEMETRY_QUEUE_MASK = 0xffff;
 
-/** Appends a number, most significant byte first. */
 void
-Put(Bytes& out, uint64_t value, uint32_t bytes)
-{
-    while (bytes-- > 0)
-    {
-        out.push_back(static_cast<uint8_t>(value >> 8 * bytes));
-    }
-}
-
-/** @return the number that begins at a place, most significant byte first */
-uint64_t
-Get(const uint8_t* from, uint32_t bytes)
-{
-    uint64_t value = 0;
-    while (bytes-- > 0)
-    {
-        value = value << 8 | *from++;
-    }
-    return value;
-}
-
-/** Changes two bytes at a place. */
-void
-Set16(uint8_t* at, uint16_t value)
-{
-    at[0] = static_cast<uint8_t>(value >> 8);
-    at[1] = static_cast<uint8_t>(value);
-}
-
-/** @return the sum over an IPv4 header, 0 if its checksum is right */
-uint16_t
-SumIpv4(const uint8_t* header, uint32_t bytes)
-{
-    uint32_t sum = 0;
-    for (uint32_t i = 0; i < bytes; i += 2)
-    {
-        sum += static_cast<uint32_t>(Get(header + i, 2));
-    }
-    sum = (sum & 0xffff) + (sum >> 16);
-    sum += sum >> 16;
-    return static_cast<uint16_t>(~sum);
-}
-
-/** Puts the right checksum into an IPv4 header. */
-void
-SetIpv4Checksum(uint8_t* header, uint32_t bytes)
-{
-    Set16(header + 10, 0);
-    Set16(header + 10, SumIpv4(header, bytes));
-}
-
-void
-PutEthernet(Bytes& out, uint32_t source, uint32_t destination, uint16_t etherType)
-{
-    for (uint32_t endpoint : {destination, source})
-    {
-        uint8_t address[6];
-        GetEndpointMacAddress(endpoint).CopyTo(address);
-        out.insert(out.end(), address, address + sizeof(address));
-    }
-    Put(out, etherType, 2);
-}
-
-void
-PutPause(Bytes& out, const Frame& frame)
+PutPause(WireBytes& out, const Frame& frame)
 {
     PutEthernet(out, PAUSE_SOURCE, 0, ETHERTYPE_MAC_CONTROL);
     std::copy(PAUSE_DESTINATION.begin(), PAUSE_DESTINATION.end(), out.begin());
-    Put(out, OPCODE_PRIORITY_PAUSE, 2);
-    Put(out, frame.pauseClasses, 2);
+    PutNumber(out, OPCODE_PRIORITY_PAUSE, 2);
+    PutNumber(out, frame.pauseClasses, 2);
     for (uint8_t priority = 0; priority < PRIORITIES; priority++)
     {
-        Put(out, frame.pauseClasses >> priority & 1 ? frame.pauseQuanta : 0, 2);
+        PutNumber(out, frame.pauseClasses >> priority & 1 ? frame.pauseQuanta : 0, 2);
     }
 }
 
 /** A packet of a stock stack: as it is, but for what switches change. */
 void
-PutIp(Bytes& out, const Frame& frame)
+PutIp(WireBytes& out, const Frame& frame)
 {
     PutEthernet(out, frame.source, frame.destination, frame.protocol);
     const uint32_t size = frame.packet->GetSize();
@@ -174,16 +96,16 @@ PutIp(Bytes& out, const Frame& frame)
 }
 
 void
-PutTelemetry(Bytes& out, const TelemetryStack& stack, uint32_t room)
+PutTelemetry(WireBytes& out, const TelemetryStack& stack, uint32_t room)
 {
     const uint32_t hops = std::min<uint32_t>(room, static_cast<uint32_t>(stack.size()));
-    Put(out, hops, 1);
-    Put(out, room, 1);
+    PutNumber(out, hops, 1);
+    PutNumber(out, room, 1);
     for (uint32_t i = 0; i < room; i++)
     {
         if (i >= hops)
         {
-            Put(out, 0, 8);
+            PutNumber(out, 0, 8);
             continue;
         }
         const HopTelemetry& hop = stack[i];
@@ -193,7 +115,7 @@ PutTelemetry(Bytes& out, const TelemetryStack& stack, uint32_t room)
         const uint64_t queue =
             std::min(hop.queueBytes / TELEMETRY_QUEUE_UNIT, TELEMETRY_QUEUE_MASK);
         const uint64_t sent = hop.sentBytes / TELEMETRY_SENT_UNIT & TELEMETRY_SENT_MASK;
-        Put(out, code << 60 | (time & TELEMETRY_TIME_MASK) << 36 | sent << 16 | queue, 8);
+        PutNumber(out, code << 60 | (time & TELEMETRY_TIME_MASK) << 36 | sent << 16 | queue, 8);
     }
 }
 
@@ -203,7 +125,7 @@ GetTelemetry(const uint8_t* shim)
     TelemetryStack stack;
     for (uint32_t i = 0; i < shim[0]; i++)
     {
-        const uint64_t hop = Get(shim + GetTelemetryBytes(i), 8);
+        const uint64_t hop = GetNumber(shim + GetTelemetryBytes(i), 8);
         const uint64_t code = hop >> 60;
         stack.push_back(
             {static_cast<int64_t>(hop >> 36 & TELEMETRY_TIME_MASK) * TELEMETRY_TIME_UNIT,
@@ -214,83 +136,51 @@ GetTelemetry(const uint8_t* shim)
     return stack;
 }
 
-void
-PutPayload(Bytes& out, const Frame& frame)
-{
-    const std::size_t begin = out.size();
-    out.resize(begin + (frame.payloadBytes + 3) / 4 * 4);
-    if (frame.payload)
-    {
-        const uint8_t* const from = frame.payload->bytes.data() + frame.payloadOffset;
-        std::copy(from, from + frame.payloadBytes, out.data() + begin);
-    }
-}
-
-/** What follows the base transport header in SwitchML's messages. */
-void
-PutSwitchMlExtensions(Bytes& out, const Frame& frame)
-{
-    const AggregationHeader& header = frame.aggregation;
-    if (HasUnreliableReth(frame.opcode))
-    {
-        Put(out, 0, 8); // where the sum is to be written: not simulated
-        Put(out, header.slot << 1 | header.set, 4);
-        Put(out, header.packet, 4);
-    }
-    if (HasUnreliableImmediate(frame.opcode))
-    {
-        Put(out, header.packet & 0xffff, 2);
-        Put(out, static_cast<uint8_t>(header.exponents[0]), 1);
-        Put(out, static_cast<uint8_t>(header.exponents[1]), 1);
-    }
-    PutPayload(out, frame);
-}
-
 /** Base transport header and what follows, without invariant CRC. */
 void
-PutTransport(Bytes& out, const Frame& frame)
+PutTransport(WireBytes& out, const Frame& frame)
 {
     const bool isData = frame.kind == FrameKind::ROCE_DATA || frame.kind == FrameKind::SWITCHML;
     const bool isCnp = frame.kind == FrameKind::ROCE_CNP;
     const uint32_t pad = isData ? -frame.payloadBytes & 3 : 0;
-    Put(out, isData ? frame.opcode : uint32_t{isCnp ? CNP : ACKNOWLEDGE}, 1);
-    Put(out, (isCnp ? 0 : BTH_MIGRATED) | pad << 4, 1);
-    Put(out, PARTITION_KEY, 2);
-    Put(out, isCnp || (!isData && frame.ecnEcho) ? BTH_BECN : 0, 1);
-    Put(out, frame.destinationQp, 3);
-    Put(out, isData && frame.ackRequest ? BTH_ACK_REQUEST : 0, 1);
-    Put(out, isCnp ? 0 : frame.psn, 3);
+    PutNumber(out, isData ? frame.opcode : uint32_t{isCnp ? CNP : ACKNOWLEDGE}, 1);
+    PutNumber(out, (isCnp ? 0 : BTH_MIGRATED) | pad << 4, 1);
+    PutNumber(out, PARTITION_KEY, 2);
+    PutNumber(out, isCnp || (!isData && frame.ecnEcho) ? BTH_BECN : 0, 1);
+    PutNumber(out, frame.destinationQp, 3);
+    PutNumber(out, isData && frame.ackRequest ? BTH_ACK_REQUEST : 0, 1);
+    PutNumber(out, isCnp ? 0 : frame.psn, 3);
     if (frame.kind == FrameKind::SWITCHML)
     {
-        PutSwitchMlExtensions(out, frame);
+        PutSwitchMlMessage(out, frame);
         return;
     }
     if (isCnp)
     {
-        Put(out, 0, CNP_BYTES / 2);
-        Put(out, 0, CNP_BYTES / 2);
+        PutNumber(out, 0, CNP_BYTES / 2);
+        PutNumber(out, 0, CNP_BYTES / 2);
         return;
     }
     if (!isData)
     {
-        Put(out, frame.syndrome, 1);
-        Put(out, frame.messageNumber, 3);
+        PutNumber(out, frame.syndrome, 1);
+        PutNumber(out, frame.messageNumber, 3);
         return;
     }
     if (HasReth(frame.opcode))
     {
-        Put(out, frame.remoteAddress, 8);
-        Put(out, REMOTE_KEY, 4);
-        Put(out, frame.messageBytes, 4);
+        PutNumber(out, frame.remoteAddress, 8);
+        PutNumber(out, REMOTE_KEY, 4);
+        PutNumber(out, frame.messageBytes, 4);
     }
     if (IsDatagram(frame.opcode))
     {
-        Put(out, QUEUE_KEY, 4);
-        Put(out, frame.sourceQp, 4);
+        PutNumber(out, QUEUE_KEY, 4);
+        PutNumber(out, frame.sourceQp, 4);
     }
     if (HasImmediate(frame.opcode))
     {
-        Put(out, frame.immediate, 4);
+        PutNumber(out, frame.immediate, 4);
     }
     PutPayload(out, frame);
 }
@@ -301,53 +191,10 @@ IsNak(uint8_t syndrome)
     return syndrome >> 5 == SYNDROME_NAK_SEQUENCE >> 5;
 }
 
-/** Ethernet, IPv4 and UDP headers. */
 void
-PutUdp(Bytes& out, const Frame& frame, uint16_t port, uint32_t udpBytes)
+PutRoce(WireBytes& out, const Frame& frame)
 {
-    PutEthernet(out, frame.source, frame.destination, ETHERTYPE_IPV4);
-    Put(out, 0x45, 1); // version 4, 5 words
-    Put(out, DSCP[frame.priority] << 2 | static_cast<uint8_t>(frame.ecn), 1);
-    Put(out, IPV4_BYTES + udpBytes, 2);
-    Put(out, IPV4_IDENTIFICATION, 2);
-    Put(out, IPV4_DONT_FRAGMENT, 2);
-    Put(out, IPV4_TIME_TO_LIVE, 1);
-    Put(out, IPV4_UDP, 1);
-    Put(out, 0, 2); // the checksum, when all is there
-    Put(out, GetEndpointIpv4Address(frame.source).Get(), 4);
-    Put(out, GetEndpointIpv4Address(frame.destination).Get(), 4);
-    SetIpv4Checksum(out.data() + HEADER_BYTES, IPV4_BYTES);
-    Put(out, FIRST_ENTROPY_PORT | (frame.flowHash & ENTROPY_MASK), 2);
-    Put(out, port, 2);
-    Put(out, udpBytes, 2);
-    Put(out, 0, 2); // no checksum, as annex A17 allows RoCE and SwitchML's switch does
-}
-
-void
-PutSwitchMl(Bytes& out, const Frame& frame)
-{
-    const AggregationHeader& header = frame.aggregation;
-    const bool notice = header.type == AggregationHeader::Type::NOTICE;
-    PutUdp(out,
-           frame,
-           SWITCHML_UDP_PORT,
-           UDP_BYTES + SWITCHML_HEADER_BYTES + SWITCHML_EXPONENT_BYTES + frame.payloadBytes);
-    // Sizes 0 to 3 stand for 128, 256, 512, 1024 bytes.
-    const uint32_t size =
-        frame.payloadBytes < 256 ? 0 : 31 - __builtin_clz(frame.payloadBytes / 128);
-    Put(out, (notice ? SWITCHML_NOTICE : SWITCHML_DATA) << 4 | header.heard << 3 | size, 1);
-    Put(out, header.job, 1);
-    Put(out, header.packet, 4);
-    Put(out, header.set << 15 | header.slot, 2);
-    Put(out, static_cast<uint8_t>(header.exponents[0]), 1);
-    Put(out, static_cast<uint8_t>(header.exponents[1]), 1);
-    PutPayload(out, frame);
-}
-
-void
-PutRoce(Bytes& out, const Frame& frame)
-{
-    Bytes transport;
+    WireBytes transport;
     PutTransport(transport, frame);
     const auto fixed = static_cast<uint32_t>(transport.size()) + Frame::ETHERNET_BYTES +
                        IPV4_BYTES + UDP_BYTES + ICRC_BYTES;
@@ -360,7 +207,7 @@ PutRoce(Bytes& out, const Frame& frame)
     if (frame.kind == FrameKind::ROCE_ACK && IsNak(frame.syndrome) &&
         room >= shim + SELECTIVE_BYTES)
     {
-        Put(transport, frame.selectivePsn, SELECTIVE_BYTES);
+        PutNumber(transport, frame.selectivePsn, SELECTIVE_BYTES);
     }
     const auto udpBytes = static_cast<uint32_t>(UDP_BYTES + shim + transport.size() + ICRC_BYTES);
 
@@ -382,21 +229,21 @@ PutRoce(Bytes& out, const Frame& frame)
 std::optional<uint32_t>
 GetEndpoint(const uint8_t* bytes)
 {
-    const auto endpoint = static_cast<uint32_t>(Get(bytes + 2, 4));
+    const auto endpoint = static_cast<uint32_t>(GetNumber(bytes + 2, 4));
     Mac48Address address;
     address.CopyFrom(bytes);
     return address == GetEndpointMacAddress(endpoint) ? std::make_optional(endpoint) : std::nullopt;
 }
 
 std::string
-ReadPause(const Bytes& bytes, Frame& frame)
+ReadPause(const WireBytes& bytes, Frame& frame)
 {
     const uint8_t* const control = bytes.data() + HEADER_BYTES;
     if (!std::equal(PAUSE_DESTINATION.begin(), PAUSE_DESTINATION.end(), bytes.begin()))
     {
         return "MAC control to another address";
     }
-    if (Get(control, 2) != OPCODE_PRIORITY_PAUSE)
+    if (GetNumber(control, 2) != OPCODE_PRIORITY_PAUSE)
     {
         return "MAC control that is no priority flow control";
     }
@@ -405,7 +252,7 @@ ReadPause(const Bytes& bytes, Frame& frame)
     bool any = false;
     for (uint8_t priority = 0; priority < PRIORITIES; priority++)
     {
-        const auto quanta = static_cast<uint16_t>(Get(control + 4 + 2 * priority, 2));
+        const auto quanta = static_cast<uint16_t>(GetNumber(control + 4 + 2 * priority, 2));
         if (frame.pauseClasses >> priority & 1)
         {
             if (any && quanta != frame.pauseQuanta)
@@ -416,41 +263,6 @@ ReadPause(const Bytes& bytes, Frame& frame)
             frame.pauseQuanta = quanta;
         }
     }
-    return "";
-}
-
-/** Reads what follows the base transport header in SwitchML's messages. */
-std::string
-ReadSwitchMlExtensions(const uint8_t* at, uint32_t size, Frame& frame)
-{
-    const uint32_t headers = (HasUnreliableReth(frame.opcode) ? RETH_BYTES : 0) +
-                             (HasUnreliableImmediate(frame.opcode) ? IMMEDIATE_BYTES : 0);
-    if (size < headers || (size - headers) % 4 != 0)
-    {
-        return "a SwitchML packet of another size";
-    }
-    AggregationHeader header;
-    if (HasUnreliableReth(frame.opcode))
-    {
-        const auto key = static_cast<uint32_t>(Get(at + 8, 4));
-        header.slot = static_cast<uint16_t>(key >> 1 & (SWITCHML_MOST_SLOTS - 1));
-        header.set = key & 1;
-        header.packet = static_cast<uint32_t>(Get(at + 12, 4));
-        at += RETH_BYTES;
-    }
-    if (HasUnreliableImmediate(frame.opcode))
-    {
-        header.packet =
-            HasUnreliableReth(frame.opcode) ? header.packet : static_cast<uint32_t>(Get(at, 2));
-        header.exponents[0] = static_cast<int8_t>(at[2]);
-        header.exponents[1] = static_cast<int8_t>(at[3]);
-        at += IMMEDIATE_BYTES;
-    }
-    frame.aggregation = header;
-    frame.payloadBytes = size - headers;
-    frame.payload = Create<ByteBuffer>();
-    frame.payload->bytes.assign(at, at + frame.payloadBytes);
-    frame.payloadOffset = 0;
     return "";
 }
 
@@ -469,8 +281,9 @@ ReadExtensions(const uint8_t* at, uint32_t size, uint32_t pad, Frame& frame)
             return "an acknowledgement of another size";
         }
         frame.syndrome = at[0];
-        frame.messageNumber = static_cast<uint32_t>(Get(at + 1, 3));
-        frame.selectivePsn = size > AETH_BYTES ? static_cast<uint32_t>(Get(at + AETH_BYTES, 4)) : 0;
+        frame.messageNumber = static_cast<uint32_t>(GetNumber(at + 1, 3));
+        frame.selectivePsn =
+            size > AETH_BYTES ? static_cast<uint32_t>(GetNumber(at + AETH_BYTES, 4)) : 0;
         return "";
     }
     const uint32_t headers = (HasReth(frame.opcode) ? RETH_BYTES : 0) +
@@ -482,36 +295,22 @@ ReadExtensions(const uint8_t* at, uint32_t size, uint32_t pad, Frame& frame)
     }
     if (HasReth(frame.opcode))
     {
-        frame.remoteAddress = Get(at, 8);
-        frame.messageBytes = Get(at + 12, 4);
+        frame.remoteAddress = GetNumber(at, 8);
+        frame.messageBytes = GetNumber(at + 12, 4);
         at += RETH_BYTES;
     }
     if (IsDatagram(frame.opcode))
     {
-        frame.sourceQp = static_cast<uint32_t>(Get(at + 5, 3));
+        frame.sourceQp = static_cast<uint32_t>(GetNumber(at + 5, 3));
         at += DETH_BYTES;
     }
     if (HasImmediate(frame.opcode))
     {
-        frame.immediate = static_cast<uint32_t>(Get(at, 4));
+        frame.immediate = static_cast<uint32_t>(GetNumber(at, 4));
         at += IMMEDIATE_BYTES;
     }
-    frame.payloadBytes = size - headers - pad;
-    frame.payload = Create<ByteBuffer>();
-    frame.payload->bytes.assign(at, at + frame.payloadBytes);
-    frame.payloadOffset = 0;
+    TakePayload(frame, at, size - headers - pad);
     return "";
-}
-
-/** @return what is wrong with the length and the checksum of a UDP datagram, if anything */
-std::string
-CheckUdp(const uint8_t* udp, uint32_t bytes)
-{
-    if (Get(udp + 4, 2) != bytes)
-    {
-        return "UDP length differs from IPv4 length";
-    }
-    return Get(udp + 6, 2) != 0 ? "UDP checksum (allowed: none)" : "";
 }
 
 /**
@@ -524,7 +323,7 @@ std::string
 ReadRoce(const uint8_t* packet, uint32_t size, Frame& frame)
 {
     const uint8_t* at = packet + IPV4_BYTES;
-    const bool hasTelemetry = Get(at + 2, 2) == TELEMETRY_UDP_PORT;
+    const bool hasTelemetry = GetNumber(at + 2, 2) == TELEMETRY_UDP_PORT;
     const std::string error = CheckUdp(at, size - IPV4_BYTES);
     if (!error.empty())
     {
@@ -543,12 +342,12 @@ ReadRoce(const uint8_t* packet, uint32_t size, Frame& frame)
     {
         return "wrong invariant CRC";
     }
-    if (GetEndpointIpv4Address(frame.source).Get() != Get(packet + 12, 4) ||
-        GetEndpointIpv4Address(frame.destination).Get() != Get(packet + 16, 4))
+    if (GetEndpointIpv4Address(frame.source).Get() != GetNumber(packet + 12, 4) ||
+        GetEndpointIpv4Address(frame.destination).Get() != GetNumber(packet + 16, 4))
     {
         return "MAC and IPv4 addresses of different endpoints";
     }
-    frame.flowHash = static_cast<uint32_t>(Get(at, 2) & ENTROPY_MASK);
+    frame.flowHash = static_cast<uint32_t>(GetNumber(at, 2) & ENTROPY_MASK);
     at += UDP_BYTES;
     if (hasTelemetry)
     {
@@ -569,69 +368,23 @@ ReadRoce(const uint8_t* packet, uint32_t size, Frame& frame)
                  : frame.opcode == CNP ? FrameKind::ROCE_CNP
                                        : FrameKind::ROCE_ACK;
     frame.ecnEcho = frame.kind == FrameKind::ROCE_ACK && at[4] & BTH_BECN;
-    frame.destinationQp = static_cast<uint32_t>(Get(at + 5, 3));
+    frame.destinationQp = static_cast<uint32_t>(GetNumber(at + 5, 3));
     frame.ackRequest = at[8] & BTH_ACK_REQUEST;
-    frame.psn = static_cast<uint32_t>(Get(at + 9, 3));
+    frame.psn = static_cast<uint32_t>(GetNumber(at + 9, 3));
     if (isSum)
     {
         frame.kind = FrameKind::SWITCHML;
-        return ReadSwitchMlExtensions(at + BTH_BYTES, left, frame);
+        return ReadSwitchMlMessage(at + BTH_BYTES, left, frame);
     }
     return ReadExtensions(at + BTH_BYTES, left, at[1] >> 4 & 3, frame);
 }
 
-/**
- * @param udp the datagram
- * @param bytes its length
- * @param frame to be filled in
- * @return what is wrong, if anything
- */
 std::string
-ReadSwitchMl(const uint8_t* udp, uint32_t bytes, Frame& frame)
-{
-    constexpr uint32_t HEADERS = UDP_BYTES + SWITCHML_HEADER_BYTES + SWITCHML_EXPONENT_BYTES;
-    const std::string error = CheckUdp(udp, bytes);
-    if (!error.empty())
-    {
-        return error;
-    }
-    if (bytes < HEADERS || (bytes - HEADERS) % 4 != 0)
-    {
-        return "a SwitchML packet of another size";
-    }
-    const uint8_t type = udp[UDP_BYTES] >> 4;
-    if (type != SWITCHML_DATA && type != SWITCHML_NOTICE)
-    {
-        return "unknown SwitchML message type " + std::to_string(type);
-    }
-    frame.kind = FrameKind::SWITCHML;
-    frame.opcode = 0;
-    frame.flowHash = static_cast<uint32_t>(Get(udp, 2) & ENTROPY_MASK);
-    AggregationHeader header;
-    header.type =
-        type == SWITCHML_DATA ? AggregationHeader::Type::DATA : AggregationHeader::Type::NOTICE;
-    const uint8_t* at = udp + UDP_BYTES;
-    header.heard = at[0] >> 3 & 1;
-    header.job = at[1];
-    header.packet = static_cast<uint32_t>(Get(at + 2, 4));
-    header.slot = static_cast<uint16_t>(Get(at + 6, 2) & (SWITCHML_MOST_SLOTS - 1));
-    header.set = at[6] >> 7;
-    header.exponents[0] = static_cast<int8_t>(at[8]);
-    header.exponents[1] = static_cast<int8_t>(at[9]);
-    frame.aggregation = header;
-    frame.payloadBytes = bytes - HEADERS;
-    frame.payload = Create<ByteBuffer>();
-    frame.payload->bytes.assign(udp + HEADERS, udp + bytes);
-    frame.payloadOffset = 0;
-    return "";
-}
-
-std::string
-ReadIpv4(const Bytes& bytes, Frame& frame)
+ReadIpv4(const WireBytes& bytes, Frame& frame)
 {
     const uint8_t* const packet = bytes.data() + HEADER_BYTES;
     const uint32_t headerBytes = (packet[0] & 0xf) * 4;
-    const auto size = static_cast<uint32_t>(Get(packet + 2, 2));
+    const auto size = static_cast<uint32_t>(GetNumber(packet + 2, 2));
     if (packet[0] >> 4 != 4 || headerBytes < IPV4_BYTES || size < headerBytes ||
         size > bytes.size() - HEADER_BYTES)
     {
@@ -656,7 +409,7 @@ ReadIpv4(const Bytes& bytes, Frame& frame)
     const uint8_t* const udp = packet + headerBytes;
     const uint64_t port =
         packet[9] == IPV4_UDP && headerBytes == IPV4_BYTES && size >= IPV4_BYTES + UDP_BYTES
-            ? Get(udp + 2, 2)
+            ? GetNumber(udp + 2, 2)
             : 0;
     if (port == ROCE_UDP_PORT || port == TELEMETRY_UDP_PORT)
     {
@@ -684,23 +437,23 @@ GetInvariantCrc(const uint8_t* packet, uint32_t bytes)
     constexpr uint32_t LINK_BYTES = 8; // ones in place of InfiniBand's link header
     const uint8_t* const udp = packet + IPV4_BYTES;
     const uint32_t shim =
-        Get(udp + 2, 2) == TELEMETRY_UDP_PORT ? GetTelemetryBytes(udp[UDP_BYTES + 1]) : 0;
-    Bytes covered(LINK_BYTES, 0xff);
+        GetNumber(udp + 2, 2) == TELEMETRY_UDP_PORT ? GetTelemetryBytes(udp[UDP_BYTES + 1]) : 0;
+    WireBytes covered(LINK_BYTES, 0xff);
     covered.insert(covered.end(), packet, udp + UDP_BYTES);
     covered.insert(covered.end(), udp + UDP_BYTES + shim, packet + bytes);
     uint8_t* const ipv4 = covered.data() + LINK_BYTES;
-    ipv4[1] = 0xff;                          // type of service
-    ipv4[8] = 0xff;                          // time to live
-    Set16(ipv4 + 10, 0xffff);                // checksum
-    Set16(ipv4 + IPV4_BYTES + 6, 0xffff);    // checksum of UDP
-    ipv4[IPV4_BYTES + UDP_BYTES + 4] = 0xff; // FECN, BECN and reserved bits
+    ipv4[1] = 0xff;                                     // type of service
+    ipv4[8] = 0xff;                                     // time to live
+    ipv4[10] = ipv4[11] = 0xff;                         // checksum
+    ipv4[IPV4_BYTES + 6] = ipv4[IPV4_BYTES + 7] = 0xff; // checksum of UDP
+    ipv4[IPV4_BYTES + UDP_BYTES + 4] = 0xff;            // FECN, BECN and reserved bits
     return CRC32Calculate(covered.data(), static_cast<int>(covered.size()));
 }
 
 Ptr<Packet>
 ToPacket(const Frame& frame)
 {
-    Bytes out;
+    WireBytes out;
     out.reserve(frame.bytes);
     switch (frame.kind)
     {
@@ -726,13 +479,13 @@ ToPacket(const Frame& frame)
 ParsedFrame
 FromPacket(const Packet& packet)
 {
-    Bytes bytes(packet.GetSize());
+    WireBytes bytes(packet.GetSize());
     packet.CopyData(bytes.data(), packet.GetSize());
     if (bytes.size() + FCS_BYTES < Frame::MINIMUM_BYTES)
     {
         return {nullptr, "shorter than an Ethernet frame"};
     }
-    const uint64_t etherType = Get(bytes.data() + HEADER_BYTES - 2, 2);
+    const uint64_t etherType = GetNumber(bytes.data() + HEADER_BYTES - 2, 2);
     Frame* frame = Frame::Allocate(FrameKind::PAUSE);
     frame->bytes = packet.GetSize() + FCS_BYTES;
     const std::string error = etherType == ETHERTYPE_MAC_CONTROL ? ReadPause(bytes, *frame)

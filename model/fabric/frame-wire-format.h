@@ -5,7 +5,7 @@
 #ifndef DISTRIBUTED_TRAINING_FRAME_WIRE_FORMAT_H
 #define DISTRIBUTED_TRAINING_FRAME_WIRE_FORMAT_H
 
-#include "fabric-frame.h"
+#include "wire-bytes.h"
 
 #include "ns3/packet.h"
 
@@ -25,8 +25,6 @@
 namespace ns3::training
 {
 
-/// Ethernet's frame check sequence, part of Frame::bytes but not of what is written here, bytes.
-static constexpr uint32_t FCS_BYTES = 4;
 /// UDP destination port of RoCEv2 with in-band telemetry in front of the base transport header: one
 /// of this module's own, so that nobody takes the telemetry for a transport header.
 static constexpr uint16_t TELEMETRY_UDP_PORT = 4792;

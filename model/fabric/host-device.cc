@@ -262,7 +262,7 @@ HostDevice::SetReceiveRate(DataRate rate)
 void
 HostDevice::Expect(const Frame& frame)
 {
-    if (m_expectRdma && frame.kind != FrameKind::IP && frame.kind != FrameKind::SWITCHML)
+    if (m_expectRdma && frame.kind != FrameKind::IP && !IsAggregation(frame.kind))
     {
         __builtin_prefetch(&frame.payloadBytes); // what switches do not look at
         __builtin_prefetch(&frame.sourceQp);
@@ -273,7 +273,7 @@ HostDevice::Expect(const Frame& frame)
 void
 HostDevice::ExpectSoon(const Frame& frame)
 {
-    if (m_expectRdma && frame.kind != FrameKind::IP && frame.kind != FrameKind::SWITCHML)
+    if (m_expectRdma && frame.kind != FrameKind::IP && !IsAggregation(frame.kind))
     {
         m_expectRdma(frame, true);
     }
@@ -376,7 +376,7 @@ HostDevice::SetAggregationReceiver(uint8_t job, std::function<void(Frame*)> rece
 void
 HostDevice::Deliver(Frame* frame)
 {
-    if (frame->kind == FrameKind::SWITCHML)
+    if (IsAggregation(frame->kind))
     {
         const auto found = m_aggregationReceivers.find(frame->aggregation.job);
         if (found != m_aggregationReceivers.end() && found->second)

@@ -7,9 +7,11 @@
 
 #include "fabric-frame.h"
 #include "roce-wire-format.h"
+#include "wire-bytes.h"
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 
 /**
  * @file
@@ -109,6 +111,38 @@ GetSwitchMlRdmaFrameBytes(uint8_t opcode, uint32_t elements)
     return GetFrameBytes(ROCE_BYTES + (HasUnreliableReth(opcode) ? RETH_BYTES : 0) +
                          (HasUnreliableImmediate(opcode) ? IMMEDIATE_BYTES : 0) + 4 * elements);
 }
+
+/**
+ * Appends a frame's bytes in UDP framing.
+ * @param out to append to
+ * @param frame of SwitchML
+ */
+void PutSwitchMl(WireBytes& out, const Frame& frame);
+
+/**
+ * Reads what PutSwitchMl() has written.
+ * @param udp the datagram
+ * @param bytes its length
+ * @param frame to be filled in
+ * @return what is wrong, if anything
+ */
+std::string ReadSwitchMl(const uint8_t* udp, uint32_t bytes, Frame& frame);
+
+/**
+ * Appends what follows the base transport header in RDMA framing.
+ * @param out to append to
+ * @param frame of SwitchML
+ */
+void PutSwitchMlMessage(WireBytes& out, const Frame& frame);
+
+/**
+ * Reads what PutSwitchMlMessage() has written.
+ * @param at behind the base transport header
+ * @param size from there to the invariant CRC
+ * @param frame to be filled in, with its opcode
+ * @return what is wrong, if anything
+ */
+std::string ReadSwitchMlMessage(const uint8_t* at, uint32_t size, Frame& frame);
 
 } // namespace ns3::training
 
