@@ -78,7 +78,15 @@ def test_help_fits_on_a_screen(tmp_path):
 
 @pytest.mark.parametrize(
     "words",
-    [[], ["fly"], ["--ns3=wheel", "fly"], ["--ns3=/does/not/exist", "test"], ["clean", "--everything"]],
+    [
+        [],
+        ["fly"],
+        ["--ns3=wheel", "fly"],
+        ["--ns3=/does/not/exist", "test"],
+        ["clean", "--everything"],
+        ["run", "training-job", "--mpi=0"],
+        ["run", "training-job", "--plot-topology=torus"],
+    ],
 )
 def test_wrong_arguments_are_refused_by_one_line(tmp_path, words):
     result = call(tmp_path, *words)

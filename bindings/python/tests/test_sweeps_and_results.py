@@ -109,6 +109,51 @@ def test_bad_results_files(tmp_path, results_file):
         dt.read_results(newer)
 
 
+TOPOLOGIES = {  # nodes and links that are seen; a host and a router of its own are one
+    "torus:4x4": (16, 32),
+    "mesh:2x3x4": (24, 46),
+    "hierarchical-torus:2x2,nodes=4": (16, 48),
+    "local-switch-torus:2x2,nodes=4,switches=2": (24, 64),
+    "fat-tree:k=4": (36, 48),
+    "dragonfly:a=4,h=2,p=2": (108, 162),
+    "rail-optimized:servers=2,gpus=4": (18, 32),
+    "bigraph:m=4,n=4": (20, 20),
+    "full-mesh:hosts=6": (6, 15),
+    "single-switch:hosts=1": (2, 1),
+}
+
+
+@pytest.mark.parametrize("topology", TOPOLOGIES)
+def test_plot_of_a_topology(topology, tmp_path):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    axes = dt.plot.topology(topology, ranks=1)
+    places = {tuple(line.get_xydata()[0]) for line in axes.get_lines()}
+    assert len(axes.get_lines()) == len(places), "nodes on top of each other"
+    drawn = sum(len(lines.get_segments()) for lines in axes.collections)
+    assert (len(places), drawn) == TOPOLOGIES[topology]
+    axes.figure.savefig(tmp_path / "topology.svg")
+    assert (tmp_path / "topology.svg").stat().st_size > 1000
+
+
+def test_plot_of_the_topology_of_a_program(tmp_path, capfd):
+    """What `./ns3w run PROGRAM --plot-topology=FILE` calls."""
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    options = ("fabric-benchmark", str(tmp_path / "ring.svg"), "--topology=ring", "--ranks=5")
+    assert dt.plot.draw_program(*options) == 0
+    assert "ring" in capfd.readouterr().out
+    assert (tmp_path / "ring.svg").stat().st_size > 1000
+    assert dt.plot.draw_program("fabric-benchmark", str(tmp_path / "no/ring.svg")) == 2
+    assert "no/ring.svg cannot be written" in capfd.readouterr().err
+    assert dt.plot.draw_program(*options, "--ranks=0") == 2
+
+
+def test_plot_of_a_topology_that_is_none():
+    with pytest.raises(ValueError, match="torus:0x4"):
+        dt.plot.topology("torus:0x4")
+
+
 def test_plots(tmp_path):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
