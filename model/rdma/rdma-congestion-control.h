@@ -38,6 +38,7 @@ class RdmaCongestionControl : public Object
     /** What an algorithm needs beyond acknowledgements. */
     struct Needs
     {
+        bool acks{true};          ///< OnAck() is called
         bool cnp{false};          ///< the receiver answers marked packets by CNPs
         bool ackPerPacket{false}; ///< every packet asks for an acknowledgement
         bool telemetry{false};    ///< packets gather in-band telemetry (INT)

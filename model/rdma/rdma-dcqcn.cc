@@ -112,6 +112,7 @@ RdmaCongestionControl::Needs
 RdmaDcqcn::GetNeeds() const
 {
     Needs needs;
+    needs.acks = m_hasWindow;
     needs.cnp = true;
     needs.ackPerPacket = m_hasWindow;
     return needs;

@@ -46,6 +46,7 @@ RdmaCongestionControl::Needs
 RdmaFixedWindow::GetNeeds() const
 {
     Needs needs;
+    needs.acks = false;
     needs.ackPerPacket = true; // or the window would have to hold what awaits its answer, too
     return needs;
 }

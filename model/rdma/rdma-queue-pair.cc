@@ -57,11 +57,11 @@ RdmaQueuePair::RdmaQueuePair(RdmaNic& nic,
                              Ptr<RdmaCongestionControl> congestionControl,
                              std::unique_ptr<RdmaLossRecovery> recovery)
     : RdmaSendQueue(number, nic.GetDataPriority()),
-      m_selective(recovery->IsSelective()),
       m_nic(nic),
       m_remote{remote.endpoint,
                remote.queuePair,
                HashFlow(nic.GetEndpoint(), remote.endpoint, number << 16 ^ remote.queuePair)},
+      m_selective(recovery->IsSelective()),
       m_receiver(nic, m_remote, *congestionControl, *recovery, m_counters),
       m_congestionControl(congestionControl),
       m_recovery(std::move(recovery))
@@ -74,7 +74,6 @@ RdmaQueuePair::RdmaQueuePair(RdmaNic& nic,
     m_congestionControl->Initialize(path);
     m_needs = m_congestionControl->GetNeeds();
     m_rate = m_congestionControl->GetRate(Simulator::Now().GetTimeStep());
-    m_windowBytes = m_congestionControl->GetWindow();
 
     uint64_t limit = nic.GetInFlightLimit();
     if (limit == 0)
@@ -85,7 +84,8 @@ RdmaQueuePair::RdmaQueuePair(RdmaNic& nic,
                       uint64_t{nic.GetAckInterval()} * path.mtu
                 : PSN_WINDOW * path.mtu;
     }
-    m_mostInFlight = std::clamp<uint64_t>(limit / path.mtu, 1, PSN_WINDOW);
+    m_mostInFlight = static_cast<uint32_t>(std::clamp<uint64_t>(limit / path.mtu, 1, PSN_WINDOW));
+    SetWindow(m_congestionControl->GetWindow());
 }
 
 void
@@ -106,10 +106,15 @@ RdmaQueuePair::SetErrorHandler(ErrorHandler handler)
     m_onError = std::move(handler);
 }
 
-const QueuePairCounters&
+QueuePairCounters
 RdmaQueuePair::GetCounters() const
 {
-    return m_counters;
+    QueuePairCounters counters = m_counters;
+    counters.sentPackets = m_window.highestPsn + m_counters.retransmittedPackets;
+    counters.receivedPackets = m_receiver.GetExpectedPsn();
+    counters.sentAcks = m_receiver.GetSentAcks();
+    counters.receivedAcks = m_receivedAcks;
+    return counters;
 }
 
 Ptr<RdmaCongestionControl>
@@ -183,6 +188,7 @@ RdmaQueuePair::Post(Request request)
     request.packets = std::max<uint64_t>(1, (request.bytes + mtu - 1) / mtu);
     const uint64_t packets = request.packets;
     m_postedPsn += packets;
+    m_oldestEnd += m_requests.empty() ? packets : 0;
     m_requests.push_back(std::move(request));
     if (m_nic.GetPostLatency().IsZero())
     {
@@ -201,7 +207,7 @@ RdmaQueuePair::Ring(uint64_t packets)
     if (!m_failed)
     {
         m_readyPsn += packets;
-        m_windowBytes = m_congestionControl->GetWindow();
+        SetWindow(m_congestionControl->GetWindow());
         m_nic.Schedule(*this);
     }
 }
@@ -216,7 +222,16 @@ RdmaQueuePair::CanSend() const
 bool
 RdmaQueuePair::IsWindowOpen(uint64_t inFlight) const
 {
-    return inFlight < m_mostInFlight && inFlight * m_nic.GetMtu() < m_windowBytes;
+    return inFlight < m_limit;
+}
+
+void
+RdmaQueuePair::SetWindow(uint64_t bytes)
+{
+    // The last packet may exceed the window.
+    const uint64_t mtu = m_nic.GetMtu();
+    const uint64_t packets = bytes / mtu + (bytes % mtu > 0);
+    m_limit = static_cast<uint32_t>(std::min<uint64_t>(packets, m_mostInFlight));
 }
 
 std::size_t
@@ -230,23 +245,35 @@ RdmaQueuePair::FindRequest(uint64_t psn) const
     return static_cast<std::size_t>(behind - m_requests.begin()) - 1;
 }
 
-Frame*
-RdmaQueuePair::MakeFrame(int64_t now)
+bool
+RdmaQueuePair::IsInside(uint64_t psn) const
+{
+    return psn > m_requestFirst && psn + 1 < m_requestEnd;
+}
+
+bool
+RdmaQueuePair::Fill(Frame& frame, uint64_t psn)
 {
     const uint32_t mtu = m_nic.GetMtu();
-    const bool resend = m_resends;
-    const uint64_t psn = resend ? m_recovery->TakeResend() : m_window.nextPsn;
-    const Request& request = m_requests[resend ? FindRequest(psn) : m_cursor];
+    if (IsInside(psn))
+    {
+        frame.payloadBytes = mtu;
+        frame.opcode = m_requestIsSend ? SEND_MIDDLE : WRITE_MIDDLE;
+        return false;
+    }
+    const Request& request = m_requests[FindRequest(psn)];
+    m_requestFirst = request.firstPsn;
+    m_requestEnd = request.payload ? 0 : request.firstPsn + request.packets;
+    m_requestIsSend = request.isSend;
     const uint64_t index = psn - request.firstPsn;
     const bool first = index == 0;
     const bool last = index + 1 == request.packets;
-    Frame* frame = Frame::Allocate(FrameKind::ROCE_DATA);
-    frame->payloadBytes = last ? static_cast<uint32_t>(request.bytes - index * mtu) : mtu;
+    frame.payloadBytes = last ? static_cast<uint32_t>(request.bytes - index * mtu) : mtu;
     uint8_t opcode;
     if (last)
     {
         opcode = (first ? WRITE_ONLY : WRITE_LAST) + (request.withImmediate ? 1 : 0);
-        frame->immediate = request.immediate;
+        frame.immediate = request.immediate;
     }
     else
     {
@@ -258,16 +285,26 @@ RdmaQueuePair::MakeFrame(int64_t now)
     }
     else if (first)
     {
-        frame->remoteAddress = request.address;
-        frame->messageBytes = request.bytes;
+        frame.remoteAddress = request.address;
+        frame.messageBytes = request.bytes;
     }
-    frame->opcode = opcode;
+    frame.opcode = opcode;
     if (request.payload)
     {
-        frame->payload = request.payload;
-        frame->payloadOffset = request.payloadOffset + index * mtu;
+        frame.payload = request.payload;
+        frame.payloadOffset = request.payloadOffset + index * mtu;
     }
-    frame->bytes = GetDataFrameBytes(opcode, frame->payloadBytes);
+    return last;
+}
+
+Frame*
+RdmaQueuePair::MakeFrame(int64_t now)
+{
+    const bool resend = m_resends;
+    const uint64_t psn = resend ? m_recovery->TakeResend() : m_window.nextPsn;
+    Frame* frame = Frame::Allocate(FrameKind::ROCE_DATA);
+    const bool last = Fill(*frame, psn);
+    frame->bytes = GetDataFrameBytes(frame->opcode, frame->payloadBytes);
     frame->source = m_nic.GetEndpoint();
     frame->destination = m_remote.endpoint;
     frame->destinationQp = m_remote.queuePair;
@@ -288,7 +325,6 @@ RdmaQueuePair::MakeFrame(int64_t now)
                         (psn + 1) % m_nic.GetAckInterval() == 0 ||
                         !IsWindowOpen(psn + 1 - m_window.unackedPsn);
 
-    m_counters.sentPackets++;
     if (psn < m_window.highestPsn)
     {
         m_counters.retransmittedPackets++;
@@ -311,13 +347,9 @@ RdmaQueuePair::MakeFrame(int64_t now)
     {
         m_window.nextPsn++;
         m_window.highestPsn = std::max(m_window.highestPsn, m_window.nextPsn);
-        if (last)
-        {
-            m_cursor++;
-        }
     }
     m_lastSendTime = now;
-    m_lastBits = 8.0 * (frame->bytes + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES);
+    m_lastBytes = frame->bytes + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
     if (now >= m_rateEnd)
     {
         UpdateRate(now);
@@ -329,20 +361,23 @@ RdmaQueuePair::MakeFrame(int64_t now)
 void
 RdmaQueuePair::Prefetch() const
 {
-    if (m_cursor < m_requests.size())
+    if (!IsInside(m_window.nextPsn))
     {
-        __builtin_prefetch(&m_requests[m_cursor]);
-        __builtin_prefetch(&m_requests[m_cursor].withImmediate);
+        __builtin_prefetch(&m_requests);
+        __builtin_prefetch(reinterpret_cast<const char*>(&m_requests) + 64);
     }
 }
 
 void
 RdmaQueuePair::Expect(const Frame& frame) const
 {
-    const char* from = frame.kind == FrameKind::ROCE_DATA
-                           ? reinterpret_cast<const char*>(&m_counters)
-                           : reinterpret_cast<const char*>(this);
-    for (std::size_t line = 0; line < 5; line++)
+    const bool isData = frame.kind == FrameKind::ROCE_DATA;
+    const char* from =
+        isData ? reinterpret_cast<const char*>(&m_receiver) : reinterpret_cast<const char*>(this);
+    const std::size_t lines = !isData            ? ACK_LINES
+                              : frame.ackRequest ? RdmaReceiver::ANSWER_LINES
+                                                 : RdmaReceiver::ACCEPT_LINES;
+    for (std::size_t line = 0; line < lines; line++)
     {
         __builtin_prefetch(from + 64 * line, 1);
     }
@@ -351,7 +386,7 @@ RdmaQueuePair::Expect(const Frame& frame) const
 void
 RdmaQueuePair::Pace()
 {
-    const auto time = static_cast<int64_t>(m_lastBits * 1e12 / m_rate);
+    const auto time = static_cast<int64_t>(8.0 * m_lastBytes * 1e12 / m_rate);
     m_nextSendTime = std::max(m_lastSendTime + time, m_holdUntil);
 }
 
@@ -360,7 +395,7 @@ RdmaQueuePair::UpdateRate(int64_t now)
 {
     const double rate = m_congestionControl->GetRate(now);
     m_rateEnd = m_congestionControl->GetRateEnd();
-    m_windowBytes = m_congestionControl->GetWindow();
+    SetWindow(m_congestionControl->GetWindow());
     if (rate != m_rate)
     {
         m_rate = rate;
@@ -418,7 +453,7 @@ RdmaQueuePair::ReceiveAck(const Frame& frame)
     {
         completed = Acknowledge(acknowledged, now);
     }
-    if (positive || (isNak && m_selective)) // which says that a packet has arrived
+    if (m_needs.acks && (positive || (isNak && m_selective))) // a packet has arrived
     {
         RdmaCongestionControl::Ack ack;
         ack.now = now;
@@ -433,7 +468,7 @@ RdmaQueuePair::ReceiveAck(const Frame& frame)
     }
     if (positive)
     {
-        m_counters.receivedAcks++;
+        m_receivedAcks++;
     }
     else if (isNak)
     {
@@ -443,7 +478,10 @@ RdmaQueuePair::ReceiveAck(const Frame& frame)
     {
         OnRefusal(frame.syndrome & ~SYNDROME_RNR_NAK, psn, now);
     }
-    UpdateRate(now);
+    if (m_needs.acks || !positive || now >= m_rateEnd)
+    {
+        UpdateRate(now);
+    }
     m_nic.Schedule(*this);
     for (const uint64_t number : completed)
     {
@@ -474,7 +512,7 @@ RdmaQueuePair::Acknowledge(uint64_t psn, int64_t now)
         TakeUpRecovery();
     }
     std::vector<uint64_t> signaled;
-    while (!m_requests.empty() && m_requests.front().firstPsn + m_requests.front().packets <= psn)
+    while (psn >= m_oldestEnd && !m_requests.empty())
     {
         const Request& done = m_requests.front();
         m_ackedBytes -= done.packets * m_nic.GetMtu() - done.bytes; // the last may be short
@@ -485,7 +523,7 @@ RdmaQueuePair::Acknowledge(uint64_t psn, int64_t now)
         m_nic.NotifyCompletion(GetNumber(), m_counters.completedMessages);
         m_counters.completedMessages++;
         m_requests.pop_front();
-        m_cursor -= m_cursor > 0 ? 1 : 0;
+        m_oldestEnd += m_requests.empty() ? 0 : m_requests.front().packets;
     }
     return signaled;
 }
@@ -534,7 +572,6 @@ RdmaQueuePair::TakeUpRecovery()
     m_awaitedPsn = std::min(m_awaitedPsn, m_window.nextPsn);
     m_resends = m_recovery->HasResend();
     m_recovering = m_recovery->IsRecovering();
-    m_cursor = m_window.nextPsn < m_postedPsn ? FindRequest(m_window.nextPsn) : m_requests.size();
 }
 
 void

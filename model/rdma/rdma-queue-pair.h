@@ -141,8 +141,8 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     Frame* MakeFrame(int64_t now) override;
     void Prefetch() const override;
 
-    /** @return what went through */
-    const QueuePairCounters& GetCounters() const;
+    /** @return what went through until now */
+    QueuePairCounters GetCounters() const;
 
     /** @return the algorithm that decides its rate */
     Ptr<RdmaCongestionControl> GetCongestionControl() const;
@@ -179,42 +179,54 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     int64_t GetTimeout() const;
     int64_t GetShortestTimeout() const;
     bool IsWindowOpen(uint64_t inFlight) const;
+    void SetWindow(uint64_t bytes);
+    bool IsInside(uint64_t psn) const;
+    bool Fill(Frame& frame, uint64_t psn);
     void Fail(const std::string& reason);
 
-    // What each packet sent needs comes first, to lie together (see Prefetch()).
-    // Packet sequence numbers are 64 bit inside; the wire carries the low 24.
+    // With thousands of queue pairs, each line of the object that a packet needs is a cache miss.
+    // So all that a packet needs to be sent, but for the first and the last of a message, comes
+    // first: it takes SEND_LINES (see Prefetch()). Packet sequence numbers are 64 bit inside; the
+    // wire carries the low 24.
+    bool m_resends{false};       // a packet is to be sent again, ahead of the next
+    bool m_recovering{false};    // loss recovery is to be told of progress
+    bool m_isWatched{false};     // for the timer
+    bool m_requestIsSend{false}; // the request of m_requestFirst
     RdmaLossRecovery::Window m_window;
-    uint64_t m_readyPsn{0};   // one past the last packet that the NIC knows of
-    uint64_t m_mostInFlight;  // packets
-    uint64_t m_windowBytes;   // as last told by the congestion control
-    bool m_resends{false};    // a packet is to be sent again, ahead of the next
-    bool m_recovering{false}; // loss recovery is to be told of progress
-    bool m_selective;
-    bool m_failed{false};
-    bool m_isWatched{false}; // for the timer
-    RdmaCongestionControl::Needs m_needs;
-    uint64_t m_awaitedPsn{0}; // one past the last packet sent that asked for an answer
-    std::size_t m_cursor{0};  // request of the next packet
-    double m_rate;            // bit/s, as last told by the congestion control
-    int64_t m_rateEnd{0};     // until then it holds, ps
-    double m_lastBits{0};
-    int64_t m_lastSendTime{0}; // of the packet of these bits, ps
-    int64_t m_holdUntil{0};    // nothing is sent before, after a refusal, ps
+    uint64_t m_readyPsn{0};     // one past the last packet that the NIC knows of
+    uint64_t m_awaitedPsn{0};   // one past the last packet sent that asked for an answer
+    uint64_t m_requestFirst{0}; // first packet of the request that was sent from last
+    uint64_t m_requestEnd{0};   // one past its last packet; 0 if each packet has to look at it
+    uint32_t m_limit{0};        // packets in flight, as congestion control and NIC allow
+    uint32_t m_lastBytes{0};    // of the last packet sent, on the line
+    double m_rate;              // bit/s, as last told by the congestion control
+    int64_t m_rateEnd{0};       // until then it holds, ps
+    int64_t m_lastSendTime{0};  // of the last packet, ps
+    int64_t m_holdUntil{0};     // nothing is sent before, after a refusal, ps
     RdmaNic& m_nic;
     const RdmaRemote m_remote;
-    std::deque<Request> m_requests; // the oldest unacknowledged first
+    RdmaCongestionControl::Needs m_needs;
+    bool m_selective;
+    bool m_failed{false};
 
-    QueuePairCounters m_counters;
+    // An acknowledgement within a message needs one line more.
+    static constexpr std::size_t ACK_LINES = SEND_LINES + 1;
+    alignas(64) uint64_t m_oldestEnd{0}; // one past the oldest request that is not complete
+    uint64_t m_ackedBytes{0};            // acknowledged since the congestion control was told
+    uint64_t m_receivedAcks{0};
+    uint32_t m_refusals{0};  // without progress since
+    uint32_t m_expiries{0};  // of the timer, likewise
+    int64_t m_progress{0};   // when the timer started, or the last answer came, ps
+    uint64_t m_postedPsn{0}; // one past the last packet posted
+    uint32_t m_mostInFlight; // packets, as the NIC allows
+
     RdmaReceiver m_receiver;
+    std::deque<Request> m_requests; // the oldest unacknowledged first
+    QueuePairCounters m_counters;   // but for what follows from sequence numbers
 
     Ptr<RdmaCongestionControl> m_congestionControl;
     std::unique_ptr<RdmaLossRecovery> m_recovery;
-    uint64_t m_postedPsn{0};  // one past the last packet posted
-    uint64_t m_ackedBytes{0}; // acknowledged since the congestion control was told
-    uint32_t m_refusals{0};   // without progress since
-    uint32_t m_expiries{0};   // of the timer, likewise
-    int64_t m_progress{0};    // when the timer started, or the last answer came, ps
-    EventId m_timer;          // pending only if it may expire before the NIC looks again
+    EventId m_timer; // pending only if it may expire before the NIC looks again
     CompletionHandler m_onCompletion;
     ErrorHandler m_onError;
 };

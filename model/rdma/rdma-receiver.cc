@@ -22,9 +22,9 @@ RdmaReceiver::RdmaReceiver(RdmaNic& nic,
                            const RdmaCongestionControl& congestionControl,
                            RdmaLossRecovery& recovery,
                            QueuePairCounters& counters)
-    : m_counters(counters),
-      m_nic(nic),
+    : m_nic(nic),
       m_remote(remote),
+      m_counters(counters),
       m_recovery(recovery),
       m_congestionControl(congestionControl)
 {
@@ -160,7 +160,6 @@ RdmaReceiver::Refuse(Frame& data)
 void
 RdmaReceiver::Accept(const Frame& frame)
 {
-    m_counters.receivedPackets++;
     if (IsFirst(frame.opcode))
     {
         m_message = {};
@@ -228,7 +227,7 @@ RdmaReceiver::Answer(uint8_t syndrome, uint64_t psn, Frame& data)
     frame->selectivePsn = 0;
     if (syndrome == SYNDROME_ACK)
     {
-        m_counters.sentAcks++;
+        m_sentAcks++;
     }
     else if (syndrome == SYNDROME_NAK_SEQUENCE)
     {

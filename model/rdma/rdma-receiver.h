@@ -50,7 +50,7 @@ struct RdmaRemote
  * If receives are counted, a SEND takes one with its first packet and a WRITE with immediate data
  * with its last. A packet that finds none is refused (receiver not ready, RNR).
  */
-class RdmaReceiver
+class alignas(64) RdmaReceiver
 {
   public:
     /** Called with each complete message. */
@@ -81,6 +81,23 @@ class RdmaReceiver
      */
     bool Receive(Frame* frame);
 
+    /** @return one past the last packet accepted, which is how many have been */
+    uint64_t GetExpectedPsn() const
+    {
+        return m_expectedPsn;
+    }
+
+    /** @return positive acknowledgements sent */
+    uint64_t GetSentAcks() const
+    {
+        return m_sentAcks;
+    }
+
+    /// Cache lines of the object, from its beginning, that a packet needs which is accepted...
+    static constexpr std::size_t ACCEPT_LINES = 1;
+    /// ... and one that is answered.
+    static constexpr std::size_t ANSWER_LINES = 2;
+
   private:
     bool ReceiveOutOfOrder(Frame* frame, uint64_t psn);
     void FillGap(Frame& frame);
@@ -100,13 +117,14 @@ class RdmaReceiver
     bool m_countsReceives{false};
     bool m_silent{false}; // what is ahead of the expected packet has been answered
     bool m_marked{false}; // a packet since the last answer was
-    QueuePairCounters& m_counters;
     RdmaNic& m_nic;
+    uint64_t m_sentAcks{0};
+    uint64_t m_receives{0}; // posted and not taken
     const RdmaRemote m_remote;
+    int64_t m_nextCnp{0};
+    QueuePairCounters& m_counters; // of all else
     RdmaLossRecovery& m_recovery;
     const RdmaCongestionControl& m_congestionControl;
-    uint64_t m_receives{0}; // posted and not taken
-    int64_t m_nextCnp{0};
     RdmaMessage m_message; // under way
     MessageHandler m_onMessage;
 };

@@ -21,6 +21,9 @@ class Frame;
 class RdmaSendQueue
 {
   public:
+    /// Cache lines of the object, from its beginning, that most packets need.
+    static constexpr std::size_t SEND_LINES = 3;
+
     /**
      * @param number of the queue pair
      * @param priority traffic class of its packets

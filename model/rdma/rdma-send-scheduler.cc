@@ -15,14 +15,11 @@ NS_LOG_COMPONENT_DEFINE("TrainingRdmaSendScheduler");
 namespace
 {
 
-/// Lines of a queue's object that each packet needs.
-constexpr std::size_t HOT_LINES = 5;
-
 /** Brings a queue into the cache. */
 void
 PrefetchLines(const RdmaSendQueue* queue)
 {
-    for (std::size_t line = 0; line < HOT_LINES; line++)
+    for (std::size_t line = 0; line < RdmaSendQueue::SEND_LINES; line++)
     {
         __builtin_prefetch(reinterpret_cast<const char*>(queue) + 64 * line, 1);
     }
@@ -93,10 +90,10 @@ RdmaSendScheduler::TakeFirst(uint8_t priority)
     {
         m_ready &= ~(1 << priority);
     }
-    else if (turns.first->m_next)
+    else if (turns.first->m_next && turns.first->m_next->m_next)
     {
         // With thousands of queues, the next ones have left the cache since their last turn.
-        PrefetchLines(turns.first->m_next);
+        PrefetchLines(turns.first->m_next->m_next);
         turns.first->Prefetch();
     }
     return queue;
