@@ -97,7 +97,11 @@ ClusterOptions::AddNetworkTo(ProgramOptions& options)
 {
     options.Group("Cluster");
     options.AddUnsigned("ranks", "number of workers, one per host", ranks, 1, 1 << 20);
-    options.AddString("topology", DescribeTopologies(), topology);
+    options.AddString(
+        "topology",
+        "how hosts and switches are linked: NAME or NAME:key=value,... of those below",
+        topology);
+    options.AddSection("Topologies", DescribeTopologies());
     options.AddBool("print-topology",
                     "describe the topology (counts, diameter, bisection) and end",
                     printTopology);

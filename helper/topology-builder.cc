@@ -200,13 +200,13 @@ BuildTopology(const std::string& spec, uint32_t ranks, DataRate rate, Time delay
     return graph;
 }
 
-std::string
+std::vector<std::pair<std::string, std::string>>
 DescribeTopologies()
 {
-    std::string text;
+    std::vector<std::pair<std::string, std::string>> rows;
     for (const auto& [name, builder] : Registry<TopologyBuilder>::All())
     {
-        text += (text.empty() ? "" : "; ") + name;
+        rows.emplace_back(name, builder.help);
         std::string arguments = builder.first == TopologyBuilder::First::SIDES  ? "4x4"
                                 : builder.first == TopologyBuilder::First::PATH ? "PATH"
                                                                                 : "";
@@ -214,9 +214,12 @@ DescribeTopologies()
         {
             arguments += (arguments.empty() ? "" : ",") + key + "=";
         }
-        text += (arguments.empty() ? "" : ":" + arguments) + " (" + builder.help + ")";
+        if (!arguments.empty())
+        {
+            rows.emplace_back("", name + ":" + arguments);
+        }
     }
-    return text;
+    return rows;
 }
 
 } // namespace ns3::training

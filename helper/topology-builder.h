@@ -12,6 +12,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ns3::training
@@ -114,9 +115,9 @@ TopologyGraph BuildTopology(const std::string& spec, uint32_t ranks, DataRate ra
 
 /**
  * @ingroup distributed-training-helper
- * @return all topologies with their keys and what they are, for help
+ * @return all topologies with what they are, each followed by its keys, for help
  */
-std::string DescribeTopologies();
+std::vector<std::pair<std::string, std::string>> DescribeTopologies();
 
 } // namespace ns3::training
 
