@@ -447,8 +447,7 @@ Cluster::Split(const std::vector<std::vector<uint32_t>>& groups,
     std::vector<Ptr<ScheduledCommunicator>> communicators(m_options.ranks);
     for (const std::vector<uint32_t>& group : groups)
     {
-        const auto planner =
-            MakePlanner(group, algorithm.empty() ? GetHostAlgorithm() : algorithm);
+        const auto planner = MakePlanner(group, algorithm.empty() ? GetHostAlgorithm() : algorithm);
         for (uint32_t rank : group)
         {
             communicators.at(rank) = m_communicators.at(rank)->Split(

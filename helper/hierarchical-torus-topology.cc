@@ -13,7 +13,8 @@
  *
  * Rates and delays are those of their table II: 512 bit/ns and 90 ns within a package, 256 bit/ns
  * and 200 ns between packages, and 5 ns in the router at the end of each link. Rings of two nodes
- * have two links, one each way around; a host uses both at once if it has two ports (rails) at least.
+ * have two links, one each way around; a host uses both at once if it has two ports (rails) at
+ * least.
  */
 
 #include "grid-topology.h"

@@ -179,8 +179,11 @@ AddRingExchange(CollectiveSchedule& schedule,
         for (uint32_t t = 0; t + 1 < n; t++)
         {
             schedule.Add(ranks[i], Kind::SEND, next, rest((i + n - t) % n, t), step + t);
-            schedule
-                .Add(ranks[i], Kind::RECEIVE, previous, rest((i + 2 * n - t - 1) % n, t), step + t);
+            schedule.Add(ranks[i],
+                         Kind::RECEIVE,
+                         previous,
+                         rest((i + 2 * n - t - 1) % n, t),
+                         step + t);
         }
     }
     return n < 2 ? step : step + n - 1;

@@ -12,7 +12,8 @@
  * with local=hou the innermost is the exchange of Hou et al., "Co-designing the topology/algorithm
  * to accelerate distributed training", section III, whose messages may be cut into `stripes`.
  *
- * Their text goes from the inside out; ASTRA-sim's all-gathers go from the outside in.
+ * All go from the inside out, as their text says; ASTRA-sim's all-gathers go from the outside in
+ * (gather-first=outer).
  */
 
 #include "collective-phases.h"
@@ -200,14 +201,15 @@ void
 BuildDimensionWise(const CollectiveRequest& request, CollectiveSchedule& schedule)
 {
     Dimensions dimensions(request, schedule);
-    const bool isInnerFirst = request.Get("first") == "inner";
+    const bool gathers = request.operation == Operation::ALL_GATHER;
+    const bool isOuterFirst = gathers && request.Get("gather-first") == "outer";
     const std::size_t levels = dimensions.GetLevels();
     uint32_t step = 0;
     for (std::size_t i = 0; i < levels; i++)
     {
-        const std::size_t level = isInnerFirst ? levels - 1 - i : i;
-        step = request.operation == Operation::ALL_GATHER ? dimensions.AddAllGather(level, step)
-                                                          : dimensions.AddAllReduce(level, step);
+        const std::size_t level = isOuterFirst ? i : levels - 1 - i;
+        step =
+            gathers ? dimensions.AddAllGather(level, step) : dimensions.AddAllReduce(level, step);
     }
 }
 
@@ -218,7 +220,8 @@ const Registry<CollectiveAlgorithm>::Entry g_dimensionWise(
      &BuildDimensionWise,
      &CheckDimensionWise,
      nullptr,
-     {{"first", {"the dimension to begin with", "inner", {"inner", "outer"}}},
+     {{"gather-first",
+       {"the dimension that an all-gather begins with", "inner", {"inner", "outer"}}},
       {"local", {"how in the innermost dimension", "ring", {"ring", "hou"}}},
       {"stripes", {"local=hou: messages that each step's message is cut into", "1", {}, 1, 64}}}});
 
