@@ -11,6 +11,8 @@
 #include "ns3/time-resolution.h"
 #include "ns3/uinteger.h"
 
+#include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -205,6 +207,64 @@ class LayerLoopTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-layer-loop-tests
+ * The layer files of ASTRA-sim: sums of their columns.
+ */
+class AstraSimLoopsTestCase : public TestCase
+{
+  public:
+    AstraSimLoopsTestCase()
+        : TestCase("sums of the layer files of ASTRA-sim")
+    {
+    }
+
+  private:
+    void Check(const LayerLoop& loop,
+               const std::string& name,
+               std::array<int64_t, LAYER_PASSES> computes,
+               std::array<uint64_t, LAYER_PASSES> bytes,
+               int64_t updates)
+    {
+        NS_TEST_EXPECT_MSG_EQ(loop.name, name, "order");
+        Time update;
+        for (const LoopLayer& layer : loop.layers)
+        {
+            update += layer.update;
+        }
+        NS_TEST_EXPECT_MSG_EQ(update, NanoSeconds(updates), name);
+        for (uint32_t pass = 0; pass < LAYER_PASSES; pass++)
+        {
+            Time compute;
+            uint64_t size = 0;
+            for (const LoopLayer& layer : loop.layers)
+            {
+                compute += layer.works[pass].compute;
+                size += layer.works[pass].bytes;
+            }
+            NS_TEST_EXPECT_MSG_EQ(compute, NanoSeconds(computes[pass]), name << ", pass " << pass);
+            NS_TEST_EXPECT_MSG_EQ(size, bytes[pass], name << ", pass " << pass);
+        }
+    }
+
+    void DoRun() override
+    {
+        const auto loops = GetAstraSimLoops();
+        NS_TEST_ASSERT_MSG_EQ(loops.size(), 3, "loops");
+        Check(loops[0],
+              "DLRM_HybridParallel",
+              {19020, 19014, 13644},
+              {98304, 98304, 3191808},
+              3288);
+        Check(loops[1], "MLP_ModelParallel", {78883, 78883, 37440}, {447232, 447232, 0}, 7888);
+        Check(loops[2],
+              "MLP_HybridParallel_Data_Model",
+              {78883, 78883, 78883},
+              {447232, 447232, 447232},
+              7888);
+    }
+};
+
+/**
+ * @ingroup distributed-training-layer-loop-tests
  * The suite.
  */
 class LayerLoopTestSuite : public TestSuite
@@ -214,6 +274,7 @@ class LayerLoopTestSuite : public TestSuite
         : TestSuite("distributed-training-layer-loop", TestSuite::Type::UNIT)
     {
         AddTestCase(new LayerLoopTestCase);
+        AddTestCase(new AstraSimLoopsTestCase);
     }
 };
 

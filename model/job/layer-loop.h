@@ -109,6 +109,13 @@ std::vector<LoopStep> MakeIteration(const LayerLoop& loop);
  */
 Time GetComputeTime(const LayerLoop& loop);
 
+/**
+ * @ingroup distributed-training-job
+ * @return networks of ASTRA-sim 1.0's layer files (inputs/workload; a cycle is 1 ns):
+ *         DLRM_HybridParallel, MLP_ModelParallel, MLP_HybridParallel_Data_Model
+ */
+std::vector<LayerLoop> GetAstraSimLoops();
+
 } // namespace ns3::training
 
 #endif // DISTRIBUTED_TRAINING_LAYER_LOOP_H
