@@ -407,8 +407,8 @@ Cluster::MakePlanner()
                                                         std::move(schedule));
         return;
     }
-    m_planner = MakePlanner({});
     const std::string algorithm = GetHostAlgorithm();
+    m_planner = MakePlanner({}, algorithm);
     if (algorithm != AlgorithmChooser::NAME)
     {
         const std::string name = algorithm.substr(0, algorithm.find(':'));
@@ -417,7 +417,7 @@ Cluster::MakePlanner()
 }
 
 std::shared_ptr<CollectivePlanner>
-Cluster::MakePlanner(const std::vector<uint32_t>& hosts) const
+Cluster::MakePlanner(const std::vector<uint32_t>& hosts, const std::string& algorithm) const
 {
     CollectiveRequest request;
     request.segments = static_cast<uint32_t>(m_options.segments);
@@ -426,7 +426,7 @@ Cluster::MakePlanner(const std::vector<uint32_t>& hosts) const
         hosts.empty() ? m_options.servers : std::min<uint64_t>(m_options.servers, hosts.size()));
     request.topology = &m_topology;
     request.hosts = hosts;
-    if (m_options.algorithm == AlgorithmChooser::NAME)
+    if (algorithm == AlgorithmChooser::NAME)
     {
         NetworkCost network;
         network.goodput = GetGoodput();
@@ -435,11 +435,13 @@ Cluster::MakePlanner(const std::vector<uint32_t>& hosts) const
         network.sprays = m_options.path == "spray";
         return std::make_shared<CollectivePlanner>(network, request, m_options.verify);
     }
-    return std::make_shared<CollectivePlanner>(GetHostAlgorithm(), request, m_options.verify);
+    return std::make_shared<CollectivePlanner>(algorithm, request, m_options.verify);
 }
 
 std::vector<Ptr<ScheduledCommunicator>>
-Cluster::Split(const std::vector<std::vector<uint32_t>>& groups, uint32_t number) const
+Cluster::Split(const std::vector<std::vector<uint32_t>>& groups,
+               uint32_t number,
+               const std::string& algorithm) const
 {
     if (!m_options.schedule.empty())
     {
@@ -449,7 +451,7 @@ Cluster::Split(const std::vector<std::vector<uint32_t>>& groups, uint32_t number
     std::vector<Ptr<ScheduledCommunicator>> communicators(m_options.ranks);
     for (const std::vector<uint32_t>& group : groups)
     {
-        const auto planner = MakePlanner(group);
+        const auto planner = MakePlanner(group, algorithm.empty() ? GetHostAlgorithm() : algorithm);
         for (uint32_t rank : group)
         {
             communicators.at(rank) = m_communicators.at(rank)->Split(

@@ -131,11 +131,13 @@ class Cluster
      * Makes a communicator for each of some groups of ranks, beside that of all.
      * @param groups lists of ranks without common ones
      * @param number of the communicators, 1 to 255, not used for these ranks before
+     * @param algorithm of their collectives; empty: that of all
      * @return by rank its communicator in its group; null if it is in none
      * @throw ConfigurationError if the algorithm has no plan for such groups
      */
     std::vector<Ptr<ScheduledCommunicator>> Split(const std::vector<std::vector<uint32_t>>& groups,
-                                                  uint32_t number) const;
+                                                  uint32_t number,
+                                                  const std::string& algorithm = "") const;
 
     /**
      * @param rank 0 to GetRanks() - 1
@@ -185,7 +187,8 @@ class Cluster
   private:
     void MakePlanner();
     void PinPaths();
-    std::shared_ptr<CollectivePlanner> MakePlanner(const std::vector<uint32_t>& hosts) const;
+    std::shared_ptr<CollectivePlanner> MakePlanner(const std::vector<uint32_t>& hosts,
+                                                   const std::string& algorithm) const;
     void SetHostModel(ScheduledCommunicator& communicator,
                       uint32_t rank,
                       const std::vector<uint32_t>& hosts) const;

@@ -13,7 +13,8 @@
  *
  * Rates and delays are those of their table II: 512 bit/ns and 90 ns within a package, 256 bit/ns
  * and 200 ns between packages, and 5 ns in the router at the end of each link. Rings of two nodes
- * have two links, one each way around.
+ * have two links, one each way around; a host uses both at once if it has two ports (rails) at
+ * least.
  */
 
 #include "grid-topology.h"
@@ -36,6 +37,7 @@ const std::map<std::string, TopologyKey>&
 GetRates()
 {
     static const std::map<std::string, TopologyKey> keys{{"nodes", {1, 64}},
+                                                         {"rails", {1, 64}},
                                                          {"local-rate", RATE_KEY},
                                                          {"local-delay", TIME_KEY},
                                                          {"torus-rate", RATE_KEY},
@@ -73,7 +75,7 @@ void
 BuildHierarchicalTorus(const TopologyRequest& request, TopologyGraph& graph)
 {
     AddPackages(request, graph, GridDimension::Kind::FULL_RING);
-    AddHostsOfGrid(graph, request.rate);
+    AddHostsOfGrid(graph, request.rate, request.Get("rails", 1));
 }
 
 void
@@ -96,7 +98,7 @@ BuildLocalSwitchTorus(const TopologyRequest& request, TopologyGraph& graph)
         }
     }
     graph.switches += graph.hosts / nodes * switches;
-    AddHostsOfGrid(graph, request.rate, switches);
+    AddHostsOfGrid(graph, request.rate, request.Get("rails", switches));
 }
 
 std::map<std::string, TopologyKey>

@@ -41,7 +41,8 @@ DescribeTopology(const TopologyGraph& topology, uint32_t ranks)
     std::optional<NetworkCut> bisection;
     for (const NetworkCut& cut : FindHalves(topology, ranks))
     {
-        const bool isHalf = std::min(cut.inside, ranks - cut.inside) == ranks / 2;
+        const std::size_t inside = cut.inside.size();
+        const bool isHalf = std::min(inside, ranks - inside) == ranks / 2;
         if (isHalf && (!bisection || cut.rate < bisection->rate))
         {
             bisection = cut;

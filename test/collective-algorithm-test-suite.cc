@@ -218,6 +218,11 @@ Expect(const std::string& name,
     {
         return Cost{up, 0, {}, {}};
     }
+    if (name == "dimension-wise") // on one switch, which is a single dimension
+    {
+        const bool isHou = get("local", "ring") == std::string("hou");
+        return Expect(isHou ? "hou" : "ring", {}, operation, n, servers, size);
+    }
     const uint32_t group = name == "hierarchical-all-to-all" ? number("group", "0") : 0;
     if (group > 0 && n % group == 0)
     {
@@ -513,6 +518,18 @@ class TopologyAwareTest : public TestCase
         Check("hierarchical-all-to-all", Operation::ALL_TO_ALL, "torus:4x4", 16, 6, 1);
         Check("hierarchical-all-to-all", Operation::ALL_TO_ALL_V, "mesh:3x2x5", 30, 7, 1);
         Check("hierarchical-all-to-all", Operation::ALL_TO_ALL, "bigraph:m=4,n=4", 16, 6, 0);
+        Check("hierarchical-all-to-all:along=ring", Operation::ALL_TO_ALL, "torus:3x5", 15, 6, 1);
+        Check("hierarchical-all-to-all:along=ring",
+              Operation::ALL_TO_ALL_V,
+              "local-switch-torus:2x3,nodes=4",
+              24,
+              6,
+              1);
+        const std::string packages = "local-switch-torus:2x3,nodes=4";
+        Check("dimension-wise", Operation::ALL_REDUCE, packages, 24, 2 * (1 + 2 + 3), 1);
+        Check("dimension-wise:local=hou", Operation::ALL_REDUCE, packages, 24, 2 * (1 + 2) + 2, 1);
+        Check("dimension-wise:local=hou", Operation::ALL_GATHER, packages, 24, 1 + 2 + 2, 1);
+        Check("dimension-wise:gather-first=outer", Operation::ALL_GATHER, packages, 24, 6, 1);
         Check("hierarchical-all-to-all",
               Operation::ALL_TO_ALL,
               "hierarchical-torus:2x3,nodes=4",

@@ -565,6 +565,41 @@ class BoundTest : public TestCase
                                   0.3,
                                   1e-9,
                                   "all-to-all: up-link");
+        // The first leaf sends 7e9 and 4e9 bytes over its up-link, 9e9 stay; 10e9 come to rank 15.
+        auto across = std::make_shared<std::vector<uint64_t>>(256);
+        across->at(0 * 16 + 4) = 7000000000;
+        across->at(1 * 16 + 8) = 4000000000;
+        across->at(2 * 16 + 3) = 9000000000;
+        across->at(12 * 16 + 15) = 10000000000;
+        NS_TEST_EXPECT_MSG_EQ_TOL(cut.GetSeconds(Operation::ALL_TO_ALL_V, 1, across),
+                                  1.1,
+                                  1e-9,
+                                  "all-to-all-v: up-link");
+        std::swap(across->at(0 * 16 + 4), across->at(4 * 16 + 0));
+        std::swap(across->at(1 * 16 + 8), across->at(8 * 16 + 1));
+        NS_TEST_EXPECT_MSG_EQ_TOL(cut.GetSeconds(Operation::ALL_TO_ALL_V, 1, across),
+                                  1.1,
+                                  1e-9,
+                                  "all-to-all-v: up-link, downwards");
+        // Each rank of the upper half of a torus sends 5e9 bytes to each of the lower: 8 links.
+        auto halves = std::make_shared<std::vector<uint64_t>>(256);
+        for (uint32_t from = 0; from < 8; from++)
+        {
+            std::fill_n(halves->begin() + from * 16 + 8, 8, 5000000000);
+        }
+        const LowerBound torus(BuildTopology("torus:4x4", 16, rate, NanoSeconds(1)), 16, 0.8);
+        NS_TEST_EXPECT_MSG_EQ_TOL(torus.GetSeconds(Operation::ALL_TO_ALL_V, 1, halves),
+                                  4,
+                                  1e-9,
+                                  "all-to-all-v: half of a torus");
+        // The busiest rank need not be the slowest: 3 links join the side of a mesh, 2 its corner.
+        auto side = std::make_shared<std::vector<uint64_t>>(81);
+        side->at(1 * 9 + 7) = 60000000000;
+        const LowerBound mesh(BuildTopology("mesh:3x3", 9, rate, NanoSeconds(1)), 9, 0.8);
+        NS_TEST_EXPECT_MSG_EQ_TOL(mesh.GetSeconds(Operation::ALL_TO_ALL_V, 1, side),
+                                  2,
+                                  1e-9,
+                                  "all-to-all-v: a rank's own rate");
         const auto wide = BuildTopology("leaf-spine:leaves=2,spines=1,hosts-per-leaf=8",
                                         16,
                                         rate,

@@ -205,11 +205,38 @@ class UnevenVolumeTestCase : public TestCase
 {
   public:
     UnevenVolumeTestCase()
-        : TestCase("bytes of the 2D-ring, of leaders, and of levels")
+        : TestCase("bytes of the 2D-ring, of leaders, of levels, and dimension by dimension")
     {
     }
 
   private:
+    void ExpectOfAll(const std::string& spec,
+                     const std::string& algorithm,
+                     Operation operation,
+                     uint64_t bytes)
+    {
+        const Planned planned(spec, algorithm, operation);
+        NS_TEST_EXPECT_MSG_EQ(VerifySchedule(planned.schedule), "", algorithm);
+        for (uint64_t sent : planned.GetSent())
+        {
+            NS_TEST_EXPECT_MSG_EQ(sent, bytes, algorithm << ": bytes of a rank");
+        }
+    }
+
+    /** @return what rank 0 sends within its package of four in an all-gather */
+    static uint64_t GetLocalBytes(const std::string& spec, const std::string& algorithm)
+    {
+        const Planned planned(spec, algorithm, Operation::ALL_GATHER);
+        const ChunkLayout layout(planned.schedule, BYTES);
+        uint64_t bytes = 0;
+        for (uint32_t i = 0; i < planned.schedule.GetActions(0); i++)
+        {
+            const ScheduleAction action = planned.schedule.Get(0, i);
+            bytes += action.kind == Kind::SEND && action.peer < 4 ? layout.GetBytes(action) : 0;
+        }
+        return bytes;
+    }
+
     void DoRun() override
     {
         for (const std::string spec : {"torus:4x4", "mesh:4x4", "torus:2x2", "mesh:7x7"})
@@ -227,6 +254,24 @@ class UnevenVolumeTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(oblong.GetSent()[7],
                               2 * 2 * BYTES / 3 + 2 * 4 * BYTES / 5,
                               "rows and columns of the whole vector");
+
+        // The whole vector within packages of four, then along both sides of their torus.
+        const std::string packages = "local-switch-torus:2x3,nodes=4,switches=3";
+        const uint64_t torus = 2 * BYTES / 2 + 2 * 2 * BYTES / 3;
+        ExpectOfAll(packages, "dimension-wise", Operation::ALL_REDUCE, 2 * 3 * BYTES / 4 + torus);
+        for (const std::string hou :
+             {"dimension-wise:local=hou", "dimension-wise:local=hou,stripes=3"})
+        {
+            ExpectOfAll(packages, hou, Operation::ALL_REDUCE, 2 * BYTES + torus);
+            ExpectOfAll(packages, hou, Operation::ALL_GATHER, 23 * BYTES / 24);
+        }
+        // From the outside in a package carries the parts of six.
+        const std::string outer = "dimension-wise:local=hou,stripes=3,gather-first=outer";
+        ExpectOfAll(packages, outer, Operation::ALL_GATHER, 23 * BYTES / 24);
+        NS_TEST_EXPECT_MSG_EQ(GetLocalBytes(packages, outer), 6 * 3 * BYTES / 24, outer);
+        NS_TEST_EXPECT_MSG_EQ(GetLocalBytes(packages, "dimension-wise:local=hou"),
+                              3 * BYTES / 24,
+                              "from the inside out");
 
         // Three servers of four: 3 hops up and down, and a ring of leaders.
         const Planned leaders("rail-optimized:gpus=4,servers=3", "hierarchical:variant=leader");
@@ -495,6 +540,11 @@ class NeedsTestCase : public TestCase
                "hierarchical: 6 ranks in 2 x 4 places (allowed: a rank in each; or variant=leader)",
                Operation::ALL_REDUCE,
                {0, 1, 2, 3, 4, 5});
+        Expect("torus:4x4",
+               "dimension-wise",
+               "dimension-wise: 5 ranks in 2 x 4 places (allowed: a rank in each)",
+               Operation::ALL_GATHER,
+               {0, 1, 2, 3, 4});
         Expect("leaf-spine",
                "hierarchical:variant=leader",
                "hierarchical:variant=leader has no all-gather (allowed: all-reduce)",
@@ -663,7 +713,9 @@ class TopologyCollectivesTestSuite : public TestSuite
             {"bigraph:m=2,n=8", "hdrm"},
             {"leaf-spine", "tacos"},
             {"rail-optimized:gpus=4", "hierarchical"},
-            {"leaf-spine:leaves=3", "hierarchical:variant=leader"}};
+            {"leaf-spine:leaves=3", "hierarchical:variant=leader"},
+            {"hierarchical-torus:2x2,nodes=4,rails=2", "dimension-wise"},
+            {"local-switch-torus:2x2,nodes=4,switches=3", "dimension-wise:local=hou,stripes=3"}};
         for (const auto& [spec, algorithm] : runs)
         {
             AddTestCase(new RealNumbersTestCase(spec, algorithm));

@@ -156,6 +156,40 @@ AddRingAllToAll(CollectiveSchedule& schedule, uint32_t up, uint32_t down)
 }
 
 uint32_t
+AddRingExchange(CollectiveSchedule& schedule,
+                const std::vector<uint32_t>& ranks,
+                uint32_t step,
+                const std::function<ChunkList(uint32_t from, uint32_t to)>& what)
+{
+    const auto n = static_cast<uint32_t>(ranks.size());
+    // What comes from a position and goes on after some steps.
+    const auto rest = [&](uint32_t from, uint32_t done) {
+        std::vector<ChunkRun> runs;
+        for (uint32_t distance = done + 1; distance < n; distance++)
+        {
+            const auto part = what(from, (from + distance) % n).runs;
+            runs.insert(runs.end(), part.begin(), part.end());
+        }
+        return ChunkList(runs);
+    };
+    for (uint32_t i = 0; i < n; i++)
+    {
+        const uint32_t next = ranks[(i + 1) % n];
+        const uint32_t previous = ranks[(i + n - 1) % n];
+        for (uint32_t t = 0; t + 1 < n; t++)
+        {
+            schedule.Add(ranks[i], Kind::SEND, next, rest((i + n - t) % n, t), step + t);
+            schedule.Add(ranks[i],
+                         Kind::RECEIVE,
+                         previous,
+                         rest((i + 2 * n - t - 1) % n, t),
+                         step + t);
+        }
+    }
+    return n < 2 ? step : step + n - 1;
+}
+
+uint32_t
 AddDirectExchange(CollectiveSchedule& schedule,
                   const std::vector<uint32_t>& ranks,
                   uint32_t step,

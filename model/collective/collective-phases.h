@@ -105,6 +105,23 @@ uint32_t AddRingAllGather(CollectiveSchedule& schedule,
  */
 void AddRingAllToAll(CollectiveSchedule& schedule, uint32_t up, uint32_t down);
 
+/**
+ * @ingroup distributed-training-collective
+ *
+ * Appends an exchange between all pairs of a group around a ring: every message travels up, from
+ * one rank to the next, together with others that have as far to go or farther.
+ *
+ * @param schedule to be appended to, without rotation
+ * @param ranks in ring order
+ * @param step the first step
+ * @param what the chunks of the message from one position in `ranks` to another
+ * @return the step behind the last
+ */
+uint32_t AddRingExchange(CollectiveSchedule& schedule,
+                         const std::vector<uint32_t>& ranks,
+                         uint32_t step,
+                         const std::function<ChunkList(uint32_t from, uint32_t to)>& what);
+
 /** In which order ranks exchange with all others directly, and how many at a time. */
 struct DirectOrder
 {

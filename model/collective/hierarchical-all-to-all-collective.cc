@@ -10,7 +10,8 @@
  * line all it has for ranks with the same coordinate there as that one, so that a message carries N
  * / side chunks and goes along one dimension. As many steps as the sides' sum, less one each; every
  * dimension carries (side - 1) / side * S bytes. The dimensions are those of a grid, and servers,
- * packages or groups of equal size.
+ * packages or groups of equal size. With along=ring ranks forward what is for others on the line,
+ * all in one direction: (side - 1) / 2 * S bytes.
  */
 
 #include "collective-phases.h"
@@ -115,7 +116,9 @@ BuildHierarchicalAllToAll(const CollectiveRequest& request, CollectiveSchedule& 
                 }
                 return ChunkList(runs);
             };
-            end = AddDirectExchange(schedule, ranks, step, Kind::RECEIVE, what, {1, false});
+            end = request.Get("along") == "ring"
+                      ? AddRingExchange(schedule, ranks, step, what)
+                      : AddDirectExchange(schedule, ranks, step, Kind::RECEIVE, what, {1, false});
         }
         step = end;
     }
@@ -128,7 +131,11 @@ const Registry<CollectiveAlgorithm>::Entry g_hierarchicalAllToAll(
      &BuildHierarchicalAllToAll,
      &CheckHierarchicalAllToAll,
      nullptr,
-     {{"group", {"ranks of a group; 0: as the topology has it", "0", {}, 0, 65535}}}});
+     {{"along",
+       {"direct: a message to each rank on the line; ring: forwarded by the ranks between",
+        "direct",
+        {"direct", "ring"}}},
+      {"group", {"ranks of a group; 0: as the topology has it", "0", {}, 0, 65535}}}});
 
 } // namespace
 

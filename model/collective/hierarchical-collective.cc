@@ -41,46 +41,6 @@ using Place = std::vector<uint32_t>;
 /// Least number of parts that a chain is cut into, so that its ranks work at the same time.
 constexpr uint32_t LEAST_PARTS = 8;
 
-/** @return the places of all ranks, on each level numbered from 0 without gaps */
-std::vector<Place>
-GetPlaces(const CollectiveRequest& request)
-{
-    auto places = RankPlacement(request).GetCoordinates();
-    for (std::size_t level = 0; level < places.front().size(); level++)
-    {
-        std::map<uint32_t, uint32_t> numbers;
-        for (const Place& place : places)
-        {
-            numbers[place[level]] = 0;
-        }
-        uint32_t next = 0;
-        for (auto& [value, number] : numbers)
-        {
-            number = next++;
-        }
-        for (Place& place : places)
-        {
-            place[level] = numbers[place[level]];
-        }
-    }
-    return places;
-}
-
-/** @return how many places there are on each level */
-std::vector<uint32_t>
-GetSizes(const std::vector<Place>& places)
-{
-    std::vector<uint32_t> sizes(places.front().size(), 0);
-    for (const Place& place : places)
-    {
-        for (std::size_t level = 0; level < sizes.size(); level++)
-        {
-            sizes[level] = std::max(sizes[level], place[level] + 1);
-        }
-    }
-    return sizes;
-}
-
 void
 CheckHierarchical(const CollectiveRequest& request)
 {
@@ -93,18 +53,7 @@ CheckHierarchical(const CollectiveRequest& request)
         }
         return;
     }
-    uint64_t product = 1;
-    std::string sizes;
-    for (uint32_t size : GetSizes(GetPlaces(request)))
-    {
-        product *= size;
-        sizes += (sizes.empty() ? "" : " x ") + std::to_string(size);
-    }
-    if (product != request.ranks)
-    {
-        throw ConfigurationError("hierarchical: " + std::to_string(request.ranks) + " ranks in " +
-                                 sizes + " places (allowed: a rank in each; or variant=leader)");
-    }
+    RankPlacement(request).CheckAllPlaces("hierarchical", "; or variant=leader");
 }
 
 /** Builds variant=scatter. */
@@ -113,8 +62,8 @@ class LevelRings
   public:
     LevelRings(const CollectiveRequest& request, CollectiveSchedule& schedule)
         : m_schedule(schedule),
-          m_places(GetPlaces(request)),
-          m_sizes(GetSizes(m_places))
+          m_places(RankPlacement(request).GetPlaces()),
+          m_sizes(RankPlacement::GetSizes(m_places))
     {
         for (uint32_t rank = 0; rank < request.ranks; rank++)
         {
@@ -218,7 +167,7 @@ AddChains(const std::vector<std::vector<uint32_t>>& groups,
 void
 BuildLeaders(const CollectiveRequest& request, CollectiveSchedule& schedule)
 {
-    const auto places = GetPlaces(request);
+    const auto places = RankPlacement(request).GetPlaces();
     std::map<Place, std::vector<uint32_t>> byPlace;
     for (uint32_t rank = 0; rank < request.ranks; rank++)
     {

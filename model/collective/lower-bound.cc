@@ -35,21 +35,25 @@ LowerBound::LowerBound(const TopologyGraph& topology, uint32_t ranks, double goo
     std::vector<NetworkCut> cuts = FindHalves(topology, ranks);
     for (const NetworkCut& cut : FindSwitchCuts(topology, ranks))
     {
-        if (cut.inside == 1) // a torus' router sends on no more than its own links carry
+        if (cut.inside.size() == 1) // a torus' router sends on no more than its own links carry
         {
-            rates[cut.first] = std::min(rates[cut.first], cut.rate / 8 * goodput);
+            double& rate = rates[cut.inside[0]];
+            rate = std::min(rate, cut.rate / 8 * goodput);
         }
         cuts.push_back(cut);
     }
-    for (const NetworkCut& cut : cuts)
+    for (NetworkCut& cut : cuts)
     {
-        m_cuts.push_back({1.0 * cut.inside / ranks, cut.rate / 8 * goodput});
+        const double share = static_cast<double>(cut.inside.size()) / ranks;
+        m_cuts.push_back({std::move(cut.inside), share, cut.rate / 8 * goodput});
     }
-    for (uint32_t rank = 0; rank < ranks; rank++)
+    rates.resize(ranks);
+    for (double rate : rates)
     {
-        m_slowestRank = std::min(m_slowestRank, rates[rank]);
-        m_allRanks += rates[rank];
+        m_slowestRank = std::min(m_slowestRank, rate);
+        m_allRanks += rate;
     }
+    m_rates = std::move(rates);
 }
 
 Time
@@ -74,7 +78,7 @@ LowerBound::GetSeconds(CollectiveOperation operation,
     }
     if (operation == Operation::ALL_TO_ALL_V)
     {
-        return GetMost(*matrix) / m_slowestRank;
+        return GetSecondsOfMatrix(*matrix);
     }
     if (bytes == 0)
     {
@@ -115,24 +119,44 @@ LowerBound::GetSeconds(CollectiveOperation operation,
 }
 
 double
-LowerBound::GetMost(const std::vector<uint64_t>& matrix) const
+LowerBound::GetSecondsOfMatrix(const std::vector<uint64_t>& matrix) const
 {
-    uint64_t most = 0;
-    for (uint64_t rank = 0; rank < m_ranks; rank++)
-    {
+    // The larger of what leaves some ranks and what comes to them.
+    std::vector<bool> isInside(m_ranks, false);
+    const auto getMost = [&](const std::vector<uint32_t>& inside) {
         uint64_t sent = 0;
         uint64_t received = 0;
-        for (uint64_t peer = 0; peer < m_ranks; peer++)
+        for (uint64_t rank : inside)
         {
-            if (peer != rank)
+            isInside[rank] = true;
+        }
+        for (uint64_t rank : inside)
+        {
+            for (uint64_t peer = 0; peer < m_ranks; peer++)
             {
-                sent += matrix[rank * m_ranks + peer];
-                received += matrix[peer * m_ranks + rank];
+                if (!isInside[peer])
+                {
+                    sent += matrix[rank * m_ranks + peer];
+                    received += matrix[peer * m_ranks + rank];
+                }
             }
         }
-        most = std::max({most, sent, received});
+        for (uint64_t rank : inside)
+        {
+            isInside[rank] = false;
+        }
+        return static_cast<double>(std::max(sent, received));
+    };
+    double bound = 0;
+    for (uint32_t rank = 0; rank < m_ranks; rank++)
+    {
+        bound = std::max(bound, getMost({rank}) / m_rates[rank]);
     }
-    return static_cast<double>(most);
+    for (const Cut& cut : m_cuts)
+    {
+        bound = std::max(bound, getMost(cut.inside) / cut.bytesPerSecond);
+    }
+    return bound;
 }
 
 } // namespace ns3::training

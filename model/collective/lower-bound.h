@@ -31,7 +31,8 @@ namespace ns3::training
  * - latency: the farthest rank's contribution must reach the farthest rank; with a root half of
  *   that; none for send-receive.
  *
- * An all-to-all-v's depends on its matrix: what each rank must send and receive, and latency 0.
+ * An all-to-all-v's depends on its matrix: what each rank must send and receive through its own
+ * links, and what must cross each cut; latency 0.
  */
 class LowerBound
 {
@@ -60,16 +61,18 @@ class LowerBound
     /** Some of the ranks, and what links them to the rest. */
     struct Cut
     {
-        double share;          ///< of the ranks that are inside
-        double bytesPerSecond; ///< of payload, each way
+        std::vector<uint32_t> inside; ///< the ranks
+        double share;                 ///< of all ranks
+        double bytesPerSecond;        ///< of payload, each way
     };
 
-    double GetMost(const std::vector<uint64_t>& matrix) const;
+    double GetSecondsOfMatrix(const std::vector<uint64_t>& matrix) const;
 
     uint32_t m_ranks;
     Time m_latency;
-    double m_slowestRank; // payload bytes per second of the slowest rank's links
-    double m_allRanks{0}; // of all ranks' links
+    std::vector<double> m_rates; // of each rank's links, payload bytes per second
+    double m_slowestRank;        // payload bytes per second of the slowest rank's links
+    double m_allRanks{0};        // of all ranks' links
     std::vector<Cut> m_cuts;
 };
 

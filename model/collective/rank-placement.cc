@@ -4,8 +4,10 @@
 
 #include "rank-placement.h"
 
+#include "ns3/configuration-error.h"
 #include "ns3/log.h"
 
+#include <algorithm>
 #include <limits>
 #include <map>
 
@@ -107,6 +109,61 @@ RankPlacement::GetCoordinates() const
         all.push_back(place);
     }
     return all;
+}
+
+std::vector<std::vector<uint32_t>>
+RankPlacement::GetPlaces() const
+{
+    auto places = GetCoordinates();
+    for (std::size_t level = 0; level < places.front().size(); level++)
+    {
+        std::map<uint32_t, uint32_t> numbers;
+        for (const auto& place : places)
+        {
+            numbers[place[level]] = 0;
+        }
+        uint32_t next = 0;
+        for (auto& [value, number] : numbers)
+        {
+            number = next++;
+        }
+        for (auto& place : places)
+        {
+            place[level] = numbers[place[level]];
+        }
+    }
+    return places;
+}
+
+std::vector<uint32_t>
+RankPlacement::GetSizes(const std::vector<std::vector<uint32_t>>& places)
+{
+    std::vector<uint32_t> sizes(places.front().size(), 0);
+    for (const auto& place : places)
+    {
+        for (std::size_t level = 0; level < sizes.size(); level++)
+        {
+            sizes[level] = std::max(sizes[level], place[level] + 1);
+        }
+    }
+    return sizes;
+}
+
+void
+RankPlacement::CheckAllPlaces(const std::string& algorithm, const std::string& otherwise) const
+{
+    uint64_t product = 1;
+    std::string text;
+    for (uint32_t size : GetSizes(GetPlaces()))
+    {
+        product *= size;
+        text += (text.empty() ? "" : " x ") + std::to_string(size);
+    }
+    if (product != m_hosts.size())
+    {
+        throw ConfigurationError(algorithm + ": " + std::to_string(m_hosts.size()) + " ranks in " +
+                                 text + " places (allowed: a rank in each" + otherwise + ")");
+    }
 }
 
 } // namespace ns3::training

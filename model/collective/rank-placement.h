@@ -10,6 +10,7 @@
 #include "ns3/topology-graph.h"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace ns3::training
@@ -49,6 +50,23 @@ class RankPlacement
      * @return per rank, from the outermost level to the innermost
      */
     std::vector<std::vector<uint32_t>> GetCoordinates() const;
+
+    /** @return GetCoordinates(), on each level numbered from 0 without gaps */
+    std::vector<std::vector<uint32_t>> GetPlaces() const;
+
+    /**
+     * @param places GetPlaces()
+     * @return how many places there are on each level
+     */
+    static std::vector<uint32_t> GetSizes(const std::vector<std::vector<uint32_t>>& places);
+
+    /**
+     * Checks that there is a rank in every place of a grid with all levels.
+     * @param algorithm that needs it, for the message
+     * @param otherwise what else would help, or empty
+     * @throw ConfigurationError if there is not
+     */
+    void CheckAllPlaces(const std::string& algorithm, const std::string& otherwise) const;
 
   private:
     const TopologyGraph* m_topology;

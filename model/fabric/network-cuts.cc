@@ -181,10 +181,10 @@ FindSwitchCuts(const TopologyGraph& topology, uint32_t ranks)
     std::vector<NetworkCut> cuts;
     for (uint32_t node = topology.hosts; node < topology.GetNodes(); node++)
     {
-        const auto count = std::distance(inside[node].begin(), inside[node].lower_bound(ranks));
-        if (count > 0 && count < ranks)
+        NetworkCut cut{{inside[node].begin(), inside[node].lower_bound(ranks)}, out[node]};
+        if (!cut.inside.empty() && cut.inside.size() < ranks)
         {
-            cuts.push_back({static_cast<uint32_t>(count), *inside[node].begin(), out[node]});
+            cuts.push_back(std::move(cut));
         }
     }
     return cuts;
@@ -212,19 +212,18 @@ FindHalves(const TopologyGraph& topology, uint32_t ranks)
     std::vector<NetworkCut> cuts;
     for (const Division& isInside : divisions)
     {
-        NetworkCut cut{0, 0, 0};
-        for (uint32_t rank = ranks; rank-- > 0;)
+        NetworkCut cut{{}, 0};
+        for (uint32_t rank = 0; rank < ranks; rank++)
         {
             if (isInside(rank))
             {
-                cut.inside++;
-                cut.first = rank;
+                cut.inside.push_back(rank);
             }
         }
-        if (cut.inside > 0 && cut.inside < ranks)
+        if (!cut.inside.empty() && cut.inside.size() < ranks)
         {
             cut.rate = GetFlow(topology, ranks, isInside);
-            cuts.push_back(cut);
+            cuts.push_back(std::move(cut));
         }
     }
     return cuts;

@@ -16,9 +16,8 @@ namespace ns3::training
 /** A division of the ranks in two, and what links the one part to the other. */
 struct NetworkCut
 {
-    uint32_t inside; ///< ranks in the one part
-    uint32_t first;  ///< the lowest of them
-    double rate;     ///< that can cross at the same time, each way, bit/s
+    std::vector<uint32_t> inside; ///< the ranks in the one part, ascending
+    double rate;                  ///< that can cross at the same time, each way, bit/s
 };
 
 /**

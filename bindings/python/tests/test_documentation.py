@@ -33,6 +33,7 @@ CLASSES = [
     "TcpTransport",
     "ScheduledCommunicator",
     "TrainingApplication",
+    "LayerLoopApplication",
 ]
 
 
@@ -100,6 +101,11 @@ def test_json_keys(job_json, benchmark_json, program_json):
     assert list(tables_json) == read_names("results.rst", "json-nccl-tables")
     for row in tables_json["rows"]:
         assert list(row) == read_names("results.rst", "json-nccl-tables-rows")
+    codesign_json = program_json("topology-codesign", "--part=operations", "--nodes=4")
+    assert list(codesign_json) == read_names("results.rst", "json-topology-codesign")
+    for part in ("rows", "figures"):
+        for row in codesign_json[part]:
+            assert list(row) == read_names("results.rst", f"json-topology-codesign-{part}")
     for document in (job_json, benchmark_json, fabric_json):
         resolved = document["configuration"].pop("resolved")
         assert list(resolved) == read_names("results.rst", "json-resolved")
@@ -145,6 +151,7 @@ def read_usage(program, name):
         ("hpcc-fct", ["hpcc-fct"]),
         ("multitree-allreduce", ["multitree-allreduce"]),
         ("nccl-tables", ["nccl-tables"]),
+        ("topology-codesign", ["topology-codesign"]),
     ],
 )
 def test_options(program, name, tables):
