@@ -28,7 +28,8 @@ enum class FrameKind : uint8_t
     ROCE_DATA, ///< RoCEv2 request packet (SEND or RDMA WRITE)
     ROCE_ACK,  ///< RoCEv2 acknowledge, positive or negative
     ROCE_CNP,  ///< RoCEv2 congestion notification packet
-    SWITCHML   ///< SwitchML, in-network aggregation (NSDI 2021)
+    SWITCHML,  ///< SwitchML, in-network aggregation (NSDI 2021)
+    SWITCH_PS  ///< a parameter server in a switch (Hashmi)
 };
 
 /**
@@ -64,12 +65,15 @@ struct AggregationHeader
     /** What the packet is. */
     enum class Type : uint8_t
     {
-        DATA,  ///< values, on their way to a switch or back
-        NOTICE ///< between workers: the sender goes on without the switch
+        DATA,   ///< values, on their way to a switch or back
+        NOTICE, ///< between workers: the sender goes on without the switch
+        PULL    ///< SWITCH_PS: a request for weights
     };
 
     uint64_t check{0};     ///< sum of what proves who has contributed; not on the wire
     uint32_t packet{0};    ///< number of the packet in its job, or of the sender's collectives
+    uint32_t range{0};     ///< SWITCH_PS: number of the key range
+    uint32_t clock{0};     ///< SWITCH_PS: steps before this one, of the sender or of all
     uint16_t slot{0};      ///< of the switch's memory
     uint8_t set{0};        ///< which of the slot's two versions, 0 or 1
     uint8_t job{0};        ///< number of the job
