@@ -10,6 +10,7 @@ cpp_examples = [
     ("fabric-benchmark --workload=W1 --bytes=1MB", "True", "False"),
     ("hpcc-fct --scale=16 --warm-up=100us --duration=300us", "True", "False"),
     ("nccl-tables --most=1M", "True", "False"),
+    ("switch-barrier --ranks=8 --rounds=100 --loss=0.01", "True", "False"),
     ("topology-codesign --nodes=4", "True", "False"),
     ("multitree-allreduce --part=sizes --topology=torus:4x4 --bytes=32K", "True", "False"),
 ]

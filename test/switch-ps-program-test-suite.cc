@@ -465,6 +465,15 @@ class SwitchPsStalenessTest : public TestCase
         bench.Push(0, staleness + 1, Fill(1));
         NS_TEST_EXPECT_MSG_EQ(bench.Count(0), staleness + 1, "and is held back again");
         NS_TEST_EXPECT_MSG_EQ(counters.added, staleness + 1 + workers, "each gradient once");
+        std::vector<uint32_t> clock(workers, 1);
+        clock[0] = staleness + 2;
+        NS_TEST_EXPECT_MSG_EQ((bench.program->GetVectorClock(Bench::JOB, 1) == clock),
+                              true,
+                              "the vector clock");
+        NS_TEST_EXPECT_MSG_EQ(
+            (bench.program->GetVectorClock(Bench::JOB, 4) == std::vector<uint32_t>(workers, 0)),
+            true,
+            "of an untouched key range");
     }
 
     /** Any order of pushes that the bound allows: weights and answers as a host has them. */

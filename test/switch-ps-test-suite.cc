@@ -762,6 +762,12 @@ class SwitchPsTimeTest : public TestCase
             const Default lanes("SwitchPsProgram::Lanes", "8", "0");
             Expect(MakeOptions(ranks), 1 << 19, 8 * 200.0 / ranks, "eight lanes");
         }
+        // Hosts: a microsecond of one of two cores for each packet.
+        {
+            const Default cost("SwitchPsCommunicator::PacketCost", "1us", "0ps");
+            const Default cores("SwitchPsCommunicator::Cores", "2", "4");
+            Expect(MakeOptions(2), 1 << 17, 2 * 64, "cores");
+        }
         // Memory: weights and two means, read and written for each sum, or each gradient.
         const Default optimizer("SwitchPsProgram::Optimizer", "adam", "none");
         const double memory = 238.9e3 / (6 * 32);

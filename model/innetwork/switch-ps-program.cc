@@ -293,6 +293,21 @@ SwitchPsProgram::GetCounters() const
     return m_counters;
 }
 
+std::vector<uint32_t>
+SwitchPsProgram::GetVectorClock(uint8_t job, uint32_t range) const
+{
+    const Job& known = m_jobs.at(job);
+    std::vector<uint32_t> steps(known.targets.size(), 0);
+    if (range < known.clocks.size())
+    {
+        const auto& progress = known.clocks[range].progress;
+        std::transform(progress.begin(), progress.end(), steps.begin(), [](const Progress& p) {
+            return p.clock;
+        });
+    }
+    return steps;
+}
+
 void
 SwitchPsProgram::AddJob(const SwitchPsJob& description)
 {

@@ -112,6 +112,13 @@ class SwitchPsProgram : public SwitchProgram
     /** @return what it has done */
     const SwitchPsCounters& GetCounters() const;
 
+    /**
+     * @param job number of a job
+     * @param range number of one of its key ranges
+     * @return with bounded staleness, the range's vector clock: steps that each worker has made
+     */
+    std::vector<uint32_t> GetVectorClock(uint8_t job, uint32_t range) const;
+
     // SwitchProgram
     std::string GetName() const override;
     Resources GetResources() const override;

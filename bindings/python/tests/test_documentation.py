@@ -18,6 +18,8 @@ CLASSES = [
     "SwitchDevice",
     "InNetworkCommunicator",
     "SwitchMlCommunicator",
+    "SwitchPsCommunicator",
+    "SwitchPsProgram",
     "SwitchMlProgram",
     "HostDevice",
     "RdmaNic",
@@ -151,6 +153,7 @@ def read_usage(program, name):
         ("hpcc-fct", ["hpcc-fct"]),
         ("multitree-allreduce", ["multitree-allreduce"]),
         ("nccl-tables", ["nccl-tables"]),
+        ("switch-barrier", ["switch-barrier"]),
         ("topology-codesign", ["topology-codesign"]),
     ],
 )
