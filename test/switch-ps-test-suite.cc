@@ -302,20 +302,25 @@ class SwitchPsExactTest : public TestCase
             NS_TEST_EXPECT_MSG_EQ(trial.Run(3), "", elements);
             NS_TEST_EXPECT_MSG_EQ(trial.IsSumOfNetwork(), true, elements);
         }
-        Trial infinite(MakeOptions(2), 100, false);
-        infinite.inputs[0][50] = std::numeric_limits<float>::infinity();
-        infinite.inputs[0][51] = std::numeric_limits<float>::max();
-        infinite.inputs[1][51] = std::numeric_limits<float>::max();
-        NS_TEST_EXPECT_MSG_EQ(infinite.Run(), "", "as float32 has it");
-        for (const std::size_t i : {50, 51})
+        // Numbers, or sums, beyond float32: as float32 has it, and the bound tells.
+        const float infinity = std::numeric_limits<float>::infinity();
+        const float large = std::ldexp(0.9F, 127);
+        for (const auto& [first, second] :
+             {std::pair(infinity, 1.0F), std::pair(large, large), std::pair(1.0F, 1.0F)})
         {
-            NS_TEST_EXPECT_MSG_EQ(infinite.tensors[1]->values[i],
-                                  std::numeric_limits<float>::infinity(),
-                                  "infinite");
+            Trial trial(MakeOptions(3), 100, false);
+            trial.inputs[0][50] = first;
+            trial.inputs[1][50] = second;
+            trial.inputs[2][50] = second;
+            const bool isFinite = first == 1;
+            NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", first);
+            NS_TEST_EXPECT_MSG_EQ(trial.tensors[1]->values[50], first + second + second, first);
+            NS_TEST_EXPECT_MSG_EQ((trial.tensors[1]->values[50] < infinity), isFinite, first);
+            NS_TEST_EXPECT_MSG_EQ(
+                std::isfinite(trial.cluster->GetInNetworkCommunicators()[0]->GetErrorBound()),
+                isFinite,
+                "the bound");
         }
-        NS_TEST_EXPECT_MSG_EQ(infinite.cluster->GetInNetworkCommunicators()[0]->GetErrorBound(),
-                              std::numeric_limits<double>::infinity(),
-                              "and so is the bound");
     }
 };
 
@@ -380,6 +385,37 @@ class SwitchPsWeightsTest : public TestCase
                               what << ": each gradient once");
     }
 
+    static void OnPulled(uint32_t* pulls)
+    {
+        ++*pulls;
+    }
+
+    /** Pulls of nothing, of sizes without numbers, and of what is not there. */
+    void CheckPulls()
+    {
+        Trial trial(MakeOptions(2), 320, false);
+        auto worker = DynamicCast<SwitchPsCommunicator>(trial.cluster->GetCommunicator(0));
+        NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", "a step");
+        uint32_t pulls = 0;
+        auto tensor = Create<Tensor>();
+        const auto done = MakeBoundCallback(&SwitchPsWeightsTest::OnPulled, &pulls);
+        worker->Pull(tensor, 0, 319, done);
+        auto rest = Create<Tensor>();
+        rest->bytes = 400;
+        worker->Pull(rest, 0, 220, done);
+        std::string text;
+        worker->SetErrorHandler([&](uint32_t, const std::string& error) { text = error; });
+        auto beyond = Create<Tensor>();
+        beyond->bytes = 404;
+        worker->Pull(beyond, 0, 220, done);
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(pulls, 2, "two are there");
+        NS_TEST_EXPECT_MSG_EQ(text,
+                              "rank 0 pulls weights 220 and on of tensor 0 of switch-ps (allowed: "
+                              "of what has been pushed)",
+                              "one is not");
+    }
+
     /** The programs' own reference, call by call. */
     void CheckReference(const Training& training,
                         uint32_t ranks,
@@ -411,6 +447,7 @@ class SwitchPsWeightsTest : public TestCase
         Check("adam", 1, 0);
         // Weights that do not fit, or are not what they were.
         const Default name("SwitchPsProgram::Optimizer", "sgd", "none");
+        CheckPulls();
         {
             const Default weights("SwitchPsProgram::Weights", "640", "33554432");
             Training training(MakeOptions(2), {320, 330}, 1);

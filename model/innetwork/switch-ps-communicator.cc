@@ -24,6 +24,28 @@ namespace ns3::training
 NS_LOG_COMPONENT_DEFINE("TrainingSwitchPsCommunicator");
 NS_OBJECT_ENSURE_REGISTERED(SwitchPsCommunicator);
 
+namespace
+{
+
+/**
+ * @param header of a sum, with e so that all parts are below 2^e
+ * @param workers parts of it
+ * @return largest error of a number: each partial sum of k parts is below k 2^e, and rounded by
+ *         2^-24 of that at most; infinite if a sum may be
+ */
+double
+GetBound(const AggregationHeader& header, uint32_t workers)
+{
+    const int exponent = header.exponents[0];
+    if (header.overflow || std::ldexp(workers, exponent) > std::numeric_limits<float>::max())
+    {
+        return std::numeric_limits<double>::infinity();
+    }
+    return std::ldexp(workers * (workers + 1) / 2.0 - 1, exponent - 24);
+}
+
+} // namespace
+
 TypeId
 SwitchPsCommunicator::GetTypeId()
 {
@@ -198,6 +220,12 @@ void
 SwitchPsCommunicator::BeginPull(uint32_t place, uint64_t first)
 {
     m_isPull = true;
+    if (m_tensor->bytes == 0)
+    {
+        m_tensor = nullptr;
+        Complete({});
+        return;
+    }
     m_skip = first % m_session.elements;
     m_first = m_pulled;
     m_packets = GetPackets(sizeof(float) * m_skip + m_tensor->bytes);
@@ -374,11 +402,7 @@ SwitchPsCommunicator::Process(Frame* frame)
         TakeValues(*frame, packet);
         if (IsSum())
         {
-            // Each partial sum of k parts is below k 2^e, and rounded by 2^-24 of that at most.
-            const double parts = GetSize() * (GetSize() + 1) / 2.0 - 1;
-            const double bound = header.overflow ? std::numeric_limits<double>::infinity()
-                                                 : std::ldexp(parts, header.exponents[0] - 24);
-            m_errorBound = std::max(m_errorBound, bound);
+            m_errorBound = std::max(m_errorBound, GetBound(header, GetSize()));
         }
     }
     Frame::Free(frame);
