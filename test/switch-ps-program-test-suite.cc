@@ -34,10 +34,19 @@ using namespace ns3::training::tests;
 namespace
 {
 
+/** What a worker sends beside numbers. */
+struct Request
+{
+    AggregationHeader header;
+    uint32_t range{1};
+    uint32_t clock{0};
+};
+
 /** What came to a worker. */
 struct Reply
 {
     AggregationHeader header;
+    uint32_t clock;
     std::vector<float> values;
     int64_t time; ///< ps
 };
@@ -104,21 +113,21 @@ class Bench
         Simulator::Destroy();
     }
 
-    /** @return the header of a packet in slot 3 and key range 1 */
-    static AggregationHeader MakeHeader(uint32_t packet, uint32_t clock)
+    /** @return a packet in slot 3 and of key range 1 */
+    static Request MakeRequest(uint32_t packet, uint32_t clock)
     {
-        AggregationHeader header;
+        Request request;
+        AggregationHeader& header = request.header;
         header.job = JOB;
         header.packet = packet;
         header.slot = 3;
         header.set = packet / 4 % 2;
-        header.range = 1;
-        header.clock = clock;
-        return header;
+        request.clock = clock;
+        return request;
     }
 
     /** A worker sends a packet, and all frames arrive. */
-    void Send(uint32_t worker, const AggregationHeader& header, const std::vector<float>& values)
+    void Send(uint32_t worker, const Request& request, const std::vector<float>& values)
     {
         Frame* frame = MakeFrame(GetSwitchPsFrameBytes(static_cast<uint32_t>(values.size())),
                                  LOSSY,
@@ -126,7 +135,9 @@ class Bench
                                  static_cast<uint32_t>(replies.size()));
         frame->kind = FrameKind::SWITCH_PS;
         frame->opcode = 0;
-        frame->aggregation = header;
+        frame->aggregation = request.header;
+        frame->keyRange = request.range;
+        frame->clock = request.clock;
         frame->payloadBytes = static_cast<uint32_t>(sizeof(float) * values.size());
         frame->payload = Create<ByteBuffer>();
         frame->payload->bytes.resize(frame->payloadBytes);
@@ -143,7 +154,7 @@ class Bench
     /** A worker pushes step `clock`, whose packet is the fourth after that of the step before. */
     void Push(uint32_t worker, uint32_t clock, const std::vector<float>& values)
     {
-        Send(worker, MakeHeader(1 + 4 * clock, clock), values);
+        Send(worker, MakeRequest(1 + 4 * clock, clock), values);
     }
 
     /** @return how many replies a worker has */
@@ -165,7 +176,7 @@ class Bench
   private:
     static void Note(std::vector<Reply>& notes, Frame* frame)
     {
-        Reply reply{frame->aggregation, {}, PicosecondsNow()};
+        Reply reply{frame->aggregation, frame->clock, {}, PicosecondsNow()};
         for (uint32_t i = 0; i < frame->payloadBytes / 4; i++)
         {
             const uint32_t bits =
@@ -395,8 +406,8 @@ class SwitchPsOptimizerTest : public TestCase
                 NS_TEST_EXPECT_MSG_EQ((bench.Latest(1) == expected),
                                       true,
                                       optimizer << ", step " << step);
-                AggregationHeader pull = Bench::MakeHeader(77, 0);
-                pull.type = AggregationHeader::Type::PULL;
+                Request pull = Bench::MakeRequest(77, 0);
+                pull.header.type = AggregationHeader::Type::PULL;
                 bench.Send(1, pull, {});
                 NS_TEST_ASSERT_MSG_EQ(bench.Count(1), 2 * step + 2, "a pull is answered");
                 const Reply& reply = bench.replies[1].back();
@@ -407,8 +418,8 @@ class SwitchPsOptimizerTest : public TestCase
                                       "as what it is");
             }
             // Another key range is untouched.
-            AggregationHeader pull = Bench::MakeHeader(0, 0);
-            pull.type = AggregationHeader::Type::PULL;
+            Request pull = Bench::MakeRequest(0, 0);
+            pull.header.type = AggregationHeader::Type::PULL;
             pull.range = 0;
             bench.Send(0, pull, {});
             NS_TEST_EXPECT_MSG_EQ((bench.Latest(0) == Fill(0)), true, "weights begin at 0");
@@ -458,7 +469,7 @@ class SwitchPsStalenessTest : public TestCase
         NS_TEST_ASSERT_MSG_EQ(bench.Count(0), staleness + 1, "now it gets its answer");
         const Reply& reply = bench.replies[0].back();
         NS_TEST_EXPECT_MSG_EQ(reply.header.packet, 1 + 4 * staleness, "to its latest push");
-        NS_TEST_EXPECT_MSG_EQ(reply.header.clock, 1, "all have made one step");
+        NS_TEST_EXPECT_MSG_EQ(reply.clock, 1, "all have made one step");
         NS_TEST_EXPECT_MSG_EQ((reply.values == bench.Latest(workers - 1)),
                               true,
                               "with all that has come");
@@ -735,29 +746,29 @@ class SwitchPsResourcesTest : public TestCase
         Bench bench(kind);
         uint64_t refused = 0;
         const auto refuse = [&](auto change, const std::vector<float>& values) {
-            AggregationHeader header = Bench::MakeHeader(1, 0);
-            change(header);
-            bench.Send(0, header, values);
+            Request request = Bench::MakeRequest(1, 0);
+            change(request);
+            bench.Send(0, request, values);
             refused++;
             NS_TEST_EXPECT_MSG_EQ(bench.program->GetCounters().refused, refused, "one more");
         };
-        const auto pull = [](AggregationHeader& header) {
-            header.type = AggregationHeader::Type::PULL;
+        const auto pull = [](Request& request) {
+            request.header.type = AggregationHeader::Type::PULL;
         };
-        refuse([](AggregationHeader& header) { header.job = 8; }, Fill(1));
-        refuse([](AggregationHeader& header) { header.slot = 1; }, Fill(1));
-        refuse([](AggregationHeader& header) { header.slot = 6; }, Fill(1));
-        refuse([](AggregationHeader& header) { header.range = 5; }, Fill(1));
-        refuse([](AggregationHeader& header) { header.type = AggregationHeader::Type::NOTICE; },
+        refuse([](Request& request) { request.header.job = 8; }, Fill(1));
+        refuse([](Request& request) { request.header.slot = 1; }, Fill(1));
+        refuse([](Request& request) { request.header.slot = 6; }, Fill(1));
+        refuse([](Request& request) { request.range = 5; }, Fill(1));
+        refuse([](Request& request) { request.header.type = AggregationHeader::Type::NOTICE; },
                Fill(1));
-        refuse([](AggregationHeader&) {}, {1, 2});
+        refuse([](Request&) {}, {1, 2});
         refuse(pull, Fill(1));
         bench.Push(0, 0, Fill(1));
         NS_TEST_EXPECT_MSG_EQ(bench.program->GetCounters().added, 1, "the right one is added");
         Bench sums({2});
-        AggregationHeader header = Bench::MakeHeader(1, 0);
-        pull(header);
-        sums.Send(0, header, {});
+        Request request = Bench::MakeRequest(1, 0);
+        pull(request);
+        sums.Send(0, request, {});
         NS_TEST_EXPECT_MSG_EQ(sums.program->GetCounters().refused, 1, "there are no weights");
     }
 
@@ -799,8 +810,8 @@ class SwitchPsWireFormatTest : public TestCase
         frame->aggregation.type = type;
         frame->aggregation.job = 5;
         frame->aggregation.packet = 0xfffffffe;
-        frame->aggregation.range = 0xabcdef01;
-        frame->aggregation.clock = 0x00010203;
+        frame->keyRange = 0xabcdef01;
+        frame->clock = 0x00010203;
         frame->aggregation.slot = SWITCH_PS_MOST_SLOTS - 1;
         frame->aggregation.set = 1;
         return frame;
@@ -818,8 +829,8 @@ class SwitchPsWireFormatTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(copy.destination, 900, "destination");
         NS_TEST_EXPECT_MSG_EQ(+b.job, 5, "job");
         NS_TEST_EXPECT_MSG_EQ(b.packet, 0xfffffffe, "packet");
-        NS_TEST_EXPECT_MSG_EQ(b.range, 0xabcdef01, "key range");
-        NS_TEST_EXPECT_MSG_EQ(b.clock, 0x00010203, "clock");
+        NS_TEST_EXPECT_MSG_EQ(copy.keyRange, 0xabcdef01, "key range");
+        NS_TEST_EXPECT_MSG_EQ(copy.clock, 0x00010203, "clock");
         NS_TEST_EXPECT_MSG_EQ(b.slot, SWITCH_PS_MOST_SLOTS - 1, "slot");
         NS_TEST_EXPECT_MSG_EQ(+b.set, 1, "version");
         NS_TEST_EXPECT_MSG_EQ((copy.payload->bytes == frame.payload->bytes), true, "payload");

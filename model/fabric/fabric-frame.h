@@ -72,8 +72,6 @@ struct AggregationHeader
 
     uint64_t check{0};     ///< sum of what proves who has contributed; not on the wire
     uint32_t packet{0};    ///< number of the packet in its job, or of the sender's collectives
-    uint32_t range{0};     ///< SWITCH_PS: number of the key range
-    uint32_t clock{0};     ///< SWITCH_PS: steps before this one, of the sender or of all
     uint16_t slot{0};      ///< of the switch's memory
     uint8_t set{0};        ///< which of the slot's two versions, 0 or 1
     uint8_t job{0};        ///< number of the job
@@ -153,7 +151,11 @@ class alignas(64) Frame : public EventImpl
     uint32_t payloadBytes{0};  ///< bytes of payload
     uint32_t destinationQp{0}; ///< BTH destination queue pair
     uint32_t psn{0};           ///< BTH packet sequence number, 24 bit
-    uint32_t immediate{0};     ///< immediate data
+
+    union {
+        uint32_t immediate{0}; ///< immediate data
+        uint32_t keyRange;     ///< SWITCH_PS: number of the key range
+    };
 
     Ptr<Packet> packet;        ///< IP only: the packet from its IP header on
     Ptr<ByteBuffer> payload;   ///< real payload, or null
@@ -162,12 +164,17 @@ class alignas(64) Frame : public EventImpl
     uint64_t messageBytes{0};  ///< RETH DMA length (first packet of a WRITE), bytes
     int64_t timestamp{0}; ///< ROCE_DATA: when it was sent, ps; ROCE_ACK: that of what it answers
     uint32_t sourceQp{0}; ///< DETH source queue pair (datagrams)
-    uint32_t messageNumber{0}; ///< AETH message sequence number, 24 bit
-    uint32_t selectivePsn{0};  ///< selective repeat: packet that caused a NAK, 24 bit
-    uint16_t protocol{0};      ///< IP only: EtherType
-    uint16_t pauseQuanta{0};   ///< PAUSE only: time for all enabled classes, 512 bit times each
-    uint8_t pauseClasses{0};   ///< PAUSE only: class-enable vector
-    uint8_t syndrome{0};       ///< AETH syndrome
+
+    union {
+        uint32_t messageNumber{0}; ///< AETH message sequence number, 24 bit
+        uint32_t clock;            ///< SWITCH_PS: steps before this one, of the sender or of all
+    };
+
+    uint32_t selectivePsn{0}; ///< selective repeat: packet that caused a NAK, 24 bit
+    uint16_t protocol{0};     ///< IP only: EtherType
+    uint16_t pauseQuanta{0};  ///< PAUSE only: time for all enabled classes, 512 bit times each
+    uint8_t pauseClasses{0};  ///< PAUSE only: class-enable vector
+    uint8_t syndrome{0};      ///< AETH syndrome
     AggregationHeader
         aggregation; ///< IsAggregation() only: set as a whole by whoever makes the frame
 

@@ -21,8 +21,8 @@ PutSwitchPs(WireBytes& out, const Frame& frame)
     PutNumber(out, header.job, 1);
     PutNumber(out, header.set << 15 | header.slot, 2);
     PutNumber(out, header.packet, 4);
-    PutNumber(out, header.range, 4);
-    PutNumber(out, header.clock, 4);
+    PutNumber(out, frame.keyRange, 4);
+    PutNumber(out, frame.clock, 4);
     PutPayload(out, frame);
 }
 
@@ -54,8 +54,8 @@ ReadSwitchPs(const uint8_t* udp, uint32_t bytes, Frame& frame)
     header.slot = static_cast<uint16_t>(GetNumber(at + 2, 2) & (SWITCH_PS_MOST_SLOTS - 1));
     header.set = at[2] >> 7;
     header.packet = GetWord(at + 4);
-    header.range = GetWord(at + 8);
-    header.clock = GetWord(at + 12);
+    frame.keyRange = GetWord(at + 8);
+    frame.clock = GetWord(at + 12);
     frame.aggregation = header;
     TakePayload(frame, udp + HEADERS, bytes - HEADERS);
     return "";

@@ -285,8 +285,8 @@ SwitchPsCommunicator::MakeFrame(uint64_t packet)
     header.slot = static_cast<uint16_t>(m_session.firstSlot + GetSlot(packet));
     header.set = number / m_session.window % 2;
     header.check = m_check.GetPart(number);
-    header.range = m_place.firstRange + static_cast<uint32_t>(packet);
-    header.clock = m_place.clock;
+    frame->keyRange = m_place.firstRange + static_cast<uint32_t>(packet);
+    frame->clock = m_place.clock;
     header.exponents[0] = NO_EXPONENT;
     frame->payloadBytes = m_isPull ? 0 : sizeof(float) * elements;
     frame->bytes = GetSwitchPsFrameBytes(m_isPull ? 0 : elements);
@@ -350,8 +350,9 @@ SwitchPsCommunicator::OnData(Frame* frame)
 }
 
 std::string
-SwitchPsCommunicator::Check(const AggregationHeader& header)
+SwitchPsCommunicator::Check(const Frame& frame)
 {
+    const AggregationHeader& header = frame.aggregation;
     if (m_isPull)
     {
         return "";
@@ -361,7 +362,7 @@ SwitchPsCommunicator::Check(const AggregationHeader& header)
                              std::to_string(header.job);
     if (m_session.staleness > 0)
     {
-        const uint32_t lead = m_place.clock + 1 - header.clock;
+        const uint32_t lead = m_place.clock + 1 - frame.clock;
         m_largestLead = std::max(m_largestLead, lead);
         return lead <= m_session.staleness ? ""
                                            : name + " lets rank " + std::to_string(m_rank) +
@@ -389,7 +390,7 @@ SwitchPsCommunicator::Process(Frame* frame)
         Frame::Free(frame);
         return;
     }
-    const std::string wrong = Check(header);
+    const std::string wrong = Check(*frame);
     if (!wrong.empty())
     {
         Frame::Free(frame);

@@ -102,7 +102,7 @@ class SwitchPsCommunicator : public InNetworkCommunicator
     void Send(uint64_t packet);
     Frame* MakeFrame(uint64_t packet);
     void TakeValues(const Frame& frame, uint64_t packet);
-    std::string Check(const AggregationHeader& header);
+    std::string Check(const Frame& frame);
     void Process(Frame* frame);
     void SendAgain(uint32_t slot);
     void OnSilence(uint32_t slot, Time silence);

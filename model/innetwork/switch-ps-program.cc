@@ -397,7 +397,7 @@ SwitchPsProgram::IsKnown(const Frame& frame, const Job& job) const
     return (isPull ? hasWeights : header.type == AggregationHeader::Type::DATA) &&
            frame.payloadBytes == (isPull ? 0 : sizeof(float) * m_elements) && !job.lost &&
            header.slot - job.description.firstSlot < job.description.slots &&
-           (!hasWeights || header.range < job.description.ranges);
+           (!hasWeights || frame.keyRange < job.description.ranges);
 }
 
 bool
@@ -418,7 +418,7 @@ SwitchPsProgram::Receive(Frame* frame)
     }
     else if (frame->aggregation.type == AggregationHeader::Type::PULL)
     {
-        const uint32_t range = job->description.firstRange + frame->aggregation.range;
+        const uint32_t range = job->description.firstRange + frame->keyRange;
         Fill(*frame, frame->payload ? m_memory.Get(range) : nullptr);
         m_counters.unicasts++;
         SendLater(frame, TakeMemory(Simulator::Now().GetTimeStep(), 1), *job, worker);
@@ -458,7 +458,7 @@ SwitchPsProgram::Accumulate(Frame* frame, Job& job, uint32_t worker)
         sum = Sum();
         sum.used = true;
         sum.packet = header.packet;
-        sum.range = header.range;
+        sum.range = frame->keyRange;
         sum.exponent = header.exponents[0];
     }
     if (sum.seen & bit)
@@ -477,8 +477,8 @@ SwitchPsProgram::Accumulate(Frame* frame, Job& job, uint32_t worker)
         SendLater(frame, Simulator::Now().GetTimeStep(), job, worker);
         return;
     }
-    NS_ABORT_MSG_IF(m_verify && sum.range != header.range,
-                    "packet " << header.packet << " of key range " << header.range << ", not "
+    NS_ABORT_MSG_IF(m_verify && sum.range != frame->keyRange,
+                    "packet " << header.packet << " of key range " << frame->keyRange << ", not "
                               << sum.range);
     sum.seen |= bit;
     sum.check += header.check;
@@ -534,7 +534,8 @@ SwitchPsProgram::Complete(Frame* frame, Job& job, Sum& sum)
         ready = TakeMemory(ready, 2);
         if (values)
         {
-            const float* weights = m_memory.Step(job.description.firstRange + header.range, values);
+            const float* weights =
+                m_memory.Step(job.description.firstRange + frame->keyRange, values);
             std::copy(weights, weights + m_elements, values);
         }
     }
@@ -550,11 +551,11 @@ void
 SwitchPsProgram::Apply(Frame* frame, Job& job, uint32_t worker)
 {
     const AggregationHeader& header = frame->aggregation;
-    if (header.range >= job.clocks.size())
+    if (frame->keyRange >= job.clocks.size())
     {
-        job.clocks.resize(header.range + 1);
+        job.clocks.resize(frame->keyRange + 1);
     }
-    VectorClock& clock = job.clocks[header.range];
+    VectorClock& clock = job.clocks[frame->keyRange];
     if (clock.progress.empty())
     {
         clock.progress.resize(job.targets.size());
@@ -562,9 +563,9 @@ SwitchPsProgram::Apply(Frame* frame, Job& job, uint32_t worker)
     }
     Progress& mine = clock.progress[worker];
     const uint64_t bit = uint64_t{1} << worker;
-    if (header.clock != mine.clock)
+    if (frame->clock != mine.clock)
     {
-        const bool isLatest = header.clock + 1 == mine.clock;
+        const bool isLatest = frame->clock + 1 == mine.clock;
         (isLatest ? m_counters.repeated : m_counters.stale)++;
         if (isLatest && !(clock.blocked & bit))
         {
@@ -580,12 +581,12 @@ SwitchPsProgram::Apply(Frame* frame, Job& job, uint32_t worker)
     m_pushTrace(job.description.number, header.packet, worker);
     if (frame->payload)
     {
-        m_memory.Step(job.description.firstRange + header.range, ReadValues(*frame));
+        m_memory.Step(job.description.firstRange + frame->keyRange, ReadValues(*frame));
     }
     const int64_t ready = TakeMemory(TakeLanes(), 2);
     mine.clock++;
     mine.packet = header.packet;
-    if (header.clock == clock.least && --clock.slowest == 0)
+    if (frame->clock == clock.least && --clock.slowest == 0)
     {
         clock.least++;
         clock.slowest = static_cast<uint32_t>(
@@ -627,8 +628,8 @@ SwitchPsProgram::Answer(Frame* frame,
 {
     AggregationHeader& header = frame->aggregation;
     header.packet = clock.progress[worker].packet;
-    header.clock = clock.least;
-    const uint32_t range = job.description.firstRange + header.range;
+    frame->clock = clock.least;
+    const uint32_t range = job.description.firstRange + frame->keyRange;
     Fill(*frame, frame->payload ? m_memory.Get(range) : nullptr);
     m_counters.unicasts++;
     SendLater(frame, when, job, worker);
