@@ -554,6 +554,58 @@ class SwitchPsStragglerTest : public TestCase
 
 /**
  * @ingroup distributed-training-innetwork-tests
+ * Answers that break an invariant end the run.
+ */
+class SwitchPsInvariantTest : public TestCase
+{
+  public:
+    SwitchPsInvariantTest()
+        : TestCase("an answer without all parts, or beyond the bound, is not used")
+    {
+    }
+
+  private:
+    /** Host 1 pretends to be the switch. */
+    static void Forge(Ptr<HostDevice> device)
+    {
+        Frame* frame = Frame::Allocate(FrameKind::SWITCH_PS);
+        frame->aggregation = AggregationHeader();
+        frame->bytes = GetSwitchPsFrameBytes(64);
+        frame->payloadBytes = 256;
+        frame->payload = Create<ByteBuffer>();
+        frame->payload->bytes.resize(256);
+        frame->source = device->GetEndpoint();
+        frame->destination = 0;
+        frame->clock = UINT32_MAX; // so the slowest has made no step since before the first
+        device->GetPort().Send(frame);
+    }
+
+    void Expect(const std::string& part)
+    {
+        Training training(MakeOptions(2), {100}, 2);
+        training.paces[1] = MilliSeconds(1);
+        Simulator::ScheduleWithContext(training.cluster.GetFabric().hosts.Get(1)->GetId(),
+                                       MicroSeconds(100),
+                                       &SwitchPsInvariantTest::Forge,
+                                       training.cluster.GetFabric().devices[1]);
+        const std::string text = training.Run();
+        NS_TEST_EXPECT_MSG_NE(text.find(part), std::string::npos, text << ": " << part);
+    }
+
+    void DoRun() override
+    {
+        const std::string answer = "the answer to packet 0 in slot 0 of switch-ps job 0 ";
+        Expect(answer + "does not hold each worker's part once");
+        const Default optimizer("SwitchPsProgram::Optimizer", "sgd", "none");
+        Expect(answer + "does not hold each worker's part once");
+        const Default bound("SwitchPsProgram::Staleness", "1", "0");
+        const Default latency("SwitchPsProgram::PassLatency", "1ms", "500ns");
+        Expect(answer + "lets rank 0 go 2 steps ahead");
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
  * A switch that restarts in mid-tensor, and workers that die.
  */
 class SwitchPsFailureTest : public TestCase
@@ -916,6 +968,7 @@ class SwitchPsTestSuite : public TestSuite
         AddTestCase(new SwitchPsExactTest);
         AddTestCase(new SwitchPsWeightsTest);
         AddTestCase(new SwitchPsStragglerTest);
+        AddTestCase(new SwitchPsInvariantTest);
         AddTestCase(new SwitchPsFailureTest);
         AddTestCase(new SwitchPsJobsTest);
         AddTestCase(new SwitchPsTimeTest);
