@@ -9,6 +9,7 @@ cpp_examples = [
     ("collective-benchmark --ranks=4 --algorithm=ring --print-schedule", "True", "False"),
     ("fabric-benchmark --workload=W1 --bytes=1MB", "True", "False"),
     ("hpcc-fct --scale=16 --warm-up=100us --duration=300us", "True", "False"),
+    ("in-network-aggregation --part=sums --sum-bytes=64K", "True", "False"),
     ("nccl-tables --most=1M", "True", "False"),
     ("topology-codesign --nodes=4", "True", "False"),
     ("multitree-allreduce --part=sizes --topology=torus:4x4 --bytes=32K", "True", "False"),
