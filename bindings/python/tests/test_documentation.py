@@ -99,6 +99,11 @@ def test_json_keys(job_json, benchmark_json, program_json):
         "collective-benchmark", "--algorithm=switchml", "--ranks=2", "--bytes=8", "--payload=real"
     )
     assert list(sums["in_network"]) == read_names("results.rst", "json-in-network")
+    systems_json = program_json("in-network-aggregation", "--part=sums", "--sum-bytes=4K")
+    assert list(systems_json) == read_names("results.rst", "json-in-network-aggregation")
+    rates_json = program_json("in-network-aggregation", "--part=switchml", "--bytes=64K")
+    for row in rates_json["rows"]:
+        assert list(row) == read_names("results.rst", "json-in-network-aggregation-rows")
     tables_json = program_json("nccl-tables", "--most=1M")
     assert list(tables_json) == read_names("results.rst", "json-nccl-tables")
     for row in tables_json["rows"]:
@@ -152,6 +157,7 @@ def read_usage(program, name):
         ("fabric-benchmark", ["training-job-3", "fabric-benchmark"]),
         ("hpcc-fct", ["hpcc-fct"]),
         ("multitree-allreduce", ["multitree-allreduce"]),
+        ("in-network-aggregation", ["in-network-aggregation"]),
         ("nccl-tables", ["nccl-tables"]),
         ("switch-barrier", ["switch-barrier"]),
         ("topology-codesign", ["topology-codesign"]),
