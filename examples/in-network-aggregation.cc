@@ -409,7 +409,7 @@ Comparison::CompareSwitchPs()
     options.inNetwork.elementsPerPacket = 1024;
     options.inNetwork.slots = 64;
     AddRow("T20",
-           "4 workers, 10 Gbit/s, 1024 numbers a packet: share of the line",
+           "4 workers, 10 Gbit/s, 1024 numbers a packet: share of line",
            "%",
            98.3,
            100 * 4096.0 / (GetSwitchPsFrameBytes(1024) + 20),
