@@ -23,6 +23,9 @@ namespace
 
 /// Job numbers have 8 bits.
 constexpr uint32_t MOST_JOBS = 256;
+/// Numbers in a packet and slots, unless the user says otherwise.
+constexpr uint32_t USUAL_ELEMENTS = 64;
+constexpr uint32_t USUAL_SLOTS = 512;
 
 std::vector<Ptr<InNetworkCommunicator>>
 InstallSwitchPs(const InNetworkRequest& request)
@@ -32,13 +35,12 @@ InstallSwitchPs(const InNetworkRequest& request)
     {
         throw ConfigurationError("--framing=" + options.framing + " with switch-ps (allowed: udp)");
     }
-    SwitchPsHelper helper(request.fabric,
-                          static_cast<uint32_t>(options.elementsPerPacket),
-                          static_cast<uint32_t>(options.slots));
-    const auto workers =
-        helper.AddJob(request.endpoints,
-                      request.hosts,
-                      static_cast<uint32_t>(options.window > 0 ? options.window : options.slots));
+    const auto elements = static_cast<uint32_t>(
+        options.elementsPerPacket > 0 ? options.elementsPerPacket : USUAL_ELEMENTS);
+    const auto slots = static_cast<uint32_t>(options.slots > 0 ? options.slots : USUAL_SLOTS);
+    const auto window = static_cast<uint32_t>(options.window > 0 ? options.window : slots);
+    SwitchPsHelper helper(request.fabric, elements, slots);
+    const auto workers = helper.AddJob(request.endpoints, request.hosts, window);
     return {workers.begin(), workers.end()};
 }
 
