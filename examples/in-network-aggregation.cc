@@ -83,6 +83,8 @@ class Comparison
     void CompareSwitchMl();
     /** Rates of a ring of hosts, and how much faster SwitchML is. */
     void CompareRing();
+    /** A parameter server in a switch, and on a host. */
+    void CompareSwitchPs();
     /** SwitchML with losses, by its timers. */
     void CompareLosses();
     /** Iterations of whole jobs. */
@@ -397,11 +399,32 @@ Comparison::CompareJobs()
            -7,
            NONE,
            100 * (after.iterationTimeS / before.iterationTimeS - 1));
+}
 
+void
+Comparison::CompareSwitchPs()
+{
+    PrintTitle("\nparameter server in a switch (Hashmi; Itsubo et al., IEICE 2021)");
+    ClusterOptions options = MakeRack(4, "switch-ps", "10Gbps");
+    options.inNetwork.elementsPerPacket = 1024;
+    options.inNetwork.slots = 64;
+    AddRow("T20",
+           "4 workers, 10 Gbit/s, 1024 numbers a packet: share of line",
+           "%",
+           98.3,
+           100 * 4096.0 / (GetSwitchPsFrameBytes(1024) + 20),
+           100 * GetRate(options) * 32e6 / 10e9);
+    const uint64_t bytes = 4 * LoadWorkload("resnet50", 32, 1).GetParameters();
+    options.ranks = 3;
+    AddRow("T21",
+           "likewise, ResNet-50, 3 workers: exchange",
+           "s",
+           NONE,
+           static_cast<double>(bytes) * 8 / 10e9 * (GetSwitchPsFrameBytes(1024) + 20) / 4096,
+           GetSeconds(options, bytes));
     // Three workers and the server, which computes with them here.
     options = MakeRack(4, "parameter-server", "10Gbps");
-    const double exchange =
-        GetSeconds(options, 4 * static_cast<uint64_t>(workload.GetParameters()));
+    const double exchange = GetSeconds(options, bytes);
     AddRow("T21",
            "parameter server, ResNet-50, 3 workers, 10 Gbit/s: exchange",
            "s",
@@ -415,6 +438,14 @@ Comparison::CompareJobs()
            50,
            60,
            100 * exchange / (exchange + compute));
+    // Weights and two means are read and written for each sum.
+    const Default optimizer("SwitchPsProgram", "Optimizer", StringValue("adam"));
+    AddRow("",
+           "4 workers, 100 Gbit/s, Adam with weights in two DDR3 modules",
+           "M numbers/s",
+           NONE,
+           238.9e3 / (6 * 32),
+           GetRate(MakeRack(4, "switch-ps")));
 }
 
 void
@@ -495,9 +526,10 @@ Compare(int argc, char* argv[])
                            "Systems that add in the network: published figures beside ours.");
     options.Group("Experiment");
     options.AddChoice("part",
-                      "switchml, ring, loss, jobs: figures; sums: every system under losses",
+                      "switchml, ring, switch-ps, loss, jobs: figures; sums: every system under "
+                      "losses",
                       setting.part,
-                      {"all", "switchml", "ring", "loss", "jobs", "sums"});
+                      {"all", "switchml", "ring", "switch-ps", "loss", "jobs", "sums"});
     options.AddBytes("bytes",
                      "of the tensors whose rates are measured",
                      setting.bytes,
@@ -529,6 +561,10 @@ Compare(int argc, char* argv[])
     if (isWanted("ring"))
     {
         comparison.CompareRing();
+    }
+    if (isWanted("switch-ps"))
+    {
+        comparison.CompareSwitchPs();
     }
     if (isWanted("loss"))
     {

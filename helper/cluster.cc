@@ -24,6 +24,7 @@
 #include "ns3/schedule-interpreter.h"
 #include "ns3/shortest-paths.h"
 #include "ns3/string.h"
+#include "ns3/switch-ps-wire-format.h"
 #include "ns3/switchml-wire-format.h"
 #include "ns3/tcp-congestion-ops.h"
 #include "ns3/tcp-transport.h"
@@ -191,7 +192,7 @@ ClusterOptions::AddTo(ProgramOptions& options, const std::string& algorithmOptio
                         "sums in the network: values in a packet",
                         inNetwork.elementsPerPacket,
                         1,
-                        256);
+                        SWITCH_PS_MOST_ELEMENTS);
     options.AddUnsigned("slots",
                         "sums in the network: packets that a switch holds at a time",
                         inNetwork.slots,

@@ -229,7 +229,7 @@ MeasureCollective(const Cluster& cluster,
     {
         const bool inNetwork = operation == CollectiveOperation::ALL_REDUCE &&
                                !cluster.GetInNetworkCommunicators().empty();
-        if (inNetwork && cluster.IsLocal(0))
+        if (inNetwork && cluster.IsLocal(0) && cluster.GetInNetworkCommunicators()[0]->IsSum())
         {
             result.largestError = GetLargestError(tensors[0]->values, inputs);
         }

@@ -96,6 +96,15 @@ RUNS = {
     ],
     "job": ["training-job", WORKLOAD, *LEAVES, "--payload=real", "--loss=0.001"],
     "job over TCP": ["training-job", WORKLOAD, *LEAVES, "--transport=tcp", "--loss=0.0005"],
+    "job with a server in a switch": [
+        "training-job",
+        WORKLOAD,
+        *LEAVES,
+        "--payload=real",
+        "--loss=0.001",
+        "--collective=switch-ps",
+        "--ns3::training::SwitchPsProgram::Optimizer=momentum",
+    ],
     "job with a server": [
         "training-job",
         WORKLOAD,

@@ -28,7 +28,8 @@ enum class FrameKind : uint8_t
     ROCE_DATA, ///< RoCEv2 request packet (SEND or RDMA WRITE)
     ROCE_ACK,  ///< RoCEv2 acknowledge, positive or negative
     ROCE_CNP,  ///< RoCEv2 congestion notification packet
-    SWITCHML   ///< SwitchML, in-network aggregation (NSDI 2021)
+    SWITCHML,  ///< SwitchML, in-network aggregation (NSDI 2021)
+    SWITCH_PS  ///< a parameter server in a switch (Hashmi)
 };
 
 /**
@@ -64,8 +65,9 @@ struct AggregationHeader
     /** What the packet is. */
     enum class Type : uint8_t
     {
-        DATA,  ///< values, on their way to a switch or back
-        NOTICE ///< between workers: the sender goes on without the switch
+        DATA,   ///< values, on their way to a switch or back
+        NOTICE, ///< between workers: the sender goes on without the switch
+        PULL    ///< SWITCH_PS: a request for weights
     };
 
     uint64_t check{0};     ///< sum of what proves who has contributed; not on the wire
@@ -149,7 +151,11 @@ class alignas(64) Frame : public EventImpl
     uint32_t payloadBytes{0};  ///< bytes of payload
     uint32_t destinationQp{0}; ///< BTH destination queue pair
     uint32_t psn{0};           ///< BTH packet sequence number, 24 bit
-    uint32_t immediate{0};     ///< immediate data
+
+    union {
+        uint32_t immediate{0}; ///< immediate data
+        uint32_t keyRange;     ///< SWITCH_PS: number of the key range
+    };
 
     Ptr<Packet> packet;        ///< IP only: the packet from its IP header on
     Ptr<ByteBuffer> payload;   ///< real payload, or null
@@ -158,12 +164,17 @@ class alignas(64) Frame : public EventImpl
     uint64_t messageBytes{0};  ///< RETH DMA length (first packet of a WRITE), bytes
     int64_t timestamp{0}; ///< ROCE_DATA: when it was sent, ps; ROCE_ACK: that of what it answers
     uint32_t sourceQp{0}; ///< DETH source queue pair (datagrams)
-    uint32_t messageNumber{0}; ///< AETH message sequence number, 24 bit
-    uint32_t selectivePsn{0};  ///< selective repeat: packet that caused a NAK, 24 bit
-    uint16_t protocol{0};      ///< IP only: EtherType
-    uint16_t pauseQuanta{0};   ///< PAUSE only: time for all enabled classes, 512 bit times each
-    uint8_t pauseClasses{0};   ///< PAUSE only: class-enable vector
-    uint8_t syndrome{0};       ///< AETH syndrome
+
+    union {
+        uint32_t messageNumber{0}; ///< AETH message sequence number, 24 bit
+        uint32_t clock;            ///< SWITCH_PS: steps before this one, of the sender or of all
+    };
+
+    uint32_t selectivePsn{0}; ///< selective repeat: packet that caused a NAK, 24 bit
+    uint16_t protocol{0};     ///< IP only: EtherType
+    uint16_t pauseQuanta{0};  ///< PAUSE only: time for all enabled classes, 512 bit times each
+    uint8_t pauseClasses{0};  ///< PAUSE only: class-enable vector
+    uint8_t syndrome{0};      ///< AETH syndrome
     AggregationHeader
         aggregation; ///< IsAggregation() only: set as a whole by whoever makes the frame
 

@@ -95,6 +95,17 @@ InNetworkCommunicator::SetGroup(uint32_t rank,
     m_device->SetAggregationReceiver(group.job, [this](Frame* frame) { OnFrame(frame); });
 }
 
+bool
+InNetworkCommunicator::IsSum() const
+{
+    return true;
+}
+
+void
+InNetworkCommunicator::SetTensorsOfStep(uint32_t)
+{
+}
+
 const InNetworkCounters&
 InNetworkCommunicator::GetCounters() const
 {
@@ -212,16 +223,33 @@ InNetworkCommunicator::Start(CollectiveOperation operation,
     NS_ABORT_MSG_IF(tensor->IsReal() && tensor->values.size() * sizeof(float) != tensor->bytes,
                     "a real tensor's bytes are four times its numbers");
     Operation next;
-    next.record.rank = m_rank;
-    next.record.collective = m_issued++;
     next.record.operation = operation;
-    next.record.bytes = tensor->bytes;
-    next.record.issued = Simulator::Now();
     next.tensor = tensor;
     next.root = root;
     next.matrix = std::move(matrix);
     next.done = done;
-    m_queue.push_back(std::move(next));
+    Add(std::move(next));
+}
+
+void
+InNetworkCommunicator::Queue(Ptr<Tensor> tensor, Done done, std::function<void()> begin)
+{
+    Operation next;
+    next.record.operation = CollectiveOperation::BROADCAST;
+    next.tensor = tensor;
+    next.done = done;
+    next.begin = std::move(begin);
+    Add(std::move(next));
+}
+
+void
+InNetworkCommunicator::Add(Operation operation)
+{
+    operation.record.rank = m_rank;
+    operation.record.collective = m_issued++;
+    operation.record.bytes = operation.tensor->bytes;
+    operation.record.issued = Simulator::Now();
+    m_queue.push_back(std::move(operation));
     // By an event, so that completion never comes before this call returns.
     Simulator::ScheduleNow(&InNetworkCommunicator::StartNext, this);
 }
@@ -236,13 +264,20 @@ InNetworkCommunicator::StartNext()
     m_busy = true;
     Operation& operation = m_queue.front();
     operation.record.started = Simulator::Now();
+    if (operation.begin)
+    {
+        operation.record.algorithm = GetName();
+        m_inNetwork = true;
+        operation.begin();
+        return;
+    }
     if (operation.record.operation != CollectiveOperation::ALL_REDUCE || m_mode == Mode::HOSTS)
     {
         RunByHosts();
         return;
     }
     operation.record.algorithm = GetName();
-    if (GetSize() == 1 || operation.tensor->bytes == 0)
+    if ((GetSize() == 1 && IsSum()) || operation.tensor->bytes == 0)
     {
         Finish();
         return;

@@ -18,6 +18,8 @@ CLASSES = [
     "SwitchDevice",
     "InNetworkCommunicator",
     "SwitchMlCommunicator",
+    "SwitchPsCommunicator",
+    "SwitchPsProgram",
     "SwitchMlProgram",
     "HostDevice",
     "RdmaNic",
@@ -157,6 +159,7 @@ def read_usage(program, name):
         ("multitree-allreduce", ["multitree-allreduce"]),
         ("in-network-aggregation", ["in-network-aggregation"]),
         ("nccl-tables", ["nccl-tables"]),
+        ("switch-barrier", ["switch-barrier"]),
         ("topology-codesign", ["topology-codesign"]),
     ],
 )
