@@ -1,0 +1,320 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "atp-helper.h"
+
+#include "ns3/atp-wire-format.h"
+#include "ns3/boolean.h"
+#include "ns3/configuration-error.h"
+#include "ns3/log.h"
+#include "ns3/quantity.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingAtpHelper");
+
+namespace
+{
+
+/// Job numbers have 8 bits here.
+constexpr std::size_t MOST_JOBS = 256;
+/// The number of a server has 2 bits in the released packets.
+constexpr std::size_t MOST_SERVERS = 4;
+/// Bits of the bitmaps.
+constexpr std::size_t MOST_CHILDREN = 32;
+/// Packets in flight of each thread of the released client.
+constexpr uint32_t WINDOW_OF_THREAD = 100;
+
+std::vector<Ptr<InNetworkCommunicator>>
+InstallAtp(const InNetworkRequest& request)
+{
+    const InNetworkOptions& options = request.options;
+    if (options.framing != "udp")
+    {
+        throw ConfigurationError("--framing=" + options.framing +
+                                 " with atp (allowed: udp, in place of which it has packets of its "
+                                 "own)");
+    }
+    AtpHelper helper(request.fabric,
+                     static_cast<uint32_t>(options.elementsPerPacket),
+                     static_cast<uint32_t>(options.slots));
+    const auto workers =
+        helper.AddJob(request.endpoints, request.hosts, static_cast<uint32_t>(options.window));
+    return {workers.begin(), workers.end()};
+}
+
+const Registry<InNetworkSystem>::Entry g_atp(
+    "atp",
+    {"switches add 32-bit integers as far as they have slots, servers the rest (ATP, NSDI 2021)",
+     &InstallAtp});
+
+/** @return place of a value */
+template <typename T>
+uint32_t
+Find(const std::vector<T>& values, T value)
+{
+    return static_cast<uint32_t>(std::find(values.begin(), values.end(), value) - values.begin());
+}
+
+} // namespace
+
+AtpHelper::AtpHelper(Fabric& fabric, uint32_t elements, uint32_t slots)
+    : m_fabric(fabric),
+      m_elements(elements),
+      m_slots(slots)
+{
+}
+
+Ptr<AtpProgram>
+AtpHelper::GetProgram(uint32_t index) const
+{
+    const auto found = m_programs.find(index);
+    return found == m_programs.end() ? nullptr : found->second;
+}
+
+const std::vector<Ptr<AtpServer>>&
+AtpHelper::GetServers(uint32_t job) const
+{
+    return m_servers.at(job);
+}
+
+uint32_t
+AtpHelper::GetSwitch(uint32_t endpoint) const
+{
+    const TopologyGraph& topology = m_fabric.topology;
+    const uint32_t host = m_fabric.hostOfEndpoint[endpoint];
+    const uint32_t link = m_fabric.linkOfEndpoint[endpoint];
+    uint32_t node = host;
+    if (link != Fabric::NO_LINK)
+    {
+        node = topology.links[link].a == host ? topology.links[link].b : topology.links[link].a;
+    }
+    if (node < topology.hosts)
+    {
+        throw ConfigurationError("topology '" + topology.name + "': host " + std::to_string(host) +
+                                 " is linked to no switch that could add (allowed: all are)");
+    }
+    return node - topology.hosts;
+}
+
+std::vector<uint32_t>
+AtpHelper::FindServers(const std::string& text, const std::vector<uint32_t>& endpoints) const
+{
+    const uint32_t hosts = m_fabric.topology.hosts;
+    if (text == "auto")
+    {
+        for (uint32_t host = 0; host < hosts; host++)
+        {
+            if (!m_busyHosts.count(host))
+            {
+                return {host};
+            }
+        }
+        return {endpoints.back()};
+    }
+    std::vector<uint32_t> servers;
+    std::istringstream list(text);
+    for (std::string item; std::getline(list, item, ',');)
+    {
+        const auto host = ParseUnsigned(item);
+        if (!host || *host >= hosts || std::count(servers.begin(), servers.end(), *host))
+        {
+            throw ConfigurationError("ns3::training::AtpCommunicator::ParameterServers=" + text +
+                                     " (allowed: auto, or different hosts from 0 to " +
+                                     std::to_string(hosts - 1) + ")");
+        }
+        servers.push_back(static_cast<uint32_t>(*host)); // a host's first endpoint is its number
+    }
+    if (servers.empty() || servers.size() > MOST_SERVERS)
+    {
+        throw ConfigurationError("ns3::training::AtpCommunicator::ParameterServers=" + text +
+                                 " (allowed: 1 to " + std::to_string(MOST_SERVERS) + " hosts)");
+    }
+    return servers;
+}
+
+Ptr<AtpProgram>
+AtpHelper::Install(uint32_t index, const AtpCommunicator& worker)
+{
+    Ptr<AtpProgram>& program = m_programs[index];
+    if (!program)
+    {
+        program = CreateObject<AtpProgram>();
+        if (m_elements > 0 &&
+            !program->SetAttributeFailSafe("ElementsPerPacket", UintegerValue(m_elements)))
+        {
+            throw ConfigurationError("--elements-per-packet=" + std::to_string(m_elements) +
+                                     " with atp (allowed: even numbers up to 64)");
+        }
+        if (m_slots > 0)
+        {
+            program->SetAttribute("Slots", UintegerValue(m_slots));
+        }
+        if (worker.GetControl() == AtpWindow::Control::A2TP)
+        {
+            program->SetAttribute("StickyCollisions", BooleanValue(true));
+        }
+        program->SetEndpoint(m_fabric.AddressSwitch(index));
+        m_fabric.devicesOfSwitches[index]->AddProgram(program);
+    }
+    return program;
+}
+
+std::vector<Ptr<AtpCommunicator>>
+AtpHelper::AddJob(const std::vector<uint32_t>& endpoints,
+                  const std::vector<Ptr<ScheduledCommunicator>>& hosts,
+                  uint32_t window)
+{
+    const std::size_t number = m_servers.size();
+    const std::string name = "atp job " + std::to_string(number);
+    if (number >= MOST_JOBS)
+    {
+        throw ConfigurationError(name + " (allowed: up to " + std::to_string(MOST_JOBS - 1) + ")");
+    }
+    const auto job = static_cast<uint8_t>(number);
+    std::vector<Ptr<AtpCommunicator>> workers;
+    Racks racks;
+    for (uint32_t rank = 0; rank < endpoints.size(); rank++)
+    {
+        workers.push_back(CreateObject<AtpCommunicator>());
+        racks[GetSwitch(endpoints[rank])].push_back(rank);
+        m_busyHosts.insert(m_fabric.hostOfEndpoint[endpoints[rank]]);
+    }
+    const AtpCommunicator& first = *workers.front();
+    const auto servers = FindServers(first.GetServers(), endpoints);
+    if (window == 0)
+    {
+        window = first.GetThreads() * WINDOW_OF_THREAD;
+    }
+    std::map<uint32_t, std::vector<uint32_t>> serversOf; // by switch
+    for (uint32_t server : servers)
+    {
+        serversOf[GetSwitch(server)].push_back(server);
+    }
+
+    // Switches with workers or servers.
+    std::map<uint32_t, Ptr<AtpProgram>> programs;
+    for (const auto& [index, ranks] : racks)
+    {
+        if (ranks.size() > MOST_CHILDREN)
+        {
+            throw ConfigurationError(name + " has " + std::to_string(ranks.size()) +
+                                     " workers at a switch (allowed: up to " +
+                                     std::to_string(MOST_CHILDREN) + ")");
+        }
+        programs[index] = Install(index, first);
+    }
+    for (const auto& [index, there] : serversOf)
+    {
+        programs[index] = Install(index, first);
+    }
+    for (const auto& [index, program] : programs)
+    {
+        AtpJob description;
+        description.number = job;
+        description.window = window;
+        description.servers = servers;
+        const auto rack = racks.find(index);
+        if (rack != racks.end())
+        {
+            for (uint32_t rank : rack->second)
+            {
+                description.workers.push_back(endpoints[rank]);
+            }
+        }
+        const auto there = serversOf.find(index);
+        if (there != serversOf.end())
+        {
+            description.localServers = there->second;
+        }
+        for (const auto& [other, ranks] : racks)
+        {
+            if (other != index)
+            {
+                description.otherSwitches.push_back(programs[other]->GetEndpoint());
+            }
+        }
+        program->AddJob(description);
+    }
+
+    const Ptr<AtpProgram> any = programs.begin()->second;
+    UintegerValue elements;
+    any->GetAttribute("ElementsPerPacket", elements);
+    BooleanValue sticky;
+    any->GetAttribute("StickyCollisions", sticky);
+    BooleanValue preemption;
+    any->GetAttribute("Preemption", preemption);
+    AtpCommunicator::Session common;
+    common.window = window;
+    common.slots = any->GetSlots();
+    common.elements = static_cast<uint32_t>(elements.Get());
+    common.isExtended = sticky.Get() || preemption.Get();
+    std::vector<AtpCommunicator::Session> sessions(endpoints.size(), common);
+    m_servers.emplace_back();
+    for (uint32_t server : servers)
+    {
+        AtpServer::Session session;
+        session.job = job;
+        session.index = Find(servers, server);
+        session.servers = static_cast<uint32_t>(servers.size());
+        session.switchEndpoint = programs[GetSwitch(server)]->GetEndpoint();
+        session.window = window;
+        session.slots = common.slots;
+        session.elements = common.elements;
+        session.isExtended = common.isExtended;
+        for (const auto& [index, ranks] : racks)
+        {
+            // Workers of the server's switch are its children, as is one that is alone in a rack.
+            if (index != GetSwitch(server) && ranks.size() > 1)
+            {
+                session.children.push_back(ranks);
+                continue;
+            }
+            for (uint32_t rank : ranks)
+            {
+                session.children.push_back({rank});
+            }
+        }
+        if (session.children.size() > MOST_CHILDREN)
+        {
+            throw ConfigurationError(name + " has " + std::to_string(session.children.size()) +
+                                     " racks and workers at the switch of its server (allowed: up "
+                                     "to " +
+                                     std::to_string(MOST_CHILDREN) + ")");
+        }
+        for (uint32_t child = 0; child < session.children.size(); child++)
+        {
+            const auto& ranks = session.children[child];
+            for (uint32_t rank : ranks)
+            {
+                AtpCommunicator::Route route;
+                route.server = server;
+                route.isDirect = ranks.size() == 1;
+                route.workers = 1U << Find(ranks, rank);
+                route.children = 1U << child;
+                route.fanIn[0] = static_cast<uint8_t>(ranks.size());
+                route.fanIn[1] = static_cast<uint8_t>(session.children.size());
+                sessions[rank].routes.push_back(route);
+            }
+        }
+        m_servers.back().push_back(CreateObject<AtpServer>());
+        m_servers.back().back()->SetSession(session, m_fabric.devices[server]);
+    }
+    for (uint32_t rank = 0; rank < endpoints.size(); rank++)
+    {
+        InNetworkCommunicator::Group group;
+        group.job = job;
+        group.endpoints = endpoints;
+        workers[rank]->SetGroup(rank, group, m_fabric.devices[endpoints[rank]], hosts[rank]);
+        workers[rank]->SetSession(sessions[rank]);
+    }
+    return workers;
+}
+
+} // namespace ns3::training
