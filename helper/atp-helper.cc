@@ -169,7 +169,8 @@ AtpHelper::Install(uint32_t index, const AtpCommunicator& worker)
 std::vector<Ptr<AtpCommunicator>>
 AtpHelper::AddJob(const std::vector<uint32_t>& endpoints,
                   const std::vector<Ptr<ScheduledCommunicator>>& hosts,
-                  uint32_t window)
+                  uint32_t window,
+                  std::vector<uint32_t> servers)
 {
     const std::size_t number = m_servers.size();
     const std::string name = "atp job " + std::to_string(number);
@@ -187,7 +188,10 @@ AtpHelper::AddJob(const std::vector<uint32_t>& endpoints,
         m_busyHosts.insert(m_fabric.hostOfEndpoint[endpoints[rank]]);
     }
     const AtpCommunicator& first = *workers.front();
-    const auto servers = FindServers(first.GetServers(), endpoints);
+    if (servers.empty())
+    {
+        servers = FindServers(first.GetServers(), endpoints);
+    }
     if (window == 0)
     {
         window = first.GetThreads() * WINDOW_OF_THREAD;
@@ -244,8 +248,6 @@ AtpHelper::AddJob(const std::vector<uint32_t>& endpoints,
     }
 
     const Ptr<AtpProgram> any = programs.begin()->second;
-    UintegerValue elements;
-    any->GetAttribute("ElementsPerPacket", elements);
     BooleanValue sticky;
     any->GetAttribute("StickyCollisions", sticky);
     BooleanValue preemption;
@@ -253,7 +255,7 @@ AtpHelper::AddJob(const std::vector<uint32_t>& endpoints,
     AtpCommunicator::Session common;
     common.window = window;
     common.slots = any->GetSlots();
-    common.elements = static_cast<uint32_t>(elements.Get());
+    common.elements = any->GetElements();
     common.isExtended = sticky.Get() || preemption.Get();
     std::vector<AtpCommunicator::Session> sessions(endpoints.size(), common);
     m_servers.emplace_back();

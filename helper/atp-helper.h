@@ -39,13 +39,16 @@ class AtpHelper
      * @param endpoints of each rank, the first of its host
      * @param hosts what the ranks do among themselves
      * @param window most packets in flight of a worker; 0: 100 for each of its threads
+     * @param servers endpoints of the servers, up to 4, the first of their hosts; none: as the
+     *        attribute ParameterServers says
      * @return a communicator for each rank
      * @throw ConfigurationError if a switch has not got the resources or bits for so many workers,
      *        or there is no such host for a server
      */
     std::vector<Ptr<AtpCommunicator>> AddJob(const std::vector<uint32_t>& endpoints,
                                              const std::vector<Ptr<ScheduledCommunicator>>& hosts,
-                                             uint32_t window);
+                                             uint32_t window,
+                                             std::vector<uint32_t> servers = {});
 
     /**
      * @param index of a switch

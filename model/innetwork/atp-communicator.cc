@@ -30,6 +30,8 @@ namespace
 
 /// Windows on the worker's own line that the timeout is not to be shorter than.
 constexpr double WINDOWS_BEFORE_TIMEOUT = 4;
+/// After a timeout, packets to be sent again for each result, which doubles them by round trip.
+constexpr uint32_t PACKETS_FOR_RESULT = 2;
 constexpr int64_t LARGEST_INTEGER = std::numeric_limits<int32_t>::max();
 const char* const CONTROLS[] = {"fixed", "ecn", "a2tp"};
 
@@ -218,10 +220,7 @@ AtpCommunicator::SetSession(const Session& session)
     m_cores.Configure(m_threads);
     m_timers.Configure(
         session.window,
-        [this](uint32_t index) {
-            m_counters.resent++;
-            Send(m_slots[index], true);
-        },
+        [this](uint32_t index) { OnTimeout(index); },
         [this](uint32_t index, Time silence) { OnSilence(index, silence); });
 }
 
@@ -290,6 +289,8 @@ AtpCommunicator::Begin(const Tensor& tensor)
     m_repaired = 0;
     m_highest = 0;
     m_outOfOrder = 0;
+    m_again = 0;
+    m_againEnd = 0;
     m_hasResult = false;
     m_timers.Begin(m_initialTimeout, 0, m_failureTimeout);
     SendNew();
@@ -495,6 +496,10 @@ AtpCommunicator::TakeResult(const Frame& frame, uint32_t index)
         m_outOfOrder = 0;
         m_window.OnProgress(now, m_first + m_base, m_first + m_next);
     }
+    if (m_again < m_againEnd)
+    {
+        Recover(packet);
+    }
     if (m_base == m_total)
     {
         m_first += m_total;
@@ -520,6 +525,35 @@ AtpCommunicator::RepairGap(uint64_t packet)
         if (m_timers.IsWaiting(index) && !m_slots[index].isRepaired)
         {
             m_slots[index].isRepaired = true;
+            SendAgain(index);
+        }
+    }
+}
+
+void
+AtpCommunicator::OnTimeout(uint32_t index)
+{
+    // Others may just wait, as this one, for a worker that is behind: they stay in the switches,
+    // until results of what is sent again show that they are lost, too.
+    if (m_slots[index].packet == m_base)
+    {
+        m_counters.resent++;
+        Send(m_slots[index], true);
+        m_again = m_base + 1;
+        m_againEnd = m_next;
+    }
+}
+
+void
+AtpCommunicator::Recover(uint64_t packet)
+{
+    uint32_t allowed = packet < m_again ? PACKETS_FOR_RESULT : 0;
+    for (m_again = std::max(m_again, m_base); allowed > 0 && m_again < m_againEnd; m_again++)
+    {
+        const uint32_t index = GetIndex(m_again);
+        if (m_timers.IsWaiting(index))
+        {
+            allowed--;
             SendAgain(index);
         }
     }

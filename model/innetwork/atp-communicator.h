@@ -115,6 +115,8 @@ class AtpCommunicator : public InNetworkCommunicator
     void TakeWish(uint32_t index);
     void TakeResult(const Frame& frame, uint32_t index);
     void RepairGap(uint64_t packet);
+    void OnTimeout(uint32_t index);
+    void Recover(uint64_t packet);
     void OnSilence(uint32_t slot, Time silence);
 
     Session m_session;
@@ -147,6 +149,8 @@ class AtpCommunicator : public InNetworkCommunicator
     uint64_t m_next{0};        // the first not sent
     uint64_t m_repaired{0};    // gaps up to here have been sent again
     uint64_t m_highest{0};     // the last with a result
+    uint64_t m_again{0};       // after a timeout, the next to be sent again
+    uint64_t m_againEnd{0};    // and the last one but one
     uint32_t m_outOfOrder{0};  // results since the base has moved
     std::vector<Slot> m_slots; // by packet modulo window
     bool m_hasResult{false};   // of this tensor

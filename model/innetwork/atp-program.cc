@@ -158,6 +158,12 @@ AtpProgram::GetSlots() const
     return m_slotCount;
 }
 
+uint32_t
+AtpProgram::GetElements() const
+{
+    return m_elements;
+}
+
 const AtpCounters&
 AtpProgram::GetCounters() const
 {

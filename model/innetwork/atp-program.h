@@ -86,6 +86,9 @@ class AtpProgram : public SwitchProgram
     /** @return slots of the pool */
     uint32_t GetSlots() const;
 
+    /** @return 32-bit integers in a packet */
+    uint32_t GetElements() const;
+
     /** @return what it has done */
     const AtpCounters& GetCounters() const;
 

@@ -57,7 +57,8 @@ uint16_t
 AtpSlots::Choose(uint16_t slot, uint32_t server, uint32_t servers)
 {
     const uint32_t index = m_choices++;
-    for (uint32_t salt = 0; salt < MOST_ATTEMPTS; salt++)
+    const uint32_t attempts = m_slotOf.size() < m_slots ? MOST_ATTEMPTS : 0;
+    for (uint32_t salt = 0; salt < attempts; salt++)
     {
         const uint16_t choice = Hash(index, salt);
         if (choice % servers == server && !m_used[choice])
