@@ -11,6 +11,7 @@
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/time-resolution.h"
+#include "ns3/uinteger.h"
 
 #include <memory>
 
@@ -136,6 +137,13 @@ MeasureAtpJobs(const AtpScenario& scenario)
         }
         const auto workers =
             helper.AddJob(endpoints, ring, scenario.window, {job * hostsOfJob + scenario.workers});
+        for (const auto& worker : workers)
+        {
+            if (!scenario.priorities.empty())
+            {
+                worker->SetAttribute("JobPriority", UintegerValue(scenario.priorities.at(job)));
+            }
+        }
         jobs.push_back(
             std::make_unique<Job>(workers, helper.GetServers(job).front(), scenario.bytes));
     }

@@ -30,6 +30,7 @@ struct AtpScenario
     DataRate rate{100000000000};     ///< of each link
     Time delay{NanoSeconds(500)};    ///< of each link
     double loss{0};                  ///< of each frame on each link
+    std::vector<uint8_t> priorities; ///< of the jobs, for ESA; none: as their default
     DataRate background{0};          ///< that the first worker of the last job sends besides
 };
 

@@ -56,8 +56,8 @@ struct Extra
 };
 
 /**
- * Two jobs with as many workers each on one switch with the program, which they are scripted to send
- * packets to. Job 0 has hosts 0 to n - 1 and host n for server, job 1 the next ones.
+ * Two jobs with as many workers each on one switch with the program, which they are scripted to
+ * send packets to. Job 0 has hosts 0 to n - 1 and host n for server, job 1 the next ones.
  */
 class Bench
 {
@@ -193,11 +193,8 @@ class Bench
         {
             regular = regular && GetWord(from + 4 * i) - GetWord(from) == i * contributors;
         }
-        notes.push_back({header,
-                         static_cast<int32_t>(GetWord(from)),
-                         regular,
-                         frame->ecn,
-                         PicosecondsNow()});
+        notes.push_back(
+            {header, static_cast<int32_t>(GetWord(from)), regular, frame->ecn, PicosecondsNow()});
         Frame::Free(frame);
     }
 
@@ -395,8 +392,8 @@ class AtpLevelsTest : public TestCase
             AtpJob job;
             job.servers = {5};
             job.window = 4;
-            job.workers = leaf < 2 ? std::vector<uint32_t>{2 * leaf, 2 * leaf + 1}
-                                   : std::vector<uint32_t>{4};
+            job.workers =
+                leaf < 2 ? std::vector<uint32_t>{2 * leaf, 2 * leaf + 1} : std::vector<uint32_t>{4};
             if (leaf == 2)
             {
                 job.localServers = {5};
@@ -783,12 +780,12 @@ class AtpWireTest : public TestCase
         std::vector<uint8_t> bytes(packet->GetSize());
         packet->CopyData(bytes.data(), packet->GetSize());
         const std::vector<uint8_t> expected{
-            0x02, 0,    0,    0,    0,    4,    0x02, 0,    0,    0,    0,    1,    0x07, 0x00, // Ethernet
-            0x45, 0x02, 0,    55,   0,    0,    0x40, 0,    64,   253,  0x25, 0xe1,             // IPv4
-            10,   0,    0,    2,    10,   0,    0,    5,                                        //
-            0x80, 0,    0,    1,    32,   0x9e, 0,    9,    3,    4,    0x01, 0xff, 0x50, 0x1f, // header
-            1,    2,    3,    4,    5,    6,    7,    8,                                        // values
-            0x40, 0,    0,    2,    31,   0,    1,    2,    0,    0,    0x02, 0xff, 0xe4};
+            0x02, 0,    0, 0,  0,  4,    0x02, 0, 0,  0,   0,    1,    0x07, 0x00, // Ethernet
+            0x45, 0x02, 0, 55, 0,  0,    0x40, 0, 64, 253, 0x25, 0xe1,             // IPv4
+            10,   0,    0, 2,  10, 0,    0,    5,                                  //
+            0x80, 0,    0, 1,  32, 0x9e, 0,    9, 3,  4,   0x01, 0xff, 0x50, 0x1f, // header
+            1,    2,    3, 4,  5,  6,    7,    8,                                  // values
+            0x40, 0,    0, 2,  31, 0,    1,    2, 0,  0,   0x02, 0xff, 0xe4};
         NS_TEST_ASSERT_MSG_EQ(bytes.size(), expected.size(), "size");
         for (std::size_t i = 0; i < bytes.size(); i++)
         {
@@ -819,10 +816,10 @@ class AtpWireTest : public TestCase
                 NS_TEST_EXPECT_MSG_EQ(a.children, b.children, "children");
                 NS_TEST_EXPECT_MSG_EQ(+a.fanIn[0], +b.fanIn[0], "fan-in");
                 NS_TEST_EXPECT_MSG_EQ(+a.fanIn[1], +b.fanIn[1], "fan-in");
-                NS_TEST_EXPECT_MSG_EQ((b.isRackSum && b.resend && b.collision && b.congested &&
-                                       b.overflow),
-                                      true,
-                                      "flags");
+                NS_TEST_EXPECT_MSG_EQ(
+                    (b.isRackSum && b.resend && b.collision && b.congested && b.overflow),
+                    true,
+                    "flags");
                 NS_TEST_EXPECT_MSG_EQ(a.contested, b.contested, "contested");
                 NS_TEST_EXPECT_MSG_EQ(+a.priority, +b.priority, "priority");
                 NS_TEST_EXPECT_MSG_EQ((parsed.frame->payload->bytes == sum->payload->bytes),

@@ -41,8 +41,8 @@ struct Result
 };
 
 /**
- * A server, host 0, to which host 1 sends what switches would: from rank 0, alone at its switch, and
- * a rack of ranks 1, 2 and 3. Host 1 stands for the switch that results go to, too.
+ * A server, host 0, to which host 1 sends what switches would: from rank 0, alone at its switch,
+ * and a rack of ranks 1, 2 and 3. Host 1 stands for the switch that results go to, too.
  */
 class Bench
 {
@@ -63,11 +63,10 @@ class Bench
         session.children = {{0}, {1, 2, 3}};
         server->SetSession(session, m_fabric.devices[0]);
         m_fabric.devices[1]->SetAggregationReceiver(JOB, [this](Frame* frame) {
-            results.push_back(
-                {frame->aggregation,
-                 frame->payload
-                     ? GetWord(frame->payload->bytes.data() + frame->payloadOffset)
-                     : 0});
+            results.push_back({frame->aggregation,
+                               frame->payload
+                                   ? GetWord(frame->payload->bytes.data() + frame->payloadOffset)
+                                   : 0});
             Frame::Free(frame);
         });
     }

@@ -6,6 +6,7 @@
 
 #include "ns3/atp-communicator.h"
 #include "ns3/atp-helper.h"
+#include "ns3/atp-measurement.h"
 #include "ns3/atp-program.h"
 #include "ns3/atp-server.h"
 #include "ns3/configuration-error.h"
@@ -153,6 +154,487 @@ class AtpExactTest : public TestCase
     }
 };
 
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Float32 sums: the same bits at all ranks, within the closed form of their error; values that do
+ * not fit, and sums that do not, are added as floats.
+ */
+class AtpFloatTest : public TestCase
+{
+  public:
+    AtpFloatTest()
+        : TestCase(
+              "float32 sums are within the bound of their error; what does not fit goes as floats")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const Default verify("AtpProgram::Verify", "true", "false");
+        const Default verifyServer("AtpServer::Verify", "true", "false");
+        const Default timeout("AtpCommunicator::InitialTimeout", "1ms", "50ms");
+        for (uint32_t ranks : {2, 5, 16})
+        {
+            for (uint64_t count : {1, 61, 62, 63, 20001})
+            {
+                for (double loss : {0.0, 0.01})
+                {
+                    ClusterOptions options = MakeOptions(ranks, "leaf-spine:leaves=3,spines=1");
+                    options.loss = loss;
+                    options.inNetwork.elementsPerPacket = count == 20001 ? 32 : 0;
+                    Trial trial(options, count, false);
+                    const std::string what =
+                        std::to_string(ranks) + " ranks, " + std::to_string(count) + " numbers";
+                    NS_TEST_EXPECT_MSG_EQ(trial.Run(3), "", what);
+                    NS_TEST_EXPECT_MSG_EQ(trial.IsSumOfNetwork(), true, what);
+                    const double bound =
+                        trial.cluster->GetInNetworkCommunicators()[0]->GetErrorBound();
+                    NS_TEST_EXPECT_MSG_GT_OR_EQ(bound, ranks * 0.5e-6, what);
+                    NS_TEST_EXPECT_MSG_LT_OR_EQ(trial.GetError(), bound, what);
+                }
+            }
+        }
+        const float infinite = std::numeric_limits<float>::infinity();
+        for (double loss : {0.0, 0.02})
+        {
+            ClusterOptions options = MakeOptions(16, "leaf-spine:leaves=3,spines=1");
+            options.loss = loss;
+            Trial trial(options, 5000, false);
+            trial.inputs[3][70] = 213.5F;    // more than LargestValue
+            trial.inputs[4][700] = infinite; // no integer at all
+            trial.inputs[5][1000] = -1e30F;  // likewise
+            for (auto& input : trial.inputs) // each fits, the sum does not
+            {
+                input[2000] = 200;
+                input[3000] = -200;
+            }
+            NS_TEST_EXPECT_MSG_EQ(trial.Run(2), "", "floats");
+            NS_TEST_EXPECT_MSG_EQ(trial.IsSumOfNetwork(), true, "the same bits");
+            NS_TEST_EXPECT_MSG_EQ(trial.tensors[0]->values[700], infinite, "infinity");
+            NS_TEST_EXPECT_MSG_EQ(trial.tensors[1]->values[2000], 3200, "beyond the range");
+            NS_TEST_EXPECT_MSG_EQ(trial.tensors[2]->values[3000], -3200, "below it");
+            NS_TEST_EXPECT_MSG_GT(GetCounters(*trial.cluster).saturated, 0, "in a switch");
+            NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 0, "by the network");
+        }
+        const Default integers("AtpCommunicator::DataType", "int32", "float32");
+        for (const float wrong : {0.5F, 2147483648.0F})
+        {
+            Trial trial(MakeOptions(2), 100, true);
+            trial.inputs[1][50] = wrong;
+            const std::string text = trial.Run();
+            NS_TEST_EXPECT_MSG_NE(text.find("rank 1: a value is no 32-bit integer"),
+                                  std::string::npos,
+                                  text);
+        }
+        Trial overflow(MakeOptions(2), 100, true);
+        overflow.inputs[0][70] = overflow.inputs[1][70] = 1 << 30;
+        const std::string text = overflow.Run();
+        NS_TEST_EXPECT_MSG_NE(text.find("the sum of packet 1 of atp job 0 overflows 32 bits"),
+                              std::string::npos,
+                              text);
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * A switch that restarts in mid-tensor, servers and workers that die.
+ */
+class AtpFailureTest : public TestCase
+{
+  public:
+    AtpFailureTest()
+        : TestCase("a switch restarts, a server or a worker stops")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const Default timeout("InNetworkCommunicator::FailureTimeout", "20ms", "1s");
+        const Default initial("AtpCommunicator::InitialTimeout", "1ms", "50ms");
+        const Default verify("AtpServer::Verify", "true", "false");
+        for (uint32_t at = 5; at <= 245; at += 30)
+        {
+            for (const std::string topology :
+                 {"single-switch:hosts=5", "leaf-spine:leaves=2,spines=1"})
+            {
+                ClusterOptions options = MakeOptions(4, topology);
+                options.loss = at % 2 ? 0.001 : 0;
+                options.faults = {"switch0:restart,from=" + std::to_string(at) +
+                                  "us,until=" + std::to_string(at + 3) + "us"};
+                options.rerouteDelay = MicroSeconds(1);
+                Trial trial(options, 200000, false);
+                const std::string what = topology + ", " + std::to_string(at) + " us";
+                NS_TEST_EXPECT_MSG_EQ(trial.Run(3), "", what);
+                // Workers and servers keep what they have: what the switch forgets is sent again.
+                NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 0, what << ": by the network");
+                NS_TEST_EXPECT_MSG_EQ(trial.IsSumOfNetwork(), true, what);
+                NS_TEST_EXPECT_MSG_GT(trial.CountResent(), 0, what << ": sent again");
+            }
+        }
+
+        ClusterOptions options = MakeOptions(4, "single-switch:hosts=5");
+        options.faults = {"host4:down,from=30us"}; // the server
+        {
+            Trial trial(options, 200000, false);
+            NS_TEST_EXPECT_MSG_EQ(trial.Run(2), "", "the hosts go on");
+            NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 4, "all of them");
+            NS_TEST_EXPECT_MSG_LT(trial.GetError(), 1e-8, "the tensor is intact");
+            const std::string text = FormatFallback(*trial.cluster);
+            NS_TEST_EXPECT_MSG_NE(text.find("has had no result of packet"),
+                                  std::string::npos,
+                                  text);
+        }
+        {
+            const Default error("InNetworkCommunicator::OnFailure", "error", "ring");
+            Trial trial(options, 200000, false);
+            const std::string text = trial.Run();
+            NS_TEST_EXPECT_MSG_NE(text.find("has had no result of packet"),
+                                  std::string::npos,
+                                  text);
+            NS_TEST_EXPECT_MSG_NE(text.find("of atp"), std::string::npos, text);
+        }
+        for (const std::string host : {"host2", "host3"}) // a worker; a worker with the server
+        {
+            options = MakeOptions(4);
+            options.faults = {host + ":down,from=30us"};
+            Trial trial(options, 200000, false);
+            const std::string text = trial.Run();
+            NS_TEST_EXPECT_MSG_NE(text.find("no notice of rank"), std::string::npos, text);
+            NS_TEST_EXPECT_MSG_LT(Simulator::Now(), MilliSeconds(100), "no hang");
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Jobs that share slots: T10 by conservation, exact sums, and who gets how much.
+ */
+class AtpJobsTest : public TestCase
+{
+  public:
+    AtpJobsTest()
+        : TestCase("jobs share few slots: every contribution is in one frame to a server")
+    {
+    }
+
+  private:
+    /** Ranks of a job that all-reduce one tensor. */
+    struct Job
+    {
+        std::vector<Ptr<AtpCommunicator>> workers;
+        std::vector<Ptr<Tensor>> tensors;
+        uint32_t done{0};
+    };
+
+    static void OnDone(Job* job)
+    {
+        job->done++;
+    }
+
+    /** Two jobs of four workers and a server each on one switch; no loss, nothing sent again. */
+    void CheckConservation(uint32_t slots)
+    {
+        UsePicoseconds();
+        const Default integers("AtpCommunicator::DataType", "int32", "float32");
+        const Default verify("AtpProgram::Verify", "true", "false");
+        const Default verifyServer("AtpServer::Verify", "true", "false");
+        // So that each contribution reaches the server in exactly one frame.
+        const Default threshold("AtpCommunicator::ReorderingThreshold", "0", "3");
+        constexpr uint64_t COUNT = 62 * 400;
+        Fabric fabric = FabricHelper().Install(
+            BuildTopology("single-switch", 10, DataRate("100Gbps"), MicroSeconds(1)));
+        AtpHelper helper(fabric, 0, slots);
+        Job jobs[2];
+        for (uint32_t number : {0, 1})
+        {
+            Job& job = jobs[number];
+            std::vector<uint32_t> endpoints(4);
+            std::iota(endpoints.begin(), endpoints.end(), 5 * number);
+            std::vector<Ptr<ScheduledCommunicator>> hosts;
+            for (std::size_t i = 0; i < endpoints.size(); i++)
+            {
+                hosts.push_back(CreateObject<ScheduledCommunicator>());
+            }
+            job.workers = helper.AddJob(endpoints, hosts, 50, {5 * number + 4});
+            for (const auto& worker : job.workers)
+            {
+                auto tensor = Create<Tensor>();
+                tensor->values.assign(COUNT, static_cast<float>(1000 * number + worker->GetRank()));
+                tensor->bytes = COUNT * sizeof(float);
+                job.tensors.push_back(tensor);
+                worker->AllReduce(tensor, MakeBoundCallback(&AtpJobsTest::OnDone, &job));
+            }
+        }
+        Simulator::Run();
+        const std::string what = std::to_string(slots) + " slots";
+        const AtpCounters& counters = helper.GetProgram(0)->GetCounters();
+        uint64_t sent = 0;
+        uint64_t resent = 0;
+        uint64_t parts = 0;
+        for (uint32_t number : {0, 1})
+        {
+            const Job& job = jobs[number];
+            NS_TEST_EXPECT_MSG_EQ(job.done, 4, what << ": all ranks");
+            for (const auto& tensor : job.tensors)
+            {
+                const auto [least, most] =
+                    std::minmax_element(tensor->values.begin(), tensor->values.end());
+                NS_TEST_EXPECT_MSG_EQ(*least, 4000.0F * number + 6, what << ": the sum");
+                NS_TEST_EXPECT_MSG_EQ(*most, 4000.0F * number + 6, what << ": everywhere");
+            }
+            for (const auto& worker : job.workers)
+            {
+                sent += worker->GetCounters().sent;
+                resent += worker->GetCounters().resent;
+            }
+            const AtpServerCounters& server = helper.GetServers(number)[0]->GetCounters();
+            NS_TEST_EXPECT_MSG_EQ(server.results, 400, what << ": a result for each packet");
+            parts += server.received;
+            NS_TEST_EXPECT_MSG_EQ(helper.GetProgram(0)->GetOccupied(static_cast<uint8_t>(number)),
+                                  0,
+                                  what << ": all slots are free");
+        }
+        NS_TEST_EXPECT_MSG_EQ(sent, 2 * 4 * 400, what << ": each contribution once");
+        // What a switch gets is held, completes a sum, collides, or is sent again.
+        NS_TEST_EXPECT_MSG_EQ(counters.received,
+                              sent + resent + counters.multicasts,
+                              what << ": frames to the switch");
+        NS_TEST_EXPECT_MSG_EQ(sent + resent,
+                              counters.held + counters.completed + counters.collisions +
+                                  counters.evicted + counters.passed,
+                              what << ": what became of them");
+        NS_TEST_EXPECT_MSG_EQ(parts,
+                              counters.completed + counters.collisions + counters.evicted +
+                                  counters.passed,
+                              what << ": frames to the servers");
+        NS_TEST_EXPECT_MSG_EQ((counters.collisions > 0), (slots < 1000), what << ": collisions");
+        Simulator::Destroy();
+    }
+
+    void DoRun() override
+    {
+        for (uint32_t slots : {5, 40, 60, 100, 20000})
+        {
+            CheckConservation(slots);
+        }
+        CheckBottleneck();
+    }
+
+    /** The link of a server that gets each part by itself is what limits its job. */
+    void CheckBottleneck()
+    {
+        AtpScenario scenario;
+        scenario.jobs = 1;
+        scenario.workers = 4;
+        scenario.duration = MilliSeconds(3);
+        scenario.warmup = MilliSeconds(1);
+        const double bound = 62 * 32 / (332.0 * 8) * 100;
+        const AtpResult alone = MeasureAtpJobs(scenario);
+        NS_TEST_EXPECT_MSG_EQ_TOL(alone.jobs[0].goodput, bound, 0.02 * bound, "line rate");
+        NS_TEST_EXPECT_MSG_EQ_TOL(alone.jobs[0].serverFrames, 1, 0.01, "a frame for each sum");
+        scenario.slots = 1;
+        const AtpResult none = MeasureAtpJobs(scenario);
+        NS_TEST_EXPECT_MSG_GT(none.jobs[0].serverFrames, 3.9, "a frame for each part");
+        NS_TEST_EXPECT_MSG_EQ_TOL(none.jobs[0].goodput * none.jobs[0].serverFrames,
+                                  bound,
+                                  0.02 * bound,
+                                  "which fill the server's link");
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Closed forms of the time of an all-reduce.
+ */
+class AtpTimeTest : public TestCase
+{
+  public:
+    AtpTimeTest()
+        : TestCase("rates are those of the closed forms, within 2 %")
+    {
+    }
+
+  private:
+    /** @return million elements per second and rank */
+    double GetRate(ClusterOptions options, uint64_t count)
+    {
+        options.inNetwork.slots = 0;
+        options.inNetwork.window = 0;
+        Trial trial(options, count, true, false);
+        NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", "no failure");
+        NS_TEST_EXPECT_MSG_EQ(trial.CountResent(), 0, "no retransmission");
+        return static_cast<double>(count) / (trial.end - trial.start).GetSeconds() * 1e-6;
+    }
+
+    void DoRun() override
+    {
+        // T9: 62 elements in 332 bytes of the line, flat in the number of workers.
+        const double bound = 62 * 100e3 / (332 * 8);
+        for (uint32_t ranks : {2, 4, 8})
+        {
+            const std::string topology = "single-switch:hosts=" + std::to_string(ranks + 1);
+            NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(MakeOptions(ranks, topology), 4 << 20) / bound,
+                                      1,
+                                      0.02,
+                                      ranks << " ranks");
+        }
+        // A server on the last rank's host: its line carries everything twice.
+        NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(MakeOptions(4), 4 << 20) / bound, 0.5, 0.01, "shared");
+        {
+            // Four of them, each with a quarter.
+            const Default servers("AtpCommunicator::ParameterServers", "0,1,2,3", "auto");
+            NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(MakeOptions(4), 4 << 20) / bound, 0.8, 0.01, "four");
+        }
+        // Three racks of four and a fourth with the server: three sums on the way to its switch.
+        const std::string racks = "leaf-spine:leaves=4,spines=3,hosts-per-leaf=4";
+        ClusterOptions options = MakeOptions(12, racks);
+        options.path = "spray";
+        NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(options, 4 << 20) / bound, 1, 0.02, "two levels");
+        options = MakeOptions(2, "single-switch:hosts=3");
+        options.rate = DataRate("10Gbps");
+        NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(options, 4 << 20) / bound, 0.1, 0.002, "10 Gbit/s");
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Congestion windows, A2TP's for stragglers, ESA's priorities: what they are for.
+ */
+class AtpSharingTest : public TestCase
+{
+  public:
+    AtpSharingTest()
+        : TestCase("windows, stragglers and priorities")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        AtpScenario scenario;
+        scenario.duration = MilliSeconds(4);
+        scenario.warmup = MilliSeconds(1);
+        scenario.slots = 200;
+        scenario.window = 400;
+        {
+            const Default preemption("AtpProgram::Preemption", "true", "false");
+            const AtpResult equal = MeasureAtpJobs(scenario);
+            NS_TEST_EXPECT_MSG_EQ(equal.program.preempted, 0, "equal priorities");
+            NS_TEST_EXPECT_MSG_EQ_TOL(equal.jobs[0].goodput / equal.jobs[1].goodput,
+                                      1,
+                                      0.1,
+                                      "fair");
+            scenario.priorities = {1, 0};
+            const AtpResult higher = MeasureAtpJobs(scenario);
+            NS_TEST_EXPECT_MSG_GT(higher.program.preempted, 0, "a higher one takes slots");
+            NS_TEST_EXPECT_MSG_GT(higher.jobs[0].occupancy, 2 * higher.jobs[1].occupancy, "more");
+            NS_TEST_EXPECT_MSG_GT(higher.jobs[0].goodput, 1.1 * equal.jobs[0].goodput, "faster");
+            scenario.priorities.clear();
+        }
+        // All to the server: marks make the queue short enough for nothing to be sent in vain.
+        scenario = AtpScenario();
+        scenario.jobs = 1;
+        scenario.workers = 8;
+        scenario.slots = 1;
+        scenario.duration = MilliSeconds(6);
+        scenario.warmup = MilliSeconds(3);
+        const double bound = 62 * 32 / (332.0 * 8) * 100 / scenario.workers;
+        {
+            const Default fixed("AtpCommunicator::WindowControl", "fixed", "ecn");
+            const AtpResult result = MeasureAtpJobs(scenario);
+            NS_TEST_EXPECT_MSG_LT(result.jobs[0].goodput, 0.7 * bound, "timeouts in the queue");
+        }
+        const AtpResult ecn = MeasureAtpJobs(scenario);
+        NS_TEST_EXPECT_MSG_EQ_TOL(ecn.jobs[0].goodput, bound, 0.02 * bound, "the server's link");
+
+        // T11: the sample of A2TP's release: 450 slots, 9 threads of 50 packets, and 8 times 10
+        // Gbit/s of background at a worker of the second job.
+        scenario = AtpScenario();
+        scenario.slots = 450;
+        scenario.window = 450;
+        scenario.duration = MilliSeconds(12);
+        scenario.background = DataRate("80Gbps");
+        const Default threads("AtpCommunicator::Threads", "9", "12");
+        // The hosts of the release get 50 Gbit/s.
+        const Default cost("AtpCommunicator::PacketCost", "350ns", "0ns");
+        const AtpResult atp = MeasureAtpJobs(scenario);
+        const Default windows("AtpCommunicator::WindowControl", "a2tp", "ecn");
+        const AtpResult a2tp = MeasureAtpJobs(scenario);
+        NS_TEST_EXPECT_MSG_EQ_TOL(a2tp.jobs[0].goodput, 50, 10, "job A");
+        NS_TEST_EXPECT_MSG_EQ_TOL(a2tp.jobs[1].goodput, 15.5, 3.1, "job B, which straggles");
+        NS_TEST_EXPECT_MSG_LT(a2tp.jobs[1].occupancy, 0.1, "job B takes few slots");
+        NS_TEST_EXPECT_MSG_GT(a2tp.jobs[0].occupancy, 2 * a2tp.jobs[1].occupancy, "job A more");
+        NS_TEST_EXPECT_MSG_LT(a2tp.program.collisions, atp.program.collisions / 2, "collisions");
+        NS_TEST_EXPECT_MSG_GT(a2tp.jobs[0].goodput, 0.98 * atp.jobs[0].goodput, "job A keeps");
+        NS_TEST_EXPECT_MSG_GT(a2tp.jobs[1].goodput, atp.jobs[1].goodput, "job B gains");
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Requests that cannot be carried out, by name.
+ */
+class AtpOptionsTest : public TestCase
+{
+  public:
+    AtpOptionsTest()
+        : TestCase("options that do not fit are refused")
+    {
+    }
+
+  private:
+    std::string Refuse(const ClusterOptions& options)
+    {
+        std::string text;
+        try
+        {
+            const Cluster cluster(options);
+        }
+        catch (const ConfigurationError& error)
+        {
+            text = error.what();
+        }
+        Simulator::Destroy();
+        return text;
+    }
+
+    void Expect(const ClusterOptions& options, const std::string& part)
+    {
+        const std::string text = Refuse(options);
+        NS_TEST_EXPECT_MSG_NE(text.find(part), std::string::npos, text << ": " << part);
+    }
+
+    void DoRun() override
+    {
+        ClusterOptions options = MakeOptions(4);
+        NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "these are fine");
+        options.inNetwork = {};
+        NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "as are the defaults");
+        options.inNetwork.framing = "rdma";
+        Expect(options, "--framing=rdma with atp (allowed: udp");
+        options = MakeOptions(4);
+        options.inNetwork.elementsPerPacket = 66;
+        Expect(options, "--elements-per-packet=66 with atp (allowed: even numbers up to 64)");
+        options.inNetwork.elementsPerPacket = 33;
+        Expect(options, "33 elements per packet (allowed: even numbers up to 64)");
+        options = MakeOptions(33);
+        Expect(options, "atp job 0 has 33 workers at a switch (allowed: up to 32)");
+        options = MakeOptions(34, "leaf-spine:leaves=34,spines=1,hosts-per-leaf=1");
+        Expect(options, "34 racks and workers at the switch of its server (allowed: up to 32)");
+        options = MakeOptions(64, "leaf-spine:leaves=4,spines=1");
+        NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "racks of 16 fit");
+        for (const std::string servers : {"4", "1,1", "x", ""})
+        {
+            const Default wrong("AtpCommunicator::ParameterServers", servers, "auto");
+            Expect(MakeOptions(4), "AtpCommunicator::ParameterServers=" + servers + " (allowed: ");
+        }
+        const Default wrong("AtpCommunicator::ParameterServers", "0,1,2,3,4", "auto");
+        Expect(MakeOptions(5), "(allowed: 1 to 4 hosts)");
+    }
+};
+
 /** @ingroup distributed-training-innetwork-tests ATP from end to end. */
 class AtpTestSuite : public TestSuite
 {
@@ -161,6 +643,12 @@ class AtpTestSuite : public TestSuite
         : TestSuite("distributed-training-atp", TestSuite::Type::SYSTEM)
     {
         AddTestCase(new AtpExactTest);
+        AddTestCase(new AtpFloatTest);
+        AddTestCase(new AtpFailureTest);
+        AddTestCase(new AtpJobsTest);
+        AddTestCase(new AtpTimeTest);
+        AddTestCase(new AtpSharingTest);
+        AddTestCase(new AtpOptionsTest);
     }
 };
 

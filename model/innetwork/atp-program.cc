@@ -67,7 +67,7 @@ AtpProgram::GetTypeId()
                           MakeTimeChecker(Time(0)))
             .AddAttribute("LoopbackPorts",
                           "Recirculation ports that share the second passes of what is sent on to "
-                          "servers, by slot",
+                          "servers, by the port that it came in by",
                           UintegerValue(16),
                           MakeUintegerAccessor(&AtpProgram::m_loopbackPorts),
                           MakeUintegerChecker<uint32_t>(1))
@@ -565,10 +565,9 @@ AtpProgram::SendOn(Frame* frame)
 {
     const int64_t now = Simulator::Now().GetTimeStep();
     const int64_t latency = m_passLatency.GetTimeStep();
-    const int64_t ready =
-        GetSwitch().ReserveRecirculation(frame->aggregation.slot % m_loopbackPorts,
-                                         frame->bytes,
-                                         now + latency);
+    const int64_t ready = GetSwitch().ReserveRecirculation(frame->ingress % m_loopbackPorts,
+                                                           frame->bytes,
+                                                           now + latency);
     Simulator::Schedule(TimeStep(ready + latency - now), &AtpProgram::SendNow, this, frame, m_life);
 }
 

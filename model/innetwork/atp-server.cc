@@ -78,7 +78,7 @@ AtpServer::SetSession(const Session& session, Ptr<HostDevice> device)
     m_entries.clear();
     m_entries.resize(size);
     m_marks.assign(uint64_t{size} * session.children.size(), 0);
-    m_cores.Configure(m_coreCount);
+    m_cores.Configure(1);
     m_slots.Reset(session.job, session.window, session.slots);
     // The host keeps it, until it is disposed of.
     device->SetAggregationServer(session.job, [self = Ptr<AtpServer>(this)](Frame* frame) {
@@ -122,7 +122,7 @@ AtpServer::OnFrame(Frame* frame)
         Process(frame);
         return;
     }
-    Simulator::Schedule(m_cores.Take(frame->aggregation.packet, m_packetCost),
+    Simulator::Schedule(m_cores.Take(0, m_packetCost / m_coreCount),
                         &AtpServer::Process,
                         this,
                         frame);
