@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "fabric-test-common.h"
 #include "innetwork-test-common.h"
 
 #include "ns3/atp-communicator.h"
@@ -11,14 +12,17 @@
 #include "ns3/atp-server.h"
 #include "ns3/configuration-error.h"
 #include "ns3/guarded-run.h"
+#include "ns3/nic-program.h"
 #include "ns3/program.h"
 #include "ns3/test.h"
 #include "ns3/time-resolution.h"
 #include "ns3/topology-builder.h"
+#include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -148,6 +152,137 @@ class AtpExactTest : public TestCase
                     Check(options, 10000, what + ", few slots, duplicates, reordering");
                     options.inNetwork.slots = 2000;
                     Check(options, 10000, what + ", duplicates, reordering");
+                }
+            }
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Any single frame, and any two, lost or doubled.
+ */
+class AtpEveryLossTest : public TestCase
+{
+  public:
+    AtpEveryLossTest()
+        : TestCase("whichever frames are lost or doubled, sums are exact")
+    {
+    }
+
+  private:
+    /** Which of all frames that hosts send and receive are lost or doubled. */
+    struct Plan
+    {
+        std::vector<uint32_t> lost;
+        std::vector<uint32_t> doubled; ///< of those sent
+        uint32_t count{0};             ///< frames so far
+    };
+
+    /** Carries it out at a host. */
+    class Culprit : public NicProgram
+    {
+      public:
+        explicit Culprit(Plan& plan)
+            : m_plan(plan)
+        {
+        }
+
+        Time GetSendLatency() const override
+        {
+            return Time(0);
+        }
+
+        Time GetReceiveLatency() const override
+        {
+            return Time(0);
+        }
+
+        bool OnSend(Frame& frame) override
+        {
+            const uint32_t number = m_plan.count++;
+            if (std::count(m_plan.doubled.begin(), m_plan.doubled.end(), number))
+            {
+                GetDevice().GetPort().Send(frame.Clone());
+            }
+            return Decide(frame, number);
+        }
+
+        bool OnReceive(Frame& frame) override
+        {
+            return Decide(frame, m_plan.count++);
+        }
+
+      private:
+        bool Decide(Frame& frame, uint32_t number) const
+        {
+            const bool isLost = std::count(m_plan.lost.begin(), m_plan.lost.end(), number) > 0;
+            if (isLost)
+            {
+                Frame::Free(&frame);
+            }
+            return !isLost;
+        }
+
+        Plan& m_plan;
+    };
+
+    /** @return frames of all hosts */
+    uint32_t Check(const std::string& topology, uint32_t packets, Plan plan)
+    {
+        ClusterOptions options = MakeOptions(3, topology);
+        Trial trial(options, 62 * packets, true);
+        for (const auto& device : trial.cluster->GetFabric().devices)
+        {
+            device->SetProgram(CreateObject<Culprit>(plan));
+        }
+        const auto list = [](const std::vector<uint32_t>& numbers) {
+            std::string text;
+            for (uint32_t number : numbers)
+            {
+                text += " " + std::to_string(number);
+            }
+            return text;
+        };
+        const std::string what =
+            topology + ", lost" + list(plan.lost) + ", doubled" + list(plan.doubled);
+        NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", what);
+        NS_TEST_EXPECT_MSG_EQ(trial.GetError(), 0, what << ": exact");
+        NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 0, what << ": by the network");
+        if (plan.doubled.empty())
+        {
+            NS_TEST_EXPECT_MSG_EQ(CountOccupied(*trial.cluster), 0, what << ": all slots are free");
+            NS_TEST_EXPECT_MSG_EQ((trial.CountResent() > 0), !plan.lost.empty(), what << ": again");
+        }
+        return plan.count;
+    }
+
+    void DoRun() override
+    {
+        const Default integers("AtpCommunicator::DataType", "int32", "float32");
+        const Default verify("AtpProgram::Verify", "true", "false");
+        const Default verifyServer("AtpServer::Verify", "true", "false");
+        const Default timeout("AtpCommunicator::InitialTimeout", "100us", "50ms");
+        const std::vector<std::string> topologies{"single-switch:hosts=4",
+                                                  "leaf-spine:leaves=2,spines=1,hosts-per-leaf=2",
+                                                  "leaf-spine:leaves=3,spines=1,hosts-per-leaf=2"};
+        for (const std::string& topology : topologies)
+        {
+            // 15 packets of workers, 5 sums, 5 results to 3 workers, unless all go two ways.
+            const uint32_t frames = Check(topology, 5, {});
+            NS_TEST_EXPECT_MSG_GT_OR_EQ(frames, 40, topology);
+            for (uint32_t frame = 0; frame < frames; frame++)
+            {
+                Check(topology, 5, {{frame}, {}});
+                Check(topology, 5, {{}, {frame}});
+            }
+            const uint32_t few = Check(topology, 2, {});
+            for (uint32_t first = 0; first < few; first++)
+            {
+                for (uint32_t second = first + 1; second < few + 4; second++)
+                {
+                    Check(topology, 2, {{first, second}, {}});
+                    Check(topology, 2, {{second}, {first}});
                 }
             }
         }
@@ -333,23 +468,22 @@ class AtpJobsTest : public TestCase
         job->done++;
     }
 
-    /** Two jobs of four workers and a server each on one switch; no loss, nothing sent again. */
-    void CheckConservation(uint32_t slots)
+    /** Two jobs of four workers and a server each on one switch sum 400 packets. */
+    void Run(uint32_t slots, double loss)
     {
         UsePicoseconds();
         const Default integers("AtpCommunicator::DataType", "int32", "float32");
         const Default verify("AtpProgram::Verify", "true", "false");
         const Default verifyServer("AtpServer::Verify", "true", "false");
-        // So that each contribution reaches the server in exactly one frame.
-        const Default threshold("AtpCommunicator::ReorderingThreshold", "0", "3");
         constexpr uint64_t COUNT = 62 * 400;
-        Fabric fabric = FabricHelper().Install(
+        m_fabric = FabricHelper().Install(
             BuildTopology("single-switch", 10, DataRate("100Gbps"), MicroSeconds(1)));
-        AtpHelper helper(fabric, 0, slots);
-        Job jobs[2];
+        LoseFrames(m_fabric, loss);
+        m_helper = std::make_unique<AtpHelper>(m_fabric, 0, slots);
         for (uint32_t number : {0, 1})
         {
-            Job& job = jobs[number];
+            Job& job = m_jobs[number];
+            job = Job();
             std::vector<uint32_t> endpoints(4);
             std::iota(endpoints.begin(), endpoints.end(), 5 * number);
             std::vector<Ptr<ScheduledCommunicator>> hosts;
@@ -357,9 +491,10 @@ class AtpJobsTest : public TestCase
             {
                 hosts.push_back(CreateObject<ScheduledCommunicator>());
             }
-            job.workers = helper.AddJob(endpoints, hosts, 50, {5 * number + 4});
+            job.workers = m_helper->AddJob(endpoints, hosts, 50, {5 * number + 4});
             for (const auto& worker : job.workers)
             {
+                worker->SetAttribute("JobPriority", UintegerValue(number));
                 auto tensor = Create<Tensor>();
                 tensor->values.assign(COUNT, static_cast<float>(1000 * number + worker->GetRank()));
                 tensor->bytes = COUNT * sizeof(float);
@@ -368,6 +503,38 @@ class AtpJobsTest : public TestCase
             }
         }
         Simulator::Run();
+        for (uint32_t number : {0, 1})
+        {
+            const std::string what = std::to_string(slots) + " slots";
+            NS_TEST_EXPECT_MSG_EQ(m_jobs[number].done, 4, what << ": all ranks");
+            for (const auto& tensor : m_jobs[number].tensors)
+            {
+                const auto [least, most] =
+                    std::minmax_element(tensor->values.begin(), tensor->values.end());
+                NS_TEST_EXPECT_MSG_EQ(*least, 4000.0F * number + 6, what << ": the sum");
+                NS_TEST_EXPECT_MSG_EQ(*most, 4000.0F * number + 6, what << ": everywhere");
+            }
+        }
+    }
+
+    void End()
+    {
+        m_helper.reset();
+        for (Job& job : m_jobs)
+        {
+            job = Job();
+        }
+        m_fabric = Fabric();
+        Simulator::Destroy();
+    }
+
+    /** Without losses what becomes of each contribution is known. */
+    void CheckConservation(uint32_t slots)
+    {
+        // Nothing sent again but after timeouts.
+        const Default threshold("AtpCommunicator::ReorderingThreshold", "0", "3");
+        Run(slots, 0);
+        const AtpHelper& helper = *m_helper;
         const std::string what = std::to_string(slots) + " slots";
         const AtpCounters& counters = helper.GetProgram(0)->GetCounters();
         uint64_t sent = 0;
@@ -375,15 +542,7 @@ class AtpJobsTest : public TestCase
         uint64_t parts = 0;
         for (uint32_t number : {0, 1})
         {
-            const Job& job = jobs[number];
-            NS_TEST_EXPECT_MSG_EQ(job.done, 4, what << ": all ranks");
-            for (const auto& tensor : job.tensors)
-            {
-                const auto [least, most] =
-                    std::minmax_element(tensor->values.begin(), tensor->values.end());
-                NS_TEST_EXPECT_MSG_EQ(*least, 4000.0F * number + 6, what << ": the sum");
-                NS_TEST_EXPECT_MSG_EQ(*most, 4000.0F * number + 6, what << ": everywhere");
-            }
+            const Job& job = m_jobs[number];
             for (const auto& worker : job.workers)
             {
                 sent += worker->GetCounters().sent;
@@ -410,7 +569,16 @@ class AtpJobsTest : public TestCase
                                   counters.passed,
                               what << ": frames to the servers");
         NS_TEST_EXPECT_MSG_EQ((counters.collisions > 0), (slots < 1000), what << ": collisions");
-        Simulator::Destroy();
+        End();
+    }
+
+    /** With losses, preemption and A2TP's windows, sums of both jobs are exact. */
+    void CheckLosses(uint32_t slots)
+    {
+        Run(slots, 0.02);
+        const std::string what = std::to_string(slots) + " slots, losses";
+        NS_TEST_EXPECT_MSG_GT(m_helper->GetProgram(0)->GetCounters().preempted, 0, what);
+        End();
     }
 
     void DoRun() override
@@ -418,6 +586,12 @@ class AtpJobsTest : public TestCase
         for (uint32_t slots : {5, 40, 60, 100, 20000})
         {
             CheckConservation(slots);
+        }
+        const Default preemption("AtpProgram::Preemption", "true", "false");
+        const Default windows("AtpCommunicator::WindowControl", "a2tp", "ecn");
+        for (uint32_t slots : {5, 40, 60})
+        {
+            CheckLosses(slots);
         }
         CheckBottleneck();
     }
@@ -442,6 +616,10 @@ class AtpJobsTest : public TestCase
                                   0.02 * bound,
                                   "which fill the server's link");
     }
+
+    Fabric m_fabric;
+    std::unique_ptr<AtpHelper> m_helper;
+    Job m_jobs[2];
 };
 
 /**
@@ -643,6 +821,7 @@ class AtpTestSuite : public TestSuite
         : TestSuite("distributed-training-atp", TestSuite::Type::SYSTEM)
     {
         AddTestCase(new AtpExactTest);
+        AddTestCase(new AtpEveryLossTest);
         AddTestCase(new AtpFloatTest);
         AddTestCase(new AtpFailureTest);
         AddTestCase(new AtpJobsTest);
