@@ -615,6 +615,18 @@ class AtpJobsTest : public TestCase
                                   bound,
                                   0.02 * bound,
                                   "which fill the server's link");
+        // Two jobs that know nothing of each other soon have slots of their own, if there are enough.
+        scenario.jobs = 2;
+        scenario.slots = 450;
+        scenario.window = 200;
+        scenario.warmup = Time(0);
+        const AtpResult both = MeasureAtpJobs(scenario);
+        for (const AtpJobResult& job : both.jobs)
+        {
+            NS_TEST_EXPECT_MSG_GT(job.server.remapped, 20, "other slots");
+            NS_TEST_EXPECT_MSG_EQ_TOL(job.serverFrames, 1, 0.01, "no collisions");
+            NS_TEST_EXPECT_MSG_EQ_TOL(job.goodput, bound, 0.02 * bound, "line rate");
+        }
     }
 
     Fabric m_fabric;
