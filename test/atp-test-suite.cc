@@ -155,6 +155,19 @@ class AtpExactTest : public TestCase
                 }
             }
         }
+        // Servers in several racks, of which one has no worker; hosts that are switches' only ones.
+        const Default servers("AtpCommunicator::ParameterServers", "1,8,3", "auto");
+        for (const std::string topology :
+             {"leaf-spine:leaves=4,spines=2,hosts-per-leaf=3", "fat-tree:k=4", "torus:3x3"})
+        {
+            ClusterOptions options = MakeOptions(8, topology);
+            Check(options, 10000, topology);
+            options.path = topology == "torus:3x3" ? "ecmp" : "spray";
+            options.loss = 0.01;
+            options.inNetwork.slots = 110;
+            options.faults = {"*:duplicate=0.02", "*:reorder=0.02/150us"};
+            Check(options, 10000, topology + ", loss, duplicates, reordering");
+        }
     }
 };
 
@@ -615,7 +628,8 @@ class AtpJobsTest : public TestCase
                                   bound,
                                   0.02 * bound,
                                   "which fill the server's link");
-        // Two jobs that know nothing of each other soon have slots of their own, if there are enough.
+        // Two jobs that know nothing of each other soon have slots of their own, if there are
+        // enough.
         scenario.jobs = 2;
         scenario.slots = 450;
         scenario.window = 200;

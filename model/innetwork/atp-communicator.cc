@@ -286,9 +286,11 @@ AtpCommunicator::Begin(const Tensor& tensor)
     m_total = (tensor.bytes + packetBytes - 1) / packetBytes;
     m_base = 0;
     m_next = 0;
-    m_repaired = 0;
-    m_highest = 0;
-    m_outOfOrder = 0;
+    m_streams.assign(m_session.routes.size(), Stream());
+    for (uint64_t packet = 0; packet < m_streams.size(); packet++)
+    {
+        m_streams[(m_first + packet) % m_streams.size()].base = packet;
+    }
     m_again = 0;
     m_againEnd = 0;
     m_hasResult = false;
@@ -484,19 +486,15 @@ AtpCommunicator::TakeResult(const Frame& frame, uint32_t index)
     }
     const int64_t now = Simulator::Now().GetTimeStep();
     m_window.OnResult(now, header.congested, header.contested);
-    if (packet != m_base)
-    {
-        RepairGap(packet);
-    }
-    else
+    if (packet == m_base)
     {
         while (m_base < m_next && !m_timers.IsWaiting(GetIndex(m_base)))
         {
             m_base++;
         }
-        m_outOfOrder = 0;
         m_window.OnProgress(now, m_first + m_base, m_first + m_next);
     }
+    Repair(packet);
     if (m_again < m_againEnd)
     {
         Recover(packet);
@@ -513,16 +511,29 @@ AtpCommunicator::TakeResult(const Frame& frame, uint32_t index)
 }
 
 void
-AtpCommunicator::RepairGap(uint64_t packet)
+AtpCommunicator::Repair(uint64_t packet)
 {
-    m_highest = std::max(m_highest, packet);
-    if (m_reorderingThreshold == 0 || ++m_outOfOrder < m_reorderingThreshold)
+    // Results of different servers come in any order.
+    const uint64_t servers = m_session.routes.size();
+    Stream& stream = m_streams[(m_first + packet) % servers];
+    if (packet == stream.base)
+    {
+        while (stream.base < m_next && !m_timers.IsWaiting(GetIndex(stream.base)))
+        {
+            stream.base += servers;
+        }
+        stream.past = 0;
+        return;
+    }
+    stream.highest = std::max(stream.highest, packet);
+    if (m_reorderingThreshold == 0 || ++stream.past < m_reorderingThreshold)
     {
         return;
     }
-    for (m_repaired = std::max(m_repaired, m_base); m_repaired < m_highest; m_repaired++)
+    for (stream.repaired = std::max(stream.repaired, stream.base); stream.repaired < stream.highest;
+         stream.repaired += servers)
     {
-        const uint32_t index = GetIndex(m_repaired);
+        const uint32_t index = GetIndex(stream.repaired);
         if (m_timers.IsWaiting(index) && !m_slots[index].isRepaired)
         {
             m_slots[index].isRepaired = true;

@@ -97,6 +97,15 @@ class AtpCommunicator : public InNetworkCommunicator
         bool isRepaired{false}; ///< it has been sent again because of results past it
     };
 
+    /** Packets of one server. */
+    struct Stream
+    {
+        uint64_t base{0};     ///< the first without a result
+        uint64_t highest{0};  ///< the last with a result past a gap
+        uint64_t repaired{0}; ///< gaps up to here have been sent again
+        uint32_t past{0};     ///< results since the base has moved
+    };
+
     bool SetDataType(std::string type);
     std::string GetDataType() const;
     bool SetControl(std::string control);
@@ -114,7 +123,7 @@ class AtpCommunicator : public InNetworkCommunicator
     void Process(Frame* frame);
     void TakeWish(uint32_t index);
     void TakeResult(const Frame& frame, uint32_t index);
-    void RepairGap(uint64_t packet);
+    void Repair(uint64_t packet);
     void OnTimeout(uint32_t index);
     void Recover(uint64_t packet);
     void OnSilence(uint32_t slot, Time silence);
@@ -143,17 +152,15 @@ class AtpCommunicator : public InNetworkCommunicator
 
     const Tensor* m_tensor{nullptr}; // the one under way
     std::vector<float> m_sum;
-    uint64_t m_first{0};       // packets of all tensors before
-    uint64_t m_total{0};       // packets of this one
-    uint64_t m_base{0};        // of these, the first without a result
-    uint64_t m_next{0};        // the first not sent
-    uint64_t m_repaired{0};    // gaps up to here have been sent again
-    uint64_t m_highest{0};     // the last with a result
-    uint64_t m_again{0};       // after a timeout, the next to be sent again
-    uint64_t m_againEnd{0};    // and the last one but one
-    uint32_t m_outOfOrder{0};  // results since the base has moved
-    std::vector<Slot> m_slots; // by packet modulo window
-    bool m_hasResult{false};   // of this tensor
+    uint64_t m_first{0};           // packets of all tensors before
+    uint64_t m_total{0};           // packets of this one
+    uint64_t m_base{0};            // of these, the first without a result
+    uint64_t m_next{0};            // the first not sent
+    std::vector<Stream> m_streams; // by server
+    uint64_t m_again{0};           // after a timeout, the next to be sent again
+    uint64_t m_againEnd{0};        // and the last one but one
+    std::vector<Slot> m_slots;     // by packet modulo window
+    bool m_hasResult{false};       // of this tensor
     double m_errorBound{0};
 };
 
