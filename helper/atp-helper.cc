@@ -163,7 +163,114 @@ AtpHelper::Install(uint32_t index, const AtpCommunicator& worker)
         program->SetEndpoint(m_fabric.AddressSwitch(index));
         m_fabric.devicesOfSwitches[index]->AddProgram(program);
     }
+    BooleanValue tells;
+    program->GetAttribute("StickyCollisions", tells);
+    if (worker.GetControl() == AtpWindow::Control::A2TP && !tells.Get())
+    {
+        throw ConfigurationError("WindowControl=a2tp at switches without "
+                                 "ns3::training::AtpProgram::StickyCollisions (allowed: for their "
+                                 "first job, or with that attribute)");
+    }
     return program;
+}
+
+void
+AtpHelper::InstallPrograms(Plan& plan, const AtpCommunicator& worker)
+{
+    for (const auto& [index, ranks] : plan.racks)
+    {
+        if (ranks.size() > MOST_CHILDREN)
+        {
+            throw ConfigurationError(plan.name + " has " + std::to_string(ranks.size()) +
+                                     " workers at a switch (allowed: up to " +
+                                     std::to_string(MOST_CHILDREN) + ")");
+        }
+        plan.programs[index] = Install(index, worker);
+    }
+    for (const auto& [index, there] : plan.serversOf)
+    {
+        plan.programs[index] = Install(index, worker);
+    }
+    for (const auto& [index, program] : plan.programs)
+    {
+        AtpJob job;
+        job.number = plan.number;
+        job.window = plan.window;
+        job.servers = plan.servers;
+        for (const auto& [other, ranks] : plan.racks)
+        {
+            if (other != index)
+            {
+                job.otherSwitches.push_back(plan.programs[other]->GetEndpoint());
+                continue;
+            }
+            for (uint32_t rank : ranks)
+            {
+                job.workers.push_back(plan.endpoints[rank]);
+            }
+        }
+        const auto there = plan.serversOf.find(index);
+        if (there != plan.serversOf.end())
+        {
+            job.localServers = there->second;
+        }
+        program->AddJob(job);
+    }
+}
+
+Ptr<AtpServer>
+AtpHelper::InstallServer(const Plan& plan,
+                         uint32_t server,
+                         std::vector<AtpCommunicator::Session>& sessions) const
+{
+    const uint32_t here = GetSwitch(server);
+    const Ptr<AtpProgram> program = plan.programs.at(here);
+    AtpServer::Session session;
+    session.job = plan.number;
+    session.index = Find(plan.servers, server);
+    session.servers = static_cast<uint32_t>(plan.servers.size());
+    session.switchEndpoint = program->GetEndpoint();
+    session.window = plan.window;
+    session.slots = program->GetSlots();
+    session.elements = program->GetElements();
+    session.isExtended = plan.isExtended;
+    for (const auto& [index, ranks] : plan.racks)
+    {
+        // Workers of the server's switch are its children, as is one that is alone in a rack.
+        if (index != here && ranks.size() > 1)
+        {
+            session.children.push_back(ranks);
+            continue;
+        }
+        for (uint32_t rank : ranks)
+        {
+            session.children.push_back({rank});
+        }
+    }
+    if (session.children.size() > MOST_CHILDREN)
+    {
+        throw ConfigurationError(plan.name + " has " + std::to_string(session.children.size()) +
+                                 " racks and workers at the switch of its server (allowed: up to " +
+                                 std::to_string(MOST_CHILDREN) + ")");
+    }
+    for (uint32_t child = 0; child < session.children.size(); child++)
+    {
+        const auto& ranks = session.children[child];
+        for (uint32_t rank : ranks)
+        {
+            AtpCommunicator::Route route;
+            route.server = server;
+            route.isDirect = ranks.size() == 1;
+            route.workers = 1U << Find(ranks, rank);
+            route.children = 1U << child;
+            route.fanIn[0] = static_cast<uint8_t>(ranks.size());
+            route.fanIn[1] = static_cast<uint8_t>(session.children.size());
+            sessions[rank].routes.push_back(route);
+        }
+    }
+    auto object = CreateObject<AtpServer>();
+    object->SetSession(session, m_fabric.devices[server]);
+    return object;
 }
 
 std::vector<Ptr<AtpCommunicator>>
@@ -172,146 +279,50 @@ AtpHelper::AddJob(const std::vector<uint32_t>& endpoints,
                   uint32_t window,
                   std::vector<uint32_t> servers)
 {
-    const std::size_t number = m_servers.size();
-    const std::string name = "atp job " + std::to_string(number);
-    if (number >= MOST_JOBS)
+    Plan plan;
+    plan.name = "atp job " + std::to_string(m_servers.size());
+    if (m_servers.size() >= MOST_JOBS)
     {
-        throw ConfigurationError(name + " (allowed: up to " + std::to_string(MOST_JOBS - 1) + ")");
+        throw ConfigurationError(plan.name + " (allowed: up to " + std::to_string(MOST_JOBS - 1) +
+                                 ")");
     }
-    const auto job = static_cast<uint8_t>(number);
+    plan.number = static_cast<uint8_t>(m_servers.size());
+    plan.endpoints = endpoints;
     std::vector<Ptr<AtpCommunicator>> workers;
-    Racks racks;
     for (uint32_t rank = 0; rank < endpoints.size(); rank++)
     {
         workers.push_back(CreateObject<AtpCommunicator>());
-        racks[GetSwitch(endpoints[rank])].push_back(rank);
+        plan.racks[GetSwitch(endpoints[rank])].push_back(rank);
         m_busyHosts.insert(m_fabric.hostOfEndpoint[endpoints[rank]]);
     }
-    const AtpCommunicator& first = *workers.front();
-    if (servers.empty())
+    const AtpCommunicator& worker = *workers.front();
+    plan.servers = servers.empty() ? FindServers(worker.GetServers(), endpoints) : servers;
+    for (uint32_t server : plan.servers)
     {
-        servers = FindServers(first.GetServers(), endpoints);
+        plan.serversOf[GetSwitch(server)].push_back(server);
     }
-    if (window == 0)
-    {
-        window = first.GetThreads() * WINDOW_OF_THREAD;
-    }
-    std::map<uint32_t, std::vector<uint32_t>> serversOf; // by switch
-    for (uint32_t server : servers)
-    {
-        serversOf[GetSwitch(server)].push_back(server);
-    }
-
-    // Switches with workers or servers.
-    std::map<uint32_t, Ptr<AtpProgram>> programs;
-    for (const auto& [index, ranks] : racks)
-    {
-        if (ranks.size() > MOST_CHILDREN)
-        {
-            throw ConfigurationError(name + " has " + std::to_string(ranks.size()) +
-                                     " workers at a switch (allowed: up to " +
-                                     std::to_string(MOST_CHILDREN) + ")");
-        }
-        programs[index] = Install(index, first);
-    }
-    for (const auto& [index, there] : serversOf)
-    {
-        programs[index] = Install(index, first);
-    }
-    for (const auto& [index, program] : programs)
-    {
-        AtpJob description;
-        description.number = job;
-        description.window = window;
-        description.servers = servers;
-        const auto rack = racks.find(index);
-        if (rack != racks.end())
-        {
-            for (uint32_t rank : rack->second)
-            {
-                description.workers.push_back(endpoints[rank]);
-            }
-        }
-        const auto there = serversOf.find(index);
-        if (there != serversOf.end())
-        {
-            description.localServers = there->second;
-        }
-        for (const auto& [other, ranks] : racks)
-        {
-            if (other != index)
-            {
-                description.otherSwitches.push_back(programs[other]->GetEndpoint());
-            }
-        }
-        program->AddJob(description);
-    }
-
-    const Ptr<AtpProgram> any = programs.begin()->second;
-    BooleanValue sticky;
-    any->GetAttribute("StickyCollisions", sticky);
+    plan.window = window > 0 ? window : worker.GetThreads() * WINDOW_OF_THREAD;
+    InstallPrograms(plan, worker);
+    const Ptr<AtpProgram> program = plan.programs.begin()->second;
     BooleanValue preemption;
-    any->GetAttribute("Preemption", preemption);
-    AtpCommunicator::Session common;
-    common.window = window;
-    common.slots = any->GetSlots();
-    common.elements = any->GetElements();
-    common.isExtended = sticky.Get() || preemption.Get();
-    std::vector<AtpCommunicator::Session> sessions(endpoints.size(), common);
+    program->GetAttribute("Preemption", preemption);
+    plan.isExtended = preemption.Get() || worker.GetControl() == AtpWindow::Control::A2TP;
+
+    AtpCommunicator::Session session;
+    session.window = plan.window;
+    session.slots = program->GetSlots();
+    session.elements = program->GetElements();
+    session.isExtended = plan.isExtended;
+    std::vector<AtpCommunicator::Session> sessions(endpoints.size(), session);
     m_servers.emplace_back();
-    for (uint32_t server : servers)
+    for (uint32_t server : plan.servers)
     {
-        AtpServer::Session session;
-        session.job = job;
-        session.index = Find(servers, server);
-        session.servers = static_cast<uint32_t>(servers.size());
-        session.switchEndpoint = programs[GetSwitch(server)]->GetEndpoint();
-        session.window = window;
-        session.slots = common.slots;
-        session.elements = common.elements;
-        session.isExtended = common.isExtended;
-        for (const auto& [index, ranks] : racks)
-        {
-            // Workers of the server's switch are its children, as is one that is alone in a rack.
-            if (index != GetSwitch(server) && ranks.size() > 1)
-            {
-                session.children.push_back(ranks);
-                continue;
-            }
-            for (uint32_t rank : ranks)
-            {
-                session.children.push_back({rank});
-            }
-        }
-        if (session.children.size() > MOST_CHILDREN)
-        {
-            throw ConfigurationError(name + " has " + std::to_string(session.children.size()) +
-                                     " racks and workers at the switch of its server (allowed: up "
-                                     "to " +
-                                     std::to_string(MOST_CHILDREN) + ")");
-        }
-        for (uint32_t child = 0; child < session.children.size(); child++)
-        {
-            const auto& ranks = session.children[child];
-            for (uint32_t rank : ranks)
-            {
-                AtpCommunicator::Route route;
-                route.server = server;
-                route.isDirect = ranks.size() == 1;
-                route.workers = 1U << Find(ranks, rank);
-                route.children = 1U << child;
-                route.fanIn[0] = static_cast<uint8_t>(ranks.size());
-                route.fanIn[1] = static_cast<uint8_t>(session.children.size());
-                sessions[rank].routes.push_back(route);
-            }
-        }
-        m_servers.back().push_back(CreateObject<AtpServer>());
-        m_servers.back().back()->SetSession(session, m_fabric.devices[server]);
+        m_servers.back().push_back(InstallServer(plan, server, sessions));
     }
     for (uint32_t rank = 0; rank < endpoints.size(); rank++)
     {
         InNetworkCommunicator::Group group;
-        group.job = job;
+        group.job = plan.number;
         group.endpoints = endpoints;
         workers[rank]->SetGroup(rank, group, m_fabric.devices[endpoints[rank]], hosts[rank]);
         workers[rank]->SetSession(sessions[rank]);

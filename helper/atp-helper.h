@@ -13,6 +13,7 @@
 
 #include <map>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace ns3::training
@@ -63,13 +64,28 @@ class AtpHelper
     const std::vector<Ptr<AtpServer>>& GetServers(uint32_t job) const;
 
   private:
-    /** Ranks by the switch they are linked to. */
-    using Racks = std::map<uint32_t, std::vector<uint32_t>>;
+    /** A job that is being set up. */
+    struct Plan
+    {
+        std::string name; ///< for messages
+        uint8_t number{0};
+        uint32_t window{0};
+        bool isExtended{false};                              ///< packets have A2TP's and ESA's byte
+        std::vector<uint32_t> endpoints;                     ///< of ranks
+        std::vector<uint32_t> servers;                       ///< their endpoints
+        std::map<uint32_t, std::vector<uint32_t>> racks;     ///< ranks, by switch
+        std::map<uint32_t, std::vector<uint32_t>> serversOf; ///< by switch
+        std::map<uint32_t, Ptr<AtpProgram>> programs;        ///< by switch
+    };
 
     std::vector<uint32_t> FindServers(const std::string& text,
                                       const std::vector<uint32_t>& endpoints) const;
     uint32_t GetSwitch(uint32_t endpoint) const;
     Ptr<AtpProgram> Install(uint32_t index, const AtpCommunicator& worker);
+    void InstallPrograms(Plan& plan, const AtpCommunicator& worker);
+    Ptr<AtpServer> InstallServer(const Plan& plan,
+                                 uint32_t server,
+                                 std::vector<AtpCommunicator::Session>& sessions) const;
 
     Fabric& m_fabric;
     uint32_t m_elements;

@@ -679,26 +679,26 @@ class AtpTimeTest : public TestCase
         for (uint32_t ranks : {2, 4, 8})
         {
             const std::string topology = "single-switch:hosts=" + std::to_string(ranks + 1);
-            NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(MakeOptions(ranks, topology), 4 << 20) / bound,
+            NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(MakeOptions(ranks, topology), 1 << 20) / bound,
                                       1,
                                       0.02,
                                       ranks << " ranks");
         }
         // A server on the last rank's host: its line carries everything twice.
-        NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(MakeOptions(4), 4 << 20) / bound, 0.5, 0.01, "shared");
+        NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(MakeOptions(4), 1 << 20) / bound, 0.5, 0.01, "shared");
         {
             // Four of them, each with a quarter.
             const Default servers("AtpCommunicator::ParameterServers", "0,1,2,3", "auto");
-            NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(MakeOptions(4), 4 << 20) / bound, 0.8, 0.01, "four");
+            NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(MakeOptions(4), 1 << 20) / bound, 0.8, 0.01, "four");
         }
         // Three racks of four and a fourth with the server: three sums on the way to its switch.
         const std::string racks = "leaf-spine:leaves=4,spines=3,hosts-per-leaf=4";
         ClusterOptions options = MakeOptions(12, racks);
         options.path = "spray";
-        NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(options, 4 << 20) / bound, 1, 0.02, "two levels");
+        NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(options, 1 << 20) / bound, 1, 0.02, "two levels");
         options = MakeOptions(2, "single-switch:hosts=3");
         options.rate = DataRate("10Gbps");
-        NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(options, 4 << 20) / bound, 0.1, 0.002, "10 Gbit/s");
+        NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(options, 1 << 20) / bound, 0.1, 0.002, "10 Gbit/s");
     }
 };
 
@@ -758,7 +758,7 @@ class AtpSharingTest : public TestCase
         scenario = AtpScenario();
         scenario.slots = 450;
         scenario.window = 450;
-        scenario.duration = MilliSeconds(12);
+        scenario.duration = MilliSeconds(8);
         scenario.background = DataRate("80Gbps");
         const Default threads("AtpCommunicator::Threads", "9", "12");
         // The hosts of the release get 50 Gbit/s.
@@ -774,6 +774,64 @@ class AtpSharingTest : public TestCase
         NS_TEST_EXPECT_MSG_GT(a2tp.jobs[0].goodput, 0.98 * atp.jobs[0].goodput, "job A keeps");
         NS_TEST_EXPECT_MSG_GT(a2tp.jobs[1].goodput, atp.jobs[1].goodput, "job B gains");
     }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Ranks that are apart by more than timeouts: what the first ones have sent goes to the server.
+ */
+class AtpSkewTest : public TestCase
+{
+  public:
+    AtpSkewTest()
+        : TestCase("ranks that begin late")
+    {
+    }
+
+  private:
+    static void Start(AtpSkewTest* self, Ptr<Communicator> communicator, Ptr<Tensor> tensor)
+    {
+        communicator->AllReduce(tensor, MakeBoundCallback(&AtpSkewTest::OnDone, self));
+    }
+
+    static void OnDone(AtpSkewTest* self)
+    {
+        self->m_done++;
+    }
+
+    void DoRun() override
+    {
+        const Default integers("AtpCommunicator::DataType", "int32", "float32");
+        const Default verify("AtpProgram::Verify", "true", "false");
+        const Default verifyServer("AtpServer::Verify", "true", "false");
+        for (const bool patient : {true, false})
+        {
+            const Default timeout("AtpCommunicator::InitialTimeout",
+                                  patient ? "50ms" : "200us",
+                                  "50ms");
+            for (const std::string topology :
+                 {"single-switch:hosts=6", "leaf-spine:leaves=3,spines=2"})
+            {
+                Trial trial(MakeOptions(5, topology), 20000, true);
+                m_done = 0;
+                for (uint32_t rank = 0; rank < 5; rank++)
+                {
+                    Simulator::Schedule(MicroSeconds(700 * (rank * 3 % 5)),
+                                        &AtpSkewTest::Start,
+                                        this,
+                                        trial.cluster->GetCommunicator(rank),
+                                        trial.tensors[rank]);
+                }
+                Simulator::Run();
+                NS_TEST_EXPECT_MSG_EQ(m_done, 5, topology << ": all ranks");
+                NS_TEST_EXPECT_MSG_EQ(trial.GetError(), 0, topology << ": exact");
+                NS_TEST_EXPECT_MSG_EQ((trial.CountResent() == 0), patient, topology);
+                NS_TEST_EXPECT_MSG_EQ(CountOccupied(*trial.cluster), 0, topology << ": all free");
+            }
+        }
+    }
+
+    uint32_t m_done{0};
 };
 
 /**
@@ -834,8 +892,29 @@ class AtpOptionsTest : public TestCase
             const Default wrong("AtpCommunicator::ParameterServers", servers, "auto");
             Expect(MakeOptions(4), "AtpCommunicator::ParameterServers=" + servers + " (allowed: ");
         }
-        const Default wrong("AtpCommunicator::ParameterServers", "0,1,2,3,4", "auto");
-        Expect(MakeOptions(5), "(allowed: 1 to 4 hosts)");
+        {
+            const Default wrong("AtpCommunicator::ParameterServers", "0,1,2,3,4", "auto");
+            Expect(MakeOptions(5), "(allowed: 1 to 4 hosts)");
+        }
+        UsePicoseconds();
+        Fabric fabric = FabricHelper().Install(
+            BuildTopology("single-switch", 4, DataRate("100Gbps"), MicroSeconds(1)));
+        AtpHelper helper(fabric, 0, 0);
+        const std::vector<Ptr<ScheduledCommunicator>> hosts(2,
+                                                            CreateObject<ScheduledCommunicator>());
+        helper.AddJob({0, 1}, hosts, 0);
+        const Default windows("AtpCommunicator::WindowControl", "a2tp", "ecn");
+        std::string text;
+        try
+        {
+            helper.AddJob({2, 3}, hosts, 0);
+        }
+        catch (const ConfigurationError& error)
+        {
+            text = error.what();
+        }
+        NS_TEST_EXPECT_MSG_NE(text.find("switches without"), std::string::npos, text);
+        Simulator::Destroy();
     }
 };
 
@@ -853,6 +932,7 @@ class AtpTestSuite : public TestSuite
         AddTestCase(new AtpJobsTest);
         AddTestCase(new AtpTimeTest);
         AddTestCase(new AtpSharingTest);
+        AddTestCase(new AtpSkewTest);
         AddTestCase(new AtpOptionsTest);
     }
 };
