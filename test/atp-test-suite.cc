@@ -689,7 +689,7 @@ class AtpTimeTest : public TestCase
         {
             // Four of them, each with a quarter.
             const Default servers("AtpCommunicator::ParameterServers", "0,1,2,3", "auto");
-            NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(MakeOptions(4), 1 << 20) / bound, 0.8, 0.01, "four");
+            NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(MakeOptions(4), 4 << 20) / bound, 0.8, 0.01, "four");
         }
         // Three racks of four and a fourth with the server: three sums on the way to its switch.
         const std::string racks = "leaf-spine:leaves=4,spines=3,hosts-per-leaf=4";
@@ -758,7 +758,7 @@ class AtpSharingTest : public TestCase
         scenario = AtpScenario();
         scenario.slots = 450;
         scenario.window = 450;
-        scenario.duration = MilliSeconds(8);
+        scenario.duration = MilliSeconds(12);
         scenario.background = DataRate("80Gbps");
         const Default threads("AtpCommunicator::Threads", "9", "12");
         // The hosts of the release get 50 Gbit/s.
@@ -769,7 +769,7 @@ class AtpSharingTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ_TOL(a2tp.jobs[0].goodput, 50, 10, "job A");
         NS_TEST_EXPECT_MSG_EQ_TOL(a2tp.jobs[1].goodput, 15.5, 3.1, "job B, which straggles");
         NS_TEST_EXPECT_MSG_LT(a2tp.jobs[1].occupancy, 0.1, "job B takes few slots");
-        NS_TEST_EXPECT_MSG_GT(a2tp.jobs[0].occupancy, 2 * a2tp.jobs[1].occupancy, "job A more");
+        NS_TEST_EXPECT_MSG_GT(a2tp.jobs[0].occupancy, 1.5 * a2tp.jobs[1].occupancy, "job A more");
         NS_TEST_EXPECT_MSG_LT(a2tp.program.collisions, atp.program.collisions / 2, "collisions");
         NS_TEST_EXPECT_MSG_GT(a2tp.jobs[0].goodput, 0.98 * atp.jobs[0].goodput, "job A keeps");
         NS_TEST_EXPECT_MSG_GT(a2tp.jobs[1].goodput, atp.jobs[1].goodput, "job B gains");
