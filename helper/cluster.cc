@@ -188,18 +188,21 @@ ClusterOptions::AddTo(ProgramOptions& options, const std::string& algorithmOptio
     options.AddBool("print-schedule",
                     "list the schedule (of the largest size) and end",
                     printSchedule);
-    options.AddUnsigned("elements-per-packet",
-                        "sums in the network: values in a packet",
-                        inNetwork.elementsPerPacket,
-                        1,
-                        SWITCH_PS_MOST_ELEMENTS);
+    options.AddUnsigned(
+        "elements-per-packet",
+        "sums in the network: values in a packet; 0: switchml, switch-ps 64, atp 62",
+        inNetwork.elementsPerPacket,
+        0,
+        SWITCH_PS_MOST_ELEMENTS);
     options.AddUnsigned("slots",
-                        "sums in the network: packets that a switch holds at a time",
+                        "sums in the network: packets that a switch holds at a time; 0: switchml, "
+                        "switch-ps 512, atp 20000",
                         inNetwork.slots,
-                        1,
+                        0,
                         SWITCHML_MOST_SLOTS);
     options.AddUnsigned("window",
-                        "sums in the network: packets in flight of a rank; 0: as many as slots",
+                        "sums in the network: packets in flight of a rank; 0: as many as slots, "
+                        "atp 1200",
                         inNetwork.window,
                         0,
                         SWITCHML_MOST_SLOTS);

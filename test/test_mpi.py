@@ -72,6 +72,16 @@ RUNS = {
         "--payload=real",
         "--loss=0.001",
     ],
+    "sums in the network and at a server": [
+        "collective-benchmark",
+        "--ranks=7",
+        "--topology=leaf-spine:leaves=2,hosts-per-leaf=4",
+        "--algorithm=atp",
+        "--slots=1000",
+        "--bytes=256K",
+        "--payload=real",
+        "--loss=0.001",
+    ],
     "spray": ["collective-benchmark", *PODS, "--bytes=1M", "--path=spray"],
     "duplicates over TCP": [
         "collective-benchmark",

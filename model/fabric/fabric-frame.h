@@ -29,7 +29,8 @@ enum class FrameKind : uint8_t
     ROCE_ACK,  ///< RoCEv2 acknowledge, positive or negative
     ROCE_CNP,  ///< RoCEv2 congestion notification packet
     SWITCHML,  ///< SwitchML, in-network aggregation (NSDI 2021)
-    SWITCH_PS  ///< a parameter server in a switch (Hashmi)
+    SWITCH_PS, ///< a parameter server in a switch (Hashmi)
+    ATP        ///< ATP, in-network aggregation (NSDI 2021)
 };
 
 /**
@@ -67,18 +68,29 @@ struct AggregationHeader
     {
         DATA,   ///< values, on their way to a switch or back
         NOTICE, ///< between workers: the sender goes on without the switch
-        PULL    ///< SWITCH_PS: a request for weights
+        PULL,   ///< SWITCH_PS: a request for weights
+        RESULT  ///< ATP: what a server sends to all workers: sums, or a wish for floats
     };
 
     uint64_t check{0};     ///< sum of what proves who has contributed; not on the wire
     uint32_t packet{0};    ///< number of the packet in its job, or of the sender's collectives
+    uint32_t workers{0};   ///< ATP: bit w: worker w of the rack has contributed
+    uint32_t children{0};  ///< ATP: bit c: so has child c of the server's switch
     uint16_t slot{0};      ///< of the switch's memory
+    uint16_t newSlot{0};   ///< ATP: a result with `collision`: to be used from now on
     uint8_t set{0};        ///< which of the slot's two versions, 0 or 1
     uint8_t job{0};        ///< number of the job
     Type type{Type::DATA}; ///< what it is
     int8_t exponents[2]{}; ///< largest of the blocks that are to come
-    bool overflow{false};  ///< a sum has left the range of its numbers; not on the wire
+    bool overflow{false};  ///< a sum has left the range of its numbers; ATP: values are floats
     bool heard{false};     ///< NOTICE: the sender has had the receiver's
+    bool isRackSum{false}; ///< ATP: `children` say who has contributed, not `workers`
+    bool resend{false};    ///< ATP: not to be held by switches
+    bool collision{false}; ///< ATP: found its slot taken
+    bool congested{false}; ///< ATP: something in it was marked on its way
+    bool contested{false}; ///< A2TP: another job has asked for the slot
+    uint8_t fanIn[2]{};    ///< ATP: workers of the rack, children of the server's switch
+    uint8_t priority{0};   ///< ESA: of the job, to keep or take slots, 0 to 127
 };
 
 /** In-band network telemetry (INT) of a frame, in the order of the hops. */

@@ -4,6 +4,7 @@
 
 #include "frame-wire-format.h"
 
+#include "atp-wire-format.h"
 #include "endpoint-address.h"
 #include "fabric-port.h"
 #include "roce-wire-format.h"
@@ -406,6 +407,11 @@ ReadIpv4(const WireBytes& bytes, Frame& frame)
     }
     frame.source = *source;
     frame.destination = *destination;
+    if (GetNumber(bytes.data() + HEADER_BYTES - 2, 2) == ETHERTYPE_ATP)
+    {
+        return headerBytes == IPV4_BYTES ? ReadAtp(packet + IPV4_BYTES, size - IPV4_BYTES, frame)
+                                         : "wrong lengths in the IPv4 header";
+    }
     frame.protocol = ETHERTYPE_IPV4;
     const uint8_t* const udp = packet + headerBytes;
     const uint64_t port =
@@ -474,6 +480,9 @@ ToPacket(const Frame& frame)
     case FrameKind::SWITCH_PS:
         PutSwitchPs(out, frame);
         break;
+    case FrameKind::ATP:
+        PutAtp(out, frame);
+        break;
     default:
         PutRoce(out, frame);
     }
@@ -497,8 +506,9 @@ FromPacket(const Packet& packet)
     Frame* frame = Frame::Allocate(FrameKind::PAUSE);
     frame->bytes = packet.GetSize() + FCS_BYTES;
     const std::string error = etherType == ETHERTYPE_MAC_CONTROL ? ReadPause(bytes, *frame)
-                              : etherType == ETHERTYPE_IPV4      ? ReadIpv4(bytes, *frame)
-                                                                 : "unknown EtherType";
+                              : etherType == ETHERTYPE_IPV4 || etherType == ETHERTYPE_ATP
+                                  ? ReadIpv4(bytes, *frame)
+                                  : "unknown EtherType";
     if (!error.empty())
     {
         Frame::Free(frame);

@@ -167,10 +167,7 @@ SwitchMlCommunicator::CheckTensor(const Tensor& tensor)
               ": a value that is not below 2^127 cannot be quantized for switchml");
         return false;
     }
-    const auto isInteger = [](float value) {
-        return value == std::trunc(value) && value >= -2147483648.0F && value < 2147483648.0F;
-    };
-    if (m_isInteger && !std::all_of(values.begin(), values.end(), isInteger))
+    if (m_isInteger && !AreIntegers(values.data(), values.size()))
     {
         Abort("rank " + std::to_string(m_rank) +
               ": a value is no 32-bit integer, which DataType int32 asks for");
