@@ -53,6 +53,29 @@ void PutNumber(WireBytes& out, uint64_t value, uint32_t bytes);
 uint64_t GetNumber(const uint8_t* from, uint32_t bytes);
 
 /**
+ * @param from where 32 bits begin, most significant byte first
+ * @return their number
+ */
+inline uint32_t
+GetWord(const uint8_t* from)
+{
+    return uint32_t{from[0]} << 24 | uint32_t{from[1]} << 16 | uint32_t{from[2]} << 8 | from[3];
+}
+
+/**
+ * @param to where to write 32 bits, most significant byte first
+ * @param word their number
+ */
+inline void
+SetWord(uint8_t* to, uint32_t word)
+{
+    to[0] = static_cast<uint8_t>(word >> 24);
+    to[1] = static_cast<uint8_t>(word >> 16);
+    to[2] = static_cast<uint8_t>(word >> 8);
+    to[3] = static_cast<uint8_t>(word);
+}
+
+/**
  * @param header an IPv4 header
  * @param bytes its size
  * @return the sum over it, 0 if its checksum is right

@@ -8,7 +8,6 @@
 
 #include "ns3/configuration-error.h"
 #include "ns3/log.h"
-#include "ns3/mix-bits.h"
 #include "ns3/quantity.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
@@ -24,21 +23,6 @@ namespace ns3::training
 
 NS_LOG_COMPONENT_DEFINE("TrainingSwitchMlCommunicator");
 NS_OBJECT_ENSURE_REGISTERED(SwitchMlCommunicator);
-
-namespace
-{
-
-/// Times a packet is sent at least before the network is given up, as far as doubling goes.
-constexpr int64_t LEAST_ATTEMPTS = 8;
-
-/** @return a number that is a worker's alone, odd */
-uint64_t
-GetWeight(uint32_t rank)
-{
-    return MixBits(rank) | 1;
-}
-
-} // namespace
 
 TypeId
 SwitchMlCommunicator::GetTypeId()
@@ -135,17 +119,15 @@ SwitchMlCommunicator::SetSession(const Session& session)
                                  std::to_string(session.window) + ")");
     }
     m_flowHash = HashFlow(m_device->GetEndpoint(), session.switchEndpoint, m_group.job);
-    m_checkWeight = GetWeight(m_rank);
-    m_checkWeights = 0;
-    for (uint32_t rank = 0; rank < GetSize(); rank++)
-    {
-        m_checkWeights += GetWeight(rank);
-    }
+    m_check.Configure(m_group.job, m_rank, GetSize());
+    m_timers.Configure(
+        m_window,
+        [this](uint32_t slot) { SendAgain(slot); },
+        [this](uint32_t slot, Time silence) { OnSilence(slot, silence); });
     m_slots.assign(m_window, Slot());
     m_psns.assign(m_window, 0);
     m_receivers.assign(m_window, UnreliableReceiver());
     m_coreFree.assign(m_cores, 0);
-    m_threshold = m_timeoutThreshold;
 }
 
 double
@@ -173,12 +155,6 @@ SwitchMlCommunicator::GetRange(uint64_t block, uint32_t packet, uint64_t values)
 {
     const uint64_t begin = (block * m_packets + packet) * m_session.elements;
     return {std::min(begin, values), std::min(begin + m_session.elements, values)};
-}
-
-uint64_t
-SwitchMlCommunicator::GetCheck(uint64_t packet) const
-{
-    return MixBits(uint64_t{m_group.job} << 56 ^ packet) | 1;
 }
 
 bool
@@ -220,8 +196,7 @@ SwitchMlCommunicator::Begin(const Tensor& tensor)
     m_received = 0;
     m_exponents.assign(m_ahead, NO_EXPONENT);
     m_known.assign(m_ahead < m_window ? m_ahead : 0, false);
-    m_currentTimeout = m_timeout.GetTimeStep();
-    m_latestAnswer = Simulator::Now().GetTimeStep();
+    m_timers.Begin(m_timeout, m_timeoutThreshold, m_failureTimeout);
     for (uint64_t message = 0; message < batch; message++)
     {
         Send(message);
@@ -233,13 +208,7 @@ SwitchMlCommunicator::Halt()
 {
     m_tensor = nullptr;
     m_sum.clear();
-    for (Slot& slot : m_slots)
-    {
-        slot = Slot();
-    }
-    m_oldest = NONE;
-    m_newest = NONE;
-    Simulator::Cancel(m_timer);
+    m_timers.Halt();
 }
 
 bool
@@ -252,7 +221,8 @@ SwitchMlCommunicator::IsKnown(uint64_t message) const
 void
 SwitchMlCommunicator::SendIfPossible(uint64_t message)
 {
-    if (message < m_total && !m_slots[(m_first + message) % m_window].waiting && IsKnown(message))
+    const auto slot = static_cast<uint32_t>((m_first + message) % m_window);
+    if (message < m_total && !m_timers.IsWaiting(slot) && IsKnown(message))
     {
         Send(message);
     }
@@ -265,10 +235,7 @@ SwitchMlCommunicator::Send(uint64_t message)
     Slot& slot = m_slots[index];
     slot.message = message;
     slot.taken = 0;
-    slot.expiry = Simulator::Now().GetTimeStep() + m_currentTimeout;
-    slot.waiting = true;
-    Append(index);
-    SetTimer();
+    m_timers.Start(index);
     m_counters.sent += m_packets;
     SendPackets(slot);
 }
@@ -294,7 +261,7 @@ SwitchMlCommunicator::MakeFrame(uint64_t message, uint32_t packet)
     header.packet = static_cast<uint32_t>(number);
     header.slot = static_cast<uint16_t>(m_session.firstSlot + slot * m_packets + packet);
     header.set = index >= m_window;
-    header.check = GetCheck(number) * m_checkWeight;
+    header.check = m_check.GetPart(number);
     header.exponents[0] = NO_EXPONENT;
     header.exponents[1] = NO_EXPONENT;
     if (!m_isInteger && m_tensor->IsReal() && message < m_blocks && packet + 1 == m_packets)
@@ -343,13 +310,9 @@ SwitchMlCommunicator::WriteValues(Frame& frame, uint64_t block, uint32_t packet)
     const double scale =
         m_isInteger ? 1 : GetQuantizationScale(m_exponents[block % m_ahead], GetSize());
     uint8_t* to = frame.payload->bytes.data();
-    for (uint64_t i = begin; i < end; i++)
+    for (uint64_t i = begin; i < end; i++, to += 4)
     {
-        const auto bits = static_cast<uint32_t>(Quantize(m_tensor->values[i], scale));
-        for (int shift = 24; shift >= 0; shift -= 8)
-        {
-            *to++ = static_cast<uint8_t>(bits >> shift);
-        }
+        SetWord(to, static_cast<uint32_t>(Quantize(m_tensor->values[i], scale)));
     }
 }
 
@@ -366,8 +329,7 @@ SwitchMlCommunicator::TakeValues(const Frame& frame, uint64_t block, uint32_t pa
     const uint8_t* from = frame.payload->bytes.data() + frame.payloadOffset;
     for (uint64_t i = begin; i < end; i++, from += 4)
     {
-        const uint32_t bits = uint32_t{from[0]} << 24 | from[1] << 16 | from[2] << 8 | from[3];
-        m_sum[i] = Dequantize(static_cast<int32_t>(bits), scale);
+        m_sum[i] = Dequantize(static_cast<int32_t>(GetWord(from)), scale);
     }
 }
 
@@ -400,8 +362,9 @@ SwitchMlCommunicator::Process(Frame* frame)
     const uint32_t offset = header.packet - static_cast<uint32_t>(m_first * m_packets);
     const uint64_t message = offset / m_packets;
     const uint32_t packet = offset % m_packets;
-    Slot& slot = m_slots[(m_first + message) % m_window];
-    const bool isWanted = m_tensor && slot.waiting && slot.message == message;
+    const auto index = static_cast<uint32_t>((m_first + message) % m_window);
+    Slot& slot = m_slots[index];
+    const bool isWanted = m_tensor && m_timers.IsWaiting(index) && slot.message == message;
     if (isWanted && packet == 0)
     {
         slot.taken = 0; // a message that is answered again
@@ -412,7 +375,7 @@ SwitchMlCommunicator::Process(Frame* frame)
         Frame::Free(frame);
         return;
     }
-    const bool isComplete = header.check == GetCheck(m_first * m_packets + offset) * m_checkWeights;
+    const bool isComplete = header.check == m_check.GetWhole(m_first * m_packets + offset);
     if (!isComplete || header.overflow)
     {
         Frame::Free(frame);
@@ -437,9 +400,8 @@ void
 SwitchMlCommunicator::Finish(Slot& slot, const AggregationHeader& header)
 {
     const uint64_t message = slot.message;
-    slot.waiting = false;
-    m_latestAnswer = Simulator::Now().GetTimeStep(); // a part of a message is none
-    Unlink(static_cast<uint32_t>((m_first + message) % m_window));
+    // A part of a message is no answer.
+    m_timers.Stop(static_cast<uint32_t>((m_first + message) % m_window));
     m_received++;
     if (m_ahead > 0 && message < m_blocks)
     {
@@ -455,87 +417,38 @@ SwitchMlCommunicator::Finish(Slot& slot, const AggregationHeader& header)
     {
         m_first += m_total;
         m_tensor = nullptr;
-        Simulator::Cancel(m_timer);
+        m_timers.Halt();
         Complete(std::move(m_sum));
     }
 }
 
 void
-SwitchMlCommunicator::Append(uint32_t slot)
+SwitchMlCommunicator::SendAgain(uint32_t slot)
 {
-    m_slots[slot].previous = m_newest;
-    m_slots[slot].next = NONE;
-    (m_newest == NONE ? m_oldest : m_slots[m_newest].next) = slot;
-    m_newest = slot;
+    m_counters.resent += m_packets;
+    SendPackets(m_slots[slot]);
 }
 
 void
-SwitchMlCommunicator::Unlink(uint32_t slot)
+SwitchMlCommunicator::OnSilence(uint32_t slot, Time silence)
 {
-    const uint32_t previous = m_slots[slot].previous;
-    const uint32_t next = m_slots[slot].next;
-    (previous == NONE ? m_oldest : m_slots[previous].next) = next;
-    (next == NONE ? m_newest : m_slots[next].previous) = previous;
-}
-
-void
-SwitchMlCommunicator::SetTimer()
-{
-    // An answer leaves the timer as it is: when it expires it finds the next one to wait for.
-    if (m_timer.IsExpired() && m_oldest != NONE)
-    {
-        m_timer =
-            Simulator::Schedule(TimeStep(m_slots[m_oldest].expiry - Simulator::Now().GetTimeStep()),
-                                &SwitchMlCommunicator::OnTimer,
-                                this);
-    }
-}
-
-void
-SwitchMlCommunicator::OnTimer()
-{
-    const int64_t now = Simulator::Now().GetTimeStep();
-    while (m_oldest != NONE && m_slots[m_oldest].expiry <= now)
-    {
-        const uint32_t index = m_oldest;
-        Slot& slot = m_slots[index];
-        if (now - m_latestAnswer >= m_failureTimeout.GetTimeStep())
-        {
-            GiveUp("rank " + std::to_string(m_rank) + " has had no answer to packet " +
-                   std::to_string((m_first + slot.message) * m_packets) + " in slot " +
-                   std::to_string(m_session.firstSlot + index * m_packets) +
-                   " of switchml, nor to any other, " + "for " +
-                   FormatTime(MicroSeconds((now - m_latestAnswer) / 1000000)));
-            return;
-        }
-        if (m_timeoutThreshold > 0 && ++m_timeouts >= m_threshold)
-        {
-            m_timeouts = 0;
-            m_threshold += m_timeoutThreshold;
-            // So that a lost packet is sent several times before it counts as unanswered.
-            m_currentTimeout = std::max(
-                m_currentTimeout,
-                std::min(2 * m_currentTimeout, m_failureTimeout.GetTimeStep() / LEAST_ATTEMPTS));
-        }
-        slot.expiry = now + m_currentTimeout;
-        Unlink(index);
-        Append(index);
-        m_counters.resent += m_packets;
-        SendPackets(slot);
-    }
-    SetTimer();
+    GiveUp("rank " + std::to_string(m_rank) + " has had no answer to packet " +
+           std::to_string((m_first + m_slots[slot].message) * m_packets) + " in slot " +
+           std::to_string(m_session.firstSlot + slot * m_packets) +
+           " of switchml, nor to any other, for " +
+           FormatTime(MicroSeconds(silence.GetMicroSeconds())));
 }
 
 std::string
 SwitchMlCommunicator::GetMissing() const
 {
-    if (m_oldest == NONE)
+    const uint32_t slot = m_timers.GetOldest();
+    if (slot == SlotTimers::NONE)
     {
         return "its own cores";
     }
-    return "the sum of packet " +
-           std::to_string((m_first + m_slots[m_oldest].message) * m_packets) + " in slot " +
-           std::to_string(m_session.firstSlot + m_oldest * m_packets) + " (" +
+    return "the sum of packet " + std::to_string((m_first + m_slots[slot].message) * m_packets) +
+           " in slot " + std::to_string(m_session.firstSlot + slot * m_packets) + " (" +
            std::to_string(m_received) + " of " + std::to_string(m_total) + " received)";
 }
 

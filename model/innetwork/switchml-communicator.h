@@ -5,7 +5,9 @@
 #ifndef DISTRIBUTED_TRAINING_SWITCHML_COMMUNICATOR_H
 #define DISTRIBUTED_TRAINING_SWITCHML_COMMUNICATOR_H
 
+#include "contribution-check.h"
 #include "in-network-communicator.h"
+#include "slot-timers.h"
 #include "unreliable-receiver.h"
 
 namespace ns3::training
@@ -67,21 +69,11 @@ class SwitchMlCommunicator : public InNetworkCommunicator
     std::string GetMissing() const override;
 
   private:
-    /// Instead of a slot.
-    static constexpr uint32_t NONE = UINT32_MAX;
-
-    /**
-     * A message of this worker in flight, with slots for its packets; in UDP it is one packet.
-     * Those that wait are linked in the order of their expiry.
-     */
+    /** A message of this worker in flight, with slots for its packets; in UDP it is one packet. */
     struct Slot
     {
         uint64_t message{0}; ///< its number in the tensor
         uint32_t taken{0};   ///< packets of its sum that have come in order
-        int64_t expiry{0};   ///< when it is sent again, ps
-        uint32_t previous{NONE};
-        uint32_t next{NONE};
-        bool waiting{false};
     };
 
     bool SetDataType(std::string type);
@@ -97,11 +89,8 @@ class SwitchMlCommunicator : public InNetworkCommunicator
     void TakeValues(const Frame& frame, uint64_t block, uint32_t packet);
     void Finish(Slot& slot, const AggregationHeader& header);
     void Process(Frame* frame);
-    void Append(uint32_t slot);
-    void Unlink(uint32_t slot);
-    void SetTimer();
-    void OnTimer();
-    uint64_t GetCheck(uint64_t packet) const;
+    void SendAgain(uint32_t slot);
+    void OnSilence(uint32_t slot, Time silence);
     uint64_t GetBlockCount(uint64_t bytes) const;
     std::pair<uint64_t, uint64_t> GetBlock(uint64_t block, uint64_t values) const;
     std::pair<uint64_t, uint64_t> GetRange(uint64_t block, uint32_t packet, uint64_t values) const;
@@ -110,8 +99,7 @@ class SwitchMlCommunicator : public InNetworkCommunicator
     uint32_t m_packets{1}; // slots of a message
     uint32_t m_window{1};  // messages in flight
     uint32_t m_flowHash{0};
-    uint64_t m_checkWeight{0};  // of this worker
-    uint64_t m_checkWeights{0}; // of all workers
+    ContributionCheck m_check;
     bool m_isInteger{false};
     Time m_timeout;
     uint32_t m_timeoutThreshold;
@@ -131,14 +119,8 @@ class SwitchMlCommunicator : public InNetworkCommunicator
     std::vector<Slot> m_slots;       // by message modulo window
     std::vector<uint32_t> m_psns;    // RDMA: of what is sent, by queue pair
     std::vector<UnreliableReceiver> m_receivers; // RDMA: by queue pair
-    uint32_t m_oldest{NONE};                     // of those that wait, the first to expire
-    uint32_t m_newest{NONE};
-    int64_t m_currentTimeout{0};     // ps
-    int64_t m_latestAnswer{0};       // when a sum came, or the tensor began, ps
-    uint32_t m_timeouts{0};          // since the latest doubling
-    uint32_t m_threshold{0};         // at which it doubles
-    std::vector<int64_t> m_coreFree; // when each core is, ps
-    EventId m_timer;
+    SlotTimers m_timers;                         // by message modulo window
+    std::vector<int64_t> m_coreFree;             // when each core is, ps
     double m_errorBound{0};
 };
 

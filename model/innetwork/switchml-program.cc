@@ -39,23 +39,6 @@ DivideUp(uint32_t a, uint32_t b)
     return (a + b - 1) / b;
 }
 
-/** @return a 32-bit integer in network byte order */
-int32_t
-ReadValue(const uint8_t* from)
-{
-    return static_cast<int32_t>(uint32_t{from[0]} << 24 | from[1] << 16 | from[2] << 8 | from[3]);
-}
-
-void
-WriteValue(uint8_t* to, int32_t value)
-{
-    const auto bits = static_cast<uint32_t>(value);
-    to[0] = static_cast<uint8_t>(bits >> 24);
-    to[1] = static_cast<uint8_t>(bits >> 16);
-    to[2] = static_cast<uint8_t>(bits >> 8);
-    to[3] = static_cast<uint8_t>(bits);
-}
-
 } // namespace
 
 TypeId
@@ -439,7 +422,8 @@ SwitchMlProgram::Add(Version& version, const Frame& frame, bool first)
         const uint8_t* from = frame.payload->bytes.data() + frame.payloadOffset;
         for (uint32_t i = 0; i < m_elements; i++, from += 4)
         {
-            version.overflow |= __builtin_add_overflow(values[i], ReadValue(from), &values[i]);
+            version.overflow |=
+                __builtin_add_overflow(values[i], static_cast<int32_t>(GetWord(from)), &values[i]);
         }
     }
 }
@@ -460,7 +444,7 @@ SwitchMlProgram::Store(Version& version, const Frame& frame)
         const uint8_t* from = frame.payload->bytes.data() + frame.payloadOffset;
         for (uint32_t i = 0; i < m_elements; i++, from += 4)
         {
-            values[i] = ReadValue(from);
+            values[i] = static_cast<int32_t>(GetWord(from));
         }
     }
 }
@@ -482,7 +466,7 @@ SwitchMlProgram::Fill(Frame& frame, const Version& version)
         frame.payloadOffset = 0;
         for (uint32_t i = 0; i < m_elements; i++)
         {
-            WriteValue(frame.payload->bytes.data() + 4 * i, values[i]);
+            SetWord(frame.payload->bytes.data() + 4 * i, static_cast<uint32_t>(values[i]));
         }
     }
 }

@@ -1,0 +1,77 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_CONTRIBUTION_CHECK_H
+#define DISTRIBUTED_TRAINING_CONTRIBUTION_CHECK_H
+
+#include "ns3/mix-bits.h"
+
+#include <cstdint>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-innetwork
+ *
+ * Proof that a sum holds each worker's part once: beside its values each packet carries a number
+ * of its worker and sequence, which is added as they are.
+ */
+class ContributionCheck
+{
+  public:
+    /**
+     * @param job number of the job
+     * @param rank this worker
+     * @param workers how many there are
+     */
+    void Configure(uint8_t job, uint32_t rank, uint32_t workers)
+    {
+        m_job = job;
+        m_mine = GetWeight(rank);
+        m_all = 0;
+        for (uint32_t i = 0; i < workers; i++)
+        {
+            m_all += GetWeight(i);
+        }
+    }
+
+    /**
+     * @param packet number
+     * @return what this worker's part carries
+     */
+    uint64_t GetPart(uint64_t packet) const
+    {
+        return GetFactor(packet) * m_mine;
+    }
+
+    /**
+     * @param packet number
+     * @return what a sum with each worker's part once carries
+     */
+    uint64_t GetWhole(uint64_t packet) const
+    {
+        return GetFactor(packet) * m_all;
+    }
+
+  private:
+    /** @return a number that is a worker's alone, odd */
+    static uint64_t GetWeight(uint32_t rank)
+    {
+        return MixBits(rank) | 1;
+    }
+
+    uint64_t GetFactor(uint64_t packet) const
+    {
+        return MixBits(uint64_t{m_job} << 56 ^ packet) | 1;
+    }
+
+    uint8_t m_job{0};
+    uint64_t m_mine{0};
+    uint64_t m_all{0};
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_CONTRIBUTION_CHECK_H
