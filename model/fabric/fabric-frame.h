@@ -28,7 +28,8 @@ enum class FrameKind : uint8_t
     ROCE_DATA, ///< RoCEv2 request packet (SEND or RDMA WRITE)
     ROCE_ACK,  ///< RoCEv2 acknowledge, positive or negative
     ROCE_CNP,  ///< RoCEv2 congestion notification packet
-    SWITCHML   ///< SwitchML, in-network aggregation (NSDI 2021)
+    SWITCHML,  ///< SwitchML, in-network aggregation (NSDI 2021)
+    TREE       ///< aggregation tree of reliable connections (SHARP)
 };
 
 /**
@@ -77,6 +78,8 @@ struct AggregationHeader
     int8_t exponents[2]{}; ///< largest of the blocks that are to come
     bool overflow{false};  ///< a sum has left the range of its numbers; not on the wire
     bool heard{false};     ///< NOTICE: the sender has had the receiver's
+    uint8_t operation{0};  ///< tree: bits of TreeOperation
+    uint8_t format{0};     ///< tree: NumberFormat of the values
 };
 
 /** In-band network telemetry (INT) of a frame, in the order of the hops. */

@@ -34,6 +34,7 @@ VisitFields(Archive& archive, FrameType& frame)
         auto& header = frame.aggregation;
         archive(header.check, header.packet, header.slot, header.set, header.job, header.type);
         archive(header.exponents[0], header.exponents[1], header.overflow, header.heard);
+        archive(header.operation, header.format);
     }
 }
 

@@ -8,6 +8,7 @@
 #include "fabric-port.h"
 #include "roce-wire-format.h"
 #include "switchml-wire-format.h"
+#include "tree-wire-format.h"
 #include "wire-bytes.h"
 
 #include "ns3/abort.h"
@@ -419,6 +420,10 @@ ReadIpv4(const WireBytes& bytes, Frame& frame)
     {
         return ReadSwitchMl(udp, size - IPV4_BYTES, frame);
     }
+    if (port == TREE_UDP_PORT)
+    {
+        return ReadTree(udp, size - IPV4_BYTES, frame);
+    }
     frame.kind = FrameKind::IP;
     uint32_t ports = 0; // as HostDevice reads them
     std::copy(packet + IPV4_BYTES,
@@ -465,6 +470,9 @@ ToPacket(const Frame& frame)
         break;
     case FrameKind::SWITCHML:
         frame.opcode > 0 ? PutRoce(out, frame) : PutSwitchMl(out, frame);
+        break;
+    case FrameKind::TREE:
+        PutTree(out, frame);
         break;
     default:
         PutRoce(out, frame);

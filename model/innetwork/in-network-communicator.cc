@@ -113,6 +113,24 @@ InNetworkCommunicator::GetFailure() const
     return m_reason;
 }
 
+bool
+InNetworkCommunicator::Makes(CollectiveOperation operation) const
+{
+    return operation == CollectiveOperation::ALL_REDUCE;
+}
+
+CollectiveOperation
+InNetworkCommunicator::GetOperation() const
+{
+    return m_queue.front().record.operation;
+}
+
+uint32_t
+InNetworkCommunicator::GetRoot() const
+{
+    return m_queue.front().root;
+}
+
 uint32_t
 InNetworkCommunicator::GetRank() const
 {
@@ -236,13 +254,15 @@ InNetworkCommunicator::StartNext()
     m_busy = true;
     Operation& operation = m_queue.front();
     operation.record.started = Simulator::Now();
-    if (operation.record.operation != CollectiveOperation::ALL_REDUCE || m_mode == Mode::HOSTS)
+    if (!Makes(operation.record.operation) || m_mode == Mode::HOSTS)
     {
         RunByHosts();
         return;
     }
     operation.record.algorithm = GetName();
-    if (GetSize() == 1 || operation.tensor->bytes == 0)
+    const bool isEmpty =
+        operation.tensor->bytes == 0 && operation.record.operation != CollectiveOperation::BARRIER;
+    if (GetSize() == 1 || isEmpty)
     {
         Finish();
         return;
@@ -325,14 +345,24 @@ InNetworkCommunicator::OnFrame(Frame* frame)
         OnNotice(*frame);
         Frame::Free(frame);
     }
-    else if (m_mode == Mode::NETWORK && m_inNetwork)
+    else if (m_mode != Mode::NETWORK)
+    {
+        Frame::Free(frame);
+    }
+    else if (m_inNetwork)
     {
         OnData(frame);
     }
     else
     {
-        Frame::Free(frame); // late
+        OnLateData(frame);
     }
+}
+
+void
+InNetworkCommunicator::OnLateData(Frame* frame)
+{
+    Frame::Free(frame);
 }
 
 void
@@ -475,7 +505,11 @@ InNetworkCommunicator::Decide()
     const auto first = std::find_if(m_peers.begin(), m_peers.end(), isAhead);
     const auto root = static_cast<uint32_t>(first - m_peers.begin());
     const bool mixed = first != m_peers.end();
-    if (mixed && root == m_rank)
+    // That a rank is beyond a barrier shows that all have come to it.
+    const bool isBarrier =
+        mixed && (root == m_rank ? m_latest->bytes == 0
+                                 : m_inNetwork && GetOperation() == CollectiveOperation::BARRIER);
+    if (mixed && root == m_rank && !isBarrier)
     {
         for (uint32_t rank = 0; rank < GetSize(); rank++)
         {
@@ -488,6 +522,11 @@ InNetworkCommunicator::Decide()
     if (!m_inNetwork)
     {
         StartNext(); // or what the hosts have begun goes on
+        return;
+    }
+    if (mixed && m_completed != m_peers[root].completed && isBarrier)
+    {
+        Finish();
         return;
     }
     if (mixed && m_completed != m_peers[root].completed)
