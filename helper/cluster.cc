@@ -159,7 +159,7 @@ ClusterOptions::AddTo(ProgramOptions& options, const std::string& algorithmOptio
     for (const auto& [name, entry] : Registry<InNetworkSystem>::All())
     {
         algorithms.emplace_back(name, entry.help);
-        algorithms.emplace_back("", "for all-reduce; all other operations by a ring");
+        algorithms.emplace_back("", "for " + entry.operations + "; all other operations by a ring");
     }
     options.AddSection("Algorithms", algorithms);
     options.AddUnsigned("servers",

@@ -40,15 +40,9 @@ InstallTree(const InNetworkRequest& request)
 
 const Registry<InNetworkSystem>::Entry g_tree(
     "tree",
-    {"a tree of switches adds, with reliable connections from node to node (SHARP)", &InstallTree});
-
-uint32_t
-GetAttribute(const Ptr<TreeProgram>& program, const char* name)
-{
-    UintegerValue value;
-    program->GetAttribute(name, value);
-    return static_cast<uint32_t>(value.Get());
-}
+    {"a tree of switches adds, with reliable connections from node to node (SHARP)",
+     &InstallTree,
+     "all-reduce, reduce, broadcast and barrier"});
 
 } // namespace
 
@@ -75,10 +69,11 @@ TreeHelper::Install(uint32_t index, uint32_t children, uint32_t payload)
         program = CreateObject<TreeProgram>();
         program->SetAttribute("Slots", UintegerValue(m_slots));
         program->SetAttribute("Payload", UintegerValue(payload));
-        const uint32_t usual = GetAttribute(program, "Children");
+        UintegerValue usual;
+        program->GetAttribute("Children", usual);
         program->SetAttribute(
             "Children",
-            UintegerValue(std::min(std::max(children, usual), TreeProgram::MOST_CHILDREN)));
+            UintegerValue(std::clamp<uint64_t>(children, usual.Get(), TreeProgram::MOST_CHILDREN)));
         program->SetEndpoint(m_fabric.AddressSwitch(index));
         m_fabric.devicesOfSwitches[index]->AddProgram(program);
     }
@@ -261,8 +256,8 @@ TreeHelper::AddJob(const std::vector<uint32_t>& endpoints,
         session.sums = sums;
         session.window = job.window;
         session.elements = m_elements;
-        session.credits = GetAttribute(program, "Credits");
-        session.streamingBytes = GetAttribute(program, "StreamingPayload");
+        session.credits = program->GetCredits();
+        session.streamingBytes = program->GetStreamingPayload();
         communicators[rank]->SetSession(session);
     }
     return communicators;

@@ -567,7 +567,7 @@ class SwitchMlOptionsTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(Refuse(MakeOptions(4)), "", "a ring needs none of this");
         options = MakeOptions(4);
         options.inNetwork.slots = 511;
-        Expect(options, "with algorithm ring (allowed with switchml)");
+        Expect(options, "with algorithm ring (allowed with ");
         m_algorithm = "switchml";
         options = MakeOptions(255, "leaf-spine:leaves=16,spines=1");
         Expect(options, "switchml with 255 workers");

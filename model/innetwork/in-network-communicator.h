@@ -30,15 +30,16 @@ struct InNetworkCounters
 /**
  * @ingroup distributed-training-innetwork
  *
- * A communicator whose all-reduce is made in the network, and other operations that leave all ranks
- * with the same, if the system has them. What the network cannot do the hosts do among themselves,
+ * A communicator whose all-reduce is made in the network, and broadcast, barrier and reduce, if the
+ * system has them. What the network cannot do the hosts do among themselves,
  * by a ScheduledCommunicator. Operations run one at a time, in order of issue.
  *
  * When a rank gets no answers any more (the switch has restarted, say), it does not go on alone:
  * with OnFailure "ring" the ranks tell each other how many all-reduces each has completed, by
  * notices that are repeated until all have them. Then the operation under way is made by the
  * hosts from the tensors, which are intact until then; or, if a rank has completed it already, that
- * rank sends its result to all, so that all have the same. All further operations are the hosts'.
+ * rank sends its result to all, so that all have the same (of a reduce the ranks send what they
+ * have contributed to the root, if that has no result). All further operations are the hosts'.
  * With "error", or if a rank does not answer notices either, the error handler is called.
  */
 class InNetworkCommunicator : public Communicator
@@ -73,7 +74,7 @@ class InNetworkCommunicator : public Communicator
 
     /**
      * @param operation any
-     * @return whether the network makes it: it must leave all ranks with the same
+     * @return whether the network makes it; of all-reduce, reduce, broadcast and barrier
      */
     virtual bool Makes(CollectiveOperation operation) const;
 
@@ -151,7 +152,8 @@ class InNetworkCommunicator : public Communicator
 
     /**
      * The operation under way is complete.
-     * @param sum its result, or empty (virtual payload)
+     * @param sum its result, or empty (virtual payload); of a reduce, at other ranks than the root,
+     *        what they have contributed
      */
     void Complete(std::vector<float> sum);
 
@@ -209,6 +211,10 @@ class InNetworkCommunicator : public Communicator
     std::string GetSilentRanks() const;
     void Agree(const std::string& reason);
     void Decide();
+    bool IsBehind(uint32_t rank, uint32_t first) const;
+    void HelpOthers(uint32_t first);
+    void CatchUp(uint32_t first);
+    static void AddGathered(InNetworkCommunicator* self);
     void StartNext();
     void RunByHosts();
     void Finish();
@@ -224,11 +230,13 @@ class InNetworkCommunicator : public Communicator
     bool m_inNetwork{false}; // it is one that the network makes
     uint64_t m_issued{0};
     uint32_t m_completed{0}; // operations the network has completed
-    Ptr<Tensor> m_latest;    // the result of the latest of them
+    Operation m_latest;      // the latest of them, with a copy of its result
     Mode m_mode{Mode::NETWORK};
-    std::vector<Peer> m_peers; // by rank
-    std::string m_reason;      // of giving up
-    Time m_deadline;           // for all to agree
+    std::vector<Peer> m_peers;           // by rank
+    std::vector<Ptr<Tensor>> m_gathered; // reduce, after a failure: what other ranks contribute
+    uint32_t m_missing{0};               // of these
+    std::string m_reason;                // of giving up
+    Time m_deadline;                     // for all to agree
     EventId m_notices;
     TracedCallback<const CollectiveRecord&> m_collectiveTrace;
 };

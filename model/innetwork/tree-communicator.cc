@@ -175,7 +175,7 @@ TreeCommunicator::GetTrees() const
 TreeConnection::Settings
 TreeCommunicator::GetSettings() const
 {
-    return {m_ackInterval, m_ackDelay, m_timeout, m_retryLimit, m_priority};
+    return {m_ackInterval, m_ackDelay, m_timeout, m_retryLimit, m_priority, 0};
 }
 
 NumberFormat
@@ -228,7 +228,7 @@ TreeCommunicator::GetErrorBound() const
 bool
 TreeCommunicator::HasStreamed() const
 {
-    return m_streamed;
+    return m_hasStreamed;
 }
 
 bool
@@ -342,7 +342,7 @@ void
 TreeCommunicator::Start()
 {
     const auto trees = static_cast<uint32_t>(m_session.places.size());
-    m_streamed = m_values * GetBytes(m_format) > m_threshold;
+    m_streams = m_values * GetBytes(m_format) > m_threshold;
     const auto isEmpty = [this](uint32_t tree) {
         const auto [begin, end] = GetPart(tree, m_values);
         return begin == end && (tree > 0 || m_values > 0); // a barrier is a packet of the first
@@ -358,13 +358,13 @@ TreeCommunicator::Start()
         {
             continue;
         }
-        if (m_streamed && !m_locks[tree].held)
+        if (m_streams && !m_locks[tree].held)
         {
             StartLock(tree);
         }
         else
         {
-            StartPart(tree, m_streamed);
+            StartPart(tree, m_streams);
         }
     }
 }
@@ -509,9 +509,10 @@ TreeCommunicator::OnResult(Channel& channel, const Frame& frame)
     {
         if (m_result.empty())
         {
-            m_result = m_tensor->values; // of ranks that are not the root
+            m_result = m_tensor->values; // of a rank that is not the root
         }
         m_tensor = nullptr;
+        m_hasStreamed = m_streams;
         Complete(std::move(m_result));
     }
 }
@@ -522,7 +523,7 @@ TreeCommunicator::TakeLock(uint32_t tree, bool granted)
     NS_LOG_LOGIC("rank " << m_rank << ": streaming tree " << tree << (granted ? "" : " not")
                          << " granted");
     m_locks[tree].held = granted;
-    m_streamed = m_streamed && granted;
+    m_streams = m_streams && granted;
     StartPart(tree, granted);
 }
 

@@ -94,7 +94,7 @@ class TreeCommunicator : public InNetworkCommunicator, private TreeConnection::O
     /** @param session as the switches have it; SetGroup() comes first */
     void SetSession(const Session& session);
 
-    /** @return whether the latest operation went by streaming trees, all of it */
+    /** @return whether the latest operation that is complete went by streaming trees alone */
     bool HasStreamed() const;
 
     // InNetworkCommunicator
@@ -186,9 +186,10 @@ class TreeCommunicator : public InNetworkCommunicator, private TreeConnection::O
     const Tensor* m_tensor{nullptr}; // of the operation under way
     NumberFormat m_format{NumberFormat::FLOAT32};
     bool m_contributes{false}; // has values to send
-    bool m_streamed{false};
-    uint64_t m_values{0};    // in the tensor
-    uint32_t m_partsLeft{0}; // of the tensor
+    bool m_streams{false};     // the operation under way, so far
+    bool m_hasStreamed{false}; // the latest one that is complete
+    uint64_t m_values{0};      // in the tensor
+    uint32_t m_partsLeft{0};   // of the tensor
     std::vector<float> m_result;
     Time m_latestAnswer; // or start
     EventId m_watch;

@@ -35,7 +35,9 @@ TreeConnection::TreeConnection(Owner& owner,
       m_peer(peer),
       m_job(job),
       m_settings(settings),
-      m_flowHash(HashFlow(endpoint, peer.endpoint, peer.queuePair))
+      m_flowHash(HashFlow(endpoint, peer.endpoint, peer.queuePair)),
+      m_oldest(settings.firstPsn),
+      m_expected(settings.firstPsn)
 {
 }
 

@@ -50,6 +50,7 @@ class TreeConnection
         Time timeout;             ///< without progress until all is sent again; doubles
         uint32_t retryLimit{7};   ///< timeouts without progress before it breaks
         uint8_t priority{3};      ///< traffic class
+        uint32_t firstPsn{0};     ///< sequence number of the first packet, 24 bit
     };
 
     /** The end at the neighbor. */

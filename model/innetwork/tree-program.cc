@@ -62,13 +62,14 @@ TreeProgram::GetTypeId()
                           MakeUintegerAccessor(&TreeProgram::m_streamingPayload),
                           MakeUintegerChecker<uint32_t>(4, TREE_MOST_PAYLOAD))
             .AddAttribute("Credits",
-                          "Streaming packets of a child that the switch has room for, which is "
-                          "how many of them a rank has in flight",
+                          "Streaming packets of a child that the switch has room for; each active "
+                          "tree has an equal part of them, which a rank has in flight",
                           UintegerValue(64),
                           MakeUintegerAccessor(&TreeProgram::m_credits),
                           MakeUintegerChecker<uint32_t>(1))
             .AddAttribute("Streams",
-                          "Streaming trees that can be active at a time (Quantum: 1)",
+                          "Streaming trees that can be active at a time (Quantum: 1; Quantum-2: "
+                          "one for each port)",
                           UintegerValue(1),
                           MakeUintegerAccessor(&TreeProgram::m_streams),
                           MakeUintegerChecker<uint32_t>(1))
@@ -116,7 +117,7 @@ TreeProgram::GetResources() const
     Resources resources;
     resources.registerBytes =
         uint64_t{m_slotCount} * (uint64_t{m_payload} * m_children + STATE_BYTES) +
-        uint64_t{m_streams} * m_credits * (uint64_t{m_streamingPayload} * m_children + STATE_BYTES);
+        uint64_t{m_credits} * (uint64_t{m_streamingPayload} * m_children + STATE_BYTES);
     resources.latency = m_latency;
     return resources;
 }
@@ -146,6 +147,18 @@ TreeProgram::GetActiveStreams() const
 }
 
 uint32_t
+TreeProgram::GetCredits() const
+{
+    return m_credits / m_streams;
+}
+
+uint32_t
+TreeProgram::GetStreamingPayload() const
+{
+    return m_streamingPayload;
+}
+
+uint32_t
 TreeProgram::AddQueuePairs(uint32_t count)
 {
     const auto first = static_cast<uint32_t>(m_ends.size());
@@ -170,6 +183,12 @@ TreeProgram::AddTree(const TreeNode& node)
             name + " needs one more " + (node.streaming ? "streaming" : "low-latency") +
             " tree of a switch (allowed: " + std::to_string(m_mostTrees) + ")");
     }
+    if (m_credits < m_streams)
+    {
+        throw ConfigurationError(
+            "ns3::training::TreeProgram::Credits=" + std::to_string(m_credits) +
+            " (allowed: from Streams=" + std::to_string(m_streams) + ")");
+    }
     const uint32_t left = m_slotCount - m_slotsTaken;
     if (!node.streaming && (node.slots == 0 || node.slots > left))
     {
@@ -184,7 +203,7 @@ TreeProgram::AddTree(const TreeNode& node)
     Tree& tree = *m_trees.back();
     tree.node = node;
     tree.number = number;
-    tree.slots.resize(node.streaming ? m_credits : node.slots);
+    tree.slots.resize(node.streaming ? GetCredits() : node.slots);
     const auto connect = [&](uint32_t queuePair, const TreeConnection::Peer& peer, uint32_t child) {
         End& end = m_ends.at(queuePair);
         TreeConnection::Owner& owner = *this;

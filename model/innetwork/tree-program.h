@@ -100,6 +100,12 @@ class TreeProgram : public SwitchProgram, private TreeConnection::Owner
     /** @return what it has done */
     const TreeCounters& GetCounters() const;
 
+    /** @return packets of a streaming tree that a rank may have in flight */
+    uint32_t GetCredits() const;
+
+    /** @return values in such a packet, bytes */
+    uint32_t GetStreamingPayload() const;
+
     /** @return streaming trees that are taken */
     uint32_t GetActiveStreams() const;
 
