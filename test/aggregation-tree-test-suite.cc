@@ -327,11 +327,11 @@ class TreeWireFormatTest : public TestCase
     }
 
   private:
-    Frame* MakePacket(uint32_t payload)
+    Frame* MakePacket(uint32_t payload, uint8_t opcode = SEND_ONLY)
     {
-        Frame* frame = MakeFrame(GetTreeFrameBytes(payload), 3, 5, 9);
+        Frame* frame = MakeFrame(GetTreeFrameBytes(payload, opcode), 3, 5, 9);
         frame->kind = FrameKind::TREE;
-        frame->opcode = SEND_ONLY;
+        frame->opcode = opcode;
         frame->flowHash = 0x1234;
         frame->destinationQp = 0x54321;
         frame->psn = LAST_PSN;
@@ -350,16 +350,16 @@ class TreeWireFormatTest : public TestCase
         return frame;
     }
 
-    void CheckPacket(uint32_t payload)
+    void CheckPacket(uint32_t payload, uint8_t opcode)
     {
-        Frame* frame = MakePacket(payload);
+        Frame* frame = MakePacket(payload, opcode);
         const Ptr<Packet> packet = ToPacket(*frame);
         NS_TEST_EXPECT_MSG_EQ(packet->GetSize() + 4, frame->bytes, "its size");
         const ParsedFrame parsed = FromPacket(*packet);
         NS_TEST_ASSERT_MSG_EQ(parsed.error, "", payload);
         const Frame& copy = *parsed.frame;
         NS_TEST_EXPECT_MSG_EQ((copy.kind == FrameKind::TREE), true, payload);
-        NS_TEST_EXPECT_MSG_EQ(+copy.opcode, +SEND_ONLY, payload);
+        NS_TEST_EXPECT_MSG_EQ(+copy.opcode, +opcode, payload);
         NS_TEST_EXPECT_MSG_EQ(copy.source, 5, payload);
         NS_TEST_EXPECT_MSG_EQ(copy.destination, 9, payload);
         NS_TEST_EXPECT_MSG_EQ(copy.flowHash, 0x1234, payload);
@@ -413,7 +413,8 @@ class TreeWireFormatTest : public TestCase
     {
         for (const uint32_t payload : {0, 2, 4, 62, 256, 2048})
         {
-            CheckPacket(payload);
+            CheckPacket(payload, SEND_ONLY);
+            CheckPacket(payload, UD_SEND_ONLY);
         }
         CheckAcknowledgement(SYNDROME_ACK);
         CheckAcknowledgement(SYNDROME_NAK_SEQUENCE);

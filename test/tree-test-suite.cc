@@ -170,6 +170,10 @@ class TreeExactTest : public TestCase
         options.path = "spray";
         options.loss = 0.01;
         Check(options, "spray");
+        {
+            const Default multicast("TreeProgram::Multicast", "true", "false");
+            CheckFaults(MakeOptions(12, "fat-tree:k=4"), "multicast");
+        }
         options.inNetwork.window = 7; // with wrapping slots
         const Default trees("TreeCommunicator::Trees", "3", "1");
         const Default streams("TreeProgram::Streams", "3", "1");
@@ -696,6 +700,23 @@ class TreeTimeTest : public TestCase
         }
     }
 
+    /** By multicast results pass the switches on the way down without delay. */
+    void CheckMulticast()
+    {
+        const Default multicast("TreeProgram::Multicast", "true", "false");
+        for (const auto& [topology, links] : {std::pair("single-switch", 1),
+                                              std::pair("leaf-spine:leaves=2,spines=1", 2),
+                                              std::pair("fat-tree:k=4", 3)})
+        {
+            const double lines = 8e-11 * (2 * GetTreeFrameBytes(8) + DETH_BYTES + 2 * 8);
+            const double expected = links * (1000e-9 + lines + 130e-9);
+            NS_TEST_EXPECT_MSG_EQ_TOL(GetSeconds(MakeOptions(16, topology), 2),
+                                      expected,
+                                      1e-12,
+                                      topology << ", multicast");
+        }
+    }
+
     /** Packets of 256 bytes: the line, or the quota of operations in a round trip. */
     void CheckQuota()
     {
@@ -771,6 +792,7 @@ class TreeTimeTest : public TestCase
     void DoRun() override
     {
         CheckSmall();
+        CheckMulticast();
         CheckQuota();
         CheckStreaming();
         CheckTrees();

@@ -16,10 +16,11 @@ PutTree(WireBytes& out, const Frame& frame)
 {
     const AggregationHeader& header = frame.aggregation;
     const bool isAcknowledge = frame.opcode == ACKNOWLEDGE;
+    const uint32_t datagram = IsDatagram(frame.opcode) ? DETH_BYTES : 0;
     PutUdp(out,
            frame,
            TREE_UDP_PORT,
-           UDP_BYTES + TREE_TRANSPORT_BYTES +
+           UDP_BYTES + TREE_TRANSPORT_BYTES + datagram +
                (isAcknowledge ? AETH_BYTES : TREE_HEADER_BYTES + (frame.payloadBytes + 3) / 4 * 4));
     PutNumber(out, frame.opcode, 1);
     PutNumber(out, header.job, 1); // in place of migration state, pad count and version
@@ -32,6 +33,7 @@ PutTree(WireBytes& out, const Frame& frame)
         PutNumber(out, 0, 3); // message sequence number: not simulated
         return;
     }
+    PutNumber(out, 0, datagram); // queue key and source: not simulated
     PutNumber(out, header.operation, 1);
     PutNumber(out, header.format, 1);
     PutNumber(out, header.slot, 2);
@@ -52,7 +54,9 @@ ReadTree(const uint8_t* udp, uint32_t bytes, Frame& frame)
     constexpr uint32_t TRANSPORT = UDP_BYTES + TREE_TRANSPORT_BYTES;
     const uint8_t* at = udp + UDP_BYTES;
     const bool isAcknowledge = bytes >= TRANSPORT + AETH_BYTES && at[0] == ACKNOWLEDGE;
-    if (!isAcknowledge && (bytes < TRANSPORT + TREE_HEADER_BYTES || at[0] != SEND_ONLY))
+    const uint32_t datagram = bytes > TRANSPORT && at[0] == UD_SEND_ONLY ? DETH_BYTES : 0;
+    if (!isAcknowledge &&
+        (bytes < TRANSPORT + datagram + TREE_HEADER_BYTES || (at[0] != SEND_ONLY && datagram == 0)))
     {
         return "no packet of an aggregation tree";
     }
@@ -70,6 +74,7 @@ ReadTree(const uint8_t* udp, uint32_t bytes, Frame& frame)
         frame.aggregation = header;
         return "";
     }
+    at += datagram;
     header.operation = at[0];
     header.format = at[1];
     header.slot = static_cast<uint16_t>(GetNumber(at + 2, 2));
@@ -77,7 +82,7 @@ ReadTree(const uint8_t* udp, uint32_t bytes, Frame& frame)
     frame.aggregation = header;
     const auto payload = static_cast<uint32_t>(GetNumber(at + 8, 4));
     if (payload > TREE_MOST_PAYLOAD ||
-        (payload + 3) / 4 * 4 != bytes - TRANSPORT - TREE_HEADER_BYTES)
+        (payload + 3) / 4 * 4 != bytes - TRANSPORT - datagram - TREE_HEADER_BYTES)
     {
         return "an aggregation tree's packet of another size";
     }

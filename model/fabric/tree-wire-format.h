@@ -17,8 +17,8 @@
  * @ingroup distributed-training-fabric
  * Sizes and codes of the packets of aggregation trees. As in SHARP they are messages of one packet
  * each over reliable connections from node to node, with InfiniBand's base transport header and
- * its acknowledgements, here in UDP. The header behind it is this module's own: that of SHARP is
- * not public.
+ * its acknowledgements, here in UDP; results may come as datagrams, too. The header behind it is
+ * this module's own: that of SHARP is not public.
  */
 namespace ns3::training
 {
@@ -43,12 +43,14 @@ enum TreeOperation : uint8_t
 
 /**
  * @param payload bytes
+ * @param opcode SEND_ONLY of a connection, or UD_SEND_ONLY
  * @return size of a frame with values, bytes
  */
 inline uint32_t
-GetTreeFrameBytes(uint32_t payload)
+GetTreeFrameBytes(uint32_t payload, uint8_t opcode = SEND_ONLY)
 {
-    return GetFrameBytes(IPV4_BYTES + UDP_BYTES + TREE_TRANSPORT_BYTES + TREE_HEADER_BYTES +
+    return GetFrameBytes(IPV4_BYTES + UDP_BYTES + TREE_TRANSPORT_BYTES +
+                         (IsDatagram(opcode) ? DETH_BYTES : 0) + TREE_HEADER_BYTES +
                          (payload + 3) / 4 * 4);
 }
 

@@ -6,6 +6,7 @@
 
 #include "ns3/log.h"
 #include "ns3/quantity.h"
+#include "ns3/roce-wire-format.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/tree-wire-format.h"
@@ -460,7 +461,7 @@ TreeCommunicator::OnData(Frame* frame)
     Channel* const channel =
         frame->destinationQp < m_channels.size() ? &m_channels[frame->destinationQp] : nullptr;
     if (channel && frame->source == channel->connection->GetPeer().endpoint &&
-        channel->connection->Receive(*frame))
+        (frame->opcode == UD_SEND_ONLY || channel->connection->Receive(*frame)))
     {
         OnResult(*channel, *frame);
     }
@@ -473,14 +474,17 @@ TreeCommunicator::OnResult(Channel& channel, const Frame& frame)
     const AggregationHeader& header = frame.aggregation;
     const bool isExpected = m_tensor && channel.received < channel.sent &&
                             header.packet == GetNumber(channel, channel.received);
-    if (!isExpected || header.overflow ||
-        header.check != m_check.GetWhole(GetKey(channel, channel.received)))
+    if (!isExpected)
+    {
+        m_counters.duplicates++; // it has come by multicast, or does so before those ahead of it
+        return;
+    }
+    if (header.overflow || header.check != m_check.GetWhole(GetKey(channel, channel.received)))
     {
         Abort("the sum of packet " + std::to_string(header.packet) + " of tree job " +
               std::to_string(header.job) +
-              (!isExpected       ? " has not been asked for"
-               : header.overflow ? " overflows " + ns3::training::GetName(m_format)
-                                 : std::string(" does not hold each rank's part once")));
+              (header.overflow ? " overflows " + ns3::training::GetName(m_format)
+                               : std::string(" does not hold each rank's part once")));
         return;
     }
     m_latestAnswer = Simulator::Now();

@@ -99,16 +99,25 @@ TreeConnection::Send(const TreeMessage& message)
         SetTimer();
     }
     m_count++;
-    Transmit(message, (m_oldest + m_count - 1) & PSN_MASK);
+    Transmit(message, SEND_ONLY, (m_oldest + m_count - 1) & PSN_MASK);
 }
 
 void
-TreeConnection::Transmit(const TreeMessage& message, uint32_t psn)
+TreeConnection::SendDatagram(const TreeMessage& message)
+{
+    if (m_open)
+    {
+        Transmit(message, UD_SEND_ONLY, 0);
+    }
+}
+
+void
+TreeConnection::Transmit(const TreeMessage& message, uint8_t opcode, uint32_t psn)
 {
     Frame* frame = Frame::Allocate(FrameKind::TREE);
     frame->aggregation = message.header;
-    frame->opcode = SEND_ONLY;
-    frame->bytes = GetTreeFrameBytes(message.payloadBytes);
+    frame->opcode = opcode;
+    frame->bytes = GetTreeFrameBytes(message.payloadBytes, opcode);
     frame->payloadBytes = message.payloadBytes;
     frame->payload = message.payload;
     frame->payloadOffset = message.payloadOffset;
@@ -128,7 +137,7 @@ TreeConnection::SendAgain()
     m_owner.OnResent(m_count);
     for (uint32_t i = 0; i < m_count; i++)
     {
-        Transmit(At(i), (m_oldest + i) & PSN_MASK);
+        Transmit(At(i), SEND_ONLY, (m_oldest + i) & PSN_MASK);
     }
 }
 

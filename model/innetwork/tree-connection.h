@@ -104,6 +104,9 @@ class TreeConnection
     /** @param message sent at once, and again until it is acknowledged */
     void Send(const TreeMessage& message);
 
+    /** @param message sent once, outside the connection, as a datagram */
+    void SendDatagram(const TreeMessage& message);
+
     /**
      * @param frame that has come by this connection, of either kind
      * @return whether it is a message that is new and in order
@@ -120,7 +123,7 @@ class TreeConnection
     const Peer& GetPeer() const;
 
   private:
-    void Transmit(const TreeMessage& message, uint32_t psn);
+    void Transmit(const TreeMessage& message, uint8_t opcode, uint32_t psn);
     void SendAgain();
     void Acknowledge(bool missing);
     void OnAcknowledgement(const Frame& frame);

@@ -7,6 +7,7 @@
 #include "number-format.h"
 
 #include "ns3/abort.h"
+#include "ns3/boolean.h"
 #include "ns3/configuration-error.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
@@ -84,6 +85,12 @@ TreeProgram::GetTypeId()
                           TimeValue(NanoSeconds(130)),
                           MakeTimeAccessor(&TreeProgram::m_latency),
                           MakeTimeChecker(Time(0)))
+            .AddAttribute("Multicast",
+                          "Whether results of low-latency trees' sums also go to all ranks by "
+                          "multicast, ahead of those that pass each switch's adders",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&TreeProgram::m_multicast),
+                          MakeBooleanChecker())
             .AddTraceSource("Add",
                             "A contribution has been added",
                             MakeTraceSourceAccessor(&TreeProgram::m_addTrace),
@@ -285,25 +292,43 @@ TreeProgram::Receive(Frame* frame)
     {
         m_counters.refused++;
     }
-    else if (end->connection->Receive(*frame))
+    else
     {
-        Tree& tree = *m_trees[end->tree];
-        if (end->child != PARENT)
-        {
-            Contribute(tree, end->child, *frame);
-        }
-        else
-        {
-            TreeMessage message{frame->aggregation,
-                                frame->payloadBytes,
-                                frame->payload,
-                                frame->payloadOffset,
-                                frame->ingress};
-            SendLater(tree, message, false);
-        }
+        Take(*end, *frame);
     }
     Frame::Free(frame);
     return true;
+}
+
+void
+TreeProgram::Take(End& end, const Frame& frame)
+{
+    const bool isDatagram = frame.opcode == UD_SEND_ONLY;
+    if (isDatagram ? end.child != PARENT : !end.connection->Receive(frame))
+    {
+        return;
+    }
+    Tree& tree = *m_trees[end.tree];
+    if (end.child != PARENT)
+    {
+        Contribute(tree, end.child, frame);
+        return;
+    }
+    const TreeMessage message{frame.aggregation,
+                              frame.payloadBytes,
+                              frame.payload,
+                              frame.payloadOffset,
+                              frame.ingress};
+    isDatagram ? Multicast(tree, message) : SendLater(tree, message, false);
+}
+
+void
+TreeProgram::Multicast(const Tree& tree, const TreeMessage& message)
+{
+    for (uint32_t child = 0; child < tree.node.children.size(); child++)
+    {
+        m_ends[tree.node.firstQueuePair + child].connection->SendDatagram(message);
+    }
 }
 
 void
@@ -464,6 +489,11 @@ TreeProgram::SendDown(Tree* tree, TreeMessage message, uint32_t life)
         Release(*m_trees.at(tree->node.locks));
     }
     m_counters.results++;
+    const bool isRoot = tree->node.parent.endpoint == TreeConnection::NONE;
+    if (m_multicast && isRoot && !tree->node.streaming && operation == 0)
+    {
+        Multicast(*tree, message);
+    }
     const bool toOne = operation & TREE_TO_ONE && message.header.slot < tree->node.childOf.size();
     const uint32_t target = toOne ? tree->node.childOf[message.header.slot] : 0;
     for (uint32_t child = 0; child < tree->node.children.size(); child++)

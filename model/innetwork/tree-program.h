@@ -64,6 +64,9 @@ struct TreeCounters
  * which have larger packets and more buffers, only so many can be active at a time; a job takes
  * one, if there is one left at all switches of the tree, by an operation on its low-latency tree.
  *
+ * With Multicast results of a low-latency tree's sums go down as datagrams, too, which switches
+ * pass on at once; what is lost of them comes by the connections.
+ *
  * A restart closes all connections for good: neighbors then get no answers.
  */
 class TreeProgram : public SwitchProgram, private TreeConnection::Owner
@@ -166,6 +169,8 @@ class TreeProgram : public SwitchProgram, private TreeConnection::Owner
     void OnDuplicate() override;
     void OnBroken(const TreeConnection& connection) override;
 
+    void Take(End& end, const Frame& frame);
+    void Multicast(const Tree& tree, const TreeMessage& message);
     void Contribute(Tree& tree, uint32_t child, const Frame& frame);
     void Complete(Tree& tree, Slot& slot, uint32_t place);
     void AddParts(const Tree& tree, Part* parts, TreeMessage& message);
@@ -184,6 +189,7 @@ class TreeProgram : public SwitchProgram, private TreeConnection::Owner
     uint32_t m_streams;
     uint32_t m_mostTrees;
     Time m_latency;
+    bool m_multicast;
     std::vector<std::unique_ptr<Tree>> m_trees;
     std::vector<End> m_ends; // by queue pair
     uint32_t m_slotsTaken{0};
