@@ -19,6 +19,8 @@ CLASSES = [
     "InNetworkCommunicator",
     "SwitchMlCommunicator",
     "SwitchMlProgram",
+    "TreeCommunicator",
+    "TreeProgram",
     "HostDevice",
     "RdmaNic",
     "RdmaDcqcn",
