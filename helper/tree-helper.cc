@@ -80,7 +80,7 @@ TreeHelper::Install(uint32_t index, uint32_t children, uint32_t payload)
     return program;
 }
 
-TreeCommunicator::Sums
+TreeSums
 TreeHelper::AddTree(const Job& job,
                     uint32_t number,
                     uint32_t payload,
@@ -95,7 +95,7 @@ TreeHelper::AddTree(const Job& job,
         return static_cast<uint32_t>(std::find(job.hosts.begin(), job.hosts.end(), host) -
                                      job.hosts.begin());
     };
-    TreeCommunicator::Sums sums(tree.size());
+    TreeSums sums(tree.size());
     std::vector<Ptr<TreeProgram>> programs;
     std::vector<uint32_t> first[2]; // connections of each node, by kind
     for (std::size_t i = 0; i < tree.size(); i++)
@@ -167,7 +167,7 @@ TreeHelper::AddTree(const Job& job,
 }
 
 std::vector<uint8_t>
-TreeHelper::GetChildrenOfRanks(const TreeCommunicator::Sums& sums, uint32_t node, std::size_t ranks)
+TreeHelper::GetChildrenOfRanks(const TreeSums& sums, uint32_t node, std::size_t ranks)
 {
     std::vector<uint8_t> childOf(ranks, TreeProgram::MOST_CHILDREN);
     for (uint32_t child = 0; child < sums[node].children.size(); child++)
@@ -230,7 +230,7 @@ TreeHelper::AddJob(const std::vector<uint32_t>& endpoints,
     }
     job.window = window / trees;
     const uint32_t payload = m_elements * GetBytes(communicators[0]->GetNumberFormat());
-    auto sums = std::make_shared<std::vector<TreeCommunicator::Sums>>();
+    auto sums = std::make_shared<std::vector<TreeSums>>();
     std::vector<std::vector<TreeCommunicator::Place>> places(endpoints.size()); // by rank
     for (uint32_t tree = 0; tree < trees; tree++)
     {
@@ -253,11 +253,11 @@ TreeHelper::AddJob(const std::vector<uint32_t>& endpoints,
                                       hosts[rank]);
         TreeCommunicator::Session session;
         session.places = std::move(places[rank]);
-        session.sums = sums;
         session.window = job.window;
         session.elements = m_elements;
         session.credits = program->GetCredits();
         session.streamingBytes = program->GetStreamingPayload();
+        communicators[rank]->SetSums(sums);
         communicators[rank]->SetSession(session);
     }
     return communicators;

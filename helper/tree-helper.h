@@ -67,12 +67,12 @@ class TreeHelper
     };
 
     Ptr<TreeProgram> Install(uint32_t index, uint32_t children, uint32_t payload);
-    TreeCommunicator::Sums AddTree(const Job& job,
-                                   uint32_t number,
-                                   uint32_t payload,
-                                   std::vector<TreeCommunicator::Place>& places);
+    TreeSums AddTree(const Job& job,
+                     uint32_t number,
+                     uint32_t payload,
+                     std::vector<TreeCommunicator::Place>& places);
 
-    static std::vector<uint8_t> GetChildrenOfRanks(const TreeCommunicator::Sums& sums,
+    static std::vector<uint8_t> GetChildrenOfRanks(const TreeSums& sums,
                                                    uint32_t node,
                                                    std::size_t ranks);
 

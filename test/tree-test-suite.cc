@@ -153,8 +153,8 @@ class TreeExactTest : public TestCase
 
     void DoRun() override
     {
-        const Default integers("TreeCommunicator::DataType", "int32", "float32");
-        const Default timeout("TreeCommunicator::RetransmissionTimeout", "100us", "4ms");
+        const Default integers("TreeEndpoint::DataType", "int32", "float32");
+        const Default timeout("TreeEndpoint::RetransmissionTimeout", "100us", "4ms");
         for (const uint32_t ranks : {2, 3, 8, 16})
         {
             CheckFaults(MakeOptions(ranks), std::to_string(ranks) + " ranks");
@@ -220,10 +220,10 @@ class TreeFloatTest : public TestCase
 
     void DoRun() override
     {
-        const Default timeout("TreeCommunicator::RetransmissionTimeout", "100us", "4ms");
+        const Default timeout("TreeEndpoint::RetransmissionTimeout", "100us", "4ms");
         for (const std::string format : {"float32", "float16", "bfloat16"})
         {
-            const Default type("TreeCommunicator::DataType", format, "float32");
+            const Default type("TreeEndpoint::DataType", format, "float32");
             for (const uint32_t ranks : {2, 5, 16})
             {
                 for (const std::string topology :
@@ -243,7 +243,7 @@ class TreeFloatTest : public TestCase
 
     void Expect(const std::string& format, float first, float second, const std::string& part)
     {
-        const Default type("TreeCommunicator::DataType", format, "float32");
+        const Default type("TreeEndpoint::DataType", format, "float32");
         Trial trial(MakeOptions(2), 100, true);
         trial.inputs[0][50] = first;
         trial.inputs[1][50] = second;
@@ -337,7 +337,7 @@ class TreeOperationsTest : public TestCase
 
     void DoRun() override
     {
-        const Default timeout("TreeCommunicator::RetransmissionTimeout", "100us", "4ms");
+        const Default timeout("TreeEndpoint::RetransmissionTimeout", "100us", "4ms");
         for (const std::string topology : {"single-switch", "fat-tree:k=4", "torus:3x3"})
         {
             for (const double loss : {0.0, 0.02})
@@ -350,7 +350,7 @@ class TreeOperationsTest : public TestCase
             CheckBarrier(topology);
         }
         // Numbers that are added as float16 are broadcast as they are.
-        const Default type("TreeCommunicator::DataType", "float16", "float32");
+        const Default type("TreeEndpoint::DataType", "float16", "float32");
         CheckOperation(CollectiveOperation::BROADCAST, MakeOptions(4));
     }
 };
@@ -408,8 +408,8 @@ class TreeFailureTest : public TestCase
     void DoRun() override
     {
         const Default failure("InNetworkCommunicator::FailureTimeout", "5ms", "1s");
-        const Default timeout("TreeCommunicator::RetransmissionTimeout", "100us", "4ms");
-        const Default retries("TreeCommunicator::RetryLimit", "3", "7");
+        const Default timeout("TreeEndpoint::RetransmissionTimeout", "100us", "4ms");
+        const Default retries("TreeEndpoint::RetryLimit", "3", "7");
         for (const std::string topology : {"single-switch", "leaf-spine:leaves=2,spines=1"})
         {
             for (uint32_t at = 5; at <= 115; at += 10)
@@ -498,8 +498,8 @@ class TreeMixedFailureTest : public TestCase
     void DoRun() override
     {
         const Default failure("InNetworkCommunicator::FailureTimeout", "10ms", "1s");
-        const Default timeout("TreeCommunicator::RetransmissionTimeout", "100us", "4ms");
-        const Default retries("TreeCommunicator::RetryLimit", "2", "7");
+        const Default timeout("TreeEndpoint::RetransmissionTimeout", "100us", "4ms");
+        const Default retries("TreeEndpoint::RetryLimit", "2", "7");
         for (const CollectiveOperation operation : {CollectiveOperation::ALL_REDUCE,
                                                     CollectiveOperation::REDUCE,
                                                     CollectiveOperation::BROADCAST,
@@ -692,7 +692,7 @@ class TreeTimeTest : public TestCase
                                       expected,
                                       1e-12,
                                       topology);
-            const Default latency("TreeCommunicator::HostLatency", "1us", "0ns");
+            const Default latency("TreeEndpoint::HostLatency", "1us", "0ns");
             NS_TEST_EXPECT_MSG_EQ_TOL(GetSeconds(MakeOptions(16, topology), 2),
                                       expected + 1e-6,
                                       1e-12,
@@ -762,7 +762,7 @@ class TreeTimeTest : public TestCase
             }
         }
         // Two bytes for each number.
-        const Default type("TreeCommunicator::DataType", "bfloat16", "float32");
+        const Default type("TreeEndpoint::DataType", "bfloat16", "float32");
         NS_TEST_EXPECT_MSG_EQ_TOL(GetSeconds(MakeOptions(4), count) / (2.0 * count * 8e-11),
                                   1.05,
                                   0.01,
