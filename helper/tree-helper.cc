@@ -22,19 +22,42 @@ namespace
 /// Job numbers have 8 bits.
 constexpr uint32_t MOST_JOBS = 256;
 
-std::vector<Ptr<InNetworkCommunicator>>
-InstallTree(const InNetworkRequest& request)
+/** @return a helper for a request, or an exception if there is no such framing */
+TreeHelper
+MakeHelper(const InNetworkRequest& request, const std::string& system)
 {
     const InNetworkOptions& options = request.options;
     if (options.framing != "udp")
     {
-        throw ConfigurationError("--framing=" + options.framing +
-                                 " with algorithm tree (allowed: udp)");
+        throw ConfigurationError("--framing=" + options.framing + " with algorithm " + system +
+                                 " (allowed: udp)");
     }
-    const auto slots = static_cast<uint32_t>(options.slots);
-    const auto window = static_cast<uint32_t>(options.window > 0 ? options.window : slots);
-    TreeHelper helper(request.fabric, static_cast<uint32_t>(options.elementsPerPacket), slots);
-    const auto ranks = helper.AddJob(request.endpoints, request.hosts, window);
+    return TreeHelper(request.fabric,
+                      static_cast<uint32_t>(options.elementsPerPacket),
+                      static_cast<uint32_t>(options.slots));
+}
+
+/** @return operations that a job may have at a time */
+uint32_t
+GetWindow(const InNetworkOptions& options)
+{
+    return static_cast<uint32_t>(options.window > 0 ? options.window : options.slots);
+}
+
+std::vector<Ptr<InNetworkCommunicator>>
+InstallTree(const InNetworkRequest& request)
+{
+    const auto ranks = MakeHelper(request, "tree")
+                           .AddJob(request.endpoints, request.hosts, GetWindow(request.options));
+    return {ranks.begin(), ranks.end()};
+}
+
+std::vector<Ptr<InNetworkCommunicator>>
+InstallNvls(const InNetworkRequest& request)
+{
+    const auto ranks =
+        MakeHelper(request, "nvls")
+            .AddReadingJob(request.endpoints, request.hosts, GetWindow(request.options));
     return {ranks.begin(), ranks.end()};
 }
 
@@ -43,6 +66,11 @@ const Registry<InNetworkSystem>::Entry g_tree(
     {"a tree of switches adds, with reliable connections from node to node (SHARP)",
      &InstallTree,
      "all-reduce, reduce, broadcast and barrier"});
+
+const Registry<InNetworkSystem>::Entry g_nvls(
+    "nvls",
+    {"ranks on one switch read sums of all from it and write them to all (NVLink SHARP)",
+     &InstallNvls});
 
 } // namespace
 
@@ -80,90 +108,92 @@ TreeHelper::Install(uint32_t index, uint32_t children, uint32_t payload)
     return program;
 }
 
-TreeSums
-TreeHelper::AddTree(const Job& job,
-                    uint32_t number,
-                    uint32_t payload,
-                    std::vector<TreeCommunicator::Place>& places)
+TreeHelper::Tree
+TreeHelper::MakeTree(const Job& job, uint32_t number, uint32_t payload)
 {
-    const auto tree = BuildAggregationTree(m_fabric.topology,
-                                           job.hosts,
-                                           job.number + number,
-                                           AggregationLevels::ALL,
-                                           job.links);
-    const auto rankOf = [&](uint32_t host) {
-        return static_cast<uint32_t>(std::find(job.hosts.begin(), job.hosts.end(), host) -
-                                     job.hosts.begin());
-    };
-    TreeSums sums(tree.size());
-    std::vector<Ptr<TreeProgram>> programs;
-    std::vector<uint32_t> first[2]; // connections of each node, by kind
-    for (std::size_t i = 0; i < tree.size(); i++)
+    Tree tree;
+    tree.nodes = BuildAggregationTree(m_fabric.topology,
+                                      job.hosts,
+                                      job.number + number,
+                                      AggregationLevels::ALL,
+                                      job.links);
+    std::map<uint32_t, uint32_t> rankOf; // by host
+    for (uint32_t rank = 0; rank < job.hosts.size(); rank++)
     {
-        for (uint32_t host : tree[i].hosts)
+        rankOf[job.hosts[rank]] = rank;
+    }
+    tree.sums.resize(tree.nodes.size());
+    tree.switchEndpoints.resize(job.hosts.size());
+    for (std::size_t i = 0; i < tree.nodes.size(); i++)
+    {
+        const AggregationNode& node = tree.nodes[i];
+        auto& children = tree.sums[i].children;
+        for (uint32_t host : node.hosts)
         {
-            sums[i].children.push_back({true, rankOf(host)});
+            children.push_back({true, rankOf[host]});
         }
-        for (uint32_t below : tree[i].below)
+        for (uint32_t below : node.below)
         {
-            sums[i].children.push_back({false, below});
+            children.push_back({false, below});
         }
-        const auto children = static_cast<uint32_t>(sums[i].children.size());
-        programs.push_back(Install(tree[i].switchIndex, children, payload));
-        for (auto& connections : first)
+        const auto program =
+            Install(node.switchIndex, static_cast<uint32_t>(children.size()), payload);
+        for (uint32_t host : node.hosts)
         {
-            connections.push_back(programs.back()->AddQueuePairs(children + 1));
+            tree.switchEndpoints[rankOf[host]] = program->GetEndpoint();
+        }
+        tree.programs.push_back(program);
+    }
+    return tree;
+}
+
+std::vector<uint32_t>
+TreeHelper::AddToSwitches(const Job& job,
+                          const Tree& tree,
+                          bool streaming,
+                          uint32_t queuePair,
+                          const std::vector<uint32_t>& locks,
+                          std::vector<uint32_t>& connections)
+{
+    std::vector<uint32_t> first; // connection of each node; the last one is to the parent
+    for (std::size_t i = 0; i < tree.nodes.size(); i++)
+    {
+        const auto children = static_cast<uint32_t>(tree.sums[i].children.size());
+        first.push_back(tree.programs[i]->AddQueuePairs(children + 1));
+    }
+    connections.resize(job.hosts.size());
+    std::vector<TreeNode> nodes(tree.nodes.size());
+    for (uint32_t i = 0; i < nodes.size(); i++)
+    {
+        const auto& children = tree.sums[i].children;
+        TreeNode& node = nodes[i];
+        node.job = job.number;
+        node.streaming = streaming;
+        node.slots = job.window;
+        node.locks = locks.empty() ? TreeNode::NONE : locks[i];
+        node.firstQueuePair = first[i];
+        node.settings = job.settings;
+        node.childOf = GetChildrenOfRanks(tree.sums, i, job.hosts.size());
+        for (uint32_t child = 0; child < children.size(); child++)
+        {
+            const auto [isRank, index] = children[child];
+            if (isRank)
+            {
+                node.children.push_back({job.endpoints[index], queuePair});
+                connections[index] = first[i] + child;
+                continue;
+            }
+            const auto up = static_cast<uint32_t>(tree.sums[index].children.size());
+            node.children.push_back({tree.programs[index]->GetEndpoint(), first[index] + up});
+            nodes[index].parent = {tree.programs[i]->GetEndpoint(), first[i] + child};
         }
     }
-    const auto placeBelow = [&](std::size_t node, std::size_t child) {
-        const auto& all = sums[node].children;
-        return static_cast<uint32_t>(
-            std::find_if(all.begin(),
-                         all.end(),
-                         [&](const auto& c) { return !c.isRank && c.index == child; }) -
-            all.begin());
-    };
-    std::vector<uint32_t> streamingTrees(tree.size());
-    for (const bool streaming : {true, false})
+    std::vector<uint32_t> numbers;
+    for (std::size_t i = 0; i < nodes.size(); i++)
     {
-        const auto& connections = first[streaming];
-        for (std::size_t i = 0; i < tree.size(); i++)
-        {
-            TreeNode node;
-            node.job = job.number;
-            node.streaming = streaming;
-            node.slots = job.window;
-            node.locks = streaming ? TreeNode::NONE : streamingTrees[i];
-            node.firstQueuePair = connections[i];
-            node.settings = job.settings;
-            for (uint32_t child = 0; child < sums[i].children.size(); child++)
-            {
-                const auto [isRank, index] = sums[i].children[child];
-                if (!isRank)
-                {
-                    const auto up = static_cast<uint32_t>(sums[index].children.size());
-                    node.children.push_back(
-                        {programs[index]->GetEndpoint(), connections[index] + up});
-                    continue;
-                }
-                node.children.push_back(
-                    {job.endpoints[index], TreeCommunicator::GetQueuePair(number, streaming)});
-                places[index].switchEndpoint = programs[i]->GetEndpoint();
-                (streaming ? places[index].streaming : places[index].lowLatency) =
-                    connections[i] + child;
-            }
-            if (tree[i].parent != AggregationNode::NONE)
-            {
-                const uint32_t parent = tree[i].parent;
-                node.parent = {programs[parent]->GetEndpoint(),
-                               connections[parent] + placeBelow(parent, i)};
-            }
-            node.childOf = GetChildrenOfRanks(sums, static_cast<uint32_t>(i), job.hosts.size());
-            const uint32_t added = programs[i]->AddTree(node);
-            streamingTrees[i] = streaming ? added : streamingTrees[i];
-        }
+        numbers.push_back(tree.programs[i]->AddTree(nodes[i]));
     }
-    return sums;
+    return numbers;
 }
 
 std::vector<uint8_t>
@@ -190,77 +220,144 @@ TreeHelper::GetChildrenOfRanks(const TreeSums& sums, uint32_t node, std::size_t 
     return childOf;
 }
 
-std::vector<Ptr<TreeCommunicator>>
-TreeHelper::AddJob(const std::vector<uint32_t>& endpoints,
-                   const std::vector<Ptr<ScheduledCommunicator>>& hosts,
-                   uint32_t window)
+TreeHelper::Job
+TreeHelper::MakeJob(const std::string& system,
+                    const std::vector<uint32_t>& endpoints,
+                    uint32_t window,
+                    uint32_t trees,
+                    const TreeEndpoint& rank)
 {
+    const std::string name = system + " job " + std::to_string(m_jobs);
     if (m_jobs >= MOST_JOBS)
     {
-        throw ConfigurationError("tree job " + std::to_string(m_jobs) + " (allowed: up to " +
-                                 std::to_string(MOST_JOBS - 1) + ")");
+        throw ConfigurationError(name + " (allowed: up to " + std::to_string(MOST_JOBS - 1) + ")");
     }
-    std::vector<Ptr<TreeCommunicator>> communicators;
-    for (std::size_t rank = 0; rank < endpoints.size(); rank++)
+    if (window < trees)
     {
-        communicators.push_back(CreateObject<TreeCommunicator>());
+        throw ConfigurationError(name + " with a window of " + std::to_string(window) +
+                                 " (allowed: from " + std::to_string(trees) + ", its trees)");
     }
     Job job;
     job.number = static_cast<uint8_t>(m_jobs++);
-    job.settings = communicators[0]->GetSettings();
+    job.settings = rank.GetSettings();
+    job.window = window / trees;
     for (uint32_t endpoint : endpoints)
     {
         job.hosts.push_back(m_fabric.hostOfEndpoint[endpoint]);
     }
     job.links = ChooseAggregationLinks(m_fabric.topology, job.hosts);
-    for (std::size_t rank = 0; rank < endpoints.size(); rank++)
+    for (std::size_t i = 0; i < endpoints.size(); i++)
     {
-        const auto& rails = m_fabric.rails[job.hosts[rank]];
+        const auto& rails = m_fabric.rails[job.hosts[i]];
         const auto rail = std::find_if(rails.begin(), rails.end(), [&](const auto& device) {
-            return m_fabric.linkOfEndpoint[device->GetEndpoint()] == job.links[rank];
+            return m_fabric.linkOfEndpoint[device->GetEndpoint()] == job.links[i];
         });
         job.endpoints.push_back((*rail)->GetEndpoint());
     }
-    const uint32_t trees = communicators[0]->GetTrees();
-    if (window < trees)
+    return job;
+}
+
+void
+TreeHelper::Join(TreeEndpoint& rank,
+                 uint32_t number,
+                 const Job& job,
+                 Ptr<ScheduledCommunicator> hosts,
+                 std::shared_ptr<const std::vector<TreeSums>> sums) const
+{
+    InNetworkCommunicator::Group group;
+    group.job = job.number;
+    group.endpoints = job.endpoints;
+    rank.SetGroup(number, group, m_fabric.devices[job.endpoints[number]], hosts);
+    rank.SetSums(std::move(sums));
+}
+
+std::vector<Ptr<TreeCommunicator>>
+TreeHelper::AddJob(const std::vector<uint32_t>& endpoints,
+                   const std::vector<Ptr<ScheduledCommunicator>>& hosts,
+                   uint32_t window)
+{
+    std::vector<Ptr<TreeCommunicator>> ranks;
+    for (std::size_t rank = 0; rank < endpoints.size(); rank++)
     {
-        throw ConfigurationError("tree job " + std::to_string(job.number) + " with a window of " +
-                                 std::to_string(window) + " (allowed: from " +
-                                 std::to_string(trees) + ", its trees)");
+        ranks.push_back(CreateObject<TreeCommunicator>());
     }
-    job.window = window / trees;
-    const uint32_t payload = m_elements * GetBytes(communicators[0]->GetNumberFormat());
+    const uint32_t trees = ranks[0]->GetTrees();
+    const Job job = MakeJob("tree", endpoints, window, trees, *ranks[0]);
+    const uint32_t payload = m_elements * GetBytes(ranks[0]->GetNumberFormat());
     auto sums = std::make_shared<std::vector<TreeSums>>();
-    std::vector<std::vector<TreeCommunicator::Place>> places(endpoints.size()); // by rank
-    for (uint32_t tree = 0; tree < trees; tree++)
+    std::vector<TreeCommunicator::Session> sessions(endpoints.size());
+    for (uint32_t number = 0; number < trees; number++)
     {
-        std::vector<TreeCommunicator::Place> placesOfTree(endpoints.size());
-        sums->push_back(AddTree(job, tree, payload, placesOfTree));
+        const Tree tree = MakeTree(job, number, payload);
+        std::vector<uint32_t> connections[2]; // of ranks, by kind
+        std::vector<uint32_t> locks;
+        for (const bool streaming : {true, false})
+        {
+            const uint32_t queuePair = TreeCommunicator::GetQueuePair(number, streaming);
+            locks = AddToSwitches(job, tree, streaming, queuePair, locks, connections[streaming]);
+        }
         for (std::size_t rank = 0; rank < endpoints.size(); rank++)
         {
-            places[rank].push_back(placesOfTree[rank]);
+            sessions[rank].places.push_back(
+                {tree.switchEndpoints[rank], connections[false][rank], connections[true][rank]});
         }
+        sums->push_back(tree.sums);
     }
-    const auto program = m_programs.begin()->second;
     for (uint32_t rank = 0; rank < endpoints.size(); rank++)
     {
-        InNetworkCommunicator::Group group;
-        group.job = job.number;
-        group.endpoints = job.endpoints;
-        communicators[rank]->SetGroup(rank,
-                                      group,
-                                      m_fabric.devices[job.endpoints[rank]],
-                                      hosts[rank]);
-        TreeCommunicator::Session session;
-        session.places = std::move(places[rank]);
-        session.window = job.window;
-        session.elements = m_elements;
-        session.credits = program->GetCredits();
-        session.streamingBytes = program->GetStreamingPayload();
-        communicators[rank]->SetSums(sums);
-        communicators[rank]->SetSession(session);
+        const auto& program = m_programs.begin()->second;
+        sessions[rank].window = job.window;
+        sessions[rank].elements = m_elements;
+        sessions[rank].credits = program->GetCredits();
+        sessions[rank].streamingBytes = program->GetStreamingPayload();
+        Join(*ranks[rank], rank, job, hosts[rank], sums);
+        ranks[rank]->SetSession(sessions[rank]);
     }
-    return communicators;
+    return ranks;
+}
+
+std::vector<Ptr<NvlsCommunicator>>
+TreeHelper::AddReadingJob(const std::vector<uint32_t>& endpoints,
+                          const std::vector<Ptr<ScheduledCommunicator>>& hosts,
+                          uint32_t window)
+{
+    const auto owners = static_cast<uint32_t>(endpoints.size());
+    std::vector<Ptr<NvlsCommunicator>> ranks;
+    for (uint32_t rank = 0; rank < owners; rank++)
+    {
+        ranks.push_back(CreateObject<NvlsCommunicator>());
+    }
+    const Job job = MakeJob("nvls", endpoints, window, owners, *ranks[0]);
+    const uint32_t payload = m_elements * GetBytes(ranks[0]->GetNumberFormat());
+    auto sums = std::make_shared<std::vector<TreeSums>>();
+    std::vector<NvlsCommunicator::Session> sessions(owners);
+    for (uint32_t owner = 0; owner < owners; owner++)
+    {
+        const Tree tree = MakeTree(job, owner, payload);
+        if (tree.nodes.size() > 1)
+        {
+            throw ConfigurationError("nvls job " + std::to_string(job.number) + " needs " +
+                                     std::to_string(tree.nodes.size()) +
+                                     " switches (allowed: ranks on one, such as the local switch "
+                                     "of a server)");
+        }
+        std::vector<uint32_t> connections;
+        AddToSwitches(job, tree, false, owner, {}, connections);
+        for (uint32_t rank = 0; rank < owners; rank++)
+        {
+            sessions[rank].switchEndpoint = tree.switchEndpoints[rank];
+            sessions[rank].connections.push_back(connections[rank]);
+        }
+        sums->push_back(tree.sums);
+    }
+    for (uint32_t rank = 0; rank < owners; rank++)
+    {
+        sessions[rank].window = job.window;
+        sessions[rank].elements = m_elements;
+        Join(*ranks[rank], rank, job, hosts[rank], sums);
+        ranks[rank]->SetSession(sessions[rank]);
+    }
+    return ranks;
 }
 
 } // namespace ns3::training

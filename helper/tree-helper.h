@@ -8,10 +8,13 @@
 #include "aggregation-tree.h"
 #include "in-network-system.h"
 
+#include "ns3/nvls-communicator.h"
 #include "ns3/tree-communicator.h"
 #include "ns3/tree-program.h"
 
 #include <map>
+#include <memory>
+#include <string>
 #include <vector>
 
 namespace ns3::training
@@ -49,6 +52,20 @@ class TreeHelper
                                               uint32_t window);
 
     /**
+     * As AddJob(), for ranks on one switch, which read sums from it (NVLink SHARP). Each rank has a
+     * tree of its own there.
+     * @param endpoints of each rank, any of its host
+     * @param hosts what the ranks do among themselves
+     * @param window packets that all ranks together read at a time
+     * @return a communicator for each rank
+     * @throw ConfigurationError as AddJob(), or if ranks are on several switches
+     */
+    std::vector<Ptr<NvlsCommunicator>> AddReadingJob(
+        const std::vector<uint32_t>& endpoints,
+        const std::vector<Ptr<ScheduledCommunicator>>& hosts,
+        uint32_t window);
+
+    /**
      * @param index of a switch
      * @return the program there, or null
      */
@@ -66,12 +83,34 @@ class TreeHelper
         TreeConnection::Settings settings;
     };
 
-    Ptr<TreeProgram> Install(uint32_t index, uint32_t children, uint32_t payload);
-    TreeSums AddTree(const Job& job,
-                     uint32_t number,
-                     uint32_t payload,
-                     std::vector<TreeCommunicator::Place>& places);
+    /** A tree of a job, whose switches have the program. */
+    struct Tree
+    {
+        std::vector<AggregationNode> nodes;     ///< the root first
+        TreeSums sums;                          ///< likewise
+        std::vector<Ptr<TreeProgram>> programs; ///< likewise
+        std::vector<uint32_t> switchEndpoints;  ///< by rank: of its switch
+    };
 
+    Job MakeJob(const std::string& system,
+                const std::vector<uint32_t>& endpoints,
+                uint32_t window,
+                uint32_t trees,
+                const TreeEndpoint& rank);
+    Ptr<TreeProgram> Install(uint32_t index, uint32_t children, uint32_t payload);
+    Tree MakeTree(const Job& job, uint32_t number, uint32_t payload);
+    /// @return numbers of the tree at its switches; `connections` at them, by rank
+    std::vector<uint32_t> AddToSwitches(const Job& job,
+                                        const Tree& tree,
+                                        bool streaming,
+                                        uint32_t queuePair,
+                                        const std::vector<uint32_t>& locks,
+                                        std::vector<uint32_t>& connections);
+    void Join(TreeEndpoint& rank,
+              uint32_t number,
+              const Job& job,
+              Ptr<ScheduledCommunicator> hosts,
+              std::shared_ptr<const std::vector<TreeSums>> sums) const;
     static std::vector<uint8_t> GetChildrenOfRanks(const TreeSums& sums,
                                                    uint32_t node,
                                                    std::size_t ranks);

@@ -35,10 +35,12 @@ static constexpr uint32_t TREE_MOST_PAYLOAD = 8192;
 /** What a packet asks for, bit by bit; without any, a sum for all. */
 enum TreeOperation : uint8_t
 {
-    TREE_LOCK = 1,   ///< no values: whether the streaming tree is free, which it then no longer is
-    TREE_UNLOCK = 2, ///< a sum after which the streaming tree is free again
-    TREE_TO_ONE = 4, ///< the sum is for one rank, the others just learn that it is there
-    TREE_REFUSED = 8 ///< with TREE_LOCK: some switch's streaming trees are all taken
+    TREE_LOCK = 1,    ///< no values: whether the streaming tree is free, which it then no longer is
+    TREE_UNLOCK = 2,  ///< a sum after which the streaming tree is free again
+    TREE_TO_ONE = 4,  ///< the sum is for one rank, the others just learn that it is there
+    TREE_REFUSED = 8, ///< with TREE_LOCK: some switch's streaming trees are all taken
+    TREE_DIRECT = 16, ///< no sum: to all at once
+    TREE_QUIET = 32   ///< with TREE_TO_ONE: the others are not told
 };
 
 /**

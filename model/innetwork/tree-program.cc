@@ -309,7 +309,8 @@ TreeProgram::Take(End& end, const Frame& frame)
         return;
     }
     Tree& tree = *m_trees[end.tree];
-    if (end.child != PARENT)
+    const bool isDirect = frame.aggregation.operation & TREE_DIRECT;
+    if (end.child != PARENT && !isDirect)
     {
         Contribute(tree, end.child, frame);
         return;
@@ -319,7 +320,8 @@ TreeProgram::Take(End& end, const Frame& frame)
                               frame.payload,
                               frame.payloadOffset,
                               frame.ingress};
-    isDatagram ? Multicast(tree, message) : SendLater(tree, message, false);
+    const bool goesUp = end.child != PARENT && tree.node.parent.endpoint != TreeConnection::NONE;
+    isDatagram ? Multicast(tree, message) : SendLater(tree, message, goesUp);
 }
 
 void
@@ -501,6 +503,10 @@ TreeProgram::SendDown(Tree* tree, TreeMessage message, uint32_t life)
         TreeConnection& connection = *m_ends[tree->node.firstQueuePair + child].connection;
         if (toOne && child != target)
         {
+            if (operation & TREE_QUIET)
+            {
+                continue;
+            }
             TreeMessage notice = message;
             notice.payload = nullptr;
             notice.payloadBytes = 0;
