@@ -126,8 +126,10 @@ NvlsCommunicator::OnMessage(uint32_t owner, const Frame& frame)
     const bool isRead = isDirect && frame.payloadBytes == 0;
     const bool isSum = header.operation & TREE_TO_ONE;
     const bool isBarrier = !isDirect && !isSum;
-    // Connections are in order, and all ranks have begun when the first one reads.
-    const bool isExpected = m_tensor && (isBarrier ? !m_behindBarrier
+    // A rank may have all of a tensor before the barrier of that has come to it: by other trees.
+    const bool isOfBarrier =
+        !m_behindBarrier && header.packet == GetNumber(m_barrier, m_session.window);
+    const bool isExpected = m_tensor && (isBarrier ? isOfBarrier
                                          : isRead  ? IsNumber(owner, part.read, frame)
                                          : isSum   ? IsNumber(owner, m_answered, frame)
                                                    : IsNumber(owner, part.written, frame));

@@ -20,6 +20,7 @@ CLASSES = [
     "SwitchMlCommunicator",
     "SwitchMlProgram",
     "TreeCommunicator",
+    "TreeEndpoint",
     "TreeProgram",
     "HostDevice",
     "RdmaNic",
