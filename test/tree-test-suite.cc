@@ -644,8 +644,43 @@ class TreeJobsTest : public TestCase
         return {jobs[0].streamed, jobs[1].streamed};
     }
 
+    /** Switches below have given their streaming trees when the one above refuses. */
+    void CheckRefusedAbove()
+    {
+        UsePicoseconds();
+        Fabric fabric = FabricHelper().Install(
+            BuildTopology("leaf-spine:leaves=4,spines=1", 8, DataRate("100Gbps"), MicroSeconds(1)));
+        TreeHelper helper(fabric, 64, 100);
+        Job jobs[2];
+        jobs[0].ranks = Add(helper, {0, 1, 2, 3}, 50);
+        jobs[1].ranks = Add(helper, {4, 5, 6, 7}, 50);
+        for (Job& job : jobs)
+        {
+            for (uint32_t rank = 0; rank < 4; rank++)
+            {
+                auto tensor = Create<Tensor>();
+                tensor->bytes = MANY * sizeof(float);
+                job.ranks[rank]->AllReduce(tensor,
+                                           MakeBoundCallback(&TreeJobsTest::OnDone, &job, rank));
+            }
+        }
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(jobs[0].done + jobs[1].done, 8, "all are done");
+        NS_TEST_EXPECT_MSG_EQ(jobs[0].streamed + jobs[1].streamed, 4, "one job has streamed");
+        uint32_t active = 0;
+        for (uint32_t leaf = 0; leaf < 4; leaf++)
+        {
+            active += helper.GetProgram(leaf)->GetActiveStreams();
+            NS_TEST_EXPECT_MSG_EQ(helper.GetProgram(leaf)->GetCounters().locks, 1, "each gave one");
+        }
+        NS_TEST_EXPECT_MSG_EQ(active, 2, "which the other job's leaves have back");
+        NS_TEST_EXPECT_MSG_EQ(helper.GetProgram(4)->GetActiveStreams(), 1, "at the root");
+        Simulator::Destroy();
+    }
+
     void DoRun() override
     {
+        CheckRefusedAbove();
         // Both fit: all are streamed.
         NS_TEST_EXPECT_MSG_EQ((Run(0, 2) == std::pair(24U, 24U)), true, "two streaming trees");
         // Who comes first to the leaves keeps them; the other one never streams.
@@ -789,9 +824,66 @@ class TreeTimeTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ_TOL(GetSeconds(options, count) / line, 1.05, 0.02, "NVLink's rate");
     }
 
+    /** T14: 8 bytes among 128 hosts; two latencies are calibrated, to the first two figures. */
+    void CheckLowLatency()
+    {
+        const Default host("TreeEndpoint::HostLatency", "683ns", "0ns");
+        const Default completion("RdmaNic::CompletionLatency", "683ns", "0ns");
+        const Default adders("TreeProgram::Latency", "640ns", "130ns");
+        ClusterOptions options = MakeOptions(128, "leaf-spine:leaves=8,spines=4");
+        options.delay = NanoSeconds(50);
+        const double tree = GetSeconds(options, 2);
+        NS_TEST_EXPECT_MSG_EQ_TOL(tree * 1e6, 2.83, 0.02, "published with SHARP");
+        {
+            const Default multicast("TreeProgram::Multicast", "true", "false");
+            const double gain = 1 - GetSeconds(options, 2) / tree;
+            NS_TEST_EXPECT_MSG_EQ_TOL(gain, 0.23, 0.01, "published: 0.16");
+        }
+        options.algorithm = "recursive-doubling";
+        options.congestionControl = "none";
+        Trial trial(options, 2, true, false);
+        NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", "no failure");
+        NS_TEST_EXPECT_MSG_EQ_TOL((trial.end - trial.start).GetSeconds() * 1e6,
+                                  6.01,
+                                  0.02,
+                                  "published without");
+    }
+
+    /** @return seconds of a message of 64 ranks, after another one */
+    double GetSecondsOf(uint64_t bytes, bool streams, bool locks)
+    {
+        const Default threshold("TreeCommunicator::StreamingThreshold",
+                                streams ? "0" : "1000000",
+                                "16384");
+        const Default batch("TreeCommunicator::LockBatch", locks ? "1" : "0", "0");
+        ClusterOptions options = MakeOptions(64, "leaf-spine:leaves=4,spines=4");
+        options.delay = NanoSeconds(50);
+        options.rate = DataRate("200Gbps");
+        options.inNetwork.window = 32;
+        Trial trial(options, bytes / sizeof(float), true, false);
+        NS_TEST_EXPECT_MSG_EQ(trial.Run(2), "", "no failure");
+        return (trial.end - trial.start).GetSeconds();
+    }
+
+    /** From which size on streaming is faster: published 4 to 8 KB, 16 KB with the lock. */
+    void CheckCrossover()
+    {
+        const Default host("TreeEndpoint::HostLatency", "683ns", "0ns");
+        const Default adders("TreeProgram::Latency", "640ns", "130ns");
+        const auto gains = [this](uint64_t bytes, bool locks) {
+            return GetSecondsOf(bytes, true, locks) < GetSecondsOf(bytes, false, locks);
+        };
+        NS_TEST_EXPECT_MSG_EQ(gains(8192, false), false, "8 KiB");
+        NS_TEST_EXPECT_MSG_EQ(gains(16384, false), true, "16 KiB");
+        NS_TEST_EXPECT_MSG_EQ(gains(16384, true), false, "16 KiB and a lock");
+        NS_TEST_EXPECT_MSG_EQ(gains(32768, true), true, "32 KiB and a lock");
+    }
+
     void DoRun() override
     {
         CheckSmall();
+        CheckLowLatency();
+        CheckCrossover();
         CheckMulticast();
         CheckQuota();
         CheckStreaming();
