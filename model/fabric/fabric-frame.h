@@ -127,6 +127,15 @@ class alignas(64) Frame : public EventImpl
     /** @return frames now allocated in the simulation under way (for conservation checks) */
     static uint64_t GetInUse();
 
+    /**
+     * @return whether the simulation is under way; when it is being destroyed, frames in flight are
+     *         still there, but ports may not be
+     */
+    static bool AreAlive()
+    {
+        return m_alive;
+    }
+
     // What every hop looks at comes first, to lie in one cache line.
     uint8_t ingressPriority{0}; ///< in a switch: traffic class it came in by
 
@@ -176,6 +185,8 @@ class alignas(64) Frame : public EventImpl
   private:
     friend class FramePool;
     Frame() = default;
+
+    static inline bool m_alive{false};
 };
 
 /**
