@@ -81,8 +81,12 @@ class Comparison
 
     /** Rates of SwitchML. */
     void CompareSwitchMl();
+    /** Rates of ATP, and jobs that share its slots. */
+    void CompareAtp();
     /** Rates of a ring of hosts, and how much faster SwitchML is. */
     void CompareRing();
+    /** A parameter server in a switch, and on a host. */
+    void CompareSwitchPs();
     /** SwitchML with losses, by its timers. */
     void CompareLosses();
     /** Aggregation trees (SHARP), and reading from a server's switch (NVLink SHARP). */
@@ -294,6 +298,75 @@ Comparison::CompareSwitchMl()
 }
 
 void
+Comparison::CompareAtp()
+{
+    PrintTitle("\nATP (NSDI 2021); expected: payload's share of the line");
+    const double rate = 62 * 100e3 / (332 * 8);
+    for (uint32_t ranks : {2, 4, 8})
+    {
+        ClusterOptions options = MakeRack(ranks, "atp");
+        options.topology = "single-switch:hosts=" + std::to_string(ranks + 1);
+        AddRow("T9",
+               std::to_string(ranks) + " workers, 62 numbers a packet, a host for the server",
+               "M numbers/s",
+               NONE,
+               rate,
+               GetRate(options));
+    }
+    const double goodput = 32e-3 * rate;
+    for (uint32_t slots : {20000, 1200, 300, 1})
+    {
+        AtpScenario scenario;
+        scenario.slots = slots;
+        const AtpJobResult job = MeasureAtpJobs(scenario).jobs[0];
+        const std::string what = "2 jobs, " + std::to_string(slots) + " slots: ";
+        AddRow("T10", what + "frames at a server for each sum", "", NONE, NONE, job.serverFrames);
+        AddRow("T10",
+               what + "goodput; the server's link",
+               "Gbit/s",
+               NONE,
+               goodput / job.serverFrames,
+               job.goodput);
+    }
+    // Hosts of the release reach 50 Gbit/s with 9 threads.
+    const Default threads("AtpCommunicator", "Threads", UintegerValue(9));
+    AtpScenario scenario;
+    scenario.slots = 450;
+    scenario.window = 450;
+    scenario.background = DataRate("80Gbps");
+    for (int64_t cost : {0, 350})
+    {
+        const Default hosts("AtpCommunicator", "PacketCost", TimeValue(NanoSeconds(cost)));
+        for (const char* control : {"ecn", "a2tp"})
+        {
+            const Default window("AtpCommunicator", "WindowControl", StringValue(control));
+            const AtpResult result = MeasureAtpJobs(scenario);
+            const bool isA2tp = control == std::string("a2tp");
+            const std::string what =
+                (isA2tp ? "A2TP, " : "ATP, ") + std::to_string(cost) + " ns a packet, job ";
+            const auto add = [&](uint32_t job, double published, double slots) {
+                const AtpJobResult& mine = result.jobs[job];
+                const std::string name = what + (job == 0 ? "A" : "B, which straggles") + ": ";
+                AddRow("T11",
+                       name + "goodput",
+                       "Gbit/s",
+                       isA2tp ? published : NONE,
+                       NONE,
+                       mine.goodput);
+                AddRow("T11",
+                       name + "slots",
+                       "%",
+                       isA2tp ? slots : NONE,
+                       NONE,
+                       100 * mine.occupancy);
+            };
+            add(0, 50, 48);
+            add(1, 15.5, 2.5);
+        }
+    }
+}
+
+void
 Comparison::CompareRing()
 {
     PrintTitle("\nring of hosts over RDMA; published: NCCL; expected: MTU 1024 on the line");
@@ -472,11 +545,32 @@ Comparison::CompareJobs()
            -7,
            NONE,
            100 * (after.iterationTimeS / before.iterationTimeS - 1));
+}
 
+void
+Comparison::CompareSwitchPs()
+{
+    PrintTitle("\nparameter server in a switch (Hashmi; Itsubo et al., IEICE 2021)");
+    ClusterOptions options = MakeRack(4, "switch-ps", "10Gbps");
+    options.inNetwork.elementsPerPacket = 1024;
+    options.inNetwork.slots = 64;
+    AddRow("T20",
+           "4 workers, 10 Gbit/s, 1024 numbers a packet: share of line",
+           "%",
+           98.3,
+           100 * 4096.0 / (GetSwitchPsFrameBytes(1024) + 20),
+           100 * GetRate(options) * 32e6 / 10e9);
+    const uint64_t bytes = 4 * LoadWorkload("resnet50", 32, 1).GetParameters();
+    options.ranks = 3;
+    AddRow("T21",
+           "likewise, ResNet-50, 3 workers: exchange",
+           "s",
+           NONE,
+           static_cast<double>(bytes) * 8 / 10e9 * (GetSwitchPsFrameBytes(1024) + 20) / 4096,
+           GetSeconds(options, bytes));
     // Three workers and the server, which computes with them here.
     options = MakeRack(4, "parameter-server", "10Gbps");
-    const double exchange =
-        GetSeconds(options, 4 * static_cast<uint64_t>(workload.GetParameters()));
+    const double exchange = GetSeconds(options, bytes);
     AddRow("T21",
            "parameter server, ResNet-50, 3 workers, 10 Gbit/s: exchange",
            "s",
@@ -490,6 +584,14 @@ Comparison::CompareJobs()
            50,
            60,
            100 * exchange / (exchange + compute));
+    // Weights and two means are read and written for each sum.
+    const Default optimizer("SwitchPsProgram", "Optimizer", StringValue("adam"));
+    AddRow("",
+           "4 workers, 100 Gbit/s, Adam with weights in two DDR3 modules",
+           "M numbers/s",
+           NONE,
+           238.9e3 / (6 * 32),
+           GetRate(MakeRack(4, "switch-ps")));
 }
 
 void
@@ -569,10 +671,12 @@ Compare(int argc, char* argv[])
     ProgramOptions options("in-network-aggregation",
                            "Systems that add in the network: published figures beside ours.");
     options.Group("Experiment");
-    options.AddChoice("part",
-                      "switchml, ring, loss, tree, jobs: figures; sums: every system under losses",
-                      setting.part,
-                      {"all", "switchml", "ring", "loss", "tree", "jobs", "sums"});
+    options.AddChoice(
+        "part",
+        "switchml, atp, ring, switch-ps, loss, tree, jobs: figures; sums: every "
+        "system under losses",
+        setting.part,
+        {"all", "switchml", "atp", "ring", "switch-ps", "loss", "tree", "jobs", "sums"});
     options.AddBytes("bytes",
                      "of the tensors whose rates are measured",
                      setting.bytes,
@@ -601,9 +705,17 @@ Compare(int argc, char* argv[])
     {
         comparison.CompareSwitchMl();
     }
+    if (isWanted("atp"))
+    {
+        comparison.CompareAtp();
+    }
     if (isWanted("ring"))
     {
         comparison.CompareRing();
+    }
+    if (isWanted("switch-ps"))
+    {
+        comparison.CompareSwitchPs();
     }
     if (isWanted("loss"))
     {

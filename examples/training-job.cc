@@ -220,6 +220,10 @@ Train(int argc, char* argv[])
     training.SetLowerBound([&](uint64_t bytes) {
         return cluster.GetLowerBound().GetSeconds(CollectiveOperation::ALL_REDUCE, bytes);
     });
+    for (const auto& worker : cluster.GetInNetworkCommunicators())
+    {
+        worker->SetTensorsOfStep(static_cast<uint32_t>(buckets.size()));
+    }
     if (real)
     {
         training.SetReference(seed, [&](const std::vector<std::vector<float>>& inputs) {

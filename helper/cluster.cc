@@ -24,6 +24,7 @@
 #include "ns3/schedule-interpreter.h"
 #include "ns3/shortest-paths.h"
 #include "ns3/string.h"
+#include "ns3/switch-ps-wire-format.h"
 #include "ns3/switchml-wire-format.h"
 #include "ns3/tcp-congestion-ops.h"
 #include "ns3/tcp-transport.h"
@@ -188,17 +189,19 @@ ClusterOptions::AddTo(ProgramOptions& options, const std::string& algorithmOptio
                     "list the schedule (of the largest size) and end",
                     printSchedule);
     options.AddUnsigned("elements-per-packet",
-                        "sums in the network: values in a packet",
+                        "sums in the network: values in a packet; 0: 64, but atp 62",
                         inNetwork.elementsPerPacket,
-                        1,
-                        256);
+                        0,
+                        SWITCH_PS_MOST_ELEMENTS);
     options.AddUnsigned("slots",
-                        "sums in the network: packets that a switch holds at a time",
+                        "sums in the network: packets that a switch holds at a time; 0: 512, but "
+                        "atp 20000",
                         inNetwork.slots,
-                        1,
+                        0,
                         SWITCHML_MOST_SLOTS);
     options.AddUnsigned("window",
-                        "sums in the network: packets in flight of a rank; 0: as many as slots",
+                        "sums in the network: packets in flight of a rank; 0: as many as slots, "
+                        "atp 1200",
                         inNetwork.window,
                         0,
                         SWITCHML_MOST_SLOTS);

@@ -246,7 +246,7 @@ MeasureCollective(const Cluster& cluster,
         // A broadcast's values are those of the root, whoever moves them.
         const bool inNetwork = !workers.empty() && workers[0]->Makes(operation) &&
                                operation != CollectiveOperation::BROADCAST;
-        if (inNetwork && cluster.IsLocal(0)) // which is the root of a reduce
+        if (inNetwork && cluster.IsLocal(0) && workers[0]->IsSum()) // 0 is the root of a reduce
         {
             result.largestError = GetLargestError(tensors[0]->values, inputs);
         }

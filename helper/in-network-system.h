@@ -20,11 +20,11 @@ namespace ns3::training
 /** What a job asks of a system that adds in the network. */
 struct InNetworkOptions
 {
-    uint64_t elementsPerPacket{64}; ///< values in a packet
-    uint64_t slots{512};            ///< sums that a switch holds at a time, of all jobs
-    uint64_t window{0};             ///< packets in flight of a worker; 0: as many as slots
-    std::string framing{"udp"};     ///< udp or rdma
-    uint64_t messagePackets{4};     ///< RDMA framing: packets in a message
+    uint64_t elementsPerPacket{0}; ///< values in a packet; 0: as the system has it
+    uint64_t slots{0};             ///< sums a switch holds at a time, of all jobs; 0: likewise
+    uint64_t window{0};            ///< packets in flight of a worker; 0: likewise
+    std::string framing{"udp"};    ///< udp or rdma
+    uint64_t messagePackets{4};    ///< RDMA framing: packets in a message
 };
 
 /** What a system adds for. */

@@ -22,19 +22,23 @@ namespace
 
 /// Job numbers have 8 bits.
 constexpr uint32_t MOST_JOBS = 256;
+/// Values in a packet and slots of a pool, unless the user says otherwise.
+constexpr uint32_t USUAL_ELEMENTS = 64;
+constexpr uint32_t USUAL_SLOTS = 512;
 
 std::vector<Ptr<InNetworkCommunicator>>
 InstallSwitchMl(const InNetworkRequest& request)
 {
-    const auto slots = static_cast<uint32_t>(request.options.slots);
-    const auto window = static_cast<uint32_t>(request.options.window > 0 ? request.options.window
-                                                                         : request.options.slots);
+    const InNetworkOptions& options = request.options;
+    const auto elements = static_cast<uint32_t>(
+        options.elementsPerPacket > 0 ? options.elementsPerPacket : USUAL_ELEMENTS);
+    const auto slots = static_cast<uint32_t>(options.slots > 0 ? options.slots : USUAL_SLOTS);
+    const auto window = static_cast<uint32_t>(options.window > 0 ? options.window : slots);
     SwitchMlHelper helper(request.fabric,
-                          static_cast<uint32_t>(request.options.elementsPerPacket),
+                          elements,
                           slots,
-                          request.options.framing == "rdma"
-                              ? static_cast<uint32_t>(request.options.messagePackets)
-                              : 0);
+                          options.framing == "rdma" ? static_cast<uint32_t>(options.messagePackets)
+                                                    : 0);
     const auto workers = helper.AddJob(request.endpoints, request.hosts, window);
     return {workers.begin(), workers.end()};
 }

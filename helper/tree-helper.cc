@@ -6,6 +6,7 @@
 
 #include "ns3/configuration-error.h"
 #include "ns3/log.h"
+#include "ns3/tree-wire-format.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -21,6 +22,16 @@ namespace
 
 /// Job numbers have 8 bits.
 constexpr uint32_t MOST_JOBS = 256;
+/// Numbers in a packet and operations of a switch, unless the user says otherwise.
+constexpr uint32_t USUAL_ELEMENTS = 64;
+constexpr uint32_t USUAL_SLOTS = 512;
+
+/** @return operations of each switch */
+uint32_t
+GetSlots(const InNetworkOptions& options)
+{
+    return static_cast<uint32_t>(options.slots > 0 ? options.slots : USUAL_SLOTS);
+}
 
 /** @return a helper for a request, or an exception if there is no such framing */
 TreeHelper
@@ -33,15 +44,17 @@ MakeHelper(const InNetworkRequest& request, const std::string& system)
                                  " (allowed: udp)");
     }
     return TreeHelper(request.fabric,
-                      static_cast<uint32_t>(options.elementsPerPacket),
-                      static_cast<uint32_t>(options.slots));
+                      static_cast<uint32_t>(options.elementsPerPacket > 0
+                                                ? options.elementsPerPacket
+                                                : USUAL_ELEMENTS),
+                      GetSlots(options));
 }
 
 /** @return operations that a job may have at a time */
 uint32_t
 GetWindow(const InNetworkOptions& options)
 {
-    return static_cast<uint32_t>(options.window > 0 ? options.window : options.slots);
+    return options.window > 0 ? static_cast<uint32_t>(options.window) : GetSlots(options);
 }
 
 std::vector<Ptr<InNetworkCommunicator>>
@@ -220,6 +233,19 @@ TreeHelper::GetChildrenOfRanks(const TreeSums& sums, uint32_t node, std::size_t 
     return childOf;
 }
 
+uint32_t
+TreeHelper::GetPayload(const TreeEndpoint& rank) const
+{
+    const uint32_t bytes = GetBytes(rank.GetNumberFormat());
+    if (m_elements > TREE_MOST_PAYLOAD / bytes)
+    {
+        throw ConfigurationError("tree packets of " + std::to_string(m_elements) +
+                                 " numbers (allowed: up to " +
+                                 std::to_string(TREE_MOST_PAYLOAD / bytes) + ")");
+    }
+    return m_elements * bytes;
+}
+
 TreeHelper::Job
 TreeHelper::MakeJob(const std::string& system,
                     const std::vector<uint32_t>& endpoints,
@@ -283,7 +309,7 @@ TreeHelper::AddJob(const std::vector<uint32_t>& endpoints,
     }
     const uint32_t trees = ranks[0]->GetTrees();
     const Job job = MakeJob("tree", endpoints, window, trees, *ranks[0]);
-    const uint32_t payload = m_elements * GetBytes(ranks[0]->GetNumberFormat());
+    const uint32_t payload = GetPayload(*ranks[0]);
     auto sums = std::make_shared<std::vector<TreeSums>>();
     std::vector<TreeCommunicator::Session> sessions(endpoints.size());
     for (uint32_t number = 0; number < trees; number++)
@@ -328,7 +354,7 @@ TreeHelper::AddReadingJob(const std::vector<uint32_t>& endpoints,
         ranks.push_back(CreateObject<NvlsCommunicator>());
     }
     const Job job = MakeJob("nvls", endpoints, window, owners, *ranks[0]);
-    const uint32_t payload = m_elements * GetBytes(ranks[0]->GetNumberFormat());
+    const uint32_t payload = GetPayload(*ranks[0]);
     auto sums = std::make_shared<std::vector<TreeSums>>();
     std::vector<NvlsCommunicator::Session> sessions(owners);
     for (uint32_t owner = 0; owner < owners; owner++)

@@ -92,6 +92,7 @@ class TreeHelper
         std::vector<uint32_t> switchEndpoints;  ///< by rank: of its switch
     };
 
+    uint32_t GetPayload(const TreeEndpoint& rank) const;
     Job MakeJob(const std::string& system,
                 const std::vector<uint32_t>& endpoints,
                 uint32_t window,

@@ -566,7 +566,8 @@ class HostModelTest : public TestCase
                           1);
         }
         traffic.run->Run();
-        NS_ABORT_MSG_UNLESS(traffic.IsSum({0, 1}, 1, 200), "wrong sum");
+        const Group both{0, 1};
+        NS_ABORT_MSG_UNLESS(traffic.IsSum(both, 1, 200), "wrong sum");
         Time finished;
         for (const CollectiveRecord& record : traffic.records)
         {

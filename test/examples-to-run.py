@@ -11,6 +11,7 @@ cpp_examples = [
     ("hpcc-fct --scale=16 --warm-up=100us --duration=300us", "True", "False"),
     ("in-network-aggregation --part=sums --sum-bytes=64K", "True", "False"),
     ("nccl-tables --most=1M", "True", "False"),
+    ("switch-barrier --ranks=8 --rounds=100 --loss=0.01", "True", "False"),
     ("topology-codesign --nodes=4", "True", "False"),
     ("multitree-allreduce --part=sizes --topology=torus:4x4 --bytes=32K", "True", "False"),
 ]

@@ -117,6 +117,19 @@ class FrameArchiveTestCase : public TestCase
         sum->aggregation.overflow = true;
         sum->aggregation.heard = true;
         Check(*sum);
+        sum->kind = FrameKind::ATP;
+        sum->aggregation.workers = UINT32_MAX - 3;
+        sum->aggregation.children = UINT32_MAX - 4;
+        sum->aggregation.newSlot = 65535;
+        sum->aggregation.isRackSum = true;
+        sum->aggregation.resend = true;
+        sum->aggregation.collision = true;
+        sum->aggregation.congested = true;
+        sum->aggregation.contested = true;
+        sum->aggregation.fanIn[0] = 32;
+        sum->aggregation.fanIn[1] = 31;
+        sum->aggregation.priority = 127;
+        Check(*sum);
         Frame::Free(sum);
 
         Frame* pause = MakePause(0xa5, 0xffff);
@@ -144,8 +157,9 @@ class FrameArchiveTestCase : public TestCase
         Frame* other = ReadFrame(reader);
         NS_TEST_EXPECT_MSG_EQ(reader.IsAtEnd(), true, "all bytes are used");
         const auto fields = [](const Frame& f) {
-            const bool isSum = f.kind == FrameKind::SWITCHML; // of others it means nothing
-            const AggregationHeader sums = isSum ? f.aggregation : AggregationHeader();
+            // Of others it means nothing.
+            const AggregationHeader sums =
+                IsAggregation(f.kind) ? f.aggregation : AggregationHeader();
             return std::vector<uint64_t>{static_cast<uint64_t>(f.kind),
                                          f.bytes,
                                          f.source,
@@ -180,6 +194,17 @@ class FrameArchiveTestCase : public TestCase
                                          static_cast<uint64_t>(sums.exponents[1]),
                                          sums.overflow,
                                          sums.heard,
+                                         sums.workers,
+                                         sums.children,
+                                         sums.newSlot,
+                                         sums.isRackSum,
+                                         sums.resend,
+                                         sums.collision,
+                                         sums.congested,
+                                         sums.contested,
+                                         sums.fanIn[0],
+                                         sums.fanIn[1],
+                                         sums.priority,
                                          f.payload ? 1U : 0U,
                                          f.packet ? f.packet->GetSize() + 1 : 0U,
                                          f.telemetry ? f.telemetry->size() + 1 : 0U};

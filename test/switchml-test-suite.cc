@@ -540,6 +540,8 @@ class SwitchMlOptionsTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "the defaults are fine");
         options.inNetwork.elementsPerPacket = 128;
         Expect(options, "128 elements per packet (allowed: 32, 64, 256)");
+        options.inNetwork.elementsPerPacket = 512;
+        Expect(options, "127 recirculation ports");
         options = MakeOptions(17);
         options.inNetwork.elementsPerPacket = 256;
         Expect(options, "58 recirculation ports");

@@ -80,6 +80,16 @@ RUNS = {
         "--payload=real",
         "--loss=0.001",
     ],
+    "sums in the network and at a server": [
+        "collective-benchmark",
+        "--ranks=7",
+        "--topology=leaf-spine:leaves=2,hosts-per-leaf=4",
+        "--algorithm=atp",
+        "--slots=1000",
+        "--bytes=256K",
+        "--payload=real",
+        "--loss=0.001",
+    ],
     "spray": ["collective-benchmark", *PODS, "--bytes=1M", "--path=spray"],
     "duplicates over TCP": [
         "collective-benchmark",
@@ -104,6 +114,15 @@ RUNS = {
     ],
     "job": ["training-job", WORKLOAD, *LEAVES, "--payload=real", "--loss=0.001"],
     "job over TCP": ["training-job", WORKLOAD, *LEAVES, "--transport=tcp", "--loss=0.0005"],
+    "job with a server in a switch": [
+        "training-job",
+        WORKLOAD,
+        *LEAVES,
+        "--payload=real",
+        "--loss=0.001",
+        "--collective=switch-ps",
+        "--ns3::training::SwitchPsProgram::Optimizer=momentum",
+    ],
     "job with a server": [
         "training-job",
         WORKLOAD,

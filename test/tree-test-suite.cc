@@ -933,6 +933,9 @@ class TreeOptionsTest : public TestCase
         Expect(options,
                "tree job 0 needs 17 outstanding operations of a switch (allowed: 1 to 16, which "
                "are left)");
+        options = MakeOptions(4);
+        options.inNetwork.elementsPerPacket = 2049;
+        Expect(options, "tree packets of 2049 numbers (allowed: up to 2048)");
         Expect(MakeOptions(64), "of register memory of a switch");
         options = MakeOptions(64);
         options.inNetwork.slots = 256;

@@ -29,6 +29,8 @@ enum class FrameKind : uint8_t
     ROCE_ACK,  ///< RoCEv2 acknowledge, positive or negative
     ROCE_CNP,  ///< RoCEv2 congestion notification packet
     SWITCHML,  ///< SwitchML, in-network aggregation (NSDI 2021)
+    SWITCH_PS, ///< a parameter server in a switch (Hashmi)
+    ATP,       ///< ATP, in-network aggregation (NSDI 2021)
     TREE       ///< aggregation tree of reliable connections (SHARP)
 };
 
@@ -65,19 +67,31 @@ struct AggregationHeader
     /** What the packet is. */
     enum class Type : uint8_t
     {
-        DATA,  ///< values, on their way to a switch or back
-        NOTICE ///< between workers: the sender goes on without the switch
+        DATA,   ///< values, on their way to a switch or back
+        NOTICE, ///< between workers: the sender goes on without the switch
+        PULL,   ///< SWITCH_PS: a request for weights
+        RESULT  ///< ATP: what a server sends to all workers: sums, or a wish for floats
     };
 
     uint64_t check{0};     ///< sum of what proves who has contributed; not on the wire
     uint32_t packet{0};    ///< number of the packet in its job, or of the sender's collectives
+    uint32_t workers{0};   ///< ATP: bit w: worker w of the rack has contributed
+    uint32_t children{0};  ///< ATP: bit c: so has child c of the server's switch
     uint16_t slot{0};      ///< of the switch's memory
+    uint16_t newSlot{0};   ///< ATP: a result with `collision`: to be used from now on
     uint8_t set{0};        ///< which of the slot's two versions, 0 or 1
     uint8_t job{0};        ///< number of the job
     Type type{Type::DATA}; ///< what it is
     int8_t exponents[2]{}; ///< largest of the blocks that are to come
-    bool overflow{false};  ///< a sum has left the range of its numbers; not on the wire
+    bool overflow{false};  ///< a sum has left the range of its numbers; ATP: values are floats
     bool heard{false};     ///< NOTICE: the sender has had the receiver's
+    bool isRackSum{false}; ///< ATP: `children` say who has contributed, not `workers`
+    bool resend{false};    ///< ATP: not to be held by switches
+    bool collision{false}; ///< ATP: found its slot taken
+    bool congested{false}; ///< ATP: something in it was marked on its way
+    bool contested{false}; ///< A2TP: another job has asked for the slot
+    uint8_t fanIn[2]{};    ///< ATP: workers of the rack, children of the server's switch
+    uint8_t priority{0};   ///< ESA: of the job, to keep or take slots, 0 to 127
     uint8_t operation{0};  ///< tree: bits of TreeOperation
     uint8_t format{0};     ///< tree: NumberFormat of the values
 };
@@ -161,7 +175,11 @@ class alignas(64) Frame : public EventImpl
     uint32_t payloadBytes{0};  ///< bytes of payload
     uint32_t destinationQp{0}; ///< BTH destination queue pair
     uint32_t psn{0};           ///< BTH packet sequence number, 24 bit
-    uint32_t immediate{0};     ///< immediate data
+
+    union {
+        uint32_t immediate{0}; ///< immediate data
+        uint32_t keyRange;     ///< SWITCH_PS: number of the key range
+    };
 
     Ptr<Packet> packet;        ///< IP only: the packet from its IP header on
     Ptr<ByteBuffer> payload;   ///< real payload, or null
@@ -170,12 +188,17 @@ class alignas(64) Frame : public EventImpl
     uint64_t messageBytes{0};  ///< RETH DMA length (first packet of a WRITE), bytes
     int64_t timestamp{0}; ///< ROCE_DATA: when it was sent, ps; ROCE_ACK: that of what it answers
     uint32_t sourceQp{0}; ///< DETH source queue pair (datagrams)
-    uint32_t messageNumber{0}; ///< AETH message sequence number, 24 bit
-    uint32_t selectivePsn{0};  ///< selective repeat: packet that caused a NAK, 24 bit
-    uint16_t protocol{0};      ///< IP only: EtherType
-    uint16_t pauseQuanta{0};   ///< PAUSE only: time for all enabled classes, 512 bit times each
-    uint8_t pauseClasses{0};   ///< PAUSE only: class-enable vector
-    uint8_t syndrome{0};       ///< AETH syndrome
+
+    union {
+        uint32_t messageNumber{0}; ///< AETH message sequence number, 24 bit
+        uint32_t clock;            ///< SWITCH_PS: steps before this one, of the sender or of all
+    };
+
+    uint32_t selectivePsn{0}; ///< selective repeat: packet that caused a NAK, 24 bit
+    uint16_t protocol{0};     ///< IP only: EtherType
+    uint16_t pauseQuanta{0};  ///< PAUSE only: time for all enabled classes, 512 bit times each
+    uint8_t pauseClasses{0};  ///< PAUSE only: class-enable vector
+    uint8_t syndrome{0};      ///< AETH syndrome
     AggregationHeader
         aggregation; ///< IsAggregation() only: set as a whole by whoever makes the frame
 

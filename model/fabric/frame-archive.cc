@@ -34,6 +34,9 @@ VisitFields(Archive& archive, FrameType& frame)
         auto& header = frame.aggregation;
         archive(header.check, header.packet, header.slot, header.set, header.job, header.type);
         archive(header.exponents[0], header.exponents[1], header.overflow, header.heard);
+        archive(header.workers, header.children, header.newSlot, header.isRackSum, header.resend);
+        archive(header.collision, header.congested, header.contested, header.priority);
+        archive(header.fanIn[0], header.fanIn[1]);
         archive(header.operation, header.format);
     }
 }

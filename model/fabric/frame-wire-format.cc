@@ -4,9 +4,11 @@
 
 #include "frame-wire-format.h"
 
+#include "atp-wire-format.h"
 #include "endpoint-address.h"
 #include "fabric-port.h"
 #include "roce-wire-format.h"
+#include "switch-ps-wire-format.h"
 #include "switchml-wire-format.h"
 #include "tree-wire-format.h"
 #include "wire-bytes.h"
@@ -406,6 +408,11 @@ ReadIpv4(const WireBytes& bytes, Frame& frame)
     }
     frame.source = *source;
     frame.destination = *destination;
+    if (GetNumber(bytes.data() + HEADER_BYTES - 2, 2) == ETHERTYPE_ATP)
+    {
+        return headerBytes == IPV4_BYTES ? ReadAtp(packet + IPV4_BYTES, size - IPV4_BYTES, frame)
+                                         : "wrong lengths in the IPv4 header";
+    }
     frame.protocol = ETHERTYPE_IPV4;
     const uint8_t* const udp = packet + headerBytes;
     const uint64_t port =
@@ -419,6 +426,10 @@ ReadIpv4(const WireBytes& bytes, Frame& frame)
     if ((port & SWITCHML_UDP_PORT_MASK) == SWITCHML_UDP_PORT)
     {
         return ReadSwitchMl(udp, size - IPV4_BYTES, frame);
+    }
+    if (port == SWITCH_PS_UDP_PORT)
+    {
+        return ReadSwitchPs(udp, size - IPV4_BYTES, frame);
     }
     if (port == TREE_UDP_PORT)
     {
@@ -471,6 +482,12 @@ ToPacket(const Frame& frame)
     case FrameKind::SWITCHML:
         frame.opcode > 0 ? PutRoce(out, frame) : PutSwitchMl(out, frame);
         break;
+    case FrameKind::SWITCH_PS:
+        PutSwitchPs(out, frame);
+        break;
+    case FrameKind::ATP:
+        PutAtp(out, frame);
+        break;
     case FrameKind::TREE:
         PutTree(out, frame);
         break;
@@ -497,8 +514,9 @@ FromPacket(const Packet& packet)
     Frame* frame = Frame::Allocate(FrameKind::PAUSE);
     frame->bytes = packet.GetSize() + FCS_BYTES;
     const std::string error = etherType == ETHERTYPE_MAC_CONTROL ? ReadPause(bytes, *frame)
-                              : etherType == ETHERTYPE_IPV4      ? ReadIpv4(bytes, *frame)
-                                                                 : "unknown EtherType";
+                              : etherType == ETHERTYPE_IPV4 || etherType == ETHERTYPE_ATP
+                                  ? ReadIpv4(bytes, *frame)
+                                  : "unknown EtherType";
     if (!error.empty())
     {
         Frame::Free(frame);

@@ -112,6 +112,7 @@ HostDevice::DoDispose()
     m_channel = nullptr;
     SetRdmaReceiver(nullptr);
     m_aggregationReceivers.clear();
+    m_aggregationServers.clear();
     if (m_program)
     {
         m_program->Dispose();
@@ -374,12 +375,22 @@ HostDevice::SetAggregationReceiver(uint8_t job, std::function<void(Frame*)> rece
 }
 
 void
+HostDevice::SetAggregationServer(uint8_t job, std::function<void(Frame*)> receiver)
+{
+    m_aggregationServers[job] = std::move(receiver);
+}
+
+void
 HostDevice::Deliver(Frame* frame)
 {
     if (IsAggregation(frame->kind))
     {
-        const auto found = m_aggregationReceivers.find(frame->aggregation.job);
-        if (found != m_aggregationReceivers.end() && found->second)
+        const bool isForServer = !m_aggregationServers.empty() &&
+                                 frame->aggregation.type == AggregationHeader::Type::DATA &&
+                                 m_aggregationServers.count(frame->aggregation.job) > 0;
+        const auto& receivers = isForServer ? m_aggregationServers : m_aggregationReceivers;
+        const auto found = receivers.find(frame->aggregation.job);
+        if (found != receivers.end() && found->second)
         {
             found->second(frame);
         }

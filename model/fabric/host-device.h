@@ -95,6 +95,12 @@ class HostDevice : public NetDevice, public FabricPortOwner
      */
     void SetAggregationReceiver(uint8_t job, std::function<void(Frame*)> receiver);
 
+    /**
+     * @param job number of a job that this host is a server of, beside being a worker or not
+     * @param receiver takes over every frame of workers' values that arrives; null: no longer
+     */
+    void SetAggregationServer(uint8_t job, std::function<void(Frame*)> receiver);
+
     // FabricPortOwner
     void Receive(Frame* frame, FabricPort& port) override;
     void Expect(const Frame& frame) override;
@@ -148,6 +154,7 @@ class HostDevice : public NetDevice, public FabricPortOwner
     std::function<void(Frame*)> m_rdmaReceiver;
     std::function<void(const Frame&, bool)> m_expectRdma;
     std::map<uint8_t, std::function<void(Frame*)>> m_aggregationReceivers; // by job
+    std::map<uint8_t, std::function<void(Frame*)>> m_aggregationServers;   // by job
     ReceiveCallback m_receive;
     PromiscReceiveCallback m_promiscReceive;
     uint32_t m_endpoint{0};

@@ -176,6 +176,18 @@ SwitchDevice::GetTypeId()
                           UintegerValue(56),
                           MakeUintegerAccessor(&SwitchDevice::m_recirculationPorts),
                           MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("FloatAdders",
+                          "Float32 adders that programs may use: none in a switch chip; as an "
+                          "FPGA, half the 3600 DSP slices of NetFPGA-SUME's XC7VX690T",
+                          UintegerValue(1800),
+                          MakeUintegerAccessor(&SwitchDevice::m_floatAdders),
+                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute("ExternalMemory",
+                          "Memory beside the chip that programs may use, bytes (NetFPGA-SUME: 8 "
+                          "GiB)",
+                          UintegerValue(8ULL << 30),
+                          MakeUintegerAccessor(&SwitchDevice::m_externalBytes),
+                          MakeUintegerChecker<uint64_t>())
             .AddAttribute("PipelineDelay",
                           "From a frame's arrival to when it can leave",
                           TimeValue(TimeStep(0)),
@@ -416,6 +428,8 @@ SwitchDevice::AddProgram(Ptr<SwitchProgram> program)
         sum.stages += other->GetResources().stages;
         sum.registerBytes += other->GetResources().registerBytes;
         sum.recirculationPorts += other->GetResources().recirculationPorts;
+        sum.floatAdders += other->GetResources().floatAdders;
+        sum.externalBytes += other->GetResources().externalBytes;
     }
     const auto refuse = [&](const std::string& needs, const std::string& allowed) {
         return ConfigurationError("program " + program->GetName() + " needs " + needs +
@@ -434,6 +448,16 @@ SwitchDevice::AddProgram(Ptr<SwitchProgram> program)
     {
         throw refuse(std::to_string(sum.recirculationPorts) + " recirculation ports",
                      std::to_string(m_recirculationPorts));
+    }
+    if (sum.floatAdders > m_floatAdders)
+    {
+        throw refuse(std::to_string(sum.floatAdders) + " float adders",
+                     std::to_string(m_floatAdders));
+    }
+    if (sum.externalBytes > m_externalBytes)
+    {
+        throw refuse(FormatBytes(sum.externalBytes) + " of external memory",
+                     FormatBytes(m_externalBytes));
     }
     program->SetSwitch(this);
     m_programs.push_back(program);

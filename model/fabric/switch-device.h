@@ -262,6 +262,8 @@ class SwitchDevice : public Object, public FabricPortOwner
     uint64_t m_registerBytes;
     DataRate m_recirculationRate;
     uint32_t m_recirculationPorts;
+    uint32_t m_floatAdders;
+    uint64_t m_externalBytes;
     Time m_pipelineDelay;
     Time m_pauseResponse;
     uint8_t m_losslessClasses;

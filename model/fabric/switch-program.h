@@ -39,6 +39,8 @@ class SwitchProgram : public Object
         uint64_t registerBytes{0};      ///< stateful memory, bytes
         Time latency;                   ///< that a pass adds to what it sends
         uint32_t recirculationPorts{0}; ///< ports that lead back into the pipeline
+        uint32_t floatAdders{0};        ///< float32 adders
+        uint64_t externalBytes{0};      ///< memory beside the chip, bytes
     };
 
     /** @return the type */

@@ -92,20 +92,26 @@ PutEthernet(WireBytes& out, uint32_t source, uint32_t destination, uint16_t ethe
 }
 
 void
-PutUdp(WireBytes& out, const Frame& frame, uint16_t port, uint32_t udpBytes)
+PutIpv4(WireBytes& out, const Frame& frame, uint16_t etherType, uint8_t protocol, uint32_t bytes)
 {
-    PutEthernet(out, frame.source, frame.destination, ETHERTYPE_IPV4);
+    PutEthernet(out, frame.source, frame.destination, etherType);
     PutNumber(out, 0x45, 1); // version 4, 5 words
     PutNumber(out, DSCP[frame.priority] << 2 | static_cast<uint8_t>(frame.ecn), 1);
-    PutNumber(out, IPV4_BYTES + udpBytes, 2);
+    PutNumber(out, IPV4_BYTES + bytes, 2);
     PutNumber(out, IPV4_IDENTIFICATION, 2);
     PutNumber(out, IPV4_DONT_FRAGMENT, 2);
     PutNumber(out, IPV4_TIME_TO_LIVE, 1);
-    PutNumber(out, IPV4_UDP, 1);
+    PutNumber(out, protocol, 1);
     PutNumber(out, 0, 2); // the checksum, when all is there
     PutNumber(out, GetEndpointIpv4Address(frame.source).Get(), 4);
     PutNumber(out, GetEndpointIpv4Address(frame.destination).Get(), 4);
     SetIpv4Checksum(out.data() + HEADER_BYTES, IPV4_BYTES);
+}
+
+void
+PutUdp(WireBytes& out, const Frame& frame, uint16_t port, uint32_t udpBytes)
+{
+    PutIpv4(out, frame, ETHERTYPE_IPV4, IPV4_UDP, udpBytes);
     PutNumber(out, FIRST_ENTROPY_PORT | (frame.flowHash & ENTROPY_MASK), 2);
     PutNumber(out, port, 2);
     PutNumber(out, udpBytes, 2);

@@ -99,6 +99,20 @@ void SetIpv4Checksum(uint8_t* header, uint32_t bytes);
 void PutEthernet(WireBytes& out, uint32_t source, uint32_t destination, uint16_t etherType);
 
 /**
+ * Appends Ethernet and IPv4 headers.
+ * @param out to append to
+ * @param frame whose addresses, priority and ECN field they carry
+ * @param etherType of the frame
+ * @param protocol of what follows
+ * @param bytes of what follows
+ */
+void PutIpv4(WireBytes& out,
+             const Frame& frame,
+             uint16_t etherType,
+             uint8_t protocol,
+             uint32_t bytes);
+
+/**
  * Appends Ethernet, IPv4 and UDP headers.
  * @param out to append to
  * @param frame whose addresses, priority, ECN field and flow hash they carry

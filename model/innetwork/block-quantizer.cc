@@ -30,9 +30,7 @@ GetLargestExponentField(const float* values, uint64_t count)
     uint32_t largest = 0;
     for (uint64_t i = 0; i < count; i++)
     {
-        uint32_t bits;
-        std::memcpy(&bits, &values[i], sizeof(bits));
-        largest = std::max(largest, bits >> 23 & 0xff);
+        largest = std::max(largest, ToBits(values[i]) >> 23 & 0xff);
     }
     return largest;
 }
@@ -43,6 +41,14 @@ bool
 IsQuantizable(const float* values, uint64_t count)
 {
     return GetLargestExponentField(values, count) <= LARGEST_EXPONENT_FIELD;
+}
+
+bool
+AreIntegers(const float* values, uint64_t count)
+{
+    return std::all_of(values, values + count, [](float value) {
+        return value == std::trunc(value) && value >= -2147483648.0F && value < 2147483648.0F;
+    });
 }
 
 int8_t
@@ -68,6 +74,22 @@ float
 Dequantize(int32_t sum, double scale)
 {
     return static_cast<float>(sum / scale);
+}
+
+uint32_t
+ToBits(float value)
+{
+    uint32_t bits;
+    std::memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+
+float
+ToFloat(uint32_t bits)
+{
+    float value;
+    std::memcpy(&value, &bits, sizeof(value));
+    return value;
 }
 
 double

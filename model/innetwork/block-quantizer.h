@@ -38,6 +38,13 @@ static constexpr int8_t NO_EXPONENT = -128;
 bool IsQuantizable(const float* values, uint64_t count);
 
 /**
+ * @param values of a tensor
+ * @param count how many
+ * @return whether all are whole and in the range of 32 bits
+ */
+bool AreIntegers(const float* values, uint64_t count);
+
+/**
  * @param values of a block, quantizable
  * @param count how many
  * @return the least e of -126 and above for which all are below 2^e in magnitude
@@ -64,6 +71,18 @@ int32_t Quantize(float value, double scale);
  * @return the number it stands for
  */
 float Dequantize(int32_t sum, double scale);
+
+/**
+ * @param value a float32
+ * @return its bits
+ */
+uint32_t ToBits(float value);
+
+/**
+ * @param bits of a float32
+ * @return the number
+ */
+float ToFloat(uint32_t bits);
 
 /**
  * The largest error a sum can have: half a step for each worker, and the rounding to float32.

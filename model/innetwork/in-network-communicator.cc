@@ -96,6 +96,17 @@ InNetworkCommunicator::SetGroup(uint32_t rank,
     m_device->SetAggregationReceiver(group.job, [this](Frame* frame) { OnFrame(frame); });
 }
 
+bool
+InNetworkCommunicator::IsSum() const
+{
+    return true;
+}
+
+void
+InNetworkCommunicator::SetTensorsOfStep(uint32_t)
+{
+}
+
 const InNetworkCounters&
 InNetworkCommunicator::GetCounters() const
 {
@@ -231,16 +242,33 @@ InNetworkCommunicator::Start(CollectiveOperation operation,
     NS_ABORT_MSG_IF(tensor->IsReal() && tensor->values.size() * sizeof(float) != tensor->bytes,
                     "a real tensor's bytes are four times its numbers");
     Operation next;
-    next.record.rank = m_rank;
-    next.record.collective = m_issued++;
     next.record.operation = operation;
-    next.record.bytes = tensor->bytes;
-    next.record.issued = Simulator::Now();
     next.tensor = tensor;
     next.root = root;
     next.matrix = std::move(matrix);
     next.done = done;
-    m_queue.push_back(std::move(next));
+    Add(std::move(next));
+}
+
+void
+InNetworkCommunicator::Queue(Ptr<Tensor> tensor, Done done, std::function<void()> begin)
+{
+    Operation next;
+    next.record.operation = CollectiveOperation::BROADCAST;
+    next.tensor = tensor;
+    next.done = done;
+    next.begin = std::move(begin);
+    Add(std::move(next));
+}
+
+void
+InNetworkCommunicator::Add(Operation operation)
+{
+    operation.record.rank = m_rank;
+    operation.record.collective = m_issued++;
+    operation.record.bytes = operation.tensor->bytes;
+    operation.record.issued = Simulator::Now();
+    m_queue.push_back(std::move(operation));
     // By an event, so that completion never comes before this call returns.
     Simulator::ScheduleNow(&InNetworkCommunicator::StartNext, this);
 }
@@ -255,6 +283,13 @@ InNetworkCommunicator::StartNext()
     m_busy = true;
     Operation& operation = m_queue.front();
     operation.record.started = Simulator::Now();
+    if (operation.begin)
+    {
+        operation.record.algorithm = GetName();
+        m_inNetwork = true;
+        operation.begin();
+        return;
+    }
     if (!Makes(operation.record.operation) || m_mode == Mode::HOSTS)
     {
         RunByHosts();
@@ -263,7 +298,7 @@ InNetworkCommunicator::StartNext()
     operation.record.algorithm = GetName();
     const bool isEmpty =
         operation.tensor->bytes == 0 && operation.record.operation != CollectiveOperation::BARRIER;
-    if (GetSize() == 1 || isEmpty)
+    if ((GetSize() == 1 && IsSum()) || isEmpty)
     {
         Finish();
         return;

@@ -12,6 +12,7 @@
 #include "ns3/traced-callback.h"
 
 #include <deque>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -77,6 +78,11 @@ class InNetworkCommunicator : public Communicator
      * @return whether the network makes it; of all-reduce, reduce, broadcast and barrier
      */
     virtual bool Makes(CollectiveOperation operation) const;
+    /** @return whether an all-reduce makes a sum, not weights that are kept in the network */
+    virtual bool IsSum() const;
+
+    /** @param tensors all-reduces of a step of training, for a network that keeps weights */
+    virtual void SetTensorsOfStep(uint32_t tensors);
 
     /** @return the largest error of any element of the sums so far, as a closed form has it */
     virtual double GetErrorBound() const = 0;
@@ -124,6 +130,14 @@ class InNetworkCommunicator : public Communicator
      * @param tensor of this rank, not to be changed before the end
      */
     virtual void Begin(const Tensor& tensor) = 0;
+
+    /**
+     * Queues something else that the network does; Complete() ends it.
+     * @param tensor to be filled in
+     * @param done called when it is
+     * @param begin begins it
+     */
+    void Queue(Ptr<Tensor> tensor, Done done, std::function<void()> begin);
 
     /** Ends the operation under way, if any, without a result: no more frames, no more timers. */
     virtual void Halt() = 0;
@@ -184,6 +198,7 @@ class InNetworkCommunicator : public Communicator
         uint32_t root{0};
         ByteMatrix matrix;
         Done done;
+        std::function<void()> begin; ///< of what is no collective operation
     };
 
     /** What is known of another rank while all go over to the hosts. */
@@ -202,6 +217,7 @@ class InNetworkCommunicator : public Communicator
         HOSTS     ///< by the hosts
     };
 
+    void Add(Operation operation);
     bool SetOnFailure(std::string action);
     std::string GetOnFailure() const;
     void OnFrame(Frame* frame);

@@ -62,6 +62,27 @@ SlotTimers::Stop(uint32_t slot)
 }
 
 void
+SlotTimers::Restart(uint32_t slot)
+{
+    m_slots[slot].expiry = Simulator::Now().GetTimeStep() + m_timeout;
+    Unlink(slot);
+    Append(slot);
+}
+
+void
+SlotTimers::Shorten(Time timeout)
+{
+    m_timeout = timeout.GetTimeStep();
+    const int64_t latest = Simulator::Now().GetTimeStep() + m_timeout;
+    for (uint32_t slot = m_oldest; slot != NONE; slot = m_slots[slot].next)
+    {
+        m_slots[slot].expiry = std::min(m_slots[slot].expiry, latest);
+    }
+    Simulator::Cancel(m_timer);
+    SetTimer();
+}
+
+void
 SlotTimers::Halt()
 {
     std::fill(m_slots.begin(), m_slots.end(), Slot());

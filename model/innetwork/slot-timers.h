@@ -55,6 +55,15 @@ class SlotTimers
     /** @param slot has its answer */
     void Stop(uint32_t slot);
 
+    /** @param slot has been asked for again before its time, and goes on waiting */
+    void Restart(uint32_t slot);
+
+    /**
+     * From now on slots wait for less.
+     * @param timeout in place of the one before, until it doubles
+     */
+    void Shorten(Time timeout);
+
     /** Nothing waits any more. */
     void Halt();
 

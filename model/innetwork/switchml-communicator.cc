@@ -127,7 +127,7 @@ SwitchMlCommunicator::SetSession(const Session& session)
     m_slots.assign(m_window, Slot());
     m_psns.assign(m_window, 0);
     m_receivers.assign(m_window, UnreliableReceiver());
-    m_coreFree.assign(m_cores, 0);
+    m_coresInUse.Configure(m_cores);
 }
 
 double
@@ -167,10 +167,7 @@ SwitchMlCommunicator::CheckTensor(const Tensor& tensor)
               ": a value that is not below 2^127 cannot be quantized for switchml");
         return false;
     }
-    const auto isInteger = [](float value) {
-        return value == std::trunc(value) && value >= -2147483648.0F && value < 2147483648.0F;
-    };
-    if (m_isInteger && !std::all_of(values.begin(), values.end(), isInteger))
+    if (m_isInteger && !AreIntegers(values.data(), values.size()))
     {
         Abort("rank " + std::to_string(m_rank) +
               ": a value is no 32-bit integer, which DataType int32 asks for");
@@ -341,10 +338,8 @@ SwitchMlCommunicator::OnData(Frame* frame)
         Process(frame);
         return;
     }
-    const int64_t now = Simulator::Now().GetTimeStep();
-    int64_t& free = m_coreFree[frame->aggregation.slot / m_packets % m_cores];
-    free = std::max(free, now) + m_packetCost.GetTimeStep();
-    Simulator::Schedule(TimeStep(free - now), &SwitchMlCommunicator::Process, this, frame);
+    const Time done = m_coresInUse.Take(frame->aggregation.slot / m_packets, m_packetCost);
+    Simulator::Schedule(done, &SwitchMlCommunicator::Process, this, frame);
 }
 
 void

@@ -9,6 +9,7 @@
 #include "in-network-communicator.h"
 #include "slot-timers.h"
 #include "unreliable-receiver.h"
+#include "worker-cores.h"
 
 namespace ns3::training
 {
@@ -120,7 +121,7 @@ class SwitchMlCommunicator : public InNetworkCommunicator
     std::vector<uint32_t> m_psns;    // RDMA: of what is sent, by queue pair
     std::vector<UnreliableReceiver> m_receivers; // RDMA: by queue pair
     SlotTimers m_timers;                         // by message modulo window
-    std::vector<int64_t> m_coreFree;             // when each core is, ps
+    WorkerCores m_coresInUse;
     double m_errorBound{0};
 };
 

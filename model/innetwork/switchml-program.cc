@@ -53,7 +53,7 @@ SwitchMlProgram::GetTypeId()
                           "32-bit integers in a packet: 32, 64 or 256",
                           UintegerValue(64),
                           MakeUintegerAccessor(&SwitchMlProgram::m_elements),
-                          MakeUintegerChecker<uint32_t>(1, 256))
+                          MakeUintegerChecker<uint32_t>(1))
             .AddAttribute("Slots",
                           "Slots of the pool, each with two versions (paper: 128 at 10 Gbit/s, 512 "
                           "at 100 Gbit/s; released program: 8192)",

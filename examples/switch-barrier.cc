@@ -1,0 +1,311 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+/**
+ * @file
+ * A switch program from end to end: a barrier. Hosts send a frame when they have come to it; when
+ * the frames of all are there, the switch lets them go on (see doc/switch-programs.rst):
+ *
+ *   ./ns3w run "switch-barrier --ranks=32 --loss=0.01"
+ */
+
+#include "ns3/core-module.h"
+#include "ns3/distributed-training-module.h"
+
+#include <cstdio>
+#include <memory>
+#include <vector>
+
+using namespace ns3;
+using namespace ns3::training;
+
+namespace
+{
+
+/// Number in the frames of this system, by which hosts know them.
+constexpr uint8_t JOB = 9;
+
+/** @return a frame of a host or the switch; the header is SwitchML's, without values */
+Frame*
+MakeBarrierFrame(uint32_t source, uint32_t destination, uint32_t round)
+{
+    Frame* frame = Frame::Allocate(FrameKind::SWITCHML);
+    AggregationHeader header;
+    header.job = JOB;
+    header.packet = round;
+    frame->aggregation = header;
+    frame->bytes = Frame::MINIMUM_BYTES;
+    frame->source = source;
+    frame->destination = destination;
+    frame->flowHash = HashFlow(source, destination, JOB);
+    return frame;
+}
+
+/** Counts frames, one of each host a round, and multicasts when all have come. */
+class BarrierProgram : public SwitchProgram
+{
+  public:
+    static constexpr uint32_t MOST_HOSTS = 64; ///< bits of the register
+
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("BarrierProgram")
+                                .SetParent<SwitchProgram>()
+                                .AddConstructor<BarrierProgram>()
+                                .AddAttribute("PassLatency",
+                                              "Latency of a pass through the pipeline",
+                                              TimeValue(NanoSeconds(400)),
+                                              MakeTimeAccessor(&BarrierProgram::m_latency),
+                                              MakeTimeChecker(Time(0)));
+        return tid;
+    }
+
+    /**
+     * @param endpoint of the switch
+     * @param hosts endpoints that take part, which are 0 to hosts - 1
+     * @throw ConfigurationError if there are more than the register has bits
+     */
+    void Configure(uint32_t endpoint, uint32_t hosts)
+    {
+        if (hosts == 0 || hosts > MOST_HOSTS)
+        {
+            throw ConfigurationError("barrier of " + std::to_string(hosts) +
+                                     " hosts (allowed: 1 to " + std::to_string(MOST_HOSTS) + ")");
+        }
+        m_endpoint = endpoint;
+        m_hosts = hosts;
+    }
+
+    std::string GetName() const override
+    {
+        return "barrier";
+    }
+
+    Resources GetResources() const override
+    {
+        Resources resources;
+        resources.stages = 2;                                       // the round, then the bitmap
+        resources.registerBytes = sizeof(m_round) + sizeof(m_seen); // no more than it keeps
+        resources.latency = m_latency;
+        return resources;
+    }
+
+    bool Receive(Frame* frame) override
+    {
+        if (frame->destination != m_endpoint || frame->kind != FrameKind::SWITCHML)
+        {
+            return false; // not for this program: the switch forwards it
+        }
+        const uint32_t round = frame->aggregation.packet;
+        const uint32_t host = frame->source;
+        if (host >= m_hosts)
+        {
+            Frame::Free(frame);
+            return true;
+        }
+        if (round > m_round)
+        {
+            // The first frame of a round; after a restart, of the round that the hosts are in.
+            m_round = round;
+            m_seen = 0;
+        }
+        const uint64_t all = ~uint64_t{0} >> (MOST_HOSTS - m_hosts);
+        const bool isOver = round < m_round || m_seen == all;
+        m_seen |= uint64_t{round == m_round} << host; // a frame that comes again changes nothing
+        if (isOver)
+        {
+            Release(*frame, host, round); // the host has lost its answer
+            repeated++;
+        }
+        else if (m_seen == all)
+        {
+            for (uint32_t other = 0; other < m_hosts; other++)
+            {
+                Release(*frame, other, round);
+            }
+            multicasts++;
+        }
+        Frame::Free(frame);
+        return true;
+    }
+
+    void Reset() override
+    {
+        m_round = 0;
+        m_seen = 0;
+    }
+
+    uint64_t multicasts{0}; ///< rounds that have ended
+    uint64_t repeated{0};   ///< answers to single hosts
+
+  private:
+    void Release(const Frame& cause, uint32_t host, uint32_t round)
+    {
+        Frame* frame = MakeBarrierFrame(m_endpoint, host, round);
+        frame->ingress = cause.ingress; // whose buffer space it takes
+        Send(frame);
+    }
+
+    uint32_t m_endpoint{0};
+    uint32_t m_hosts{0};
+    Time m_latency;
+    uint32_t m_round{0}; // registers
+    uint64_t m_seen{0};
+};
+
+NS_OBJECT_ENSURE_REGISTERED(BarrierProgram);
+
+/** A host that goes from barrier to barrier, and asks again if an answer takes too long. */
+class BarrierHost
+{
+  public:
+    /**
+     * @param device its NIC
+     * @param switchEndpoint where the program is
+     * @param rounds barriers to go through
+     */
+    BarrierHost(Ptr<HostDevice> device, uint32_t switchEndpoint, uint32_t rounds)
+        : m_device(device),
+          m_switch(switchEndpoint),
+          m_rounds(rounds)
+    {
+        device->SetAggregationReceiver(JOB, [this](Frame* frame) { OnFrame(frame); });
+    }
+
+    void Start()
+    {
+        m_round = 1;
+        Ask();
+    }
+
+    Time finished;      ///< when it is through
+    uint64_t resent{0}; ///< frames sent again
+
+  private:
+    void Ask()
+    {
+        m_device->GetPort().Send(MakeBarrierFrame(m_device->GetEndpoint(), m_switch, m_round));
+        m_timer = Simulator::Schedule(MicroSeconds(100), &BarrierHost::OnTimer, this);
+    }
+
+    void OnTimer()
+    {
+        resent++;
+        Ask();
+    }
+
+    void OnFrame(Frame* frame)
+    {
+        const bool isAnswer = frame->aggregation.packet == m_round && finished.IsZero();
+        Frame::Free(frame);
+        if (!isAnswer)
+        {
+            return; // it has had this one
+        }
+        Simulator::Cancel(m_timer);
+        if (m_round == m_rounds)
+        {
+            finished = Simulator::Now();
+            return;
+        }
+        m_round++;
+        Ask();
+    }
+
+    Ptr<HostDevice> m_device;
+    uint32_t m_switch;
+    uint32_t m_rounds;
+    uint32_t m_round{0};
+    EventId m_timer;
+};
+
+/** What a controller does before the simulation: program, address, hosts. */
+class BarrierHelper
+{
+  public:
+    /**
+     * @param fabric whose first switch gets the program
+     * @param rounds of each host
+     * @throw ConfigurationError if the switch has not got what the program needs
+     */
+    BarrierHelper(Fabric& fabric, uint32_t rounds)
+        : program(CreateObject<BarrierProgram>())
+    {
+        const uint32_t endpoint = fabric.AddressSwitch(0);
+        const auto count = static_cast<uint32_t>(fabric.devices.size());
+        program->Configure(endpoint, count);
+        fabric.devicesOfSwitches[0]->AddProgram(program);
+        for (uint32_t host = 0; host < count; host++)
+        {
+            hosts.push_back(std::make_unique<BarrierHost>(fabric.devices[host], endpoint, rounds));
+            // In the context of its node: only frames lead from one node to another.
+            Simulator::ScheduleWithContext(fabric.hosts.Get(host)->GetId(),
+                                           Time(0),
+                                           &BarrierHost::Start,
+                                           hosts.back().get());
+        }
+    }
+
+    Ptr<BarrierProgram> program;
+    std::vector<std::unique_ptr<BarrierHost>> hosts;
+};
+
+/** Runs barriers as the options say, and prints what they took. */
+int
+Barriers(int argc, char* argv[])
+{
+    uint64_t ranks = 16;
+    uint64_t rounds = 1000;
+    DataRate rate(100000000000);
+    Time delay = NanoSeconds(500);
+    double loss = 0;
+    ProgramOptions options("switch-barrier", "Barriers by a program in a switch.");
+    options.Group("Barrier");
+    options.AddUnsigned("ranks", "hosts on the switch", ranks, 1, 1 << 10);
+    options.AddUnsigned("rounds", "barriers in a row", rounds, 1, 1 << 20);
+    options.AddRate("rate", "line rate of every link", rate);
+    options.AddTime("delay", "propagation delay of every link", delay);
+    options.AddDouble("loss", "probability that a link loses a frame", loss, 0, 0.5);
+    options.Parse(argc, argv);
+
+    const auto topology = BuildTopology("single-switch", static_cast<uint32_t>(ranks), rate, delay);
+    Fabric fabric = FabricHelper().Install(topology);
+    FaultPlan faults;
+    faults.Add("*:loss=" + FormatDouble(loss), "--loss: ");
+    faults.Apply(fabric, Time(0));
+    BarrierHelper barrier(fabric, static_cast<uint32_t>(rounds));
+    Simulator::Run();
+
+    Time end;
+    uint64_t resent = 0;
+    for (const auto& host : barrier.hosts)
+    {
+        end = std::max(end, host->finished);
+        resent += host->resent;
+    }
+    TimeValue latency;
+    barrier.program->GetAttribute("PassLatency", latency);
+    // A host ends a round when its frame's last bit is there, behind the preamble.
+    const Time line = rate.CalculateBytesTxTime(Frame::MINIMUM_BYTES + Frame::PREAMBLE_BYTES);
+    const Time least = 2 * (line + delay) + latency.Get();
+    std::printf("%llu barriers of %llu hosts: %.3f us each (without losses %.3f us), "
+                "%llu multicasts, %llu frames sent again, %llu answered alone\n",
+                static_cast<unsigned long long>(rounds),
+                static_cast<unsigned long long>(ranks),
+                end.GetSeconds() * 1e6 / static_cast<double>(rounds),
+                least.GetSeconds() * 1e6,
+                static_cast<unsigned long long>(barrier.program->multicasts),
+                static_cast<unsigned long long>(resent),
+                static_cast<unsigned long long>(barrier.program->repeated));
+    Simulator::Destroy();
+    return barrier.program->multicasts == rounds ? 0 : 4;
+}
+
+} // namespace
+
+int
+main(int argc, char* argv[])
+{
+    return RunProgram("switch-barrier", [&] { return Barriers(argc, argv); });
+}

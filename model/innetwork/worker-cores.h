@@ -1,0 +1,51 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_WORKER_CORES_H
+#define DISTRIBUTED_TRAINING_WORKER_CORES_H
+
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-innetwork
+ *
+ * The cores of a worker, which share its packets slot by slot.
+ */
+class WorkerCores
+{
+  public:
+    /** @param cores how many there are */
+    void Configure(uint32_t cores)
+    {
+        m_free.assign(cores, 0);
+    }
+
+    /**
+     * A packet takes its core's time.
+     * @param slot of the packet
+     * @param cost of it
+     * @return from now until the core is through with it
+     */
+    Time Take(uint32_t slot, Time cost)
+    {
+        const int64_t now = Simulator::Now().GetTimeStep();
+        int64_t& free = m_free[slot % m_free.size()];
+        free = std::max(free, now) + cost.GetTimeStep();
+        return TimeStep(free - now);
+    }
+
+  private:
+    std::vector<int64_t> m_free; // when each is, ps
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_WORKER_CORES_H

@@ -1,0 +1,419 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabric-test-common.h"
+
+#include "ns3/atp-server.h"
+#include "ns3/atp-slots.h"
+#include "ns3/atp-window.h"
+#include "ns3/atp-wire-format.h"
+#include "ns3/block-quantizer.h"
+#include "ns3/boolean.h"
+#include "ns3/contribution-check.h"
+#include "ns3/test.h"
+#include "ns3/time-resolution.h"
+#include "ns3/topology-builder.h"
+#include "ns3/wire-bytes.h"
+
+#include <cmath>
+#include <limits>
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace ns3;
+using namespace ns3::training;
+using namespace ns3::training::tests;
+
+namespace
+{
+
+constexpr uint32_t ELEMENTS = 2;
+constexpr uint32_t WINDOW = 4;
+constexpr uint8_t JOB = 3;
+
+/** A result that the server has sent. */
+struct Result
+{
+    AggregationHeader header;
+    uint32_t bits; ///< its first element
+};
+
+/**
+ * A server, host 0, to which host 1 sends what switches would: from rank 0, alone at its switch,
+ * and a rack of ranks 1, 2 and 3. Host 1 stands for the switch that results go to, too.
+ */
+class Bench
+{
+  public:
+    Bench()
+    {
+        UsePicoseconds();
+        m_fabric = FabricHelper().Install(
+            BuildTopology("single-switch", 2, DataRate("100Gbps"), NanoSeconds(500)));
+        server = CreateObject<AtpServer>();
+        server->SetAttribute("Verify", BooleanValue(true));
+        AtpServer::Session session;
+        session.job = JOB;
+        session.switchEndpoint = 1;
+        session.window = WINDOW;
+        session.slots = 100;
+        session.elements = ELEMENTS;
+        session.children = {{0}, {1, 2, 3}};
+        server->SetSession(session, m_fabric.devices[0]);
+        m_fabric.devices[1]->SetAggregationReceiver(JOB, [this](Frame* frame) {
+            results.push_back({frame->aggregation,
+                               frame->payload
+                                   ? GetWord(frame->payload->bytes.data() + frame->payloadOffset)
+                                   : 0});
+            Frame::Free(frame);
+        });
+    }
+
+    ~Bench()
+    {
+        Simulator::Destroy();
+    }
+
+    /**
+     * A frame with the parts of some ranks, of which each has the value 10^rank.
+     * @param packet its number
+     * @param ranks bits
+     * @param change what it says beside
+     */
+    template <typename Change>
+    void Send(uint32_t packet, uint32_t ranks, Change change)
+    {
+        AggregationHeader header;
+        header.job = JOB;
+        header.packet = packet;
+        header.slot = 17;
+        header.isRackSum = ranks == 1 || ranks >= 14;
+        header.children = (ranks & 1 ? 1 : 0) | (ranks & 14 ? 2 : 0);
+        header.workers = header.isRackSum ? 0 : ranks >> 1;
+        int32_t value = 0;
+        for (uint32_t rank = 0; rank < 4; rank++)
+        {
+            ContributionCheck check;
+            check.Configure(JOB, rank, 4);
+            header.check += ranks >> rank & 1 ? check.GetPart(packet) : 0;
+            value += ranks >> rank & 1 ? static_cast<int32_t>(std::pow(10, rank)) : 0;
+        }
+        change(header);
+        Frame* frame = MakeFrame(GetAtpFrameBytes(ELEMENTS, false), LOSSY, 1, 0);
+        frame->kind = FrameKind::ATP;
+        frame->aggregation = header;
+        frame->payloadBytes = 4 * ELEMENTS;
+        frame->payload = Create<ByteBuffer>();
+        frame->payload->bytes.assign(4 * ELEMENTS, 0);
+        SetWord(frame->payload->bytes.data(),
+                header.overflow ? ToBits(static_cast<float>(value) + 0.5F)
+                                : static_cast<uint32_t>(saturates ? INT32_MAX : value));
+        m_fabric.devices[1]->GetPort().Send(frame);
+        Simulator::Run();
+    }
+
+    void Send(uint32_t packet, uint32_t ranks)
+    {
+        Send(packet, ranks, [](AggregationHeader&) {});
+    }
+
+    Ptr<AtpServer> server;
+    std::vector<Result> results;
+    bool saturates{false}; ///< integers are at the end of their range
+
+  private:
+    Fabric m_fabric;
+};
+
+} // namespace
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Parts in any combination make the sum once.
+ */
+class AtpServerSumTest : public TestCase
+{
+  public:
+    AtpServerSumTest()
+        : TestCase("parts that fit, overlap, come late, or come again")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Bench bench;
+        const auto& counters = bench.server->GetCounters();
+        bench.Send(0, 15);
+        NS_TEST_ASSERT_MSG_EQ(bench.results.size(), 1, "complete by switches");
+        NS_TEST_EXPECT_MSG_EQ(bench.results[0].bits, 1111, "as it came");
+        NS_TEST_EXPECT_MSG_EQ(+bench.results[0].header.slot, 17, "of its slot");
+
+        bench.Send(1, 4);
+        bench.Send(1, 4);  // again
+        bench.Send(1, 6);  // holds rank 2, too
+        bench.Send(1, 14); // and so does the whole rack
+        bench.Send(1, 1);
+        NS_TEST_EXPECT_MSG_EQ(counters.duplicates, 3, "none of these is added");
+        NS_TEST_EXPECT_MSG_EQ(bench.results.size(), 1, "two are missing");
+        bench.Send(1, 10);
+        NS_TEST_ASSERT_MSG_EQ(bench.results.size(), 2, "complete");
+        NS_TEST_EXPECT_MSG_EQ(bench.results[1].bits, 1111, "each once");
+
+        bench.Send(2, 2);
+        bench.Send(2, 15);
+        NS_TEST_EXPECT_MSG_EQ(bench.results.back().bits, 1111, "the whole in place of a part");
+        bench.Send(2, 8);
+        NS_TEST_EXPECT_MSG_EQ(bench.results.size(), 4, "who asks is answered");
+        NS_TEST_EXPECT_MSG_EQ(bench.results.back().bits, 1111, "with the same");
+        NS_TEST_EXPECT_MSG_EQ(counters.answers, 1, "again");
+
+        // Packet 8 takes the place of packet 0, two windows before.
+        bench.Send(8, 1, [](AggregationHeader& header) { header.congested = true; });
+        bench.Send(0, 15);
+        NS_TEST_EXPECT_MSG_EQ(counters.stale, 1, "nobody waits for it");
+        bench.Send(8, 14, [](AggregationHeader& header) { header.contested = true; });
+        NS_TEST_ASSERT_MSG_EQ(bench.results.size(), 5, "complete");
+        NS_TEST_EXPECT_MSG_EQ(bench.results.back().header.congested, true, "marks are told");
+        NS_TEST_EXPECT_MSG_EQ(bench.results.back().header.contested, true, "and contention");
+        bench.Send(3, 15);
+        NS_TEST_EXPECT_MSG_EQ(bench.results.back().header.congested, false, "of this packet");
+
+        // A collision gets another slot, the same in each answer.
+        bench.Send(4, 1, [](AggregationHeader& header) { header.collision = true; });
+        bench.Send(4, 14, [](AggregationHeader& header) { header.collision = true; });
+        const AggregationHeader told = bench.results.back().header;
+        NS_TEST_EXPECT_MSG_EQ(told.collision, true, "told");
+        NS_TEST_EXPECT_MSG_NE(told.newSlot, 17, "another");
+        NS_TEST_EXPECT_MSG_EQ(counters.remapped, 1, "once");
+        bench.Send(4, 1);
+        NS_TEST_EXPECT_MSG_EQ(bench.results.back().header.newSlot, told.newSlot, "the same");
+        NS_TEST_EXPECT_MSG_EQ(counters.results, 6, "sums");
+        NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Sums out of range, and values that are, are made of floats.
+ */
+class AtpServerFloatTest : public TestCase
+{
+  public:
+    AtpServerFloatTest()
+        : TestCase("sums of floats")
+    {
+    }
+
+  private:
+    void SendFloats(Bench& bench, uint32_t packet)
+    {
+        for (uint32_t rank : {3, 0, 2, 2, 1})
+        {
+            bench.Send(packet, 1U << rank, [](AggregationHeader& header) {
+                header.overflow = true;
+            });
+        }
+    }
+
+    void DoRun() override
+    {
+        Bench bench;
+        const auto& counters = bench.server->GetCounters();
+        bench.Send(0, 14);
+        SendFloats(bench, 0);
+        NS_TEST_ASSERT_MSG_EQ(bench.results.size(), 2, "a wish and a result");
+        NS_TEST_EXPECT_MSG_EQ(bench.results[0].header.overflow, true, "for floats");
+        NS_TEST_EXPECT_MSG_EQ(bench.results[0].header.resend, false, "not to free slots");
+        NS_TEST_EXPECT_MSG_EQ(bench.results[1].header.overflow, true, "are floats");
+        NS_TEST_EXPECT_MSG_EQ(bench.results[1].header.resend, true, "and final");
+        NS_TEST_EXPECT_MSG_EQ(ToFloat(bench.results[1].bits), 1113.0F, "each once");
+        NS_TEST_EXPECT_MSG_EQ(counters.floats, 1, "counted");
+
+        // Saturated in a switch, or here.
+        bench.saturates = true;
+        bench.Send(1, 15);
+        NS_TEST_ASSERT_MSG_EQ(bench.results.size(), 3, "a wish");
+        NS_TEST_EXPECT_MSG_EQ(bench.results[2].header.resend, false, "no result");
+        // A worker that has not heard of it sends integers again.
+        bench.Send(1, 2, [](AggregationHeader& header) { header.resend = true; });
+        NS_TEST_ASSERT_MSG_EQ(bench.results.size(), 4, "is told again");
+        NS_TEST_EXPECT_MSG_EQ(bench.results[3].header.resend, false, "a wish");
+        SendFloats(bench, 1);
+        NS_TEST_ASSERT_MSG_EQ(bench.results.size(), 5, "a result");
+        NS_TEST_EXPECT_MSG_EQ(ToFloat(bench.results[4].bits), 1113.0F, "each once");
+        bench.Send(2, 1);
+        bench.saturates = false;
+        bench.Send(2, 14);
+        NS_TEST_EXPECT_MSG_EQ(bench.results.back().header.overflow, true, "one saturated part");
+        NS_TEST_EXPECT_MSG_EQ(bench.results.back().header.resend, false, "makes a wish");
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Slots: one for each place of the window, and others in their place.
+ */
+class AtpSlotsTest : public TestCase
+{
+  public:
+    AtpSlotsTest()
+        : TestCase("slots of packets")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const uint32_t slots : {100, 101, 1000, 20000})
+        {
+            AtpSlots mine;
+            mine.Reset(1, 100, slots);
+            std::set<uint16_t> used;
+            for (uint64_t packet = 0; packet < 100; packet++)
+            {
+                used.insert(mine.Get(packet));
+                NS_TEST_EXPECT_MSG_LT(mine.Get(packet), slots, "in range");
+                NS_TEST_EXPECT_MSG_EQ(mine.Get(packet), mine.Get(packet + 100), "by place");
+            }
+            NS_TEST_EXPECT_MSG_EQ(used.size(), 100, "no two the same");
+            if (slots < 1000)
+            {
+                continue;
+            }
+            for (uint32_t i = 0; i < 50; i++)
+            {
+                const uint16_t old = mine.Get(i);
+                const uint16_t slot = mine.Choose(old, i % 3, 3);
+                NS_TEST_EXPECT_MSG_EQ(used.insert(slot).second, true, "a free one");
+                NS_TEST_EXPECT_MSG_EQ(slot % 3, i % 3, "of this server");
+                used.erase(old);
+                mine.Set(i + 100, slot);
+                NS_TEST_EXPECT_MSG_EQ(mine.Get(i), slot, "from now on");
+            }
+        }
+        AtpSlots mine;
+        AtpSlots others;
+        mine.Reset(1, 100, 20000);
+        others.Reset(2, 100, 20000);
+        uint32_t same = 0;
+        for (uint64_t packet = 0; packet < 100; packet++)
+        {
+            same += mine.Get(packet) == others.Get(packet);
+        }
+        NS_TEST_EXPECT_MSG_LT(same, 3, "jobs have different ones");
+        mine.Reset(1, 100, 30); // more packets than slots: shared
+        NS_TEST_EXPECT_MSG_EQ(mine.Choose(5, 0, 1), 5, "there is no other");
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Windows, round by round, against their published rules.
+ */
+class AtpWindowTest : public TestCase
+{
+  public:
+    AtpWindowTest()
+        : TestCase("windows by marks and contention")
+    {
+    }
+
+  private:
+    /** A round of results, of which some are marked, contested, or late. */
+    void Round(AtpWindow& window, uint32_t marked, uint32_t contested, uint32_t late = 0)
+    {
+        const uint32_t results = window.GetPackets();
+        for (uint32_t i = 0; i < results; i++)
+        {
+            m_now += i == results - late ? 20000001 : 0;
+            window.OnResult(m_now, i < marked, i < contested);
+        }
+        m_base += results;
+        window.OnProgress(m_now, m_base, m_base);
+    }
+
+    void DoRun() override
+    {
+        AtpWindow window;
+        window.Reset(AtpWindow::Control::FIXED, 100, 1, 308, 0);
+        Round(window, 50, 50);
+        NS_TEST_EXPECT_MSG_EQ(window.GetPackets(), 100, "fixed");
+        NS_TEST_EXPECT_MSG_EQ(window.GetSlots(), 100, "fixed");
+
+        m_base = 0;
+        window.Reset(AtpWindow::Control::ECN, 100, 1, 308, 0);
+        for (const uint32_t expected : {50, 25, 12, 6, 3, 1, 1})
+        {
+            Round(window, 1, 0);
+            NS_TEST_EXPECT_MSG_EQ(window.GetPackets(), expected, "halved, down to a packet");
+        }
+        double packets = 1;
+        while (packets < 100)
+        {
+            Round(window, 0, 0);
+            packets = std::min(100.0, packets + 1500.0 / 308);
+            NS_TEST_EXPECT_MSG_EQ(window.GetPackets(),
+                                  static_cast<uint32_t>(packets),
+                                  "1500 bytes more, up to 100 packets");
+        }
+
+        // A2TP: marks cut the window by half their share, as averaged.
+        m_base = 0;
+        window.Reset(AtpWindow::Control::A2TP, 160, 1, 309, 20000000);
+        Round(window, 80, 0);
+        NS_TEST_EXPECT_MSG_EQ(window.GetPackets(), 155, "160 (1 - 1/8 * 1/2 / 2)");
+        NS_TEST_EXPECT_MSG_EQ(window.GetSlots(), 155, "not more than the window");
+        Round(window, 0, 0);
+        NS_TEST_EXPECT_MSG_EQ(window.GetPackets(), 156, "a packet more");
+        NS_TEST_EXPECT_MSG_EQ(window.GetSlots(), 156, "a packet more");
+
+        // Contention: up to a share of 0.1 is let be; above it, who is late gives more.
+        double slots[2];
+        for (const bool isLate : {false, true})
+        {
+            m_base = 0;
+            m_now = 0;
+            window.Reset(AtpWindow::Control::A2TP, 1000, 1, 309, 20000000);
+            double gamma = 0;
+            double beta = 0;
+            double expected = 1000;
+            for (uint32_t round = 0; round < 3; round++)
+            {
+                gamma += ((isLate ? 0.25 : 1) - gamma) / 64;
+                beta += (std::min(1.0, 700 / expected) - beta) / 8;
+                expected = beta > 0.1 ? expected * (1 - std::pow(beta - 0.1, gamma) / 1.9)
+                                      : std::min(1000.0, expected + 1);
+                Round(window, 0, 700, isLate ? 750 : 0);
+                NS_TEST_EXPECT_MSG_EQ(window.GetSlots(),
+                                      static_cast<uint32_t>(expected),
+                                      "round " << round);
+                NS_TEST_EXPECT_MSG_EQ(window.GetPackets(), 1000, "of the links");
+            }
+            slots[isLate] = expected;
+        }
+        NS_TEST_EXPECT_MSG_LT(slots[1], slots[0], "who is late gives more");
+    }
+
+    int64_t m_now{0};
+    uint64_t m_base{0};
+};
+
+/** @ingroup distributed-training-innetwork-tests ATP's server, slots and windows. */
+class AtpServerTestSuite : public TestSuite
+{
+  public:
+    AtpServerTestSuite()
+        : TestSuite("distributed-training-atp-server", TestSuite::Type::UNIT)
+    {
+        AddTestCase(new AtpServerSumTest);
+        AddTestCase(new AtpServerFloatTest);
+        AddTestCase(new AtpSlotsTest);
+        AddTestCase(new AtpWindowTest);
+    }
+};
+
+/// The suite, registered.
+static AtpServerTestSuite g_atpServerTestSuite;

@@ -1,0 +1,941 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabric-test-common.h"
+#include "innetwork-test-common.h"
+
+#include "ns3/atp-communicator.h"
+#include "ns3/atp-helper.h"
+#include "ns3/atp-measurement.h"
+#include "ns3/atp-program.h"
+#include "ns3/atp-server.h"
+#include "ns3/configuration-error.h"
+#include "ns3/guarded-run.h"
+#include "ns3/nic-program.h"
+#include "ns3/program.h"
+#include "ns3/test.h"
+#include "ns3/time-resolution.h"
+#include "ns3/topology-builder.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+using namespace ns3;
+using namespace ns3::training;
+using namespace ns3::training::tests;
+
+namespace
+{
+
+ClusterOptions
+MakeOptions(uint32_t ranks, const std::string& topology = "single-switch")
+{
+    ClusterOptions options;
+    options.algorithm = "atp";
+    options.ranks = ranks;
+    options.topology = topology;
+    options.inNetwork.slots = 2000;
+    options.inNetwork.window = 100;
+    return options;
+}
+
+/** @return what all switch programs of a cluster have done */
+AtpCounters
+GetCounters(const Cluster& cluster)
+{
+    AtpCounters sum;
+    for (const auto& device : cluster.GetFabric().devicesOfSwitches)
+    {
+        if (const auto program = DynamicCast<AtpProgram>(device->GetProgram(0)))
+        {
+            const AtpCounters& counters = program->GetCounters();
+            sum.received += counters.received;
+            sum.refused += counters.refused;
+            sum.held += counters.held;
+            sum.completed += counters.completed;
+            sum.repeated += counters.repeated;
+            sum.collisions += counters.collisions;
+            sum.evicted += counters.evicted;
+            sum.passed += counters.passed;
+            sum.preempted += counters.preempted;
+            sum.reclaimed += counters.reclaimed;
+            sum.released += counters.released;
+            sum.multicasts += counters.multicasts;
+            sum.saturated += counters.saturated;
+        }
+    }
+    return sum;
+}
+
+/** @return slots that hold something */
+uint32_t
+CountOccupied(const Cluster& cluster)
+{
+    uint32_t count = 0;
+    for (const auto& device : cluster.GetFabric().devicesOfSwitches)
+    {
+        if (const auto program = DynamicCast<AtpProgram>(device->GetProgram(0)))
+        {
+            count += program->GetOccupied(0);
+        }
+    }
+    return count;
+}
+
+} // namespace
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Sums of integers are exact whatever happens to the frames, also with fewer slots than packets in
+ * flight, each contribution being in each sum once, which servers verify.
+ */
+class AtpExactTest : public TestCase
+{
+  public:
+    AtpExactTest()
+        : TestCase("integers are exact under loss, duplication, reordering and collisions")
+    {
+    }
+
+  private:
+    void Check(const ClusterOptions& options, uint64_t count, const std::string& what)
+    {
+        Trial trial(options, count, true);
+        const uint32_t times = 2;
+        NS_TEST_EXPECT_MSG_EQ(trial.Run(times), "", what);
+        NS_TEST_EXPECT_MSG_EQ(trial.GetError(), 0, what << ": exact");
+        NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 0, what << ": by the network");
+        const uint64_t packets = (count + 61) / 62;
+        const AtpCounters counters = GetCounters(*trial.cluster);
+        NS_TEST_EXPECT_MSG_EQ(counters.refused, 0, what << ": all frames are known");
+        for (const auto& worker : trial.cluster->GetInNetworkCommunicators())
+        {
+            NS_TEST_EXPECT_MSG_EQ(worker->GetCounters().received, times * packets, what);
+        }
+        if (options.loss == 0 && options.faults.empty() &&
+            options.inNetwork.slots >= options.inNetwork.window)
+        {
+            NS_TEST_EXPECT_MSG_EQ(trial.CountResent(), 0, what << ": nothing again");
+            NS_TEST_EXPECT_MSG_EQ(counters.collisions, 0, what << ": each place has its slot");
+            NS_TEST_EXPECT_MSG_EQ(CountOccupied(*trial.cluster), 0, what << ": all slots freed");
+        }
+    }
+
+    void DoRun() override
+    {
+        const Default integers("AtpCommunicator::DataType", "int32", "float32");
+        const Default verify("AtpProgram::Verify", "true", "false");
+        const Default verifyServer("AtpServer::Verify", "true", "false");
+        const Default timeout("AtpCommunicator::InitialTimeout", "1ms", "50ms");
+        for (uint32_t ranks : {2, 3, 8, 16})
+        {
+            for (double loss : {0.0, 0.001, 0.01, 0.05})
+            {
+                for (const std::string topology :
+                     {"single-switch", "single-switch:hosts=17", "leaf-spine:leaves=3,spines=2"})
+                {
+                    ClusterOptions options = MakeOptions(ranks, topology);
+                    options.loss = loss;
+                    const std::string what = std::to_string(ranks) + " ranks, loss " +
+                                             std::to_string(loss) + ", " + topology;
+                    Check(options, 15000 + ranks, what);
+                    options.inNetwork.slots = 30;
+                    Check(options, 10000, what + ", few slots");
+                    options.faults = {"*:duplicate=0.02", "*:reorder=0.02/150us"};
+                    Check(options, 10000, what + ", few slots, duplicates, reordering");
+                    options.inNetwork.slots = 2000;
+                    Check(options, 10000, what + ", duplicates, reordering");
+                }
+            }
+        }
+        // Servers in several racks, of which one has no worker; hosts that are switches' only ones.
+        const Default servers("AtpCommunicator::ParameterServers", "1,8,3", "auto");
+        for (const std::string topology :
+             {"leaf-spine:leaves=4,spines=2,hosts-per-leaf=3", "fat-tree:k=4", "torus:3x3"})
+        {
+            ClusterOptions options = MakeOptions(8, topology);
+            Check(options, 10000, topology);
+            options.path = topology == "torus:3x3" ? "ecmp" : "spray";
+            options.loss = 0.01;
+            options.inNetwork.slots = 110;
+            options.faults = {"*:duplicate=0.02", "*:reorder=0.02/150us"};
+            Check(options, 10000, topology + ", loss, duplicates, reordering");
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Any single frame, and any two, lost or doubled.
+ */
+class AtpEveryLossTest : public TestCase
+{
+  public:
+    AtpEveryLossTest()
+        : TestCase("whichever frames are lost or doubled, sums are exact")
+    {
+    }
+
+  private:
+    /** Which of all frames that hosts send and receive are lost or doubled. */
+    struct Plan
+    {
+        std::vector<uint32_t> lost;
+        std::vector<uint32_t> doubled; ///< of those sent
+        uint32_t count{0};             ///< frames so far
+    };
+
+    /** Carries it out at a host. */
+    class Culprit : public NicProgram
+    {
+      public:
+        explicit Culprit(Plan& plan)
+            : m_plan(plan)
+        {
+        }
+
+        Time GetSendLatency() const override
+        {
+            return Time(0);
+        }
+
+        Time GetReceiveLatency() const override
+        {
+            return Time(0);
+        }
+
+        bool OnSend(Frame& frame) override
+        {
+            const uint32_t number = m_plan.count++;
+            if (std::count(m_plan.doubled.begin(), m_plan.doubled.end(), number))
+            {
+                GetDevice().GetPort().Send(frame.Clone());
+            }
+            return Decide(frame, number);
+        }
+
+        bool OnReceive(Frame& frame) override
+        {
+            return Decide(frame, m_plan.count++);
+        }
+
+      private:
+        bool Decide(Frame& frame, uint32_t number) const
+        {
+            const bool isLost = std::count(m_plan.lost.begin(), m_plan.lost.end(), number) > 0;
+            if (isLost)
+            {
+                Frame::Free(&frame);
+            }
+            return !isLost;
+        }
+
+        Plan& m_plan;
+    };
+
+    /** @return frames of all hosts */
+    uint32_t Check(const std::string& topology, uint32_t packets, Plan plan)
+    {
+        ClusterOptions options = MakeOptions(3, topology);
+        Trial trial(options, 62 * packets, true);
+        for (const auto& device : trial.cluster->GetFabric().devices)
+        {
+            device->SetProgram(CreateObject<Culprit>(plan));
+        }
+        const auto list = [](const std::vector<uint32_t>& numbers) {
+            std::string text;
+            for (uint32_t number : numbers)
+            {
+                text += " " + std::to_string(number);
+            }
+            return text;
+        };
+        const std::string what =
+            topology + ", lost" + list(plan.lost) + ", doubled" + list(plan.doubled);
+        NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", what);
+        NS_TEST_EXPECT_MSG_EQ(trial.GetError(), 0, what << ": exact");
+        NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 0, what << ": by the network");
+        if (plan.doubled.empty())
+        {
+            NS_TEST_EXPECT_MSG_EQ(CountOccupied(*trial.cluster), 0, what << ": all slots are free");
+            NS_TEST_EXPECT_MSG_EQ((trial.CountResent() > 0), !plan.lost.empty(), what << ": again");
+        }
+        return plan.count;
+    }
+
+    void DoRun() override
+    {
+        const Default integers("AtpCommunicator::DataType", "int32", "float32");
+        const Default verify("AtpProgram::Verify", "true", "false");
+        const Default verifyServer("AtpServer::Verify", "true", "false");
+        const Default timeout("AtpCommunicator::InitialTimeout", "100us", "50ms");
+        const std::vector<std::string> topologies{"single-switch:hosts=4",
+                                                  "leaf-spine:leaves=2,spines=1,hosts-per-leaf=2",
+                                                  "leaf-spine:leaves=3,spines=1,hosts-per-leaf=2"};
+        for (const std::string& topology : topologies)
+        {
+            // 15 packets of workers, 5 sums, 5 results to 3 workers, unless all go two ways.
+            const uint32_t frames = Check(topology, 5, {});
+            NS_TEST_EXPECT_MSG_GT_OR_EQ(frames, 40, topology);
+            for (uint32_t frame = 0; frame < frames; frame++)
+            {
+                Check(topology, 5, {{frame}, {}});
+                Check(topology, 5, {{}, {frame}});
+            }
+            const uint32_t few = Check(topology, 2, {});
+            for (uint32_t first = 0; first < few; first++)
+            {
+                for (uint32_t second = first + 1; second < few + 4; second++)
+                {
+                    Check(topology, 2, {{first, second}, {}});
+                    Check(topology, 2, {{second}, {first}});
+                }
+            }
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Float32 sums: the same bits at all ranks, within the closed form of their error; values that do
+ * not fit, and sums that do not, are added as floats.
+ */
+class AtpFloatTest : public TestCase
+{
+  public:
+    AtpFloatTest()
+        : TestCase(
+              "float32 sums are within the bound of their error; what does not fit goes as floats")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const Default verify("AtpProgram::Verify", "true", "false");
+        const Default verifyServer("AtpServer::Verify", "true", "false");
+        const Default timeout("AtpCommunicator::InitialTimeout", "1ms", "50ms");
+        for (uint32_t ranks : {2, 5, 16})
+        {
+            for (uint64_t count : {1, 61, 62, 63, 20001})
+            {
+                for (double loss : {0.0, 0.01})
+                {
+                    ClusterOptions options = MakeOptions(ranks, "leaf-spine:leaves=3,spines=1");
+                    options.loss = loss;
+                    options.inNetwork.elementsPerPacket = count == 20001 ? 32 : 0;
+                    Trial trial(options, count, false);
+                    const std::string what =
+                        std::to_string(ranks) + " ranks, " + std::to_string(count) + " numbers";
+                    NS_TEST_EXPECT_MSG_EQ(trial.Run(3), "", what);
+                    NS_TEST_EXPECT_MSG_EQ(trial.IsSumOfNetwork(), true, what);
+                    const double bound =
+                        trial.cluster->GetInNetworkCommunicators()[0]->GetErrorBound();
+                    NS_TEST_EXPECT_MSG_GT_OR_EQ(bound, ranks * 0.5e-6, what);
+                    NS_TEST_EXPECT_MSG_LT_OR_EQ(trial.GetError(), bound, what);
+                }
+            }
+        }
+        const float infinite = std::numeric_limits<float>::infinity();
+        for (double loss : {0.0, 0.02})
+        {
+            ClusterOptions options = MakeOptions(16, "leaf-spine:leaves=3,spines=1");
+            options.loss = loss;
+            Trial trial(options, 5000, false);
+            trial.inputs[3][70] = 213.5F;    // more than LargestValue
+            trial.inputs[4][700] = infinite; // no integer at all
+            trial.inputs[5][1000] = -1e30F;  // likewise
+            for (auto& input : trial.inputs) // each fits, the sum does not
+            {
+                input[2000] = 200;
+                input[3000] = -200;
+            }
+            NS_TEST_EXPECT_MSG_EQ(trial.Run(2), "", "floats");
+            NS_TEST_EXPECT_MSG_EQ(trial.IsSumOfNetwork(), true, "the same bits");
+            NS_TEST_EXPECT_MSG_EQ(trial.tensors[0]->values[700], infinite, "infinity");
+            NS_TEST_EXPECT_MSG_EQ(trial.tensors[1]->values[2000], 3200, "beyond the range");
+            NS_TEST_EXPECT_MSG_EQ(trial.tensors[2]->values[3000], -3200, "below it");
+            NS_TEST_EXPECT_MSG_GT(GetCounters(*trial.cluster).saturated, 0, "in a switch");
+            NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 0, "by the network");
+        }
+        const Default integers("AtpCommunicator::DataType", "int32", "float32");
+        for (const float wrong : {0.5F, 2147483648.0F})
+        {
+            Trial trial(MakeOptions(2), 100, true);
+            trial.inputs[1][50] = wrong;
+            const std::string text = trial.Run();
+            NS_TEST_EXPECT_MSG_NE(text.find("rank 1: a value is no 32-bit integer"),
+                                  std::string::npos,
+                                  text);
+        }
+        Trial overflow(MakeOptions(2), 100, true);
+        overflow.inputs[0][70] = overflow.inputs[1][70] = 1 << 30;
+        const std::string text = overflow.Run();
+        NS_TEST_EXPECT_MSG_NE(text.find("the sum of packet 1 of atp job 0 overflows 32 bits"),
+                              std::string::npos,
+                              text);
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * A switch that restarts in mid-tensor, servers and workers that die.
+ */
+class AtpFailureTest : public TestCase
+{
+  public:
+    AtpFailureTest()
+        : TestCase("a switch restarts, a server or a worker stops")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const Default timeout("InNetworkCommunicator::FailureTimeout", "20ms", "1s");
+        const Default initial("AtpCommunicator::InitialTimeout", "1ms", "50ms");
+        const Default verify("AtpServer::Verify", "true", "false");
+        for (uint32_t at = 5; at <= 245; at += 30)
+        {
+            for (const std::string topology :
+                 {"single-switch:hosts=5", "leaf-spine:leaves=2,spines=1"})
+            {
+                ClusterOptions options = MakeOptions(4, topology);
+                options.loss = at % 2 ? 0.001 : 0;
+                options.faults = {"switch0:restart,from=" + std::to_string(at) +
+                                  "us,until=" + std::to_string(at + 3) + "us"};
+                options.rerouteDelay = MicroSeconds(1);
+                Trial trial(options, 200000, false);
+                const std::string what = topology + ", " + std::to_string(at) + " us";
+                NS_TEST_EXPECT_MSG_EQ(trial.Run(3), "", what);
+                // Workers and servers keep what they have: what the switch forgets is sent again.
+                NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 0, what << ": by the network");
+                NS_TEST_EXPECT_MSG_EQ(trial.IsSumOfNetwork(), true, what);
+                NS_TEST_EXPECT_MSG_GT(trial.CountResent(), 0, what << ": sent again");
+            }
+        }
+
+        ClusterOptions options = MakeOptions(4, "single-switch:hosts=5");
+        options.faults = {"host4:down,from=30us"}; // the server
+        {
+            Trial trial(options, 200000, false);
+            NS_TEST_EXPECT_MSG_EQ(trial.Run(2), "", "the hosts go on");
+            NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 4, "all of them");
+            NS_TEST_EXPECT_MSG_LT(trial.GetError(), 1e-8, "the tensor is intact");
+            const std::string text = FormatFallback(*trial.cluster);
+            NS_TEST_EXPECT_MSG_NE(text.find("has had no result of packet"),
+                                  std::string::npos,
+                                  text);
+        }
+        {
+            const Default error("InNetworkCommunicator::OnFailure", "error", "ring");
+            Trial trial(options, 200000, false);
+            const std::string text = trial.Run();
+            NS_TEST_EXPECT_MSG_NE(text.find("has had no result of packet"),
+                                  std::string::npos,
+                                  text);
+            NS_TEST_EXPECT_MSG_NE(text.find("of atp"), std::string::npos, text);
+        }
+        for (const std::string host : {"host2", "host3"}) // a worker; a worker with the server
+        {
+            options = MakeOptions(4);
+            options.faults = {host + ":down,from=30us"};
+            Trial trial(options, 200000, false);
+            const std::string text = trial.Run();
+            NS_TEST_EXPECT_MSG_NE(text.find("no notice of rank"), std::string::npos, text);
+            NS_TEST_EXPECT_MSG_LT(Simulator::Now(), MilliSeconds(100), "no hang");
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Jobs that share slots: T10 by conservation, exact sums, and who gets how much.
+ */
+class AtpJobsTest : public TestCase
+{
+  public:
+    AtpJobsTest()
+        : TestCase("jobs share few slots: every contribution is in one frame to a server")
+    {
+    }
+
+  private:
+    /** Ranks of a job that all-reduce one tensor. */
+    struct Job
+    {
+        std::vector<Ptr<AtpCommunicator>> workers;
+        std::vector<Ptr<Tensor>> tensors;
+        uint32_t done{0};
+    };
+
+    static void OnDone(Job* job)
+    {
+        job->done++;
+    }
+
+    /** Two jobs of four workers and a server each on one switch sum 400 packets. */
+    void Run(uint32_t slots, double loss)
+    {
+        UsePicoseconds();
+        const Default integers("AtpCommunicator::DataType", "int32", "float32");
+        const Default verify("AtpProgram::Verify", "true", "false");
+        const Default verifyServer("AtpServer::Verify", "true", "false");
+        constexpr uint64_t COUNT = 62 * 400;
+        m_fabric = FabricHelper().Install(
+            BuildTopology("single-switch", 10, DataRate("100Gbps"), MicroSeconds(1)));
+        LoseFrames(m_fabric, loss);
+        m_helper = std::make_unique<AtpHelper>(m_fabric, 0, slots);
+        for (uint32_t number : {0, 1})
+        {
+            Job& job = m_jobs[number];
+            job = Job();
+            std::vector<uint32_t> endpoints(4);
+            std::iota(endpoints.begin(), endpoints.end(), 5 * number);
+            std::vector<Ptr<ScheduledCommunicator>> hosts;
+            for (std::size_t i = 0; i < endpoints.size(); i++)
+            {
+                hosts.push_back(CreateObject<ScheduledCommunicator>());
+            }
+            job.workers = m_helper->AddJob(endpoints, hosts, 50, {5 * number + 4});
+            for (const auto& worker : job.workers)
+            {
+                worker->SetAttribute("JobPriority", UintegerValue(number));
+                auto tensor = Create<Tensor>();
+                tensor->values.assign(COUNT, static_cast<float>(1000 * number + worker->GetRank()));
+                tensor->bytes = COUNT * sizeof(float);
+                job.tensors.push_back(tensor);
+                worker->AllReduce(tensor, MakeBoundCallback(&AtpJobsTest::OnDone, &job));
+            }
+        }
+        Simulator::Run();
+        for (uint32_t number : {0, 1})
+        {
+            const std::string what = std::to_string(slots) + " slots";
+            NS_TEST_EXPECT_MSG_EQ(m_jobs[number].done, 4, what << ": all ranks");
+            for (const auto& tensor : m_jobs[number].tensors)
+            {
+                const auto [least, most] =
+                    std::minmax_element(tensor->values.begin(), tensor->values.end());
+                NS_TEST_EXPECT_MSG_EQ(*least, 4000.0F * number + 6, what << ": the sum");
+                NS_TEST_EXPECT_MSG_EQ(*most, 4000.0F * number + 6, what << ": everywhere");
+            }
+        }
+    }
+
+    void End()
+    {
+        m_helper.reset();
+        for (Job& job : m_jobs)
+        {
+            job = Job();
+        }
+        m_fabric = Fabric();
+        Simulator::Destroy();
+    }
+
+    /** Without losses what becomes of each contribution is known. */
+    void CheckConservation(uint32_t slots)
+    {
+        // Nothing sent again but after timeouts.
+        const Default threshold("AtpCommunicator::ReorderingThreshold", "0", "3");
+        Run(slots, 0);
+        const AtpHelper& helper = *m_helper;
+        const std::string what = std::to_string(slots) + " slots";
+        const AtpCounters& counters = helper.GetProgram(0)->GetCounters();
+        uint64_t sent = 0;
+        uint64_t resent = 0;
+        uint64_t parts = 0;
+        for (uint32_t number : {0, 1})
+        {
+            const Job& job = m_jobs[number];
+            for (const auto& worker : job.workers)
+            {
+                sent += worker->GetCounters().sent;
+                resent += worker->GetCounters().resent;
+            }
+            const AtpServerCounters& server = helper.GetServers(number)[0]->GetCounters();
+            NS_TEST_EXPECT_MSG_EQ(server.results, 400, what << ": a result for each packet");
+            parts += server.received;
+            NS_TEST_EXPECT_MSG_EQ(helper.GetProgram(0)->GetOccupied(static_cast<uint8_t>(number)),
+                                  0,
+                                  what << ": all slots are free");
+        }
+        NS_TEST_EXPECT_MSG_EQ(sent, 2 * 4 * 400, what << ": each contribution once");
+        // What a switch gets is held, completes a sum, collides, or is sent again.
+        NS_TEST_EXPECT_MSG_EQ(counters.received,
+                              sent + resent + counters.multicasts,
+                              what << ": frames to the switch");
+        NS_TEST_EXPECT_MSG_EQ(sent + resent,
+                              counters.held + counters.completed + counters.collisions +
+                                  counters.evicted + counters.passed,
+                              what << ": what became of them");
+        NS_TEST_EXPECT_MSG_EQ(parts,
+                              counters.completed + counters.collisions + counters.evicted +
+                                  counters.passed,
+                              what << ": frames to the servers");
+        NS_TEST_EXPECT_MSG_EQ((counters.collisions > 0), (slots < 1000), what << ": collisions");
+        End();
+    }
+
+    /** With losses, preemption and A2TP's windows, sums of both jobs are exact. */
+    void CheckLosses(uint32_t slots)
+    {
+        Run(slots, 0.02);
+        const std::string what = std::to_string(slots) + " slots, losses";
+        NS_TEST_EXPECT_MSG_GT(m_helper->GetProgram(0)->GetCounters().preempted, 0, what);
+        End();
+    }
+
+    void DoRun() override
+    {
+        for (uint32_t slots : {5, 40, 60, 100, 20000})
+        {
+            CheckConservation(slots);
+        }
+        const Default preemption("AtpProgram::Preemption", "true", "false");
+        const Default windows("AtpCommunicator::WindowControl", "a2tp", "ecn");
+        for (uint32_t slots : {5, 40, 60})
+        {
+            CheckLosses(slots);
+        }
+        CheckBottleneck();
+    }
+
+    /** The link of a server that gets each part by itself is what limits its job. */
+    void CheckBottleneck()
+    {
+        AtpScenario scenario;
+        scenario.jobs = 1;
+        scenario.workers = 4;
+        scenario.duration = MilliSeconds(3);
+        scenario.warmup = MilliSeconds(1);
+        const double bound = 62 * 32 / (332.0 * 8) * 100;
+        const AtpResult alone = MeasureAtpJobs(scenario);
+        NS_TEST_EXPECT_MSG_EQ_TOL(alone.jobs[0].goodput, bound, 0.02 * bound, "line rate");
+        NS_TEST_EXPECT_MSG_EQ_TOL(alone.jobs[0].serverFrames, 1, 0.01, "a frame for each sum");
+        scenario.slots = 1;
+        const AtpResult none = MeasureAtpJobs(scenario);
+        NS_TEST_EXPECT_MSG_GT(none.jobs[0].serverFrames, 3.9, "a frame for each part");
+        NS_TEST_EXPECT_MSG_EQ_TOL(none.jobs[0].goodput * none.jobs[0].serverFrames,
+                                  bound,
+                                  0.02 * bound,
+                                  "which fill the server's link");
+        // Two jobs that know nothing of each other soon have slots of their own, if there are
+        // enough.
+        scenario.jobs = 2;
+        scenario.slots = 450;
+        scenario.window = 200;
+        scenario.warmup = Time(0);
+        const AtpResult both = MeasureAtpJobs(scenario);
+        for (const AtpJobResult& job : both.jobs)
+        {
+            NS_TEST_EXPECT_MSG_GT(job.server.remapped, 20, "other slots");
+            NS_TEST_EXPECT_MSG_EQ_TOL(job.serverFrames, 1, 0.01, "no collisions");
+            NS_TEST_EXPECT_MSG_EQ_TOL(job.goodput, bound, 0.02 * bound, "line rate");
+        }
+    }
+
+    Fabric m_fabric;
+    std::unique_ptr<AtpHelper> m_helper;
+    Job m_jobs[2];
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Closed forms of the time of an all-reduce.
+ */
+class AtpTimeTest : public TestCase
+{
+  public:
+    AtpTimeTest()
+        : TestCase("rates are those of the closed forms, within 2 %")
+    {
+    }
+
+  private:
+    /** @return million elements per second and rank */
+    double GetRate(ClusterOptions options, uint64_t count)
+    {
+        options.inNetwork.slots = 0;
+        options.inNetwork.window = 0;
+        Trial trial(options, count, true, false);
+        NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", "no failure");
+        NS_TEST_EXPECT_MSG_EQ(trial.CountResent(), 0, "no retransmission");
+        return static_cast<double>(count) / (trial.end - trial.start).GetSeconds() * 1e-6;
+    }
+
+    void DoRun() override
+    {
+        // T9: 62 elements in 332 bytes of the line, flat in the number of workers.
+        const double bound = 62 * 100e3 / (332 * 8);
+        for (uint32_t ranks : {2, 4, 8})
+        {
+            const std::string topology = "single-switch:hosts=" + std::to_string(ranks + 1);
+            NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(MakeOptions(ranks, topology), 1 << 20) / bound,
+                                      1,
+                                      0.02,
+                                      ranks << " ranks");
+        }
+        // A server on the last rank's host: its line carries everything twice.
+        NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(MakeOptions(4), 1 << 20) / bound, 0.5, 0.01, "shared");
+        {
+            // Four of them, each with a quarter.
+            const Default servers("AtpCommunicator::ParameterServers", "0,1,2,3", "auto");
+            NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(MakeOptions(4), 4 << 20) / bound, 0.8, 0.01, "four");
+        }
+        // Three racks of four and a fourth with the server: three sums on the way to its switch.
+        const std::string racks = "leaf-spine:leaves=4,spines=3,hosts-per-leaf=4";
+        ClusterOptions options = MakeOptions(12, racks);
+        options.path = "spray";
+        NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(options, 1 << 20) / bound, 1, 0.02, "two levels");
+        options = MakeOptions(2, "single-switch:hosts=3");
+        options.rate = DataRate("10Gbps");
+        NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(options, 1 << 20) / bound, 0.1, 0.002, "10 Gbit/s");
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Congestion windows, A2TP's for stragglers, ESA's priorities: what they are for.
+ */
+class AtpSharingTest : public TestCase
+{
+  public:
+    AtpSharingTest()
+        : TestCase("windows, stragglers and priorities")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        AtpScenario scenario;
+        scenario.duration = MilliSeconds(4);
+        scenario.warmup = MilliSeconds(1);
+        scenario.slots = 200;
+        scenario.window = 400;
+        {
+            const Default preemption("AtpProgram::Preemption", "true", "false");
+            const AtpResult equal = MeasureAtpJobs(scenario);
+            NS_TEST_EXPECT_MSG_EQ(equal.program.preempted, 0, "equal priorities");
+            NS_TEST_EXPECT_MSG_EQ_TOL(equal.jobs[0].goodput / equal.jobs[1].goodput,
+                                      1,
+                                      0.1,
+                                      "fair");
+            scenario.priorities = {1, 0};
+            const AtpResult higher = MeasureAtpJobs(scenario);
+            NS_TEST_EXPECT_MSG_GT(higher.program.preempted, 0, "a higher one takes slots");
+            NS_TEST_EXPECT_MSG_GT(higher.jobs[0].occupancy, 2 * higher.jobs[1].occupancy, "more");
+            NS_TEST_EXPECT_MSG_GT(higher.jobs[0].goodput, 1.1 * equal.jobs[0].goodput, "faster");
+            scenario.priorities.clear();
+        }
+        // All to the server: marks make the queue short enough for nothing to be sent in vain.
+        scenario = AtpScenario();
+        scenario.jobs = 1;
+        scenario.workers = 8;
+        scenario.slots = 1;
+        scenario.duration = MilliSeconds(6);
+        scenario.warmup = MilliSeconds(3);
+        const double bound = 62 * 32 / (332.0 * 8) * 100 / scenario.workers;
+        {
+            const Default fixed("AtpCommunicator::WindowControl", "fixed", "ecn");
+            const AtpResult result = MeasureAtpJobs(scenario);
+            NS_TEST_EXPECT_MSG_LT(result.jobs[0].goodput, 0.7 * bound, "timeouts in the queue");
+        }
+        const AtpResult ecn = MeasureAtpJobs(scenario);
+        NS_TEST_EXPECT_MSG_EQ_TOL(ecn.jobs[0].goodput, bound, 0.02 * bound, "the server's link");
+
+        // T11: the sample of A2TP's release: 450 slots, 9 threads of 50 packets, and 8 times 10
+        // Gbit/s of background at a worker of the second job.
+        scenario = AtpScenario();
+        scenario.slots = 450;
+        scenario.window = 450;
+        scenario.duration = MilliSeconds(12);
+        scenario.background = DataRate("80Gbps");
+        const Default threads("AtpCommunicator::Threads", "9", "12");
+        // The hosts of the release get 50 Gbit/s.
+        const Default cost("AtpCommunicator::PacketCost", "350ns", "0ns");
+        const AtpResult atp = MeasureAtpJobs(scenario);
+        const Default windows("AtpCommunicator::WindowControl", "a2tp", "ecn");
+        const AtpResult a2tp = MeasureAtpJobs(scenario);
+        NS_TEST_EXPECT_MSG_EQ_TOL(a2tp.jobs[0].goodput, 50, 10, "job A");
+        NS_TEST_EXPECT_MSG_EQ_TOL(a2tp.jobs[1].goodput, 15.5, 3.1, "job B, which straggles");
+        NS_TEST_EXPECT_MSG_LT(a2tp.jobs[1].occupancy, 0.1, "job B takes few slots");
+        NS_TEST_EXPECT_MSG_GT(a2tp.jobs[0].occupancy, 1.5 * a2tp.jobs[1].occupancy, "job A more");
+        NS_TEST_EXPECT_MSG_LT(a2tp.program.collisions, atp.program.collisions / 2, "collisions");
+        NS_TEST_EXPECT_MSG_GT(a2tp.jobs[0].goodput, 0.98 * atp.jobs[0].goodput, "job A keeps");
+        NS_TEST_EXPECT_MSG_GT(a2tp.jobs[1].goodput, atp.jobs[1].goodput, "job B gains");
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Ranks that are apart by more than timeouts: what the first ones have sent goes to the server.
+ */
+class AtpSkewTest : public TestCase
+{
+  public:
+    AtpSkewTest()
+        : TestCase("ranks that begin late")
+    {
+    }
+
+  private:
+    static void Start(AtpSkewTest* self, Ptr<Communicator> communicator, Ptr<Tensor> tensor)
+    {
+        communicator->AllReduce(tensor, MakeBoundCallback(&AtpSkewTest::OnDone, self));
+    }
+
+    static void OnDone(AtpSkewTest* self)
+    {
+        self->m_done++;
+    }
+
+    void DoRun() override
+    {
+        const Default integers("AtpCommunicator::DataType", "int32", "float32");
+        const Default verify("AtpProgram::Verify", "true", "false");
+        const Default verifyServer("AtpServer::Verify", "true", "false");
+        for (const bool patient : {true, false})
+        {
+            const Default timeout("AtpCommunicator::InitialTimeout",
+                                  patient ? "50ms" : "200us",
+                                  "50ms");
+            for (const std::string topology :
+                 {"single-switch:hosts=6", "leaf-spine:leaves=3,spines=2"})
+            {
+                Trial trial(MakeOptions(5, topology), 20000, true);
+                m_done = 0;
+                for (uint32_t rank = 0; rank < 5; rank++)
+                {
+                    Simulator::Schedule(MicroSeconds(700 * (rank * 3 % 5)),
+                                        &AtpSkewTest::Start,
+                                        this,
+                                        trial.cluster->GetCommunicator(rank),
+                                        trial.tensors[rank]);
+                }
+                Simulator::Run();
+                NS_TEST_EXPECT_MSG_EQ(m_done, 5, topology << ": all ranks");
+                NS_TEST_EXPECT_MSG_EQ(trial.GetError(), 0, topology << ": exact");
+                NS_TEST_EXPECT_MSG_EQ((trial.CountResent() == 0), patient, topology);
+                NS_TEST_EXPECT_MSG_EQ(CountOccupied(*trial.cluster), 0, topology << ": all free");
+            }
+        }
+    }
+
+    uint32_t m_done{0};
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Requests that cannot be carried out, by name.
+ */
+class AtpOptionsTest : public TestCase
+{
+  public:
+    AtpOptionsTest()
+        : TestCase("options that do not fit are refused")
+    {
+    }
+
+  private:
+    std::string Refuse(const ClusterOptions& options)
+    {
+        std::string text;
+        try
+        {
+            const Cluster cluster(options);
+        }
+        catch (const ConfigurationError& error)
+        {
+            text = error.what();
+        }
+        Simulator::Destroy();
+        return text;
+    }
+
+    void Expect(const ClusterOptions& options, const std::string& part)
+    {
+        const std::string text = Refuse(options);
+        NS_TEST_EXPECT_MSG_NE(text.find(part), std::string::npos, text << ": " << part);
+    }
+
+    void DoRun() override
+    {
+        ClusterOptions options = MakeOptions(4);
+        NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "these are fine");
+        options.inNetwork = {};
+        NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "as are the defaults");
+        options.inNetwork.framing = "rdma";
+        Expect(options, "--framing=rdma with atp (allowed: udp");
+        options = MakeOptions(4);
+        options.inNetwork.elementsPerPacket = 66;
+        Expect(options, "--elements-per-packet=66 with atp (allowed: even numbers up to 64)");
+        options.inNetwork.elementsPerPacket = 33;
+        Expect(options, "33 elements per packet (allowed: even numbers up to 64)");
+        options = MakeOptions(33);
+        Expect(options, "atp job 0 has 33 workers at a switch (allowed: up to 32)");
+        options = MakeOptions(34, "leaf-spine:leaves=34,spines=1,hosts-per-leaf=1");
+        Expect(options, "34 racks and workers at the switch of its server (allowed: up to 32)");
+        options = MakeOptions(64, "leaf-spine:leaves=4,spines=1");
+        NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "racks of 16 fit");
+        for (const std::string servers : {"4", "1,1", "x", ""})
+        {
+            const Default wrong("AtpCommunicator::ParameterServers", servers, "auto");
+            Expect(MakeOptions(4), "AtpCommunicator::ParameterServers=" + servers + " (allowed: ");
+        }
+        {
+            const Default wrong("AtpCommunicator::ParameterServers", "0,1,2,3,4", "auto");
+            Expect(MakeOptions(5), "(allowed: 1 to 4 hosts)");
+        }
+        UsePicoseconds();
+        Fabric fabric = FabricHelper().Install(
+            BuildTopology("single-switch", 4, DataRate("100Gbps"), MicroSeconds(1)));
+        AtpHelper helper(fabric, 0, 0);
+        const std::vector<Ptr<ScheduledCommunicator>> hosts(2,
+                                                            CreateObject<ScheduledCommunicator>());
+        helper.AddJob({0, 1}, hosts, 0);
+        const Default windows("AtpCommunicator::WindowControl", "a2tp", "ecn");
+        std::string text;
+        try
+        {
+            helper.AddJob({2, 3}, hosts, 0);
+        }
+        catch (const ConfigurationError& error)
+        {
+            text = error.what();
+        }
+        NS_TEST_EXPECT_MSG_NE(text.find("switches without"), std::string::npos, text);
+        Simulator::Destroy();
+    }
+};
+
+/** @ingroup distributed-training-innetwork-tests ATP from end to end. */
+class AtpTestSuite : public TestSuite
+{
+  public:
+    AtpTestSuite()
+        : TestSuite("distributed-training-atp", TestSuite::Type::SYSTEM)
+    {
+        AddTestCase(new AtpExactTest);
+        AddTestCase(new AtpEveryLossTest);
+        AddTestCase(new AtpFloatTest);
+        AddTestCase(new AtpFailureTest);
+        AddTestCase(new AtpJobsTest);
+        AddTestCase(new AtpTimeTest);
+        AddTestCase(new AtpSharingTest);
+        AddTestCase(new AtpSkewTest);
+        AddTestCase(new AtpOptionsTest);
+    }
+};
+
+/// The suite, registered.
+static AtpTestSuite g_atpTestSuite;

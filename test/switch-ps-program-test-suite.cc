@@ -1,0 +1,902 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabric-test-common.h"
+#include "switch-ps-test-common.h"
+
+#include "ns3/boolean.h"
+#include "ns3/byte-archive.h"
+#include "ns3/configuration-error.h"
+#include "ns3/double.h"
+#include "ns3/frame-archive.h"
+#include "ns3/frame-wire-format.h"
+#include "ns3/string.h"
+#include "ns3/switch-device.h"
+#include "ns3/switch-ps-program.h"
+#include "ns3/switch-ps-wire-format.h"
+#include "ns3/test.h"
+#include "ns3/time-resolution.h"
+#include "ns3/topology-builder.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace ns3;
+using namespace ns3::training;
+using namespace ns3::training::tests;
+
+namespace
+{
+
+/** What a worker sends beside numbers. */
+struct Request
+{
+    AggregationHeader header;
+    uint32_t range{1};
+    uint32_t clock{0};
+};
+
+/** What came to a worker. */
+struct Reply
+{
+    AggregationHeader header;
+    uint32_t clock;
+    std::vector<float> values;
+    int64_t time; ///< ps
+};
+
+/** What the program of a bench is like. */
+struct Kind
+{
+    uint32_t workers{2};
+    std::string optimizer{"none"};
+    uint32_t staleness{0};
+    uint32_t lanes{64};
+    Time latency{Time(0)};
+    std::string memoryRate{"100Gbps"};
+};
+
+/** Hosts on one switch with the program, which they are scripted to send packets to. */
+class Bench
+{
+  public:
+    static constexpr uint32_t ELEMENTS = 16;
+    static constexpr uint8_t JOB = 7;
+
+    explicit Bench(const Kind& kind)
+        : replies(kind.workers)
+    {
+        UsePicoseconds();
+        m_fabric = FabricHelper().Install(
+            BuildTopology("single-switch", kind.workers, DataRate("100Gbps"), NanoSeconds(500)));
+        program = CreateObject<SwitchPsProgram>();
+        program->SetAttribute("ElementsPerPacket", UintegerValue(ELEMENTS));
+        program->SetAttribute("Slots", UintegerValue(8));
+        program->SetAttribute("Workers", UintegerValue(kind.workers));
+        program->SetAttribute("Lanes", UintegerValue(kind.lanes));
+        program->SetAttribute("PassLatency", TimeValue(kind.latency));
+        program->SetAttribute("Optimizer", StringValue(kind.optimizer));
+        program->SetAttribute("LearningRate", DoubleValue(0.1));
+        program->SetAttribute("WeightDecay", DoubleValue(0.01));
+        program->SetAttribute("Weights", UintegerValue(10 * ELEMENTS));
+        program->SetAttribute("Staleness", UintegerValue(kind.staleness));
+        program->SetAttribute("MemoryRate", StringValue(kind.memoryRate));
+        program->SetAttribute("Verify", BooleanValue(true));
+        program->SetEndpoint(m_fabric.AddressSwitch(0));
+        device = m_fabric.devicesOfSwitches[0];
+        device->AddProgram(program);
+        SwitchPsJob job;
+        job.number = JOB;
+        job.firstSlot = 2;
+        job.slots = 4;
+        job.firstRange = kind.optimizer == "none" ? 0 : 3;
+        job.ranges = kind.optimizer == "none" ? 0 : 5;
+        job.workers.resize(kind.workers);
+        std::iota(job.workers.begin(), job.workers.end(), 0);
+        program->AddJob(job);
+        for (uint32_t worker = 0; worker < kind.workers; worker++)
+        {
+            m_fabric.devices[worker]->SetAggregationReceiver(JOB, [this, worker](Frame* frame) {
+                Note(replies[worker], frame);
+            });
+        }
+    }
+
+    ~Bench()
+    {
+        Simulator::Destroy();
+    }
+
+    /** @return a packet in slot 3 and of key range 1 */
+    static Request MakeRequest(uint32_t packet, uint32_t clock)
+    {
+        Request request;
+        AggregationHeader& header = request.header;
+        header.job = JOB;
+        header.packet = packet;
+        header.slot = 3;
+        header.set = packet / 4 % 2;
+        request.clock = clock;
+        return request;
+    }
+
+    /** A worker sends a packet, and all frames arrive. */
+    void Send(uint32_t worker, const Request& request, const std::vector<float>& values)
+    {
+        Frame* frame = MakeFrame(GetSwitchPsFrameBytes(static_cast<uint32_t>(values.size())),
+                                 LOSSY,
+                                 worker,
+                                 static_cast<uint32_t>(replies.size()));
+        frame->kind = FrameKind::SWITCH_PS;
+        frame->opcode = 0;
+        frame->aggregation = request.header;
+        frame->keyRange = request.range;
+        frame->clock = request.clock;
+        frame->payloadBytes = static_cast<uint32_t>(sizeof(float) * values.size());
+        frame->payload = Create<ByteBuffer>();
+        frame->payload->bytes.resize(frame->payloadBytes);
+        for (std::size_t i = 0; i < values.size(); i++)
+        {
+            uint32_t bits;
+            std::memcpy(&bits, &values[i], sizeof(bits));
+            SetWord(frame->payload->bytes.data() + 4 * i, bits);
+        }
+        m_fabric.devices[worker]->GetPort().Send(frame);
+        Simulator::Run();
+    }
+
+    /** A worker pushes step `clock`, whose packet is the fourth after that of the step before. */
+    void Push(uint32_t worker, uint32_t clock, const std::vector<float>& values)
+    {
+        Send(worker, MakeRequest(1 + 4 * clock, clock), values);
+    }
+
+    /** @return how many replies a worker has */
+    std::size_t Count(uint32_t worker) const
+    {
+        return replies[worker].size();
+    }
+
+    /** @return the latest reply's numbers */
+    const std::vector<float>& Latest(uint32_t worker) const
+    {
+        return replies[worker].back().values;
+    }
+
+    Ptr<SwitchPsProgram> program;
+    Ptr<SwitchDevice> device;
+    std::vector<std::vector<Reply>> replies; ///< by worker
+
+  private:
+    static void Note(std::vector<Reply>& notes, Frame* frame)
+    {
+        Reply reply{frame->aggregation, frame->clock, {}, PicosecondsNow()};
+        for (uint32_t i = 0; i < frame->payloadBytes / 4; i++)
+        {
+            const uint32_t bits =
+                GetWord(frame->payload->bytes.data() + frame->payloadOffset + 4 * i);
+            float value;
+            std::memcpy(&value, &bits, sizeof(value));
+            reply.values.push_back(value);
+        }
+        notes.push_back(reply);
+        Frame::Free(frame);
+    }
+
+    Fabric m_fabric;
+};
+
+/** Numbers whose sum depends on the order in which they are added. */
+std::vector<float>
+MakeNumbers(std::mt19937& random)
+{
+    std::normal_distribution<float> normal(0, 1);
+    std::uniform_int_distribution<int> exponent(-20, 20);
+    std::vector<float> values;
+    for (uint32_t i = 0; i < Bench::ELEMENTS; i++)
+    {
+        values.push_back(std::ldexp(normal(random), exponent(random)));
+    }
+    return values;
+}
+
+/** @return a packet of equal numbers */
+std::vector<float>
+Fill(float value)
+{
+    return std::vector<float>(Bench::ELEMENTS, value);
+}
+
+} // namespace
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * All orders of arrival make the same bits, sent once to each worker.
+ */
+class SwitchPsSumTest : public TestCase
+{
+  public:
+    SwitchPsSumTest()
+        : TestCase("any order of arrival makes the same bits")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (uint32_t workers : {1, 2, 3, 5, 16, 64})
+        {
+            Bench bench({workers});
+            std::mt19937 random(workers);
+            std::vector<uint32_t> order(workers);
+            std::iota(order.begin(), order.end(), 0);
+            for (uint32_t step = 0; step < 6; step++)
+            {
+                std::vector<std::vector<float>> parts;
+                for (uint32_t worker = 0; worker < workers; worker++)
+                {
+                    parts.push_back(MakeNumbers(random));
+                }
+                std::shuffle(order.begin(), order.end(), random);
+                for (uint32_t worker : order)
+                {
+                    bench.Push(worker, step, parts[worker]);
+                }
+                const auto expected = AddInOrder(parts);
+                for (uint32_t worker = 0; worker < workers; worker++)
+                {
+                    NS_TEST_ASSERT_MSG_EQ(bench.Count(worker), step + 1, "one sum a step");
+                    NS_TEST_EXPECT_MSG_EQ((bench.Latest(worker) == expected), true, "the sum");
+                    NS_TEST_EXPECT_MSG_EQ(bench.replies[worker].back().header.packet,
+                                          1 + 4 * step,
+                                          "of this packet");
+                }
+            }
+            const auto& counters = bench.program->GetCounters();
+            NS_TEST_EXPECT_MSG_EQ(counters.multicasts, 6, "sums");
+            NS_TEST_EXPECT_MSG_EQ(counters.added, 6 * workers, "parts");
+            NS_TEST_EXPECT_MSG_EQ(counters.unicasts + counters.steps + counters.stale,
+                                  0,
+                                  "no more");
+            NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Single losses, duplicates and late packets of synchronous steps, and a restart.
+ */
+class SwitchPsLossTest : public TestCase
+{
+  public:
+    SwitchPsLossTest()
+        : TestCase("a lost push, a lost answer, duplicates, late packets, a restart")
+    {
+    }
+
+  private:
+    void Check(const std::string& optimizer)
+    {
+        const float step = optimizer == "none" ? 1 : -0.1F;
+        Kind kind;
+        kind.optimizer = optimizer;
+        Bench bench(kind);
+        const auto& counters = bench.program->GetCounters();
+        // Worker 0's push is lost: what worker 1 sends again changes nothing.
+        for (int i = 0; i < 3; i++)
+        {
+            bench.Push(1, 0, Fill(32));
+        }
+        NS_TEST_EXPECT_MSG_EQ(bench.Count(1), 0, "no sum yet");
+        NS_TEST_EXPECT_MSG_EQ(counters.repeated, 2, "retransmissions");
+        bench.Push(0, 0, Fill(10));
+        NS_TEST_ASSERT_MSG_EQ(bench.Count(0) * bench.Count(1), 1, "an answer for each");
+        const auto first = Fill(Multiply(step, 42));
+        NS_TEST_EXPECT_MSG_EQ((bench.Latest(1) == first), true, "each part once");
+        // Worker 1 has lost its answer, and gets it alone, with no other step.
+        bench.Push(1, 0, Fill(32));
+        NS_TEST_EXPECT_MSG_EQ(bench.Count(0), 1, "worker 0 has had it");
+        NS_TEST_ASSERT_MSG_EQ(bench.Count(1), 2, "worker 1 gets it again");
+        NS_TEST_EXPECT_MSG_EQ((bench.Latest(1) == first), true, "unchanged");
+        // So it does while worker 0 is a step ahead.
+        bench.Push(0, 1, Fill(100));
+        bench.Push(1, 0, Fill(32));
+        NS_TEST_ASSERT_MSG_EQ(bench.Count(1), 3, "and once more");
+        NS_TEST_EXPECT_MSG_EQ((bench.Latest(1) == first), true, "still unchanged");
+        // What worker 0 has sent twice comes late, and again when the version is used for step 2.
+        bench.Push(0, 0, Fill(10));
+        NS_TEST_EXPECT_MSG_EQ(bench.Count(0), 2, "an answer that it does not need");
+        bench.Push(1, 1, Fill(1));
+        bench.Push(0, 2, Fill(5));
+        bench.Push(0, 0, Fill(10));
+        NS_TEST_EXPECT_MSG_EQ(counters.stale, 1, "now it is of a step that is over");
+        bench.Push(1, 2, Fill(6));
+        NS_TEST_EXPECT_MSG_EQ(counters.multicasts, 3, "one multicast a step");
+        NS_TEST_EXPECT_MSG_EQ(counters.unicasts, 3, "and those that were asked for again");
+        NS_TEST_EXPECT_MSG_EQ(counters.added, 6, "each part once");
+        NS_TEST_EXPECT_MSG_EQ(counters.steps, (optimizer == "none" ? 0 : 3), "steps");
+        if (optimizer == "none")
+        {
+            NS_TEST_EXPECT_MSG_EQ((bench.Latest(1) == Fill(11)), true, "the third sum");
+        }
+    }
+
+    void DoRun() override
+    {
+        Check("none");
+        Check("sgd");
+
+        Bench sums({2});
+        sums.Push(0, 0, Fill(1));
+        sums.device->Restart();
+        sums.Push(1, 0, Fill(1));
+        NS_TEST_EXPECT_MSG_EQ(sums.Count(1), 0, "worker 0's part is lost");
+        sums.Push(0, 0, Fill(1));
+        NS_TEST_ASSERT_MSG_EQ(sums.Count(1), 1, "until it comes again");
+        NS_TEST_EXPECT_MSG_EQ((sums.Latest(1) == Fill(2)), true, "the sum");
+        // After a restart a worker may be a packet ahead of the slot's sum.
+        sums.device->Restart();
+        sums.Push(1, 2, Fill(20));
+        sums.Push(1, 1, Fill(10));
+        sums.Push(0, 1, Fill(10));
+        NS_TEST_EXPECT_MSG_EQ(sums.Count(1), 1, "the part that waits is not replaced");
+        sums.Push(0, 2, Fill(21));
+        NS_TEST_ASSERT_MSG_EQ(sums.Count(1), 2, "a sum");
+        NS_TEST_EXPECT_MSG_EQ((sums.Latest(1) == Fill(41)), true, "of what belongs together");
+        NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
+
+        Kind kind;
+        kind.optimizer = "sgd";
+        Bench weights(kind);
+        weights.Push(0, 0, Fill(1));
+        weights.Push(1, 0, Fill(1));
+        weights.device->Restart();
+        weights.Push(0, 1, Fill(1));
+        weights.Push(1, 1, Fill(1));
+        NS_TEST_EXPECT_MSG_EQ(weights.Count(0), 1, "nobody gets weights that are lost");
+        NS_TEST_EXPECT_MSG_EQ(weights.program->GetCounters().refused, 2, "the pushes are refused");
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Weights are those of an optimizer on a host, bit for bit.
+ */
+class SwitchPsOptimizerTest : public TestCase
+{
+  public:
+    SwitchPsOptimizerTest()
+        : TestCase("optimizers are exact; a pull gets weights")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const std::string optimizer : {"sgd", "momentum", "adam"})
+        {
+            constexpr uint32_t WORKERS = 3;
+            Kind kind;
+            kind.workers = WORKERS;
+            kind.optimizer = optimizer;
+            Bench bench(kind);
+            std::mt19937 random(1);
+            HostOptimizer host(optimizer, 0.1F, 0.01F);
+            for (uint32_t step = 0; step < 30; step++)
+            {
+                std::vector<std::vector<float>> parts;
+                for (uint32_t worker = 0; worker < WORKERS; worker++)
+                {
+                    parts.push_back(MakeNumbers(random));
+                }
+                for (uint32_t i = 0; i < WORKERS; i++)
+                {
+                    const uint32_t worker = (i + step) % WORKERS;
+                    bench.Push(worker, step, parts[worker]);
+                }
+                const auto expected = host.Step(AddInOrder(parts));
+                NS_TEST_ASSERT_MSG_EQ(bench.Count(1), 2 * step + 1, "weights");
+                NS_TEST_EXPECT_MSG_EQ((bench.Latest(1) == expected),
+                                      true,
+                                      optimizer << ", step " << step);
+                Request pull = Bench::MakeRequest(77, 0);
+                pull.header.type = AggregationHeader::Type::PULL;
+                bench.Send(1, pull, {});
+                NS_TEST_ASSERT_MSG_EQ(bench.Count(1), 2 * step + 2, "a pull is answered");
+                const Reply& reply = bench.replies[1].back();
+                NS_TEST_EXPECT_MSG_EQ((reply.values == expected), true, "by the same weights");
+                NS_TEST_EXPECT_MSG_EQ(reply.header.packet, 77, "with its number");
+                NS_TEST_EXPECT_MSG_EQ((reply.header.type == AggregationHeader::Type::PULL),
+                                      true,
+                                      "as what it is");
+            }
+            // Another key range is untouched.
+            Request pull = Bench::MakeRequest(0, 0);
+            pull.header.type = AggregationHeader::Type::PULL;
+            pull.range = 0;
+            bench.Send(0, pull, {});
+            NS_TEST_EXPECT_MSG_EQ((bench.Latest(0) == Fill(0)), true, "weights begin at 0");
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Bounded staleness: a worker is s steps ahead at most, and gradients count once, as they come.
+ */
+class SwitchPsStalenessTest : public TestCase
+{
+  public:
+    SwitchPsStalenessTest()
+        : TestCase("bounded staleness: the bound, the weights, duplicates")
+    {
+    }
+
+  private:
+    void CheckBound(uint32_t workers, uint32_t staleness)
+    {
+        Kind kind;
+        kind.workers = workers;
+        kind.optimizer = "sgd";
+        kind.staleness = staleness;
+        Bench bench(kind);
+        const auto& counters = bench.program->GetCounters();
+        // Worker 0 may make s steps while the slowest makes none.
+        for (uint32_t step = 0; step < staleness; step++)
+        {
+            bench.Push(0, step, Fill(1));
+            NS_TEST_EXPECT_MSG_EQ(bench.Count(0), step + 1, "answered at once");
+        }
+        bench.Push(0, staleness, Fill(1));
+        bench.Push(0, staleness, Fill(1));
+        NS_TEST_EXPECT_MSG_EQ(bench.Count(0), staleness, "one more is held back");
+        NS_TEST_EXPECT_MSG_EQ(counters.blocked, 1, "once");
+        NS_TEST_EXPECT_MSG_EQ(counters.repeated, 1, "whatever it asks");
+        // The others come one by one: only the last of them changes who is the slowest.
+        for (uint32_t worker = 1; worker < workers; worker++)
+        {
+            NS_TEST_EXPECT_MSG_EQ(bench.Count(0), staleness, "still held back");
+            bench.Push(worker, 0, Fill(1));
+            NS_TEST_EXPECT_MSG_EQ(bench.Count(worker), 1, "those behind never wait");
+        }
+        NS_TEST_ASSERT_MSG_EQ(bench.Count(0), staleness + 1, "now it gets its answer");
+        const Reply& reply = bench.replies[0].back();
+        NS_TEST_EXPECT_MSG_EQ(reply.header.packet, 1 + 4 * staleness, "to its latest push");
+        NS_TEST_EXPECT_MSG_EQ(reply.clock, 1, "all have made one step");
+        NS_TEST_EXPECT_MSG_EQ((reply.values == bench.Latest(workers - 1)),
+                              true,
+                              "with all that has come");
+        bench.Push(0, staleness + 1, Fill(1));
+        NS_TEST_EXPECT_MSG_EQ(bench.Count(0), staleness + 1, "and is held back again");
+        NS_TEST_EXPECT_MSG_EQ(counters.added, staleness + 1 + workers, "each gradient once");
+        std::vector<uint32_t> clock(workers, 1);
+        clock[0] = staleness + 2;
+        NS_TEST_EXPECT_MSG_EQ((bench.program->GetVectorClock(Bench::JOB, 1) == clock),
+                              true,
+                              "the vector clock");
+        NS_TEST_EXPECT_MSG_EQ(
+            (bench.program->GetVectorClock(Bench::JOB, 4) == std::vector<uint32_t>(workers, 0)),
+            true,
+            "of an untouched key range");
+    }
+
+    /** Any order of pushes that the bound allows: weights and answers as a host has them. */
+    void CheckWeights(uint32_t staleness)
+    {
+        constexpr uint32_t WORKERS = 4;
+        Kind kind;
+        kind.workers = WORKERS;
+        kind.optimizer = "adam";
+        kind.staleness = staleness;
+        Bench bench(kind);
+        HostOptimizer host("adam", 0.1F, 0.01F);
+        std::mt19937 random(staleness);
+        std::vector<uint32_t> clocks(WORKERS, 0);
+        std::vector<std::vector<float>> latest(WORKERS);
+        std::vector<bool> blocked(WORKERS, false);
+        std::vector<std::size_t> count(WORKERS, 0);
+        uint32_t lead = 0;
+        for (int i = 0; i < 400; i++)
+        {
+            const uint32_t worker = random() % WORKERS;
+            const bool again = random() % 4 == 0 && clocks[worker] > 0;
+            if (blocked[worker] || again)
+            {
+                // It does not go on, but it may ask again.
+                bench.Push(worker, clocks[worker] - 1, latest[worker]);
+                count[worker] += !blocked[worker];
+                NS_TEST_EXPECT_MSG_EQ(bench.Count(worker), count[worker], "a lost answer");
+                continue;
+            }
+            latest[worker] = MakeNumbers(random);
+            const auto weights = host.Step(latest[worker]);
+            bench.Push(worker, clocks[worker]++, latest[worker]);
+            blocked[worker] = true;
+            const uint32_t least = *std::min_element(clocks.begin(), clocks.end());
+            for (uint32_t other = 0; other < WORKERS; other++)
+            {
+                if (blocked[other] && clocks[other] - least <= staleness)
+                {
+                    blocked[other] = false;
+                    count[other]++;
+                    lead = std::max(lead, clocks[other] - least);
+                    NS_TEST_ASSERT_MSG_EQ(bench.Count(other), count[other], "answered");
+                    NS_TEST_EXPECT_MSG_EQ((bench.Latest(other) == weights), true, "the weights");
+                }
+                NS_TEST_EXPECT_MSG_EQ(bench.Count(other), count[other], "and no other");
+            }
+        }
+        NS_TEST_EXPECT_MSG_EQ(lead, staleness, "the bound was reached");
+        NS_TEST_EXPECT_MSG_EQ(bench.program->GetCounters().steps,
+                              std::accumulate(clocks.begin(), clocks.end(), 0U),
+                              "a step for each gradient");
+        // A push that is older than the latest changes nothing and has no answer.
+        const uint64_t steps = bench.program->GetCounters().steps;
+        const auto ahead =
+            static_cast<uint32_t>(std::max_element(clocks.begin(), clocks.end()) - clocks.begin());
+        bench.Push(ahead, clocks[ahead] - 2, Fill(1));
+        NS_TEST_EXPECT_MSG_EQ(bench.program->GetCounters().steps, steps, "no step");
+        NS_TEST_EXPECT_MSG_EQ(bench.Count(ahead), count[ahead], "no answer");
+        NS_TEST_EXPECT_MSG_EQ(bench.program->GetCounters().stale, 1, "it is late");
+        NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
+    }
+
+    void DoRun() override
+    {
+        for (uint32_t staleness : {1, 2, 5})
+        {
+            for (uint32_t workers : {2, 3, 64})
+            {
+                CheckBound(workers, staleness);
+            }
+            CheckWeights(staleness);
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * The time of lanes and memory, to the picosecond.
+ */
+class SwitchPsLatencyTest : public TestCase
+{
+  public:
+    SwitchPsLatencyTest()
+        : TestCase("times of lanes and memory")
+    {
+    }
+
+  private:
+    /** @return from the last push at the switch to the answer at its port, ps */
+    int64_t GetTime(const Kind& kind, bool inOrder = true)
+    {
+        Bench bench(kind);
+        const uint32_t last = inOrder ? kind.workers - 1 : 0;
+        for (uint32_t worker = 0; worker < kind.workers; worker++)
+        {
+            if (worker != last)
+            {
+                bench.Push(worker, 0, Fill(1));
+            }
+        }
+        const int64_t start = PicosecondsNow();
+        bench.Push(last, 0, Fill(1));
+        const int64_t line = LineTime(GetSwitchPsFrameBytes(Bench::ELEMENTS) + 8, 100 * GIGA);
+        return bench.replies[last].back().time - start - 2 * (line + 500000);
+    }
+
+    void DoRun() override
+    {
+        Kind kind;
+        kind.workers = 4;
+        kind.lanes = 1;
+        // 16 numbers at 200 MHz, one lane: 80 ns.
+        NS_TEST_EXPECT_MSG_EQ(GetTime(kind), 80000, "one part is left to be added");
+        NS_TEST_EXPECT_MSG_EQ(GetTime(kind, false), 4 * 80000, "all wait for the first");
+        kind.lanes = 8;
+        kind.latency = NanoSeconds(300);
+        NS_TEST_EXPECT_MSG_EQ(GetTime(kind), 310000, "eight lanes, and the pass");
+        kind.optimizer = "sgd";
+        // 64 bytes read and written at 100 Gbit/s.
+        NS_TEST_EXPECT_MSG_EQ(GetTime(kind), 310000 + 2 * 5120, "weights");
+        kind.optimizer = "adam";
+        NS_TEST_EXPECT_MSG_EQ(GetTime(kind), 310000 + 6 * 5120, "with two means");
+        kind.staleness = 1;
+        NS_TEST_EXPECT_MSG_EQ(GetTime(kind), 310000 + 6 * 5120, "a step for each");
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * What the program needs of a switch, what it refuses, and packets that it does not know.
+ */
+class SwitchPsResourcesTest : public TestCase
+{
+  public:
+    SwitchPsResourcesTest()
+        : TestCase("resources are refused by name, strange packets dropped")
+    {
+    }
+
+  private:
+    /** Attributes of a program. */
+    using Attributes = std::vector<std::pair<std::string, std::string>>;
+
+    /** @return what a switch says to a program */
+    std::string Add(const Attributes& attributes)
+    {
+        auto program = CreateObject<SwitchPsProgram>();
+        program->SetAttribute("Lanes", UintegerValue(100));
+        for (const auto& [name, value] : attributes)
+        {
+            program->SetAttribute(name, StringValue(value));
+        }
+        m_resources = program->GetResources();
+        auto device = CreateObject<SwitchDevice>();
+        std::string text;
+        try
+        {
+            device->AddProgram(program);
+        }
+        catch (const ConfigurationError& error)
+        {
+            text = error.what();
+        }
+        device->Dispose();
+        return text;
+    }
+
+    void Expect(const std::string& actual, const std::string& part)
+    {
+        NS_TEST_EXPECT_MSG_NE(actual.find(part), std::string::npos, actual << ": " << part);
+    }
+
+    void CheckResources()
+    {
+        NS_TEST_EXPECT_MSG_EQ(Add({}), "", "the defaults fit");
+        NS_TEST_EXPECT_MSG_EQ(m_resources.registerBytes,
+                              512U * (2 * (256 + 17) + 15 * 256),
+                              "two versions, and the parts of 15 workers");
+        NS_TEST_EXPECT_MSG_EQ(m_resources.externalBytes, 0, "no weights");
+        NS_TEST_EXPECT_MSG_EQ(m_resources.floatAdders, 100, "one a lane");
+        Expect(Add({{"Lanes", "1801"}}), "needs 1801 float adders of a switch");
+        Expect(Add({{"Lanes", "1801"}}), "(allowed: 1800)");
+        Expect(Add({{"Slots", "4096"}}), "of register memory");
+        NS_TEST_EXPECT_MSG_EQ(Add({{"Optimizer", "sgd"}, {"Weights", "6400"}}), "", "fits");
+        NS_TEST_EXPECT_MSG_EQ(m_resources.floatAdders, 300, "and two for the step");
+        NS_TEST_EXPECT_MSG_EQ(m_resources.externalBytes, 100 * (256 + 8), "weights and powers");
+        NS_TEST_EXPECT_MSG_EQ(Add({{"Optimizer", "adam"}, {"Weights", "6401"}}), "", "fits");
+        NS_TEST_EXPECT_MSG_EQ(m_resources.floatAdders, 600, "and five for the step");
+        NS_TEST_EXPECT_MSG_EQ(m_resources.externalBytes, 101 * (3 * 256 + 8), "whole packets");
+        Expect(Add({{"Optimizer", "adam"}, {"Lanes", "301"}}), "needs 1806 float adders");
+        Expect(Add({{"Optimizer", "adam"}, {"Weights", "1000000000"}}), "of external memory");
+        NS_TEST_EXPECT_MSG_EQ(
+            Add({{"Optimizer", "sgd"}, {"Weights", "64"}, {"Staleness", "1"}, {"Slots", "4096"}}),
+            "",
+            "no sums to keep");
+        NS_TEST_EXPECT_MSG_EQ(m_resources.registerBytes, 0, "on the chip");
+        NS_TEST_EXPECT_MSG_EQ(m_resources.externalBytes, 256 + 8 + 16 * 8 + 16, "but clocks");
+        NS_TEST_EXPECT_MSG_EQ(
+            CreateObject<SwitchPsProgram>()->SetAttributeFailSafe("Optimizer", StringValue("sg")),
+            false,
+            "an optimizer that there is not");
+    }
+
+    void CheckJobs()
+    {
+        Kind kind;
+        kind.optimizer = "sgd";
+        Bench bench(kind);
+        const auto refuse = [&](Ptr<SwitchPsProgram> program, const SwitchPsJob& job) {
+            try
+            {
+                program->AddJob(job);
+            }
+            catch (const ConfigurationError& error)
+            {
+                return std::string(error.what());
+            }
+            return std::string();
+        };
+        SwitchPsJob right;
+        right.number = 8;
+        right.firstSlot = 6;
+        right.slots = 2;
+        right.firstRange = 8;
+        right.ranges = 2;
+        right.workers = {0, 1};
+        const auto check = [&](auto change, const std::string& part) {
+            SwitchPsJob job = right;
+            change(job);
+            Expect(refuse(bench.program, job), part);
+        };
+        check([](SwitchPsJob& job) { job.number = Bench::JOB; }, "another number");
+        check([](SwitchPsJob& job) { job.workers = {}; },
+              "0 workers at a switch (allowed: 1 to 2)");
+        check([](SwitchPsJob& job) { job.workers = {0, 1, 2}; }, "3 workers at a switch");
+        check([](SwitchPsJob& job) { job.firstSlot = 5; }, "slots 5 to 6 (allowed: 6 to 7)");
+        check([](SwitchPsJob& job) { job.slots = 3; }, "slots 6 to 8 (allowed: 6 to 7)");
+        check([](SwitchPsJob& job) { job.slots = 0; }, "allowed: 6 to 7");
+        check([](SwitchPsJob& job) { job.ranges = 3; }, "key ranges 8 to 10");
+        check([](SwitchPsJob& job) { job.firstRange = 7; }, "(allowed: 8 to 9)");
+        check([](SwitchPsJob& job) { job.ranges = 0; }, "memory for weights");
+        NS_TEST_EXPECT_MSG_EQ(refuse(bench.program, right), "", "this one fits");
+        NS_TEST_EXPECT_MSG_EQ(bench.program->GetFirstFreeSlot(), 8, "and takes the last slots");
+        NS_TEST_EXPECT_MSG_EQ(bench.program->GetFirstFreeRange(), 10, "and weights");
+
+        auto program = CreateObject<SwitchPsProgram>();
+        Expect(refuse(program, right), "Lanes=0");
+        program->SetAttribute("Lanes", UintegerValue(1));
+        program->SetAttribute("Staleness", UintegerValue(2));
+        Expect(refuse(program, right), "Staleness=2 without an Optimizer");
+        NS_TEST_EXPECT_MSG_EQ(program->GetLanesFor(40000000000), 7, "6.25 numbers per clock");
+    }
+
+    void CheckPackets()
+    {
+        Kind kind;
+        kind.optimizer = "sgd";
+        Bench bench(kind);
+        uint64_t refused = 0;
+        const auto refuse = [&](auto change, const std::vector<float>& values) {
+            Request request = Bench::MakeRequest(1, 0);
+            change(request);
+            bench.Send(0, request, values);
+            refused++;
+            NS_TEST_EXPECT_MSG_EQ(bench.program->GetCounters().refused, refused, "one more");
+        };
+        const auto pull = [](Request& request) {
+            request.header.type = AggregationHeader::Type::PULL;
+        };
+        refuse([](Request& request) { request.header.job = 8; }, Fill(1));
+        refuse([](Request& request) { request.header.slot = 1; }, Fill(1));
+        refuse([](Request& request) { request.header.slot = 6; }, Fill(1));
+        refuse([](Request& request) { request.range = 5; }, Fill(1));
+        refuse([](Request& request) { request.header.type = AggregationHeader::Type::NOTICE; },
+               Fill(1));
+        refuse([](Request&) {}, {1, 2});
+        refuse(pull, Fill(1));
+        bench.Push(0, 0, Fill(1));
+        NS_TEST_EXPECT_MSG_EQ(bench.program->GetCounters().added, 1, "the right one is added");
+        Bench sums({2});
+        Request request = Bench::MakeRequest(1, 0);
+        pull(request);
+        sums.Send(0, request, {});
+        NS_TEST_EXPECT_MSG_EQ(sums.program->GetCounters().refused, 1, "there are no weights");
+    }
+
+    void DoRun() override
+    {
+        CheckResources();
+        CheckJobs();
+        CheckPackets();
+    }
+
+    SwitchProgram::Resources m_resources;
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Packets as bytes and back, to a file and to another process.
+ */
+class SwitchPsWireFormatTest : public TestCase
+{
+  public:
+    SwitchPsWireFormatTest()
+        : TestCase("packets as bytes and back")
+    {
+    }
+
+  private:
+    static Frame* Make(uint32_t elements, AggregationHeader::Type type)
+    {
+        Frame* frame = Frame::Allocate(FrameKind::SWITCH_PS);
+        frame->bytes = GetSwitchPsFrameBytes(elements);
+        frame->source = 3;
+        frame->destination = 900;
+        frame->priority = 3;
+        frame->flowHash = 0x1234;
+        frame->payloadBytes = 4 * elements;
+        frame->payload = Create<ByteBuffer>();
+        frame->payload->bytes.resize(4 * elements);
+        std::iota(frame->payload->bytes.begin(), frame->payload->bytes.end(), 1);
+        frame->aggregation.type = type;
+        frame->aggregation.job = 5;
+        frame->aggregation.packet = 0xfffffffe;
+        frame->keyRange = 0xabcdef01;
+        frame->clock = 0x00010203;
+        frame->aggregation.slot = SWITCH_PS_MOST_SLOTS - 1;
+        frame->aggregation.set = 1;
+        return frame;
+    }
+
+    void Compare(const Frame& frame, const Frame& copy)
+    {
+        const AggregationHeader& a = frame.aggregation;
+        const AggregationHeader& b = copy.aggregation;
+        NS_TEST_EXPECT_MSG_EQ((copy.kind == FrameKind::SWITCH_PS && b.type == a.type),
+                              true,
+                              "kind");
+        NS_TEST_EXPECT_MSG_EQ(copy.bytes, frame.bytes, "size");
+        NS_TEST_EXPECT_MSG_EQ(copy.source, 3, "source");
+        NS_TEST_EXPECT_MSG_EQ(copy.destination, 900, "destination");
+        NS_TEST_EXPECT_MSG_EQ(+b.job, 5, "job");
+        NS_TEST_EXPECT_MSG_EQ(b.packet, 0xfffffffe, "packet");
+        NS_TEST_EXPECT_MSG_EQ(copy.keyRange, 0xabcdef01, "key range");
+        NS_TEST_EXPECT_MSG_EQ(copy.clock, 0x00010203, "clock");
+        NS_TEST_EXPECT_MSG_EQ(b.slot, SWITCH_PS_MOST_SLOTS - 1, "slot");
+        NS_TEST_EXPECT_MSG_EQ(+b.set, 1, "version");
+        NS_TEST_EXPECT_MSG_EQ((copy.payload->bytes == frame.payload->bytes), true, "payload");
+    }
+
+    void DoRun() override
+    {
+        UsePicoseconds();
+        for (const auto type : {AggregationHeader::Type::DATA, AggregationHeader::Type::PULL})
+        {
+            for (uint32_t elements : {0, 1, 64, 2048})
+            {
+                Frame* frame = Make(elements, type);
+                const ParsedFrame parsed = FromPacket(*ToPacket(*frame));
+                NS_TEST_ASSERT_MSG_EQ(parsed.error, "", "no error");
+                Compare(*frame, *parsed.frame);
+                ByteWriter writer;
+                WriteFrame(writer, *frame);
+                const std::string bytes = writer.GetText();
+                ByteReader reader(bytes.data(), bytes.size());
+                Frame* copy = ReadFrame(reader);
+                Compare(*frame, *copy);
+                Frame::Free(copy);
+                Frame::Free(parsed.frame);
+                Frame::Free(frame);
+            }
+        }
+        NS_TEST_EXPECT_MSG_EQ(GetSwitchPsFrameBytes(0), 64, "the shortest frame");
+        NS_TEST_EXPECT_MSG_EQ(GetSwitchPsFrameBytes(64), 14 + 20 + 8 + 16 + 256 + 4, "as written");
+        Frame* frame = Make(4, AggregationHeader::Type::DATA);
+        const Ptr<Packet> packet = ToPacket(*frame);
+        std::vector<uint8_t> bytes(packet->GetSize());
+        packet->CopyData(bytes.data(), packet->GetSize());
+        for (const auto& [at, error] : std::vector<std::pair<std::size_t, std::string>>{
+                 {39, "UDP length differs from IPv4 length"},
+                 {40, "UDP checksum (allowed: none)"},
+                 {42, "unknown parameter server message type 33"}})
+        {
+            auto damaged = bytes;
+            damaged[at] ^= 0x20;
+            const ParsedFrame parsed =
+                FromPacket(*Create<Packet>(damaged.data(), static_cast<uint32_t>(damaged.size())));
+            NS_TEST_EXPECT_MSG_EQ(parsed.error, error, "byte " << at);
+        }
+        Frame::Free(frame);
+        NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
+        Simulator::Destroy();
+    }
+};
+
+/** @ingroup distributed-training-innetwork-tests The switch's side of switch-ps. */
+class SwitchPsProgramTestSuite : public TestSuite
+{
+  public:
+    SwitchPsProgramTestSuite()
+        : TestSuite("distributed-training-switch-ps-program", TestSuite::Type::UNIT)
+    {
+        AddTestCase(new SwitchPsSumTest);
+        AddTestCase(new SwitchPsLossTest);
+        AddTestCase(new SwitchPsOptimizerTest);
+        AddTestCase(new SwitchPsStalenessTest);
+        AddTestCase(new SwitchPsLatencyTest);
+        AddTestCase(new SwitchPsResourcesTest);
+        AddTestCase(new SwitchPsWireFormatTest);
+    }
+};
+
+/// The suite, registered.
+static SwitchPsProgramTestSuite g_switchPsProgramTestSuite;

@@ -1,0 +1,980 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "innetwork-test-common.h"
+#include "switch-ps-test-common.h"
+
+#include "ns3/configuration-error.h"
+#include "ns3/program.h"
+#include "ns3/switch-device.h"
+#include "ns3/switch-ps-helper.h"
+#include "ns3/switch-ps-wire-format.h"
+#include "ns3/test.h"
+#include "ns3/time-resolution.h"
+#include "ns3/topology-builder.h"
+
+#include <map>
+#include <tuple>
+
+using namespace ns3;
+using namespace ns3::training;
+using namespace ns3::training::tests;
+
+namespace
+{
+
+ClusterOptions
+MakeOptions(uint32_t ranks, const std::string& topology = "single-switch")
+{
+    ClusterOptions options;
+    options.ranks = ranks;
+    options.topology = topology;
+    options.algorithm = "switch-ps";
+    return options;
+}
+
+/** @return the program of the switch that has one */
+Ptr<SwitchPsProgram>
+FindProgram(const Cluster& cluster)
+{
+    for (const auto& device : cluster.GetFabric().devicesOfSwitches)
+    {
+        if (auto program = DynamicCast<SwitchPsProgram>(device->GetProgram(0)))
+        {
+            return program;
+        }
+    }
+    return nullptr;
+}
+
+/** Notes every gradient that a switch adds, in order. */
+class Pushes
+{
+  public:
+    explicit Pushes(const Cluster& cluster)
+    {
+        FindProgram(cluster)->TraceConnectWithoutContext("Push",
+                                                         MakeCallback(&Pushes::OnPush, this));
+    }
+
+    std::vector<std::pair<uint32_t, uint32_t>> order;         ///< packet and worker
+    std::map<std::pair<uint32_t, uint32_t>, uint32_t> counts; ///< how often each
+
+    /** @return the most often that one has been added */
+    uint32_t GetMost() const
+    {
+        uint32_t most = 0;
+        for (const auto& [key, count] : counts)
+        {
+            most = std::max(most, count);
+        }
+        return most;
+    }
+
+  private:
+    void OnPush(uint8_t, uint32_t packet, uint32_t worker)
+    {
+        order.emplace_back(packet, worker);
+        counts[{packet, worker}]++;
+    }
+};
+
+/** Workers that make steps with tensors of one model, each at its own pace. */
+class Training
+{
+  public:
+    /**
+     * @param options of the cluster
+     * @param sizes numbers of each tensor
+     * @param steps of training
+     */
+    Training(const ClusterOptions& options, std::vector<uint64_t> sizes, uint32_t steps)
+        : cluster(options),
+          m_sizes(std::move(sizes)),
+          m_steps(steps),
+          m_run(cluster),
+          m_next(options.ranks, 0),
+          m_tensors(options.ranks)
+    {
+        for (const auto& worker : cluster.GetInNetworkCommunicators())
+        {
+            worker->SetTensorsOfStep(static_cast<uint32_t>(m_sizes.size()));
+        }
+        paces.assign(options.ranks, Time(0));
+        results.resize(options.ranks);
+        weights.resize(options.ranks);
+        finished.resize(options.ranks);
+    }
+
+    ~Training()
+    {
+        Simulator::Destroy();
+    }
+
+    /** @return what went wrong, or empty */
+    std::string Run()
+    {
+        for (uint32_t rank = 0; rank < m_next.size(); rank++)
+        {
+            Simulator::ScheduleWithContext(cluster.GetFabric().hosts.Get(rank)->GetId(),
+                                           paces[rank],
+                                           &Training::Start,
+                                           this,
+                                           rank);
+        }
+        try
+        {
+            m_run.Run();
+        }
+        catch (const SimulationStuck& stuck)
+        {
+            return stuck.what();
+        }
+        return "";
+    }
+
+    /** @return the gradient of a tensor in a step */
+    std::vector<float> GetGradient(uint32_t rank, uint32_t step, uint32_t tensor) const
+    {
+        std::mt19937 random(rank + 100 * tensor + 10000 * step);
+        std::normal_distribution<float> normal(0, 1e-3F);
+        std::vector<float> values;
+        for (uint64_t i = 0; i < m_sizes[tensor]; i++)
+        {
+            values.push_back(normal(random));
+        }
+        return values;
+    }
+
+    /** @return the workers, as what they are */
+    Ptr<SwitchPsCommunicator> GetWorker(uint32_t rank) const
+    {
+        return DynamicCast<SwitchPsCommunicator>(cluster.GetCommunicator(rank));
+    }
+
+    Cluster cluster;
+    std::vector<Time> paces;                              ///< of each rank, before each step
+    std::vector<std::vector<std::vector<float>>> results; ///< by rank, all-reduce
+    std::vector<Ptr<Tensor>> weights;                     ///< by rank: pulled at the end
+    std::vector<Time> finished;                           ///< by rank
+
+  private:
+    void Start(uint32_t rank)
+    {
+        const uint32_t next = m_next[rank]++;
+        const auto tensors = static_cast<uint32_t>(m_sizes.size());
+        auto tensor = Create<Tensor>();
+        tensor->values = GetGradient(rank, next / tensors, next % tensors);
+        tensor->bytes = sizeof(float) * tensor->values.size();
+        m_tensors[rank] = tensor;
+        cluster.GetCommunicator(rank)->AllReduce(tensor,
+                                                 MakeBoundCallback(&Training::OnDone, this, rank));
+    }
+
+    static void OnDone(Training* self, uint32_t rank)
+    {
+        self->results[rank].push_back(self->m_tensors[rank]->values);
+        const uint32_t next = self->m_next[rank];
+        const auto tensors = static_cast<uint32_t>(self->m_sizes.size());
+        if (next < self->m_steps * tensors)
+        {
+            const Time pause = next % tensors == 0 ? self->paces[rank] : Time(0);
+            Simulator::Schedule(pause, &Training::Start, self, rank);
+            return;
+        }
+        self->finished[rank] = Simulator::Now();
+        if (++self->m_ready == self->m_next.size())
+        {
+            // All have made all steps: each pulls some weights of the last tensor.
+            for (uint32_t i = 0; i < self->m_next.size(); i++)
+            {
+                self->weights[i] = Create<Tensor>();
+                self->weights[i]->values.assign(PULLED, 0);
+                self->weights[i]->bytes = sizeof(float) * PULLED;
+                self->GetWorker(i)->Pull(self->weights[i],
+                                         tensors - 1,
+                                         FIRST_PULLED + i,
+                                         MakeBoundCallback(&Training::OnPulled, self));
+            }
+        }
+    }
+
+    static void OnPulled(Training* self)
+    {
+        if (--self->m_ready == 0)
+        {
+            self->m_run.End();
+        }
+    }
+
+  public:
+    static constexpr uint64_t FIRST_PULLED = 60; ///< weight that rank 0 pulls first
+    static constexpr uint64_t PULLED = 150;      ///< how many each rank pulls
+
+  private:
+    std::vector<uint64_t> m_sizes;
+    uint32_t m_steps;
+    GuardedRun m_run;
+    std::vector<uint32_t> m_next; // by rank: all-reduces begun
+    std::vector<Ptr<Tensor>> m_tensors;
+    std::size_t m_ready{0};
+};
+
+} // namespace
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Sums are those of a host that adds in rank order, bit for bit, under losses, duplicates and
+ * reordering; each gradient is added once.
+ */
+class SwitchPsExactTest : public TestCase
+{
+  public:
+    SwitchPsExactTest()
+        : TestCase("float32 sums are exact under loss, duplication and reordering")
+    {
+    }
+
+  private:
+    void Check(const ClusterOptions& options, uint64_t count, const std::string& what)
+    {
+        Trial trial(options, count, false);
+        Pushes pushes(*trial.cluster);
+        const uint32_t times = 2;
+        NS_TEST_EXPECT_MSG_EQ(trial.Run(times), "", what);
+        const auto sum = AddInOrder(trial.inputs);
+        for (const auto& tensor : trial.tensors)
+        {
+            NS_TEST_EXPECT_MSG_EQ((tensor->values == sum), true, what << ": the sum");
+        }
+        NS_TEST_EXPECT_MSG_EQ(trial.IsSumOfNetwork(), true, what << ": the reference");
+        NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 0, what << ": by the network");
+        const double bound = trial.cluster->GetInNetworkCommunicators()[0]->GetErrorBound();
+        NS_TEST_EXPECT_MSG_GT(bound, 0, what);
+        NS_TEST_EXPECT_MSG_LT_OR_EQ(trial.GetError(), bound, what);
+        const uint64_t packets = (count + 63) / 64;
+        NS_TEST_EXPECT_MSG_EQ(pushes.counts.size(),
+                              times * packets * options.ranks,
+                              what << ": every gradient");
+        NS_TEST_EXPECT_MSG_EQ(pushes.GetMost(), 1, what << ": once");
+        const bool perfect = options.loss < 0.01 && options.faults.empty();
+        NS_TEST_EXPECT_MSG_EQ((options.loss == 0.001 || (trial.CountResent() == 0) == perfect),
+                              true,
+                              what << ": retransmissions");
+    }
+
+    void DoRun() override
+    {
+        const Default verify("SwitchPsProgram::Verify", "true", "false");
+        const Default timeout("SwitchPsCommunicator::RetransmissionTimeout", "100us", "1ms");
+        for (uint32_t ranks : {2, 3, 8, 16})
+        {
+            for (double loss : {0.0, 0.001, 0.01, 0.05})
+            {
+                ClusterOptions options = MakeOptions(ranks);
+                options.loss = loss;
+                options.inNetwork.slots = 64;
+                const std::string what =
+                    std::to_string(ranks) + " ranks, loss " + std::to_string(loss);
+                Check(options, 30000 + ranks, what);
+                options.faults = {"*:duplicate=0.02", "*:reorder=0.02/150us"};
+                Check(options, 10000, what + ", duplicates, reordering");
+            }
+        }
+        for (const std::string topology : {"leaf-spine:leaves=3,spines=2", "fat-tree:k=4"})
+        {
+            ClusterOptions options = MakeOptions(9, topology);
+            options.path = "spray";
+            options.inNetwork.slots = 32;
+            Check(options, 5000, topology);
+            options.loss = 0.01;
+            options.faults = {"*:duplicate=0.02", "*:reorder=0.02/150us"};
+            Check(options, 20000, topology + ", loss, duplicates, reordering");
+        }
+        // A whole tensor in a packet, a number in a packet, and what is no number.
+        for (uint64_t elements : {1, 2048})
+        {
+            ClusterOptions options = MakeOptions(3);
+            options.inNetwork.elementsPerPacket = elements;
+            options.inNetwork.slots = 64;
+            Trial trial(options, 1000, false);
+            NS_TEST_EXPECT_MSG_EQ(trial.Run(3), "", elements);
+            NS_TEST_EXPECT_MSG_EQ(trial.IsSumOfNetwork(), true, elements);
+        }
+        // Numbers, or sums, beyond float32: as float32 has it, and the bound tells.
+        const float infinity = std::numeric_limits<float>::infinity();
+        const float large = std::ldexp(0.9F, 127);
+        for (const auto& [first, second] :
+             {std::pair(infinity, 1.0F), std::pair(large, large), std::pair(1.0F, 1.0F)})
+        {
+            Trial trial(MakeOptions(3), 100, false);
+            trial.inputs[0][50] = first;
+            trial.inputs[1][50] = second;
+            trial.inputs[2][50] = second;
+            const bool isFinite = first == 1;
+            NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", first);
+            NS_TEST_EXPECT_MSG_EQ(trial.tensors[1]->values[50], first + second + second, first);
+            NS_TEST_EXPECT_MSG_EQ((trial.tensors[1]->values[50] < infinity), isFinite, first);
+            NS_TEST_EXPECT_MSG_EQ(
+                std::isfinite(trial.cluster->GetInNetworkCommunicators()[0]->GetErrorBound()),
+                isFinite,
+                "the bound");
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Weights after synchronous steps are those of an optimizer on a host, bit for bit.
+ */
+class SwitchPsWeightsTest : public TestCase
+{
+  public:
+    SwitchPsWeightsTest()
+        : TestCase("training with an optimizer in the switch is exact")
+    {
+    }
+
+  private:
+    void Check(const std::string& optimizer, uint32_t ranks, double loss)
+    {
+        const Default name("SwitchPsProgram::Optimizer", optimizer, "none");
+        const std::string what =
+            optimizer + ", " + std::to_string(ranks) + " ranks, loss " + std::to_string(loss);
+        constexpr uint32_t STEPS = 6;
+        ClusterOptions options = MakeOptions(ranks);
+        options.loss = loss;
+        options.faults = {"*:duplicate=0.02", "*:reorder=0.02/150us"};
+        options.inNetwork.slots = 16;
+        Training training(options, {100, 5000, 64, 2000}, STEPS);
+        NS_TEST_ASSERT_MSG_EQ(training.Run(), "", what);
+        for (uint32_t tensor = 0; tensor < 4; tensor++)
+        {
+            HostOptimizer host(optimizer, 0.01F, 0);
+            std::vector<float> expected;
+            for (uint32_t step = 0; step < STEPS; step++)
+            {
+                std::vector<std::vector<float>> gradients;
+                for (uint32_t rank = 0; rank < ranks; rank++)
+                {
+                    gradients.push_back(training.GetGradient(rank, step, tensor));
+                }
+                expected = host.Step(AddInOrder(gradients));
+                // The reference of the programs goes through all-reduces in their order.
+                const auto& all = training.results;
+                for (uint32_t rank = 0; rank < ranks; rank++)
+                {
+                    NS_TEST_EXPECT_MSG_EQ((all[rank][4 * step + tensor] == expected),
+                                          true,
+                                          what << ", step " << step << ", tensor " << tensor);
+                }
+            }
+            for (uint32_t rank = 0; tensor == 3 && rank < ranks; rank++)
+            {
+                const auto from = expected.begin() + Training::FIRST_PULLED + rank;
+                const std::vector<float> part(from, from + Training::PULLED);
+                NS_TEST_EXPECT_MSG_EQ((training.weights[rank]->values == part),
+                                      true,
+                                      what << ": pulled by rank " << rank);
+            }
+        }
+        CheckReference(training, ranks, STEPS, what);
+        NS_TEST_EXPECT_MSG_EQ(FindProgram(training.cluster)->GetCounters().added,
+                              uint64_t{STEPS} * ranks * (2 + 79 + 1 + 32),
+                              what << ": each gradient once");
+    }
+
+    static void OnPulled(uint32_t* pulls)
+    {
+        ++*pulls;
+    }
+
+    /** Pulls of nothing, of sizes without numbers, and of what is not there. */
+    void CheckPulls()
+    {
+        Trial trial(MakeOptions(2), 320, false);
+        auto worker = DynamicCast<SwitchPsCommunicator>(trial.cluster->GetCommunicator(0));
+        NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", "a step");
+        uint32_t pulls = 0;
+        auto tensor = Create<Tensor>();
+        const auto done = MakeBoundCallback(&SwitchPsWeightsTest::OnPulled, &pulls);
+        worker->Pull(tensor, 0, 319, done);
+        auto rest = Create<Tensor>();
+        rest->bytes = 400;
+        worker->Pull(rest, 0, 220, done);
+        std::string text;
+        worker->SetErrorHandler([&](uint32_t, const std::string& error) { text = error; });
+        auto beyond = Create<Tensor>();
+        beyond->bytes = 404;
+        worker->Pull(beyond, 0, 220, done);
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(pulls, 2, "two are there");
+        NS_TEST_EXPECT_MSG_EQ(text,
+                              "rank 0 pulls weights 220 and on of tensor 0 of switch-ps (allowed: "
+                              "of what has been pushed)",
+                              "one is not");
+    }
+
+    /** The programs' own reference, call by call. */
+    void CheckReference(const Training& training,
+                        uint32_t ranks,
+                        uint32_t steps,
+                        const std::string& what)
+    {
+        for (uint32_t i = 0; i < 4 * steps; i++)
+        {
+            std::vector<std::vector<float>> gradients;
+            for (uint32_t rank = 0; rank < ranks; rank++)
+            {
+                gradients.push_back(training.GetGradient(rank, i / 4, i % 4));
+            }
+            NS_TEST_EXPECT_MSG_EQ(
+                (training.GetWorker(0)->GetSum(gradients) == training.results[0][i]),
+                true,
+                what << ": reference");
+        }
+    }
+
+    void DoRun() override
+    {
+        const Default timeout("SwitchPsCommunicator::RetransmissionTimeout", "100us", "1ms");
+        for (const std::string optimizer : {"sgd", "momentum", "adam"})
+        {
+            Check(optimizer, 4, 0);
+            Check(optimizer, 3, 0.02);
+        }
+        Check("adam", 1, 0);
+        // Weights that do not fit, or are not what they were.
+        const Default name("SwitchPsProgram::Optimizer", "sgd", "none");
+        CheckPulls();
+        {
+            const Default weights("SwitchPsProgram::Weights", "640", "33554432");
+            Training training(MakeOptions(2), {320, 330}, 1);
+            const std::string text = training.Run();
+            NS_TEST_EXPECT_MSG_NE(text.find("tensor 1 of switch-ps needs 6 key ranges (allowed: 5"),
+                                  std::string::npos,
+                                  text);
+        }
+        const Default tensors("SwitchPsCommunicator::Tensors", "1", "0");
+        Training training(MakeOptions(2), {320, 330}, 1);
+        const std::string text = training.Run();
+        NS_TEST_EXPECT_MSG_NE(
+            text.find("tensor 0 of switch-ps has 6 key ranges (allowed: 5, as before)"),
+            std::string::npos,
+            text);
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Bounded staleness from end to end: fast workers are ahead by the bound, and no more; the weights
+ * are those of the gradients in the order in which they came.
+ */
+class SwitchPsStragglerTest : public TestCase
+{
+  public:
+    SwitchPsStragglerTest()
+        : TestCase("stragglers, with bounded staleness")
+    {
+    }
+
+  private:
+    void Check(uint32_t staleness, double loss)
+    {
+        const std::string what =
+            "staleness " + std::to_string(staleness) + ", loss " + std::to_string(loss);
+        const Default bound("SwitchPsProgram::Staleness", std::to_string(staleness), "0");
+        constexpr uint32_t STEPS = 8;
+        constexpr uint32_t RANKS = 4;
+        constexpr uint64_t SIZE = 64 * 9;
+        ClusterOptions options = MakeOptions(RANKS);
+        options.loss = loss;
+        options.inNetwork.slots = 4;
+        Training training(options, {SIZE}, STEPS);
+        Pushes pushes(training.cluster);
+        training.paces = {MicroSeconds(10), MicroSeconds(10), MicroSeconds(400), MicroSeconds(20)};
+        NS_TEST_ASSERT_MSG_EQ(training.Run(), "", what);
+        // A worker is through with its last step when the slowest one has begun its own, so many
+        // steps before.
+        for (uint32_t rank : {0, 1, 3})
+        {
+            const int64_t lead = (training.finished[2] - training.finished[rank]).GetMicroSeconds();
+            if (loss == 0)
+            {
+                NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(lead), 400.0 * staleness, 40, what);
+            }
+            NS_TEST_EXPECT_MSG_EQ(training.GetWorker(rank)->GetLargestLead(), staleness, what);
+        }
+        NS_TEST_EXPECT_MSG_LT_OR_EQ(training.GetWorker(2)->GetLargestLead(), staleness, what);
+        NS_TEST_EXPECT_MSG_EQ(pushes.GetMost(), 1, what << ": once");
+        NS_TEST_EXPECT_MSG_EQ(pushes.order.size(), RANKS * STEPS * 9, what << ": all");
+        std::vector<HostOptimizer> hosts(9, HostOptimizer("momentum", 0.01F, 0));
+        std::vector<float> expected(SIZE);
+        for (const auto& [packet, worker] : pushes.order)
+        {
+            const auto gradient = training.GetGradient(worker, packet / 9, 0);
+            const auto begin = gradient.begin() + packet % 9 * 64;
+            const auto& weights = hosts[packet % 9].Step({begin, begin + 64});
+            std::copy(weights.begin(), weights.end(), expected.begin() + packet % 9 * 64);
+        }
+        for (uint32_t rank = 0; rank < RANKS; rank++)
+        {
+            const auto from = expected.begin() + Training::FIRST_PULLED + rank;
+            const std::vector<float> part(from, from + Training::PULLED);
+            NS_TEST_EXPECT_MSG_EQ((training.weights[rank]->values == part), true, what);
+        }
+    }
+
+    void DoRun() override
+    {
+        const Default optimizer("SwitchPsProgram::Optimizer", "momentum", "none");
+        const Default timeout("SwitchPsCommunicator::RetransmissionTimeout", "100us", "1ms");
+        for (uint32_t staleness : {1, 2, 3})
+        {
+            Check(staleness, 0);
+            Check(staleness, 0.02);
+        }
+        // The reference of the programs has no order to go by.
+        const Default bound("SwitchPsProgram::Staleness", "1", "0");
+        const Cluster cluster(MakeOptions(2));
+        std::string text;
+        try
+        {
+            cluster.GetSums({{1}, {2}});
+        }
+        catch (const ConfigurationError& error)
+        {
+            text = error.what();
+        }
+        NS_TEST_EXPECT_MSG_NE(text.find("Staleness=1 with real payload"), std::string::npos, text);
+        Simulator::Destroy();
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Answers that break an invariant end the run.
+ */
+class SwitchPsInvariantTest : public TestCase
+{
+  public:
+    SwitchPsInvariantTest()
+        : TestCase("an answer without all parts, or beyond the bound, is not used")
+    {
+    }
+
+  private:
+    /** Host 1 pretends to be the switch. */
+    static void Forge(Ptr<HostDevice> device)
+    {
+        Frame* frame = Frame::Allocate(FrameKind::SWITCH_PS);
+        frame->aggregation = AggregationHeader();
+        frame->bytes = GetSwitchPsFrameBytes(64);
+        frame->payloadBytes = 256;
+        frame->payload = Create<ByteBuffer>();
+        frame->payload->bytes.resize(256);
+        frame->source = device->GetEndpoint();
+        frame->destination = 0;
+        frame->clock = UINT32_MAX; // so the slowest has made no step since before the first
+        device->GetPort().Send(frame);
+    }
+
+    void Expect(const std::string& part)
+    {
+        Training training(MakeOptions(2), {100}, 2);
+        training.paces[1] = MilliSeconds(1);
+        Simulator::ScheduleWithContext(training.cluster.GetFabric().hosts.Get(1)->GetId(),
+                                       MicroSeconds(100),
+                                       &SwitchPsInvariantTest::Forge,
+                                       training.cluster.GetFabric().devices[1]);
+        const std::string text = training.Run();
+        NS_TEST_EXPECT_MSG_NE(text.find(part), std::string::npos, text << ": " << part);
+    }
+
+    void DoRun() override
+    {
+        const std::string answer = "the answer to packet 0 in slot 0 of switch-ps job 0 ";
+        Expect(answer + "does not hold each worker's part once");
+        const Default optimizer("SwitchPsProgram::Optimizer", "sgd", "none");
+        Expect(answer + "does not hold each worker's part once");
+        const Default bound("SwitchPsProgram::Staleness", "1", "0");
+        const Default latency("SwitchPsProgram::PassLatency", "1ms", "500ns");
+        Expect(answer + "lets rank 0 go 2 steps ahead");
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * A switch that restarts in mid-tensor, and workers that die.
+ */
+class SwitchPsFailureTest : public TestCase
+{
+  public:
+    SwitchPsFailureTest()
+        : TestCase("a switch restarts, a worker stops")
+    {
+    }
+
+  private:
+    void Expect(const std::string& text, const std::string& part)
+    {
+        NS_TEST_EXPECT_MSG_NE(text.find(part), std::string::npos, text << ": " << part);
+        NS_TEST_EXPECT_MSG_LT(Simulator::Now(), MilliSeconds(100), "no hang");
+    }
+
+    void CheckSums()
+    {
+        uint32_t fallbacks = 0;
+        uint32_t recoveries = 0;
+        for (uint32_t at = 5; at <= 245; at += 30)
+        {
+            ClusterOptions options = MakeOptions(4);
+            options.inNetwork.slots = 128;
+            // A sum that only some have had when the switch forgets it cannot be made again.
+            options.loss = at % 2 ? 0.001 : 0;
+            options.faults = {"switch0:restart,from=" + std::to_string(at) +
+                              "us,until=" + std::to_string(at + 3) + "us"};
+            options.rerouteDelay = MicroSeconds(1);
+            Trial trial(options, 200000, false);
+            const std::string what = std::to_string(at) + " us";
+            NS_TEST_EXPECT_MSG_EQ(trial.Run(3), "", what);
+            const uint32_t count = trial.CountFallenBack();
+            NS_TEST_EXPECT_MSG_EQ((count == 0 || count == 4), true, what << ": all or none");
+            (count > 0 ? fallbacks : recoveries)++;
+            NS_TEST_EXPECT_MSG_EQ(trial.IsSumOfNetwork(), (count == 0), what);
+            NS_TEST_EXPECT_MSG_LT(trial.GetError(), 1e-8, what << ": the tensor is intact");
+        }
+        NS_TEST_EXPECT_MSG_GT(fallbacks, 0, "some sums are lost in part");
+        NS_TEST_EXPECT_MSG_GT(recoveries, 0, "some are not, and retransmissions are enough");
+        ClusterOptions options = MakeOptions(4);
+        options.faults = {"switch0:down,from=30us"};
+        {
+            const Default error("InNetworkCommunicator::OnFailure", "error", "ring");
+            Trial trial(options, 200000, false);
+            const std::string text = trial.Run();
+            Expect(text, "has had no answer to packet");
+            Expect(text, "of switch-ps, nor to any other");
+        }
+        options.faults = {"host2:down,from=30us"};
+        Trial trial(options, 200000, false);
+        Expect(trial.Run(), "no notice of rank");
+    }
+
+    void DoRun() override
+    {
+        const Default timeout("InNetworkCommunicator::FailureTimeout", "20ms", "1s");
+        CheckSums();
+        const Default optimizer("SwitchPsProgram::Optimizer", "adam", "none");
+        for (uint32_t staleness : {0, 2})
+        {
+            const Default bound("SwitchPsProgram::Staleness", std::to_string(staleness), "0");
+            for (const std::string fault : {"switch0:restart,from=30us,until=33us",
+                                            "switch0:down,from=30us",
+                                            "host2:down,from=30us"})
+            {
+                ClusterOptions options = MakeOptions(4);
+                options.faults = {fault};
+                Training training(options, {20000}, 10);
+                const std::string text = training.Run();
+                Expect(text, "has had no answer to packet");
+                Expect(text, "the hosts cannot go on, as the weights are in the switch");
+                // Workers are ahead of a dead one by as many steps as they may be, its last step
+                // having come or not.
+                const auto dead = static_cast<uint32_t>(training.results[2].size());
+                const auto other = static_cast<uint32_t>(training.results[0].size());
+                const bool isAhead = other == dead + staleness || other == dead + 1 + staleness;
+                NS_TEST_EXPECT_MSG_EQ((isAhead || fault[0] != 'h'), true, other << " steps");
+            }
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Two jobs on one switch, each with its part of slots and weights.
+ */
+class SwitchPsJobsTest : public TestCase
+{
+  public:
+    SwitchPsJobsTest()
+        : TestCase("two jobs share a switch; a third finds no room")
+    {
+    }
+
+  private:
+    static void OnDone(uint32_t* done)
+    {
+        ++*done;
+    }
+
+    void Check(const std::string& optimizer, float factor, const std::string& refusal)
+    {
+        const Default name("SwitchPsProgram::Optimizer", optimizer, "none");
+        const Default weights("SwitchPsProgram::Weights", "64000", "33554432");
+        const Default rate("SwitchPsProgram::LearningRate", "0.5", "0.01");
+        UsePicoseconds();
+        Fabric fabric = FabricHelper().Install(
+            BuildTopology("single-switch", 6, DataRate("100Gbps"), MicroSeconds(1)));
+        SwitchPsHelper helper(fabric, 64, 100);
+        const auto add = [&](const std::vector<uint32_t>& endpoints, uint32_t window) {
+            std::vector<Ptr<ScheduledCommunicator>> hosts;
+            for (std::size_t i = 0; i < endpoints.size(); i++)
+            {
+                hosts.push_back(CreateObject<ScheduledCommunicator>());
+            }
+            return helper.AddJob(endpoints, hosts, window, 32000);
+        };
+        const std::vector<std::vector<Ptr<SwitchPsCommunicator>>> jobs{add({0, 2, 4}, 60),
+                                                                       add({1, 3, 5}, 40)};
+        std::string text;
+        try
+        {
+            add({0, 1}, 1);
+        }
+        catch (const ConfigurationError& error)
+        {
+            text = error.what();
+        }
+        NS_TEST_EXPECT_MSG_NE(text.find(refusal), std::string::npos, text);
+        std::vector<Ptr<Tensor>> tensors;
+        uint32_t done = 0;
+        for (std::size_t job = 0; job < 2; job++)
+        {
+            for (const auto& worker : jobs[job])
+            {
+                auto tensor = Create<Tensor>();
+                const uint32_t value = (1 + worker->GetRank()) * (job == 0 ? 1 : 10);
+                tensor->values.assign(20000, static_cast<float>(value));
+                tensor->bytes = tensor->values.size() * sizeof(float);
+                tensors.push_back(tensor);
+                worker->AllReduce(tensor, MakeBoundCallback(&SwitchPsJobsTest::OnDone, &done));
+            }
+        }
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(done, 6, "all ranks");
+        for (std::size_t i = 0; i < tensors.size(); i++)
+        {
+            const std::vector<float> expected(20000, factor * (i < 3 ? 6 : 60));
+            NS_TEST_EXPECT_MSG_EQ((tensors[i]->values == expected), true, "of its own job");
+        }
+        const auto& counters = helper.GetProgram(0)->GetCounters();
+        NS_TEST_EXPECT_MSG_EQ(counters.refused + counters.repeated + counters.stale, 0, "clean");
+        NS_TEST_EXPECT_MSG_EQ(counters.added, 2 * 3 * 313, "each gradient");
+        Simulator::Destroy();
+    }
+
+    void DoRun() override
+    {
+        Check("none", 1, "switch-ps job 2 needs slots 100 to 100");
+        Check("sgd", -0.5F, "switch-ps job 2 needs slots 100 to 100");
+
+        // The parameter server is the switch nearest to the farthest of the hosts.
+        const Cluster leaf(MakeOptions(4, "leaf-spine:leaves=2,spines=2"));
+        NS_TEST_EXPECT_MSG_NE(leaf.GetFabric().devicesOfSwitches[2]->GetProgram(0),
+                              nullptr,
+                              "a spine");
+        NS_TEST_EXPECT_MSG_EQ(leaf.GetFabric().devicesOfSwitches[0]->GetProgram(0),
+                              nullptr,
+                              "no leaf");
+        Simulator::Destroy();
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Closed forms of the time of an all-reduce: line rate, window, lanes, memory; Itsubo et al.
+ */
+class SwitchPsTimeTest : public TestCase
+{
+  public:
+    SwitchPsTimeTest()
+        : TestCase("times are those of the closed forms, within 1 %")
+    {
+    }
+
+  private:
+    /** @return million numbers per second and rank */
+    double GetRate(const ClusterOptions& options, uint64_t count)
+    {
+        Trial trial(options, count, false, false);
+        NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", "no failure");
+        NS_TEST_EXPECT_MSG_EQ(trial.CountResent(), 0, "no retransmission");
+        return static_cast<double>(count) / (trial.end - trial.start).GetSeconds() * 1e-6;
+    }
+
+    void Expect(const ClusterOptions& options,
+                uint64_t count,
+                double expected,
+                const std::string& what)
+    {
+        NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(options, count) / expected, 1, 0.01, what);
+    }
+
+    /** @return million numbers per second that a line carries */
+    static double GetLineRate(double gigabits, uint32_t elements)
+    {
+        return elements * gigabits * 1e3 / (8 * (GetSwitchPsFrameBytes(elements) + 20));
+    }
+
+    void CheckLines()
+    {
+        for (uint32_t ranks : {2, 8, 16, 64})
+        {
+            ClusterOptions options = MakeOptions(ranks);
+            options.inNetwork.elementsPerPacket = 256;
+            options.inNetwork.slots = 100;
+            Expect(options, 1 << 20, GetLineRate(100, 256), std::to_string(ranks) + " ranks");
+        }
+        // Itsubo et al.: four GPUs at 10 Gbit/s get 98.3 % of the line.
+        ClusterOptions options = MakeOptions(4);
+        options.rate = DataRate("10Gbps");
+        options.inNetwork.elementsPerPacket = 1024;
+        options.inNetwork.slots = 64;
+        const double share = GetRate(options, 4 << 20) * 32e6 / 10e9;
+        NS_TEST_EXPECT_MSG_EQ_TOL(share, 4096.0 / 4178, 0.001, "closed form: 98.04 %");
+        NS_TEST_EXPECT_MSG_EQ_TOL(share, 0.983, 0.01, "published");
+    }
+
+    void CheckLimits()
+    {
+        // A window: slots / round trip.
+        ClusterOptions options = MakeOptions(2);
+        options.delay = MicroSeconds(20);
+        options.inNetwork.slots = 32;
+        const double line = GetSwitchPsFrameBytes(64) + 8;
+        const double roundTrip = 2 * 20e-6 + 500e-9 + 2 * line * 8 / 100e9;
+        Expect(options, 1 << 19, 32 * 64 / roundTrip * 1e-6, "window");
+        // Lanes: so many numbers per clock, of all workers.
+        for (uint32_t ranks : {2, 8})
+        {
+            const Default lanes("SwitchPsProgram::Lanes", "8", "0");
+            Expect(MakeOptions(ranks), 1 << 19, 8 * 200.0 / ranks, "eight lanes");
+        }
+        // Hosts: a microsecond of one of two cores for each packet.
+        {
+            const Default cost("SwitchPsCommunicator::PacketCost", "1us", "0ps");
+            const Default cores("SwitchPsCommunicator::Cores", "2", "4");
+            Expect(MakeOptions(2), 1 << 17, 2 * 64, "cores");
+        }
+        // Memory: weights and two means, read and written for each sum, or each gradient.
+        const Default optimizer("SwitchPsProgram::Optimizer", "adam", "none");
+        const double memory = 238.9e3 / (6 * 32);
+        Expect(MakeOptions(4), 1 << 19, memory, "memory, synchronous");
+        const Default staleness("SwitchPsProgram::Staleness", "1", "0");
+        Expect(MakeOptions(4), 1 << 19, memory / 4, "memory, a step for each gradient");
+    }
+
+    /** ResNet-50 of three workers at 10 Gbit/s (Hashmi): a parameter server, and one in a switch */
+    void CheckBaseline()
+    {
+        constexpr uint64_t WEIGHTS = 25557032;
+        ClusterOptions options = MakeOptions(3);
+        options.rate = DataRate("10Gbps");
+        options.inNetwork.elementsPerPacket = 1024;
+        options.inNetwork.slots = 64;
+        const double inSwitch = WEIGHTS / GetRate(options, WEIGHTS) * 1e-6;
+        NS_TEST_EXPECT_MSG_EQ_TOL(inSwitch, 4 * WEIGHTS * 8 / 10e9 * 4178 / 4096, 0.0005, "83 ms");
+        // Three times the weights come in by one link, and go out: 490 ms.
+        const double onHost = 2 * 3 * 4 * WEIGHTS * 8 / 10e9;
+        NS_TEST_EXPECT_MSG_EQ_TOL(onHost, 0.49, 0.002, "closed form");
+        NS_TEST_EXPECT_MSG_GT(onHost / inSwitch, 5.8, "almost six times shorter");
+    }
+
+    void DoRun() override
+    {
+        CheckLines();
+        CheckLimits();
+        CheckBaseline();
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Requests that cannot be carried out, by name.
+ */
+class SwitchPsOptionsTest : public TestCase
+{
+  public:
+    SwitchPsOptionsTest()
+        : TestCase("options that do not fit are refused")
+    {
+    }
+
+  private:
+    std::string Refuse(const ClusterOptions& options)
+    {
+        std::string text;
+        try
+        {
+            const Cluster cluster(options);
+        }
+        catch (const ConfigurationError& error)
+        {
+            text = error.what();
+        }
+        Simulator::Destroy();
+        return text;
+    }
+
+    void Expect(const ClusterOptions& options, const std::string& part)
+    {
+        const std::string text = Refuse(options);
+        NS_TEST_EXPECT_MSG_NE(text.find(part), std::string::npos, text << ": " << part);
+    }
+
+    void DoRun() override
+    {
+        ClusterOptions options = MakeOptions(4);
+        NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "the defaults are fine");
+        options.inNetwork.framing = "rdma";
+        Expect(options, "--framing=rdma with switch-ps (allowed: udp)");
+        options = MakeOptions(65);
+        options.inNetwork.slots = 64;
+        Expect(options, "switch-ps job 0 has 65 workers at a switch (allowed: 1 to 64)");
+        options = MakeOptions(64);
+        options.inNetwork.elementsPerPacket = 256;
+        Expect(options, "of register memory");
+        options = MakeOptions(4);
+        options.inNetwork.slots = 16;
+        options.inNetwork.window = 17;
+        Expect(options, "needs slots 0 to 16 (allowed: 0 to 15)");
+        const Default staleness("SwitchPsProgram::Staleness", "1", "0");
+        Expect(MakeOptions(4), "Staleness=1 without an Optimizer (allowed: 0)");
+        const Default optimizer("SwitchPsProgram::Optimizer", "adam", "none");
+        NS_TEST_EXPECT_MSG_EQ(Refuse(MakeOptions(4)), "", "but with one");
+        {
+            const Default adders("SwitchDevice::FloatAdders", "100", "1800");
+            // 4 ports of 100 Gbit/s at 200 MHz: 63 lanes, of 6 adders each.
+            Expect(MakeOptions(4), "program switch-ps needs 378 float adders of a switch");
+        }
+        {
+            const Default memory("SwitchDevice::ExternalMemory", "100000000", "8589934592");
+            Expect(MakeOptions(4), "of external memory");
+        }
+        options = MakeOptions(64);
+        options.rate = DataRate("800Gbps");
+        Expect(options, "needs 48000 float adders");
+    }
+};
+
+/** @ingroup distributed-training-innetwork-tests switch-ps from end to end. */
+class SwitchPsTestSuite : public TestSuite
+{
+  public:
+    SwitchPsTestSuite()
+        : TestSuite("distributed-training-switch-ps", TestSuite::Type::SYSTEM)
+    {
+        AddTestCase(new SwitchPsExactTest);
+        AddTestCase(new SwitchPsWeightsTest);
+        AddTestCase(new SwitchPsStragglerTest);
+        AddTestCase(new SwitchPsInvariantTest);
+        AddTestCase(new SwitchPsFailureTest);
+        AddTestCase(new SwitchPsJobsTest);
+        AddTestCase(new SwitchPsTimeTest);
+        AddTestCase(new SwitchPsOptionsTest);
+    }
+};
+
+/// The suite, registered.
+static SwitchPsTestSuite g_switchPsTestSuite;
