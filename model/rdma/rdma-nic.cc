@@ -315,11 +315,16 @@ RdmaNic::OnWatch()
     ScheduleWatch();
     std::vector<RdmaQueuePair*> watched;
     watched.swap(m_watched);
-    for (RdmaQueuePair* queuePair : watched)
+    constexpr std::size_t AHEAD = 4; // they have left the cache since
+    for (std::size_t i = 0; i < watched.size(); i++)
     {
-        if (queuePair->Watch(now, m_nextWatch))
+        if (i + AHEAD < watched.size())
         {
-            m_watched.push_back(queuePair);
+            watched[i + AHEAD]->PrefetchTimer();
+        }
+        if (watched[i]->Watch(now, m_nextWatch))
+        {
+            m_watched.push_back(watched[i]);
         }
     }
     if (m_watched.empty())

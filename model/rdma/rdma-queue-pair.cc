@@ -589,7 +589,7 @@ bool
 RdmaQueuePair::Watch(int64_t now, int64_t next)
 {
     m_isWatched = !m_failed && m_awaitedPsn > m_window.unackedPsn;
-    if (m_isWatched && m_timer.IsExpired())
+    if (m_isWatched)
     {
         SetTimer(now, next);
     }
@@ -602,7 +602,7 @@ RdmaQueuePair::SetTimer(int64_t now, int64_t next)
     // A timeout may become shorter, by up to this, when fewer packets are in flight.
     const int64_t left = m_progress + GetTimeout() - now;
     const int64_t wait = std::min(left, std::max(GetShortestTimeout(), m_progress - now));
-    if (now + wait <= next)
+    if (now + wait <= next && m_timer.IsExpired())
     {
         m_timer = Simulator::Schedule(TimeStep(std::max<int64_t>(wait, 0)),
                                       &RdmaQueuePair::OnTimer,

@@ -45,16 +45,21 @@ CHOICES = {
 
 
 def make_job(workload: str, ranks: int, rate: str, system: str, loss: float) -> dt.TrainingJob:
-    """Return a job on racks of 8 hosts: one switch, or leaves and a spine without oversubscription."""
+    """Return a job on racks of 8 hosts: one switch, or leaves and a spine without oversubscription.
+
+    ATP has a host more in each rack; the first one without a rank is its parameter server.
+    """
     racks = ranks // 8
-    uplink = f"{8 * int(rate.removesuffix('Gbps'))}Gbps"
+    hosts = 9 if system == "atp" else 8
+    uplink = f"{hosts * int(rate.removesuffix('Gbps'))}Gbps"
+    leaves = f"leaf-spine:leaves={racks},spines=1,hosts-per-leaf={hosts},uplink={uplink}"
     options = dict(SYSTEMS[system])
     if system == "parameter server":
         options["servers"] = ranks
     return dt.TrainingJob(
         workload=workload,
         ranks=ranks,
-        topology=f"leaf-spine:leaves={racks},spines=1,uplink={uplink}" if racks > 1 else None,
+        topology=leaves if racks > 1 else f"single-switch:hosts={hosts}",
         rate=rate,
         loss=loss,
         iterations=1,
@@ -99,7 +104,9 @@ def show(rows: list[dict[str, str]], losses: list[str]) -> None:
     """Print a line for each model, number of workers, rate and system; a column for each loss."""
     times = {tuple(row[key] for key in KEYS): row["iteration_time_ms"] for row in rows}
     print(f"{'iteration time (ms)':<44}" + "".join(f"{100 * float(x):>11g} %" for x in losses))
-    for head in dict.fromkeys(key[:4] for key in times):
+    order = [[*values] for values in CHOICES.values()]
+    heads = {key[:4] for key in times}
+    for head in sorted(heads, key=lambda head: [list_.index(x) for list_, x in zip(order, head)]):
         workload, ranks, rate, system = head
         cells = [times.get((*head, loss)) for loss in losses]
         texts = ["-" if cell is None else f"{float(cell):.2f}" if cell else "error" for cell in cells]
