@@ -89,6 +89,8 @@ class Comparison
     void CompareSwitchPs();
     /** SwitchML with losses, by its timers. */
     void CompareLosses();
+    /** Aggregation trees (SHARP), and reading from a server's switch (NVLink SHARP). */
+    void CompareTrees();
     /** Iterations of whole jobs. */
     void CompareJobs();
     /** All systems, all losses: are the sums right? */
@@ -433,6 +435,79 @@ Comparison::CompareLosses()
 }
 
 void
+Comparison::CompareTrees()
+{
+    PrintTitle("\naggregation trees (SHARP); expected: bytes on the line, values alone for T13");
+    const uint64_t bytes = m_setting.bytes;
+    for (uint32_t ranks : {2, 8, 16})
+    {
+        const double tree = GetSeconds(MakeRack(ranks, "tree"), bytes);
+        const double ring = GetSeconds(MakeRack(ranks, "ring"), bytes);
+        AddRow("T13",
+               std::to_string(ranks) + " ranks, streaming over ring",
+               "x",
+               NONE,
+               2.0 * (ranks - 1) / ranks,
+               ring / tree);
+        AddRow("SH-2",
+               std::to_string(ranks) + " ranks, streaming, share of the line",
+               "%",
+               95,
+               NONE,
+               100 * 8 * static_cast<double>(bytes) / 100e9 / tree);
+    }
+    {
+        // Two latencies are calibrated to the first two figures.
+        const Default host("TreeEndpoint", "HostLatency", TimeValue(NanoSeconds(683)));
+        const Default completion("RdmaNic", "CompletionLatency", TimeValue(NanoSeconds(683)));
+        const Default adders("TreeProgram", "Latency", TimeValue(NanoSeconds(640)));
+        ClusterOptions options = MakeRack(128, "recursive-doubling");
+        options.topology = "leaf-spine:leaves=8,spines=4";
+        options.delay = NanoSeconds(50);
+        options.congestionControl = "none";
+        AddRow("T14",
+               "8 bytes, 128 hosts, recursive doubling (calibrated)",
+               "us",
+               6.01,
+               NONE,
+               GetSeconds(options, 8) * 1e6);
+        options.algorithm = "tree";
+        const double tree = GetSeconds(options, 8);
+        AddRow("T14", "likewise, low-latency tree (calibrated)", "us", 2.83, NONE, tree * 1e6);
+        const Default multicast("TreeProgram", "Multicast", BooleanValue(true));
+        AddRow("T14",
+               "likewise, gain by multicast",
+               "%",
+               16,
+               NONE,
+               100 * (1 - GetSeconds(options, 8) / tree));
+    }
+    // NVLink 4: 450 GB/s each way; buffers for its round trips.
+    const Default children("TreeProgram", "Children", UintegerValue(8));
+    const Default credits("TreeProgram", "Credits", UintegerValue(256));
+    ClusterOptions options = MakeRack(8, "ring");
+    options.topology = "rail-optimized:servers=1";
+    const uint64_t large = 4 * bytes;
+    const double ring = GetSeconds(options, large);
+    options.algorithm = "tree";
+    AddRow("NVLS",
+           "8 GPUs, tree of the server's switch over ring",
+           "x",
+           NONE,
+           1.75,
+           ring / GetSeconds(options, large));
+    options.algorithm = "nvls";
+    options.inNetwork.elementsPerPacket = 256;
+    options.inNetwork.slots = 1024;
+    AddRow("NVLS",
+           "8 GPUs, sums read from it over ring",
+           "x",
+           NONE,
+           1.56,
+           ring / GetSeconds(options, large));
+}
+
+void
 Comparison::CompareJobs()
 {
     PrintTitle("\njobs");
@@ -596,11 +671,12 @@ Compare(int argc, char* argv[])
     ProgramOptions options("in-network-aggregation",
                            "Systems that add in the network: published figures beside ours.");
     options.Group("Experiment");
-    options.AddChoice("part",
-                      "switchml, atp, ring, switch-ps, loss, jobs: figures; sums: every system "
-                      "under losses",
-                      setting.part,
-                      {"all", "switchml", "atp", "ring", "switch-ps", "loss", "jobs", "sums"});
+    options.AddChoice(
+        "part",
+        "switchml, atp, ring, switch-ps, loss, tree, jobs: figures; sums: every "
+        "system under losses",
+        setting.part,
+        {"all", "switchml", "atp", "ring", "switch-ps", "loss", "tree", "jobs", "sums"});
     options.AddBytes("bytes",
                      "of the tensors whose rates are measured",
                      setting.bytes,
@@ -644,6 +720,10 @@ Compare(int argc, char* argv[])
     if (isWanted("loss"))
     {
         comparison.CompareLosses();
+    }
+    if (isWanted("tree"))
+    {
+        comparison.CompareTrees();
     }
     if (isWanted("jobs"))
     {

@@ -25,21 +25,47 @@ struct AggregationNode
     std::vector<uint32_t> below; ///< positions in the tree of switches that send to it
 };
 
+/** Which switches of a tree add. */
+enum class AggregationLevels : uint8_t
+{
+    TWO, ///< those that hosts are linked to, and the root
+    ALL  ///< all where several ways meet
+};
+
 /**
  * @ingroup distributed-training-helper
  *
- * Two levels: the switch that a host is linked to adds for its hosts, and one root adds what those
- * send: of all switches one that is nearest to the farthest of them. Hosts of a single switch have
- * that as root.
+ * A tree over switches, whose root is of all switches one that is nearest to the farthest host;
+ * hosts of a single switch have that as root.
  *
- * @param topology hosts by their first links
+ * With two levels, the switch that a host is linked to adds for its hosts, and the root adds what
+ * those send. With all levels, what they send goes by shortest paths that meet early, and every
+ * switch where several meet adds, too; others just forward.
+ *
+ * @param topology the network
  * @param hosts of the job
- * @param choice of equally good roots, modulo their number, so that jobs spread over them
- * @return the switches that add, the root first
+ * @param choice of equally good roots and paths, modulo their number, so that jobs spread over them
+ * @param levels which switches add
+ * @param links of each of these hosts the one to use; none: the first links
+ * @return the switches that add, the root first; hosts in the order given
+ * @throw ConfigurationError if a host is linked to no switch, or switches do not reach each other
  */
 std::vector<AggregationNode> BuildAggregationTree(const TopologyGraph& topology,
                                                   const std::vector<uint32_t>& hosts,
-                                                  uint32_t choice);
+                                                  uint32_t choice,
+                                                  AggregationLevels levels = AggregationLevels::TWO,
+                                                  const std::vector<uint32_t>& links = {});
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * @param topology hosts may have several links
+ * @param hosts of the job
+ * @return for each host the link by which a tree over all is the lowest; the first of equally good
+ *         ones
+ */
+std::vector<uint32_t> ChooseAggregationLinks(const TopologyGraph& topology,
+                                             const std::vector<uint32_t>& hosts);
 
 } // namespace ns3::training
 

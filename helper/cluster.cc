@@ -160,7 +160,7 @@ ClusterOptions::AddTo(ProgramOptions& options, const std::string& algorithmOptio
     for (const auto& [name, entry] : Registry<InNetworkSystem>::All())
     {
         algorithms.emplace_back(name, entry.help);
-        algorithms.emplace_back("", "for all-reduce; all other operations by a ring");
+        algorithms.emplace_back("", "for " + entry.operations + "; all other operations by a ring");
     }
     options.AddSection("Algorithms", algorithms);
     options.AddUnsigned("servers",
@@ -188,15 +188,14 @@ ClusterOptions::AddTo(ProgramOptions& options, const std::string& algorithmOptio
     options.AddBool("print-schedule",
                     "list the schedule (of the largest size) and end",
                     printSchedule);
-    options.AddUnsigned(
-        "elements-per-packet",
-        "sums in the network: values in a packet; 0: switchml, switch-ps 64, atp 62",
-        inNetwork.elementsPerPacket,
-        0,
-        SWITCH_PS_MOST_ELEMENTS);
+    options.AddUnsigned("elements-per-packet",
+                        "sums in the network: values in a packet; 0: 64, but atp 62",
+                        inNetwork.elementsPerPacket,
+                        0,
+                        SWITCH_PS_MOST_ELEMENTS);
     options.AddUnsigned("slots",
-                        "sums in the network: packets that a switch holds at a time; 0: switchml, "
-                        "switch-ps 512, atp 20000",
+                        "sums in the network: packets that a switch holds at a time; 0: 512, but "
+                        "atp 20000",
                         inNetwork.slots,
                         0,
                         SWITCHML_MOST_SLOTS);

@@ -165,6 +165,21 @@ GetLargestError(const std::vector<float>& values, const std::vector<std::vector<
     return largest;
 }
 
+/** @return the sum of vectors, added one after the other */
+std::vector<float>
+AddInOrder(const std::vector<std::vector<float>>& inputs)
+{
+    std::vector<float> sum = inputs[0];
+    for (std::size_t rank = 1; rank < inputs.size(); rank++)
+    {
+        for (std::size_t i = 0; i < sum.size(); i++)
+        {
+            sum[i] += inputs[rank][i];
+        }
+    }
+    return sum;
+}
+
 } // namespace
 
 ByteMatrix
@@ -227,9 +242,11 @@ MeasureCollective(const Cluster& cluster,
     result.bytes = bytes;
     if (real)
     {
-        const bool inNetwork = operation == CollectiveOperation::ALL_REDUCE &&
-                               !cluster.GetInNetworkCommunicators().empty();
-        if (inNetwork && cluster.IsLocal(0) && cluster.GetInNetworkCommunicators()[0]->IsSum())
+        const auto& workers = cluster.GetInNetworkCommunicators();
+        // A broadcast's values are those of the root, whoever moves them.
+        const bool inNetwork = !workers.empty() && workers[0]->Makes(operation) &&
+                               operation != CollectiveOperation::BROADCAST;
+        if (inNetwork && cluster.IsLocal(0) && workers[0]->IsSum()) // 0 is the root of a reduce
         {
             result.largestError = GetLargestError(tensors[0]->values, inputs);
         }
@@ -241,9 +258,19 @@ MeasureCollective(const Cluster& cluster,
                 return Compare(cluster, *schedule, tensors, reference);
             };
             result.mismatch = compare(cluster.GetSums(inputs));
-            if (!result.mismatch.empty() && cluster.HasFallenBack())
+            const bool hasFallenBack = !result.mismatch.empty() && cluster.HasFallenBack();
+            if (hasFallenBack && operation == CollectiveOperation::ALL_REDUCE)
             {
                 result.mismatch = compare(cluster.GetSumsOfHosts(inputs));
+            }
+            else if (hasFallenBack)
+            {
+                const auto reference = InterpretSchedule(*schedule, inputs);
+                result.mismatch = Compare(cluster, *schedule, tensors, reference);
+            }
+            if (hasFallenBack && !result.mismatch.empty())
+            {
+                result.mismatch = compare({AddInOrder(inputs)}); // gathered by the root
             }
         }
         else

@@ -49,6 +49,7 @@ struct InNetworkSystem
     std::string help;                                             ///< one line
     std::vector<Ptr<InNetworkCommunicator>> (*install)(
         const InNetworkRequest& request); ///< does it
+    std::string operations{"all-reduce"}; ///< what it makes; all others by a ring
 };
 
 } // namespace ns3::training

@@ -43,7 +43,7 @@ class Default
     std::string m_usual;
 };
 
-/** All-reduces of the same random tensors on a cluster, and what came of them. */
+/** All-reduces, or others, of the same random tensors on a cluster, and what came of them. */
 class Trial
 {
   public:
@@ -79,7 +79,7 @@ class Trial
     }
 
     /**
-     * Runs so many all-reduces, one after the other, of the inputs each time.
+     * Runs so many operations, one after the other, of the inputs each time.
      * @return what went wrong, or empty
      */
     std::string Run(uint32_t times = 1)
@@ -162,6 +162,7 @@ class Trial
         return count;
     }
 
+    CollectiveOperation operation{CollectiveOperation::ALL_REDUCE}; ///< what it runs, root 0
     std::unique_ptr<Cluster> cluster;
     std::vector<std::vector<float>> inputs; ///< by rank
     std::vector<Ptr<Tensor>> tensors;       ///< by rank
@@ -172,8 +173,10 @@ class Trial
   private:
     void Start(uint32_t rank, GuardedRun* run)
     {
-        cluster->GetCommunicator(rank)->AllReduce(tensors[rank],
-                                                  MakeBoundCallback(&Trial::OnDone, this, run));
+        cluster->GetCommunicator(rank)->Start(operation,
+                                              tensors[rank],
+                                              0,
+                                              MakeBoundCallback(&Trial::OnDone, this, run));
     }
 
     static void OnDone(Trial* self, GuardedRun* run)

@@ -296,6 +296,74 @@ class SchedulerTimerTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
+ * When a simulation is destroyed with frames in flight, ports may be gone: nobody asks them.
+ */
+class SchedulerDestroyTest : public TestCase
+{
+  public:
+    SchedulerDestroyTest()
+        : TestCase("frames in flight at the end are left alone")
+    {
+    }
+
+  private:
+    /** Counts what it is asked. */
+    class Owner : public FabricPortOwner
+    {
+      public:
+        void Receive(Frame* frame, FabricPort&) override
+        {
+            received++;
+            Frame::Free(frame);
+        }
+
+        void Expect(const Frame&) override
+        {
+            asked++;
+        }
+
+        void ExpectSoon(const Frame&) override
+        {
+            asked++;
+        }
+
+        bool BeginTransmit(Frame&, FabricPort&) override
+        {
+            return true;
+        }
+
+        uint32_t received{0};
+        uint32_t asked{0};
+    };
+
+    void DoRun() override
+    {
+        ObjectFactory scheduler;
+        scheduler.SetTypeId(BucketScheduler::GetTypeId());
+        Simulator::SetScheduler(scheduler);
+        Owner owner;
+        FabricPort port(owner, 0, 0);
+        for (int64_t i = 0; i < 50; i++)
+        {
+            Frame* frame = Frame::Allocate(FrameKind::ROCE_DATA);
+            frame->port = &port;
+            frame->bytes = 64;
+            frame->Ref();
+            Simulator::ScheduleWithContext(0, TimeStep(1000 + i), frame);
+        }
+        Simulator::Stop(TimeStep(1010));
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_GT(owner.received, 0, "some have arrived");
+        NS_TEST_EXPECT_MSG_LT(owner.received, 50, "some have not");
+        NS_TEST_EXPECT_MSG_GT(owner.asked, 0, "ports are asked while it runs");
+        const uint32_t asked = owner.asked;
+        Simulator::Destroy();
+        NS_TEST_EXPECT_MSG_EQ(owner.asked, asked, "and not when it does not");
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
  * The suite of the event list.
  */
 class SchedulerTestSuite : public TestSuite
@@ -307,6 +375,7 @@ class SchedulerTestSuite : public TestSuite
         AddTestCase(new SchedulerOrderTest);
         AddTestCase(new SchedulerTieTest);
         AddTestCase(new SchedulerTimerTest);
+        AddTestCase(new SchedulerDestroyTest);
     }
 };
 

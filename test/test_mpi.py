@@ -72,6 +72,14 @@ RUNS = {
         "--payload=real",
         "--loss=0.001",
     ],
+    "aggregation tree": [
+        "collective-benchmark",
+        *PODS,
+        "--algorithm=tree",
+        "--bytes=8,256K",
+        "--payload=real",
+        "--loss=0.001",
+    ],
     "sums in the network and at a server": [
         "collective-benchmark",
         "--ranks=7",

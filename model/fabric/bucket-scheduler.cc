@@ -185,7 +185,10 @@ BucketScheduler::RemoveNext()
     const Event next = ToEvent(m_now.back());
     m_now.pop_back();
     m_size--;
-    Prefetch();
+    if (Frame::AreAlive())
+    {
+        Prefetch();
+    }
     return next;
 }
 

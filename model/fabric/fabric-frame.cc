@@ -39,6 +39,7 @@ class FramePool
             m_free = nullptr;
             m_inUse = 0;
             m_stale = false;
+            Frame::m_alive = true;
             Simulator::ScheduleDestroy(&FramePool::MarkStale);
         }
         if (!m_free)
@@ -69,6 +70,7 @@ class FramePool
     static void MarkStale()
     {
         Get().m_stale = true;
+        Frame::m_alive = false;
     }
 
     void AddSlab()

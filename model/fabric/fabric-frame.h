@@ -30,7 +30,8 @@ enum class FrameKind : uint8_t
     ROCE_CNP,  ///< RoCEv2 congestion notification packet
     SWITCHML,  ///< SwitchML, in-network aggregation (NSDI 2021)
     SWITCH_PS, ///< a parameter server in a switch (Hashmi)
-    ATP        ///< ATP, in-network aggregation (NSDI 2021)
+    ATP,       ///< ATP, in-network aggregation (NSDI 2021)
+    TREE       ///< aggregation tree of reliable connections (SHARP)
 };
 
 /**
@@ -91,6 +92,8 @@ struct AggregationHeader
     bool contested{false}; ///< A2TP: another job has asked for the slot
     uint8_t fanIn[2]{};    ///< ATP: workers of the rack, children of the server's switch
     uint8_t priority{0};   ///< ESA: of the job, to keep or take slots, 0 to 127
+    uint8_t operation{0};  ///< tree: bits of TreeOperation
+    uint8_t format{0};     ///< tree: NumberFormat of the values
 };
 
 /** In-band network telemetry (INT) of a frame, in the order of the hops. */
@@ -137,6 +140,15 @@ class alignas(64) Frame : public EventImpl
 
     /** @return frames now allocated in the simulation under way (for conservation checks) */
     static uint64_t GetInUse();
+
+    /**
+     * @return whether the simulation is under way; when it is being destroyed, frames in flight are
+     *         still there, but ports may not be
+     */
+    static bool AreAlive()
+    {
+        return m_alive;
+    }
 
     // What every hop looks at comes first, to lie in one cache line.
     uint8_t ingressPriority{0}; ///< in a switch: traffic class it came in by
@@ -196,6 +208,8 @@ class alignas(64) Frame : public EventImpl
   private:
     friend class FramePool;
     Frame() = default;
+
+    static inline bool m_alive{false};
 };
 
 /**

@@ -37,6 +37,7 @@ VisitFields(Archive& archive, FrameType& frame)
         archive(header.workers, header.children, header.newSlot, header.isRackSum, header.resend);
         archive(header.collision, header.congested, header.contested, header.priority);
         archive(header.fanIn[0], header.fanIn[1]);
+        archive(header.operation, header.format);
     }
 }
 

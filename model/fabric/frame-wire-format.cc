@@ -10,6 +10,7 @@
 #include "roce-wire-format.h"
 #include "switch-ps-wire-format.h"
 #include "switchml-wire-format.h"
+#include "tree-wire-format.h"
 #include "wire-bytes.h"
 
 #include "ns3/abort.h"
@@ -430,6 +431,10 @@ ReadIpv4(const WireBytes& bytes, Frame& frame)
     {
         return ReadSwitchPs(udp, size - IPV4_BYTES, frame);
     }
+    if (port == TREE_UDP_PORT)
+    {
+        return ReadTree(udp, size - IPV4_BYTES, frame);
+    }
     frame.kind = FrameKind::IP;
     uint32_t ports = 0; // as HostDevice reads them
     std::copy(packet + IPV4_BYTES,
@@ -482,6 +487,9 @@ ToPacket(const Frame& frame)
         break;
     case FrameKind::ATP:
         PutAtp(out, frame);
+        break;
+    case FrameKind::TREE:
+        PutTree(out, frame);
         break;
     default:
         PutRoce(out, frame);

@@ -78,7 +78,8 @@ InNetworkCommunicator::DoDispose()
     m_hosts = nullptr;
     m_onError = nullptr;
     m_queue.clear();
-    m_latest = nullptr;
+    m_latest.tensor = nullptr;
+    m_gathered.clear();
     Communicator::DoDispose();
 }
 
@@ -122,6 +123,24 @@ const std::string&
 InNetworkCommunicator::GetFailure() const
 {
     return m_reason;
+}
+
+bool
+InNetworkCommunicator::Makes(CollectiveOperation operation) const
+{
+    return operation == CollectiveOperation::ALL_REDUCE;
+}
+
+CollectiveOperation
+InNetworkCommunicator::GetOperation() const
+{
+    return m_queue.front().record.operation;
+}
+
+uint32_t
+InNetworkCommunicator::GetRoot() const
+{
+    return m_queue.front().root;
 }
 
 uint32_t
@@ -271,13 +290,15 @@ InNetworkCommunicator::StartNext()
         operation.begin();
         return;
     }
-    if (operation.record.operation != CollectiveOperation::ALL_REDUCE || m_mode == Mode::HOSTS)
+    if (!Makes(operation.record.operation) || m_mode == Mode::HOSTS)
     {
         RunByHosts();
         return;
     }
     operation.record.algorithm = GetName();
-    if ((GetSize() == 1 && IsSum()) || operation.tensor->bytes == 0)
+    const bool isEmpty =
+        operation.tensor->bytes == 0 && operation.record.operation != CollectiveOperation::BARRIER;
+    if ((GetSize() == 1 && IsSum()) || isEmpty)
     {
         Finish();
         return;
@@ -311,9 +332,11 @@ InNetworkCommunicator::Complete(std::vector<float> sum)
     Ptr<Tensor> tensor = m_queue.front().tensor;
     m_completed++;
     // Kept until the next one is complete: another rank may need it if the network fails.
-    m_latest = Create<Tensor>();
-    m_latest->bytes = tensor->bytes;
-    m_latest->values = sum;
+    m_latest.record = m_queue.front().record;
+    m_latest.root = m_queue.front().root;
+    m_latest.tensor = Create<Tensor>();
+    m_latest.tensor->bytes = tensor->bytes;
+    m_latest.tensor->values = sum;
     tensor->values = std::move(sum);
     Finish();
 }
@@ -360,14 +383,24 @@ InNetworkCommunicator::OnFrame(Frame* frame)
         OnNotice(*frame);
         Frame::Free(frame);
     }
-    else if (m_mode == Mode::NETWORK && m_inNetwork)
+    else if (m_mode != Mode::NETWORK)
+    {
+        Frame::Free(frame);
+    }
+    else if (m_inNetwork)
     {
         OnData(frame);
     }
     else
     {
-        Frame::Free(frame); // late
+        OnLateData(frame);
     }
+}
+
+void
+InNetworkCommunicator::OnLateData(Frame* frame)
+{
+    Frame::Free(frame);
 }
 
 void
@@ -501,40 +534,119 @@ void
 InNetworkCommunicator::Decide()
 {
     m_mode = Mode::HOSTS;
-    // A rank completes an all-reduce only when all have the one before: they are one apart at most.
+    // A rank completes an operation only when all have the one before: they are one apart at most.
     const auto isAhead = [this](const Peer& peer) {
         return std::any_of(m_peers.begin(), m_peers.end(), [&](const Peer& other) {
             return peer.completed == other.completed + 1;
         });
     };
-    const auto first = std::find_if(m_peers.begin(), m_peers.end(), isAhead);
-    const auto root = static_cast<uint32_t>(first - m_peers.begin());
-    const bool mixed = first != m_peers.end();
-    if (mixed && root == m_rank)
+    const auto found = std::find_if(m_peers.begin(), m_peers.end(), isAhead);
+    if (found == m_peers.end())
     {
-        for (uint32_t rank = 0; rank < GetSize(); rank++)
-        {
-            if (m_peers[rank].completed != m_completed)
-            {
-                m_hosts->Send(m_latest, rank, MakeCallback(&InNetworkCommunicator::Ignore));
-            }
-        }
-    }
-    if (!m_inNetwork)
-    {
-        StartNext(); // or what the hosts have begun goes on
+        m_inNetwork ? RunByHosts() : StartNext();
         return;
     }
-    if (mixed && m_completed != m_peers[root].completed)
+    const auto first = static_cast<uint32_t>(found - m_peers.begin());
+    if (m_completed == found->completed)
     {
-        m_inNetwork = false;
-        m_queue.front().record.algorithm = "ring";
-        m_hosts->Receive(m_queue.front().tensor,
-                         root,
+        HelpOthers(first);
+        m_inNetwork ? RunByHosts() : StartNext();
+        return;
+    }
+    CatchUp(first);
+}
+
+bool
+InNetworkCommunicator::IsBehind(uint32_t rank, uint32_t first) const
+{
+    return m_peers[rank].completed != m_peers[first].completed;
+}
+
+void
+InNetworkCommunicator::HelpOthers(uint32_t first)
+{
+    const Callback<void> ignore = MakeCallback(&InNetworkCommunicator::Ignore);
+    const bool isReduce = m_latest.record.operation == CollectiveOperation::REDUCE;
+    if (isReduce && IsBehind(m_latest.root, first))
+    {
+        m_hosts->Send(m_latest.tensor, m_latest.root, ignore); // what it has contributed
+    }
+    // That a rank is beyond a barrier shows that all have come to it.
+    if (isReduce || m_latest.record.operation == CollectiveOperation::BARRIER || first != m_rank)
+    {
+        return;
+    }
+    for (uint32_t rank = 0; rank < GetSize(); rank++)
+    {
+        if (IsBehind(rank, first))
+        {
+            m_hosts->Send(m_latest.tensor, rank, ignore);
+        }
+    }
+}
+
+void
+InNetworkCommunicator::CatchUp(uint32_t first)
+{
+    Operation& operation = m_queue.front();
+    m_inNetwork = false;
+    operation.record.algorithm = "ring";
+    if (operation.record.operation == CollectiveOperation::BARRIER)
+    {
+        Finish();
+        return;
+    }
+    if (operation.record.operation != CollectiveOperation::REDUCE)
+    {
+        m_hosts->Receive(operation.tensor,
+                         first,
                          MakeBoundCallback(&InNetworkCommunicator::FinishByHosts, this));
         return;
     }
-    RunByHosts();
+    if (operation.root != m_rank)
+    {
+        if (IsBehind(operation.root, first))
+        {
+            m_hosts->Send(operation.tensor,
+                          operation.root,
+                          MakeCallback(&InNetworkCommunicator::Ignore));
+        }
+        Finish();
+        return;
+    }
+    m_gathered.assign(GetSize(), nullptr);
+    m_missing = GetSize() - 1;
+    for (uint32_t rank = 0; rank < GetSize(); rank++)
+    {
+        if (rank != m_rank)
+        {
+            m_gathered[rank] = Create<Tensor>();
+            m_gathered[rank]->bytes = operation.tensor->bytes;
+            m_gathered[rank]->values.resize(operation.tensor->values.size());
+            m_hosts->Receive(m_gathered[rank],
+                             rank,
+                             MakeBoundCallback(&InNetworkCommunicator::AddGathered, this));
+        }
+    }
+}
+
+void
+InNetworkCommunicator::AddGathered(InNetworkCommunicator* self)
+{
+    if (--self->m_missing > 0)
+    {
+        return;
+    }
+    auto& sum = self->m_queue.front().tensor->values;
+    for (const auto& tensor : self->m_gathered)
+    {
+        for (std::size_t i = 0; tensor && i < sum.size(); i++)
+        {
+            sum[i] += tensor->values[i];
+        }
+    }
+    self->m_gathered.clear();
+    self->Finish();
 }
 
 void

@@ -31,15 +31,16 @@ struct InNetworkCounters
 /**
  * @ingroup distributed-training-innetwork
  *
- * A communicator whose all-reduce is made in the network. What the network cannot do (other
- * operations) the hosts do among themselves, by a ScheduledCommunicator. Operations run one at a
- * time, in order of issue.
+ * A communicator whose all-reduce is made in the network, and broadcast, barrier and reduce, if the
+ * system has them. What the network cannot do the hosts do among themselves,
+ * by a ScheduledCommunicator. Operations run one at a time, in order of issue.
  *
  * When a rank gets no answers any more (the switch has restarted, say), it does not go on alone:
  * with OnFailure "ring" the ranks tell each other how many all-reduces each has completed, by
- * notices that are repeated until all have them. Then the all-reduce under way is made by the
+ * notices that are repeated until all have them. Then the operation under way is made by the
  * hosts from the tensors, which are intact until then; or, if a rank has completed it already, that
- * rank sends its result to all, so that all have the same. All further operations are the hosts'.
+ * rank sends its result to all, so that all have the same (of a reduce the ranks send what they
+ * have contributed to the root, if that has no result). All further operations are the hosts'.
  * With "error", or if a rank does not answer notices either, the error handler is called.
  */
 class InNetworkCommunicator : public Communicator
@@ -72,6 +73,11 @@ class InNetworkCommunicator : public Communicator
      */
     virtual std::vector<float> GetSum(const std::vector<std::vector<float>>& inputs) const = 0;
 
+    /**
+     * @param operation any
+     * @return whether the network makes it; of all-reduce, reduce, broadcast and barrier
+     */
+    virtual bool Makes(CollectiveOperation operation) const;
     /** @return whether an all-reduce makes a sum, not weights that are kept in the network */
     virtual bool IsSum() const;
 
@@ -119,7 +125,8 @@ class InNetworkCommunicator : public Communicator
     virtual std::string GetName() const = 0;
 
     /**
-     * Begins an all-reduce of more than one rank and more than nothing; Complete() ends it.
+     * Begins an operation of more than one rank and, but for a barrier, more than nothing;
+     * Complete() ends it.
      * @param tensor of this rank, not to be changed before the end
      */
     virtual void Begin(const Tensor& tensor) = 0;
@@ -132,7 +139,7 @@ class InNetworkCommunicator : public Communicator
      */
     void Queue(Ptr<Tensor> tensor, Done done, std::function<void()> begin);
 
-    /** Ends the all-reduce under way, if any, without a result: no more frames, no more timers. */
+    /** Ends the operation under way, if any, without a result: no more frames, no more timers. */
     virtual void Halt() = 0;
 
     /**
@@ -141,12 +148,26 @@ class InNetworkCommunicator : public Communicator
      */
     virtual void OnData(Frame* frame) = 0;
 
-    /** @return what the all-reduce under way waits for */
+    /**
+     * A frame has come that is no notice, while no operation of the network's is under way, nor
+     * have the hosts taken over. By default it is late, and dropped.
+     * @param frame owned by the callee
+     */
+    virtual void OnLateData(Frame* frame);
+
+    /** @return what the operation under way waits for */
     virtual std::string GetMissing() const = 0;
 
+    /** @return which operation is under way */
+    CollectiveOperation GetOperation() const;
+
+    /** @return its root, if it has one */
+    uint32_t GetRoot() const;
+
     /**
-     * The all-reduce under way is complete.
-     * @param sum its result, or empty (virtual payload)
+     * The operation under way is complete.
+     * @param sum its result, or empty (virtual payload); of a reduce, at other ranks than the root,
+     *        what they have contributed
      */
     void Complete(std::vector<float> sum);
 
@@ -185,7 +206,7 @@ class InNetworkCommunicator : public Communicator
     {
         bool told{false};      ///< its notice has come
         bool heard{false};     ///< it has had ours
-        uint32_t completed{0}; ///< all-reduces it has completed, modulo 2^32
+        uint32_t completed{0}; ///< operations of the network it has completed, modulo 2^32
     };
 
     /** How sums are made. */
@@ -206,6 +227,10 @@ class InNetworkCommunicator : public Communicator
     std::string GetSilentRanks() const;
     void Agree(const std::string& reason);
     void Decide();
+    bool IsBehind(uint32_t rank, uint32_t first) const;
+    void HelpOthers(uint32_t first);
+    void CatchUp(uint32_t first);
+    static void AddGathered(InNetworkCommunicator* self);
     void StartNext();
     void RunByHosts();
     void Finish();
@@ -218,14 +243,16 @@ class InNetworkCommunicator : public Communicator
     Time m_noticeInterval;
     std::deque<Operation> m_queue; // the first one is under way if m_busy
     bool m_busy{false};
-    bool m_inNetwork{false}; // it is an all-reduce that the network makes
+    bool m_inNetwork{false}; // it is one that the network makes
     uint64_t m_issued{0};
-    uint32_t m_completed{0}; // all-reduces the network has completed
-    Ptr<Tensor> m_latest;    // the result of the latest of them
+    uint32_t m_completed{0}; // operations the network has completed
+    Operation m_latest;      // the latest of them, with a copy of its result
     Mode m_mode{Mode::NETWORK};
-    std::vector<Peer> m_peers; // by rank
-    std::string m_reason;      // of giving up
-    Time m_deadline;           // for all to agree
+    std::vector<Peer> m_peers;           // by rank
+    std::vector<Ptr<Tensor>> m_gathered; // reduce, after a failure: what other ranks contribute
+    uint32_t m_missing{0};               // of these
+    std::string m_reason;                // of giving up
+    Time m_deadline;                     // for all to agree
     EventId m_notices;
     TracedCallback<const CollectiveRecord&> m_collectiveTrace;
 };

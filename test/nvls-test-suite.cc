@@ -1,0 +1,265 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "innetwork-test-common.h"
+
+#include "ns3/configuration-error.h"
+#include "ns3/test.h"
+#include "ns3/tree-wire-format.h"
+
+#include <string>
+#include <tuple>
+
+using namespace ns3;
+using namespace ns3::training;
+using namespace ns3::training::tests;
+
+namespace
+{
+
+ClusterOptions
+MakeOptions(uint32_t ranks, const std::string& topology)
+{
+    ClusterOptions options;
+    options.algorithm = "nvls";
+    options.ranks = ranks;
+    options.topology = topology;
+    return options;
+}
+
+} // namespace
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Sums are exact, or those of the switch's order, under losses, duplicates and reordering.
+ */
+class NvlsSumTest : public TestCase
+{
+  public:
+    NvlsSumTest()
+        : TestCase("sums under loss, duplication and reordering")
+    {
+    }
+
+  private:
+    void Check(const ClusterOptions& options, uint64_t count, bool integers)
+    {
+        const std::string what = options.topology + ", " + std::to_string(options.ranks) +
+                                 " ranks, " + std::to_string(count) + " numbers, loss " +
+                                 std::to_string(options.loss);
+        Trial trial(options, count, integers);
+        NS_TEST_EXPECT_MSG_EQ(trial.Run(3), "", what);
+        NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 0, what << ": by the switch");
+        NS_TEST_EXPECT_MSG_EQ(trial.IsSumOfNetwork(), true, what);
+        const auto& worker = trial.cluster->GetInNetworkCommunicators()[0];
+        NS_TEST_EXPECT_MSG_LT_OR_EQ(trial.GetError(), worker->GetErrorBound(), what);
+        if (options.loss == 0 && options.faults.empty())
+        {
+            NS_TEST_EXPECT_MSG_EQ(trial.CountResent(), 0, what << ": nothing is sent again");
+            // A barrier, reads and their writes, a part of every packet.
+            const uint64_t parts = std::min<uint64_t>(options.ranks, count);
+            if (count <= options.ranks)
+            {
+                uint64_t sent = 0;
+                for (const auto& rank : trial.cluster->GetInNetworkCommunicators())
+                {
+                    sent += rank->GetCounters().sent;
+                }
+                NS_TEST_EXPECT_MSG_EQ(sent,
+                                      3 * (options.ranks + parts * (options.ranks + 2)),
+                                      what);
+            }
+        }
+    }
+
+    void DoRun() override
+    {
+        const Default timeout("TreeEndpoint::RetransmissionTimeout", "100us", "4ms");
+        for (const uint32_t ranks : {2, 3, 8, 16})
+        {
+            for (const std::string topology : {"single-switch", "rail-optimized:gpus=16,servers=2"})
+            {
+                ClusterOptions options = MakeOptions(ranks, topology);
+                for (const double loss : {0.0, 0.001, 0.01, 0.05})
+                {
+                    for (const bool integers : {true, false})
+                    {
+                        const Default type("TreeEndpoint::DataType",
+                                           integers ? "int32" : "bfloat16",
+                                           "float32");
+                        options.loss = loss;
+                        options.faults.clear();
+                        for (const uint64_t count : {uint64_t{1}, uint64_t{ranks}, uint64_t{9999}})
+                        {
+                            Check(options, count, integers);
+                        }
+                        options.faults = {"*:duplicate=0.02", "*:reorder=0.02/20us"};
+                        options.inNetwork.window = 3 * ranks; // with wrapping places
+                        Check(options, 9999, integers);
+                        options.inNetwork.window = 0;
+                    }
+                }
+            }
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * The switch restarts in mid-tensor, or a rank stops.
+ */
+class NvlsFailureTest : public TestCase
+{
+  public:
+    NvlsFailureTest()
+        : TestCase("the switch restarts, a rank stops")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const Default failure("InNetworkCommunicator::FailureTimeout", "5ms", "1s");
+        const Default timeout("TreeEndpoint::RetransmissionTimeout", "100us", "4ms");
+        const Default retries("TreeEndpoint::RetryLimit", "3", "7");
+        for (uint32_t at = 5; at <= 95; at += 10)
+        {
+            ClusterOptions options = MakeOptions(4, "single-switch");
+            options.faults = {"switch0:restart,from=" + std::to_string(at) +
+                              "us,until=" + std::to_string(at + 1) + "us"};
+            options.rerouteDelay = MicroSeconds(1);
+            Trial trial(options, 50000, false);
+            NS_TEST_EXPECT_MSG_EQ(trial.Run(4), "", at << " us");
+            NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 4, at << " us: all, for good");
+            NS_TEST_EXPECT_MSG_LT(trial.GetError(), 1e-8, at << " us: the tensor is intact");
+        }
+        ClusterOptions options = MakeOptions(4, "single-switch");
+        options.faults = {"host2:down,from=30us"};
+        Trial trial(options, 200000, false);
+        const std::string text = trial.Run();
+        NS_TEST_EXPECT_MSG_NE(text.find("no notice of rank"), std::string::npos, text);
+        NS_TEST_EXPECT_MSG_LT(Simulator::Now(), MilliSeconds(100), "no hang");
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Closed forms of the time.
+ */
+class NvlsTimeTest : public TestCase
+{
+  public:
+    NvlsTimeTest()
+        : TestCase("times are those of the closed forms")
+    {
+    }
+
+  private:
+    double GetSeconds(const ClusterOptions& options, uint64_t count)
+    {
+        Trial trial(options, count, true, false);
+        NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", "no failure");
+        NS_TEST_EXPECT_MSG_EQ(trial.CountResent(), 0, "no retransmission");
+        return (trial.end - trial.start).GetSeconds();
+    }
+
+    void DoRun() override
+    {
+        const double bit = 1 / 3600e9;
+        const std::string server = "rail-optimized:gpus=16,servers=1,local-delay=250ns";
+        // Barrier, read, contributions and sum, write: each up and down.
+        ClusterOptions options = MakeOptions(8, server);
+        const double line =
+            8 * bit * (4 * (GetTreeFrameBytes(0) + 8) + 4 * (GetTreeFrameBytes(4) + 8));
+        NS_TEST_EXPECT_MSG_EQ_TOL(GetSeconds(options, 1),
+                                  8 * 250e-9 + 4 * 130e-9 + line,
+                                  1e-10,
+                                  "");
+        // A link down carries for each packet of the tensor a request and what is written, for
+        // each of its own the sum, too; and acknowledgements of its packets up, which are as many.
+        const Default children("TreeProgram::Children", "16", "32");
+        for (const uint32_t ranks : {4, 16})
+        {
+            options = MakeOptions(ranks, server);
+            options.inNetwork.elementsPerPacket = 256;
+            options.inNetwork.slots = 760;
+            options.inNetwork.window = 0;
+            const Default latency("TreeProgram::Latency", "0ns", "130ns");
+            const uint64_t count = 4 << 20;
+            const double request = GetTreeFrameBytes(0) + 20;
+            const double values = GetTreeFrameBytes(1024) + 20;
+            const double acknowledgement = (GetTreeAcknowledgeBytes() + 20) / 16.0;
+            const double packet =
+                request + values * (1 + 1.0 / ranks) + acknowledgement * (1 + 2.0 / ranks);
+            const double expected = static_cast<double>(count) / 256 * packet * 8 * bit;
+            options.topology = "rail-optimized:gpus=16,servers=1";
+            // Without the first packets' ways.
+            const double seconds =
+                GetSeconds(options, count + count / 4) - GetSeconds(options, count / 4);
+            NS_TEST_EXPECT_MSG_EQ_TOL(seconds / expected, 1, 0.02, ranks);
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Requests that cannot be carried out, by name.
+ */
+class NvlsOptionsTest : public TestCase
+{
+  public:
+    NvlsOptionsTest()
+        : TestCase("options that do not fit are refused")
+    {
+    }
+
+  private:
+    void Expect(const ClusterOptions& options, const std::string& part)
+    {
+        std::string text = "nothing is refused";
+        try
+        {
+            const Cluster cluster(options);
+        }
+        catch (const ConfigurationError& error)
+        {
+            text = error.what();
+        }
+        Simulator::Destroy();
+        NS_TEST_EXPECT_MSG_NE(text.find(part), std::string::npos, text << ": " << part);
+    }
+
+    void DoRun() override
+    {
+        const std::string servers = "rail-optimized:gpus=8,servers=2";
+        Expect(MakeOptions(8, servers), "nothing is refused");
+        Expect(MakeOptions(1, servers), "nothing is refused");
+        Expect(MakeOptions(9, servers),
+               "nvls job 0 needs 9 switches (allowed: ranks on one, such as the local switch of a "
+               "server)");
+        ClusterOptions options = MakeOptions(8, servers);
+        options.inNetwork.framing = "rdma";
+        Expect(options, "--framing=rdma with algorithm nvls (allowed: udp)");
+        options = MakeOptions(8, servers);
+        options.inNetwork.window = 7;
+        Expect(options, "nvls job 0 with a window of 7 (allowed: from 8, its trees)");
+    }
+};
+
+/** @ingroup distributed-training-innetwork-tests Reading sums from a switch, from end to end. */
+class NvlsTestSuite : public TestSuite
+{
+  public:
+    NvlsTestSuite()
+        : TestSuite("distributed-training-nvls", TestSuite::Type::SYSTEM)
+    {
+        AddTestCase(new NvlsSumTest);
+        AddTestCase(new NvlsFailureTest);
+        AddTestCase(new NvlsTimeTest);
+        AddTestCase(new NvlsOptionsTest);
+    }
+};
+
+/// The suite, registered.
+static NvlsTestSuite g_nvlsTestSuite;
