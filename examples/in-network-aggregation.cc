@@ -140,11 +140,7 @@ MakeRack(uint32_t ranks, const std::string& algorithm, const char* rate = "100Gb
 void
 Comparison::AddCost(const Cluster& cluster)
 {
-    const RunCost cost = GetRunCost(cluster.GetFabric());
-    m_cost.cpuSeconds = cost.cpuSeconds; // of the program until now
-    m_cost.events += cost.events;
-    m_cost.packetHops += cost.packetHops;
-    m_cost.peakMemoryMebibytes = std::max(m_cost.peakMemoryMebibytes, cost.peakMemoryMebibytes);
+    m_cost.Add(GetRunCost(cluster.GetFabric()));
 }
 
 CollectiveMeasurement
@@ -660,7 +656,6 @@ Comparison::ToJson() const
 {
     auto document = JsonValue::Object();
     document.Set("rows", m_rows).Set("sums", m_sums);
-    AddRunCost(document, m_cost);
     return document;
 }
 
@@ -691,55 +686,21 @@ Compare(int argc, char* argv[])
                       "file for the results as JSON, or - for standard output",
                       setting.json);
     options.Parse(argc, argv);
-    if (Processes::GetCount() > 1)
-    {
-        throw ConfigurationError("--mpi=" + std::to_string(Processes::GetCount()) +
-                                 " (allowed: 1)");
-    }
-    const JsonOutput json(setting.json);
     Comparison comparison(setting);
-    const auto isWanted = [&](const char* part) {
-        return setting.part == "all" || setting.part == part;
-    };
-    if (isWanted("switchml"))
-    {
-        comparison.CompareSwitchMl();
-    }
-    if (isWanted("atp"))
-    {
-        comparison.CompareAtp();
-    }
-    if (isWanted("ring"))
-    {
-        comparison.CompareRing();
-    }
-    if (isWanted("switch-ps"))
-    {
-        comparison.CompareSwitchPs();
-    }
-    if (isWanted("loss"))
-    {
-        comparison.CompareLosses();
-    }
-    if (isWanted("tree"))
-    {
-        comparison.CompareTrees();
-    }
-    if (isWanted("jobs"))
-    {
-        comparison.CompareJobs();
-    }
-    if (isWanted("sums"))
-    {
-        comparison.CheckSums();
-    }
-    if (setting.json != "-")
-    {
-        std::printf("%s\n", FormatRunCost(comparison.GetCost()).c_str());
-    }
-    auto document = comparison.ToJson();
-    document.Set("configuration", options.ToJson()).Set("version", GetVersion());
-    json.Write(document);
+    RunExperiment(
+        options,
+        setting.json,
+        setting.part,
+        {{"switchml", [&] { comparison.CompareSwitchMl(); }},
+         {"atp", [&] { comparison.CompareAtp(); }},
+         {"ring", [&] { comparison.CompareRing(); }},
+         {"switch-ps", [&] { comparison.CompareSwitchPs(); }},
+         {"loss", [&] { comparison.CompareLosses(); }},
+         {"tree", [&] { comparison.CompareTrees(); }},
+         {"jobs", [&] { comparison.CompareJobs(); }},
+         {"sums", [&] { comparison.CheckSums(); }}},
+        [&] { return comparison.ToJson(); },
+        comparison.GetCost());
     return 0;
 }
 

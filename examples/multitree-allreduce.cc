@@ -264,11 +264,7 @@ Comparison::Measure(const std::string& spec,
         }
         outcome.steps =
             cluster.GetPlanner().Get(CollectiveOperation::ALL_REDUCE, sizes[0], 0)->GetSteps();
-        const RunCost cost = GetRunCost(cluster.GetFabric());
-        m_cost.cpuSeconds = cost.cpuSeconds;
-        m_cost.events += cost.events;
-        m_cost.packetHops += cost.packetHops;
-        m_cost.peakMemoryMebibytes = std::max(m_cost.peakMemoryMebibytes, cost.peakMemoryMebibytes);
+        m_cost.Add(GetRunCost(cluster.GetFabric()));
     }
     Simulator::Destroy();
     return outcome;
@@ -515,7 +511,6 @@ Comparison::ToJson() const
 {
     auto document = JsonValue::Object();
     document.Set("rows", m_rows).Set("steps", m_steps).Set("figures", m_figures);
-    AddRunCost(document, m_cost);
     return document;
 }
 
@@ -558,35 +553,16 @@ Compare(int argc, char* argv[])
     Config::SetDefault("ns3::training::ScheduledCommunicator::ReduceRate",
                        DataRateValue(DataRate(REDUCE_RATE)));
     options.Parse(argc, argv); // what the user gives goes before what the paper says
-    if (Processes::GetCount() > 1)
-    {
-        throw ConfigurationError("--mpi=" + std::to_string(Processes::GetCount()) +
-                                 " (allowed: 1)");
-    }
-    const JsonOutput json(setting.json);
     Comparison comparison(setting);
-    const auto isWanted = [&](const char* part) {
-        return setting.part == "all" || setting.part == part;
-    };
-    if (isWanted("sizes"))
-    {
-        comparison.CompareSizes();
-    }
-    if (isWanted("networks"))
-    {
-        comparison.CompareNetworks();
-    }
-    if (isWanted("scaling"))
-    {
-        comparison.CompareScaling();
-    }
-    if (setting.json != "-")
-    {
-        std::printf("%s\n", FormatRunCost(comparison.GetCost()).c_str());
-    }
-    auto document = comparison.ToJson();
-    document.Set("configuration", options.ToJson()).Set("version", GetVersion());
-    json.Write(document);
+    RunExperiment(
+        options,
+        setting.json,
+        setting.part,
+        {{"sizes", [&] { comparison.CompareSizes(); }},
+         {"networks", [&] { comparison.CompareNetworks(); }},
+         {"scaling", [&] { comparison.CompareScaling(); }}},
+        [&] { return comparison.ToJson(); },
+        comparison.GetCost());
     return 0;
 }
 

@@ -236,11 +236,7 @@ Comparison::GetOptions(const Platform& platform, const std::string& algorithm) c
 void
 Comparison::AddCost(const Cluster& cluster)
 {
-    const RunCost cost = GetRunCost(cluster.GetFabric());
-    m_cost.cpuSeconds = cost.cpuSeconds;
-    m_cost.events += cost.events;
-    m_cost.packetHops += cost.packetHops;
-    m_cost.peakMemoryMebibytes = std::max(m_cost.peakMemoryMebibytes, cost.peakMemoryMebibytes);
+    m_cost.Add(GetRunCost(cluster.GetFabric()));
 }
 
 double
@@ -603,7 +599,6 @@ Comparison::ToJson() const
 {
     auto document = JsonValue::Object();
     document.Set("rows", m_rows).Set("figures", m_figures);
-    AddRunCost(document, m_cost);
     return document;
 }
 
@@ -640,36 +635,19 @@ Compare(int argc, char* argv[])
     Config::SetDefault("ns3::training::SwitchDevice::CutThrough", BooleanValue(true));
     Config::SetDefault("ns3::training::ScheduledCommunicator::ActiveCollectives", UintegerValue(4));
     options.Parse(argc, argv); // what the user gives goes before what the paper says
-    if (Processes::GetCount() > 1)
-    {
-        throw ConfigurationError("--mpi=" + std::to_string(Processes::GetCount()) +
-                                 " (allowed: 1)");
-    }
-    const JsonOutput json(setting.json);
     Comparison comparison(setting);
-    const auto isWanted = [&](const char* part) {
-        return setting.part == "all" || setting.part == part;
-    };
-    if (isWanted("operations"))
-    {
-        comparison.CompareOperations();
-    }
-    if (isWanted("sizes"))
-    {
-        comparison.CompareSizes();
-    }
-    if (isWanted("training"))
-    {
-        comparison.CompareTrainings();
-    }
-    comparison.PrintFigures();
-    if (setting.json != "-")
-    {
-        std::printf("%s\n", FormatRunCost(comparison.GetCost()).c_str());
-    }
-    auto document = comparison.ToJson();
-    document.Set("configuration", options.ToJson()).Set("version", GetVersion());
-    json.Write(document);
+    RunExperiment(
+        options,
+        setting.json,
+        setting.part,
+        {{"operations", [&] { comparison.CompareOperations(); }},
+         {"sizes", [&] { comparison.CompareSizes(); }},
+         {"training", [&] { comparison.CompareTrainings(); }}},
+        [&] {
+            comparison.PrintFigures();
+            return comparison.ToJson();
+        },
+        comparison.GetCost());
     return 0;
 }
 

@@ -337,4 +337,35 @@ FormatRunCost(const RunCost& cost)
     return text;
 }
 
+void
+RunExperiment(const ProgramOptions& options,
+              const std::string& json,
+              const std::string& part,
+              const ExperimentParts& parts,
+              const std::function<JsonValue()>& results,
+              const RunCost& cost)
+{
+    if (Processes::GetCount() > 1)
+    {
+        throw ConfigurationError("--mpi=" + std::to_string(Processes::GetCount()) +
+                                 " (allowed: 1)");
+    }
+    const JsonOutput output(json);
+    for (const auto& [name, run] : parts)
+    {
+        if (part == "all" || part == name)
+        {
+            run();
+        }
+    }
+    auto document = results();
+    if (json != "-")
+    {
+        std::cout << FormatRunCost(cost) << std::endl;
+    }
+    AddRunCost(document, cost);
+    document.Set("configuration", options.ToJson()).Set("version", GetVersion());
+    output.Write(document);
+}
+
 } // namespace ns3::training

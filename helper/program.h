@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ns3::training
@@ -124,6 +125,27 @@ std::string FormatFallback(const Cluster& cluster);
  * @return it in one line for people
  */
 std::string FormatRunCost(const RunCost& cost);
+
+/** What --part of an experiment chooses from, by name. */
+using ExperimentParts = std::vector<std::pair<std::string, std::function<void()>>>;
+
+/**
+ * Runs an experiment of several simulations, which cannot be shared among processes, then prints
+ * its cost, unless JSON goes to standard output, and writes its results.
+ * @param options of the program
+ * @param json as for JsonOutput
+ * @param part name of one part, or "all"
+ * @param parts what there is to do
+ * @param results called at the end; events and the like, configuration and version are added
+ * @param cost of all simulations, as it is then
+ * @throw ConfigurationError if there are several processes, or the file cannot be written
+ */
+void RunExperiment(const ProgramOptions& options,
+                   const std::string& json,
+                   const std::string& part,
+                   const ExperimentParts& parts,
+                   const std::function<JsonValue()>& results,
+                   const RunCost& cost);
 
 /** @} */
 

@@ -8,6 +8,7 @@
 #include "ns3/processes.h"
 #include "ns3/simulator.h"
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <string>
@@ -63,6 +64,15 @@ GetRunCost(const Fabric& fabric)
     }
     sum.packetHops = fabric.GetPacketHops();
     return sum;
+}
+
+void
+RunCost::Add(const RunCost& next)
+{
+    cpuSeconds = next.cpuSeconds; // of the whole program until now
+    events += next.events;
+    packetHops += next.packetHops;
+    peakMemoryMebibytes = std::max(peakMemoryMebibytes, next.peakMemoryMebibytes);
 }
 
 } // namespace ns3::training

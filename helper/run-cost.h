@@ -25,6 +25,9 @@ struct RunCost
     {
         return cpuSeconds > 0 ? static_cast<double>(packetHops) / cpuSeconds : 0;
     }
+
+    /** @param next cost of the next simulation of the same program */
+    void Add(const RunCost& next);
 };
 
 /**
