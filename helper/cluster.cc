@@ -6,9 +6,6 @@
 
 #include "fabric-border.h"
 #include "partition.h"
-#include "rail-routing.h"
-#include "schedule-file.h"
-#include "topology-builder.h"
 
 #include "ns3/boolean.h"
 #include "ns3/config.h"
@@ -19,8 +16,10 @@
 #include "ns3/log.h"
 #include "ns3/processes.h"
 #include "ns3/quantity.h"
+#include "ns3/rail-routing.h"
 #include "ns3/rdma-transport.h"
 #include "ns3/roce-wire-format.h"
+#include "ns3/schedule-file.h"
 #include "ns3/schedule-interpreter.h"
 #include "ns3/shortest-paths.h"
 #include "ns3/string.h"
@@ -28,6 +27,7 @@
 #include "ns3/switchml-wire-format.h"
 #include "ns3/tcp-congestion-ops.h"
 #include "ns3/tcp-transport.h"
+#include "ns3/topology-builder.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>

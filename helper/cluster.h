@@ -9,10 +9,10 @@
 #include "fabric-lanes.h"
 #include "fabric-pcap.h"
 #include "fault-plan.h"
-#include "in-network-system.h"
 #include "program-options.h"
 
 #include "ns3/collective-planner.h"
+#include "ns3/in-network-system.h"
 #include "ns3/lower-bound.h"
 #include "ns3/process-border.h"
 #include "ns3/rdma-nic.h"

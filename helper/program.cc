@@ -5,9 +5,6 @@
 #include "program.h"
 
 #include "guarded-run.h"
-#include "schedule-file.h"
-#include "topology-builder.h"
-#include "topology-report.h"
 
 #include "ns3/byte-archive.h"
 #include "ns3/configuration-error.h"
@@ -15,7 +12,10 @@
 #include "ns3/output-file.h"
 #include "ns3/processes.h"
 #include "ns3/quantity.h"
+#include "ns3/schedule-file.h"
 #include "ns3/time-resolution.h"
+#include "ns3/topology-builder.h"
+#include "ns3/topology-report.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -47,8 +47,8 @@ def fake_tree(path, version="3.40"):
 @pytest.mark.parametrize(
     "name, patterns",
     [
-        ("source_files", ["model/**/*.cc", "helper/*.cc"]),
-        ("header_files", ["model/**/*.h", "helper/*.h"]),
+        ("source_files", ["model/**/*.cc", "helper/**/*.cc"]),
+        ("header_files", ["model/**/*.h", "helper/**/*.h"]),
         ("test_files", ["test/*.cc"]),
         ("example_names", ["examples/*.cc"]),
     ],

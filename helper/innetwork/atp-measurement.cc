@@ -5,12 +5,12 @@
 #include "atp-measurement.h"
 
 #include "atp-helper.h"
-#include "topology-builder.h"
 
 #include "ns3/link-impairment.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/time-resolution.h"
+#include "ns3/topology-builder.h"
 #include "ns3/uinteger.h"
 
 #include <memory>

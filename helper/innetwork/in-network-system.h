@@ -5,8 +5,7 @@
 #ifndef DISTRIBUTED_TRAINING_IN_NETWORK_SYSTEM_H
 #define DISTRIBUTED_TRAINING_IN_NETWORK_SYSTEM_H
 
-#include "fabric-helper.h"
-
+#include "ns3/fabric-helper.h"
 #include "ns3/in-network-communicator.h"
 #include "ns3/registry.h"
 
