@@ -125,7 +125,7 @@ struct Setting
     std::string distribution{"websearch"};
     double load{0.3};
     Time warmUp{MilliSeconds(5)};
-    Time duration{MilliSeconds(10)};
+    Time duration{MilliSeconds(30)};
     uint64_t scale{1};
     std::string json;
 };
