@@ -83,7 +83,7 @@ RUNS = {
     "sums in the network and at a server": [
         "collective-benchmark",
         "--ranks=7",
-        "--topology=leaf-spine:leaves=2,hosts-per-leaf=4",
+        "--topology=leaf-spine:leaves=4,hosts-per-leaf=2",
         "--algorithm=atp",
         "--slots=1000",
         "--bytes=256K",
