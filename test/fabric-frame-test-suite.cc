@@ -369,7 +369,7 @@ class FabricFrameTestSuite : public TestSuite
         add(new FabricHopTimeTestCase("100G, 1500 B, 6 hops",
                                       std::vector<Hop>(6, {100 * GIGA, 1234567}),
                                       {1500}));
-        add(new FabricHopTimeTestCase("1 Mbit/s, 9216 B",
+        add(new FabricHopTimeTestCase("1 Mbps, 9216 B",
                                       {{1000000, 1}, {1000000, 999999999}},
                                       {9216}));
         add(new FabricHopTimeTestCase("odd rates",

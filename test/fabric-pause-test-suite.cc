@@ -53,7 +53,7 @@ class FabricIncastTestCase : public TestCase
                          uint64_t buffer,
                          bool lossless)
         : TestCase("incast of " + std::to_string(senders) + " at " + std::to_string(rate) +
-                   " bit/s, " + std::to_string(bytes) + " bytes, buffer " + std::to_string(buffer)),
+                   " bps, " + std::to_string(bytes) + " bytes, buffer " + std::to_string(buffer)),
           m_senders(senders),
           m_rate(rate),
           m_delay(delay),
@@ -251,7 +251,7 @@ class FabricPauseTestCase : public TestCase
      */
     FabricPauseTestCase(uint64_t rate, uint16_t quanta)
         : TestCase("pause of " + std::to_string(quanta) + " quanta at " + std::to_string(rate) +
-                   " bit/s"),
+                   " bps"),
           m_rate(rate),
           m_quanta(quanta)
     {

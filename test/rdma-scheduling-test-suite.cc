@@ -197,7 +197,7 @@ class RdmaPacingTestCase : public TestCase
      */
     explicit RdmaPacingTestCase(std::vector<double> rates)
         : TestCase("pacing of " + std::to_string(rates.size()) + " queue pairs, the first at " +
-                   std::to_string(rates.front()) + " bit/s"),
+                   std::to_string(rates.front()) + " bps"),
           m_rates(std::move(rates))
     {
     }

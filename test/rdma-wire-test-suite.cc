@@ -215,7 +215,7 @@ class RdmaMessageTimeTestCase : public TestCase
      */
     RdmaMessageTimeTestCase(uint32_t hops, uint64_t rate, uint32_t mtu)
         : TestCase("time of a WRITE over " + std::to_string(hops) + " hops at " +
-                   std::to_string(rate / GIGA) + " Gbit/s, MTU " + std::to_string(mtu)),
+                   std::to_string(rate / GIGA) + " Gbps, MTU " + std::to_string(mtu)),
           m_hops(hops),
           m_rate(rate),
           m_mtu(mtu)

@@ -351,7 +351,7 @@ class TcpSpeedTest : public TestCase
 {
   public:
     TcpSpeedTest()
-        : TestCase("TCP reaches 90 % of 100 Gbit/s, and many-to-one does not collapse")
+        : TestCase("TCP reaches 90 % of 100 Gbps, and many-to-one does not collapse")
     {
     }
 
