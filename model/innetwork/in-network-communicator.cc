@@ -367,6 +367,10 @@ InNetworkCommunicator::GetWaitingFor() const
     const std::string text = "rank " + std::to_string(m_rank) + " waits in " +
                              ns3::training::GetName(m_queue.front().record.operation) + " " +
                              std::to_string(m_queue.front().record.collective);
+    if (m_aborted)
+    {
+        return text + " (" + GetName() + "), which has failed";
+    }
     if (m_mode == Mode::AGREEING)
     {
         return text + " for notices of other ranks";
@@ -407,6 +411,7 @@ void
 InNetworkCommunicator::Abort(const std::string& reason)
 {
     NS_LOG_FUNCTION(this << reason);
+    m_aborted = true;
     Halt();
     if (m_onError)
     {

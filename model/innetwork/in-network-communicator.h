@@ -239,6 +239,7 @@ class InNetworkCommunicator : public Communicator
 
     Ptr<ScheduledCommunicator> m_hosts;
     ErrorHandler m_onError;
+    bool m_aborted{false};
     bool m_endsOnFailure{false};
     Time m_noticeInterval;
     std::deque<Operation> m_queue; // the first one is under way if m_busy

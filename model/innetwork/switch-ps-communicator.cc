@@ -458,7 +458,7 @@ SwitchPsCommunicator::GetMissing() const
     const uint32_t slot = m_timers.GetOldest();
     if (slot == SlotTimers::NONE)
     {
-        return m_tensor ? "its own cores" : "nothing, after an error";
+        return "its own cores";
     }
     return "the answer to packet " + std::to_string(m_first + m_packetOf[slot]) + " in slot " +
            std::to_string(m_session.firstSlot + slot) + " (" + std::to_string(m_received) + " of " +

@@ -63,6 +63,24 @@ def test_what_cannot_work_ends_with_one_line(program, fault, transport):
         assert word in line
 
 
+@pytest.mark.parametrize("system", ["switchml", "atp", "tree", "nvls", "switch-ps"])
+def test_a_system_in_the_network_that_may_not_be_replaced_ends_with_one_line(program, system):
+    process = program(
+        "collective-benchmark",
+        "--ranks=4",
+        "--bytes=4M",
+        "--warmup=0",
+        f"--algorithm={system}",
+        "--fault=switch0:down,from=50us",
+        "--ns3::training::InNetworkCommunicator::OnFailure=error",
+        "--json=-",
+    )
+    assert process.returncode == 3
+    assert process.stdout == ""
+    (line,) = process.stderr.splitlines()
+    assert f"waits in all-reduce 0 ({system}), which has failed; rank " in line
+
+
 def test_faults_add_up_and_come_from_files(program_json, tmp_path):
     faults = ["*:loss=0.002", "host3:receive-rate=20Gbps", "switch0:restart,from=50us"]
     (tmp_path / "faults").write_text("# three\n" + "\n".join(faults) + "\n")
