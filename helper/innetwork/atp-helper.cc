@@ -22,8 +22,6 @@ NS_LOG_COMPONENT_DEFINE("TrainingAtpHelper");
 namespace
 {
 
-/// Job numbers have 8 bits here.
-constexpr std::size_t MOST_JOBS = 256;
 /// The number of a server has 2 bits in the released packets.
 constexpr std::size_t MOST_SERVERS = 4;
 /// Bits of the bitmaps.

@@ -16,6 +16,9 @@
 namespace ns3::training
 {
 
+/// Numbers of jobs have 8 bits.
+inline constexpr uint32_t MOST_JOBS = 256;
+
 /** What a job asks of a system that adds in the network. */
 struct InNetworkOptions
 {

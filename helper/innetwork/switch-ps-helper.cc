@@ -21,8 +21,6 @@ NS_LOG_COMPONENT_DEFINE("TrainingSwitchPsHelper");
 namespace
 {
 
-/// Job numbers have 8 bits.
-constexpr uint32_t MOST_JOBS = 256;
 /// Numbers in a packet and slots, unless the user says otherwise.
 constexpr uint32_t USUAL_ELEMENTS = 64;
 constexpr uint32_t USUAL_SLOTS = 512;

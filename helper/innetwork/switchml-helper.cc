@@ -20,8 +20,6 @@ NS_LOG_COMPONENT_DEFINE("TrainingSwitchMlHelper");
 namespace
 {
 
-/// Job numbers have 8 bits.
-constexpr uint32_t MOST_JOBS = 256;
 /// Values in a packet and slots of a pool, unless the user says otherwise.
 constexpr uint32_t USUAL_ELEMENTS = 64;
 constexpr uint32_t USUAL_SLOTS = 512;

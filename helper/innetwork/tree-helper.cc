@@ -20,8 +20,6 @@ NS_LOG_COMPONENT_DEFINE("TrainingTreeHelper");
 namespace
 {
 
-/// Job numbers have 8 bits.
-constexpr uint32_t MOST_JOBS = 256;
 /// Numbers in a packet and operations of a switch, unless the user says otherwise.
 constexpr uint32_t USUAL_ELEMENTS = 64;
 constexpr uint32_t USUAL_SLOTS = 512;
