@@ -847,21 +847,6 @@ class AtpOptionsTest : public TestCase
     }
 
   private:
-    std::string Refuse(const ClusterOptions& options)
-    {
-        std::string text;
-        try
-        {
-            const Cluster cluster(options);
-        }
-        catch (const ConfigurationError& error)
-        {
-            text = error.what();
-        }
-        Simulator::Destroy();
-        return text;
-    }
-
     void Expect(const ClusterOptions& options, const std::string& part)
     {
         const std::string text = Refuse(options);

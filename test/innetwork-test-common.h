@@ -7,6 +7,7 @@
 
 #include "ns3/cluster.h"
 #include "ns3/config.h"
+#include "ns3/configuration-error.h"
 #include "ns3/guarded-run.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
@@ -42,6 +43,23 @@ class Default
     std::string m_name;
     std::string m_usual;
 };
+
+/** @return why a cluster of these options is refused; empty if it is not */
+inline std::string
+Refuse(const ClusterOptions& options)
+{
+    std::string text;
+    try
+    {
+        const Cluster cluster(options);
+    }
+    catch (const ConfigurationError& error)
+    {
+        text = error.what();
+    }
+    Simulator::Destroy();
+    return text;
+}
 
 /** All-reduces, or others, of the same random tensors on a cluster, and what came of them. */
 class Trial

@@ -217,16 +217,8 @@ class NvlsOptionsTest : public TestCase
   private:
     void Expect(const ClusterOptions& options, const std::string& part)
     {
-        std::string text = "nothing is refused";
-        try
-        {
-            const Cluster cluster(options);
-        }
-        catch (const ConfigurationError& error)
-        {
-            text = error.what();
-        }
-        Simulator::Destroy();
+        const std::string refusal = Refuse(options);
+        const std::string text = refusal.empty() ? "nothing is refused" : refusal;
         NS_TEST_EXPECT_MSG_NE(text.find(part), std::string::npos, text << ": " << part);
     }
 

@@ -902,21 +902,6 @@ class SwitchPsOptionsTest : public TestCase
     }
 
   private:
-    std::string Refuse(const ClusterOptions& options)
-    {
-        std::string text;
-        try
-        {
-            const Cluster cluster(options);
-        }
-        catch (const ConfigurationError& error)
-        {
-            text = error.what();
-        }
-        Simulator::Destroy();
-        return text;
-    }
-
     void Expect(const ClusterOptions& options, const std::string& part)
     {
         const std::string text = Refuse(options);

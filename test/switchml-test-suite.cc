@@ -514,18 +514,8 @@ class SwitchMlOptionsTest : public TestCase
   private:
     std::string Refuse(ClusterOptions options)
     {
-        std::string text;
         options.algorithm = m_algorithm;
-        try
-        {
-            const Cluster cluster(options);
-        }
-        catch (const ConfigurationError& error)
-        {
-            text = error.what();
-        }
-        Simulator::Destroy();
-        return text;
+        return ns3::training::tests::Refuse(options);
     }
 
     void Expect(const ClusterOptions& options, const std::string& part)
