@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,29 +49,19 @@ class ClockCommunicator : public Communicator
         return 4;
     }
 
-    void AllReduce(Ptr<Tensor> tensor, Done done) override
+    void Start(CollectiveOperation operation,
+               Ptr<Tensor> tensor,
+               uint32_t,
+               Done done,
+               ByteMatrix) override
     {
-        Begin("AR", tensor, done);
-    }
-
-    void ReduceScatter(Ptr<Tensor> tensor, Done done) override
-    {
-        Begin("RS", tensor, done);
-    }
-
-    void AllGather(Ptr<Tensor> tensor, Done done) override
-    {
-        Begin("AG", tensor, done);
-    }
-
-    void AllToAll(Ptr<Tensor> tensor, Done done) override
-    {
-        Begin("A2A", tensor, done);
-    }
-
-    void Broadcast(Ptr<Tensor> tensor, uint32_t, Done done) override
-    {
-        Begin("B", tensor, done);
+        static const std::map<CollectiveOperation, const char*> names{
+            {CollectiveOperation::ALL_REDUCE, "AR"},
+            {CollectiveOperation::REDUCE_SCATTER, "RS"},
+            {CollectiveOperation::ALL_GATHER, "AG"},
+            {CollectiveOperation::ALL_TO_ALL, "A2A"},
+            {CollectiveOperation::BROADCAST, "B"}};
+        Begin(names.at(operation), tensor, done);
     }
 
     std::string log; ///< what was asked, with its size and time

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "ns3/abort.h"
 #include "ns3/boolean.h"
 #include "ns3/communicator.h"
 #include "ns3/configuration-error.h"
@@ -163,26 +164,19 @@ class FakeCommunicator : public Communicator
         return m_size;
     }
 
-    void AllReduce(Ptr<Tensor> tensor, Done done) override
+    void Start(CollectiveOperation operation,
+               Ptr<Tensor> tensor,
+               uint32_t,
+               Done done,
+               ByteMatrix) override
     {
+        NS_ABORT_MSG_UNLESS(operation == CollectiveOperation::ALL_REDUCE, "a fake only sums");
         if (m_size == 1)
         {
             done();
             return;
         }
         m_group->Issue(m_rank, tensor, done);
-    }
-
-    void ReduceScatter(Ptr<Tensor>, Done) override
-    {
-    }
-
-    void AllGather(Ptr<Tensor>, Done) override
-    {
-    }
-
-    void Broadcast(Ptr<Tensor>, uint32_t, Done) override
-    {
     }
 
   private:

@@ -40,63 +40,57 @@ Communicator::GetWaitingFor() const
 }
 
 void
-Communicator::Start(CollectiveOperation operation,
-                    Ptr<Tensor> tensor,
-                    uint32_t root,
-                    Done done,
-                    ByteMatrix matrix)
+Communicator::AllReduce(Ptr<Tensor> tensor, Done done)
 {
-    switch (operation)
-    {
-    case CollectiveOperation::ALL_REDUCE:
-        return AllReduce(tensor, done);
-    case CollectiveOperation::REDUCE_SCATTER:
-        return ReduceScatter(tensor, done);
-    case CollectiveOperation::ALL_GATHER:
-        return AllGather(tensor, done);
-    case CollectiveOperation::BROADCAST:
-        return Broadcast(tensor, root, done);
-    case CollectiveOperation::REDUCE:
-        return Reduce(tensor, root, done);
-    case CollectiveOperation::ALL_TO_ALL:
-        return AllToAll(tensor, done);
-    case CollectiveOperation::ALL_TO_ALL_V:
-        return AllToAllV(tensor, matrix, done);
-    case CollectiveOperation::BARRIER:
-        return Barrier(done);
-    case CollectiveOperation::SEND_RECEIVE:
-        return SendReceive(tensor, done);
-    }
+    Start(CollectiveOperation::ALL_REDUCE, tensor, 0, done);
 }
 
 void
-Communicator::Reduce(Ptr<Tensor>, uint32_t, Done)
+Communicator::ReduceScatter(Ptr<Tensor> tensor, Done done)
 {
-    Refuse("reduce");
+    Start(CollectiveOperation::REDUCE_SCATTER, tensor, 0, done);
 }
 
 void
-Communicator::AllToAll(Ptr<Tensor>, Done)
+Communicator::AllGather(Ptr<Tensor> tensor, Done done)
 {
-    Refuse("all-to-all");
+    Start(CollectiveOperation::ALL_GATHER, tensor, 0, done);
 }
 
 void
-Communicator::AllToAllV(Ptr<Tensor>, ByteMatrix, Done)
+Communicator::Broadcast(Ptr<Tensor> tensor, uint32_t root, Done done)
 {
-    Refuse("all-to-all-v");
+    Start(CollectiveOperation::BROADCAST, tensor, root, done);
 }
 
 void
-Communicator::Barrier(Done)
+Communicator::Reduce(Ptr<Tensor> tensor, uint32_t root, Done done)
 {
-    Refuse("barrier");
+    Start(CollectiveOperation::REDUCE, tensor, root, done);
 }
 
 void
-Communicator::SendReceive(Ptr<Tensor>, Done)
+Communicator::AllToAll(Ptr<Tensor> tensor, Done done)
 {
-    Refuse("send-receive");
+    Start(CollectiveOperation::ALL_TO_ALL, tensor, 0, done);
+}
+
+void
+Communicator::AllToAllV(Ptr<Tensor> tensor, ByteMatrix matrix, Done done)
+{
+    Start(CollectiveOperation::ALL_TO_ALL_V, tensor, 0, done, std::move(matrix));
+}
+
+void
+Communicator::Barrier(Done done)
+{
+    Start(CollectiveOperation::BARRIER, Create<Tensor>(), 0, done);
+}
+
+void
+Communicator::SendReceive(Ptr<Tensor> tensor, Done done)
+{
+    Start(CollectiveOperation::SEND_RECEIVE, tensor, 0, done);
 }
 
 void

@@ -78,7 +78,7 @@ class Communicator : public Object
                        Ptr<Tensor> tensor,
                        uint32_t root,
                        Done done,
-                       ByteMatrix matrix = nullptr);
+                       ByteMatrix matrix = nullptr) = 0;
 
     /** @return this rank's number, 0 to GetSize() - 1 */
     virtual uint32_t GetRank() const = 0;
@@ -91,7 +91,7 @@ class Communicator : public Object
      * @param tensor the vector, same size at every rank; 0 bytes complete without traffic
      * @param done called when the sum is in place at this rank
      */
-    virtual void AllReduce(Ptr<Tensor> tensor, Done done) = 0;
+    void AllReduce(Ptr<Tensor> tensor, Done done);
 
     /**
      * Sums the tensors of all ranks; rank r ends with part r of N equal parts of the sum in its
@@ -99,14 +99,14 @@ class Communicator : public Object
      * @param tensor the whole vector, same size at every rank
      * @param done called when this rank's part is in place
      */
-    virtual void ReduceScatter(Ptr<Tensor> tensor, Done done) = 0;
+    void ReduceScatter(Ptr<Tensor> tensor, Done done);
 
     /**
      * Every rank contributes part r of N equal parts and ends with all of them.
      * @param tensor the whole vector, of which this rank's part is filled in
      * @param done called when all parts are in place at this rank
      */
-    virtual void AllGather(Ptr<Tensor> tensor, Done done) = 0;
+    void AllGather(Ptr<Tensor> tensor, Done done);
 
     /**
      * Every rank ends with the root's tensor.
@@ -114,7 +114,7 @@ class Communicator : public Object
      * @param root the rank that has the data
      * @param done called when the data is in place at this rank (at the root: when sent on)
      */
-    virtual void Broadcast(Ptr<Tensor> tensor, uint32_t root, Done done) = 0;
+    void Broadcast(Ptr<Tensor> tensor, uint32_t root, Done done);
 
     /**
      * The root ends with the sum of the tensors of all ranks; those of others are undefined.
@@ -122,7 +122,7 @@ class Communicator : public Object
      * @param root the rank that gets the sum
      * @param done called when this rank has nothing left to do
      */
-    virtual void Reduce(Ptr<Tensor> tensor, uint32_t root, Done done);
+    void Reduce(Ptr<Tensor> tensor, uint32_t root, Done done);
 
     /**
      * Every rank sends a part of its tensor to each rank; the parts it gets take their place, that
@@ -130,7 +130,7 @@ class Communicator : public Object
      * @param tensor the parts for all ranks in rank order, same size at every rank
      * @param done called when all parts are in place at this rank
      */
-    virtual void AllToAll(Ptr<Tensor> tensor, Done done);
+    void AllToAll(Ptr<Tensor> tensor, Done done);
 
     /**
      * As AllToAll() with parts of any sizes.
@@ -139,13 +139,13 @@ class Communicator : public Object
      * @param matrix bytes from each rank to each, the same at every rank
      * @param done called when all parts are in place at this rank
      */
-    virtual void AllToAllV(Ptr<Tensor> tensor, ByteMatrix matrix, Done done);
+    void AllToAllV(Ptr<Tensor> tensor, ByteMatrix matrix, Done done);
 
     /**
      * Completes at no rank before all ranks have called it.
      * @param done called when all have
      */
-    virtual void Barrier(Done done);
+    void Barrier(Done done);
 
     /**
      * Every rank sends its tensor to the next rank and ends with that of the one before, as
@@ -153,7 +153,7 @@ class Communicator : public Object
      * @param tensor the vector, same size at every rank
      * @param done called when the other tensor is in place at this rank
      */
-    virtual void SendReceive(Ptr<Tensor> tensor, Done done);
+    void SendReceive(Ptr<Tensor> tensor, Done done);
 
     /**
      * Sends a tensor to one rank, beside all collectives. Matched with Receive() there, in order.

@@ -241,60 +241,6 @@ ScheduledCommunicator::GetReceivedMessages() const
     return m_receivedMessages;
 }
 
-void
-ScheduledCommunicator::AllReduce(Ptr<Tensor> tensor, Done done)
-{
-    Start(CollectiveOperation::ALL_REDUCE, tensor, 0, done);
-}
-
-void
-ScheduledCommunicator::ReduceScatter(Ptr<Tensor> tensor, Done done)
-{
-    Start(CollectiveOperation::REDUCE_SCATTER, tensor, 0, done);
-}
-
-void
-ScheduledCommunicator::AllGather(Ptr<Tensor> tensor, Done done)
-{
-    Start(CollectiveOperation::ALL_GATHER, tensor, 0, done);
-}
-
-void
-ScheduledCommunicator::Broadcast(Ptr<Tensor> tensor, uint32_t root, Done done)
-{
-    Start(CollectiveOperation::BROADCAST, tensor, root, done);
-}
-
-void
-ScheduledCommunicator::Reduce(Ptr<Tensor> tensor, uint32_t root, Done done)
-{
-    Start(CollectiveOperation::REDUCE, tensor, root, done);
-}
-
-void
-ScheduledCommunicator::AllToAll(Ptr<Tensor> tensor, Done done)
-{
-    Start(CollectiveOperation::ALL_TO_ALL, tensor, 0, done);
-}
-
-void
-ScheduledCommunicator::AllToAllV(Ptr<Tensor> tensor, ByteMatrix matrix, Done done)
-{
-    Start(CollectiveOperation::ALL_TO_ALL_V, tensor, 0, done, std::move(matrix));
-}
-
-void
-ScheduledCommunicator::Barrier(Done done)
-{
-    Start(CollectiveOperation::BARRIER, Create<Tensor>(), 0, done);
-}
-
-void
-ScheduledCommunicator::SendReceive(Ptr<Tensor> tensor, Done done)
-{
-    Start(CollectiveOperation::SEND_RECEIVE, tensor, 0, done);
-}
-
 uint64_t
 ScheduledCommunicator::MakeTag(uint64_t collective, uint32_t step, uint32_t message) const
 {

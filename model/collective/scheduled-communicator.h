@@ -146,15 +146,6 @@ class ScheduledCommunicator : public Communicator
     void SetErrorHandler(ErrorHandler handler) override;
     uint32_t GetRank() const override;
     uint32_t GetSize() const override;
-    void AllReduce(Ptr<Tensor> tensor, Done done) override;
-    void ReduceScatter(Ptr<Tensor> tensor, Done done) override;
-    void AllGather(Ptr<Tensor> tensor, Done done) override;
-    void Broadcast(Ptr<Tensor> tensor, uint32_t root, Done done) override;
-    void Reduce(Ptr<Tensor> tensor, uint32_t root, Done done) override;
-    void AllToAll(Ptr<Tensor> tensor, Done done) override;
-    void AllToAllV(Ptr<Tensor> tensor, ByteMatrix matrix, Done done) override;
-    void Barrier(Done done) override;
-    void SendReceive(Ptr<Tensor> tensor, Done done) override;
     void Send(Ptr<Tensor> tensor, uint32_t peer, Done done) override;
     void Receive(Ptr<Tensor> tensor, uint32_t peer, Done done) override;
 

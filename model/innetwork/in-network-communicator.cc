@@ -156,60 +156,6 @@ InNetworkCommunicator::GetSize() const
 }
 
 void
-InNetworkCommunicator::AllReduce(Ptr<Tensor> tensor, Done done)
-{
-    Start(CollectiveOperation::ALL_REDUCE, tensor, 0, done);
-}
-
-void
-InNetworkCommunicator::ReduceScatter(Ptr<Tensor> tensor, Done done)
-{
-    Start(CollectiveOperation::REDUCE_SCATTER, tensor, 0, done);
-}
-
-void
-InNetworkCommunicator::AllGather(Ptr<Tensor> tensor, Done done)
-{
-    Start(CollectiveOperation::ALL_GATHER, tensor, 0, done);
-}
-
-void
-InNetworkCommunicator::Broadcast(Ptr<Tensor> tensor, uint32_t root, Done done)
-{
-    Start(CollectiveOperation::BROADCAST, tensor, root, done);
-}
-
-void
-InNetworkCommunicator::Reduce(Ptr<Tensor> tensor, uint32_t root, Done done)
-{
-    Start(CollectiveOperation::REDUCE, tensor, root, done);
-}
-
-void
-InNetworkCommunicator::AllToAll(Ptr<Tensor> tensor, Done done)
-{
-    Start(CollectiveOperation::ALL_TO_ALL, tensor, 0, done);
-}
-
-void
-InNetworkCommunicator::AllToAllV(Ptr<Tensor> tensor, ByteMatrix matrix, Done done)
-{
-    Start(CollectiveOperation::ALL_TO_ALL_V, tensor, 0, done, matrix);
-}
-
-void
-InNetworkCommunicator::Barrier(Done done)
-{
-    Start(CollectiveOperation::BARRIER, Create<Tensor>(), 0, done);
-}
-
-void
-InNetworkCommunicator::SendReceive(Ptr<Tensor> tensor, Done done)
-{
-    Start(CollectiveOperation::SEND_RECEIVE, tensor, 0, done);
-}
-
-void
 InNetworkCommunicator::Send(Ptr<Tensor> tensor, uint32_t peer, Done done)
 {
     m_hosts->Send(tensor, peer, done);
