@@ -62,18 +62,16 @@ class BarrierProgram : public SwitchProgram
     }
 
     /**
-     * @param endpoint of the switch
      * @param hosts endpoints that take part, which are 0 to hosts - 1
      * @throw ConfigurationError if there are more than the register has bits
      */
-    void Configure(uint32_t endpoint, uint32_t hosts)
+    void SetHosts(uint32_t hosts)
     {
         if (hosts == 0 || hosts > MOST_HOSTS)
         {
             throw ConfigurationError("barrier of " + std::to_string(hosts) +
                                      " hosts (allowed: 1 to " + std::to_string(MOST_HOSTS) + ")");
         }
-        m_endpoint = endpoint;
         m_hosts = hosts;
     }
 
@@ -93,7 +91,7 @@ class BarrierProgram : public SwitchProgram
 
     bool Receive(Frame* frame) override
     {
-        if (frame->destination != m_endpoint || frame->kind != FrameKind::SWITCHML)
+        if (frame->destination != GetEndpoint() || frame->kind != FrameKind::SWITCHML)
         {
             return false; // not for this program: the switch forwards it
         }
@@ -130,24 +128,23 @@ class BarrierProgram : public SwitchProgram
         return true;
     }
 
+    uint64_t multicasts{0}; ///< rounds that have ended
+    uint64_t repeated{0};   ///< answers to single hosts
+
+  private:
     void Reset() override
     {
         m_round = 0;
         m_seen = 0;
     }
 
-    uint64_t multicasts{0}; ///< rounds that have ended
-    uint64_t repeated{0};   ///< answers to single hosts
-
-  private:
     void Release(const Frame& cause, uint32_t host, uint32_t round)
     {
-        Frame* frame = MakeBarrierFrame(m_endpoint, host, round);
+        Frame* frame = MakeBarrierFrame(GetEndpoint(), host, round);
         frame->ingress = cause.ingress; // whose buffer space it takes
         Send(frame);
     }
 
-    uint32_t m_endpoint{0};
     uint32_t m_hosts{0};
     Time m_latency;
     uint32_t m_round{0}; // registers
@@ -234,7 +231,8 @@ class BarrierHelper
     {
         const uint32_t endpoint = fabric.AddressSwitch(0);
         const auto count = static_cast<uint32_t>(fabric.devices.size());
-        program->Configure(endpoint, count);
+        program->SetEndpoint(endpoint);
+        program->SetHosts(count);
         fabric.devicesOfSwitches[0]->AddProgram(program);
         for (uint32_t host = 0; host < count; host++)
         {

@@ -541,7 +541,7 @@ SwitchDevice::Restart()
     m_flowlets.clear();
     for (const auto& program : m_programs)
     {
-        program->Reset();
+        program->Restart();
     }
 }
 

@@ -27,6 +27,7 @@ void
 SwitchProgram::DoDispose()
 {
     m_switch = nullptr;
+    m_life++;
     Object::DoDispose();
 }
 
@@ -36,10 +37,36 @@ SwitchProgram::SetSwitch(SwitchDevice* device)
     m_switch = device;
 }
 
+void
+SwitchProgram::Restart()
+{
+    NS_LOG_FUNCTION(this);
+    Reset();
+    m_life++;
+}
+
+void
+SwitchProgram::SetEndpoint(uint32_t endpoint)
+{
+    m_endpoint = endpoint;
+}
+
+uint32_t
+SwitchProgram::GetEndpoint() const
+{
+    return m_endpoint;
+}
+
 SwitchDevice&
 SwitchProgram::GetSwitch() const
 {
     return *m_switch;
+}
+
+uint32_t
+SwitchProgram::GetLife() const
+{
+    return m_life;
 }
 
 void
@@ -54,6 +81,27 @@ SwitchProgram::SendTo(Frame* frame, uint16_t port)
 {
     NS_LOG_FUNCTION(this << port);
     m_switch->Emit(frame, port, GetResources().latency);
+}
+
+void
+SwitchProgram::Emit(Frame* frame)
+{
+    m_switch->Emit(frame, SwitchDevice::BY_ROUTE, Time(0));
+}
+
+void
+SwitchProgram::EmitTo(Frame* frame, const Target& target)
+{
+    frame->source = m_endpoint;
+    frame->destination = target.endpoint;
+    frame->flowHash = target.flowHash;
+    Emit(frame);
+}
+
+SwitchProgram::Target
+SwitchProgram::MakeTarget(uint32_t endpoint, uint32_t flow) const
+{
+    return {endpoint, HashFlow(m_endpoint, endpoint, flow)};
 }
 
 void

@@ -59,16 +59,32 @@ class SwitchProgram : public Object
      */
     virtual bool Receive(Frame* frame) = 0;
 
-    /** The switch has restarted: all state is lost. Frames held are to be freed. */
-    virtual void Reset() = 0;
-
     /**
      * Called by SwitchDevice::AddProgram().
      * @param device the switch; outlives the program's use
      */
     void SetSwitch(SwitchDevice* device);
 
+    /** Called by SwitchDevice::Restart(): a new life, without the state of the last. */
+    void Restart();
+
+    /** @param endpoint of the switch, which its frames come from and frames to it name */
+    void SetEndpoint(uint32_t endpoint);
+
+    /** @return endpoint of the switch */
+    uint32_t GetEndpoint() const;
+
   protected:
+    /** An endpoint that the program sends to. */
+    struct Target
+    {
+        uint32_t endpoint;
+        uint32_t flowHash; ///< of frames from the program's endpoint to it
+    };
+
+    /** The switch has restarted: all state is lost. Frames held are to be freed. */
+    virtual void Reset() = 0;
+
     void DoDispose() override;
 
     /**
@@ -92,11 +108,40 @@ class SwitchProgram : public Object
      */
     void Recirculate(Frame* frame);
 
+    /**
+     * Sends a frame that has spent its time in the pipeline.
+     * @param frame as for Send()
+     */
+    void Emit(Frame* frame);
+
+    /**
+     * Sends a frame, which has spent its time in the pipeline, from the program's endpoint.
+     * @param frame as for Send(), but for its addresses
+     * @param target whom to
+     */
+    void EmitTo(Frame* frame, const Target& target);
+
+    /**
+     * @param endpoint one to send to
+     * @param flow tells the program's flows to that endpoint apart
+     * @return it, ready to be sent to
+     */
+    Target MakeTarget(uint32_t endpoint, uint32_t flow) const;
+
     /** @return the switch */
     SwitchDevice& GetSwitch() const;
 
+    /**
+     * Changes with each restart and at the end: what was scheduled in another life is lost, as it
+     * was in the pipeline.
+     * @return number of this life
+     */
+    uint32_t GetLife() const;
+
   private:
     SwitchDevice* m_switch{nullptr};
+    uint32_t m_endpoint{0};
+    uint32_t m_life{0};
 };
 
 } // namespace ns3::training

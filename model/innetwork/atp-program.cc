@@ -117,7 +117,6 @@ AtpProgram::DoDispose()
     m_jobs.clear();
     m_slots.clear();
     m_values.clear();
-    m_life++;
     SwitchProgram::DoDispose();
 }
 
@@ -138,18 +137,6 @@ AtpProgram::GetResources() const
     resources.recirculationPorts = m_loopbackPorts;
     resources.latency = PASSES * m_passLatency;
     return resources;
-}
-
-void
-AtpProgram::SetEndpoint(uint32_t endpoint)
-{
-    m_endpoint = endpoint;
-}
-
-uint32_t
-AtpProgram::GetEndpoint() const
-{
-    return m_endpoint;
 }
 
 uint32_t
@@ -206,7 +193,7 @@ AtpProgram::AddJob(const AtpJob& description)
     const auto add = [&](const std::vector<uint32_t>& endpoints, std::vector<Target>& targets) {
         for (uint32_t endpoint : endpoints)
         {
-            targets.push_back({endpoint, HashFlow(m_endpoint, endpoint, description.number)});
+            targets.push_back(MakeTarget(endpoint, description.number));
         }
     };
     add(description.workers, job.workers);
@@ -235,7 +222,6 @@ AtpProgram::Reset()
             Free(slot);
         }
     }
-    m_life++;
 }
 
 bool
@@ -256,7 +242,7 @@ AtpProgram::Receive(Frame* frame)
     const bool isResult = header.type == AggregationHeader::Type::RESULT;
     const bool isServers = Is(*job, frame->destination, SERVER);
     const bool isRack = !header.isRackSum && Is(*job, frame->source, WORKER) && !isServers;
-    if (isResult ? frame->destination != m_endpoint : !isServers && !isRack)
+    if (isResult ? frame->destination != GetEndpoint() : !isServers && !isRack)
     {
         return false; // passes through, or is on its last hop
     }
@@ -509,7 +495,7 @@ AtpProgram::SendOut(Aggregator& slot, const Frame& cause)
     header.priority = slot.priority;
     header.resend = true;
     frame->aggregation = header;
-    frame->source = m_endpoint;
+    frame->source = GetEndpoint();
     frame->destination = job.servers[slot.packet % job.servers.size()];
     frame->flowHash = HashFlow(frame->source, frame->destination, slot.job);
     Fill(*frame, slot);
@@ -536,21 +522,15 @@ AtpProgram::TakeResult(Frame* frame, Job& job)
                         frame,
                         &job,
                         Is(job, frame->source, SERVER),
-                        m_life);
+                        GetLife());
 }
 
 void
 AtpProgram::Multicast(Frame* frame, Job* job, bool toAll, uint32_t life)
 {
-    if (life == m_life)
+    if (life == GetLife())
     {
-        const auto send = [&](const Target& target) {
-            Frame* copy = frame->Clone();
-            copy->source = m_endpoint;
-            copy->destination = target.endpoint;
-            copy->flowHash = target.flowHash;
-            GetSwitch().Emit(copy, SwitchDevice::BY_ROUTE, Time(0));
-        };
+        const auto send = [&](const Target& target) { EmitTo(frame->Clone(), target); };
         std::for_each(job->workers.begin(), job->workers.end(), send);
         if (toAll)
         {
@@ -568,18 +548,22 @@ AtpProgram::SendOn(Frame* frame)
     const int64_t ready = GetSwitch().ReserveRecirculation(frame->ingress % m_loopbackPorts,
                                                            frame->bytes,
                                                            now + latency);
-    Simulator::Schedule(TimeStep(ready + latency - now), &AtpProgram::SendNow, this, frame, m_life);
+    Simulator::Schedule(TimeStep(ready + latency - now),
+                        &AtpProgram::SendNow,
+                        this,
+                        frame,
+                        GetLife());
 }
 
 void
 AtpProgram::SendNow(Frame* frame, uint32_t life)
 {
-    if (life != m_life)
+    if (life != GetLife())
     {
         Frame::Free(frame); // it was in the pipeline when the switch restarted
         return;
     }
-    GetSwitch().Emit(frame, SwitchDevice::BY_ROUTE, Time(0));
+    Emit(frame);
 }
 
 } // namespace ns3::training

@@ -71,12 +71,6 @@ class AtpProgram : public SwitchProgram
     AtpProgram();
     ~AtpProgram() override;
 
-    /** @param endpoint of the switch; results come to it */
-    void SetEndpoint(uint32_t endpoint);
-
-    /** @return endpoint of the switch */
-    uint32_t GetEndpoint() const;
-
     /**
      * @param job to work for
      * @throw ConfigurationError if its number is taken or a packet has too many elements
@@ -108,7 +102,6 @@ class AtpProgram : public SwitchProgram
     std::string GetName() const override;
     Resources GetResources() const override;
     bool Receive(Frame* frame) override;
-    void Reset() override;
 
     /**
      * A contribution has been added to a slot, or recognized as one that is there.
@@ -137,13 +130,6 @@ class AtpProgram : public SwitchProgram
         bool contested{false};
     };
 
-    /** Where a result goes. */
-    struct Target
-    {
-        uint32_t endpoint;
-        uint32_t flowHash;
-    };
-
     struct Job
     {
         AtpJob description;
@@ -163,6 +149,7 @@ class AtpProgram : public SwitchProgram
     };
 
     void DoDispose() override;
+    void Reset() override;
     static bool Is(const Job& job, uint32_t endpoint, Kind kind);
     void TakeResult(Frame* frame, Job& job);
     void TakeResend(Frame* frame, Aggregator& slot, bool isRack);
@@ -178,7 +165,6 @@ class AtpProgram : public SwitchProgram
     void SendNow(Frame* frame, uint32_t life);
     void Multicast(Frame* frame, Job* job, bool toAll, uint32_t life);
 
-    uint32_t m_endpoint{0};
     uint32_t m_elements;
     uint32_t m_slotCount;
     uint32_t m_loopbackPorts;
@@ -191,7 +177,6 @@ class AtpProgram : public SwitchProgram
     std::vector<Job*> m_jobOf;     // by number
     std::vector<Aggregator> m_slots;
     std::vector<int32_t> m_values; // real payload: those of each slot
-    uint32_t m_life{0};            // restarts so far: what was to be sent is lost in them
     AtpCounters m_counters;
     TracedCallback<uint8_t, uint32_t, uint32_t, bool> m_addTrace;
     TracedCallback<uint8_t, uint32_t, uint32_t, bool> m_repeatTrace;

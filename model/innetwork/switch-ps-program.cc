@@ -168,7 +168,6 @@ SwitchPsProgram::DoDispose()
     m_jobs.clear();
     m_sums.clear();
     m_parts.clear();
-    m_life++;
     SwitchProgram::DoDispose();
 }
 
@@ -232,18 +231,6 @@ SwitchPsProgram::GetResources() const
             GetRanges() * (bytes * optimizer.arrays + sizeof(OptimizerPowers) + clocks);
     }
     return resources;
-}
-
-void
-SwitchPsProgram::SetEndpoint(uint32_t endpoint)
-{
-    m_endpoint = endpoint;
-}
-
-uint32_t
-SwitchPsProgram::GetEndpoint() const
-{
-    return m_endpoint;
 }
 
 uint32_t
@@ -355,7 +342,7 @@ SwitchPsProgram::AddJob(const SwitchPsJob& description)
     for (uint32_t worker = 0; worker < description.workers.size(); worker++)
     {
         const uint32_t endpoint = description.workers[worker];
-        job.targets.push_back({endpoint, HashFlow(m_endpoint, endpoint, description.number)});
+        job.targets.push_back(MakeTarget(endpoint, description.number));
         job.workerOf.resize(std::max<std::size_t>(job.workerOf.size(), endpoint + 1), MOST_WORKERS);
         job.workerOf[endpoint] = static_cast<uint8_t>(worker);
     }
@@ -385,7 +372,6 @@ SwitchPsProgram::Reset()
     }
     m_lanesFree = 0;
     m_memoryFree = 0;
-    m_life++;
 }
 
 bool
@@ -403,7 +389,7 @@ SwitchPsProgram::IsKnown(const Frame& frame, const Job& job) const
 bool
 SwitchPsProgram::Receive(Frame* frame)
 {
-    if (frame->destination != m_endpoint || frame->kind != FrameKind::SWITCH_PS)
+    if (frame->destination != GetEndpoint() || frame->kind != FrameKind::SWITCH_PS)
     {
         return false;
     }
@@ -698,37 +684,28 @@ SwitchPsProgram::SendLater(Frame* frame, int64_t when, Job& job, uint32_t worker
                         frame,
                         &job,
                         worker,
-                        m_life);
+                        GetLife());
 }
 
 void
 SwitchPsProgram::SendNow(Frame* frame, Job* job, uint32_t worker, uint32_t life)
 {
-    if (life != m_life)
+    if (life != GetLife())
     {
         Frame::Free(frame); // it was in the switch when that restarted
         return;
     }
     if (worker != ALL)
     {
-        SendTo(frame, job->targets[worker]);
+        EmitTo(frame, job->targets[worker]);
         return;
     }
     const auto last = static_cast<uint32_t>(job->targets.size() - 1);
     for (uint32_t i = 0; i < last; i++)
     {
-        SendTo(frame->Clone(), job->targets[i]);
+        EmitTo(frame->Clone(), job->targets[i]);
     }
-    SendTo(frame, job->targets[last]);
-}
-
-void
-SwitchPsProgram::SendTo(Frame* frame, const Target& target)
-{
-    frame->source = m_endpoint;
-    frame->destination = target.endpoint;
-    frame->flowHash = target.flowHash;
-    GetSwitch().Emit(frame, SwitchDevice::BY_ROUTE, Time(0));
+    EmitTo(frame, job->targets[last]);
 }
 
 } // namespace ns3::training

@@ -75,12 +75,6 @@ class SwitchPsProgram : public SwitchProgram
     SwitchPsProgram();
     ~SwitchPsProgram() override;
 
-    /** @param endpoint of the switch; frames to it are for this program */
-    void SetEndpoint(uint32_t endpoint);
-
-    /** @return endpoint of the switch */
-    uint32_t GetEndpoint() const;
-
     /**
      * @param job to work for
      * @throw ConfigurationError if its number, slots or key ranges are taken or not there, it has
@@ -123,7 +117,6 @@ class SwitchPsProgram : public SwitchProgram
     std::string GetName() const override;
     Resources GetResources() const override;
     bool Receive(Frame* frame) override;
-    void Reset() override;
 
     /** A gradient has been added to the sum, or to the weights. (job, packet, worker) */
     typedef void (*PushTracedCallback)(uint8_t job, uint32_t packet, uint32_t worker);
@@ -166,13 +159,6 @@ class SwitchPsProgram : public SwitchProgram
         std::vector<Progress> progress; ///< by worker
     };
 
-    /** A worker, ready to be sent to. */
-    struct Target
-    {
-        uint32_t endpoint;
-        uint32_t flowHash;
-    };
-
     struct Job
     {
         SwitchPsJob description;
@@ -183,6 +169,7 @@ class SwitchPsProgram : public SwitchProgram
     };
 
     void DoDispose() override;
+    void Reset() override;
     bool SetOptimizer(std::string name);
     std::string GetOptimizerName() const;
     bool IsKnown(const Frame& frame, const Job& job) const;
@@ -199,12 +186,10 @@ class SwitchPsProgram : public SwitchProgram
     int64_t TakeMemory(int64_t ready, uint32_t accesses);
     void SendLater(Frame* frame, int64_t when, Job& job, uint32_t worker);
     void SendNow(Frame* frame, Job* job, uint32_t worker, uint32_t life);
-    void SendTo(Frame* frame, const Target& target);
 
     /// Instead of a worker.
     static constexpr uint32_t ALL = MOST_WORKERS;
 
-    uint32_t m_endpoint{0};
     uint32_t m_elements;
     uint32_t m_slotCount;
     uint32_t m_workers;
@@ -234,7 +219,6 @@ class SwitchPsProgram : public SwitchProgram
     int64_t m_memoryTime{0};       // that reading or writing all of a key range takes, ps
     int64_t m_lanesFree{0};        // when the lanes are, ps
     int64_t m_memoryFree{0};       // when the memory is, ps
-    uint32_t m_life{0};            // restarts so far: what was to be sent is lost in them
     SwitchPsCounters m_counters;
     TracedCallback<uint8_t, uint32_t, uint32_t> m_pushTrace;
 };

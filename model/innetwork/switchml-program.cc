@@ -107,7 +107,6 @@ SwitchMlProgram::DoDispose()
     m_jobs.clear();
     m_slots.clear();
     m_values.clear();
-    m_life++;
     SwitchProgram::DoDispose();
 }
 
@@ -131,18 +130,6 @@ SwitchMlProgram::GetResources() const
     resources.recirculationPorts = harvesting + (consuming - 1) * m_workers;
     resources.latency = m_passLatency;
     return resources;
-}
-
-void
-SwitchMlProgram::SetEndpoint(uint32_t endpoint)
-{
-    m_endpoint = endpoint;
-}
-
-uint32_t
-SwitchMlProgram::GetEndpoint() const
-{
-    return m_endpoint;
 }
 
 uint32_t
@@ -216,13 +203,10 @@ SwitchMlProgram::AddJob(const SwitchMlJob& description)
     }
     Job job;
     job.description = description;
-    const auto makeTarget = [&](uint32_t endpoint) {
-        return Target{endpoint, HashFlow(m_endpoint, endpoint, description.number)};
-    };
     for (uint32_t child = 0; child < description.children.size(); child++)
     {
         const uint32_t endpoint = description.children[child];
-        job.targets.push_back(makeTarget(endpoint));
+        job.targets.push_back(MakeTarget(endpoint, description.number));
         job.childOf.resize(std::max<std::size_t>(job.childOf.size(), endpoint + 1), MOST_CHILDREN);
         job.childOf[endpoint] = static_cast<uint8_t>(child);
     }
@@ -230,7 +214,7 @@ SwitchMlProgram::AddJob(const SwitchMlJob& description)
     job.psns.assign(job.receivers.size(), 0);
     if (description.parent != SwitchMlJob::NONE)
     {
-        job.parent = makeTarget(description.parent);
+        job.parent = MakeTarget(description.parent, description.number);
     }
     m_jobOf[description.number] = &m_jobs.emplace(description.number, std::move(job)).first->second;
     m_slots.resize(m_slotCount);
@@ -247,13 +231,12 @@ SwitchMlProgram::Reset()
         std::fill(job.receivers.begin(), job.receivers.end(), UnreliableReceiver());
         std::fill(job.psns.begin(), job.psns.end(), 0);
     }
-    m_life++;
 }
 
 bool
 SwitchMlProgram::Receive(Frame* frame)
 {
-    if (frame->destination != m_endpoint || frame->kind != FrameKind::SWITCHML)
+    if (frame->destination != GetEndpoint() || frame->kind != FrameKind::SWITCHML)
     {
         return false;
     }
@@ -509,20 +492,20 @@ SwitchMlProgram::SendLater(Frame* frame, int64_t when, Job& job, uint32_t child)
                         frame,
                         &job,
                         child,
-                        m_life);
+                        GetLife());
 }
 
 void
 SwitchMlProgram::SendNow(Frame* frame, Job* job, uint32_t child, uint32_t life)
 {
-    if (life != m_life)
+    if (life != GetLife())
     {
         Frame::Free(frame); // it was in the pipeline when the switch restarted
         return;
     }
     if (child != ALL)
     {
-        child == UP ? SendTo(frame, job->parent) : SendToChild(frame, *job, child);
+        child == UP ? EmitTo(frame, job->parent) : SendToChild(frame, *job, child);
         return;
     }
     const auto last = static_cast<uint32_t>(job->targets.size() - 1);
@@ -544,16 +527,7 @@ SwitchMlProgram::SendToChild(Frame* frame, Job& job, uint32_t child)
         frame->psn = psn;
         psn = (psn + 1) % PSN_MODULUS;
     }
-    SendTo(frame, job.targets[child]);
-}
-
-void
-SwitchMlProgram::SendTo(Frame* frame, const Target& target)
-{
-    frame->source = m_endpoint;
-    frame->destination = target.endpoint;
-    frame->flowHash = target.flowHash;
-    GetSwitch().Emit(frame, SwitchDevice::BY_ROUTE, Time(0));
+    EmitTo(frame, job.targets[child]);
 }
 
 } // namespace ns3::training

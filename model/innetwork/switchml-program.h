@@ -75,12 +75,6 @@ class SwitchMlProgram : public SwitchProgram
     SwitchMlProgram();
     ~SwitchMlProgram() override;
 
-    /** @param endpoint of the switch; frames to it are for this program */
-    void SetEndpoint(uint32_t endpoint);
-
-    /** @return endpoint of the switch */
-    uint32_t GetEndpoint() const;
-
     /**
      * @param job to work for
      * @throw ConfigurationError if its number or slots are taken, or it has too many children
@@ -100,7 +94,6 @@ class SwitchMlProgram : public SwitchProgram
     std::string GetName() const override;
     Resources GetResources() const override;
     bool Receive(Frame* frame) override;
-    void Reset() override;
 
     /**
      * A contribution has been added, or recognized as one that is there. (job, packet, child)
@@ -126,13 +119,6 @@ class SwitchMlProgram : public SwitchProgram
         Version versions[2];
     };
 
-    /** A child, ready to be sent to. */
-    struct Target
-    {
-        uint32_t endpoint;
-        uint32_t flowHash;
-    };
-
     struct Job
     {
         SwitchMlJob description;
@@ -144,6 +130,7 @@ class SwitchMlProgram : public SwitchProgram
     };
 
     void DoDispose() override;
+    void Reset() override;
     bool Accept(const Frame& frame, Job& job, uint32_t child);
     void Contribute(Frame* frame, Job& job, uint32_t child);
     void TakeResult(Frame* frame, Job& job);
@@ -156,14 +143,12 @@ class SwitchMlProgram : public SwitchProgram
     int64_t Harvest(int64_t ready);
     void SendLater(Frame* frame, int64_t when, Job& job, uint32_t child);
     void SendNow(Frame* frame, Job* job, uint32_t child, uint32_t life);
-    void SendTo(Frame* frame, const Target& target);
     void SendToChild(Frame* frame, Job& job, uint32_t child);
 
     /// Instead of a child: all of them, or the switch above.
     static constexpr uint32_t ALL = MOST_CHILDREN;
     static constexpr uint32_t UP = MOST_CHILDREN + 1;
 
-    uint32_t m_endpoint{0};
     uint32_t m_elements;
     uint32_t m_slotCount;
     uint32_t m_workers;
@@ -174,7 +159,6 @@ class SwitchMlProgram : public SwitchProgram
     std::vector<Job*> m_jobOf;     // by number
     std::vector<Slot> m_slots;
     std::vector<int32_t> m_values; // real payload: those of each slot and version
-    uint32_t m_life{0};            // restarts so far: what was to be sent is lost in them
     SwitchMlCounters m_counters;
     TracedCallback<uint8_t, uint32_t, uint32_t> m_addTrace;
     TracedCallback<uint8_t, uint32_t, uint32_t> m_repeatTrace;

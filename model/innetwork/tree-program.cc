@@ -107,7 +107,6 @@ TreeProgram::DoDispose()
 {
     m_ends.clear();
     m_trees.clear();
-    m_life++;
     SwitchProgram::DoDispose();
 }
 
@@ -127,18 +126,6 @@ TreeProgram::GetResources() const
         uint64_t{m_credits} * (uint64_t{m_streamingPayload} * m_children + STATE_BYTES);
     resources.latency = m_latency;
     return resources;
-}
-
-void
-TreeProgram::SetEndpoint(uint32_t endpoint)
-{
-    m_endpoint = endpoint;
-}
-
-uint32_t
-TreeProgram::GetEndpoint() const
-{
-    return m_endpoint;
 }
 
 const TreeCounters&
@@ -215,7 +202,7 @@ TreeProgram::AddTree(const TreeNode& node)
         End& end = m_ends.at(queuePair);
         TreeConnection::Owner& owner = *this;
         end.connection =
-            std::make_unique<TreeConnection>(owner, m_endpoint, peer, node.job, node.settings);
+            std::make_unique<TreeConnection>(owner, GetEndpoint(), peer, node.job, node.settings);
         end.tree = number;
         end.child = child;
     };
@@ -249,13 +236,12 @@ TreeProgram::Reset()
         tree->active = false;
     }
     m_activeStreams = 0;
-    m_life++;
 }
 
 void
 TreeProgram::Transmit(Frame* frame)
 {
-    GetSwitch().Emit(frame, SwitchDevice::BY_ROUTE, Time(0));
+    Emit(frame);
 }
 
 void
@@ -281,7 +267,7 @@ TreeProgram::OnBroken(const TreeConnection& connection)
 bool
 TreeProgram::Receive(Frame* frame)
 {
-    if (frame->destination != m_endpoint || frame->kind != FrameKind::TREE)
+    if (frame->destination != GetEndpoint() || frame->kind != FrameKind::TREE)
     {
         return false;
     }
@@ -461,13 +447,13 @@ TreeProgram::SendLater(Tree& tree, const TreeMessage& message, bool up)
                         this,
                         &tree,
                         message,
-                        m_life);
+                        GetLife());
 }
 
 void
 TreeProgram::SendUp(Tree* tree, TreeMessage message, uint32_t life)
 {
-    if (life == m_life)
+    if (life == GetLife())
     {
         const auto children = static_cast<uint32_t>(tree->node.children.size());
         m_ends[tree->node.firstQueuePair + children].connection->Send(message);
@@ -477,7 +463,7 @@ TreeProgram::SendUp(Tree* tree, TreeMessage message, uint32_t life)
 void
 TreeProgram::SendDown(Tree* tree, TreeMessage message, uint32_t life)
 {
-    if (life != m_life)
+    if (life != GetLife())
     {
         return; // it was in the adders when the switch restarted
     }

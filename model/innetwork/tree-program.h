@@ -80,12 +80,6 @@ class TreeProgram : public SwitchProgram, private TreeConnection::Owner
     TreeProgram();
     ~TreeProgram() override;
 
-    /** @param endpoint of the switch; frames to it are for this program */
-    void SetEndpoint(uint32_t endpoint);
-
-    /** @return endpoint of the switch */
-    uint32_t GetEndpoint() const;
-
     /**
      * @param count connections
      * @return number of the first; the others follow
@@ -116,7 +110,6 @@ class TreeProgram : public SwitchProgram, private TreeConnection::Owner
     std::string GetName() const override;
     Resources GetResources() const override;
     bool Receive(Frame* frame) override;
-    void Reset() override;
 
     /**
      * A contribution has been added. (job, number of the tree here, packet, child)
@@ -163,6 +156,7 @@ class TreeProgram : public SwitchProgram, private TreeConnection::Owner
     static constexpr uint32_t PARENT = MOST_CHILDREN;
 
     void DoDispose() override;
+    void Reset() override;
     // TreeConnection::Owner
     void Transmit(Frame* frame) override;
     void OnResent(uint64_t packets) override;
@@ -180,7 +174,6 @@ class TreeProgram : public SwitchProgram, private TreeConnection::Owner
     void SendUp(Tree* tree, TreeMessage message, uint32_t life);
     void SendDown(Tree* tree, TreeMessage message, uint32_t life);
 
-    uint32_t m_endpoint{0};
     uint32_t m_slotCount;
     uint32_t m_payload;
     uint32_t m_children;
@@ -195,7 +188,6 @@ class TreeProgram : public SwitchProgram, private TreeConnection::Owner
     uint32_t m_slotsTaken{0};
     uint32_t m_treesOfKind[2]{0, 0};
     uint32_t m_activeStreams{0};
-    uint32_t m_life{0};                    // restarts so far: what was to be sent is lost in them
     std::vector<const uint8_t*> m_addends; // kept for its memory
     TreeCounters m_counters;
     TracedCallback<uint8_t, uint32_t, uint32_t, uint32_t> m_addTrace;
