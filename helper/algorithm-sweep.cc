@@ -4,9 +4,8 @@
 
 #include "algorithm-sweep.h"
 
-#include "fabric-border.h"
-
 #include "ns3/configuration-error.h"
+#include "ns3/fabric-border.h"
 #include "ns3/log.h"
 #include "ns3/processes.h"
 #include "ns3/simulator.h"

@@ -6,7 +6,8 @@
 #define DISTRIBUTED_TRAINING_ALGORITHM_SWEEP_H
 
 #include "collective-measurement.h"
-#include "run-cost.h"
+
+#include "ns3/run-cost.h"
 
 #include <cstdint>
 #include <functional>

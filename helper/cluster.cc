@@ -4,34 +4,25 @@
 
 #include "cluster.h"
 
-#include "fabric-border.h"
-#include "partition.h"
+#include "host-transport.h"
 
 #include "ns3/boolean.h"
-#include "ns3/config.h"
-#include "ns3/double.h"
-#include "ns3/internet-stack-helper.h"
-#include "ns3/ipv4-static-routing-helper.h"
-#include "ns3/ipv4.h"
+#include "ns3/fabric-border.h"
 #include "ns3/log.h"
+#include "ns3/partition.h"
 #include "ns3/processes.h"
 #include "ns3/quantity.h"
-#include "ns3/rail-routing.h"
 #include "ns3/rdma-transport.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/schedule-file.h"
 #include "ns3/schedule-interpreter.h"
 #include "ns3/shortest-paths.h"
 #include "ns3/string.h"
-#include "ns3/switch-ps-wire-format.h"
-#include "ns3/switchml-wire-format.h"
-#include "ns3/tcp-congestion-ops.h"
 #include "ns3/tcp-transport.h"
 #include "ns3/topology-builder.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 namespace ns3::training
@@ -42,226 +33,31 @@ NS_LOG_COMPONENT_DEFINE("TrainingCluster");
 namespace
 {
 
-constexpr uint64_t SMALLEST_MTU = 256;
-constexpr uint64_t LARGEST_MTU = 9000;
-/// IPv4 and TCP headers with the timestamp option.
-constexpr uint32_t TCP_IP_BYTES = 20 + 20 + 12;
 /// Ethernet, with preamble and gap.
 constexpr uint32_t ETHERNET_LINE_BYTES =
     Frame::ETHERNET_BYTES + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
-/// The window scale option ends here.
-constexpr double LARGEST_TCP_BUFFER = 1 << 30;
-
-/** @return whether there is such an attribute, and the user has not set its default */
-bool
-IsUnchanged(TypeId tid, const std::string& name)
-{
-    for (std::size_t i = 0; i < tid.GetAttributeN(); i++)
-    {
-        const auto attribute = tid.GetAttribute(i);
-        if (attribute.name == name)
-        {
-            return attribute.initialValue->SerializeToString(attribute.checker) ==
-                   attribute.originalInitialValue->SerializeToString(attribute.checker);
-        }
-    }
-    return false;
-}
-
-/** Sets the default of an attribute, unless the user has. */
-void
-SetUnlessChanged(const std::string& type, const std::string& name, const AttributeValue& value)
-{
-    if (IsUnchanged(TypeId::LookupByName(type), name))
-    {
-        Config::SetDefault(type + "::" + name, value);
-    }
-}
-
-/** @return whether objects of a type are TCP congestion controls, whatever parent it names */
-bool
-IsTcpCongestionControl(TypeId tid)
-{
-    if (!tid.HasConstructor() || !tid.IsChildOf(Object::GetTypeId()))
-    {
-        return false;
-    }
-    ObjectFactory factory;
-    factory.SetTypeId(tid);
-    return DynamicCast<TcpCongestionOps>(factory.Create<Object>()) != nullptr;
-}
 
 } // namespace
-
-void
-ClusterOptions::AddNetworkTo(ProgramOptions& options)
-{
-    options.Group("Cluster");
-    options.AddUnsigned("ranks", "number of workers, one per host", ranks, 1, 1 << 20);
-    options.AddString(
-        "topology",
-        "how hosts and switches are linked: NAME or NAME:key=value,... of those below",
-        topology);
-    options.AddSection("Topologies", DescribeTopologies());
-    options.AddBool("print-topology",
-                    "describe the topology (counts, diameter, bisection) and end",
-                    printTopology);
-    options.AddString("export-topology", "file for the topology as JSON", exportTopology);
-    options.AddRate("rate", "line rate of every link", rate);
-    options.AddTime("delay", "propagation delay of every link", delay);
-    options.AddString("mtu",
-                      "largest RDMA payload or IP packet, 256 to 9000 bytes; auto: 4096 or 9000",
-                      mtu);
-    options.AddString("buffer",
-                      "packet memory of every switch; auto: 32 MiB, or more if PFC needs it",
-                      buffer);
-    options.AddChoice(
-        "path",
-        "how switches choose among equally good ports: by flow, flowlet, frame, place "
-        "of the source or destination, or as the collective's schedule says",
-        path,
-        {"ecmp", "flowlet", "spray", "source-mod", "destination-mod", "schedule"});
-    options.AddDouble("loss", "probability that a link loses a frame", loss, 0, 1);
-    options.AddList("fault",
-                    "TARGET:ITEM,... such as host3-switch0:loss=0.01, *:ber=1e-9, "
-                    "switch1:restart,from=1ms,until=2ms; or @FILE; may be repeated",
-                    faults);
-    options.AddTime("reroute-delay",
-                    "from the death or return of a link to new routes",
-                    rerouteDelay);
-    options.AddString("pcap", "prefix of capture files, one a port: PREFIX-host3-0.pcap", pcap);
-    std::vector<std::string> recoveries;
-    for (const auto& [name, entry] : Registry<LossRecoveryEntry>::All())
-    {
-        recoveries.push_back(name);
-    }
-    options.AddChoice("recovery", "what RDMA sends again after a loss", recovery, recoveries);
-    options.AddChoice("lanes",
-                      "how messages use several equally good ways between two hosts: in turns, or "
-                      "each in parts, one for each way",
-                      lanes,
-                      {"turns", "stripe"});
-}
-
-void
-ClusterOptions::AddTo(ProgramOptions& options, const std::string& algorithmOption)
-{
-    AddNetworkTo(options);
-    options.AddChoice("transport", "how messages travel", transport, {"rdma", "tcp"});
-    options.AddString("congestion-control",
-                      "rdma: " + Registry<CongestionControlEntry>::Names() +
-                          "; tcp: a TypeId such as ns3::TcpDctcp; auto: dcqcn, ns3::TcpCubic",
-                      congestionControl);
-    options.AddString(algorithmOption,
-                      "who sends what to whom: NAME or NAME:key=value,... of those below, or auto: "
-                      "the one of these that is fastest by a model of the network",
-                      algorithm);
-    auto algorithms = DescribeAlgorithms();
-    for (const auto& [name, entry] : Registry<InNetworkSystem>::All())
-    {
-        algorithms.emplace_back(name, entry.help);
-        algorithms.emplace_back("", "for " + entry.operations + "; all other operations by a ring");
-    }
-    options.AddSection("Algorithms", algorithms);
-    options.AddUnsigned("servers",
-                        "shards of the parameter server, kept by as many of the ranks",
-                        servers,
-                        1,
-                        1 << 20);
-    options.AddChoice("host-model",
-                      "latencies of the hosts: none, or those of NCCL's protocols",
-                      hostModel,
-                      {"none", "nccl"});
-    options.AddUnsigned("segments",
-                        "parts that each chunk is cut into, to be pipelined; 0: as many as the "
-                        "algorithm likes",
-                        segments,
-                        0,
-                        CollectiveSchedule::MOST_MESSAGES);
-    options.AddString("schedule",
-                      "file with a schedule, JSON or MSCCL XML, in place of --" + algorithmOption,
-                      schedule);
-    options.AddString("export-schedule",
-                      "file for the schedule (of the largest size): MSCCL XML if it ends in .xml, "
-                      "otherwise JSON",
-                      exportSchedule);
-    options.AddBool("print-schedule",
-                    "list the schedule (of the largest size) and end",
-                    printSchedule);
-    options.AddUnsigned("elements-per-packet",
-                        "sums in the network: values in a packet; 0: 64, but atp 62",
-                        inNetwork.elementsPerPacket,
-                        0,
-                        SWITCH_PS_MOST_ELEMENTS);
-    options.AddUnsigned("slots",
-                        "sums in the network: packets that a switch holds at a time; 0: 512, but "
-                        "atp 20000",
-                        inNetwork.slots,
-                        0,
-                        SWITCHML_MOST_SLOTS);
-    options.AddUnsigned("window",
-                        "sums in the network: packets in flight of a rank; 0: as many as slots, "
-                        "atp 1200",
-                        inNetwork.window,
-                        0,
-                        SWITCHML_MOST_SLOTS);
-    options.AddChoice("framing",
-                      "sums in the network: how packets are framed",
-                      inNetwork.framing,
-                      {"udp", "rdma"});
-    options.AddUnsigned("message-packets",
-                        "sums in the network, RDMA framing: packets in a message",
-                        inNetwork.messagePackets,
-                        1,
-                        SWITCHML_MOST_SLOTS);
-    options.AddBool("verify",
-                    "prove schedules right whatever the number of ranks; otherwise up to " +
-                        std::to_string(CollectivePlanner::VERIFIED_RANKS),
-                    verify);
-}
 
 Cluster::Cluster(const ClusterOptions& options)
     : m_options(options)
 {
-    const bool rdma = IsRdma();
-    if (!rdma && m_options.transport != "tcp")
-    {
-        throw ConfigurationError("--transport='" + m_options.transport + "' (allowed: rdma, tcp)");
-    }
-    if (!rdma && m_options.recovery != ClusterOptions().recovery)
-    {
-        throw ConfigurationError("--recovery=" + m_options.recovery +
-                                 " (allowed with --transport=rdma only)");
-    }
-    if (m_options.congestionControl == "auto")
-    {
-        m_options.congestionControl = rdma ? "dcqcn" : "ns3::TcpCubic";
-    }
-    const auto mtu = m_options.mtu == "auto" ? std::optional<uint64_t>(rdma ? 4096 : 9000)
-                                             : ParseUnsigned(m_options.mtu);
-    if (!mtu || *mtu < SMALLEST_MTU || *mtu > LARGEST_MTU)
-    {
-        throw ConfigurationError("--mtu=" + m_options.mtu + " (allowed: auto, or " +
-                                 std::to_string(SMALLEST_MTU) + " to " +
-                                 std::to_string(LARGEST_MTU) + " bytes)");
-    }
-    m_mtu = static_cast<uint32_t>(*mtu);
-    if (m_options.loss < 0 || m_options.loss > 1 || std::isnan(m_options.loss))
-    {
-        throw ConfigurationError("--loss=" + FormatDouble(m_options.loss) + " (allowed: 0 to 1)");
-    }
-    if (m_options.rate.GetBitRate() < 1000000)
-    {
-        throw ConfigurationError("--rate=" + FormatRate(m_options.rate) +
-                                 " (allowed: 1Mbps and more)");
-    }
-    const auto buffer =
-        m_options.buffer == "auto" ? std::optional<uint64_t>(0) : ParseBytes(m_options.buffer);
-    if (!buffer || (*buffer < 4 * LARGEST_MTU && m_options.buffer != "auto"))
-    {
-        throw ConfigurationError("--buffer=" + m_options.buffer + " (allowed: auto, or " +
-                                 FormatBytes(4 * LARGEST_MTU) + " and more)");
-    }
+    m_options.Check();
+    m_options.congestionControl = m_options.GetCongestionControl();
+    m_mtu = m_options.GetMtu();
+    m_topology = BuildTopology(m_options.topology, GetRanks(), m_options.rate, m_options.delay);
+    AddFaults();
+    MakePlanner();
+    MeasurePaths();
+    InstallFabric();
+    InstallTransport();
+    MakeCommunicators();
+    InstallInNetwork();
+}
+
+void
+Cluster::AddFaults()
+{
     for (const std::string& fault : m_options.faults)
     {
         m_faults.Add(fault, "--fault=");
@@ -270,8 +66,6 @@ Cluster::Cluster(const ClusterOptions& options)
     {
         m_faults.Add("*:loss=" + FormatDouble(m_options.loss), "--loss: ");
     }
-    const auto ranks = static_cast<uint32_t>(m_options.ranks);
-    m_topology = BuildTopology(m_options.topology, ranks, m_options.rate, m_options.delay);
     std::set<std::string> lossy; // parallel links have one name
     for (const auto& link : m_topology.links)
     {
@@ -281,36 +75,13 @@ Cluster::Cluster(const ClusterOptions& options)
             m_faults.Add(name + ":loss=" + FormatDouble(link.loss), m_options.topology + ": ");
         }
     }
-    const TopologyGraph& topology = m_topology;
-    MakePlanner();
+}
 
-    FabricHelper helper;
-    if (*buffer > 0)
-    {
-        helper.SetSwitchAttribute("BufferSize", UintegerValue(*buffer));
-    }
-    helper.SetSwitchAttribute("Path", StringValue(m_options.path));
-    if (rdma)
-    {
-        SetMarking(helper);
-    }
-    else
-    {
-        helper.SetHostAttribute("Mtu", UintegerValue(m_mtu));
-    }
-    if (Processes::GetCount() > 1)
-    {
-        helper.SetPartition(PartitionBySwitch(topology, ranks, Processes::GetCount()));
-        Processes::Start();
-    }
-    m_fabric = helper.Install(topology);
-    m_faults.Apply(m_fabric, m_options.rerouteDelay);
-    if (!m_options.pcap.empty())
-    {
-        m_pcap = std::make_unique<FabricPcap>(m_fabric, m_options.pcap);
-    }
-    m_lowerBound = std::make_unique<LowerBound>(topology, ranks, GetGoodput());
-    m_longest = ShortestPaths(topology).GetLongestPath(ranks);
+void
+Cluster::MeasurePaths()
+{
+    m_lowerBound = std::make_unique<LowerBound>(m_topology, GetRanks(), GetGoodput());
+    m_longest = ShortestPaths(m_topology).GetLongestPath(GetRanks());
     if (m_longest.links == 0) // of one rank, which sends nothing
     {
         const uint64_t rate = m_options.rate.GetBitRate();
@@ -319,25 +90,59 @@ Cluster::Cluster(const ClusterOptions& options)
     const double bits =
         8.0 * (m_mtu + ROCE_BYTES + AETH_BYTES + ROCE_BYTES + 2 * ETHERNET_LINE_BYTES);
     m_roundTrip = 2 * m_longest.delay + Seconds(bits * m_longest.secondsPerBit);
-    m_lanes = std::make_shared<FabricLanes>(m_fabric, ranks);
+}
+
+void
+Cluster::InstallFabric()
+{
+    FabricHelper helper;
+    if (const uint64_t buffer = m_options.GetBufferSize())
+    {
+        helper.SetSwitchAttribute("BufferSize", UintegerValue(buffer));
+    }
+    helper.SetSwitchAttribute("Path", StringValue(m_options.path));
+    if (IsRdma())
+    {
+        SetMarking(helper, m_options.congestionControl);
+    }
+    else
+    {
+        helper.SetHostAttribute("Mtu", UintegerValue(m_mtu));
+    }
+    const uint32_t processes = Processes::GetCount();
+    if (processes > 1)
+    {
+        helper.SetPartition(PartitionBySwitch(m_topology, GetRanks(), processes));
+        Processes::Start();
+    }
+    m_fabric = helper.Install(m_topology);
+    m_faults.Apply(m_fabric, m_options.rerouteDelay);
+    if (!m_options.pcap.empty())
+    {
+        m_pcap = std::make_unique<FabricPcap>(m_fabric, m_options.pcap);
+    }
+    m_lanes = std::make_shared<FabricLanes>(m_fabric, GetRanks());
     if (m_options.path == "schedule")
     {
         PinPaths();
     }
-    rdma ? InstallRdma() : InstallTcp();
-    if (Processes::GetCount() > 1)
+    if (processes > 1)
     {
         m_border = MakeBorder(m_fabric, m_roundTrip);
     }
+}
 
+void
+Cluster::MakeCommunicators()
+{
     const auto planner = m_planner;
-    for (uint32_t rank = 0; rank < ranks; rank++)
+    for (uint32_t rank = 0; rank < GetRanks(); rank++)
     {
         m_transports.push_back(MakeTransport(rank));
         auto communicator = CreateObject<ScheduledCommunicator>();
         communicator->Setup(
             rank,
-            ranks,
+            GetRanks(),
             m_transports.back(),
             [planner](CollectiveOperation operation, uint64_t bytes, uint32_t root) {
                 return planner->Get(operation, bytes, root);
@@ -345,7 +150,6 @@ Cluster::Cluster(const ClusterOptions& options)
         SetHostModel(*communicator, rank, {});
         m_communicators.push_back(communicator);
     }
-    InstallInNetwork();
 }
 
 void
@@ -433,7 +237,7 @@ Cluster::MakePlanner(const std::vector<uint32_t>& hosts, const std::string& algo
     {
         NetworkCost network;
         network.goodput = GetGoodput();
-        network.packetBytes = IsRdma() ? m_mtu : m_mtu - TCP_IP_BYTES;
+        network.packetBytes = IsRdma() ? m_mtu : m_mtu - HostTransport::TCP_IP_BYTES;
         network.headerBytes = GetHeaderBytes();
         network.sprays = m_options.path == "spray";
         return std::make_shared<CollectivePlanner>(network, request, m_options.verify);
@@ -485,107 +289,21 @@ Cluster::SetHostModel(ScheduledCommunicator& communicator,
 }
 
 void
-Cluster::SetMarking(FabricHelper& helper) const
+Cluster::InstallTransport()
 {
-    const auto& entry = Registry<CongestionControlEntry>::Find(m_options.congestionControl);
-    const TypeId type = SwitchDevice::GetTypeId();
-    if (entry.ecnStepPerGbps > 0 && IsUnchanged(type, "EcnKminPerGbps") &&
-        IsUnchanged(type, "EcnKmaxPerGbps"))
+    const HostTransport transport{m_fabric,
+                                  GetRanks(),
+                                  m_options.congestionControl,
+                                  m_mtu,
+                                  m_roundTrip,
+                                  m_longest};
+    if (IsRdma())
     {
-        helper.SetSwitchAttribute("EcnKminPerGbps", DoubleValue(entry.ecnStepPerGbps));
-        helper.SetSwitchAttribute("EcnKmaxPerGbps", DoubleValue(entry.ecnStepPerGbps));
+        m_nics = InstallRdma(transport, m_options.recovery);
     }
-}
-
-void
-Cluster::InstallRdma()
-{
-    const auto& entry = Registry<CongestionControlEntry>::Find(m_options.congestionControl);
-    for (uint32_t rank = 0; rank < m_options.ranks; rank++)
+    else
     {
-        m_nics.emplace_back();
-        for (const auto& device : m_fabric.rails[rank])
-        {
-            auto nic = CreateObject<RdmaNic>();
-            nic->SetAttribute("Mtu", UintegerValue(m_mtu));
-            nic->SetAttribute("CongestionControl", TypeIdValue(entry.getTypeId()));
-            nic->SetAttribute("LossRecovery", StringValue(m_options.recovery));
-            nic->SetAttribute("BaseRoundTrip", TimeValue(std::max(GetRoundTrip(), TimeStep(1))));
-            nic->SetAttribute("PathHops", UintegerValue(m_longest.links));
-            // A timeout below the round trip would send everything twice.
-            if (nic->GetTimeout() < 4 * GetRoundTrip())
-            {
-                nic->SetAttribute("RetransmissionTimeout", TimeValue(4 * GetRoundTrip()));
-            }
-            if (nic->GetTimeoutLow() < 4 * GetRoundTrip())
-            {
-                nic->SetAttribute("TimeoutHigh",
-                                  TimeValue(std::max(nic->GetTimeoutHigh(), 12 * GetRoundTrip())));
-                nic->SetAttribute("TimeoutLow", TimeValue(4 * GetRoundTrip()));
-            }
-            nic->Attach(device);
-            m_nics.back().push_back(nic);
-            device->AggregateObject(nic);
-        }
-    }
-}
-
-void
-Cluster::InstallTcp()
-{
-    TypeId congestionControl;
-    if (!TypeId::LookupByNameFailSafe(m_options.congestionControl, &congestionControl) ||
-        !IsTcpCongestionControl(congestionControl))
-    {
-        throw ConfigurationError("--congestion-control='" + m_options.congestionControl +
-                                 "' (allowed with tcp: the TypeId of a TcpCongestionOps, such as "
-                                 "ns3::TcpCubic, ns3::TcpDctcp, ns3::TcpBbr)");
-    }
-    const Time roundTrip = GetRoundTrip();
-    const double product = roundTrip.GetSeconds() * static_cast<double>(m_longest.rate) / 8;
-    const auto buffer =
-        static_cast<uint32_t>(std::clamp(4 * product, 1024.0 * 1024.0, LARGEST_TCP_BUFFER));
-    SetUnlessChanged("ns3::TcpL4Protocol", "SocketType", TypeIdValue(congestionControl));
-    SetUnlessChanged("ns3::TcpSocket", "SegmentSize", UintegerValue(m_mtu - TCP_IP_BYTES));
-    SetUnlessChanged("ns3::TcpSocket", "SndBufSize", UintegerValue(buffer));
-    SetUnlessChanged("ns3::TcpSocket", "RcvBufSize", UintegerValue(buffer));
-    SetUnlessChanged("ns3::TcpSocket", "DelAckTimeout", TimeValue(MilliSeconds(1)));
-    SetUnlessChanged("ns3::TcpSocket", "DataRetries", UintegerValue(15));
-    SetUnlessChanged("ns3::TcpSocket",
-                     "ConnTimeout",
-                     TimeValue(std::max(MilliSeconds(10), 4 * roundTrip)));
-    SetUnlessChanged("ns3::TcpSocketBase",
-                     "MinRto",
-                     TimeValue(std::max(MilliSeconds(5), 2 * roundTrip)));
-    SetUnlessChanged("ns3::TcpSocketState",
-                     "MaxPacingRate",
-                     DataRateValue(DataRate(m_longest.rate)));
-    SetUnlessChanged("ns3::TcpSocketBase", "ClockGranularity", TimeValue(MicroSeconds(1)));
-    SetUnlessChanged("ns3::RttEstimator",
-                     "InitialEstimation",
-                     TimeValue(std::max(MilliSeconds(1), roundTrip)));
-
-    InternetStackHelper stack;
-    stack.SetRoutingHelper(Ipv4StaticRoutingHelper());
-    stack.SetIpv6StackInstall(false);
-    for (uint32_t rank = 0; rank < m_options.ranks; rank++)
-    {
-        Ptr<Node> host = m_fabric.hosts.Get(rank);
-        stack.Install(host);
-        auto ipv4 = host->GetObject<Ipv4>();
-        if (m_fabric.rails[rank].size() > 1)
-        {
-            auto routing = CreateObject<RailRouting>();
-            routing->SetLanes(rank, m_lanes);
-            ipv4->SetRoutingProtocol(routing);
-        }
-        for (const auto& device : m_fabric.rails[rank])
-        {
-            const uint32_t interface = ipv4->AddInterface(device);
-            const Ipv4Address address = HostDevice::GetIpv4Address(device->GetEndpoint());
-            ipv4->AddAddress(interface, Ipv4InterfaceAddress(address, "255.0.0.0"));
-            ipv4->SetUp(interface);
-        }
+        InstallTcp(transport, m_lanes);
     }
 }
 
@@ -623,7 +341,7 @@ Cluster::GetRanks() const
 bool
 Cluster::IsRdma() const
 {
-    return m_options.transport == "rdma";
+    return m_options.IsRdma();
 }
 
 const Fabric&
@@ -759,13 +477,13 @@ Cluster::GetHeaderBytes() const
 {
     return IsRdma() ? GetDataFrameBytes(WRITE_MIDDLE, m_mtu) - m_mtu + Frame::PREAMBLE_BYTES +
                           Frame::GAP_BYTES
-                    : TCP_IP_BYTES + ETHERNET_LINE_BYTES;
+                    : HostTransport::TCP_IP_BYTES + ETHERNET_LINE_BYTES;
 }
 
 double
 Cluster::GetGoodput() const
 {
-    const uint32_t payload = IsRdma() ? m_mtu : m_mtu - TCP_IP_BYTES;
+    const uint32_t payload = IsRdma() ? m_mtu : m_mtu - HostTransport::TCP_IP_BYTES;
     return static_cast<double>(payload) / (payload + GetHeaderBytes());
 }
 

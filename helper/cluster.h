@@ -5,13 +5,13 @@
 #ifndef DISTRIBUTED_TRAINING_CLUSTER_H
 #define DISTRIBUTED_TRAINING_CLUSTER_H
 
-#include "fabric-helper.h"
-#include "fabric-lanes.h"
-#include "fabric-pcap.h"
-#include "fault-plan.h"
-#include "program-options.h"
+#include "cluster-options.h"
 
 #include "ns3/collective-planner.h"
+#include "ns3/fabric-helper.h"
+#include "ns3/fabric-lanes.h"
+#include "ns3/fabric-pcap.h"
+#include "ns3/fault-plan.h"
 #include "ns3/in-network-system.h"
 #include "ns3/lower-bound.h"
 #include "ns3/process-border.h"
@@ -24,50 +24,6 @@
 
 namespace ns3::training
 {
-
-/** What a cluster is made of, with the defaults of the example programs. */
-struct ClusterOptions
-{
-    uint64_t ranks{16};                    ///< ranks, on hosts 0 to ranks - 1
-    std::string topology{"single-switch"}; ///< see BuildTopology()
-    DataRate rate{100000000000};           ///< of each link, bit/s
-    Time delay{NanoSeconds(500)};          ///< propagation on each link
-    std::string mtu{"auto"};               ///< bytes: RDMA payload or IP packet; auto: 4096 or 9000
-    std::string buffer{"auto"};            ///< of each switch, a size; auto: as it needs
-    double loss{0};                        ///< probability of each frame on each link
-    std::vector<std::string> faults;       ///< see FaultPlan
-    bool printTopology{false};             ///< whether to describe the topology and end
-    std::string exportTopology;            ///< file to write the topology to, or empty: none
-    Time rerouteDelay{MilliSeconds(1)};    ///< from a link's death to new routes
-    std::string path{"ecmp"};              ///< how switches choose among ports; see SwitchDevice
-    std::string pcap;                      ///< prefix of capture files, or empty: none
-    std::string lanes{"turns"};            ///< turns or stripe
-    std::string transport{"rdma"};         ///< rdma or tcp
-    std::string congestionControl{"auto"}; ///< auto: dcqcn or ns3::TcpCubic
-    std::string recovery{"go-back-n"};     ///< RDMA: what is sent again after a loss
-    std::string algorithm{"ring"};         ///< of the collectives
-    uint64_t servers{1};                   ///< parameter server: shards
-    std::string hostModel{"none"};         ///< none or nccl
-    uint64_t segments{0};                  ///< parts of each chunk; 0: as the algorithm likes
-    std::string schedule;                  ///< file with a schedule, or empty: by the algorithm
-    std::string exportSchedule;            ///< file to write the schedule to, or empty: none
-    bool printSchedule{false};             ///< whether to list the schedule and end
-    bool verify{false};                    ///< schedules are proven whatever the number of ranks
-    InNetworkOptions inNetwork;            ///< if the algorithm is an InNetworkSystem
-
-    /**
-     * Adds ranks and network as options of a program.
-     * @param options the program's
-     */
-    void AddNetworkTo(ProgramOptions& options);
-
-    /**
-     * Adds everything as options of a program.
-     * @param options the program's
-     * @param algorithmOption name of the option for the algorithm
-     */
-    void AddTo(ProgramOptions& options, const std::string& algorithmOption);
-};
 
 /**
  * @ingroup distributed-training-helper
@@ -185,7 +141,10 @@ class Cluster
     ProcessBorder* GetBorder() const;
 
   private:
+    void AddFaults();
     void MakePlanner();
+    void MeasurePaths();
+    void InstallFabric();
     void PinPaths();
     std::shared_ptr<CollectivePlanner> MakePlanner(const std::vector<uint32_t>& hosts,
                                                    const std::string& algorithm) const;
@@ -194,11 +153,10 @@ class Cluster
                       const std::vector<uint32_t>& hosts) const;
     uint32_t GetHeaderBytes() const;
     std::string GetHostAlgorithm() const;
-    void InstallInNetwork();
-    void SetMarking(FabricHelper& helper) const;
-    void InstallRdma();
-    void InstallTcp();
+    void InstallTransport();
     Ptr<MessageTransport> MakeTransport(uint32_t rank) const;
+    void MakeCommunicators();
+    void InstallInNetwork();
 
     ClusterOptions m_options;
     TopologyGraph m_topology;

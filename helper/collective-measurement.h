@@ -5,7 +5,7 @@
 #ifndef DISTRIBUTED_TRAINING_COLLECTIVE_MEASUREMENT_H
 #define DISTRIBUTED_TRAINING_COLLECTIVE_MEASUREMENT_H
 
-#include "guarded-run.h"
+#include "ns3/guarded-run.h"
 
 #include <cstdint>
 #include <string>

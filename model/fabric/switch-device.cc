@@ -15,8 +15,6 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <array>
-#include <iterator>
 #include <tuple>
 
 namespace ns3::training
@@ -30,10 +28,6 @@ namespace
 
 /// Packet memory unless more is needed, bytes.
 constexpr uint64_t USUAL_BUFFER = 32 << 20;
-
-/// Values of the attribute Path, in the order of the enumeration.
-const std::array<const char*, 6> PATHS{
-    {"ecmp", "flowlet", "spray", "source-mod", "destination-mod", "schedule"}};
 
 } // namespace
 
@@ -142,12 +136,13 @@ SwitchDevice::GetTypeId()
                           StringValue("ecmp"),
                           MakeStringAccessor(&SwitchDevice::SetPath, &SwitchDevice::GetPath),
                           MakeStringChecker())
-            .AddAttribute("FlowletGap",
-                          "Pause of a flow after which its next frame may take another port "
-                          "(LetFlow, NSDI 2017)",
-                          TimeValue(MicroSeconds(50)),
-                          MakeTimeAccessor(&SwitchDevice::m_flowletGap),
-                          MakeTimeChecker(Time(0)))
+            .AddAttribute(
+                "FlowletGap",
+                "Pause of a flow after which its next frame may take another port "
+                "(LetFlow, NSDI 2017)",
+                TimeValue(MicroSeconds(50)),
+                MakeTimeAccessor(&SwitchDevice::SetFlowletGap, &SwitchDevice::GetFlowletGap),
+                MakeTimeChecker(Time(0)))
             .AddAttribute("CutThrough",
                           "Whether a frame goes on when its headers are there; one from a line "
                           "slower than another port's is stored first",
@@ -218,7 +213,8 @@ SwitchDevice::GetTypeId()
 }
 
 SwitchDevice::SwitchDevice()
-    : m_random(CreateObject<UniformRandomVariable>())
+    : m_random(CreateObject<UniformRandomVariable>()),
+      m_paths(m_ports, m_random)
 {
 }
 
@@ -240,7 +236,7 @@ void
 SwitchDevice::SetNodeId(uint32_t nodeId)
 {
     m_nodeId = nodeId;
-    m_hashSeed = HashFlow(nodeId, 0, 0);
+    m_paths.SetHashSeed(HashFlow(nodeId, 0, 0));
 }
 
 FabricPort&
@@ -299,38 +295,31 @@ SwitchDevice::AssignStreams(int64_t stream)
 bool
 SwitchDevice::SetPath(std::string name)
 {
-    const auto found = std::find(PATHS.begin(), PATHS.end(), name);
-    if (found == PATHS.end())
-    {
-        return false;
-    }
-    m_path = static_cast<Path>(found - PATHS.begin());
-    return true;
+    return m_paths.SetPath(name);
 }
 
 std::string
 SwitchDevice::GetPath() const
 {
-    return PATHS[static_cast<std::size_t>(m_path)];
+    return m_paths.GetPath();
 }
 
 void
-SwitchDevice::SetOrder(std::shared_ptr<const std::vector<uint32_t>> order, uint32_t stride)
+SwitchDevice::SetFlowletGap(Time gap)
 {
-    m_order = std::move(order);
-    m_stride = stride;
+    m_paths.SetFlowletGap(gap);
 }
 
-void
-SwitchDevice::Pin(uint32_t source, uint32_t destination, uint16_t port)
+Time
+SwitchDevice::GetFlowletGap() const
 {
-    m_pins[uint64_t{source} << 32 | destination] = port;
+    return m_paths.GetFlowletGap();
 }
 
-uint32_t
-SwitchDevice::GetDigit(uint32_t endpoint) const
+PathChooser&
+SwitchDevice::GetPaths()
 {
-    return (m_order && endpoint < m_order->size() ? (*m_order)[endpoint] : endpoint) / m_stride;
+    return m_paths;
 }
 
 void
@@ -538,7 +527,7 @@ SwitchDevice::Restart()
         port->Flush();
     }
     Configure();
-    m_flowlets.clear();
+    m_paths.Clear();
     for (const auto& program : m_programs)
     {
         program->Restart();
@@ -563,19 +552,11 @@ SwitchDevice::Expect(const Frame& frame)
 void
 SwitchDevice::ExpectSoon(const Frame& frame)
 {
-    const ForwardingTable::Ports group = m_table.Get(frame.destination);
-    if (!group.empty() && m_path == Path::ECMP)
+    const uint16_t port = m_paths.Foresee(frame, m_table.Get(frame.destination));
+    if (port != PathChooser::NONE)
     {
-        m_ports[ChooseByHash(frame, group)]->PrefetchSend(frame.priority);
+        m_ports[port]->PrefetchSend(frame.priority);
     }
-}
-
-uint16_t
-SwitchDevice::ChooseByHash(const Frame& frame, const ForwardingTable::Ports& group) const
-{
-    const std::size_t size = group.size();
-    return size == 1 ? group[0]
-                     : group[uint64_t{HashFlow(frame.flowHash, m_hashSeed, 0)} * size >> 32];
 }
 
 void
@@ -591,75 +572,14 @@ SwitchDevice::Receive(Frame* frame, FabricPort&)
 void
 SwitchDevice::Forward(Frame* frame)
 {
-    if (m_path == Path::SCHEDULE)
-    {
-        const auto pin = m_pins.find(uint64_t{frame->source} << 32 | frame->destination);
-        if (pin != m_pins.end() && !m_ports[pin->second]->IsDown())
-        {
-            SendFrom(frame, pin->second);
-            return;
-        }
-    }
-    const ForwardingTable::Ports group = m_table.Get(frame->destination);
-    const uint16_t choice = group.empty() ? BY_ROUTE : Choose(*frame, group);
-    if (choice == BY_ROUTE)
+    const uint16_t port = m_paths.Choose(*frame, m_table.Get(frame->destination));
+    if (port == PathChooser::NONE)
     {
         NS_LOG_LOGIC("no route to endpoint " << frame->destination);
         Drop(frame, *m_ports[frame->ingress]);
         return;
     }
-    SendFrom(frame, choice);
-}
-
-uint16_t
-SwitchDevice::Choose(const Frame& frame, const ForwardingTable::Ports& group)
-{
-    const std::size_t size = group.size();
-    uint16_t choice = group[0];
-    if (size > 1)
-    {
-        switch (m_path)
-        {
-        case Path::ECMP:
-        case Path::SCHEDULE:
-            choice = ChooseByHash(frame, group);
-            break;
-        case Path::FLOWLET: {
-            const int64_t now = Simulator::Now().GetTimeStep();
-            const auto [found, fresh] = m_flowlets.try_emplace(frame.flowHash, Flowlet{now, 0});
-            Flowlet& flowlet = found->second;
-            if (fresh || now - flowlet.latest > m_flowletGap.GetTimeStep() ||
-                m_ports[flowlet.port]->IsDown())
-            {
-                flowlet.port = group[m_random->GetInteger(0, static_cast<uint32_t>(size) - 1)];
-            }
-            flowlet.latest = now;
-            choice = flowlet.port;
-            break;
-        }
-        case Path::SPRAY:
-            choice = group[m_sprayed++ % size];
-            break;
-        case Path::SOURCE_MOD:
-            choice = group[GetDigit(frame.source) % size];
-            break;
-        case Path::DESTINATION_MOD:
-            choice = group[GetDigit(frame.destination) % size];
-            break;
-        }
-    }
-    if (!m_ports[choice]->IsDown())
-    {
-        return choice;
-    }
-    // Until routes are computed anew, the switch next to a dead link knows it and goes around.
-    ForwardingTable::Group alive;
-    std::copy_if(group.begin(), group.end(), std::back_inserter(alive), [this](uint16_t port) {
-        return !m_ports[port]->IsDown();
-    });
-    return alive.empty()
-               ? BY_ROUTE
-               : alive[uint64_t{HashFlow(frame.flowHash, m_hashSeed, 1)} * alive.size() >> 32];
+    SendFrom(frame, port);
 }
 
 void

@@ -7,6 +7,7 @@
 
 #include "fabric-port.h"
 #include "forwarding-table.h"
+#include "path-chooser.h"
 #include "shared-buffer.h"
 #include "switch-program.h"
 
@@ -17,9 +18,7 @@
 #include "ns3/traced-callback.h"
 
 #include <limits>
-#include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace ns3::training
@@ -79,21 +78,8 @@ class SwitchDevice : public Object, public FabricPortOwner
      */
     void Configure();
 
-    /**
-     * Says how endpoints are counted by source-mod and destination-mod: an endpoint's digit here is
-     * its place / stride, modulo the number of ports to choose from.
-     * @param order place of each endpoint; who is not in it has its number for a place
-     * @param stride endpoints below each switch of the level below this one; 1 at the lowest level
-     */
-    void SetOrder(std::shared_ptr<const std::vector<uint32_t>> order, uint32_t stride);
-
-    /**
-     * Sends frames of a pair of endpoints by a port of choice, if Path is schedule and it is up.
-     * @param source endpoint
-     * @param destination endpoint
-     * @param port number of the egress port
-     */
-    void Pin(uint32_t source, uint32_t destination, uint16_t port);
+    /** @return how ports are chosen among equally good ones, beside the attribute Path */
+    PathChooser& GetPaths();
 
     /** @return the packet memory */
     const SharedBuffer& GetBuffer() const;
@@ -173,24 +159,6 @@ class SwitchDevice : public Object, public FabricPortOwner
     typedef void (*MarkTracedCallback)(const Frame& frame, uint16_t port);
 
   private:
-    /** How a port is chosen among equally good ones. */
-    enum class Path : uint8_t
-    {
-        ECMP,            ///< by hash of the flow
-        FLOWLET,         ///< at random for each flowlet
-        SPRAY,           ///< in turn, frame by frame
-        SOURCE_MOD,      ///< by the place of the source
-        DESTINATION_MOD, ///< by the place of the destination
-        SCHEDULE         ///< by explicit paths; by hash if there is none
-    };
-
-    /** Where the latest frames of a flow went. */
-    struct Flowlet
-    {
-        int64_t latest; ///< time of the latest, ps
-        uint16_t port;  ///< number of the port
-    };
-
     /** Where the link of a port leads. */
     struct Place
     {
@@ -201,7 +169,8 @@ class SwitchDevice : public Object, public FabricPortOwner
     void DoDispose() override;
     bool SetPath(std::string name);
     std::string GetPath() const;
-    uint32_t GetDigit(uint32_t endpoint) const;
+    void SetFlowletGap(Time gap);
+    Time GetFlowletGap() const;
     void SetStrictPriorities(uint8_t priorities);
     uint8_t GetStrictPriorities() const;
     bool SetWeights(std::string weights);
@@ -211,8 +180,6 @@ class SwitchDevice : public Object, public FabricPortOwner
     void ChangeClass(Frame& frame, uint16_t egress) const;
     bool OfferToPrograms(Frame* frame);
     void EndRecirculation(Frame* frame);
-    uint16_t Choose(const Frame& frame, const ForwardingTable::Ports& group);
-    uint16_t ChooseByHash(const Frame& frame, const ForwardingTable::Ports& group) const;
     bool DropsEarly(const Frame& frame, const FabricPort& port);
     static double GetProbability(const FabricPort& port,
                                  uint8_t priority,
@@ -226,23 +193,17 @@ class SwitchDevice : public Object, public FabricPortOwner
     void Drop(Frame* frame, FabricPort& port);
 
     std::vector<Ptr<FabricPort>> m_ports;
-    uint32_t m_hashSeed{0};
-    Path m_path{Path::ECMP};
+    Ptr<UniformRandomVariable> m_random;
+    PathChooser m_paths;
     uint8_t m_secondClasses{0};   // bit p: priority p is the second class of p - 1
     std::vector<bool> m_renewing; // by port: a renewal of its pauses is scheduled
     ForwardingTable m_table;
     SharedBuffer m_buffer;
     std::vector<Ptr<SwitchProgram>> m_programs;
-    std::unordered_map<uint32_t, Flowlet> m_flowlets; // by flow hash
-    uint32_t m_sprayed{0};
     std::vector<int64_t> m_recirculationFree; // when each recirculation port is, ps
     uint64_t m_recirculatedBytes{0};
-    Ptr<UniformRandomVariable> m_random;
     uint32_t m_nodeId{0};
-    std::vector<Place> m_places;                   // by port; empty: there are no datelines
-    std::unordered_map<uint64_t, uint16_t> m_pins; // ports by source and destination
-    std::shared_ptr<const std::vector<uint32_t>> m_order;
-    uint32_t m_stride{1};
+    std::vector<Place> m_places; // by port; empty: there are no datelines
     uint64_t m_bufferSize;
     uint64_t m_guaranteed;
     uint64_t m_resumeOffset;
@@ -257,7 +218,6 @@ class SwitchDevice : public Object, public FabricPortOwner
     double m_wredPmax;
     double m_headroomScale;
     bool m_cutThrough;
-    Time m_flowletGap;
     uint32_t m_stages;
     uint64_t m_registerBytes;
     DataRate m_recirculationRate;

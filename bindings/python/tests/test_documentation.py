@@ -214,7 +214,7 @@ def test_tcp_attributes_exist(program):
         for attribute in re.findall(r"``(.*?)``", row[0]):
             kind, name = attribute.rsplit("::", 1)
             assert f"--{attribute}=[" in program("training-job", f"--PrintAttributes={kind}").stdout
-    source = (REPOSITORY / "helper/cluster.cc").read_text(encoding="utf-8")
+    source = (REPOSITORY / "helper/host-transport.cc").read_text(encoding="utf-8")
     changed = re.findall(r'SetUnlessChanged\("(.*?)",\s*"(.*?)"', source)
     documented = " ".join(row[0] for row in read_table("tcp.rst", "tcp-attributes"))
     assert {"::".join(words) for words in changed} == set(re.findall(r"``(.*?)``", documented))

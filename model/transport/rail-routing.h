@@ -5,8 +5,9 @@
 #ifndef DISTRIBUTED_TRAINING_RAIL_ROUTING_H
 #define DISTRIBUTED_TRAINING_RAIL_ROUTING_H
 
+#include "lane-table.h"
+
 #include "ns3/ipv4-static-routing.h"
-#include "ns3/lane-table.h"
 
 #include <cstdint>
 #include <map>
@@ -17,7 +18,7 @@ namespace ns3::training
 {
 
 /**
- * @ingroup distributed-training-helper
+ * @ingroup distributed-training-transport
  *
  * IPv4 routes of a host with several rails: a packet to an endpoint leaves by the rail of the lane
  * to it. The device of rail i is device i of the host.

@@ -5,7 +5,7 @@
 #ifndef DISTRIBUTED_TRAINING_FABRIC_MEASUREMENT_H
 #define DISTRIBUTED_TRAINING_FABRIC_MEASUREMENT_H
 
-#include "cluster.h"
+#include "ns3/cluster.h"
 
 #include <cstdint>
 #include <string>

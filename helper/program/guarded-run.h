@@ -5,8 +5,8 @@
 #ifndef DISTRIBUTED_TRAINING_GUARDED_RUN_H
 #define DISTRIBUTED_TRAINING_GUARDED_RUN_H
 
-#include "cluster.h"
-#include "pfc-deadlock.h"
+#include "ns3/cluster.h"
+#include "ns3/pfc-deadlock.h"
 
 #include <functional>
 #include <stdexcept>

@@ -5,7 +5,7 @@
 #ifndef DISTRIBUTED_TRAINING_RUN_COST_H
 #define DISTRIBUTED_TRAINING_RUN_COST_H
 
-#include "fabric-helper.h"
+#include "ns3/fabric-helper.h"
 
 #include <cstdint>
 

@@ -5,15 +5,15 @@
 #include "fabric-measurement.h"
 
 #include "fabric-border.h"
-#include "guarded-run.h"
-#include "run-cost.h"
 
 #include "ns3/byte-archive.h"
+#include "ns3/guarded-run.h"
 #include "ns3/log.h"
 #include "ns3/processes.h"
 #include "ns3/quantity.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/roce-wire-format.h"
+#include "ns3/run-cost.h"
 #include "ns3/simulator.h"
 
 #include <algorithm>

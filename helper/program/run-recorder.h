@@ -5,9 +5,8 @@
 #ifndef DISTRIBUTED_TRAINING_RUN_RECORDER_H
 #define DISTRIBUTED_TRAINING_RUN_RECORDER_H
 
-#include "cluster.h"
-
 #include "ns3/byte-archive.h"
+#include "ns3/cluster.h"
 #include "ns3/result-store.h"
 #include "ns3/timeline-trace.h"
 #include "ns3/training-application.h"

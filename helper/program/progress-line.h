@@ -5,9 +5,8 @@
 #ifndef DISTRIBUTED_TRAINING_PROGRESS_LINE_H
 #define DISTRIBUTED_TRAINING_PROGRESS_LINE_H
 
-#include "fabric-helper.h"
-
 #include "ns3/event-id.h"
+#include "ns3/fabric-helper.h"
 #include "ns3/nstime.h"
 
 #include <chrono>

@@ -274,7 +274,7 @@ Fabric::PinPath(uint32_t source, uint32_t destination, const std::vector<uint32_
     }
     for (const auto& [index, egress] : pins)
     {
-        devicesOfSwitches[index]->Pin(source, destination, egress);
+        devicesOfSwitches[index]->GetPaths().Pin(source, destination, egress);
     }
 }
 
@@ -494,7 +494,7 @@ FabricHelper::SetOrder(Fabric& fabric)
     for (uint32_t i = 0; i < topology.switches; i++)
     {
         const uint32_t found = stride[topology.hosts + i];
-        fabric.devicesOfSwitches[i]->SetOrder(order, found == NOWHERE ? 1 : found);
+        fabric.devicesOfSwitches[i]->GetPaths().SetOrder(order, found == NOWHERE ? 1 : found);
     }
 }
 

@@ -5,10 +5,10 @@
 #ifndef DISTRIBUTED_TRAINING_PROGRAM_H
 #define DISTRIBUTED_TRAINING_PROGRAM_H
 
-#include "cluster.h"
 #include "program-options.h"
 #include "run-cost.h"
 
+#include "ns3/cluster.h"
 #include "ns3/json-writer.h"
 
 #include <cstdint>
