@@ -4,8 +4,10 @@
 
 #include "fabric-test-common.h"
 
+#include "ns3/config.h"
 #include "ns3/configuration-error.h"
 #include "ns3/fault-plan.h"
+#include "ns3/string.h"
 #include "ns3/test.h"
 #include "ns3/time-resolution.h"
 #include "ns3/topology-builder.h"
@@ -124,6 +126,15 @@ class FaultFrequencyTestCase : public TestCase
             NS_TEST_EXPECT_MSG_EQ(crossing.arrivals.size(),
                                   FRAMES - total.lostFrames + total.duplicatedFrames,
                                   fault << ": arrived");
+        }
+        for (const auto& faults : {std::vector<std::string>{"*:duplicate=1", "*:loss=1"},
+                                   std::vector<std::string>{"*:loss=1", "*:duplicate=1"}})
+        {
+            const Crossing none = Cross(faults, 10, LOSSY);
+            NS_TEST_EXPECT_MSG_EQ(none.arrivals.size(), 0, "a copy is lost as any other frame");
+            NS_TEST_EXPECT_MSG_EQ(none.total.transmittedFrames + none.total.duplicatedFrames,
+                                  none.total.lostFrames,
+                                  "conservation");
         }
         const Crossing late = Cross({"host0-switch0:reorder=1/5us"}, 10, LOSSLESS);
         const Crossing prompt = Cross({"host0-switch0:loss=0"}, 10, LOSSLESS);
@@ -303,6 +314,27 @@ class SlowReceiverTestCase : public TestCase
         const Crossing brief = Cross({"host1:receive-rate=1Gbps,until=10us"}, FRAMES, LOSSLESS);
         NS_TEST_EXPECT_MSG_EQ(brief.arrivals.size(), FRAMES, "all arrive");
         NS_TEST_EXPECT_MSG_LT(brief.arrivals.back().time, 300000000, "fast again");
+        // Of two at a time the slower one counts, also when it is the first to end.
+        const std::string slow = "host1:receive-rate=5Gbps";
+        const std::string slower = "host1:receive-rate=1Gbps,until=100us";
+        for (const auto& faults :
+             {std::vector<std::string>{slow, slower}, std::vector<std::string>{slower, slow}})
+        {
+            const Crossing two = Cross(faults, 1000, LOSSLESS);
+            NS_TEST_ASSERT_MSG_EQ(two.arrivals.size(), 1000, "all arrive");
+            // 12 of them (8 us each) in the first 100 us.
+            NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(two.arrivals.back().time),
+                                      100e6 + 988 * 1.6e6,
+                                      20e6,
+                                      "then at the other's rate");
+        }
+        Config::SetDefault("ns3::training::HostDevice::ReceiveRate", StringValue("5Gbps"));
+        const Crossing usual = Cross({slower}, 1000, LOSSLESS);
+        NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(usual.arrivals.back().time),
+                                  100e6 + 988 * 1.6e6,
+                                  20e6,
+                                  "then at the usual rate");
+        Config::Reset();
     }
 };
 
@@ -347,9 +379,15 @@ class FaultRefusalTestCase : public TestCase
                                        "router1:loss=0.1",
                                        "host0:restart",
                                        "*:restart",
+                                       "host0-:loss=0.1",
+                                       "*:loss=0.1,",
+                                       "*:burst-loss=0.1/0.2/",
+                                       "*:loss=0.1,loss=0.2",
+                                       "*:down,from=1us,from=2us",
                                        "switch0:receive-rate=1Gbps",
                                        "host0:receive-rate=0bps",
-                                       "@/there/is/no/such/file"})
+                                       "@/there/is/no/such/file",
+                                       "@/"})
         {
             const std::string refusal = GetRefusal(text);
             NS_TEST_EXPECT_MSG_NE(refusal.find("(allowed: "), std::string::npos, text);
@@ -360,6 +398,8 @@ class FaultRefusalTestCase : public TestCase
                                        "host3:loss=1",
                                        "switch3-switch0:ber=1e-9,duplicate=0.1,reorder=0.1/1us",
                                        "switch0:restart",
+                                       "switch0:restart,from=0",
+                                       "*:reorder=1/0,from=0,until=1ps",
                                        "host0-switch0:burst-loss=0.1/0.2/0.3,from=1us,until=2us"})
         {
             NS_TEST_EXPECT_MSG_EQ(GetRefusal(text), "", text);
@@ -367,6 +407,10 @@ class FaultRefusalTestCase : public TestCase
         const std::string path = CreateTempDirFilename("faults.txt");
         std::ofstream(path) << "# bad cables\n\nhost0:loss=0.1 # this one\n  *:ber=oops\n";
         NS_TEST_EXPECT_MSG_EQ(GetRefusal("@" + path).find(path + ":4: "),
+                              0,
+                              GetRefusal("@" + path));
+        std::ofstream(path) << "host0:loss=0.1\r\n@" << path << "\r\n"; // would never end
+        NS_TEST_EXPECT_MSG_EQ(GetRefusal("@" + path).find(path + ":2: @" + path + " (allowed: "),
                               0,
                               GetRefusal("@" + path));
     }

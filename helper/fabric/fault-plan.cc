@@ -14,6 +14,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <sstream>
 
 namespace ns3::training
@@ -29,7 +30,7 @@ std::vector<std::string>
 Split(const std::string& text, char separator)
 {
     std::vector<std::string> parts;
-    std::istringstream stream(text);
+    std::istringstream stream(text + separator); // so that an empty last part counts
     std::string part;
     while (std::getline(stream, part, separator))
     {
@@ -57,13 +58,13 @@ ReadProbability(const std::string& text, double& value)
     return number && *number >= 0 && *number <= 1;
 }
 
-/** @return whether the text is a time that is not negative, which is then in the value */
+/** @return whether the text is a time, which is then in the value */
 bool
 ReadTime(const std::string& text, Time& value)
 {
     const auto time = ParseTime(text);
     value = time.value_or(Time());
-    return time && !time->IsNegative();
+    return time.has_value();
 }
 
 constexpr const char* ITEMS =
@@ -77,22 +78,7 @@ FaultPlan::Add(const std::string& text, const std::string& where)
 {
     if (!text.empty() && text[0] == '@')
     {
-        const std::string path = text.substr(1);
-        std::ifstream file(path);
-        if (!file)
-        {
-            throw ConfigurationError(where + text + ": cannot read '" + path +
-                                     "' (allowed: a file with a fault a line)");
-        }
-        std::string line;
-        for (uint32_t number = 1; std::getline(file, line); number++)
-        {
-            line = Strip(line);
-            if (!line.empty())
-            {
-                Add(line, path + ":" + std::to_string(number) + ": ");
-            }
-        }
+        AddFile(text.substr(1), where);
         return;
     }
     Fault fault;
@@ -107,9 +93,16 @@ FaultPlan::Add(const std::string& text, const std::string& where)
         throw ConfigurationError(where + text + " (allowed: TARGET:ITEM,ITEM with items " + ITEMS +
                                  ")");
     }
+    std::set<std::string> keys;
     for (const std::string& item : items)
     {
         ReadItem(item, fault);
+        const std::string key = item.substr(0, item.find('='));
+        if (!keys.insert(key).second)
+        {
+            throw ConfigurationError(where + text + ": a second '" + key +
+                                     "' (allowed: each item once)");
+        }
     }
     if (!fault.impairs && !fault.restart && fault.receiveRate.GetBitRate() == 0)
     {
@@ -126,6 +119,31 @@ FaultPlan::Add(const std::string& text, const std::string& where)
                                  " (allowed: later than from=" + FormatTime(fault.from) + ")");
     }
     m_faults.push_back(fault);
+}
+
+void
+FaultPlan::AddFile(const std::string& path, const std::string& where)
+{
+    std::ifstream file(path);
+    std::string line;
+    for (uint32_t number = 1; std::getline(file, line); number++)
+    {
+        line = Strip(line);
+        const std::string here = path + ":" + std::to_string(number) + ": ";
+        if (!line.empty() && line[0] == '@')
+        {
+            throw ConfigurationError(here + line + " (allowed: TARGET:ITEM,ITEM, no other file)");
+        }
+        if (!line.empty())
+        {
+            Add(line, here);
+        }
+    }
+    if (!file.eof()) // there is none, or it is a directory
+    {
+        throw ConfigurationError(where + "@" + path + ": cannot read '" + path +
+                                 "' (allowed: a file with a fault a line)");
+    }
 }
 
 void
@@ -243,6 +261,7 @@ FaultPlan::FindTarget(Fault& fault) const
     {
         throw refuse("a host, for receive-rate");
     }
+    fault.node = nodes.empty() ? 0 : nodes[0];
     for (uint32_t i = 0; i < topology.links.size(); i++)
     {
         const auto& link = topology.links[i];
@@ -268,6 +287,12 @@ FaultPlan::Apply(Fabric& fabric, Time rerouteDelay)
     for (Fault& fault : m_faults)
     {
         FindTarget(fault);
+        if (fault.receiveRate.GetBitRate() > 0)
+        {
+            DataRateValue usual;
+            fabric.rails[fault.node][0]->GetAttribute("ReceiveRate", usual);
+            fault.usualRate = usual.Get();
+        }
         fault.impairment.down |= fault.restart;
         if (fault.impairs || fault.restart)
         {
@@ -301,25 +326,20 @@ FaultPlan::Apply(Fabric& fabric, Time rerouteDelay)
 void
 FaultPlan::Begin(std::size_t index)
 {
-    const Fault& fault = m_faults[index];
+    Fault& fault = m_faults[index];
     NS_LOG_INFO("begins: " << fault.text);
+    fault.isActive = true;
     for (std::size_t i = 0; i < fault.impairments.size(); i++)
     {
         m_fabric->channels[fault.links[i]]->AddImpairments(fault.impairments[i]);
     }
-    const auto nodeOf = [&fault](std::size_t prefix) {
-        return static_cast<uint32_t>(*ParseUnsigned(fault.target.substr(prefix)));
-    };
     if (fault.restart)
     {
-        m_fabric->devicesOfSwitches[nodeOf(6)]->Restart();
+        m_fabric->devicesOfSwitches[fault.node - m_fabric->topology.hosts]->Restart();
     }
     if (fault.receiveRate.GetBitRate() > 0)
     {
-        for (const auto& device : m_fabric->rails[nodeOf(4)])
-        {
-            device->SetReceiveRate(fault.receiveRate);
-        }
+        SetReceiveRate(fault);
     }
     if (fault.impairment.down)
     {
@@ -330,23 +350,39 @@ FaultPlan::Begin(std::size_t index)
 void
 FaultPlan::End(std::size_t index)
 {
-    const Fault& fault = m_faults[index];
+    Fault& fault = m_faults[index];
     NS_LOG_INFO("ends: " << fault.text);
+    fault.isActive = false;
     for (std::size_t i = 0; i < fault.impairments.size(); i++)
     {
         m_fabric->channels[fault.links[i]]->RemoveImpairments(fault.impairments[i]);
     }
     if (fault.receiveRate.GetBitRate() > 0)
     {
-        const auto host = static_cast<uint32_t>(*ParseUnsigned(fault.target.substr(4)));
-        for (const auto& device : m_fabric->rails[host])
-        {
-            device->SetReceiveRate(DataRate(0));
-        }
+        SetReceiveRate(fault);
     }
     if (fault.impairment.down)
     {
         ScheduleRoutes();
+    }
+}
+
+void
+FaultPlan::SetReceiveRate(const Fault& changed)
+{
+    // Of several at a time the slowest counts, and after the last one the rate from before.
+    DataRate slowest = changed.usualRate;
+    for (const Fault& fault : m_faults)
+    {
+        if (fault.isActive && fault.node == changed.node && fault.receiveRate.GetBitRate() > 0 &&
+            (slowest.GetBitRate() == 0 || fault.receiveRate < slowest))
+        {
+            slowest = fault.receiveRate;
+        }
+    }
+    for (const auto& device : m_fabric->rails[changed.node])
+    {
+        device->SetReceiveRate(slowest);
     }
 }
 

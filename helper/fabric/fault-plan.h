@@ -72,16 +72,21 @@ class FaultPlan
         bool impairs{false}; ///< whether it is one of links
         bool restart{false};
         DataRate receiveRate{0};
+        DataRate usualRate{0}; ///< of the host before all faults
         Time from;
         Time until{Time::Max()};
+        bool isActive{false};
+        uint32_t node{0};                                    ///< the target, if it is a node
         std::vector<uint32_t> links;                         ///< of the topology
         std::vector<FabricChannel::Impairments> impairments; ///< of each
     };
 
+    void AddFile(const std::string& path, const std::string& where);
     static void ReadItem(const std::string& item, Fault& fault);
     void FindTarget(Fault& fault) const;
     void Begin(std::size_t index);
     void End(std::size_t index);
+    void SetReceiveRate(const Fault& changed);
     void ScheduleRoutes();
 
     /// Streams of random numbers: two for each link and fault.

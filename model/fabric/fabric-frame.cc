@@ -25,8 +25,10 @@ class FramePool
     /** @return the pool of this process: memory only, no data passes between nodes by it */
     static FramePool& Get()
     {
-        static FramePool pool;
-        return pool;
+        // Never destroyed: when a program ends in the middle of a simulation, nodes give back what
+        // they hold after all static objects of this file have gone.
+        static auto* const pool = new FramePool;
+        return *pool;
     }
 
     Frame* Take()

@@ -391,7 +391,7 @@ FabricPort::Transmit(Frame* frame, int64_t now)
     }
     if (m_isImpaired)
     {
-        Impair(frame, now, arrival);
+        Impair(frame, now, arrival, 0);
     }
     else
     {
@@ -400,11 +400,11 @@ FabricPort::Transmit(Frame* frame, int64_t now)
 }
 
 void
-FabricPort::Impair(Frame* frame, int64_t now, int64_t arrival)
+FabricPort::Impair(Frame* frame, int64_t now, int64_t arrival, std::size_t first)
 {
-    for (const auto& impairment : m_impairments)
+    for (std::size_t i = first; i < m_impairments.size(); i++)
     {
-        const LinkImpairment::Fate fate = impairment->Decide(frame->bytes);
+        const LinkImpairment::Fate fate = m_impairments[i]->Decide(frame->bytes);
         if (fate.lost)
         {
             counters.lostFrames++;
@@ -416,7 +416,8 @@ FabricPort::Impair(Frame* frame, int64_t now, int64_t arrival)
         {
             // The copy comes right behind, as if it had been sent twice.
             counters.duplicatedFrames++;
-            Launch(frame->Clone(), now, arrival + fate.delay + GetLineTime(frame->bytes));
+            const int64_t behind = arrival + fate.delay + GetLineTime(frame->bytes);
+            Impair(frame->Clone(), now, behind, i + 1);
         }
         arrival += fate.delay;
     }

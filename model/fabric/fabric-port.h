@@ -13,6 +13,7 @@
 #include "ns3/traced-callback.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -424,7 +425,7 @@ class alignas(64) FabricPort : public EventImpl
     void ScheduleLineFree(int64_t now);
     void SendNext(int64_t now);
     void Transmit(Frame* frame, int64_t now);
-    void Impair(Frame* frame, int64_t now, int64_t arrival);
+    void Impair(Frame* frame, int64_t now, int64_t arrival, std::size_t first);
     void Launch(Frame* frame, int64_t now, int64_t arrival);
     void SetPaused(uint8_t priority, bool paused, int64_t now);
     uint8_t Choose(uint8_t eligible);

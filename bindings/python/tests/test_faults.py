@@ -63,6 +63,17 @@ def test_what_cannot_work_ends_with_one_line(program, fault, transport):
         assert word in line
 
 
+def test_a_stuck_run_that_holds_packets_ahead_of_a_gap_ends_in_order(program):
+    process = program(
+        "collective-benchmark",
+        *["--ranks=16", "--topology=torus:4x4", "--bytes=400000", "--payload=real", "--warmup=0"],
+        *["--recovery=selective-repeat", "--congestion-control=window"],
+        "--fault=*:burst-loss=0.01/0.3",
+    )
+    assert process.returncode == 3
+    assert len(process.stderr.splitlines()) == 1
+
+
 @pytest.mark.parametrize("system", ["switchml", "atp", "tree", "nvls", "switch-ps"])
 def test_a_system_in_the_network_that_may_not_be_replaced_ends_with_one_line(program, system):
     process = program(
