@@ -515,6 +515,10 @@ Simulate(int argc, char* argv[])
                       "file for the results as JSON, or - for standard output",
                       setting.json);
     // Twice: what the user gives goes before what the paper says.
+    options.Reserve("ns3::training::RdmaNic::BaseRoundTrip");
+    options.Reserve("ns3::training::RdmaNic::CongestionControl", "congestion-control");
+    options.Reserve("ns3::training::RdmaNic::Mtu");
+    options.Reserve("ns3::training::RdmaNic::PathHops");
     options.Parse(argc, argv);
     UsePublishedParameters(setting.congestionControl);
     options.Parse(argc, argv);

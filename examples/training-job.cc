@@ -139,6 +139,10 @@ Train(int argc, char* argv[])
                            "Trains a model on a simulated cluster and measures its iterations.");
     AddOptions(options, job);
     clusterOptions.AddTo(options, "collective");
+    options.Reserve("ns3::training::TrainingApplication::Iterations", "iterations");
+    options.Reserve("ns3::training::TrainingApplication::Overlap", "overlap");
+    options.Reserve("ns3::training::TrainingApplication::RealPayload", "payload");
+    options.Reserve("ns3::training::TrainingApplication::Seed", "RngRun");
     options.Parse(argc, argv);
     if (ShowTopology(clusterOptions))
     {

@@ -116,6 +116,11 @@ Cluster::InstallFabric()
         Processes::Start();
     }
     m_fabric = helper.Install(m_topology);
+    if (!m_fabric.devicesOfSwitches.empty())
+    {
+        const Time pipeline = m_fabric.devicesOfSwitches[0]->GetPipelineDelay();
+        m_roundTrip += 2 * (m_longest.links - 1) * pipeline;
+    }
     m_faults.Apply(m_fabric, m_options.rerouteDelay);
     if (!m_options.pcap.empty())
     {

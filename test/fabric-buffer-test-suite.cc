@@ -21,8 +21,10 @@
 #include "ns3/uinteger.h"
 
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace ns3;
@@ -198,6 +200,46 @@ FabricThresholdTestCase::DoRun()
     NS_TEST_EXPECT_MSG_NE(error.find(std::to_string(SIZE)), std::string::npos, error);
     small.Configure(configuration, {SIZE - 3 * GUARANTEED, GUARANTEED - 1});
     NS_TEST_EXPECT_MSG_EQ(small.GetThreshold(1), 1, "one byte is left");
+
+    // What 64 bits cannot count is neither wrapped around nor left undefined.
+    constexpr uint64_t LARGEST = std::numeric_limits<uint64_t>::max();
+    NS_TEST_EXPECT_MSG_GT_OR_EQ(small.GetThreshold(1e300), SIZE, "a factor above all memory");
+    for (auto [guaranteed, headroom] :
+         {std::pair(LARGEST, HEADROOM), std::pair(GUARANTEED, LARGEST)})
+    {
+        error.clear();
+        configuration.guaranteed = guaranteed;
+        try
+        {
+            SharedBuffer::GetReserved(configuration, {headroom, headroom});
+        }
+        catch (const ConfigurationError& refusal)
+        {
+            error = refusal.what();
+        }
+        NS_TEST_EXPECT_MSG_NE(error.find("(allowed: up to 1e+18"), std::string::npos, error);
+    }
+    configuration.guaranteed = 0;
+    configuration.resumeOffset = LARGEST;
+    SharedBuffer slow;
+    slow.Configure(configuration, {SIZE / 2});
+    frame = MakeFrame(BYTES, LOSSLESS);
+    frame->ingress = 0;
+    frame->ingressPriority = LOSSLESS;
+    uint32_t frames = 0;
+    for (bool paused = false; !paused; frames++)
+    {
+        slow.Admit(*frame, 0);
+        paused = slow.Decide(0, LOSSLESS) == SharedBuffer::Action::PAUSE;
+    }
+    for (; frames > 0; frames--)
+    {
+        slow.Release(*frame);
+        NS_TEST_EXPECT_MSG_EQ((slow.Decide(0, LOSSLESS) == SharedBuffer::Action::RESUME),
+                              (frames == 1),
+                              "nothing is as far below the threshold but an empty port");
+    }
+    Frame::Free(frame);
     Simulator::Destroy();
 }
 

@@ -191,8 +191,10 @@ class DeadLinkTestCase : public TestCase
 class RerouteTestCase : public TestCase
 {
   public:
-    RerouteTestCase()
-        : TestCase("traffic goes around dead links")
+    /** @param path how switches choose among ports */
+    explicit RerouteTestCase(const std::string& path)
+        : TestCase("traffic goes around dead links, by " + path),
+          m_path(path)
     {
     }
 
@@ -201,7 +203,9 @@ class RerouteTestCase : public TestCase
     {
         UsePicoseconds();
         // The link of leaf 1 dies, which leaf 0 cannot know until routes change, 10 us later.
-        Fabric fabric = FabricHelper().Install(
+        FabricHelper helper;
+        helper.SetSwitchAttribute("Path", StringValue(m_path));
+        Fabric fabric = helper.Install(
             BuildTopology("leaf-spine:leaves=2,spines=2", 8, DataRate("100Gbps"), MicroSeconds(1)));
         FaultPlan plan;
         plan.Add("switch1-switch2:down,from=50us", "");
@@ -235,6 +239,8 @@ class RerouteTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
         Simulator::Destroy();
     }
+
+    std::string m_path;
 };
 
 /**
@@ -425,7 +431,10 @@ class FabricFaultTestSuite : public TestSuite
     {
         AddTestCase(new FaultFrequencyTestCase);
         AddTestCase(new DeadLinkTestCase);
-        AddTestCase(new RerouteTestCase);
+        for (const char* path : {"ecmp", "flowlet", "spray"})
+        {
+            AddTestCase(new RerouteTestCase(path));
+        }
         AddTestCase(new RestartTestCase);
         AddTestCase(new SlowReceiverTestCase);
         AddTestCase(new FaultRefusalTestCase);

@@ -3,6 +3,7 @@
  */
 
 #include "ns3/cluster.h"
+#include "ns3/config.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"
@@ -350,6 +351,20 @@ class PathRateTestCase : public TestCase
                                       1e-9,
                                       "round trip");
         }
+        Simulator::Destroy();
+        // Each switch on the way adds its pipeline, there and back.
+        Config::SetDefault("ns3::training::SwitchDevice::PipelineDelay",
+                           TimeValue(MicroSeconds(100)));
+        {
+            ClusterOptions options;
+            options.ranks = 4;
+            options.topology = "leaf-spine:leaves=2,spines=2";
+            const Cluster cluster(options);
+            const Time least = 2 * (4 * options.delay + 3 * MicroSeconds(100));
+            NS_TEST_EXPECT_MSG_GT(cluster.GetRoundTrip(), least, "with pipelines");
+            NS_TEST_EXPECT_MSG_LT(cluster.GetRoundTrip(), least + MicroSeconds(3), "no more");
+        }
+        Config::Reset();
         Simulator::Destroy();
     }
 };

@@ -437,6 +437,30 @@ class Ns3ArgumentsTestCase : public TestCase
         Check("--ns3::training::TrainingApplication::Iterations=1", "");
         Check("--ns3::training::TrainingApplication::Iterations=-1", "does not take this value");
         Check("--ns3::training::TrainingApplication::Overlap=maybe", "does not take this value");
+        Check("--ns3::training::SwitchDevice::Weights=1 2 3 4 5 6 7 8", "");
+        Check("--ns3::training::SwitchDevice::Weights=1 2 3", "does not take this value");
+        Check("--ns3::training::SwitchDevice::Weights=0 1 1 1 1 1 1 1", "does not take this value");
+        Check("--ns3::training::SwitchDevice::Path=scenic", "does not take this value");
+        Check("--ns3::training::SwitchDevice::Weights=1 1 1 1 1 1 1 1", "");
+        for (const std::string option : {"mtu", ""})
+        {
+            ProgramOptions options("test-program", "Does nothing.");
+            options.Reserve("ns3::training::RdmaNic::Mtu", option);
+            std::string message;
+            try
+            {
+                options.Parse(std::vector<std::string>{"--ns3::training::RdmaNic::Mtu=1000"});
+            }
+            catch (const ConfigurationError& error)
+            {
+                message = error.what();
+            }
+            NS_TEST_EXPECT_MSG_EQ(
+                message,
+                "--ns3::training::RdmaNic::Mtu=1000: the program sets it (allowed: " +
+                    (option.empty() ? "what follows from other options" : "--" + option) + ")",
+                "an attribute without effect");
+        }
         Check("--ns3::Application::StartTime=1parsec", "does not take this value");
         Check("--ns3::Application::StartTime=0s", "");
         Check("--PrintAttributes=ns3::NoSuchType", "--PrintTypeIds");

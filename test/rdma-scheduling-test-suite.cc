@@ -52,6 +52,35 @@ GetJain(const std::vector<double>& values)
 
 /**
  * @ingroup distributed-training-rdma-tests
+ * A congestion control may round its window down to nothing: one packet at a time still goes.
+ */
+class RdmaNoWindowTestCase : public TestCase
+{
+  public:
+    RdmaNoWindowTestCase()
+        : TestCase("a window of no bytes lets one packet through at a time")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr uint32_t MTU = 4096;
+        constexpr int64_t DELAY = MICROSECOND;
+        RdmaNetwork network(MakeChain(1, 100 * GIGA, DELAY), FixedRate::GetTypeId());
+        RdmaQueuePair& sender = network.Connect(0, 1, 1);
+        network.GetFixedRate(0, 1).window = 0;
+        Write(sender, 5 * MTU);
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), 1, "the message arrives");
+        NS_TEST_EXPECT_MSG_GT(network.deliveries[0].time,
+                              9 * DELAY,
+                              "a round trip for each packet");
+    }
+};
+
+/**
+ * @ingroup distributed-training-rdma-tests
  * Queue pairs of a NIC take turns.
  */
 class RdmaFairnessTestCase : public TestCase
@@ -318,6 +347,7 @@ class RdmaSchedulingTestSuite : public TestSuite
     {
         const auto add = [this](TestCase* test) { AddTestCase(test); };
         add(new RdmaFairnessTestCase);
+        add(new RdmaNoWindowTestCase);
         add(new RdmaIncastTestCase(8, RdmaDcqcn::GetTypeId(), 0.65, 0.9));
         add(new RdmaIncastTestCase(8, RdmaLineRate::GetTypeId(), 0.995, 0.97));
         add(new RdmaPacingTestCase({37e9}));

@@ -13,6 +13,7 @@
 #include "ns3/global-value.h"
 #include "ns3/log.h"
 #include "ns3/nstime.h"
+#include "ns3/object-factory.h"
 #include "ns3/quantity.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/simulator.h"
@@ -185,6 +186,29 @@ FindAttribute(const std::string& fullName)
     throw ConfigurationError(
         "--" + fullName + ": type '" + typeName + "' has no attribute '" + attributeName +
         "' of its own (allowed: those that --PrintAttributes=" + typeName + " lists)");
+}
+
+/**
+ * Asks an object of this module for values whose setter alone knows what is right, as ns-3's
+ * checker of texts takes everything.
+ * @param fullName a name such as "ns3::training::SwitchDevice::Weights"
+ * @param value a value that the attribute's checker takes
+ * @return whether an object takes it
+ */
+bool
+IsTakenByObject(const std::string& fullName, const std::string& value)
+{
+    const auto separator = fullName.rfind("::");
+    const TypeId type = TypeId::LookupByName(fullName.substr(0, separator));
+    if (fullName.rfind("ns3::training::", 0) != 0 || !type.HasConstructor() ||
+        !type.IsChildOf(Object::GetTypeId()))
+    {
+        return true;
+    }
+    ObjectFactory factory;
+    factory.SetTypeId(type);
+    return factory.Create<Object>()->SetAttributeFailSafe(fullName.substr(separator + 2),
+                                                          StringValue(value));
 }
 
 /** @return the names of the groups of types */
@@ -425,6 +449,12 @@ ProgramOptions::Find(const std::string& name) const
 }
 
 void
+ProgramOptions::Reserve(const std::string& attribute, const std::string& option)
+{
+    m_reserved[attribute] = option;
+}
+
+void
 ProgramOptions::Parse(int argc, char* argv[])
 {
     Parse(argc > 1 ? std::vector<std::string>(argv + 1, argv + argc) : std::vector<std::string>());
@@ -524,13 +554,23 @@ ProgramOptions::ParseNs3Argument(const std::string& name, const std::string& val
     {
         throw ConfigurationError(argument + " (allowed: --" + name + "= and a value)");
     }
+    const auto reserved = m_reserved.find(name);
+    if (reserved != m_reserved.end())
+    {
+        throw ConfigurationError(argument + ": the program sets it (allowed: " +
+                                 (reserved->second.empty() ? "what follows from other options"
+                                                           : "--" + reserved->second) +
+                                 ")");
+    }
     const auto set = [&] {
         return isGlobal ? GlobalValue::BindFailSafe(name, StringValue(value))
                         : Config::SetDefaultFailSafe(name, StringValue(value));
     };
     // ns-3 reads "-1" as the largest number there is.
     const bool isWrapped = value[0] == '-' && checker->GetValueTypeName() == "ns3::UintegerValue";
-    if (isWrapped || !Succeeds([&] { return set() && (!isGlobal || CanSimulate()); }))
+    if (isWrapped || !Succeeds([&] {
+            return set() && (isGlobal ? CanSimulate() : IsTakenByObject(name, value));
+        }))
     {
         const std::string lister =
             isGlobal ? "PrintGlobals" : "PrintAttributes=" + name.substr(0, name.rfind("::"));

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -176,6 +177,13 @@ class ProgramOptions
                  std::vector<std::string>& values);
 
     /**
+     * Refuses an attribute that the program sets itself, which would be without effect.
+     * @param attribute its full name, such as ns3::training::RdmaNic::Mtu
+     * @param option the option that sets it, without dashes; empty: it follows from others
+     */
+    void Reserve(const std::string& attribute, const std::string& option = "");
+
+    /**
      * Reads the command line. `--help` and ns-3's `--Print...` print and end the program with exit
      * status 0. Of an option given twice the last value counts, but for lists. Global values and
      * attribute defaults of ns-3 are set at once.
@@ -270,6 +278,8 @@ class ProgramOptions
     std::string m_sections;            ///< text behind the options in the help
     std::vector<Option> m_options;     ///< in the order they were added
     std::vector<Value> m_ns3Arguments; ///< ns-3's arguments as given
+    /// Attributes that the program sets, and the options that set them.
+    std::map<std::string, std::string> m_reserved;
 };
 
 } // namespace ns3::training

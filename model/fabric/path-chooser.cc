@@ -138,8 +138,10 @@ PathChooser::ChooseByFlowlet(const Frame& frame, const ForwardingTable::Ports& g
     const int64_t now = Simulator::Now().GetTimeStep();
     const auto [found, fresh] = m_flowlets.try_emplace(frame.flowHash, Flowlet{now, 0});
     Flowlet& flowlet = found->second;
+    // The port may not lead there any more since routes have changed.
     if (fresh || now - flowlet.latest > m_flowletGap.GetTimeStep() ||
-        m_ports[flowlet.port]->IsDown())
+        m_ports[flowlet.port]->IsDown() ||
+        std::find(group.begin(), group.end(), flowlet.port) == group.end())
     {
         const auto last = static_cast<uint32_t>(group.size()) - 1;
         flowlet.port = group[m_random->GetInteger(0, last)];

@@ -18,12 +18,31 @@ namespace ns3::training
 
 NS_LOG_COMPONENT_DEFINE("TrainingSharedBuffer");
 
+namespace
+{
+
+/// Sizes up to this one, and their doubles, fit 64 bits; bytes.
+constexpr double MOST_MEMORY = 1e18;
+
+} // namespace
+
 uint64_t
 SharedBuffer::GetReserved(const Configuration& configuration, const std::vector<uint64_t>& headroom)
 {
-    const uint64_t classes = __builtin_popcount(configuration.losslessClasses);
-    return classes * (configuration.guaranteed * headroom.size() +
-                      std::accumulate(headroom.begin(), headroom.end(), uint64_t{0}));
+    const double reserved =
+        __builtin_popcount(configuration.losslessClasses) *
+        (static_cast<double>(configuration.guaranteed) * static_cast<double>(headroom.size()) +
+         std::accumulate(headroom.begin(), headroom.end(), 0.0));
+    if (reserved > MOST_MEMORY)
+    {
+        throw ConfigurationError("guarantees and PFC headroom of a switch of " +
+                                 FormatDouble(reserved) + " bytes (allowed: up to " +
+                                 FormatDouble(MOST_MEMORY) +
+                                 "; they follow from delays and rates of links, and from "
+                                 "Guaranteed, HeadroomScale, LargestFrame and PauseResponse of "
+                                 "ns3::training::SwitchDevice)");
+    }
+    return static_cast<uint64_t>(reserved);
 }
 
 void
@@ -32,8 +51,9 @@ SharedBuffer::Configure(const Configuration& configuration, std::vector<uint64_t
     const uint64_t reserved = GetReserved(configuration, headroom);
     if (reserved >= configuration.size)
     {
-        throw ConfigurationError("packet memory of " + FormatBytes(configuration.size) +
-                                 " (allowed: more than " + FormatBytes(reserved) +
+        throw ConfigurationError("packet memory (--buffer, SwitchDevice::BufferSize) of " +
+                                 FormatBytes(configuration.size) + " (allowed: more than " +
+                                 FormatBytes(reserved) +
                                  ", which the guarantees and the PFC headroom of " +
                                  std::to_string(headroom.size()) + " ports take)");
     }
@@ -49,7 +69,8 @@ uint64_t
 SharedBuffer::GetThreshold(double alpha) const
 {
     const uint64_t free = m_poolSize > m_poolUsed ? m_poolSize - m_poolUsed : 0;
-    return static_cast<uint64_t>(alpha * static_cast<double>(free));
+    // A larger factor than there is memory for makes no difference.
+    return static_cast<uint64_t>(std::min(alpha * static_cast<double>(free), MOST_MEMORY));
 }
 
 uint64_t
@@ -142,7 +163,8 @@ SharedBuffer::Decide(uint16_t port, uint8_t priority)
             return Action::PAUSE;
         }
     }
-    else if (ingress.headroom == 0 && (use == 0 || use + m_configuration.resumeOffset <= threshold))
+    else if (ingress.headroom == 0 &&
+             (use == 0 || (use <= threshold && threshold - use >= m_configuration.resumeOffset)))
     {
         ingress.pausing = false;
         return Action::RESUME;

@@ -58,6 +58,7 @@ class SharedBuffer
      * @param configuration sizes and factors
      * @param headroom bytes of each port, for each of its lossless priorities
      * @return memory that guarantees and headroom take, bytes
+     * @throw ConfigurationError if it is more than can be counted
      */
     static uint64_t GetReserved(const Configuration& configuration,
                                 const std::vector<uint64_t>& headroom);

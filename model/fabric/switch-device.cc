@@ -15,6 +15,7 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 
 namespace ns3::training
@@ -390,9 +391,11 @@ SwitchDevice::Configure()
         // stop, and its response (802.1Qbb, annex O).
         const double roundTrip = port->GetPeer()->GetDelay().GetSeconds() +
                                  port->GetDelay().GetSeconds() + m_pauseResponse.GetSeconds();
-        headroom.push_back(static_cast<uint64_t>(
+        const double bytes =
             m_headroomScale * (roundTrip * static_cast<double>(port->GetRate()) / 8 +
-                               3 * m_largestFrame + 2 * Frame::MINIMUM_BYTES)));
+                               3.0 * m_largestFrame + 2 * Frame::MINIMUM_BYTES);
+        // What does not fit 64 bits is refused below.
+        headroom.push_back(static_cast<uint64_t>(std::min(bytes, std::ldexp(1.0, 63))));
     }
     SharedBuffer::Configuration configuration;
     configuration.guaranteed = m_guaranteed;

@@ -228,9 +228,9 @@ RdmaQueuePair::IsWindowOpen(uint64_t inFlight) const
 void
 RdmaQueuePair::SetWindow(uint64_t bytes)
 {
-    // The last packet may exceed the window.
+    // The last packet may exceed the window, and one packet always may be unacknowledged.
     const uint64_t mtu = m_nic.GetMtu();
-    const uint64_t packets = bytes / mtu + (bytes % mtu > 0);
+    const uint64_t packets = std::max<uint64_t>(1, bytes / mtu + (bytes % mtu > 0));
     m_limit = static_cast<uint32_t>(std::min<uint64_t>(packets, m_mostInFlight));
 }
 
