@@ -36,6 +36,11 @@ namespace
 /// Ethernet, with preamble and gap.
 constexpr uint32_t ETHERNET_LINE_BYTES =
     Frame::ETHERNET_BYTES + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
+/// Above it, short frames take no more than some time steps; bit/s.
+constexpr uint64_t HIGHEST_RATE = 100000000000000;
+/// Multiples of these, such as doubled timeouts, must not run over; s.
+constexpr double LONGEST_DELAY = 100;
+constexpr double LONGEST_ROUND_TRIP = 4000;
 
 } // namespace
 
@@ -46,6 +51,7 @@ Cluster::Cluster(const ClusterOptions& options)
     m_options.congestionControl = m_options.GetCongestionControl();
     m_mtu = m_options.GetMtu();
     m_topology = BuildTopology(m_options.topology, GetRanks(), m_options.rate, m_options.delay);
+    CheckLinks();
     AddFaults();
     MakePlanner();
     MeasurePaths();
@@ -53,6 +59,29 @@ Cluster::Cluster(const ClusterOptions& options)
     InstallTransport();
     MakeCommunicators();
     InstallInNetwork();
+}
+
+void
+Cluster::CheckLinks() const
+{
+    for (const auto& link : m_topology.links)
+    {
+        const std::string name = m_topology.GetName(link.a) + "-" + m_topology.GetName(link.b);
+        if (link.rate.GetBitRate() > HIGHEST_RATE)
+        {
+            throw ConfigurationError("--rate=" + FormatRate(m_options.rate) +
+                                     ", --topology=" + m_options.topology + ": " +
+                                     FormatRate(link.rate) + " of " + name + " (allowed: up to " +
+                                     FormatRate(DataRate(HIGHEST_RATE)) + ")");
+        }
+        if (link.delay.GetSeconds() > LONGEST_DELAY)
+        {
+            throw ConfigurationError("--delay=" + FormatTime(m_options.delay) +
+                                     ", --topology=" + m_options.topology + ": " +
+                                     FormatTime(link.delay) + " of " + name + " (allowed: up to " +
+                                     FormatTime(Seconds(LONGEST_DELAY)) + ")");
+        }
+    }
 }
 
 void
@@ -116,11 +145,7 @@ Cluster::InstallFabric()
         Processes::Start();
     }
     m_fabric = helper.Install(m_topology);
-    if (!m_fabric.devicesOfSwitches.empty())
-    {
-        const Time pipeline = m_fabric.devicesOfSwitches[0]->GetPipelineDelay();
-        m_roundTrip += 2 * (m_longest.links - 1) * pipeline;
-    }
+    AddPipelines();
     m_faults.Apply(m_fabric, m_options.rerouteDelay);
     if (!m_options.pcap.empty())
     {
@@ -135,6 +160,24 @@ Cluster::InstallFabric()
     {
         m_border = MakeBorder(m_fabric, m_roundTrip);
     }
+}
+
+void
+Cluster::AddPipelines()
+{
+    const auto& switches = m_fabric.devicesOfSwitches;
+    const Time pipeline = switches.empty() ? Time(0) : switches[0]->GetPipelineDelay();
+    const uint32_t passes = 2 * (m_longest.links - 1);
+    const double seconds = m_roundTrip.GetSeconds() + passes * pipeline.GetSeconds();
+    if (seconds > LONGEST_ROUND_TRIP)
+    {
+        throw ConfigurationError("a round trip of " + FormatDouble(seconds) +
+                                 " s between the farthest ranks (allowed: up to " +
+                                 FormatDouble(LONGEST_ROUND_TRIP) +
+                                 " s; it follows from --topology, --delay and "
+                                 "ns3::training::SwitchDevice::PipelineDelay)");
+    }
+    m_roundTrip += passes * pipeline;
 }
 
 void

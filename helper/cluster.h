@@ -141,6 +141,8 @@ class Cluster
     ProcessBorder* GetBorder() const;
 
   private:
+    void CheckLinks() const;
+    void AddPipelines();
     void AddFaults();
     void MakePlanner();
     void MeasurePaths();

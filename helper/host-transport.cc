@@ -54,6 +54,39 @@ SetUnlessChanged(const std::string& type, const std::string& name, const Attribu
     }
 }
 
+/** Puts the default of an attribute into the value. */
+template <typename Value>
+void
+GetDefault(const std::string& type, const std::string& name, Value& value)
+{
+    TypeId::AttributeInformation attribute;
+    TypeId::LookupByName(type).LookupAttributeByName(name, &attribute);
+    value = *DynamicCast<const Value>(attribute.initialValue);
+}
+
+/** Refuses values with which ns-3 waits for ever or comes to a bad end. */
+void
+CheckTcpAttributes()
+{
+    const std::string socket = "ns3::TcpSocket";
+    UintegerValue segment;
+    UintegerValue buffer;
+    DataRateValue pacing;
+    GetDefault(socket, "SegmentSize", segment);
+    GetDefault(socket, "RcvBufSize", buffer);
+    GetDefault("ns3::TcpSocketState", "MaxPacingRate", pacing);
+    if (buffer.Get() < segment.Get())
+    {
+        throw ConfigurationError("--" + socket + "::RcvBufSize=" + std::to_string(buffer.Get()) +
+                                 " (allowed: at least --" + socket +
+                                 "::SegmentSize=" + std::to_string(segment.Get()) + ")");
+    }
+    if (pacing.Get().GetBitRate() == 0)
+    {
+        throw ConfigurationError("--ns3::TcpSocketState::MaxPacingRate=0bps (allowed: more)");
+    }
+}
+
 /** @return whether objects of a type are TCP congestion controls, whatever parent it names */
 bool
 IsTcpCongestionControl(TypeId tid)
@@ -96,7 +129,7 @@ InstallRdma(const HostTransport& transport, const std::string& recovery)
             nic->SetAttribute("Mtu", UintegerValue(transport.mtu));
             nic->SetAttribute("CongestionControl", TypeIdValue(entry.getTypeId()));
             nic->SetAttribute("LossRecovery", StringValue(recovery));
-            nic->SetAttribute("BaseRoundTrip", TimeValue(std::max(roundTrip, TimeStep(1))));
+            nic->SetAttribute("BaseRoundTrip", TimeValue(std::max(roundTrip, NanoSeconds(1))));
             nic->SetAttribute("PathHops", UintegerValue(transport.longest.links));
             // A timeout below the round trip would send everything twice.
             if (nic->GetTimeout() < 4 * roundTrip)
@@ -153,6 +186,8 @@ InstallTcp(const HostTransport& transport, std::shared_ptr<LaneTable> lanes)
     SetUnlessChanged("ns3::RttEstimator",
                      "InitialEstimation",
                      TimeValue(std::max(MilliSeconds(1), roundTrip)));
+
+    CheckTcpAttributes();
 
     InternetStackHelper stack;
     stack.SetRoutingHelper(Ipv4StaticRoutingHelper());

@@ -332,3 +332,31 @@ except ValueError as error:
     output, shown = run_on_terminal(environment, script)
     assert output.startswith("--ranks=0 (allowed: ")
     assert shown == ""
+
+
+@pytest.mark.parametrize(
+    "arguments, allowed",
+    [
+        (["--rate=101Tbps"], "up to 100Tbps"),
+        (["--delay=101s"], "up to 100s"),
+        (["--delay=100s", "--topology=torus:60", "--ranks=60"], "a round trip of"),
+        (["--ns3::training::SwitchDevice::PipelineDelay=1000000s"], "up to 4000 s"),
+        (["--ns3::training::SwitchDevice::HeadroomScale=1e300"], "up to 1e+18"),
+        (["--buffer=40000"], "--buffer"),
+        (["--ns3::training::RdmaNic::Mtu=1000"], "--mtu"),
+        (["--transport=tcp", "--ns3::TcpSocket::RcvBufSize=1000"], "ns3::TcpSocket::SegmentSize"),
+        (["--transport=tcp", "--ns3::TcpSocketState::MaxPacingRate=0bps"], "more"),
+    ],
+)
+def test_values_that_could_not_be_simulated_are_refused(program, arguments, allowed):
+    process = program("collective-benchmark", "--ranks=4", "--bytes=8", *arguments)
+    assert process.returncode == 2
+    (line,) = process.stderr.splitlines()
+    assert "(allowed: " in line and allowed in line
+    assert process.stdout == ""
+
+
+def test_one_packet_over_the_fastest_link_without_delay(program_json):
+    options = ["--ranks=2", "--bytes=256", "--rate=100Tbps", "--delay=0", "--mtu=256"]
+    (row,) = program_json("collective-benchmark", *options)["rows"]
+    assert 0 < row["time_us"] < 0.001
