@@ -118,6 +118,9 @@ const std::map<std::string, Published> PUBLISHED{
      {{2.45, 2.45, 2.45, 2.45, 2.45, 2.45, 2.45, UNKNOWN, UNKNOWN, UNKNOWN},
       {3.55, 3.55, 3.55, 3.55, 3.55, 3.55, 3.55, UNKNOWN, UNKNOWN, UNKNOWN}}}};
 
+/// Longest warm-up and duration, s.
+constexpr uint32_t MOST_SECONDS = 100;
+
 /** What is simulated. */
 struct Setting
 {
@@ -195,17 +198,6 @@ MakeFatTree(uint32_t hostsPerRack)
     return graph;
 }
 
-/** @return idle round trip of a full packet and its acknowledgement over so many links, s */
-double
-GetRoundTrip(uint32_t links)
-{
-    // Both ends at the host's rate, the links between at that of the fabric.
-    const double serialization =
-        8.0 * (PACKET_BYTES + ACK_BYTES) *
-        (2 / static_cast<double>(HOST_RATE) + (links - 2) / static_cast<double>(FABRIC_RATE));
-    return 2e-6 * links + serialization;
-}
-
 /** The fat-tree and its flows: Poisson arrivals at every host, to any other, a queue pair each. */
 class Experiment
 {
@@ -246,6 +238,7 @@ class Experiment
     void ScheduleArrival(uint32_t host);
     void Arrive(uint32_t host);
     void Complete(uint64_t bytes, Time start, double ideal);
+    double GetRoundTrip(uint32_t links) const;
     double GetIdeal(uint32_t source, uint32_t destination, uint64_t bytes) const;
 
     const Setting& m_setting;
@@ -292,6 +285,18 @@ Experiment::Experiment(const Setting& setting)
     }
     m_size->SetStream(2);
     m_choice->SetStream(3);
+}
+
+/** @return idle round trip of a full packet and its acknowledgement over so many links, s */
+double
+Experiment::GetRoundTrip(uint32_t links) const
+{
+    // Both ends at the host's rate, the links between at that of the fabric.
+    const double serialization =
+        8.0 * (PACKET_BYTES + ACK_BYTES) *
+        (2 / static_cast<double>(HOST_RATE) + (links - 2) / static_cast<double>(FABRIC_RATE));
+    const Time pipeline = m_fabric.devicesOfSwitches[0]->GetPipelineDelay();
+    return 2e-6 * links + 2 * (links - 1) * pipeline.GetSeconds() + serialization;
 }
 
 double
@@ -514,11 +519,11 @@ Simulate(int argc, char* argv[])
     options.AddString("json",
                       "file for the results as JSON, or - for standard output",
                       setting.json);
-    // Twice: what the user gives goes before what the paper says.
     options.Reserve("ns3::training::RdmaNic::BaseRoundTrip");
     options.Reserve("ns3::training::RdmaNic::CongestionControl", "congestion-control");
     options.Reserve("ns3::training::RdmaNic::Mtu");
     options.Reserve("ns3::training::RdmaNic::PathHops");
+    // Twice: what the user gives goes before what the paper says.
     options.Parse(argc, argv);
     UsePublishedParameters(setting.congestionControl);
     options.Parse(argc, argv);
@@ -532,10 +537,16 @@ Simulate(int argc, char* argv[])
         throw ConfigurationError("--scale=" + std::to_string(setting.scale) +
                                  " (allowed: 1, 2, 4, 8, 16)");
     }
-    if (!setting.duration.IsStrictlyPositive())
+    if (!setting.duration.IsStrictlyPositive() || setting.duration > Seconds(MOST_SECONDS))
     {
         throw ConfigurationError("--duration=" + FormatTime(setting.duration) +
-                                 " (allowed: more than 0)");
+                                 " (allowed: more than 0, up to " + std::to_string(MOST_SECONDS) +
+                                 "s)");
+    }
+    if (setting.warmUp > Seconds(MOST_SECONDS))
+    {
+        throw ConfigurationError("--warm-up=" + FormatTime(setting.warmUp) + " (allowed: up to " +
+                                 std::to_string(MOST_SECONDS) + "s)");
     }
 
     const JsonOutput json(setting.json);

@@ -7,6 +7,7 @@
 #include "fabric-border.h"
 
 #include "ns3/byte-archive.h"
+#include "ns3/configuration-error.h"
 #include "ns3/guarded-run.h"
 #include "ns3/log.h"
 #include "ns3/processes.h"
@@ -15,6 +16,7 @@
 #include "ns3/roce-wire-format.h"
 #include "ns3/run-cost.h"
 #include "ns3/simulator.h"
+#include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <chrono>
@@ -192,6 +194,28 @@ FabricMeasurement
 MeasureFabric(const FabricTraffic& traffic, const Cluster& cluster)
 {
     const Fabric& fabric = cluster.GetFabric();
+    const auto& nic = cluster.GetNics(0).front();
+    const auto& links = fabric.topology.links;
+    const bool hasSecondClass =
+        std::any_of(links.begin(), links.end(), [](const auto& link) { return link.dateline; });
+    const uint8_t dataClass = nic->GetDataPriority();
+    const uint8_t controlClass = nic->GetControlPriority();
+    // Behind a dateline lossless data are in the next class, from which the others come back.
+    UintegerValue lossless(0);
+    if (hasSecondClass)
+    {
+        fabric.devicesOfSwitches[0]->GetAttribute("LosslessClasses", lossless);
+    }
+    const bool isNext = controlClass == dataClass + 1 && lossless.Get() >> dataClass & 1;
+    const bool isPrevious = controlClass + 1 == dataClass && lossless.Get() >> controlClass & 1;
+    if (controlClass == dataClass || isNext || isPrevious)
+    {
+        throw ConfigurationError(
+            "ns3::training::RdmaNic::ControlPriority=" + std::to_string(controlClass) +
+            " with data in class " + std::to_string(dataClass) +
+            " (allowed: a class without data, as packet-hops are counted by "
+            "class)");
+    }
     GuardedRun run(cluster);
     std::vector<uint64_t> missing(
         traffic.messages.size()); // by message: parts that have not arrived
@@ -263,14 +287,12 @@ MeasureFabric(const FabricTraffic& traffic, const Cluster& cluster)
     GatherCounters(fabric);
     const RunCost after = GetRunCost(fabric);
     const PortCounters total = fabric.GetTotal();
-    const auto& nic = cluster.GetNics(0).front();
-    measurement.dataHops = total.byPriority[nic->GetDataPriority()].transmittedFrames;
-    const auto& links = fabric.topology.links;
-    if (std::any_of(links.begin(), links.end(), [](const auto& link) { return link.dateline; }))
+    measurement.controlHops = total.byPriority[controlClass].transmittedFrames;
+    for (const PriorityCounters& ofClass : total.byPriority)
     {
-        measurement.dataHops += total.byPriority[nic->GetDataPriority() + 1].transmittedFrames;
+        measurement.dataHops += ofClass.transmittedFrames;
     }
-    measurement.controlHops = total.byPriority[nic->GetControlPriority()].transmittedFrames;
+    measurement.dataHops -= measurement.controlHops;
     measurement.events = after.events - before.events;
     measurement.cpuSeconds = after.cpuSeconds - before.cpuSeconds;
     measurement.setupCpuSeconds = before.cpuSeconds;

@@ -135,6 +135,29 @@ def test_refusals(program, argument):
     assert process.stderr.count("\n") == 1 and process.stdout == ""
 
 
+@pytest.mark.parametrize("data, control, topology", [(3, 3, "single-switch"), (3, 4, "torus:4")])
+def test_hops_of_data_and_answers_are_told_apart(program, program_json, data, control, topology):
+    classes = f"--ns3::training::RdmaNic::DataPriority={data}"
+    options = ["--ranks=4", "--bytes=4096", f"--topology={topology}", classes]
+    same = f"--ns3::training::RdmaNic::ControlPriority={control}"
+    process = program("fabric-benchmark", *options, same)
+    assert process.returncode == 2
+    assert f"ControlPriority={control} with data in class {data} (allowed:" in process.stderr
+    assert process.stderr.count("\n") == 1 and process.stdout == ""
+    result = program_json("fabric-benchmark", *options)
+    assert result["data_packet_hops"] == result["ack_packet_hops"] > 0
+
+
+@pytest.mark.parametrize("data", [0, 4, 7])  # 4: behind a dateline the class of lossless data
+def test_hops_are_those_of_data_whatever_their_class(program_json, data):
+    options = ["--ranks=4", "--bytes=4096", "--topology=torus:4"]
+    priority = f"--ns3::training::RdmaNic::DataPriority={data}"
+    result = program_json("fabric-benchmark", *options, priority)
+    usual = program_json("fabric-benchmark", *options)
+    assert result["data_packet_hops"] == usual["data_packet_hops"]
+    assert result["ack_packet_hops"] == usual["ack_packet_hops"]
+
+
 def test_dead_links_end_the_run(program):
     process = program("fabric-benchmark", "--ranks=2", "--bytes=1000", "--loss=1")
     assert process.returncode == 3

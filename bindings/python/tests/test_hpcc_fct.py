@@ -45,9 +45,16 @@ def test_arguments_go_before_the_paper(program_json):
     assert slow["rows"][-1]["p50"] > 1.2 * fast["rows"][-1]["p50"]
 
 
+def test_the_ideal_time_counts_the_pipelines_of_switches(program_json):
+    argument = "--ns3::training::SwitchDevice::PipelineDelay=20us"
+    rows = program_json("hpcc-fct", argument, *QUICK)["rows"]
+    assert all(0.99 < row["p50"] < 1.5 for row in rows if row["flows"])
+
+
 @pytest.mark.parametrize(
     "argument",
-    ["--scale=3", "--scale=32", "--duration=0", "--load=0", "--load=1", "--distribution=x"],
+    ["--scale=3", "--scale=32", "--duration=0", "--load=0", "--load=1", "--distribution=x"]
+    + ["--duration=9000000s", "--warm-up=9000000s"],
 )
 def test_refusals(program, argument):
     process = program("hpcc-fct", argument)
