@@ -211,6 +211,8 @@ RdmaNic::Attach(Ptr<HostDevice> device)
     m_device->SetRdmaReceiver([this](Frame* frame) { Receive(frame); },
                               [this](const Frame& frame, bool isSoon) { Expect(frame, isSoon); });
     m_congestionControl.SetTypeId(m_congestionControlType);
+    // Attributes that do not go together are refused here, not when the first message is sent.
+    m_congestionControl.Create<RdmaCongestionControl>()->Initialize(GetPath(GetLineRate()));
     m_recovery = &Registry<LossRecoveryEntry>::Find(m_recoveryName);
     m_isSelective = m_recovery->make()->IsSelective();
     m_postLatency = m_doorbellLatency + m_dmaReadLatency;
@@ -281,6 +283,17 @@ uint64_t
 RdmaNic::GetLineRate() const
 {
     return m_device->GetPort().GetRate();
+}
+
+RdmaCongestionControl::Path
+RdmaNic::GetPath(uint64_t rate) const
+{
+    RdmaCongestionControl::Path path;
+    path.lineRate = static_cast<double>(rate);
+    path.roundTrip = m_baseRoundTrip.GetTimeStep();
+    path.mtu = m_mtu;
+    path.hops = m_pathHops;
+    return path;
 }
 
 void

@@ -46,6 +46,7 @@ class RdmaNic : public Object
 
     /**
      * @param device the port it works behind
+     * @throw ConfigurationError if attributes of the congestion control do not go together
      */
     void Attach(Ptr<HostDevice> device);
 
@@ -107,6 +108,11 @@ class RdmaNic : public Object
     uint32_t GetEndpoint() const;
     /** @return rate of its port, bit/s */
     uint64_t GetLineRate() const;
+    /**
+     * @param rate of a path, bit/s
+     * @return what a congestion control is told of it
+     */
+    RdmaCongestionControl::Path GetPath(uint64_t rate) const;
 
     /** @return payload of a full packet, bytes */
     uint32_t GetMtu() const

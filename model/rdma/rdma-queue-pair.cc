@@ -66,11 +66,7 @@ RdmaQueuePair::RdmaQueuePair(RdmaNic& nic,
       m_congestionControl(congestionControl),
       m_recovery(std::move(recovery))
 {
-    RdmaCongestionControl::Path path;
-    path.lineRate = static_cast<double>(rate);
-    path.roundTrip = nic.GetBaseRoundTrip().GetTimeStep();
-    path.mtu = nic.GetMtu();
-    path.hops = nic.GetPathHops();
+    const RdmaCongestionControl::Path path = nic.GetPath(rate);
     m_congestionControl->Initialize(path);
     m_needs = m_congestionControl->GetNeeds();
     m_rate = m_congestionControl->GetRate(Simulator::Now().GetTimeStep());

@@ -6,6 +6,7 @@
 
 #include "ns3/double.h"
 #include "ns3/log.h"
+#include "ns3/quantity.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -25,6 +26,9 @@ const Registry<CongestionControlEntry>::Entry g_swift("swift",
                                                       {"Swift, by a target delay",
                                                        &RdmaSwift::GetTypeId});
 
+/// Parts of the target delay; their sum over all links must not run over, s.
+constexpr double LONGEST_TARGET = 1000;
+
 } // namespace
 
 TypeId
@@ -39,18 +43,18 @@ RdmaSwift::GetTypeId()
                           "Target delay of a path without hops and a large window (htsim: 20 us)",
                           TimeValue(MicroSeconds(20)),
                           MakeTimeAccessor(&RdmaSwift::m_baseTarget),
-                          MakeTimeChecker(TimeStep(1)))
+                          MakeTimeChecker(TimeStep(1), Seconds(LONGEST_TARGET)))
             .AddAttribute("HopTarget",
                           "Target delay added for each link of the longest path (htsim: 20 us / "
                           "6.55)",
                           TimeValue(NanoSeconds(3053)),
                           MakeTimeAccessor(&RdmaSwift::m_hopTarget),
-                          MakeTimeChecker(Time(0)))
+                          MakeTimeChecker(Time(0), Seconds(LONGEST_TARGET)))
             .AddAttribute("ScalingRange",
                           "Target delay added for the smallest windows (htsim: 5 * 20 us)",
                           TimeValue(MicroSeconds(100)),
                           MakeTimeAccessor(&RdmaSwift::m_scalingRange),
-                          MakeTimeChecker(Time(0)))
+                          MakeTimeChecker(Time(0), Seconds(LONGEST_TARGET)))
             .AddAttribute("ScalingFrom",
                           "Window up to which all of the range is added, packets (htsim: 0.1)",
                           DoubleValue(0.1),
@@ -105,8 +109,8 @@ RdmaSwift::Initialize(const Path& path)
     if (m_scalingTo <= m_scalingFrom)
     {
         throw ConfigurationError(
-            "ns3::training::RdmaSwift::ScalingTo=" + std::to_string(m_scalingTo) +
-            " (allowed: above ScalingFrom, " + std::to_string(m_scalingFrom) + ")");
+            "ns3::training::RdmaSwift::ScalingTo=" + FormatDouble(m_scalingTo) +
+            " (allowed: above ScalingFrom, " + FormatDouble(m_scalingFrom) + ")");
     }
     m_mtu = path.mtu;
     m_lineRate = path.lineRate;
@@ -116,6 +120,7 @@ RdmaSwift::Initialize(const Path& path)
     m_scalingAlpha = range / (1 / std::sqrt(m_scalingFrom) - 1 / std::sqrt(m_scalingTo));
     const int64_t longest = m_pathTarget + m_scalingRange.GetTimeStep();
     m_largest = std::max(1.0, GetBytesSent(m_lineRate, longest) / m_mtu);
+    m_smallest = std::min(m_smallest, m_largest);
     m_window = std::clamp(GetBytesSent(m_lineRate, path.roundTrip) / m_mtu, m_smallest, m_largest);
     m_lastCut = std::numeric_limits<int64_t>::min() / 2; // the first may come at any time
 }

@@ -343,6 +343,11 @@ except ValueError as error:
         (["--ns3::training::SwitchDevice::PipelineDelay=1000000s"], "up to 4000 s"),
         (["--ns3::training::SwitchDevice::HeadroomScale=1e300"], "up to 1e+18"),
         (["--buffer=40000"], "--buffer"),
+        (
+            ["--congestion-control=swift", "--ns3::training::RdmaSwift::ScalingFrom=200"],
+            "above ScalingFrom, 200",
+        ),
+        (["--ns3::training::RdmaSwift::HopTarget=9000000s"], "--PrintAttributes"),
         (["--ns3::training::RdmaNic::Mtu=1000"], "--mtu"),
         (["--transport=tcp", "--ns3::TcpSocket::RcvBufSize=1000"], "ns3::TcpSocket::SegmentSize"),
         (["--transport=tcp", "--ns3::TcpSocketState::MaxPacingRate=0bps"], "more"),
