@@ -151,11 +151,13 @@ MakeRows(const Experiment& experiment)
 void
 Check(const Experiment& experiment, const ClusterOptions& cluster, const ProgramOptions& options)
 {
-    if (experiment.traffic.queuePairs * cluster.ranks >= PSN_MODULUS) // as many numbers there are
+    // As many numbers there are.
+    constexpr uint32_t MOST = PSN_MODULUS - FIRST_QUEUE_PAIR;
+    if (experiment.traffic.queuePairs * cluster.ranks > MOST)
     {
         throw ConfigurationError("--queue-pairs=" + std::to_string(experiment.traffic.queuePairs) +
                                  " (allowed: below 2^24 / ranks, " +
-                                 std::to_string((PSN_MODULUS - 1) / cluster.ranks) + ")");
+                                 std::to_string(MOST / cluster.ranks) + ")");
     }
     const std::string compares = experiment.compareSchedulers ? "--compare-schedulers"
                                  : experiment.compareAcks     ? "--compare-acks"
@@ -280,7 +282,7 @@ Benchmark(int argc, char* argv[])
                         "queue pairs that each message is spread over",
                         experiment.traffic.queuePairs,
                         1,
-                        PSN_MODULUS - 1);
+                        PSN_MODULUS - FIRST_QUEUE_PAIR);
     options.AddBool("compare-schedulers",
                     "run with ns-3's heap and map as event lists, too, and compare",
                     experiment.compareSchedulers);

@@ -331,7 +331,8 @@ Experiment::Arrive(uint32_t host)
     uint32_t peer = m_choice->GetInteger(0, m_fabric.topology.hosts - 2);
     peer += peer >= host ? 1 : 0;
     const auto bytes = std::max<uint64_t>(1, static_cast<uint64_t>(m_size->GetValue()));
-    const auto number = static_cast<uint32_t>(++m_flows % PSN_MODULUS);
+    const auto number =
+        FIRST_QUEUE_PAIR + static_cast<uint32_t>(m_flows++ % (PSN_MODULUS - FIRST_QUEUE_PAIR));
     auto queuePair = m_nics[host]->CreateQueuePair(number, peer, number);
     m_nics[peer]->CreateQueuePair(number, host, number);
     queuePair->SetErrorHandler([this](const std::string& reason) {

@@ -87,8 +87,8 @@ class Connections
         {
             const Lane& lane = lanes[i % lanes.size()];
             const auto& nic = m_cluster.GetNics(host)[lane.rail];
-            const uint32_t number = 1 + peer * m_count + i;
-            const uint32_t remote = 1 + host * m_count + i;
+            const uint32_t number = FIRST_QUEUE_PAIR + peer * m_count + i;
+            const uint32_t remote = FIRST_QUEUE_PAIR + host * m_count + i;
             const auto found = nic->GetQueuePairs().find(number);
             queuePairs.push_back(
                 found != nic->GetQueuePairs().end()

@@ -38,6 +38,8 @@ static constexpr uint32_t CNP_BYTES = 16;
 static constexpr uint32_t LEAST_TELEMETRY_HOPS = 5;
 /// UDP destination port of RoCEv2.
 static constexpr uint16_t ROCE_UDP_PORT = 4791;
+/// The least number of a queue pair for data: 0 and 1 are for management (InfiniBand).
+static constexpr uint32_t FIRST_QUEUE_PAIR = 2;
 /// Packet sequence numbers count modulo this.
 static constexpr uint32_t PSN_MODULUS = 1 << 24;
 /// Longest message of one work request, bytes (IB: 2^31; split below so that it is a whole number

@@ -5,6 +5,7 @@
 #include "rdma-transport.h"
 
 #include "ns3/log.h"
+#include "ns3/roce-wire-format.h"
 
 #include <algorithm>
 
@@ -68,10 +69,11 @@ RdmaTransport::SetNics(std::vector<Ptr<RdmaNic>> nics)
 RdmaQueuePair*
 RdmaTransport::Accept(uint32_t rail, uint32_t number)
 {
-    const uint32_t peer = (number - 1) % m_lanes->GetRanks();
-    const uint32_t lane = (number - 1) / m_lanes->GetRanks();
-    const bool known = number >= 1 && peer != m_rank && lane < GetLanes(peer).size() &&
-                       GetLanes(peer)[lane].rail == rail;
+    const uint32_t index = number - FIRST_QUEUE_PAIR;
+    const uint32_t peer = index % m_lanes->GetRanks();
+    const uint32_t lane = index / m_lanes->GetRanks();
+    const bool known = number >= FIRST_QUEUE_PAIR && peer != m_rank &&
+                       lane < GetLanes(peer).size() && GetLanes(peer)[lane].rail == rail;
     return known ? PeekPointer(GetConnection(peer, lane).queuePair) : nullptr;
 }
 
@@ -83,7 +85,7 @@ RdmaTransport::GetConnection(uint32_t peer, uint32_t lane)
     {
         NS_LOG_LOGIC("rank " << m_rank << " makes a queue pair for rank " << peer << " lane "
                              << lane);
-        const uint32_t first = 1 + lane * m_lanes->GetRanks();
+        const uint32_t first = FIRST_QUEUE_PAIR + lane * m_lanes->GetRanks();
         const Lane& way = GetLanes(peer)[lane];
         entry.queuePair = m_nics.at(way.rail)->CreateQueuePair(first + peer,
                                                                way.remoteEndpoint,

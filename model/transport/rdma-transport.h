@@ -24,7 +24,7 @@ namespace ns3::training
  * work request takes several; only the last one carries immediate data, which tells the part of a
  * message that is cut into parts.
  *
- * Among N ranks the queue pair for lane i to peer p has number 1 + p + i N at every rank, so both
+ * Among N ranks the queue pair for lane i to peer p has number 2 + p + i N at every rank, so both
  * sides know each other's number without exchanging it, and a side makes its queue pair when it
  * first sends or receives.
  */

@@ -104,6 +104,16 @@ def test_a_run_is_the_same_with_a_capture(capture, program_json):
         assert capture[1][name] == without[name]
 
 
+@pytest.mark.parametrize("name", ["fabric-benchmark", "collective-benchmark"])
+def test_no_data_are_for_the_queue_pairs_of_management(program_json, tmp_path, name):
+    options = ["--ranks=3", "--bytes=30000", f"--pcap={tmp_path}/x"]
+    program_json(name, *options)
+    for host in range(3):
+        frames = [frame for _, frame in read_frames(tmp_path / f"x-host{host}-0.pcap")]
+        numbers = {int.from_bytes(frame[47:50], "big") for frame in frames}  # behind IPv4 and UDP
+        assert min(numbers) >= 2, "Wireshark takes 0 and 1 for management datagrams"
+
+
 def test_tshark_decodes_rocev2(decode):
     bth = "infiniband.bth."
     frames = decode(
