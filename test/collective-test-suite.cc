@@ -635,6 +635,14 @@ class BoundTest : public TestCase
         // Four NICs join two servers; a rank's two ports are 37 times as fast as its NIC.
         expectUnits("rail-optimized:gpus=4,servers=2", 8, Operation::ALL_REDUCE, 0.25);
         expectUnits("rail-optimized:gpus=4,servers=2", 8, Operation::ALL_TO_ALL, 0.5);
+        // A GPU passes messages on to the other's NIC: twice 25 ns and two links of 500 ns.
+        const LowerBound rails(BuildTopology("rail-optimized:gpus=2", 4, rate, NanoSeconds(500)),
+                               4,
+                               0.8);
+        NS_TEST_EXPECT_MSG_EQ_TOL(rails.GetSeconds(Operation::ALL_GATHER, 64),
+                                  1.05e-6,
+                                  1e-12,
+                                  "latency by way of another rank");
         // A slow host does not need to send more than S; the others take over.
         expectUnits("mesh:3", 3, Operation::ALL_REDUCE, 1);
         const LowerBound alone(fatTree, 1, 0.8);

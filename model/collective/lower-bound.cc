@@ -18,7 +18,7 @@ NS_LOG_COMPONENT_DEFINE("TrainingLowerBound");
 
 LowerBound::LowerBound(const TopologyGraph& topology, uint32_t ranks, double goodput)
     : m_ranks(ranks),
-      m_latency(ShortestPaths(topology).GetDiameter(ranks)),
+      m_latency(ShortestPaths(topology).GetDiameter(ranks, true)),
       m_slowestRank(std::numeric_limits<double>::infinity())
 {
     std::vector<double> rates(topology.hosts, 0); // of payload of a host, bytes per second
@@ -54,12 +54,6 @@ LowerBound::LowerBound(const TopologyGraph& topology, uint32_t ranks, double goo
         m_allRanks += rate;
     }
     m_rates = std::move(rates);
-}
-
-Time
-LowerBound::GetLatency() const
-{
-    return m_latency;
 }
 
 double

@@ -28,8 +28,8 @@ namespace ns3::training
  * - cut: what must leave one switch and its hosts, or one half of the ranks: all-reduce,
  *   broadcast, reduce and send-receive S, reduce-scatter and all-gather S times the part of the
  *   ranks that are on the other side, all-to-all that times the number of those that are inside;
- * - latency: the farthest rank's contribution must reach the farthest rank; with a root half of
- *   that; none for send-receive.
+ * - latency: the farthest rank's contribution must reach the farthest rank, maybe by way of others;
+ *   with a root half of that; none for send-receive.
  *
  * An all-to-all-v's depends on its matrix: what each rank must send and receive through its own
  * links, and what must cross each cut; latency 0.
@@ -53,9 +53,6 @@ class LowerBound
     double GetSeconds(CollectiveOperation operation,
                       uint64_t bytes,
                       const ByteMatrix& matrix = nullptr) const;
-
-    /** @return propagation delay between the farthest ranks */
-    Time GetLatency() const;
 
   private:
     /** Some of the ranks, and what links them to the rest. */

@@ -173,7 +173,7 @@ ShortestPaths::GetDistinctHosts(uint32_t ranks) const
 }
 
 Time
-ShortestPaths::GetDiameter(uint32_t ranks) const
+ShortestPaths::GetDiameter(uint32_t ranks, bool ranksForward) const
 {
     int64_t longest = 0;
     for (uint32_t root : GetDistinctHosts(ranks))
@@ -188,7 +188,8 @@ ShortestPaths::GetDiameter(uint32_t ranks) const
         {
             const auto [delay, node] = waiting.top();
             waiting.pop();
-            if (delay > delays[node] || (node < m_topology.hosts && node != root))
+            const bool isEnd = node < m_topology.hosts && !(ranksForward && node < ranks);
+            if (delay > delays[node] || (isEnd && node != root))
             {
                 continue;
             }

@@ -80,9 +80,10 @@ class ShortestPaths
      * The farthest pair among the first hosts, by propagation delay on the fastest way there is,
      * route or not.
      * @param ranks number of hosts looked at
+     * @param ranksForward whether these hosts may be on the way, as those are that pass messages on
      * @return propagation delay between them
      */
-    Time GetDiameter(uint32_t ranks) const;
+    Time GetDiameter(uint32_t ranks, bool ranksForward = false) const;
 
     /**
      * @param ranks number of hosts looked at
