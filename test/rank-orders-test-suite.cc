@@ -514,6 +514,19 @@ class GatherSynthesisTestCase : public TestCase
         NS_TEST_EXPECT_MSG_LT_OR_EQ(4 * uint64_t{1302000}, GetEnd(best), "bound");
         NS_TEST_EXPECT_MSG_LT_OR_EQ(GetEnd(best), 5 * uint64_t{1302000}, "as good as MULTITREE");
 
+        // To rank 2 the fastest way from its own switch 4 is by its other switch, 5.
+        const DataRate fast("100Gbps");
+        TopologyGraph around;
+        around.hosts = 3;
+        around.switches = 3;
+        around.links = {{0, 3, fast, Time(0)},
+                        {1, 5, fast, Time(0)},
+                        {2, 4, DataRate("3Gbps"), Time(0)},
+                        {2, 5, fast, Time(0)},
+                        {4, 3, fast, Time(0)},
+                        {5, 4, fast, Time(0)}};
+        Check("a switch of the target that is not next to it", around, {0, 1, 2});
+
         TopologyGraph torn;
         torn.hosts = 2;
         std::string error;

@@ -80,7 +80,8 @@ class Synthesis
     uint64_t m_now{0};
 
     // A search for sources.
-    std::vector<Label> m_labels; // per node
+    std::vector<bool> m_isBeside; // per node, whether it is a switch of the target
+    std::vector<Label> m_labels;  // per node
     std::vector<uint32_t> m_touched;
     std::priority_queue<Event, std::vector<Event>, std::greater<>> m_queue; // cost, node
     std::vector<uint32_t> m_sources;
@@ -97,6 +98,7 @@ Synthesis::Synthesis(const SynthesisRequest& request, uint32_t seed)
       m_hasRanks(request.topology.GetNodes(), false),
       m_has(m_ranks, ChunkSet(m_chunks)),
       m_missing(uint64_t{m_ranks} * (m_chunks - request.chunksPerRank)),
+      m_isBeside(request.topology.GetNodes(), false),
       m_labels(request.topology.GetNodes())
 {
     for (uint32_t rank = 0; rank < m_ranks; rank++)
@@ -120,8 +122,8 @@ void
 Synthesis::Expand(uint32_t node)
 {
     const Label from = m_labels[node];
-    // Behind a switch that other ranks are on, those are nearer.
-    const bool isLast = from.depth > 1 && m_hasRanks[node];
+    // Behind a switch that other ranks are on, those are nearer; the target's own lead everywhere.
+    const bool isLast = m_hasRanks[node] && !m_isBeside[node];
     for (uint32_t index : m_linksOf[node])
     {
         const auto& link = m_topology.links[index];
@@ -169,6 +171,13 @@ Synthesis::FindSources(uint32_t target)
     m_touched.clear();
     m_sources.clear();
     const uint32_t start = m_request.hosts[target];
+    const auto setBeside = [&](bool isBeside) {
+        for (uint32_t link : m_linksOf[start])
+        {
+            m_isBeside[TopologyGraph::GetPeer(m_topology.links[link], start)] = isBeside;
+        }
+    };
+    setBeside(true);
     m_labels[start].cost = 0;
     m_touched.push_back(start);
     Expand(start);
@@ -181,6 +190,7 @@ Synthesis::FindSources(uint32_t target)
             Expand(node);
         }
     }
+    setBeside(false);
     return m_sources;
 }
 
