@@ -189,10 +189,6 @@ ClusterOptions::Check() const
     {
         throw ConfigurationError("--loss=" + FormatDouble(loss) + " (allowed: 0 to 1)");
     }
-    if (rate.GetBitRate() < 1000000)
-    {
-        throw ConfigurationError("--rate=" + FormatRate(rate) + " (allowed: 1Mbps and more)");
-    }
     GetMtu();
     GetBufferSize();
 }

@@ -5,6 +5,7 @@
 #include "ns3/collective-measurement.h"
 #include "ns3/configuration-error.h"
 #include "ns3/data-rate.h"
+#include "ns3/network-cuts.h"
 #include "ns3/nstime.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/shortest-paths.h"
@@ -212,6 +213,23 @@ class TopologyFileTestCase : public TestCase
         ExpectRefusal(Replace(JSON, "\"hosts\": 2", "\"sides\": [2, 2], \"hosts\": 2"),
                       1,
                       "product of the sides is '4'");
+        ExpectRefusal(Replace(JSON, "\"hosts\": 2", "\"hosts\": 2, \"hosts\": 2"),
+                      1,
+                      "key is 'hosts' (allowed: each once)");
+        ExpectRefusal(Replace(JSON, "\"a\": 1", "\"a\": 1, \"a\": 0"), 5, "key is 'a'");
+        ExpectRefusal(Replace(JSON, "\"hosts\": 2", "\"sides\": 2, \"hosts\": 2"),
+                      1,
+                      "sides is '2' (allowed: an array)");
+        ExpectRefusal("{\"hosts\": 1, \"links\": 1}", 1, "links is '1' (allowed: an array)");
+        ExpectRefusal(Replace(JSON, "\"hosts\": 2", "\"wraps\": 1, \"hosts\": 2"),
+                      1,
+                      "wraps is '1' (allowed: true, false)");
+        ExpectRefusal(Replace(JSON, "\"25Gbps\"", "\"\""), 5, "rate is ''");
+        ExpectRefusal(Replace(JSON, "\"7us\"", "[]"), 6, "delay is ''");
+        // Sums of what all links may have are in range.
+        ExpectRefusal(Replace(JSON, "25Gbps", "1001Tbps"), 5, "rate is '1001Tbps'");
+        ExpectRefusal(Replace(JSON, "25Gbps", "999kbps"), 5, "rate is '999kbps'");
+        ExpectRefusal(Replace(JSON, "7us", "101s"), 6, "delay is '101s' (allowed: 0 to 100s");
         for (const std::string spec : {"file", "file:", "file:/nowhere/at-all"})
         {
             std::string message;
@@ -275,6 +293,14 @@ class TopologyReportTestCase : public TestCase
         Expect("leaf-spine:leaves=4,spines=2,hosts-per-leaf=4", 16, "bisection   400Gbps each");
         Expect("leaf-spine:leaves=4,spines=2,hosts-per-leaf=4", 4, "diameter    2 links, 600ns");
         Expect("single-switch", 1, "bisection   none\n");
+        // Sums of rates may be more than 64 bits hold.
+        const DataRate fastest(1000000000000000);
+        const auto one = BuildTopology("single-switch", 4096, fastest, Time(0));
+        const std::string text = DescribeTopology(one, 4096);
+        NS_TEST_EXPECT_MSG_NE(text.find("bisection   2048000Tbps each"), std::string::npos, text);
+        const auto wide =
+            BuildTopology("leaf-spine:leaves=1000,spines=40", 40000, fastest, Time(0));
+        NS_TEST_EXPECT_MSG_EQ_TOL(FindHalves(wide, 40000)[0].rate, 2e19, 1e10, "20000 links");
     }
 
     void Expect(const std::string& spec, uint32_t ranks, const std::string& part)

@@ -102,20 +102,20 @@ class Place
 
     DataRate GetRate(std::size_t line, const std::string& word) const
     {
-        const auto rate = ParseRate(word);
-        if (!rate || rate->GetBitRate() < 1000000)
+        const auto rate = ParseLinkRate(word);
+        if (!rate)
         {
-            Refuse(line, "rate", word, "1Mbps and more, such as 100Gbps");
+            Refuse(line, "rate", word, std::string(LINK_RATES) + ", such as 100Gbps");
         }
         return *rate;
     }
 
     Time GetTime(std::size_t line, const std::string& word) const
     {
-        const auto time = ParseTime(word);
+        const auto time = ParseLinkDelay(word);
         if (!time)
         {
-            Refuse(line, "delay", word, "a time with a unit, such as 500ns");
+            Refuse(line, "delay", word, std::string(LINK_DELAYS) + ", such as 500ns");
         }
         return *time;
     }
@@ -300,18 +300,38 @@ ReadJson(const std::string& text, const Place& place, const TopologyRequest& req
                 {
                     place.Refuse(line, "key", key, keys);
                 }
+                if (object.count(key) > 1)
+                {
+                    place.Refuse(line, "key", key, "each once");
+                }
             }
         };
     check(tree, 1, "hosts, switches, groupSize, sides, wraps, links");
+    const json::ptree none;
+    const auto getList = [&](const std::string& key) -> const json::ptree& {
+        const json::ptree& list = tree.get_child(key, none);
+        if (!list.data().empty())
+        {
+            place.Refuse(1, key, list.data(), "an array");
+        }
+        return list;
+    };
+    const auto getFlag = [&place](const json::ptree& object, std::size_t line, const char* key) {
+        const auto flag = object.get<std::string>(key, "false");
+        if (flag != "true" && flag != "false")
+        {
+            place.Refuse(line, key, flag, "true, false");
+        }
+        return flag == "true";
+    };
     FileContents contents;
     const uint32_t hosts = place.GetNumber(1, "hosts", tree.get<std::string>("hosts", ""), 1, MOST);
     contents.nodes =
         hosts + place.GetNumber(1, "switches", tree.get<std::string>("switches", "0"), 0, MOST);
     contents.shape.groupSize =
         place.GetNumber(1, "groupSize", tree.get<std::string>("groupSize", "1"), 1, hosts);
-    const json::ptree none;
     uint64_t product = 1;
-    for (const auto& [name, side] : tree.get_child("sides", none))
+    for (const auto& [name, side] : getList("sides"))
     {
         contents.shape.sides.push_back(place.GetNumber(1, "side", side.data(), 1, hosts));
         product *= contents.shape.sides.back();
@@ -324,11 +344,11 @@ ReadJson(const std::string& text, const Place& place, const TopologyRequest& req
     {
         place.Refuse(1, "product of the sides", std::to_string(product), std::to_string(hosts));
     }
-    contents.shape.wraps = tree.get<std::string>("wraps", "false") == "true";
+    contents.shape.wraps = getFlag(tree, 1, "wraps");
     contents.isSwitch.resize(hosts, false);
     contents.isSwitch.resize(contents.nodes, true);
     const std::vector<std::size_t> lines = FindLines(text);
-    for (const auto& [name, value] : tree.get_child("links", none))
+    for (const auto& [name, value] : getList("links"))
     {
         const std::size_t line =
             contents.links.size() < lines.size() ? lines[contents.links.size()] : 1;
@@ -340,10 +360,10 @@ ReadJson(const std::string& text, const Place& place, const TopologyRequest& req
         link.line = line;
         link.link.a = place.GetNumber(line, "a", get("a", ""), 0, contents.nodes - 1);
         link.link.b = place.GetNumber(line, "b", get("b", ""), 0, contents.nodes - 1);
-        const std::string rate = get("rate", "");
-        link.link.rate = rate.empty() ? request.rate : place.GetRate(line, rate);
-        const std::string delay = get("delay", "");
-        link.link.delay = delay.empty() ? request.delay : place.GetTime(line, delay);
+        link.link.rate =
+            value.count("rate") == 0 ? request.rate : place.GetRate(line, get("rate", ""));
+        link.link.delay =
+            value.count("delay") == 0 ? request.delay : place.GetTime(line, get("delay", ""));
         link.link.loss = place.GetLoss(line, get("loss", "0"));
         link.link.cost = place.GetNumber(line, "cost", get("cost", "1"), 1, 1000);
         link.link.dimension = static_cast<uint8_t>(
@@ -352,12 +372,7 @@ ReadJson(const std::string& text, const Place& place, const TopologyRequest& req
                             get("dimension", std::to_string(TopologyGraph::NO_DIMENSION)),
                             0,
                             TopologyGraph::NO_DIMENSION));
-        const std::string dateline = get("dateline", "false");
-        if (dateline != "true" && dateline != "false")
-        {
-            place.Refuse(line, "dateline", dateline, "true, false");
-        }
-        link.link.dateline = dateline == "true";
+        link.link.dateline = getFlag(value, line, "dateline");
         contents.links.push_back(link);
     }
     return contents;

@@ -25,6 +25,20 @@ constexpr uint32_t MOST_HOSTS = 1 << 20;
 constexpr uint32_t LONGEST_SIDE = 4096;
 constexpr std::size_t MOST_SIDES = 8;
 
+/** @return whether a link may have a rate: sums of very high ones are out of range */
+bool
+IsLinkRate(const DataRate& rate)
+{
+    return rate.GetBitRate() >= 1000000 && rate.GetBitRate() <= 1000000000000000;
+}
+
+/** @return whether a link may have a propagation delay: so may sums of very long ones */
+bool
+IsLinkDelay(const Time& delay)
+{
+    return delay <= Seconds(100);
+}
+
 /** @return the parts of a text between separators */
 std::vector<std::string>
 Split(const std::string& text, char separator)
@@ -56,10 +70,10 @@ ListKeys(const TopologyBuilder& builder)
             text += " from " + std::to_string(range.least) + " to " + std::to_string(range.most);
             break;
         case TopologyKey::Kind::RATE:
-            text += " as a rate";
+            text += std::string(" as a rate of ") + LINK_RATES;
             break;
         case TopologyKey::Kind::TIME:
-            text += " as a time";
+            text += std::string(" as a time of ") + LINK_DELAYS;
             break;
         }
     }
@@ -76,12 +90,10 @@ IsAllowed(const TopologyKey& key, const std::string& value)
         const auto number = ParseUnsigned(value);
         return number && *number >= key.least && *number <= key.most;
     }
-    case TopologyKey::Kind::RATE: {
-        const auto rate = ParseRate(value);
-        return rate && rate->GetBitRate() >= 1000000;
-    }
+    case TopologyKey::Kind::RATE:
+        return ParseLinkRate(value).has_value();
     case TopologyKey::Kind::TIME:
-        return ParseTime(value).has_value();
+        return ParseLinkDelay(value).has_value();
     }
     return false;
 }
@@ -139,6 +151,20 @@ ReadArguments(const TopologyBuilder& builder,
 
 } // namespace
 
+std::optional<DataRate>
+ParseLinkRate(const std::string& text)
+{
+    const auto rate = ParseRate(text);
+    return rate && IsLinkRate(*rate) ? rate : std::nullopt;
+}
+
+std::optional<Time>
+ParseLinkDelay(const std::string& text)
+{
+    const auto delay = ParseTime(text);
+    return delay && IsLinkDelay(*delay) ? delay : std::nullopt;
+}
+
 uint32_t
 TopologyRequest::Get(const std::string& key, uint64_t initial) const
 {
@@ -164,6 +190,15 @@ TopologyRequest::GetTime(const std::string& key, const Time& initial) const
 TopologyGraph
 BuildTopology(const std::string& spec, uint32_t ranks, DataRate rate, Time delay)
 {
+    if (!IsLinkRate(rate))
+    {
+        throw ConfigurationError("--rate=" + FormatRate(rate) + " (allowed: " + LINK_RATES + ")");
+    }
+    if (!IsLinkDelay(delay))
+    {
+        throw ConfigurationError("--delay=" + FormatTime(delay) + " (allowed: " + LINK_DELAYS +
+                                 ")");
+    }
     const std::size_t colon = spec.find(':');
     const std::string name = spec.substr(0, colon);
     const TopologyBuilder& builder = Registry<TopologyBuilder>::Find(name);

@@ -11,6 +11,7 @@
 #include "ns3/topology-graph.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -101,6 +102,23 @@ struct TopologyBuilder
     void (*build)(const TopologyRequest& request, TopologyGraph& graph); ///< makes it
     First first{First::NOTHING};                                         ///< what comes first
 };
+
+/** The rates of links, for messages. */
+inline constexpr const char* LINK_RATES = "1Mbps to 1000Tbps";
+/** The propagation delays of links, for messages. */
+inline constexpr const char* LINK_DELAYS = "0 to 100s";
+
+/**
+ * @param text a rate with a unit, such as 100Gbps
+ * @return the rate, if it is one of LINK_RATES
+ */
+std::optional<DataRate> ParseLinkRate(const std::string& text);
+
+/**
+ * @param text a time with a unit, such as 500ns
+ * @return the time, if it is one of LINK_DELAYS
+ */
+std::optional<Time> ParseLinkDelay(const std::string& text);
 
 /**
  * @ingroup distributed-training-helper

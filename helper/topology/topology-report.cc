@@ -21,6 +21,19 @@ namespace ns3::training
 
 NS_LOG_COMPONENT_DEFINE("TrainingTopologyReport");
 
+namespace
+{
+
+/** @return a sum of rates, bit/s, as text; of a large fabric it may be more than 64 bits hold */
+std::string
+FormatSum(double rate)
+{
+    return rate < 1e18 ? FormatRate(DataRate(static_cast<uint64_t>(rate)))
+                       : std::to_string(static_cast<uint64_t>(rate / 1e12)) + "Tbps";
+}
+
+} // namespace
+
 std::string
 DescribeTopology(const TopologyGraph& topology, uint32_t ranks)
 {
@@ -59,10 +72,7 @@ DescribeTopology(const TopologyGraph& topology, uint32_t ranks)
                   << " of hosts" << (byRate.empty() ? "" : "; " + byRate) << "\n";
     line("diameter") << paths.GetLongestPath(ranks).links << " links, "
                      << FormatTime(paths.GetDiameter(ranks)) << " of propagation\n";
-    line("bisection") << (bisection ? FormatRate(DataRate(static_cast<uint64_t>(bisection->rate))) +
-                                          " each way"
-                                    : "none")
-                      << "\n";
+    line("bisection") << (bisection ? FormatSum(bisection->rate) + " each way" : "none") << "\n";
     return text.str();
 }
 

@@ -31,19 +31,19 @@ class MaximumFlow
     {
     }
 
-    void AddEdge(uint32_t a, uint32_t b, int64_t capacity)
+    void AddEdge(uint32_t a, uint32_t b, double capacity)
     {
         m_edges[a].push_back({b, static_cast<uint32_t>(m_edges[b].size()), capacity});
         m_edges[b].push_back({a, static_cast<uint32_t>(m_edges[a].size() - 1), capacity});
     }
 
-    int64_t Find(uint32_t source, uint32_t sink)
+    double Find(uint32_t source, uint32_t sink)
     {
-        int64_t flow = 0;
+        double flow = 0;
         while (Layer(source, sink))
         {
             m_next.assign(m_edges.size(), 0);
-            while (const int64_t more = Push(source, sink, std::numeric_limits<int64_t>::max()))
+            while (const double more = Push(source, sink, std::numeric_limits<double>::infinity()))
             {
                 flow += more;
             }
@@ -56,7 +56,7 @@ class MaximumFlow
     {
         uint32_t to;
         uint32_t reverse; ///< its index there
-        int64_t capacity; ///< that is left
+        double capacity;  ///< that is left
     };
 
     /** Finds distances from the source; returns whether the sink can be reached. */
@@ -80,7 +80,7 @@ class MaximumFlow
     }
 
     /** Adds a flow along one shortest path; returns how much. */
-    int64_t Push(uint32_t vertex, uint32_t sink, int64_t most)
+    double Push(uint32_t vertex, uint32_t sink, double most)
     {
         if (vertex == sink)
         {
@@ -91,7 +91,7 @@ class MaximumFlow
             Edge& edge = m_edges[vertex][at];
             if (edge.capacity > 0 && m_distances[edge.to] == m_distances[vertex] + 1)
             {
-                if (const int64_t flow = Push(edge.to, sink, std::min(most, edge.capacity)))
+                if (const double flow = Push(edge.to, sink, std::min(most, edge.capacity)))
                 {
                     edge.capacity -= flow;
                     m_edges[edge.to][edge.reverse].capacity += flow;
@@ -120,7 +120,7 @@ GetFlow(const TopologyGraph& topology, uint32_t ranks, const Division& isInside)
     const auto vertex = [&](uint32_t node) {
         return node >= topology.hosts ? node - topology.hosts : isInside(node) ? source : sink;
     };
-    std::map<std::pair<uint32_t, uint32_t>, int64_t> rates;
+    std::map<std::pair<uint32_t, uint32_t>, double> rates;
     for (const auto& link : topology.links)
     {
         const auto isIdle = [&](uint32_t node) { return node >= ranks && node < topology.hosts; };
@@ -128,7 +128,7 @@ GetFlow(const TopologyGraph& topology, uint32_t ranks, const Division& isInside)
         {
             const uint32_t a = vertex(link.a);
             const uint32_t b = vertex(link.b);
-            rates[{std::min(a, b), std::max(a, b)}] += static_cast<int64_t>(link.rate.GetBitRate());
+            rates[{std::min(a, b), std::max(a, b)}] += static_cast<double>(link.rate.GetBitRate());
         }
     }
     MaximumFlow flow(topology.switches + 2);
@@ -139,7 +139,7 @@ GetFlow(const TopologyGraph& topology, uint32_t ranks, const Division& isInside)
             flow.AddEdge(ends.first, ends.second, rate);
         }
     }
-    return static_cast<double>(flow.Find(source, sink));
+    return flow.Find(source, sink);
 }
 
 } // namespace
