@@ -54,6 +54,10 @@ class Reader
                 }
                 Refuse("'" + key + "' (allowed: " + allowed + ")");
             }
+            if (tree.count(key) > 1)
+            {
+                Refuse(key + " twice (allowed: each once)");
+            }
         }
     }
 
@@ -66,6 +70,16 @@ class Reader
     {
         const auto found = m_tree.find(key);
         return found == m_tree.not_found() ? nullptr : &found->second;
+    }
+
+    const Tree* FindList(const std::string& key) const
+    {
+        const Tree* list = Find(key);
+        if (list && !list->data().empty())
+        {
+            Refuse(key + " '" + list->data() + "' (allowed: an array)");
+        }
+        return list;
     }
 
     std::string GetText(const std::string& key, const std::string& byDefault) const
@@ -135,7 +149,7 @@ ReadAction(const Tree& tree,
                          0,
                          local ? CollectiveSchedule::MOST_COPIES - 1 : schedule.GetSize() - 1);
     std::vector<ChunkRun> runs;
-    if (const Tree* list = reader.Find("chunks"))
+    if (const Tree* list = reader.FindList("chunks"))
     {
         for (const auto& [none, run] : *list)
         {
@@ -157,7 +171,7 @@ ReadAction(const Tree& tree,
         reader.Refuse("no chunks (allowed: pairs [first, count])");
     }
     std::vector<uint32_t> after;
-    if (const Tree* list = reader.Find("after"))
+    if (const Tree* list = reader.FindList("after"))
     {
         for (const auto& [none, before] : *list)
         {
@@ -238,7 +252,7 @@ ReadScheduleJson(const std::string& text, const std::string& name)
     {
         schedule.UseRotation(rotation == 2);
     }
-    const Tree* actions = reader.Find("actions");
+    const Tree* actions = reader.FindList("actions");
     if (!actions || actions->size() != schedule.GetStored())
     {
         reader.Refuse("actions of " + std::to_string(actions ? actions->size() : 0) +

@@ -5,6 +5,7 @@
 #ifndef DISTRIBUTED_TRAINING_CONFIGURATION_ERROR_H
 #define DISTRIBUTED_TRAINING_CONFIGURATION_ERROR_H
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -22,10 +23,21 @@ namespace ns3::training
 class ConfigurationError : public std::runtime_error
 {
   public:
-    /** @param text one line */
+    /** @param text one line; what would end it, such as a quoted name's line break, becomes '?' */
     explicit ConfigurationError(const std::string& text)
-        : std::runtime_error(text)
+        : std::runtime_error(ToLine(text))
     {
+    }
+
+  private:
+    static std::string ToLine(std::string text)
+    {
+        std::replace_if(
+            text.begin(),
+            text.end(),
+            [](char character) { return character >= 0 && character < ' '; },
+            '?');
+        return text;
     }
 };
 
