@@ -4,6 +4,8 @@
 
 #include "lower-bound.h"
 
+#include "chunk-layout.h"
+
 #include "ns3/log.h"
 #include "ns3/network-cuts.h"
 #include "ns3/shortest-paths.h"
@@ -78,7 +80,11 @@ LowerBound::GetSeconds(CollectiveOperation operation,
     {
         return 0;
     }
-    const auto size = static_cast<double>(bytes);
+    // Parts differ by an element; a rank on a slow link may have the largest.
+    const bool isInParts = operation == Operation::REDUCE_SCATTER ||
+                           operation == Operation::ALL_GATHER || operation == Operation::ALL_TO_ALL;
+    const auto size =
+        static_cast<double>(isInParts ? m_ranks * CutVector(bytes, m_ranks, 0).second : bytes);
     double bound = GetBusFactor(operation, m_ranks) * size / m_slowestRank;
     if (operation == Operation::ALL_REDUCE)
     {
@@ -90,8 +96,7 @@ LowerBound::GetSeconds(CollectiveOperation operation,
     {
         bound = std::max(bound, m_latency.GetSeconds() / 2); // no root is closer to all than that
     }
-    else if (operation == Operation::ALL_REDUCE ||
-             (operation != Operation::SEND_RECEIVE && bytes >= 4 * uint64_t{m_ranks}))
+    else if (operation != Operation::SEND_RECEIVE && size > 0)
     {
         bound = std::max(bound,
                          m_latency.GetSeconds()); // every rank owns a part that all contribute to
