@@ -147,15 +147,16 @@ Sweep(const ProgramOptions& options,
       const JsonOutput& json,
       bool table)
 {
-    if (table)
-    {
-        PrintHead(GetName(request.operation) + ", every algorithm",
-                  cluster,
-                  "algorithm               ");
-    }
     auto rows = JsonValue::Array();
     std::string mismatch;
+    bool isFirst = true;
     const auto onRow = [&](const CollectiveMeasurement& row) {
+        if (table && std::exchange(isFirst, false)) // whatever is wrong has been found by now
+        {
+            PrintHead(GetName(request.operation) + ", every algorithm",
+                      cluster,
+                      "algorithm               ");
+        }
         rows.Append(ToJson(row, ""));
         if (mismatch.empty() && !row.mismatch.empty())
         {
@@ -261,6 +262,9 @@ Benchmark(int argc, char* argv[])
     clusterOptions.AddTo(options, "algorithm");
     options.Parse(argc, argv);
     clusterOptions.algorithm = GetAlgorithm(options, benchmark, clusterOptions.algorithm);
+    const CollectiveOperation operation = FindCollectiveOperation(benchmark.operation);
+    const std::vector<uint64_t> sizes = ParseSizes("--bytes", benchmark.bytes);
+    const bool real = benchmark.payload == "real";
     if (ShowTopology(clusterOptions))
     {
         return 0;
@@ -270,10 +274,6 @@ Benchmark(int argc, char* argv[])
         PrintTrees(options, clusterOptions);
         return 0;
     }
-
-    const CollectiveOperation operation = FindCollectiveOperation(benchmark.operation);
-    const std::vector<uint64_t> sizes = ParseSizes("--bytes", benchmark.bytes);
-    const bool real = benchmark.payload == "real";
     for (uint64_t bytes : sizes)
     {
         if (real && bytes % sizeof(float) != 0)

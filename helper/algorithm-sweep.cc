@@ -139,6 +139,12 @@ SweepAlgorithms(ClusterOptions options,
         throw ConfigurationError("--sweep with --schedule=" + options.schedule +
                                  " (allowed: without)");
     }
+    if (options.printSchedule || !options.exportSchedule.empty())
+    {
+        throw ConfigurationError("--sweep with --print-schedule or --export-schedule (allowed: "
+                                 "without)");
+    }
+    const uint64_t servers = options.servers;
     AlgorithmSweep sweep;
     {
         // Whatever is wrong with the options is found here.
@@ -159,6 +165,7 @@ SweepAlgorithms(ClusterOptions options,
             continue;
         }
         options.algorithm = name;
+        options.servers = name == ClusterOptions::SERVERS_OF ? servers : 1;
         try
         {
             Measure(options, request, onRow, sweep);

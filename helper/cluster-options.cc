@@ -189,6 +189,14 @@ ClusterOptions::Check() const
     {
         throw ConfigurationError("--loss=" + FormatDouble(loss) + " (allowed: 0 to 1)");
     }
+    const bool mayHaveServers =
+        schedule.empty() && (algorithm == SERVERS_OF || algorithm == AlgorithmChooser::NAME);
+    if (servers > 1 && !mayHaveServers)
+    {
+        throw ConfigurationError("--servers=" + std::to_string(servers) +
+                                 " (allowed with algorithm " + SERVERS_OF + " or " +
+                                 AlgorithmChooser::NAME + ", without --schedule)");
+    }
     GetMtu();
     GetBufferSize();
 }

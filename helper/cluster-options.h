@@ -20,6 +20,9 @@ namespace ns3::training
 /** What a cluster is made of, with the defaults of the example programs. */
 struct ClusterOptions
 {
+    /// The algorithm that servers are of.
+    static constexpr const char* SERVERS_OF = "parameter-server";
+
     uint64_t ranks{16};                    ///< ranks, on hosts 0 to ranks - 1
     std::string topology{"single-switch"}; ///< see BuildTopology()
     DataRate rate{100000000000};           ///< of each link, bit/s

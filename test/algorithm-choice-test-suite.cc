@@ -337,6 +337,19 @@ class SweepTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(GetRefusal(options, request),
                               "--sweep with --schedule=x.json (allowed: without)",
                               "a schedule");
+        options.schedule = "";
+        options.exportSchedule = CreateTempDirFilename("schedule.json");
+        NS_TEST_EXPECT_MSG_EQ(GetRefusal(options, request),
+                              "--sweep with --print-schedule or --export-schedule (allowed: "
+                              "without)",
+                              "of which schedule?");
+        options.exportSchedule = "";
+        options.servers = 3;
+        const auto sharded = SweepAlgorithms(options, request, nullptr);
+        NS_TEST_EXPECT_MSG_EQ(sharded.rows.size(), sweep.rows.size(), "servers are of one only");
+        NS_TEST_EXPECT_MSG_LT(sharded.Find(6000, "parameter-server")->seconds,
+                              sweep.Find(6000, "parameter-server")->seconds,
+                              "three servers are faster than one");
     }
 
     static std::string GetRefusal(const ClusterOptions& options, const SweepRequest& request)

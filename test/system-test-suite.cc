@@ -649,6 +649,7 @@ class RefusedClusterTest : public TestCase
         ExpectRefusal("'ns3::Node'", {"--transport=tcp", "--congestion-control=ns3::Node"});
         ExpectRefusal("'rings'", {"--algorithm=rings"});
         ExpectRefusal("17 parameter servers", {"--algorithm=parameter-server", "--servers=17"});
+        ExpectRefusal("--servers=2 (allowed with algorithm parameter-server", {"--servers=2"});
     }
 };
 

@@ -93,8 +93,8 @@ ParseSizes(const std::string& option, const std::string& text)
     const auto refuse = [&](const std::string& part) {
         return ConfigurationError(option + "=" + text + ": '" + part +
                                   "' is not allowed (allowed: begin:end:xFACTOR with a factor of 2 "
-                                  "or more, begin:end:STEP, or a list a,b,c; units " +
-                                  BYTE_UNITS + ")");
+                                  "or more, begin:end:STEP, or a list a,b,c; up to " +
+                                  std::to_string(MOST_SIZES) + " sizes; units " + BYTE_UNITS + ")");
     };
     const auto size = [&](const std::string& part) {
         const auto bytes = ParseBytes(part);
