@@ -29,7 +29,7 @@ constexpr std::size_t MOST_SIDES = 8;
 bool
 IsLinkRate(const DataRate& rate)
 {
-    return rate.GetBitRate() >= 1000000 && rate.GetBitRate() <= 1000000000000000;
+    return rate.GetBitRate() >= 1000000 && rate.GetBitRate() <= 100000000000000;
 }
 
 /** @return whether a link may have a propagation delay: so may sums of very long ones */
@@ -70,10 +70,10 @@ ListKeys(const TopologyBuilder& builder)
             text += " from " + std::to_string(range.least) + " to " + std::to_string(range.most);
             break;
         case TopologyKey::Kind::RATE:
-            text += std::string(" as a rate of ") + LINK_RATES;
+            text += std::string(" as a rate ") + LINK_RATES;
             break;
         case TopologyKey::Kind::TIME:
-            text += std::string(" as a time of ") + LINK_DELAYS;
+            text += std::string(" as a time ") + LINK_DELAYS;
             break;
         }
     }

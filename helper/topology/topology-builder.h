@@ -104,9 +104,9 @@ struct TopologyBuilder
 };
 
 /** The rates of links, for messages. */
-inline constexpr const char* LINK_RATES = "1Mbps to 1000Tbps";
+inline constexpr const char* LINK_RATES = "from 1Mbps up to 100Tbps";
 /** The propagation delays of links, for messages. */
-inline constexpr const char* LINK_DELAYS = "0 to 100s";
+inline constexpr const char* LINK_DELAYS = "up to 100s";
 
 /**
  * @param text a rate with a unit, such as 100Gbps
