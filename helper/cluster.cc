@@ -36,10 +36,7 @@ namespace
 /// Ethernet, with preamble and gap.
 constexpr uint32_t ETHERNET_LINE_BYTES =
     Frame::ETHERNET_BYTES + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
-/// Above it, short frames take no more than some time steps; bit/s.
-constexpr uint64_t HIGHEST_RATE = 100000000000000;
-/// Multiples of these, such as doubled timeouts, must not run over; s.
-constexpr double LONGEST_DELAY = 100;
+/// Multiples of it, such as doubled timeouts, must not run over; s.
 constexpr double LONGEST_ROUND_TRIP = 4000;
 
 } // namespace
@@ -51,7 +48,6 @@ Cluster::Cluster(const ClusterOptions& options)
     m_options.congestionControl = m_options.GetCongestionControl();
     m_mtu = m_options.GetMtu();
     m_topology = BuildTopology(m_options.topology, GetRanks(), m_options.rate, m_options.delay);
-    CheckLinks();
     AddFaults();
     MakePlanner();
     MeasurePaths();
@@ -59,29 +55,6 @@ Cluster::Cluster(const ClusterOptions& options)
     InstallTransport();
     MakeCommunicators();
     InstallInNetwork();
-}
-
-void
-Cluster::CheckLinks() const
-{
-    for (const auto& link : m_topology.links)
-    {
-        const std::string name = m_topology.GetName(link.a) + "-" + m_topology.GetName(link.b);
-        if (link.rate.GetBitRate() > HIGHEST_RATE)
-        {
-            throw ConfigurationError("--rate=" + FormatRate(m_options.rate) +
-                                     ", --topology=" + m_options.topology + ": " +
-                                     FormatRate(link.rate) + " of " + name + " (allowed: up to " +
-                                     FormatRate(DataRate(HIGHEST_RATE)) + ")");
-        }
-        if (link.delay.GetSeconds() > LONGEST_DELAY)
-        {
-            throw ConfigurationError("--delay=" + FormatTime(m_options.delay) +
-                                     ", --topology=" + m_options.topology + ": " +
-                                     FormatTime(link.delay) + " of " + name + " (allowed: up to " +
-                                     FormatTime(Seconds(LONGEST_DELAY)) + ")");
-        }
-    }
 }
 
 void

@@ -141,7 +141,6 @@ class Cluster
     ProcessBorder* GetBorder() const;
 
   private:
-    void CheckLinks() const;
     void AddPipelines();
     void AddFaults();
     void MakePlanner();

@@ -232,6 +232,16 @@ BuildTopology(const std::string& spec, uint32_t ranks, DataRate rate, Time delay
                                  "' (allowed: 1 to " + std::to_string(graph.hosts) +
                                  ", the number of its hosts)");
     }
+    for (const auto& link : graph.links) // rates that a topology has worked out, too
+    {
+        if (!IsLinkRate(link.rate) || !IsLinkDelay(link.delay))
+        {
+            throw ConfigurationError("topology '" + spec + "' has a link of " +
+                                     FormatRate(link.rate) + " and " + FormatTime(link.delay) +
+                                     ", " + graph.GetName(link.a) + "-" + graph.GetName(link.b) +
+                                     " (allowed: " + LINK_RATES + ", " + LINK_DELAYS + ")");
+        }
+    }
     return graph;
 }
 
