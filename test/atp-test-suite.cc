@@ -148,7 +148,7 @@ class AtpExactTest : public TestCase
                     Check(options, 15000 + ranks, what);
                     options.inNetwork.slots = 30;
                     Check(options, 10000, what + ", few slots");
-                    options.faults = {"*:duplicate=0.02", "*:reorder=0.02/150us"};
+                    options.faults = DoubleAndDelay();
                     Check(options, 10000, what + ", few slots, duplicates, reordering");
                     options.inNetwork.slots = 2000;
                     Check(options, 10000, what + ", duplicates, reordering");
@@ -165,7 +165,7 @@ class AtpExactTest : public TestCase
             options.path = topology == "torus:3x3" ? "ecmp" : "spray";
             options.loss = 0.01;
             options.inNetwork.slots = 110;
-            options.faults = {"*:duplicate=0.02", "*:reorder=0.02/150us"};
+            options.faults = DoubleAndDelay();
             Check(options, 10000, topology + ", loss, duplicates, reordering");
         }
     }
@@ -307,11 +307,11 @@ class AtpEveryLossTest : public TestCase
  * Float32 sums: the same bits at all ranks, within the closed form of their error; values that do
  * not fit, and sums that do not, are added as floats.
  */
-class AtpFloatTest : public TestCase
+class AtpFloatTest : public InNetworkTest
 {
   public:
     AtpFloatTest()
-        : TestCase(
+        : InNetworkTest(
               "float32 sums are within the bound of their error; what does not fit goes as floats")
     {
     }
@@ -370,17 +370,11 @@ class AtpFloatTest : public TestCase
         {
             Trial trial(MakeOptions(2), 100, true);
             trial.inputs[1][50] = wrong;
-            const std::string text = trial.Run();
-            NS_TEST_EXPECT_MSG_NE(text.find("rank 1: a value is no 32-bit integer"),
-                                  std::string::npos,
-                                  text);
+            ExpectPart(trial.Run(), "rank 1: a value is no 32-bit integer");
         }
         Trial overflow(MakeOptions(2), 100, true);
         overflow.inputs[0][70] = overflow.inputs[1][70] = 1 << 30;
-        const std::string text = overflow.Run();
-        NS_TEST_EXPECT_MSG_NE(text.find("the sum of packet 1 of atp job 0 overflows 32 bits"),
-                              std::string::npos,
-                              text);
+        ExpectPart(overflow.Run(), "the sum of packet 1 of atp job 0 overflows 32 bits");
     }
 };
 
@@ -388,11 +382,11 @@ class AtpFloatTest : public TestCase
  * @ingroup distributed-training-innetwork-tests
  * A switch that restarts in mid-tensor, servers and workers that die.
  */
-class AtpFailureTest : public TestCase
+class AtpFailureTest : public InNetworkTest
 {
   public:
     AtpFailureTest()
-        : TestCase("a switch restarts, a server or a worker stops")
+        : InNetworkTest("a switch restarts, a server or a worker stops")
     {
     }
 
@@ -409,10 +403,7 @@ class AtpFailureTest : public TestCase
             {
                 ClusterOptions options = MakeOptions(4, topology);
                 options.loss = at % 2 ? 0.001 : 0;
-                options.faults = {"switch0:restart,from=" + std::to_string(at) +
-                                  "us,until=" + std::to_string(at + 3) + "us"};
-                options.rerouteDelay = MicroSeconds(1);
-                Trial trial(options, 200000, false);
+                Trial trial(Restart(options, at, 3), 200000, false);
                 const std::string what = topology + ", " + std::to_string(at) + " us";
                 NS_TEST_EXPECT_MSG_EQ(trial.Run(3), "", what);
                 // Workers and servers keep what they have: what the switch forgets is sent again.
@@ -429,28 +420,18 @@ class AtpFailureTest : public TestCase
             NS_TEST_EXPECT_MSG_EQ(trial.Run(2), "", "the hosts go on");
             NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 4, "all of them");
             NS_TEST_EXPECT_MSG_LT(trial.GetError(), 1e-8, "the tensor is intact");
-            const std::string text = FormatFallback(*trial.cluster);
-            NS_TEST_EXPECT_MSG_NE(text.find("has had no result of packet"),
-                                  std::string::npos,
-                                  text);
+            ExpectPart(FormatFallback(*trial.cluster), "has had no result of packet");
         }
         {
             const Default error("InNetworkCommunicator::OnFailure", "error", "ring");
             Trial trial(options, 200000, false);
             const std::string text = trial.Run();
-            NS_TEST_EXPECT_MSG_NE(text.find("has had no result of packet"),
-                                  std::string::npos,
-                                  text);
-            NS_TEST_EXPECT_MSG_NE(text.find("of atp"), std::string::npos, text);
+            ExpectPart(text, "has had no result of packet");
+            ExpectPart(text, "of atp");
         }
         for (const std::string host : {"host2", "host3"}) // a worker; a worker with the server
         {
-            options = MakeOptions(4);
-            options.faults = {host + ":down,from=30us"};
-            Trial trial(options, 200000, false);
-            const std::string text = trial.Run();
-            NS_TEST_EXPECT_MSG_NE(text.find("no notice of rank"), std::string::npos, text);
-            NS_TEST_EXPECT_MSG_LT(Simulator::Now(), MilliSeconds(100), "no hang");
+            CheckDeadWorker(MakeOptions(4), host);
         }
     }
 };
@@ -459,28 +440,15 @@ class AtpFailureTest : public TestCase
  * @ingroup distributed-training-innetwork-tests
  * Jobs that share slots: T10 by conservation, exact sums, and who gets how much.
  */
-class AtpJobsTest : public TestCase
+class AtpJobsTest : public InNetworkTest
 {
   public:
     AtpJobsTest()
-        : TestCase("jobs share few slots: every contribution is in one frame to a server")
+        : InNetworkTest("jobs share few slots: every contribution is in one frame to a server")
     {
     }
 
   private:
-    /** Ranks of a job that all-reduce one tensor. */
-    struct Job
-    {
-        std::vector<Ptr<AtpCommunicator>> workers;
-        std::vector<Ptr<Tensor>> tensors;
-        uint32_t done{0};
-    };
-
-    static void OnDone(Job* job)
-    {
-        job->done++;
-    }
-
     /** Two jobs of four workers and a server each on one switch sum 400 packets. */
     void Run(uint32_t slots, double loss)
     {
@@ -495,47 +463,35 @@ class AtpJobsTest : public TestCase
         m_helper = std::make_unique<AtpHelper>(m_fabric, 0, slots);
         for (uint32_t number : {0, 1})
         {
-            Job& job = m_jobs[number];
-            job = Job();
+            auto& job = m_jobs[number];
+            job = {};
             std::vector<uint32_t> endpoints(4);
             std::iota(endpoints.begin(), endpoints.end(), 5 * number);
-            std::vector<Ptr<ScheduledCommunicator>> hosts;
-            for (std::size_t i = 0; i < endpoints.size(); i++)
-            {
-                hosts.push_back(CreateObject<ScheduledCommunicator>());
-            }
-            job.workers = m_helper->AddJob(endpoints, hosts, 50, {5 * number + 4});
+            job.Add(*m_helper, endpoints, 50, std::vector<uint32_t>{5 * number + 4});
             for (const auto& worker : job.workers)
             {
                 worker->SetAttribute("JobPriority", UintegerValue(number));
-                auto tensor = Create<Tensor>();
-                tensor->values.assign(COUNT, static_cast<float>(1000 * number + worker->GetRank()));
-                tensor->bytes = COUNT * sizeof(float);
-                job.tensors.push_back(tensor);
-                worker->AllReduce(tensor, MakeBoundCallback(&AtpJobsTest::OnDone, &job));
             }
+            job.AllReduce(COUNT, 1000.0F * number);
         }
         Simulator::Run();
         for (uint32_t number : {0, 1})
         {
             const std::string what = std::to_string(slots) + " slots";
-            NS_TEST_EXPECT_MSG_EQ(m_jobs[number].done, 4, what << ": all ranks");
-            for (const auto& tensor : m_jobs[number].tensors)
-            {
-                const auto [least, most] =
-                    std::minmax_element(tensor->values.begin(), tensor->values.end());
-                NS_TEST_EXPECT_MSG_EQ(*least, 4000.0F * number + 6, what << ": the sum");
-                NS_TEST_EXPECT_MSG_EQ(*most, 4000.0F * number + 6, what << ": everywhere");
-            }
+            NS_TEST_EXPECT_MSG_EQ(m_jobs[number].done.size(), 4, what << ": all ranks");
+            const float sum = 4000.0F * number + 6;
+            NS_TEST_EXPECT_MSG_EQ((m_jobs[number].GetRange() == std::pair(sum, sum)),
+                                  true,
+                                  what << ": the sum everywhere");
         }
     }
 
     void End()
     {
         m_helper.reset();
-        for (Job& job : m_jobs)
+        for (auto& job : m_jobs)
         {
-            job = Job();
+            job = {};
         }
         m_fabric = Fabric();
         Simulator::Destroy();
@@ -555,7 +511,7 @@ class AtpJobsTest : public TestCase
         uint64_t parts = 0;
         for (uint32_t number : {0, 1})
         {
-            const Job& job = m_jobs[number];
+            const auto& job = m_jobs[number];
             for (const auto& worker : job.workers)
             {
                 sent += worker->GetCounters().sent;
@@ -645,18 +601,18 @@ class AtpJobsTest : public TestCase
 
     Fabric m_fabric;
     std::unique_ptr<AtpHelper> m_helper;
-    Job m_jobs[2];
+    Job<AtpCommunicator> m_jobs[2];
 };
 
 /**
  * @ingroup distributed-training-innetwork-tests
  * Closed forms of the time of an all-reduce.
  */
-class AtpTimeTest : public TestCase
+class AtpTimeTest : public InNetworkTest
 {
   public:
     AtpTimeTest()
-        : TestCase("rates are those of the closed forms, within 2 %")
+        : InNetworkTest("rates are those of the closed forms, within 2 %")
     {
     }
 
@@ -666,10 +622,7 @@ class AtpTimeTest : public TestCase
     {
         options.inNetwork.slots = 0;
         options.inNetwork.window = 0;
-        Trial trial(options, count, true, false);
-        NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", "no failure");
-        NS_TEST_EXPECT_MSG_EQ(trial.CountResent(), 0, "no retransmission");
-        return static_cast<double>(count) / (trial.end - trial.start).GetSeconds() * 1e-6;
+        return InNetworkTest::GetRate(options, count);
     }
 
     void DoRun() override
@@ -838,21 +791,15 @@ class AtpSkewTest : public TestCase
  * @ingroup distributed-training-innetwork-tests
  * Requests that cannot be carried out, by name.
  */
-class AtpOptionsTest : public TestCase
+class AtpOptionsTest : public InNetworkTest
 {
   public:
     AtpOptionsTest()
-        : TestCase("options that do not fit are refused")
+        : InNetworkTest("options that do not fit are refused")
     {
     }
 
   private:
-    void Expect(const ClusterOptions& options, const std::string& part)
-    {
-        const std::string text = Refuse(options);
-        NS_TEST_EXPECT_MSG_NE(text.find(part), std::string::npos, text << ": " << part);
-    }
-
     void DoRun() override
     {
         ClusterOptions options = MakeOptions(4);
@@ -860,45 +807,38 @@ class AtpOptionsTest : public TestCase
         options.inNetwork = {};
         NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "as are the defaults");
         options.inNetwork.framing = "rdma";
-        Expect(options, "--framing=rdma with atp (allowed: udp");
+        ExpectRefusal(options, "--framing=rdma with atp (allowed: udp");
         options = MakeOptions(4);
         options.inNetwork.elementsPerPacket = 66;
-        Expect(options, "--elements-per-packet=66 with atp (allowed: even numbers up to 64)");
+        ExpectRefusal(options,
+                      "--elements-per-packet=66 with atp (allowed: even numbers up to 64)");
         options.inNetwork.elementsPerPacket = 33;
-        Expect(options, "33 elements per packet (allowed: even numbers up to 64)");
+        ExpectRefusal(options, "33 elements per packet (allowed: even numbers up to 64)");
         options = MakeOptions(33);
-        Expect(options, "atp job 0 has 33 workers at a switch (allowed: up to 32)");
+        ExpectRefusal(options, "atp job 0 has 33 workers at a switch (allowed: up to 32)");
         options = MakeOptions(34, "leaf-spine:leaves=34,spines=1,hosts-per-leaf=1");
-        Expect(options, "34 racks and workers at the switch of its server (allowed: up to 32)");
+        ExpectRefusal(options,
+                      "34 racks and workers at the switch of its server (allowed: up to 32)");
         options = MakeOptions(64, "leaf-spine:leaves=4,spines=1");
         NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "racks of 16 fit");
         for (const std::string servers : {"4", "1,1", "x", ""})
         {
             const Default wrong("AtpCommunicator::ParameterServers", servers, "auto");
-            Expect(MakeOptions(4), "AtpCommunicator::ParameterServers=" + servers + " (allowed: ");
+            ExpectRefusal(MakeOptions(4),
+                          "AtpCommunicator::ParameterServers=" + servers + " (allowed: ");
         }
         {
             const Default wrong("AtpCommunicator::ParameterServers", "0,1,2,3,4", "auto");
-            Expect(MakeOptions(5), "(allowed: 1 to 4 hosts)");
+            ExpectRefusal(MakeOptions(5), "(allowed: 1 to 4 hosts)");
         }
         UsePicoseconds();
         Fabric fabric = FabricHelper().Install(
             BuildTopology("single-switch", 4, DataRate("100Gbps"), MicroSeconds(1)));
         AtpHelper helper(fabric, 0, 0);
-        const std::vector<Ptr<ScheduledCommunicator>> hosts(2,
-                                                            CreateObject<ScheduledCommunicator>());
-        helper.AddJob({0, 1}, hosts, 0);
+        Job<AtpCommunicator> job;
+        job.Add(helper, {0, 1}, 0);
         const Default windows("AtpCommunicator::WindowControl", "a2tp", "ecn");
-        std::string text;
-        try
-        {
-            helper.AddJob({2, 3}, hosts, 0);
-        }
-        catch (const ConfigurationError& error)
-        {
-            text = error.what();
-        }
-        NS_TEST_EXPECT_MSG_NE(text.find("switches without"), std::string::npos, text);
+        ExpectPart(GetRefusal([&]() { job.Add(helper, {2, 3}, 0); }), "switches without");
         Simulator::Destroy();
     }
 };

@@ -5,19 +5,27 @@
 #ifndef DISTRIBUTED_TRAINING_INNETWORK_TEST_COMMON_H
 #define DISTRIBUTED_TRAINING_INNETWORK_TEST_COMMON_H
 
+#include "refusal-test-common.h"
+
 #include "ns3/cluster.h"
 #include "ns3/config.h"
-#include "ns3/configuration-error.h"
 #include "ns3/guarded-run.h"
+#include "ns3/program.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
+#include "ns3/test.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <functional>
 #include <limits>
+#include <map>
 #include <memory>
 #include <random>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace ns3::training::tests
@@ -44,22 +52,144 @@ class Default
     std::string m_usual;
 };
 
+/** @return faults by which links double frames, and delay some; beyond timeouts of 100 us, say */
+inline std::vector<std::string>
+DoubleAndDelay(const std::string& delay = "150us")
+{
+    return {"*:duplicate=0.02", "*:reorder=0.02/" + delay};
+}
+
 /** @return why a cluster of these options is refused; empty if it is not */
 inline std::string
 Refuse(const ClusterOptions& options)
 {
-    std::string text;
-    try
-    {
-        const Cluster cluster(options);
-    }
-    catch (const ConfigurationError& error)
-    {
-        text = error.what();
-    }
+    const std::string text = GetRefusal([&options]() { const Cluster cluster(options); });
     Simulator::Destroy();
     return text;
 }
+
+/** Counts how often each contribution is added, as a trace source of the switches' programs tells.
+ */
+template <typename Program, typename... Parts>
+class Contributions
+{
+  public:
+    /**
+     * @param cluster its switches
+     * @param source of their programs, with arguments Parts
+     */
+    explicit Contributions(const Cluster& cluster, const std::string& source = "Add")
+    {
+        const auto& devices = cluster.GetFabric().devicesOfSwitches;
+        for (std::size_t i = 0; i < devices.size(); i++)
+        {
+            if (const auto program = DynamicCast<Program>(devices[i]->GetProgram(0)))
+            {
+                program->TraceConnect(source,
+                                      std::to_string(i),
+                                      MakeCallback(&Contributions::OnAdd, this));
+            }
+        }
+    }
+
+    /** @return the most often that one has been added */
+    uint32_t GetMost() const
+    {
+        uint32_t most = 0;
+        for (const auto& [key, count] : m_counts)
+        {
+            most = std::max(most, count);
+        }
+        return most;
+    }
+
+    /** @return how many there were */
+    std::size_t GetCount() const
+    {
+        return m_counts.size();
+    }
+
+    std::vector<std::tuple<Parts...>> order; ///< as they were added
+
+  private:
+    void OnAdd(std::string device, Parts... parts)
+    {
+        m_counts[{device, parts...}]++;
+        order.emplace_back(parts...);
+    }
+
+    std::map<std::tuple<std::string, Parts...>, uint32_t> m_counts;
+};
+
+/** Ranks that a helper has added as a job, and their tensors. */
+template <typename Worker>
+class Job
+{
+  public:
+    /**
+     * @param helper of a system
+     * @param endpoints of the ranks
+     * @param more of what the helper's AddJob() takes behind their communicators
+     */
+    template <typename Helper, typename... More>
+    void Add(Helper& helper, const std::vector<uint32_t>& endpoints, More... more)
+    {
+        std::vector<Ptr<ScheduledCommunicator>> hosts;
+        for (std::size_t i = 0; i < endpoints.size(); i++)
+        {
+            hosts.push_back(CreateObject<ScheduledCommunicator>());
+        }
+        workers = helper.AddJob(endpoints, hosts, more...);
+    }
+
+    /**
+     * Each rank begins an all-reduce of equal numbers.
+     * @param count of them
+     * @param first that of rank 0
+     * @param step by how much more that of the next rank is
+     */
+    void AllReduce(uint64_t count, float first = 1, float step = 1)
+    {
+        for (const auto& worker : workers)
+        {
+            auto tensor = Create<Tensor>();
+            const auto rank = static_cast<float>(worker->GetRank());
+            tensor->values.assign(count, first + step * rank);
+            tensor->bytes = count * sizeof(float);
+            tensors.push_back(tensor);
+            worker->AllReduce(tensor, MakeBoundCallback(&Job::OnDone, this, worker->GetRank()));
+        }
+    }
+
+    /** @return the smallest and the largest number of all tensors */
+    std::pair<float, float> GetRange() const
+    {
+        std::pair<float, float> range(std::numeric_limits<float>::infinity(),
+                                      -std::numeric_limits<float>::infinity());
+        for (const auto& tensor : tensors)
+        {
+            const auto [least, most] =
+                std::minmax_element(tensor->values.begin(), tensor->values.end());
+            range = {std::min(range.first, *least), std::max(range.second, *most)};
+        }
+        return range;
+    }
+
+    std::vector<Ptr<Worker>> workers;
+    std::vector<Ptr<Tensor>> tensors;
+    std::vector<uint32_t> done;           ///< ranks, in the order in which they were
+    std::function<void(uint32_t)> onDone; ///< called then, if set
+
+  private:
+    static void OnDone(Job* job, uint32_t rank)
+    {
+        job->done.push_back(rank);
+        if (job->onDone)
+        {
+            job->onDone(rank);
+        }
+    }
+};
 
 /** All-reduces, or others, of the same random tensors on a cluster, and what came of them. */
 class Trial
@@ -169,6 +299,12 @@ class Trial
             }));
     }
 
+    /** @return duration of the latest operation, s */
+    double GetSeconds() const
+    {
+        return (end - start).GetSeconds();
+    }
+
     /** @return packets sent again by all ranks */
     uint64_t CountResent() const
     {
@@ -203,6 +339,110 @@ class Trial
         {
             self->end = Simulator::Now();
             run->End();
+        }
+    }
+};
+
+/** A test of a system in the network. */
+class InNetworkTest : public RefusalTest
+{
+  protected:
+    using RefusalTest::RefusalTest;
+
+    /** What is expected of clusters that cannot be. */
+    void ExpectRefusal(const ClusterOptions& options, const std::string& part)
+    {
+        ExpectPart(Refuse(options), part);
+    }
+
+    /** @return seconds of an all-reduce of virtual payload, in which nothing is sent again */
+    double GetSeconds(const ClusterOptions& options, uint64_t count)
+    {
+        Trial trial(options, count, true, false);
+        NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", "no failure");
+        NS_TEST_EXPECT_MSG_EQ(trial.CountResent(), 0, "no retransmission");
+        return trial.GetSeconds();
+    }
+
+    /** @return million numbers per second and rank of such an all-reduce */
+    double GetRate(const ClusterOptions& options, uint64_t count)
+    {
+        return static_cast<double>(count) / GetSeconds(options, count) * 1e-6;
+    }
+
+    /** A rank that dies ends the run soon, with a message. */
+    void CheckDeadWorker(ClusterOptions options, const std::string& host = "host2")
+    {
+        options.faults = {host + ":down,from=30us"};
+        Trial trial(options, 200000, false);
+        ExpectPart(trial.Run(), "no notice of rank");
+        NS_TEST_EXPECT_MSG_LT(Simulator::Now(), MilliSeconds(100), "no hang");
+    }
+
+    /** Without its switch, and OnFailure=error, a run ends with a message of these parts. */
+    void CheckDeadSwitch(ClusterOptions options, const std::vector<std::string>& parts)
+    {
+        const Default error("InNetworkCommunicator::OnFailure", "error", "ring");
+        options.faults = {"switch0:down,from=30us"};
+        Trial trial(options, 200000, false);
+        const std::string text = trial.Run();
+        for (const std::string& part : parts)
+        {
+            ExpectPart(text, part);
+        }
+    }
+
+    /** @return options by which switch 0 restarts, after so many microseconds, for some more */
+    static ClusterOptions Restart(ClusterOptions options, uint32_t at, uint32_t duration)
+    {
+        options.faults = {"switch0:restart,from=" + std::to_string(at) +
+                          "us,until=" + std::to_string(at + duration) + "us"};
+        options.rerouteDelay = MicroSeconds(1);
+        return options;
+    }
+
+    /**
+     * The switch of a pool restarts at many times: the ranks recover by retransmissions, or all of
+     * them go over to the hosts.
+     */
+    void CheckPoolRestarts(const std::vector<ClusterOptions>& clusters)
+    {
+        uint32_t fallbacks = 0;
+        uint32_t recoveries = 0;
+        for (uint32_t at = 5; at <= 245; at += 30)
+        {
+            for (ClusterOptions options : clusters)
+            {
+                // A sum that only some have had when the switch forgets it cannot be made again.
+                options.loss = at % 2 ? 0.001 : 0;
+                options.inNetwork.slots = 128;
+                Trial trial(Restart(options, at, 3), 200000, false);
+                const std::string what = options.topology + ", " + std::to_string(at) + " us";
+                NS_TEST_EXPECT_MSG_EQ(trial.Run(3), "", what);
+                const uint32_t count = trial.CountFallenBack();
+                NS_TEST_EXPECT_MSG_EQ((count == 0 || count == options.ranks),
+                                      true,
+                                      what << ": all or none");
+                (count > 0 ? fallbacks : recoveries)++;
+                NS_TEST_EXPECT_MSG_EQ(FormatFallback(*trial.cluster).empty(), (count == 0), what);
+                NS_TEST_EXPECT_MSG_EQ(trial.IsSumOfNetwork(), (count == 0), what);
+                NS_TEST_EXPECT_MSG_LT(trial.GetError(), 1e-8, what << ": the tensor is intact");
+            }
+        }
+        NS_TEST_EXPECT_MSG_GT(fallbacks, 0, "some sums are lost in part");
+        NS_TEST_EXPECT_MSG_GT(recoveries, 0, "some are not, and retransmissions are enough");
+    }
+
+    /** What came of a trial of random losses, duplicates and reordering. */
+    void CheckResent(const Trial& trial, const ClusterOptions& options, const std::string& what)
+    {
+        if (options.loss == 0 && options.faults.empty())
+        {
+            NS_TEST_EXPECT_MSG_EQ(trial.CountResent(), 0, what << ": nothing is sent again");
+        }
+        else if (options.loss >= 0.01 || !options.faults.empty())
+        {
+            NS_TEST_EXPECT_MSG_GT(trial.CountResent(), 0, what << ": the network did lose");
         }
     }
 };

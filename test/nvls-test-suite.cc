@@ -34,11 +34,11 @@ MakeOptions(uint32_t ranks, const std::string& topology)
  * @ingroup distributed-training-innetwork-tests
  * Sums are exact, or those of the switch's order, under losses, duplicates and reordering.
  */
-class NvlsSumTest : public TestCase
+class NvlsSumTest : public InNetworkTest
 {
   public:
     NvlsSumTest()
-        : TestCase("sums under loss, duplication and reordering")
+        : InNetworkTest("sums under loss, duplication and reordering")
     {
     }
 
@@ -94,7 +94,7 @@ class NvlsSumTest : public TestCase
                         {
                             Check(options, count, integers);
                         }
-                        options.faults = {"*:duplicate=0.02", "*:reorder=0.02/20us"};
+                        options.faults = DoubleAndDelay("20us");
                         options.inNetwork.window = 3 * ranks; // with wrapping places
                         Check(options, 9999, integers);
                         options.inNetwork.window = 0;
@@ -109,11 +109,11 @@ class NvlsSumTest : public TestCase
  * @ingroup distributed-training-innetwork-tests
  * The switch restarts in mid-tensor, or a rank stops.
  */
-class NvlsFailureTest : public TestCase
+class NvlsFailureTest : public InNetworkTest
 {
   public:
     NvlsFailureTest()
-        : TestCase("the switch restarts, a rank stops")
+        : InNetworkTest("the switch restarts, a rank stops")
     {
     }
 
@@ -125,21 +125,12 @@ class NvlsFailureTest : public TestCase
         const Default retries("TreeEndpoint::RetryLimit", "3", "7");
         for (uint32_t at = 5; at <= 95; at += 10)
         {
-            ClusterOptions options = MakeOptions(4, "single-switch");
-            options.faults = {"switch0:restart,from=" + std::to_string(at) +
-                              "us,until=" + std::to_string(at + 1) + "us"};
-            options.rerouteDelay = MicroSeconds(1);
-            Trial trial(options, 50000, false);
+            Trial trial(Restart(MakeOptions(4, "single-switch"), at, 1), 50000, false);
             NS_TEST_EXPECT_MSG_EQ(trial.Run(4), "", at << " us");
             NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 4, at << " us: all, for good");
             NS_TEST_EXPECT_MSG_LT(trial.GetError(), 1e-8, at << " us: the tensor is intact");
         }
-        ClusterOptions options = MakeOptions(4, "single-switch");
-        options.faults = {"host2:down,from=30us"};
-        Trial trial(options, 200000, false);
-        const std::string text = trial.Run();
-        NS_TEST_EXPECT_MSG_NE(text.find("no notice of rank"), std::string::npos, text);
-        NS_TEST_EXPECT_MSG_LT(Simulator::Now(), MilliSeconds(100), "no hang");
+        CheckDeadWorker(MakeOptions(4, "single-switch"));
     }
 };
 
@@ -147,23 +138,15 @@ class NvlsFailureTest : public TestCase
  * @ingroup distributed-training-innetwork-tests
  * Closed forms of the time.
  */
-class NvlsTimeTest : public TestCase
+class NvlsTimeTest : public InNetworkTest
 {
   public:
     NvlsTimeTest()
-        : TestCase("times are those of the closed forms")
+        : InNetworkTest("times are those of the closed forms")
     {
     }
 
   private:
-    double GetSeconds(const ClusterOptions& options, uint64_t count)
-    {
-        Trial trial(options, count, true, false);
-        NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", "no failure");
-        NS_TEST_EXPECT_MSG_EQ(trial.CountResent(), 0, "no retransmission");
-        return (trial.end - trial.start).GetSeconds();
-    }
-
     void DoRun() override
     {
         const double bit = 1 / 3600e9;
@@ -206,36 +189,30 @@ class NvlsTimeTest : public TestCase
  * @ingroup distributed-training-innetwork-tests
  * Requests that cannot be carried out, by name.
  */
-class NvlsOptionsTest : public TestCase
+class NvlsOptionsTest : public InNetworkTest
 {
   public:
     NvlsOptionsTest()
-        : TestCase("options that do not fit are refused")
+        : InNetworkTest("options that do not fit are refused")
     {
     }
 
   private:
-    void Expect(const ClusterOptions& options, const std::string& part)
-    {
-        const std::string refusal = Refuse(options);
-        const std::string text = refusal.empty() ? "nothing is refused" : refusal;
-        NS_TEST_EXPECT_MSG_NE(text.find(part), std::string::npos, text << ": " << part);
-    }
-
     void DoRun() override
     {
         const std::string servers = "rail-optimized:gpus=8,servers=2";
-        Expect(MakeOptions(8, servers), "nothing is refused");
-        Expect(MakeOptions(1, servers), "nothing is refused");
-        Expect(MakeOptions(9, servers),
-               "nvls job 0 needs 9 switches (allowed: ranks on one, such as the local switch of a "
-               "server)");
+        ExpectRefusal(MakeOptions(8, servers), "nothing is refused");
+        ExpectRefusal(MakeOptions(1, servers), "nothing is refused");
+        ExpectRefusal(
+            MakeOptions(9, servers),
+            "nvls job 0 needs 9 switches (allowed: ranks on one, such as the local switch of a "
+            "server)");
         ClusterOptions options = MakeOptions(8, servers);
         options.inNetwork.framing = "rdma";
-        Expect(options, "--framing=rdma with algorithm nvls (allowed: udp)");
+        ExpectRefusal(options, "--framing=rdma with algorithm nvls (allowed: udp)");
         options = MakeOptions(8, servers);
         options.inNetwork.window = 7;
-        Expect(options, "nvls job 0 with a window of 7 (allowed: from 8, its trees)");
+        ExpectRefusal(options, "nvls job 0 with a window of 7 (allowed: from 8, its trees)");
     }
 };
 

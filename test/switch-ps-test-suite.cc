@@ -48,37 +48,8 @@ FindProgram(const Cluster& cluster)
     return nullptr;
 }
 
-/** Notes every gradient that a switch adds, in order. */
-class Pushes
-{
-  public:
-    explicit Pushes(const Cluster& cluster)
-    {
-        FindProgram(cluster)->TraceConnectWithoutContext("Push",
-                                                         MakeCallback(&Pushes::OnPush, this));
-    }
-
-    std::vector<std::pair<uint32_t, uint32_t>> order;         ///< packet and worker
-    std::map<std::pair<uint32_t, uint32_t>, uint32_t> counts; ///< how often each
-
-    /** @return the most often that one has been added */
-    uint32_t GetMost() const
-    {
-        uint32_t most = 0;
-        for (const auto& [key, count] : counts)
-        {
-            most = std::max(most, count);
-        }
-        return most;
-    }
-
-  private:
-    void OnPush(uint8_t, uint32_t packet, uint32_t worker)
-    {
-        order.emplace_back(packet, worker);
-        counts[{packet, worker}]++;
-    }
-};
+/// Gradients that switches add: job, packet and worker of each.
+using Pushes = Contributions<SwitchPsProgram, uint8_t, uint32_t, uint32_t>;
 
 /** Workers that make steps with tensors of one model, each at its own pace. */
 class Training
@@ -228,11 +199,11 @@ class Training
  * Sums are those of a host that adds in rank order, bit for bit, under losses, duplicates and
  * reordering; each gradient is added once.
  */
-class SwitchPsExactTest : public TestCase
+class SwitchPsExactTest : public InNetworkTest
 {
   public:
     SwitchPsExactTest()
-        : TestCase("float32 sums are exact under loss, duplication and reordering")
+        : InNetworkTest("float32 sums are exact under loss, duplication and reordering")
     {
     }
 
@@ -240,7 +211,7 @@ class SwitchPsExactTest : public TestCase
     void Check(const ClusterOptions& options, uint64_t count, const std::string& what)
     {
         Trial trial(options, count, false);
-        Pushes pushes(*trial.cluster);
+        const Pushes pushes(*trial.cluster, "Push");
         const uint32_t times = 2;
         NS_TEST_EXPECT_MSG_EQ(trial.Run(times), "", what);
         const auto sum = AddInOrder(trial.inputs);
@@ -254,14 +225,11 @@ class SwitchPsExactTest : public TestCase
         NS_TEST_EXPECT_MSG_GT(bound, 0, what);
         NS_TEST_EXPECT_MSG_LT_OR_EQ(trial.GetError(), bound, what);
         const uint64_t packets = (count + 63) / 64;
-        NS_TEST_EXPECT_MSG_EQ(pushes.counts.size(),
+        NS_TEST_EXPECT_MSG_EQ(pushes.GetCount(),
                               times * packets * options.ranks,
                               what << ": every gradient");
         NS_TEST_EXPECT_MSG_EQ(pushes.GetMost(), 1, what << ": once");
-        const bool perfect = options.loss < 0.01 && options.faults.empty();
-        NS_TEST_EXPECT_MSG_EQ((options.loss == 0.001 || (trial.CountResent() == 0) == perfect),
-                              true,
-                              what << ": retransmissions");
+        CheckResent(trial, options, what);
     }
 
     void DoRun() override
@@ -278,7 +246,7 @@ class SwitchPsExactTest : public TestCase
                 const std::string what =
                     std::to_string(ranks) + " ranks, loss " + std::to_string(loss);
                 Check(options, 30000 + ranks, what);
-                options.faults = {"*:duplicate=0.02", "*:reorder=0.02/150us"};
+                options.faults = DoubleAndDelay();
                 Check(options, 10000, what + ", duplicates, reordering");
             }
         }
@@ -289,7 +257,7 @@ class SwitchPsExactTest : public TestCase
             options.inNetwork.slots = 32;
             Check(options, 5000, topology);
             options.loss = 0.01;
-            options.faults = {"*:duplicate=0.02", "*:reorder=0.02/150us"};
+            options.faults = DoubleAndDelay();
             Check(options, 20000, topology + ", loss, duplicates, reordering");
         }
         // A whole tensor in a packet, a number in a packet, and what is no number.
@@ -328,11 +296,11 @@ class SwitchPsExactTest : public TestCase
  * @ingroup distributed-training-innetwork-tests
  * Weights after synchronous steps are those of an optimizer on a host, bit for bit.
  */
-class SwitchPsWeightsTest : public TestCase
+class SwitchPsWeightsTest : public InNetworkTest
 {
   public:
     SwitchPsWeightsTest()
-        : TestCase("training with an optimizer in the switch is exact")
+        : InNetworkTest("training with an optimizer in the switch is exact")
     {
     }
 
@@ -345,7 +313,7 @@ class SwitchPsWeightsTest : public TestCase
         constexpr uint32_t STEPS = 6;
         ClusterOptions options = MakeOptions(ranks);
         options.loss = loss;
-        options.faults = {"*:duplicate=0.02", "*:reorder=0.02/150us"};
+        options.faults = DoubleAndDelay();
         options.inNetwork.slots = 16;
         Training training(options, {100, 5000, 64, 2000}, STEPS);
         NS_TEST_ASSERT_MSG_EQ(training.Run(), "", what);
@@ -451,18 +419,12 @@ class SwitchPsWeightsTest : public TestCase
         {
             const Default weights("SwitchPsProgram::Weights", "640", "33554432");
             Training training(MakeOptions(2), {320, 330}, 1);
-            const std::string text = training.Run();
-            NS_TEST_EXPECT_MSG_NE(text.find("tensor 1 of switch-ps needs 6 key ranges (allowed: 5"),
-                                  std::string::npos,
-                                  text);
+            ExpectPart(training.Run(), "tensor 1 of switch-ps needs 6 key ranges (allowed: 5");
         }
         const Default tensors("SwitchPsCommunicator::Tensors", "1", "0");
         Training training(MakeOptions(2), {320, 330}, 1);
-        const std::string text = training.Run();
-        NS_TEST_EXPECT_MSG_NE(
-            text.find("tensor 0 of switch-ps has 6 key ranges (allowed: 5, as before)"),
-            std::string::npos,
-            text);
+        ExpectPart(training.Run(),
+                   "tensor 0 of switch-ps has 6 key ranges (allowed: 5, as before)");
     }
 };
 
@@ -471,11 +433,11 @@ class SwitchPsWeightsTest : public TestCase
  * Bounded staleness from end to end: fast workers are ahead by the bound, and no more; the weights
  * are those of the gradients in the order in which they came.
  */
-class SwitchPsStragglerTest : public TestCase
+class SwitchPsStragglerTest : public InNetworkTest
 {
   public:
     SwitchPsStragglerTest()
-        : TestCase("stragglers, with bounded staleness")
+        : InNetworkTest("stragglers, with bounded staleness")
     {
     }
 
@@ -492,7 +454,7 @@ class SwitchPsStragglerTest : public TestCase
         options.loss = loss;
         options.inNetwork.slots = 4;
         Training training(options, {SIZE}, STEPS);
-        Pushes pushes(training.cluster);
+        const Pushes pushes(training.cluster, "Push");
         training.paces = {MicroSeconds(10), MicroSeconds(10), MicroSeconds(400), MicroSeconds(20)};
         NS_TEST_ASSERT_MSG_EQ(training.Run(), "", what);
         // A worker is through with its last step when the slowest one has begun its own, so many
@@ -511,7 +473,7 @@ class SwitchPsStragglerTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(pushes.order.size(), RANKS * STEPS * 9, what << ": all");
         std::vector<HostOptimizer> hosts(9, HostOptimizer("momentum", 0.01F, 0));
         std::vector<float> expected(SIZE);
-        for (const auto& [packet, worker] : pushes.order)
+        for (const auto& [job, packet, worker] : pushes.order)
         {
             const auto gradient = training.GetGradient(worker, packet / 9, 0);
             const auto begin = gradient.begin() + packet % 9 * 64;
@@ -538,16 +500,10 @@ class SwitchPsStragglerTest : public TestCase
         // The reference of the programs has no order to go by.
         const Default bound("SwitchPsProgram::Staleness", "1", "0");
         const Cluster cluster(MakeOptions(2));
-        std::string text;
-        try
-        {
-            cluster.GetSums({{1}, {2}});
-        }
-        catch (const ConfigurationError& error)
-        {
-            text = error.what();
-        }
-        NS_TEST_EXPECT_MSG_NE(text.find("Staleness=1 with real payload"), std::string::npos, text);
+        ExpectPart(GetRefusal([&]() {
+                       cluster.GetSums({{1}, {2}});
+                   }),
+                   "Staleness=1 with real payload");
         Simulator::Destroy();
     }
 };
@@ -556,11 +512,11 @@ class SwitchPsStragglerTest : public TestCase
  * @ingroup distributed-training-innetwork-tests
  * Answers that break an invariant end the run.
  */
-class SwitchPsInvariantTest : public TestCase
+class SwitchPsInvariantTest : public InNetworkTest
 {
   public:
     SwitchPsInvariantTest()
-        : TestCase("an answer without all parts, or beyond the bound, is not used")
+        : InNetworkTest("an answer without all parts, or beyond the bound, is not used")
     {
     }
 
@@ -588,8 +544,7 @@ class SwitchPsInvariantTest : public TestCase
                                        MicroSeconds(100),
                                        &SwitchPsInvariantTest::Forge,
                                        training.cluster.GetFabric().devices[1]);
-        const std::string text = training.Run();
-        NS_TEST_EXPECT_MSG_NE(text.find(part), std::string::npos, text << ": " << part);
+        ExpectPart(training.Run(), part);
     }
 
     void DoRun() override
@@ -608,63 +563,22 @@ class SwitchPsInvariantTest : public TestCase
  * @ingroup distributed-training-innetwork-tests
  * A switch that restarts in mid-tensor, and workers that die.
  */
-class SwitchPsFailureTest : public TestCase
+class SwitchPsFailureTest : public InNetworkTest
 {
   public:
     SwitchPsFailureTest()
-        : TestCase("a switch restarts, a worker stops")
+        : InNetworkTest("a switch restarts, a worker stops")
     {
     }
 
   private:
-    void Expect(const std::string& text, const std::string& part)
-    {
-        NS_TEST_EXPECT_MSG_NE(text.find(part), std::string::npos, text << ": " << part);
-        NS_TEST_EXPECT_MSG_LT(Simulator::Now(), MilliSeconds(100), "no hang");
-    }
-
-    void CheckSums()
-    {
-        uint32_t fallbacks = 0;
-        uint32_t recoveries = 0;
-        for (uint32_t at = 5; at <= 245; at += 30)
-        {
-            ClusterOptions options = MakeOptions(4);
-            options.inNetwork.slots = 128;
-            // A sum that only some have had when the switch forgets it cannot be made again.
-            options.loss = at % 2 ? 0.001 : 0;
-            options.faults = {"switch0:restart,from=" + std::to_string(at) +
-                              "us,until=" + std::to_string(at + 3) + "us"};
-            options.rerouteDelay = MicroSeconds(1);
-            Trial trial(options, 200000, false);
-            const std::string what = std::to_string(at) + " us";
-            NS_TEST_EXPECT_MSG_EQ(trial.Run(3), "", what);
-            const uint32_t count = trial.CountFallenBack();
-            NS_TEST_EXPECT_MSG_EQ((count == 0 || count == 4), true, what << ": all or none");
-            (count > 0 ? fallbacks : recoveries)++;
-            NS_TEST_EXPECT_MSG_EQ(trial.IsSumOfNetwork(), (count == 0), what);
-            NS_TEST_EXPECT_MSG_LT(trial.GetError(), 1e-8, what << ": the tensor is intact");
-        }
-        NS_TEST_EXPECT_MSG_GT(fallbacks, 0, "some sums are lost in part");
-        NS_TEST_EXPECT_MSG_GT(recoveries, 0, "some are not, and retransmissions are enough");
-        ClusterOptions options = MakeOptions(4);
-        options.faults = {"switch0:down,from=30us"};
-        {
-            const Default error("InNetworkCommunicator::OnFailure", "error", "ring");
-            Trial trial(options, 200000, false);
-            const std::string text = trial.Run();
-            Expect(text, "has had no answer to packet");
-            Expect(text, "of switch-ps, nor to any other");
-        }
-        options.faults = {"host2:down,from=30us"};
-        Trial trial(options, 200000, false);
-        Expect(trial.Run(), "no notice of rank");
-    }
-
     void DoRun() override
     {
         const Default timeout("InNetworkCommunicator::FailureTimeout", "20ms", "1s");
-        CheckSums();
+        CheckPoolRestarts({MakeOptions(4)});
+        CheckDeadSwitch(MakeOptions(4),
+                        {"has had no answer to packet", "of switch-ps, nor to any other"});
+        CheckDeadWorker(MakeOptions(4));
         const Default optimizer("SwitchPsProgram::Optimizer", "adam", "none");
         for (uint32_t staleness : {0, 2})
         {
@@ -677,8 +591,9 @@ class SwitchPsFailureTest : public TestCase
                 options.faults = {fault};
                 Training training(options, {20000}, 10);
                 const std::string text = training.Run();
-                Expect(text, "has had no answer to packet");
-                Expect(text, "the hosts cannot go on, as the weights are in the switch");
+                NS_TEST_EXPECT_MSG_LT(Simulator::Now(), MilliSeconds(100), "no hang");
+                ExpectPart(text, "has had no answer to packet");
+                ExpectPart(text, "the hosts cannot go on, as the weights are in the switch");
                 // Workers are ahead of a dead one by as many steps as they may be, its last step
                 // having come or not.
                 const auto dead = static_cast<uint32_t>(training.results[2].size());
@@ -694,20 +609,15 @@ class SwitchPsFailureTest : public TestCase
  * @ingroup distributed-training-innetwork-tests
  * Two jobs on one switch, each with its part of slots and weights.
  */
-class SwitchPsJobsTest : public TestCase
+class SwitchPsJobsTest : public InNetworkTest
 {
   public:
     SwitchPsJobsTest()
-        : TestCase("two jobs share a switch; a third finds no room")
+        : InNetworkTest("two jobs share a switch; a third finds no room")
     {
     }
 
   private:
-    static void OnDone(uint32_t* done)
-    {
-        ++*done;
-    }
-
     void Check(const std::string& optimizer, float factor, const std::string& refusal)
     {
         const Default name("SwitchPsProgram::Optimizer", optimizer, "none");
@@ -717,46 +627,23 @@ class SwitchPsJobsTest : public TestCase
         Fabric fabric = FabricHelper().Install(
             BuildTopology("single-switch", 6, DataRate("100Gbps"), MicroSeconds(1)));
         SwitchPsHelper helper(fabric, 64, 100);
-        const auto add = [&](const std::vector<uint32_t>& endpoints, uint32_t window) {
-            std::vector<Ptr<ScheduledCommunicator>> hosts;
-            for (std::size_t i = 0; i < endpoints.size(); i++)
-            {
-                hosts.push_back(CreateObject<ScheduledCommunicator>());
-            }
-            return helper.AddJob(endpoints, hosts, window, 32000);
-        };
-        const std::vector<std::vector<Ptr<SwitchPsCommunicator>>> jobs{add({0, 2, 4}, 60),
-                                                                       add({1, 3, 5}, 40)};
-        std::string text;
-        try
-        {
-            add({0, 1}, 1);
-        }
-        catch (const ConfigurationError& error)
-        {
-            text = error.what();
-        }
-        NS_TEST_EXPECT_MSG_NE(text.find(refusal), std::string::npos, text);
-        std::vector<Ptr<Tensor>> tensors;
-        uint32_t done = 0;
-        for (std::size_t job = 0; job < 2; job++)
-        {
-            for (const auto& worker : jobs[job])
-            {
-                auto tensor = Create<Tensor>();
-                const uint32_t value = (1 + worker->GetRank()) * (job == 0 ? 1 : 10);
-                tensor->values.assign(20000, static_cast<float>(value));
-                tensor->bytes = tensor->values.size() * sizeof(float);
-                tensors.push_back(tensor);
-                worker->AllReduce(tensor, MakeBoundCallback(&SwitchPsJobsTest::OnDone, &done));
-            }
-        }
+        Job<SwitchPsCommunicator> jobs[2];
+        jobs[0].Add(helper, {0, 2, 4}, 60, 32000);
+        jobs[1].Add(helper, {1, 3, 5}, 40, 32000);
+        ExpectPart(GetRefusal([&]() {
+                       Job<SwitchPsCommunicator>().Add(helper, {0, 1}, 1, 32000);
+                   }),
+                   refusal);
+        jobs[0].AllReduce(20000);
+        jobs[1].AllReduce(20000, 10, 10);
         Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(done, 6, "all ranks");
-        for (std::size_t i = 0; i < tensors.size(); i++)
+        for (const auto& [job, sum] : {std::pair(&jobs[0], 6), std::pair(&jobs[1], 60)})
         {
-            const std::vector<float> expected(20000, factor * (i < 3 ? 6 : 60));
-            NS_TEST_EXPECT_MSG_EQ((tensors[i]->values == expected), true, "of its own job");
+            const float expected = factor * static_cast<float>(sum);
+            NS_TEST_EXPECT_MSG_EQ(job->done.size(), 3, "all ranks");
+            NS_TEST_EXPECT_MSG_EQ((job->GetRange() == std::pair(expected, expected)),
+                                  true,
+                                  "of its own job");
         }
         const auto& counters = helper.GetProgram(0)->GetCounters();
         NS_TEST_EXPECT_MSG_EQ(counters.refused + counters.repeated + counters.stale, 0, "clean");
@@ -785,24 +672,15 @@ class SwitchPsJobsTest : public TestCase
  * @ingroup distributed-training-innetwork-tests
  * Closed forms of the time of an all-reduce: line rate, window, lanes, memory; Itsubo et al.
  */
-class SwitchPsTimeTest : public TestCase
+class SwitchPsTimeTest : public InNetworkTest
 {
   public:
     SwitchPsTimeTest()
-        : TestCase("times are those of the closed forms, within 1 %")
+        : InNetworkTest("times are those of the closed forms, within 1 %")
     {
     }
 
   private:
-    /** @return million numbers per second and rank */
-    double GetRate(const ClusterOptions& options, uint64_t count)
-    {
-        Trial trial(options, count, false, false);
-        NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", "no failure");
-        NS_TEST_EXPECT_MSG_EQ(trial.CountResent(), 0, "no retransmission");
-        return static_cast<double>(count) / (trial.end - trial.start).GetSeconds() * 1e-6;
-    }
-
     void Expect(const ClusterOptions& options,
                 uint64_t count,
                 double expected,
@@ -893,53 +771,47 @@ class SwitchPsTimeTest : public TestCase
  * @ingroup distributed-training-innetwork-tests
  * Requests that cannot be carried out, by name.
  */
-class SwitchPsOptionsTest : public TestCase
+class SwitchPsOptionsTest : public InNetworkTest
 {
   public:
     SwitchPsOptionsTest()
-        : TestCase("options that do not fit are refused")
+        : InNetworkTest("options that do not fit are refused")
     {
     }
 
   private:
-    void Expect(const ClusterOptions& options, const std::string& part)
-    {
-        const std::string text = Refuse(options);
-        NS_TEST_EXPECT_MSG_NE(text.find(part), std::string::npos, text << ": " << part);
-    }
-
     void DoRun() override
     {
         ClusterOptions options = MakeOptions(4);
         NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "the defaults are fine");
         options.inNetwork.framing = "rdma";
-        Expect(options, "--framing=rdma with switch-ps (allowed: udp)");
+        ExpectRefusal(options, "--framing=rdma with switch-ps (allowed: udp)");
         options = MakeOptions(65);
         options.inNetwork.slots = 64;
-        Expect(options, "switch-ps job 0 has 65 workers at a switch (allowed: 1 to 64)");
+        ExpectRefusal(options, "switch-ps job 0 has 65 workers at a switch (allowed: 1 to 64)");
         options = MakeOptions(64);
         options.inNetwork.elementsPerPacket = 256;
-        Expect(options, "of register memory");
+        ExpectRefusal(options, "of register memory");
         options = MakeOptions(4);
         options.inNetwork.slots = 16;
         options.inNetwork.window = 17;
-        Expect(options, "needs slots 0 to 16 (allowed: 0 to 15)");
+        ExpectRefusal(options, "needs slots 0 to 16 (allowed: 0 to 15)");
         const Default staleness("SwitchPsProgram::Staleness", "1", "0");
-        Expect(MakeOptions(4), "Staleness=1 without an Optimizer (allowed: 0)");
+        ExpectRefusal(MakeOptions(4), "Staleness=1 without an Optimizer (allowed: 0)");
         const Default optimizer("SwitchPsProgram::Optimizer", "adam", "none");
         NS_TEST_EXPECT_MSG_EQ(Refuse(MakeOptions(4)), "", "but with one");
         {
             const Default adders("SwitchDevice::FloatAdders", "100", "1800");
             // 4 ports of 100 Gbit/s at 200 MHz: 63 lanes, of 6 adders each.
-            Expect(MakeOptions(4), "program switch-ps needs 378 float adders of a switch");
+            ExpectRefusal(MakeOptions(4), "program switch-ps needs 378 float adders of a switch");
         }
         {
             const Default memory("SwitchDevice::ExternalMemory", "100000000", "8589934592");
-            Expect(MakeOptions(4), "of external memory");
+            ExpectRefusal(MakeOptions(4), "of external memory");
         }
         options = MakeOptions(64);
         options.rate = DataRate("800Gbps");
-        Expect(options, "needs 48000 float adders");
+        ExpectRefusal(options, "needs 48000 float adders");
     }
 };
 

@@ -34,41 +34,6 @@ using namespace ns3::training::tests;
 namespace
 {
 
-/** Counts every contribution that a switch adds. */
-class Contributions
-{
-  public:
-    void Observe(Ptr<SwitchMlProgram> program)
-    {
-        program->TraceConnectWithoutContext("Add", MakeCallback(&Contributions::OnAdd, this));
-    }
-
-    /** @return the most often that one has been added */
-    uint32_t GetMost() const
-    {
-        uint32_t most = 0;
-        for (const auto& [key, count] : m_counts)
-        {
-            most = std::max(most, count);
-        }
-        return most;
-    }
-
-    /** @return how many there were */
-    std::size_t GetCount() const
-    {
-        return m_counts.size();
-    }
-
-  private:
-    void OnAdd(uint8_t job, uint32_t packet, uint32_t child)
-    {
-        m_counts[{job, packet, child}]++;
-    }
-
-    std::map<std::tuple<uint8_t, uint32_t, uint32_t>, uint32_t> m_counts;
-};
-
 ClusterOptions
 MakeOptions(uint32_t ranks, const std::string& topology = "single-switch")
 {
@@ -86,11 +51,11 @@ MakeOptions(uint32_t ranks, const std::string& topology = "single-switch")
  * Sums of integers are exact under losses, duplicates and reordering, each contribution being added
  * once.
  */
-class SwitchMlExactTest : public TestCase
+class SwitchMlExactTest : public InNetworkTest
 {
   public:
     SwitchMlExactTest()
-        : TestCase("integers are exact under loss, duplication and reordering")
+        : InNetworkTest("integers are exact under loss, duplication and reordering")
     {
     }
 
@@ -98,16 +63,8 @@ class SwitchMlExactTest : public TestCase
     void Check(const ClusterOptions& options, uint64_t count, const std::string& what)
     {
         Trial trial(options, count, true);
-        Contributions contributions;
-        for (uint32_t i = 0; i < trial.cluster->GetFabric().devicesOfSwitches.size(); i++)
-        {
-            // One switch only: with two levels a child has the same number at several.
-            auto program = trial.cluster->GetFabric().devicesOfSwitches[i]->GetProgram(0);
-            if (program && options.topology == "single-switch")
-            {
-                contributions.Observe(DynamicCast<SwitchMlProgram>(program));
-            }
-        }
+        const Contributions<SwitchMlProgram, uint8_t, uint32_t, uint32_t> contributions(
+            *trial.cluster);
         const uint32_t times = 2;
         NS_TEST_EXPECT_MSG_EQ(trial.Run(times), "", what);
         NS_TEST_EXPECT_MSG_EQ(trial.GetError(), 0, what << ": exact");
@@ -121,13 +78,9 @@ class SwitchMlExactTest : public TestCase
             NS_TEST_EXPECT_MSG_EQ(contributions.GetCount(),
                                   times * packets * options.ranks,
                                   what << ": every contribution");
-            NS_TEST_EXPECT_MSG_EQ(contributions.GetMost(), 1, what << ": once");
         }
-        // What is late by more than the timeout is sent again, too.
-        const bool perfect = options.loss < 0.01 && options.faults.empty();
-        NS_TEST_EXPECT_MSG_EQ((options.loss == 0.001 || (trial.CountResent() == 0) == perfect),
-                              true,
-                              what << ": retransmissions");
+        NS_TEST_EXPECT_MSG_EQ(contributions.GetMost(), 1, what << ": once");
+        CheckResent(trial, options, what);
     }
 
     void DoRun() override
@@ -145,7 +98,7 @@ class SwitchMlExactTest : public TestCase
                 const std::string what =
                     std::to_string(ranks) + " ranks, loss " + std::to_string(loss);
                 Check(options, 30000 + ranks, what);
-                options.faults = {"*:duplicate=0.02", "*:reorder=0.02/150us"};
+                options.faults = DoubleAndDelay();
                 Check(options, 10000, what + ", duplicates, reordering");
             }
         }
@@ -162,7 +115,7 @@ class SwitchMlExactTest : public TestCase
                 const std::string what = "RDMA, messages of " + std::to_string(packets) +
                                          ", loss " + std::to_string(loss);
                 Check(options, 30001, what);
-                options.faults = {"*:duplicate=0.02", "*:reorder=0.02/150us"};
+                options.faults = DoubleAndDelay();
                 Check(options, 10000, what + ", duplicates, reordering");
             }
         }
@@ -176,7 +129,7 @@ class SwitchMlExactTest : public TestCase
                 Check(options, 5000, topology + ", " + balancing);
                 options.loss = 0.01;
                 Check(options, 20000, topology + ", loss, " + balancing);
-                options.faults = {"*:duplicate=0.02", "*:reorder=0.02/150us"};
+                options.faults = DoubleAndDelay();
                 Check(options, 20000, topology + ", loss, duplicates, reordering, " + balancing);
             }
         }
@@ -187,11 +140,11 @@ class SwitchMlExactTest : public TestCase
  * @ingroup distributed-training-innetwork-tests
  * Float32 sums: the same bits at all ranks, within the closed form of their error.
  */
-class SwitchMlQuantizedTest : public TestCase
+class SwitchMlQuantizedTest : public InNetworkTest
 {
   public:
     SwitchMlQuantizedTest()
-        : TestCase("float32 sums are within the bound of their error at all ranks")
+        : InNetworkTest("float32 sums are within the bound of their error at all ranks")
     {
     }
 
@@ -231,27 +184,18 @@ class SwitchMlQuantizedTest : public TestCase
         {
             Trial trial(MakeOptions(2), 100, false);
             trial.inputs[1][50] = wrong;
-            const std::string text = trial.Run();
-            NS_TEST_EXPECT_MSG_NE(text.find("rank 1: a value that is not below 2^127"),
-                                  std::string::npos,
-                                  text);
+            ExpectPart(trial.Run(), "rank 1: a value that is not below 2^127");
         }
         const Default integers("SwitchMlCommunicator::DataType", "int32", "float32");
         for (const float wrong : {0.5F, 2147483648.0F})
         {
             Trial trial(MakeOptions(2), 100, true);
             trial.inputs[1][50] = wrong;
-            const std::string text = trial.Run();
-            NS_TEST_EXPECT_MSG_NE(text.find("rank 1: a value is no 32-bit integer"),
-                                  std::string::npos,
-                                  text);
+            ExpectPart(trial.Run(), "rank 1: a value is no 32-bit integer");
         }
         Trial overflow(MakeOptions(2), 100, true);
         overflow.inputs[0][50] = overflow.inputs[1][50] = 1 << 30;
-        const std::string text = overflow.Run();
-        NS_TEST_EXPECT_MSG_NE(text.find("packet 0 in slot 0 of switchml job 0 overflows 32 bits"),
-                              std::string::npos,
-                              text);
+        ExpectPart(overflow.Run(), "packet 0 in slot 0 of switchml job 0 overflows 32 bits");
     }
 };
 
@@ -259,11 +203,11 @@ class SwitchMlQuantizedTest : public TestCase
  * @ingroup distributed-training-innetwork-tests
  * A switch that restarts in mid-tensor, links and workers that die.
  */
-class SwitchMlFailureTest : public TestCase
+class SwitchMlFailureTest : public InNetworkTest
 {
   public:
     SwitchMlFailureTest()
-        : TestCase("a switch restarts, a worker stops")
+        : InNetworkTest("a switch restarts, a worker stops")
     {
     }
 
@@ -271,49 +215,9 @@ class SwitchMlFailureTest : public TestCase
     void DoRun() override
     {
         const Default timeout("InNetworkCommunicator::FailureTimeout", "20ms", "1s");
-        uint32_t fallbacks = 0;
-        uint32_t recoveries = 0;
-        for (uint32_t at = 5; at <= 245; at += 30)
-        {
-            for (const std::string topology : {"single-switch", "leaf-spine:leaves=2,spines=1"})
-            {
-                ClusterOptions options = MakeOptions(4, topology);
-                options.inNetwork.slots = 128;
-                // A sum that only some have had when the switch forgets it cannot be made again.
-                options.loss = at % 2 ? 0.001 : 0;
-                options.faults = {"switch0:restart,from=" + std::to_string(at) +
-                                  "us,until=" + std::to_string(at + 3) + "us"};
-                options.rerouteDelay = MicroSeconds(1);
-                Trial trial(options, 200000, false);
-                const std::string what = topology + ", " + std::to_string(at) + " us";
-                NS_TEST_EXPECT_MSG_EQ(trial.Run(3), "", what);
-                const uint32_t count = trial.CountFallenBack();
-                NS_TEST_EXPECT_MSG_EQ((count == 0 || count == 4), true, what << ": all or none");
-                (count > 0 ? fallbacks : recoveries)++;
-                NS_TEST_EXPECT_MSG_EQ(FormatFallback(*trial.cluster).empty(), (count == 0), what);
-                NS_TEST_EXPECT_MSG_EQ(trial.IsSumOfNetwork(), (count == 0), what);
-                NS_TEST_EXPECT_MSG_LT(trial.GetError(), 1e-8, what << ": the tensor is intact");
-            }
-        }
-        NS_TEST_EXPECT_MSG_GT(fallbacks, 0, "some sums are lost in part");
-        NS_TEST_EXPECT_MSG_GT(recoveries, 0, "some are not, and retransmissions are enough");
-
-        ClusterOptions options = MakeOptions(4);
-        options.faults = {"switch0:down,from=30us"};
-        {
-            const Default error("InNetworkCommunicator::OnFailure", "error", "ring");
-            Trial trial(options, 200000, false);
-            const std::string text = trial.Run();
-            NS_TEST_EXPECT_MSG_NE(text.find("has had no answer to packet"),
-                                  std::string::npos,
-                                  text);
-            NS_TEST_EXPECT_MSG_NE(text.find("of switchml"), std::string::npos, text);
-        }
-        options.faults = {"host2:down,from=30us"};
-        Trial trial(options, 200000, false);
-        const std::string text = trial.Run();
-        NS_TEST_EXPECT_MSG_NE(text.find("no notice of rank"), std::string::npos, text);
-        NS_TEST_EXPECT_MSG_LT(Simulator::Now(), MilliSeconds(100), "no hang");
+        CheckPoolRestarts({MakeOptions(4), MakeOptions(4, "leaf-spine:leaves=2,spines=1")});
+        CheckDeadSwitch(MakeOptions(4), {"has had no answer to packet", "of switchml"});
+        CheckDeadWorker(MakeOptions(4));
     }
 };
 
@@ -321,28 +225,15 @@ class SwitchMlFailureTest : public TestCase
  * @ingroup distributed-training-innetwork-tests
  * Two jobs on one switch, each with its part of the pool.
  */
-class SwitchMlJobsTest : public TestCase
+class SwitchMlJobsTest : public InNetworkTest
 {
   public:
     SwitchMlJobsTest()
-        : TestCase("two jobs share a switch; a third finds no slots")
+        : InNetworkTest("two jobs share a switch; a third finds no slots")
     {
     }
 
   private:
-    /** Ranks of a job that all-reduce one tensor. */
-    struct Job
-    {
-        std::vector<Ptr<SwitchMlCommunicator>> workers;
-        std::vector<Ptr<Tensor>> tensors;
-        uint32_t done{0};
-    };
-
-    static void OnDone(Job* job)
-    {
-        job->done++;
-    }
-
     void DoRun() override
     {
         UsePicoseconds();
@@ -351,51 +242,23 @@ class SwitchMlJobsTest : public TestCase
                                                              DataRate("100Gbps"),
                                                              MicroSeconds(1)));
         SwitchMlHelper helper(fabric, 64, 100);
-        const auto add = [&](const std::vector<uint32_t>& endpoints, uint32_t window) {
-            std::vector<Ptr<ScheduledCommunicator>> hosts;
-            for (std::size_t i = 0; i < endpoints.size(); i++)
-            {
-                hosts.push_back(CreateObject<ScheduledCommunicator>());
-            }
-            return helper.AddJob(endpoints, hosts, window);
-        };
-        Job jobs[2];
-        jobs[0].workers = add({0, 2, 4, 6, 8, 10}, 60);
-        jobs[1].workers = add({1, 3, 5, 7, 9, 11}, 40);
-        std::string text;
-        try
+        Job<SwitchMlCommunicator> jobs[2];
+        jobs[0].Add(helper, {0, 2, 4, 6, 8, 10}, 60);
+        jobs[1].Add(helper, {1, 3, 5, 7, 9, 11}, 40);
+        ExpectPart(GetRefusal([&]() {
+                       Job<SwitchMlCommunicator>().Add(helper, {0, 1}, 1);
+                   }),
+                   "switchml job 2 needs slots 100 to 100");
+        for (auto& job : jobs)
         {
-            add({0, 1}, 1);
-        }
-        catch (const ConfigurationError& error)
-        {
-            text = error.what();
-        }
-        NS_TEST_EXPECT_MSG_NE(text.find("switchml job 2 needs slots 100 to 100"),
-                              std::string::npos,
-                              text);
-        for (Job& job : jobs)
-        {
-            for (const auto& worker : job.workers)
-            {
-                auto tensor = Create<Tensor>();
-                tensor->values.assign(50000, static_cast<float>(1 + worker->GetRank()));
-                tensor->bytes = tensor->values.size() * sizeof(float);
-                job.tensors.push_back(tensor);
-                worker->AllReduce(tensor, MakeBoundCallback(&SwitchMlJobsTest::OnDone, &job));
-            }
+            job.AllReduce(50000);
         }
         Simulator::Run();
-        for (const Job& job : jobs)
+        for (const auto& job : jobs)
         {
-            NS_TEST_EXPECT_MSG_EQ(job.done, 6, "all ranks");
-            for (const auto& tensor : job.tensors)
-            {
-                const auto [least, most] =
-                    std::minmax_element(tensor->values.begin(), tensor->values.end());
-                NS_TEST_EXPECT_MSG_EQ_TOL(*least, 21, 1e-5, "the sum");
-                NS_TEST_EXPECT_MSG_EQ_TOL(*most, 21, 1e-5, "everywhere");
-            }
+            NS_TEST_EXPECT_MSG_EQ(job.done.size(), 6, "all ranks");
+            NS_TEST_EXPECT_MSG_EQ_TOL(job.GetRange().first, 21, 1e-5, "the sum");
+            NS_TEST_EXPECT_MSG_EQ_TOL(job.GetRange().second, 21, 1e-5, "everywhere");
         }
         // Six workers at two leaves: each leaf sends one packet up for three, by roots of their
         // own.
@@ -420,24 +283,15 @@ class SwitchMlJobsTest : public TestCase
  * @ingroup distributed-training-innetwork-tests
  * Closed forms of the time of an all-reduce: line rate, window, passes.
  */
-class SwitchMlTimeTest : public TestCase
+class SwitchMlTimeTest : public InNetworkTest
 {
   public:
     SwitchMlTimeTest()
-        : TestCase("times are those of the closed forms, within 1 %")
+        : InNetworkTest("times are those of the closed forms, within 1 %")
     {
     }
 
   private:
-    /** @return million elements per second and rank */
-    double GetRate(const ClusterOptions& options, uint64_t count)
-    {
-        Trial trial(options, count, true, false);
-        NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", "no failure");
-        NS_TEST_EXPECT_MSG_EQ(trial.CountResent(), 0, "no retransmission");
-        return static_cast<double>(count) / (trial.end - trial.start).GetSeconds() * 1e-6;
-    }
-
     void DoRun() override
     {
         const Default integers("SwitchMlCommunicator::DataType", "int32", "float32");
@@ -503,69 +357,54 @@ class SwitchMlTimeTest : public TestCase
  * @ingroup distributed-training-innetwork-tests
  * Requests that cannot be carried out, by name.
  */
-class SwitchMlOptionsTest : public TestCase
+class SwitchMlOptionsTest : public InNetworkTest
 {
   public:
     SwitchMlOptionsTest()
-        : TestCase("options that do not fit are refused")
+        : InNetworkTest("options that do not fit are refused")
     {
     }
 
   private:
-    std::string Refuse(ClusterOptions options)
-    {
-        options.algorithm = m_algorithm;
-        return ns3::training::tests::Refuse(options);
-    }
-
-    void Expect(const ClusterOptions& options, const std::string& part)
-    {
-        const std::string text = Refuse(options);
-        NS_TEST_EXPECT_MSG_NE(text.find(part), std::string::npos, text << ": " << part);
-    }
-
     void DoRun() override
     {
         ClusterOptions options = MakeOptions(4);
         NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "the defaults are fine");
         options.inNetwork.elementsPerPacket = 128;
-        Expect(options, "128 elements per packet (allowed: 32, 64, 256)");
+        ExpectRefusal(options, "128 elements per packet (allowed: 32, 64, 256)");
         options.inNetwork.elementsPerPacket = 512;
-        Expect(options, "127 recirculation ports");
+        ExpectRefusal(options, "127 recirculation ports");
         options = MakeOptions(17);
         options.inNetwork.elementsPerPacket = 256;
-        Expect(options, "58 recirculation ports");
-        Expect(MakeOptions(33), "33 children");
+        ExpectRefusal(options, "58 recirculation ports");
+        ExpectRefusal(MakeOptions(33), "33 children");
         options = MakeOptions(4);
         options.inNetwork.slots = 32768;
-        Expect(options, "register memory");
+        ExpectRefusal(options, "register memory");
         options.inNetwork.slots = 16;
         options.inNetwork.window = 17;
-        Expect(options, "needs slots 0 to 16 of a pool (allowed: up to 15)");
+        ExpectRefusal(options, "needs slots 0 to 16 of a pool (allowed: up to 15)");
         options = MakeOptions(4);
         options.inNetwork.framing = "rdma";
         options.inNetwork.slots = 1024;
         options.inNetwork.messagePackets = 1;
-        Expect(options, "1024 queue pairs of a worker (allowed: up to 512)");
+        ExpectRefusal(options, "1024 queue pairs of a worker (allowed: up to 512)");
         options.inNetwork.messagePackets = 2048;
-        Expect(options, "messages of 2048 packets (allowed: up to the window, 1024)");
+        ExpectRefusal(options, "messages of 2048 packets (allowed: up to the window, 1024)");
         options.inNetwork.messagePackets = 4;
         options.topology = "leaf-spine:leaves=2,spines=1";
-        Expect(options, "has hosts on several switches (allowed: on one)");
+        ExpectRefusal(options, "has hosts on several switches (allowed: on one)");
         options = MakeOptions(4);
         options.inNetwork.messagePackets = 8;
-        Expect(options, "--message-packets=8 (allowed with --framing=rdma only)");
-        m_algorithm = "ring";
-        NS_TEST_EXPECT_MSG_EQ(Refuse(MakeOptions(4)), "", "a ring needs none of this");
+        ExpectRefusal(options, "--message-packets=8 (allowed with --framing=rdma only)");
         options = MakeOptions(4);
+        options.algorithm = "ring";
+        NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "a ring needs none of this");
         options.inNetwork.slots = 511;
-        Expect(options, "with algorithm ring (allowed with ");
-        m_algorithm = "switchml";
+        ExpectRefusal(options, "with algorithm ring (allowed with ");
         options = MakeOptions(255, "leaf-spine:leaves=16,spines=1");
-        Expect(options, "switchml with 255 workers");
+        ExpectRefusal(options, "switchml with 255 workers");
     }
-
-    std::string m_algorithm{"switchml"};
 };
 
 /** @ingroup distributed-training-innetwork-tests SwitchML from end to end. */

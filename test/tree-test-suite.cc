@@ -24,50 +24,6 @@ using namespace ns3::training::tests;
 namespace
 {
 
-/** Counts every contribution that a switch adds. */
-class Contributions
-{
-  public:
-    explicit Contributions(const Cluster& cluster)
-    {
-        for (const auto& device : cluster.GetFabric().devicesOfSwitches)
-        {
-            auto program = DynamicCast<TreeProgram>(device->GetProgram(0));
-            if (program)
-            {
-                program->TraceConnect("Add",
-                                      std::to_string(program->GetEndpoint()),
-                                      MakeCallback(&Contributions::OnAdd, this));
-            }
-        }
-    }
-
-    /** @return the most often that one has been added */
-    uint32_t GetMost() const
-    {
-        uint32_t most = 0;
-        for (const auto& [key, count] : m_counts)
-        {
-            most = std::max(most, count);
-        }
-        return most;
-    }
-
-    /** @return how many there were */
-    std::size_t GetCount() const
-    {
-        return m_counts.size();
-    }
-
-  private:
-    void OnAdd(std::string program, uint8_t job, uint32_t tree, uint32_t packet, uint32_t child)
-    {
-        m_counts[{program, job, tree, packet, child}]++;
-    }
-
-    std::map<std::tuple<std::string, uint8_t, uint32_t, uint32_t, uint32_t>, uint32_t> m_counts;
-};
-
 ClusterOptions
 MakeOptions(uint32_t ranks, const std::string& topology = "single-switch")
 {
@@ -97,11 +53,11 @@ constexpr uint64_t MANY = 20000;
  * Sums of integers are exact under losses, duplicates and reordering, each contribution being added
  * once.
  */
-class TreeExactTest : public TestCase
+class TreeExactTest : public InNetworkTest
 {
   public:
     TreeExactTest()
-        : TestCase("integers are exact under loss, duplication and reordering")
+        : InNetworkTest("integers are exact under loss, duplication and reordering")
     {
     }
 
@@ -111,7 +67,8 @@ class TreeExactTest : public TestCase
         for (const uint64_t count : {FEW + options.ranks, MANY + options.ranks})
         {
             Trial trial(options, count, true);
-            const Contributions contributions(*trial.cluster);
+            const Contributions<TreeProgram, uint8_t, uint32_t, uint32_t, uint32_t> contributions(
+                *trial.cluster);
             const uint64_t times = 2;
             NS_TEST_EXPECT_MSG_EQ(trial.Run(times), "", what);
             NS_TEST_EXPECT_MSG_EQ(trial.GetError(), 0, what << ": exact");
@@ -127,14 +84,7 @@ class TreeExactTest : public TestCase
                                       packets * options.ranks,
                                       what << ": every contribution");
             }
-            if (options.loss == 0 && options.faults.empty())
-            {
-                NS_TEST_EXPECT_MSG_EQ(trial.CountResent(), 0, what << ": nothing is sent again");
-            }
-            else if (options.loss >= 0.01)
-            {
-                NS_TEST_EXPECT_MSG_GT(trial.CountResent(), 0, what << ": the network did lose");
-            }
+            CheckResent(trial, options, what);
         }
     }
 
@@ -146,7 +96,7 @@ class TreeExactTest : public TestCase
             options.faults.clear();
             const std::string text = what + ", loss " + std::to_string(loss);
             Check(options, text);
-            options.faults = {"*:duplicate=0.02", "*:reorder=0.02/50us"};
+            options.faults = DoubleAndDelay("50us");
             Check(options, text + ", duplicates, reordering");
         }
     }
@@ -186,11 +136,11 @@ class TreeExactTest : public TestCase
  * Sums of floats: the bits that the tree's order of addition makes, whatever is lost, and within
  * the closed form of their error.
  */
-class TreeFloatTest : public TestCase
+class TreeFloatTest : public InNetworkTest
 {
   public:
     TreeFloatTest()
-        : TestCase("floats of each format: reproducible, within the bound of their error")
+        : InNetworkTest("floats of each format: reproducible, within the bound of their error")
     {
     }
 
@@ -247,8 +197,7 @@ class TreeFloatTest : public TestCase
         Trial trial(MakeOptions(2), 100, true);
         trial.inputs[0][50] = first;
         trial.inputs[1][50] = second;
-        const std::string text = trial.Run();
-        NS_TEST_EXPECT_MSG_NE(text.find(part), std::string::npos, text << ": " << part);
+        ExpectPart(trial.Run(), part);
     }
 
     void CheckRefusals()
@@ -359,22 +308,18 @@ class TreeOperationsTest : public TestCase
  * @ingroup distributed-training-innetwork-tests
  * Switches that restart in mid-tensor, and workers that die.
  */
-class TreeFailureTest : public TestCase
+class TreeFailureTest : public InNetworkTest
 {
   public:
     TreeFailureTest()
-        : TestCase("a switch restarts, a worker stops")
+        : InNetworkTest("a switch restarts, a worker stops")
     {
     }
 
   private:
     void CheckRestart(const std::string& topology, CollectiveOperation operation, uint32_t at)
     {
-        ClusterOptions options = MakeOptions(4, topology);
-        options.faults = {"switch0:restart,from=" + std::to_string(at) +
-                          "us,until=" + std::to_string(at + 1) + "us"};
-        options.rerouteDelay = MicroSeconds(1);
-        Trial trial(options, 100000, false);
+        Trial trial(Restart(MakeOptions(4, topology), at, 1), 100000, false);
         trial.operation = operation;
         const std::string what =
             ns3::training::GetName(operation) + ", " + topology + ", " + std::to_string(at) + " us";
@@ -422,21 +367,8 @@ class TreeFailureTest : public TestCase
                 CheckRestart(topology, CollectiveOperation::BROADCAST, at);
             }
         }
-        ClusterOptions options = MakeOptions(4);
-        options.faults = {"switch0:down,from=30us"};
-        {
-            const Default error("InNetworkCommunicator::OnFailure", "error", "ring");
-            Trial trial(options, 200000, false);
-            const std::string text = trial.Run();
-            NS_TEST_EXPECT_MSG_NE(text.find("connection to its switch of tree"),
-                                  std::string::npos,
-                                  text);
-        }
-        options.faults = {"host2:down,from=30us"};
-        Trial trial(options, 200000, false);
-        const std::string text = trial.Run();
-        NS_TEST_EXPECT_MSG_NE(text.find("no notice of rank"), std::string::npos, text);
-        NS_TEST_EXPECT_MSG_LT(Simulator::Now(), MilliSeconds(100), "no hang");
+        CheckDeadSwitch(MakeOptions(4), {"connection to its switch of tree"});
+        CheckDeadWorker(MakeOptions(4));
     }
 };
 
@@ -515,54 +447,25 @@ class TreeMixedFailureTest : public TestCase
  * @ingroup distributed-training-innetwork-tests
  * Two jobs on the same switches: quotas, trees, and the lock of the streaming tree.
  */
-class TreeJobsTest : public TestCase
+class TreeJobsTest : public InNetworkTest
 {
   public:
     TreeJobsTest()
-        : TestCase("two jobs share switches: quotas, trees, the lock")
+        : InNetworkTest("two jobs share switches: quotas, trees, the lock")
     {
     }
 
   private:
-    /** Ranks of a job, each with several tensors. */
-    struct Job
+    /** A job that counts the tensors that ranks have streamed. */
+    struct StreamingJob : Job<TreeCommunicator>
     {
-        std::vector<Ptr<TreeCommunicator>> ranks;
-        std::vector<Ptr<Tensor>> tensors;
-        uint32_t done{0};
+        StreamingJob()
+        {
+            onDone = [this](uint32_t rank) { streamed += workers[rank]->HasStreamed(); };
+        }
+
         uint32_t streamed{0};
     };
-
-    static void OnDone(Job* job, uint32_t rank)
-    {
-        job->done++;
-        job->streamed += job->ranks[rank]->HasStreamed();
-    }
-
-    std::string Refuse(TreeHelper& helper, const std::vector<uint32_t>& endpoints, uint32_t window)
-    {
-        try
-        {
-            Add(helper, endpoints, window);
-        }
-        catch (const ConfigurationError& error)
-        {
-            return error.what();
-        }
-        return "";
-    }
-
-    std::vector<Ptr<TreeCommunicator>> Add(TreeHelper& helper,
-                                           const std::vector<uint32_t>& endpoints,
-                                           uint32_t window)
-    {
-        std::vector<Ptr<ScheduledCommunicator>> hosts;
-        for (std::size_t i = 0; i < endpoints.size(); i++)
-        {
-            hosts.push_back(CreateObject<ScheduledCommunicator>());
-        }
-        return helper.AddJob(endpoints, hosts, window);
-    }
 
     /**
      * @param batch attribute LockBatch
@@ -579,41 +482,28 @@ class TreeJobsTest : public TestCase
                                                              DataRate("100Gbps"),
                                                              MicroSeconds(1)));
         TreeHelper helper(fabric, 64, 100);
-        Job jobs[2];
-        jobs[0].ranks = Add(helper, {0, 2, 4, 6, 8, 10}, 60);
-        jobs[1].ranks = Add(helper, {1, 3, 5, 7, 9, 11}, 40);
-        const std::string text = Refuse(helper, {0, 1}, 1);
-        NS_TEST_EXPECT_MSG_NE(text.find("tree job 2 needs 1 outstanding operations of a switch "
-                                        "(allowed: 1 to 0, which are left)"),
-                              std::string::npos,
-                              text);
-        for (Job& job : jobs)
+        StreamingJob jobs[2];
+        jobs[0].Add(helper, {0, 2, 4, 6, 8, 10}, 60);
+        jobs[1].Add(helper, {1, 3, 5, 7, 9, 11}, 40);
+        ExpectPart(GetRefusal([&]() {
+                       StreamingJob().Add(helper, {0, 1}, 1);
+                   }),
+                   "tree job 2 needs 1 outstanding operations of a switch (allowed: 1 to 0, which "
+                   "are left)");
+        for (auto& job : jobs)
         {
-            for (uint32_t rank = 0; rank < 6; rank++)
+            for (uint32_t i = 0; i < 4; i++)
             {
-                for (uint32_t i = 0; i < 4; i++)
-                {
-                    auto tensor = Create<Tensor>();
-                    tensor->values.assign(MANY, static_cast<float>(1 + rank));
-                    tensor->bytes = tensor->values.size() * sizeof(float);
-                    job.tensors.push_back(tensor);
-                    job.ranks[rank]->AllReduce(
-                        tensor,
-                        MakeBoundCallback(&TreeJobsTest::OnDone, &job, rank));
-                }
+                job.AllReduce(MANY);
             }
         }
         Simulator::Run();
-        for (const Job& job : jobs)
+        for (const auto& job : jobs)
         {
-            NS_TEST_EXPECT_MSG_EQ(job.done, 24, "all ranks");
-            for (const auto& tensor : job.tensors)
-            {
-                const auto [least, most] =
-                    std::minmax_element(tensor->values.begin(), tensor->values.end());
-                NS_TEST_EXPECT_MSG_EQ(*least, 21, "the sum");
-                NS_TEST_EXPECT_MSG_EQ(*most, 21, "everywhere");
-            }
+            NS_TEST_EXPECT_MSG_EQ(job.done.size(), 24, "all ranks");
+            NS_TEST_EXPECT_MSG_EQ((job.GetRange() == std::pair(21.0F, 21.0F)),
+                                  true,
+                                  "the sum everywhere");
         }
         uint64_t locks = 0;
         uint64_t denials = 0;
@@ -651,21 +541,15 @@ class TreeJobsTest : public TestCase
         Fabric fabric = FabricHelper().Install(
             BuildTopology("leaf-spine:leaves=4,spines=1", 8, DataRate("100Gbps"), MicroSeconds(1)));
         TreeHelper helper(fabric, 64, 100);
-        Job jobs[2];
-        jobs[0].ranks = Add(helper, {0, 1, 2, 3}, 50);
-        jobs[1].ranks = Add(helper, {4, 5, 6, 7}, 50);
-        for (Job& job : jobs)
+        StreamingJob jobs[2];
+        jobs[0].Add(helper, {0, 1, 2, 3}, 50);
+        jobs[1].Add(helper, {4, 5, 6, 7}, 50);
+        for (auto& job : jobs)
         {
-            for (uint32_t rank = 0; rank < 4; rank++)
-            {
-                auto tensor = Create<Tensor>();
-                tensor->bytes = MANY * sizeof(float);
-                job.ranks[rank]->AllReduce(tensor,
-                                           MakeBoundCallback(&TreeJobsTest::OnDone, &job, rank));
-            }
+            job.AllReduce(MANY);
         }
         Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(jobs[0].done + jobs[1].done, 8, "all are done");
+        NS_TEST_EXPECT_MSG_EQ(jobs[0].done.size() + jobs[1].done.size(), 8, "all are done");
         NS_TEST_EXPECT_MSG_EQ(jobs[0].streamed + jobs[1].streamed, 4, "one job has streamed");
         uint32_t active = 0;
         for (uint32_t leaf = 0; leaf < 4; leaf++)
@@ -697,23 +581,15 @@ class TreeJobsTest : public TestCase
  * @ingroup distributed-training-innetwork-tests
  * Closed forms of the time of an operation.
  */
-class TreeTimeTest : public TestCase
+class TreeTimeTest : public InNetworkTest
 {
   public:
     TreeTimeTest()
-        : TestCase("times are those of the closed forms")
+        : InNetworkTest("times are those of the closed forms")
     {
     }
 
   private:
-    double GetSeconds(const ClusterOptions& options, uint64_t count)
-    {
-        Trial trial(options, count, true, false);
-        NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", "no failure");
-        NS_TEST_EXPECT_MSG_EQ(trial.CountResent(), 0, "no retransmission");
-        return (trial.end - trial.start).GetSeconds();
-    }
-
     void CheckSmall()
     {
         // Links, adders of each switch on the way up, and switches on the way down.
@@ -843,10 +719,7 @@ class TreeTimeTest : public TestCase
         options.congestionControl = "none";
         Trial trial(options, 2, true, false);
         NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", "no failure");
-        NS_TEST_EXPECT_MSG_EQ_TOL((trial.end - trial.start).GetSeconds() * 1e6,
-                                  6.01,
-                                  0.02,
-                                  "published without");
+        NS_TEST_EXPECT_MSG_EQ_TOL(trial.GetSeconds() * 1e6, 6.01, 0.02, "published without");
     }
 
     /** @return seconds of a message of 64 ranks, after another one */
@@ -862,7 +735,7 @@ class TreeTimeTest : public TestCase
         options.inNetwork.window = 32;
         Trial trial(options, bytes / sizeof(float), true, false);
         NS_TEST_EXPECT_MSG_EQ(trial.Run(2), "", "no failure");
-        return (trial.end - trial.start).GetSeconds();
+        return trial.GetSeconds();
     }
 
     /** From which size on streaming is faster: published 4 to 8 KB, 16 KB with the lock. */
@@ -896,50 +769,45 @@ class TreeTimeTest : public TestCase
  * @ingroup distributed-training-innetwork-tests
  * Requests that cannot be carried out, by name.
  */
-class TreeOptionsTest : public TestCase
+class TreeOptionsTest : public InNetworkTest
 {
   public:
     TreeOptionsTest()
-        : TestCase("options that do not fit are refused")
+        : InNetworkTest("options that do not fit are refused")
     {
     }
 
   private:
-    void Expect(const ClusterOptions& options, const std::string& part)
-    {
-        const std::string refusal = Refuse(options);
-        const std::string text = refusal.empty() ? "nothing is refused" : refusal;
-        NS_TEST_EXPECT_MSG_NE(text.find(part), std::string::npos, text << ": " << part);
-    }
-
     void DoRun() override
     {
-        Expect(MakeOptions(4), "nothing is refused");
-        Expect(MakeOptions(1), "nothing is refused");
+        ExpectRefusal(MakeOptions(4), "nothing is refused");
+        ExpectRefusal(MakeOptions(1), "nothing is refused");
         ClusterOptions options = MakeOptions(4);
         options.inNetwork.framing = "rdma";
-        Expect(options, "--framing=rdma with algorithm tree (allowed: udp)");
+        ExpectRefusal(options, "--framing=rdma with algorithm tree (allowed: udp)");
         options = MakeOptions(4);
         options.inNetwork.slots = 16;
         options.inNetwork.window = 17;
-        Expect(options,
-               "tree job 0 needs 17 outstanding operations of a switch (allowed: 1 to 16, which "
-               "are left)");
+        ExpectRefusal(
+            options,
+            "tree job 0 needs 17 outstanding operations of a switch (allowed: 1 to 16, which "
+            "are left)");
         options = MakeOptions(4);
         options.inNetwork.elementsPerPacket = 2049;
-        Expect(options, "tree packets of 2049 numbers (allowed: up to 2048)");
-        Expect(MakeOptions(64), "of register memory of a switch");
+        ExpectRefusal(options, "tree packets of 2049 numbers (allowed: up to 2048)");
+        ExpectRefusal(MakeOptions(64), "of register memory of a switch");
         options = MakeOptions(64);
         options.inNetwork.slots = 256;
-        Expect(options, "nothing is refused");
+        ExpectRefusal(options, "nothing is refused");
         options.ranks = 65;
-        Expect(options, "tree job 0 has 65 children at a switch (allowed: 1 to 64)");
+        ExpectRefusal(options, "tree job 0 has 65 children at a switch (allowed: 1 to 64)");
         const Default trees("TreeCommunicator::Trees", "3", "1");
         options = MakeOptions(4);
         options.inNetwork.window = 2;
-        Expect(options, "tree job 0 with a window of 2 (allowed: from 3, its trees)");
+        ExpectRefusal(options, "tree job 0 with a window of 2 (allowed: from 3, its trees)");
         const Default most("TreeProgram::Trees", "2", "63");
-        Expect(MakeOptions(4), "tree job 0 needs one more streaming tree of a switch (allowed: 2)");
+        ExpectRefusal(MakeOptions(4),
+                      "tree job 0 needs one more streaming tree of a switch (allowed: 2)");
     }
 };
 

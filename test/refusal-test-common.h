@@ -1,0 +1,48 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_REFUSAL_TEST_COMMON_H
+#define DISTRIBUTED_TRAINING_REFUSAL_TEST_COMMON_H
+
+#include "ns3/configuration-error.h"
+#include "ns3/test.h"
+
+#include <functional>
+#include <string>
+
+namespace ns3::training::tests
+{
+
+/** @return why an action is refused; empty if it is not */
+inline std::string
+GetRefusal(const std::function<void()>& action)
+{
+    try
+    {
+        action();
+    }
+    catch (const ConfigurationError& error)
+    {
+        return error.what();
+    }
+    return "";
+}
+
+/** A test that reads what is said of something wrong. */
+class RefusalTest : public TestCase
+{
+  protected:
+    using TestCase::TestCase;
+
+    /** A text has a part; if there is none, that is nothing. */
+    void ExpectPart(const std::string& text, const std::string& part)
+    {
+        const std::string actual = text.empty() ? "nothing is refused" : text;
+        NS_TEST_EXPECT_MSG_NE(actual.find(part), std::string::npos, actual << ": " << part);
+    }
+};
+
+} // namespace ns3::training::tests
+
+#endif // DISTRIBUTED_TRAINING_REFUSAL_TEST_COMMON_H
