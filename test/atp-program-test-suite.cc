@@ -2,20 +2,15 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "fabric-test-common.h"
+#include "switch-program-test-common.h"
 
 #include "ns3/atp-program.h"
 #include "ns3/atp-wire-format.h"
 #include "ns3/boolean.h"
-#include "ns3/configuration-error.h"
 #include "ns3/frame-wire-format.h"
 #include "ns3/saturating-sum.h"
-#include "ns3/switch-device.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
-#include "ns3/topology-builder.h"
 #include "ns3/uinteger.h"
-#include "ns3/wire-bytes.h"
 
 #include <algorithm>
 #include <limits>
@@ -59,7 +54,7 @@ struct Extra
  * Two jobs with as many workers each on one switch with the program, which they are scripted to
  * send packets to. Job 0 has hosts 0 to n - 1 and host n for server, job 1 the next ones.
  */
-class Bench
+class Bench : public ProgramBench<AtpProgram>
 {
   public:
     /**
@@ -67,20 +62,10 @@ class Bench
      * @param program with its attributes set
      */
     Bench(uint32_t workers, Ptr<AtpProgram> program = CreateObject<AtpProgram>())
-        : program(program),
+        : ProgramBench(Prepare(program), 2 * (workers + 1)),
           received(2 * (workers + 1)),
           m_workers(workers)
     {
-        UsePicoseconds();
-        m_fabric = FabricHelper().Install(BuildTopology("single-switch",
-                                                        2 * (workers + 1),
-                                                        DataRate("100Gbps"),
-                                                        NanoSeconds(500)));
-        program->SetAttribute("Slots", UintegerValue(8));
-        program->SetAttribute("Verify", BooleanValue(true));
-        program->SetEndpoint(m_fabric.AddressSwitch(0));
-        device = m_fabric.devicesOfSwitches[0];
-        device->AddProgram(program);
         for (uint8_t job : {0, 1})
         {
             AtpJob description;
@@ -99,11 +84,6 @@ class Bench
                 m_fabric.devices[host]->SetAggregationReceiver(job, note);
             }
         }
-    }
-
-    ~Bench()
-    {
-        Simulator::Destroy();
     }
 
     uint32_t GetServer(uint8_t job) const
@@ -167,39 +147,38 @@ class Bench
         frame->opcode = 0;
         frame->ecn = ecn;
         frame->aggregation = header;
-        frame->payloadBytes = 4 * elements;
-        frame->payload = Create<ByteBuffer>();
-        frame->payload->bytes.resize(frame->payloadBytes);
-        for (uint32_t i = 0; i < elements; i++)
-        {
-            SetWord(frame->payload->bytes.data() + 4 * i, static_cast<uint32_t>(value) + i);
-        }
-        m_fabric.devices[source]->GetPort().Send(frame);
+        std::vector<uint32_t> words(elements);
+        std::iota(words.begin(), words.end(), static_cast<uint32_t>(value));
+        ProgramBench::Send(frame, words);
         Simulator::Run();
     }
 
-    Ptr<AtpProgram> program;
-    Ptr<SwitchDevice> device;
     std::vector<std::vector<Received>> received; ///< by host
 
   private:
+    static Ptr<AtpProgram> Prepare(Ptr<AtpProgram> program)
+    {
+        program->SetAttribute("Slots", UintegerValue(8));
+        program->SetAttribute("Verify", BooleanValue(true));
+        return program;
+    }
+
     static void Note(std::vector<Received>& notes, Frame* frame)
     {
-        const uint8_t* const from = frame->payload->bytes.data() + frame->payloadOffset;
+        const std::vector<uint32_t> words = GetWords(*frame);
         const AggregationHeader& header = frame->aggregation;
         const auto contributors = static_cast<uint32_t>(__builtin_popcountll(header.check));
         bool regular = true;
         for (uint32_t i = 0; i < ELEMENTS; i++)
         {
-            regular = regular && GetWord(from + 4 * i) - GetWord(from) == i * contributors;
+            regular = regular && words.at(i) - words[0] == i * contributors;
         }
         notes.push_back(
-            {header, static_cast<int32_t>(GetWord(from)), regular, frame->ecn, PicosecondsNow()});
+            {header, static_cast<int32_t>(words[0]), regular, frame->ecn, PicosecondsNow()});
         Frame::Free(frame);
     }
 
     uint32_t m_workers;
-    Fabric m_fabric;
 };
 
 } // namespace
@@ -607,11 +586,11 @@ class AtpExtensionsTest : public TestCase
  * @ingroup distributed-training-innetwork-tests
  * Times of all passes, resources, and refusals by name.
  */
-class AtpResourcesTest : public TestCase
+class AtpResourcesTest : public RefusalTest
 {
   public:
     AtpResourcesTest()
-        : TestCase("passes, resources, refusals")
+        : RefusalTest("passes, resources, refusals")
     {
     }
 
@@ -619,27 +598,17 @@ class AtpResourcesTest : public TestCase
     /** @return what the switch says to a program */
     std::string Add(uint32_t elements, uint32_t slots, uint32_t ports, bool extended = false)
     {
-        auto program = CreateObject<AtpProgram>();
-        program->SetAttribute("ElementsPerPacket", UintegerValue(elements));
-        program->SetAttribute("Slots", UintegerValue(slots));
-        program->SetAttribute("LoopbackPorts", UintegerValue(ports));
-        program->SetAttribute("StickyCollisions", BooleanValue(extended));
-        program->SetAttribute("Preemption", BooleanValue(extended));
+        const std::string isExtended = extended ? "true" : "false";
+        const auto program =
+            CreateWith<AtpProgram>({{"ElementsPerPacket", std::to_string(elements)},
+                                    {"Slots", std::to_string(slots)},
+                                    {"LoopbackPorts", std::to_string(ports)},
+                                    {"StickyCollisions", isExtended},
+                                    {"Preemption", isExtended}});
         m_resources = program->GetResources();
-        auto device = CreateObject<SwitchDevice>();
-        device->SetAttribute("Stages", UintegerValue(m_stages));
-        device->SetAttribute("RegisterMemory", UintegerValue(m_memory));
-        std::string text;
-        try
-        {
-            device->AddProgram(program);
-        }
-        catch (const ConfigurationError& error)
-        {
-            text = error.what();
-        }
-        device->Dispose();
-        return text;
+        return RefuseProgram(
+            program,
+            {{"Stages", std::to_string(m_stages)}, {"RegisterMemory", std::to_string(m_memory)}});
     }
 
     void DoRun() override
@@ -668,9 +637,6 @@ class AtpResourcesTest : public TestCase
                                   GetAtpFrameBytes(ELEMENTS, false),
                                   "what was looped back");
         }
-        const auto expect = [&](const std::string& actual, const std::string& part) {
-            NS_TEST_EXPECT_MSG_NE(actual.find(part), std::string::npos, actual << ": " << part);
-        };
         NS_TEST_EXPECT_MSG_EQ(Add(62, 20000, 16), "", "the released program fits");
         NS_TEST_EXPECT_MSG_EQ(m_resources.registerBytes,
                               20000U * (62 * 4 + 2 * (4 + 4 + 1 + 1)),
@@ -681,11 +647,11 @@ class AtpResourcesTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(m_resources.registerBytes,
                               20000U * (62 * 4 + 2 * (4 + 4 + 1 + 1 + 1 + 1)),
                               "and collision bit and priority");
-        expect(Add(62, 20000, 57), "57 recirculation ports");
+        ExpectPart(Add(62, 20000, 57), "57 recirculation ports");
         m_memory = 5000000;
-        expect(Add(62, 20000, 16), "register memory");
+        ExpectPart(Add(62, 20000, 16), "register memory");
         m_stages = 11;
-        expect(Add(62, 100, 16), "12 stages");
+        ExpectPart(Add(62, 100, 16), "12 stages");
 
         Bench bench(2);
         AggregationHeader header;
@@ -703,23 +669,13 @@ class AtpResourcesTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(bench.program->GetCounters().received, 2, "another job's pass");
 
         const auto refuse = [](Ptr<AtpProgram> program, uint8_t number) {
-            std::string text;
-            try
-            {
-                AtpJob job;
-                job.number = number;
-                program->AddJob(job);
-            }
-            catch (const ConfigurationError& error)
-            {
-                text = error.what();
-            }
-            return text;
+            AtpJob job;
+            job.number = number;
+            return GetRefusal([&]() { program->AddJob(job); });
         };
-        expect(refuse(bench.program, 1), "atp job 1 is there already");
-        auto odd = CreateObject<AtpProgram>();
-        odd->SetAttribute("ElementsPerPacket", UintegerValue(31));
-        expect(refuse(odd, 0), "atp job 0: 31 elements per packet (allowed: even numbers");
+        ExpectPart(refuse(bench.program, 1), "atp job 1 is there already");
+        const auto odd = CreateWith<AtpProgram>({{"ElementsPerPacket", "31"}});
+        ExpectPart(refuse(odd, 0), "atp job 0: 31 elements per packet (allowed: even numbers");
     }
 
     uint64_t m_stages{12};

@@ -2,22 +2,16 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "fabric-test-common.h"
+#include "switch-program-test-common.h"
 #include "switch-ps-test-common.h"
 
-#include "ns3/boolean.h"
 #include "ns3/byte-archive.h"
-#include "ns3/configuration-error.h"
-#include "ns3/double.h"
 #include "ns3/frame-archive.h"
 #include "ns3/frame-wire-format.h"
 #include "ns3/string.h"
-#include "ns3/switch-device.h"
 #include "ns3/switch-ps-program.h"
 #include "ns3/switch-ps-wire-format.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
-#include "ns3/topology-builder.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -63,34 +57,29 @@ struct Kind
 };
 
 /** Hosts on one switch with the program, which they are scripted to send packets to. */
-class Bench
+class Bench : public ProgramBench<SwitchPsProgram>
 {
   public:
     static constexpr uint32_t ELEMENTS = 16;
     static constexpr uint8_t JOB = 7;
 
     explicit Bench(const Kind& kind)
-        : replies(kind.workers)
+        : ProgramBench(CreateWith<SwitchPsProgram>(
+                           {{"ElementsPerPacket", std::to_string(ELEMENTS)},
+                            {"Slots", "8"},
+                            {"Workers", std::to_string(kind.workers)},
+                            {"Lanes", std::to_string(kind.lanes)},
+                            {"PassLatency", std::to_string(kind.latency.GetPicoSeconds()) + "ps"},
+                            {"Optimizer", kind.optimizer},
+                            {"LearningRate", "0.1"},
+                            {"WeightDecay", "0.01"},
+                            {"Weights", std::to_string(10 * ELEMENTS)},
+                            {"Staleness", std::to_string(kind.staleness)},
+                            {"MemoryRate", kind.memoryRate},
+                            {"Verify", "true"}}),
+                       kind.workers),
+          replies(kind.workers)
     {
-        UsePicoseconds();
-        m_fabric = FabricHelper().Install(
-            BuildTopology("single-switch", kind.workers, DataRate("100Gbps"), NanoSeconds(500)));
-        program = CreateObject<SwitchPsProgram>();
-        program->SetAttribute("ElementsPerPacket", UintegerValue(ELEMENTS));
-        program->SetAttribute("Slots", UintegerValue(8));
-        program->SetAttribute("Workers", UintegerValue(kind.workers));
-        program->SetAttribute("Lanes", UintegerValue(kind.lanes));
-        program->SetAttribute("PassLatency", TimeValue(kind.latency));
-        program->SetAttribute("Optimizer", StringValue(kind.optimizer));
-        program->SetAttribute("LearningRate", DoubleValue(0.1));
-        program->SetAttribute("WeightDecay", DoubleValue(0.01));
-        program->SetAttribute("Weights", UintegerValue(10 * ELEMENTS));
-        program->SetAttribute("Staleness", UintegerValue(kind.staleness));
-        program->SetAttribute("MemoryRate", StringValue(kind.memoryRate));
-        program->SetAttribute("Verify", BooleanValue(true));
-        program->SetEndpoint(m_fabric.AddressSwitch(0));
-        device = m_fabric.devicesOfSwitches[0];
-        device->AddProgram(program);
         SwitchPsJob job;
         job.number = JOB;
         job.firstSlot = 2;
@@ -106,11 +95,6 @@ class Bench
                 Note(replies[worker], frame);
             });
         }
-    }
-
-    ~Bench()
-    {
-        Simulator::Destroy();
     }
 
     /** @return a packet in slot 3 and of key range 1 */
@@ -138,16 +122,9 @@ class Bench
         frame->aggregation = request.header;
         frame->keyRange = request.range;
         frame->clock = request.clock;
-        frame->payloadBytes = static_cast<uint32_t>(sizeof(float) * values.size());
-        frame->payload = Create<ByteBuffer>();
-        frame->payload->bytes.resize(frame->payloadBytes);
-        for (std::size_t i = 0; i < values.size(); i++)
-        {
-            uint32_t bits;
-            std::memcpy(&bits, &values[i], sizeof(bits));
-            SetWord(frame->payload->bytes.data() + 4 * i, bits);
-        }
-        m_fabric.devices[worker]->GetPort().Send(frame);
+        std::vector<uint32_t> words(values.size());
+        std::memcpy(words.data(), values.data(), sizeof(float) * values.size());
+        ProgramBench::Send(frame, words);
         Simulator::Run();
     }
 
@@ -169,27 +146,18 @@ class Bench
         return replies[worker].back().values;
     }
 
-    Ptr<SwitchPsProgram> program;
-    Ptr<SwitchDevice> device;
     std::vector<std::vector<Reply>> replies; ///< by worker
 
   private:
     static void Note(std::vector<Reply>& notes, Frame* frame)
     {
         Reply reply{frame->aggregation, frame->clock, {}, PicosecondsNow()};
-        for (uint32_t i = 0; i < frame->payloadBytes / 4; i++)
-        {
-            const uint32_t bits =
-                GetWord(frame->payload->bytes.data() + frame->payloadOffset + 4 * i);
-            float value;
-            std::memcpy(&value, &bits, sizeof(value));
-            reply.values.push_back(value);
-        }
+        const std::vector<uint32_t> words = GetWords(*frame);
+        reply.values.resize(words.size());
+        std::memcpy(reply.values.data(), words.data(), sizeof(float) * words.size());
         notes.push_back(reply);
         Frame::Free(frame);
     }
-
-    Fabric m_fabric;
 };
 
 /** Numbers whose sum depends on the order in which they are added. */
@@ -617,45 +585,23 @@ class SwitchPsLatencyTest : public TestCase
  * @ingroup distributed-training-innetwork-tests
  * What the program needs of a switch, what it refuses, and packets that it does not know.
  */
-class SwitchPsResourcesTest : public TestCase
+class SwitchPsResourcesTest : public RefusalTest
 {
   public:
     SwitchPsResourcesTest()
-        : TestCase("resources are refused by name, strange packets dropped")
+        : RefusalTest("resources are refused by name, strange packets dropped")
     {
     }
 
   private:
-    /** Attributes of a program. */
-    using Attributes = std::vector<std::pair<std::string, std::string>>;
-
     /** @return what a switch says to a program */
     std::string Add(const Attributes& attributes)
     {
-        auto program = CreateObject<SwitchPsProgram>();
-        program->SetAttribute("Lanes", UintegerValue(100));
-        for (const auto& [name, value] : attributes)
-        {
-            program->SetAttribute(name, StringValue(value));
-        }
+        Attributes all{{"Lanes", "100"}};
+        all.insert(all.end(), attributes.begin(), attributes.end());
+        const auto program = CreateWith<SwitchPsProgram>(all);
         m_resources = program->GetResources();
-        auto device = CreateObject<SwitchDevice>();
-        std::string text;
-        try
-        {
-            device->AddProgram(program);
-        }
-        catch (const ConfigurationError& error)
-        {
-            text = error.what();
-        }
-        device->Dispose();
-        return text;
-    }
-
-    void Expect(const std::string& actual, const std::string& part)
-    {
-        NS_TEST_EXPECT_MSG_NE(actual.find(part), std::string::npos, actual << ": " << part);
+        return RefuseProgram(program);
     }
 
     void CheckResources()
@@ -666,17 +612,17 @@ class SwitchPsResourcesTest : public TestCase
                               "two versions, and the parts of 15 workers");
         NS_TEST_EXPECT_MSG_EQ(m_resources.externalBytes, 0, "no weights");
         NS_TEST_EXPECT_MSG_EQ(m_resources.floatAdders, 100, "one a lane");
-        Expect(Add({{"Lanes", "1801"}}), "needs 1801 float adders of a switch");
-        Expect(Add({{"Lanes", "1801"}}), "(allowed: 1800)");
-        Expect(Add({{"Slots", "4096"}}), "of register memory");
+        ExpectPart(Add({{"Lanes", "1801"}}), "needs 1801 float adders of a switch");
+        ExpectPart(Add({{"Lanes", "1801"}}), "(allowed: 1800)");
+        ExpectPart(Add({{"Slots", "4096"}}), "of register memory");
         NS_TEST_EXPECT_MSG_EQ(Add({{"Optimizer", "sgd"}, {"Weights", "6400"}}), "", "fits");
         NS_TEST_EXPECT_MSG_EQ(m_resources.floatAdders, 300, "and two for the step");
         NS_TEST_EXPECT_MSG_EQ(m_resources.externalBytes, 100 * (256 + 8), "weights and powers");
         NS_TEST_EXPECT_MSG_EQ(Add({{"Optimizer", "adam"}, {"Weights", "6401"}}), "", "fits");
         NS_TEST_EXPECT_MSG_EQ(m_resources.floatAdders, 600, "and five for the step");
         NS_TEST_EXPECT_MSG_EQ(m_resources.externalBytes, 101 * (3 * 256 + 8), "whole packets");
-        Expect(Add({{"Optimizer", "adam"}, {"Lanes", "301"}}), "needs 1806 float adders");
-        Expect(Add({{"Optimizer", "adam"}, {"Weights", "1000000000"}}), "of external memory");
+        ExpectPart(Add({{"Optimizer", "adam"}, {"Lanes", "301"}}), "needs 1806 float adders");
+        ExpectPart(Add({{"Optimizer", "adam"}, {"Weights", "1000000000"}}), "of external memory");
         NS_TEST_EXPECT_MSG_EQ(
             Add({{"Optimizer", "sgd"}, {"Weights", "64"}, {"Staleness", "1"}, {"Slots", "4096"}}),
             "",
@@ -695,15 +641,7 @@ class SwitchPsResourcesTest : public TestCase
         kind.optimizer = "sgd";
         Bench bench(kind);
         const auto refuse = [&](Ptr<SwitchPsProgram> program, const SwitchPsJob& job) {
-            try
-            {
-                program->AddJob(job);
-            }
-            catch (const ConfigurationError& error)
-            {
-                return std::string(error.what());
-            }
-            return std::string();
+            return GetRefusal([&]() { program->AddJob(job); });
         };
         SwitchPsJob right;
         right.number = 8;
@@ -715,7 +653,7 @@ class SwitchPsResourcesTest : public TestCase
         const auto check = [&](auto change, const std::string& part) {
             SwitchPsJob job = right;
             change(job);
-            Expect(refuse(bench.program, job), part);
+            ExpectPart(refuse(bench.program, job), part);
         };
         check([](SwitchPsJob& job) { job.number = Bench::JOB; }, "another number");
         check([](SwitchPsJob& job) { job.workers = {}; },
@@ -732,10 +670,10 @@ class SwitchPsResourcesTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(bench.program->GetFirstFreeRange(), 10, "and weights");
 
         auto program = CreateObject<SwitchPsProgram>();
-        Expect(refuse(program, right), "Lanes=0");
+        ExpectPart(refuse(program, right), "Lanes=0");
         program->SetAttribute("Lanes", UintegerValue(1));
         program->SetAttribute("Staleness", UintegerValue(2));
-        Expect(refuse(program, right), "Staleness=2 without an Optimizer");
+        ExpectPart(refuse(program, right), "Staleness=2 without an Optimizer");
         NS_TEST_EXPECT_MSG_EQ(program->GetLanesFor(40000000000), 7, "6.25 numbers per clock");
     }
 

@@ -2,18 +2,12 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "fabric-test-common.h"
+#include "switch-program-test-common.h"
 
 #include "ns3/block-quantizer.h"
-#include "ns3/boolean.h"
-#include "ns3/configuration-error.h"
-#include "ns3/switch-device.h"
 #include "ns3/switchml-program.h"
 #include "ns3/switchml-wire-format.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
-#include "ns3/topology-builder.h"
-#include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <limits>
@@ -46,27 +40,22 @@ struct Sum
 };
 
 /** Hosts on one switch with the program, which they are scripted to send packets to. */
-class Bench
+class Bench : public ProgramBench<SwitchMlProgram>
 {
   public:
     Bench(uint32_t workers, uint32_t elements, bool roundTag = true, Time latency = Time(0))
-        : sums(workers),
+        : ProgramBench(CreateWith<SwitchMlProgram>(
+                           {{"ElementsPerPacket", std::to_string(elements)},
+                            {"Slots", "8"},
+                            {"Workers", std::to_string(std::max<uint32_t>(workers, 16))},
+                            {"PassLatency", std::to_string(latency.GetPicoSeconds()) + "ps"},
+                            {"RoundTag", roundTag ? "true" : "false"},
+                            {"Verify", roundTag ? "true" : "false"}}),
+                       workers),
+          sums(workers),
           m_workers(workers),
           m_elements(elements)
     {
-        UsePicoseconds();
-        m_fabric = FabricHelper().Install(
-            BuildTopology("single-switch", workers, DataRate("100Gbps"), NanoSeconds(500)));
-        program = CreateObject<SwitchMlProgram>();
-        program->SetAttribute("ElementsPerPacket", UintegerValue(elements));
-        program->SetAttribute("Slots", UintegerValue(8));
-        program->SetAttribute("Workers", UintegerValue(std::max<uint32_t>(workers, 16)));
-        program->SetAttribute("PassLatency", TimeValue(latency));
-        program->SetAttribute("RoundTag", BooleanValue(roundTag));
-        program->SetAttribute("Verify", BooleanValue(roundTag));
-        program->SetEndpoint(m_fabric.AddressSwitch(0));
-        device = m_fabric.devicesOfSwitches[0];
-        device->AddProgram(program);
         SwitchMlJob job;
         job.number = JOB;
         job.firstSlot = 2;
@@ -80,11 +69,6 @@ class Bench
                 Note(sums[worker], frame);
             });
         }
-    }
-
-    ~Bench()
-    {
-        Simulator::Destroy();
     }
 
     /**
@@ -113,17 +97,9 @@ class Bench
         frame->kind = FrameKind::SWITCHML;
         frame->opcode = 0;
         frame->aggregation = header;
-        frame->payloadBytes = 4 * m_elements;
-        frame->payload = Create<ByteBuffer>();
-        for (uint32_t i = 0; i < m_elements; i++)
-        {
-            const auto bits = static_cast<uint32_t>(value) + i;
-            for (int shift = 24; shift >= 0; shift -= 8)
-            {
-                frame->payload->bytes.push_back(static_cast<uint8_t>(bits >> shift));
-            }
-        }
-        m_fabric.devices[worker]->GetPort().Send(frame);
+        std::vector<uint32_t> words(m_elements);
+        std::iota(words.begin(), words.end(), static_cast<uint32_t>(value));
+        ProgramBench::Send(frame, words);
     }
 
     /** Lets all frames arrive. */
@@ -139,28 +115,23 @@ class Bench
     }
 
     static constexpr uint8_t JOB = 7;
-    Ptr<SwitchMlProgram> program;
-    Ptr<SwitchDevice> device;
     std::vector<std::vector<Sum>> sums; ///< by worker
 
   private:
     void Note(std::vector<Sum>& notes, Frame* frame)
     {
-        const auto read = [&](uint32_t i) {
-            const uint8_t* at = frame->payload->bytes.data() + frame->payloadOffset + 4 * i;
-            return static_cast<int32_t>(uint32_t{at[0]} << 24 | at[1] << 16 | at[2] << 8 | at[3]);
-        };
-        bool regular = true;
-        for (uint32_t i = 0; i < m_elements; i++)
+        const std::vector<uint32_t> words = GetWords(*frame);
+        bool regular = words.size() == m_elements;
+        for (uint32_t i = 0; i < words.size(); i++)
         {
             // Modulo 2^32, as sums that overflow are.
-            const auto step = static_cast<uint32_t>(read(i)) - static_cast<uint32_t>(read(0));
-            regular = regular && step == i * m_workers;
+            regular = regular && words[i] - words[0] == i * m_workers;
         }
         const auto& header = frame->aggregation;
         notes.push_back({header.packet,
                          header.set,
-                         regular || header.overflow ? read(0) : std::numeric_limits<int32_t>::min(),
+                         regular || header.overflow ? static_cast<int32_t>(words[0])
+                                                    : std::numeric_limits<int32_t>::min(),
                          header.exponents[0],
                          header.overflow,
                          PicosecondsNow()});
@@ -169,7 +140,6 @@ class Bench
 
     uint32_t m_workers;
     uint32_t m_elements;
-    Fabric m_fabric;
 };
 
 } // namespace
@@ -387,11 +357,11 @@ class SwitchMlOverflowTest : public TestCase
  * @ingroup distributed-training-innetwork-tests
  * Frames of no job, slot, worker or size that the program knows are dropped; others pass.
  */
-class SwitchMlRefusalTest : public TestCase
+class SwitchMlRefusalTest : public RefusalTest
 {
   public:
     SwitchMlRefusalTest()
-        : TestCase("packets of no job, slot or size, and other frames")
+        : RefusalTest("packets of no job, slot or size, and other frames")
     {
     }
 
@@ -427,26 +397,15 @@ class SwitchMlRefusalTest : public TestCase
                 job.firstSlot = first;
                 job.slots = slots;
                 job.children.resize(workers);
-                try
-                {
-                    bench.program->AddJob(job);
-                }
-                catch (const ConfigurationError& error)
-                {
-                    return std::string(error.what());
-                }
-                return std::string();
+                return GetRefusal([&]() { bench.program->AddJob(job); });
             };
-        const auto expect = [&](const std::string& actual, const std::string& part) {
-            NS_TEST_EXPECT_MSG_NE(actual.find(part), std::string::npos, actual << ": " << part);
-        };
-        expect(refuseJob(Bench::JOB, 6, 2, 2), "another number");
-        expect(refuseJob(1, 5, 2, 2), "slots of job 7");
-        expect(refuseJob(1, 0, 3, 2), "slots of job 7");
-        expect(refuseJob(1, 6, 3, 2), "up to 7");
-        expect(refuseJob(1, 6, 0, 2), "up to 7");
-        expect(refuseJob(1, 6, 2, 0), "1 to 16");
-        expect(refuseJob(1, 6, 2, 17), "1 to 16");
+        ExpectPart(refuseJob(Bench::JOB, 6, 2, 2), "another number");
+        ExpectPart(refuseJob(1, 5, 2, 2), "slots of job 7");
+        ExpectPart(refuseJob(1, 0, 3, 2), "slots of job 7");
+        ExpectPart(refuseJob(1, 6, 3, 2), "up to 7");
+        ExpectPart(refuseJob(1, 6, 0, 2), "up to 7");
+        ExpectPart(refuseJob(1, 6, 2, 0), "1 to 16");
+        ExpectPart(refuseJob(1, 6, 2, 17), "1 to 16");
         NS_TEST_EXPECT_MSG_EQ(refuseJob(1, 6, 2, 2), "", "this one fits");
         NS_TEST_EXPECT_MSG_EQ(bench.program->GetFirstFreeSlot(), 8, "and takes the last slots");
     }
@@ -513,11 +472,11 @@ class SwitchMlPassTest : public TestCase
  * @ingroup distributed-training-innetwork-tests
  * What the program needs of a switch, and that it is refused by name.
  */
-class SwitchMlResourcesTest : public TestCase
+class SwitchMlResourcesTest : public RefusalTest
 {
   public:
     SwitchMlResourcesTest()
-        : TestCase("resources of each packet size")
+        : RefusalTest("resources of each packet size")
     {
     }
 
@@ -525,32 +484,17 @@ class SwitchMlResourcesTest : public TestCase
     /** @return what the switch says to a program */
     std::string Add(uint32_t elements, uint32_t slots, uint32_t workers, bool tag = true)
     {
-        auto program = CreateObject<SwitchMlProgram>();
-        program->SetAttribute("ElementsPerPacket", UintegerValue(elements));
-        program->SetAttribute("Slots", UintegerValue(slots));
-        program->SetAttribute("Workers", UintegerValue(workers));
-        program->SetAttribute("RoundTag", BooleanValue(tag));
+        const auto program =
+            CreateWith<SwitchMlProgram>({{"ElementsPerPacket", std::to_string(elements)},
+                                         {"Slots", std::to_string(slots)},
+                                         {"Workers", std::to_string(workers)},
+                                         {"RoundTag", tag ? "true" : "false"}});
         m_resources = program->GetResources();
-        auto device = CreateObject<SwitchDevice>();
-        device->SetAttribute("Stages", UintegerValue(m_stages));
-        std::string text;
-        try
-        {
-            device->AddProgram(program);
-        }
-        catch (const ConfigurationError& error)
-        {
-            text = error.what();
-        }
-        device->Dispose();
-        return text;
+        return RefuseProgram(program, {{"Stages", std::to_string(m_stages)}});
     }
 
     void DoRun() override
     {
-        const auto expect = [&](const std::string& actual, const std::string& part) {
-            NS_TEST_EXPECT_MSG_NE(actual.find(part), std::string::npos, actual << ": " << part);
-        };
         NS_TEST_EXPECT_MSG_EQ(Add(64, 8192, 16, false), "", "the released program fits");
         NS_TEST_EXPECT_MSG_EQ(m_resources.registerBytes,
                               8192U * 2 * (256 + 4 + 1 + 2),
@@ -561,10 +505,10 @@ class SwitchMlResourcesTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(m_resources.recirculationPorts, 0, "one pass is enough");
         NS_TEST_EXPECT_MSG_EQ(Add(256, 4096, 16), "", "1024 bytes, 16 workers");
         NS_TEST_EXPECT_MSG_EQ(m_resources.recirculationPorts, 3 * 16 + 7, "as released");
-        expect(Add(256, 4096, 17), "58 recirculation ports");
-        expect(Add(256, 8192, 16), "register memory");
+        ExpectPart(Add(256, 4096, 17), "58 recirculation ports");
+        ExpectPart(Add(256, 8192, 16), "register memory");
         m_stages = 11;
-        expect(Add(64, 512, 16), "12 stages");
+        ExpectPart(Add(64, 512, 16), "12 stages");
     }
 
     uint64_t m_stages{12};

@@ -2,14 +2,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "fabric-test-common.h"
+#include "switch-program-test-common.h"
 
-#include "ns3/configuration-error.h"
 #include "ns3/number-format.h"
-#include "ns3/switch-device.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
-#include "ns3/topology-builder.h"
 #include "ns3/tree-connection.h"
 #include "ns3/tree-program.h"
 #include "ns3/tree-wire-format.h"
@@ -170,7 +166,7 @@ MakeSettings()
 }
 
 /** Hosts on one switch with the program, each with connections that are scripted. */
-class Bench
+class Bench : public ProgramBench<TreeProgram>
 {
   public:
     static constexpr uint8_t JOB = 3;
@@ -185,16 +181,9 @@ class Bench
     };
 
     explicit Bench(uint32_t children)
-        : m_children(children)
+        : ProgramBench(CreateWith<TreeProgram>({{"Slots", std::to_string(3 * SLOTS)}}), children),
+          m_children(children)
     {
-        UsePicoseconds();
-        m_fabric = FabricHelper().Install(
-            BuildTopology("single-switch", children, DataRate("100Gbps"), NanoSeconds(500)));
-        program = CreateObject<TreeProgram>();
-        program->SetAttribute("Slots", UintegerValue(3 * SLOTS));
-        program->SetEndpoint(m_fabric.AddressSwitch(0));
-        device = m_fabric.devicesOfSwitches[0];
-        device->AddProgram(program);
         for (uint32_t child = 0; child < children; child++)
         {
             m_fabric.devices[child]->SetAggregationReceiver(JOB, [this, child](Frame* frame) {
@@ -212,7 +201,6 @@ class Bench
                 end->connection.Close();
             }
         }
-        Simulator::Destroy();
     }
 
     /**
@@ -286,8 +274,6 @@ class Bench
         m_fabric.devices[child]->GetPort().Send(frame);
     }
 
-    Ptr<TreeProgram> program;
-    Ptr<SwitchDevice> device;
     std::deque<Tree> trees;
 
   private:
@@ -297,7 +283,6 @@ class Bench
     }
 
     uint32_t m_children;
-    Fabric m_fabric;
 };
 
 } // namespace
@@ -619,16 +604,7 @@ class TreeProgramTest : public TestCase
         program->SetAttribute("Streams", UintegerValue(11));
         TreeNode node;
         node.children.resize(2);
-        std::string text;
-        try
-        {
-            program->AddTree(node);
-        }
-        catch (const ConfigurationError& error)
-        {
-            text = error.what();
-        }
-        NS_TEST_EXPECT_MSG_EQ(text,
+        NS_TEST_EXPECT_MSG_EQ(GetRefusal([&]() { program->AddTree(node); }),
                               "ns3::training::TreeProgram::Credits=10 (allowed: from Streams=11)",
                               "too few");
     }

@@ -1,0 +1,116 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_SWITCH_PROGRAM_TEST_COMMON_H
+#define DISTRIBUTED_TRAINING_SWITCH_PROGRAM_TEST_COMMON_H
+
+#include "fabric-test-common.h"
+#include "refusal-test-common.h"
+
+#include "ns3/string.h"
+#include "ns3/switch-device.h"
+#include "ns3/time-resolution.h"
+#include "ns3/topology-builder.h"
+#include "ns3/wire-bytes.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ns3::training::tests
+{
+
+/** Attributes of an object, as text. */
+using Attributes = std::vector<std::pair<std::string, std::string>>;
+
+/** @return an object with these attributes */
+template <typename T>
+Ptr<T>
+CreateWith(const Attributes& attributes)
+{
+    auto object = CreateObject<T>();
+    for (const auto& [name, value] : attributes)
+    {
+        object->SetAttribute(name, StringValue(value));
+    }
+    return object;
+}
+
+/** @return why a switch with these attributes refuses a program; empty if it does not */
+inline std::string
+RefuseProgram(Ptr<SwitchProgram> program, const Attributes& attributes = {})
+{
+    auto device = CreateWith<SwitchDevice>(attributes);
+    const std::string text = GetRefusal([&]() { device->AddProgram(program); });
+    device->Dispose();
+    return text;
+}
+
+/** @return the words that a frame carries, each in network order */
+inline std::vector<uint32_t>
+GetWords(const Frame& frame)
+{
+    std::vector<uint32_t> words;
+    for (uint32_t i = 0; i < frame.payloadBytes / 4; i++)
+    {
+        words.push_back(GetWord(frame.payload->bytes.data() + frame.payloadOffset + 4 * i));
+    }
+    return words;
+}
+
+/** Hosts on one switch with a program, which they are scripted to send packets to. */
+template <typename Program>
+class ProgramBench
+{
+  public:
+    /**
+     * @param program with its attributes set
+     * @param hosts on the switch
+     */
+    ProgramBench(Ptr<Program> program, uint32_t hosts)
+        : program(program)
+    {
+        UsePicoseconds();
+        m_fabric = FabricHelper().Install(
+            BuildTopology("single-switch", hosts, DataRate("100Gbps"), NanoSeconds(500)));
+        program->SetEndpoint(m_fabric.AddressSwitch(0));
+        device = m_fabric.devicesOfSwitches[0];
+        device->AddProgram(program);
+    }
+
+    ~ProgramBench()
+    {
+        Simulator::Destroy();
+    }
+
+    ProgramBench(const ProgramBench&) = delete;
+    ProgramBench& operator=(const ProgramBench&) = delete;
+
+    Ptr<Program> program;
+    Ptr<SwitchDevice> device;
+
+  protected:
+    /**
+     * A host sends a packet.
+     * @param frame with its headers, its source being the host
+     * @param words that it carries
+     */
+    void Send(Frame* frame, const std::vector<uint32_t>& words)
+    {
+        frame->payloadBytes = static_cast<uint32_t>(4 * words.size());
+        frame->payload = Create<ByteBuffer>();
+        frame->payload->bytes.resize(frame->payloadBytes);
+        for (std::size_t i = 0; i < words.size(); i++)
+        {
+            SetWord(frame->payload->bytes.data() + 4 * i, words[i]);
+        }
+        m_fabric.devices[frame->source]->GetPort().Send(frame);
+    }
+
+    Fabric m_fabric;
+};
+
+} // namespace ns3::training::tests
+
+#endif // DISTRIBUTED_TRAINING_SWITCH_PROGRAM_TEST_COMMON_H
