@@ -814,6 +814,8 @@ class AtpOptionsTest : public InNetworkTest
                       "--elements-per-packet=66 with atp (allowed: even numbers up to 64)");
         options.inNetwork.elementsPerPacket = 33;
         ExpectRefusal(options, "33 elements per packet (allowed: even numbers up to 64)");
+        ExpectChoice(MakeOptions(4), "AtpCommunicator::DataType", "float32", "float32, int32");
+        ExpectChoice(MakeOptions(4), "AtpCommunicator::WindowControl", "ecn", "fixed, ecn, a2tp");
         options = MakeOptions(33);
         ExpectRefusal(options, "atp job 0 has 33 workers at a switch (allowed: up to 32)");
         options = MakeOptions(34, "leaf-spine:leaves=34,spines=1,hosts-per-leaf=1");

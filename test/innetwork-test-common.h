@@ -355,6 +355,16 @@ class InNetworkTest : public RefusalTest
         ExpectPart(Refuse(options), part);
     }
 
+    /** An attribute cannot have a value, also where it is only a default. */
+    void ExpectChoice(const ClusterOptions& options,
+                      const std::string& attribute,
+                      const std::string& usual,
+                      const std::string& allowed)
+    {
+        const Default wrong(attribute, "wrong", usual);
+        ExpectRefusal(options, attribute + "='wrong' (allowed: " + allowed + ")");
+    }
+
     /** @return seconds of an all-reduce of virtual payload, in which nothing is sent again */
     double GetSeconds(const ClusterOptions& options, uint64_t count)
     {

@@ -629,10 +629,10 @@ class SwitchPsResourcesTest : public RefusalTest
             "no sums to keep");
         NS_TEST_EXPECT_MSG_EQ(m_resources.registerBytes, 0, "on the chip");
         NS_TEST_EXPECT_MSG_EQ(m_resources.externalBytes, 256 + 8 + 16 * 8 + 16, "but clocks");
-        NS_TEST_EXPECT_MSG_EQ(
-            CreateObject<SwitchPsProgram>()->SetAttributeFailSafe("Optimizer", StringValue("sg")),
-            false,
-            "an optimizer that there is not");
+        ExpectPart(GetRefusal([]() {
+                       CreateWith<SwitchPsProgram>({{"Optimizer", "sg"}});
+                   }),
+                   "SwitchPsProgram::Optimizer='sg' (allowed: none, adam, momentum, sgd)");
     }
 
     void CheckJobs()

@@ -786,6 +786,10 @@ class SwitchPsOptionsTest : public InNetworkTest
         NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "the defaults are fine");
         options.inNetwork.framing = "rdma";
         ExpectRefusal(options, "--framing=rdma with switch-ps (allowed: udp)");
+        ExpectChoice(MakeOptions(4),
+                     "SwitchPsProgram::Optimizer",
+                     "none",
+                     "none, adam, momentum, sgd");
         options = MakeOptions(65);
         options.inNetwork.slots = 64;
         ExpectRefusal(options, "switch-ps job 0 has 65 workers at a switch (allowed: 1 to 64)");

@@ -378,6 +378,12 @@ class SwitchMlOptionsTest : public InNetworkTest
         options.inNetwork.elementsPerPacket = 256;
         ExpectRefusal(options, "58 recirculation ports");
         ExpectRefusal(MakeOptions(33), "33 children");
+        ExpectChoice(MakeOptions(4), "SwitchMlCommunicator::DataType", "float32", "float32, int32");
+        ExpectChoice(MakeOptions(4), "InNetworkCommunicator::OnFailure", "ring", "ring, error");
+        ExpectChoice(MakeOptions(4),
+                     "ScheduledCommunicator::Order",
+                     "fifo",
+                     "fifo, lifo, priority");
         options = MakeOptions(4);
         options.inNetwork.slots = 32768;
         ExpectRefusal(options, "register memory");

@@ -782,6 +782,10 @@ class TreeOptionsTest : public InNetworkTest
     {
         ExpectRefusal(MakeOptions(4), "nothing is refused");
         ExpectRefusal(MakeOptions(1), "nothing is refused");
+        ExpectChoice(MakeOptions(4),
+                     "TreeEndpoint::DataType",
+                     "float32",
+                     "float32, int32, float16, bfloat16");
         ClusterOptions options = MakeOptions(4);
         options.inNetwork.framing = "rdma";
         ExpectRefusal(options, "--framing=rdma with algorithm tree (allowed: udp)");

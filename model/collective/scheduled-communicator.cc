@@ -5,7 +5,7 @@
 #include "scheduled-communicator.h"
 
 #include "ns3/abort.h"
-#include "ns3/configuration-error.h"
+#include "ns3/attribute-choice.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
@@ -199,16 +199,8 @@ ScheduledCommunicator::SetHostModel(HostModel model, std::function<bool(uint32_t
 void
 ScheduledCommunicator::SetOrder(std::string name)
 {
-    static const std::map<std::string, Order> orders{{"fifo", FIFO},
-                                                     {"lifo", LIFO},
-                                                     {"priority", PRIORITY}};
-    const auto found = orders.find(name);
-    if (found == orders.end())
-    {
-        throw ConfigurationError("ns3::training::ScheduledCommunicator::Order='" + name +
-                                 "' (allowed: fifo, lifo, priority)");
-    }
-    m_order = found->second;
+    m_order = static_cast<Order>(
+        FindChoice("ScheduledCommunicator::Order", name, {"fifo", "lifo", "priority"}));
 }
 
 std::string

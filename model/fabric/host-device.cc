@@ -4,6 +4,7 @@
 
 #include "host-device.h"
 
+#include "attribute-choice.h"
 #include "endpoint-address.h"
 
 #include "ns3/abort.h"
@@ -217,10 +218,13 @@ HostDevice::GetStrictPriorities() const
     return scheduling.strict;
 }
 
-bool
+void
 HostDevice::SetWeights(std::string weights)
 {
-    return scheduling.ReadWeights(weights);
+    if (!scheduling.ReadWeights(weights))
+    {
+        RefuseAttribute("HostDevice::Weights", weights, "eight numbers from 1 to 1000");
+    }
 }
 
 std::string

@@ -140,7 +140,7 @@ class HostDevice : public NetDevice, public FabricPortOwner
     void DoDispose() override;
     void SetStrictPriorities(uint8_t priorities);
     uint8_t GetStrictPriorities() const;
-    bool SetWeights(std::string weights);
+    void SetWeights(std::string weights);
     std::string GetWeights() const;
     void TakeIn(Frame* frame);
     void EndTakeIn();

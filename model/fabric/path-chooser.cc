@@ -4,9 +4,10 @@
 
 #include "path-chooser.h"
 
+#include "attribute-choice.h"
+
 #include "ns3/simulator.h"
 
-#include <algorithm>
 #include <array>
 #include <iterator>
 
@@ -29,16 +30,11 @@ PathChooser::PathChooser(const std::vector<Ptr<FabricPort>>& ports,
 {
 }
 
-bool
+void
 PathChooser::SetPath(const std::string& name)
 {
-    const auto found = std::find(PATHS.begin(), PATHS.end(), name);
-    if (found == PATHS.end())
-    {
-        return false;
-    }
-    m_path = static_cast<Path>(found - PATHS.begin());
-    return true;
+    m_path =
+        static_cast<Path>(FindChoice("SwitchDevice::Path", name, {PATHS.begin(), PATHS.end()}));
 }
 
 std::string

@@ -43,9 +43,9 @@ class PathChooser
 
     /**
      * @param name ecmp, flowlet, spray, source-mod, destination-mod or schedule
-     * @return whether there is such a way
+     * @throw ConfigurationError if there is no such way
      */
-    bool SetPath(const std::string& name);
+    void SetPath(const std::string& name);
 
     /** @return its name */
     std::string GetPath() const;

@@ -4,6 +4,7 @@
 
 #include "switch-device.h"
 
+#include "attribute-choice.h"
 #include "configuration-error.h"
 #include "quantity.h"
 
@@ -293,10 +294,10 @@ SwitchDevice::AssignStreams(int64_t stream)
     return 1;
 }
 
-bool
+void
 SwitchDevice::SetPath(std::string name)
 {
-    return m_paths.SetPath(name);
+    m_paths.SetPath(name);
 }
 
 std::string
@@ -335,10 +336,13 @@ SwitchDevice::GetStrictPriorities() const
     return scheduling.strict;
 }
 
-bool
+void
 SwitchDevice::SetWeights(std::string weights)
 {
-    return scheduling.ReadWeights(weights);
+    if (!scheduling.ReadWeights(weights))
+    {
+        RefuseAttribute("SwitchDevice::Weights", weights, "eight numbers from 1 to 1000");
+    }
 }
 
 std::string

@@ -167,13 +167,13 @@ class SwitchDevice : public Object, public FabricPortOwner
     };
 
     void DoDispose() override;
-    bool SetPath(std::string name);
+    void SetPath(std::string name);
     std::string GetPath() const;
     void SetFlowletGap(Time gap);
     Time GetFlowletGap() const;
     void SetStrictPriorities(uint8_t priorities);
     uint8_t GetStrictPriorities() const;
-    bool SetWeights(std::string weights);
+    void SetWeights(std::string weights);
     std::string GetWeights() const;
     void Forward(Frame* frame);
     void SendFrom(Frame* frame, uint16_t port);

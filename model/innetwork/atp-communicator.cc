@@ -7,6 +7,7 @@
 #include "block-quantizer.h"
 
 #include "ns3/atp-wire-format.h"
+#include "ns3/attribute-choice.h"
 #include "ns3/double.h"
 #include "ns3/log.h"
 #include "ns3/quantity.h"
@@ -131,15 +132,10 @@ AtpCommunicator::DoDispose()
     InNetworkCommunicator::DoDispose();
 }
 
-bool
+void
 AtpCommunicator::SetDataType(std::string type)
 {
-    if (type != "float32" && type != "int32")
-    {
-        return false;
-    }
-    m_isInteger = type == "int32";
-    return true;
+    m_isInteger = FindChoice("AtpCommunicator::DataType", type, {"float32", "int32"}) == 1;
 }
 
 std::string
@@ -148,16 +144,13 @@ AtpCommunicator::GetDataType() const
     return m_isInteger ? "int32" : "float32";
 }
 
-bool
+void
 AtpCommunicator::SetControl(std::string control)
 {
-    const auto found = std::find(std::begin(CONTROLS), std::end(CONTROLS), control);
-    if (found == std::end(CONTROLS))
-    {
-        return false;
-    }
-    m_control = static_cast<AtpWindow::Control>(found - std::begin(CONTROLS));
-    return true;
+    m_control =
+        static_cast<AtpWindow::Control>(FindChoice("AtpCommunicator::WindowControl",
+                                                   control,
+                                                   {std::begin(CONTROLS), std::end(CONTROLS)}));
 }
 
 std::string

@@ -106,9 +106,9 @@ class AtpCommunicator : public InNetworkCommunicator
         uint32_t past{0};     ///< results since the base has moved
     };
 
-    bool SetDataType(std::string type);
+    void SetDataType(std::string type);
     std::string GetDataType() const;
-    bool SetControl(std::string control);
+    void SetControl(std::string control);
     std::string GetControlName() const;
     uint32_t GetIndex(uint64_t packet) const;
     double GetScale() const;

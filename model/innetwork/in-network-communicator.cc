@@ -5,6 +5,7 @@
 #include "in-network-communicator.h"
 
 #include "ns3/abort.h"
+#include "ns3/attribute-choice.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
@@ -49,15 +50,11 @@ InNetworkCommunicator::GetTypeId()
     return tid;
 }
 
-bool
+void
 InNetworkCommunicator::SetOnFailure(std::string action)
 {
-    if (action != "ring" && action != "error")
-    {
-        return false;
-    }
-    m_endsOnFailure = action == "error";
-    return true;
+    m_endsOnFailure =
+        FindChoice("InNetworkCommunicator::OnFailure", action, {"ring", "error"}) == 1;
 }
 
 std::string

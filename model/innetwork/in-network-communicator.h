@@ -209,7 +209,7 @@ class InNetworkCommunicator : public Communicator
     };
 
     void Add(Operation operation);
-    bool SetOnFailure(std::string action);
+    void SetOnFailure(std::string action);
     std::string GetOnFailure() const;
     void OnFrame(Frame* frame);
     void OnNotice(const Frame& frame);

@@ -5,6 +5,7 @@
 #include "switch-ps-program.h"
 
 #include "ns3/abort.h"
+#include "ns3/attribute-choice.h"
 #include "ns3/boolean.h"
 #include "ns3/configuration-error.h"
 #include "ns3/double.h"
@@ -171,16 +172,17 @@ SwitchPsProgram::DoDispose()
     SwitchProgram::DoDispose();
 }
 
-bool
+void
 SwitchPsProgram::SetOptimizer(std::string name)
 {
     const auto& known = Registry<SwitchOptimizer>::All();
     if (name != "none" && known.find(name) == known.end())
     {
-        return false;
+        RefuseAttribute("SwitchPsProgram::Optimizer",
+                        name,
+                        "none, " + Registry<SwitchOptimizer>::Names());
     }
     m_optimizer = name;
-    return true;
 }
 
 std::string

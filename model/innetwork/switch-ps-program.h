@@ -170,7 +170,7 @@ class SwitchPsProgram : public SwitchProgram
 
     void DoDispose() override;
     void Reset() override;
-    bool SetOptimizer(std::string name);
+    void SetOptimizer(std::string name);
     std::string GetOptimizerName() const;
     bool IsKnown(const Frame& frame, const Job& job) const;
     void Accumulate(Frame* frame, Job& job, uint32_t worker);

@@ -6,6 +6,7 @@
 
 #include "block-quantizer.h"
 
+#include "ns3/attribute-choice.h"
 #include "ns3/configuration-error.h"
 #include "ns3/log.h"
 #include "ns3/quantity.h"
@@ -77,15 +78,10 @@ SwitchMlCommunicator::DoDispose()
     InNetworkCommunicator::DoDispose();
 }
 
-bool
+void
 SwitchMlCommunicator::SetDataType(std::string type)
 {
-    if (type != "float32" && type != "int32")
-    {
-        return false;
-    }
-    m_isInteger = type == "int32";
-    return true;
+    m_isInteger = FindChoice("SwitchMlCommunicator::DataType", type, {"float32", "int32"}) == 1;
 }
 
 std::string

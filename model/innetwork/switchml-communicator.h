@@ -77,7 +77,7 @@ class SwitchMlCommunicator : public InNetworkCommunicator
         uint32_t taken{0};   ///< packets of its sum that have come in order
     };
 
-    bool SetDataType(std::string type);
+    void SetDataType(std::string type);
     std::string GetDataType() const;
     bool CheckTensor(const Tensor& tensor);
     bool IsKnown(uint64_t message) const;

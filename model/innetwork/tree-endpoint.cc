@@ -4,6 +4,7 @@
 
 #include "tree-endpoint.h"
 
+#include "ns3/attribute-choice.h"
 #include "ns3/log.h"
 #include "ns3/quantity.h"
 #include "ns3/roce-wire-format.h"
@@ -123,16 +124,14 @@ TreeEndpoint::DoDispose()
     InNetworkCommunicator::DoDispose();
 }
 
-bool
+void
 TreeEndpoint::SetDataType(std::string type)
 {
-    const NumberFormat format = FindNumberFormat(type);
-    if (format == NumberFormat::COUNT)
+    m_dataType = FindNumberFormat(type);
+    if (m_dataType == NumberFormat::COUNT)
     {
-        return false;
+        RefuseAttribute("TreeEndpoint::DataType", type, "float32, int32, float16, bfloat16");
     }
-    m_dataType = format;
-    return true;
 }
 
 std::string

@@ -156,7 +156,7 @@ class TreeEndpoint : public InNetworkCommunicator, private TreeConnection::Owner
     void OnDuplicate() override;
     void OnBroken(const TreeConnection& connection) override;
 
-    bool SetDataType(std::string type);
+    void SetDataType(std::string type);
     std::string GetDataType() const;
     bool CheckTensor();
     void Watch();
