@@ -135,14 +135,16 @@ ClusterOptions::AddTo(ProgramOptions& options, const std::string& algorithmOptio
     options.AddBool("print-schedule",
                     "list the schedule (of the largest size) and end",
                     printSchedule);
-    options.AddUnsigned("elements-per-packet",
-                        "sums in the network: values in a packet; 0: 64, but atp 62",
-                        inNetwork.elementsPerPacket,
-                        0,
-                        SWITCH_PS_MOST_ELEMENTS);
+    options.AddUnsigned(
+        "elements-per-packet",
+        "sums in the network: values in a packet; 0: as the switches' attributes have "
+        "it, 64, of 32 bits, or 62 of atp",
+        inNetwork.elementsPerPacket,
+        0,
+        SWITCH_PS_MOST_ELEMENTS);
     options.AddUnsigned("slots",
-                        "sums in the network: packets that a switch holds at a time; 0: 512, but "
-                        "atp 20000",
+                        "sums in the network: packets that a switch holds at a time; 0: as the "
+                        "switches' attributes have it, 512, or 20000 of atp",
                         inNetwork.slots,
                         0,
                         SWITCHML_MOST_SLOTS);

@@ -800,6 +800,14 @@ class SwitchPsOptionsTest : public InNetworkTest
         options.inNetwork.slots = 16;
         options.inNetwork.window = 17;
         ExpectRefusal(options, "needs slots 0 to 16 (allowed: 0 to 15)");
+        {
+            const Default slots("SwitchPsProgram::Slots", "16", "512");
+            options.inNetwork.slots = 0;
+            ExpectRefusal(options, "needs slots 0 to 16 (allowed: 0 to 15)");
+            const Default elements("SwitchPsProgram::ElementsPerPacket", "2048", "64");
+            options.inNetwork.slots = 512;
+            ExpectRefusal(options, "of register memory");
+        }
         const Default staleness("SwitchPsProgram::Staleness", "1", "0");
         ExpectRefusal(MakeOptions(4), "Staleness=1 without an Optimizer (allowed: 0)");
         const Default optimizer("SwitchPsProgram::Optimizer", "adam", "none");

@@ -390,6 +390,16 @@ class SwitchMlOptionsTest : public InNetworkTest
         options.inNetwork.slots = 16;
         options.inNetwork.window = 17;
         ExpectRefusal(options, "needs slots 0 to 16 of a pool (allowed: up to 15)");
+        {
+            const Default slots("SwitchMlProgram::Slots", "100", "512");
+            const Default elements("SwitchMlProgram::ElementsPerPacket", "63", "64");
+            options = MakeOptions(4);
+            ExpectRefusal(options, "63 elements per packet");
+            options.inNetwork.elementsPerPacket = 64;
+            NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "the option comes first");
+            options.inNetwork.window = 101;
+            ExpectRefusal(options, "needs slots 0 to 100 of a pool (allowed: up to 99)");
+        }
         options = MakeOptions(4);
         options.inNetwork.framing = "rdma";
         options.inNetwork.slots = 1024;

@@ -796,6 +796,22 @@ class TreeOptionsTest : public InNetworkTest
             options,
             "tree job 0 needs 17 outstanding operations of a switch (allowed: 1 to 16, which "
             "are left)");
+        {
+            const Default slots("TreeProgram::Slots", "16", "512");
+            options.inNetwork.slots = 0;
+            ExpectRefusal(options, "tree job 0 needs 17 outstanding operations");
+            // One of these fits into two bytes.
+            const Default payload("TreeProgram::Payload", "2", "256");
+            ExpectRefusal(MakeOptions(4), "ns3::training::TreeProgram::Payload=2 (allowed: from 4");
+            const Default format("TreeEndpoint::DataType", "float16", "float32");
+            ExpectRefusal(MakeOptions(4), "nothing is refused");
+            Trial trial(MakeOptions(4), 100, false);
+            NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", "a number in a packet");
+            NS_TEST_EXPECT_MSG_EQ(trial.IsSumOfNetwork(), true, "a number in a packet");
+            NS_TEST_EXPECT_MSG_EQ(trial.cluster->GetInNetworkCommunicators()[0]->GetCounters().sent,
+                                  100,
+                                  "a number in a packet");
+        }
         options = MakeOptions(4);
         options.inNetwork.elementsPerPacket = 2049;
         ExpectRefusal(options, "tree packets of 2049 numbers (allowed: up to 2048)");

@@ -8,6 +8,7 @@
 #include "ns3/fabric-helper.h"
 #include "ns3/in-network-communicator.h"
 #include "ns3/registry.h"
+#include "ns3/uinteger.h"
 
 #include <cstdint>
 #include <string>
@@ -53,6 +54,26 @@ struct InNetworkSystem
         const InNetworkRequest& request); ///< does it
     std::string operations{"all-reduce"}; ///< what it makes; all others by a ring
 };
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * @tparam Program of switches
+ * @param asked what an option says; 0: nothing
+ * @param attribute of the program
+ * @return what the option says, or else what the attribute is by default, which a user may have set
+ */
+template <typename Program>
+uint32_t
+GetAsked(uint64_t asked, const std::string& attribute)
+{
+    UintegerValue usual(asked);
+    if (asked == 0)
+    {
+        CreateObject<Program>()->GetAttribute(attribute, usual);
+    }
+    return static_cast<uint32_t>(usual.Get());
+}
 
 } // namespace ns3::training
 

@@ -21,10 +21,6 @@ NS_LOG_COMPONENT_DEFINE("TrainingSwitchPsHelper");
 namespace
 {
 
-/// Numbers in a packet and slots, unless the user says otherwise.
-constexpr uint32_t USUAL_ELEMENTS = 64;
-constexpr uint32_t USUAL_SLOTS = 512;
-
 std::vector<Ptr<InNetworkCommunicator>>
 InstallSwitchPs(const InNetworkRequest& request)
 {
@@ -33,9 +29,8 @@ InstallSwitchPs(const InNetworkRequest& request)
     {
         throw ConfigurationError("--framing=" + options.framing + " with switch-ps (allowed: udp)");
     }
-    const auto elements = static_cast<uint32_t>(
-        options.elementsPerPacket > 0 ? options.elementsPerPacket : USUAL_ELEMENTS);
-    const auto slots = static_cast<uint32_t>(options.slots > 0 ? options.slots : USUAL_SLOTS);
+    const auto elements = GetAsked<SwitchPsProgram>(options.elementsPerPacket, "ElementsPerPacket");
+    const auto slots = GetAsked<SwitchPsProgram>(options.slots, "Slots");
     const auto window = static_cast<uint32_t>(options.window > 0 ? options.window : slots);
     SwitchPsHelper helper(request.fabric, elements, slots);
     const auto workers = helper.AddJob(request.endpoints, request.hosts, window);

@@ -20,17 +20,12 @@ NS_LOG_COMPONENT_DEFINE("TrainingSwitchMlHelper");
 namespace
 {
 
-/// Values in a packet and slots of a pool, unless the user says otherwise.
-constexpr uint32_t USUAL_ELEMENTS = 64;
-constexpr uint32_t USUAL_SLOTS = 512;
-
 std::vector<Ptr<InNetworkCommunicator>>
 InstallSwitchMl(const InNetworkRequest& request)
 {
     const InNetworkOptions& options = request.options;
-    const auto elements = static_cast<uint32_t>(
-        options.elementsPerPacket > 0 ? options.elementsPerPacket : USUAL_ELEMENTS);
-    const auto slots = static_cast<uint32_t>(options.slots > 0 ? options.slots : USUAL_SLOTS);
+    const auto elements = GetAsked<SwitchMlProgram>(options.elementsPerPacket, "ElementsPerPacket");
+    const auto slots = GetAsked<SwitchMlProgram>(options.slots, "Slots");
     const auto window = static_cast<uint32_t>(options.window > 0 ? options.window : slots);
     SwitchMlHelper helper(request.fabric,
                           elements,

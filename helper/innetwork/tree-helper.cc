@@ -20,15 +20,11 @@ NS_LOG_COMPONENT_DEFINE("TrainingTreeHelper");
 namespace
 {
 
-/// Numbers in a packet and operations of a switch, unless the user says otherwise.
-constexpr uint32_t USUAL_ELEMENTS = 64;
-constexpr uint32_t USUAL_SLOTS = 512;
-
 /** @return operations of each switch */
 uint32_t
 GetSlots(const InNetworkOptions& options)
 {
-    return static_cast<uint32_t>(options.slots > 0 ? options.slots : USUAL_SLOTS);
+    return GetAsked<TreeProgram>(options.slots, "Slots");
 }
 
 /** @return a helper for a request, or an exception if there is no such framing */
@@ -42,9 +38,7 @@ MakeHelper(const InNetworkRequest& request, const std::string& system)
                                  " (allowed: udp)");
     }
     return TreeHelper(request.fabric,
-                      static_cast<uint32_t>(options.elementsPerPacket > 0
-                                                ? options.elementsPerPacket
-                                                : USUAL_ELEMENTS),
+                      static_cast<uint32_t>(options.elementsPerPacket),
                       GetSlots(options));
 }
 
@@ -241,7 +235,13 @@ TreeHelper::GetPayload(const TreeEndpoint& rank) const
                                  " numbers (allowed: up to " +
                                  std::to_string(TREE_MOST_PAYLOAD / bytes) + ")");
     }
-    return m_elements * bytes;
+    const auto payload = GetAsked<TreeProgram>(uint64_t{m_elements} * bytes, "Payload");
+    if (payload < bytes)
+    {
+        throw ConfigurationError("ns3::training::TreeProgram::Payload=" + std::to_string(payload) +
+                                 " (allowed: from " + std::to_string(bytes) + ", a number)");
+    }
+    return payload / bytes * bytes;
 }
 
 TreeHelper::Job
@@ -331,7 +331,7 @@ TreeHelper::AddJob(const std::vector<uint32_t>& endpoints,
     {
         const auto& program = m_programs.begin()->second;
         sessions[rank].window = job.window;
-        sessions[rank].elements = m_elements;
+        sessions[rank].elements = payload / GetBytes(ranks[0]->GetNumberFormat());
         sessions[rank].credits = program->GetCredits();
         sessions[rank].streamingBytes = program->GetStreamingPayload();
         Join(*ranks[rank], rank, job, hosts[rank], sums);
@@ -377,7 +377,7 @@ TreeHelper::AddReadingJob(const std::vector<uint32_t>& endpoints,
     for (uint32_t rank = 0; rank < owners; rank++)
     {
         sessions[rank].window = job.window;
-        sessions[rank].elements = m_elements;
+        sessions[rank].elements = payload / GetBytes(ranks[0]->GetNumberFormat());
         Join(*ranks[rank], rank, job, hosts[rank], sums);
         ranks[rank]->SetSession(sessions[rank]);
     }

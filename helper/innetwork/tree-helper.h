@@ -35,7 +35,7 @@ class TreeHelper
   public:
     /**
      * @param fabric whose switches are to add; must outlive the simulation
-     * @param elements numbers in a packet of a low-latency tree
+     * @param elements numbers in a packet of a low-latency tree; 0: as attribute Payload has it
      * @param slots outstanding operations of each switch
      */
     TreeHelper(Fabric& fabric, uint32_t elements, uint32_t slots);

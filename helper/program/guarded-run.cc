@@ -215,8 +215,9 @@ GuardedRun::RunOnce()
     const auto stuck = [&](uint32_t peer, const std::string& reason, Time when) {
         auto waiting = all.waiting.lower_bound(peer);
         waiting = waiting == all.waiting.end() ? all.waiting.begin() : waiting;
-        return SimulationStuck((waiting == all.waiting.end() ? "" : waiting->second + "; ") +
-                               reason + " (at " + FormatDouble(when.GetSeconds()) + " s)");
+        return SimulationStuck(
+            (waiting == all.waiting.end() ? "" : waiting->second + "; ") + reason + " (at " +
+            FormatDouble(static_cast<double>(when.GetPicoSeconds()) / 1e12) + " s)");
     };
     if (!all.failure.empty())
     {

@@ -44,14 +44,14 @@ TreeProgram::GetTypeId()
                           "Outstanding operations of all low-latency trees together",
                           UintegerValue(512),
                           MakeUintegerAccessor(&TreeProgram::m_slotCount),
-                          MakeUintegerChecker<uint32_t>(1))
+                          MakeUintegerChecker<uint32_t>(1, 1 << 16))
             .AddAttribute(
                 "Payload",
                 "Values of an outstanding operation, bytes (Switch-IB 2: 256; Quantum: up "
                 "to 2048)",
                 UintegerValue(256),
                 MakeUintegerAccessor(&TreeProgram::m_payload),
-                MakeUintegerChecker<uint32_t>(4, TREE_MOST_PAYLOAD))
+                MakeUintegerChecker<uint32_t>(2, TREE_MOST_PAYLOAD))
             .AddAttribute("Children",
                           "Most children of a tree, which buffers are set apart for",
                           UintegerValue(32),
