@@ -396,6 +396,7 @@ class AtpFailureTest : public InNetworkTest
         const Default timeout("InNetworkCommunicator::FailureTimeout", "20ms", "1s");
         const Default initial("AtpCommunicator::InitialTimeout", "1ms", "50ms");
         const Default verify("AtpServer::Verify", "true", "false");
+        const Default verifySwitch("AtpProgram::Verify", "true", "false");
         for (uint32_t at = 5; at <= 245; at += 30)
         {
             for (const std::string topology :

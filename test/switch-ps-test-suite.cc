@@ -575,6 +575,7 @@ class SwitchPsFailureTest : public InNetworkTest
     void DoRun() override
     {
         const Default timeout("InNetworkCommunicator::FailureTimeout", "20ms", "1s");
+        const Default verify("SwitchPsProgram::Verify", "true", "false");
         CheckPoolRestarts({MakeOptions(4)});
         CheckDeadSwitch(MakeOptions(4),
                         {"has had no answer to packet", "of switch-ps, nor to any other"});

@@ -215,6 +215,7 @@ class SwitchMlFailureTest : public InNetworkTest
     void DoRun() override
     {
         const Default timeout("InNetworkCommunicator::FailureTimeout", "20ms", "1s");
+        const Default verify("SwitchMlProgram::Verify", "true", "false");
         CheckPoolRestarts({MakeOptions(4), MakeOptions(4, "leaf-spine:leaves=2,spines=1")});
         CheckDeadSwitch(MakeOptions(4), {"has had no answer to packet", "of switchml"});
         CheckDeadWorker(MakeOptions(4));

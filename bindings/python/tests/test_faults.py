@@ -92,6 +92,23 @@ def test_a_system_in_the_network_that_may_not_be_replaced_ends_with_one_line(pro
     assert f"waits in all-reduce 0 ({system}), which has failed; rank " in line
 
 
+def test_a_stuck_run_ends_with_frames_kept_out_of_order(program):
+    """They are given back when the program ends, after what it has allocated statically."""
+    process = program(
+        "collective-benchmark",
+        "--algorithm=atp",
+        "--topology=local-switch-torus:2x2",
+        "--bytes=256",
+        "--payload=real",
+        "--delay=0",
+        "--loss=0.2",
+        "--recovery=selective-repeat",
+    )
+    assert process.returncode == 3
+    (line,) = process.stderr.splitlines()
+    assert "stuck: rank" in line
+
+
 def test_faults_add_up_and_come_from_files(program_json, tmp_path):
     faults = ["*:loss=0.002", "host3:receive-rate=20Gbps", "switch0:restart,from=50us"]
     (tmp_path / "faults").write_text("# three\n" + "\n".join(faults) + "\n")
