@@ -427,6 +427,32 @@ class TreeMixedFailureTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", what);
     }
 
+    /** What rank 0 sends to rank 2, which has no sum yet, is not taken for the sum. */
+    void CheckSends()
+    {
+        ClusterOptions options = MakeOptions(4);
+        options.faults = {"host2-switch0:down,from=800ns,until=3ms"};
+        Trial trial(options, 60, true);
+        auto sent = Create<Tensor>();
+        sent->values.assign(60, 7);
+        sent->bytes = 60 * sizeof(float);
+        auto received = Create<Tensor>();
+        received->values.assign(60, 0);
+        received->bytes = sent->bytes;
+        Simulator::Schedule(MicroSeconds(100),
+                            &Communicator::Send,
+                            trial.cluster->GetCommunicator(0),
+                            sent,
+                            2,
+                            Communicator::Done());
+        NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", "the hosts go on");
+        NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 4, "all of them");
+        NS_TEST_EXPECT_MSG_EQ(trial.GetError(), 0, "the sum");
+        trial.cluster->GetCommunicator(2)->Receive(received, 0, Communicator::Done());
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ((received->values == sent->values), true, "what rank 0 has sent");
+    }
+
     void DoRun() override
     {
         const Default failure("InNetworkCommunicator::FailureTimeout", "10ms", "1s");
@@ -440,6 +466,7 @@ class TreeMixedFailureTest : public TestCase
             Check(operation, 0);
             Check(operation, 2);
         }
+        CheckSends();
     }
 };
 

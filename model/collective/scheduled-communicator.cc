@@ -267,8 +267,19 @@ ScheduledCommunicator::Call(Done done)
 void
 ScheduledCommunicator::Send(Ptr<Tensor> tensor, uint32_t peer, Done done)
 {
+    SendTagged(tensor, peer, MakeTag(m_sentTo[peer]++, MessageTag::PEER_TO_PEER, 0), done);
+}
+
+void
+ScheduledCommunicator::SendApart(Ptr<Tensor> tensor, uint32_t peer, Done done)
+{
+    SendTagged(tensor, peer, MakeTag(0, MessageTag::PEER_TO_PEER, 1), done);
+}
+
+void
+ScheduledCommunicator::SendTagged(Ptr<Tensor> tensor, uint32_t peer, uint64_t tag, Done done)
+{
     NS_LOG_FUNCTION(this << peer << tensor->bytes);
-    const uint64_t tag = MakeTag(m_sentTo[peer]++, MessageTag::PEER_TO_PEER, 0);
     Ptr<ByteBuffer> payload;
     if (tensor->IsReal())
     {
@@ -285,8 +296,20 @@ ScheduledCommunicator::Send(Ptr<Tensor> tensor, uint32_t peer, Done done)
 void
 ScheduledCommunicator::Receive(Ptr<Tensor> tensor, uint32_t peer, Done done)
 {
+    ReceiveTagged(tensor, peer, MakeTag(m_askedOf[peer]++, MessageTag::PEER_TO_PEER, 0), done);
+}
+
+void
+ScheduledCommunicator::ReceiveApart(Ptr<Tensor> tensor, uint32_t peer, Done done)
+{
+    ReceiveTagged(tensor, peer, MakeTag(0, MessageTag::PEER_TO_PEER, 1), done);
+}
+
+void
+ScheduledCommunicator::ReceiveTagged(Ptr<Tensor> tensor, uint32_t peer, uint64_t tag, Done done)
+{
     NS_LOG_FUNCTION(this << peer << tensor->bytes);
-    const MessageKey key(peer, MakeTag(m_askedOf[peer]++, MessageTag::PEER_TO_PEER, 0));
+    const MessageKey key(peer, tag);
     const auto early = m_early.find(key);
     if (early == m_early.end())
     {

@@ -33,7 +33,8 @@ struct MessageTag
     static constexpr uint32_t COLLECTIVE_BITS = 20;  ///< number of the collective, modulo
     static constexpr uint32_t STEP_BITS = 20;        ///< step of the algorithm
     static constexpr uint32_t MESSAGE_BITS = 16;     ///< number among those of the step
-    /// Step of a message of Send(); its collective is its number among those to the same rank.
+    /// Step of a message of Send(); its collective is its number among those to the same rank. The
+    /// message is 0, but of SendApart() 1.
     static constexpr uint32_t PEER_TO_PEER = (1 << STEP_BITS) - 1;
     /// Step of a message, without bytes, by which rank 0 says that a collective is to be started.
     static constexpr uint32_t TURN = PEER_TO_PEER - 1;
@@ -142,6 +143,22 @@ class ScheduledCommunicator : public Communicator
      */
     void SetHostModel(HostModel model, std::function<bool(uint32_t)> isLocal);
 
+    /**
+     * As Send(), but apart from the order of what that sends; once for each peer.
+     * @param tensor to be sent
+     * @param peer rank that calls ReceiveApart()
+     * @param done called when it has been handed to the transport
+     */
+    void SendApart(Ptr<Tensor> tensor, uint32_t peer, Done done);
+
+    /**
+     * The other end of SendApart(); once for each peer.
+     * @param tensor to be filled in
+     * @param peer rank that sends it
+     * @param done called when it is
+     */
+    void ReceiveApart(Ptr<Tensor> tensor, uint32_t peer, Done done);
+
     // Communicator
     void SetErrorHandler(ErrorHandler handler) override;
     uint32_t GetRank() const override;
@@ -227,6 +244,8 @@ class ScheduledCommunicator : public Communicator
     uint64_t MakeTag(uint64_t collective, uint32_t step, uint32_t message) const;
     MessageRecord MakeRecord(uint32_t from, uint32_t to, uint64_t tag, uint64_t bytes) const;
     static void Call(Done done);
+    void SendTagged(Ptr<Tensor> tensor, uint32_t peer, uint64_t tag, Done done);
+    void ReceiveTagged(Ptr<Tensor> tensor, uint32_t peer, uint64_t tag, Done done);
     void Deliver(const Expected& expected, uint64_t bytes, const Ptr<ByteBuffer>& payload);
     void Finish(Active& active);
     void OnMessage(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload);

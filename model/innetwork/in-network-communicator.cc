@@ -517,7 +517,7 @@ InNetworkCommunicator::HelpOthers(uint32_t first)
     const bool isReduce = m_latest.record.operation == CollectiveOperation::REDUCE;
     if (isReduce && IsBehind(m_latest.root, first))
     {
-        m_hosts->Send(m_latest.tensor, m_latest.root, ignore); // what it has contributed
+        m_hosts->SendApart(m_latest.tensor, m_latest.root, ignore); // what it has contributed
     }
     // That a rank is beyond a barrier shows that all have come to it.
     if (isReduce || m_latest.record.operation == CollectiveOperation::BARRIER || first != m_rank)
@@ -528,7 +528,7 @@ InNetworkCommunicator::HelpOthers(uint32_t first)
     {
         if (IsBehind(rank, first))
         {
-            m_hosts->Send(m_latest.tensor, rank, ignore);
+            m_hosts->SendApart(m_latest.tensor, rank, ignore);
         }
     }
 }
@@ -546,18 +546,18 @@ InNetworkCommunicator::CatchUp(uint32_t first)
     }
     if (operation.record.operation != CollectiveOperation::REDUCE)
     {
-        m_hosts->Receive(operation.tensor,
-                         first,
-                         MakeBoundCallback(&InNetworkCommunicator::FinishByHosts, this));
+        m_hosts->ReceiveApart(operation.tensor,
+                              first,
+                              MakeBoundCallback(&InNetworkCommunicator::FinishByHosts, this));
         return;
     }
     if (operation.root != m_rank)
     {
         if (IsBehind(operation.root, first))
         {
-            m_hosts->Send(operation.tensor,
-                          operation.root,
-                          MakeCallback(&InNetworkCommunicator::Ignore));
+            m_hosts->SendApart(operation.tensor,
+                               operation.root,
+                               MakeCallback(&InNetworkCommunicator::Ignore));
         }
         Finish();
         return;
@@ -571,9 +571,9 @@ InNetworkCommunicator::CatchUp(uint32_t first)
             m_gathered[rank] = Create<Tensor>();
             m_gathered[rank]->bytes = operation.tensor->bytes;
             m_gathered[rank]->values.resize(operation.tensor->values.size());
-            m_hosts->Receive(m_gathered[rank],
-                             rank,
-                             MakeBoundCallback(&InNetworkCommunicator::AddGathered, this));
+            m_hosts->ReceiveApart(m_gathered[rank],
+                                  rank,
+                                  MakeBoundCallback(&InNetworkCommunicator::AddGathered, this));
         }
     }
 }
