@@ -686,6 +686,11 @@ Compare(int argc, char* argv[])
                       "file for the results as JSON, or - for standard output",
                       setting.json);
     options.Parse(argc, argv);
+    if (setting.matrixBytes % sizeof(float) != 0)
+    {
+        throw ConfigurationError("--sum-bytes=" + std::to_string(setting.matrixBytes) +
+                                 " (allowed: multiples of 4)");
+    }
     Comparison comparison(setting);
     RunExperiment(
         options,

@@ -161,11 +161,13 @@ class BarrierHost
      * @param device its NIC
      * @param switchEndpoint where the program is
      * @param rounds barriers to go through
+     * @param timeout without an answer, more than a round takes
      */
-    BarrierHost(Ptr<HostDevice> device, uint32_t switchEndpoint, uint32_t rounds)
+    BarrierHost(Ptr<HostDevice> device, uint32_t switchEndpoint, uint32_t rounds, Time timeout)
         : m_device(device),
           m_switch(switchEndpoint),
-          m_rounds(rounds)
+          m_rounds(rounds),
+          m_timeout(timeout)
     {
         device->SetAggregationReceiver(JOB, [this](Frame* frame) { OnFrame(frame); });
     }
@@ -183,7 +185,7 @@ class BarrierHost
     void Ask()
     {
         m_device->GetPort().Send(MakeBarrierFrame(m_device->GetEndpoint(), m_switch, m_round));
-        m_timer = Simulator::Schedule(MicroSeconds(100), &BarrierHost::OnTimer, this);
+        m_timer = Simulator::Schedule(m_timeout, &BarrierHost::OnTimer, this);
     }
 
     void OnTimer()
@@ -213,6 +215,7 @@ class BarrierHost
     Ptr<HostDevice> m_device;
     uint32_t m_switch;
     uint32_t m_rounds;
+    Time m_timeout;
     uint32_t m_round{0};
     EventId m_timer;
 };
@@ -224,9 +227,10 @@ class BarrierHelper
     /**
      * @param fabric whose first switch gets the program
      * @param rounds of each host
+     * @param timeout of each host
      * @throw ConfigurationError if the switch has not got what the program needs
      */
-    BarrierHelper(Fabric& fabric, uint32_t rounds)
+    BarrierHelper(Fabric& fabric, uint32_t rounds, Time timeout)
         : program(CreateObject<BarrierProgram>())
     {
         const uint32_t endpoint = fabric.AddressSwitch(0);
@@ -236,7 +240,8 @@ class BarrierHelper
         fabric.devicesOfSwitches[0]->AddProgram(program);
         for (uint32_t host = 0; host < count; host++)
         {
-            hosts.push_back(std::make_unique<BarrierHost>(fabric.devices[host], endpoint, rounds));
+            hosts.push_back(
+                std::make_unique<BarrierHost>(fabric.devices[host], endpoint, rounds, timeout));
             // In the context of its node: only frames lead from one node to another.
             Simulator::ScheduleWithContext(fabric.hosts.Get(host)->GetId(),
                                            Time(0),
@@ -260,7 +265,7 @@ Barriers(int argc, char* argv[])
     double loss = 0;
     ProgramOptions options("switch-barrier", "Barriers by a program in a switch.");
     options.Group("Barrier");
-    options.AddUnsigned("ranks", "hosts on the switch", ranks, 1, 1 << 10);
+    options.AddUnsigned("ranks", "hosts on the switch", ranks, 1, BarrierProgram::MOST_HOSTS);
     options.AddUnsigned("rounds", "barriers in a row", rounds, 1, 1 << 20);
     options.AddRate("rate", "line rate of every link", rate);
     options.AddTime("delay", "propagation delay of every link", delay);
@@ -272,7 +277,12 @@ Barriers(int argc, char* argv[])
     FaultPlan faults;
     faults.Add("*:loss=" + FormatDouble(loss), "--loss: ");
     faults.Apply(fabric, Time(0));
-    BarrierHelper barrier(fabric, static_cast<uint32_t>(rounds));
+    // A host ends a round when its frame's last bit is there, behind the preamble.
+    const Time line = rate.CalculateBytesTxTime(Frame::MINIMUM_BYTES + Frame::PREAMBLE_BYTES);
+    TimeValue latency;
+    CreateObject<BarrierProgram>()->GetAttribute("PassLatency", latency);
+    const Time least = 2 * (line + delay) + latency.Get();
+    BarrierHelper barrier(fabric, static_cast<uint32_t>(rounds), least + MicroSeconds(100));
     Simulator::Run();
 
     Time end;
@@ -282,11 +292,6 @@ Barriers(int argc, char* argv[])
         end = std::max(end, host->finished);
         resent += host->resent;
     }
-    TimeValue latency;
-    barrier.program->GetAttribute("PassLatency", latency);
-    // A host ends a round when its frame's last bit is there, behind the preamble.
-    const Time line = rate.CalculateBytesTxTime(Frame::MINIMUM_BYTES + Frame::PREAMBLE_BYTES);
-    const Time least = 2 * (line + delay) + latency.Get();
     std::printf("%llu barriers of %llu hosts: %.3f us each (without losses %.3f us), "
                 "%llu multicasts, %llu frames sent again, %llu answered alone\n",
                 static_cast<unsigned long long>(rounds),
