@@ -24,6 +24,7 @@ import distributed_training as dt
 
 COLUMNS = ["workload", "ranks", "rate", "system", "loss", "iteration_time_ms", "error"]
 KEYS = COLUMNS[:5]
+PLOTS = [".svg", ".pdf", ".png"]
 
 # Options of each system; packets in the network are as large as it takes.
 SYSTEMS: dict[str, dict[str, Any]] = {
@@ -69,11 +70,11 @@ def make_job(workload: str, ranks: int, rate: str, system: str, loss: float) -> 
 
 
 def read(path: pathlib.Path) -> list[dict[str, str]]:
-    """Return the rows that are there."""
+    """Return the rows that are there, without one that was cut short."""
     if not path.exists():
         return []
     with path.open(newline="") as file:
-        return list(csv.DictReader(file))
+        return [row for row in csv.DictReader(file) if None not in row.values()]
 
 
 def run(path: pathlib.Path, wanted: list[tuple[str, ...]]) -> None:
@@ -85,10 +86,13 @@ def run(path: pathlib.Path, wanted: list[tuple[str, ...]]) -> None:
         for workload, ranks, rate, system, loss in left
     ]
     is_new = not path.exists()
+    is_cut = not is_new and not path.read_bytes().endswith(b"\n")
     with path.open("a", newline="") as file:
         writer = csv.writer(file)
         if is_new:
             writer.writerow(COLUMNS)
+        if is_cut:
+            file.write("\r\n")
         results = dt.run_each(jobs)
         for index, result in tqdm(
             results, total=len(jobs), unit="run", disable=not sys.stderr.isatty()
@@ -168,7 +172,7 @@ def main() -> None:
     """Parse the options, run, print and draw."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("file", nargs="?", default="in-network-jobs.csv", type=pathlib.Path)
-    parser.add_argument("--plot", metavar="FILE", help=".svg, .pdf or .png")
+    parser.add_argument("--plot", metavar="FILE", help=" or ".join(PLOTS))
     for name, values in CHOICES.items():
         parser.add_argument(f"--{name}", default=",".join(values), help=f"of {', '.join(values)}")
     arguments = parser.parse_args()
@@ -178,6 +182,15 @@ def main() -> None:
         for value in chosen[name]:
             if value not in values:
                 parser.error(f"--{name}={value}: allowed are {', '.join(values)}")
+    if arguments.file.exists():
+        with arguments.file.open(newline="") as file:
+            if next(csv.reader(file), None) != COLUMNS:
+                parser.error(f"{arguments.file}:1: allowed are columns {', '.join(COLUMNS)}")
+    for output in filter(None, (arguments.file, arguments.plot)):
+        if not pathlib.Path(output).resolve().parent.is_dir():
+            parser.error(f"{output}: there is no such directory (allowed: one that exists)")
+    if arguments.plot and pathlib.Path(arguments.plot).suffix not in PLOTS:
+        parser.error(f"--plot={arguments.plot}: allowed are {', '.join(PLOTS)}")
     run(arguments.file, list(itertools.product(*chosen.values())))
     rows = [
         row

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Examples of sums in the network: what they refuse, slow lines, and files that were cut short."""
+
+import csv
+import subprocess
+import sys
+
+import pytest
+from conftest import PACKAGE
+
+JOBS = PACKAGE / "examples/in_network_jobs.py"
+COLUMNS = "workload,ranks,rate,system,loss,iteration_time_ms,error"
+ONE = ["--workloads=resnet50", "--ranks=8", "--rates=100Gbps", "--losses=0"]
+
+
+@pytest.fixture
+def run_jobs(environment):
+    """Run the example whose rows are those of whole jobs."""
+
+    def run(*arguments):
+        return subprocess.run(
+            [sys.executable, JOBS, *arguments],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+
+    return run
+
+
+@pytest.mark.parametrize(
+    "arguments, allowed",
+    [
+        (["in-network-aggregation", "--part=sums", "--sum-bytes=10001"], "multiples of 4"),
+        (["switch-barrier", "--ranks=65"], "whole numbers from 1 to 64"),
+    ],
+)
+def test_bad_input_is_refused_by_the_option(program, arguments, allowed):
+    process = program(*arguments)
+    assert process.returncode == 2
+    assert process.stderr == f"{arguments[0]}: {arguments[-1]} (allowed: {allowed})\n"
+
+
+@pytest.mark.parametrize("option", ["--rate=1Mbps", "--delay=1s"])
+def test_barriers_of_slow_lines_ask_once(program, option):
+    process = program("switch-barrier", option, "--rounds=10")
+    assert process.returncode == 0
+    assert "10 multicasts, 0 frames sent again" in process.stdout
+
+
+def test_a_row_that_was_cut_short_is_run_again(run_jobs, tmp_path):
+    path = tmp_path / "jobs.csv"
+    path.write_bytes(f"{COLUMNS}\r\nresnet50,8,100Gbps,tree,0,55.6".encode())
+    process = run_jobs(path, *ONE, "--systems=tree")
+    assert process.returncode == 0
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 2
+    assert rows[0]["error"] is None
+    assert rows[1]["error"] == ""
+    assert 10 < float(rows[1]["iteration_time_ms"]) < 30
+    again = run_jobs(path, *ONE, "--systems=tree")
+    assert again.stdout == process.stdout
+    assert "55.6" not in again.stdout
+
+
+@pytest.mark.parametrize(
+    "text, arguments, part",
+    [
+        ("a,b\n", [], f"jobs.csv:1: allowed are columns {COLUMNS.replace(',', ', ')}"),
+        (None, ["--plot=nowhere/a.svg"], "nowhere/a.svg: there is no such directory"),
+        (None, ["--plot=a.xyz"], "--plot=a.xyz: allowed are .svg, .pdf, .png"),
+        (None, ["--ranks=9"], "--ranks=9: allowed are 8, 16, 32, 64"),
+    ],
+)
+def test_files_that_do_not_fit_are_refused_before_any_run(run_jobs, tmp_path, text, arguments, part):
+    path = tmp_path / "jobs.csv"
+    if text:
+        path.write_text(text)
+    process = run_jobs(path, *ONE, *arguments)
+    assert process.returncode == 2
+    assert part in process.stderr.splitlines()[-1]
+    assert path.exists() == (text is not None)
