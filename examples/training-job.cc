@@ -230,11 +230,12 @@ Train(int argc, char* argv[])
     }
     if (real)
     {
-        training.SetReference(seed, [&](const std::vector<std::vector<float>>& inputs) {
-            return cluster.GetSums(inputs);
+        using Vector = std::vector<float>;
+        training.SetReference(seed, [&](const std::vector<Vector>& inputs, const Vector& result) {
+            return cluster.GetSums(inputs, result);
         });
         // After a failure of the network.
-        training.SetAlternative([&](const std::vector<std::vector<float>>& inputs) {
+        training.SetAlternative([&](const std::vector<Vector>& inputs, const Vector&) {
             return cluster.HasFallenBack() ? cluster.GetSumsOfHosts(inputs)
                                            : std::vector<std::vector<float>>();
         });

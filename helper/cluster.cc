@@ -433,11 +433,13 @@ Cluster::GetInNetworkCommunicators() const
 }
 
 std::vector<std::vector<float>>
-Cluster::GetSums(const std::vector<std::vector<float>>& inputs) const
+Cluster::GetSums(const std::vector<std::vector<float>>& inputs,
+                 const std::vector<float>& result) const
 {
     return m_inNetworkCommunicators.empty()
                ? GetSumsOfHosts(inputs)
-               : std::vector<std::vector<float>>{m_inNetworkCommunicators[0]->GetSum(inputs)};
+               : std::vector<std::vector<float>>{
+                     m_inNetworkCommunicators[0]->GetSumFor(inputs, result)};
 }
 
 std::vector<std::vector<float>>

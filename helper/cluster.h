@@ -69,9 +69,11 @@ class Cluster
 
     /**
      * @param inputs tensor of each rank
+     * @param result what a rank has, if the network's sum can depend on the order of arrival
      * @return the sums of an all-reduce, bit for bit: of each rank, or a single one, that of all
      */
-    std::vector<std::vector<float>> GetSums(const std::vector<std::vector<float>>& inputs) const;
+    std::vector<std::vector<float>> GetSums(const std::vector<std::vector<float>>& inputs,
+                                            const std::vector<float>& result = {}) const;
 
     /**
      * @param inputs tensor of each rank

@@ -317,6 +317,27 @@ class AtpFloatTest : public InNetworkTest
     }
 
   private:
+    /** Whether the sum goes as floats depends on which parts of both signs are added first. */
+    void CheckPartsThatSaturate()
+    {
+        const Default scale("AtpCommunicator::ScalingFactor", "1e9", "1e6");
+        uint32_t integers = 0;
+        uint32_t floats = 0;
+        for (uint32_t large = 1; large < 5; large++)
+        {
+            Trial trial(MakeOptions(5, "single-switch:hosts=6"), 1000, false);
+            trial.inputs[0][500] = 1.6F;
+            trial.inputs[large][500] = 1.6F;
+            trial.inputs[large % 4 + 1][500] = -1.6F;
+            NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", large);
+            NS_TEST_EXPECT_MSG_EQ(trial.IsSumOfNetwork(), true, large);
+            const auto sum = trial.cluster->GetInNetworkCommunicators()[0]->GetSum(trial.inputs);
+            (trial.tensors[0]->values == sum ? integers : floats)++;
+        }
+        NS_TEST_EXPECT_MSG_GT(integers, 0, "sums that have come as integers");
+        NS_TEST_EXPECT_MSG_GT(floats, 0, "and as floats");
+    }
+
     void DoRun() override
     {
         const Default verify("AtpProgram::Verify", "true", "false");
@@ -365,6 +386,7 @@ class AtpFloatTest : public InNetworkTest
             NS_TEST_EXPECT_MSG_GT(GetCounters(*trial.cluster).saturated, 0, "in a switch");
             NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 0, "by the network");
         }
+        CheckPartsThatSaturate();
         const Default integers("AtpCommunicator::DataType", "int32", "float32");
         for (const float wrong : {0.5F, 2147483648.0F})
         {

@@ -283,7 +283,8 @@ class Trial
     /** @return whether all ranks have the sum of the network, bit for bit */
     bool IsSumOfNetwork() const
     {
-        const auto sum = cluster->GetInNetworkCommunicators()[0]->GetSum(inputs);
+        const auto sum =
+            cluster->GetInNetworkCommunicators()[0]->GetSumFor(inputs, tensors[0]->values);
         return std::all_of(tensors.begin(), tensors.end(), [&](const auto& tensor) {
             return tensor->values == sum;
         });

@@ -193,7 +193,7 @@ class FakeCommunicator : public Communicator
  * @return their sum
  */
 std::vector<std::vector<float>>
-SumInRankOrder(const std::vector<std::vector<float>>& inputs)
+SumInRankOrder(const std::vector<std::vector<float>>& inputs, const std::vector<float>&)
 {
     std::vector<float> sum(inputs[0].size());
     for (const auto& input : inputs)
@@ -212,9 +212,10 @@ SumInRankOrder(const std::vector<std::vector<float>>& inputs)
  * @return their sum for each rank, with 1 more in the first element of rank 1's
  */
 std::vector<std::vector<float>>
-ExpectOneMoreAtRankOne(const std::vector<std::vector<float>>& inputs)
+ExpectOneMoreAtRankOne(const std::vector<std::vector<float>>& inputs,
+                       const std::vector<float>& result)
 {
-    std::vector<std::vector<float>> sums(inputs.size(), SumInRankOrder(inputs)[0]);
+    std::vector<std::vector<float>> sums(inputs.size(), SumInRankOrder(inputs, result)[0]);
     sums[1][0] += 1;
     return sums;
 }

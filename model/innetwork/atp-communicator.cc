@@ -588,6 +588,13 @@ AtpCommunicator::GetMissing() const
 std::vector<float>
 AtpCommunicator::GetSum(const std::vector<std::vector<float>>& inputs) const
 {
+    return GetSumFor(inputs, {});
+}
+
+std::vector<float>
+AtpCommunicator::GetSumFor(const std::vector<std::vector<float>>& inputs,
+                           const std::vector<float>& result) const
+{
     if (inputs.size() == 1)
     {
         return inputs[0];
@@ -601,16 +608,26 @@ AtpCommunicator::GetSum(const std::vector<std::vector<float>>& inputs) const
         bool hasFloats = std::any_of(inputs.begin(), inputs.end(), [&](const auto& input) {
             return NeedsFloats(input, packet);
         });
+        bool mayHaveFloats = false;
         for (uint64_t i = begin; i < end && !hasFloats; i++)
         {
-            int64_t total = 0;
+            int64_t above = 0; // the largest sum of some of the ranks, and the smallest
+            int64_t below = 0;
             for (const auto& input : inputs)
             {
-                total += Quantize(input[i], scale);
+                const int64_t part = Quantize(input[i], scale);
+                (part > 0 ? above : below) += part;
             }
-            hasFloats = total >= LARGEST_INTEGER || total <= -LARGEST_INTEGER - 1;
-            sum[i] = Dequantize(static_cast<int32_t>(total), scale);
+            const auto isSaturated = [](int64_t part) {
+                return part >= LARGEST_INTEGER || part <= -LARGEST_INTEGER - 1;
+            };
+            hasFloats = isSaturated(above + below);
+            mayHaveFloats |= isSaturated(above) || isSaturated(below);
+            sum[i] = Dequantize(static_cast<int32_t>(above + below), scale);
         }
+        // Which of its parts a switch or server adds first has decided.
+        hasFloats |= mayHaveFloats && !result.empty() &&
+                     !std::equal(sum.begin() + begin, sum.begin() + end, result.begin() + begin);
         for (uint64_t i = begin; i < end && hasFloats; i++)
         {
             sum[i] = 0;

@@ -78,6 +78,8 @@ class AtpCommunicator : public InNetworkCommunicator
 
     // InNetworkCommunicator
     std::vector<float> GetSum(const std::vector<std::vector<float>>& inputs) const override;
+    std::vector<float> GetSumFor(const std::vector<std::vector<float>>& inputs,
+                                 const std::vector<float>& result) const override;
     double GetErrorBound() const override;
 
   protected:

@@ -122,6 +122,13 @@ InNetworkCommunicator::GetFailure() const
     return m_reason;
 }
 
+std::vector<float>
+InNetworkCommunicator::GetSumFor(const std::vector<std::vector<float>>& inputs,
+                                 const std::vector<float>&) const
+{
+    return GetSum(inputs);
+}
+
 bool
 InNetworkCommunicator::Makes(CollectiveOperation operation) const
 {

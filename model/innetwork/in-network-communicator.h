@@ -74,6 +74,15 @@ class InNetworkCommunicator : public Communicator
     virtual std::vector<float> GetSum(const std::vector<std::vector<float>>& inputs) const = 0;
 
     /**
+     * @param inputs tensor of each rank
+     * @param result what came of them
+     * @return of the sums that the network may make of them, as the order of arrival has it, the
+     *         one that the result should be, bit for bit
+     */
+    virtual std::vector<float> GetSumFor(const std::vector<std::vector<float>>& inputs,
+                                         const std::vector<float>& result) const;
+
+    /**
      * @param operation any
      * @return whether the network makes it; of all-reduce, reduce, broadcast and barrier
      */

@@ -229,8 +229,9 @@ TrainingJob::BucketDone(uint32_t rank, uint32_t iteration, uint32_t bucket, Ptr<
             inputs.push_back(
                 MakeGradients(m_seed, input, iteration, bucket, m_bucketBytes[bucket] / 4));
         }
-        expected.values = m_reference(inputs);
-        const auto other = m_alternative ? m_alternative(inputs) : decltype(expected.values)();
+        expected.values = m_reference(inputs, sum->values);
+        const auto other =
+            m_alternative ? m_alternative(inputs, sum->values) : decltype(expected.values)();
         if (!other.empty() && other[other.size() == 1 ? 0 : rank] == sum->values)
         {
             expected.values = other;

@@ -57,10 +57,12 @@ class TrainingJob
     using LowerBound = std::function<double(uint64_t bytes)>;
     /**
      * The sum of the ranks' vectors, added in exactly the order of the collective under test: of
-     * each rank, as some algorithms add in another order at each; or a single one, that of all.
+     * each rank, as some algorithms add in another order at each; or a single one, that of all. The
+     * result, of one rank, may tell what the order of arrival was.
      */
     using Reference = std::function<std::vector<std::vector<float>>(
-        const std::vector<std::vector<float>>& perRankInputs)>;
+        const std::vector<std::vector<float>>& perRankInputs,
+        const std::vector<float>& result)>;
     /** Receives the result of an iteration. */
     using IterationComplete = std::function<void(const IterationResult& result)>;
 
