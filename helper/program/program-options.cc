@@ -113,7 +113,16 @@ Succeeds(const std::function<bool()>& action)
         const int nowhere = open("/dev/null", O_WRONLY);
         dup2(nowhere, STDOUT_FILENO);
         dup2(nowhere, STDERR_FILENO);
-        _exit(action() ? 0 : 1);
+        bool succeeded = false;
+        try
+        {
+            succeeded = action();
+        }
+        catch (const ConfigurationError&)
+        {
+            // What a setter throws must not lead the child beyond here.
+        }
+        _exit(succeeded ? 0 : 1);
     }
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
