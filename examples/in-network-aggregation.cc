@@ -685,6 +685,7 @@ Compare(int argc, char* argv[])
     options.AddString("json",
                       "file for the results as JSON, or - for standard output",
                       setting.json);
+    ClusterOptions::ReserveAttributes(options);
     options.Parse(argc, argv);
     if (setting.matrixBytes % sizeof(float) != 0)
     {

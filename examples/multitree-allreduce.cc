@@ -548,6 +548,7 @@ Compare(int argc, char* argv[])
     options.AddString("json",
                       "file for the results as JSON, or - for standard output",
                       setting.json);
+    ClusterOptions::ReserveAttributes(options);
     options.Parse(argc, argv);
     Config::SetDefault("ns3::training::SwitchDevice::CutThrough", BooleanValue(true));
     Config::SetDefault("ns3::training::ScheduledCommunicator::ReduceRate",

@@ -152,6 +152,7 @@ Tables(int argc, char* argv[])
     options.Group("Tables");
     options.AddBytes("most", "largest size", most, 1);
     options.AddString("json", "file for the results as JSON, or - for standard output", target);
+    ClusterOptions::ReserveAttributes(options);
     options.Parse(argc, argv);
     const JsonOutput json(target);
     auto rows = JsonValue::Array();

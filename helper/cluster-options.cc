@@ -78,14 +78,20 @@ ClusterOptions::AddNetworkTo(ProgramOptions& options)
                       "each in parts, one for each way",
                       lanes,
                       {"turns", "stripe"});
-    options.Reserve("ns3::training::HostDevice::Mtu", "mtu");
     options.Reserve("ns3::training::LanedTransport::Stripe", "lanes");
+    options.Reserve("ns3::training::SwitchDevice::BufferSize", "buffer");
+    ReserveAttributes(options);
+}
+
+void
+ClusterOptions::ReserveAttributes(ProgramOptions& options)
+{
+    options.Reserve("ns3::training::HostDevice::Mtu", "mtu");
     options.Reserve("ns3::training::RdmaNic::BaseRoundTrip");
     options.Reserve("ns3::training::RdmaNic::CongestionControl", "congestion-control");
     options.Reserve("ns3::training::RdmaNic::LossRecovery", "recovery");
     options.Reserve("ns3::training::RdmaNic::Mtu", "mtu");
     options.Reserve("ns3::training::RdmaNic::PathHops");
-    options.Reserve("ns3::training::SwitchDevice::BufferSize", "buffer");
     options.Reserve("ns3::training::SwitchDevice::Path", "path");
     options.Reserve("ns3::TcpL4Protocol::SocketType", "congestion-control");
 }

@@ -64,6 +64,12 @@ struct ClusterOptions
     void AddTo(ProgramOptions& options, const std::string& algorithmOption);
 
     /**
+     * Refuses the attributes that every Cluster sets, as a user's would be without effect.
+     * @param options a program's that makes clusters, without options for them
+     */
+    static void ReserveAttributes(ProgramOptions& options);
+
+    /**
      * Refuses what no cluster can have.
      * @throw ConfigurationError if an option is out of range
      */

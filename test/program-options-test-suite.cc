@@ -442,10 +442,15 @@ class Ns3ArgumentsTestCase : public TestCase
         Check("--ns3::training::SwitchDevice::Weights=0 1 1 1 1 1 1 1", "does not take this value");
         Check("--ns3::training::SwitchDevice::Path=scenic", "does not take this value");
         Check("--ns3::training::SwitchDevice::Weights=1 1 1 1 1 1 1 1", "");
-        for (const std::string option : {"mtu", ""})
+        for (const bool hasOption : {true, false})
         {
             ProgramOptions options("test-program", "Does nothing.");
-            options.Reserve("ns3::training::RdmaNic::Mtu", option);
+            std::string mtu;
+            if (hasOption)
+            {
+                options.AddString("mtu", "largest payload", mtu);
+            }
+            options.Reserve("ns3::training::RdmaNic::Mtu", "mtu");
             std::string message;
             try
             {
@@ -458,7 +463,7 @@ class Ns3ArgumentsTestCase : public TestCase
             NS_TEST_EXPECT_MSG_EQ(
                 message,
                 "--ns3::training::RdmaNic::Mtu=1000: the program sets it (allowed: " +
-                    (option.empty() ? "what follows from other options" : "--" + option) + ")",
+                    std::string(hasOption ? "--mtu" : "what follows from other options") + ")",
                 "an attribute without effect");
         }
         Check("--ns3::Application::StartTime=1parsec", "does not take this value");

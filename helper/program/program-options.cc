@@ -566,10 +566,10 @@ ProgramOptions::ParseNs3Argument(const std::string& name, const std::string& val
     const auto reserved = m_reserved.find(name);
     if (reserved != m_reserved.end())
     {
-        throw ConfigurationError(argument + ": the program sets it (allowed: " +
-                                 (reserved->second.empty() ? "what follows from other options"
-                                                           : "--" + reserved->second) +
-                                 ")");
+        throw ConfigurationError(
+            argument + ": the program sets it (allowed: " +
+            (Find(reserved->second) ? "--" + reserved->second : "what follows from other options") +
+            ")");
     }
     const auto set = [&] {
         return isGlobal ? GlobalValue::BindFailSafe(name, StringValue(value))

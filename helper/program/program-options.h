@@ -179,7 +179,8 @@ class ProgramOptions
     /**
      * Refuses an attribute that the program sets itself, which would be without effect.
      * @param attribute its full name, such as ns3::training::RdmaNic::Mtu
-     * @param option the option that sets it, without dashes; empty: it follows from others
+     * @param option the option that sets it, without dashes; it follows from others if the program
+     *        has none of that name
      */
     void Reserve(const std::string& attribute, const std::string& option = "");
 

@@ -361,6 +361,17 @@ def test_values_that_could_not_be_simulated_are_refused(program, arguments, allo
     assert process.stdout == ""
 
 
+@pytest.mark.parametrize(
+    "name", ["in-network-aggregation", "multitree-allreduce", "nccl-tables", "topology-codesign"]
+)
+def test_attributes_that_clusters_set_are_refused(program, name):
+    process = program(name, "--ns3::training::RdmaNic::PathHops=3")
+    assert process.returncode == 2
+    (line,) = process.stderr.splitlines()
+    assert "PathHops=3: the program sets it (allowed: " in line
+    assert process.stdout == ""
+
+
 def test_one_packet_over_the_fastest_link_without_delay(program_json):
     options = ["--ranks=2", "--bytes=256", "--rate=100Tbps", "--delay=0", "--mtu=256"]
     (row,) = program_json("collective-benchmark", *options)["rows"]
