@@ -5,6 +5,7 @@
 #include "atp-communicator.h"
 
 #include "block-quantizer.h"
+#include "number-format.h"
 
 #include "ns3/atp-wire-format.h"
 #include "ns3/attribute-choice.h"

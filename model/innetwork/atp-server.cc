@@ -4,7 +4,7 @@
 
 #include "atp-server.h"
 
-#include "block-quantizer.h"
+#include "number-format.h"
 #include "saturating-sum.h"
 
 #include "ns3/abort.h"

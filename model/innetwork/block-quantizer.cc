@@ -4,11 +4,12 @@
 
 #include "block-quantizer.h"
 
+#include "number-format.h"
+
 #include "ns3/log.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 namespace ns3::training
@@ -74,22 +75,6 @@ float
 Dequantize(int32_t sum, double scale)
 {
     return static_cast<float>(sum / scale);
-}
-
-uint32_t
-ToBits(float value)
-{
-    uint32_t bits;
-    std::memcpy(&bits, &value, sizeof(bits));
-    return bits;
-}
-
-float
-ToFloat(uint32_t bits)
-{
-    float value;
-    std::memcpy(&value, &bits, sizeof(value));
-    return value;
 }
 
 double

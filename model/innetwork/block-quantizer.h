@@ -73,18 +73,6 @@ int32_t Quantize(float value, double scale);
 float Dequantize(int32_t sum, double scale);
 
 /**
- * @param value a float32
- * @return its bits
- */
-uint32_t ToBits(float value);
-
-/**
- * @param bits of a float32
- * @return the number
- */
-float ToFloat(uint32_t bits);
-
-/**
  * The largest error a sum can have: half a step for each worker, and the rounding to float32.
  * @param exponent of the block
  * @param workers how many were added

@@ -42,22 +42,6 @@ Get(NumberFormat format)
     return FORMATS[static_cast<std::size_t>(format)];
 }
 
-uint32_t
-ToBits(float value)
-{
-    uint32_t bits;
-    std::memcpy(&bits, &value, sizeof(bits));
-    return bits;
-}
-
-float
-FromBits(uint32_t bits)
-{
-    float value;
-    std::memcpy(&value, &bits, sizeof(value));
-    return value;
-}
-
 uint16_t
 ToBfloat16(float value)
 {
@@ -98,9 +82,9 @@ FromFloat16(uint16_t bits)
     const uint32_t rest = bits & 0x7fffU;
     if (rest < 0x400)
     {
-        return FromBits(sign | ToBits(static_cast<float>(rest) * 0x1p-24F));
+        return ToFloat(sign | ToBits(static_cast<float>(rest) * 0x1p-24F));
     }
-    return FromBits(sign | ((rest << 13) + (rest >= 0x7c00 ? 224U << 23 : 112U << 23)));
+    return ToFloat(sign | ((rest << 13) + (rest >= 0x7c00 ? 224U << 23 : 112U << 23)));
 }
 
 uint16_t
@@ -120,9 +104,9 @@ SetHalf(uint8_t* to, uint16_t half)
 float
 ReadFloat(NumberFormat format, const uint8_t* from)
 {
-    return format == NumberFormat::FLOAT32   ? FromBits(GetWord(from))
+    return format == NumberFormat::FLOAT32   ? ToFloat(GetWord(from))
            : format == NumberFormat::FLOAT16 ? FromFloat16(GetHalf(from))
-                                             : FromBits(uint32_t{GetHalf(from)} << 16);
+                                             : ToFloat(uint32_t{GetHalf(from)} << 16);
 }
 
 /** @return what the number written is */
@@ -158,6 +142,22 @@ AddIntegers(const std::vector<const uint8_t*>& parts, uint64_t count, uint8_t* t
 }
 
 } // namespace
+
+uint32_t
+ToBits(float value)
+{
+    uint32_t bits;
+    std::memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+
+float
+ToFloat(uint32_t bits)
+{
+    float value;
+    std::memcpy(&value, &bits, sizeof(value));
+    return value;
+}
 
 NumberFormat
 FindNumberFormat(const std::string& name)

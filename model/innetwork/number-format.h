@@ -28,6 +28,18 @@ enum class NumberFormat : uint8_t
 };
 
 /**
+ * @param value a float32
+ * @return its bits
+ */
+uint32_t ToBits(float value);
+
+/**
+ * @param bits of a float32
+ * @return the number
+ */
+float ToFloat(uint32_t bits);
+
+/**
  * @param name such as bfloat16
  * @return its format, or COUNT
  */
