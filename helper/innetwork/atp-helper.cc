@@ -65,15 +65,15 @@ Find(const std::vector<T>& values, T value)
 AtpHelper::AtpHelper(Fabric& fabric, uint32_t elements, uint32_t slots)
     : m_fabric(fabric),
       m_elements(elements),
-      m_slots(slots)
+      m_slots(slots),
+      m_programs(fabric)
 {
 }
 
 Ptr<AtpProgram>
 AtpHelper::GetProgram(uint32_t index) const
 {
-    const auto found = m_programs.find(index);
-    return found == m_programs.end() ? nullptr : found->second;
+    return m_programs.Get(index);
 }
 
 const std::vector<Ptr<AtpServer>>&
@@ -91,7 +91,7 @@ AtpHelper::GetSwitch(uint32_t endpoint) const
     uint32_t node = host;
     if (link != Fabric::NO_LINK)
     {
-        node = topology.links[link].a == host ? topology.links[link].b : topology.links[link].a;
+        node = TopologyGraph::GetPeer(topology.links[link], host);
     }
     if (node < topology.hosts)
     {
@@ -140,27 +140,22 @@ AtpHelper::FindServers(const std::string& text, const std::vector<uint32_t>& end
 Ptr<AtpProgram>
 AtpHelper::Install(uint32_t index, const AtpCommunicator& worker)
 {
-    Ptr<AtpProgram>& program = m_programs[index];
-    if (!program)
-    {
-        program = CreateObject<AtpProgram>();
+    const auto program = m_programs.Install(index, [&](AtpProgram& created) {
         if (m_elements > 0 &&
-            !program->SetAttributeFailSafe("ElementsPerPacket", UintegerValue(m_elements)))
+            !created.SetAttributeFailSafe("ElementsPerPacket", UintegerValue(m_elements)))
         {
             throw ConfigurationError("--elements-per-packet=" + std::to_string(m_elements) +
                                      " with atp (allowed: even numbers up to 64)");
         }
         if (m_slots > 0)
         {
-            program->SetAttribute("Slots", UintegerValue(m_slots));
+            created.SetAttribute("Slots", UintegerValue(m_slots));
         }
         if (worker.GetControl() == AtpWindow::Control::A2TP)
         {
-            program->SetAttribute("StickyCollisions", BooleanValue(true));
+            created.SetAttribute("StickyCollisions", BooleanValue(true));
         }
-        program->SetEndpoint(m_fabric.AddressSwitch(index));
-        m_fabric.devicesOfSwitches[index]->AddProgram(program);
-    }
+    });
     BooleanValue tells;
     program->GetAttribute("StickyCollisions", tells);
     if (worker.GetControl() == AtpWindow::Control::A2TP && !tells.Get())
@@ -279,12 +274,7 @@ AtpHelper::AddJob(const std::vector<uint32_t>& endpoints,
 {
     Plan plan;
     plan.name = "atp job " + std::to_string(m_servers.size());
-    if (m_servers.size() >= MOST_JOBS)
-    {
-        throw ConfigurationError(plan.name + " (allowed: up to " + std::to_string(MOST_JOBS - 1) +
-                                 ")");
-    }
-    plan.number = static_cast<uint8_t>(m_servers.size());
+    plan.number = CheckJobNumber("atp", m_servers.size());
     plan.endpoints = endpoints;
     std::vector<Ptr<AtpCommunicator>> workers;
     for (uint32_t rank = 0; rank < endpoints.size(); rank++)

@@ -6,6 +6,7 @@
 #define DISTRIBUTED_TRAINING_ATP_HELPER_H
 
 #include "in-network-system.h"
+#include "switch-programs.h"
 
 #include "ns3/atp-communicator.h"
 #include "ns3/atp-program.h"
@@ -90,8 +91,8 @@ class AtpHelper
     Fabric& m_fabric;
     uint32_t m_elements;
     uint32_t m_slots;
-    std::set<uint32_t> m_busyHosts;                     // with ranks of any job
-    std::map<uint32_t, Ptr<AtpProgram>> m_programs;     // by switch
+    std::set<uint32_t> m_busyHosts; // with ranks of any job
+    SwitchPrograms<AtpProgram> m_programs;
     std::vector<std::vector<Ptr<AtpServer>>> m_servers; // by job
 };
 

@@ -5,11 +5,13 @@
 #ifndef DISTRIBUTED_TRAINING_IN_NETWORK_SYSTEM_H
 #define DISTRIBUTED_TRAINING_IN_NETWORK_SYSTEM_H
 
+#include "ns3/configuration-error.h"
 #include "ns3/fabric-helper.h"
 #include "ns3/in-network-communicator.h"
 #include "ns3/registry.h"
 #include "ns3/uinteger.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -54,6 +56,43 @@ struct InNetworkSystem
         const InNetworkRequest& request); ///< does it
     std::string operations{"all-reduce"}; ///< what it makes; all others by a ring
 };
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * @param system for messages
+ * @param job number of a job of it, from 0
+ * @return the number, as packets have it
+ * @throw ConfigurationError if it has more than 8 bits
+ */
+inline uint8_t
+CheckJobNumber(const std::string& system, std::size_t job)
+{
+    if (job >= MOST_JOBS)
+    {
+        throw ConfigurationError(system + " job " + std::to_string(job) + " (allowed: up to " +
+                                 std::to_string(MOST_JOBS - 1) + ")");
+    }
+    return static_cast<uint8_t>(job);
+}
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * @param fabric of the endpoints
+ * @param endpoints of hosts
+ * @return the host of each
+ */
+inline std::vector<uint32_t>
+GetHosts(const Fabric& fabric, const std::vector<uint32_t>& endpoints)
+{
+    std::vector<uint32_t> hosts;
+    for (uint32_t endpoint : endpoints)
+    {
+        hosts.push_back(fabric.hostOfEndpoint[endpoint]);
+    }
+    return hosts;
+}
 
 /**
  * @ingroup distributed-training-helper

@@ -11,8 +11,6 @@
 #include "ns3/switch-ps-wire-format.h"
 #include "ns3/uinteger.h"
 
-#include <algorithm>
-
 namespace ns3::training
 {
 
@@ -46,48 +44,37 @@ const Registry<InNetworkSystem>::Entry g_switchPs(
 SwitchPsHelper::SwitchPsHelper(Fabric& fabric, uint32_t elements, uint32_t slots)
     : m_fabric(fabric),
       m_elements(elements),
-      m_slots(slots)
+      m_slots(slots),
+      m_programs(fabric)
 {
 }
 
 Ptr<SwitchPsProgram>
 SwitchPsHelper::GetProgram(uint32_t index) const
 {
-    const auto found = m_programs.find(index);
-    return found == m_programs.end() ? nullptr : found->second;
+    return m_programs.Get(index);
 }
 
 Ptr<SwitchPsProgram>
 SwitchPsHelper::Install(uint32_t index, uint32_t workers)
 {
-    Ptr<SwitchPsProgram>& program = m_programs[index];
-    if (!program)
-    {
-        SwitchDevice& device = *m_fabric.devicesOfSwitches[index];
-        program = CreateObject<SwitchPsProgram>();
-        program->SetAttribute("ElementsPerPacket", UintegerValue(m_elements));
-        program->SetAttribute("Slots", UintegerValue(m_slots));
-        UintegerValue usual;
-        program->GetAttribute("Workers", usual);
-        const uint64_t most = SwitchPsProgram::MOST_WORKERS;
-        program->SetAttribute(
-            "Workers",
-            UintegerValue(std::min(std::max<uint64_t>(workers, usual.Get()), most)));
+    return m_programs.Install(index, [&](SwitchPsProgram& program) {
+        program.SetAttribute("ElementsPerPacket", UintegerValue(m_elements));
+        program.SetAttribute("Slots", UintegerValue(m_slots));
+        RaiseAttribute(program, "Workers", workers, SwitchPsProgram::MOST_WORKERS);
         UintegerValue lanes;
-        program->GetAttribute("Lanes", lanes);
+        program.GetAttribute("Lanes", lanes);
         if (lanes.Get() == 0)
         {
+            SwitchDevice& device = *m_fabric.devicesOfSwitches[index];
             uint64_t rate = 0;
             for (uint16_t port = 0; port < device.GetNPorts(); port++)
             {
                 rate += device.GetPort(port).GetRate();
             }
-            program->SetAttribute("Lanes", UintegerValue(program->GetLanesFor(rate)));
+            program.SetAttribute("Lanes", UintegerValue(program.GetLanesFor(rate)));
         }
-        program->SetEndpoint(m_fabric.AddressSwitch(index));
-        device.AddProgram(program);
-    }
-    return program;
+    });
 }
 
 std::vector<Ptr<SwitchPsCommunicator>>
@@ -96,21 +83,12 @@ SwitchPsHelper::AddJob(const std::vector<uint32_t>& endpoints,
                        uint32_t window,
                        uint64_t weights)
 {
-    const uint32_t number = m_jobs++;
-    if (number >= MOST_JOBS)
-    {
-        throw ConfigurationError("switch-ps job " + std::to_string(number) + " (allowed: up to " +
-                                 std::to_string(MOST_JOBS - 1) + ")");
-    }
-    std::vector<uint32_t> hostOf;
-    for (uint32_t endpoint : endpoints)
-    {
-        hostOf.push_back(m_fabric.hostOfEndpoint[endpoint]);
-    }
+    const uint8_t number = CheckJobNumber("switch-ps", m_jobs++);
+    const auto hostOf = GetHosts(m_fabric, endpoints);
     const uint32_t root = BuildAggregationTree(m_fabric.topology, hostOf, number)[0].switchIndex;
     const auto program = Install(root, static_cast<uint32_t>(endpoints.size()));
     SwitchPsJob job;
-    job.number = static_cast<uint8_t>(number);
+    job.number = number;
     job.firstSlot = program->GetFirstFreeSlot();
     job.slots = window;
     job.firstRange = program->GetFirstFreeRange();

@@ -6,11 +6,11 @@
 #define DISTRIBUTED_TRAINING_SWITCH_PS_HELPER_H
 
 #include "in-network-system.h"
+#include "switch-programs.h"
 
 #include "ns3/switch-ps-communicator.h"
 #include "ns3/switch-ps-program.h"
 
-#include <map>
 #include <vector>
 
 namespace ns3::training
@@ -60,7 +60,7 @@ class SwitchPsHelper
     uint32_t m_elements;
     uint32_t m_slots;
     uint32_t m_jobs{0};
-    std::map<uint32_t, Ptr<SwitchPsProgram>> m_programs; // by switch
+    SwitchPrograms<SwitchPsProgram> m_programs;
 };
 
 } // namespace ns3::training

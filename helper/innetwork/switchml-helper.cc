@@ -6,7 +6,6 @@
 
 #include "aggregation-tree.h"
 
-#include "ns3/configuration-error.h"
 #include "ns3/log.h"
 #include "ns3/uinteger.h"
 
@@ -46,36 +45,25 @@ SwitchMlHelper::SwitchMlHelper(Fabric& fabric, uint32_t elements, uint32_t slots
     : m_fabric(fabric),
       m_elements(elements),
       m_slots(slots),
-      m_message(message)
+      m_message(message),
+      m_programs(fabric)
 {
 }
 
 Ptr<SwitchMlProgram>
 SwitchMlHelper::GetProgram(uint32_t index) const
 {
-    const auto found = m_programs.find(index);
-    return found == m_programs.end() ? nullptr : found->second;
+    return m_programs.Get(index);
 }
 
 Ptr<SwitchMlProgram>
 SwitchMlHelper::Install(uint32_t index, uint32_t children)
 {
-    Ptr<SwitchMlProgram>& program = m_programs[index];
-    if (!program)
-    {
-        program = CreateObject<SwitchMlProgram>();
-        program->SetAttribute("ElementsPerPacket", UintegerValue(m_elements));
-        program->SetAttribute("Slots", UintegerValue(m_slots));
-        UintegerValue workers;
-        program->GetAttribute("Workers", workers);
-        program->SetAttribute(
-            "Workers",
-            UintegerValue(std::min<uint64_t>(std::max<uint64_t>(children, workers.Get()),
-                                             SwitchMlProgram::MOST_CHILDREN)));
-        program->SetEndpoint(m_fabric.AddressSwitch(index));
-        m_fabric.devicesOfSwitches[index]->AddProgram(program);
-    }
-    return program;
+    return m_programs.Install(index, [&](SwitchMlProgram& program) {
+        program.SetAttribute("ElementsPerPacket", UintegerValue(m_elements));
+        program.SetAttribute("Slots", UintegerValue(m_slots));
+        RaiseAttribute(program, "Workers", children, SwitchMlProgram::MOST_CHILDREN);
+    });
 }
 
 std::vector<Ptr<SwitchMlCommunicator>>
@@ -83,17 +71,8 @@ SwitchMlHelper::AddJob(const std::vector<uint32_t>& endpoints,
                        const std::vector<Ptr<ScheduledCommunicator>>& hosts,
                        uint32_t window)
 {
-    const uint32_t number = m_jobs++;
-    if (number >= MOST_JOBS)
-    {
-        throw ConfigurationError("switchml job " + std::to_string(number) + " (allowed: up to " +
-                                 std::to_string(MOST_JOBS - 1) + ")");
-    }
-    std::vector<uint32_t> hostOf;
-    for (uint32_t endpoint : endpoints)
-    {
-        hostOf.push_back(m_fabric.hostOfEndpoint[endpoint]);
-    }
+    const uint8_t number = CheckJobNumber("switchml", m_jobs++);
+    const auto hostOf = GetHosts(m_fabric, endpoints);
     const auto tree = BuildAggregationTree(m_fabric.topology, hostOf, number);
     // One range of slots at all switches: the packets carry it from level to level.
     std::vector<Ptr<SwitchMlProgram>> programs;
@@ -108,7 +87,7 @@ SwitchMlHelper::AddJob(const std::vector<uint32_t>& endpoints,
     for (std::size_t i = 0; i < tree.size(); i++)
     {
         SwitchMlJob job;
-        job.number = static_cast<uint8_t>(number);
+        job.number = number;
         job.firstSlot = firstSlot;
         job.slots = window;
         job.queuePairs = m_message > 0 ? window / m_message : 0;
@@ -135,7 +114,7 @@ SwitchMlHelper::AddJob(const std::vector<uint32_t>& endpoints,
     {
         auto communicator = CreateObject<SwitchMlCommunicator>();
         InNetworkCommunicator::Group group;
-        group.job = static_cast<uint8_t>(number);
+        group.job = number;
         group.endpoints = endpoints;
         communicator->SetGroup(rank, group, m_fabric.devices[endpoints[rank]], hosts[rank]);
         SwitchMlCommunicator::Session session;

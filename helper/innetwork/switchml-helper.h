@@ -6,11 +6,11 @@
 #define DISTRIBUTED_TRAINING_SWITCHML_HELPER_H
 
 #include "in-network-system.h"
+#include "switch-programs.h"
 
 #include "ns3/switchml-communicator.h"
 #include "ns3/switchml-program.h"
 
-#include <map>
 #include <vector>
 
 namespace ns3::training
@@ -60,7 +60,7 @@ class SwitchMlHelper
     uint32_t m_slots;
     uint32_t m_message;
     uint32_t m_jobs{0};
-    std::map<uint32_t, Ptr<SwitchMlProgram>> m_programs; // by switch
+    SwitchPrograms<SwitchMlProgram> m_programs;
 };
 
 } // namespace ns3::training

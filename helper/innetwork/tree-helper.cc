@@ -82,35 +82,25 @@ const Registry<InNetworkSystem>::Entry g_nvls(
 TreeHelper::TreeHelper(Fabric& fabric, uint32_t elements, uint32_t slots)
     : m_fabric(fabric),
       m_elements(elements),
-      m_slots(slots)
+      m_slots(slots),
+      m_programs(fabric)
 {
 }
 
 Ptr<TreeProgram>
 TreeHelper::GetProgram(uint32_t index) const
 {
-    const auto found = m_programs.find(index);
-    return found == m_programs.end() ? nullptr : found->second;
+    return m_programs.Get(index);
 }
 
 Ptr<TreeProgram>
 TreeHelper::Install(uint32_t index, uint32_t children, uint32_t payload)
 {
-    Ptr<TreeProgram>& program = m_programs[index];
-    if (!program)
-    {
-        program = CreateObject<TreeProgram>();
-        program->SetAttribute("Slots", UintegerValue(m_slots));
-        program->SetAttribute("Payload", UintegerValue(payload));
-        UintegerValue usual;
-        program->GetAttribute("Children", usual);
-        program->SetAttribute(
-            "Children",
-            UintegerValue(std::clamp<uint64_t>(children, usual.Get(), TreeProgram::MOST_CHILDREN)));
-        program->SetEndpoint(m_fabric.AddressSwitch(index));
-        m_fabric.devicesOfSwitches[index]->AddProgram(program);
-    }
-    return program;
+    return m_programs.Install(index, [&](TreeProgram& program) {
+        program.SetAttribute("Slots", UintegerValue(m_slots));
+        program.SetAttribute("Payload", UintegerValue(payload));
+        RaiseAttribute(program, "Children", children, TreeProgram::MOST_CHILDREN);
+    });
 }
 
 TreeHelper::Tree
@@ -251,24 +241,18 @@ TreeHelper::MakeJob(const std::string& system,
                     uint32_t trees,
                     const TreeEndpoint& rank)
 {
-    const std::string name = system + " job " + std::to_string(m_jobs);
-    if (m_jobs >= MOST_JOBS)
-    {
-        throw ConfigurationError(name + " (allowed: up to " + std::to_string(MOST_JOBS - 1) + ")");
-    }
+    Job job;
+    job.number = CheckJobNumber(system, m_jobs);
     if (window < trees)
     {
-        throw ConfigurationError(name + " with a window of " + std::to_string(window) +
-                                 " (allowed: from " + std::to_string(trees) + ", its trees)");
+        throw ConfigurationError(system + " job " + std::to_string(m_jobs) + " with a window of " +
+                                 std::to_string(window) + " (allowed: from " +
+                                 std::to_string(trees) + ", its trees)");
     }
-    Job job;
-    job.number = static_cast<uint8_t>(m_jobs++);
+    m_jobs++;
     job.settings = rank.GetSettings();
     job.window = window / trees;
-    for (uint32_t endpoint : endpoints)
-    {
-        job.hosts.push_back(m_fabric.hostOfEndpoint[endpoint]);
-    }
+    job.hosts = GetHosts(m_fabric, endpoints);
     job.links = ChooseAggregationLinks(m_fabric.topology, job.hosts);
     for (std::size_t i = 0; i < endpoints.size(); i++)
     {
@@ -310,9 +294,11 @@ TreeHelper::AddJob(const std::vector<uint32_t>& endpoints,
     const uint32_t payload = GetPayload(*ranks[0]);
     auto sums = std::make_shared<std::vector<TreeSums>>();
     std::vector<TreeCommunicator::Session> sessions(endpoints.size());
+    Ptr<TreeProgram> program; // one of those, which are alike
     for (uint32_t number = 0; number < trees; number++)
     {
         const Tree tree = MakeTree(job, number, payload);
+        program = tree.programs.front();
         std::vector<uint32_t> connections[2]; // of ranks, by kind
         std::vector<uint32_t> locks;
         for (const bool streaming : {true, false})
@@ -329,7 +315,6 @@ TreeHelper::AddJob(const std::vector<uint32_t>& endpoints,
     }
     for (uint32_t rank = 0; rank < endpoints.size(); rank++)
     {
-        const auto& program = m_programs.begin()->second;
         sessions[rank].window = job.window;
         sessions[rank].elements = payload / GetBytes(ranks[0]->GetNumberFormat());
         sessions[rank].credits = program->GetCredits();

@@ -7,12 +7,12 @@
 
 #include "aggregation-tree.h"
 #include "in-network-system.h"
+#include "switch-programs.h"
 
 #include "ns3/nvls-communicator.h"
 #include "ns3/tree-communicator.h"
 #include "ns3/tree-program.h"
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -120,7 +120,7 @@ class TreeHelper
     uint32_t m_elements;
     uint32_t m_slots;
     uint32_t m_jobs{0};
-    std::map<uint32_t, Ptr<TreeProgram>> m_programs; // by switch
+    SwitchPrograms<TreeProgram> m_programs;
 };
 
 } // namespace ns3::training
