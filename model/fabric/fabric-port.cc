@@ -4,6 +4,8 @@
 
 #include "fabric-port.h"
 
+#include "attribute-choice.h"
+
 #include "ns3/assert.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
@@ -34,26 +36,26 @@ HighestBit(uint8_t bits)
 
 } // namespace
 
-bool
-PortScheduling::ReadWeights(const std::string& text)
+void
+PortScheduling::ReadWeights(const std::string& attribute, const std::string& text)
 {
     std::istringstream stream(text);
+    const std::string allowed = "eight numbers from 1 to 1000";
     std::array<uint16_t, PRIORITIES> read{};
     for (uint16_t& weight : read)
     {
         int number = 0;
         if (!(stream >> number) || number < 1 || number > 1000)
         {
-            return false;
+            RefuseAttribute(attribute, text, allowed);
         }
         weight = static_cast<uint16_t>(number);
     }
     if (!(stream >> std::ws).eof())
     {
-        return false;
+        RefuseAttribute(attribute, text, allowed);
     }
     weights = read;
-    return true;
 }
 
 std::string

@@ -40,10 +40,11 @@ struct PortScheduling
     std::array<uint16_t, PRIORITIES> weights{1, 1, 1, 1, 1, 1, 1, 1};
 
     /**
+     * @param attribute that is given them, such as SwitchDevice::Weights
      * @param text eight weights of 1 to 1000, separated by spaces
-     * @return whether it is right; if not, nothing has changed
+     * @throw ConfigurationError if it is not right; nothing has changed then
      */
-    bool ReadWeights(const std::string& text);
+    void ReadWeights(const std::string& attribute, const std::string& text);
 
     /** @return the weights as text */
     std::string WriteWeights() const;

@@ -4,7 +4,6 @@
 
 #include "host-device.h"
 
-#include "attribute-choice.h"
 #include "endpoint-address.h"
 
 #include "ns3/abort.h"
@@ -221,10 +220,7 @@ HostDevice::GetStrictPriorities() const
 void
 HostDevice::SetWeights(std::string weights)
 {
-    if (!scheduling.ReadWeights(weights))
-    {
-        RefuseAttribute("HostDevice::Weights", weights, "eight numbers from 1 to 1000");
-    }
+    scheduling.ReadWeights("HostDevice::Weights", weights);
 }
 
 std::string

@@ -4,7 +4,6 @@
 
 #include "switch-device.h"
 
-#include "attribute-choice.h"
 #include "configuration-error.h"
 #include "quantity.h"
 
@@ -339,10 +338,7 @@ SwitchDevice::GetStrictPriorities() const
 void
 SwitchDevice::SetWeights(std::string weights)
 {
-    if (!scheduling.ReadWeights(weights))
-    {
-        RefuseAttribute("SwitchDevice::Weights", weights, "eight numbers from 1 to 1000");
-    }
+    scheduling.ReadWeights("SwitchDevice::Weights", weights);
 }
 
 std::string
