@@ -13,15 +13,18 @@ def read_list(directory, name):
 
 
 def build(bld):
+    version = bld.path.find_node('VERSION').read().strip()
     mpi = ['mpi'] if bld.env['ENABLE_MPI'] else []
     module = bld.create_ns3_module('distributed-training', ['core', 'internet', 'network'] + mpi)
     module.source = read_list(bld.path, 'source_files')
+    module.defines = ['DISTRIBUTED_TRAINING_VERSION="%s"' % version]
     # Found by the configuration of ns-3's stats module, by pkg-config.
     if not bld.env['SQLITE_STATS']:
         bld.fatal('distributed-training needs SQLite: apt-get install libsqlite3-dev pkg-config')
     module.use.append('SQLITE3')
     if bld.env['ENABLE_MPI']:
         module.use.append('MPI')
+    module.lib = ['dl']
 
     tests = bld.create_ns3_module_test_library('distributed-training')
     tests.source = read_list(bld.path, 'test_files')

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Sphinx: sphinx-build -W -b html doc OUT"""
 
+from pathlib import Path
+
 project = "distributed-training"
 author = "the authors of distributed-training"
 copyright = author
-version = release = "0.1.0"
+version = release = Path(__file__).parents[1].joinpath("VERSION").read_text().strip()
 
 extensions = []
 exclude_patterns = ["_build", "out"]

@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -31,42 +33,19 @@ struct BenchmarkOptions
     std::string payload{"virtual"};
     uint64_t warmup{1};
     bool printTrees{false};
-    std::string order{"id"};
-    std::string stop{"any"};
     std::string sweep;
     std::string json;
 };
-
-/** @return the algorithm with what --order and --stop say of MULTITREE */
-std::string
-GetAlgorithm(const ProgramOptions& options,
-             const BenchmarkOptions& benchmark,
-             const std::string& algorithm)
-{
-    std::string spec = algorithm;
-    for (const auto& [name, value] :
-         {std::pair("order", benchmark.order), std::pair("stop", benchmark.stop)})
-    {
-        if (options.IsGiven(name))
-        {
-            spec +=
-                (spec.find(':') == std::string::npos ? ":" : ",") + std::string(name) + "=" + value;
-        }
-    }
-    const bool needsTrees =
-        benchmark.printTrees || options.IsGiven("order") || options.IsGiven("stop");
-    if (needsTrees && spec.substr(0, spec.find(':')) != "multitree")
-    {
-        throw ConfigurationError("--print-trees, --order, --stop with --algorithm=" + algorithm +
-                                 " (allowed: multitree)");
-    }
-    return spec;
-}
 
 /** Prints the trees of MULTITREE on one line; without --ranks those of a rank on each host. */
 void
 PrintTrees(const ProgramOptions& options, const ClusterOptions& cluster)
 {
+    if (KeyValues::Split(cluster.algorithm).GetName() != "multitree")
+    {
+        throw ConfigurationError("--print-trees with --algorithm=" + cluster.algorithm +
+                                 " (allowed: multitree)");
+    }
     const auto ranks = static_cast<uint32_t>(options.IsGiven("ranks") ? cluster.ranks : 1);
     const auto topology = BuildTopology(cluster.topology, ranks, cluster.rate, cluster.delay);
     CollectiveRequest request;
@@ -221,12 +200,12 @@ Benchmark(int argc, char* argv[])
     ProgramOptions options("collective-benchmark",
                            "Measures a collective over sizes on a simulated cluster.");
     options.Group("Benchmark");
-    std::string operations;
+    std::vector<std::string> operations;
     for (CollectiveOperation operation : GetCollectiveOperations())
     {
-        operations += (operations.empty() ? "" : ", ") + GetName(operation);
+        operations.push_back(GetName(operation));
     }
-    options.AddString("operation", "what to do: " + operations, benchmark.operation);
+    options.AddChoice("operation", "collective", benchmark.operation, operations);
     options.AddString("bytes",
                       "sizes of the whole vector: begin:end:xFACTOR, begin:end:STEP, or a list "
                       "a,b,c; with units such as 64K, 1MiB",
@@ -244,28 +223,24 @@ Benchmark(int argc, char* argv[])
                     "only print the trees of multitree: root:child<parent@step,...;...; without "
                     "--ranks with a rank on every host",
                     benchmark.printTrees);
-    options.AddChoice("order",
-                      "multitree: its roots by number, or after the first round by priority",
-                      benchmark.order,
-                      {"id", "sorted"});
-    options.AddChoice("stop",
-                      "multitree: a step ends when the last root adds nothing, or when none of any "
-                      "does",
-                      benchmark.stop,
-                      {"last", "any"});
-    options.AddString("sweep",
+    options.AddChoice("sweep",
                       "algorithms: measure every algorithm that fits, in place of --algorithm",
-                      benchmark.sweep);
+                      benchmark.sweep,
+                      {"algorithms"});
     options.AddString("json",
                       "file for the results as JSON, or - for standard output",
                       benchmark.json);
-    clusterOptions.AddTo(options, "algorithm");
+    ClusterCommandLine commandLine(clusterOptions);
+    commandLine.AddTo(options, "algorithm");
+    for (const std::string key : {"order", "stop"})
+    {
+        options.AddRenamed(key, "--algorithm=multitree:" + key + "=VALUE", "multitree");
+    }
     options.Parse(argc, argv);
-    clusterOptions.algorithm = GetAlgorithm(options, benchmark, clusterOptions.algorithm);
     const CollectiveOperation operation = FindCollectiveOperation(benchmark.operation);
     const std::vector<uint64_t> sizes = ParseSizes("--bytes", benchmark.bytes);
     const bool real = benchmark.payload == "real";
-    if (ShowTopology(clusterOptions))
+    if (commandLine.ShowTopology())
     {
         return 0;
     }
@@ -286,9 +261,10 @@ Benchmark(int argc, char* argv[])
     const bool table = benchmark.json != "-";
     if (!benchmark.sweep.empty())
     {
-        if (benchmark.sweep != "algorithms")
+        if (commandLine.ShowsSchedule())
         {
-            throw ConfigurationError("--sweep=" + benchmark.sweep + " (allowed: algorithms)");
+            throw ConfigurationError("--sweep with --print-schedule or --export-schedule (allowed: "
+                                     "without)");
         }
         return Sweep(options,
                      clusterOptions,
@@ -299,7 +275,7 @@ Benchmark(int argc, char* argv[])
     Cluster cluster(clusterOptions);
     cluster.GetPlanner().Check(operation);
     const uint64_t largest = *std::max_element(sizes.begin(), sizes.end());
-    if (ShowSchedule(clusterOptions, cluster, operation, largest))
+    if (commandLine.ShowSchedule(cluster, operation, largest))
     {
         return 0;
     }
@@ -348,7 +324,11 @@ Benchmark(int argc, char* argv[])
     const RunCost cost = GetRunCost(cluster.GetFabric());
     auto document = JsonValue::Object();
     document.Set("rows", rows);
-    AddInNetwork(document, cluster, largestError);
+    if (auto figures = GetInNetworkFigures(cluster))
+    {
+        figures->maxError = largestError;
+        document.Set("in_network", figures->ToJson());
+    }
     AddRunCost(document, cost);
     document.Set("configuration", GetConfiguration(options, cluster));
     document.Set("version", GetVersion());

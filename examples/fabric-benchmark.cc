@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -58,7 +60,7 @@ UseWorkload(Experiment& experiment, ClusterOptions& cluster)
         return;
     }
     cluster.delay = MicroSeconds(1);
-    cluster.mtu = "1000";
+    cluster.mtu = 1000;
     if (experiment.workload == "W1")
     {
         cluster.ranks = 16;
@@ -127,7 +129,7 @@ MakeRows(const Experiment& experiment)
     GlobalValue::GetValueByName("SchedulerType", scheduler);
     const auto nic = CreateObject<RdmaNic>();
     std::vector<std::string> schedulers{scheduler.Get().GetName()};
-    std::vector<uint64_t> intervals{nic->GetAckInterval()};
+    std::vector<uint64_t> intervals{nic->GetSettings().ackInterval};
     if (experiment.compareSchedulers)
     {
         schedulers.insert(schedulers.end(), {"ns3::HeapScheduler", "ns3::MapScheduler"});
@@ -174,7 +176,7 @@ Check(const Experiment& experiment, const ClusterOptions& cluster, const Program
     {
         throw ConfigurationError(compares + " (allowed without --pcap only)");
     }
-    for (const auto& [name, text, kind] : options.Values())
+    for (const auto& [name, text] : options.Values())
     {
         if (experiment.compareSchedulers && name == "SchedulerType")
         {
@@ -292,16 +294,15 @@ Benchmark(int argc, char* argv[])
     options.AddString("json",
                       "file for the results as JSON, or - for standard output",
                       experiment.json);
-    clusterOptions.AddNetworkTo(options);
-    options.AddString("congestion-control",
-                      Registry<CongestionControlEntry>::Names() + "; auto: dcqcn",
-                      clusterOptions.congestionControl);
+    ClusterCommandLine commandLine(clusterOptions);
+    commandLine.AddNetworkTo(options);
+    commandLine.AddCongestionControlTo(options);
     // Twice: what the user gives goes before what the workload says.
     options.Parse(argc, argv);
     UseWorkload(experiment, clusterOptions);
     options.Parse(argc, argv);
     Check(experiment, clusterOptions, options);
-    if (ShowTopology(clusterOptions))
+    if (commandLine.ShowTopology())
     {
         return 0;
     }

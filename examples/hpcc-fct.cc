@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -33,7 +35,7 @@ constexpr uint32_t PODS = 5;
 constexpr uint32_t PER_POD = 4;
 constexpr uint32_t RACKS = PODS * PER_POD;
 constexpr uint32_t CORES = PER_POD * PER_POD;
-constexpr uint32_t MOST_HOSTS_PER_RACK = 16;
+constexpr uint32_t MAX_HOSTS_PER_RACK = 16;
 constexpr uint64_t HOST_RATE = 100000000000;   // bit/s
 constexpr uint64_t FABRIC_RATE = 400000000000; // bit/s
 constexpr uint32_t LINKS_ACROSS_PODS = 6;
@@ -119,7 +121,7 @@ const std::map<std::string, Published> PUBLISHED{
       {3.55, 3.55, 3.55, 3.55, 3.55, 3.55, 3.55, UNKNOWN, UNKNOWN, UNKNOWN}}}};
 
 /// Longest warm-up and duration, s.
-constexpr uint32_t MOST_SECONDS = 100;
+constexpr uint32_t MAX_SECONDS = 100;
 
 /** What is simulated. */
 struct Setting
@@ -133,7 +135,10 @@ struct Setting
     std::string json;
 };
 
-/** The parameters of HPCC's run.py where they are not the defaults of this module. */
+/**
+ * The parameters of HPCC's run.py where they are not the defaults of this module.
+ * @param congestionControl name of the algorithm
+ */
 void
 UsePublishedParameters(const std::string& congestionControl)
 {
@@ -244,7 +249,7 @@ class Experiment
     const Setting& m_setting;
     uint32_t m_hostsPerRack;
     Fabric m_fabric;
-    std::vector<Ptr<RdmaNic>> m_nics;
+    std::vector<std::vector<Ptr<RdmaNic>>> m_nics; // by host and rail, of which there is one
     Ptr<ExponentialRandomVariable> m_gap;
     Ptr<EmpiricalRandomVariable> m_size;
     Ptr<UniformRandomVariable> m_choice;
@@ -256,24 +261,18 @@ class Experiment
 
 Experiment::Experiment(const Setting& setting)
     : m_setting(setting),
-      m_hostsPerRack(MOST_HOSTS_PER_RACK / static_cast<uint32_t>(setting.scale)),
+      m_hostsPerRack(MAX_HOSTS_PER_RACK / static_cast<uint32_t>(setting.scale)),
       m_gap(CreateObject<ExponentialRandomVariable>()),
       m_size(CreateObject<EmpiricalRandomVariable>()),
       m_choice(CreateObject<UniformRandomVariable>())
 {
     m_fabric = FabricHelper().Install(MakeFatTree(m_hostsPerRack));
-    const auto& entry = Registry<CongestionControlEntry>::Find(setting.congestionControl);
-    for (uint32_t host = 0; host < m_fabric.topology.hosts; host++)
-    {
-        auto nic = CreateObject<RdmaNic>();
-        nic->SetAttribute("Mtu", UintegerValue(MTU));
-        nic->SetAttribute("CongestionControl", TypeIdValue(entry.getTypeId()));
-        nic->SetAttribute("BaseRoundTrip", TimeValue(Seconds(GetRoundTrip(LINKS_ACROSS_PODS))));
-        nic->SetAttribute("PathHops", UintegerValue(LINKS_ACROSS_PODS));
-        nic->Attach(m_fabric.devices[host]);
-        m_fabric.hosts.Get(host)->AggregateObject(nic);
-        m_nics.push_back(nic);
-    }
+    RdmaHelper rdma;
+    rdma.SetCongestionControl(setting.congestionControl);
+    rdma.SetAttribute("Mtu", UintegerValue(MTU));
+    rdma.SetAttribute("BaseRoundTrip", TimeValue(Seconds(GetRoundTrip(LINKS_ACROSS_PODS))));
+    rdma.SetAttribute("PathHops", UintegerValue(LINKS_ACROSS_PODS));
+    m_nics = rdma.Install(m_fabric, m_fabric.topology.hosts);
     const Distribution& distribution = DISTRIBUTIONS.at(setting.distribution);
     const double bytesPerSecond = setting.load * static_cast<double>(HOST_RATE) / 8;
     m_gap->SetAttribute("Mean", DoubleValue(distribution.GetMean() / bytesPerSecond));
@@ -333,8 +332,8 @@ Experiment::Arrive(uint32_t host)
     const auto bytes = std::max<uint64_t>(1, static_cast<uint64_t>(m_size->GetValue()));
     const auto number =
         FIRST_QUEUE_PAIR + static_cast<uint32_t>(m_flows++ % (PSN_MODULUS - FIRST_QUEUE_PAIR));
-    auto queuePair = m_nics[host]->CreateQueuePair(number, peer, number);
-    m_nics[peer]->CreateQueuePair(number, host, number);
+    auto queuePair = m_nics[host][0]->CreateQueuePair(number, peer, number);
+    m_nics[peer][0]->CreateQueuePair(number, host, number);
     queuePair->SetErrorHandler([this](const std::string& reason) {
         m_failure = reason;
         Simulator::Stop();
@@ -346,7 +345,9 @@ Experiment::Arrive(uint32_t host)
         queuePair->SetCompletionHandler(
             [this, bytes, now, ideal](uint64_t) { Complete(bytes, now, ideal); });
     }
-    queuePair->Write(0, bytes, nullptr, 0, 0, false);
+    WorkRequest request;
+    request.bytes = bytes;
+    queuePair->Write(request);
 }
 
 void
@@ -492,17 +493,11 @@ Simulate(int argc, char* argv[])
     ProgramOptions options("hpcc-fct",
                            "Slowdown of flows by size, as in the simulation of HPCC's paper.");
     options.Group("Experiment");
-    options.AddChoice("congestion-control",
-                      Registry<CongestionControlEntry>::Names(),
-                      setting.congestionControl,
-                      [] {
-                          std::vector<std::string> names;
-                          for (const auto& [name, entry] : Registry<CongestionControlEntry>::All())
-                          {
-                              names.push_back(name);
-                          }
-                          return names;
-                      }());
+    options.AddKind("congestion-control",
+                    "congestion-control",
+                    "congestion control: sending rate of each flow",
+                    setting.congestionControl,
+                    &DescribeAlternatives<CongestionControlEntry>);
     options.AddChoice("distribution",
                       "sizes of flows: websearch, fbhadoop",
                       setting.distribution,
@@ -526,28 +521,28 @@ Simulate(int argc, char* argv[])
     options.Reserve("ns3::training::RdmaNic::PathHops");
     // Twice: what the user gives goes before what the paper says.
     options.Parse(argc, argv);
-    UsePublishedParameters(setting.congestionControl);
+    UsePublishedParameters(KeyValues::Split(setting.congestionControl).GetName());
     options.Parse(argc, argv);
     if (Processes::GetCount() > 1)
     {
         throw ConfigurationError("--mpi=" + std::to_string(Processes::GetCount()) +
                                  " (allowed: 1, flows are counted by one process)");
     }
-    if (MOST_HOSTS_PER_RACK % setting.scale != 0)
+    if (MAX_HOSTS_PER_RACK % setting.scale != 0)
     {
         throw ConfigurationError("--scale=" + std::to_string(setting.scale) +
                                  " (allowed: 1, 2, 4, 8, 16)");
     }
-    if (!setting.duration.IsStrictlyPositive() || setting.duration > Seconds(MOST_SECONDS))
+    if (!setting.duration.IsStrictlyPositive() || setting.duration > Seconds(MAX_SECONDS))
     {
         throw ConfigurationError("--duration=" + FormatTime(setting.duration) +
-                                 " (allowed: more than 0, up to " + std::to_string(MOST_SECONDS) +
+                                 " (allowed: more than 0, up to " + std::to_string(MAX_SECONDS) +
                                  "s)");
     }
-    if (setting.warmUp > Seconds(MOST_SECONDS))
+    if (setting.warmUp > Seconds(MAX_SECONDS))
     {
         throw ConfigurationError("--warm-up=" + FormatTime(setting.warmUp) + " (allowed: up to " +
-                                 std::to_string(MOST_SECONDS) + "s)");
+                                 std::to_string(MAX_SECONDS) + "s)");
     }
 
     const JsonOutput json(setting.json);

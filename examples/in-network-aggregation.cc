@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -16,7 +18,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <limits>
 
 using namespace ns3;
 using namespace ns3::training;
@@ -25,7 +26,10 @@ namespace
 {
 
 /// Instead of a number that is not known.
-constexpr double NONE = std::numeric_limits<double>::quiet_NaN();
+constexpr double NONE = PublishedTable::UNKNOWN;
+/// SwitchML over RDMA with messages of 16 KiB.
+constexpr const char* LARGE_MESSAGES =
+    "switchml:data-type=int32,elements-per-packet=256,framing=rdma,message-packets=16";
 
 /** What is simulated. */
 struct Setting
@@ -36,46 +40,21 @@ struct Setting
     std::string json;
 };
 
-/** Another default of an attribute while this lives. */
-class Default
-{
-  public:
-    /**
-     * @param type TypeId, without its namespace
-     * @param attribute its attribute
-     * @param value another default
-     */
-    Default(const std::string& type, const std::string& attribute, const AttributeValue& value)
-        : m_name("ns3::training::" + type + "::" + attribute)
-    {
-        TypeId::AttributeInformation information;
-        TypeId::LookupByName("ns3::training::" + type)
-            .LookupAttributeByName(attribute, &information);
-        m_usual = information.initialValue;
-        Config::SetDefault(m_name, value);
-    }
-
-    ~Default()
-    {
-        Config::SetDefault(m_name, *m_usual);
-    }
-
-    Default(const Default&) = delete;
-    Default& operator=(const Default&) = delete;
-
-  private:
-    std::string m_name;
-    Ptr<const AttributeValue> m_usual;
-};
-
-/** Tables of what was published and what is found here. */
+/** The systems of the literature, simulated beside their published figures. */
 class Comparison
 {
   public:
-    /** @param setting what is to be compared */
+    /** @param setting of the comparison */
     explicit Comparison(const Setting& setting)
         : m_setting(setting),
-          m_prints(setting.json != "-")
+          m_table({{"test", "", -4},
+                   {"scenario", "", -62},
+                   {"unit", "unit", 0, "", "  ", true},
+                   {"published", "published", 10, "%.5g"},
+                   {"expected", "expected", 10, "%.5g"},
+                   {"ours", "ours", 10, "%.5g"}},
+                  setting.json == "-" ? PublishedTable::Printing::NEVER
+                                      : PublishedTable::Printing::AT_ONCE)
     {
     }
 
@@ -96,22 +75,20 @@ class Comparison
     /** All systems, all losses: are the sums right? */
     void CheckSums();
 
-    /** @return what was found out and what it cost */
+    /** @return the results */
     JsonValue ToJson() const;
 
     /** @return the cost of all simulations */
     const RunCost& GetCost() const
     {
-        return m_cost;
+        return m_table.GetCost();
     }
 
   private:
     CollectiveMeasurement Measure(const ClusterOptions& options, uint64_t bytes, bool real);
     double GetRate(ClusterOptions options);
     double GetSeconds(const ClusterOptions& options, uint64_t bytes);
-    IterationResult Train(const ClusterOptions& options, const Workload& workload, bool overlap);
-    void AddCost(const Cluster& cluster);
-    void PrintTitle(const char* title) const;
+    IterationRecord Train(const ClusterOptions& cluster, bool overlap);
     void AddRow(const char* test,
                 const std::string& what,
                 const char* unit,
@@ -120,9 +97,7 @@ class Comparison
                 double ours);
 
     const Setting& m_setting;
-    bool m_prints;
-    RunCost m_cost;
-    JsonValue m_rows{JsonValue::Array()};
+    PublishedTable m_table;
     JsonValue m_sums{JsonValue::Array()};
 };
 
@@ -135,12 +110,6 @@ MakeRack(uint32_t ranks, const std::string& algorithm, const char* rate = "100Gb
     options.algorithm = algorithm;
     options.rate = DataRate(rate);
     return options;
-}
-
-void
-Comparison::AddCost(const Cluster& cluster)
-{
-    m_cost.Add(GetRunCost(cluster.GetFabric()));
 }
 
 CollectiveMeasurement
@@ -156,7 +125,7 @@ Comparison::Measure(const ClusterOptions& options, uint64_t bytes, bool real)
                                    bytes,
                                    real,
                                    RngSeedManager::GetRun());
-        AddCost(cluster);
+        m_table.AddCost(GetRunCost(cluster.GetFabric()));
     }
     Simulator::Destroy();
     return result;
@@ -175,49 +144,17 @@ Comparison::GetRate(ClusterOptions options)
     return static_cast<double>(m_setting.bytes) / 4 / GetSeconds(options, m_setting.bytes) * 1e-6;
 }
 
-IterationResult
-Comparison::Train(const ClusterOptions& options, const Workload& workload, bool overlap)
+IterationRecord
+Comparison::Train(const ClusterOptions& cluster, bool overlap)
 {
-    IterationResult mean;
-    {
-        const auto buckets = MakeGradientBuckets(workload.layers, 25 << 20);
-        const Cluster cluster(options);
-        TrainingJobHelper helper;
-        helper.SetAttribute("Iterations", UintegerValue(2));
-        helper.SetAttribute("Overlap", BooleanValue(overlap));
-        const ApplicationContainer applications = helper.Install(cluster, workload, buckets);
-        TrainingJob job(cluster.GetRanks(), 2, 1, buckets);
-        for (uint32_t i = 0; i < applications.GetN(); i++)
-        {
-            job.Observe(DynamicCast<TrainingApplication>(applications.Get(i)));
-        }
-        GuardedRun run(cluster);
-        job.OnRanksFinished([&] { run.End(); });
-        run.SetComputing([&] {
-            return true; // a job without end is no job of these
-        });
-        run.Run();
-        mean = job.GetMean();
-        AddCost(cluster);
-    }
-    Simulator::Destroy();
-    return mean;
-}
-
-void
-Comparison::PrintTitle(const char* title) const
-{
-    if (m_prints)
-    {
-        std::printf("%s\n%-4s %-62s %10s %10s %10s  %s\n",
-                    title,
-                    "",
-                    "",
-                    "published",
-                    "expected",
-                    "ours",
-                    "unit");
-    }
+    TrainingRunOptions options;
+    options.workload = "resnet50";
+    options.overlap = overlap;
+    options.iterations = 1;
+    options.cluster = cluster;
+    const TrainingRunResult result = TrainingRun(options).Run();
+    m_table.AddCost(result.cost);
+    return result.mean;
 }
 
 void
@@ -228,36 +165,18 @@ Comparison::AddRow(const char* test,
                    double expected,
                    double ours)
 {
-    auto row = JsonValue::Object();
-    row.Set("test", test).Set("scenario", what).Set("unit", unit);
-    row.Set("published", std::isnan(published) ? JsonValue() : JsonValue(published));
-    row.Set("expected", std::isnan(expected) ? JsonValue() : JsonValue(expected));
-    row.Set("ours", ours);
-    m_rows.Append(row);
-    if (m_prints)
-    {
-        std::printf("%-4s %-62s", test, what.c_str());
-        for (double number : {published, expected, ours})
-        {
-            std::isnan(number) ? std::printf(" %10s", "-") : std::printf(" %10.5g", number);
-        }
-        std::printf("  %s\n", unit);
-        std::fflush(stdout);
-    }
+    m_table.AddRow({test, what, unit, published, expected, ours});
 }
 
 void
 Comparison::CompareSwitchMl()
 {
-    PrintTitle("SwitchML (NSDI 2021); expected: payload's share of the line, or of the window");
-    const Default integers("SwitchMlCommunicator", "DataType", StringValue("int32"));
+    m_table.PrintHeadings(
+        "SwitchML (NSDI 2021); expected: payload's share of the line, or of the window\n");
     ClusterOptions options;
     for (uint32_t ranks : {2, 4, 8, 16})
     {
-        options = MakeRack(ranks, "switchml");
-        options.inNetwork.elementsPerPacket = 256;
-        options.inNetwork.framing = "rdma";
-        options.inNetwork.messagePackets = 16;
+        options = MakeRack(ranks, LARGE_MESSAGES);
         const double published = ranks == 4 ? 2830 : ranks == 8 ? 2820 : ranks == 16 ? 2810 : NONE;
         AddRow("T1",
                std::to_string(ranks) + " workers, RDMA, messages of 16 packets of 1 KiB",
@@ -266,8 +185,7 @@ Comparison::CompareSwitchMl()
                2890,
                GetRate(options));
     }
-    options = MakeRack(8, "switchml");
-    options.inNetwork.elementsPerPacket = 256;
+    options = MakeRack(8, "switchml:data-type=int32,elements-per-packet=256");
     AddRow("T2",
            "8 workers, UDP, 256 numbers a packet",
            "M numbers/s",
@@ -276,10 +194,9 @@ Comparison::CompareSwitchMl()
            GetRate(options));
     for (int64_t delay : {1, 24})
     {
-        options = MakeRack(8, "switchml", "10Gbps");
+        options =
+            MakeRack(8, "switchml:data-type=int32,elements-per-packet=32,slots=128", "10Gbps");
         options.delay = MicroSeconds(delay);
-        options.inNetwork.elementsPerPacket = 32;
-        options.inNetwork.slots = 128;
         // 180 bytes and 24 of framing on the line; one pass adds, and the last packet's reads too.
         const double line = 204 * 8 / 10e9;
         const double roundTrip =
@@ -296,7 +213,7 @@ Comparison::CompareSwitchMl()
 void
 Comparison::CompareAtp()
 {
-    PrintTitle("\nATP (NSDI 2021); expected: payload's share of the line");
+    m_table.PrintHeadings("\nATP (NSDI 2021); expected: payload's share of the line\n");
     const double rate = 62 * 100e3 / (332 * 8);
     for (uint32_t ranks : {2, 4, 8})
     {
@@ -325,17 +242,18 @@ Comparison::CompareAtp()
                job.goodput);
     }
     // Hosts of the release reach 50 Gbit/s with 9 threads.
-    const Default threads("AtpCommunicator", "Threads", UintegerValue(9));
     AtpScenario scenario;
+    scenario.attributes.Set("ns3::training::AtpCommunicator::Threads", "9");
     scenario.slots = 450;
     scenario.window = 450;
     scenario.background = DataRate("80Gbps");
     for (int64_t cost : {0, 350})
     {
-        const Default hosts("AtpCommunicator", "PacketCost", TimeValue(NanoSeconds(cost)));
+        scenario.attributes.Set("ns3::training::AtpCommunicator::PacketCost",
+                                TimeValue(NanoSeconds(cost)));
         for (const char* control : {"ecn", "a2tp"})
         {
-            const Default window("AtpCommunicator", "WindowControl", StringValue(control));
+            scenario.attributes.Set("ns3::training::AtpCommunicator::WindowControl", control);
             const AtpResult result = MeasureAtpJobs(scenario);
             const bool isA2tp = control == std::string("a2tp");
             const std::string what =
@@ -365,7 +283,8 @@ Comparison::CompareAtp()
 void
 Comparison::CompareRing()
 {
-    PrintTitle("\nring of hosts over RDMA; published: NCCL; expected: MTU 1024 on the line");
+    m_table.PrintHeadings(
+        "\nring of hosts over RDMA; published: NCCL; expected: MTU 1024 on the line\n");
     // What NCCL's hosts cost is calibrated with 4 workers: so much for each number.
     double hostSeconds = 0;
     for (const auto& [ranks, bound, nccl, gain] : {std::tuple(4, 2021.0, 1390.0, 2.04),
@@ -374,18 +293,14 @@ Comparison::CompareRing()
     {
         const std::string workers = std::to_string(ranks) + " workers";
         ClusterOptions options = MakeRack(static_cast<uint32_t>(ranks), "ring");
-        options.mtu = "1024";
+        options.mtu = 1024;
         const double ring = GetRate(options);
         AddRow("T4", workers, "M numbers/s", nccl, bound, ring);
         if (hostSeconds == 0)
         {
             hostSeconds = 1e-6 / nccl - 1e-6 / ring;
         }
-        options = MakeRack(static_cast<uint32_t>(ranks), "switchml");
-        options.inNetwork.elementsPerPacket = 256;
-        options.inNetwork.framing = "rdma";
-        options.inNetwork.messagePackets = 16;
-        const Default integers("SwitchMlCommunicator", "DataType", StringValue("int32"));
+        options = MakeRack(static_cast<uint32_t>(ranks), LARGE_MESSAGES);
         const double sums = GetRate(options);
         AddRow("T5", workers + ", SwitchML over ring", "x", NONE, 2890 / bound, sums / ring);
         AddRow("T5",
@@ -400,15 +315,14 @@ Comparison::CompareRing()
 void
 Comparison::CompareLosses()
 {
-    PrintTitle("\nSwitchML with losses: time over that without; expected: stalls of 1 ms");
+    m_table.PrintHeadings(
+        "\nSwitchML with losses: time over that without; expected: stalls of 1 ms\n");
     const uint32_t ranks = 8;
-    ClusterOptions options = MakeRack(ranks, "switchml", "10Gbps");
-    options.delay = MicroSeconds(5);
-    options.inNetwork.elementsPerPacket = 32;
-    options.inNetwork.slots = 128;
-    const uint64_t bytes = std::max<uint64_t>(m_setting.bytes, 16 << 20);
     // The released client doubles its timeout after so many, which the closed form does not.
-    const Default timers("SwitchMlCommunicator", "TimeoutThreshold", UintegerValue(0));
+    ClusterOptions options =
+        MakeRack(ranks, "switchml:elements-per-packet=32,slots=128,timeout-threshold=0", "10Gbps");
+    options.delay = MicroSeconds(5);
+    const uint64_t bytes = std::max<uint64_t>(m_setting.bytes, 16 << 20);
     const double best = GetSeconds(options, bytes);
     const double line = 204 * 8 / 10e9;
     const double roundTrip = 2 * 5e-6 + 400e-9 + 2 * 192 * 8 / 10e9;
@@ -433,11 +347,12 @@ Comparison::CompareLosses()
 void
 Comparison::CompareTrees()
 {
-    PrintTitle("\naggregation trees (SHARP); expected: bytes on the line, values alone for T13");
+    m_table.PrintHeadings(
+        "\naggregation trees (SHARP); expected: bytes on the line, values alone for T13\n");
     const uint64_t bytes = m_setting.bytes;
     for (uint32_t ranks : {2, 8, 16})
     {
-        const double tree = GetSeconds(MakeRack(ranks, "tree"), bytes);
+        const double tree = GetSeconds(MakeRack(ranks, "sharp"), bytes);
         const double ring = GetSeconds(MakeRack(ranks, "ring"), bytes);
         AddRow("T13",
                std::to_string(ranks) + " ranks, streaming over ring",
@@ -453,24 +368,22 @@ Comparison::CompareTrees()
                100 * 8 * static_cast<double>(bytes) / 100e9 / tree);
     }
     {
-        // Two latencies are calibrated to the first two figures.
-        const Default host("TreeEndpoint", "HostLatency", TimeValue(NanoSeconds(683)));
-        const Default completion("RdmaNic", "CompletionLatency", TimeValue(NanoSeconds(683)));
-        const Default adders("TreeProgram", "Latency", TimeValue(NanoSeconds(640)));
+        // Two latencies are calibrated to the first two figures: of hosts, and of adders.
         ClusterOptions options = MakeRack(128, "recursive-doubling");
         options.topology = "leaf-spine:leaves=8,spines=4";
         options.delay = NanoSeconds(50);
         options.congestionControl = "none";
+        options.attributes["ns3::training::RdmaNic::CompletionLatency"] = "683ns";
         AddRow("T14",
                "8 bytes, 128 hosts, recursive doubling (calibrated)",
                "us",
                6.01,
                NONE,
                GetSeconds(options, 8) * 1e6);
-        options.algorithm = "tree";
+        options.algorithm = "sharp:host-latency=683ns,latency=640ns";
         const double tree = GetSeconds(options, 8);
         AddRow("T14", "likewise, low-latency tree (calibrated)", "us", 2.83, NONE, tree * 1e6);
-        const Default multicast("TreeProgram", "Multicast", BooleanValue(true));
+        options.algorithm += ",multicast=true";
         AddRow("T14",
                "likewise, gain by multicast",
                "%",
@@ -479,22 +392,18 @@ Comparison::CompareTrees()
                100 * (1 - GetSeconds(options, 8) / tree));
     }
     // NVLink 4: 450 GB/s each way; buffers for its round trips.
-    const Default children("TreeProgram", "Children", UintegerValue(8));
-    const Default credits("TreeProgram", "Credits", UintegerValue(256));
     ClusterOptions options = MakeRack(8, "ring");
     options.topology = "rail-optimized:servers=1";
     const uint64_t large = 4 * bytes;
     const double ring = GetSeconds(options, large);
-    options.algorithm = "tree";
+    options.algorithm = "sharp:children=8,credits=256";
     AddRow("NVLS",
            "8 GPUs, tree of the server's switch over ring",
            "x",
            NONE,
            1.75,
            ring / GetSeconds(options, large));
-    options.algorithm = "nvls";
-    options.inNetwork.elementsPerPacket = 256;
-    options.inNetwork.slots = 1024;
+    options.algorithm = "nvls:children=8,credits=256,elements-per-packet=256,slots=1024";
     AddRow("NVLS",
            "8 GPUs, sums read from it over ring",
            "x",
@@ -506,17 +415,16 @@ Comparison::CompareTrees()
 void
 Comparison::CompareJobs()
 {
-    PrintTitle("\njobs");
+    m_table.PrintHeadings("\njobs\n");
     // Of the FPGA ring's iteration 8.3 % were communication that nothing hid: 7 % / 84.27 %. The
     // rate of its links is not known; here it is what gives that share.
-    const Workload workload = LoadWorkload("resnet50", 32, 1);
     ClusterOptions options = MakeRack(4, "ring");
-    const IterationResult start = Train(options, workload, false);
+    const IterationRecord start = Train(options, false);
     const double wanted = start.computeTimeS * 0.083 / (1 - 0.083);
     options.rate = DataRate(static_cast<uint64_t>(static_cast<double>(options.rate.GetBitRate()) *
                                                   start.exposedCommunicationS / wanted));
-    const IterationResult before = Train(options, workload, false);
-    const IterationResult after = Train(options, workload, true);
+    const IterationRecord before = Train(options, false);
+    const IterationRecord after = Train(options, true);
     AddRow("T19",
            "FPGA ring, 4 nodes, ResNet-50, batch 32: exposed communication",
            "%",
@@ -546,17 +454,15 @@ Comparison::CompareJobs()
 void
 Comparison::CompareSwitchPs()
 {
-    PrintTitle("\nparameter server in a switch (Hashmi; Itsubo et al., IEICE 2021)");
-    ClusterOptions options = MakeRack(4, "switch-ps", "10Gbps");
-    options.inNetwork.elementsPerPacket = 1024;
-    options.inNetwork.slots = 64;
+    m_table.PrintHeadings("\nparameter server in a switch (Hashmi; Itsubo et al., IEICE 2021)\n");
+    ClusterOptions options = MakeRack(4, "switch-ps:elements-per-packet=1024,slots=64", "10Gbps");
     AddRow("T20",
            "4 workers, 10 Gbit/s, 1024 numbers a packet: share of line",
            "%",
            98.3,
            100 * 4096.0 / (GetSwitchPsFrameBytes(1024) + 20),
            100 * GetRate(options) * 32e6 / 10e9);
-    const uint64_t bytes = 4 * LoadWorkload("resnet50", 32, 1).GetParameters();
+    const uint64_t bytes = 4 * LoadModel("resnet50", 32, 1).GetParameters();
     options.ranks = 3;
     AddRow("T21",
            "likewise, ResNet-50, 3 workers: exchange",
@@ -581,20 +487,19 @@ Comparison::CompareSwitchPs()
            60,
            100 * exchange / (exchange + compute));
     // Weights and two means are read and written for each sum.
-    const Default optimizer("SwitchPsProgram", "Optimizer", StringValue("adam"));
     AddRow("",
            "4 workers, 100 Gbit/s, Adam with weights in two DDR3 modules",
            "M numbers/s",
            NONE,
            238.9e3 / (6 * 32),
-           GetRate(MakeRack(4, "switch-ps")));
+           GetRate(MakeRack(4, "switch-ps:optimizer=adam")));
 }
 
 void
 Comparison::CheckSums()
 {
     const std::vector<double> losses{0, 0.001, 0.01, 0.05};
-    if (m_prints)
+    if (m_table.IsPrinting())
     {
         std::printf("\nsums of 8 workers, %llu bytes; by frames lost on each link\n%-12s",
                     static_cast<unsigned long long>(m_setting.matrixBytes),
@@ -612,7 +517,7 @@ Comparison::CheckSums()
     }
     for (const std::string& system : systems)
     {
-        if (m_prints)
+        if (m_table.IsPrinting())
         {
             std::printf("%-12s", system.c_str());
         }
@@ -638,13 +543,13 @@ Comparison::CheckSums()
             row.Set("system", system).Set("loss", loss).Set("outcome", outcome);
             row.Set("time_us", std::isnan(seconds) ? JsonValue() : JsonValue(seconds * 1e6));
             m_sums.Append(row);
-            if (m_prints)
+            if (m_table.IsPrinting())
             {
                 std::printf(" %8s %13.0f us", outcome.c_str(), seconds * 1e6);
                 std::fflush(stdout);
             }
         }
-        if (m_prints)
+        if (m_table.IsPrinting())
         {
             std::printf("\n");
         }
@@ -655,7 +560,7 @@ JsonValue
 Comparison::ToJson() const
 {
     auto document = JsonValue::Object();
-    document.Set("rows", m_rows).Set("sums", m_sums);
+    document.Set("rows", m_table.GetRows()).Set("sums", m_sums);
     return document;
 }
 
@@ -671,7 +576,7 @@ Compare(int argc, char* argv[])
         "switchml, atp, ring, switch-ps, loss, tree, jobs: figures; sums: every "
         "system under losses",
         setting.part,
-        {"all", "switchml", "atp", "ring", "switch-ps", "loss", "tree", "jobs", "sums"});
+        {"all", "switchml", "atp", "ring", "switch-ps", "loss", "sharp", "jobs", "sums"});
     options.AddBytes("bytes",
                      "of the tensors whose rates are measured",
                      setting.bytes,
@@ -685,7 +590,7 @@ Compare(int argc, char* argv[])
     options.AddString("json",
                       "file for the results as JSON, or - for standard output",
                       setting.json);
-    ClusterOptions::ReserveAttributes(options);
+    ClusterCommandLine::ReserveAttributes(options);
     options.Parse(argc, argv);
     if (setting.matrixBytes % sizeof(float) != 0)
     {
@@ -702,7 +607,7 @@ Compare(int argc, char* argv[])
          {"ring", [&] { comparison.CompareRing(); }},
          {"switch-ps", [&] { comparison.CompareSwitchPs(); }},
          {"loss", [&] { comparison.CompareLosses(); }},
-         {"tree", [&] { comparison.CompareTrees(); }},
+         {"sharp", [&] { comparison.CompareTrees(); }},
          {"jobs", [&] { comparison.CompareJobs(); }},
          {"sums", [&] { comparison.CheckSums(); }}},
         [&] { return comparison.ToJson(); },

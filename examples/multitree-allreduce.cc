@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -16,7 +18,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <limits>
 #include <map>
 #include <optional>
 
@@ -84,17 +85,21 @@ struct Outcome
     std::vector<double> seconds; ///< by size
 };
 
-/** Everything that is found out. */
+/** The all-reduces of the paper, simulated beside its figures. */
 class Comparison
 {
   public:
     /**
-     * @param setting what is to be compared
+     * @param setting of the comparison
      * @throw ConfigurationError if it is not right
      */
     explicit Comparison(const Setting& setting)
         : m_setting(setting),
-          m_prints(setting.json != "-"),
+          m_figures({{"figure", "", -66},
+                     {"published", "published", 9, "%.2f"},
+                     {"ours", "ours", 7, "%.2f"}},
+                    setting.json == "-" ? PublishedTable::Printing::NEVER
+                                        : PublishedTable::Printing::AT_ONCE),
           m_sizes(ParseSizes("--bytes", setting.bytes))
     {
         for (uint64_t side : ParseSizes("--sides", setting.sides))
@@ -114,13 +119,13 @@ class Comparison
     /** Tori of more and more nodes with more and more bytes. */
     void CompareScaling();
 
-    /** @return what was found out and what it cost */
+    /** @return the results */
     JsonValue ToJson() const;
 
     /** @return the cost of all simulations */
     const RunCost& GetCost() const
     {
-        return m_cost;
+        return m_figures.GetCost();
     }
 
   private:
@@ -136,20 +141,16 @@ class Comparison
                  const Contender& contender,
                  const std::vector<uint64_t>& sizes,
                  const Outcome& outcome);
-    void PrintFigureTitle() const;
-    void AddFigure(const std::string& name, double published, double ours);
     void PrintSteps(const TopologyGraph& topology,
                     const std::vector<Contender>& contenders,
                     const std::vector<Outcome>& outcomes);
 
     const Setting& m_setting;
-    bool m_prints;
+    PublishedTable m_figures;
     std::vector<uint64_t> m_sizes;
     std::vector<std::string> m_tori; // of the weak scaling
-    RunCost m_cost;
     JsonValue m_rows{JsonValue::Array()};
     JsonValue m_steps{JsonValue::Array()};
-    JsonValue m_figures{JsonValue::Array()};
 };
 
 /** @return the geometric mean of a / b over all pairs */
@@ -219,7 +220,7 @@ Comparison::GetContenders(const TopologyGraph& topology) const
     {
         contenders.push_back({"2D-ring", "ring-2d", false});
     }
-    if (topology.shape.kind == "bigraph")
+    if (topology.shape.bipartite)
     {
         contenders.push_back({"HDRM", "hdrm", false});
     }
@@ -248,7 +249,7 @@ Comparison::Measure(const std::string& spec,
     options.rate = DataRate(static_cast<uint64_t>(static_cast<double>(m_setting.rate.GetBitRate()) *
                                                   share * (mtu + overhead) / mtu));
     options.delay = m_setting.delay;
-    options.mtu = std::to_string(m_setting.mtu);
+    options.mtu = m_setting.mtu;
     options.path = "source-mod"; // as in the paper's fat-trees
     options.congestionControl = "none";
     options.algorithm = contender.algorithm;
@@ -264,7 +265,7 @@ Comparison::Measure(const std::string& spec,
         }
         outcome.steps =
             cluster.GetPlanner().Get(CollectiveOperation::ALL_REDUCE, sizes[0], 0)->GetSteps();
-        m_cost.Add(GetRunCost(cluster.GetFabric()));
+        m_figures.AddCost(GetRunCost(cluster.GetFabric()));
     }
     Simulator::Destroy();
     return outcome;
@@ -294,27 +295,6 @@ Comparison::AddRows(const char* part,
 }
 
 void
-Comparison::PrintFigureTitle() const
-{
-    if (m_prints)
-    {
-        std::printf("\n%-66s %9s %7s\n", "", "published", "ours");
-    }
-}
-
-void
-Comparison::AddFigure(const std::string& name, double published, double ours)
-{
-    auto figure = JsonValue::Object();
-    figure.Set("figure", name).Set("published", published).Set("ours", ours);
-    m_figures.Append(figure);
-    if (m_prints)
-    {
-        std::printf("%-66s %9.2f %7.2f\n", name.c_str(), published, ours);
-    }
-}
-
-void
 Comparison::PrintSteps(const TopologyGraph& topology,
                        const std::vector<Contender>& contenders,
                        const std::vector<Outcome>& outcomes)
@@ -329,7 +309,7 @@ Comparison::PrintSteps(const TopologyGraph& topology,
             .Set("ours", uint64_t{outcomes[i].steps});
         m_steps.Append(row);
     }
-    if (!m_prints)
+    if (!m_figures.IsPrinting())
     {
         return;
     }
@@ -378,7 +358,7 @@ Comparison::CompareSizes()
             ring.push_back(outcomes[0].seconds[i]);
             other.push_back(outcomes[1].seconds[i]);
             multitree.push_back(best);
-            if (m_prints)
+            if (m_figures.IsPrinting())
             {
                 std::printf("%18llu", static_cast<unsigned long long>(m_sizes[i]));
                 for (const Outcome& outcome : outcomes)
@@ -395,13 +375,13 @@ Comparison::CompareSizes()
     {
         return; // nothing is published of other means
     }
-    PrintFigureTitle();
-    AddFigure("speed-up over ring (mean of all above; of what is not published)",
-              2.3,
-              GetMeanRatio(ring, multitree));
-    AddFigure("speed-up over the state of the art (2D-ring, HDRM, DBTree)",
-              1.56,
-              GetMeanRatio(other, multitree));
+    m_figures.PrintHeadings("\n");
+    m_figures.AddRow({"speed-up over ring (mean of all above; of what is not published)",
+                      2.3,
+                      GetMeanRatio(ring, multitree)});
+    m_figures.AddRow({"speed-up over the state of the art (2D-ring, HDRM, DBTree)",
+                      1.56,
+                      GetMeanRatio(other, multitree)});
 }
 
 void
@@ -416,7 +396,7 @@ Comparison::CompareNetworks()
     }
     const auto contenders = GetContenders(topology);
     std::vector<Outcome> outcomes;
-    if (m_prints)
+    if (m_figures.IsPrinting())
     {
         std::printf("\n%s; time of an all-reduce of all gradients, us\n%-24s %11s",
                     spec.c_str(),
@@ -427,12 +407,12 @@ Comparison::CompareNetworks()
     {
         outcomes.push_back(Measure(spec, topology.hosts, contender, sizes));
         AddRows("networks", spec, topology.hosts, contender, sizes, outcomes.back());
-        if (m_prints)
+        if (m_figures.IsPrinting())
         {
             std::printf(" %13s", contender.name.c_str());
         }
     }
-    for (std::size_t i = 0; i < sizes.size() && m_prints; i++)
+    for (std::size_t i = 0; i < sizes.size() && m_figures.IsPrinting(); i++)
     {
         std::printf("\n%-24s %11llu", NETWORKS[i].name, static_cast<unsigned long long>(sizes[i]));
         for (const Outcome& outcome : outcomes)
@@ -440,20 +420,20 @@ Comparison::CompareNetworks()
             std::printf(" %13.1f", outcome.seconds[i] * 1e6);
         }
     }
-    PrintFigureTitle();
+    m_figures.PrintHeadings("\n");
     const auto& multitree = outcomes.back().seconds;
-    AddFigure("speed-up over ring (mean of all networks)",
-              2.3,
-              GetMeanRatio(outcomes[0].seconds, multitree));
-    AddFigure("speed-up over the state of the art (2D-ring)",
-              1.56,
-              GetMeanRatio(outcomes[1].seconds, multitree));
+    m_figures.AddRow({"speed-up over ring (mean of all networks)",
+                      2.3,
+                      GetMeanRatio(outcomes[0].seconds, multitree)});
+    m_figures.AddRow({"speed-up over the state of the art (2D-ring)",
+                      1.56,
+                      GetMeanRatio(outcomes[1].seconds, multitree)});
 }
 
 void
 Comparison::CompareScaling()
 {
-    if (m_prints)
+    if (m_figures.IsPrinting())
     {
         std::printf("\nweak scaling, 384 KiB for each node of a torus; time of an all-reduce, us\n"
                     "%6s %11s",
@@ -472,12 +452,12 @@ Comparison::CompareScaling()
             const Outcome outcome = Measure(spec, topology.hosts, contender, sizes);
             AddRows("scaling", spec, topology.hosts, contender, sizes, outcome);
             seconds.push_back(outcome.seconds[0]);
-            if (m_prints && isFirst)
+            if (m_figures.IsPrinting() && isFirst)
             {
                 std::printf(" %13s", contender.name.c_str());
             }
         }
-        if (m_prints)
+        if (m_figures.IsPrinting())
         {
             std::printf("%s%6u %11llu",
                         isFirst ? "   speed-up over ring, 2D-ring\n" : "",
@@ -495,13 +475,13 @@ Comparison::CompareScaling()
         isFirst = false;
         if (topology.hosts == 256)
         {
-            PrintFigureTitle();
-            AddFigure("speed-up over ring, 256 nodes (published: about)",
-                      3,
-                      seconds[0] / seconds.back());
-            AddFigure("speed-up over 2D-ring, 256 nodes (published: about)",
-                      1.4,
-                      seconds[1] / seconds.back());
+            m_figures.PrintHeadings("\n");
+            m_figures.AddRow({"speed-up over ring, 256 nodes (published: about)",
+                              3.0,
+                              seconds[0] / seconds.back()});
+            m_figures.AddRow({"speed-up over 2D-ring, 256 nodes (published: about)",
+                              1.4,
+                              seconds[1] / seconds.back()});
         }
     }
 }
@@ -510,7 +490,7 @@ JsonValue
 Comparison::ToJson() const
 {
     auto document = JsonValue::Object();
-    document.Set("rows", m_rows).Set("steps", m_steps).Set("figures", m_figures);
+    document.Set("rows", m_rows).Set("steps", m_steps).Set("figures", m_figures.GetRows());
     return document;
 }
 
@@ -548,7 +528,7 @@ Compare(int argc, char* argv[])
     options.AddString("json",
                       "file for the results as JSON, or - for standard output",
                       setting.json);
-    ClusterOptions::ReserveAttributes(options);
+    ClusterCommandLine::ReserveAttributes(options);
     options.Parse(argc, argv);
     Config::SetDefault("ns3::training::SwitchDevice::CutThrough", BooleanValue(true));
     Config::SetDefault("ns3::training::ScheduledCommunicator::ReduceRate",

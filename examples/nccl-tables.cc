@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -152,7 +154,7 @@ Tables(int argc, char* argv[])
     options.Group("Tables");
     options.AddBytes("most", "largest size", most, 1);
     options.AddString("json", "file for the results as JSON, or - for standard output", target);
-    ClusterOptions::ReserveAttributes(options);
+    ClusterCommandLine::ReserveAttributes(options);
     options.Parse(argc, argv);
     const JsonOutput json(target);
     auto rows = JsonValue::Array();

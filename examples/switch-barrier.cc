@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -23,22 +25,70 @@ using namespace ns3::training;
 namespace
 {
 
-/// Number in the frames of this system, by which hosts know them.
-constexpr uint8_t JOB = 9;
+/// The hosts here are one group; others with barriers of their own would have other numbers.
+constexpr uint8_t GROUP = 9;
 
-/** @return a frame of a host or the switch; the header is SwitchML's, without values */
+/** The header of this system's frames. */
+struct BarrierHeader
+{
+    static constexpr uint16_t PROTOCOL = 256; ///< number of the protocol; up to 255 are taken
+
+    uint8_t group{GROUP}; ///< hosts that wait for each other
+    uint32_t round{0};    ///< number of the barrier, from 1
+};
+
+constexpr uint16_t BARRIER_UDP_PORT = 0xbf00;
+constexpr uint32_t BARRIER_HEADER_BYTES = 8;
+
+/** Appends a frame's bytes. */
+void
+PutBarrier(WireBytes& out, const Frame& frame)
+{
+    const auto& header = frame.As<BarrierHeader>();
+    PutUdp(out, frame, BARRIER_UDP_PORT, UDP_BYTES + BARRIER_HEADER_BYTES);
+    PutNumber(out, header.group, 4);
+    PutNumber(out, header.round, 4);
+}
+
+/** Reads the bytes that PutBarrier() has written. */
+std::string
+ReadBarrier(const uint8_t* udp, uint32_t bytes, Frame& frame)
+{
+    if (bytes != UDP_BYTES + BARRIER_HEADER_BYTES)
+    {
+        return "a barrier's frame of another size";
+    }
+    BarrierHeader header;
+    header.group = static_cast<uint8_t>(GetWord(udp + UDP_BYTES));
+    header.round = GetWord(udp + UDP_BYTES + 4);
+    frame.Set(header);
+    return CheckUdp(udp, bytes);
+}
+
+/** @return the number by which hosts know a frame's receiver */
+uint32_t
+GetGroup(const Frame& frame)
+{
+    return frame.As<BarrierHeader>().group;
+}
+
+const WireFormat::Entry g_barrier({"barrier",
+                                   BarrierHeader::PROTOCOL,
+                                   &GetGroup,
+                                   &PutBarrier,
+                                   {WireFormat::Udp(BARRIER_UDP_PORT, &ReadBarrier)}});
+
+/** @return a frame of a host or the switch */
 Frame*
 MakeBarrierFrame(uint32_t source, uint32_t destination, uint32_t round)
 {
-    Frame* frame = Frame::Allocate(FrameKind::SWITCHML);
-    AggregationHeader header;
-    header.job = JOB;
-    header.packet = round;
-    frame->aggregation = header;
-    frame->bytes = Frame::MINIMUM_BYTES;
+    BarrierHeader header;
+    header.round = round;
+    Frame* frame = Frame::Make(header);
+    frame->bytes = Frame::MIN_BYTES;
     frame->source = source;
     frame->destination = destination;
-    frame->flowHash = HashFlow(source, destination, JOB);
+    frame->flowHash = HashFlow(source, destination, GROUP);
     return frame;
 }
 
@@ -46,7 +96,7 @@ MakeBarrierFrame(uint32_t source, uint32_t destination, uint32_t round)
 class BarrierProgram : public SwitchProgram
 {
   public:
-    static constexpr uint32_t MOST_HOSTS = 64; ///< bits of the register
+    static constexpr uint32_t MAX_HOSTS = 64; ///< bits of the register
 
     static TypeId GetTypeId()
     {
@@ -67,10 +117,10 @@ class BarrierProgram : public SwitchProgram
      */
     void SetHosts(uint32_t hosts)
     {
-        if (hosts == 0 || hosts > MOST_HOSTS)
+        if (hosts == 0 || hosts > MAX_HOSTS)
         {
             throw ConfigurationError("barrier of " + std::to_string(hosts) +
-                                     " hosts (allowed: 1 to " + std::to_string(MOST_HOSTS) + ")");
+                                     " hosts (allowed: 1 to " + std::to_string(MAX_HOSTS) + ")");
         }
         m_hosts = hosts;
     }
@@ -91,11 +141,11 @@ class BarrierProgram : public SwitchProgram
 
     bool Receive(Frame* frame) override
     {
-        if (frame->destination != GetEndpoint() || frame->kind != FrameKind::SWITCHML)
+        if (frame->destination != GetEndpoint() || !frame->Is<BarrierHeader>())
         {
             return false; // not for this program: the switch forwards it
         }
-        const uint32_t round = frame->aggregation.packet;
+        const uint32_t round = frame->As<BarrierHeader>().round;
         const uint32_t host = frame->source;
         if (host >= m_hosts)
         {
@@ -108,7 +158,7 @@ class BarrierProgram : public SwitchProgram
             m_round = round;
             m_seen = 0;
         }
-        const uint64_t all = ~uint64_t{0} >> (MOST_HOSTS - m_hosts);
+        const uint64_t all = ~uint64_t{0} >> (MAX_HOSTS - m_hosts);
         const bool isOver = round < m_round || m_seen == all;
         m_seen |= uint64_t{round == m_round} << host; // a frame that comes again changes nothing
         if (isOver)
@@ -169,7 +219,9 @@ class BarrierHost
           m_rounds(rounds),
           m_timeout(timeout)
     {
-        device->SetAggregationReceiver(JOB, [this](Frame* frame) { OnFrame(frame); });
+        device->SetProgramReceiver(BarrierHeader::PROTOCOL, GROUP, [this](Frame* frame) {
+            OnFrame(frame);
+        });
     }
 
     void Start()
@@ -196,7 +248,7 @@ class BarrierHost
 
     void OnFrame(Frame* frame)
     {
-        const bool isAnswer = frame->aggregation.packet == m_round && finished.IsZero();
+        const bool isAnswer = frame->As<BarrierHeader>().round == m_round && finished.IsZero();
         Frame::Free(frame);
         if (!isAnswer)
         {
@@ -265,7 +317,7 @@ Barriers(int argc, char* argv[])
     double loss = 0;
     ProgramOptions options("switch-barrier", "Barriers by a program in a switch.");
     options.Group("Barrier");
-    options.AddUnsigned("ranks", "hosts on the switch", ranks, 1, BarrierProgram::MOST_HOSTS);
+    options.AddUnsigned("ranks", "hosts on the switch", ranks, 1, BarrierProgram::MAX_HOSTS);
     options.AddUnsigned("rounds", "barriers in a row", rounds, 1, 1 << 20);
     options.AddRate("rate", "line rate of every link", rate);
     options.AddTime("delay", "propagation delay of every link", delay);
@@ -275,10 +327,10 @@ Barriers(int argc, char* argv[])
     const auto topology = BuildTopology("single-switch", static_cast<uint32_t>(ranks), rate, delay);
     Fabric fabric = FabricHelper().Install(topology);
     FaultPlan faults;
-    faults.Add("*:loss=" + FormatDouble(loss), "--loss: ");
+    faults.AddLoss("*", loss);
     faults.Apply(fabric, Time(0));
     // A host ends a round when its frame's last bit is there, behind the preamble.
-    const Time line = rate.CalculateBytesTxTime(Frame::MINIMUM_BYTES + Frame::PREAMBLE_BYTES);
+    const Time line = rate.CalculateBytesTxTime(Frame::MIN_BYTES + Frame::PREAMBLE_BYTES);
     TimeValue latency;
     CreateObject<BarrierProgram>()->GetAttribute("PassLatency", latency);
     const Time least = 2 * (line + delay) + latency.Get();

@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -102,12 +104,26 @@ struct Reading
 constexpr auto REDUCE = CollectiveOperation::ALL_REDUCE;
 constexpr auto EXCHANGE = CollectiveOperation::ALL_TO_ALL;
 
-/** @return whether all nodes together have a layer; or else those of a package, or none */
-bool
-IsModelParallel(const LayerLoop& loop)
+/** A network of the paper. */
+struct Network
 {
-    const auto gradients = static_cast<uint32_t>(LayerPass::WEIGHT_GRADIENT);
-    return loop.order == LayerLoop::Order::MODEL && loop.layers[0].works[gradients].bytes == 0;
+    const char* name;     ///< as the paper calls it
+    const char* workload; ///< as training-job does
+    bool hasEmbedding;    ///< its nodes exchange embeddings
+    bool isModelParallel; ///< all nodes together have a layer
+};
+
+constexpr Network NETWORKS[] = {
+    {"DLRM_HybridParallel", "dlrm-hybrid-parallel", true, false},
+    {"MLP_ModelParallel", "mlp-model-parallel", false, true},
+    {"MLP_HybridParallel_Data_Model", "mlp-hybrid-parallel", false, false},
+};
+
+/** @return time that a node computes in an iteration */
+Time
+GetComputeTime(const Network& network)
+{
+    return MakeTrainingTask(network.workload, {}).GetComputeTime();
 }
 
 /** @return change against something, % */
@@ -124,17 +140,25 @@ GetPublishedSwitches(uint32_t nodes)
     return nodes < 8 ? 3 : 4;
 }
 
-/** Everything that is found out. */
+/** The collectives and trainings of the paper, simulated beside its figures. */
 class Comparison
 {
   public:
     /**
-     * @param setting what is to be compared
+     * @param setting of the comparison
      * @throw ConfigurationError if it is not right
      */
     explicit Comparison(const Setting& setting)
         : m_setting(setting),
-          m_prints(setting.json != "-"),
+          m_figures({{"figure", "", -26},
+                     {"unit", "", 1},
+                     {"published", "published", 9, "%.2f"},
+                     {"ours", "ours", 9, "%.2f"},
+                     {"reading", "with", -36, "", "  "},
+                     {"closest", "closest", 9, "%.2f"},
+                     {"closest_reading", "with", 0, "", "  "}},
+                    setting.json == "-" ? PublishedTable::Printing::NEVER
+                                        : PublishedTable::Printing::AT_END),
           m_sizes(ParseSizes("--bytes", setting.bytes))
     {
         for (uint64_t nodes : ParseSizes("--nodes", setting.nodes))
@@ -154,16 +178,16 @@ class Comparison
     /** Figure 11: trainings on four packages. */
     void CompareTrainings();
 
-    /** Published beside ours. */
+    /** Prints published figures beside ours. */
     void PrintFigures() const;
 
-    /** @return what was found out and what it cost */
+    /** @return the results */
     JsonValue ToJson() const;
 
     /** @return the cost of all simulations */
     const RunCost& GetCost() const
     {
-        return m_cost;
+        return m_figures.GetCost();
     }
 
   private:
@@ -171,7 +195,8 @@ class Comparison
     ClusterOptions GetOptions(const Platform& platform, const std::string& algorithm) const;
     void AddCost(const Cluster& cluster);
     double Measure(const Platform& platform, CollectiveOperation operation, uint64_t bytes);
-    double Train(const Platform& platform, const LayerLoop& loop);
+    TrainingRunOptions GetTraining(const Platform& platform, const Network& network) const;
+    double Train(const Platform& platform, const Network& network);
     void AddRow(const char* part,
                 const std::string& what,
                 uint64_t bytes,
@@ -188,16 +213,13 @@ class Comparison
     };
 
     static std::vector<Way> GetWays(uint32_t nodes);
-    std::vector<double> GetSpeedups(const LayerLoop& loop, uint32_t nodes);
+    std::vector<double> GetSpeedups(const Network& network, uint32_t nodes);
 
     const Setting& m_setting;
-    bool m_prints;
+    PublishedTable m_figures;
     std::vector<uint64_t> m_sizes;
     std::vector<uint32_t> m_nodes;
-    RunCost m_cost;
-    std::string m_lines; // of figures, for people
     JsonValue m_rows{JsonValue::Array()};
-    JsonValue m_figures{JsonValue::Array()};
 };
 
 std::string
@@ -226,8 +248,8 @@ Comparison::GetOptions(const Platform& platform, const std::string& algorithm) c
     ClusterOptions options;
     options.ranks = uint64_t{platform.nodes} * platform.packages;
     options.topology = GetTopology(platform);
-    options.mtu = std::to_string(m_setting.mtu);
-    options.lanes = platform.stripes ? "stripe" : "turns";
+    options.mtu = m_setting.mtu;
+    options.portPairs = platform.stripes ? "stripe" : "turns";
     options.congestionControl = "none";
     options.algorithm = algorithm;
     return options;
@@ -236,7 +258,7 @@ Comparison::GetOptions(const Platform& platform, const std::string& algorithm) c
 void
 Comparison::AddCost(const Cluster& cluster)
 {
-    m_cost.Add(GetRunCost(cluster.GetFabric()));
+    m_figures.AddCost(GetRunCost(cluster.GetFabric()));
 }
 
 double
@@ -255,62 +277,25 @@ Comparison::Measure(const Platform& platform, CollectiveOperation operation, uin
     return seconds;
 }
 
-double
-Comparison::Train(const Platform& platform, const LayerLoop& loop)
+TrainingRunOptions
+Comparison::GetTraining(const Platform& platform, const Network& network) const
 {
-    Time end;
-    {
-        ClusterOptions options = GetOptions(platform, platform.GetAlgorithm());
-        options.segments = m_setting.segments;
-        const Cluster cluster(options);
-        GuardedRun run(cluster);
+    TrainingRunOptions options;
+    options.workload = network.workload;
+    options.allToAll = network.hasEmbedding ? platform.GetAllToAll() : "";
+    options.iterations = ITERATIONS;
+    options.warmup = 0;
+    options.cluster = GetOptions(platform, platform.GetAlgorithm());
+    options.cluster.segments = m_setting.segments;
+    return options;
+}
 
-        std::vector<uint32_t> all(cluster.GetRanks());
-        std::iota(all.begin(), all.end(), 0);
-        std::vector<std::vector<uint32_t>> packages(platform.packages);
-        std::vector<std::vector<uint32_t>> across(platform.nodes);
-        for (uint32_t rank : all)
-        {
-            packages[rank / platform.nodes].push_back(rank);
-            across[rank % platform.nodes].push_back(rank);
-        }
-        const auto exchange = cluster.Split({all}, 1, platform.GetAllToAll());
-        const auto within = cluster.Split(packages, 2);
-        const auto between = cluster.Split(across, 3);
-        uint32_t left = cluster.GetRanks();
-        std::vector<Ptr<LayerLoopApplication>> applications;
-        for (uint32_t rank : all)
-        {
-            const Ptr<Communicator> whole = cluster.GetCommunicator(rank);
-            LayerLoopApplication::Communicators communicators{whole, whole, whole};
-            if (loop.order == LayerLoop::Order::EMBEDDING)
-            {
-                communicators = {exchange[rank], exchange[rank], whole};
-            }
-            else if (!IsModelParallel(loop))
-            {
-                communicators = {within[rank], within[rank], between[rank]};
-            }
-            auto application = CreateObject<LayerLoopApplication>();
-            application->SetAttribute("Iterations", UintegerValue(ITERATIONS));
-            application->SetTask(loop, communicators, [&run, &left] {
-                if (--left == 0)
-                {
-                    run.End();
-                }
-            });
-            cluster.GetFabric().hosts.Get(rank)->AddApplication(application);
-            applications.push_back(application);
-        }
-        run.Run();
-        for (const auto& application : applications)
-        {
-            end = std::max(end, application->GetFinishTime());
-        }
-        AddCost(cluster);
-    }
-    Simulator::Destroy();
-    return end.GetSeconds();
+double
+Comparison::Train(const Platform& platform, const Network& network)
+{
+    const TrainingRunResult result = TrainingRun(GetTraining(platform, network)).Run();
+    m_figures.AddCost(result.cost);
+    return result.iterations.back().endS;
 }
 
 void
@@ -341,40 +326,19 @@ Comparison::AddFigure(const Figure& figure, const std::vector<Reading>& readings
         std::min_element(readings.begin(), readings.end(), [&](const auto& a, const auto& b) {
             return std::abs(a.value - figure.published) < std::abs(b.value - figure.published);
         });
-    m_figures.Append(JsonValue::Object()
-                         .Set("figure", figure.name)
-                         .Set("unit", figure.unit)
-                         .Set("published", figure.published)
-                         .Set("ours", readings[0].value)
-                         .Set("reading", readings[0].text)
-                         .Set("closest", closest->value)
-                         .Set("closest_reading", closest->text));
-    char line[160];
-    std::snprintf(line,
-                  sizeof(line),
-                  "%-26s %1s %9.2f %9.2f  %-36s %9.2f  ",
-                  figure.name.c_str(),
-                  figure.unit.c_str(),
-                  figure.published,
-                  readings[0].value,
-                  readings[0].text.c_str(),
-                  closest->value);
-    m_lines += line + closest->text + "\n";
+    m_figures.AddRow({figure.name,
+                      figure.unit,
+                      figure.published,
+                      readings[0].value,
+                      readings[0].text,
+                      closest->value,
+                      closest->text});
 }
 
 void
 Comparison::PrintFigures() const
 {
-    if (m_prints && !m_lines.empty())
-    {
-        std::printf("\n%-28s %9s %9s  %-36s %9s  with\n%s",
-                    "",
-                    "published",
-                    "ours",
-                    "with",
-                    "closest",
-                    m_lines.c_str());
-    }
+    m_figures.Print("\n");
 }
 
 void
@@ -387,7 +351,7 @@ Comparison::CompareOperations()
         const double reduce = Measure(ring, REDUCE, MICRO_BYTES);
         AddRow("operations", "all-to-all", MICRO_BYTES, ring, exchange, exchange);
         AddRow("operations", "all-reduce", MICRO_BYTES, ring, reduce, reduce);
-        if (m_prints)
+        if (m_figures.IsPrinting())
         {
             std::printf("\nfigure 9: a package of %u nodes, 1 MiB; time, us (change, %%)\n"
                         "%-22s %10s %19s\n%-22s %10.3f %19.3f\n",
@@ -413,7 +377,7 @@ Comparison::CompareOperations()
                 AddRow("operations", "all-reduce", MICRO_BYTES, platform, reduceHere, reduce);
                 ofExchange.push_back({text, GetChange(exchange, exchangeHere)});
                 ofReduce.push_back({text, GetChange(reduce, reduceHere)});
-                if (m_prints)
+                if (m_figures.IsPrinting())
                 {
                     std::printf("%-22s %10.3f (%+6.2f) %10.3f (%+6.2f)\n",
                                 text.c_str(),
@@ -448,7 +412,7 @@ Comparison::CompareSizes()
                                               {nodes, 1, nodes},
                                               {nodes, 1, few, false}};
         std::vector<bool> isFaster(platforms.size(), true);
-        if (m_prints)
+        if (m_figures.IsPrinting())
         {
             std::printf("\nfigure 10: all-reduce in a package of %u nodes; time, us\n%10s",
                         nodes,
@@ -469,7 +433,7 @@ Comparison::CompareSizes()
                     isFaster[seconds.size() - 1] && seconds.back() < seconds[0];
                 AddRow("sizes", "all-reduce", bytes, platform, seconds.back(), seconds[0]);
             }
-            if (m_prints)
+            if (m_figures.IsPrinting())
             {
                 std::printf("%10llu", static_cast<unsigned long long>(bytes));
                 for (double time : seconds)
@@ -479,7 +443,7 @@ Comparison::CompareSizes()
                 std::printf("\n");
             }
         }
-        if (m_prints)
+        if (m_figures.IsPrinting())
         {
             std::printf("%10s %20s", "faster", "published: always");
             for (std::size_t i = 1; i < platforms.size(); i++)
@@ -508,16 +472,16 @@ Comparison::GetWays(uint32_t nodes)
 }
 
 std::vector<double>
-Comparison::GetSpeedups(const LayerLoop& loop, uint32_t nodes)
+Comparison::GetSpeedups(const Network& network, uint32_t nodes)
 {
-    if (m_prints)
+    if (m_figures.IsPrinting())
     {
         std::printf("\nfigure 11: %s, 4 packages of %u nodes, %u iterations of %.1f us of compute; "
                     "time, us\n%-44s %18s %10s %9s\n",
-                    loop.name.c_str(),
+                    network.name,
                     nodes,
                     ITERATIONS,
-                    GetComputeTime(loop).GetSeconds() * 1e6,
+                    GetComputeTime(network).GetSeconds() * 1e6,
                     "",
                     "hierarchical torus",
                     "theirs",
@@ -528,7 +492,7 @@ Comparison::GetSpeedups(const LayerLoop& loop, uint32_t nodes)
     for (const Way& way : GetWays(nodes))
     {
         const Platform& platform = way.platform;
-        if (platform.torusFirst && !IsModelParallel(loop))
+        if (platform.torusFirst && !network.isModelParallel)
         {
             speedups.push_back(speedups[speedups.size() - 4]); // no all-gather of all nodes
             continue;
@@ -537,13 +501,13 @@ Comparison::GetSpeedups(const LayerLoop& loop, uint32_t nodes)
         double& ringSeconds = ofRing[{platform.stripes, platform.torusFirst}];
         if (ringSeconds == 0)
         {
-            ringSeconds = Train(ring, loop);
-            AddRow("training", loop.name, 0, ring, ringSeconds, ringSeconds);
+            ringSeconds = Train(ring, network);
+            AddRow("training", network.name, 0, ring, ringSeconds, ringSeconds);
         }
-        const double seconds = Train(platform, loop);
-        AddRow("training", loop.name, 0, platform, seconds, ringSeconds);
+        const double seconds = Train(platform, network);
+        AddRow("training", network.name, 0, platform, seconds, ringSeconds);
         speedups.push_back(ringSeconds / seconds);
-        if (m_prints)
+        if (m_figures.IsPrinting())
         {
             std::printf("%-44s %18.3f %10.3f %9.2f\n",
                         platform.Describe().c_str(),
@@ -564,18 +528,18 @@ Comparison::CompareTrainings()
                                                   {"MLP_ModelParallel, N=8", 1.41}};
     const auto ways = GetWays(8); // for their words
     std::vector<double> least(ways.size(), std::numeric_limits<double>::infinity());
-    for (const LayerLoop& loop : GetAstraSimLoops())
+    for (const Network& network : NETWORKS)
     {
         for (uint32_t nodes : m_nodes)
         {
-            const auto speedups = GetSpeedups(loop, nodes);
+            const auto speedups = GetSpeedups(network, nodes);
             std::vector<Reading> readings;
             for (std::size_t i = 0; i < speedups.size(); i++)
             {
                 readings.push_back({GetWays(nodes)[i].platform.Describe(), speedups[i]});
                 least[i] = std::min(least[i], speedups[i]);
             }
-            const std::string name = loop.name + ", N=" + std::to_string(nodes);
+            const std::string name = std::string(network.name) + ", N=" + std::to_string(nodes);
             if (published.count(name) > 0)
             {
                 AddFigure({name, published.at(name), "x"}, readings);
@@ -598,7 +562,7 @@ JsonValue
 Comparison::ToJson() const
 {
     auto document = JsonValue::Object();
-    document.Set("rows", m_rows).Set("figures", m_figures);
+    document.Set("rows", m_rows).Set("figures", m_figures.GetRows());
     return document;
 }
 
@@ -631,7 +595,7 @@ Compare(int argc, char* argv[])
     options.AddString("json",
                       "file for the results as JSON, or - for standard output",
                       setting.json);
-    ClusterOptions::ReserveAttributes(options);
+    ClusterCommandLine::ReserveAttributes(options);
     options.Parse(argc, argv);
     Config::SetDefault("ns3::training::SwitchDevice::CutThrough", BooleanValue(true));
     Config::SetDefault("ns3::training::ScheduledCommunicator::ActiveCollectives", UintegerValue(4));

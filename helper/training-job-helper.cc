@@ -1,16 +1,18 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "training-job-helper.h"
 
-#include "ns3/log.h"
 #include "ns3/node.h"
+
+#include <set>
+#include <vector>
 
 namespace ns3::training
 {
-
-NS_LOG_COMPONENT_DEFINE("TrainingJobHelper");
 
 TrainingJobHelper::TrainingJobHelper()
 {
@@ -25,9 +27,31 @@ TrainingJobHelper::SetAttribute(const std::string& name, const AttributeValue& v
 
 ApplicationContainer
 TrainingJobHelper::Install(const Cluster& cluster,
-                           const Workload& workload,
-                           const std::vector<GradientBucket>& buckets) const
+                           const std::shared_ptr<const TrainingTask>& task,
+                           const std::string& exchangeAlgorithm) const
 {
+    std::vector<std::vector<Ptr<ScheduledCommunicator>>> split; // by communicator, then by rank
+    for (uint32_t number = 0; number < task->communicators.size(); number++)
+    {
+        std::set<CollectiveOperation> operations;
+        for (uint32_t collective : task->GetCollectives(number))
+        {
+            operations.insert(task->collectives[collective].operation);
+        }
+        if (number == 0)
+        {
+            for (CollectiveOperation operation : operations)
+            {
+                cluster.GetPlanner().Check(operation);
+            }
+            continue;
+        }
+        const TaskCommunicator& communicator = task->communicators[number];
+        split.push_back(cluster.Split(communicator.groups,
+                                      number,
+                                      communicator.exchanges ? exchangeAlgorithm : "",
+                                      operations));
+    }
     ApplicationContainer applications;
     for (uint32_t rank = 0; rank < cluster.GetRanks(); rank++)
     {
@@ -35,8 +59,13 @@ TrainingJobHelper::Install(const Cluster& cluster,
         {
             continue;
         }
+        std::vector<Ptr<Communicator>> communicators{cluster.GetCommunicator(rank)};
+        for (const auto& byRank : split)
+        {
+            communicators.push_back(byRank[rank]);
+        }
         auto application = m_application.Create<TrainingApplication>();
-        application->SetTask(cluster.GetCommunicator(rank), workload, buckets);
+        application->SetTask(task, communicators);
         cluster.GetFabric().hosts.Get(rank)->AddApplication(application);
         applications.Add(application);
     }

@@ -1,15 +1,21 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #ifndef DISTRIBUTED_TRAINING_TRAINING_JOB_HELPER_H
 #define DISTRIBUTED_TRAINING_TRAINING_JOB_HELPER_H
 
-#include "cluster.h"
+#include "training-cluster.h"
 
 #include "ns3/application-container.h"
 #include "ns3/object-factory.h"
 #include "ns3/training-application.h"
+#include "ns3/training-task.h"
+
+#include <memory>
+#include <string>
 
 namespace ns3::training
 {
@@ -30,14 +36,17 @@ class TrainingJobHelper
     void SetAttribute(const std::string& name, const AttributeValue& value);
 
     /**
+     * Makes the communicators of the task's groups and an application for each rank.
      * @param cluster whose ranks train
-     * @param workload the model
-     * @param buckets its gradient buckets
+     * @param task steps of each rank
+     * @param exchangeAlgorithm algorithm of all-to-alls in their own communicator; empty: that of
+     *        the cluster
      * @return the applications of the ranks of this process
+     * @throw ConfigurationError if the cluster has no plan for a collective of the task
      */
     ApplicationContainer Install(const Cluster& cluster,
-                                 const Workload& workload,
-                                 const std::vector<GradientBucket>& buckets) const;
+                                 const std::shared_ptr<const TrainingTask>& task,
+                                 const std::string& exchangeAlgorithm = "") const;
 
   private:
     ObjectFactory m_application;

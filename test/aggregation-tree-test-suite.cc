@@ -1,16 +1,18 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "fabric-test-common.h"
 
 #include "ns3/aggregation-tree.h"
-#include "ns3/configuration-error.h"
 #include "ns3/frame-wire-format.h"
 #include "ns3/number-format.h"
+#include "ns3/sharp-wire-format.h"
 #include "ns3/test.h"
 #include "ns3/topology-builder.h"
-#include "ns3/tree-wire-format.h"
+#include "ns3/training-configuration-error.h"
 
 #include <algorithm>
 #include <cmath>
@@ -318,10 +320,10 @@ class AggregationTreeTest : public TestCase
  * @ingroup distributed-training-innetwork-tests
  * Packets and acknowledgements as bytes, and back.
  */
-class TreeWireFormatTest : public TestCase
+class SharpWireFormatTest : public TestCase
 {
   public:
-    TreeWireFormatTest()
+    SharpWireFormatTest()
         : TestCase("packets as bytes, and back")
     {
     }
@@ -329,19 +331,18 @@ class TreeWireFormatTest : public TestCase
   private:
     Frame* MakePacket(uint32_t payload, uint8_t opcode = SEND_ONLY)
     {
-        Frame* frame = MakeFrame(GetTreeFrameBytes(payload, opcode), 3, 5, 9);
-        frame->kind = FrameKind::TREE;
+        Frame* frame = MakeFrame(GetSharpFrameBytes(payload, opcode), 3, 5, 9);
         frame->opcode = opcode;
         frame->flowHash = 0x1234;
         frame->destinationQp = 0x54321;
         frame->psn = LAST_PSN;
-        AggregationHeader header;
+        SharpHeader header;
         header.job = 200;
         header.packet = 0xfedcba98;
         header.slot = 0xabcd;
-        header.operation = TREE_UNLOCK | TREE_TO_ONE;
+        header.operation = SHARP_UNLOCK | SHARP_TO_ONE;
         header.format = static_cast<uint8_t>(NumberFormat::BFLOAT16);
-        frame->aggregation = header;
+        frame->Set(header);
         frame->payloadBytes = payload;
         frame->payload = Create<ByteBuffer>();
         frame->payload->bytes.resize(payload);
@@ -358,18 +359,22 @@ class TreeWireFormatTest : public TestCase
         const ParsedFrame parsed = FromPacket(*packet);
         NS_TEST_ASSERT_MSG_EQ(parsed.error, "", payload);
         const Frame& copy = *parsed.frame;
-        NS_TEST_EXPECT_MSG_EQ((copy.kind == FrameKind::TREE), true, payload);
+        NS_TEST_EXPECT_MSG_EQ((copy.Is<SharpHeader>()), true, payload);
         NS_TEST_EXPECT_MSG_EQ(+copy.opcode, +opcode, payload);
         NS_TEST_EXPECT_MSG_EQ(copy.source, 5, payload);
         NS_TEST_EXPECT_MSG_EQ(copy.destination, 9, payload);
         NS_TEST_EXPECT_MSG_EQ(copy.flowHash, 0x1234, payload);
         NS_TEST_EXPECT_MSG_EQ(copy.destinationQp, 0x54321, payload);
         NS_TEST_EXPECT_MSG_EQ(copy.psn, LAST_PSN, payload);
-        NS_TEST_EXPECT_MSG_EQ(+copy.aggregation.job, 200, payload);
-        NS_TEST_EXPECT_MSG_EQ(copy.aggregation.packet, 0xfedcba98, payload);
-        NS_TEST_EXPECT_MSG_EQ(copy.aggregation.slot, 0xabcd, payload);
-        NS_TEST_EXPECT_MSG_EQ(+copy.aggregation.operation, +frame->aggregation.operation, payload);
-        NS_TEST_EXPECT_MSG_EQ(+copy.aggregation.format, +frame->aggregation.format, payload);
+        NS_TEST_EXPECT_MSG_EQ(+copy.As<SharpHeader>().job, 200, payload);
+        NS_TEST_EXPECT_MSG_EQ(copy.As<SharpHeader>().packet, 0xfedcba98, payload);
+        NS_TEST_EXPECT_MSG_EQ(copy.As<SharpHeader>().slot, 0xabcd, payload);
+        NS_TEST_EXPECT_MSG_EQ(+copy.As<SharpHeader>().operation,
+                              +frame->As<SharpHeader>().operation,
+                              payload);
+        NS_TEST_EXPECT_MSG_EQ(+copy.As<SharpHeader>().format,
+                              +frame->As<SharpHeader>().format,
+                              payload);
         NS_TEST_EXPECT_MSG_EQ(copy.payloadBytes, payload, payload);
         const bool isSame =
             payload == 0 ? !copy.payload : copy.payload->bytes == frame->payload->bytes;
@@ -383,13 +388,13 @@ class TreeWireFormatTest : public TestCase
         Frame* frame = MakePacket(0);
         frame->opcode = ACKNOWLEDGE;
         frame->syndrome = syndrome;
-        frame->bytes = GetTreeAcknowledgeBytes();
+        frame->bytes = GetSharpAcknowledgeBytes();
         const ParsedFrame parsed = FromPacket(*ToPacket(*frame));
         NS_TEST_ASSERT_MSG_EQ(parsed.error, "", "acknowledgement");
         NS_TEST_EXPECT_MSG_EQ(+parsed.frame->opcode, +ACKNOWLEDGE, "its opcode");
         NS_TEST_EXPECT_MSG_EQ(+parsed.frame->syndrome, +syndrome, "what it says");
         NS_TEST_EXPECT_MSG_EQ(parsed.frame->psn, LAST_PSN, "of which");
-        NS_TEST_EXPECT_MSG_EQ(+parsed.frame->aggregation.job, 200, "whose");
+        NS_TEST_EXPECT_MSG_EQ(+parsed.frame->As<SharpHeader>().job, 200, "whose");
         Frame::Free(parsed.frame);
         Frame::Free(frame);
     }
@@ -421,8 +426,8 @@ class TreeWireFormatTest : public TestCase
         CheckError(42, 0x0a, "no packet of an aggregation tree");
         CheckError(54 + 11, 65, "an aggregation tree's packet of another size");
         CheckError(54 + 9, 0xff, "an aggregation tree's packet of another size");
-        NS_TEST_EXPECT_MSG_EQ(GetTreeFrameBytes(256), 18 + 20 + 8 + 12 + 16 + 256, "256 bytes");
-        NS_TEST_EXPECT_MSG_EQ(GetTreeAcknowledgeBytes(), 64, "the shortest frame");
+        NS_TEST_EXPECT_MSG_EQ(GetSharpFrameBytes(256), 18 + 20 + 8 + 12 + 16 + 256, "256 bytes");
+        NS_TEST_EXPECT_MSG_EQ(GetSharpAcknowledgeBytes(), 64, "the shortest frame");
     }
 };
 
@@ -435,7 +440,7 @@ class AggregationTreeTestSuite : public TestSuite
     {
         AddTestCase(new NumberFormatTest);
         AddTestCase(new AggregationTreeTest);
-        AddTestCase(new TreeWireFormatTest);
+        AddTestCase(new SharpWireFormatTest);
     }
 };
 

@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -33,7 +35,7 @@ constexpr int32_t LARGEST = std::numeric_limits<int32_t>::max();
 /** A frame that has come to a host. */
 struct Received
 {
-    AggregationHeader header;
+    AtpHeader header;
     int32_t value; ///< its first element
     bool regular;  ///< element i is larger by i times the number of contributors
     Ecn ecn;
@@ -81,7 +83,10 @@ class Bench : public ProgramBench<AtpProgram>
             for (uint32_t host = job * (workers + 1); host <= GetServer(job); host++)
             {
                 const auto note = [this, host](Frame* frame) { Note(received[host], frame); };
-                m_fabric.devices[host]->SetAggregationReceiver(job, note);
+                for (const uint32_t key : {uint32_t{job}, GetAtpServerKey(job)})
+                {
+                    m_fabric.devices[host]->SetProgramReceiver(AtpHeader::PROTOCOL, key, note);
+                }
             }
         }
     }
@@ -107,7 +112,7 @@ class Bench : public ProgramBench<AtpProgram>
      */
     void Send(uint8_t job, uint32_t worker, uint32_t packet, int32_t value, Extra extra = {})
     {
-        AggregationHeader header;
+        AtpHeader header;
         header.job = job;
         header.packet = packet;
         header.slot = extra.slot;
@@ -126,8 +131,8 @@ class Bench : public ProgramBench<AtpProgram>
     /** The server of a job sends the result of a packet, and all frames arrive. */
     void SendResult(uint8_t job, uint32_t packet, bool isWish = false, uint16_t slot = 3)
     {
-        AggregationHeader header;
-        header.type = AggregationHeader::Type::RESULT;
+        AtpHeader header;
+        header.isResult = true;
         header.job = job;
         header.packet = packet;
         header.slot = slot;
@@ -137,16 +142,14 @@ class Bench : public ProgramBench<AtpProgram>
 
     void Send(uint32_t source,
               uint32_t destination,
-              const AggregationHeader& header,
+              const AtpHeader& header,
               int32_t value,
               Ecn ecn,
               uint32_t elements = ELEMENTS)
     {
         Frame* frame = MakeFrame(GetAtpFrameBytes(elements, false), LOSSY, source, destination);
-        frame->kind = FrameKind::ATP;
-        frame->opcode = 0;
         frame->ecn = ecn;
-        frame->aggregation = header;
+        frame->Set(header);
         std::vector<uint32_t> words(elements);
         std::iota(words.begin(), words.end(), static_cast<uint32_t>(value));
         ProgramBench::Send(frame, words);
@@ -166,7 +169,7 @@ class Bench : public ProgramBench<AtpProgram>
     static void Note(std::vector<Received>& notes, Frame* frame)
     {
         const std::vector<uint32_t> words = GetWords(*frame);
-        const AggregationHeader& header = frame->aggregation;
+        const auto& header = frame->As<AtpHeader>();
         const auto contributors = static_cast<uint32_t>(__builtin_popcountll(header.check));
         bool regular = true;
         for (uint32_t i = 0; i < ELEMENTS; i++)
@@ -380,24 +383,27 @@ class AtpLevelsTest : public TestCase
             }
             leaves[leaf]->AddJob(job);
         }
-        std::vector<AggregationHeader> sums;
+        std::vector<AtpHeader> sums;
         std::vector<uint32_t> results(5);
-        fabric.devices[5]->SetAggregationServer(0, [&](Frame* frame) {
-            sums.push_back(frame->aggregation);
-            Frame::Free(frame);
-        });
+        fabric.devices[5]->SetProgramReceiver(AtpHeader::PROTOCOL,
+                                              GetAtpServerKey(0),
+                                              [&](Frame* frame) {
+                                                  sums.push_back(frame->As<AtpHeader>());
+                                                  Frame::Free(frame);
+                                              });
         for (uint32_t host = 0; host < 5; host++)
         {
-            fabric.devices[host]->SetAggregationReceiver(0, [&results, host](Frame* frame) {
-                results[host]++;
-                Frame::Free(frame);
-            });
+            fabric.devices[host]->SetProgramReceiver(AtpHeader::PROTOCOL,
+                                                     0,
+                                                     [&results, host](Frame* frame) {
+                                                         results[host]++;
+                                                         Frame::Free(frame);
+                                                     });
         }
         const auto send = [&](uint32_t host, uint32_t packet, bool resend = false) {
             Frame* frame = MakeFrame(GetAtpFrameBytes(ELEMENTS, false), LOSSY, host, 5);
-            frame->kind = FrameKind::ATP;
             frame->payloadBytes = 4 * ELEMENTS;
-            AggregationHeader header;
+            AtpHeader header;
             header.packet = packet;
             header.slot = 3;
             header.check = 1ULL << host;
@@ -407,20 +413,19 @@ class AtpLevelsTest : public TestCase
             header.fanIn[0] = host == 4 ? 1 : 2;
             header.fanIn[1] = 3;
             header.resend = resend;
-            frame->aggregation = header;
+            frame->Set(header);
             fabric.devices[host]->GetPort().Send(frame);
             Simulator::Run();
         };
         const auto sendResult = [&](uint32_t packet) {
             const uint32_t leaf = leaves[2]->GetEndpoint();
             Frame* frame = MakeFrame(GetAtpFrameBytes(ELEMENTS, false), LOSSY, 5, leaf);
-            frame->kind = FrameKind::ATP;
             frame->payloadBytes = 4 * ELEMENTS;
-            AggregationHeader header;
-            header.type = AggregationHeader::Type::RESULT;
+            AtpHeader header;
+            header.isResult = true;
             header.packet = packet;
             header.slot = 3;
-            frame->aggregation = header;
+            frame->Set(header);
             fabric.devices[5]->GetPort().Send(frame);
             Simulator::Run();
         };
@@ -654,7 +659,7 @@ class AtpResourcesTest : public RefusalTest
         ExpectPart(Add(62, 100, 16), "12 stages");
 
         Bench bench(2);
-        AggregationHeader header;
+        AtpHeader header;
         header.isRackSum = true;
         header.children = 1;
         header.fanIn[1] = 2;
@@ -699,11 +704,9 @@ class AtpWireTest : public TestCase
     static Frame* MakeSum(uint32_t elements, bool isExtended)
     {
         Frame* frame = MakeFrame(GetAtpFrameBytes(elements, isExtended), LOSSY, 1, 4);
-        frame->kind = FrameKind::ATP;
-        frame->opcode = 0;
         frame->ecn = Ecn::ECT;
         frame->flowHash = HashFlow(1, 4, 9);
-        AggregationHeader header;
+        AtpHeader header;
         header.job = 9;
         header.packet = 0x01020304;
         header.slot = 0x1ff;
@@ -719,7 +722,7 @@ class AtpWireTest : public TestCase
         header.overflow = true;
         header.contested = isExtended;
         header.priority = isExtended ? 100 : 0;
-        frame->aggregation = header;
+        frame->Set(header);
         frame->payloadBytes = 4 * elements;
         frame->payload = Create<ByteBuffer>();
         for (uint32_t i = 0; i < 4 * elements; i++)
@@ -756,16 +759,16 @@ class AtpWireTest : public TestCase
         for (const auto& [elements, isExtended] :
              {std::pair(2, false), std::pair(62, false), std::pair(62, true), std::pair(64, true)})
         {
-            for (const auto type : {AggregationHeader::Type::DATA, AggregationHeader::Type::RESULT})
+            for (const bool isResult : {false, true})
             {
                 Frame* sum = MakeSum(static_cast<uint32_t>(elements), isExtended);
-                sum->aggregation.type = type;
+                sum->As<AtpHeader>().isResult = isResult;
                 const ParsedFrame parsed = FromPacket(*ToPacket(*sum));
                 NS_TEST_ASSERT_MSG_EQ(parsed.error, "", elements << " elements");
-                const AggregationHeader& a = sum->aggregation;
-                const AggregationHeader& b = parsed.frame->aggregation;
-                NS_TEST_EXPECT_MSG_EQ((parsed.frame->kind == FrameKind::ATP), true, "kind");
-                NS_TEST_EXPECT_MSG_EQ((a.type == b.type), true, "type");
+                const auto& a = sum->As<AtpHeader>();
+                const auto& b = parsed.frame->As<AtpHeader>();
+                NS_TEST_EXPECT_MSG_EQ((parsed.frame->Is<AtpHeader>()), true, "kind");
+                NS_TEST_EXPECT_MSG_EQ(a.isResult, b.isResult, "result");
                 NS_TEST_EXPECT_MSG_EQ(+a.job, +b.job, "job");
                 NS_TEST_EXPECT_MSG_EQ(a.packet, b.packet, "packet");
                 NS_TEST_EXPECT_MSG_EQ(a.slot, b.slot, "slot");

@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -12,8 +14,8 @@
 #include "ns3/contribution-check.h"
 #include "ns3/number-format.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
 #include "ns3/topology-builder.h"
+#include "ns3/training-time-resolution.h"
 #include "ns3/wire-bytes.h"
 
 #include <cmath>
@@ -36,7 +38,7 @@ constexpr uint8_t JOB = 3;
 /** A result that the server has sent. */
 struct Result
 {
-    AggregationHeader header;
+    AtpHeader header;
     uint32_t bits; ///< its first element
 };
 
@@ -62,8 +64,8 @@ class Bench
         session.elements = ELEMENTS;
         session.children = {{0}, {1, 2, 3}};
         server->SetSession(session, m_fabric.devices[0]);
-        m_fabric.devices[1]->SetAggregationReceiver(JOB, [this](Frame* frame) {
-            results.push_back({frame->aggregation,
+        m_fabric.devices[1]->SetProgramReceiver(AtpHeader::PROTOCOL, JOB, [this](Frame* frame) {
+            results.push_back({frame->As<AtpHeader>(),
                                frame->payload
                                    ? GetWord(frame->payload->bytes.data() + frame->payloadOffset)
                                    : 0});
@@ -85,7 +87,7 @@ class Bench
     template <typename Change>
     void Send(uint32_t packet, uint32_t ranks, Change change)
     {
-        AggregationHeader header;
+        AtpHeader header;
         header.job = JOB;
         header.packet = packet;
         header.slot = 17;
@@ -102,8 +104,7 @@ class Bench
         }
         change(header);
         Frame* frame = MakeFrame(GetAtpFrameBytes(ELEMENTS, false), LOSSY, 1, 0);
-        frame->kind = FrameKind::ATP;
-        frame->aggregation = header;
+        frame->Set(header);
         frame->payloadBytes = 4 * ELEMENTS;
         frame->payload = Create<ByteBuffer>();
         frame->payload->bytes.assign(4 * ELEMENTS, 0);
@@ -116,7 +117,7 @@ class Bench
 
     void Send(uint32_t packet, uint32_t ranks)
     {
-        Send(packet, ranks, [](AggregationHeader&) {});
+        Send(packet, ranks, [](AtpHeader&) {});
     }
 
     Ptr<AtpServer> server;
@@ -171,10 +172,10 @@ class AtpServerSumTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(counters.answers, 1, "again");
 
         // Packet 8 takes the place of packet 0, two windows before.
-        bench.Send(8, 1, [](AggregationHeader& header) { header.congested = true; });
+        bench.Send(8, 1, [](AtpHeader& header) { header.congested = true; });
         bench.Send(0, 15);
         NS_TEST_EXPECT_MSG_EQ(counters.stale, 1, "nobody waits for it");
-        bench.Send(8, 14, [](AggregationHeader& header) { header.contested = true; });
+        bench.Send(8, 14, [](AtpHeader& header) { header.contested = true; });
         NS_TEST_ASSERT_MSG_EQ(bench.results.size(), 5, "complete");
         NS_TEST_EXPECT_MSG_EQ(bench.results.back().header.congested, true, "marks are told");
         NS_TEST_EXPECT_MSG_EQ(bench.results.back().header.contested, true, "and contention");
@@ -182,9 +183,9 @@ class AtpServerSumTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(bench.results.back().header.congested, false, "of this packet");
 
         // A collision gets another slot, the same in each answer.
-        bench.Send(4, 1, [](AggregationHeader& header) { header.collision = true; });
-        bench.Send(4, 14, [](AggregationHeader& header) { header.collision = true; });
-        const AggregationHeader told = bench.results.back().header;
+        bench.Send(4, 1, [](AtpHeader& header) { header.collision = true; });
+        bench.Send(4, 14, [](AtpHeader& header) { header.collision = true; });
+        const AtpHeader told = bench.results.back().header;
         NS_TEST_EXPECT_MSG_EQ(told.collision, true, "told");
         NS_TEST_EXPECT_MSG_NE(told.newSlot, 17, "another");
         NS_TEST_EXPECT_MSG_EQ(counters.remapped, 1, "once");
@@ -212,9 +213,7 @@ class AtpServerFloatTest : public TestCase
     {
         for (uint32_t rank : {3, 0, 2, 2, 1})
         {
-            bench.Send(packet, 1U << rank, [](AggregationHeader& header) {
-                header.overflow = true;
-            });
+            bench.Send(packet, 1U << rank, [](AtpHeader& header) { header.overflow = true; });
         }
     }
 
@@ -238,7 +237,7 @@ class AtpServerFloatTest : public TestCase
         NS_TEST_ASSERT_MSG_EQ(bench.results.size(), 3, "a wish");
         NS_TEST_EXPECT_MSG_EQ(bench.results[2].header.resend, false, "no result");
         // A worker that has not heard of it sends integers again.
-        bench.Send(1, 2, [](AggregationHeader& header) { header.resend = true; });
+        bench.Send(1, 2, [](AtpHeader& header) { header.resend = true; });
         NS_TEST_ASSERT_MSG_EQ(bench.results.size(), 4, "is told again");
         NS_TEST_EXPECT_MSG_EQ(bench.results[3].header.resend, false, "a wish");
         SendFloats(bench, 1);

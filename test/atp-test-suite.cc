@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -10,13 +12,13 @@
 #include "ns3/atp-measurement.h"
 #include "ns3/atp-program.h"
 #include "ns3/atp-server.h"
-#include "ns3/configuration-error.h"
 #include "ns3/guarded-run.h"
 #include "ns3/nic-program.h"
-#include "ns3/program.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
 #include "ns3/topology-builder.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-program.h"
+#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -38,11 +40,9 @@ ClusterOptions
 MakeOptions(uint32_t ranks, const std::string& topology = "single-switch")
 {
     ClusterOptions options;
-    options.algorithm = "atp";
+    options.algorithm = "atp:slots=2000,window=100";
     options.ranks = ranks;
     options.topology = topology;
-    options.inNetwork.slots = 2000;
-    options.inNetwork.window = 100;
     return options;
 }
 
@@ -119,8 +119,9 @@ class AtpExactTest : public TestCase
         {
             NS_TEST_EXPECT_MSG_EQ(worker->GetCounters().received, times * packets, what);
         }
+        const KeyValues values = Choose<InNetworkSystem>(options.algorithm).values;
         if (options.loss == 0 && options.faults.empty() &&
-            options.inNetwork.slots >= options.inNetwork.window)
+            values.GetCount("slots") >= values.GetCount("window"))
         {
             NS_TEST_EXPECT_MSG_EQ(trial.CountResent(), 0, what << ": nothing again");
             NS_TEST_EXPECT_MSG_EQ(counters.collisions, 0, what << ": each place has its slot");
@@ -146,11 +147,11 @@ class AtpExactTest : public TestCase
                     const std::string what = std::to_string(ranks) + " ranks, loss " +
                                              std::to_string(loss) + ", " + topology;
                     Check(options, 15000 + ranks, what);
-                    options.inNetwork.slots = 30;
+                    SetKey(options, "slots", 30);
                     Check(options, 10000, what + ", few slots");
                     options.faults = DoubleAndDelay();
                     Check(options, 10000, what + ", few slots, duplicates, reordering");
-                    options.inNetwork.slots = 2000;
+                    SetKey(options, "slots", 2000);
                     Check(options, 10000, what + ", duplicates, reordering");
                 }
             }
@@ -164,7 +165,7 @@ class AtpExactTest : public TestCase
             Check(options, 10000, topology);
             options.path = topology == "torus:3x3" ? "ecmp" : "spray";
             options.loss = 0.01;
-            options.inNetwork.slots = 110;
+            SetKey(options, "slots", 110);
             options.faults = DoubleAndDelay();
             Check(options, 10000, topology + ", loss, duplicates, reordering");
         }
@@ -351,7 +352,7 @@ class AtpFloatTest : public InNetworkTest
                 {
                     ClusterOptions options = MakeOptions(ranks, "leaf-spine:leaves=3,spines=1");
                     options.loss = loss;
-                    options.inNetwork.elementsPerPacket = count == 20001 ? 32 : 0;
+                    SetKey(options, "elements-per-packet", count == 20001 ? 32 : 62);
                     Trial trial(options, count, false);
                     const std::string what =
                         std::to_string(ranks) + " ranks, " + std::to_string(count) + " numbers";
@@ -483,14 +484,15 @@ class AtpJobsTest : public InNetworkTest
         m_fabric = FabricHelper().Install(
             BuildTopology("single-switch", 10, DataRate("100Gbps"), MicroSeconds(1)));
         LoseFrames(m_fabric, loss);
-        m_helper = std::make_unique<AtpHelper>(m_fabric, 0, slots);
+        m_helper = std::make_unique<AtpHelper>();
+        m_helper->SetProgramAttribute("Slots", UintegerValue(slots));
         for (uint32_t number : {0, 1})
         {
             auto& job = m_jobs[number];
             job = {};
             std::vector<uint32_t> endpoints(4);
             std::iota(endpoints.begin(), endpoints.end(), 5 * number);
-            job.Add(*m_helper, endpoints, 50, std::vector<uint32_t>{5 * number + 4});
+            job.Add(*m_helper, m_fabric, endpoints, 50, std::vector<uint32_t>{5 * number + 4});
             for (const auto& worker : job.workers)
             {
                 worker->SetAttribute("JobPriority", UintegerValue(number));
@@ -643,8 +645,7 @@ class AtpTimeTest : public InNetworkTest
     /** @return million elements per second and rank */
     double GetRate(ClusterOptions options, uint64_t count)
     {
-        options.inNetwork.slots = 0;
-        options.inNetwork.window = 0;
+        options.algorithm = "atp";
         return InNetworkTest::GetRate(options, count);
     }
 
@@ -827,15 +828,15 @@ class AtpOptionsTest : public InNetworkTest
     {
         ClusterOptions options = MakeOptions(4);
         NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "these are fine");
-        options.inNetwork = {};
+        options.algorithm = "atp";
         NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "as are the defaults");
-        options.inNetwork.framing = "rdma";
-        ExpectRefusal(options, "--framing=rdma with atp (allowed: udp");
-        options = MakeOptions(4);
-        options.inNetwork.elementsPerPacket = 66;
+        SetKey(options, "framing", "udp");
         ExpectRefusal(options,
-                      "--elements-per-packet=66 with atp (allowed: even numbers up to 64)");
-        options.inNetwork.elementsPerPacket = 33;
+                      "in-network aggregation 'atp:framing=udp': 'framing=udp' (allowed: ");
+        options = MakeOptions(4);
+        SetKey(options, "elements-per-packet", 66);
+        ExpectRefusal(options, "'elements-per-packet=66' (allowed: elements-per-packet=2 to 64, ");
+        SetKey(options, "elements-per-packet", 33);
         ExpectRefusal(options, "33 elements per packet (allowed: even numbers up to 64)");
         ExpectChoice(MakeOptions(4), "AtpCommunicator::DataType", "float32", "float32, int32");
         ExpectChoice(MakeOptions(4), "AtpCommunicator::WindowControl", "ecn", "fixed, ecn, a2tp");
@@ -859,11 +860,11 @@ class AtpOptionsTest : public InNetworkTest
         UsePicoseconds();
         Fabric fabric = FabricHelper().Install(
             BuildTopology("single-switch", 4, DataRate("100Gbps"), MicroSeconds(1)));
-        AtpHelper helper(fabric, 0, 0);
+        AtpHelper helper;
         Job<AtpCommunicator> job;
-        job.Add(helper, {0, 1}, 0);
+        job.Add(helper, fabric, {0, 1}, 0);
         const Default windows("AtpCommunicator::WindowControl", "a2tp", "ecn");
-        ExpectPart(GetRefusal([&]() { job.Add(helper, {2, 3}, 0); }), "switches without");
+        ExpectPart(GetRefusal([&]() { job.Add(helper, fabric, {2, 3}, 0); }), "switches without");
         Simulator::Destroy();
     }
 };

@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -65,7 +67,6 @@ struct Cost
  * @param keys of it that are given
  * @param operation what it does
  * @param n number of ranks, 2 or more
- * @param servers of a parameter server
  * @param size of the vector, a multiple of all numbers it is divided by
  * @return steps and bytes as published; nothing if it cannot do this, or none are known
  */
@@ -74,7 +75,6 @@ Expect(const std::string& name,
        const std::map<std::string, std::string>& keys,
        Operation operation,
        uint32_t n,
-       uint32_t servers,
        uint64_t size)
 {
     const uint32_t down = FloorLog(n);
@@ -121,7 +121,8 @@ Expect(const std::string& name,
         }
         return HasRoot(operation) ? Cost{n - 1, size, n - 1, {}} : optimal(n - 1);
     }
-    if (name == "parameter-server")
+    const uint32_t servers = number("servers", "1");
+    if (name == "parameter-server" && servers <= n)
     {
         // A rank that serves pushes what is for other servers, and sends its shard to all.
         return Cost{2, barrier ? 0 : size / servers * (n - 1 + servers - 1), 2 * (n - 1), {}};
@@ -221,7 +222,7 @@ Expect(const std::string& name,
     if (name == "dimension-wise") // on one switch, which is a single dimension
     {
         const bool isHou = get("local", "ring") == std::string("hou");
-        return Expect(isHou ? "hou" : "ring", {}, operation, n, servers, size);
+        return Expect(isHou ? "hou" : "ring", {}, operation, n, size);
     }
     const uint32_t group = name == "hierarchical-all-to-all" ? number("group", "0") : 0;
     if (group > 0 && n % group == 0)
@@ -240,15 +241,15 @@ std::vector<std::map<std::string, std::string>>
 GetVariants(const CollectiveAlgorithm& algorithm)
 {
     std::vector<std::map<std::string, std::string>> variants{{}};
-    for (const auto& [name, key] : algorithm.keys)
+    for (const Key& key : algorithm.keys)
     {
-        for (const std::string& word : key.choices)
+        for (const std::string& word : key.words)
         {
-            variants.push_back({{name, word}});
+            variants.push_back({{key.name, word}});
         }
-        for (uint64_t i = 0; key.choices.empty() && i < 4 && key.least + i <= key.most; i++)
+        for (uint64_t i = 0; key.words.empty() && i < 4; i++)
         {
-            variants.push_back({{name, std::to_string(key.least + i)}});
+            variants.push_back({{key.name, std::to_string(static_cast<uint64_t>(key.min) + i)}});
         }
     }
     return variants;
@@ -344,12 +345,13 @@ class AlgorithmPropertiesTest : public TestCase
                         }
                         for (uint32_t root : rooted ? roots : std::set<uint32_t>{0})
                         {
-                            Check(name, keys, operation, n, root, 1);
+                            Check(name, keys, operation, n, root);
                         }
                         if (name == "parameter-server" && operation == Operation::ALL_REDUCE)
                         {
-                            Check(name, keys, operation, n, 0, (n + 1) / 2);
-                            Check(name, keys, operation, n, 0, n);
+                            const std::string half = std::to_string((n + 1) / 2);
+                            Check(name, {{"servers", half}}, operation, n, 0);
+                            Check(name, {{"servers", std::to_string(n)}}, operation, n, 0);
                         }
                     }
                 }
@@ -369,7 +371,7 @@ class AlgorithmPropertiesTest : public TestCase
         {
             for (Operation operation : algorithm.operations)
             {
-                if (Expect(name, keys, operation, 16, 1, 1 << 20))
+                if (Expect(name, keys, operation, 16, 1 << 20))
                 {
                     return true;
                 }
@@ -382,14 +384,14 @@ class AlgorithmPropertiesTest : public TestCase
                const std::map<std::string, std::string>& keys,
                Operation operation,
                uint32_t n,
-               uint32_t root,
-               uint32_t servers)
+               uint32_t root)
     {
         CollectiveRequest request;
         request.operation = operation;
         request.ranks = n;
         request.root = root;
-        request.servers = servers;
+        const auto found = keys.find("servers");
+        const uint64_t servers = found == keys.end() ? 1 : std::stoul(found->second);
         for (uint32_t segments : {1, 3})
         {
             request.segments = segments;
@@ -399,7 +401,7 @@ class AlgorithmPropertiesTest : public TestCase
             // A multiple of all that the vector is cut into.
             const uint64_t even =
                 uint64_t{4 * 3 * 12} * n * (1U << FloorLog(n)) * servers * segments;
-            const auto cost = n < 2 ? Cost() : Expect(name, keys, operation, n, servers, even);
+            const auto cost = n < 2 ? Cost() : Expect(name, keys, operation, n, even);
             CollectiveSchedule schedule;
             try
             {
@@ -537,9 +539,16 @@ class TopologyAwareTest : public TestCase
               6,
               1);
         ExpectRefusal("hierarchical-all-to-all", "single-switch", 8, "group=0 (allowed: ");
-        ExpectRefusal("hierarchical-all-to-all", "torus:4x4", 8, "among 8 ranks");
+        ExpectRefusal("hierarchical-all-to-all",
+                      "torus:4x4",
+                      8,
+                      "8 ranks on topology 'torus:4x4' with group=0");
         ExpectRefusal("hierarchical-all-to-all:group=3", "torus:4x4", 16, "group=3 (allowed: ");
-        ExpectRefusal("pairwise:form=xor", "single-switch", 6, "(allowed: powers of 2");
+        ExpectRefusal(
+            "pairwise:form=xor",
+            "single-switch",
+            6,
+            "6 ranks on topology 'single-switch' (allowed: a number of ranks that is a power");
     }
 
     /**

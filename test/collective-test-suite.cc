@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -8,8 +10,8 @@
 #include "ns3/schedule-interpreter.h"
 #include "ns3/schedule-verifier.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
 #include "ns3/topology-builder.h"
+#include "ns3/training-time-resolution.h"
 
 #include <algorithm>
 #include <cmath>
@@ -486,9 +488,10 @@ class RefusedRequestTest : public TestCase
         request.root = 4;
         ExpectRefusal("ring", request, "root 4");
         request.root = 0;
-        request.servers = 5;
-        ExpectRefusal("parameter-server", request, "5 parameter servers");
-        request.servers = 1;
+        ExpectRefusal("parameter-server:servers=5",
+                      request,
+                      "parameter-server:servers=5: 5 parameter servers for 4 ranks");
+        ExpectRefusal("parameter-server:servers=0", request, "'servers=0'");
         request.operation = CollectiveOperation::BROADCAST;
         ExpectRefusal("parameter-server", request, "broadcast");
         ExpectRefusal("ring:window=3", request, "'window=3'");

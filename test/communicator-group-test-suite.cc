@@ -1,18 +1,20 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "ns3/cluster.h"
 #include "ns3/config.h"
-#include "ns3/configuration-error.h"
 #include "ns3/data-rate.h"
 #include "ns3/guarded-run.h"
 #include "ns3/host-model.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
 #include "ns3/topology-builder.h"
+#include "ns3/training-cluster.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -93,7 +95,7 @@ class Traffic
     }
 
     /** @return whether every member of a group has the sum of all */
-    bool IsSum(const Group& group, uint32_t seed, uint32_t count) const
+    bool ReturnsSum(const Group& group, uint32_t seed, uint32_t count) const
     {
         std::vector<float> sum(count);
         for (uint32_t rank : group)
@@ -230,17 +232,17 @@ class GroupsAtOnceTest : public TestCase
         {
             for (const Group& row : rows)
             {
-                NS_TEST_EXPECT_MSG_EQ(traffic.IsSum(row, 10 + i, COUNT), true, "row");
+                NS_TEST_EXPECT_MSG_EQ(traffic.ReturnsSum(row, 10 + i, COUNT), true, "row");
                 const Group left{row[0], row[1]};
                 const Group right{row[2], row[3]};
-                NS_TEST_EXPECT_MSG_EQ(traffic.IsSum(left, 30 + i, COUNT), true, "half a row");
-                NS_TEST_EXPECT_MSG_EQ(traffic.IsSum(right, 30 + i, COUNT), true, "half a row");
+                NS_TEST_EXPECT_MSG_EQ(traffic.ReturnsSum(left, 30 + i, COUNT), true, "half a row");
+                NS_TEST_EXPECT_MSG_EQ(traffic.ReturnsSum(right, 30 + i, COUNT), true, "half a row");
             }
             for (const Group& column : columns)
             {
-                NS_TEST_EXPECT_MSG_EQ(traffic.IsSum(column, 20 + i, COUNT), true, "column");
+                NS_TEST_EXPECT_MSG_EQ(traffic.ReturnsSum(column, 20 + i, COUNT), true, "column");
             }
-            NS_TEST_EXPECT_MSG_EQ(traffic.IsSum(all, 40 + i, COUNT), true, "all");
+            NS_TEST_EXPECT_MSG_EQ(traffic.ReturnsSum(all, 40 + i, COUNT), true, "all");
         }
         for (uint32_t rank = 0; rank < N; rank++)
         {
@@ -367,7 +369,9 @@ class OrderTest : public TestCase
         }
         for (uint32_t i = 0; i < priorities.size(); i++)
         {
-            NS_TEST_EXPECT_MSG_EQ(traffic.IsSum({0, 1, 2, 3}, i, COUNT), true, order << " " << i);
+            NS_TEST_EXPECT_MSG_EQ(traffic.ReturnsSum({0, 1, 2, 3}, i, COUNT),
+                                  true,
+                                  order << " " << i);
         }
         return started;
     }
@@ -421,7 +425,9 @@ class SharedRankTest : public TestCase
             Simulator::Schedule(MilliSeconds(1), &SharedRankTest::Start, &traffic, 1);
             traffic.left++; // until rank 1 has begun, too
             traffic.run->Run();
-            NS_TEST_EXPECT_MSG_EQ(traffic.IsSum({0, 1}, 9, 1000), true, "a communicator made late");
+            NS_TEST_EXPECT_MSG_EQ(traffic.ReturnsSum({0, 1}, 9, 1000),
+                                  true,
+                                  "a communicator made late");
             NS_TEST_EXPECT_MSG_GT(Simulator::Now(), MilliSeconds(1), "not before");
         }
         {
@@ -445,13 +451,12 @@ class SharedRankTest : public TestCase
                           1);
             Simulator::Run();
             NS_TEST_EXPECT_MSG_EQ(traffic.cluster->GetHostCommunicator(1)->GetWaitingFor(),
-                                  "rank 1 waits for rank 0 to say which collective is next",
+                                  "rank 1 waits for rank 0 to announce the next collective",
                                   "what it waits for");
         }
         {
             ClusterOptions options = MakeOptions(4);
-            options.algorithm = "parameter-server";
-            options.servers = 4;
+            options.algorithm = "parameter-server:servers=4";
             Traffic traffic(options); // more servers than a group has ranks
             const auto group = traffic.cluster->Split({{0, 1}, {3, 2}}, 1);
             for (uint32_t rank = 0; rank < 4; rank++)
@@ -459,8 +464,8 @@ class SharedRankTest : public TestCase
                 traffic.Start(group[rank], rank, Operation::ALL_REDUCE, 1000, 1);
             }
             traffic.run->Run();
-            NS_TEST_EXPECT_MSG_EQ(traffic.IsSum({0, 1}, 1, 1000), true, "first group");
-            NS_TEST_EXPECT_MSG_EQ(traffic.IsSum({2, 3}, 1, 1000), true, "second group");
+            NS_TEST_EXPECT_MSG_EQ(traffic.ReturnsSum({0, 1}, 1, 1000), true, "first group");
+            NS_TEST_EXPECT_MSG_EQ(traffic.ReturnsSum({2, 3}, 1, 1000), true, "second group");
         }
     }
 
@@ -504,7 +509,9 @@ class HostModelTest : public TestCase
                                             4,
                                             DataRate(100000000000),
                                             NanoSeconds(500));
-        const NcclHostModel model(topology, {}, 4);
+        const auto& nccl = Registry<HostModelEntry>::Find("nccl");
+        const auto all = nccl.make({topology, {}, 4, {}});
+        const HostModel& model = *all;
         // A ring has 6 steps, 2 of them between servers: LL 14.4 us, LL128 29.6 us, Simple 50 us.
         CheckCost(model, "ring", 8, 6.6, 0.55, 1.7, 1);
         CheckCost(model, "double-binary-tree", 8, 6.8, 0.55, 4.0, 1);
@@ -512,13 +519,13 @@ class HostModelTest : public TestCase
         CheckCost(model, "ring", 1 << 20, 14, 1.85, 3.0, 128.0 / 120 - 1);
         CheckCost(model, "ring", 1 << 28, 8.4, 3.35, 13.0, 0);
         // One server: the rate is that of NVLink, 450 GB/s.
-        const NcclHostModel inside(topology, {2, 3}, 2);
+        const auto inside = nccl.make({topology, {2, 3}, 2, {}});
         CollectiveRequest request;
         request.ranks = 2;
-        const HostCost cost = inside(BuildSchedule("ring", request), 8);
+        const HostCost cost = inside->GetCost(BuildSchedule("ring", request), 8);
         NS_TEST_EXPECT_MSG_EQ_TOL(cost.secondsPerByte * 450e9, 1, 1e-9, "NVLink");
-        NS_TEST_EXPECT_MSG_EQ(NcclHostModel::IsLocal(topology, 2, 3), true, "the same server");
-        NS_TEST_EXPECT_MSG_EQ(NcclHostModel::IsLocal(topology, 1, 2), false, "two servers");
+        NS_TEST_EXPECT_MSG_EQ(inside->IsLocal(2, 3), true, "the same server");
+        NS_TEST_EXPECT_MSG_EQ(inside->IsLocal(1, 2), false, "two servers");
 
         // Two ranks on a switch: start, and two steps with a hop of the network each.
         for (const std::string transport : {"rdma", "tcp"})
@@ -533,7 +540,7 @@ class HostModelTest : public TestCase
         }
     }
 
-    void CheckCost(const NcclHostModel& model,
+    void CheckCost(const HostModel& model,
                    const std::string& algorithm,
                    uint64_t bytes,
                    double start,
@@ -544,7 +551,7 @@ class HostModelTest : public TestCase
         CollectiveRequest request;
         request.ranks = 4;
         request.segments = 1;
-        const HostCost cost = model(BuildSchedule(algorithm, request), bytes);
+        const HostCost cost = model.GetCost(BuildSchedule(algorithm, request), bytes);
         const std::string what = algorithm + " " + std::to_string(bytes);
         NS_TEST_EXPECT_MSG_EQ_TOL(cost.start.GetSeconds() * 1e6, start, 1e-9, what);
         NS_TEST_EXPECT_MSG_EQ_TOL(cost.localHop.GetSeconds() * 1e6, local, 1e-9, what);
@@ -567,7 +574,7 @@ class HostModelTest : public TestCase
         }
         traffic.run->Run();
         const Group both{0, 1};
-        NS_ABORT_MSG_UNLESS(traffic.IsSum(both, 1, 200), "wrong sum");
+        NS_ABORT_MSG_UNLESS(traffic.ReturnsSum(both, 1, 200), "wrong sum");
         Time finished;
         for (const CollectiveRecord& record : traffic.records)
         {

@@ -1,14 +1,17 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "ns3/collective-planner.h"
 #include "ns3/data-rate.h"
+#include "ns3/message-tag.h"
 #include "ns3/schedule-interpreter.h"
 #include "ns3/scheduled-communicator.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
+#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -503,6 +506,8 @@ class MessageTagTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(parts.message, 0x6789, "message");
         const MessageTag wrapped{0, (1 << 20) + 3, 0, 0};
         NS_TEST_EXPECT_MSG_EQ(MessageTag::Unpack(wrapped.Pack()).collective, 3, "modulo");
+        NS_TEST_EXPECT_MSG_EQ(MessageTag::IsSameCollective((1 << 20) + 3, 3), true, "modulo");
+        NS_TEST_EXPECT_MSG_EQ(MessageTag::IsSameCollective((1 << 20) + 3, 4), false, "another");
     }
 };
 

@@ -1,10 +1,11 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "fabric-test-common.h"
 
-#include "ns3/configuration-error.h"
 #include "ns3/data-rate.h"
 #include "ns3/double.h"
 #include "ns3/event-id.h"
@@ -16,8 +17,9 @@
 #include "ns3/simulator.h"
 #include "ns3/switch-device.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
 #include "ns3/topology-builder.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <cmath>
@@ -298,11 +300,11 @@ FabricCongestedQueuesTestCase::DoRun()
                                   3.0 * BYTES,
                                   "queue " << i);
         // The output never idles: 200 us less the way of the first frame.
-        NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<int64_t>(port.counters.transmittedFrames),
+        NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<int64_t>(port.GetCounters().transmittedFrames),
                                   200000000 / LineTime(BYTES + 20, 100000000000),
                                   3,
                                   "frames at line rate");
-        NS_TEST_EXPECT_MSG_GT(port.counters.droppedFrames, 0, "the rest is dropped");
+        NS_TEST_EXPECT_MSG_GT(port.GetCounters().droppedFrames, 0, "the rest is dropped");
     }
     Simulator::Destroy();
 }
@@ -384,7 +386,7 @@ FabricMarkingTestCase::DoRun()
             }
             counted += ce;
         }
-        NS_TEST_EXPECT_MSG_EQ(device.GetPort(1).counters.markedFrames, counted, "the counter");
+        NS_TEST_EXPECT_MSG_EQ(device.GetPort(1).GetCounters().markedFrames, counted, "the counter");
         counted = 0;
         Simulator::Destroy();
     }

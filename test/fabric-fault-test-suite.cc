@@ -1,16 +1,18 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "fabric-test-common.h"
 
 #include "ns3/config.h"
-#include "ns3/configuration-error.h"
 #include "ns3/fault-plan.h"
 #include "ns3/string.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
 #include "ns3/topology-builder.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-time-resolution.h"
 
 #include <cmath>
 #include <fstream>
@@ -37,7 +39,7 @@ GetRefusal(const std::string& text)
     FaultPlan plan;
     try
     {
-        plan.Add(text, "--fault=");
+        plan.Add(text);
         plan.Apply(fabric, MicroSeconds(10));
     }
     catch (const ConfigurationError& error)
@@ -66,7 +68,7 @@ Cross(const std::vector<std::string>& faults, uint64_t frames, uint8_t priority)
     FaultPlan plan;
     for (const std::string& fault : faults)
     {
-        plan.Add(fault, "");
+        plan.Add(fault);
     }
     plan.Apply(fabric, MicroSeconds(10));
     NoteArrivals(fabric.devices[1], crossing.arrivals);
@@ -208,7 +210,7 @@ class RerouteTestCase : public TestCase
         Fabric fabric = helper.Install(
             BuildTopology("leaf-spine:leaves=2,spines=2", 8, DataRate("100Gbps"), MicroSeconds(1)));
         FaultPlan plan;
-        plan.Add("switch1-switch2:down,from=50us", "");
+        plan.Add("switch1-switch2:down,from=50us");
         plan.Apply(fabric, MicroSeconds(10));
         std::vector<Arrivals> arrivals(8);
         std::vector<std::unique_ptr<Blaster>> senders;
@@ -262,7 +264,7 @@ class RestartTestCase : public TestCase
         Fabric fabric = FabricHelper().Install(
             BuildTopology("single-switch", 5, DataRate("100Gbps"), MicroSeconds(1)));
         FaultPlan plan;
-        plan.Add("switch0:restart,from=40us,until=60us", "");
+        plan.Add("switch0:restart,from=40us,until=60us");
         plan.Apply(fabric, MicroSeconds(0));
         Arrivals arrivals;
         NoteArrivals(fabric.devices[0], arrivals);
@@ -397,7 +399,7 @@ class FaultRefusalTestCase : public TestCase
         {
             const std::string refusal = GetRefusal(text);
             NS_TEST_EXPECT_MSG_NE(refusal.find("(allowed: "), std::string::npos, text);
-            NS_TEST_EXPECT_MSG_EQ(refusal.find("--fault=" + text), 0, refusal);
+            NS_TEST_EXPECT_MSG_EQ(refusal.find("fault " + text), 0, refusal);
             NS_TEST_EXPECT_MSG_EQ(refusal.find('\n'), std::string::npos, "one line");
         }
         for (const std::string text : {"*:loss=0",

@@ -1,17 +1,19 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "fabric-test-common.h"
 
 #include "ns3/boolean.h"
-#include "ns3/configuration-error.h"
 #include "ns3/double.h"
 #include "ns3/link-impairment.h"
 #include "ns3/string.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
 #include "ns3/topology-builder.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -71,7 +73,8 @@ class LoadBalancingTestCase : public TestCase
         std::vector<uint64_t> bySpine;
         for (uint32_t spine = 2; spine < 6; spine++)
         {
-            bySpine.push_back(fabric.devicesOfSwitches[spine]->GetPort(0).counters.receivedFrames);
+            bySpine.push_back(
+                fabric.devicesOfSwitches[spine]->GetPort(0).GetCounters().receivedFrames);
         }
         Simulator::Destroy();
         return bySpine;
@@ -90,10 +93,126 @@ class LoadBalancingTestCase : public TestCase
             NS_TEST_EXPECT_MSG_EQ(frames % 100, 0, "a burst keeps to its path");
             NS_TEST_EXPECT_MSG_GT(frames, 0, "but bursts take all");
         }
+        // Bursts begin 100 us apart and last 8 us.
+        const auto patient = Run("flowlet:gap=92us");
+        NS_TEST_EXPECT_MSG_EQ(*std::max_element(patient.begin(), patient.end()),
+                              4000,
+                              "no pause is longer");
         for (int32_t spine = 0; spine < 4; spine++)
         {
             NS_TEST_EXPECT_MSG_EQ(Run("spray", spine)[spine], 4000, "static route");
         }
+    }
+};
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * Path choices alone: each by its name and keys, with ports that are up and down.
+ */
+class PathChoiceTestCase : public TestCase
+{
+  public:
+    PathChoiceTestCase()
+        : TestCase("path choices by name and keys")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        UsePicoseconds();
+        Recorder owner;
+        std::vector<Ptr<FabricPort>> ports;
+        for (uint16_t i = 0; i < 4; i++)
+        {
+            ports.push_back(Create<FabricPort>(owner, 0, i));
+        }
+        ForwardingTable table;
+        table.Set(9, {1, 2});
+        table.Set(8, {3});
+        for (const auto& [name, entry] : Registry<PathChoiceEntry>::All())
+        {
+            PathChooser chooser(ports, CreateObject<UniformRandomVariable>());
+            chooser.SetPath(name);
+            for (uint32_t i = 0; i < 10; i++)
+            {
+                const uint16_t port = Choose(chooser, table, i, 9);
+                NS_TEST_EXPECT_MSG_EQ((port == 1 || port == 2), true, name << ": of the group");
+                NS_TEST_EXPECT_MSG_EQ(Choose(chooser, table, i, 8), 3, name << ": the only one");
+                NS_TEST_EXPECT_MSG_EQ(Choose(chooser, table, i, 7),
+                                      PathContext::NONE,
+                                      name << ": none");
+            }
+            chooser.GetContext().Pin(5, 7, 0);
+            NS_TEST_EXPECT_MSG_EQ(Choose(chooser, table, 5, 7),
+                                  (entry.isPinned ? 0 : PathContext::NONE),
+                                  name << ": explicit path");
+            LinkImpairment::Configuration configuration;
+            configuration.down = true;
+            const auto dead = std::make_shared<LinkImpairment>(configuration, 1);
+            ports[0]->AddImpairment(dead);
+            ports[1]->AddImpairment(dead);
+            for (uint32_t i = 0; i < 10; i++)
+            {
+                NS_TEST_EXPECT_MSG_EQ(Choose(chooser, table, i, 9), 2, name << ": the one up");
+            }
+            NS_TEST_EXPECT_MSG_EQ(Choose(chooser, table, 5, 7), PathContext::NONE, name);
+            ports[0]->RemoveImpairment(dead);
+            ports[1]->RemoveImpairment(dead);
+        }
+        // Frames of two sources take turns.
+        for (const auto& [path, sequence] :
+             {std::pair("spray", std::vector<uint16_t>{1, 2, 1, 2, 1, 2, 1, 2}),
+              std::pair("spray:by=packet", std::vector<uint16_t>{1, 2, 1, 2, 1, 2, 1, 2}),
+              std::pair("spray:by=pair", std::vector<uint16_t>{1, 1, 2, 2, 1, 1, 2, 2}),
+              std::pair("source-mod", std::vector<uint16_t>{1, 2, 1, 2, 1, 2, 1, 2}),
+              std::pair("destination-mod", std::vector<uint16_t>{2, 2, 2, 2, 2, 2, 2, 2})})
+        {
+            PathChooser chooser(ports, CreateObject<UniformRandomVariable>());
+            chooser.SetPath(path);
+            NS_TEST_EXPECT_MSG_EQ(chooser.GetPath(), path, "as it was set");
+            std::vector<uint16_t> chosen;
+            for (uint32_t i = 0; i < sequence.size(); i++)
+            {
+                chosen.push_back(Choose(chooser, table, i % 2, 9));
+            }
+            NS_TEST_EXPECT_MSG_EQ((chosen == sequence), true, path);
+        }
+        CheckRefusal("circle",
+                     "unknown path choice 'circle' (allowed: destination-mod, ecmp, flowlet, "
+                     "schedule, source-mod, spray)");
+        CheckRefusal("spray:by=chance", "(allowed: by=packet|pair");
+        CheckRefusal("flowlet:gap=5", "gap=5");
+        CheckRefusal("ecmp:gap=5us", "gap");
+        Simulator::Destroy();
+    }
+
+    /** @return port of a frame from an endpoint to another */
+    uint16_t Choose(PathChooser& chooser,
+                    const ForwardingTable& table,
+                    uint32_t source,
+                    uint32_t destination)
+    {
+        Frame* frame = MakeFrame(1000, LOSSLESS, source, destination);
+        const uint16_t port = chooser.Choose(*frame, table.Get(destination));
+        Frame::Free(frame);
+        return port;
+    }
+
+    void CheckRefusal(const std::string& path, const std::string& message)
+    {
+        FabricHelper helper;
+        helper.SetSwitchAttribute("Path", StringValue(path));
+        std::string refusal;
+        try
+        {
+            helper.Install(BuildTopology("single-switch", 2, DataRate("1Gbps"), MicroSeconds(1)));
+        }
+        catch (const ConfigurationError& error)
+        {
+            refusal = error.what();
+        }
+        NS_TEST_EXPECT_MSG_NE(refusal.find(message), std::string::npos, path << ": " << refusal);
     }
 };
 
@@ -201,7 +320,7 @@ class RailsTestCase : public TestCase
         {
             NS_TEST_EXPECT_MSG_EQ(ofRail.size(), 4, "from both rails of both others");
         }
-        NS_TEST_EXPECT_MSG_EQ(fabric.channels[6]->GetPort(0).counters.transmittedFrames,
+        NS_TEST_EXPECT_MSG_EQ(fabric.channels[6]->GetPort(0).GetCounters().transmittedFrames,
                               6,
                               "rails of one switch do not use the link between");
         Simulator::Destroy();
@@ -259,7 +378,7 @@ class OverloadTestCase : public TestCase
         }
         NS_TEST_EXPECT_MSG_EQ_TOL(frames[1] / frames[0], 2, 0.1, "weight 2");
         NS_TEST_EXPECT_MSG_EQ_TOL(frames[2] / frames[0], 5, 0.25, "weight 5");
-        const PortCounters& port = fabric.devicesOfSwitches[0]->GetPort(0).counters;
+        const PortCounters& port = fabric.devicesOfSwitches[0]->GetPort(0).GetCounters();
         uint64_t sum = 0;
         for (const PriorityCounters& ofPriority : port.byPriority)
         {
@@ -302,7 +421,7 @@ class OverloadTestCase : public TestCase
                 }
             }
             Simulator::Run();
-            const PortCounters& port = fabric.devicesOfSwitches[0]->GetPort(0).counters;
+            const PortCounters& port = fabric.devicesOfSwitches[0]->GetPort(0).GetCounters();
             NS_TEST_EXPECT_MSG_EQ((port.droppedFrames == 0),
                                   capable,
                                   "dropped unless it can be marked");
@@ -421,7 +540,7 @@ class ChosenPathTestCase : public TestCase
                 if (peer >= first)
                 {
                     counts[{i, peer - first, port}] =
-                        device.GetPort(port).counters.transmittedFrames;
+                        device.GetPort(port).GetCounters().transmittedFrames;
                 }
             }
         }
@@ -548,6 +667,7 @@ class FabricForwardingTestSuite : public TestSuite
         : TestSuite("distributed-training-fabric-forwarding", TestSuite::Type::UNIT)
     {
         AddTestCase(new LoadBalancingTestCase);
+        AddTestCase(new PathChoiceTestCase);
         AddTestCase(new ChosenPathTestCase);
         AddTestCase(new CutThroughTestCase);
         AddTestCase(new RailsTestCase);

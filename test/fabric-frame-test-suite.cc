@@ -1,10 +1,11 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "fabric-test-common.h"
 
-#include "ns3/byte-buffer.h"
 #include "ns3/data-rate.h"
 #include "ns3/event-id.h"
 #include "ns3/fabric-frame.h"
@@ -14,12 +15,15 @@
 #include "ns3/random-variable-stream.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
 #include "ns3/topology-builder.h"
 #include "ns3/topology-graph.h"
+#include "ns3/training-byte-buffer.h"
+#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <cstring>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -238,8 +242,8 @@ FabricConservationTestCase::DoRun()
     {
         for (uint32_t end = 0; end < 2; end++)
         {
-            const PortCounters& here = channel->GetPort(end).counters;
-            const PortCounters& there = channel->GetPort(1 - end).counters;
+            const PortCounters& here = channel->GetPort(end).GetCounters();
+            const PortCounters& there = channel->GetPort(1 - end).GetCounters();
             NS_TEST_EXPECT_MSG_EQ(here.transmittedFrames,
                                   there.receivedFrames + here.lostFrames,
                                   "frames of a link");
@@ -253,7 +257,7 @@ FabricConservationTestCase::DoRun()
         PortCounters sum;
         for (uint16_t i = 0; i < device->GetNPorts(); i++)
         {
-            const PortCounters& port = device->GetPort(i).counters;
+            const PortCounters& port = device->GetPort(i).GetCounters();
             sum.receivedFrames += port.receivedFrames - port.pausesReceived;
             sum.transmittedFrames += port.transmittedFrames - port.pausesSent;
             sum.droppedFrames += port.droppedFrames;
@@ -275,7 +279,7 @@ FabricConservationTestCase::DoRun()
                           "injected = delivered + dropped + lost");
     NS_TEST_EXPECT_MSG_EQ(injectedBytes,
                           deliveredBytes + total.droppedBytes + total.lostBytes -
-                              pauseFrames * Frame::MINIMUM_BYTES,
+                              pauseFrames * Frame::MIN_BYTES,
                           "the same in bytes");
     NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
     Simulator::Destroy();
@@ -350,6 +354,119 @@ FabricPoolTestCase::DoRun()
     Simulator::Destroy();
 }
 
+/** A header as large as there is room for. */
+struct LargeHeader
+{
+    static constexpr uint16_t PROTOCOL = 0xffff; ///< Frame::protocol
+    uint64_t words[6];                           ///< contents
+};
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * A frame from the pool has nothing of its last use, a clone has all, and the fields of each hop
+ * are in one cache line.
+ */
+class FrameContentsTestCase : public TestCase
+{
+  public:
+    FrameContentsTestCase()
+        : TestCase("contents of new, reused and cloned frames")
+    {
+    }
+
+  private:
+    /** Sets every byte of the headers, and all beside them. */
+    static void Fill(Frame& frame, Ptr<ByteBuffer> payload)
+    {
+        std::memset(static_cast<void*>(static_cast<FrameHeaders*>(&frame)),
+                    0x77,
+                    sizeof(FrameHeaders));
+        frame.ackRequest = true;
+        frame.ecnEcho = true;
+        frame.ecn = Ecn::CE;
+        frame.priority = 3;
+        frame.opcode = 7;
+        frame.psn = 42;
+        frame.destinationQp = 9;
+        frame.ingress = 5;
+        frame.ingressPriority = 6;
+        frame.payload = payload;
+        frame.packet = Create<Packet>(10);
+        frame.telemetry = std::make_unique<TelemetryStack>(TelemetryStack{{1, 2, 3, 4}});
+        frame.Set(LargeHeader{{77, 1, 2, 3, 4, 5}});
+    }
+
+    static bool HasSameHeaders(const Frame& frame, const FrameHeaders& headers)
+    {
+        return std::memcmp(static_cast<const FrameHeaders*>(&frame), &headers, sizeof(headers)) ==
+               0;
+    }
+
+    void DoRun() override
+    {
+        const auto payload = Create<ByteBuffer>();
+        Frame* used = Frame::Allocate(FrameKind::PROGRAM);
+        Fill(*used, payload);
+        Frame* copy = used->Clone();
+        NS_TEST_EXPECT_MSG_EQ(HasSameHeaders(*copy, *used), true, "a clone's headers");
+        NS_TEST_EXPECT_MSG_EQ(copy->Is<LargeHeader>(), true, "its protocol");
+        for (uint32_t i = 0; i < 6; i++)
+        {
+            NS_TEST_EXPECT_MSG_EQ(copy->As<LargeHeader>().words[i],
+                                  (i == 0 ? 77 : i),
+                                  "its header");
+        }
+        NS_TEST_EXPECT_MSG_EQ(copy->payload, payload, "its payload");
+        NS_TEST_EXPECT_MSG_EQ(copy->packet, used->packet, "its packet");
+        NS_TEST_EXPECT_MSG_EQ(copy->telemetry->at(0).rate, 4, "its telemetry");
+        NS_TEST_EXPECT_MSG_NE(copy->telemetry.get(), used->telemetry.get(), "a copy");
+        NS_TEST_EXPECT_MSG_EQ(copy->ingress, 5, "its ingress port");
+        NS_TEST_EXPECT_MSG_EQ(+copy->ingressPriority, 6, "its ingress class");
+        Frame::Free(copy);
+        Frame::Free(used);
+        for (const FrameKind kind : {FrameKind::IP,
+                                     FrameKind::PAUSE,
+                                     FrameKind::ROCE_DATA,
+                                     FrameKind::ROCE_ACK,
+                                     FrameKind::ROCE_CNP,
+                                     FrameKind::PROGRAM})
+        {
+            Frame* frame = Frame::Allocate(kind);
+            NS_TEST_EXPECT_MSG_EQ(frame, used, "the one that was freed last");
+            FrameHeaders defaults;
+            defaults.kind = kind;
+            NS_TEST_EXPECT_MSG_EQ(HasSameHeaders(*frame, defaults), true, "default headers");
+            NS_TEST_EXPECT_MSG_EQ(frame->ingress, 0, "ingress port");
+            NS_TEST_EXPECT_MSG_EQ(+frame->ingressPriority, 0, "ingress class");
+            NS_TEST_EXPECT_MSG_EQ(frame->next, nullptr, "no next frame");
+            NS_TEST_EXPECT_MSG_EQ(frame->port, nullptr, "no port");
+            NS_TEST_EXPECT_MSG_EQ(!frame->payload && !frame->packet && !frame->telemetry,
+                                  true,
+                                  "nothing attached");
+            const std::byte zero{0};
+            NS_TEST_EXPECT_MSG_EQ(
+                (kind != FrameKind::PROGRAM || std::all_of(std::begin(frame->programHeader),
+                                                           std::end(frame->programHeader),
+                                                           [=](std::byte b) { return b == zero; })),
+                true,
+                "program header");
+            Fill(*frame, payload);
+            Frame::Free(frame);
+        }
+        NS_TEST_EXPECT_MSG_EQ(payload->GetReferenceCount(), 1, "freed frames hold no payload");
+        const auto line = [=](const auto& field) {
+            return (reinterpret_cast<uintptr_t>(&field + 1) - 1) / 64 -
+                   reinterpret_cast<uintptr_t>(used) / 64;
+        };
+        NS_TEST_EXPECT_MSG_EQ(reinterpret_cast<uintptr_t>(used) % 64, 0, "its own cache lines");
+        NS_TEST_EXPECT_MSG_EQ(line(used->protocol), 0, "the fields of each hop");
+        NS_TEST_EXPECT_MSG_EQ(line(used->telemetry), 0, "and its telemetry");
+        NS_TEST_EXPECT_MSG_EQ(line(used->syndrome), 1, "the other headers");
+        NS_TEST_EXPECT_MSG_EQ(sizeof(Frame), 192, "the rest");
+        Simulator::Destroy();
+    }
+};
+
 /**
  * @ingroup distributed-training-fabric-tests
  * The suite.
@@ -393,6 +510,7 @@ class FabricFrameTestSuite : public TestSuite
         }
         add(new FabricConservationTestCase);
         add(new FabricPoolTestCase);
+        add(new FrameContentsTestCase);
     }
 };
 

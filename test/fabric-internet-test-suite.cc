@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -22,8 +24,8 @@
 #include "ns3/string.h"
 #include "ns3/tcp-socket-factory.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
 #include "ns3/topology-builder.h"
+#include "ns3/training-time-resolution.h"
 #include "ns3/udp-socket-factory.h"
 #include "ns3/uinteger.h"
 

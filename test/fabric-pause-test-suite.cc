@@ -1,10 +1,11 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "fabric-test-common.h"
 
-#include "ns3/configuration-error.h"
 #include "ns3/data-rate.h"
 #include "ns3/double.h"
 #include "ns3/event-id.h"
@@ -15,8 +16,9 @@
 #include "ns3/pfc-deadlock.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
 #include "ns3/topology-builder.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <cmath>
@@ -181,9 +183,9 @@ FabricHeadroomTestCase::DoRun()
         reverse.Start(phase * lineTime / PHASES);
         Simulator::Stop(MicroSeconds(300)); // within 65535 quanta
         Simulator::Run();
-        const PortCounters& port = fabric.devicesOfSwitches[0]->GetPort(1).counters;
+        const PortCounters& port = fabric.devicesOfSwitches[0]->GetPort(1).GetCounters();
         dropped += port.droppedFrames;
-        pauses += fabric.devicesOfSwitches[0]->GetPort(0).counters.pausesSent;
+        pauses += fabric.devicesOfSwitches[0]->GetPort(0).GetCounters().pausesSent;
         NS_TEST_EXPECT_MSG_LT(sender.sent, 1000, "the sender is paused");
         Simulator::Destroy();
     }
@@ -272,7 +274,7 @@ FabricPauseTestCase::DoRun()
     constexpr int64_t DELAY = 1000000;
     const int64_t frameTime = LineTime(BYTES + 20, m_rate);
     const int64_t pauseAt = 10 * frameTime + frameTime / 2;
-    const int64_t arrives = pauseAt + LineTime(Frame::MINIMUM_BYTES + 8, m_rate) + DELAY;
+    const int64_t arrives = pauseAt + LineTime(Frame::MIN_BYTES + 8, m_rate) + DELAY;
     const int64_t length = std::llround(static_cast<long double>(m_quanta) * 512e12L /
                                         static_cast<long double>(m_rate));
     const auto frames = static_cast<uint32_t>((arrives + length) / frameTime + 100);

@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -11,7 +13,7 @@
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
+#include "ns3/training-time-resolution.h"
 
 #include <algorithm>
 #include <cmath>
@@ -110,7 +112,7 @@ FabricSchedulerTestCase::DoRun()
     NS_TEST_EXPECT_MSG_EQ_TOL(
         static_cast<double>(b.arrivals.back().time),
         static_cast<double>(
-            LineTime(a.port.counters.transmittedBytes + 20 * (frames + 4), 100000000000)),
+            LineTime(a.port.GetCounters().transmittedBytes + 20 * (frames + 4), 100000000000)),
         20000.0,
         "the line never idles");
     Simulator::Destroy();
@@ -208,7 +210,7 @@ FabricLossTestCase::Exchange(double rate)
     for (uint32_t host = 0; host < 2; host++)
     {
         NS_TEST_EXPECT_MSG_EQ(arrivals[host].size() +
-                                  fabric.devices[1 - host]->GetPort().counters.lostFrames,
+                                  fabric.devices[1 - host]->GetPort().GetCounters().lostFrames,
                               FRAMES,
                               "received or lost");
     }

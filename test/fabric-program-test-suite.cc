@@ -1,15 +1,17 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "fabric-test-common.h"
 
-#include "ns3/configuration-error.h"
 #include "ns3/nic-program.h"
 #include "ns3/switch-program.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
 #include "ns3/topology-builder.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <map>

@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -112,7 +114,7 @@ inline Frame*
 MakePause(uint8_t classes, uint16_t quanta)
 {
     Frame* frame = Frame::Allocate(FrameKind::PAUSE);
-    frame->bytes = Frame::MINIMUM_BYTES;
+    frame->bytes = Frame::MIN_BYTES;
     frame->pauseClasses = classes;
     frame->pauseQuanta = quanta;
     return frame;

@@ -1,25 +1,31 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "rdma-test-common.h"
+#include "refusal-test-common.h"
 
 #include "ns3/config.h"
-#include "ns3/configuration-error.h"
 #include "ns3/fabric-pcap.h"
+#include "ns3/fabric-wire-format.h"
 #include "ns3/frame-wire-format.h"
 #include "ns3/ipv4-header.h"
+#include "ns3/network-fallback-wire-format.h"
 #include "ns3/packet.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/switchml-wire-format.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <string>
 #include <sys/stat.h>
 #include <vector>
@@ -276,19 +282,18 @@ FrameBytesTestCase::DoRun()
           "0002c00112b7002000006440ffff000000020000000101234567000000420ee7"
           "ba75",
           "datagram");
-    Frame* sum = MakeRoce(FrameKind::SWITCHML, 0);
+    SwitchMlHeader header;
+    header.job = 9;
+    header.packet = 0x01020304;
+    header.slot = 0x1ff;
+    header.set = 1;
+    header.exponents[0] = -3;
+    header.exponents[1] = -128;
+    Frame* sum = Frame::Make(header);
     sum->bytes = 64;
     sum->source = 1;
     sum->destination = 4;
     sum->flowHash = 0x1234;
-    sum->priority = 0;
-    sum->aggregation = {};
-    sum->aggregation.job = 9;
-    sum->aggregation.packet = 0x01020304;
-    sum->aggregation.slot = 0x1ff;
-    sum->aggregation.set = 1;
-    sum->aggregation.exponents[0] = -3;
-    sum->aggregation.exponents[1] = -128;
     sum->payloadBytes = 8;
     sum->payload = Create<ByteBuffer>();
     sum->payload->bytes = {0xff, 0xff, 0xff, 0xfe, 0x7f, 0xff, 0xff, 0xff};
@@ -296,21 +301,19 @@ FrameBytesTestCase::DoRun()
           "02000000000402000000000108004500002e00004000401126b90a0000020a00"
           "0005d234bee0001a000010090102030481fffd80fffffffe7fffffff",
           "SwitchML");
-    Frame* notice = MakeRoce(FrameKind::SWITCHML, 0);
+    NetworkFallbackHeader completion;
+    completion.completed = 7;
+    completion.system = 0x1234;
+    completion.job = 255;
+    completion.heard = true;
+    Frame* notice = Frame::Make(completion);
     notice->bytes = 64;
     notice->source = 4;
     notice->destination = 1;
-    notice->flowHash = 0;
-    notice->priority = 0;
-    notice->aggregation = {};
-    notice->aggregation.type = AggregationHeader::Type::NOTICE;
-    notice->aggregation.heard = true;
-    notice->aggregation.job = 255;
-    notice->aggregation.packet = 7;
     Check(notice,
-          "02000000000102000000000408004500002600004000401126c10a0000050a00"
-          "0002c000bee000120000f8ff00000007000000000000000000000000",
-          "SwitchML notice");
+          "02000000000102000000000408004500002400004000401126c30a0000050a00"
+          "0002c000bef1001000001234ff010000000700000000000000000000",
+          "fallback notice");
     Frame* measured = MakeRoce(FrameKind::ROCE_DATA, SEND_MIDDLE);
     measured->bytes = 108;
     measured->source = 3;
@@ -576,54 +579,56 @@ FrameRoundTripTestCase::DoRun()
     }
     for (const uint32_t elements : {0, 1, 32, 64, 256})
     {
-        Frame* sum = MakeRoce(FrameKind::SWITCHML, 0);
+        SwitchMlHeader header;
+        header.packet = 0xfffffffe;
+        header.slot = SWITCHML_MAX_SLOTS - 1;
+        header.job = 3;
+        header.exponents[1] = 127;
+        Frame* sum = MakeRoce(FrameKind::PROGRAM, 0);
+        sum->Set(header);
         sum->bytes = GetSwitchMlFrameBytes(elements);
         sum->payloadBytes = 4 * elements;
         sum->payload = MakePayload(3, 4 * elements);
         sum->payloadOffset = 3;
-        sum->aggregation = {};
-        sum->aggregation.packet = 0xfffffffe;
-        sum->aggregation.slot = SWITCHML_MOST_SLOTS - 1;
-        sum->aggregation.job = 3;
-        sum->aggregation.exponents[1] = 127;
         const std::string what = "SwitchML, " + std::to_string(elements) + " elements";
         const Bytes contents(sum->payload->bytes.begin() + 3,
                              sum->payload->bytes.begin() + 3 + 4 * elements);
         Frame* copy = Check(sum, what);
-        NS_TEST_EXPECT_MSG_EQ(copy->aggregation.packet, 0xfffffffe, what);
-        NS_TEST_EXPECT_MSG_EQ(copy->aggregation.slot, SWITCHML_MOST_SLOTS - 1, what);
-        NS_TEST_EXPECT_MSG_EQ(+copy->aggregation.set, 0, what);
-        NS_TEST_EXPECT_MSG_EQ(+copy->aggregation.job, 3, what);
-        NS_TEST_EXPECT_MSG_EQ(+copy->aggregation.exponents[1], 127, what);
+        NS_TEST_EXPECT_MSG_EQ(copy->As<SwitchMlHeader>().packet, 0xfffffffe, what);
+        NS_TEST_EXPECT_MSG_EQ(copy->As<SwitchMlHeader>().slot, SWITCHML_MAX_SLOTS - 1, what);
+        NS_TEST_EXPECT_MSG_EQ(+copy->As<SwitchMlHeader>().set, 0, what);
+        NS_TEST_EXPECT_MSG_EQ(+copy->As<SwitchMlHeader>().job, 3, what);
+        NS_TEST_EXPECT_MSG_EQ(+copy->As<SwitchMlHeader>().exponents[1], 127, what);
         NS_TEST_EXPECT_MSG_EQ((copy->payload->bytes == contents), true, what);
         Frame::Free(copy);
     }
     for (const uint8_t opcode :
          {UC_WRITE_FIRST, UC_WRITE_MIDDLE, UC_WRITE_LAST_IMMEDIATE, UC_WRITE_ONLY_IMMEDIATE})
     {
-        Frame* sum = MakeRoce(FrameKind::SWITCHML, opcode);
+        SwitchMlHeader header;
+        header.packet = 0x12345;
+        header.slot = 0x123;
+        header.set = 1;
+        header.exponents[0] = -9;
+        Frame* sum = MakeRoce(FrameKind::PROGRAM, opcode);
+        sum->Set(header);
         sum->bytes = GetSwitchMlRdmaFrameBytes(opcode, 64);
         sum->payloadBytes = 256;
         sum->payload = MakePayload(0, 256);
         sum->ackRequest = false;
-        sum->aggregation = {};
-        sum->aggregation.packet = 0x12345;
-        sum->aggregation.slot = 0x123;
-        sum->aggregation.set = 1;
-        sum->aggregation.exponents[0] = -9;
         const Ptr<ByteBuffer> contents = sum->payload;
         const std::string what = "SwitchML over RDMA, " + std::to_string(opcode);
         Frame* copy = Check(sum, what);
         const bool isFirst = opcode == UC_WRITE_FIRST || opcode == UC_WRITE_ONLY_IMMEDIATE;
         const bool isLast = opcode > UC_WRITE_MIDDLE;
-        NS_TEST_EXPECT_MSG_EQ(copy->aggregation.slot, (isFirst ? 0x123 : 0), what);
-        NS_TEST_EXPECT_MSG_EQ(+copy->aggregation.set, (isFirst ? 1 : 0), what);
-        NS_TEST_EXPECT_MSG_EQ(copy->aggregation.packet,
+        NS_TEST_EXPECT_MSG_EQ(copy->As<SwitchMlHeader>().slot, (isFirst ? 0x123 : 0), what);
+        NS_TEST_EXPECT_MSG_EQ(+copy->As<SwitchMlHeader>().set, (isFirst ? 1 : 0), what);
+        NS_TEST_EXPECT_MSG_EQ(copy->As<SwitchMlHeader>().packet,
                               (isFirst  ? 0x12345U
                                : isLast ? 0x2345U
                                         : 0U),
                               what);
-        NS_TEST_EXPECT_MSG_EQ(+copy->aggregation.exponents[0], (isLast ? -9 : 0), what);
+        NS_TEST_EXPECT_MSG_EQ(+copy->As<SwitchMlHeader>().exponents[0], (isLast ? -9 : 0), what);
         NS_TEST_EXPECT_MSG_EQ(copy->destinationQp, 0x123456, what);
         NS_TEST_EXPECT_MSG_EQ(copy->psn, 0xabcdef, what);
         NS_TEST_EXPECT_MSG_EQ((copy->payload->bytes == contents->bytes), true, what);
@@ -712,11 +717,10 @@ DamagedFrameTestCase::DoRun()
         }
         Frame::Free(frame);
     }
-    Frame* sum = MakeRoce(FrameKind::SWITCHML, 0);
+    Frame* sum = Frame::Make(SwitchMlHeader());
     sum->bytes = GetSwitchMlFrameBytes(32);
     sum->payloadBytes = 128;
     sum->payload = MakePayload(0, 128);
-    sum->aggregation = {};
     const Bytes ofSum = ToBytes(*sum);
     Frame::Free(sum);
     for (const auto& [at, error] : std::vector<std::pair<std::size_t, std::string>>{
@@ -747,6 +751,130 @@ DamagedFrameTestCase::DoRun()
     Simulator::Destroy();
 }
 
+/** A protocol of this test, whose number and ports nobody else has. */
+struct ProbeHeader
+{
+    static constexpr uint16_t PROTOCOL = 0xfff0; ///< Frame::protocol
+    uint32_t key{0};                             ///< of the receiver
+};
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * A protocol registers its format: its frames become bytes and come back, hosts know its receivers
+ * by their keys, and numbers and ports that are taken are refused.
+ */
+class WireFormatRegistryTestCase : public RefusalTest
+{
+  public:
+    WireFormatRegistryTestCase()
+        : RefusalTest("formats that protocols register")
+    {
+    }
+
+  private:
+    static constexpr uint16_t PORT = 0xdead;
+
+    static void Put(WireBytes& out, const Frame& frame)
+    {
+        PutUdp(out, frame, PORT, UDP_BYTES + 4);
+        PutNumber(out, frame.As<ProbeHeader>().key, 4);
+    }
+
+    static std::string Read(const uint8_t* udp, uint32_t bytes, Frame& frame)
+    {
+        ProbeHeader header;
+        header.key = GetWord(udp + UDP_BYTES);
+        frame.Set(header);
+        return bytes == UDP_BYTES + 4 ? "" : "a probe of another size";
+    }
+
+    static bool IsOdd(const uint8_t* udp, uint32_t bytes)
+    {
+        return bytes > UDP_BYTES + 3 && udp[UDP_BYTES + 3] % 2;
+    }
+
+    static std::string Refuse(const uint8_t*, uint32_t, Frame&)
+    {
+        return "an odd probe";
+    }
+
+    static uint32_t GetKey(const Frame& frame)
+    {
+        return frame.As<ProbeHeader>().key;
+    }
+
+    static Frame* MakeProbe(uint32_t key)
+    {
+        ProbeHeader header;
+        header.key = key;
+        Frame* frame = Frame::Make(header);
+        frame->bytes = Frame::MIN_BYTES;
+        frame->source = 1;
+        frame->destination = 0;
+        return frame;
+    }
+
+    static std::string Register(const WireFormat& format)
+    {
+        return GetRefusal([&]() { const WireFormat::Entry entry(format); });
+    }
+
+    void DoRun() override
+    {
+        UsePicoseconds();
+        Frame* unknown = MakeProbe(2);
+        ExpectPart(GetRefusal([&]() { ToPacket(*unknown); }), "unknown protocol 65520 of a frame");
+        Frame::Free(unknown);
+        static const WireFormat::Entry probe(
+            {"probe", ProbeHeader::PROTOCOL, &GetKey, &Put, {WireFormat::Udp(PORT, &Read)}});
+        ExpectPart(Register({"late", ProbeHeader::PROTOCOL, &GetKey, &Put, {}}),
+                   "wire format 'late' with protocol number 65520, that of 'probe'");
+        ExpectPart(Register({"late", 0xfff1, &GetKey, &Put, {WireFormat::Udp(PORT, &Read)}}),
+                   "UDP port 57005, one of 'probe'");
+        ExpectPart(Register({"late", 0xfff1, &GetKey, &Put, {WireFormat::Udp(0, &Read, 0x1)}}),
+                   "UDP port 0, one of");
+        const uint16_t etherType = 0x0700;
+        ExpectPart(
+            Register({"late", 0xfff1, &GetKey, &Put, {WireFormat::EtherType(0x0700, &Read)}}),
+            "EtherType " + std::to_string(etherType) + ", one of 'ATP'");
+        static const WireFormat::Entry odd(
+            {"odd", 0xfff2, nullptr, &Put, {WireFormat::Udp(PORT, &Refuse, 0xffff, &IsOdd)}});
+
+        Frame* even = MakeProbe(0x12345678);
+        ParsedFrame parsed = FromBytes(ToBytes(*even));
+        NS_TEST_ASSERT_MSG_EQ(parsed.error, "", "a probe");
+        NS_TEST_EXPECT_MSG_EQ(parsed.frame->Is<ProbeHeader>(), true, "of its protocol");
+        NS_TEST_EXPECT_MSG_EQ(parsed.frame->As<ProbeHeader>().key, 0x12345678, "its header");
+        Frame::Free(parsed.frame);
+        even->As<ProbeHeader>().key = 3;
+        NS_TEST_EXPECT_MSG_EQ(FromBytes(ToBytes(*even)).error, "an odd probe", "it picks its own");
+        Frame::Free(even);
+
+        Fabric fabric = FabricHelper().Install(MakeChain(std::vector<Hop>{{100 * GIGA, 1000}}));
+        std::vector<uint32_t> received(2);
+        for (uint32_t key : {0, 1})
+        {
+            fabric.devices[0]->SetProgramReceiver(ProbeHeader::PROTOCOL, key, [&, key](Frame* f) {
+                received[key]++;
+                Frame::Free(f);
+            });
+        }
+        for (uint32_t key : {1, 1, 2, 0, 1})
+        {
+            In(0, [&, key]() { fabric.devices[1]->GetPort().Send(MakeProbe(key)); });
+        }
+        In(1000000000, [&]() {
+            fabric.devices[0]->SetProgramReceiver(ProbeHeader::PROTOCOL, 1, nullptr);
+            fabric.devices[1]->GetPort().Send(MakeProbe(1));
+        });
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(received[0], 1, "key 0");
+        NS_TEST_EXPECT_MSG_EQ(received[1], 3, "key 1, until its receiver goes");
+        NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "the others are freed");
+        Simulator::Destroy();
+    }
+};
+
 /**
  * @ingroup distributed-training-fabric-tests
  * What NICs and switches really send, with losses, marks and telemetry: sizes are those of its
@@ -764,8 +892,8 @@ class CaptureTestCase : public TestCase
     void DoRun() override;
     void CheckFile(const std::string& path, const PortCounters& counters);
 
-    uint64_t m_kinds[5]{};   // frames in files, by kind
-    uint64_t m_telemetry{0}; // frames in files with telemetry of a hop
+    std::map<FrameKind, uint64_t> m_kinds; // frames in files
+    uint64_t m_telemetry{0};               // frames in files with telemetry of a hop
 };
 
 void
@@ -800,7 +928,7 @@ CaptureTestCase::CheckFile(const std::string& path, const PortCounters& counters
             const uint32_t length = Get16(all, at + 16 + 16);
             NS_TEST_EXPECT_MSG_EQ(fields[2], 14 + length, "no padding needed");
         }
-        m_kinds[static_cast<int>(parsed.frame->kind)]++;
+        m_kinds[parsed.frame->kind]++;
         Frame::Free(parsed.frame);
         records++;
         bytes += fields[2] + 4;
@@ -848,8 +976,8 @@ CaptureTestCase::DoRun()
         NS_TEST_EXPECT_MSG_EQ(network.deliveries.size(), 8, "messages");
         for (const auto& channel : network.fabric.channels)
         {
-            counters.push_back(channel->GetPort(0).counters);
-            counters.push_back(channel->GetPort(1).counters);
+            counters.push_back(channel->GetPort(0).GetCounters());
+            counters.push_back(channel->GetPort(1).GetCounters());
         }
     }
     Config::Reset();
@@ -862,7 +990,7 @@ CaptureTestCase::DoRun()
     for (const FrameKind kind :
          {FrameKind::PAUSE, FrameKind::ROCE_DATA, FrameKind::ROCE_ACK, FrameKind::ROCE_CNP})
     {
-        NS_TEST_EXPECT_MSG_EQ((m_kinds[static_cast<int>(kind)] > 0), true, "of every kind");
+        NS_TEST_EXPECT_MSG_EQ((m_kinds[kind] > 0), true, "of every kind");
     }
     NS_TEST_EXPECT_MSG_EQ((m_telemetry > 0), true, "telemetry");
     NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
@@ -902,7 +1030,7 @@ CaptureRefusalTestCase::DoRun()
         {
             error = refusal.what();
         }
-        NS_TEST_EXPECT_MSG_EQ(error.find("--pcap=" + prefix + ": "), 0, error);
+        NS_TEST_EXPECT_MSG_EQ(error.find("pcap " + prefix + ": "), 0, error);
         NS_TEST_EXPECT_MSG_EQ((error.find("allowed") != std::string::npos), true, error);
         Write(network.Connect(0, 1, 1), 1);
         Simulator::Run(); // as if nothing had been tried
@@ -927,6 +1055,7 @@ class FrameWireFormatTestSuite : public TestSuite
         add(new FrameBytesTestCase);
         add(new FrameRoundTripTestCase);
         add(new DamagedFrameTestCase);
+        add(new WireFormatRegistryTestCase);
         add(new CaptureTestCase);
         add(new CaptureRefusalTestCase);
     }

@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -7,13 +9,14 @@
 
 #include "refusal-test-common.h"
 
-#include "ns3/cluster.h"
 #include "ns3/config.h"
 #include "ns3/guarded-run.h"
-#include "ns3/program.h"
+#include "ns3/in-network-figures.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/test.h"
+#include "ns3/training-cluster.h"
+#include "ns3/training-program.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,6 +26,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <sstream>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -51,6 +55,28 @@ class Default
     std::string m_name;
     std::string m_usual;
 };
+
+/** Gives the system in the network a key, or the key another value. */
+inline void
+SetKey(ClusterOptions& options, const std::string& key, const std::string& value)
+{
+    const std::string& text = options.algorithm;
+    const std::size_t colon = text.find(':');
+    std::string made = text.substr(0, colon) + ":" + key + "=" + value;
+    std::istringstream others(colon == std::string::npos ? "" : text.substr(colon + 1));
+    for (std::string other; std::getline(others, other, ',');)
+    {
+        made += other.rfind(key + "=", 0) == 0 ? "" : "," + other;
+    }
+    options.algorithm = made;
+}
+
+/** As above. */
+inline void
+SetKey(ClusterOptions& options, const std::string& key, uint64_t value)
+{
+    SetKey(options, key, std::to_string(value));
+}
 
 /** @return faults by which links double frames, and delay some; beyond timeouts of 100 us, say */
 inline std::vector<std::string>
@@ -128,18 +154,19 @@ class Job
   public:
     /**
      * @param helper of a system
+     * @param fabric of the job
      * @param endpoints of the ranks
      * @param more of what the helper's AddJob() takes behind their communicators
      */
     template <typename Helper, typename... More>
-    void Add(Helper& helper, const std::vector<uint32_t>& endpoints, More... more)
+    void Add(Helper& helper, Fabric& fabric, const std::vector<uint32_t>& endpoints, More... more)
     {
         std::vector<Ptr<ScheduledCommunicator>> hosts;
         for (std::size_t i = 0; i < endpoints.size(); i++)
         {
             hosts.push_back(CreateObject<ScheduledCommunicator>());
         }
-        workers = helper.AddJob(endpoints, hosts, more...);
+        workers = helper.AddJob(fabric, endpoints, hosts, more...);
     }
 
     /**
@@ -284,7 +311,7 @@ class Trial
     bool IsSumOfNetwork() const
     {
         const auto sum =
-            cluster->GetInNetworkCommunicators()[0]->GetSumFor(inputs, tensors[0]->values);
+            cluster->GetInNetworkCommunicators()[0]->GetExpectedSum(inputs, tensors[0]->values);
         return std::all_of(tensors.begin(), tensors.end(), [&](const auto& tensor) {
             return tensor->values == sum;
         });
@@ -426,7 +453,7 @@ class InNetworkTest : public RefusalTest
             {
                 // A sum that only some have had when the switch forgets it cannot be made again.
                 options.loss = at % 2 ? 0.001 : 0;
-                options.inNetwork.slots = 128;
+                SetKey(options, "slots", 128);
                 Trial trial(Restart(options, at, 3), 200000, false);
                 const std::string what = options.topology + ", " + std::to_string(at) + " us";
                 NS_TEST_EXPECT_MSG_EQ(trial.Run(3), "", what);

@@ -1,19 +1,25 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "ns3/communicator.h"
-#include "ns3/layer-loop-application.h"
+#include "refusal-test-common.h"
+
 #include "ns3/layer-loop.h"
 #include "ns3/node.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
+#include "ns3/training-application.h"
+#include "ns3/training-communicator.h"
+#include "ns3/training-time-resolution.h"
+#include "ns3/training-workload.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -110,27 +116,54 @@ class LayerLoopTestCase : public TestCase
 
   private:
     /**
-     * @param loop what to train
-     * @param iterations how often
+     * @param loop model to train by four ranks
+     * @param iterations number of iterations
      * @param expected collectives, with sizes and times
-     * @param end time of the last
+     * @param end time of the last, ns
      */
     void Check(const LayerLoop& loop, uint32_t iterations, const std::string& expected, int64_t end)
     {
         UsePicoseconds();
         auto communicator = CreateObject<ClockCommunicator>();
-        auto application = CreateObject<LayerLoopApplication>();
-        uint32_t finished = 0;
+        auto application = CreateObject<TrainingApplication>();
         application->SetAttribute("Iterations", UintegerValue(iterations));
-        application->SetTask(loop, {communicator, communicator, communicator}, [&finished] {
-            finished++;
-        });
+        application->SetTask(std::make_shared<TrainingTask>(MakeLayerLoopTask(loop, 4)),
+                             {communicator});
+        m_iterations.clear();
+        application->TraceConnectWithoutContext("IterationEnd",
+                                                MakeCallback(&LayerLoopTestCase::OnEnd, this));
         CreateObject<Node>()->AddApplication(application);
         Simulator::Run();
         NS_TEST_EXPECT_MSG_EQ(communicator->log, expected, loop.name);
-        NS_TEST_EXPECT_MSG_EQ(application->GetFinishTime(), NanoSeconds(end), loop.name);
-        NS_TEST_EXPECT_MSG_EQ(finished, 1, loop.name);
+        NS_TEST_EXPECT_MSG_EQ(application->IsFinished(), true, loop.name);
+        NS_TEST_ASSERT_MSG_EQ(m_iterations.size(), iterations, loop.name);
+        NS_TEST_EXPECT_MSG_EQ(m_iterations.back().end, NanoSeconds(end), loop.name);
+        for (uint32_t i = 0; i < iterations; i++)
+        {
+            const Time start = i == 0 ? Time(0) : m_iterations[i - 1].end;
+            NS_TEST_EXPECT_MSG_EQ(m_iterations[i].start, start, loop.name << ": no gap");
+        }
         Simulator::Destroy();
+    }
+
+    /** Sink of IterationEnd. */
+    void OnEnd(uint32_t, uint32_t, const RankIteration& measured)
+    {
+        m_iterations.push_back(measured);
+    }
+
+    /**
+     * @param iteration number of the iteration of the last Check()
+     * @param compute expected compute time, ns
+     * @param communication expected communication time, ns
+     */
+    void ExpectTimes(uint32_t iteration, int64_t compute, int64_t communication)
+    {
+        const RankIteration& measured = m_iterations.at(iteration);
+        NS_TEST_EXPECT_MSG_EQ(measured.computeTime, NanoSeconds(compute), "compute");
+        NS_TEST_EXPECT_MSG_EQ(measured.communicationTime,
+                              NanoSeconds(communication),
+                              "communication of iteration " << iteration);
     }
 
     void DoRun() override
@@ -142,9 +175,11 @@ class LayerLoopTestCase : public TestCase
         // Forward to 30; b's weights to 70, inputs to 77; a's weights to 107, none of its inputs;
         // b's sum at 270 and in place at 278; a's at 370 and 375.
         Check(loop, 1, "AR200@70 AR100@107 ", 375);
+        ExpectTimes(0, 107, 300);
         // Then a's forward pass to 385, b's to 405.
         Check(loop, 2, "AR200@70 AR100@107 AR200@445 AR100@482 ", 750);
-        NS_TEST_EXPECT_MSG_EQ(GetComputeTime(loop), NanoSeconds(107), "compute");
+        ExpectTimes(0, 107, 300);
+        ExpectTimes(1, 107, 300);
 
         loop.name = "data, compute longer than collectives";
         loop.layers[1].works[0].compute = NanoSeconds(1000);
@@ -161,7 +196,7 @@ class LayerLoopTestCase : public TestCase
         // 350, weights to 390, but the sum is in place at 458 only; a to 473 and 503, without a
         // sum.
         Check(loop, 1, "AG100@10 AG200@135 AR100@350 ", 503);
-        NS_TEST_EXPECT_MSG_EQ(GetComputeTime(loop), NanoSeconds(122), "compute");
+        ExpectTimes(0, 122, 400);
 
         loop.name = "hybrid";
         loop.layers[0].works[2].bytes = 70;
@@ -193,64 +228,113 @@ class LayerLoopTestCase : public TestCase
               "A2A500@3 AR80@545 A2A300@566 AR40@578 "
               "A2A500@928 AR80@1507 A2A300@1528 AR40@1540 ",
               1928);
+        // The first iteration ends with its exchange at 925: 3 to 503 and 545 to 925. In the second
+        // one the first one's sum goes on to 965, the exchange to 1465; then 1507 to 1927.
+        ExpectTimes(0, 101, 880);
+        ExpectTimes(1, 101, 960);
     }
+
+    std::vector<RankIteration> m_iterations; // of the last Check()
 };
 
 /**
  * @ingroup distributed-training-layer-loop-tests
- * The layer files of ASTRA-sim: sums of their columns.
+ * The layer files of ASTRA-sim: sums of their columns, without what an iteration leaves out (input
+ * gradients of a first layer whose inputs are data, or their collective).
  */
 class AstraSimLoopsTestCase : public TestCase
 {
   public:
     AstraSimLoopsTestCase()
-        : TestCase("sums of the layer files of ASTRA-sim")
+        : TestCase("sums of the layer files of ASTRA-sim, and the groups of ranks")
     {
     }
 
   private:
-    void Check(const LayerLoop& loop,
-               const std::string& name,
-               std::array<int64_t, LAYER_PASSES> computes,
-               std::array<uint64_t, LAYER_PASSES> bytes,
+    /// Operation, communicator and bytes of collectives.
+    using Volume = std::map<std::pair<Operation, uint32_t>, uint64_t>;
+
+    void Check(const std::string& workload,
+               const std::map<std::string, int64_t>& computes,
+               const Volume& volume,
                int64_t updates)
     {
-        NS_TEST_EXPECT_MSG_EQ(loop.name, name, "order");
-        Time update;
-        for (const LoopLayer& layer : loop.layers)
+        WorkloadRequest request;
+        request.ranks = 8;
+        const TrainingTask task = MakeTrainingTask(workload, request);
+        std::map<std::string, int64_t> actual;
+        for (const TaskStep& step : task.steps)
         {
-            update += layer.update;
-        }
-        NS_TEST_EXPECT_MSG_EQ(update, NanoSeconds(updates), name);
-        for (uint32_t pass = 0; pass < LAYER_PASSES; pass++)
-        {
-            Time compute;
-            uint64_t size = 0;
-            for (const LoopLayer& layer : loop.layers)
+            if (step.kind == TaskStep::Kind::COMPUTE)
             {
-                compute += layer.works[pass].compute;
-                size += layer.works[pass].bytes;
+                actual[step.phase.substr(0, step.phase.rfind(' '))] += step.length.GetNanoSeconds();
             }
-            NS_TEST_EXPECT_MSG_EQ(compute, NanoSeconds(computes[pass]), name << ", pass " << pass);
-            NS_TEST_EXPECT_MSG_EQ(size, bytes[pass], name << ", pass " << pass);
         }
+        NS_TEST_EXPECT_MSG_EQ((actual == computes), true, workload << ", compute");
+        Volume bytes;
+        Time update;
+        for (const TaskCollective& collective : task.collectives)
+        {
+            bytes[{collective.operation, collective.communicator}] += collective.bytes;
+            update += collective.update;
+        }
+        NS_TEST_EXPECT_MSG_EQ((bytes == volume), true, workload << ", collectives");
+        NS_TEST_EXPECT_MSG_EQ(update, NanoSeconds(updates), workload);
+    }
+
+    /** @return why a workload is refused for eight ranks */
+    static std::string GetRefusal(const std::string& workload, bool overlap = true)
+    {
+        WorkloadRequest request;
+        request.ranks = 8;
+        request.overlap = overlap;
+        return training::tests::GetRefusal([&] { MakeTrainingTask(workload, request); });
     }
 
     void DoRun() override
     {
-        const auto loops = GetAstraSimLoops();
-        NS_TEST_ASSERT_MSG_EQ(loops.size(), 3, "loops");
-        Check(loops[0],
-              "DLRM_HybridParallel",
-              {19020, 19014, 13644},
-              {98304, 98304, 3191808},
-              3288);
-        Check(loops[1], "MLP_ModelParallel", {78883, 78883, 37440}, {447232, 447232, 0}, 7888);
-        Check(loops[2],
-              "MLP_HybridParallel_Data_Model",
-              {78883, 78883, 78883},
-              {447232, 447232, 447232},
-              7888);
+        UsePicoseconds();
+        Check("dlrm-hybrid-parallel",
+              {{"forward", 19020}, {"input gradient", 18714}, {"weight gradient", 13644}},
+              {{{Operation::ALL_TO_ALL, 1}, 2 * 98304}, {{Operation::ALL_REDUCE, 0}, 3191808}},
+              2 * 98 + 3190);
+        // Of eight ranks each has an eighth of what is gathered.
+        Check("mlp-model-parallel",
+              {{"forward", 78883}, {"input gradient", 78883}, {"weight gradient", 37440}},
+              {{{Operation::ALL_GATHER, 0}, 8 * 447232},
+               {{Operation::ALL_REDUCE, 0}, 447232 - 37632}},
+              2 * 7888 - 3229);
+        Check("mlp-hybrid-parallel:group=4",
+              {{"forward", 78883}, {"input gradient", 78883}, {"weight gradient", 78883}},
+              {{{Operation::ALL_GATHER, 1}, 4 * 447232},
+               {{Operation::ALL_REDUCE, 1}, 447232 - 37632},
+               {{Operation::ALL_REDUCE, 2}, 447232}},
+              3 * 7888 - 3229);
+
+        WorkloadRequest request;
+        request.ranks = 8;
+        request.serverRanks = 2;
+        const TrainingTask task = MakeTrainingTask("mlp-hybrid-parallel", request);
+        using Groups = std::vector<std::vector<uint32_t>>;
+        NS_TEST_EXPECT_MSG_EQ(
+            (task.communicators.at(1).groups == Groups{{0, 1}, {2, 3}, {4, 5}, {6, 7}}),
+            true,
+            "servers share a model");
+        NS_TEST_EXPECT_MSG_EQ(
+            (task.communicators.at(2).groups == Groups{{0, 2, 4, 6}, {1, 3, 5, 7}}),
+            true,
+            "between servers");
+        NS_TEST_EXPECT_MSG_EQ(task.GetGroupSize(1, 8), 2, "ranks of a server");
+        NS_TEST_EXPECT_MSG_EQ(task.IsAllReduceOnly(), false, "gathers");
+
+        for (const auto& [refusal, part] : std::map<std::string, std::string>{
+                 {GetRefusal("mlp-hybrid-parallel:group=3"), "8 ranks in groups of 3 (allowed: "},
+                 {GetRefusal("mlp-hybrid-parallel:group=0"), "group=0"},
+                 {GetRefusal("mlp-model-parallel:group=4"), "group"},
+                 {GetRefusal("dlrm-hybrid-parallel", false), "overlap (allowed: "}})
+        {
+            NS_TEST_EXPECT_MSG_NE(refusal.find(part), std::string::npos, refusal << ": " << part);
+        }
     }
 };
 

@@ -1,15 +1,17 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "ns3/configuration-error.h"
 #include "ns3/data-rate.h"
 #include "ns3/multitree-construction.h"
 #include "ns3/nstime.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
 #include "ns3/topology-builder.h"
 #include "ns3/topology-graph.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-time-resolution.h"
 #include "ns3/tree-network.h"
 
 #include <algorithm>

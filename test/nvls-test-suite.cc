@@ -1,12 +1,14 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "innetwork-test-common.h"
 
-#include "ns3/configuration-error.h"
+#include "ns3/sharp-wire-format.h"
 #include "ns3/test.h"
-#include "ns3/tree-wire-format.h"
+#include "ns3/training-configuration-error.h"
 
 #include <string>
 #include <tuple>
@@ -75,7 +77,7 @@ class NvlsSumTest : public InNetworkTest
 
     void DoRun() override
     {
-        const Default timeout("TreeEndpoint::RetransmissionTimeout", "100us", "4ms");
+        const Default timeout("SharpEndpoint::RetransmissionTimeout", "100us", "4ms");
         for (const uint32_t ranks : {2, 3, 8, 16})
         {
             for (const std::string topology : {"single-switch", "rail-optimized:gpus=16,servers=2"})
@@ -85,7 +87,7 @@ class NvlsSumTest : public InNetworkTest
                 {
                     for (const bool integers : {true, false})
                     {
-                        const Default type("TreeEndpoint::DataType",
+                        const Default type("SharpEndpoint::DataType",
                                            integers ? "int32" : "bfloat16",
                                            "float32");
                         options.loss = loss;
@@ -95,9 +97,9 @@ class NvlsSumTest : public InNetworkTest
                             Check(options, count, integers);
                         }
                         options.faults = DoubleAndDelay("20us");
-                        options.inNetwork.window = 3 * ranks; // with wrapping places
+                        SetKey(options, "window", 3 * ranks); // with wrapping places
                         Check(options, 9999, integers);
-                        options.inNetwork.window = 0;
+                        options.algorithm = "nvls";
                     }
                 }
             }
@@ -121,8 +123,8 @@ class NvlsFailureTest : public InNetworkTest
     void DoRun() override
     {
         const Default failure("InNetworkCommunicator::FailureTimeout", "5ms", "1s");
-        const Default timeout("TreeEndpoint::RetransmissionTimeout", "100us", "4ms");
-        const Default retries("TreeEndpoint::RetryLimit", "3", "7");
+        const Default timeout("SharpEndpoint::RetransmissionTimeout", "100us", "4ms");
+        const Default retries("SharpEndpoint::RetryLimit", "3", "7");
         for (uint32_t at = 5; at <= 95; at += 10)
         {
             Trial trial(Restart(MakeOptions(4, "single-switch"), at, 1), 50000, false);
@@ -154,25 +156,23 @@ class NvlsTimeTest : public InNetworkTest
         // Barrier, read, contributions and sum, write: each up and down.
         ClusterOptions options = MakeOptions(8, server);
         const double line =
-            8 * bit * (4 * (GetTreeFrameBytes(0) + 8) + 4 * (GetTreeFrameBytes(4) + 8));
+            8 * bit * (4 * (GetSharpFrameBytes(0) + 8) + 4 * (GetSharpFrameBytes(4) + 8));
         NS_TEST_EXPECT_MSG_EQ_TOL(GetSeconds(options, 1),
                                   8 * 250e-9 + 4 * 130e-9 + line,
                                   1e-10,
                                   "");
         // A link down carries for each packet of the tensor a request and what is written, for
         // each of its own the sum, too; and acknowledgements of its packets up, which are as many.
-        const Default children("TreeProgram::Children", "16", "32");
+        const Default children("SharpProgram::Children", "16", "32");
         for (const uint32_t ranks : {4, 16})
         {
             options = MakeOptions(ranks, server);
-            options.inNetwork.elementsPerPacket = 256;
-            options.inNetwork.slots = 760;
-            options.inNetwork.window = 0;
-            const Default latency("TreeProgram::Latency", "0ns", "130ns");
+            options.algorithm = "nvls:elements-per-packet=256,slots=760";
+            const Default latency("SharpProgram::Latency", "0ns", "130ns");
             const uint64_t count = 4 << 20;
-            const double request = GetTreeFrameBytes(0) + 20;
-            const double values = GetTreeFrameBytes(1024) + 20;
-            const double acknowledgement = (GetTreeAcknowledgeBytes() + 20) / 16.0;
+            const double request = GetSharpFrameBytes(0) + 20;
+            const double values = GetSharpFrameBytes(1024) + 20;
+            const double acknowledgement = (GetSharpAcknowledgeBytes() + 20) / 16.0;
             const double packet =
                 request + values * (1 + 1.0 / ranks) + acknowledgement * (1 + 2.0 / ranks);
             const double expected = static_cast<double>(count) / 256 * packet * 8 * bit;
@@ -208,10 +208,10 @@ class NvlsOptionsTest : public InNetworkTest
             "nvls job 0 needs 9 switches (allowed: ranks on one, such as the local switch of a "
             "server)");
         ClusterOptions options = MakeOptions(8, servers);
-        options.inNetwork.framing = "rdma";
-        ExpectRefusal(options, "--framing=rdma with algorithm nvls (allowed: udp)");
+        SetKey(options, "framing", "rdma");
+        ExpectRefusal(options, "'framing=rdma' (allowed: slots=");
         options = MakeOptions(8, servers);
-        options.inNetwork.window = 7;
+        SetKey(options, "window", 7);
         ExpectRefusal(options, "nvls job 0 with a window of 7 (allowed: from 8, its trees)");
     }
 };

@@ -1,17 +1,20 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "ns3/config.h"
-#include "ns3/configuration-error.h"
 #include "ns3/data-rate.h"
 #include "ns3/global-value.h"
 #include "ns3/nstime.h"
 #include "ns3/program-options.h"
-#include "ns3/quantity.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-quantity.h"
+#include "ns3/training-time-resolution.h"
+#include "ns3/training-version.h"
 #include "ns3/uinteger.h"
 
 #include <limits>
@@ -34,7 +37,7 @@ class QuantityTestCase : public TestCase
 {
   public:
     QuantityTestCase()
-        : TestCase("quantities: what is read, what is refused, what is written")
+        : TestCase("quantities: values read, refused and written")
     {
     }
 
@@ -199,13 +202,17 @@ class OptionsTestCase : public TestCase
         DataRate rate{100000000000};                             ///< a rate
         Time delay{NanoSeconds(500)};                            ///< a time
         uint64_t bucket{25 << 20};                               ///< a size
+        std::string topology{"ring"};                            ///< an alternative with keys
+        std::string model{"small"};                              ///< an alternative or other text
+        std::string mtu{"auto"};                                 ///< a word or a whole number
+        std::vector<std::string> faults;                         ///< a list
         std::string json;                                        ///< text without default
         ProgramOptions options{"test-program", "Does nothing."}; ///< its options
 
         Program()
         {
             options.Group("Job");
-            options.AddString("workload", "what to train", workload);
+            options.AddString("workload", "model to train", workload);
             options.AddUnsigned("ranks", "number of workers", ranks, 1, 1024);
             options.AddDouble("compute-scale", "factor on compute times", scale, 0, 1000);
             options.AddBool("overlap", "communicate during backward", overlap);
@@ -214,10 +221,39 @@ class OptionsTestCase : public TestCase
             options.AddChoice("transport", "who carries messages", transport, {"rdma", "tcp"});
             options.AddRate("rate", "rate of links", rate);
             options.AddTime("delay", "delay of links", delay);
+            options.AddKind("topology", "network", "links of hosts", topology, &ListTopologies);
+            options.AddKind(
+                "model",
+                "model",
+                "latency of hosts",
+                model,
+                [] {
+                    return std::vector<AlternativeDescription>{{"small", "little", {}, {}, {}},
+                                                               {"grid", "in rows", {}, {}, {}}};
+                },
+                "a CSV file");
+            Key key = Key::Count("mtu", 0, 256, 9000, "largest payload");
+            key.words = {"auto"};
+            options.Add(key, mtu);
+            options.AddList("fault", "faults of links", faults);
             options.Group("Output");
             options.AddString("json", "file for results", json);
+            options.AddRenamed("sides", "--topology=grid:VALUE", "grid");
+            options.AddRenamed("topology=mesh", "--topology=grid", "grid");
+            options.AddToDescription("measured", JsonValue::Array().Append("time_s"));
         }
     };
+
+    /** @return two alternatives, one of them with a first value and keys */
+    static std::vector<AlternativeDescription> ListTopologies()
+    {
+        AlternativeDescription grid{"grid", "hosts in rows", {"rows are rings"}, {}, {}};
+        grid.first = FirstValue{"4x4", "sides", false, true, {}};
+        grid.keys = {Key::Count("lanes", 1, 1, 8, "links in parallel"),
+                     Key::Of("cable", Key::Type::TIME, "", "delay of one")};
+        grid.keys[1].attribute = "CableDelay";
+        return {grid, {"ring", "hosts in a ring", {}, {}, {}}};
+    }
 
     /**
      * @param arguments a command line
@@ -239,7 +275,7 @@ class OptionsTestCase : public TestCase
 
     /**
      * @param argument an argument
-     * @param parts what the message must contain
+     * @param parts texts that the message must contain
      */
     void Refuse(const std::string& argument, const std::vector<std::string>& parts)
     {
@@ -281,8 +317,27 @@ class OptionsTestCase : public TestCase
             NS_TEST_EXPECT_MSG_EQ(
                 program.options.ToJson().Write(),
                 R"({"workload":"a=b","ranks":5,"compute-scale":0.5,"overlap":false,)"
-                R"("bucket":1572864,"transport":"tcp","rate":"400Gbps","delay":"1us","json":""})",
+                R"("bucket":1572864,"transport":"tcp","rate":"400Gbps","delay":"1us",)"
+                R"("topology":"ring","model":"small","mtu":"auto","fault":"","json":"",)"
+                R"("extension":""})",
                 "record");
+        }
+        {
+            Program program;
+            program.options.Parse(std::vector<std::string>{"--topology=grid:4x4,lanes=2",
+                                                           "--model=other:file.csv",
+                                                           "--mtu=1500",
+                                                           "--fault=a;b",
+                                                           "--fault=c"});
+            NS_TEST_EXPECT_MSG_EQ(program.topology, "grid:4x4,lanes=2", "as written");
+            NS_TEST_EXPECT_MSG_EQ(program.model, "other:file.csv", "other text, unchecked");
+            NS_TEST_EXPECT_MSG_EQ(program.mtu, "1500", "a number in place of the word");
+            NS_TEST_EXPECT_MSG_EQ(program.faults.size(), 3, "list");
+            program.options.Parse(std::vector<std::string>{"--fault=d"});
+            NS_TEST_EXPECT_MSG_EQ(program.faults.size(), 1, "another command line, another list");
+            NS_TEST_EXPECT_MSG_NE(program.options.ToJson().Write().find(R"("mtu":1500)"),
+                                  std::string::npos,
+                                  "a number in the record, too");
         }
         {
             Program program;
@@ -294,7 +349,7 @@ class OptionsTestCase : public TestCase
             NS_TEST_EXPECT_MSG_EQ(program.overlap, true, "a flag");
             program.options.Parse(0, nullptr);
 
-            // What is recorded can be given again.
+            // A record can be given again.
             Program again;
             for (const auto& value : program.options.Values())
             {
@@ -309,24 +364,8 @@ class OptionsTestCase : public TestCase
                                   "round trip");
         }
 
-        std::ostringstream help;
-        Program program;
-        program.options.AddSection("Shapes", {{"circle", "it is round"}, {"  a=1", "its size"}});
-        program.options.PrintHelp(help);
-        for (const std::string part : {"Job:\n",
-                                       "Network:\n",
-                                       "number of workers [16]",
-                                       "who carries messages: rdma, tcp [rdma]",
-                                       "rate of links [100Gbps]",
-                                       "delay of links [500ns]",
-                                       "cap of a bucket [25MiB]",
-                                       "communicate during backward [true]",
-                                       "file for results\n",
-                                       "\nShapes:\n  circle  it is round\n    a=1   its size\n",
-                                       "ps, ns, us"})
-        {
-            NS_TEST_EXPECT_MSG_NE(help.str().find(part), std::string::npos, "help lacks " << part);
-        }
+        CheckHelp();
+        CheckDescription();
 
         Refuse("ranks=4", {"'ranks=4'", "--name=value"});
         Refuse("-ranks=4", {"'-ranks=4'"});
@@ -338,25 +377,154 @@ class OptionsTestCase : public TestCase
         Refuse("--xyzzy-plugh=1", {"unknown option --xyzzy-plugh ("});
         for (const std::string bad : {"", "0", "1025", "-1", "4x", "4.0", "nan", "1e2", " 4"})
         {
-            Refuse("--ranks=" + bad, {"--ranks=" + bad + " (", "whole numbers from 1 to 1024"});
+            Refuse("--ranks=" + bad, {"--ranks=" + bad + " (", "1 to 1024"});
         }
-        Refuse("--ranks", {"--ranks without value", "whole numbers"});
+        Refuse("--ranks", {"--ranks without value", "1 to 1024"});
         for (const std::string bad : {"", "-0.1", "1000.1", "nan", "inf", "1x"})
         {
-            Refuse("--compute-scale=" + bad, {"numbers from 0 to 1000"});
+            Refuse("--compute-scale=" + bad, {"(allowed: 0 to 1000)"});
         }
-        Refuse("--overlap=", {"true, false"});
-        Refuse("--overlap=maybe", {"--overlap=maybe", "true, false"});
-        Refuse("--bucket=0", {"--bucket=0", "a size from 1"});
+        Refuse("--overlap=", {"true|false"});
+        Refuse("--overlap=maybe", {"--overlap=maybe", "true|false"});
+        Refuse("--bucket=0", {"--bucket=0", "a size of 1 and more"});
         Refuse("--bucket=25mb", {"MiB"});
         Refuse("--bucket=-1", {"a size"});
-        Refuse("--transport=udp", {"--transport=udp", "rdma, tcp"});
-        Refuse("--transport", {"rdma, tcp"});
+        Refuse("--transport=udp", {"--transport=udp", "rdma|tcp"});
+        Refuse("--transport", {"rdma|tcp"});
         Refuse("--rate=100", {"--rate=100 (", "Gbps"});
-        Refuse("--rate=0Gbps", {"above 0"});
+        Refuse("--rate=0Gbps", {"a rate with a unit: bps"});
         Refuse("--delay=5", {"--delay=5 (", "ns, us"});
-        Refuse("--delay=-5ns", {"from 0"});
+        Refuse("--delay=-5ns", {"a time with a unit: ps"});
         Refuse("--workload=", {"--workload= (", "not empty"});
+        Refuse("--overlap=1", {"true|false"});
+        Refuse("--mtu=255", {"(allowed: auto, or 256 to 9000)"});
+        Refuse("--mtu=", {"(allowed: auto, or 256 to 9000)"});
+        for (const std::string bad : {"", ";", "a;;b"})
+        {
+            Refuse("--fault=" + bad, {"--fault=" + bad + " (", "not empty"});
+        }
+        Refuse("--extension=", {"--extension= (", "not empty"});
+        Refuse("--extension=/no/such.so", {"extension '/no/such.so': ", "No such file"});
+        Refuse("--extension=no-such.so", {"extension 'no-such.so': ./no-such.so: "});
+        Refuse("--model=", {"--model= ("});
+        Refuse("--model=small:a=1", {"--model=small:a=1: 'a=1' (allowed: no keys)"});
+        Refuse("--topology=rings", {"--topology=rings; did you mean ring? (allowed: grid, ring;"});
+        Refuse("--topology=star", {"--topology=star (allowed: grid, ring; --help=topology "});
+        Refuse("--topology=grid", {"--topology=grid: '' (allowed: 4x4 first: sides, lanes=1 to 8"});
+        Refuse("--topology=grid:4,lanes=9", {"--topology=grid:4,lanes=9: 'lanes=9' (allowed: "});
+        Refuse("--topology=grid:4,cable=9", {"'cable=9' (allowed: "});
+        Refuse("--sides=2x2",
+               {"--sides=2x2: written as --topology=grid:2x2 (allowed: see --help=grid)"});
+        Refuse("--sides", {"--sides: written as --topology=grid:... ("});
+        Refuse("--topology=mesh", {"--topology=mesh: written as --topology=grid ("});
+        Refuse("--topology=mesh:2x2", {"--topology=mesh:2x2: written as --topology=grid ("});
+        Refuse("--describe", {"--describe (allowed: --describe=json)"});
+        Refuse("--describe=xml", {"--describe=xml (allowed: --describe=json)"});
+        Refuse("--help=sides", {"--help=sides: written as --topology=grid:VALUE (allowed: "});
+        Refuse("--help=", {"--help= (allowed: bucket, compute-scale, "});
+        Refuse("--help=rnig",
+               {"--help=rnig; did you mean ring? (allowed: ", ", grid, ", "network"});
+    }
+
+    /** The overview and the details. */
+    void CheckHelp()
+    {
+        const Program program;
+        std::ostringstream overview;
+        program.options.Describe().PrintOverview(overview);
+        for (const std::string part : {"Job:\n",
+                                       "Network:\n",
+                                       "number of workers [16]",
+                                       "who carries messages: rdma|tcp [rdma]",
+                                       "rate of links [100Gbps]",
+                                       "delay of links [500ns]",
+                                       "cap of a bucket [25MiB]",
+                                       "communicate during backward [true]",
+                                       "links of hosts: grid, ring [ring]",
+                                       "latency of hosts: small, grid, or a CSV file [small]",
+                                       "file for results\n",
+                                       "--help=topology or --help=grid\n",
+                                       "ps, ns, us"})
+        {
+            NS_TEST_EXPECT_MSG_NE(overview.str().find(part),
+                                  std::string::npos,
+                                  "help lacks " << part);
+        }
+        const std::string grid = "grid: hosts in rows\n"
+                                 "    rows are rings\n"
+                                 "    4x4        sides (required, first)\n"
+                                 "    lanes=1    links in parallel (count 1 to 8)\n"
+                                 "    cable=...  delay of one (a time with a unit; attribute "
+                                 "CableDelay)\n";
+        const std::string other = "model grid: in rows\n";
+        const std::string topology = "--topology=ring\n"
+                                     "    links of hosts\n"
+                                     "    allowed: NAME or NAME:key=value,... of these\n"
+                                     "\n" +
+                                     grid + "\nring: hosts in a ring\n";
+        for (const auto& [word, text] : std::vector<std::pair<std::string, std::string>>{
+                 {"ring", "network ring: hosts in a ring\n"},
+                 {"grid", "network " + grid + "\n" + other},
+                 {"topology", topology},
+                 {"network", topology},
+                 {"model",
+                  "--model=small\n"
+                  "    latency of hosts\n"
+                  "    allowed: NAME or NAME:key=value,... of these, or a CSV file\n"
+                  "\nsmall: little\n\ngrid: in rows\n"},
+                 {"mtu", "--mtu=auto\n    largest payload\n    allowed: auto, or 256 to 9000\n"},
+                 {"json", "--json\n    file for results\n    allowed: text that is not empty\n"},
+                 {"fault",
+                  "--fault\n    faults of links\n    allowed: texts that are not empty, separated "
+                  "by "
+                  ";; may be given several times\n"}})
+        {
+            std::ostringstream details;
+            program.options.Describe().PrintDetails(word, details);
+            NS_TEST_EXPECT_MSG_EQ(details.str(), text, "details of " << word);
+        }
+    }
+
+    /** The JSON of --describe. */
+    void CheckDescription()
+    {
+        const Program program;
+        const std::string json = program.options.Describe().ToJson().Write();
+        NS_TEST_EXPECT_MSG_EQ(json.rfind(R"({"program":"test-program","version":")" + GetVersion() +
+                                             R"(","description":"Does nothing.","options":[)",
+                                         0),
+                              0,
+                              json);
+        for (const std::string part :
+             {R"({"name":"workload","group":"Job","help":"model to train","type":"text",)"
+              R"("default":"resnet50","allowed":"text that is not empty"})",
+              R"({"name":"ranks","group":"Job","help":"number of workers","type":"count",)"
+              R"("default":16,"allowed":"1 to 1024","min":1,"max":1024})",
+              R"("type":"number","default":1,"allowed":"0 to 1000","min":0,"max":1000})",
+              R"("type":"boolean","default":true,)",
+              R"("type":"bytes","default":26214400,)",
+              R"(units: B, K=KiB, M=MiB, G=GiB, T=TiB, kB, MB, GB, TB","min":1})",
+              R"("type":"word","default":"rdma","allowed":"rdma|tcp","words":["rdma","tcp"]})",
+              R"("type":"rate","default":"100Gbps",)",
+              R"("type":"time","default":"500ns",)",
+              R"("name":"topology","group":"Network","help":"links of hosts","type":"choice",)"
+              R"("default":"ring","allowed":"grid, ring; --help=topology explains them",)"
+              R"("kind":"network"})",
+              R"("type":"count","default":"auto","allowed":"auto, or 256 to 9000","min":256,)"
+              R"("max":9000,"words":["auto"]})",
+              R"("type":"list","default":null,)",
+              R"("kinds":{"network":[{"name":"grid","help":"hosts in rows",)"
+              R"("notes":["rows are rings"],"first":{"name":"4x4","help":"sides","required":true},)"
+              R"("keys":[{"name":"lanes","help":"links in parallel","type":"count","default":1,)"
+              R"("allowed":"1 to 8","min":1,"max":8},{"name":"cable","help":"delay of one",)"
+              R"("type":"time","default":null,"allowed":"a time with a unit",)"
+              R"("attribute":"CableDelay"}]},{"name":"ring",)",
+              R"("model":[{"name":"small","help":"little","notes":[],"keys":[]},)",
+              R"("renamed":[{"name":"sides","spelling":"--topology=grid:VALUE","help":"grid"},)",
+              R"("help":"grid"}],"measured":["time_s"]})"})
+        {
+            NS_TEST_EXPECT_MSG_NE(json.find(part), std::string::npos, json << " lacks " << part);
+        }
     }
 };
 
@@ -376,11 +544,12 @@ class Ns3ArgumentsTestCase : public TestCase
   private:
     /**
      * @param argument an argument
-     * @param part what the message must contain; if empty, there must be none
+     * @param part text that the message must contain; if empty, there must be none
      */
     void Check(const std::string& argument, const std::string& part)
     {
         ProgramOptions options("test-program", "Does nothing.");
+        const std::size_t own = options.Values().size();
         std::string message;
         try
         {
@@ -393,7 +562,7 @@ class Ns3ArgumentsTestCase : public TestCase
         if (part.empty())
         {
             NS_TEST_EXPECT_MSG_EQ(message, "", argument);
-            NS_TEST_EXPECT_MSG_EQ(options.Values().size(), 1, argument);
+            NS_TEST_EXPECT_MSG_GT(options.Values().size(), own, argument);
             NS_TEST_EXPECT_MSG_EQ("--" + options.Values().back().name + "=" +
                                       options.Values().back().text,
                                   argument,
@@ -436,7 +605,8 @@ class Ns3ArgumentsTestCase : public TestCase
         Check("--ns3::NoSuchType::Max=2", "there is no type 'ns3::NoSuchType'");
         Check("--ns3::training::TrainingApplication::Iterations=1", "");
         Check("--ns3::training::TrainingApplication::Iterations=-1", "does not take this value");
-        Check("--ns3::training::TrainingApplication::Overlap=maybe", "does not take this value");
+        Check("--ns3::training::TrainingApplication::RealPayload=maybe",
+              "does not take this value");
         Check("--ns3::training::SwitchDevice::Weights=1 2 3 4 5 6 7 8", "");
         Check("--ns3::training::SwitchDevice::Weights=1 2 3", "does not take this value");
         Check("--ns3::training::SwitchDevice::Weights=0 1 1 1 1 1 1 1", "does not take this value");
@@ -463,7 +633,7 @@ class Ns3ArgumentsTestCase : public TestCase
             NS_TEST_EXPECT_MSG_EQ(
                 message,
                 "--ns3::training::RdmaNic::Mtu=1000: the program sets it (allowed: " +
-                    std::string(hasOption ? "--mtu" : "what follows from other options") + ")",
+                    std::string(hasOption ? "--mtu" : "follows from other options") + ")",
                 "an attribute without effect");
         }
         Check("--ns3::Application::StartTime=1parsec", "does not take this value");

@@ -1,8 +1,9 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "ns3/configuration-error.h"
 #include "ns3/data-rate.h"
 #include "ns3/disjoint-rings.h"
 #include "ns3/gather-synthesizer.h"
@@ -10,9 +11,10 @@
 #include "ns3/rank-orders.h"
 #include "ns3/shortest-paths.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
 #include "ns3/topology-builder.h"
 #include "ns3/topology-graph.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-time-resolution.h"
 
 #include <algorithm>
 #include <map>

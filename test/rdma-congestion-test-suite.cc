@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -10,7 +12,6 @@
 #include "rdma-test-common.h"
 
 #include "ns3/boolean.h"
-#include "ns3/configuration-error.h"
 #include "ns3/data-rate.h"
 #include "ns3/double.h"
 #include "ns3/fabric-frame.h"
@@ -26,7 +27,8 @@
 #include "ns3/rdma-theta-power-tcp.h"
 #include "ns3/rdma-timely.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-time-resolution.h"
 #include "ns3/type-id.h"
 #include "ns3/uinteger.h"
 

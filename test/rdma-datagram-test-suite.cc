@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -65,7 +67,7 @@ Open(RdmaNetwork& network, uint32_t host, uint32_t number, std::vector<Received>
 void
 SendTo(RdmaDatagramQueuePair& queuePair, uint32_t endpoint, uint32_t number, uint32_t bytes)
 {
-    queuePair.SendDatagram(endpoint, number, bytes, nullptr, 0, 0, false);
+    queuePair.SendDatagram(endpoint, number, MakeRequest(bytes));
 }
 
 } // namespace
@@ -100,7 +102,10 @@ RdmaDatagramTestCase::DoRun()
     {
         payload->bytes.push_back(static_cast<uint8_t>(i * 7));
     }
-    zero.SendDatagram(1, 8, 1000, payload, 500, 99, true);
+    WorkRequest request = MakeRequest(1000, 99);
+    request.payload = payload;
+    request.payloadOffset = 500;
+    zero.SendDatagram(1, 8, request);
     Simulator::Run();
     NS_TEST_ASSERT_MSG_EQ(received.size(), 1, "arrives");
     const RdmaDatagram& datagram = received[0].datagram;
@@ -134,10 +139,10 @@ RdmaDatagramTestCase::DoRun()
     NS_TEST_EXPECT_MSG_EQ((received[0].datagram.payload == nullptr), true, "virtual");
     NS_TEST_EXPECT_MSG_EQ(received[1].host, 2, "second one");
     NS_TEST_EXPECT_MSG_EQ(received[1].datagram.bytes, 4096, "a full packet");
-    NS_TEST_EXPECT_MSG_EQ(network.fabric.devices[0]->GetPort().counters.transmittedFrames,
+    NS_TEST_EXPECT_MSG_EQ(network.fabric.devices[0]->GetPort().GetCounters().transmittedFrames,
                           1,
                           "host 0 has sent its datagram and no answer");
-    NS_TEST_EXPECT_MSG_EQ(network.fabric.devices[2]->GetPort().counters.transmittedFrames,
+    NS_TEST_EXPECT_MSG_EQ(network.fabric.devices[2]->GetPort().GetCounters().transmittedFrames,
                           0,
                           "host 2 has sent nothing");
     NS_TEST_EXPECT_MSG_EQ(one.GetCounters().sentPackets, 2, "counted");

@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -14,7 +16,7 @@
 #include "ns3/rdma-dcqcn.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
+#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>

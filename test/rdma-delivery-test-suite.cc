@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -214,19 +216,16 @@ RdmaDeliveryTestCase::DoRun()
         }
         time += Chance(0.5) ? 0 : static_cast<int64_t>(Draw(20 * MICROSECOND));
         In(time, [&sender, &message, isSignaled]() {
-            message.isSend ? sender.Send(message.bytes,
-                                         message.payload,
-                                         message.offset,
-                                         message.immediate,
-                                         message.withImmediate,
-                                         isSignaled)
-                           : sender.Write(message.address,
-                                          message.bytes,
-                                          message.payload,
-                                          message.offset,
-                                          message.immediate,
-                                          message.withImmediate,
-                                          isSignaled);
+            WorkRequest request = MakeRequest(message.bytes);
+            request.address = message.address;
+            request.payload = message.payload;
+            request.payloadOffset = message.offset;
+            request.signaled = isSignaled;
+            if (message.withImmediate)
+            {
+                request.immediate = message.immediate;
+            }
+            message.isSend ? sender.Send(request) : sender.Write(request);
         });
         if (m_mischief.refuses && (message.isSend || message.withImmediate))
         {

@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -10,7 +12,6 @@
 
 #include "rdma-test-common.h"
 
-#include "ns3/cluster.h"
 #include "ns3/config.h"
 #include "ns3/double.h"
 #include "ns3/fabric-frame.h"
@@ -19,11 +20,12 @@
 #include "ns3/rdma-congestion-control.h"
 #include "ns3/rdma-hpcc.h"
 #include "ns3/rdma-nic.h"
-#include "ns3/registry.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
+#include "ns3/training-cluster.h"
+#include "ns3/training-registry.h"
+#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -184,7 +186,8 @@ CongestedIncastTestCase::DoRun()
     }
     const FabricPort& port = network.fabric.devicesOfSwitches[0]->GetPort(0);
     const auto getSent = [&port] {
-        return port.counters.transmittedBytes + port.counters.transmittedFrames * LINE_BYTES;
+        return port.GetCounters().transmittedBytes +
+               port.GetCounters().transmittedFrames * LINE_BYTES;
     };
     std::vector<uint64_t> received(senders + 1);
     uint64_t sent = 0;

@@ -1,10 +1,11 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "rdma-test-common.h"
 
-#include "ns3/byte-buffer.h"
 #include "ns3/event-id.h"
 #include "ns3/fabric-frame.h"
 #include "ns3/nstime.h"
@@ -16,6 +17,7 @@
 #include "ns3/roce-wire-format.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"
+#include "ns3/training-byte-buffer.h"
 #include "ns3/uinteger.h"
 
 #include <string>
@@ -122,10 +124,20 @@ RdmaMessagesTestCase::DoRun()
         }
         for (uint32_t i = 0; i < sizes.size(); i++)
         {
-            sender.Write(0x100000000 * i, sizes[i], nullptr, 0, ~i, i % 3 == 0);
+            WorkRequest request = MakeRequest(sizes[i]);
+            request.address = 0x100000000 * i;
+            if (i % 3 == 0)
+            {
+                request.immediate = ~i;
+            }
+            sender.Write(request);
         }
         // Some more later, when the queue has run empty.
-        In(MILLISECOND * 100, [&]() { sender.Write(5, 6, nullptr, 0, 7, true); });
+        In(MILLISECOND * 100, [&]() {
+            WorkRequest request = MakeRequest(6, 7);
+            request.address = 5;
+            sender.Write(request);
+        });
         Simulator::Run();
         NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), sizes.size() + 1, "each arrives once");
         for (uint32_t i = 0; i < sizes.size(); i++)
@@ -150,12 +162,12 @@ RdmaMessagesTestCase::DoRun()
                         RdmaLineRate::GetTypeId(),
                         [](RdmaNic& nic) { nic.SetAttribute("Mtu", UintegerValue(9000)); });
     RdmaQueuePair& sender = network.Connect(0, 1, 7);
-    const std::vector<uint64_t> sizes{LONGEST_REQUEST,
-                                      LONGEST_REQUEST - 1,
-                                      LONGEST_REQUEST,
+    const std::vector<uint64_t> sizes{MAX_REQUEST,
+                                      MAX_REQUEST - 1,
+                                      MAX_REQUEST,
                                       1,
-                                      LONGEST_REQUEST,
-                                      LONGEST_REQUEST};
+                                      MAX_REQUEST,
+                                      MAX_REQUEST};
     uint64_t packets = 0;
     for (uint64_t bytes : sizes)
     {
@@ -228,7 +240,10 @@ RdmaPayloadTestCase::DoRun()
         {
             const uint32_t from = random->GetInteger(0, 50000);
             const uint32_t bytes = random->GetInteger(0, i % 3 ? 50000 : 3000);
-            network.Get(host, 1).Write(0, bytes, buffer, from, i, true);
+            WorkRequest request = MakeRequest(bytes, i);
+            request.payload = buffer;
+            request.payloadOffset = from;
+            network.Get(host, 1).Write(request);
             expected[1 - host].emplace_back(buffer->bytes.begin() + from,
                                             buffer->bytes.begin() + from + bytes);
         }

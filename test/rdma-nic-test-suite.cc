@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -17,7 +19,7 @@
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
+#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -173,7 +175,7 @@ RdmaRateChangeTestCase::DoRun()
         arrivals.push_back(PicosecondsNow());
         return false;
     });
-    sender.Send(2 * MTU, nullptr, 0, 0, false);
+    sender.Send(MakeRequest(2 * MTU));
     In(100000, [&]() { sender.Receive(Frame::Allocate(FrameKind::ROCE_CNP)); });
     Simulator::Run();
     NS_TEST_ASSERT_MSG_EQ(arrivals.size(), 2, "both packets");
@@ -219,7 +221,7 @@ RdmaLatencyTestCase::DoRun()
         const int64_t after = completion * NANOSECOND;
         // Three at once: they wait together. A fourth while the line is busy waits for its own.
         Write(sender, 1000);
-        sender.Send(2 * MTU, nullptr, 0, 0, false);
+        sender.Send(MakeRequest(2 * MTU));
         Write(sender, 1000);
         In(600 * NANOSECOND, [&]() { Write(sender, 1000); });
         Simulator::Run();
@@ -249,7 +251,7 @@ RdmaLatencyTestCase::DoRun()
         auto datagrams = network.nics[0]->CreateDatagramQueuePair(1);
         network.nics[1]->CreateDatagramQueuePair(1)->SetReceiveHandler(
             [&](const RdmaDatagram&) { received = PicosecondsNow(); });
-        datagrams->SendDatagram(1, 1, 1000, nullptr, 0, 0, false);
+        datagrams->SendDatagram(1, 1, MakeRequest(1000));
         Simulator::Run();
         NS_TEST_EXPECT_MSG_EQ(received - start, before + arrive(0, 1000 + 62 + 8) + after, "UD");
     }
@@ -298,7 +300,7 @@ RdmaInjectionRateTestCase::DoRun()
             });
             for (uint32_t number = 0; number < pairs; number++)
             {
-                network.Get(0, number).Send(PACKETS * MTU, nullptr, 0, 0, false);
+                network.Get(0, number).Send(MakeRequest(PACKETS * MTU));
             }
             Simulator::Run();
             NS_TEST_ASSERT_MSG_EQ(arrivals.size(), pairs * PACKETS, "all arrive");
@@ -465,6 +467,47 @@ RdmaSchedulerCostTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-rdma-tests
+ * Packets to queue pairs that a NIC does not have are dropped: counted, and traced with the reason.
+ */
+class RdmaUnknownQueuePairTestCase : public TestCase
+{
+  public:
+    RdmaUnknownQueuePairTestCase()
+        : TestCase("packets to unknown queue pairs are dropped")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        UsePicoseconds(); // before the times of the topology
+        RdmaNetwork network(MakeChain(1, 100 * GIGA, DELAY));
+        network.fabric.devices[1]->TraceConnectWithoutContext(
+            "Drop",
+            MakeCallback(&RdmaUnknownQueuePairTestCase::Note, this));
+        network.nics[0]->CreateQueuePair(5, 1, 9)->Send(MakeRequest(0));
+        network.nics[0]->CreateDatagramQueuePair(6)->SendDatagram(1, 8, MakeRequest(100));
+        Simulator::Stop(MicroSeconds(100)); // before the first timeout
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(m_numbers.size(), 2, "each packet");
+        NS_TEST_EXPECT_MSG_EQ(m_numbers[0], 9, "of the connection");
+        NS_TEST_EXPECT_MSG_EQ(m_numbers[1], 8, "the datagram");
+        NS_TEST_EXPECT_MSG_EQ(network.fabric.devices[1]->GetPort().GetCounters().droppedFrames,
+                              2,
+                              "counted");
+    }
+
+    void Note(const Frame& frame, uint16_t, DropReason reason)
+    {
+        NS_TEST_EXPECT_MSG_EQ(reason, DropReason::NO_RECEIVER, "reason");
+        m_numbers.push_back(frame.destinationQp);
+    }
+
+    std::vector<uint32_t> m_numbers; // of queue pairs
+};
+
+/**
+ * @ingroup distributed-training-rdma-tests
  * The suite.
  */
 class RdmaNicTestSuite : public TestSuite
@@ -474,6 +517,7 @@ class RdmaNicTestSuite : public TestSuite
         : TestSuite("distributed-training-rdma-nic", TestSuite::Type::UNIT)
     {
         const auto add = [this](TestCase* test) { AddTestCase(test); };
+        add(new RdmaUnknownQueuePairTestCase);
         add(new RdmaRateChangeTestCase);
         add(new RdmaLatencyTestCase);
         add(new RdmaInjectionRateTestCase);

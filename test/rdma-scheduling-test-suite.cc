@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -254,7 +256,7 @@ RdmaPacingTestCase::DoRun()
             network.GetFixedRate(0, number).rate = m_rates[number];
             const int64_t start = reverse ? static_cast<int64_t>(m_rates.size()) - number : number;
             In(start * 3 * MICROSECOND,
-               [&network, number]() { Write(network.Get(0, number), LONGEST_REQUEST); });
+               [&network, number]() { Write(network.Get(0, number), MAX_REQUEST); });
         }
         network.SetTap(1, [&](Frame& frame) {
             packets[frame.destinationQp]++;

@@ -1,10 +1,11 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "rdma-test-common.h"
 
-#include "ns3/configuration-error.h"
 #include "ns3/fabric-frame.h"
 #include "ns3/nstime.h"
 #include "ns3/rdma-line-rate.h"
@@ -14,6 +15,7 @@
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/test.h"
+#include "ns3/training-configuration-error.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -122,7 +124,8 @@ RdmaSendTestCase::DoRun()
         const Example& example = examples[i];
         opcodes.clear();
         frames.clear();
-        sender.Send(example.bytes, nullptr, 0, 77, example.withImmediate);
+        sender.Send(example.withImmediate ? MakeRequest(example.bytes, 77)
+                                          : MakeRequest(example.bytes));
         Simulator::Run();
         NS_TEST_EXPECT_MSG_EQ((opcodes == example.opcodes), true, "opcodes of example " << i);
         NS_TEST_EXPECT_MSG_EQ((frames == example.frames), true, "frames of example " << i);
@@ -139,8 +142,9 @@ RdmaSendTestCase::DoRun()
     network.deliveries.clear();
     for (uint32_t i = 0; i < 20; i++)
     {
-        i % 3 == 0 ? sender.Send(i * 1000, nullptr, 0, 0, false)
-                   : sender.Write(i, i * 1000, nullptr, 0, 0, false);
+        WorkRequest request = MakeRequest(i * 1000);
+        request.address = i;
+        i % 3 == 0 ? sender.Send(request) : sender.Write(request);
     }
     Simulator::Run();
     NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), 20, "all arrive");
@@ -182,9 +186,11 @@ RdmaCompletionTestCase::DoRun()
         std::vector<uint64_t> traced;
         network.nics[0]->TraceConnectWithoutContext("Completion",
                                                     MakeBoundCallback(&NoteNumber, &traced));
-        NS_TEST_EXPECT_MSG_EQ(sender.Send(1000, nullptr, 0, 0, false), 0, "numbers");
-        NS_TEST_EXPECT_MSG_EQ(sender.Write(0, 2 * MTU, nullptr, 0, 0, false, false), 1, "count");
-        NS_TEST_EXPECT_MSG_EQ(sender.Write(0, 1, nullptr, 0, 0, true), 2, "from 0");
+        NS_TEST_EXPECT_MSG_EQ(sender.Send(MakeRequest(1000)), 0, "numbers");
+        WorkRequest unsignaled = MakeRequest(2 * MTU);
+        unsignaled.signaled = false;
+        NS_TEST_EXPECT_MSG_EQ(sender.Write(unsignaled), 1, "count");
+        NS_TEST_EXPECT_MSG_EQ(sender.Write(MakeRequest(1, 0)), 2, "from 0");
         Simulator::Run();
         NS_TEST_ASSERT_MSG_EQ(completions.size(), 2, "one is not signaled");
         NS_TEST_EXPECT_MSG_EQ(completions[0].second, 0, "in order");
@@ -208,12 +214,12 @@ RdmaCompletionTestCase::DoRun()
             completions.push_back(number);
             if (number < 4)
             {
-                sender.Send(100, nullptr, 0, 0, false);
+                sender.Send(MakeRequest(100));
             }
         });
         for (uint32_t i = 0; i < 4; i++)
         {
-            sender.Send(100, nullptr, 0, 0, false);
+            sender.Send(MakeRequest(100));
         }
         Simulator::Run();
         NS_TEST_EXPECT_MSG_EQ((completions == std::vector<uint64_t>{0, 1, 2, 3, 4, 5, 6, 7}),
@@ -257,8 +263,8 @@ RdmaReceiverNotReadyTestCase::DoRun()
         RdmaQueuePair& sender = network.Connect(0, 1, 1);
         RdmaQueuePair& receiver = network.Get(1, 1);
         receiver.PostReceive(0);
-        sender.Send(1000, nullptr, 0, 0, false);
-        sender.Send(1000, nullptr, 0, 0, false);
+        sender.Send(MakeRequest(1000));
+        sender.Send(MakeRequest(1000));
         In(3 * MILLISECOND, [&]() { receiver.PostReceive(2); });
         Simulator::Run();
         const int64_t attempts = (3 * MILLISECOND - OneWay(1062)) / attempt + 1;
@@ -288,8 +294,8 @@ RdmaReceiverNotReadyTestCase::DoRun()
             errors.push_back(reason);
             when = PicosecondsNow();
         });
-        sender.Send(1000, nullptr, 0, 0, false);
-        sender.Send(1000, nullptr, 0, 0, false);
+        sender.Send(MakeRequest(1000));
+        sender.Send(MakeRequest(1000));
         Simulator::Stop(MilliSeconds(100));
         Simulator::Run();
         NS_TEST_EXPECT_MSG_EQ(network.deliveries.size(), 0, "nothing is delivered");
@@ -317,19 +323,19 @@ RdmaReceiverNotReadyTestCase::DoRun()
         RdmaQueuePair& sender = network.Connect(0, 1, 1);
         RdmaQueuePair& receiver = network.Get(1, 1);
         receiver.PostReceive(2);
-        sender.Write(0, 3 * MTU, nullptr, 0, 0, false);
-        sender.Send(3 * MTU, nullptr, 0, 0, true);
-        sender.Write(0, 3 * MTU, nullptr, 0, 0, true);
-        sender.Write(0, 3 * MTU, nullptr, 0, 0, false);
+        sender.Write(MakeRequest(3 * MTU));
+        sender.Send(MakeRequest(3 * MTU, 0));
+        sender.Write(MakeRequest(3 * MTU, 0));
+        sender.Write(MakeRequest(3 * MTU));
         Simulator::Run();
         NS_TEST_EXPECT_MSG_EQ(network.deliveries.size(), 4, "two take one");
         NS_TEST_EXPECT_MSG_EQ(receiver.GetCounters().refusedPackets, 0, "nothing is refused");
-        sender.Write(0, 3 * MTU, nullptr, 0, 0, true); // packets 12 to 14
+        sender.Write(MakeRequest(3 * MTU, 0)); // packets 12 to 14
         In(MICROSECOND * 100, [&]() {
             NS_TEST_EXPECT_MSG_EQ(receiver.GetCounters().receivedPackets, 14, "two accepted");
             NS_TEST_EXPECT_MSG_EQ(receiver.GetCounters().refusedPackets, 1, "the last one not");
             receiver.PostReceive(1);
-            sender.Send(3 * MTU, nullptr, 0, 0, false);
+            sender.Send(MakeRequest(3 * MTU));
         });
         In(MILLISECOND, [&]() {
             NS_TEST_EXPECT_MSG_EQ(network.deliveries.size(), 5, "the WRITE is complete");
@@ -350,9 +356,9 @@ RdmaReceiverNotReadyTestCase::DoRun()
         receiver.PostReceive(0);
         bool lose = true;
         network.SetTap(1, [&](Frame&) { return std::exchange(lose, false); });
-        sender.Write(0, 1000, nullptr, 0, 0, false);
-        sender.Send(1000, nullptr, 0, 0, false);
-        sender.Send(1000, nullptr, 0, 0, false);
+        sender.Write(MakeRequest(1000));
+        sender.Send(MakeRequest(1000));
+        sender.Send(MakeRequest(1000));
         In(100 * MICROSECOND, [&]() {
             NS_TEST_EXPECT_MSG_EQ(network.deliveries.size(), 1, "the WRITE");
             receiver.PostReceive(2);
@@ -393,7 +399,7 @@ RdmaReceiverNotReadyTestCase::DoRun()
         });
         for (uint32_t i = 0; i < 5; i++)
         {
-            sender.Send(1000, nullptr, 0, 0, false);
+            sender.Send(MakeRequest(1000));
             // Two refusals, then a receive.
             In((2 * i + 1) * attempt + OneWay(1062) + OneWay(66) + MICROSECOND * 10,
                [&receiver]() { receiver.PostReceive(1); });
@@ -414,7 +420,7 @@ RdmaReceiverNotReadyTestCase::DoRun()
         network.Get(1, 1).PostReceive(0);
         bool lose = true;
         network.SetTap(0, [&](Frame&) { return std::exchange(lose, false); });
-        sender.Send(1000, nullptr, 0, 0, false);
+        sender.Send(MakeRequest(1000));
         In(10 * MICROSECOND, [&]() { network.Get(1, 1).PostReceive(1); });
         Simulator::Run();
         NS_TEST_EXPECT_MSG_EQ(network.deliveries.size(), 1, "delivered");
@@ -460,7 +466,7 @@ RdmaRnrTimerTestCase::DoRun()
             network.Get(1, 1).PostReceive(1);
             return false;
         });
-        sender.Send(1000, nullptr, 0, 0, false);
+        sender.Send(MakeRequest(1000));
         Simulator::Run();
         NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), 1, "delivered");
         NS_TEST_EXPECT_MSG_EQ(network.deliveries[0].time,

@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -14,12 +16,13 @@
 #include "ns3/rdma-nic.h"
 #include "ns3/rdma-queue-pair.h"
 #include "ns3/simulator.h"
-#include "ns3/time-resolution.h"
 #include "ns3/topology-graph.h"
+#include "ns3/training-time-resolution.h"
 #include "ns3/type-id.h"
 
 #include <functional>
 #include <limits>
+#include <optional>
 #include <vector>
 
 /**
@@ -214,6 +217,21 @@ class RdmaNetwork
 
 /**
  * @ingroup distributed-training-rdma-tests
+ * @param bytes size
+ * @param immediate data, if any
+ * @return a request to send a message with virtual payload
+ */
+inline WorkRequest
+MakeRequest(uint64_t bytes, std::optional<uint32_t> immediate = std::nullopt)
+{
+    WorkRequest request;
+    request.bytes = bytes;
+    request.immediate = immediate;
+    return request;
+}
+
+/**
+ * @ingroup distributed-training-rdma-tests
  * Posts a WRITE with virtual payload and without immediate data.
  * @param queuePair the sender
  * @param bytes size
@@ -221,7 +239,7 @@ class RdmaNetwork
 inline void
 Write(RdmaQueuePair& queuePair, uint64_t bytes)
 {
-    queuePair.Write(0, bytes, nullptr, 0, 0, false);
+    queuePair.Write(MakeRequest(bytes));
 }
 
 /**

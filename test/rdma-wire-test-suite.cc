@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -86,7 +88,7 @@ RdmaWireSizeTestCase::DoRun()
     NS_TEST_EXPECT_MSG_EQ(GetDataFrameBytes(WRITE_LAST, 0), 64, "no shorter frame");
     NS_TEST_EXPECT_MSG_EQ(GetFrameBytes(ROCE_BYTES + AETH_BYTES) + 20, 86, "ACK");
     NS_TEST_EXPECT_MSG_EQ(GetFrameBytes(ROCE_BYTES + CNP_BYTES) + 20, 98, "CNP");
-    NS_TEST_EXPECT_MSG_EQ(Frame::MINIMUM_BYTES + 20, 84, "PFC");
+    NS_TEST_EXPECT_MSG_EQ(Frame::MIN_BYTES + 20, 84, "PFC");
 
     struct Row
     {
@@ -115,14 +117,15 @@ RdmaWireSizeTestCase::DoRun()
                 MakeChain(1, 400 * GIGA, 1000),
                 RdmaLineRate::GetTypeId(),
                 [&](RdmaNic& nic) { nic.SetAttribute("Mtu", UintegerValue(row.mtu)); });
-            network.Connect(0, 1, 1).Write(0, row.bytes, nullptr, 0, 5, immediate);
+            network.Connect(0, 1, 1).Write(immediate ? MakeRequest(row.bytes, 5)
+                                                     : MakeRequest(row.bytes));
             Simulator::Run();
-            const PortCounters& data = network.fabric.devices[0]->GetPort().counters;
+            const PortCounters& data = network.fabric.devices[0]->GetPort().GetCounters();
             NS_TEST_EXPECT_MSG_EQ(data.transmittedFrames, row.packets, "packets");
             NS_TEST_EXPECT_MSG_EQ(data.transmittedBytes + 20 * data.transmittedFrames,
                                   row.wire + (immediate ? 4 : 0),
                                   row.bytes << " bytes at MTU " << row.mtu);
-            const PortCounters& acks = network.fabric.devices[1]->GetPort().counters;
+            const PortCounters& acks = network.fabric.devices[1]->GetPort().GetCounters();
             NS_TEST_EXPECT_MSG_EQ(acks.transmittedFrames,
                                   (row.packets + 15) / 16,
                                   "acknowledgements: every 16 packets and at the end");

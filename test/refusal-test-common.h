@@ -1,12 +1,14 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #ifndef DISTRIBUTED_TRAINING_REFUSAL_TEST_COMMON_H
 #define DISTRIBUTED_TRAINING_REFUSAL_TEST_COMMON_H
 
-#include "ns3/configuration-error.h"
 #include "ns3/test.h"
+#include "ns3/training-configuration-error.h"
 
 #include <functional>
 #include <string>

@@ -1,17 +1,19 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "ns3/collective-algorithm.h"
 #include "ns3/collective-measurement.h"
-#include "ns3/configuration-error.h"
 #include "ns3/msccl-schedule.h"
 #include "ns3/schedule-file.h"
 #include "ns3/schedule-interpreter.h"
 #include "ns3/schedule-verifier.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-time-resolution.h"
 
 #include <fstream>
 #include <functional>
@@ -132,16 +134,17 @@ ForEachSchedule(const std::function<void(const CollectiveSchedule&, const std::s
                 request.operation = operation;
                 request.ranks = ranks;
                 request.root = ranks / 2;
-                request.servers = ranks;
                 request.segments = ranks == 5 ? 3 : 1;
                 try
                 {
-                    visit(BuildSchedule(name, request),
+                    const std::string keys =
+                        name == "parameter-server" ? ":servers=" + std::to_string(ranks) : "";
+                    visit(BuildSchedule(name + keys, request),
                           name + ", " + GetName(operation) + ", " + std::to_string(ranks));
                 }
                 catch (const ConfigurationError&)
                 {
-                    // Not every algorithm can do every number of ranks.
+                    // Not every algorithm has a plan for every number of ranks.
                 }
             }
         }
@@ -550,12 +553,12 @@ class FileRunsTest : public TestCase
         options.ranks = 4;
         options.schedule = ring;
         NS_TEST_EXPECT_MSG_EQ(GetRefusal([&] { Measure(options); }),
-                              "--schedule=" + ring + " with --ranks=4 (allowed: 3)",
+                              "schedule " + ring + " with 4 ranks (allowed: 3)",
                               "number of ranks");
         Simulator::Destroy();
         options.ranks = 3;
         NS_TEST_EXPECT_MSG_EQ(GetRefusal([&] { Measure(options, CollectiveOperation::BROADCAST); }),
-                              "--schedule=" + ring + " has no broadcast (allowed: all-reduce)",
+                              "schedule " + ring + " has no broadcast (allowed: all-reduce)",
                               "operation");
         Simulator::Destroy();
     }

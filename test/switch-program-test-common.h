@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -10,8 +12,8 @@
 
 #include "ns3/string.h"
 #include "ns3/switch-device.h"
-#include "ns3/time-resolution.h"
 #include "ns3/topology-builder.h"
+#include "ns3/training-time-resolution.h"
 #include "ns3/wire-bytes.h"
 
 #include <string>

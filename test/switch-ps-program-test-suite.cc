@@ -1,17 +1,19 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "switch-program-test-common.h"
 #include "switch-ps-test-common.h"
 
-#include "ns3/byte-archive.h"
 #include "ns3/frame-archive.h"
 #include "ns3/frame-wire-format.h"
 #include "ns3/string.h"
 #include "ns3/switch-ps-program.h"
 #include "ns3/switch-ps-wire-format.h"
 #include "ns3/test.h"
+#include "ns3/training-byte-archive.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -31,16 +33,13 @@ namespace
 /** What a worker sends beside numbers. */
 struct Request
 {
-    AggregationHeader header;
-    uint32_t range{1};
-    uint32_t clock{0};
+    SwitchPsHeader header;
 };
 
 /** What came to a worker. */
 struct Reply
 {
-    AggregationHeader header;
-    uint32_t clock;
+    SwitchPsHeader header;
     std::vector<float> values;
     int64_t time; ///< ps
 };
@@ -91,9 +90,10 @@ class Bench : public ProgramBench<SwitchPsProgram>
         program->AddJob(job);
         for (uint32_t worker = 0; worker < kind.workers; worker++)
         {
-            m_fabric.devices[worker]->SetAggregationReceiver(JOB, [this, worker](Frame* frame) {
-                Note(replies[worker], frame);
-            });
+            m_fabric.devices[worker]->SetProgramReceiver(
+                SwitchPsHeader::PROTOCOL,
+                JOB,
+                [this, worker](Frame* frame) { Note(replies[worker], frame); });
         }
     }
 
@@ -101,12 +101,13 @@ class Bench : public ProgramBench<SwitchPsProgram>
     static Request MakeRequest(uint32_t packet, uint32_t clock)
     {
         Request request;
-        AggregationHeader& header = request.header;
+        SwitchPsHeader& header = request.header;
         header.job = JOB;
         header.packet = packet;
         header.slot = 3;
         header.set = packet / 4 % 2;
-        request.clock = clock;
+        header.keyRange = 1;
+        header.clock = clock;
         return request;
     }
 
@@ -117,11 +118,7 @@ class Bench : public ProgramBench<SwitchPsProgram>
                                  LOSSY,
                                  worker,
                                  static_cast<uint32_t>(replies.size()));
-        frame->kind = FrameKind::SWITCH_PS;
-        frame->opcode = 0;
-        frame->aggregation = request.header;
-        frame->keyRange = request.range;
-        frame->clock = request.clock;
+        frame->Set(request.header);
         std::vector<uint32_t> words(values.size());
         std::memcpy(words.data(), values.data(), sizeof(float) * values.size());
         ProgramBench::Send(frame, words);
@@ -151,7 +148,7 @@ class Bench : public ProgramBench<SwitchPsProgram>
   private:
     static void Note(std::vector<Reply>& notes, Frame* frame)
     {
-        Reply reply{frame->aggregation, frame->clock, {}, PicosecondsNow()};
+        Reply reply{frame->As<SwitchPsHeader>(), {}, PicosecondsNow()};
         const std::vector<uint32_t> words = GetWords(*frame);
         reply.values.resize(words.size());
         std::memcpy(reply.values.data(), words.data(), sizeof(float) * words.size());
@@ -375,20 +372,18 @@ class SwitchPsOptimizerTest : public TestCase
                                       true,
                                       optimizer << ", step " << step);
                 Request pull = Bench::MakeRequest(77, 0);
-                pull.header.type = AggregationHeader::Type::PULL;
+                pull.header.isPull = true;
                 bench.Send(1, pull, {});
                 NS_TEST_ASSERT_MSG_EQ(bench.Count(1), 2 * step + 2, "a pull is answered");
                 const Reply& reply = bench.replies[1].back();
                 NS_TEST_EXPECT_MSG_EQ((reply.values == expected), true, "by the same weights");
                 NS_TEST_EXPECT_MSG_EQ(reply.header.packet, 77, "with its number");
-                NS_TEST_EXPECT_MSG_EQ((reply.header.type == AggregationHeader::Type::PULL),
-                                      true,
-                                      "as what it is");
+                NS_TEST_EXPECT_MSG_EQ(reply.header.isPull, true, "as a pull");
             }
             // Another key range is untouched.
             Request pull = Bench::MakeRequest(0, 0);
-            pull.header.type = AggregationHeader::Type::PULL;
-            pull.range = 0;
+            pull.header.isPull = true;
+            pull.header.keyRange = 0;
             bench.Send(0, pull, {});
             NS_TEST_EXPECT_MSG_EQ((bench.Latest(0) == Fill(0)), true, "weights begin at 0");
         }
@@ -437,7 +432,7 @@ class SwitchPsStalenessTest : public TestCase
         NS_TEST_ASSERT_MSG_EQ(bench.Count(0), staleness + 1, "now it gets its answer");
         const Reply& reply = bench.replies[0].back();
         NS_TEST_EXPECT_MSG_EQ(reply.header.packet, 1 + 4 * staleness, "to its latest push");
-        NS_TEST_EXPECT_MSG_EQ(reply.clock, 1, "all have made one step");
+        NS_TEST_EXPECT_MSG_EQ(reply.header.clock, 1, "all have made one step");
         NS_TEST_EXPECT_MSG_EQ((reply.values == bench.Latest(workers - 1)),
                               true,
                               "with all that has come");
@@ -659,7 +654,8 @@ class SwitchPsResourcesTest : public RefusalTest
         check([](SwitchPsJob& job) { job.workers = {}; },
               "0 workers at a switch (allowed: 1 to 2)");
         check([](SwitchPsJob& job) { job.workers = {0, 1, 2}; }, "3 workers at a switch");
-        check([](SwitchPsJob& job) { job.firstSlot = 5; }, "slots 5 to 6 (allowed: 6 to 7)");
+        check([](SwitchPsJob& job) { job.firstSlot = 5; },
+              "needs slots of job 7 (allowed: from 6)");
         check([](SwitchPsJob& job) { job.slots = 3; }, "slots 6 to 8 (allowed: 6 to 7)");
         check([](SwitchPsJob& job) { job.slots = 0; }, "allowed: 6 to 7");
         check([](SwitchPsJob& job) { job.ranges = 3; }, "key ranges 8 to 10");
@@ -690,15 +686,11 @@ class SwitchPsResourcesTest : public RefusalTest
             refused++;
             NS_TEST_EXPECT_MSG_EQ(bench.program->GetCounters().refused, refused, "one more");
         };
-        const auto pull = [](Request& request) {
-            request.header.type = AggregationHeader::Type::PULL;
-        };
+        const auto pull = [](Request& request) { request.header.isPull = true; };
         refuse([](Request& request) { request.header.job = 8; }, Fill(1));
         refuse([](Request& request) { request.header.slot = 1; }, Fill(1));
         refuse([](Request& request) { request.header.slot = 6; }, Fill(1));
-        refuse([](Request& request) { request.range = 5; }, Fill(1));
-        refuse([](Request& request) { request.header.type = AggregationHeader::Type::NOTICE; },
-               Fill(1));
+        refuse([](Request& request) { request.header.keyRange = 5; }, Fill(1));
         refuse([](Request&) {}, {1, 2});
         refuse(pull, Fill(1));
         bench.Push(0, 0, Fill(1));
@@ -722,6 +714,103 @@ class SwitchPsResourcesTest : public RefusalTest
 
 /**
  * @ingroup distributed-training-innetwork-tests
+ * Vector clocks against a model that looks at all workers each time, for random steps of workers
+ * that are not held back.
+ */
+class SwitchPsVectorClocksTest : public TestCase
+{
+  public:
+    SwitchPsVectorClocksTest()
+        : TestCase("vector clocks hold back workers that are too far ahead")
+    {
+    }
+
+  private:
+    void Check(uint32_t workers, uint32_t staleness)
+    {
+        constexpr uint32_t RANGES = 3;
+        SwitchPsVectorClocks clocks;
+        clocks.Configure(workers, staleness);
+        std::vector<std::vector<uint32_t>> steps(RANGES, std::vector<uint32_t>(workers));
+        std::vector<uint64_t> blocked(RANGES);
+        std::mt19937 random(workers * 100 + staleness);
+        for (uint32_t packet = 0; packet < 3000; packet++)
+        {
+            const auto range = static_cast<uint32_t>(random() % RANGES);
+            const auto worker = static_cast<uint32_t>(random() % workers);
+            if (blocked[range] >> worker & 1)
+            {
+                continue;
+            }
+            const uint64_t released = clocks.Advance(range, worker, packet);
+            steps[range][worker]++;
+            const uint32_t least = *std::min_element(steps[range].begin(), steps[range].end());
+            uint64_t ahead = 0;
+            for (uint32_t w = 0; w < workers; w++)
+            {
+                ahead |= uint64_t{steps[range][w] - least > staleness} << w;
+                NS_TEST_ASSERT_MSG_EQ(clocks.GetSteps(range, w), steps[range][w], "steps");
+            }
+            const uint64_t mayGo = blocked[range] & ~ahead;
+            NS_TEST_ASSERT_MSG_EQ(released, mayGo, "workers whose answer may go");
+            blocked[range] = ahead;
+            for (uint32_t w = 0; w < workers; w++)
+            {
+                const bool isAhead = (ahead >> w) & 1;
+                NS_TEST_ASSERT_MSG_EQ(clocks.IsBlocked(range, w), isAhead, "held back");
+            }
+            NS_TEST_ASSERT_MSG_EQ(clocks.GetLeast(range), least, "the slowest worker");
+            NS_TEST_ASSERT_MSG_EQ(clocks.GetPacket(range, worker), packet, "the latest step");
+        }
+        clocks.Clear();
+        NS_TEST_EXPECT_MSG_EQ(clocks.GetSteps(0, 0) + clocks.GetLeast(0), 0, "forgotten");
+    }
+
+    void DoRun() override
+    {
+        for (uint32_t workers : {1, 2, 7, 64})
+        {
+            for (uint32_t staleness : {0, 1, 3})
+            {
+                Check(workers, staleness);
+            }
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Lanes and memory serve one packet after the other, each at its rate.
+ */
+class SwitchPsLaneTimingTest : public TestCase
+{
+  public:
+    SwitchPsLaneTimingTest()
+        : TestCase("times of lanes and memory")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        SwitchPsLaneTiming timing;
+        timing.ConfigureLanes(64, 16, 200); // four clocks of 5 ns
+        timing.ConfigureMemory(256, 100000000000);
+        NS_TEST_EXPECT_MSG_EQ(timing.TakeLanes(1000), 21000, "idle");
+        NS_TEST_EXPECT_MSG_EQ(timing.TakeLanes(2000), 41000, "behind the first");
+        NS_TEST_EXPECT_MSG_EQ(timing.TakeLanes(100000), 120000, "idle again");
+        NS_TEST_EXPECT_MSG_EQ(timing.GetLanesFree(), 120000, "until then");
+        NS_TEST_EXPECT_MSG_EQ(timing.TakeMemory(120000, 2), 120000 + 2 * 20480, "read and written");
+        NS_TEST_EXPECT_MSG_EQ(timing.TakeMemory(0, 1), 120000 + 3 * 20480, "behind the first");
+        NS_TEST_EXPECT_MSG_EQ(timing.GetMemoryFree(), 120000 + 3 * 20480, "until then");
+        timing.Reset();
+        NS_TEST_EXPECT_MSG_EQ(timing.TakeLanes(0), 20000, "free at once");
+        NS_TEST_EXPECT_MSG_EQ(timing.TakeMemory(0, 1), 20480, "free at once");
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
  * Packets as bytes and back, to a file and to another process.
  */
 class SwitchPsWireFormatTest : public TestCase
@@ -733,9 +822,17 @@ class SwitchPsWireFormatTest : public TestCase
     }
 
   private:
-    static Frame* Make(uint32_t elements, AggregationHeader::Type type)
+    static Frame* Make(uint32_t elements, bool isPull)
     {
-        Frame* frame = Frame::Allocate(FrameKind::SWITCH_PS);
+        SwitchPsHeader header;
+        header.isPull = isPull;
+        header.job = 5;
+        header.packet = 0xfffffffe;
+        header.keyRange = 0xabcdef01;
+        header.clock = 0x00010203;
+        header.slot = SWITCH_PS_MAX_SLOTS - 1;
+        header.set = 1;
+        Frame* frame = Frame::Make(header);
         frame->bytes = GetSwitchPsFrameBytes(elements);
         frame->source = 3;
         frame->destination = 900;
@@ -745,31 +842,22 @@ class SwitchPsWireFormatTest : public TestCase
         frame->payload = Create<ByteBuffer>();
         frame->payload->bytes.resize(4 * elements);
         std::iota(frame->payload->bytes.begin(), frame->payload->bytes.end(), 1);
-        frame->aggregation.type = type;
-        frame->aggregation.job = 5;
-        frame->aggregation.packet = 0xfffffffe;
-        frame->keyRange = 0xabcdef01;
-        frame->clock = 0x00010203;
-        frame->aggregation.slot = SWITCH_PS_MOST_SLOTS - 1;
-        frame->aggregation.set = 1;
         return frame;
     }
 
     void Compare(const Frame& frame, const Frame& copy)
     {
-        const AggregationHeader& a = frame.aggregation;
-        const AggregationHeader& b = copy.aggregation;
-        NS_TEST_EXPECT_MSG_EQ((copy.kind == FrameKind::SWITCH_PS && b.type == a.type),
-                              true,
-                              "kind");
+        const auto& a = frame.As<SwitchPsHeader>();
+        const auto& b = copy.As<SwitchPsHeader>();
+        NS_TEST_EXPECT_MSG_EQ((copy.Is<SwitchPsHeader>() && b.isPull == a.isPull), true, "kind");
         NS_TEST_EXPECT_MSG_EQ(copy.bytes, frame.bytes, "size");
         NS_TEST_EXPECT_MSG_EQ(copy.source, 3, "source");
         NS_TEST_EXPECT_MSG_EQ(copy.destination, 900, "destination");
         NS_TEST_EXPECT_MSG_EQ(+b.job, 5, "job");
         NS_TEST_EXPECT_MSG_EQ(b.packet, 0xfffffffe, "packet");
-        NS_TEST_EXPECT_MSG_EQ(copy.keyRange, 0xabcdef01, "key range");
-        NS_TEST_EXPECT_MSG_EQ(copy.clock, 0x00010203, "clock");
-        NS_TEST_EXPECT_MSG_EQ(b.slot, SWITCH_PS_MOST_SLOTS - 1, "slot");
+        NS_TEST_EXPECT_MSG_EQ(b.keyRange, 0xabcdef01, "key range");
+        NS_TEST_EXPECT_MSG_EQ(b.clock, 0x00010203, "clock");
+        NS_TEST_EXPECT_MSG_EQ(b.slot, SWITCH_PS_MAX_SLOTS - 1, "slot");
         NS_TEST_EXPECT_MSG_EQ(+b.set, 1, "version");
         NS_TEST_EXPECT_MSG_EQ((copy.payload->bytes == frame.payload->bytes), true, "payload");
     }
@@ -777,11 +865,11 @@ class SwitchPsWireFormatTest : public TestCase
     void DoRun() override
     {
         UsePicoseconds();
-        for (const auto type : {AggregationHeader::Type::DATA, AggregationHeader::Type::PULL})
+        for (const bool isPull : {false, true})
         {
             for (uint32_t elements : {0, 1, 64, 2048})
             {
-                Frame* frame = Make(elements, type);
+                Frame* frame = Make(elements, isPull);
                 const ParsedFrame parsed = FromPacket(*ToPacket(*frame));
                 NS_TEST_ASSERT_MSG_EQ(parsed.error, "", "no error");
                 Compare(*frame, *parsed.frame);
@@ -798,7 +886,7 @@ class SwitchPsWireFormatTest : public TestCase
         }
         NS_TEST_EXPECT_MSG_EQ(GetSwitchPsFrameBytes(0), 64, "the shortest frame");
         NS_TEST_EXPECT_MSG_EQ(GetSwitchPsFrameBytes(64), 14 + 20 + 8 + 16 + 256 + 4, "as written");
-        Frame* frame = Make(4, AggregationHeader::Type::DATA);
+        Frame* frame = Make(4, false);
         const Ptr<Packet> packet = ToPacket(*frame);
         std::vector<uint8_t> bytes(packet->GetSize());
         packet->CopyData(bytes.data(), packet->GetSize());
@@ -826,6 +914,8 @@ class SwitchPsProgramTestSuite : public TestSuite
     SwitchPsProgramTestSuite()
         : TestSuite("distributed-training-switch-ps-program", TestSuite::Type::UNIT)
     {
+        AddTestCase(new SwitchPsVectorClocksTest);
+        AddTestCase(new SwitchPsLaneTimingTest);
         AddTestCase(new SwitchPsSumTest);
         AddTestCase(new SwitchPsLossTest);
         AddTestCase(new SwitchPsOptimizerTest);

@@ -1,18 +1,22 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "innetwork-test-common.h"
 #include "switch-ps-test-common.h"
 
-#include "ns3/configuration-error.h"
-#include "ns3/program.h"
+#include "ns3/reference-sums.h"
 #include "ns3/switch-device.h"
 #include "ns3/switch-ps-helper.h"
 #include "ns3/switch-ps-wire-format.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
 #include "ns3/topology-builder.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-program.h"
+#include "ns3/training-time-resolution.h"
+#include "ns3/uinteger.h"
 
 #include <map>
 #include <tuple>
@@ -242,7 +246,7 @@ class SwitchPsExactTest : public InNetworkTest
             {
                 ClusterOptions options = MakeOptions(ranks);
                 options.loss = loss;
-                options.inNetwork.slots = 64;
+                SetKey(options, "slots", 64);
                 const std::string what =
                     std::to_string(ranks) + " ranks, loss " + std::to_string(loss);
                 Check(options, 30000 + ranks, what);
@@ -254,7 +258,7 @@ class SwitchPsExactTest : public InNetworkTest
         {
             ClusterOptions options = MakeOptions(9, topology);
             options.path = "spray";
-            options.inNetwork.slots = 32;
+            SetKey(options, "slots", 32);
             Check(options, 5000, topology);
             options.loss = 0.01;
             options.faults = DoubleAndDelay();
@@ -264,8 +268,8 @@ class SwitchPsExactTest : public InNetworkTest
         for (uint64_t elements : {1, 2048})
         {
             ClusterOptions options = MakeOptions(3);
-            options.inNetwork.elementsPerPacket = elements;
-            options.inNetwork.slots = 64;
+            SetKey(options, "elements-per-packet", elements);
+            SetKey(options, "slots", 64);
             Trial trial(options, 1000, false);
             NS_TEST_EXPECT_MSG_EQ(trial.Run(3), "", elements);
             NS_TEST_EXPECT_MSG_EQ(trial.IsSumOfNetwork(), true, elements);
@@ -314,7 +318,7 @@ class SwitchPsWeightsTest : public InNetworkTest
         ClusterOptions options = MakeOptions(ranks);
         options.loss = loss;
         options.faults = DoubleAndDelay();
-        options.inNetwork.slots = 16;
+        SetKey(options, "slots", 16);
         Training training(options, {100, 5000, 64, 2000}, STEPS);
         NS_TEST_ASSERT_MSG_EQ(training.Run(), "", what);
         for (uint32_t tensor = 0; tensor < 4; tensor++)
@@ -452,7 +456,7 @@ class SwitchPsStragglerTest : public InNetworkTest
         constexpr uint64_t SIZE = 64 * 9;
         ClusterOptions options = MakeOptions(RANKS);
         options.loss = loss;
-        options.inNetwork.slots = 4;
+        SetKey(options, "slots", 4);
         Training training(options, {SIZE}, STEPS);
         const Pushes pushes(training.cluster, "Push");
         training.paces = {MicroSeconds(10), MicroSeconds(10), MicroSeconds(400), MicroSeconds(20)};
@@ -501,7 +505,7 @@ class SwitchPsStragglerTest : public InNetworkTest
         const Default bound("SwitchPsProgram::Staleness", "1", "0");
         const Cluster cluster(MakeOptions(2));
         ExpectPart(GetRefusal([&]() {
-                       cluster.GetSums({{1}, {2}});
+                       GetReferenceSums(cluster, {{1}, {2}});
                    }),
                    "Staleness=1 with real payload");
         Simulator::Destroy();
@@ -524,15 +528,15 @@ class SwitchPsInvariantTest : public InNetworkTest
     /** Host 1 pretends to be the switch. */
     static void Forge(Ptr<HostDevice> device)
     {
-        Frame* frame = Frame::Allocate(FrameKind::SWITCH_PS);
-        frame->aggregation = AggregationHeader();
+        SwitchPsHeader header;
+        header.clock = UINT32_MAX; // so the slowest has made no step since before the first
+        Frame* frame = Frame::Make(header);
         frame->bytes = GetSwitchPsFrameBytes(64);
         frame->payloadBytes = 256;
         frame->payload = Create<ByteBuffer>();
         frame->payload->bytes.resize(256);
         frame->source = device->GetEndpoint();
         frame->destination = 0;
-        frame->clock = UINT32_MAX; // so the slowest has made no step since before the first
         device->GetPort().Send(frame);
     }
 
@@ -627,12 +631,13 @@ class SwitchPsJobsTest : public InNetworkTest
         UsePicoseconds();
         Fabric fabric = FabricHelper().Install(
             BuildTopology("single-switch", 6, DataRate("100Gbps"), MicroSeconds(1)));
-        SwitchPsHelper helper(fabric, 64, 100);
+        SwitchPsHelper helper;
+        helper.SetProgramAttribute("Slots", UintegerValue(100));
         Job<SwitchPsCommunicator> jobs[2];
-        jobs[0].Add(helper, {0, 2, 4}, 60, 32000);
-        jobs[1].Add(helper, {1, 3, 5}, 40, 32000);
+        jobs[0].Add(helper, fabric, {0, 2, 4}, 60, 32000);
+        jobs[1].Add(helper, fabric, {1, 3, 5}, 40, 32000);
         ExpectPart(GetRefusal([&]() {
-                       Job<SwitchPsCommunicator>().Add(helper, {0, 1}, 1, 32000);
+                       Job<SwitchPsCommunicator>().Add(helper, fabric, {0, 1}, 1, 32000);
                    }),
                    refusal);
         jobs[0].AllReduce(20000);
@@ -701,15 +706,15 @@ class SwitchPsTimeTest : public InNetworkTest
         for (uint32_t ranks : {2, 8, 16, 64})
         {
             ClusterOptions options = MakeOptions(ranks);
-            options.inNetwork.elementsPerPacket = 256;
-            options.inNetwork.slots = 100;
+            SetKey(options, "elements-per-packet", 256);
+            SetKey(options, "slots", 100);
             Expect(options, 1 << 20, GetLineRate(100, 256), std::to_string(ranks) + " ranks");
         }
         // Itsubo et al.: four GPUs at 10 Gbit/s get 98.3 % of the line.
         ClusterOptions options = MakeOptions(4);
         options.rate = DataRate("10Gbps");
-        options.inNetwork.elementsPerPacket = 1024;
-        options.inNetwork.slots = 64;
+        SetKey(options, "elements-per-packet", 1024);
+        SetKey(options, "slots", 64);
         const double share = GetRate(options, 4 << 20) * 32e6 / 10e9;
         NS_TEST_EXPECT_MSG_EQ_TOL(share, 4096.0 / 4178, 0.001, "closed form: 98.04 %");
         NS_TEST_EXPECT_MSG_EQ_TOL(share, 0.983, 0.01, "published");
@@ -720,7 +725,7 @@ class SwitchPsTimeTest : public InNetworkTest
         // A window: slots / round trip.
         ClusterOptions options = MakeOptions(2);
         options.delay = MicroSeconds(20);
-        options.inNetwork.slots = 32;
+        SetKey(options, "slots", 32);
         const double line = GetSwitchPsFrameBytes(64) + 8;
         const double roundTrip = 2 * 20e-6 + 500e-9 + 2 * line * 8 / 100e9;
         Expect(options, 1 << 19, 32 * 64 / roundTrip * 1e-6, "window");
@@ -750,8 +755,8 @@ class SwitchPsTimeTest : public InNetworkTest
         constexpr uint64_t WEIGHTS = 25557032;
         ClusterOptions options = MakeOptions(3);
         options.rate = DataRate("10Gbps");
-        options.inNetwork.elementsPerPacket = 1024;
-        options.inNetwork.slots = 64;
+        SetKey(options, "elements-per-packet", 1024);
+        SetKey(options, "slots", 64);
         const double inSwitch = WEIGHTS / GetRate(options, WEIGHTS) * 1e-6;
         NS_TEST_EXPECT_MSG_EQ_TOL(inSwitch, 4 * WEIGHTS * 8 / 10e9 * 4178 / 4096, 0.0005, "83 ms");
         // Three times the weights come in by one link, and go out: 490 ms.
@@ -785,28 +790,31 @@ class SwitchPsOptionsTest : public InNetworkTest
     {
         ClusterOptions options = MakeOptions(4);
         NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "the defaults are fine");
-        options.inNetwork.framing = "rdma";
-        ExpectRefusal(options, "--framing=rdma with switch-ps (allowed: udp)");
+        SetKey(options, "framing", "rdma");
+        ExpectRefusal(options, "'framing=rdma' (allowed: elements-per-packet=1 to 2048, ");
+        options = MakeOptions(4);
+        SetKey(options, "optimizer", "sgd2");
+        ExpectRefusal(options, "SwitchPsProgram::Optimizer='sgd2' (allowed: none, ");
         ExpectChoice(MakeOptions(4),
                      "SwitchPsProgram::Optimizer",
                      "none",
                      "none, adam, momentum, sgd");
         options = MakeOptions(65);
-        options.inNetwork.slots = 64;
+        SetKey(options, "slots", 64);
         ExpectRefusal(options, "switch-ps job 0 has 65 workers at a switch (allowed: 1 to 64)");
         options = MakeOptions(64);
-        options.inNetwork.elementsPerPacket = 256;
+        SetKey(options, "elements-per-packet", 256);
         ExpectRefusal(options, "of register memory");
         options = MakeOptions(4);
-        options.inNetwork.slots = 16;
-        options.inNetwork.window = 17;
+        SetKey(options, "slots", 16);
+        SetKey(options, "window", 17);
         ExpectRefusal(options, "needs slots 0 to 16 (allowed: 0 to 15)");
         {
             const Default slots("SwitchPsProgram::Slots", "16", "512");
-            options.inNetwork.slots = 0;
+            options.algorithm = "switch-ps:window=17";
             ExpectRefusal(options, "needs slots 0 to 16 (allowed: 0 to 15)");
             const Default elements("SwitchPsProgram::ElementsPerPacket", "2048", "64");
-            options.inNetwork.slots = 512;
+            SetKey(options, "slots", 512);
             ExpectRefusal(options, "of register memory");
         }
         const Default staleness("SwitchPsProgram::Staleness", "1", "0");

@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -65,9 +67,10 @@ class Bench : public ProgramBench<SwitchMlProgram>
         program->AddJob(job);
         for (uint32_t worker = 0; worker < workers; worker++)
         {
-            m_fabric.devices[worker]->SetAggregationReceiver(JOB, [this, worker](Frame* frame) {
-                Note(sums[worker], frame);
-            });
+            m_fabric.devices[worker]->SetProgramReceiver(
+                SwitchMlHeader::PROTOCOL,
+                JOB,
+                [this, worker](Frame* frame) { Note(sums[worker], frame); });
         }
     }
 
@@ -81,7 +84,7 @@ class Bench : public ProgramBench<SwitchMlProgram>
      */
     void Send(uint32_t worker, uint32_t packet, uint8_t set, int32_t value, int8_t exponent = 0)
     {
-        AggregationHeader header;
+        SwitchMlHeader header;
         header.job = JOB;
         header.packet = packet;
         header.slot = 3;
@@ -91,12 +94,10 @@ class Bench : public ProgramBench<SwitchMlProgram>
         Send(worker, header, value);
     }
 
-    void Send(uint32_t worker, const AggregationHeader& header, int32_t value)
+    void Send(uint32_t worker, const SwitchMlHeader& header, int32_t value)
     {
         Frame* frame = MakeFrame(GetSwitchMlFrameBytes(m_elements), LOSSY, worker, m_workers);
-        frame->kind = FrameKind::SWITCHML;
-        frame->opcode = 0;
-        frame->aggregation = header;
+        frame->Set(header);
         std::vector<uint32_t> words(m_elements);
         std::iota(words.begin(), words.end(), static_cast<uint32_t>(value));
         ProgramBench::Send(frame, words);
@@ -127,7 +128,7 @@ class Bench : public ProgramBench<SwitchMlProgram>
             // Modulo 2^32, as sums that overflow are.
             regular = regular && words[i] - words[0] == i * m_workers;
         }
-        const auto& header = frame->aggregation;
+        const auto& header = frame->As<SwitchMlHeader>();
         notes.push_back({header.packet,
                          header.set,
                          regular || header.overflow ? static_cast<int32_t>(words[0])
@@ -369,22 +370,21 @@ class SwitchMlRefusalTest : public RefusalTest
     void DoRun() override
     {
         Bench bench(2, 64);
-        AggregationHeader right;
+        SwitchMlHeader right;
         right.job = Bench::JOB;
         right.slot = 3;
         uint64_t refused = 0;
         const auto refuse = [&](auto change) {
-            AggregationHeader header = right;
+            SwitchMlHeader header = right;
             change(header);
             bench.Send(0, header, 1);
             bench.Settle();
             refused++;
             NS_TEST_EXPECT_MSG_EQ(bench.program->GetCounters().refused, refused, "one more");
         };
-        refuse([](AggregationHeader& header) { header.job = 8; });
-        refuse([](AggregationHeader& header) { header.slot = 1; });
-        refuse([](AggregationHeader& header) { header.slot = 6; });
-        refuse([](AggregationHeader& header) { header.type = AggregationHeader::Type::NOTICE; });
+        refuse([](SwitchMlHeader& header) { header.job = 8; });
+        refuse([](SwitchMlHeader& header) { header.slot = 1; });
+        refuse([](SwitchMlHeader& header) { header.slot = 6; });
         bench.Send(0, right, 1);
         bench.Settle();
         NS_TEST_EXPECT_MSG_EQ(bench.program->GetCounters().added, 1, "the right one is added");
@@ -402,8 +402,8 @@ class SwitchMlRefusalTest : public RefusalTest
         ExpectPart(refuseJob(Bench::JOB, 6, 2, 2), "another number");
         ExpectPart(refuseJob(1, 5, 2, 2), "slots of job 7");
         ExpectPart(refuseJob(1, 0, 3, 2), "slots of job 7");
-        ExpectPart(refuseJob(1, 6, 3, 2), "up to 7");
-        ExpectPart(refuseJob(1, 6, 0, 2), "up to 7");
+        ExpectPart(refuseJob(1, 6, 3, 2), "needs slots 6 to 8 (allowed: 6 to 7)");
+        ExpectPart(refuseJob(1, 6, 0, 2), "(allowed: 6 to 7)");
         ExpectPart(refuseJob(1, 6, 2, 0), "1 to 16");
         ExpectPart(refuseJob(1, 6, 2, 17), "1 to 16");
         NS_TEST_EXPECT_MSG_EQ(refuseJob(1, 6, 2, 2), "", "this one fits");
@@ -547,7 +547,7 @@ class BlockQuantizerTest : public TestCase
         }
         std::mt19937 random(5);
         std::uniform_real_distribution<float> uniform(-1, 1);
-        for (uint32_t workers = 2; workers <= LARGEST_QUANTIZED_GROUP; workers++)
+        for (uint32_t workers = 2; workers <= MAX_QUANTIZED_GROUP; workers++)
         {
             // With 119 the sum of all still is a float32.
             for (const int8_t exponent : {-126, -3, 0, 40, 119})

@@ -1,20 +1,22 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "innetwork-test-common.h"
 
-#include "ns3/configuration-error.h"
 #include "ns3/program-options.h"
-#include "ns3/program.h"
 #include "ns3/simulator.h"
 #include "ns3/switchml-communicator.h"
 #include "ns3/switchml-helper.h"
 #include "ns3/switchml-program.h"
 #include "ns3/switchml-wire-format.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
 #include "ns3/topology-builder.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-program.h"
+#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -72,8 +74,10 @@ class SwitchMlExactTest : public InNetworkTest
         if (options.topology == "single-switch")
         {
             // Messages and packets are filled up with zeros.
-            const uint64_t message =
-                options.inNetwork.framing == "rdma" ? options.inNetwork.messagePackets : 1;
+            const auto system = Choose<InNetworkSystem>(options.algorithm);
+            const uint64_t message = system.values.GetText("framing") == "rdma"
+                                         ? system.values.GetCount("message-packets")
+                                         : 1;
             const uint64_t packets = (count + 64 * message - 1) / (64 * message) * message;
             NS_TEST_EXPECT_MSG_EQ(contributions.GetCount(),
                                   times * packets * options.ranks,
@@ -94,7 +98,7 @@ class SwitchMlExactTest : public InNetworkTest
             {
                 ClusterOptions options = MakeOptions(ranks);
                 options.loss = loss;
-                options.inNetwork.slots = 64;
+                SetKey(options, "slots", 64);
                 const std::string what =
                     std::to_string(ranks) + " ranks, loss " + std::to_string(loss);
                 Check(options, 30000 + ranks, what);
@@ -105,9 +109,9 @@ class SwitchMlExactTest : public InNetworkTest
         for (uint32_t packets : {1, 4, 16})
         {
             ClusterOptions options = MakeOptions(5);
-            options.inNetwork.framing = "rdma";
-            options.inNetwork.messagePackets = packets;
-            options.inNetwork.slots = 64;
+            SetKey(options, "framing", "rdma");
+            SetKey(options, "message-packets", packets);
+            SetKey(options, "slots", 64);
             for (double loss : {0.0, 0.001, 0.01, 0.05})
             {
                 options.loss = loss;
@@ -125,7 +129,7 @@ class SwitchMlExactTest : public InNetworkTest
             {
                 ClusterOptions options = MakeOptions(9, topology);
                 options.path = balancing;
-                options.inNetwork.slots = 32;
+                SetKey(options, "slots", 32);
                 Check(options, 5000, topology + ", " + balancing);
                 options.loss = 0.01;
                 Check(options, 20000, topology + ", loss, " + balancing);
@@ -159,9 +163,9 @@ class SwitchMlQuantizedTest : public InNetworkTest
                 {
                     ClusterOptions options = MakeOptions(ranks);
                     options.loss = slots == 16 ? 0.01 : 0;
-                    options.inNetwork.slots = slots;
-                    options.inNetwork.elementsPerPacket = slots == 4 ? 32 : 64;
-                    options.inNetwork.framing = slots == 16 && ranks == 5 ? "rdma" : "udp";
+                    SetKey(options, "slots", slots);
+                    SetKey(options, "elements-per-packet", slots == 4 ? 32 : 64);
+                    SetKey(options, "framing", slots == 16 && ranks == 5 ? "rdma" : "udp");
                     Trial trial(options,
                                 slots > 1 ? count : std::min<uint64_t>(count, 4096),
                                 false);
@@ -242,12 +246,17 @@ class SwitchMlJobsTest : public InNetworkTest
                                                              12,
                                                              DataRate("100Gbps"),
                                                              MicroSeconds(1)));
-        SwitchMlHelper helper(fabric, 64, 100);
+        SwitchMlHelper helper;
+        helper.SetProgramAttribute("Slots", UintegerValue(100));
+        ExpectPart(GetRefusal([&]() { helper.SetProgramAttribute("Slots", UintegerValue(0)); }),
+                   "SwitchMlProgram::Slots");
+        ExpectPart(GetRefusal([&]() { helper.SetWorkerAttribute("Slots", UintegerValue(1)); }),
+                   "SwitchMlCommunicator::Slots");
         Job<SwitchMlCommunicator> jobs[2];
-        jobs[0].Add(helper, {0, 2, 4, 6, 8, 10}, 60);
-        jobs[1].Add(helper, {1, 3, 5, 7, 9, 11}, 40);
+        jobs[0].Add(helper, fabric, {0, 2, 4, 6, 8, 10}, 60);
+        jobs[1].Add(helper, fabric, {1, 3, 5, 7, 9, 11}, 40);
         ExpectPart(GetRefusal([&]() {
-                       Job<SwitchMlCommunicator>().Add(helper, {0, 1}, 1);
+                       Job<SwitchMlCommunicator>().Add(helper, fabric, {0, 1}, 1);
                    }),
                    "switchml job 2 needs slots 100 to 100");
         for (auto& job : jobs)
@@ -300,7 +309,7 @@ class SwitchMlTimeTest : public InNetworkTest
         for (uint32_t ranks : {2, 4, 8, 16})
         {
             ClusterOptions options = MakeOptions(ranks);
-            options.inNetwork.elementsPerPacket = 256;
+            SetKey(options, "elements-per-packet", 256);
             NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(options, 4 << 20) / 2909, 1, 0.01, ranks << " ranks");
         }
         // T1: 256 elements over RDMA, messages of 16, 4 and 1 packets.
@@ -312,9 +321,9 @@ class SwitchMlTimeTest : public InNetworkTest
                                                        std::tuple(2, 1, 2842)})
         {
             ClusterOptions options = MakeOptions(static_cast<uint32_t>(ranks));
-            options.inNetwork.elementsPerPacket = 256;
-            options.inNetwork.framing = "rdma";
-            options.inNetwork.messagePackets = static_cast<uint64_t>(packets);
+            SetKey(options, "elements-per-packet", 256);
+            SetKey(options, "framing", "rdma");
+            SetKey(options, "message-packets", static_cast<uint64_t>(packets));
             NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(options, 4 << 20) / expected,
                                       1,
                                       0.01,
@@ -326,7 +335,7 @@ class SwitchMlTimeTest : public InNetworkTest
         {
             ClusterOptions options = MakeOptions(2);
             options.rate = DataRate(rate * 1000000000ULL);
-            options.inNetwork.elementsPerPacket = elements;
+            SetKey(options, "elements-per-packet", elements);
             NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(options, 4 << 20) / expected,
                                       1,
                                       0.01,
@@ -338,8 +347,8 @@ class SwitchMlTimeTest : public InNetworkTest
             ClusterOptions options = MakeOptions(2);
             options.rate = DataRate("10Gbps");
             options.delay = NanoSeconds(delay);
-            options.inNetwork.elementsPerPacket = 32;
-            options.inNetwork.slots = 128;
+            SetKey(options, "elements-per-packet", 32);
+            SetKey(options, "slots", 128);
             const double line = 204 * 8 / 10e9;
             const double roundTrip = 2 * delay * 1e-9 + 400e-9 + 2 * 192 * 8 / 10e9;
             const double expected = 32e-6 * std::min(1 / line, 128 / roundTrip);
@@ -371,12 +380,12 @@ class SwitchMlOptionsTest : public InNetworkTest
     {
         ClusterOptions options = MakeOptions(4);
         NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "the defaults are fine");
-        options.inNetwork.elementsPerPacket = 128;
+        SetKey(options, "elements-per-packet", 128);
         ExpectRefusal(options, "128 elements per packet (allowed: 32, 64, 256)");
-        options.inNetwork.elementsPerPacket = 512;
+        SetKey(options, "elements-per-packet", 512);
         ExpectRefusal(options, "127 recirculation ports");
         options = MakeOptions(17);
-        options.inNetwork.elementsPerPacket = 256;
+        SetKey(options, "elements-per-packet", 256);
         ExpectRefusal(options, "58 recirculation ports");
         ExpectRefusal(MakeOptions(33), "33 children");
         ExpectChoice(MakeOptions(4), "SwitchMlCommunicator::DataType", "float32", "float32, int32");
@@ -386,39 +395,39 @@ class SwitchMlOptionsTest : public InNetworkTest
                      "fifo",
                      "fifo, lifo, priority");
         options = MakeOptions(4);
-        options.inNetwork.slots = 32768;
+        SetKey(options, "slots", 32768);
         ExpectRefusal(options, "register memory");
-        options.inNetwork.slots = 16;
-        options.inNetwork.window = 17;
-        ExpectRefusal(options, "needs slots 0 to 16 of a pool (allowed: up to 15)");
+        SetKey(options, "slots", 16);
+        SetKey(options, "window", 17);
+        ExpectRefusal(options, "needs slots 0 to 16 (allowed: 0 to 15)");
         {
             const Default slots("SwitchMlProgram::Slots", "100", "512");
             const Default elements("SwitchMlProgram::ElementsPerPacket", "63", "64");
             options = MakeOptions(4);
             ExpectRefusal(options, "63 elements per packet");
-            options.inNetwork.elementsPerPacket = 64;
-            NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "the option comes first");
-            options.inNetwork.window = 101;
-            ExpectRefusal(options, "needs slots 0 to 100 of a pool (allowed: up to 99)");
+            SetKey(options, "elements-per-packet", 64);
+            NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "the key comes first");
+            SetKey(options, "window", 101);
+            ExpectRefusal(options, "needs slots 0 to 100 (allowed: 0 to 99)");
         }
         options = MakeOptions(4);
-        options.inNetwork.framing = "rdma";
-        options.inNetwork.slots = 1024;
-        options.inNetwork.messagePackets = 1;
+        SetKey(options, "framing", "rdma");
+        SetKey(options, "slots", 1024);
+        SetKey(options, "message-packets", 1);
         ExpectRefusal(options, "1024 queue pairs of a worker (allowed: up to 512)");
-        options.inNetwork.messagePackets = 2048;
+        SetKey(options, "message-packets", 2048);
         ExpectRefusal(options, "messages of 2048 packets (allowed: up to the window, 1024)");
-        options.inNetwork.messagePackets = 4;
+        SetKey(options, "message-packets", 4);
         options.topology = "leaf-spine:leaves=2,spines=1";
         ExpectRefusal(options, "has hosts on several switches (allowed: on one)");
         options = MakeOptions(4);
-        options.inNetwork.messagePackets = 8;
-        ExpectRefusal(options, "--message-packets=8 (allowed with --framing=rdma only)");
+        SetKey(options, "message-packets", 8);
+        ExpectRefusal(options, "'switchml:message-packets=8': message-packets (allowed with");
+        SetKey(options, "slots", 32769);
+        ExpectRefusal(options, "'slots=32769' (allowed: elements-per-packet=");
         options = MakeOptions(4);
-        options.algorithm = "ring";
-        NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "a ring needs none of this");
-        options.inNetwork.slots = 511;
-        ExpectRefusal(options, "with algorithm ring (allowed with ");
+        options.algorithm = "ring:slots=511";
+        ExpectRefusal(options, "'slots=511' (allowed: no keys)");
         options = MakeOptions(255, "leaf-spine:leaves=16,spines=1");
         ExpectRefusal(options, "switchml with 255 workers");
     }

@@ -1,27 +1,40 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "refusal-test-common.h"
+
 #include "ns3/boolean.h"
+#include "ns3/cluster-command-line.h"
 #include "ns3/collective-measurement.h"
-#include "ns3/gradient-buckets.h"
+#include "ns3/object-vector.h"
 #include "ns3/program-options.h"
 #include "ns3/rdma-transport.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/simulator.h"
+#include "ns3/tcp-l4-protocol.h"
 #include "ns3/tcp-transport.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
+#include "ns3/training-attribute-list.h"
 #include "ns3/training-job-helper.h"
 #include "ns3/training-job.h"
+#include "ns3/training-time-resolution.h"
+#include "ns3/training-workload.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
+#include <memory>
+#include <tuple>
 
 using namespace ns3;
 using namespace ns3::training;
+using namespace ns3::training::tests;
 
 namespace
 {
@@ -172,7 +185,7 @@ class ExtremeSizeTest : public TestCase
         }
         // Sizes do not wrap at 32 bits.
         ClusterOptions options = MakeOptions(2, "rdma", "single-switch");
-        options.mtu = "9000";
+        options.mtu = 9000;
         const uint64_t large = (uint64_t{5} << 30) + 4;
         const auto broadcast = Measure(options, CollectiveOperation::BROADCAST, large);
         NS_TEST_EXPECT_MSG_EQ(broadcast.bytes, large, "size");
@@ -213,8 +226,7 @@ class RealPayloadTest : public TestCase
                         NS_TEST_EXPECT_MSG_EQ(result.verified, true, "compared");
                     }
                     ClusterOptions options = MakeOptions(ranks, transport, "single-switch");
-                    options.algorithm = "parameter-server";
-                    options.servers = ranks - 1;
+                    options.algorithm = "parameter-server:servers=" + std::to_string(ranks - 1);
                     options.loss = loss;
                     NS_TEST_EXPECT_MSG_EQ(
                         Measure(options, CollectiveOperation::ALL_REDUCE, 100004, true).mismatch,
@@ -310,8 +322,8 @@ class ConservationTest : public TestCase
                 {
                     for (uint32_t end = 0; end < 2; end++)
                     {
-                        const auto& from = fabric.channels[link]->GetPort(end).counters;
-                        const auto& to = fabric.channels[link]->GetPort(1 - end).counters;
+                        const auto& from = fabric.channels[link]->GetPort(end).GetCounters();
+                        const auto& to = fabric.channels[link]->GetPort(1 - end).GetCounters();
                         NS_TEST_EXPECT_MSG_EQ(from.transmittedFrames,
                                               to.receivedFrames + from.lostFrames,
                                               "frames on link " << link);
@@ -328,7 +340,7 @@ class ConservationTest : public TestCase
                     uint64_t out = 0;
                     for (uint16_t i = 0; i < device->GetNPorts(); i++)
                     {
-                        const auto& counters = device->GetPort(i).counters;
+                        const auto& counters = device->GetPort(i).GetCounters();
                         in += counters.receivedFrames - counters.pausesReceived;
                         out += counters.transmittedFrames - counters.pausesSent +
                                counters.droppedFrames;
@@ -370,7 +382,7 @@ class TcpSpeedTest : public TestCase
         const double ideal = 2 * 15 * (4 << 20) / 12.5e9;
         NS_TEST_EXPECT_MSG_LT(incast.seconds, 2 * ideal, "many to one");
         // With a buffer that is little more than the headroom, senders are paused most of the time.
-        options.buffer = "1MiB";
+        options.buffer = 1 << 20;
         const auto shallow = Measure(options, CollectiveOperation::ALL_REDUCE, 4 << 20, false, 2);
         NS_TEST_EXPECT_MSG_LT(shallow.seconds, 20 * ideal, "many to one, shallow buffer");
     }
@@ -515,28 +527,31 @@ class WholeJobTest : public TestCase
     }
 
   private:
-    std::vector<IterationResult> Train(const ClusterOptions& options,
-                                       const Workload& workload,
+    std::vector<IterationRecord> Train(const ClusterOptions& options,
+                                       const LayeredModel& workload,
                                        bool overlap,
                                        bool real)
     {
-        std::vector<IterationResult> results;
+        std::vector<IterationRecord> results;
         {
             const Cluster cluster(options);
-            const auto buckets = MakeGradientBuckets(workload.layers, 1 << 20);
+            const auto task =
+                std::make_shared<TrainingTask>(MakeDataParallelTask(workload, 1 << 20, overlap));
             TrainingJobHelper helper;
             helper.SetAttribute("Iterations", UintegerValue(3));
-            helper.SetAttribute("Overlap", BooleanValue(overlap));
             helper.SetAttribute("RealPayload", BooleanValue(real));
-            const auto applications = helper.Install(cluster, workload, buckets);
-            TrainingJob job(cluster.GetRanks(), 3, 1, buckets);
+            const auto applications = helper.Install(cluster, task);
+            TrainingJob job(cluster.GetRanks(), 3, 1, *task);
             for (uint32_t rank = 0; rank < cluster.GetRanks(); rank++)
             {
                 job.Observe(DynamicCast<TrainingApplication>(applications.Get(rank)));
             }
-            job.SetLowerBound([&](uint64_t bytes) {
-                return cluster.GetLowerBound().GetSeconds(CollectiveOperation::ALL_REDUCE, bytes);
-            });
+            double bound = 0;
+            for (const TaskCollective& sum : task->collectives)
+            {
+                bound += cluster.GetLowerBound().GetSeconds(sum.operation, sum.bytes);
+            }
+            job.SetLowerBound(bound);
             GuardedRun run(cluster);
             job.OnRanksFinished([&] { run.End(); });
             run.Run();
@@ -549,7 +564,7 @@ class WholeJobTest : public TestCase
     void DoRun() override
     {
         UsePicoseconds();
-        Workload workload;
+        LayeredModel workload;
         workload.name = "three layers";
         workload.layers = {{"a", 500000, MicroSeconds(50), MicroSeconds(100)},
                            {"b", 250000, MicroSeconds(20), MicroSeconds(70)},
@@ -590,6 +605,223 @@ class WholeJobTest : public TestCase
     }
 };
 
+/** @return the defaults of all attributes of all types, as text */
+std::map<std::string, std::string>
+GetDefaults()
+{
+    std::map<std::string, std::string> defaults;
+    for (uint16_t i = 0; i < TypeId::GetRegisteredN(); i++)
+    {
+        const TypeId type = TypeId::GetRegistered(i);
+        for (std::size_t j = 0; j < type.GetAttributeN(); j++)
+        {
+            const auto attribute = type.GetAttribute(j);
+            defaults[type.GetName() + "::" + attribute.name] =
+                attribute.initialValue->SerializeToString(attribute.checker);
+        }
+    }
+    return defaults;
+}
+
+/**
+ * @ingroup distributed-training-tests
+ * Attributes of one cluster, and keys, have the effect of a default and leave all defaults alone.
+ */
+class ClusterAttributesTest : public TestCase
+{
+  public:
+    ClusterAttributesTest()
+        : TestCase("attributes of one cluster are for its objects alone")
+    {
+    }
+
+  private:
+    static double GetSeconds(const ClusterOptions& options)
+    {
+        return Measure(options, CollectiveOperation::ALL_REDUCE, 200000).seconds;
+    }
+
+    // An attribute of the cluster takes as long as the same as a default, and then it is as before.
+    void Check(ClusterOptions options, const std::string& name, const std::string& value)
+    {
+        const auto before = GetDefaults();
+        const double plain = GetSeconds(options);
+        options.attributes[name] = value;
+        const double changed = GetSeconds(options);
+        options.attributes.clear();
+        const double after = GetSeconds(options);
+        NS_TEST_EXPECT_MSG_EQ((GetDefaults() == before), true, name << ": defaults are as before");
+        double expected = 0;
+        {
+            AttributeList list;
+            list.Set(name, value);
+            const AttributeDefaults defaults(list);
+            expected = GetSeconds(options);
+        }
+        NS_TEST_EXPECT_MSG_EQ(changed, expected, name << " as a default");
+        NS_TEST_EXPECT_MSG_NE(changed, plain, name << " has an effect");
+        NS_TEST_EXPECT_MSG_EQ(after, plain, name << " has none on the next cluster");
+    }
+
+    // A key has the effect of the attribute that it sets.
+    void CheckKey(const ClusterOptions& plain,
+                  const ClusterOptions& keyed,
+                  const std::string& name,
+                  const std::string& value)
+    {
+        const auto before = GetDefaults();
+        ClusterOptions options = plain;
+        options.attributes[name] = value;
+        const double seconds = GetSeconds(keyed);
+        NS_TEST_EXPECT_MSG_EQ((GetDefaults() == before), true, name << ": defaults are as before");
+        NS_TEST_EXPECT_MSG_EQ(seconds, GetSeconds(options), name << " by a key");
+        NS_TEST_EXPECT_MSG_NE(seconds, GetSeconds(plain), name << " has an effect");
+        options = keyed;
+        options.attributes[name] = AttributeList()
+                                       .Get(TypeId::LookupByName(name.substr(0, name.rfind("::"))),
+                                            name.substr(name.rfind("::") + 2))
+                                       ->SerializeToString(nullptr);
+        NS_TEST_EXPECT_MSG_EQ(GetSeconds(options), GetSeconds(plain), name << " goes first");
+    }
+
+    static ClusterOptions Make(const std::string& algorithm, const std::string& transport = "rdma")
+    {
+        ClusterOptions options = MakeOptions(4, transport, "single-switch:hosts=5");
+        options.algorithm = algorithm;
+        return options;
+    }
+
+    void CheckSystems()
+    {
+        Check(Make("switchml"), "ns3::training::SwitchMlProgram::PassLatency", "2us");
+        Check(Make("switchml"), "ns3::training::SwitchMlCommunicator::PacketCost", "350ns");
+        Check(Make("atp"), "ns3::training::AtpProgram::Slots", "3");
+        Check(Make("atp"), "ns3::training::AtpServer::PacketCost", "1us");
+        Check(Make("atp"), "ns3::training::AtpCommunicator::ParameterServers", "1");
+        Check(Make("sharp"), "ns3::training::SharpProgram::Latency", "2us");
+        Check(Make("sharp"), "ns3::training::SharpEndpoint::HostLatency", "683ns");
+        Check(Make("nvls"), "ns3::training::SharpEndpoint::HostLatency", "683ns");
+        Check(Make("nvls"), "ns3::training::SharpProgram::Payload", "64");
+        Check(Make("switch-ps"), "ns3::training::SwitchPsProgram::PassLatency", "2us");
+        Check(Make("switch-ps"), "ns3::training::SwitchPsCommunicator::PacketCost", "350ns");
+        CheckKey(Make("switchml"),
+                 Make("switchml:pass-latency=2us"),
+                 "ns3::training::SwitchMlProgram::PassLatency",
+                 "2us");
+        CheckKey(Make("atp"),
+                 Make("atp:server-packet-cost=1us"),
+                 "ns3::training::AtpServer::PacketCost",
+                 "1us");
+        CheckKey(Make("atp"),
+                 Make("atp:servers=1/2"),
+                 "ns3::training::AtpCommunicator::ParameterServers",
+                 "1,2");
+        CheckKey(Make("sharp"),
+                 Make("sharp:host-latency=683ns"),
+                 "ns3::training::SharpEndpoint::HostLatency",
+                 "683ns");
+        CheckKey(Make("nvls"), Make("nvls:slots=16"), "ns3::training::SharpProgram::Slots", "16");
+        CheckKey(Make("switch-ps"),
+                 Make("switch-ps:elements-per-packet=32"),
+                 "ns3::training::SwitchPsProgram::ElementsPerPacket",
+                 "32");
+    }
+
+    void CheckTransports()
+    {
+        Check(Make("ring"), "ns3::training::SwitchDevice::PipelineDelay", "1us");
+        Check(Make("ring"), "ns3::training::HostDevice::ReceiveRate", "20Gbps");
+        Check(Make("ring"), "ns3::training::RdmaNic::CompletionLatency", "1us");
+        Check(Make("ring"), "ns3::training::ScheduledCommunicator::ReduceRate", "10Gbps");
+        ClusterOptions window = Make("ring");
+        window.congestionControl = "window";
+        Check(window, "ns3::training::RdmaFixedWindow::Window", "4096");
+        ClusterOptions keyed = window;
+        keyed.congestionControl = "window:window=4096";
+        CheckKey(window, keyed, "ns3::training::RdmaFixedWindow::Window", "4096");
+
+        Check(Make("ring", "tcp"), "ns3::TcpSocket::InitialCwnd", "1");
+        Check(Make("ring", "tcp"), "ns3::TcpSocketState::EnablePacing", "true");
+        ClusterOptions bbr = Make("ring", "tcp");
+        bbr.congestionControl = "ns3::TcpBbr";
+        Check(bbr, "ns3::TcpBbr::HighGain", "1.1");
+        ClusterOptions slow = bbr;
+        slow.congestionControl = "ns3::TcpBbr:HighGain=1.1";
+        CheckKey(bbr, slow, "ns3::TcpBbr::HighGain", "1.1");
+    }
+
+    // A user's default goes before what is tuned, and the cluster's attribute before both.
+    void CheckTuning()
+    {
+        const auto getDelay = [](const std::map<std::string, std::string>& attributes) {
+            ClusterOptions options = Make("ring", "tcp");
+            options.attributes = attributes;
+            TimeValue delay;
+            {
+                const Cluster cluster(options);
+                ObjectVectorValue sockets;
+                cluster.GetFabric().hosts.Get(0)->GetObject<TcpL4Protocol>()->GetAttribute(
+                    "SocketList",
+                    sockets);
+                sockets.Get(0)->GetAttribute("DelAckTimeout", delay);
+            }
+            Simulator::Destroy();
+            return delay.Get();
+        };
+        const std::string name = "ns3::TcpSocket::DelAckTimeout";
+        NS_TEST_EXPECT_MSG_EQ(getDelay({}), MilliSeconds(1), "tuned");
+        NS_TEST_EXPECT_MSG_EQ(getDelay({{name, "3ms"}}), MilliSeconds(3), "of the cluster");
+        AttributeList list;
+        list.Set(name, "5ms");
+        const AttributeDefaults defaults(list);
+        NS_TEST_EXPECT_MSG_EQ(getDelay({}), MilliSeconds(5), "of the user");
+        NS_TEST_EXPECT_MSG_EQ(getDelay({{name, "3ms"}}), MilliSeconds(3), "of the cluster");
+    }
+
+    void CheckRefusals()
+    {
+        for (const auto& [name, value, reason] :
+             std::vector<std::tuple<std::string, std::string, std::string>>{
+                 {"ns3::training::SwitchDevice::EcnPmax", "2", "(allowed: 0 to 1)"},
+                 {"ns3::training::SwitchDevice::EcnPmux", "1", "has no attribute 'EcnPmux'"},
+                 {"ns3::training::SwitchDevise::EcnPmax", "1", "there is no type"},
+                 {"ns3::training::RdmaNic::Mtu", "1000", "the cluster sets it (allowed: mtu)"},
+                 {"ns3::training::RdmaNic::PathHops", "1", "the cluster sets it (allowed: what"},
+                 {"ns3::training::SwitchMlProgram::Slots", "8", "has no such object (allowed: "},
+                 {"ns3::training::RdmaDctcp::Gain", "0.1", "has no such object (allowed: "},
+                 {"ns3::TcpSocket::InitialCwnd", "1", "has no such object (allowed: "}})
+        {
+            ClusterOptions options = Make("ring");
+            options.attributes[name] = value;
+            const std::string text = GetRefusal([&options] { const Cluster cluster(options); });
+            Simulator::Destroy();
+            NS_TEST_EXPECT_MSG_EQ(text.find("attribute " + name + "=" + value + ""), 0, text);
+            NS_TEST_EXPECT_MSG_NE(text.find(reason), std::string::npos, text);
+        }
+        for (const auto& [transport, control, reason] :
+             std::vector<std::tuple<std::string, std::string, std::string>>{
+                 {"rdma", "dcqcn:gain=2", "'gain=2' (allowed: "},
+                 {"rdma", "none:gain=2", "'gain=2' (allowed: no keys)"},
+                 {"tcp", "ns3::TcpBbr:HighGain=high", "'HighGain=high' (allowed: "},
+                 {"tcp", "ns3::TcpBbr:high-gain=2", "'high-gain=2' (allowed: "}})
+        {
+            ClusterOptions options = Make("ring", transport);
+            options.congestionControl = control;
+            const std::string text = GetRefusal([&options] { const Cluster cluster(options); });
+            Simulator::Destroy();
+            NS_TEST_EXPECT_MSG_NE(text.find(reason), std::string::npos, text);
+        }
+    }
+
+    void DoRun() override
+    {
+        CheckSystems();
+        CheckTransports();
+        CheckTuning();
+        CheckRefusals();
+    }
+};
+
 /**
  * @ingroup distributed-training-tests
  * What a cluster cannot be made of is refused by one line with what is allowed.
@@ -610,13 +842,13 @@ class RefusedClusterTest : public TestCase
         {
             ClusterOptions cluster;
             ProgramOptions options("test", "test");
-            cluster.AddTo(options, "algorithm");
+            ClusterCommandLine(cluster).AddTo(options, "algorithm");
             options.Parse(arguments);
             Cluster made(cluster);
         }
         catch (const ConfigurationError& error)
         {
-            text = error.what();
+            text = NameOption(error);
         }
         Simulator::Destroy();
         NS_TEST_EXPECT_MSG_NE(text.find(expected), std::string::npos, "got '" << text << "'");
@@ -636,20 +868,87 @@ class RefusedClusterTest : public TestCase
         ExpectRefusal("--rate=100", {"--rate=100"});
         ExpectRefusal("--rate=1kbps", {"--rate=1kbps"});
         ExpectRefusal("--delay=5", {"--delay=5"});
-        ExpectRefusal("--mtu=255", {"--mtu=255"});
+        ExpectRefusal("--mtu=255 (allowed: auto, or 256 to 9000", {"--mtu=255"});
+        ExpectRefusal("--mtu=0", {"--mtu=0"});
+        ExpectRefusal("--buffer=0", {"--buffer=0"});
         ExpectRefusal("--mtu=9001", {"--mtu=9001"});
         ExpectRefusal("--mtu=big", {"--mtu=big"});
         ExpectRefusal("--buffer=1KiB", {"--buffer=1KiB"});
-        ExpectRefusal("'tours'", {"--topology=tours:4x4"});
+        ExpectRefusal("--topology=tours:4x4; did you mean torus?", {"--topology=tours:4x4"});
         ExpectRefusal("'k=3'", {"--topology=leaf-spine:k=3"});
         ExpectRefusal("fat-tree:k=5", {"--topology=fat-tree:k=5", "--ranks=2"});
         ExpectRefusal("--transport=udp", {"--transport=udp"});
         ExpectRefusal("'cubic'", {"--congestion-control=cubic"});
-        ExpectRefusal("'dcqcn'", {"--transport=tcp", "--congestion-control=dcqcn"});
-        ExpectRefusal("'ns3::Node'", {"--transport=tcp", "--congestion-control=ns3::Node"});
-        ExpectRefusal("'rings'", {"--algorithm=rings"});
-        ExpectRefusal("17 parameter servers", {"--algorithm=parameter-server", "--servers=17"});
-        ExpectRefusal("--servers=2 (allowed with algorithm parameter-server", {"--servers=2"});
+        ExpectRefusal("--congestion-control=dcqcn (allowed with tcp",
+                      {"--transport=tcp", "--congestion-control=dcqcn"});
+        ExpectRefusal("--congestion-control=ns3::Node (",
+                      {"--transport=tcp", "--congestion-control=ns3::Node"});
+        ExpectRefusal("--recovery=selective-repeat with transport tcp (",
+                      {"--transport=tcp", "--recovery=selective-repeat"});
+        ExpectRefusal("--path=schedule with the algorithm ring (", {"--path=schedule"});
+        ExpectRefusal("--fault=host99:down: 'host99' (", {"--fault=host99:down"});
+        ExpectRefusal("--algorithm=rings; did you mean ring?", {"--algorithm=rings"});
+        ExpectRefusal("17 parameter servers", {"--algorithm=parameter-server:servers=17"});
+        ExpectRefusal("--servers=2: written as --algorithm=parameter-server:servers=2 (",
+                      {"--servers=2"});
+        ExpectRefusal("--slots=64: written as --algorithm=SYSTEM:slots=64 (", {"--slots=64"});
+        ExpectRefusal("--framing=rdma: written as --algorithm=SYSTEM:framing=rdma (",
+                      {"--framing=rdma"});
+        ExpectRefusal("--algorithm=tree: written as --algorithm=sharp, or double-binary-tree",
+                      {"--algorithm=tree"});
+        ExpectRefusal("--algorithm=switchml:slots=0: 'slots=0' (",
+                      {"--algorithm=switchml:slots=0"});
+        ExpectRefusal("'switchml:message-packets=2': message-packets (allowed with framing=rdma)",
+                      {"--algorithm=switchml:message-packets=2"});
+        ExpectField("mtu", "mtu 255 (allowed: ", [](ClusterOptions& cluster) {
+            cluster.mtu = 255;
+        });
+        ExpectField("buffer", "buffer 1KiB (allowed: ", [](ClusterOptions& cluster) {
+            cluster.buffer = 1024;
+        });
+        ExpectField("rate", "rate 1kbps (allowed: ", [](ClusterOptions& cluster) {
+            cluster.rate = DataRate(1000);
+        });
+        ExpectField("delay", "delay 101s (allowed: ", [](ClusterOptions& cluster) {
+            cluster.delay = Seconds(101);
+        });
+        ExpectField("loss", "loss 2 (allowed: ", [](ClusterOptions& cluster) { cluster.loss = 2; });
+        ExpectField("congestion control",
+                    "congestion control cubic (",
+                    [](ClusterOptions& cluster) {
+                        cluster.transport = "tcp";
+                        cluster.congestionControl = "cubic";
+                    });
+        ExpectField("recovery", "recovery none with transport tcp (", [](ClusterOptions& cluster) {
+            cluster.transport = "tcp";
+            cluster.recovery = "none";
+        });
+        ExpectField("fault", "fault *:loss: 'loss' (allowed: ", [](ClusterOptions& cluster) {
+            cluster.faults = {"*:loss"};
+        });
+    }
+
+    // An error of the library names the field in its own terms.
+    void ExpectField(const std::string& field,
+                     const std::string& text,
+                     const std::function<void(ClusterOptions&)>& change)
+    {
+        ClusterOptions options;
+        change(options);
+        try
+        {
+            Cluster made(options);
+            NS_TEST_EXPECT_MSG_EQ(field, "", "nothing is refused");
+        }
+        catch (const ConfigurationError& error)
+        {
+            NS_TEST_EXPECT_MSG_EQ(error.GetField(), field, "field");
+            NS_TEST_EXPECT_MSG_EQ(std::string(error.what()).find(text), 0, error.what());
+            NS_TEST_EXPECT_MSG_EQ(std::string(error.what()).find("--"),
+                                  std::string::npos,
+                                  "no option");
+        }
+        Simulator::Destroy();
     }
 };
 
@@ -673,6 +972,7 @@ class SystemTestSuite : public TestSuite
         AddTestCase(new DeterminismTest);
         AddTestCase(new DeadLinkTest);
         AddTestCase(new WholeJobTest);
+        AddTestCase(new ClusterAttributesTest);
         AddTestCase(new RefusedClusterTest);
     }
 };

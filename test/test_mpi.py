@@ -49,12 +49,12 @@ RUNS = {
         "--bytes=64K",
         "--payload=real",
     ],
-    "lanes": [
+    "port-pairs": [
         "collective-benchmark",
         "--ranks=16",
         "--topology=local-switch-torus:2x2,nodes=4,switches=2",
         "--algorithm=hou",
-        "--lanes=stripe",
+        "--port-pairs=stripe",
         "--bytes=64K",
     ],
     "rails": [
@@ -75,7 +75,7 @@ RUNS = {
     "aggregation tree": [
         "collective-benchmark",
         *PODS,
-        "--algorithm=tree",
+        "--algorithm=sharp",
         "--bytes=8,256K",
         "--payload=real",
         "--loss=0.001",
@@ -84,8 +84,7 @@ RUNS = {
         "collective-benchmark",
         "--ranks=7",
         "--topology=leaf-spine:leaves=4,hosts-per-leaf=2",
-        "--algorithm=atp",
-        "--slots=1000",
+        "--algorithm=atp:slots=1000",
         "--bytes=256K",
         "--payload=real",
         "--loss=0.001",
@@ -120,15 +119,13 @@ RUNS = {
         *LEAVES,
         "--payload=real",
         "--loss=0.001",
-        "--collective=switch-ps",
-        "--ns3::training::SwitchPsProgram::Optimizer=momentum",
+        "--collective=switch-ps:optimizer=momentum",
     ],
     "job with a server": [
         "training-job",
         WORKLOAD,
         *PODS,
-        "--collective=parameter-server",
-        "--servers=4",
+        "--collective=parameter-server:servers=4",
     ],
 }
 

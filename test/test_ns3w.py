@@ -5,6 +5,8 @@ import hashlib
 import importlib.machinery
 import importlib.util
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -16,10 +18,19 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture
+def ns3_release(ns3w):
+    """The part of the script that gets the release of ns-3."""
+    return sys.modules["ns3w_support.ns3_release"]
+
+
+@pytest.fixture
 def ns3w(tmp_path, monkeypatch):
     """The script as a Python module, with an empty cache."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    for name in [name for name in sys.modules if name.startswith("ns3w_support")]:
+        monkeypatch.delitem(sys.modules, name)  # read the place of the cache again
     loader = importlib.machinery.SourceFileLoader("ns3w", str(ROOT / "ns3w"))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("ns3w", loader))
     loader.exec_module(module)
@@ -47,8 +58,8 @@ def fake_tree(path, version="3.40"):
 @pytest.mark.parametrize(
     "name, patterns",
     [
-        ("source_files", ["model/**/*.cc", "helper/**/*.cc"]),
-        ("header_files", ["model/**/*.h", "helper/**/*.h"]),
+        ("source_files", ["model/**/*.cc", "helper/**/*.cc", "program/**/*.cc"]),
+        ("header_files", ["model/**/*.h", "helper/**/*.h", "program/**/*.h"]),
         ("test_files", ["test/*.cc"]),
         ("example_names", ["examples/*.cc"]),
     ],
@@ -58,6 +69,18 @@ def test_lists_of_files_are_complete_and_sorted(ns3w, name, patterns):
     if name == "example_names":
         found = [Path(path).stem for path in found]
     assert ns3w.module_list(name) == sorted(found)
+
+
+def test_every_source_begins_with_copyright_and_licence():
+    header = (
+        "/*\n * Copyright (c) 2026 The distributed-training authors\n *\n"
+        " * SPDX-License-Identifier: GPL-2.0-only\n */\n"
+    )
+    folders = ("model", "helper", "program", "examples", "test")
+    sources = [path for folder in folders for path in ROOT.joinpath(folder).rglob("*.[hc]*")]
+    sources = [path for path in sources if path.suffix in (".h", ".cc")]
+    assert len(sources) > 300
+    assert [path for path in sources if not path.read_text().startswith(header)] == []
 
 
 def test_header_names_are_unique(ns3w):
@@ -86,6 +109,8 @@ def test_help_fits_on_a_screen(tmp_path):
         ["clean", "--everything"],
         ["run", "training-job", "--mpi=0"],
         ["run", "training-job", "--plot-topology=torus"],
+        ["--extension=/does/not/exist", "run", "training-job"],
+        [f"--extension={ROOT / 'test/extensions/topology'}", "clean"],
     ],
 )
 def test_wrong_arguments_are_refused_by_one_line(tmp_path, words):
@@ -119,20 +144,66 @@ def test_tree_is_mirrored_and_left_alone(tmp_path, ns3w):
     assert not (build.directory / ".lock-ns3_linux_build").exists()
 
 
-@pytest.mark.parametrize(
-    "version, number, cppyy",
-    [
-        ("3.35", 35, None),
-        ("3.37", 37, "2.4.2"),
-        ("3.44", 44, "3.5.0"),
-        ("3.46.1", 46, "3.5.0"),
-        ("3-dev", 999, "3.5.0"),
-    ],
-)
-def test_cppyy_follows_the_release(tmp_path, ns3w, version, number, cppyy):
+REQUIREMENTS = [
+    ("3.36", 17, "2.4.2"),
+    ("3.37", 17, "2.4.2"),
+    ("3.40", 17, "2.4.2"),
+    ("3.41", 20, "2.4.2"),
+    ("3.42", 20, "3.5.0"),
+    ("3.44", 20, "3.5.0"),
+    ("3.45", 20, "3.5.0"),
+    ("3.46.1", 23, "3.5.0"),
+    ("3.48", 23, "3.5.0"),
+    ("3-dev", 23, "3.5.0"),
+]
+
+
+@pytest.mark.parametrize("version, standard, cppyy", [("3.35", 17, None), *REQUIREMENTS])
+def test_standard_and_cppyy_follow_the_release(tmp_path, ns3w, version, standard, cppyy):
     build = ns3w.select_build(str(fake_tree(tmp_path / "tree", version)))
-    assert build.number() == number
-    assert build.cppyy() == cppyy
+    assert (build.cxx_standard, build.cppyy) == (standard, cppyy)
+
+
+@pytest.mark.skipif(not shutil.which("cmake"), reason="there is no cmake")
+def test_cmake_reads_the_same_requirements(tmp_path):
+    script = tmp_path / "script.cmake"
+    lines = [f"include({ROOT}/build-support/ns3-versions.cmake)"]
+    for version, _, _ in REQUIREMENTS:
+        lines.append(f"get_ns3_requirements({version} standard cppyy)")
+        lines.append(f'message("{version} ${{standard}} ${{cppyy}}")')
+    script.write_text("\n".join(lines))
+    result = subprocess.run(["cmake", "-P", script], capture_output=True, text=True, check=True)
+    assert [tuple(line.split()) for line in result.stderr.splitlines()] == [
+        (version, str(standard), cppyy) for version, standard, cppyy in REQUIREMENTS
+    ]
+
+
+def test_documented_versions_are_those_of_the_table(ns3w):
+    text = (ROOT / "doc/versions.rst").read_text()
+    table = text[text.index(":name: versions") :].split("\n\nThe C++", 1)[0]
+    rows = [re.split(r"\n     - ", row.strip()) for row in re.split(r"\n   \* - ", table)[2:]]
+    documented = [(row[0].split()[0], row[2].strip(), row[3].strip()) for row in rows]
+    lines = (ROOT / "build-support/ns3-versions.txt").read_text().splitlines()
+    assert documented == [tuple(line.split()) for line in lines if line.strip().startswith("3.")]
+
+
+def test_version_is_written_once():
+    version = (ROOT / "VERSION").read_text().strip()
+    assert re.fullmatch(r"\d+\.\d+\.\d+", version)
+    package = ROOT / "bindings/python/distributed_training"
+    assert (package / "VERSION").resolve() == ROOT / "VERSION"
+    command = [sys.executable, "-c", "import distributed_training as dt; print(dt.__version__)"]
+    environment = {**os.environ, "PYTHONPATH": str(package.parent), "PYTHONDONTWRITEBYTECODE": "1"}
+    assert subprocess.check_output(command, env=environment, text=True).strip() == version
+    folders = ("model", "helper", "program", "examples", "bindings", "build-support", "doc")
+    sources = [path for folder in folders for path in ROOT.joinpath(folder).rglob("*.*")]
+    sources += [ROOT / "CMakeLists.txt", ROOT / "ns3w", ROOT / "wscript"]
+    copies = [
+        path for path in sources if path.is_file() and f'"{version}"' in path.read_text("latin-1")
+    ]
+    assert copies == []
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"\n## {version}" in (ROOT / "CHANGES.md").read_text()
 
 
 def test_stale_forwarding_headers_are_removed(tmp_path, ns3w):
@@ -162,43 +233,43 @@ def make_release(tmp_path):
     return archive
 
 
-def test_release_is_verified_unpacked_and_kept(tmp_path, ns3w, monkeypatch):
+def test_release_is_verified_unpacked_and_kept(tmp_path, ns3_release, monkeypatch):
     archive = make_release(tmp_path)
     digest = hashlib.sha256(archive.read_bytes()).hexdigest()
-    monkeypatch.setattr(ns3w, "RELEASE_SHA256", digest)
-    monkeypatch.setattr(ns3w, "RELEASE_URL", archive.as_uri())
-    release = ns3w.get_release()
+    monkeypatch.setattr(ns3_release, "RELEASE_SHA256", digest)
+    monkeypatch.setattr(ns3_release, "RELEASE_URL", archive.as_uri())
+    release = ns3_release.get_release()
     assert (release / "VERSION").read_text() == "3.37\n"
     assert (release / "src/core").is_dir()
     assert not (release / "doc").exists()
     assert not (release / "netanim").exists()
     archive.unlink()
-    assert ns3w.get_release() == release
+    assert ns3_release.get_release() == release
 
 
-def test_wrong_or_missing_archives_are_refused(tmp_path, ns3w, monkeypatch):
+def test_wrong_or_missing_archives_are_refused(tmp_path, ns3_release, monkeypatch):
     def no_debian(directory):
         raise OSError("not here")
 
-    monkeypatch.setattr(ns3w, "RELEASE_URL", make_release(tmp_path).as_uri())
-    monkeypatch.setattr(ns3w, "download_from_debian", no_debian)
-    with pytest.raises(ns3w.Failure) as failure:
-        ns3w.get_release()
+    monkeypatch.setattr(ns3_release, "RELEASE_URL", make_release(tmp_path).as_uri())
+    monkeypatch.setattr(ns3_release, "download_from_debian", no_debian)
+    with pytest.raises(ns3_release.Failure) as failure:
+        ns3_release.get_release()
     assert "wrong SHA-256" in str(failure.value)
     assert "not here" in str(failure.value)
     assert failure.value.status == 2
-    assert not (ns3w.CACHE / "ns-3.37").exists()
+    assert not (ns3_release.CACHE / "ns-3.37").exists()
 
 
-def test_killed_unpacking_is_repeated(tmp_path, ns3w, monkeypatch):
+def test_killed_unpacking_is_repeated(tmp_path, ns3_release, monkeypatch):
     archive = make_release(tmp_path)
     digest = hashlib.sha256(archive.read_bytes()).hexdigest()
-    monkeypatch.setattr(ns3w, "RELEASE_SHA256", digest)
-    monkeypatch.setattr(ns3w, "RELEASE_URL", archive.as_uri())
-    partial = ns3w.CACHE / "unpacking-ns-3.37"
+    monkeypatch.setattr(ns3_release, "RELEASE_SHA256", digest)
+    monkeypatch.setattr(ns3_release, "RELEASE_URL", archive.as_uri())
+    partial = ns3_release.CACHE / "unpacking-ns-3.37"
     partial.mkdir(parents=True)
     (partial / "half-of-a-file").write_text("")
-    release = ns3w.get_release()
+    release = ns3_release.get_release()
     assert not (release / "half-of-a-file").exists()
 
 
@@ -206,8 +277,8 @@ def test_missing_packages_without_rights_name_the_command(tmp_path, ns3w, monkey
     def which(name):
         return "/usr/bin/apt-get" if name == "apt-get" else None
 
-    monkeypatch.setattr(ns3w.shutil, "which", which)
-    monkeypatch.setattr(ns3w.os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(shutil, "which", which)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
     with pytest.raises(ns3w.Failure) as failure:
         ns3w.need("ninja", "cmake")
     assert "sudo apt-get install" in str(failure.value)

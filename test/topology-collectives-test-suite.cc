@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -6,16 +8,20 @@
 #include "ns3/collective-algorithm.h"
 #include "ns3/collective-measurement.h"
 #include "ns3/collective-planner.h"
-#include "ns3/configuration-error.h"
+#include "ns3/host-model.h"
 #include "ns3/multitree-collective.h"
 #include "ns3/rng-seed-manager.h"
+#include "ns3/schedule-file.h"
 #include "ns3/schedule-verifier.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
 #include "ns3/topology-builder.h"
+#include "ns3/topology-report.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-time-resolution.h"
 
 #include <algorithm>
+#include <fstream>
 #include <map>
 #include <numeric>
 #include <set>
@@ -39,7 +45,7 @@ using Kind = ScheduleAction::Kind;
 using Operation = CollectiveOperation;
 
 /// Of each vector: a multiple of four times every number of chunks here.
-constexpr uint64_t BYTES = 4ULL * 64 * 9 * 25 * 49 * 11;
+constexpr uint64_t VECTOR_BYTES = 4ULL * 64 * 9 * 25 * 49 * 11;
 
 /**
  * @ingroup distributed-training-topology-collective-tests
@@ -67,7 +73,7 @@ struct Planned
         }
         request.operation = operation;
         request.ranks = static_cast<uint32_t>(hosts.size());
-        request.bytes = BYTES;
+        request.bytes = VECTOR_BYTES;
         request.topology = &topology;
         request.hosts = hosts;
         schedule = BuildSchedule(algorithm, request);
@@ -78,7 +84,7 @@ struct Planned
     /** @return bytes each rank sends */
     std::vector<uint64_t> GetSent() const
     {
-        const ChunkLayout layout(schedule, BYTES);
+        const ChunkLayout layout(schedule, VECTOR_BYTES);
         std::vector<uint64_t> sent(request.ranks, 0);
         for (uint32_t rank = 0; rank < request.ranks; rank++)
         {
@@ -124,7 +130,7 @@ class TopologySchedulesTestCase : public TestCase
             const auto sent = planned.GetSent();
             NS_TEST_EXPECT_MSG_EQ(std::accumulate(sent.begin(), sent.end(), uint64_t{0}),
                                   (operation == Operation::ALL_REDUCE ? 2 : 1) *
-                                      (planned.request.ranks - 1) * BYTES,
+                                      (planned.request.ranks - 1) * VECTOR_BYTES,
                                   what << ": bytes");
         }
         // Ranks in another order and not on all hosts.
@@ -227,7 +233,7 @@ class UnevenVolumeTestCase : public TestCase
     static uint64_t GetLocalBytes(const std::string& spec, const std::string& algorithm)
     {
         const Planned planned(spec, algorithm, Operation::ALL_GATHER);
-        const ChunkLayout layout(planned.schedule, BYTES);
+        const ChunkLayout layout(planned.schedule, VECTOR_BYTES);
         uint64_t bytes = 0;
         for (uint32_t i = 0; i < planned.schedule.GetActions(0); i++)
         {
@@ -246,31 +252,36 @@ class UnevenVolumeTestCase : public TestCase
             NS_TEST_EXPECT_MSG_EQ(VerifySchedule(planned.schedule), "", spec);
             for (uint64_t sent : planned.GetSent())
             {
-                NS_TEST_EXPECT_MSG_EQ(sent, 4 * (k - 1) * BYTES / k, spec << ": bytes of a rank");
+                NS_TEST_EXPECT_MSG_EQ(sent,
+                                      4 * (k - 1) * VECTOR_BYTES / k,
+                                      spec << ": bytes of a rank");
             }
         }
         const Planned oblong("torus:3x5", "ring-2d");
         NS_TEST_EXPECT_MSG_EQ(VerifySchedule(oblong.schedule), "", "3x5");
         NS_TEST_EXPECT_MSG_EQ(oblong.GetSent()[7],
-                              2 * 2 * BYTES / 3 + 2 * 4 * BYTES / 5,
+                              2 * 2 * VECTOR_BYTES / 3 + 2 * 4 * VECTOR_BYTES / 5,
                               "rows and columns of the whole vector");
 
         // The whole vector within packages of four, then along both sides of their torus.
         const std::string packages = "local-switch-torus:2x3,nodes=4,switches=3";
-        const uint64_t torus = 2 * BYTES / 2 + 2 * 2 * BYTES / 3;
-        ExpectOfAll(packages, "dimension-wise", Operation::ALL_REDUCE, 2 * 3 * BYTES / 4 + torus);
+        const uint64_t torus = 2 * VECTOR_BYTES / 2 + 2 * 2 * VECTOR_BYTES / 3;
+        ExpectOfAll(packages,
+                    "dimension-wise",
+                    Operation::ALL_REDUCE,
+                    2 * 3 * VECTOR_BYTES / 4 + torus);
         for (const std::string hou :
              {"dimension-wise:local=hou", "dimension-wise:local=hou,stripes=3"})
         {
-            ExpectOfAll(packages, hou, Operation::ALL_REDUCE, 2 * BYTES + torus);
-            ExpectOfAll(packages, hou, Operation::ALL_GATHER, 23 * BYTES / 24);
+            ExpectOfAll(packages, hou, Operation::ALL_REDUCE, 2 * VECTOR_BYTES + torus);
+            ExpectOfAll(packages, hou, Operation::ALL_GATHER, 23 * VECTOR_BYTES / 24);
         }
         // From the outside in a package carries the parts of six.
         const std::string outer = "dimension-wise:local=hou,stripes=3,gather-first=outer";
-        ExpectOfAll(packages, outer, Operation::ALL_GATHER, 23 * BYTES / 24);
-        NS_TEST_EXPECT_MSG_EQ(GetLocalBytes(packages, outer), 6 * 3 * BYTES / 24, outer);
+        ExpectOfAll(packages, outer, Operation::ALL_GATHER, 23 * VECTOR_BYTES / 24);
+        NS_TEST_EXPECT_MSG_EQ(GetLocalBytes(packages, outer), 6 * 3 * VECTOR_BYTES / 24, outer);
         NS_TEST_EXPECT_MSG_EQ(GetLocalBytes(packages, "dimension-wise:local=hou"),
-                              3 * BYTES / 24,
+                              3 * VECTOR_BYTES / 24,
                               "from the inside out");
 
         // Three servers of four: 3 hops up and down, and a ring of leaders.
@@ -278,15 +289,15 @@ class UnevenVolumeTestCase : public TestCase
         const auto sent = leaders.GetSent();
         for (uint32_t rank = 0; rank < 12; rank++)
         {
-            const uint64_t up = rank % 4 == 0 ? 0 : BYTES;
-            const uint64_t ring = rank % 4 == 0 ? 2 * 2 * BYTES / 3 : 0;
-            const uint64_t down = rank % 4 == 3 ? 0 : BYTES;
+            const uint64_t up = rank % 4 == 0 ? 0 : VECTOR_BYTES;
+            const uint64_t ring = rank % 4 == 0 ? 2 * 2 * VECTOR_BYTES / 3 : 0;
+            const uint64_t down = rank % 4 == 3 ? 0 : VECTOR_BYTES;
             NS_TEST_EXPECT_MSG_EQ(sent[rank], up + ring + down, "rank " << rank);
         }
 
         // Each rank sends 2 (n - 1) / n of a quarter of the vector to other servers.
         const Planned levels("rail-optimized:gpus=4,servers=3", "hierarchical");
-        const ChunkLayout layout(levels.schedule, BYTES);
+        const ChunkLayout layout(levels.schedule, VECTOR_BYTES);
         for (uint32_t rank = 0; rank < 12; rank++)
         {
             uint64_t outside = 0;
@@ -299,7 +310,7 @@ class UnevenVolumeTestCase : public TestCase
                     outside += layout.GetBytes(action);
                 }
             }
-            NS_TEST_EXPECT_MSG_EQ(outside, 2 * 2 * BYTES / 3 / 4, "bytes to other servers");
+            NS_TEST_EXPECT_MSG_EQ(outside, 2 * 2 * VECTOR_BYTES / 3 / 4, "bytes to other servers");
         }
     }
 };
@@ -507,51 +518,65 @@ class NeedsTestCase : public TestCase
 
     void DoRun() override
     {
-        const std::string needsGrid =
-            "' (allowed: a torus or mesh of two dimensions with a rank on every node)";
-        Expect("leaf-spine", "ring-2d", "ring-2d: 4 ranks on topology 'leaf-spine" + needsGrid);
-        Expect("torus:2x2x2", "ring-2d", "ring-2d: 8 ranks on topology 'torus:2x2x2" + needsGrid);
-        Expect("ring:8", "ring-2d", "ring-2d: 8 ranks on topology 'ring:8" + needsGrid);
+        const std::string grid = "' (allowed: a torus or mesh of two dimensions)";
+        const std::string full = "' (allowed: a rank on every host of the topology)";
+        Expect("leaf-spine", "ring-2d", "ring-2d: 4 ranks on topology 'leaf-spine" + grid);
+        Expect("torus:2x2x2", "ring-2d", "ring-2d: 8 ranks on topology 'torus:2x2x2" + grid);
+        Expect("ring:8", "ring-2d", "ring-2d: 8 ranks on topology 'ring:8" + grid);
         Expect("torus:3x3",
                "ring-2d",
-               "ring-2d: 8 ranks on topology 'torus:3x3" + needsGrid,
+               "ring-2d: 8 ranks on topology 'torus:3x3" + full,
                Operation::ALL_REDUCE,
                {0, 1, 2, 3, 4, 5, 6, 7});
-        const std::string needsBiGraph =
-            "' (allowed: bigraph:m=M,n=N of powers of two, M up to N / "
-            "2, with a rank on every host)";
-        Expect("torus:3x3", "hdrm", "hdrm: 9 ranks on topology 'torus:3x3" + needsBiGraph);
-        Expect("bigraph:m=4,n=4",
+        const std::string sizes =
+            "' (allowed: powers of two of hosts on a switch M and switches N, M up to N / 2)";
+        Expect("torus:3x3",
                "hdrm",
-               "hdrm: 16 ranks on topology 'bigraph:m=4,n=4" + needsBiGraph);
-        Expect("bigraph:m=2,n=6",
-               "hdrm",
-               "hdrm: 12 ranks on topology 'bigraph:m=2,n=6" + needsBiGraph);
-        Expect("bigraph:m=3,n=8",
-               "hdrm",
-               "hdrm: 24 ranks on topology 'bigraph:m=3,n=8" + needsBiGraph);
+               "hdrm: 9 ranks on topology 'torus:3x3' (allowed: a bigraph: two halves of switches, "
+               "each linked to all of the other half)");
+        for (const auto& [ranks, spec] : {std::pair("16", "bigraph:m=4,n=4"),
+                                          std::pair("12", "bigraph:m=2,n=6"),
+                                          std::pair("24", "bigraph:m=3,n=8")})
+        {
+            Expect(spec,
+                   "hdrm",
+                   std::string("hdrm: ") + ranks + " ranks on topology '" + spec + sizes);
+        }
         Expect("bigraph:m=2,n=8",
                "hdrm",
-               "hdrm: 2 ranks on topology 'bigraph:m=2,n=8" + needsBiGraph,
+               "hdrm: 2 ranks on topology 'bigraph:m=2,n=8" + full,
                Operation::ALL_REDUCE,
                {0, 1});
         Expect("leaf-spine:leaves=4,hosts-per-leaf=4",
                "hierarchical",
-               "hierarchical: 6 ranks in 2 x 4 places (allowed: a rank in each; or variant=leader)",
+               "hierarchical: 6 ranks in 2 x 4 places (allowed: a rank in every place of the "
+               "topology's levels, or variant=leader)",
                Operation::ALL_REDUCE,
                {0, 1, 2, 3, 4, 5});
         Expect("torus:4x4",
                "dimension-wise",
-               "dimension-wise: 5 ranks in 2 x 4 places (allowed: a rank in each)",
+               "dimension-wise: 5 ranks in 2 x 4 places (allowed: a rank in every place of the "
+               "topology's levels)",
                Operation::ALL_GATHER,
                {0, 1, 2, 3, 4});
         Expect("leaf-spine",
                "hierarchical:variant=leader",
-               "hierarchical:variant=leader has no all-gather (allowed: all-reduce)",
+               "hierarchical:variant=leader: all-gather (allowed: an all-reduce, with "
+               "variant=leader)",
                Operation::ALL_GATHER);
+        const auto& algorithms = Registry<CollectiveAlgorithm>::All();
+        const auto notes = GetNotes(algorithms.at("ring-2d"));
+        NS_TEST_ASSERT_MSG_EQ(notes.size(), 3, "operations and two needs");
+        NS_TEST_EXPECT_MSG_EQ(notes[0], "for all-reduce", "operations");
+        NS_TEST_EXPECT_MSG_EQ(notes[1], "needs a torus or mesh of two dimensions", "first need");
+        NS_TEST_EXPECT_MSG_EQ(notes[2],
+                              "needs a rank on every host of the topology",
+                              "second need");
+        NS_TEST_EXPECT_MSG_EQ(GetNotes(algorithms.at("ring")).size(), 1, "no need");
+        NS_TEST_EXPECT_MSG_EQ(GetNotes(algorithms.at("ring"))[0], "for every operation", "all");
         Expect("torus:4x4",
                "multitree:order=up",
-               "algorithm 'multitree:order=up': 'order=up' (allowed: order=id|sorted, "
+               "collective algorithm 'multitree:order=up': 'order=up' (allowed: order=id|sorted, "
                "stop=last|any, window=0 to 1000000, each once)");
     }
 };
@@ -635,7 +660,7 @@ class SchedulePathsTestCase : public TestCase
         }
         Simulator::Destroy();
         NS_TEST_EXPECT_MSG_EQ(error,
-                              "--path=schedule with the algorithm ring (allowed: multitree, where "
+                              "path schedule with the algorithm ring (allowed: multitree, where "
                               "hosts have one port)",
                               "ring");
     }
@@ -691,6 +716,102 @@ class RealNumbersTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-topology-collective-tests
+ * Algorithms know a topology by its links and properties: the same topology under another name,
+ * here from a file, has the same plans and the same costs of hosts.
+ */
+class PropertiesTestCase : public TestCase
+{
+  public:
+    PropertiesTestCase()
+        : TestCase("plans follow from properties, not from the topology's name")
+    {
+    }
+
+  private:
+    /** @return the plan as text; or why there is none, without the topology's name */
+    static std::string Plan(const TopologyGraph& topology,
+                            const std::string& algorithm,
+                            Operation operation)
+    {
+        CollectiveRequest request;
+        request.operation = operation;
+        request.ranks = topology.hosts;
+        request.bytes = VECTOR_BYTES;
+        request.topology = &topology;
+        try
+        {
+            return WriteScheduleJson(BuildSchedule(algorithm, request));
+        }
+        catch (const ConfigurationError& error)
+        {
+            const std::string text = error.what();
+            return text.substr(text.rfind(" (allowed"));
+        }
+    }
+
+    void Check(const std::string& spec, const std::vector<std::string>& planned)
+    {
+        const auto named = BuildTopology(spec, 2, DataRate("128Gbps"), NanoSeconds(150));
+        const std::string path = CreateTempDirFilename("topology");
+        std::ofstream(path) << WriteTopology(named);
+        const auto other = BuildTopology("file:" + path, 2, DataRate("1Gbps"), NanoSeconds(1));
+        for (const auto& [name, entry] : Registry<CollectiveAlgorithm>::All())
+        {
+            for (const std::string keys : {"", ":rings=1", ":order=sorted,stop=last"})
+            {
+                if ((keys == ":rings=1" && name != "multi-ring") ||
+                    (keys.size() > 8 && name != "multitree"))
+                {
+                    continue;
+                }
+                const Operation operation = entry.operations.front();
+                const std::string plan = Plan(named, name + keys, operation);
+                NS_TEST_EXPECT_MSG_EQ(Plan(other, name + keys, operation),
+                                      plan,
+                                      name << keys << " on " << spec);
+                if (std::find(planned.begin(), planned.end(), name) != planned.end())
+                {
+                    NS_TEST_EXPECT_MSG_EQ(plan[0], '{', name << " on " << spec << ": " << plan);
+                }
+            }
+        }
+        CollectiveRequest request;
+        request.ranks = named.hosts;
+        const auto ring = BuildSchedule("ring", request);
+        const auto getHop = [&](const TopologyGraph& topology) {
+            const auto model =
+                Registry<HostModelEntry>::Find("nccl").make({topology, {}, topology.hosts, {}});
+            return (model->IsLocal(0, 1) ? model->GetCost(ring, 8).localHop
+                                         : model->GetCost(ring, 8).remoteHop);
+        };
+        NS_TEST_EXPECT_MSG_EQ(getHop(other), getHop(named), "first hop of a ring on " << spec);
+    }
+
+    void DoRun() override
+    {
+        UsePicoseconds();
+        Check("bigraph:m=2,n=8", {"hdrm", "multi-ring"});
+        Check("rail-optimized:gpus=4,servers=3", {"multi-ring", "hierarchical"});
+        Check("full-mesh:hosts=8", {"multi-ring"});
+        Check("mesh:3x4", {"ring-2d", "multitree"});
+        Check("torus:4x4", {"ring-2d", "swing"});
+        Check("two-switch:hosts-per-switch=4", {"multi-ring"});
+        Check("m-ary-n-tree:m=3,n=2", {"multi-ring"});
+        Check("local-switch-torus:2x2,nodes=4", {"dimension-wise"});
+        Check("dragonfly:a=2,p=2,h=1", {"hierarchical"});
+
+        // A flag alone makes the difference.
+        auto plain = BuildTopology("m-ary-n-tree:m=3,n=2", 2, DataRate("1Gbps"), NanoSeconds(1));
+        const std::string across = Plan(plain, "multi-ring:rings=1", Operation::ALL_REDUCE);
+        plain.shape.ringAcrossGroups = false;
+        NS_TEST_EXPECT_MSG_NE(Plan(plain, "multi-ring:rings=1", Operation::ALL_REDUCE),
+                              across,
+                              "a ring across leaves");
+    }
+};
+
+/**
+ * @ingroup distributed-training-topology-collective-tests
  * The suite.
  */
 class TopologyCollectivesTestSuite : public TestSuite
@@ -705,6 +826,7 @@ class TopologyCollectivesTestSuite : public TestSuite
         AddTestCase(new SynthesisBySizeTestCase);
         AddTestCase(new SchedulePathsTestCase);
         AddTestCase(new NeedsTestCase);
+        AddTestCase(new PropertiesTestCase);
         const std::vector<std::pair<std::string, std::string>> runs{
             {"torus:4x4", "multitree"},
             {"bigraph:m=2,n=8", "multitree:order=sorted,stop=last,window=2"},

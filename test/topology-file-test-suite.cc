@@ -1,19 +1,20 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "ns3/collective-measurement.h"
-#include "ns3/configuration-error.h"
+#include "topology-file-test-common.h"
+
 #include "ns3/data-rate.h"
 #include "ns3/network-cuts.h"
 #include "ns3/nstime.h"
-#include "ns3/rng-seed-manager.h"
 #include "ns3/shortest-paths.h"
-#include "ns3/simulator.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
 #include "ns3/topology-builder.h"
 #include "ns3/topology-report.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-time-resolution.h"
 
 #include <fstream>
 #include <string>
@@ -26,60 +27,7 @@
 
 using namespace ns3;
 using namespace ns3::training;
-
-namespace
-{
-
-/// HPCC and ASTRA-sim: four hosts on a switch in the middle of the numbers, one parallel link.
-const std::string HPCC = "5 1 5\n"
-                         "2\n"
-                         "0 2 400Gbps 0.0005ms 0\n"
-                         "1 2 400Gbps 0.0005ms 0\n"
-                         "2 3 400Gbps 0.0005ms 0\r\n"
-                         "4 2 100Gbps 1us 0.25\n"
-                         "4 2 100Gbps 1us 0.25\n";
-
-/// ASTRA-sim: a ring of hosts and an empty list of switches.
-const std::string RING = "4 0 4\n"
-                         "\n"
-                         "0 1 200Gbps 500ns 0\n"
-                         "1 2 200Gbps 500ns 0\n"
-                         "2 3 200Gbps 500ns 0\n"
-                         "3 0 200Gbps 500ns 0\n";
-
-/// SimAI: two servers of two GPUs with an NVSwitch each, two leaves, a spine.
-const std::string SIMAI = "9 2 2 3 10 H100\n"
-                          "4 5 6 7 8\n"
-                          "0 4 2880Gbps 0.000025ms 0\n"
-                          "0 6 400Gbps 0.0005ms 0\n"
-                          "1 4 2880Gbps 0.000025ms 0\n"
-                          "1 7 400Gbps 0.0005ms 0\n"
-                          "2 5 2880Gbps 0.000025ms 0\n"
-                          "2 6 400Gbps 0.0005ms 0\n"
-                          "3 5 2880Gbps 0.000025ms 0\n"
-                          "3 7 400Gbps 0.0005ms 0\n"
-                          "6 8 400Gbps 0.0005ms 0\n"
-                          "7 8 400Gbps 0.0005ms 0\n";
-
-/// Ours: two hosts on two switches.
-const std::string JSON = "{\n"
-                         "  \"hosts\": 2, \"switches\": 2,\n"
-                         "  \"links\": [\n"
-                         "    {\"a\": 0, \"b\": 2},\n"
-                         "    {\"a\": 1, \"b\": 3, \"rate\": \"25Gbps\"},\n"
-                         "    {\"a\": 2, \"b\": 3, \"delay\": \"7us\", \"cost\": 2,\n"
-                         "     \"dimension\": 1, \"dateline\": true, \"loss\": 0.5}\n"
-                         "  ]\n"
-                         "}\n";
-
-/** @return the text with a part replaced */
-std::string
-Replace(std::string text, const std::string& part, const std::string& by)
-{
-    return text.replace(text.find(part), part.size(), by);
-}
-
-} // namespace
+using namespace ns3::training::tests;
 
 /**
  * @ingroup distributed-training-topology-file-tests
@@ -164,6 +112,7 @@ class TopologyFileTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(simai.hosts, 4, "hosts");
         NS_TEST_EXPECT_MSG_EQ(simai.switches, 5, "switches");
         NS_TEST_EXPECT_MSG_EQ(simai.shape.groupSize, 2, "GPUs of a server");
+        NS_TEST_EXPECT_MSG_EQ(simai.shape.GetHostsPerServer(), 2, "groups are servers");
         ExpectLink(simai, 2, 1, 4, 2880, NanoSeconds(25));
 
         const TopologyGraph ours = Load(JSON);
@@ -224,6 +173,21 @@ class TopologyFileTestCase : public TestCase
         ExpectRefusal(Replace(JSON, "\"hosts\": 2", "\"wraps\": 1, \"hosts\": 2"),
                       1,
                       "wraps is '1' (allowed: true, false)");
+        ExpectRefusal(Replace(JSON, "\"hosts\": 2", "\"rails\": \"yes\", \"hosts\": 2"),
+                      1,
+                      "rails is 'yes' (allowed: true, false)");
+        ExpectRefusal("{\"hosts\": 3, \"groupSize\": 2, \"ringAcrossGroups\": true}",
+                      1,
+                      "groupSize is '2' (allowed: a divisor of the hosts, with rails, bipartite or "
+                      "ringAcrossGroups)");
+        for (const std::string switches : {"0", "2", "3"})
+        {
+            ExpectRefusal("{\"hosts\": 3, \"switches\": " + switches + ", \"bipartite\": true}",
+                          1,
+                          "number of switches is '" + switches +
+                              "' (allowed: with bipartite an even number, with a group of hosts "
+                              "on each)");
+        }
         ExpectRefusal(Replace(JSON, "\"25Gbps\"", "\"\""), 5, "rate is ''");
         ExpectRefusal(Replace(JSON, "\"7us\"", "[]"), 6, "delay is ''");
         // Sums of what all links may have are in range.
@@ -241,10 +205,11 @@ class TopologyFileTestCase : public TestCase
             {
                 message = error.what();
             }
-            NS_TEST_EXPECT_MSG_EQ(message,
-                                  "topology '" + spec +
-                                      "' cannot be read (allowed: file:PATH of a readable file)",
-                                  spec);
+            const std::string allowed =
+                spec == "file:/nowhere/at-all"
+                    ? " cannot be read (allowed: file:PATH of a readable file)"
+                    : ": '' (allowed: PATH first: a readable file)";
+            NS_TEST_EXPECT_MSG_EQ(message, "topology '" + spec + "'" + allowed, spec);
         }
     }
 };
@@ -313,55 +278,6 @@ class TopologyReportTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-topology-file-tests
- * An all-reduce of real numbers on topologies from files; a link's loss happens.
- */
-class TopologyFileRunTestCase : public TestCase
-{
-  public:
-    TopologyFileRunTestCase()
-        : TestCase("all-reduce on topologies from files")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        const std::string lossless =
-            Replace(Replace(HPCC, "1us 0.25", "1us 0"), "1us 0.25", "1us 0");
-        const std::string lossy =
-            Replace(lossless, "0 2 400Gbps 0.0005ms 0", "0 2 400Gbps 1us 0.1");
-        for (const std::string& text : {lossless, lossy, RING, SIMAI})
-        {
-            const std::string path = CreateTempDirFilename("topology");
-            std::ofstream(path, std::ios::binary) << text;
-            UsePicoseconds();
-            RngSeedManager::SetSeed(1);
-            RngSeedManager::SetRun(1);
-            ClusterOptions options;
-            options.ranks = 4;
-            options.topology = "file:" + path;
-            {
-                const Cluster cluster(options);
-                GuardedRun run(cluster);
-                const auto result = MeasureCollective(cluster,
-                                                      run,
-                                                      CollectiveOperation::ALL_REDUCE,
-                                                      1000000,
-                                                      true,
-                                                      1);
-                NS_TEST_EXPECT_MSG_EQ(result.mismatch, "", text);
-                NS_TEST_EXPECT_MSG_EQ(result.verified, true, text);
-                NS_TEST_EXPECT_MSG_EQ((cluster.GetFabric().GetTotal().lostFrames > 0),
-                                      (text == lossy),
-                                      "losses");
-            }
-            Simulator::Destroy();
-        }
-    }
-};
-
-/**
- * @ingroup distributed-training-topology-file-tests
  * The suite.
  */
 class TopologyFileTestSuite : public TestSuite
@@ -372,7 +288,6 @@ class TopologyFileTestSuite : public TestSuite
     {
         AddTestCase(new TopologyFileTestCase);
         AddTestCase(new TopologyReportTestCase);
-        AddTestCase(new TopologyFileRunTestCase);
     }
 };
 

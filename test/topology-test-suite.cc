@@ -1,17 +1,17 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "ns3/collective-measurement.h"
 #include "ns3/data-rate.h"
 #include "ns3/nstime.h"
-#include "ns3/rng-seed-manager.h"
 #include "ns3/shortest-paths.h"
-#include "ns3/simulator.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
 #include "ns3/topology-builder.h"
 #include "ns3/topology-graph.h"
+#include "ns3/topology-report.h"
+#include "ns3/training-time-resolution.h"
 
 #include <map>
 #include <set>
@@ -366,54 +366,50 @@ class DragonflyTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-topology-tests
- * A ring all-reduce of real numbers is right on every topology, over RDMA and TCP.
+ * The defaults that keys describe are those that builders use; rates and delays of links have
+ * limits.
  */
-class EveryTopologyTestCase : public TestCase
+class TopologyKeysTestCase : public TestCase
 {
   public:
-    /**
-     * @param spec what a user types
-     * @param ranks number of ranks
-     */
-    EveryTopologyTestCase(const std::string& spec, uint32_t ranks)
-        : TestCase("all-reduce on " + spec),
-          m_spec(spec),
-          m_ranks(ranks)
+    TopologyKeysTestCase()
+        : TestCase("defaults and limits of keys")
     {
     }
 
   private:
-    void DoRun() override
+    static std::string Build(const std::string& spec)
     {
-        for (const std::string transport : {"rdma", "tcp"})
-        {
-            UsePicoseconds();
-            RngSeedManager::SetSeed(1);
-            RngSeedManager::SetRun(1);
-            ClusterOptions options;
-            options.ranks = m_ranks;
-            options.topology = m_spec;
-            options.transport = transport;
-            {
-                const Cluster cluster(options);
-                GuardedRun run(cluster);
-                const auto result = MeasureCollective(cluster,
-                                                      run,
-                                                      CollectiveOperation::ALL_REDUCE,
-                                                      100000,
-                                                      true,
-                                                      1);
-                NS_TEST_EXPECT_MSG_EQ(result.mismatch, "", m_spec << " over " << transport);
-                NS_TEST_EXPECT_MSG_EQ(result.verified, true, m_spec << " over " << transport);
-                NS_TEST_EXPECT_MSG_GT(result.seconds, 0, m_spec << " over " << transport);
-                NS_TEST_EXPECT_MSG_LT(result.lowerBound, result.seconds, m_spec << " bound");
-            }
-            Simulator::Destroy();
-        }
+        UsePicoseconds();
+        return WriteTopology(BuildTopology(spec, 16, DataRate("100Gbps"), NanoSeconds(500)));
     }
 
-    std::string m_spec;
-    uint32_t m_ranks;
+    void DoRun() override
+    {
+        uint32_t compared = 0;
+        for (const auto& topology : DescribeAlternatives<TopologyBuilder>())
+        {
+            std::string spelled = topology.name;
+            for (const Key& key : topology.keys)
+            {
+                NS_TEST_EXPECT_MSG_EQ(key.help.empty(), false, spelled << " " << key.name);
+                if (!key.initial.empty())
+                {
+                    spelled +=
+                        (spelled == topology.name ? ":" : ",") + key.name + "=" + key.initial;
+                    compared++;
+                }
+                const bool isLink = key.type == Key::Type::RATE || key.type == Key::Type::TIME;
+                const std::string beyond = key.type == Key::Type::RATE ? "101Tbps" : "101s";
+                NS_TEST_EXPECT_MSG_EQ(isLink && key.Allows(beyond), false, spelled);
+            }
+            if (spelled != topology.name)
+            {
+                NS_TEST_EXPECT_MSG_EQ(Build(spelled), Build(topology.name), spelled);
+            }
+        }
+        NS_TEST_EXPECT_MSG_GT(compared, 20, "keys with defaults");
+    }
 };
 
 /**
@@ -431,25 +427,7 @@ class TopologyTestSuite : public TestSuite
         add(new DimensionOrderTestCase);
         add(new GridNeighborsTestCase);
         add(new DragonflyTestCase);
-        for (const std::string spec : {"single-switch",
-                                       "leaf-spine:uplink=50Gbps",
-                                       "fat-tree:k=4",
-                                       "m-ary-n-tree",
-                                       "m-ary-n-tree:m=2,n=4",
-                                       "two-switch",
-                                       "bigraph:m=2,n=8",
-                                       "dragonfly",
-                                       "full-mesh",
-                                       "torus:4x4",
-                                       "torus:2x2x4",
-                                       "mesh:2x8",
-                                       "ring",
-                                       "hierarchical-torus:2x2",
-                                       "local-switch-torus:2x2,switches=3",
-                                       "rail-optimized:gpus=4"})
-        {
-            add(new EveryTopologyTestCase(spec, 16));
-        }
+        add(new TopologyKeysTestCase);
     }
 };
 

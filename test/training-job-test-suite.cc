@@ -1,24 +1,27 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
-#include "ns3/communicator.h"
-#include "ns3/configuration-error.h"
 #include "ns3/gradient-buckets.h"
 #include "ns3/gradient-values.h"
+#include "ns3/iteration-statistics.h"
 #include "ns3/node-container.h"
 #include "ns3/node.h"
 #include "ns3/nstime.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
 #include "ns3/training-application.h"
+#include "ns3/training-communicator.h"
+#include "ns3/training-configuration-error.h"
 #include "ns3/training-job.h"
+#include "ns3/training-time-resolution.h"
+#include "ns3/training-workload.h"
 #include "ns3/uinteger.h"
 #include "ns3/workload-file.h"
-#include "ns3/workload.h"
 
 #include <cmath>
 #include <deque>
@@ -264,13 +267,13 @@ class WorkloadTotalsTestCase : public TestCase
                                                     {"resnet50", 107, 25557032, 4089184256},
                                                     {"bert-large", 149, 335141888, 39461060608}})
         {
-            uint64_t macs = 0;
-            for (const auto& layer : Registry<WorkloadEntry>::Find(total.name).layers)
-            {
-                macs += layer.forwardMacs;
-            }
-            NS_TEST_EXPECT_MSG_EQ(macs, total.macs, total.name << " multiply-accumulates");
-            const auto workload = LoadWorkload(total.name, 64, 1);
+            // With the largest batch, a multiply-accumulate is 559 ns, and times are in ps.
+            const auto largest = LoadModel(total.name, MAX_BATCH, 1);
+            NS_TEST_EXPECT_MSG_EQ(
+                std::llround(largest.GetForwardTime().GetSeconds() * 60e12 / 2 / MAX_BATCH),
+                static_cast<int64_t>(total.macs),
+                total.name << " multiply-accumulates");
+            const auto workload = LoadModel(total.name, 64, 1);
             NS_TEST_EXPECT_MSG_EQ(workload.layers.size(), total.layers, total.name << " layers");
             NS_TEST_EXPECT_MSG_EQ(workload.GetParameters(),
                                   total.parameters,
@@ -291,15 +294,15 @@ class WorkloadTotalsTestCase : public TestCase
                                       total.parameters * 12 / 1.5e12,
                                       1e-12,
                                       total.name << " update time");
-            const auto scaled = LoadWorkload(total.name, 64, 0.25);
+            const auto scaled = LoadModel(total.name, 64, 0.25);
             NS_TEST_EXPECT_MSG_EQ_TOL(scaled.GetComputeTime().GetSeconds(),
                                       workload.GetComputeTime().GetSeconds() / 4,
                                       1e-9,
                                       total.name << " compute scale");
         }
-        const auto batch = LoadWorkload("resnet50", 1, 1);
+        const auto batch = LoadModel("resnet50", 1, 1);
         NS_TEST_EXPECT_MSG_EQ(batch.layers[1].forward, Time(0), "no arithmetic takes no time");
-        NS_TEST_EXPECT_MSG_EQ(LoadWorkload("vgg16", 8, 0).GetComputeTime(),
+        NS_TEST_EXPECT_MSG_EQ(LoadModel("vgg16", 8, 0).GetComputeTime(),
                               Time(0),
                               "compute scale 0");
     }
@@ -325,7 +328,7 @@ class GradientBucketsTestCase : public TestCase
      */
     void Check(const std::string& name, const std::vector<double>& mebibytes)
     {
-        const auto workload = LoadWorkload(name, 1, 1);
+        const auto workload = LoadModel(name, 1, 1);
         const auto buckets = MakeGradientBuckets(workload.layers);
         NS_TEST_ASSERT_MSG_EQ(buckets.size(), mebibytes.size(), name << " number of buckets");
         uint32_t next = workload.layers.size();
@@ -469,23 +472,32 @@ class WorkloadFileTestCase : public TestCase
             std::ofstream file(path);
             file << header << "a,1000000,1000,2000\n";
         }
-        const auto scaled = LoadWorkload(path, 999, 2);
+        const auto scaled = LoadModel(path, 999, 2);
+        NS_TEST_EXPECT_MSG_EQ(LoadModel("file:" + path, 999, 2).GetForwardTime(),
+                              scaled.GetForwardTime(),
+                              "a path is short for file:PATH");
         NS_TEST_EXPECT_MSG_EQ(scaled.GetForwardTime(), MilliSeconds(2), "scaled, not batched");
         NS_TEST_EXPECT_MSG_EQ(scaled.update, MicroSeconds(16), "2 * 12 B * 1e6 / 1.5e12 B/s");
 
-        RefuseToLoad("resnet51", 1, 1, "alexnet, bert-large, resnet50, vgg16");
+        RefuseToLoad("resnet51",
+                     1,
+                     1,
+                     "alexnet, bert-large, dlrm-hybrid-parallel, file, mlp-hybrid-parallel, "
+                     "mlp-model-parallel, resnet50, vgg16");
+        RefuseToLoad("mlp-model-parallel", 1, 1, "is no model of layers");
+        RefuseToLoad("file", 1, 1, "PATH");
         RefuseToLoad("", 1, 1, "alexnet");
         RefuseToLoad("/", 1, 1, "/: cannot be read");
         RefuseToLoad("resnet50", 0, 1, "batch 0");
         RefuseToLoad("resnet50", 1, -1, "compute scale -1");
         RefuseToLoad("resnet50", 1, std::nan(""), "compute scale nan");
-        RefuseToLoad("bert-large", 1 << 24, 1e9, "allowed for an iteration");
+        RefuseToLoad("bert-large", 1 << 24, 1e9, "allowed: up to 1000000 s");
     }
 
     /**
-     * @param name as for LoadWorkload()
-     * @param batch as for LoadWorkload()
-     * @param scale as for LoadWorkload()
+     * @param name as for LoadModel()
+     * @param batch as for LoadModel()
+     * @param scale as for LoadModel()
      * @param part what the message must contain
      */
     void RefuseToLoad(const std::string& name,
@@ -496,7 +508,7 @@ class WorkloadFileTestCase : public TestCase
         std::string message;
         try
         {
-            LoadWorkload(name, batch, scale);
+            LoadModel(name, batch, scale);
         }
         catch (const ConfigurationError& error)
         {
@@ -554,6 +566,149 @@ class GradientValuesTestCase : public TestCase
 /**
  * @ingroup distributed-training-job-tests
  *
+ * Measurements of ranks, merged within a process and between processes, and what is made of them.
+ */
+class IterationStatisticsTestCase : public TestCase
+{
+  public:
+    IterationStatisticsTestCase()
+        : TestCase("iterations: merged ranks and processes, means, table, JSON")
+    {
+    }
+
+  private:
+    /** @return a rank's measurements, from times in ms */
+    static RankIteration Measure(int64_t start, int64_t end, int64_t compute, int64_t communication)
+    {
+        return {MilliSeconds(start),
+                MilliSeconds(end),
+                MilliSeconds(compute),
+                MilliSeconds(communication)};
+    }
+
+    /** @return statistics of four ranks whose sums are checked */
+    static std::unique_ptr<IterationStatistics> Make()
+    {
+        auto statistics = std::make_unique<IterationStatistics>(4, 1);
+        statistics->SetLowerBound(0.002);
+        statistics->SetBusBytes(24e6);
+        statistics->SetExpectedSums(4);
+        return statistics;
+    }
+
+    /** Lets one of two processes know the reports of the other. */
+    static void Exchange(IterationStatistics& from, IterationStatistics& to)
+    {
+        ByteWriter writer;
+        from.Pack(writer);
+        ByteReader reader(writer.GetData(), writer.GetSize());
+        to.Merge(reader);
+        NS_ABORT_MSG_UNLESS(reader.IsAtEnd(), "more was packed than merged");
+    }
+
+    /** @return everything that results files store of iterations */
+    static std::string ToText(const std::vector<IterationRecord>& records)
+    {
+        auto rows = JsonValue::Array();
+        for (const IterationRecord& record : records)
+        {
+            auto row = JsonValue::Object();
+            SetMembers(row, GetIterationColumns(), record);
+            rows.Append(row);
+        }
+        return rows.Write();
+    }
+
+    void DoRun() override
+    {
+        UsePicoseconds();
+        const auto all = Make();
+        const auto first = Make();
+        const auto second = Make();
+        for (uint32_t rank = 0; rank < 4; rank++)
+        {
+            IterationStatistics& own = rank < 3 ? *first : *second;
+            for (IterationStatistics* statistics : {all.get(), &own})
+            {
+                for (uint32_t iteration = 0; iteration < 3; iteration++)
+                {
+                    if (rank < 3 || iteration < 2)
+                    {
+                        statistics->AddRightSum(iteration);
+                    }
+                    // Rank 1 starts first, rank 3 computes longest and ends last.
+                    const int64_t start = 10 * iteration + (rank == 1 ? 2 : 3);
+                    statistics->AddRank(
+                        iteration,
+                        Measure(start, 10 * iteration + 9 + rank, 4 + rank, 4 * rank));
+                }
+            }
+            if (rank == 0)
+            {
+                NS_TEST_EXPECT_MSG_EQ(all->GetRecords().size(), 0, "ranks are missing");
+                Exchange(*first, *second); // in parts
+            }
+        }
+        Exchange(*first, *second);
+        Exchange(*second, *first);
+        NS_TEST_EXPECT_MSG_EQ(
+            ToText(all->GetRecords()),
+            R"([{"iteration":0,"warmup":true,"start_s":0.002,"end_s":0.012,"iteration_time_s":0.01,)"
+            R"("compute_time_s":0.007,"communication_time_s":0.006,)"
+            R"("exposed_communication_s":0.003,"busbw_GBps":4,"lower_bound_s":0.002,)"
+            R"("scaling_efficiency":0.7,"verified":true},)"
+            R"({"iteration":1,"warmup":false,"start_s":0.012,"end_s":0.022,)"
+            R"("iteration_time_s":0.01,"compute_time_s":0.007,"communication_time_s":0.006,)"
+            R"("exposed_communication_s":0.003,"busbw_GBps":4,"lower_bound_s":0.002,)"
+            R"("scaling_efficiency":0.7,"verified":true},)"
+            R"({"iteration":2,"warmup":false,"start_s":0.022,"end_s":0.032,)"
+            R"("iteration_time_s":0.01,"compute_time_s":0.007,"communication_time_s":0.006,)"
+            R"("exposed_communication_s":0.003,"busbw_GBps":4,"lower_bound_s":0.002,)"
+            R"("scaling_efficiency":0.7,"verified":false}])",
+            "one process");
+        NS_TEST_EXPECT_MSG_EQ(ToText(second->GetRecords()), ToText(all->GetRecords()), "of two");
+        NS_TEST_EXPECT_MSG_EQ(ToText(first->GetRecords()), ToText(all->GetRecords()), "of two");
+
+        std::vector<IterationRecord> records = all->GetRecords();
+        records[2].iterationTimeS = 0.03;
+        records[2].communicationTimeS = 0.018;
+        const IterationRecord mean = GetMean(records);
+        NS_TEST_EXPECT_MSG_EQ(mean.iteration, 2, "without the warm-up");
+        NS_TEST_EXPECT_MSG_EQ(mean.startS, 0.012, "start of the first");
+        NS_TEST_EXPECT_MSG_EQ(mean.endS, 0.032, "end of the last");
+        NS_TEST_EXPECT_MSG_EQ(mean.verified, false, "not all are");
+        NS_TEST_EXPECT_MSG_EQ(
+            MeanToJson(mean).Write(),
+            R"({"iteration_time_s":0.02,"compute_time_s":0.007,"communication_time_s":0.012,)"
+            R"("exposed_communication_s":0.003,"busbw_GBps":2,"lower_bound_s":0.002,)"
+            R"("scaling_efficiency":0.35})",
+            "ratios are those of the mean times");
+        NS_TEST_EXPECT_MSG_EQ(
+            IterationToJson(records[0]).Write(),
+            R"({"iteration_time_s":0.01,"compute_time_s":0.007,"communication_time_s":0.006,)"
+            R"("exposed_communication_s":0.003,"busbw_GBps":4,"lower_bound_s":0.002,)"
+            R"("scaling_efficiency":0.7,"iteration":0,"warmup":true,"verified":true})",
+            "JSON");
+        NS_TEST_EXPECT_MSG_EQ(FormatIterationHeadings(),
+                              "iteration     time (ms) compute (ms) communic. (ms) exposed (ms)   "
+                              "bound (ms) busbw (GB/s)  efficiency",
+                              "headings");
+        NS_TEST_EXPECT_MSG_EQ(FormatIteration("mean", mean),
+                              "mean             20.000        7.000         12.000        3.000    "
+                              "    2.000        2.000      35.0 %",
+                              "row");
+        NS_TEST_EXPECT_MSG_EQ(DescribeFields(GetIterationQuantities())
+                                  .Write()
+                                  .find(R"([{"name":"iteration_time_s","type":"number","unit":"s",)"
+                                        R"("help":"time of an iteration"},)"),
+                              0,
+                              "description");
+    }
+};
+
+/**
+ * @ingroup distributed-training-job-tests
+ *
  * Runs a job over a FakeGroup.
  */
 class JobTestCase : public TestCase
@@ -572,7 +727,7 @@ class JobTestCase : public TestCase
         uint32_t ranks{2};           ///< number of ranks
         uint32_t iterations{3};      ///< iterations
         uint32_t warmup{1};          ///< warm-up iterations
-        bool overlap{true};          ///< attribute Overlap
+        bool overlap{true};          ///< of buckets with the backward pass
         bool real{false};            ///< attribute RealPayload
         bool corrupt{false};         ///< whether the group makes a mistake
         bool perRank{false};         ///< whether another sum is expected at rank 1
@@ -588,20 +743,24 @@ class JobTestCase : public TestCase
      * @return the job, over
      */
     std::unique_ptr<TrainingJob> RunJob(const Setup& setup,
-                                        const Workload& workload,
+                                        const LayeredModel& workload,
                                         uint64_t capBytes = 0)
     {
-        const auto buckets = MakeGradientBuckets(workload.layers, capBytes);
+        const auto task = MakeDataParallelTask(workload, capBytes, setup.overlap);
         auto group = std::make_shared<FakeGroup>(setup.ranks, setup.fixed, setup.perByte);
         group->m_corrupt = setup.corrupt;
-        auto job =
-            std::make_unique<TrainingJob>(setup.ranks, setup.iterations, setup.warmup, buckets);
-        job->SetLowerBound([](uint64_t bytes) { return bytes / 1e9; });
+        auto job = std::make_unique<TrainingJob>(setup.ranks, setup.iterations, setup.warmup, task);
+        double bound = 0;
+        for (const TaskCollective& sum : task.collectives)
+        {
+            bound += static_cast<double>(sum.bytes) / 1e9;
+        }
+        job->SetLowerBound(bound);
         if (setup.real)
         {
             job->SetReference(7, setup.perRank ? &ExpectOneMoreAtRankOne : &SumInRankOrder);
         }
-        job->OnIterationComplete([this](const IterationResult& result) {
+        job->OnIterationComplete([this](const IterationRecord& result) {
             m_completions.push_back({result.iteration, Simulator::Now()});
         });
         NodeContainer nodes;
@@ -610,7 +769,7 @@ class JobTestCase : public TestCase
         m_completions.clear();
         for (uint32_t rank = 0; rank < setup.ranks; ++rank)
         {
-            Workload mine = workload;
+            LayeredModel mine = workload;
             if (rank == setup.ranks - 1)
             {
                 for (auto& layer : mine.layers)
@@ -621,12 +780,11 @@ class JobTestCase : public TestCase
             }
             auto application = CreateObject<TrainingApplication>();
             application->SetAttribute("Iterations", UintegerValue(setup.iterations));
-            application->SetAttribute("Overlap", BooleanValue(setup.overlap));
             application->SetAttribute("RealPayload", BooleanValue(setup.real));
             application->SetAttribute("Seed", UintegerValue(7));
-            application->SetTask(CreateObject<FakeCommunicator>(group, rank, setup.ranks),
-                                 mine,
-                                 buckets);
+            application->SetTask(
+                std::make_shared<TrainingTask>(MakeDataParallelTask(mine, capBytes, setup.overlap)),
+                {CreateObject<FakeCommunicator>(group, rank, setup.ranks)});
             application->SetStartTime(MilliSeconds(5));
             application->TraceConnectWithoutContext("ComputePhase",
                                                     MakeCallback(&JobTestCase::Phase, this));
@@ -638,7 +796,6 @@ class JobTestCase : public TestCase
         for (const auto& application : m_applications)
         {
             NS_TEST_EXPECT_MSG_EQ(application->IsFinished(), true, "all ranks finish");
-            NS_TEST_EXPECT_MSG_EQ(application->GetState(), "finished", "and say so");
         }
         m_applications.clear();
         Simulator::Destroy();
@@ -696,9 +853,9 @@ class JobTimesTestCase : public JobTestCase
      * update 1 ms; 4000 B a layer.
      * @return the workload
      */
-    static Workload MakeWorkload()
+    static LayeredModel MakeWorkload()
     {
-        Workload workload;
+        LayeredModel workload;
         workload.layers = {{"0", 1000, MilliSeconds(1), MilliSeconds(6)},
                            {"1", 1000, MilliSeconds(2), MilliSeconds(5)},
                            {"2", 1000, MilliSeconds(3), MilliSeconds(4)}};
@@ -709,7 +866,7 @@ class JobTimesTestCase : public JobTestCase
     void DoRun() override
     {
         UsePicoseconds();
-        const Workload workload = MakeWorkload();
+        const LayeredModel workload = MakeWorkload();
         const double compute = 6 + 15 + 1;
 
         // One bucket a layer, ready 4, 9 and 15 ms into backward; an all-reduce takes 1 ms: only
@@ -718,7 +875,7 @@ class JobTimesTestCase : public JobTestCase
         auto job = RunJob(setup, workload);
         NS_TEST_ASSERT_MSG_EQ(job->GetResults().size(), 3, "iterations");
         NS_TEST_EXPECT_MSG_EQ(job->IsFinished(), true, "finished");
-        NS_TEST_EXPECT_MSG_EQ(job->Mismatch(), "", "nothing compared");
+        NS_TEST_EXPECT_MSG_EQ(job->GetMismatch(), "", "nothing compared");
         double end = 5;
         for (const auto& result : job->GetResults())
         {
@@ -740,7 +897,7 @@ class JobTimesTestCase : public JobTestCase
                                   "told in order");
             ExpectMs(m_completions[result.iteration].second.GetSeconds(), end, "told at once");
         }
-        const auto mean = job->GetMean();
+        const auto mean = GetMean(job->GetResults());
         NS_TEST_EXPECT_MSG_EQ(mean.iteration, 2, "iterations in the mean");
         ExpectMs(mean.iterationTimeS, compute + 1, "mean iteration");
         ExpectMs(mean.startS, 5 + compute + 1, "mean start");
@@ -766,23 +923,25 @@ class JobTimesTestCase : public JobTestCase
         // Without overlap all three are exposed.
         setup.overlap = false;
         job = RunJob(setup, workload);
-        ExpectMs(job->GetMean().iterationTimeS, compute + 3, "no overlap: iteration");
-        ExpectMs(job->GetMean().communicationTimeS, 3, "no overlap: communication");
-        ExpectMs(job->GetMean().exposedCommunicationS, 3, "no overlap: exposed");
+        ExpectMs(GetMean(job->GetResults()).iterationTimeS, compute + 3, "no overlap: iteration");
+        ExpectMs(GetMean(job->GetResults()).communicationTimeS, 3, "no overlap: communication");
+        ExpectMs(GetMean(job->GetResults()).exposedCommunicationS, 3, "no overlap: exposed");
 
         // All-reduces of 7 ms: issued at 4, 9, 15 ms of backward, run 4-11, 11-18, 18-25.
         setup.overlap = true;
         setup.fixed = MilliSeconds(7);
         job = RunJob(setup, workload);
-        ExpectMs(job->GetMean().iterationTimeS, 6 + 25 + 1, "queued: iteration");
-        ExpectMs(job->GetMean().communicationTimeS, 21, "queued: communication");
-        ExpectMs(job->GetMean().exposedCommunicationS, 10, "queued: exposed");
+        ExpectMs(GetMean(job->GetResults()).iterationTimeS, 6 + 25 + 1, "queued: iteration");
+        ExpectMs(GetMean(job->GetResults()).communicationTimeS, 21, "queued: communication");
+        ExpectMs(GetMean(job->GetResults()).exposedCommunicationS, 10, "queued: exposed");
 
         // One bucket of all layers, 1 ns a byte: overlap has nothing to hide.
         setup.fixed = Time(0);
         setup.perByte = NanoSeconds(1);
         job = RunJob(setup, workload, DEFAULT_BUCKET_BYTES);
-        ExpectMs(job->GetMean().iterationTimeS, compute + 0.012, "one bucket: iteration");
+        ExpectMs(GetMean(job->GetResults()).iterationTimeS,
+                 compute + 0.012,
+                 "one bucket: iteration");
 
         // A straggler at 150 %: 31.5 + 1 ms compute, and the others wait for it. The fast rank's
         // collectives are busy from the issue of its bucket to the slow rank's, plus 1 ms.
@@ -816,7 +975,7 @@ class JobEdgesTestCase : public JobTestCase
     void DoRun() override
     {
         UsePicoseconds();
-        Workload workload;
+        LayeredModel workload;
         workload.layers = {{"0", 1000, MilliSeconds(1), MilliSeconds(2)},
                            {"1", 0, MilliSeconds(1), MilliSeconds(2)},
                            {"2", 1000, MilliSeconds(1), MilliSeconds(2)}};
@@ -829,41 +988,53 @@ class JobEdgesTestCase : public JobTestCase
             setup.ranks = 1;
             setup.real = true;
             auto job = RunJob(setup, workload);
-            ExpectMs(job->GetMean().iterationTimeS, 10, "one rank: compute only");
-            ExpectMs(job->GetMean().communicationTimeS, 0, "one rank: no communication");
-            NS_TEST_EXPECT_MSG_EQ(job->GetMean().busbwGBps, 0, "one rank: no bandwidth");
-            NS_TEST_EXPECT_MSG_EQ(job->GetMean().scalingEfficiency, 1, "one rank: efficiency");
-            NS_TEST_EXPECT_MSG_EQ(job->GetMean().verified, true, "one rank: its own gradients");
+            ExpectMs(GetMean(job->GetResults()).iterationTimeS, 10, "one rank: compute only");
+            ExpectMs(GetMean(job->GetResults()).communicationTimeS,
+                     0,
+                     "one rank: no communication");
+            NS_TEST_EXPECT_MSG_EQ(GetMean(job->GetResults()).busbwGBps,
+                                  0,
+                                  "one rank: no bandwidth");
+            NS_TEST_EXPECT_MSG_EQ(GetMean(job->GetResults()).scalingEfficiency,
+                                  1,
+                                  "one rank: efficiency");
+            NS_TEST_EXPECT_MSG_EQ(GetMean(job->GetResults()).verified,
+                                  true,
+                                  "one rank: its own gradients");
 
             setup.ranks = 3;
             setup.real = false;
-            Workload frozen = workload;
+            LayeredModel frozen = workload;
             for (auto& layer : frozen.layers)
             {
                 layer.parameters = 0;
             }
             job = RunJob(setup, frozen);
-            ExpectMs(job->GetMean().iterationTimeS, 10, "no parameters");
-            NS_TEST_EXPECT_MSG_EQ(job->GetGradientBytes(), 0, "no parameters");
+            ExpectMs(GetMean(job->GetResults()).iterationTimeS, 10, "no parameters");
+            NS_TEST_EXPECT_MSG_EQ(job->GetResults()[0].busbwGBps, 0, "no parameters");
 
-            job = RunJob(setup, Workload());
+            job = RunJob(setup, LayeredModel());
             NS_TEST_EXPECT_MSG_EQ(job->IsFinished(), true, "no layers");
-            ExpectMs(job->GetMean().iterationTimeS, 0, "no layers");
+            ExpectMs(GetMean(job->GetResults()).iterationTimeS, 0, "no layers");
 
-            Workload instant = workload;
+            LayeredModel instant = workload;
             for (auto& layer : instant.layers)
             {
                 layer.forward = layer.backward = Time(0);
             }
             instant.update = Time(0);
             job = RunJob(setup, instant);
-            ExpectMs(job->GetMean().iterationTimeS, 2, "no compute: two all-reduces");
-            ExpectMs(job->GetMean().exposedCommunicationS, 2, "no compute: all exposed");
-            NS_TEST_EXPECT_MSG_EQ(job->GetMean().scalingEfficiency, 0, "no compute: efficiency");
+            ExpectMs(GetMean(job->GetResults()).iterationTimeS, 2, "no compute: two all-reduces");
+            ExpectMs(GetMean(job->GetResults()).exposedCommunicationS,
+                     2,
+                     "no compute: all exposed");
+            NS_TEST_EXPECT_MSG_EQ(GetMean(job->GetResults()).scalingEfficiency,
+                                  0,
+                                  "no compute: efficiency");
 
             setup.iterations = 1;
             job = RunJob(setup, workload);
-            NS_TEST_EXPECT_MSG_EQ(job->GetMean().iteration, 0, "warm-up only: no mean");
+            NS_TEST_EXPECT_MSG_EQ(GetMean(job->GetResults()).iteration, 0, "warm-up only: no mean");
             setup.iterations = 0;
             job = RunJob(setup, workload);
             NS_TEST_EXPECT_MSG_EQ(job->IsFinished(), true, "no iterations");
@@ -888,7 +1059,7 @@ class JobVerificationTestCase : public JobTestCase
     void DoRun() override
     {
         UsePicoseconds();
-        Workload workload;
+        LayeredModel workload;
         workload.layers = {{"0", 1000, MilliSeconds(1), MilliSeconds(2)},
                            {"1", 2, MilliSeconds(1), MilliSeconds(2)}};
         for (const uint32_t ranks : {2U, 3U, 7U})
@@ -897,29 +1068,29 @@ class JobVerificationTestCase : public JobTestCase
             setup.ranks = ranks;
             setup.real = true;
             auto job = RunJob(setup, workload);
-            NS_TEST_EXPECT_MSG_EQ(job->Mismatch(), "", ranks << " ranks");
-            NS_TEST_EXPECT_MSG_EQ(job->GetMean().verified, true, ranks << " ranks");
+            NS_TEST_EXPECT_MSG_EQ(job->GetMismatch(), "", ranks << " ranks");
+            NS_TEST_EXPECT_MSG_EQ(GetMean(job->GetResults()).verified, true, ranks << " ranks");
 
             setup.perRank = true;
             job = RunJob(setup, workload);
             const std::string other =
                 "wrong sum at rank 1, iteration 0, bucket 0: element 0 of 2 is ";
-            NS_TEST_EXPECT_MSG_EQ(job->Mismatch().substr(0, other.size()),
+            NS_TEST_EXPECT_MSG_EQ(job->GetMismatch().substr(0, other.size()),
                                   other,
-                                  "each rank's own: " << job->Mismatch());
+                                  "each rank's own: " << job->GetMismatch());
 
             setup.perRank = false;
             setup.corrupt = true;
             job = RunJob(setup, workload);
             const std::string start =
                 "wrong sum at rank 1, iteration 0, bucket 1: element 3 of 1000 is ";
-            NS_TEST_EXPECT_MSG_EQ(job->Mismatch().substr(0, start.size()),
+            NS_TEST_EXPECT_MSG_EQ(job->GetMismatch().substr(0, start.size()),
                                   start,
-                                  "whole: " << job->Mismatch());
-            NS_TEST_EXPECT_MSG_NE(job->Mismatch().find(", expected "),
+                                  "whole: " << job->GetMismatch());
+            NS_TEST_EXPECT_MSG_NE(job->GetMismatch().find(", expected "),
                                   std::string::npos,
-                                  job->Mismatch());
-            NS_TEST_EXPECT_MSG_EQ(job->GetMean().verified, false, ranks << " ranks");
+                                  job->GetMismatch());
+            NS_TEST_EXPECT_MSG_EQ(GetMean(job->GetResults()).verified, false, ranks << " ranks");
             NS_TEST_EXPECT_MSG_EQ(job->IsFinished(), true, "goes on nevertheless");
         }
     }
@@ -940,6 +1111,7 @@ class TrainingJobTestSuite : public TestSuite
         AddTestCase(new GradientBucketsTestCase);
         AddTestCase(new WorkloadFileTestCase);
         AddTestCase(new GradientValuesTestCase);
+        AddTestCase(new IterationStatisticsTestCase);
         AddTestCase(new JobTimesTestCase);
         AddTestCase(new JobEdgesTestCase);
         AddTestCase(new JobVerificationTestCase);

@@ -1,15 +1,17 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "ns3/configuration-error.h"
-#include "ns3/json-writer.h"
 #include "ns3/nstime.h"
-#include "ns3/output-file.h"
 #include "ns3/result-store.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
 #include "ns3/timeline-trace.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-json-writer.h"
+#include "ns3/training-output-file.h"
+#include "ns3/training-time-resolution.h"
 
 #include <cmath>
 #include <csignal>
@@ -559,7 +561,7 @@ class ResultStoreConcurrencyTestCase : public TestCase
                 {
                     store.AddMessage({process, 0, message, 1, 0, 1});
                 }
-                IterationRow row;
+                IterationRecord row;
                 row.iteration = iteration;
                 store.AddIteration(row);
             }

@@ -1,15 +1,17 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "ns3/cluster.h"
 #include "ns3/message-transport.h"
 #include "ns3/rdma-transport.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/tcp-transport.h"
 #include "ns3/test.h"
-#include "ns3/time-resolution.h"
+#include "ns3/training-cluster.h"
+#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <map>

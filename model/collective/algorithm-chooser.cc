@@ -1,12 +1,14 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "algorithm-chooser.h"
 
-#include "ns3/configuration-error.h"
 #include "ns3/log.h"
-#include "ns3/quantity.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-quantity.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -20,8 +22,8 @@ NS_LOG_COMPONENT_DEFINE("TrainingAlgorithmChooser");
 namespace
 {
 
-/// Algorithms beside the best that a reason names.
-constexpr std::size_t MOST_NAMED = 3;
+/// Most algorithms, after the best, that a reason names.
+constexpr std::size_t MAX_NAMED = 3;
 
 std::string
 FormatMicroseconds(double seconds)
@@ -43,8 +45,10 @@ AlgorithmChooser::GetCost(const std::string& name, CollectiveRequest request)
 {
     static const std::optional<CollectiveCost> none;
     const auto& entry = Registry<CollectiveAlgorithm>::Find(name);
-    if (entry.searches && request.ranks > MOST_SEARCHED_RANKS)
+    if (entry.searches && request.ranks > MAX_SEARCHED_RANKS)
     {
+        NS_LOG_LOGIC("not " << name << ", which searches too long for " << request.ranks
+                            << " ranks");
         return none;
     }
     try
@@ -68,8 +72,9 @@ AlgorithmChooser::GetCost(const std::string& name, CollectiveRequest request)
         }
         return found->second;
     }
-    catch (const ConfigurationError&)
+    catch (const ConfigurationError& error)
     {
+        NS_LOG_LOGIC("not " << error.what());
         return none;
     }
 }
@@ -119,11 +124,12 @@ AlgorithmChooser::Choose(const CollectiveRequest& request)
                          std::to_string(best.steps) + " steps: latency " +
                          FormatMicroseconds(best.latency) + ", transfer " +
                          FormatMicroseconds(best.seconds - best.latency) + ")";
-    for (std::size_t i = 1; i < candidates.size() && i <= MOST_NAMED; i++)
+    for (std::size_t i = 1; i < candidates.size() && i <= MAX_NAMED; i++)
     {
         reason += (i == 1 ? "; next " : ", ") + candidates[i].name + " " +
                   FormatMicroseconds(candidates[i].seconds);
     }
+    NS_LOG_INFO(reason);
     found->second = {best.name, reason};
     return found->second;
 }

@@ -1,15 +1,13 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "butterfly-phases.h"
 
-#include "ns3/log.h"
-
 namespace ns3::training
 {
-
-NS_LOG_COMPONENT_DEFINE("TrainingButterflyPhases");
 
 namespace
 {
@@ -18,7 +16,8 @@ using Kind = ScheduleAction::Kind;
 
 /**
  * @param ahead a step, or the number of steps
- * @return for each position, the parts of all it reaches in that and later steps, its own included
+ * @return for each position, the parts of all positions that it reaches in that step and later, its
+ *         own included
  */
 std::vector<ChunkList>
 GetReach(const PhaseGroup& group, const Butterfly& butterfly, uint32_t ahead)

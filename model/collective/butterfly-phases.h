@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -17,13 +19,13 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-collective
  *
- * In each step every position of a group of 2^steps ranks exchanges with one other, so that after
- * the last one each has heard of all others exactly once.
+ * A pattern of exchanges among 2^steps positions: in each step every position exchanges with one
+ * other, and after the last step each has received from all others exactly once.
  */
 struct Butterfly
 {
-    uint32_t steps; ///< how many
-    /// With whom a position exchanges in a step; its own inverse.
+    uint32_t steps; ///< number of steps
+    /// The partner of a position in a step; its own inverse.
     std::function<uint32_t(uint32_t position, uint32_t step)> partner;
 };
 
@@ -44,13 +46,13 @@ Butterfly MakeFarFirst(uint32_t size);
 /**
  * @ingroup distributed-training-collective
  * Appends an all-reduce in which the partners exchange whole vectors.
- * @param schedule to be appended to
- * @param ranks who takes part
+ * @param schedule that gets the actions
+ * @param ranks that take part
  * @param butterfly of as many positions
  * @param chunks the vector
  * @param step the first step
- * @param message number of the messages of each step
- * @return the step behind the last
+ * @param message number of the message in each step
+ * @return the step after the last
  */
 uint32_t AddButterflyAllReduce(CollectiveSchedule& schedule,
                                const std::vector<uint32_t>& ranks,
@@ -61,14 +63,14 @@ uint32_t AddButterflyAllReduce(CollectiveSchedule& schedule,
 
 /**
  * @ingroup distributed-training-collective
- * Appends a reduce-scatter: what the partner and those whom it meets later own is sent to it; each
- * step halves what is left.
- * @param schedule to be appended to
- * @param group who takes part
+ * Appends a reduce-scatter: a rank sends its partner the parts of the partner and of all ranks that
+ * the partner reaches later; each step halves the parts that are left.
+ * @param schedule that gets the actions
+ * @param group ranks that take part
  * @param butterfly of as many positions
  * @param step the first step
- * @param message number of the messages of each step
- * @return the step behind the last
+ * @param message number of the message in each step
+ * @return the step after the last
  */
 uint32_t AddButterflyReduceScatter(CollectiveSchedule& schedule,
                                    const PhaseGroup& group,
@@ -78,13 +80,13 @@ uint32_t AddButterflyReduceScatter(CollectiveSchedule& schedule,
 
 /**
  * @ingroup distributed-training-collective
- * Appends an all-gather: the reduce-scatter backwards.
- * @param schedule to be appended to
- * @param group who takes part
- * @param butterfly of as many positions; its last step is the first one here
+ * Appends an all-gather, the reduce-scatter in reverse order.
+ * @param schedule that gets the actions
+ * @param group ranks that take part
+ * @param butterfly of as many positions; its last step is the first here
  * @param step the first step
- * @param message number of the messages of each step
- * @return the step behind the last
+ * @param message number of the message in each step
+ * @return the step after the last
  */
 uint32_t AddButterflyAllGather(CollectiveSchedule& schedule,
                                const PhaseGroup& group,
@@ -95,25 +97,25 @@ uint32_t AddButterflyAllGather(CollectiveSchedule& schedule,
 /**
  * @ingroup distributed-training-collective
  *
- * Makes a number of ranks that is no power of two one: of the first ranks, every even one leaves
- * its work to the next one and gets the result afterwards (MPICH).
+ * Reduces the ranks of an algorithm to a power of two: of the first ranks, every even one is idle,
+ * leaves its work to the next rank and gets the result from it afterwards (MPICH).
  */
 struct Folding
 {
-    /** A rank that leaves its work to another one. */
+    /** An idle rank and its worker. */
     struct Pair
     {
-        uint32_t idle;   ///< who leaves it
-        uint32_t worker; ///< who takes it
-        ChunkList part;  ///< the part of who leaves it
+        uint32_t idle;   ///< rank that is idle
+        uint32_t worker; ///< rank that does its work
+        ChunkList part;  ///< part of the idle rank
     };
 
-    PhaseGroup group;        ///< those that go on, each with its part or both of a pair's
-    std::vector<Pair> pairs; ///< none if the number is a power of two
+    PhaseGroup group;        ///< ranks that work, each with its part or both parts of its pair
+    std::vector<Pair> pairs; ///< idle ranks; none if the number is a power of two
 
     /**
      * @param rank 0 to ranks - 1
-     * @return who does its work
+     * @return rank that does its work
      */
     uint32_t GetWorker(uint32_t rank) const;
 };
@@ -121,27 +123,27 @@ struct Folding
 /**
  * @ingroup distributed-training-collective
  * @param all some ranks and their parts
- * @return a power of two of them, and what the others do
+ * @return a power of two of them that work, and the idle others
  */
 Folding Fold(const PhaseGroup& all);
 
 /**
  * @ingroup distributed-training-collective
- * Appends the step before a reduction: those who leave their work send their vectors.
- * @param schedule to be appended to
- * @param folding who to whom
- * @param step the step, if there is one
- * @return the step behind it
+ * Appends the step before a reduction: idle ranks send their vectors to their workers.
+ * @param schedule that gets the actions
+ * @param folding idle ranks and workers
+ * @param step the step, if any rank is idle
+ * @return the step after it
  */
 uint32_t AddFold(CollectiveSchedule& schedule, const Folding& folding, uint32_t step);
 
 /**
  * @ingroup distributed-training-collective
- * Appends the step behind: those who have left their work get the result.
- * @param schedule to be appended to
- * @param folding who from whom
- * @param step the step, if there is one
- * @return the step behind it
+ * Appends the step after an algorithm: idle ranks get the result from their workers.
+ * @param schedule that gets the actions
+ * @param folding idle ranks and workers
+ * @param step the step, if any rank is idle
+ * @return the step after it
  */
 uint32_t AddUnfold(CollectiveSchedule& schedule, const Folding& folding, uint32_t step);
 

@@ -1,25 +1,23 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "collective-algorithm.h"
 
-#include "ns3/log.h"
-#include "ns3/quantity.h"
+#include "ns3/topology-graph.h"
 
 #include <algorithm>
-#include <sstream>
 
 namespace ns3::training
 {
 
-NS_LOG_COMPONENT_DEFINE("TrainingCollectiveAlgorithm");
-
 namespace
 {
 
-/// The chunks of an all-to-all are numbered with 32 bits.
-constexpr uint32_t MOST_ALL_TO_ALL_RANKS = 65535;
+/// Chunks of an all-to-all have 32-bit numbers.
+constexpr uint32_t MAX_ALL_TO_ALL_RANKS = 65535;
 
 std::string
 GetNames(const std::vector<CollectiveOperation>& operations)
@@ -32,100 +30,7 @@ GetNames(const std::vector<CollectiveOperation>& operations)
     return names;
 }
 
-bool
-IsAllowed(const AlgorithmKey& key, const std::string& value)
-{
-    if (key.choices.empty())
-    {
-        const auto number = ParseUnsigned(value);
-        return number && *number >= key.least && *number <= key.most;
-    }
-    return std::find(key.choices.begin(), key.choices.end(), value) != key.choices.end();
-}
-
-/** Adds the key=value pairs behind an algorithm's name, and the defaults of the others. */
-void
-ReadKeys(const std::string& spec,
-         const std::string& name,
-         const CollectiveAlgorithm& entry,
-         CollectiveRequest& request)
-{
-    std::map<std::string, std::string> given;
-    std::istringstream text(spec.size() > name.size() ? spec.substr(name.size() + 1) + "," : "");
-    std::string pair;
-    while (std::getline(text, pair, ','))
-    {
-        const std::size_t equals = pair.find('=');
-        const auto known = entry.keys.find(pair.substr(0, equals));
-        if (equals == std::string::npos || known == entry.keys.end() ||
-            !IsAllowed(known->second, pair.substr(equals + 1)) ||
-            !given.emplace(known->first, pair.substr(equals + 1)).second)
-        {
-            std::string allowed;
-            for (const auto& [key, value] : entry.keys)
-            {
-                allowed += (allowed.empty() ? "" : ", ") + key + "=" + value.GetAllowed();
-            }
-            throw ConfigurationError("algorithm '" + spec + "': '" + pair + "' (allowed: " +
-                                     (allowed.empty() ? "no keys" : allowed + ", each once") + ")");
-        }
-    }
-    for (const auto& [key, value] : given)
-    {
-        request.keys[key] = value;
-    }
-    for (const auto& [key, value] : entry.keys)
-    {
-        request.keys.emplace(key, value.initial);
-    }
-}
-
 } // namespace
-
-std::string
-AlgorithmKey::GetAllowed() const
-{
-    if (choices.empty())
-    {
-        return std::to_string(least) + " to " + std::to_string(most);
-    }
-    std::string text;
-    for (const std::string& choice : choices)
-    {
-        text += (text.empty() ? "" : "|") + choice;
-    }
-    return text;
-}
-
-std::vector<std::pair<std::string, std::string>>
-DescribeAlgorithms()
-{
-    std::vector<std::pair<std::string, std::string>> rows;
-    for (const auto& [name, algorithm] : Registry<CollectiveAlgorithm>::All())
-    {
-        const bool all = algorithm.operations.size() == GetCollectiveOperations().size();
-        rows.emplace_back(name, algorithm.help);
-        rows.emplace_back("", "for " + (all ? "every operation" : GetNames(algorithm.operations)));
-        for (const auto& [key, value] : algorithm.keys)
-        {
-            rows.emplace_back("  " + key + "=" + value.initial,
-                              value.help + " (" + value.GetAllowed() + ")");
-        }
-    }
-    return rows;
-}
-
-const std::string&
-CollectiveRequest::Get(const std::string& key) const
-{
-    return keys.at(key);
-}
-
-uint64_t
-CollectiveRequest::GetNumber(const std::string& key) const
-{
-    return ParseUnsigned(keys.at(key)).value();
-}
 
 uint32_t
 CollectiveRequest::GetHost(uint32_t rank) const
@@ -133,12 +38,31 @@ CollectiveRequest::GetHost(uint32_t rank) const
     return hosts.empty() ? rank : hosts.at(rank);
 }
 
-const CollectiveAlgorithm&
-CheckRequest(const std::string& algorithm, CollectiveRequest& request)
+std::string
+CollectiveRequest::Describe() const
 {
-    const std::string name = algorithm.substr(0, algorithm.find(':'));
-    const CollectiveAlgorithm& entry = Registry<CollectiveAlgorithm>::Find(name);
-    const auto& able = entry.operations;
+    return std::to_string(ranks) + " ranks" +
+           (topology ? " on topology '" + topology->name + "'" : "");
+}
+
+std::vector<std::string>
+GetNotes(const CollectiveAlgorithm& algorithm)
+{
+    const bool all = algorithm.operations.size() == GetCollectiveOperations().size();
+    std::vector<std::string> notes{"for " +
+                                   (all ? "every operation" : GetNames(algorithm.operations))};
+    for (const AlgorithmNeed& need : algorithm.needs)
+    {
+        notes.push_back(std::string("needs ") + need.text);
+    }
+    return notes;
+}
+
+void
+CheckRequest(const Choice<CollectiveAlgorithm>& algorithm, CollectiveRequest& request)
+{
+    const std::string& name = algorithm.values.GetName();
+    const auto& able = algorithm.entry->operations;
     if (std::find(able.begin(), able.end(), request.operation) == able.end())
     {
         throw ConfigurationError("the algorithm '" + name + "' has no " +
@@ -150,32 +74,46 @@ CheckRequest(const std::string& algorithm, CollectiveRequest& request)
                                  std::to_string(request.ranks) +
                                  " ranks (allowed: 0 to ranks - 1)");
     }
-    if (request.servers == 0 || request.servers > request.ranks)
-    {
-        throw ConfigurationError(std::to_string(request.servers) + " parameter servers for " +
-                                 std::to_string(request.ranks) + " ranks (allowed: 1 to ranks)");
-    }
-    if (IsExchange(request.operation) && request.ranks > MOST_ALL_TO_ALL_RANKS)
+    if (IsExchange(request.operation) && request.ranks > MAX_ALL_TO_ALL_RANKS)
     {
         throw ConfigurationError(GetName(request.operation) + " among " +
                                  std::to_string(request.ranks) + " ranks (allowed: up to " +
-                                 std::to_string(MOST_ALL_TO_ALL_RANKS) + ")");
+                                 std::to_string(MAX_ALL_TO_ALL_RANKS) + ")");
     }
-    ReadKeys(algorithm, name, entry, request);
-    if (entry.check)
+    request.keys = algorithm.values;
+    for (const AlgorithmNeed& need : algorithm.entry->needs)
     {
-        entry.check(request);
+        if (!need.isMet(request))
+        {
+            throw ConfigurationError(algorithm.values.GetSpelling() + ": " +
+                                     (need.describe ? need.describe(request) : request.Describe()) +
+                                     " (allowed: " + need.text + ")");
+        }
     }
-    return entry;
+}
+
+const CollectiveAlgorithm&
+CheckRequest(const std::string& algorithm, CollectiveRequest& request)
+{
+    const auto choice = Choose<CollectiveAlgorithm>(algorithm);
+    CheckRequest(choice, request);
+    return *choice.entry;
 }
 
 CollectiveSchedule
 BuildSchedule(const std::string& algorithm, CollectiveRequest request)
 {
-    const CollectiveAlgorithm& entry = CheckRequest(algorithm, request);
+    return BuildSchedule(Choose<CollectiveAlgorithm>(algorithm), std::move(request));
+}
+
+CollectiveSchedule
+BuildSchedule(const Choice<CollectiveAlgorithm>& algorithm, CollectiveRequest request)
+{
+    CheckRequest(algorithm, request);
+    const CollectiveAlgorithm& entry = *algorithm.entry;
     CollectiveSchedule schedule;
     schedule.operation = request.operation;
-    schedule.algorithm = algorithm.substr(0, algorithm.find(':'));
+    schedule.algorithm = algorithm.values.GetName();
     schedule.root = request.root;
     schedule.chunks = request.ranks;
     if (request.operation == CollectiveOperation::ALL_TO_ALL ||

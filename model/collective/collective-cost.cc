@@ -1,10 +1,11 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "collective-cost.h"
 
-#include "ns3/log.h"
 #include "ns3/shortest-paths.h"
 
 #include <algorithm>
@@ -15,15 +16,13 @@
 namespace ns3::training
 {
 
-NS_LOG_COMPONENT_DEFINE("TrainingCollectiveCost");
-
 namespace
 {
 
 /** Messages of a step from a rank to another: (sender, receiver, chunks in each, all chunks). */
 using Flow = std::tuple<uint32_t, uint32_t, uint64_t, uint64_t>;
 
-/** @return part of a rank's vector that a chunk is */
+/** @return share of a rank's vector in a chunk */
 double
 GetShare(const CollectiveSchedule& schedule)
 {
@@ -79,7 +78,8 @@ GetFlows(const CollectiveSchedule& schedule)
 
 } // namespace
 
-/** Puts the messages of steps on their routes. Steps with the same messages are looked at once. */
+/** Distributes the messages of steps over their routes. Steps with equal messages share the work.
+ */
 class CollectiveCost::Routes
 {
   public:
@@ -130,7 +130,7 @@ class CollectiveCost::Routes
             const auto uncertain = std::count_if(m_loads[i].begin(), m_loads[i].end(), [](auto& l) {
                 return l.variance > 0;
             });
-            // What the largest of so many normal variables is above their mean.
+            // Expected maximum of so many normal variables, above their mean.
             const double deviations = uncertain > 1 ? std::sqrt(2 * std::log(uncertain)) : 0;
             for (std::size_t link = 0; link < directions; link++)
             {
@@ -150,12 +150,12 @@ class CollectiveCost::Routes
     }
 
   private:
-    /** What a link carries in a step, as a part of the vector. */
+    /** Load of a link in a step, as a share of the vector. */
     struct Load
     {
         double mean{0};
-        double variance{0}; // as each message takes one of several routes
-        double most{0};     // if all that may pass it does
+        double variance{0}; // of the choice of routes
+        double most{0};     // if all messages that may cross it do
     };
 
     uint32_t GetHost(uint32_t rank) const
@@ -203,13 +203,13 @@ class CollectiveCost::Routes
         step.extra = std::max(step.extra, perByte - 8.0 / static_cast<double>(path.rate));
     }
 
-    /** Moves what a host sends along all its routes, each of which it may take. */
+    /** Moves the messages of a host along all the routes that they may take. */
     void Spread(std::vector<Load>& loads, uint32_t source, uint32_t destination, double amount)
     {
         m_open[{m_paths.GetCost(source), source}] = 1;
         while (!m_open.empty())
         {
-            const auto last = std::prev(m_open.end()); // the farthest: all that comes to it has
+            const auto last = std::prev(m_open.end()); // the farthest: all its loads have arrived
             const uint32_t node = last->first.second;
             const double chance = last->second;
             m_open.erase(last);
@@ -241,12 +241,12 @@ class CollectiveCost::Routes
     const CollectiveSchedule& m_schedule;
     double m_share;
     ShortestPaths m_paths;
-    std::vector<ShortestPaths::Path> m_best;                // to the present receiver
+    std::vector<ShortestPaths::Path> m_best;                // to the current receiver
     std::map<std::vector<Flow>, std::size_t> m_patterns;    // steps that differ
     std::vector<std::size_t> m_order;                       // of the patterns, by step
     std::vector<Step> m_steps;                              // by pattern
     std::vector<std::vector<Load>> m_loads;                 // by pattern, direction of a link
-    std::map<std::pair<uint32_t, uint32_t>, double> m_open; // by cost, node: what has come so far
+    std::map<std::pair<uint32_t, uint32_t>, double> m_open; // by cost and node: load so far
     std::vector<uint32_t> m_next;
 };
 
@@ -257,7 +257,7 @@ CollectiveCost::Measure(const TopologyGraph& topology,
                         const CollectiveSchedule& schedule)
 {
     Routes routes(topology, hosts, network, schedule);
-    if (routes.CountMessages() > MOST_MESSAGES)
+    if (routes.CountMessages() > MAX_MESSAGES)
     {
         return std::nullopt;
     }

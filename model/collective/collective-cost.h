@@ -1,12 +1,13 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #ifndef DISTRIBUTED_TRAINING_COLLECTIVE_COST_H
 #define DISTRIBUTED_TRAINING_COLLECTIVE_COST_H
 
-#include "collective-schedule.h"
-
+#include "ns3/collective-schedule.h"
 #include "ns3/topology-graph.h"
 
 #include <cstdint>
@@ -16,50 +17,50 @@
 namespace ns3::training
 {
 
-/** What an alpha-beta model needs to know of a network, beside its topology. */
+/** Parameters of an alpha-beta model of a network, beyond its topology. */
 struct NetworkCost
 {
-    double goodput{1};          ///< share of the line rate that is payload in a long message
+    double goodput{1};          ///< share of the line rate that is payload of a long message
     uint32_t packetBytes{4096}; ///< payload of a full packet
-    uint32_t headerBytes{82};   ///< of a packet, with preamble and gap
-    double messageSeconds{0};   ///< of the hosts, for each message in a row, s
-    bool sprays{false};         ///< whether a message takes all its routes at once, not one
+    uint32_t headerBytes{82};   ///< headers of a packet, with preamble and gap
+    double messageSeconds{0};   ///< time of the hosts for each message in a row, s
+    bool sprays{false};         ///< whether a message takes all its routes instead of one
 };
 
 /**
  * @ingroup distributed-training-collective
  *
- * How long a schedule takes by an alpha-beta model, as a function of the size. In each step the
- * farthest message takes the propagation delay of its path and a packet's serialization on its
- * links (alpha), and the busiest link the bytes of all messages over it (beta). Steps follow each
- * other. The segments behind the first follow at the pace of the link that is busiest over all
- * steps. Each message takes one of its equally good routes at random (ECMP): the busiest link is
- * above the mean as the largest of as many normal variables of that variance; or it shares them
+ * The expected time of a schedule by an alpha-beta model, as a function of the size. A step takes
+ * the propagation delay of its farthest message and a packet's serialization on the way (alpha),
+ * plus the bytes of all messages over the busiest link (beta). Steps do not overlap; segments after
+ * the first follow at the pace of the link that is busiest over all steps. A message takes one of
+ * its equally good routes at random (ECMP), and the load of the busiest link exceeds the mean as
+ * the maximum of as many normal variables of the same variance does; or it uses all of them
  * (spraying).
  */
 class CollectiveCost
 {
   public:
-    /// Messages in steps that differ whose routes are looked at; more would take too long.
-    static constexpr uint64_t MOST_MESSAGES = 1 << 19;
+    /// Most messages, in steps that differ, whose routes are examined; more take too long.
+    static constexpr uint64_t MAX_MESSAGES = 1 << 19;
 
     /**
-     * Works out the cost of a schedule.
+     * Measures the cost of a schedule.
      * @param topology where the ranks are
      * @param hosts host of each rank; empty: rank r is on host r
-     * @param network its other parameters
-     * @param schedule that is right
-     * @return its cost; nothing if it has more than MOST_MESSAGES
+     * @param network parameters beyond the topology
+     * @param schedule proven right
+     * @return its cost; none if it has more than MAX_MESSAGES
      */
     static std::optional<CollectiveCost> Measure(const TopologyGraph& topology,
                                                  const std::vector<uint32_t>& hosts,
                                                  const NetworkCost& network,
                                                  const CollectiveSchedule& schedule);
 
-    /** @param bytes of the whole vector @return time of all latencies, s */
+    /** @param bytes of the whole vector @return sum of the latencies, s */
     double GetLatency(uint64_t bytes) const;
 
-    /** @param bytes of the whole vector @return time of the busiest links' bytes, s */
+    /** @param bytes of the whole vector @return sum of the busiest links' times, s */
     double GetTransfer(uint64_t bytes) const;
 
     /** @return number of steps of a segment */
@@ -75,8 +76,8 @@ class CollectiveCost
     struct Step
     {
         double latency{0}; // of the farthest message, s
-        double share{0};   // of a rank's vector in the largest message
-        double extra{0};   // of a packet on the way, beside the busiest link, s/byte
+        double share{0};   // share of a rank's vector in the largest message
+        double extra{0};   // serialization of a packet, except on the busiest link, s/byte
         double load{0};    // of the busiest link, s per byte of the vector
     };
 

@@ -1,31 +1,29 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "collective-phases.h"
-
-#include "ns3/log.h"
 
 #include <algorithm>
 
 namespace ns3::training
 {
 
-NS_LOG_COMPONENT_DEFINE("TrainingCollectivePhases");
-
 namespace
 {
 
 using Kind = ScheduleAction::Kind;
 
-/// Bytes of a chain that travel as one message: long against a header, short against a vector.
+/// Bytes of a message of a chain: many compared with a header, few compared with a vector.
 constexpr uint64_t CHAIN_SEGMENT = 128 << 10;
-/// Most messages a chain is cut into.
-constexpr uint64_t MOST_SEGMENTS = 1024;
+/// Most messages of a chain.
+constexpr uint64_t MAX_SEGMENTS = 1024;
 
 /**
- * Each rank sends to the next one, N - 1 times.
- * @param ahead in step 0, the member at position i sends the part of position i - ahead
+ * Each rank sends to the next, N - 1 times.
+ * @param ahead in step 0, the rank at position i sends the part of position i - ahead
  */
 uint32_t
 AddRing(CollectiveSchedule& schedule,
@@ -140,7 +138,7 @@ AddRingAllToAll(CollectiveSchedule& schedule, uint32_t up, uint32_t down)
 {
     const uint32_t n = schedule.GetSize();
     schedule.UseRotation(true);
-    // Step t: what came from rank r - t or r + t, but for what has arrived.
+    // Step t forwards the chunks from rank r - t or r + t, except those for this rank.
     for (uint32_t t = 0; t < up; t++)
     {
         const uint32_t from = (n - t) % n;
@@ -149,7 +147,7 @@ AddRingAllToAll(CollectiveSchedule& schedule, uint32_t up, uint32_t down)
     }
     for (uint32_t t = 0; t < down; t++)
     {
-        const uint32_t first = n - down; // distance upwards to the farthest that is reached
+        const uint32_t first = n - down; // distance upwards to the farthest rank
         schedule.Add(0, Kind::SEND, n - 1, ChunkRun{t * n + first, down - t}, t);
         schedule.Add(0, Kind::RECEIVE, 1, ChunkRun{(t + 1) * n + first, down - t}, t);
     }
@@ -159,15 +157,15 @@ uint32_t
 AddRingExchange(CollectiveSchedule& schedule,
                 const std::vector<uint32_t>& ranks,
                 uint32_t step,
-                const std::function<ChunkList(uint32_t from, uint32_t to)>& what)
+                const std::function<ChunkList(uint32_t from, uint32_t to)>& chunksOf)
 {
     const auto n = static_cast<uint32_t>(ranks.size());
-    // What comes from a position and goes on after some steps.
+    // The chunks from a position that travel on after some steps.
     const auto rest = [&](uint32_t from, uint32_t done) {
         std::vector<ChunkRun> runs;
         for (uint32_t distance = done + 1; distance < n; distance++)
         {
-            const auto part = what(from, (from + distance) % n).runs;
+            const auto part = chunksOf(from, (from + distance) % n).runs;
             runs.insert(runs.end(), part.begin(), part.end());
         }
         return ChunkList(runs);
@@ -194,7 +192,7 @@ AddDirectExchange(CollectiveSchedule& schedule,
                   const std::vector<uint32_t>& ranks,
                   uint32_t step,
                   Kind receive,
-                  const std::function<ChunkList(uint32_t from, uint32_t to)>& what,
+                  const std::function<ChunkList(uint32_t from, uint32_t to)>& chunksOf,
                   const DirectOrder& order)
 {
     const auto n = static_cast<uint32_t>(ranks.size());
@@ -218,11 +216,11 @@ AddDirectExchange(CollectiveSchedule& schedule,
                     after.push_back(receives[sent - window]);
                 }
                 const uint32_t at = step + sent / window;
-                schedule.Add(ranks[i], Kind::SEND, ranks[to], what(i, to), at, after);
+                schedule.Add(ranks[i], Kind::SEND, ranks[to], chunksOf(i, to), at, after);
             }
             const uint32_t from = order.exclusive ? i ^ (t + 1) : (i + n - t - 1) % n;
             const uint32_t at = step + t / window;
-            receives.push_back(schedule.Add(ranks[i], receive, ranks[from], what(from, i), at));
+            receives.push_back(schedule.Add(ranks[i], receive, ranks[from], chunksOf(from, i), at));
         }
     }
     return n < 2 ? step : step + (n - 2) / window + 1;
@@ -231,7 +229,7 @@ AddDirectExchange(CollectiveSchedule& schedule,
 uint32_t
 GetPipelineSegments(uint64_t bytes)
 {
-    return static_cast<uint32_t>(std::clamp<uint64_t>(bytes / CHAIN_SEGMENT, 1, MOST_SEGMENTS));
+    return static_cast<uint32_t>(std::clamp<uint64_t>(bytes / CHAIN_SEGMENT, 1, MAX_SEGMENTS));
 }
 
 uint32_t

@@ -1,13 +1,14 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "collective-planner.h"
 
-#include "schedule-verifier.h"
-
 #include "ns3/abort.h"
 #include "ns3/log.h"
+#include "ns3/schedule-verifier.h"
 
 namespace ns3::training
 {
@@ -66,8 +67,18 @@ CollectivePlanner::Check(CollectiveOperation operation) const
     }
     else if (!m_known)
     {
-        CheckRequest(m_algorithm, request);
+        CheckRequest(Find(m_algorithm), request);
     }
+}
+
+const Choice<CollectiveAlgorithm>&
+CollectivePlanner::Find(const std::string& algorithm) const
+{
+    const auto found = m_algorithms.find(algorithm);
+    return found != m_algorithms.end()
+               ? found->second
+               : m_algorithms.emplace(algorithm, Choose<CollectiveAlgorithm>(algorithm))
+                     .first->second;
 }
 
 std::vector<RankPath>
@@ -77,11 +88,11 @@ CollectivePlanner::GetPaths() const
     {
         return {};
     }
-    const std::string name = m_algorithm.substr(0, m_algorithm.find(':'));
-    CollectiveRequest request =
-        MakeRequest(Registry<CollectiveAlgorithm>::Find(name).operations.front(), 0, 0);
-    const CollectiveAlgorithm& entry = CheckRequest(m_algorithm, request);
-    return entry.paths ? entry.paths(request) : std::vector<RankPath>();
+    const auto& algorithm = Find(m_algorithm);
+    CollectiveRequest request = MakeRequest(algorithm.entry->operations.front(), 0, 0);
+    CheckRequest(algorithm, request);
+    const auto paths = algorithm.entry->paths;
+    return paths ? paths(request) : std::vector<RankPath>();
 }
 
 std::string
@@ -113,21 +124,25 @@ CollectivePlanner::Get(CollectiveOperation operation, uint64_t bytes, uint32_t r
         return m_known;
     }
     CollectiveRequest request = MakeRequest(operation, bytes, HasRoot(operation) ? root : 0);
-    const std::string algorithm = m_chooser ? m_chooser->Choose(request).name : m_algorithm;
-    const CollectiveAlgorithm& entry = CheckRequest(algorithm, request);
+    const std::string name = m_chooser ? m_chooser->Choose(request).name : m_algorithm;
+    const auto& algorithm = Find(name);
+    CheckRequest(algorithm, request);
     if (request.segments == 0)
     {
-        request.segments = entry.segments ? entry.segments(request) : 1;
+        request.segments = algorithm.entry->segments ? algorithm.entry->segments(request) : 1;
     }
-    auto& plan =
-        m_plans[{algorithm, operation, request.root, request.segments, entry.bySize ? bytes : 0}];
+    auto& plan = m_plans
+        [{name, operation, request.root, request.segments, algorithm.entry->bySize ? bytes : 0}];
     if (!plan)
     {
+        NS_LOG_INFO("plan " << GetName(operation) << " of " << bytes << " bytes among "
+                            << request.ranks << " ranks by " << name << ", " << request.segments
+                            << " segments");
         CollectiveSchedule schedule = BuildSchedule(algorithm, request);
         if (IsVerifying())
         {
             const std::string fault = VerifySchedule(schedule);
-            NS_ABORT_MSG_UNLESS(fault.empty(), algorithm << ": " << fault);
+            NS_ABORT_MSG_UNLESS(fault.empty(), name << ": " << fault);
         }
         plan = std::make_shared<const CollectiveSchedule>(std::move(schedule));
     }

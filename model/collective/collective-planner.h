@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -8,9 +10,14 @@
 #include "algorithm-chooser.h"
 #include "collective-algorithm.h"
 
+#include "ns3/collective-schedule.h"
+
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
 #include <tuple>
+#include <vector>
 
 namespace ns3::training
 {
@@ -18,19 +25,18 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-collective
  *
- * The plans of a group of ranks: builds each schedule once, proves it right, and keeps it. A plan
- * is a pure function of what every rank knows, so sharing it passes nothing between ranks.
+ * The plans of a group of ranks: builds each schedule once, proves it right, and caches it. A plan
+ * follows from values that every rank knows, so ranks exchange nothing by sharing a planner.
  */
 class CollectivePlanner
 {
   public:
-    /// Schedules of more ranks than this are not proven when built, unless asked for.
+    /// Schedules of more ranks are proven on request only.
     static constexpr uint32_t VERIFIED_RANKS = 128;
 
     /**
      * @param algorithm `NAME` or `NAME:key=value,...` of a registered algorithm
-     * @param request for how many ranks, where, with which options; operation, bytes and root are
-     *        those of Get()
+     * @param request ranks, topology and segments; Get() sets operation, bytes and root
      * @param verifyAll whether schedules of any number of ranks are proven
      */
     CollectivePlanner(const std::string& algorithm,
@@ -38,8 +44,8 @@ class CollectivePlanner
                       bool verifyAll = false);
 
     /**
-     * Plans by the algorithm that AlgorithmChooser chooses for each operation and size.
-     * @param network where the plans are carried out
+     * Plans each operation and size by the algorithm that AlgorithmChooser chooses.
+     * @param network that carries out the plans
      * @param request as above, with a topology
      * @param verifyAll as above
      */
@@ -48,15 +54,15 @@ class CollectivePlanner
                       bool verifyAll = false);
 
     /**
-     * A plan that is known.
-     * @param source where it is from, for messages
+     * Has one plan, that of a schedule.
+     * @param source of the schedule, for messages
      * @param schedule the plan, proven right
      */
     CollectivePlanner(const std::string& source,
                       std::shared_ptr<const CollectiveSchedule> schedule);
 
     /**
-     * @param operation what to do
+     * @param operation of the collective
      * @param bytes size of the whole vector
      * @param root broadcast, reduce: the root
      * @return the plan
@@ -67,22 +73,23 @@ class CollectivePlanner
                                                   uint32_t root);
 
     /**
-     * @param operation what to do
+     * @param operation of the collective
      * @param bytes size of the whole vector
      * @param root broadcast, reduce: the root
-     * @return why AlgorithmChooser has chosen the algorithm; empty if the algorithm was given
+     * @return the reason of AlgorithmChooser's choice; empty if the algorithm was given
      */
     std::string Explain(CollectiveOperation operation, uint64_t bytes, uint32_t root);
 
-    /** @return the ways that the algorithm has chosen for its messages; none: any */
+    /** @return the paths that the algorithm plans its messages for; none: any */
     std::vector<RankPath> GetPaths() const;
 
     /** @return whether plans are proven right */
     bool IsVerifying() const;
 
     /**
-     * @param operation what would be asked for
-     * @throw ConfigurationError if the algorithm has no plan for it; nothing is built
+     * Checks that the algorithm has a plan; builds nothing.
+     * @param operation of the collective
+     * @throw ConfigurationError if it has none
      */
     void Check(CollectiveOperation operation) const;
 
@@ -90,16 +97,18 @@ class CollectivePlanner
     CollectiveRequest MakeRequest(CollectiveOperation operation,
                                   uint64_t bytes,
                                   uint32_t root) const;
+    const Choice<CollectiveAlgorithm>& Find(const std::string& algorithm) const;
 
-    /// Operation, root, segments, and bytes if more than the segments depends on them.
-    using Key = std::tuple<std::string, CollectiveOperation, uint32_t, uint32_t, uint64_t>;
+    /// Algorithm, operation, root, segments, and bytes if more than the segments depends on them.
+    using PlanKey = std::tuple<std::string, CollectiveOperation, uint32_t, uint32_t, uint64_t>;
 
-    std::string m_algorithm; // or where m_known is from
+    std::string m_algorithm; // or the source of m_known
     CollectiveRequest m_request;
     bool m_verifyAll;
     std::unique_ptr<AlgorithmChooser> m_chooser;       // null: the algorithm is given
     std::shared_ptr<const CollectiveSchedule> m_known; // the only plan, or null
-    std::map<Key, std::shared_ptr<const CollectiveSchedule>> m_plans;
+    mutable std::map<std::string, Choice<CollectiveAlgorithm>> m_algorithms; // used so far
+    std::map<PlanKey, std::shared_ptr<const CollectiveSchedule>> m_plans;
 };
 
 } // namespace ns3::training

@@ -1,12 +1,12 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "disjoint-rings.h"
 
 #include "rank-orders.h"
-
-#include "ns3/log.h"
 
 #include <algorithm>
 #include <array>
@@ -16,14 +16,12 @@
 namespace ns3::training
 {
 
-NS_LOG_COMPONENT_DEFINE("TrainingDisjointRings");
-
 namespace
 {
 
 using Ring = std::vector<uint32_t>;
 
-/** A torus, each edge of which belongs to one of as many covers as there are dimensions. */
+/** A torus whose edges are divided among covers of all nodes by cycles, one per dimension. */
 class TorusCovers
 {
   public:
@@ -46,7 +44,7 @@ class TorusCovers
         }
     }
 
-    /** @return whether each cover is a single cycle now */
+    /** Searches for covers of a single cycle. @return whether it has found them */
     bool Search();
 
     /** @return the cycle of a cover that node 0 is on */
@@ -79,7 +77,7 @@ class TorusCovers
     std::vector<uint32_t> m_sides;
     uint32_t m_nodes{1};
     std::vector<uint32_t> m_cover;  // per node and dimension, of the edge up
-    std::vector<uint32_t> m_cycles; // per cover, of how many cycles it consists
+    std::vector<uint32_t> m_cycles; // per cover, number of its cycles
 };
 
 std::array<uint32_t, 2>
@@ -141,7 +139,7 @@ TorusCovers::CountCycles(uint32_t cover) const
 bool
 TorusCovers::Search()
 {
-    // An exchange is kept if it does not make the covers fall into more cycles altogether.
+    // An exchange is kept unless it increases the number of cycles of all covers.
     std::mt19937 random(1);
     const auto dimensions = static_cast<uint32_t>(m_sides.size());
     const uint64_t patience = uint64_t{m_nodes} * 1000;
@@ -208,8 +206,8 @@ GetFullMeshCycles(uint32_t nodes)
 }
 
 /**
- * Ring g of the servers comes in by NIC g and goes out by NIC g + 1, in every second server the
- * other way around; of an odd number of servers the last one uses NIC g + 2, if there is one.
+ * Ring g enters a server by NIC g and leaves it by NIC g + 1, in every second server the other way
+ * around; if the number of servers is odd, it enters the last one by NIC g + 2, if there is one.
  */
 std::vector<Ring>
 GetServerRings(uint32_t gpus, uint32_t servers)
@@ -293,15 +291,15 @@ GetDisjointRings(const TopologyGraph& topology)
             rings = WithReverse({walk.nodes});
         }
     }
-    else if (topology.hosts > 2 && shape.kind == "full-mesh")
+    else if (topology.hosts > 2 && shape.fullMesh)
     {
         rings = WithReverse(GetFullMeshCycles(topology.hosts));
     }
-    else if (shape.kind == "rail-optimized")
+    else if (shape.rails)
     {
         rings = GetServerRings(shape.groupSize, topology.hosts / shape.groupSize);
     }
-    if (rings.empty() && (!shape.sides.empty() || shape.kind == "bigraph"))
+    if (rings.empty() && (!shape.sides.empty() || shape.bipartite))
     {
         rings.push_back(GetRingOrder(topology));
     }

@@ -1,17 +1,15 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "dissemination-phases.h"
 
-#include "ns3/log.h"
-
 #include <algorithm>
 
 namespace ns3::training
 {
-
-NS_LOG_COMPONENT_DEFINE("TrainingDisseminationPhases");
 
 namespace
 {
@@ -66,7 +64,7 @@ AddDisseminationAllReduce(CollectiveSchedule& schedule,
             }
             exchange(distance, chunks);
         }
-        // Now it has the sum of the last `length` ranks.
+        // The rank has the sum of the last `length` ranks now.
         for (uint32_t length = top, digit = top / 2; digit > 0; digit /= 2)
         {
             if ((n & digit) != 0)
@@ -90,7 +88,7 @@ AddDisseminationAllGather(CollectiveSchedule& schedule,
     for (uint32_t distance = 1; distance < n; distance *= 2, step++)
     {
         const uint32_t count = std::min(distance, n - distance);
-        // What the rank at a position has of its own and the last ranks.
+        // Parts at a position: its own and those of the ranks before it.
         const auto latest = [&](uint32_t position) {
             std::vector<ChunkRun> runs;
             for (uint32_t back = 0; back < count; back++)

@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -17,17 +19,17 @@ namespace ns3::training
  * @ingroup distributed-training-collective
  *
  * Appends an all-reduce by dissemination: with distance d = 1, 2, 4, ... every rank sends its sum
- * of d vectors d ranks ahead, and adds the one it gets (Hou et al., "Co-designing the
- * topology/algorithm to accelerate distributed training"). If the number of ranks is no power of
- * two, sums whose lengths are its binary digits are put together instead of the last step:
- * floor(log2 N) steps and one for each digit 1 but the first.
+ * of d vectors to the rank d ahead, and adds the sum that it receives (Hou et al., "Co-designing
+ * the topology/algorithm to accelerate distributed training"). If the number of ranks N is no power
+ * of two, the last step is replaced by adding sums of as many vectors as the binary digits of N
+ * say: floor(log2 N) steps, and one for each digit 1 but the first.
  *
- * @param schedule to be appended to; the rank keeps a copy of the chunks for each of those digits
- * @param ranks who takes part, in order
+ * @param schedule that gets the actions; a rank keeps a copy of the chunks for each of those digits
+ * @param ranks that take part, in order
  * @param chunks the vector
  * @param step the first step
- * @param message number of the messages of each step
- * @return the step behind the last
+ * @param message number of the message in each step
+ * @return the step after the last
  */
 uint32_t AddDisseminationAllReduce(CollectiveSchedule& schedule,
                                    const std::vector<uint32_t>& ranks,
@@ -38,14 +40,14 @@ uint32_t AddDisseminationAllReduce(CollectiveSchedule& schedule,
 /**
  * @ingroup distributed-training-collective
  *
- * Appends an all-gather by dissemination: with distance d = 1, 2, 4, ... every rank sends all it
- * has d ranks ahead, but in the last step only what is missing there; ceil(log2 N) steps.
+ * Appends an all-gather by dissemination: with distance d = 1, 2, 4, ... every rank sends all its
+ * chunks to the rank d ahead, in the last step only those missing there; ceil(log2 N) steps.
  *
- * @param schedule to be appended to
- * @param group who takes part, in order
+ * @param schedule that gets the actions
+ * @param group ranks that take part, in order
  * @param step the first step
- * @param message number of the messages of each step
- * @return the step behind the last
+ * @param message number of the message in each step
+ * @return the step after the last
  */
 uint32_t AddDisseminationAllGather(CollectiveSchedule& schedule,
                                    const PhaseGroup& group,

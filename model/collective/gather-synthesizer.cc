@@ -1,11 +1,12 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "gather-synthesizer.h"
 
-#include "ns3/configuration-error.h"
-#include "ns3/log.h"
+#include "ns3/training-configuration-error.h"
 
 #include <algorithm>
 #include <boost/dynamic_bitset.hpp>
@@ -18,8 +19,6 @@
 
 namespace ns3::training
 {
-
-NS_LOG_COMPONENT_DEFINE("TrainingGatherSynthesizer");
 
 namespace
 {
@@ -36,10 +35,10 @@ class Synthesis
     std::vector<ChunkTransfer> Run();
 
   private:
-    /** How a node is reached from the target of a transfer, against the direction of its data. */
+    /** The path from a node to the target of a transfer. */
     struct Label
     {
-        uint64_t cost{std::numeric_limits<uint64_t>::max()}; // ps until the chunk would arrive
+        uint64_t cost{std::numeric_limits<uint64_t>::max()}; // time until the chunk arrives, ps
         uint64_t latency{0};                                 // ps
         uint64_t rate{std::numeric_limits<uint64_t>::max()}; // bit/s of the slowest link
         uint64_t free{std::numeric_limits<uint64_t>::max()}; // bit/s of the fullest link
@@ -47,7 +46,7 @@ class Synthesis
         uint32_t depth{0};                                   // number of links
     };
 
-    /// The ranks that free ways lead from to a rank.
+    /// The ranks with a free path to a rank.
     const std::vector<uint32_t>& FindSources(uint32_t target);
     void Expand(uint32_t node);
     bool Send(uint32_t chunk, uint32_t target);
@@ -71,7 +70,7 @@ class Synthesis
     std::vector<bool> m_hasRanks;                 // per node, whether it is a switch of ranks
     std::vector<uint64_t> m_free;                 // per directed link, bit/s
     std::vector<ChunkSet> m_has;                  // per rank
-    std::vector<ChunkSet> m_wanted;               // per rank, neither there nor on their way
+    std::vector<ChunkSet> m_wanted;               // per rank, neither there nor under way
     uint64_t m_missing{0};                        // number of those
 
     std::vector<ChunkTransfer> m_transfers;
@@ -122,7 +121,8 @@ void
 Synthesis::Expand(uint32_t node)
 {
     const Label from = m_labels[node];
-    // Behind a switch that other ranks are on, those are nearer; the target's own lead everywhere.
+    // Ranks on a switch on the way are nearer than ranks behind it; the switches of the target are
+    // exempt.
     const bool isLast = m_hasRanks[node] && !m_isBeside[node];
     for (uint32_t index : m_linksOf[node])
     {
@@ -267,7 +267,7 @@ Synthesis::MatchAll()
     {
         std::swap(pairs[i - 1], pairs[Draw(i)]);
     }
-    std::vector<bool> isClosed(m_ranks, false); // targets that no free way leads to
+    std::vector<bool> isClosed(m_ranks, false); // targets that no free path leads to
     for (const auto& [chunk, target] : pairs)
     {
         isClosed[target] = isClosed[target] || !Send(chunk, target);

@@ -1,12 +1,12 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "lower-bound.h"
 
-#include "chunk-layout.h"
-
-#include "ns3/log.h"
+#include "ns3/chunk-layout.h"
 #include "ns3/network-cuts.h"
 #include "ns3/shortest-paths.h"
 
@@ -16,14 +16,52 @@
 namespace ns3::training
 {
 
-NS_LOG_COMPONENT_DEFINE("TrainingLowerBound");
+namespace
+{
+
+/** @return the topology with some of its hosts in front, as one without a regular shape */
+TopologyGraph
+PutFirst(TopologyGraph topology, const std::vector<uint32_t>& hosts)
+{
+    constexpr uint32_t NONE = std::numeric_limits<uint32_t>::max();
+    std::vector<uint32_t> numbers(topology.hosts, NONE);
+    uint32_t next = 0;
+    for (uint32_t host : hosts)
+    {
+        numbers.at(host) = next++;
+    }
+    for (uint32_t& number : numbers)
+    {
+        number = number == NONE ? next++ : number;
+    }
+    for (TopologyGraph::Link& link : topology.links)
+    {
+        for (uint32_t* node : {&link.a, &link.b})
+        {
+            *node = *node < topology.hosts ? numbers[*node] : *node;
+        }
+        link.dimension = TopologyGraph::NO_DIMENSION;
+        link.dateline = false;
+    }
+    topology.shape = TopologyShape();
+    return topology;
+}
+
+} // namespace
+
+LowerBound::LowerBound(const TopologyGraph& topology,
+                       const std::vector<uint32_t>& hosts,
+                       double goodput)
+    : LowerBound(PutFirst(topology, hosts), static_cast<uint32_t>(hosts.size()), goodput)
+{
+}
 
 LowerBound::LowerBound(const TopologyGraph& topology, uint32_t ranks, double goodput)
     : m_ranks(ranks),
       m_latency(ShortestPaths(topology).GetDiameter(ranks, true)),
       m_slowestRank(std::numeric_limits<double>::infinity())
 {
-    std::vector<double> rates(topology.hosts, 0); // of payload of a host, bytes per second
+    std::vector<double> rates(topology.hosts, 0); // payload of each host, bytes per second
     for (const auto& link : topology.links)
     {
         for (uint32_t node : {link.a, link.b})
@@ -37,7 +75,8 @@ LowerBound::LowerBound(const TopologyGraph& topology, uint32_t ranks, double goo
     std::vector<NetworkCut> cuts = FindHalves(topology, ranks);
     for (const NetworkCut& cut : FindSwitchCuts(topology, ranks))
     {
-        if (cut.inside.size() == 1) // a torus' router sends on no more than its own links carry
+        if (cut.inside.size() ==
+            1) // the router of a torus forwards no more than its own links carry
         {
             double& rate = rates[cut.inside[0]];
             rate = std::min(rate, cut.rate / 8 * goodput);
@@ -80,7 +119,7 @@ LowerBound::GetSeconds(CollectiveOperation operation,
     {
         return 0;
     }
-    // Parts differ by an element; a rank on a slow link may have the largest.
+    // Parts differ by an element; the largest may be that of a rank with a slow link.
     const bool isInParts = operation == Operation::REDUCE_SCATTER ||
                            operation == Operation::ALL_GATHER || operation == Operation::ALL_TO_ALL;
     const auto size =
@@ -88,18 +127,18 @@ LowerBound::GetSeconds(CollectiveOperation operation,
     double bound = GetBusFactor(operation, m_ranks) * size / m_slowestRank;
     if (operation == Operation::ALL_REDUCE)
     {
-        // Every rank sends and receives all; each element takes N-1 transfers to be added up and
-        // N-1 to be distributed, which ranks may share out by their rates.
+        // Every rank sends and receives S. Each element takes N-1 transfers to be added up and N-1
+        // to be distributed, which ranks may divide by their rates.
         bound = std::max(size / m_slowestRank, 2.0 * (m_ranks - 1) * size / m_allRanks);
     }
     if (HasRoot(operation))
     {
-        bound = std::max(bound, m_latency.GetSeconds() / 2); // no root is closer to all than that
+        bound = std::max(bound, m_latency.GetSeconds() / 2); // no root is closer to all ranks
     }
     else if (operation != Operation::SEND_RECEIVE && size > 0)
     {
         bound = std::max(bound,
-                         m_latency.GetSeconds()); // every rank owns a part that all contribute to
+                         m_latency.GetSeconds()); // all ranks contribute to each rank's part
     }
     for (const Cut& cut : m_cuts)
     {
@@ -120,7 +159,7 @@ LowerBound::GetSeconds(CollectiveOperation operation,
 double
 LowerBound::GetSecondsOfMatrix(const std::vector<uint64_t>& matrix) const
 {
-    // The larger of what leaves some ranks and what comes to them.
+    // The larger of the bytes from and to some ranks.
     std::vector<bool> isInside(m_ranks, false);
     const auto getMost = [&](const std::vector<uint32_t>& inside) {
         uint64_t sent = 0;

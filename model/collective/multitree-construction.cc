@@ -1,11 +1,12 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "multitree-construction.h"
 
-#include "ns3/configuration-error.h"
-#include "ns3/log.h"
+#include "ns3/training-configuration-error.h"
 
 #include <algorithm>
 #include <numeric>
@@ -14,14 +15,12 @@
 namespace ns3::training
 {
 
-NS_LOG_COMPONENT_DEFINE("TrainingMultitreeConstruction");
-
 namespace
 {
 
 constexpr uint32_t NONE = 0xffffffff;
 
-/** Trees under construction, and what is left of the network in this step. */
+/** Trees under construction, and the free links of the network in this step. */
 class Construction
 {
   public:
@@ -44,21 +43,21 @@ class Construction
     uint32_t m_nodes;
     SpanningTrees m_result;
     uint32_t m_incomplete;         // trees
-    std::vector<uint32_t> m_order; // of roots
+    std::vector<uint32_t> m_order; // order of the roots
 
     std::vector<std::vector<uint32_t>> m_nodesOf;   // per switch
     std::vector<std::vector<uint32_t>> m_members;   // per root, in the order in which they joined
     std::vector<std::vector<bool>> m_isMember;      // per root and node
     std::vector<std::vector<uint32_t>> m_distances; // between switches; filled in when needed
 
-    // What changes within a step.
+    // State of the step.
     std::vector<uint32_t> m_inject;            // messages each node can still send
     std::vector<uint32_t> m_eject;             // messages each node can still receive
     std::vector<std::vector<bool>> m_linkUsed; // per switch and entry of its neighbors
     std::vector<uint32_t> m_parents;           // per root, members that may become parents
     std::vector<uint32_t> m_cursor; // per root, the first of them that may still have a child
 
-    // What a walk finds.
+    // State of a search.
     uint32_t m_start{0};
     std::vector<bool> m_entered;                          // switches without nodes
     std::vector<std::pair<uint32_t, uint32_t>> m_wayUsed; // switch and entry of each link taken
@@ -160,7 +159,7 @@ Construction::Walk(uint32_t from, uint32_t root, uint32_t distance)
         if (!m_nodesOf[next].empty())
         {
             child = FindOn(next, root);
-            // A way around would not be the one that messages take.
+            // Messages take no detours.
             if (child != NONE && distance > 1 && GetDistances(m_start)[next] != distance)
             {
                 child = NONE;
@@ -184,7 +183,7 @@ bool
 Construction::TakeTurn(uint32_t root)
 {
     auto& members = m_members[root];
-    // What is not to be had within a step will not be had later in it.
+    // An edge that is impossible now is impossible until the step ends.
     for (uint32_t& i = m_cursor[root]; i < m_parents[root]; i++)
     {
         const uint32_t parent = members[i];

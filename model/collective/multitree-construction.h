@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -14,20 +16,20 @@
 namespace ns3::training
 {
 
-/** An edge of a tree: the child joins it in a step of the all-gather, served by the parent. */
+/** An edge of a tree: the child receives from the parent in a step of the all-gather. */
 struct TreeEdge
 {
     uint32_t child;             ///< node that receives
     uint32_t parent;            ///< node that sends
-    uint32_t step;              ///< of the all-gather, from 0
-    std::vector<uint32_t> path; ///< switches on the way, the parent's first
+    uint32_t step;              ///< step of the all-gather, from 0
+    std::vector<uint32_t> path; ///< switches of the path, the parent's first
 };
 
 /** One spanning tree for each node, rooted at it. */
 struct SpanningTrees
 {
-    uint32_t steps{0};                        ///< of one phase
-    std::vector<std::vector<TreeEdge>> trees; ///< per root, its edges in order of allocation
+    uint32_t steps{0};                        ///< steps of one phase
+    std::vector<std::vector<TreeEdge>> trees; ///< per root, edges in order of allocation
 
     /**
      * @return all edges on one line: `root:child<parent@step,...;root:...`
@@ -35,28 +37,28 @@ struct SpanningTrees
     std::string Serialize() const;
 };
 
-/** In which order the roots take turns. */
+/** The order in which the roots take turns. */
 enum class RootOrder
 {
     ID,    ///< 0 to N - 1
-    SORTED ///< in the first round so; then by priority, then by number, largest first
+    SORTED ///< like ID in the first round; then by priority, then by number, largest first
 };
 
-/** When a step of the construction ends. */
+/** The rule that ends a step of the construction. */
 enum class StopRule
 {
-    LAST, ///< once the last root of a round added nothing, as the authors' program
-    ANY   ///< once a whole round added nothing, as the paper says
+    LAST, ///< the last root of a round has added nothing, as in the authors' program
+    ANY   ///< no root of a round has added anything, as in the paper
 };
 
 /**
  * @ingroup distributed-training-collective
  *
  * MULTITREE's construction (Huang, Majumder, Kim, Muzahid, Yum and Kim, "Communication
- * algorithm-architecture co-design for distributed deep learning", ISCA 2021, section III): N trees
- * grow from their roots at the same time. In each step, with all links free again, the roots take
- * turns; in its turn a tree is given one more edge, from the first node that has joined it in an
- * earlier step to the first node outside it that is in reach over free links.
+ * algorithm-architecture co-design for distributed deep learning", ISCA 2021, section III). N trees
+ * grow from their roots at the same time. Each step begins with all links free; the roots take
+ * turns, and a turn adds one edge to the tree, from the first member that joined in an earlier step
+ * to the first node outside that free links reach.
  *
  * In networks with several levels of switches an edge takes a shortest path.
  *
@@ -64,7 +66,7 @@ enum class StopRule
  * @param order of the roots
  * @param rule that ends a step
  * @return the trees
- * @throw ConfigurationError if some node cannot be reached from all others
+ * @throw ConfigurationError if a node cannot be reached from all others
  */
 SpanningTrees BuildSpanningTrees(const TreeNetwork& network, RootOrder order, StopRule rule);
 

@@ -1,10 +1,10 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "rank-orders.h"
-
-#include "ns3/log.h"
 
 #include <algorithm>
 #include <map>
@@ -12,8 +12,6 @@
 
 namespace ns3::training
 {
-
-NS_LOG_COMPONENT_DEFINE("TrainingRankOrders");
 
 namespace
 {
@@ -30,12 +28,12 @@ IsOdd(uint32_t number)
     return odd;
 }
 
-/** Rows and columns of a grid: a walk through the rows, and a dimension more. */
+/** A walk through some dimensions as rows, and one more dimension as columns. */
 struct Plane
 {
     const std::vector<uint32_t>& walk; ///< per row, the node with a last coordinate of 0
     uint32_t columns;                  ///< length of the last dimension
-    bool transposed;                   ///< rows and columns change names
+    bool transposed;                   ///< rows and columns are swapped
 
     uint32_t GetRows() const
     {
@@ -57,8 +55,8 @@ struct Plane
 std::vector<uint32_t>
 CloseOddPlane(const Plane& plane)
 {
-    // A row walked to the right ends one column to the left of where it began; columns more to
-    // the right than to the left bring it home.
+    // A row walked to the right ends one column to the left of its start, and vice versa. Walking
+    // `columns` more rows to the right than to the left returns to the first column.
     std::vector<uint32_t> nodes;
     const uint32_t rows = plane.GetRows();
     const uint32_t columns = plane.GetColumns();
@@ -98,7 +96,7 @@ CloseEvenPlane(const Plane& plane)
     return nodes;
 }
 
-/** @return all nodes, row by row to the right and to the left in turn */
+/** @return all nodes, row by row, alternately to the right and to the left */
 std::vector<uint32_t>
 SnakeThroughPlane(const Plane& plane)
 {
@@ -121,8 +119,8 @@ GetBiGraphRing(uint32_t m, uint32_t n)
     std::vector<uint32_t> order;
     for (uint32_t place = 0; place < m; place++)
     {
-        // Down by `place` switches and up by 1 - place; with an even number of switches, walking
-        // to the left in odd places spares the other half of the ways up.
+        // Down by `place` switches and up by 1 - place. With an even number of switches, odd places
+        // walk to the left, to use the other half of the links up.
         const bool left = place % 2 == 1 && half % 2 == 0;
         for (uint32_t i = 0; i < half; i++)
         {
@@ -174,20 +172,18 @@ GetRingOrder(const TopologyGraph& topology)
     {
         return WalkGrid(shape.sides, shape.wraps).nodes;
     }
-    if (shape.kind == "bigraph")
+    if (shape.bipartite)
     {
-        return GetBiGraphRing(static_cast<uint32_t>(shape.numbers.at("m")),
-                              static_cast<uint32_t>(shape.numbers.at("n")));
+        return GetBiGraphRing(shape.groupSize, topology.hosts / shape.groupSize);
     }
     std::vector<uint32_t> order(topology.hosts);
     std::iota(order.begin(), order.end(), 0);
-    if (shape.kind == "two-switch" || shape.kind == "m-ary-n-tree")
+    if (shape.ringAcrossGroups)
     {
-        const uint32_t size = shape.groupSize;
-        const uint32_t leaves = topology.hosts / size;
+        const uint32_t groups = topology.hosts / shape.groupSize;
         for (uint32_t i = 0; i < topology.hosts; i++)
         {
-            order[i] = i % leaves * size + i / leaves;
+            order[i] = i % groups * shape.groupSize + i / groups;
         }
     }
     return order;

@@ -1,11 +1,12 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "rank-placement.h"
 
-#include "ns3/configuration-error.h"
-#include "ns3/log.h"
+#include "ns3/training-configuration-error.h"
 
 #include <algorithm>
 #include <limits>
@@ -13,8 +14,6 @@
 
 namespace ns3::training
 {
-
-NS_LOG_COMPONENT_DEFINE("TrainingRankPlacement");
 
 RankPlacement::RankPlacement(const CollectiveRequest& request)
     : m_topology(request.topology)
@@ -28,7 +27,6 @@ RankPlacement::RankPlacement(const CollectiveRequest& request)
         m_topology = &m_switch;
         m_switch.hosts = request.ranks;
         m_switch.switches = 1;
-        m_switch.shape.kind = "single-switch";
         m_hosts.clear();
         for (uint32_t rank = 0; rank < request.ranks; rank++)
         {
@@ -147,23 +145,6 @@ RankPlacement::GetSizes(const std::vector<std::vector<uint32_t>>& places)
         }
     }
     return sizes;
-}
-
-void
-RankPlacement::CheckAllPlaces(const std::string& algorithm, const std::string& otherwise) const
-{
-    uint64_t product = 1;
-    std::string text;
-    for (uint32_t size : GetSizes(GetPlaces()))
-    {
-        product *= size;
-        text += (text.empty() ? "" : " x ") + std::to_string(size);
-    }
-    if (product != m_hosts.size())
-    {
-        throw ConfigurationError(algorithm + ": " + std::to_string(m_hosts.size()) + " ranks in " +
-                                 text + " places (allowed: a rank in each" + otherwise + ")");
-    }
 }
 
 } // namespace ns3::training

@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -19,12 +21,12 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-collective
  *
- * Where the ranks of a request are. If it names no topology they are on one switch.
+ * The hosts of the ranks of a request. Without a topology, the ranks are on one switch.
  */
 class RankPlacement
 {
   public:
-    /** @param request what to look at; must outlive this */
+    /** @param request whose ranks are placed; must outlive this */
     explicit RankPlacement(const CollectiveRequest& request);
 
     /** @return the topology */
@@ -43,9 +45,9 @@ class RankPlacement
     std::vector<uint32_t> GetRanks(const std::vector<uint32_t>& hosts) const;
 
     /**
-     * The place of each rank in a hierarchy: in a grid its coordinates, without sides of 1; in
-     * servers or packages their number and its number within; otherwise the number of its switch
-     * and its number on it.
+     * The place of each rank in a hierarchy: its coordinates in a grid, without sides of 1; the
+     * numbers of its group and within its group; otherwise the number of its switch and its number
+     * on the switch.
      *
      * @return per rank, from the outermost level to the innermost
      */
@@ -56,21 +58,13 @@ class RankPlacement
 
     /**
      * @param places GetPlaces()
-     * @return how many places there are on each level
+     * @return number of places on each level
      */
     static std::vector<uint32_t> GetSizes(const std::vector<std::vector<uint32_t>>& places);
 
-    /**
-     * Checks that there is a rank in every place of a grid with all levels.
-     * @param algorithm that needs it, for the message
-     * @param otherwise what else would help, or empty
-     * @throw ConfigurationError if there is not
-     */
-    void CheckAllPlaces(const std::string& algorithm, const std::string& otherwise) const;
-
   private:
     const TopologyGraph* m_topology;
-    TopologyGraph m_switch; // if there is no other
+    TopologyGraph m_switch; // used without another topology
     std::vector<uint32_t> m_hosts;
 };
 

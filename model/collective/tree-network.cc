@@ -1,18 +1,16 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "tree-network.h"
-
-#include "ns3/log.h"
 
 #include <algorithm>
 #include <limits>
 
 namespace ns3::training
 {
-
-NS_LOG_COMPONENT_DEFINE("TrainingTreeNetwork");
 
 namespace
 {
@@ -28,7 +26,7 @@ GetDistance(uint32_t a, uint32_t b)
 uint32_t
 GetPriority(const TopologyShape& shape, uint32_t host)
 {
-    if (shape.kind != "mesh" || shape.sides.size() != 2)
+    if (shape.wraps || shape.sides.size() != 2)
     {
         return 0;
     }
@@ -63,7 +61,7 @@ MakeTreeNetwork(const TopologyGraph& topology, const std::vector<uint32_t>& host
     TreeNetwork network;
     network.neighbors.resize(topology.switches);
     constexpr uint32_t NONE = std::numeric_limits<uint32_t>::max();
-    std::vector<uint32_t> home(topology.GetNodes(), NONE); // number of those that are switches
+    std::vector<uint32_t> home(topology.GetNodes(), NONE); // number of each node that is a switch
     for (uint32_t i = 0; i < topology.switches; i++)
     {
         home[topology.hosts + i] = i;

@@ -1,17 +1,15 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "tree-phases.h"
 
-#include "ns3/log.h"
-
 #include <algorithm>
 
 namespace ns3::training
 {
-
-NS_LOG_COMPONENT_DEFINE("TrainingTreePhases");
 
 namespace
 {

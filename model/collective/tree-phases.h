@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -15,7 +17,7 @@ namespace ns3::training
 
 /**
  * @ingroup distributed-training-collective
- * A tree of ranks, and in which step of a broadcast each gets what its parent has.
+ * A tree of ranks, with the step of a broadcast in which each rank receives from its parent.
  */
 struct PhaseTree
 {
@@ -24,10 +26,10 @@ struct PhaseTree
     {
         uint32_t parent; ///< rank
         uint32_t child;  ///< rank
-        uint32_t step;   ///< from 0 on; that of the parent's own edge is less
+        uint32_t step;   ///< from 0; greater than the step of the edge above it
     };
 
-    std::vector<Edge> edges; ///< a parent's own edge lies before those to its children
+    std::vector<Edge> edges; ///< each edge after the edge above it
 
     /** @return number of steps */
     uint32_t GetSteps() const;
@@ -36,20 +38,20 @@ struct PhaseTree
 /**
  * @ingroup distributed-training-collective
  * @param ranks from the root on
- * @return each rank is the parent of the next one
+ * @return a chain: each rank is the parent of the next
  */
 PhaseTree MakeChain(const std::vector<uint32_t>& ranks);
 
 /**
  * @ingroup distributed-training-collective
- * @param ranks the root is the first of them
- * @return the root is the parent of all, in a single step
+ * @param ranks the root first
+ * @return a star: the root is the parent of all, in one step
  */
 PhaseTree MakeStar(const std::vector<uint32_t>& ranks);
 
 /**
  * @ingroup distributed-training-collective
- * @param ranks the root is the first of them
+ * @param ranks the root first
  * @return a binomial tree: position v is the parent of v + d, where d is below v's lowest bit; the
  *         largest distances come first, so that the subtrees are consecutive positions
  */
@@ -58,12 +60,12 @@ PhaseTree MakeBinomialTree(const std::vector<uint32_t>& ranks);
 /**
  * @ingroup distributed-training-collective
  * Appends a broadcast down a tree.
- * @param schedule to be appended to
- * @param tree the root has the chunks
- * @param chunks what is sent
+ * @param schedule that gets the actions
+ * @param tree whose root has the chunks
+ * @param chunks to be sent
  * @param step the first step
- * @param message number of the messages of each step
- * @return the step behind the last
+ * @param message number of the message in each step
+ * @return the step after the last
  */
 uint32_t AddTreeBroadcast(CollectiveSchedule& schedule,
                           const PhaseTree& tree,
@@ -74,12 +76,12 @@ uint32_t AddTreeBroadcast(CollectiveSchedule& schedule,
 /**
  * @ingroup distributed-training-collective
  * Appends a reduction up a tree.
- * @param schedule to be appended to
- * @param tree the root gets the sum
- * @param chunks what is added
+ * @param schedule that gets the actions
+ * @param tree whose root gets the sum
+ * @param chunks to be added
  * @param step the first step
- * @param message number of the messages of each step
- * @return the step behind the last
+ * @param message number of the message in each step
+ * @return the step after the last
  */
 uint32_t AddTreeReduce(CollectiveSchedule& schedule,
                        const PhaseTree& tree,
@@ -89,13 +91,13 @@ uint32_t AddTreeReduce(CollectiveSchedule& schedule,
 
 /**
  * @ingroup distributed-training-collective
- * Appends a scatter down a tree: the root has the parts of all, and each rank gets its own and
- * those of its subtree.
- * @param schedule to be appended to
+ * Appends a scatter down a tree: the root has the parts of all ranks, and each rank gets the parts
+ * of its subtree.
+ * @param schedule that gets the actions
  * @param tree of the ranks of the group
  * @param group the parts
  * @param step the first step
- * @return the step behind the last
+ * @return the step after the last
  */
 uint32_t AddTreeScatter(CollectiveSchedule& schedule,
                         const PhaseTree& tree,
@@ -104,12 +106,12 @@ uint32_t AddTreeScatter(CollectiveSchedule& schedule,
 
 /**
  * @ingroup distributed-training-collective
- * Appends a gather up a tree: each rank has its part, and the root gets those of all.
- * @param schedule to be appended to
+ * Appends a gather up a tree: each rank has its part, and the root gets the parts of all.
+ * @param schedule that gets the actions
  * @param tree of the ranks of the group
  * @param group the parts
  * @param step the first step
- * @return the step behind the last
+ * @return the step after the last
  */
 uint32_t AddTreeGather(CollectiveSchedule& schedule,
                        const PhaseTree& tree,

@@ -1,10 +1,10 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "fabric-channel.h"
-
-#include "host-device.h"
 
 #include "ns3/log.h"
 
@@ -52,7 +52,7 @@ FabricChannel::AddImpairments(const Impairments& impairments)
     const bool wasUp = IsUp();
     m_ports[0]->AddImpairment(impairments[0]);
     m_ports[1]->AddImpairment(impairments[1]);
-    NotifyDevices(wasUp);
+    NotifyOwners(wasUp);
 }
 
 void
@@ -62,7 +62,7 @@ FabricChannel::RemoveImpairments(const Impairments& impairments)
     const bool wasUp = IsUp();
     m_ports[0]->RemoveImpairment(impairments[0]);
     m_ports[1]->RemoveImpairment(impairments[1]);
-    NotifyDevices(wasUp);
+    NotifyOwners(wasUp);
 }
 
 bool
@@ -72,15 +72,18 @@ FabricChannel::IsUp() const
 }
 
 void
-FabricChannel::NotifyDevices(bool wasUp)
+FabricChannel::NotifyOwners(bool wasUp)
 {
     if (wasUp == IsUp())
     {
         return;
     }
-    for (const auto& device : m_devices)
+    NS_LOG_INFO("the link from node " << m_ports[0]->GetNodeId() << " to node "
+                                      << m_ports[1]->GetNodeId() << " goes "
+                                      << (wasUp ? "down" : "up"));
+    for (FabricPort* port : m_ports)
     {
-        DynamicCast<HostDevice>(device)->NotifyLinkChange();
+        port->GetOwner().NotifyLinkChange();
     }
 }
 

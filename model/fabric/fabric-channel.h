@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -22,8 +24,8 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-fabric
  *
- * A full-duplex point-to-point link. Frames pass it as events of their own, so the channel only
- * knows what it connects; a switch port is no NetDevice and does not appear in GetDevice().
+ * A full-duplex point-to-point link. Frames travel as events of their own, so the channel only
+ * knows its two ports. A switch port is no NetDevice and does not appear in GetDevice().
  */
 class FabricChannel : public Channel
 {
@@ -37,7 +39,7 @@ class FabricChannel : public Channel
      * @param b the other end
      * @param rate line rate of each direction
      * @param delay propagation delay
-     * @param pipelineA what the owner of `a` adds to each frame that arrives there
+     * @param pipelineA delay that the owner of `a` adds to each frame that arrives there
      * @param pipelineB the same at `b`
      */
     void Connect(FabricPort& a,
@@ -54,13 +56,14 @@ class FabricChannel : public Channel
     using Impairments = std::array<std::shared_ptr<LinkImpairment>, 2>;
 
     /**
-     * Treats frames badly from now on, in both directions independently.
+     * Applies impairments to every frame sent from now on, to each direction its own.
      * @param impairments of the direction from end 0, and of that from end 1
      */
     void AddImpairments(const Impairments& impairments);
 
     /**
-     * @param impairments as added; end
+     * Ends impairments.
+     * @param impairments that were added
      */
     void RemoveImpairments(const Impairments& impairments);
 
@@ -78,7 +81,7 @@ class FabricChannel : public Channel
 
   private:
     void DoDispose() override;
-    void NotifyDevices(bool wasUp);
+    void NotifyOwners(bool wasUp);
 
     std::vector<Ptr<NetDevice>> m_devices;
     FabricPort* m_ports[2]{};

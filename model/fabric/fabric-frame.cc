@@ -1,24 +1,22 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "fabric-frame.h"
 
-#include "fabric-port.h"
-#include "mix-bits.h"
-
-#include "ns3/log.h"
 #include "ns3/simulator.h"
+#include "ns3/training-mix-bits.h"
 
+#include <cstring>
 #include <memory>
 #include <vector>
 
 namespace ns3::training
 {
 
-NS_LOG_COMPONENT_DEFINE("TrainingFrame");
-
-/** Frames in slabs, the last one freed first out again because it is still in the cache. */
+/** A slab allocator with a LIFO free list: a reused frame is likely still cached. */
 class FramePool
 {
   public:
@@ -95,58 +93,35 @@ Frame*
 Frame::Allocate(FrameKind kind)
 {
     Frame* frame = FramePool::Get().Take();
+    static_cast<FrameHeaders&>(*frame) = FrameHeaders();
     frame->kind = kind;
-    frame->remoteAddress = 0;
-    frame->messageBytes = 0;
-    frame->payloadOffset = 0;
-    frame->messageNumber = 0;
-    frame->selectivePsn = 0;
-    frame->sourceQp = 0;
-    frame->immediate = 0;
-    frame->ecn = Ecn::NOT_ECT;
-    frame->ackRequest = false;
-    frame->ecnEcho = false;
-    frame->timestamp = 0;
-    frame->syndrome = 0;
-    frame->payloadBytes = 0;
+    frame->next = nullptr;
+    frame->port = nullptr;
     frame->ingress = 0;
+    frame->ingressPriority = 0;
+    if (kind == FrameKind::PROGRAM)
+    {
+        std::memset(frame->programHeader, 0, PROGRAM_HEADER_BYTES);
+    }
     return frame;
 }
 
 Frame*
 Frame::Clone() const
 {
-    Frame* copy = Allocate(kind);
-    copy->bytes = bytes;
-    copy->source = source;
-    copy->destination = destination;
-    copy->flowHash = flowHash;
+    Frame* copy = FramePool::Get().Take();
+    static_cast<FrameHeaders&>(*copy) = *this;
+    copy->next = nullptr;
+    copy->port = nullptr;
     copy->ingress = ingress;
     copy->ingressPriority = ingressPriority;
-    copy->priority = priority;
-    copy->ecn = ecn;
-    copy->ackRequest = ackRequest;
-    copy->ecnEcho = ecnEcho;
-    copy->opcode = opcode;
     copy->telemetry = telemetry ? std::make_unique<TelemetryStack>(*telemetry) : nullptr;
-    copy->payloadBytes = payloadBytes;
-    copy->destinationQp = destinationQp;
-    copy->psn = psn;
-    copy->immediate = immediate;
     copy->packet = packet;
     copy->payload = payload;
-    copy->payloadOffset = payloadOffset;
-    copy->remoteAddress = remoteAddress;
-    copy->messageBytes = messageBytes;
-    copy->timestamp = timestamp;
-    copy->sourceQp = sourceQp;
-    copy->messageNumber = messageNumber;
-    copy->selectivePsn = selectivePsn;
-    copy->protocol = protocol;
-    copy->pauseQuanta = pauseQuanta;
-    copy->pauseClasses = pauseClasses;
-    copy->syndrome = syndrome;
-    copy->aggregation = aggregation;
+    if (kind == FrameKind::PROGRAM)
+    {
+        std::memcpy(copy->programHeader, programHeader, PROGRAM_HEADER_BYTES);
+    }
     return copy;
 }
 
@@ -163,12 +138,6 @@ uint64_t
 Frame::GetInUse()
 {
     return FramePool::Get().GetInUse();
-}
-
-void
-Frame::Notify()
-{
-    port->Arrive(this);
 }
 
 uint32_t

@@ -1,26 +1,32 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #ifndef DISTRIBUTED_TRAINING_FABRIC_FRAME_H
 #define DISTRIBUTED_TRAINING_FABRIC_FRAME_H
 
-#include "byte-buffer.h"
-
+#include "ns3/assert.h"
 #include "ns3/event-impl.h"
 #include "ns3/packet.h"
 #include "ns3/ptr.h"
+#include "ns3/training-byte-buffer.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
+#include <type_traits>
 #include <vector>
 
 namespace ns3::training
 {
 
 class FabricPort;
+class Frame;
 
-/** What a frame is to the devices that handle it. */
+/** How the devices of the fabric handle a frame. */
 enum class FrameKind : uint8_t
 {
     IP,        ///< a packet of a stock ns-3 stack, in `packet`
@@ -28,20 +34,17 @@ enum class FrameKind : uint8_t
     ROCE_DATA, ///< RoCEv2 request packet (SEND or RDMA WRITE)
     ROCE_ACK,  ///< RoCEv2 acknowledge, positive or negative
     ROCE_CNP,  ///< RoCEv2 congestion notification packet
-    SWITCHML,  ///< SwitchML, in-network aggregation (NSDI 2021)
-    SWITCH_PS, ///< a parameter server in a switch (Hashmi)
-    ATP,       ///< ATP, in-network aggregation (NSDI 2021)
-    TREE       ///< aggregation tree of reliable connections (SHARP)
+    PROGRAM    ///< a packet of a protocol of its own, for programs in switches and hosts
 };
 
 /**
  * @param kind of a frame
- * @return whether it is of a system that adds in the network; these come last
+ * @return whether it is RoCEv2
  */
 inline bool
-IsAggregation(FrameKind kind)
+IsRoce(FrameKind kind)
 {
-    return kind >= FrameKind::SWITCHML;
+    return kind >= FrameKind::ROCE_DATA && kind <= FrameKind::ROCE_CNP;
 }
 
 /** The ECN field of the IP header (RFC 3168). */
@@ -52,7 +55,7 @@ enum class Ecn : uint8_t
     CE = 3       ///< congestion experienced
 };
 
-/** What one port on the way adds to a frame's telemetry, as it begins to send the frame. */
+/** The telemetry that a port on the path adds to a frame when it begins to send it. */
 struct HopTelemetry
 {
     int64_t time;        ///< when, ps
@@ -61,49 +64,81 @@ struct HopTelemetry
     uint64_t rate;       ///< its line rate, bit/s
 };
 
-/** What a packet of in-network aggregation says beside its values. */
-struct AggregationHeader
-{
-    /** What the packet is. */
-    enum class Type : uint8_t
-    {
-        DATA,   ///< values, on their way to a switch or back
-        NOTICE, ///< between workers: the sender goes on without the switch
-        PULL,   ///< SWITCH_PS: a request for weights
-        RESULT  ///< ATP: what a server sends to all workers: sums, or a wish for floats
-    };
-
-    uint64_t check{0};     ///< sum of what proves who has contributed; not on the wire
-    uint32_t packet{0};    ///< number of the packet in its job, or of the sender's collectives
-    uint32_t workers{0};   ///< ATP: bit w: worker w of the rack has contributed
-    uint32_t children{0};  ///< ATP: bit c: so has child c of the server's switch
-    uint16_t slot{0};      ///< of the switch's memory
-    uint16_t newSlot{0};   ///< ATP: a result with `collision`: to be used from now on
-    uint8_t set{0};        ///< which of the slot's two versions, 0 or 1
-    uint8_t job{0};        ///< number of the job
-    Type type{Type::DATA}; ///< what it is
-    int8_t exponents[2]{}; ///< largest of the blocks that are to come
-    bool overflow{false};  ///< a sum has left the range of its numbers; ATP: values are floats
-    bool heard{false};     ///< NOTICE: the sender has had the receiver's
-    bool isRackSum{false}; ///< ATP: `children` say who has contributed, not `workers`
-    bool resend{false};    ///< ATP: not to be held by switches
-    bool collision{false}; ///< ATP: found its slot taken
-    bool congested{false}; ///< ATP: something in it was marked on its way
-    bool contested{false}; ///< A2TP: another job has asked for the slot
-    uint8_t fanIn[2]{};    ///< ATP: workers of the rack, children of the server's switch
-    uint8_t priority{0};   ///< ESA: of the job, to keep or take slots, 0 to 127
-    uint8_t operation{0};  ///< tree: bits of TreeOperation
-    uint8_t format{0};     ///< tree: NumberFormat of the values
-};
-
 /** In-band network telemetry (INT) of a frame, in the order of the hops. */
 using TelemetryStack = std::vector<HopTelemetry>;
 
 /**
  * @ingroup distributed-training-fabric
  *
- * One packet on the wire, with its headers as plain fields and its payload as a byte count
- * (virtual) or as a stretch of a ByteBuffer (real).
+ * The headers of a frame that fit plain fields, with their defaults. This is the one list of them:
+ * Frame::Allocate() assigns a default FrameHeaders, Frame::Clone() copies one, and the frame
+ * archive writes its bytes. It has no padding, and the fields that every hop reads come first.
+ */
+struct FrameHeaders
+{
+    uint32_t bytes{0};             ///< frame size with frame check sequence, bytes
+    uint32_t source{0};            ///< endpoint that sent it
+    uint32_t destination{0};       ///< endpoint it goes to
+    uint32_t flowHash{0};          ///< hash of the 5-tuple, for ECMP
+    FrameKind kind{FrameKind::IP}; ///< how devices handle it
+    uint8_t priority{0};           ///< traffic class, 0 to 7
+    Ecn ecn{Ecn::NOT_ECT};         ///< ECN field
+    bool ackRequest{false};        ///< BTH acknowledge request
+    bool ecnEcho{false};           ///< ROCE_ACK: the packet it answers was marked (BTH BECN bit)
+    uint8_t opcode{0};             ///< BTH opcode
+    uint16_t protocol{0};          ///< IP: EtherType; PROGRAM: number of its WireFormat
+    uint32_t payloadBytes{0};      ///< bytes of payload
+    uint32_t destinationQp{0};     ///< BTH destination queue pair
+    uint32_t psn{0};               ///< BTH packet sequence number, 24 bit
+    uint32_t immediate{0};         ///< immediate data
+    uint64_t payloadOffset{0};     ///< first byte of this frame's payload in `payload`
+    uint64_t remoteAddress{0};     ///< RETH virtual address (first packet of a WRITE)
+    uint64_t messageBytes{0};      ///< RETH DMA length (first packet of a WRITE), bytes
+    int64_t timestamp{0}; ///< ROCE_DATA: time of sending, ps; ROCE_ACK: that of the data packet
+    uint32_t sourceQp{0}; ///< DETH source queue pair (datagrams)
+    uint32_t messageNumber{0}; ///< AETH message sequence number, 24 bit
+    uint32_t selectivePsn{0};  ///< selective repeat: packet that caused a NAK, 24 bit
+    uint16_t pauseQuanta{0};   ///< PAUSE: time for all enabled classes, 512 bit times each
+    uint8_t pauseClasses{0};   ///< PAUSE: class-enable vector
+    uint8_t syndrome{0};       ///< AETH syndrome
+};
+
+static_assert(std::is_trivially_copyable_v<FrameHeaders> &&
+                  std::has_unique_object_representations_v<FrameHeaders>,
+              "the archive copies the bytes of FrameHeaders, so it must have no padding");
+
+/**
+ * @ingroup distributed-training-fabric
+ *
+ * The position of a frame in the simulated fabric, in the first cache line of a Frame together with
+ * the first headers. It means nothing in another place, so it is no part of the frame's contents.
+ */
+class FrameInTransit : public EventImpl
+{
+  public:
+    uint8_t ingressPriority{0}; ///< in a switch: traffic class it came in by
+    uint16_t ingress{0};        ///< index of the port it arrives at next, or came in by
+
+    union {
+        Frame* next{nullptr}; ///< link for the queue it waits in
+        uint64_t sequence;    ///< in flight: order of insertion into the event list
+    };
+
+    FabricPort* port{nullptr}; ///< where it arrives next; once arrived, where it came in
+    /// In-band telemetry that the sender asked for; ports add to it, and the receiver returns it.
+    std::unique_ptr<TelemetryStack> telemetry;
+};
+
+/**
+ * @ingroup distributed-training-fabric
+ *
+ * One packet on the wire, with its headers as plain fields (FrameHeaders) and its payload as a byte
+ * count (virtual) or as a range of a ByteBuffer (real).
+ *
+ * A frame of kind PROGRAM has a protocol of its own, whose header is any trivially copyable struct
+ * of up to PROGRAM_HEADER_BYTES with a number `PROTOCOL`. The fabric carries the header without
+ * knowing it: Make() or Set() writes it as a whole, As() accesses it in place. The protocol's
+ * WireFormat says how the frame looks on the wire.
  *
  * A frame in flight is its own simulator event: Notify() is its arrival at the far end of a link.
  * So a hop allocates nothing. Frames come from a pool (Allocate, Free); the pool keeps a reference
@@ -111,25 +146,42 @@ using TelemetryStack = std::vector<HopTelemetry>;
  *
  * Exactly one holder owns a frame at a time: a queue, the link, or the device it has arrived at.
  */
-class alignas(64) Frame : public EventImpl
+class alignas(64) Frame : public FrameInTransit, public FrameHeaders
 {
   public:
     /// Destination address, source address, EtherType and frame check sequence, bytes.
     static constexpr uint32_t ETHERNET_BYTES = 18;
     /// Shortest Ethernet frame, bytes.
-    static constexpr uint32_t MINIMUM_BYTES = 64;
+    static constexpr uint32_t MIN_BYTES = 64;
     /// Preamble and start delimiter, on the line ahead of each frame, bytes.
     static constexpr uint32_t PREAMBLE_BYTES = 8;
     /// Inter-packet gap, on the line behind each frame, bytes.
     static constexpr uint32_t GAP_BYTES = 12;
+    /// Room for the header of a PROGRAM frame, bytes.
+    static constexpr std::size_t PROGRAM_HEADER_BYTES = 48;
 
     /**
-     * @param kind what it is
-     * @return a frame with all other fields at their defaults, owned by the caller
+     * @param kind how devices handle it
+     * @return a frame with all other fields at their defaults, owned by the caller; the header of a
+     *         PROGRAM frame is all zeros
      */
     static Frame* Allocate(FrameKind kind);
 
-    /** @return a frame with the same contents, owned by the caller */
+    /**
+     * @tparam Header of a protocol
+     * @param header its contents
+     * @return a PROGRAM frame with that header and all other fields at their defaults, owned by the
+     *         caller
+     */
+    template <class Header>
+    static Frame* Make(const Header& header)
+    {
+        Frame* frame = Allocate(FrameKind::PROGRAM);
+        frame->Set(header);
+        return frame;
+    }
+
+    /** @return a frame with the same contents and ingress port, owned by the caller */
     Frame* Clone() const;
 
     /**
@@ -150,57 +202,58 @@ class alignas(64) Frame : public EventImpl
         return m_alive;
     }
 
-    // What every hop looks at comes first, to lie in one cache line.
-    uint8_t ingressPriority{0}; ///< in a switch: traffic class it came in by
+    /**
+     * @tparam Header of a protocol
+     * @return whether this is a frame of that protocol
+     */
+    template <class Header>
+    bool Is() const
+    {
+        return kind == FrameKind::PROGRAM && protocol == Header::PROTOCOL;
+    }
 
-    union {
-        Frame* next{nullptr}; ///< link for the queue it waits in
-        uint64_t sequence;    ///< in flight: order of insertion into the event list
-    };
+    /**
+     * Makes this a frame of a protocol, with its header.
+     * @tparam Header of the protocol
+     * @param header its contents
+     */
+    template <class Header>
+    void Set(const Header& header)
+    {
+        CheckHeader<Header>();
+        kind = FrameKind::PROGRAM;
+        protocol = Header::PROTOCOL;
+        ::new (programHeader) Header(header);
+    }
 
-    FabricPort* port{nullptr};     ///< where it arrives next; once arrived, where it came in
-    uint32_t bytes{0};             ///< frame size with frame check sequence, bytes
-    uint32_t source{0};            ///< endpoint that sent it
-    uint32_t destination{0};       ///< endpoint it goes to
-    uint32_t flowHash{0};          ///< hash of the 5-tuple, for ECMP
-    uint16_t ingress{0};           ///< index of the port it arrives at next, or came in by
-    FrameKind kind{FrameKind::IP}; ///< what it is
-    uint8_t priority{0};           ///< traffic class, 0 to 7
-    Ecn ecn{Ecn::NOT_ECT};         ///< ECN field
-    bool ackRequest{false};        ///< BTH acknowledge request
-    bool ecnEcho{false};           ///< ROCE_ACK: what it answers was marked (BTH BECN bit)
-    uint8_t opcode{0};             ///< BTH opcode
-    /// In-band telemetry asked for by the sender, gathered on the way, sent back by the receiver.
-    std::unique_ptr<TelemetryStack> telemetry;
-    uint32_t payloadBytes{0};  ///< bytes of payload
-    uint32_t destinationQp{0}; ///< BTH destination queue pair
-    uint32_t psn{0};           ///< BTH packet sequence number, 24 bit
+    /**
+     * @tparam Header of the frame's protocol: Is<Header>() is true
+     * @return the header, in place
+     */
+    template <class Header>
+    Header& As()
+    {
+        CheckHeader<Header>();
+        NS_ASSERT_MSG(Is<Header>(), "a frame of protocol " << protocol);
+        return *std::launder(reinterpret_cast<Header*>(programHeader));
+    }
 
-    union {
-        uint32_t immediate{0}; ///< immediate data
-        uint32_t keyRange;     ///< SWITCH_PS: number of the key range
-    };
+    /**
+     * @tparam Header of the frame's protocol: Is<Header>() is true
+     * @return the header, in place
+     */
+    template <class Header>
+    const Header& As() const
+    {
+        CheckHeader<Header>();
+        NS_ASSERT_MSG(Is<Header>(), "a frame of protocol " << protocol);
+        return *std::launder(reinterpret_cast<const Header*>(programHeader));
+    }
 
-    Ptr<Packet> packet;        ///< IP only: the packet from its IP header on
-    Ptr<ByteBuffer> payload;   ///< real payload, or null
-    uint64_t payloadOffset{0}; ///< first byte of this frame's payload in `payload`
-    uint64_t remoteAddress{0}; ///< RETH virtual address (first packet of a WRITE)
-    uint64_t messageBytes{0};  ///< RETH DMA length (first packet of a WRITE), bytes
-    int64_t timestamp{0}; ///< ROCE_DATA: when it was sent, ps; ROCE_ACK: that of what it answers
-    uint32_t sourceQp{0}; ///< DETH source queue pair (datagrams)
-
-    union {
-        uint32_t messageNumber{0}; ///< AETH message sequence number, 24 bit
-        uint32_t clock;            ///< SWITCH_PS: steps before this one, of the sender or of all
-    };
-
-    uint32_t selectivePsn{0}; ///< selective repeat: packet that caused a NAK, 24 bit
-    uint16_t protocol{0};     ///< IP only: EtherType
-    uint16_t pauseQuanta{0};  ///< PAUSE only: time for all enabled classes, 512 bit times each
-    uint8_t pauseClasses{0};  ///< PAUSE only: class-enable vector
-    uint8_t syndrome{0};      ///< AETH syndrome
-    AggregationHeader
-        aggregation; ///< IsAggregation() only: set as a whole by whoever makes the frame
+    Ptr<Packet> packet;      ///< IP: the packet from its IP header on
+    Ptr<ByteBuffer> payload; ///< real payload, or null
+    /// PROGRAM: the header, by Set() and As(); of other kinds undefined.
+    alignas(8) std::byte programHeader[PROGRAM_HEADER_BYTES];
 
   protected:
     void Notify() override;
@@ -208,6 +261,14 @@ class alignas(64) Frame : public EventImpl
   private:
     friend class FramePool;
     Frame() = default;
+
+    template <class Header>
+    static constexpr void CheckHeader()
+    {
+        static_assert(std::is_trivially_copyable_v<Header>, "Clone() copies its bytes");
+        static_assert(sizeof(Header) <= PROGRAM_HEADER_BYTES, "larger than the room for it");
+        static_assert(alignof(Header) <= 8, "more aligned than the room for it");
+    }
 
     static inline bool m_alive{false};
 };

@@ -1,10 +1,10 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "fabric-port.h"
-
-#include "attribute-choice.h"
 
 #include "ns3/assert.h"
 #include "ns3/log.h"
@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <sstream>
 
 namespace ns3::training
 {
@@ -22,81 +21,15 @@ NS_LOG_COMPONENT_DEFINE("TrainingPort");
 namespace
 {
 
-/// Bytes a class of weight 1 may send per round; at least a jumbo frame.
-constexpr int64_t QUANTUM = 9216;
 /// Bytes that a cut-through switch waits for: all headers.
-constexpr uint32_t CUT_THROUGH_BYTES = Frame::MINIMUM_BYTES + Frame::PREAMBLE_BYTES;
-
-/** @return the highest set bit */
-uint8_t
-HighestBit(uint8_t bits)
-{
-    return 31 - __builtin_clz(bits);
-}
+constexpr uint32_t CUT_THROUGH_BYTES = Frame::MIN_BYTES + Frame::PREAMBLE_BYTES;
 
 } // namespace
 
 void
-PortScheduling::ReadWeights(const std::string& attribute, const std::string& text)
+Frame::Notify() // defined here, because frames know nothing of ports
 {
-    std::istringstream stream(text);
-    const std::string allowed = "eight numbers from 1 to 1000";
-    std::array<uint16_t, PRIORITIES> read{};
-    for (uint16_t& weight : read)
-    {
-        int number = 0;
-        if (!(stream >> number) || number < 1 || number > 1000)
-        {
-            RefuseAttribute(attribute, text, allowed);
-        }
-        weight = static_cast<uint16_t>(number);
-    }
-    if (!(stream >> std::ws).eof())
-    {
-        RefuseAttribute(attribute, text, allowed);
-    }
-    weights = read;
-}
-
-std::string
-PortScheduling::WriteWeights() const
-{
-    std::string text;
-    for (uint16_t weight : weights)
-    {
-        text += (text.empty() ? "" : " ") + std::to_string(weight);
-    }
-    return text;
-}
-
-PortCounters&
-PortCounters::operator+=(const PortCounters& other)
-{
-    transmittedFrames += other.transmittedFrames;
-    transmittedBytes += other.transmittedBytes;
-    receivedFrames += other.receivedFrames;
-    receivedBytes += other.receivedBytes;
-    lostFrames += other.lostFrames;
-    lostBytes += other.lostBytes;
-    duplicatedFrames += other.duplicatedFrames;
-    droppedFrames += other.droppedFrames;
-    droppedBytes += other.droppedBytes;
-    markedFrames += other.markedFrames;
-    pausesSent += other.pausesSent;
-    pausesReceived += other.pausesReceived;
-    peakQueueBytes = std::max(peakQueueBytes, other.peakQueueBytes);
-    for (uint8_t priority = 0; priority < PRIORITIES; priority++)
-    {
-        PriorityCounters& mine = byPriority[priority];
-        const PriorityCounters& theirs = other.byPriority[priority];
-        mine.transmittedFrames += theirs.transmittedFrames;
-        mine.transmittedBytes += theirs.transmittedBytes;
-        mine.droppedFrames += theirs.droppedFrames;
-        mine.markedFrames += theirs.markedFrames;
-        mine.peakQueueBytes = std::max(mine.peakQueueBytes, theirs.peakQueueBytes);
-        mine.pausedTime += theirs.pausedTime;
-    }
-    return *this;
+    port->Arrive(this);
 }
 
 FabricPort::FabricPort(FabricPortOwner& owner, uint32_t nodeId, uint16_t index)
@@ -149,6 +82,7 @@ FabricPort::AddLatency(Time latency)
 void
 FabricPort::AddImpairment(std::shared_ptr<LinkImpairment> impairment)
 {
+    NS_LOG_INFO("node " << m_nodeId << " port " << m_index << ": an impairment begins");
     m_down = m_down || impairment->IsDown();
     m_isImpaired = true;
     m_impairments.push_back(std::move(impairment));
@@ -157,6 +91,7 @@ FabricPort::AddImpairment(std::shared_ptr<LinkImpairment> impairment)
 void
 FabricPort::RemoveImpairment(const std::shared_ptr<LinkImpairment>& impairment)
 {
+    NS_LOG_INFO("node " << m_nodeId << " port " << m_index << ": an impairment ends");
     m_impairments.erase(std::find(m_impairments.begin(), m_impairments.end(), impairment));
     m_isImpaired = !m_impairments.empty();
     m_down = std::any_of(m_impairments.begin(), m_impairments.end(), [](const auto& other) {
@@ -171,11 +106,7 @@ FabricPort::Flush()
     {
         while (m_waiting >> priority & 1)
         {
-            Frame* frame = Pop(priority);
-            counters.droppedFrames++;
-            counters.droppedBytes += frame->bytes;
-            counters.byPriority[priority].droppedFrames++;
-            Frame::Free(frame);
+            Drop(Pop(priority), DropReason::RESTART);
         }
         SetPaused(priority, false, Simulator::Now().GetTimeStep());
     }
@@ -183,8 +114,32 @@ FabricPort::Flush()
     {
         Frame* frame = m_pauses;
         m_pauses = frame->next;
+        m_counters.pausesSent--; // it never left
         Frame::Free(frame);
     }
+}
+
+void
+FabricPort::Drop(Frame* frame, DropReason reason)
+{
+    NS_LOG_LOGIC("node " << m_nodeId << " port " << m_index << " drops a frame from endpoint "
+                         << frame->source << " to " << frame->destination << ": " << reason);
+    m_counters.droppedFrames++;
+    m_counters.droppedBytes += frame->bytes;
+    m_counters.byPriority[frame->priority].droppedFrames++;
+    m_owner.NotifyDrop(*frame, m_index, reason);
+    Frame::Free(frame);
+}
+
+void
+FabricPort::Lose(Frame* frame, DropReason reason)
+{
+    NS_LOG_LOGIC("node " << m_nodeId << " port " << m_index << " loses a frame from endpoint "
+                         << frame->source << " to " << frame->destination << ": " << reason);
+    m_counters.lostFrames++;
+    m_counters.lostBytes += frame->bytes;
+    m_owner.NotifyDrop(*frame, m_index, reason);
+    Frame::Free(frame);
 }
 
 void
@@ -232,23 +187,13 @@ FabricPort::SendIfIdle(Frame* frame)
 void
 FabricPort::Send(Frame* frame)
 {
-    Queue& queue = m_queues[frame->priority];
-    frame->next = nullptr;
-    if (queue.head)
-    {
-        queue.tail->next = frame;
-    }
-    else
-    {
-        queue.head = frame;
-    }
-    queue.tail = frame;
-    queue.bytes += frame->bytes;
+    FrameQueue& queue = m_queues[frame->priority];
+    queue.Push(frame);
     m_queuedBytes += frame->bytes;
-    counters.peakQueueBytes = std::max(counters.peakQueueBytes, m_queuedBytes);
-    PriorityCounters& ofPriority = counters.byPriority[frame->priority];
-    ofPriority.peakQueueBytes = std::max(ofPriority.peakQueueBytes, queue.bytes);
-    m_owner.queueLengthTrace(m_index, frame->priority, queue.bytes);
+    m_counters.peakQueueBytes = std::max(m_counters.peakQueueBytes, m_queuedBytes);
+    PriorityCounters& ofPriority = m_counters.byPriority[frame->priority];
+    ofPriority.peakQueueBytes = std::max(ofPriority.peakQueueBytes, queue.GetBytes());
+    m_owner.NotifyQueueLength(m_index, frame->priority, queue.GetBytes());
     m_waiting |= 1 << frame->priority;
     Wake();
 }
@@ -296,10 +241,10 @@ FabricPort::SendNext(int64_t now)
         {
             return;
         }
-        const uint8_t priority = Choose(eligible);
-        // What waits in the port (answers, stock packets) goes ahead of what is made on demand.
+        const uint8_t priority = m_owner.GetScheduling().Choose(eligible, m_current, m_queues);
+        // Frames that wait in the port (control, packets of the IP stack) go ahead of the source's.
         Frame* frame = m_waiting >> priority & 1 ? Pop(priority) : m_source->Pull(priority, now);
-        m_queues[priority].deficit -= frame->bytes;
+        m_queues[priority].credit -= frame->bytes;
         if (m_owner.BeginTransmit(*frame, *this))
         {
             Transmit(frame, now);
@@ -316,48 +261,21 @@ FabricPort::SendNext(int64_t now)
     }
 }
 
-uint8_t
-FabricPort::Choose(uint8_t eligible)
-{
-    if (!(eligible & (eligible - 1)))
-    {
-        const uint8_t only = HighestBit(eligible);
-        m_queues[only].deficit = QUANTUM * m_owner.scheduling.weights[only];
-        return only;
-    }
-    const PortScheduling& scheduling = m_owner.scheduling;
-    if (eligible & scheduling.strict)
-    {
-        return HighestBit(eligible & scheduling.strict);
-    }
-    // A class sends while it has credit and pays afterwards, so sizes need not be known before.
-    while (!(eligible >> m_current & 1) || m_queues[m_current].deficit <= 0)
-    {
-        m_current = (m_current + 1) % PRIORITIES;
-        Queue& queue = m_queues[m_current];
-        const int64_t quantum = QUANTUM * scheduling.weights[m_current];
-        queue.deficit = eligible >> m_current & 1 ? std::min(queue.deficit + quantum, quantum) : 0;
-    }
-    return m_current;
-}
-
 Frame*
 FabricPort::Pop(uint8_t priority)
 {
-    Queue& queue = m_queues[priority];
-    Frame* frame = queue.head;
-    queue.head = frame->next;
-    queue.bytes -= frame->bytes;
+    FrameQueue& queue = m_queues[priority];
+    Frame* frame = queue.Pop();
     m_queuedBytes -= frame->bytes;
-    if (!queue.head)
+    if (queue.IsEmpty())
     {
         m_waiting &= ~(1 << priority);
     }
     else
     {
-        __builtin_prefetch(queue.head); // it may have waited for long
+        __builtin_prefetch(queue.GetHead()); // it may have waited for long
     }
-    m_owner.queueLengthTrace(m_index, priority, queue.bytes);
+    m_owner.NotifyQueueLength(m_index, priority, queue.GetBytes());
     return frame;
 }
 
@@ -367,8 +285,8 @@ FabricPort::Transmit(Frame* frame, int64_t now)
     if (frame->telemetry && m_addsTelemetry && frame->kind == FrameKind::ROCE_DATA)
     {
         const uint64_t onLine =
-            counters.transmittedBytes +
-            counters.transmittedFrames * (Frame::PREAMBLE_BYTES + Frame::GAP_BYTES);
+            m_counters.transmittedBytes +
+            m_counters.transmittedFrames * (Frame::PREAMBLE_BYTES + Frame::GAP_BYTES);
         frame->telemetry->push_back({now, onLine, m_queuedBytes, m_rate});
     }
     if (m_isTapped)
@@ -377,11 +295,11 @@ FabricPort::Transmit(Frame* frame, int64_t now)
     }
     const int64_t lineTime = GetLineTime(frame->bytes);
     m_lineFree = now + lineTime;
-    counters.transmittedFrames++;
-    counters.transmittedBytes += frame->bytes;
+    m_counters.transmittedFrames++;
+    m_counters.transmittedBytes += frame->bytes;
     if (frame->kind != FrameKind::PAUSE)
     {
-        PriorityCounters& ofPriority = counters.byPriority[frame->priority];
+        PriorityCounters& ofPriority = m_counters.byPriority[frame->priority];
         ofPriority.transmittedFrames++;
         ofPriority.transmittedBytes += frame->bytes;
     }
@@ -409,15 +327,13 @@ FabricPort::Impair(Frame* frame, int64_t now, int64_t arrival, std::size_t first
         const LinkImpairment::Fate fate = m_impairments[i]->Decide(frame->bytes);
         if (fate.lost)
         {
-            counters.lostFrames++;
-            counters.lostBytes += frame->bytes;
-            Frame::Free(frame);
+            Lose(frame, fate.reason);
             return;
         }
         if (fate.duplicated)
         {
             // The copy comes right behind, as if it had been sent twice.
-            counters.duplicatedFrames++;
+            m_counters.duplicatedFrames++;
             const int64_t behind = arrival + fate.delay + GetLineTime(frame->bytes);
             Impair(frame->Clone(), now, behind, i + 1);
         }
@@ -445,14 +361,11 @@ FabricPort::Arrive(Frame* frame)
 {
     if (m_down)
     {
-        // It was on the line when the line went down.
-        counters.lostFrames++;
-        counters.lostBytes += frame->bytes;
-        Frame::Free(frame);
+        Lose(frame, DropReason::LINK_DOWN); // it was on the line when the line went down
         return;
     }
-    counters.receivedFrames++;
-    counters.receivedBytes += frame->bytes;
+    m_counters.receivedFrames++;
+    m_counters.receivedBytes += frame->bytes;
     if (m_isTapped)
     {
         m_tap(*frame, false);
@@ -470,11 +383,11 @@ void
 FabricPort::SendPause(uint8_t classes, uint16_t quanta)
 {
     Frame* frame = Frame::Allocate(FrameKind::PAUSE);
-    frame->bytes = Frame::MINIMUM_BYTES;
+    frame->bytes = Frame::MIN_BYTES;
     frame->pauseClasses = classes;
     frame->pauseQuanta = quanta;
     frame->next = nullptr;
-    counters.pausesSent++;
+    m_counters.pausesSent++;
     Frame** last = &m_pauses;
     while (*last)
     {
@@ -491,6 +404,8 @@ FabricPort::SetPaused(uint8_t priority, bool paused, int64_t now)
     {
         return;
     }
+    NS_LOG_LOGIC("node " << m_nodeId << " port " << m_index << " priority " << +priority
+                         << (paused ? " is paused" : " is resumed"));
     m_paused ^= 1 << priority;
     if (paused)
     {
@@ -498,15 +413,15 @@ FabricPort::SetPaused(uint8_t priority, bool paused, int64_t now)
     }
     else
     {
-        counters.byPriority[priority].pausedTime += now - m_pausedSince[priority];
+        m_counters.byPriority[priority].pausedTime += now - m_pausedSince[priority];
     }
-    m_owner.pauseTrace(m_index, priority, paused);
+    m_owner.NotifyPause(m_index, priority, paused);
 }
 
 void
 FabricPort::OnPause(const Frame& frame)
 {
-    counters.pausesReceived++;
+    m_counters.pausesReceived++;
     const int64_t now = Simulator::Now().GetTimeStep();
     const auto length = static_cast<int64_t>(frame.pauseQuanta * 64 * m_picosecondsPerByte);
     for (uint8_t priority = 0; priority < PRIORITIES; priority++)

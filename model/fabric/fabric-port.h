@@ -1,192 +1,37 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #ifndef DISTRIBUTED_TRAINING_FABRIC_PORT_H
 #define DISTRIBUTED_TRAINING_FABRIC_PORT_H
 
+#include "drop-reason.h"
 #include "fabric-frame.h"
+#include "fabric-port-owner.h"
+#include "fabric-traffic-class.h"
+#include "frame-border.h"
+#include "frame-queue.h"
+#include "frame-source.h"
 #include "link-impairment.h"
+#include "port-counters.h"
 
 #include "ns3/event-id.h"
 #include "ns3/nstime.h"
-#include "ns3/traced-callback.h"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace ns3::training
 {
 
-class FabricPort;
-
-/** Traffic classes of IEEE 802.1Q. */
-static constexpr uint8_t PRIORITIES = 8;
-
-/// A pause lasts this long unless renewed or resumed, 512 bit times each (the longest there is).
-static constexpr uint16_t LONGEST_PAUSE = 65535;
-
-/** How a port serves its priorities. */
-struct PortScheduling
-{
-    /// Bit p: priority p goes before all that are not strict, and before lower strict ones.
-    uint8_t strict{0xc0};
-    /// Share of each other priority (deficit round robin), relative to the others.
-    std::array<uint16_t, PRIORITIES> weights{1, 1, 1, 1, 1, 1, 1, 1};
-
-    /**
-     * @param attribute that is given them, such as SwitchDevice::Weights
-     * @param text eight weights of 1 to 1000, separated by spaces
-     * @throw ConfigurationError if it is not right; nothing has changed then
-     */
-    void ReadWeights(const std::string& attribute, const std::string& text);
-
-    /** @return the weights as text */
-    std::string WriteWeights() const;
-};
-
-/**
- * @ingroup distributed-training-fabric
- * What a port belongs to: a host device or a switch.
- */
-class FabricPortOwner
-{
-  public:
-    virtual ~FabricPortOwner() = default;
-
-    /**
-     * The length of a queue has changed. (port, priority, bytes that wait)
-     */
-    typedef void (*QueueLengthTracedCallback)(uint16_t port, uint8_t priority, uint64_t bytes);
-    /**
-     * The peer has paused or resumed a priority, or its pause has expired. (port, priority, paused)
-     */
-    typedef void (*PauseTracedCallback)(uint16_t port, uint8_t priority, bool paused);
-
-    PortScheduling scheduling; ///< of all its ports
-    TracedCallback<uint16_t, uint8_t, uint64_t>
-        queueLengthTrace;                               ///< @see QueueLengthTracedCallback
-    TracedCallback<uint16_t, uint8_t, bool> pauseTrace; ///< @see PauseTracedCallback
-
-    /**
-     * A frame has arrived (its last bit; a pause frame never gets here).
-     * @param frame the frame, now owned by the callee
-     * @param port the port it came in by
-     */
-    virtual void Receive(Frame* frame, FabricPort& port) = 0;
-
-    /**
-     * A frame is going to arrive soon: brings into the cache what Receive() is going to need. Not
-     * called for every frame.
-     * @param frame the frame
-     */
-    virtual void Expect([[maybe_unused]] const Frame& frame)
-    {
-    }
-
-    /**
-     * Likewise, but a few events later: what depends on what Expect() has asked for.
-     * @param frame the frame
-     */
-    virtual void ExpectSoon([[maybe_unused]] const Frame& frame)
-    {
-    }
-
-    /**
-     * A frame's transmission begins, so it no longer takes buffer space.
-     * @param frame the frame; its ECN field may be changed
-     * @param port the port that sends it
-     * @return whether it is to be sent; if not, the callee owns it now
-     */
-    virtual bool BeginTransmit(Frame& frame, FabricPort& port) = 0;
-};
-
-/**
- * @ingroup distributed-training-fabric
- *
- * Frames that are made only when the line can take them: the NIC's queue pairs. They compete with
- * the frames that wait in the port's own queues.
- */
-class FrameSource
-{
-  public:
-    virtual ~FrameSource() = default;
-
-    /**
-     * @param now simulated time, ps
-     * @return bit p is set if a frame of priority p can be had now
-     */
-    virtual uint8_t GetReady(int64_t now) = 0;
-
-    /**
-     * @param priority one that GetReady() named
-     * @param now simulated time, ps
-     * @return a frame of that priority, owned by the caller
-     */
-    virtual Frame* Pull(uint8_t priority, int64_t now) = 0;
-};
-
-/**
- * @ingroup distributed-training-fabric
- * The end of this process's part of a simulation: takes what is sent to a peer in another one.
- */
-class FrameBorder
-{
-  public:
-    virtual ~FrameBorder() = default;
-
-    /**
-     * @param frame owned by the callee; `port` is the peer, which lives in another process
-     * @param arrival when it arrives there, ps
-     */
-    virtual void Cross(Frame* frame, int64_t arrival) = 0;
-};
-
-/** Counts of one priority of a port. */
-struct PriorityCounters
-{
-    uint64_t transmittedFrames{0}; ///< frames sent
-    uint64_t transmittedBytes{0};  ///< their bytes, without preamble and gap
-    uint64_t peakQueueBytes{0};    ///< most bytes that ever waited
-    uint64_t droppedFrames{0};     ///< frames for this port that found no buffer space or route
-    uint64_t markedFrames{0};      ///< frames marked congestion experienced on leaving
-    int64_t pausedTime{0};         ///< how long the peer has paused it, until the last resume, ps
-};
-
-/**
- * Counts of one port; of a priority, pause frames are left out.
- * Conservation: both directions of a link together, transmitted + duplicated = received + lost +
- * on the way.
- */
-struct PortCounters
-{
-    uint64_t transmittedFrames{0}; ///< frames sent, pause frames included
-    uint64_t transmittedBytes{0};  ///< their bytes, without preamble and gap
-    uint64_t receivedFrames{0};    ///< frames that arrived
-    uint64_t receivedBytes{0};     ///< their bytes
-    uint64_t lostFrames{0};        ///< frames lost on the link: on sending, or before they arrived
-    uint64_t lostBytes{0};         ///< their bytes
-    uint64_t duplicatedFrames{0};  ///< frames sent that the link doubled
-    uint64_t droppedFrames{0};     ///< frames for this port that found no buffer space or route
-    uint64_t droppedBytes{0};      ///< their bytes
-    uint64_t markedFrames{0};      ///< frames marked congestion experienced on leaving
-    uint64_t pausesSent{0};        ///< pause frames sent, resumes included
-    uint64_t pausesReceived{0};    ///< pause frames that arrived, resumes included
-    uint64_t peakQueueBytes{0};    ///< most bytes that ever waited for the line
-    std::array<PriorityCounters, PRIORITIES> byPriority{}; ///< of these, by priority
-
-    /**
-     * Adds another port's counts; of peaks the higher one stays.
-     * @param other the other port's
-     * @return this
-     */
-    PortCounters& operator+=(const PortCounters& other);
-};
+/// Longest pause there is, in times of 512 bits: it ends then unless renewed or resumed.
+static constexpr uint16_t MAX_PAUSE = 65535;
 
 /**
  * @ingroup distributed-training-fabric
@@ -194,8 +39,8 @@ struct PortCounters
  * One end of a full-duplex link: eight queues, a scheduler, and priority flow control.
  *
  * An idle port sends at once and schedules nothing but the arrival at its peer; only while
- * something waits is there an event for "line is free", which is the port itself. Some priorities
- * are strict, the rest share by deficit round robin (PortScheduling).
+ * something waits is there an event for "line is free", which is the port itself. PortScheduling
+ * decides which priority is served.
  */
 class alignas(64) FabricPort : public EventImpl
 {
@@ -217,49 +62,63 @@ class alignas(64) FabricPort : public EventImpl
      */
     void Connect(FabricPort& peer, uint64_t bitsPerSecond, Time delay);
 
-    /**
-     * Hands frames to the peer when their first 64 bytes are there (cut-through), and not the last.
-     */
+    /** Hands frames to the peer with their first 64 bytes (cut-through) instead of the last. */
     void EnableCutThrough();
 
-    /**
-     * @param latency that every frame sent takes longer from now on
-     */
+    /** @param latency added to the delay of every frame sent from now on */
     void AddLatency(Time latency);
 
     /**
-     * Treats frames badly from now on.
-     * @param impairment what happens to them; after those already there
+     * Applies an impairment to every frame sent from now on.
+     * @param impairment applied after those already there
      */
     void AddImpairment(std::shared_ptr<LinkImpairment> impairment);
 
     /**
-     * @param impairment one that was added; ends
+     * Ends an impairment.
+     * @param impairment one that was added
      */
     void RemoveImpairment(const std::shared_ptr<LinkImpairment>& impairment);
 
-    /** @return whether an impairment lets nothing through */
+    /** @return whether an impairment loses every frame */
     bool IsDown() const
     {
         return m_down;
     }
 
-    /** Drops all that waits, and forgets what the peer has paused. */
+    /** Drops all waiting frames and forgets pauses by the peer: the device has restarted. */
     void Flush();
 
-    /** Adds in-band telemetry from now on to frames that ask for it. */
+    /**
+     * Counts, traces and frees a frame that the device drops.
+     * @param frame owned by the port from now on
+     * @param reason for the drop
+     */
+    void Drop(Frame* frame, DropReason reason);
+
+    /**
+     * Counts a frame that the device has marked congestion experienced.
+     * @param priority of the frame
+     */
+    void CountMark(uint8_t priority)
+    {
+        m_counters.markedFrames++;
+        m_counters.byPriority[priority].markedFrames++;
+    }
+
+    /** Adds in-band telemetry to frames that ask for it, from now on. */
     void EnableTelemetry();
 
-    /** @param border takes every frame from now on, or null; must outlive the port */
+    /** @param border takes every frame sent from now on, or null; must outlive the port */
     void SetBorder(FrameBorder* border);
 
-    /** Looks at a frame on the line. (the frame, whether this port sends it) */
+    /** Observes a frame on the line. (the frame, whether this port sends it) */
     using Tap = std::function<void(const Frame&, bool)>;
 
     /** @param tap called with every frame sent (before a loss on the link) or received */
     void SetTap(Tap tap);
 
-    /** @param source asked for frames when the line is free */
+    /** @param source asked for frames when the line is free; null: none */
     void SetSource(FrameSource* source);
 
     /**
@@ -271,7 +130,7 @@ class alignas(64) FabricPort : public EventImpl
     /**
      * Sends a frame at once if nothing is in its way; it then takes no buffer space.
      * @param frame owned by the port from now on if the result is true
-     * @return whether it was sent; if not, it is to be queued by Send()
+     * @return whether it was sent; if not, the caller queues it by Send()
      */
     bool SendIfIdle(Frame* frame);
 
@@ -287,11 +146,11 @@ class alignas(64) FabricPort : public EventImpl
 
     /**
      * Called by an arriving frame.
-     * @param frame the frame
+     * @param frame owned by the port from now on
      */
     void Arrive(Frame* frame);
 
-    /** @param frame that is going to arrive, after a few other events */
+    /** @param frame that is going to arrive after a few other events */
     void Expect(const Frame& frame)
     {
         m_owner.Expect(frame);
@@ -303,7 +162,7 @@ class alignas(64) FabricPort : public EventImpl
         m_owner.ExpectSoon(frame);
     }
 
-    /** Brings into the cache what every frame needs of the port. */
+    /** Brings into the cache the members that every frame needs. */
     void PrefetchSelf() const
     {
         __builtin_prefetch(this, 1);
@@ -314,23 +173,23 @@ class alignas(64) FabricPort : public EventImpl
     void PrefetchQueue() const
     {
         __builtin_prefetch(&m_queues[GetNextPriority()], 1);
-        __builtin_prefetch(&counters.byPriority[GetNextPriority()], 1);
+        __builtin_prefetch(&m_counters.byPriority[GetNextPriority()], 1);
     }
 
     /** Brings into the cache the frame that is served next. */
     void PrefetchHead() const
     {
-        __builtin_prefetch(m_queues[GetNextPriority()].head, 1);
+        __builtin_prefetch(m_queues[GetNextPriority()].GetHead(), 1);
     }
 
     /**
-     * Brings into the cache what the sending of a frame needs.
+     * Brings into the cache the members that sending a frame needs.
      * @param priority of the frame
      */
     void PrefetchSend(uint8_t priority) const
     {
         PrefetchSelf();
-        __builtin_prefetch(&counters.byPriority[priority], 1);
+        __builtin_prefetch(&m_counters.byPriority[priority], 1);
     }
 
     /** @return line rate, bit/s */
@@ -343,6 +202,24 @@ class alignas(64) FabricPort : public EventImpl
     Time GetDelay() const
     {
         return TimeStep(m_delay);
+    }
+
+    /** @return its counts */
+    const PortCounters& GetCounters() const
+    {
+        return m_counters;
+    }
+
+    /** @param counters of this port in the process that simulates it */
+    void SetCounters(const PortCounters& counters)
+    {
+        m_counters = counters;
+    }
+
+    /** @return the device it belongs to */
+    FabricPortOwner& GetOwner() const
+    {
+        return m_owner;
     }
 
     /** @return number of this port at its owner */
@@ -369,7 +246,7 @@ class alignas(64) FabricPort : public EventImpl
      */
     uint64_t GetQueueBytes(uint8_t priority) const
     {
-        return m_queues[priority].bytes;
+        return m_queues[priority].GetBytes();
     }
 
     /**
@@ -378,7 +255,7 @@ class alignas(64) FabricPort : public EventImpl
      */
     const Frame* GetQueue(uint8_t priority) const
     {
-        return m_queues[priority].head;
+        return m_queues[priority].GetHead();
     }
 
     /**
@@ -407,19 +284,10 @@ class alignas(64) FabricPort : public EventImpl
     }
 
   private:
-    /** A first-in-first-out list through Frame::next. */
-    struct Queue
-    {
-        Frame* head{nullptr};
-        Frame* tail{nullptr};
-        uint64_t bytes{0};
-        int64_t deficit{0};
-    };
-
     /** @return priority that is served next, most likely */
     uint8_t GetNextPriority() const
     {
-        return m_waiting ? 31 - __builtin_clz(m_waiting) : 0;
+        return m_waiting ? PortScheduling::GetHighest(m_waiting) : 0;
     }
 
     void Notify() override; // the line is free
@@ -428,13 +296,14 @@ class alignas(64) FabricPort : public EventImpl
     void Transmit(Frame* frame, int64_t now);
     void Impair(Frame* frame, int64_t now, int64_t arrival, std::size_t first);
     void Launch(Frame* frame, int64_t now, int64_t arrival);
+    void Lose(Frame* frame, DropReason reason);
     void SetPaused(uint8_t priority, bool paused, int64_t now);
-    uint8_t Choose(uint8_t eligible);
     Frame* Pop(uint8_t priority);
     void OnPause(const Frame& frame);
     void OnPauseExpired();
 
-    // What every frame needs comes first, to lie in two cache lines with the counters behind it.
+    // The members that every frame needs come first, to lie in two cache lines together with the
+    // first counters.
     FabricPortOwner& m_owner;
     FabricPort* m_peer{nullptr};
     int64_t m_lineFree{0};
@@ -458,12 +327,9 @@ class alignas(64) FabricPort : public EventImpl
     bool m_isTapped : 1;
     bool m_isImpaired : 1;
     bool m_isAtBorder : 1;
+    PortCounters m_counters;
 
-  public:
-    PortCounters counters; ///< what went through
-
-  private:
-    alignas(64) std::array<Queue, PRIORITIES> m_queues;
+    alignas(64) FrameQueues m_queues;
     int64_t m_delay{0};
     uint64_t m_rate{0};
     std::array<int64_t, PRIORITIES> m_pausedUntil{};

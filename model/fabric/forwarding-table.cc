@@ -1,19 +1,18 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "forwarding-table.h"
 
 #include "ns3/abort.h"
-#include "ns3/log.h"
 
 #include <algorithm>
 #include <limits>
 
 namespace ns3::training
 {
-
-NS_LOG_COMPONENT_DEFINE("TrainingForwardingTable");
 
 void
 ForwardingTable::Set(uint32_t destination, const Group& ports)

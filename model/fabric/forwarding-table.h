@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -16,8 +18,8 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-fabric
  *
- * The routes of one switch: for each destination a group of equally good ports. Destinations that
- * share the same ports (all hosts behind the up-links) share one group, so the table is two bytes a
+ * The routes of one switch: a group of equally good ports for each destination. Destinations with
+ * the same ports (all hosts behind the up-links) share one group, so the table takes two bytes a
  * destination.
  */
 class ForwardingTable
@@ -94,7 +96,7 @@ class ForwardingTable
     }
 
     /**
-     * Brings into the cache what Get() needs.
+     * Brings into the cache the entry that Get() needs.
      * @param destination endpoint
      */
     void Prefetch(uint32_t destination) const

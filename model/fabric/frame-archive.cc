@@ -1,45 +1,23 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "frame-archive.h"
 
-#include "ns3/log.h"
+#include <cstring>
 
 namespace ns3::training
 {
 
-NS_LOG_COMPONENT_DEFINE("TrainingFrameArchive");
-
 namespace
 {
 
-/// What follows the plain fields.
+// Bits for the parts that follow the headers.
 constexpr uint8_t HAS_PAYLOAD = 1;
 constexpr uint8_t HAS_PACKET = 2;
 constexpr uint8_t HAS_TELEMETRY = 4;
-
-/** Hands all plain fields but the kind to a reader or a writer. */
-template <typename Archive, typename FrameType>
-void
-VisitFields(Archive& archive, FrameType& frame)
-{
-    archive(frame.bytes, frame.source, frame.destination, frame.flowHash, frame.priority);
-    archive(frame.ecn, frame.payloadBytes, frame.timestamp, frame.ackRequest, frame.ecnEcho);
-    archive(frame.opcode, frame.destinationQp, frame.psn, frame.immediate, frame.remoteAddress);
-    archive(frame.messageBytes, frame.sourceQp, frame.messageNumber, frame.selectivePsn);
-    archive(frame.protocol, frame.pauseQuanta, frame.pauseClasses, frame.syndrome);
-    if (IsAggregation(frame.kind))
-    {
-        auto& header = frame.aggregation;
-        archive(header.check, header.packet, header.slot, header.set, header.job, header.type);
-        archive(header.exponents[0], header.exponents[1], header.overflow, header.heard);
-        archive(header.workers, header.children, header.newSlot, header.isRackSum, header.resend);
-        archive(header.collision, header.congested, header.contested, header.priority);
-        archive(header.fanIn[0], header.fanIn[1]);
-        archive(header.operation, header.format);
-    }
-}
 
 } // namespace
 
@@ -49,8 +27,12 @@ WriteFrame(ByteWriter& writer, const Frame& frame)
     const auto extras =
         static_cast<uint8_t>((frame.payload ? HAS_PAYLOAD : 0) | (frame.packet ? HAS_PACKET : 0) |
                              (frame.telemetry ? HAS_TELEMETRY : 0));
-    writer(frame.kind, extras);
-    VisitFields(writer, frame);
+    writer(extras);
+    writer.Append(&static_cast<const FrameHeaders&>(frame), sizeof(FrameHeaders));
+    if (frame.kind == FrameKind::PROGRAM)
+    {
+        writer.Append(frame.programHeader, Frame::PROGRAM_HEADER_BYTES);
+    }
     if (frame.payload)
     {
         writer.Append(frame.payload->bytes.data() + frame.payloadOffset, frame.payloadBytes);
@@ -75,15 +57,23 @@ WriteFrame(ByteWriter& writer, const Frame& frame)
 Frame*
 ReadFrame(ByteReader& reader)
 {
-    Frame* frame = Frame::Allocate(reader.Next<FrameKind>());
     const auto extras = reader.Next<uint8_t>();
-    VisitFields(reader, *frame);
+    FrameHeaders headers;
+    std::memcpy(&headers, reader.Skip(sizeof(headers)), sizeof(headers));
+    Frame* frame = Frame::Allocate(headers.kind);
+    static_cast<FrameHeaders&>(*frame) = headers;
+    frame->payloadOffset = 0; // the payload's own bytes alone are written
+    if (frame->kind == FrameKind::PROGRAM)
+    {
+        std::memcpy(frame->programHeader,
+                    reader.Skip(Frame::PROGRAM_HEADER_BYTES),
+                    Frame::PROGRAM_HEADER_BYTES);
+    }
     if (extras & HAS_PAYLOAD)
     {
         const uint8_t* bytes = reader.Skip(frame->payloadBytes);
         frame->payload = Create<ByteBuffer>();
         frame->payload->bytes.assign(bytes, bytes + frame->payloadBytes);
-        frame->payloadOffset = 0;
     }
     if (extras & HAS_PACKET)
     {

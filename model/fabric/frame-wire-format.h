@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -15,48 +17,36 @@
 /**
  * @file
  * @ingroup distributed-training-fabric
- * Frames as the bytes that are on a cable: Ethernet, IPv4, UDP port 4791 and InfiniBand's transport
- * headers (IB specification volume 1, chapter 9 and annex A17), IEEE 802.1Qbb pause frames, and
- * packets of stock ns-3 stacks. Needed only where someone looks, such as a capture file.
+ * Frames as the bytes that are on a cable: packets of stock ns-3 stacks, IEEE 802.1Qbb pause
+ * frames, and the protocols that have registered a WireFormat, with RoCEv2 among them. Needed only
+ * where someone reads bytes, such as a capture file.
  *
- * What a Frame does not know has a fixed value: see doc/wire-format.rst, as for what is not on the
- * wire and therefore does not come back.
+ * Fields that a Frame does not have get fixed values: see doc/wire-format.rst, also for the fields
+ * that are not on the wire and therefore do not come back.
  */
 namespace ns3::training
 {
 
-/// UDP destination port of RoCEv2 with in-band telemetry in front of the base transport header: one
-/// of this module's own, so that nobody takes the telemetry for a transport header.
-static constexpr uint16_t TELEMETRY_UDP_PORT = 4792;
-
 /**
- * @param frame whose `bytes` are what its contents take
+ * @param frame whose `bytes` have room for its contents
  * @return its bytes from the destination address on, without frame check sequence
+ * @throw ConfigurationError if its protocol has not registered a WireFormat
  */
 Ptr<Packet> ToPacket(const Frame& frame);
 
-/** What bytes have turned out to be. */
+/** The outcome of FromPacket(). */
 struct ParsedFrame
 {
     Frame* frame{nullptr}; ///< owned by the caller; null if they are not a frame of the fabric
-    std::string error;     ///< why not
+    std::string error;     ///< why they are not
 };
 
 /**
- * Reads what ToPacket() has written. A payload is taken for a real one.
+ * Reads bytes that ToPacket() has written. A payload is taken for a real one.
  * @param packet the bytes
- * @return a frame, or what is wrong: lengths, checksum, invariant CRC, a protocol that is unknown
+ * @return a frame, or an error: lengths, checksums, an unknown protocol
  */
 ParsedFrame FromPacket(const Packet& packet);
-
-/**
- * The invariant CRC of RoCEv2 (annex A17.3.3): Ethernet's CRC-32 over all that routers leave alone.
- * In-band telemetry, which they do not, is left out.
- * @param packet an IPv4 packet without options, with a UDP header and a base transport header
- * @param bytes its size up to the invariant CRC
- * @return the CRC, which is sent least significant byte first
- */
-uint32_t GetInvariantCrc(const uint8_t* packet, uint32_t bytes);
 
 } // namespace ns3::training
 

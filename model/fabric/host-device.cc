@@ -1,10 +1,14 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "host-device.h"
 
 #include "endpoint-address.h"
+#include "fabric-wire-format.h"
+#include "ip-frame.h"
 
 #include "ns3/abort.h"
 #include "ns3/ipv4-header.h"
@@ -12,6 +16,7 @@
 #include "ns3/node.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
+#include "ns3/training-field-accessor.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -22,30 +27,12 @@ namespace ns3::training
 NS_LOG_COMPONENT_DEFINE("TrainingHostDevice");
 NS_OBJECT_ENSURE_REGISTERED(HostDevice);
 
-namespace
-{
-
-constexpr uint32_t IPV4_HEADER_BYTES = 20;
-
-/** @return the 32 bits behind the IPv4 header: both port numbers of TCP and UDP */
-uint32_t
-PeekPorts(Ptr<const Packet> packet)
-{
-    uint8_t bytes[IPV4_HEADER_BYTES + 4] = {};
-    packet->CopyData(bytes, sizeof(bytes));
-    uint32_t ports = 0;
-    std::copy(bytes + IPV4_HEADER_BYTES, bytes + sizeof(bytes), reinterpret_cast<uint8_t*>(&ports));
-    return ports;
-}
-
-} // namespace
-
 TypeId
 HostDevice::GetTypeId()
 {
     static TypeId tid =
         TypeId("ns3::training::HostDevice")
-            .SetParent<NetDevice>()
+            .SetParent<FabricNetDevice>()
             .SetGroupName("DistributedTraining")
             .AddConstructor<HostDevice>()
             .AddAttribute("Mtu",
@@ -58,16 +45,18 @@ HostDevice::GetTypeId()
                           UintegerValue(0),
                           MakeUintegerAccessor(&HostDevice::m_ipPriority),
                           MakeUintegerChecker<uint8_t>(0, PRIORITIES - 1))
-            .AddAttribute("IpQueueLimit",
-                          "Bytes of the IP stack that may wait for the line; more are dropped",
-                          UintegerValue(64 << 20),
-                          MakeUintegerAccessor(&HostDevice::m_ipQueueLimit),
-                          MakeUintegerChecker<uint64_t>())
+            .AddAttribute(
+                "IpQueueLimit",
+                "Limit of bytes of the IP stack that wait for the line; packets beyond it are "
+                "dropped",
+                UintegerValue(64 << 20),
+                MakeUintegerAccessor(&HostDevice::m_ipQueueLimit),
+                MakeUintegerChecker<uint64_t>())
             .AddAttribute("StrictPriorities",
                           "Bit p set: priority p goes before all that are not strict",
                           UintegerValue(0xc0),
-                          MakeUintegerAccessor(&HostDevice::SetStrictPriorities,
-                                               &HostDevice::GetStrictPriorities),
+                          MakeFieldAccessor<UintegerValue>(&HostDevice::m_scheduling,
+                                                           &PortScheduling::strict),
                           MakeUintegerChecker<uint8_t>())
             .AddAttribute("Weights",
                           "Shares of priorities 0 to 7 where they are not strict (deficit round "
@@ -76,29 +65,49 @@ HostDevice::GetTypeId()
                           MakeStringAccessor(&HostDevice::SetWeights, &HostDevice::GetWeights),
                           MakeStringChecker())
             .AddAttribute("ReceiveRate",
-                          "Rate at which the host takes in what it receives; 0: as it comes",
+                          "Rate at which the host processes received frames; 0: as they come",
                           DataRateValue(DataRate(0)),
-                          MakeDataRateAccessor(&HostDevice::m_receiveRate),
+                          MakeFieldAccessor<DataRateValue>(&HostDevice::m_receiving,
+                                                           &HostReceiveBuffer::Settings::rate),
                           MakeDataRateChecker())
             .AddAttribute("ReceiveBuffer",
-                          "Memory of a slow host for what it has not taken in, of lossless and of "
+                          "Memory of a slow host for received frames, of lossless and of "
                           "lossy classes each, bytes; headroom of its link comes on top",
                           UintegerValue(256 << 10),
-                          MakeUintegerAccessor(&HostDevice::m_receiveBuffer),
+                          MakeFieldAccessor<UintegerValue>(&HostDevice::m_receiving,
+                                                           &HostReceiveBuffer::Settings::bytes),
                           MakeUintegerChecker<uint64_t>(1))
-            .AddAttribute("LosslessClasses",
-                          "Bit p set: a slow host pauses priority p instead of dropping it",
-                          UintegerValue(1 << 3),
-                          MakeUintegerAccessor(&HostDevice::m_losslessClasses),
-                          MakeUintegerChecker<uint8_t>())
+            .AddAttribute(
+                "LosslessClasses",
+                "Bit p set: a slow host pauses priority p instead of dropping it",
+                UintegerValue(1 << 3),
+                MakeFieldAccessor<UintegerValue>(&HostDevice::m_receiving,
+                                                 &HostReceiveBuffer::Settings::losslessClasses),
+                MakeUintegerChecker<uint8_t>())
             .AddTraceSource("QueueLength",
                             "The length of a queue has changed",
-                            MakeTraceSourceAccessor(&HostDevice::queueLengthTrace),
+                            MakeTraceSourceAccessor(&HostDevice::m_queueLengthTrace),
                             "ns3::training::FabricPortOwner::QueueLengthTracedCallback")
             .AddTraceSource("Pause",
                             "The switch has paused or resumed a priority, or its pause has expired",
-                            MakeTraceSourceAccessor(&HostDevice::pauseTrace),
-                            "ns3::training::FabricPortOwner::PauseTracedCallback");
+                            MakeTraceSourceAccessor(&HostDevice::m_pauseTrace),
+                            "ns3::training::FabricPortOwner::PauseTracedCallback")
+            .AddTraceSource("Drop",
+                            "A frame has been dropped, or lost on the link, for a reason",
+                            MakeTraceSourceAccessor(&HostDevice::m_dropTrace),
+                            "ns3::training::FabricPortOwner::DropTracedCallback")
+            .AddTraceSource("MacTx",
+                            "A packet of the IP stack has arrived for transmission",
+                            MakeTraceSourceAccessor(&HostDevice::m_macTxTrace),
+                            "ns3::Packet::TracedCallback")
+            .AddTraceSource("MacTxDrop",
+                            "A packet of the IP stack has been dropped before transmission",
+                            MakeTraceSourceAccessor(&HostDevice::m_macTxDropTrace),
+                            "ns3::Packet::TracedCallback")
+            .AddTraceSource("MacRx",
+                            "A packet has been received and is passed up to the IP stack",
+                            MakeTraceSourceAccessor(&HostDevice::m_macRxTrace),
+                            "ns3::Packet::TracedCallback");
     return tid;
 }
 
@@ -108,23 +117,18 @@ HostDevice::~HostDevice() = default;
 void
 HostDevice::DoDispose()
 {
-    m_node = nullptr;
-    m_channel = nullptr;
     SetRdmaReceiver(nullptr);
-    m_aggregationReceivers.clear();
-    m_aggregationServers.clear();
+    m_programReceivers.clear();
     if (m_program)
     {
         m_program->Dispose();
     }
     m_program = nullptr;
-    m_receive.Nullify();
-    m_promiscReceive.Nullify();
     if (m_port)
     {
         m_port->SetSource(nullptr);
     }
-    NetDevice::DoDispose();
+    FabricNetDevice::DoDispose();
 }
 
 Ipv4Address
@@ -137,13 +141,10 @@ void
 HostDevice::SetEndpoint(uint32_t endpoint)
 {
     m_endpoint = endpoint;
-    m_port = Create<FabricPort>(*this, m_node->GetId(), static_cast<uint16_t>(m_interface));
-}
-
-uint32_t
-HostDevice::GetEndpoint() const
-{
-    return m_endpoint;
+    m_port = Create<FabricPort>(*this, GetNode()->GetId(), static_cast<uint16_t>(GetIfIndex()));
+    m_receiveBuffer = std::make_unique<HostReceiveBuffer>(*m_port,
+                                                          m_receiving,
+                                                          [this](Frame* frame) { Deliver(frame); });
 }
 
 FabricPort&
@@ -159,13 +160,6 @@ HostDevice::GetPort() const
 }
 
 void
-HostDevice::SetChannel(Ptr<FabricChannel> channel)
-{
-    m_channel = channel;
-    m_channel->AddDevice(this);
-}
-
-void
 HostDevice::SetRdmaReceiver(std::function<void(Frame*)> receiver,
                             std::function<void(const Frame&, bool)> expect)
 {
@@ -177,67 +171,66 @@ bool
 HostDevice::Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumber)
 {
     NS_LOG_FUNCTION(this << packet << dest << protocolNumber);
+    m_macTxTrace(packet);
     Ipv4Header header;
-    if (protocolNumber != ETHERTYPE_IPV4 || packet->GetSize() > m_mtu ||
-        !packet->PeekHeader(header) || header.GetDestination().Get() < FIRST_IPV4_ADDRESS)
+    if (protocolNumber != ETHERTYPE_IPV4 || !packet->PeekHeader(header))
     {
-        m_port->counters.droppedFrames++;
-        m_port->counters.droppedBytes += packet->GetSize();
-        return false;
+        return DropPacket(packet, DropReason::UNKNOWN_PROTOCOL);
+    }
+    if (packet->GetSize() > GetMtu())
+    {
+        return DropPacket(packet, DropReason::TOO_LONG);
+    }
+    if (header.GetDestination().Get() < FIRST_IPV4_ADDRESS)
+    {
+        return DropPacket(packet, DropReason::NO_ROUTE);
     }
     if (m_port->GetQueueBytes(m_ipPriority) + packet->GetSize() > m_ipQueueLimit)
     {
-        m_port->counters.droppedFrames++;
-        m_port->counters.droppedBytes += packet->GetSize();
-        return false;
+        return DropPacket(packet, DropReason::QUEUE_LIMIT);
     }
-    Frame* frame = Frame::Allocate(FrameKind::IP);
-    frame->source = m_endpoint;
-    frame->destination = header.GetDestination().Get() - FIRST_IPV4_ADDRESS;
-    frame->flowHash = HashFlow(frame->source, frame->destination, PeekPorts(packet));
-    frame->bytes =
-        std::max(packet->GetSize() + Frame::ETHERNET_BYTES, uint32_t{Frame::MINIMUM_BYTES});
-    frame->protocol = protocolNumber;
+    Frame* frame = MakeIpFrame(packet, m_endpoint);
     frame->priority = m_ipPriority;
-    frame->ecn = header.GetEcn() == Ipv4Header::ECN_NotECT ? Ecn::NOT_ECT : Ecn::ECT;
-    frame->packet = packet;
     m_port->Send(frame);
     return true;
 }
 
-void
-HostDevice::SetStrictPriorities(uint8_t priorities)
+bool
+HostDevice::DropPacket(Ptr<Packet> packet, DropReason reason)
 {
-    scheduling.strict = priorities;
-}
-
-uint8_t
-HostDevice::GetStrictPriorities() const
-{
-    return scheduling.strict;
+    m_macTxDropTrace(packet);
+    Frame* frame = Frame::Allocate(FrameKind::IP);
+    frame->source = m_endpoint;
+    frame->destination = m_endpoint; // it has got no further
+    frame->priority = m_ipPriority;
+    frame->bytes = packet->GetSize();
+    frame->packet = packet;
+    m_port->Drop(frame, reason);
+    return false;
 }
 
 void
 HostDevice::SetWeights(std::string weights)
 {
-    scheduling.ReadWeights("HostDevice::Weights", weights);
+    m_scheduling.ReadWeights("HostDevice::Weights", weights);
 }
 
 std::string
 HostDevice::GetWeights() const
 {
-    return scheduling.WriteWeights();
+    return m_scheduling.WriteWeights();
 }
 
 void
 HostDevice::NotifyLinkChange()
 {
-    m_linkChange();
+    CallLinkChange();
 }
 
 void
 HostDevice::SetProgram(Ptr<NicProgram> program)
 {
+    NS_LOG_INFO("endpoint " << m_endpoint << " loads a NIC program");
     NS_ABORT_MSG_IF(m_program, "a NIC runs one program");
     m_program = program;
     m_program->SetDevice(this);
@@ -247,25 +240,20 @@ HostDevice::SetProgram(Ptr<NicProgram> program)
 void
 HostDevice::SetReceiveRate(DataRate rate)
 {
-    NS_LOG_FUNCTION(this << rate);
-    m_receiveRate = rate;
+    NS_LOG_INFO("endpoint " << m_endpoint << " processes received frames at " << rate);
+    m_receiving.rate = rate;
     if (rate.GetBitRate() == 0)
     {
-        // All that has waited is taken in at once.
-        Simulator::Cancel(m_takingIn);
-        while (!m_received.empty())
-        {
-            EndTakeIn();
-        }
+        m_receiveBuffer->Drain();
     }
 }
 
 void
 HostDevice::Expect(const Frame& frame)
 {
-    if (m_expectRdma && frame.kind != FrameKind::IP && !IsAggregation(frame.kind))
+    if (m_expectRdma && IsRoce(frame.kind))
     {
-        __builtin_prefetch(&frame.payloadBytes); // what switches do not look at
+        __builtin_prefetch(&frame.payloadBytes); // fields that switches do not read
         __builtin_prefetch(&frame.sourceQp);
         m_expectRdma(frame, false);
     }
@@ -274,7 +262,7 @@ HostDevice::Expect(const Frame& frame)
 void
 HostDevice::ExpectSoon(const Frame& frame)
 {
-    if (m_expectRdma && frame.kind != FrameKind::IP && !IsAggregation(frame.kind))
+    if (m_expectRdma && IsRoce(frame.kind))
     {
         m_expectRdma(frame, true);
     }
@@ -283,121 +271,80 @@ HostDevice::ExpectSoon(const Frame& frame)
 void
 HostDevice::Receive(Frame* frame, FabricPort&)
 {
+    if (frame->destination != m_endpoint)
+    {
+        m_port->Drop(frame, DropReason::OTHER_HOST);
+        return;
+    }
     if (m_program && !m_program->OnReceive(*frame))
     {
         return;
     }
     if (m_program && !m_program->GetReceiveLatency().IsZero())
     {
-        Simulator::Schedule(m_program->GetReceiveLatency(), &HostDevice::TakeIn, this, frame);
+        Simulator::Schedule(m_program->GetReceiveLatency(), &HostDevice::StartReceive, this, frame);
         return;
     }
-    TakeIn(frame);
+    StartReceive(frame);
 }
 
 void
-HostDevice::TakeIn(Frame* frame)
+HostDevice::StartReceive(Frame* frame)
 {
-    if (m_receiveRate.GetBitRate() == 0)
+    if (m_receiving.rate.GetBitRate() == 0)
     {
         Deliver(frame);
-        return;
     }
-    const bool lossless = m_losslessClasses >> frame->priority & 1;
-    uint64_t& held = lossless ? m_losslessBytes : m_lossyBytes;
-    if (!lossless && held + frame->bytes > m_receiveBuffer)
+    else
     {
-        m_port->counters.droppedFrames++;
-        m_port->counters.droppedBytes += frame->bytes;
-        m_port->counters.byPriority[frame->priority].droppedFrames++;
-        Frame::Free(frame);
-        return;
+        m_receiveBuffer->Receive(frame);
     }
-    m_received.push_back(frame);
-    held += frame->bytes;
-    if (m_takingIn.IsExpired())
-    {
-        m_takingIn = Simulator::Schedule(m_receiveRate.CalculateBytesTxTime(frame->bytes),
-                                         &HostDevice::EndTakeIn,
-                                         this);
-    }
-    ControlSender();
 }
 
 void
-HostDevice::EndTakeIn()
+HostDevice::SetProgramReceiver(uint16_t protocol,
+                               uint32_t key,
+                               std::function<void(Frame*)> receiver)
 {
-    Frame* frame = m_received.front();
-    m_received.pop_front();
-    (m_losslessClasses >> frame->priority & 1 ? m_losslessBytes : m_lossyBytes) -= frame->bytes;
-    if (!m_received.empty() && m_receiveRate.GetBitRate() > 0)
+    NS_LOG_FUNCTION(this << protocol << key);
+    auto found =
+        std::find_if(m_programReceivers.begin(),
+                     m_programReceivers.end(),
+                     [=](const auto& receivers) { return receivers.protocol == protocol; });
+    if (found == m_programReceivers.end())
     {
-        m_takingIn =
-            Simulator::Schedule(m_receiveRate.CalculateBytesTxTime(m_received.front()->bytes),
-                                &HostDevice::EndTakeIn,
-                                this);
+        const WireFormat& format = WireFormat::Find(protocol);
+        NS_ABORT_MSG_IF(!format.key, "frames of " << format.name << " have no key of a receiver");
+        found = m_programReceivers.insert(found, {protocol, format.key, {}});
     }
-    ControlSender();
-    Deliver(frame);
+    found->byKey[key] = std::move(receiver);
 }
 
 void
-HostDevice::ControlSender()
+HostDevice::DeliverToProgram(Frame* frame)
 {
-    if (!m_pausing && m_losslessBytes > m_receiveBuffer / 2)
+    for (const ProgramReceivers& receivers : m_programReceivers)
     {
-        m_pausing = m_losslessClasses;
-        if (m_pausing)
+        if (receivers.protocol != frame->protocol)
         {
-            RenewPause();
+            continue;
+        }
+        const auto found = receivers.byKey.find(receivers.getKey(*frame));
+        if (found != receivers.byKey.end() && found->second)
+        {
+            found->second(frame);
+            return;
         }
     }
-    else if (m_pausing && m_losslessBytes <= m_receiveBuffer / 4)
-    {
-        m_port->SendPause(m_pausing, 0);
-        m_pausing = 0;
-        Simulator::Cancel(m_pauseRenewal);
-    }
-}
-
-void
-HostDevice::RenewPause()
-{
-    m_port->SendPause(m_pausing, LONGEST_PAUSE);
-    const double length = LONGEST_PAUSE * 512.0 / static_cast<double>(m_port->GetRate());
-    m_pauseRenewal = Simulator::Schedule(Seconds(length / 2), &HostDevice::RenewPause, this);
-}
-
-void
-HostDevice::SetAggregationReceiver(uint8_t job, std::function<void(Frame*)> receiver)
-{
-    m_aggregationReceivers[job] = std::move(receiver);
-}
-
-void
-HostDevice::SetAggregationServer(uint8_t job, std::function<void(Frame*)> receiver)
-{
-    m_aggregationServers[job] = std::move(receiver);
+    m_port->Drop(frame, DropReason::NO_RECEIVER);
 }
 
 void
 HostDevice::Deliver(Frame* frame)
 {
-    if (IsAggregation(frame->kind))
+    if (frame->kind == FrameKind::PROGRAM)
     {
-        const bool isForServer = !m_aggregationServers.empty() &&
-                                 frame->aggregation.type == AggregationHeader::Type::DATA &&
-                                 m_aggregationServers.count(frame->aggregation.job) > 0;
-        const auto& receivers = isForServer ? m_aggregationServers : m_aggregationReceivers;
-        const auto found = receivers.find(frame->aggregation.job);
-        if (found != receivers.end() && found->second)
-        {
-            found->second(frame);
-        }
-        else
-        {
-            Frame::Free(frame);
-        }
+        DeliverToProgram(frame);
         return;
     }
     if (frame->kind != FrameKind::IP)
@@ -408,179 +355,22 @@ HostDevice::Deliver(Frame* frame)
         }
         else
         {
-            Frame::Free(frame);
+            m_port->Drop(frame, DropReason::NO_RECEIVER);
         }
         return;
     }
-    // The packet may still be in the sender's hands (a retransmission buffer): work on a copy.
-    Ptr<Packet> packet = frame->packet->Copy();
-    if (frame->ecn == Ecn::CE)
-    {
-        Ipv4Header header;
-        packet->RemoveHeader(header);
-        header.SetEcn(Ipv4Header::ECN_CE);
-        if (Node::ChecksumEnabled())
-        {
-            header.EnableChecksum(); // over the header as changed
-        }
-        packet->AddHeader(header);
-    }
+    Ptr<Packet> packet = GetIpPacket(*frame);
     const uint16_t protocol = frame->protocol;
     const Mac48Address from = GetEndpointMacAddress(frame->source);
     Frame::Free(frame);
-    if (!m_promiscReceive.IsNull())
-    {
-        m_promiscReceive(this, packet, protocol, from, GetAddress(), PACKET_HOST);
-    }
-    if (!m_receive.IsNull())
-    {
-        m_receive(this, packet, protocol, from);
-    }
+    m_macRxTrace(packet);
+    PassUp(packet, protocol, from);
 }
 
 bool
 HostDevice::BeginTransmit(Frame& frame, FabricPort&)
 {
     return !m_program || m_program->OnSend(frame);
-}
-
-void
-HostDevice::SetIfIndex(const uint32_t index)
-{
-    m_interface = index;
-}
-
-uint32_t
-HostDevice::GetIfIndex() const
-{
-    return m_interface;
-}
-
-Ptr<Channel>
-HostDevice::GetChannel() const
-{
-    return m_channel;
-}
-
-void
-HostDevice::SetAddress(Address)
-{
-    NS_LOG_WARN("the address of a fabric endpoint follows from its number");
-}
-
-Address
-HostDevice::GetAddress() const
-{
-    return GetEndpointMacAddress(m_endpoint);
-}
-
-bool
-HostDevice::SetMtu(const uint16_t mtu)
-{
-    m_mtu = mtu;
-    return true;
-}
-
-uint16_t
-HostDevice::GetMtu() const
-{
-    return m_mtu;
-}
-
-bool
-HostDevice::IsLinkUp() const
-{
-    return m_channel && m_channel->IsUp();
-}
-
-void
-HostDevice::AddLinkChangeCallback(Callback<void> callback)
-{
-    m_linkChange.ConnectWithoutContext(callback);
-}
-
-bool
-HostDevice::IsBroadcast() const
-{
-    return true;
-}
-
-Address
-HostDevice::GetBroadcast() const
-{
-    return Mac48Address::GetBroadcast();
-}
-
-bool
-HostDevice::IsMulticast() const
-{
-    return false;
-}
-
-Address
-HostDevice::GetMulticast(Ipv4Address multicastGroup) const
-{
-    return Mac48Address::GetMulticast(multicastGroup);
-}
-
-Address
-HostDevice::GetMulticast(Ipv6Address addr) const
-{
-    return Mac48Address::GetMulticast(addr);
-}
-
-bool
-HostDevice::IsBridge() const
-{
-    return false;
-}
-
-bool
-HostDevice::IsPointToPoint() const
-{
-    return false;
-}
-
-bool
-HostDevice::SendFrom(Ptr<Packet> packet, const Address&, const Address& dest, uint16_t protocol)
-{
-    return Send(packet, dest, protocol);
-}
-
-Ptr<Node>
-HostDevice::GetNode() const
-{
-    return m_node;
-}
-
-void
-HostDevice::SetNode(Ptr<Node> node)
-{
-    m_node = node;
-}
-
-bool
-HostDevice::NeedsArp() const
-{
-    return false;
-}
-
-void
-HostDevice::SetReceiveCallback(ReceiveCallback callback)
-{
-    m_receive = callback;
-}
-
-void
-HostDevice::SetPromiscReceiveCallback(PromiscReceiveCallback callback)
-{
-    m_promiscReceive = callback;
-}
-
-bool
-HostDevice::SupportsSendFrom() const
-{
-    return false;
 }
 
 } // namespace ns3::training

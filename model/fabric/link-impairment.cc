@@ -1,17 +1,15 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "link-impairment.h"
 
-#include "ns3/log.h"
-
 #include <cmath>
 
 namespace ns3::training
 {
-
-NS_LOG_COMPONENT_DEFINE("TrainingLinkImpairment");
 
 LinkImpairment::LinkImpairment(const Configuration& configuration, int64_t stream)
     : m_configuration(configuration),
@@ -29,11 +27,9 @@ LinkImpairment::Draw(double probability)
 LinkImpairment::Fate
 LinkImpairment::Decide(uint32_t bytes)
 {
-    Fate fate;
     if (m_configuration.down)
     {
-        fate.lost = true;
-        return fate;
+        return {true, DropReason::LINK_DOWN};
     }
     if (m_bad ? Draw(m_configuration.badToGood) : Draw(m_configuration.goodToBad))
     {
@@ -41,13 +37,17 @@ LinkImpairment::Decide(uint32_t bytes)
     }
     // A product of 1 - p each would lose small bit error rates to rounding.
     const double damage = -std::expm1(8.0 * bytes * std::log1p(-m_configuration.bitErrorRate));
-    fate.lost =
-        Draw(m_configuration.loss) || (m_bad && Draw(m_configuration.lossInBad)) || Draw(damage);
-    if (!fate.lost)
+    if (Draw(m_configuration.loss) || (m_bad && Draw(m_configuration.lossInBad)))
     {
-        fate.duplicated = Draw(m_configuration.duplicate);
-        fate.delay = Draw(m_configuration.reorder) ? m_configuration.reorderDelay.GetTimeStep() : 0;
+        return {true, DropReason::LINK_LOSS};
     }
+    if (Draw(damage))
+    {
+        return {true, DropReason::CORRUPTED};
+    }
+    Fate fate;
+    fate.duplicated = Draw(m_configuration.duplicate);
+    fate.delay = Draw(m_configuration.reorder) ? m_configuration.reorderDelay.GetTimeStep() : 0;
     return fate;
 }
 

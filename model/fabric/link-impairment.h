@@ -1,9 +1,13 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #ifndef DISTRIBUTED_TRAINING_LINK_IMPAIRMENT_H
 #define DISTRIBUTED_TRAINING_LINK_IMPAIRMENT_H
+
+#include "drop-reason.h"
 
 #include "ns3/nstime.h"
 #include "ns3/random-variable-stream.h"
@@ -16,14 +20,14 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-fabric
  *
- * What one direction of a bad link does to frames: independent loss, loss in bursts (Gilbert,
- * "Capacity of a burst-noise channel", 1960; Elliott, 1963), bit errors, duplicates and late
- * frames. Each frame's fate is drawn from one random stream.
+ * Impairment of one direction of a link: independent loss, loss in bursts (Gilbert, "Capacity of a
+ * burst-noise channel", 1960; Elliott, 1963), bit errors, duplication and reordering. The fate of
+ * each frame is drawn from one random stream.
  */
 class LinkImpairment
 {
   public:
-    /** What is wrong with the link. Probabilities are for each frame. */
+    /** Parameters. Probabilities are for each frame. */
     struct Configuration
     {
         double loss{0};         ///< probability of loss
@@ -33,31 +37,32 @@ class LinkImpairment
         double bitErrorRate{0}; ///< probability for each bit; a frame with a wrong bit is lost
         double duplicate{0};    ///< probability that a frame arrives twice
         double reorder{0};      ///< probability that a frame is late, so that others overtake it
-        Time reorderDelay;      ///< by how much
-        bool down{false};       ///< nothing gets through
+        Time reorderDelay;      ///< delay of a late frame
+        bool down{false};       ///< every frame is lost
     };
 
-    /** What becomes of a frame. */
+    /** The fate of a frame. */
     struct Fate
     {
-        bool lost{false};       ///< it does not arrive
-        bool duplicated{false}; ///< it arrives twice
-        int64_t delay{0};       ///< it arrives so much later, time steps
+        bool lost{false};                         ///< it does not arrive
+        DropReason reason{DropReason::LINK_LOSS}; ///< of a lost frame
+        bool duplicated{false};                   ///< it arrives twice
+        int64_t delay{0};                         ///< added to its delay, ps
     };
 
     /**
-     * @param configuration what is wrong
+     * @param configuration parameters
      * @param stream random number stream
      */
     LinkImpairment(const Configuration& configuration, int64_t stream);
 
     /**
      * @param bytes size of the frame
-     * @return what becomes of it
+     * @return its fate, drawn from the random stream
      */
     Fate Decide(uint32_t bytes);
 
-    /** @return whether nothing gets through */
+    /** @return whether every frame is lost */
     bool IsDown() const
     {
         return m_configuration.down;

@@ -1,15 +1,14 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "nic-program.h"
 
-#include "ns3/log.h"
-
 namespace ns3::training
 {
 
-NS_LOG_COMPONENT_DEFINE("TrainingNicProgram");
 NS_OBJECT_ENSURE_REGISTERED(NicProgram);
 
 TypeId

@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -18,9 +20,9 @@ class HostDevice;
 /**
  * @ingroup distributed-training-fabric
  *
- * An engine in a NIC, between the host and the line: compression, reduction. It sees every frame
- * that the host sends or receives, and may change it, take it, or send frames of its own. The time
- * it needs is charged as latency of a pipeline that keeps up with the line.
+ * An engine in a NIC, between the host and the line, for compression or reduction. It sees every
+ * frame that the host sends or receives, and may change it, take it, or send frames of its own. Its
+ * time is charged as the latency of a pipeline that keeps up with the line.
  *
  * A new program is one subclass in one pair of files; HostDevice::SetProgram() installs it.
  */
@@ -30,23 +32,23 @@ class NicProgram : public Object
     /** @return the type */
     static TypeId GetTypeId();
 
-    /** @return what its pipeline adds to each frame sent */
+    /** @return latency that its pipeline adds to each frame sent */
     virtual Time GetSendLatency() const = 0;
 
-    /** @return what its pipeline adds to each frame received */
+    /** @return latency that its pipeline adds to each frame received */
     virtual Time GetReceiveLatency() const = 0;
 
     /**
      * A frame is about to go onto the line.
      * @param frame its contents and size may be changed
-     * @return whether it is to be sent; if not, the program owns it now
+     * @return whether to send it; if not, the program owns it now
      */
     virtual bool OnSend(Frame& frame) = 0;
 
     /**
      * A frame has arrived from the line.
      * @param frame its contents and size may be changed
-     * @return whether the host is to have it; if not, the program owns it now
+     * @return whether to pass it to the host; if not, the program owns it now
      */
     virtual bool OnReceive(Frame& frame) = 0;
 

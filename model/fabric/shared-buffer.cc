@@ -1,30 +1,43 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "shared-buffer.h"
 
-#include "configuration-error.h"
-#include "quantity.h"
-
 #include "ns3/assert.h"
-#include "ns3/log.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-quantity.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace ns3::training
 {
 
-NS_LOG_COMPONENT_DEFINE("TrainingSharedBuffer");
-
 namespace
 {
 
 /// Sizes up to this one, and their doubles, fit 64 bits; bytes.
-constexpr double MOST_MEMORY = 1e18;
+constexpr double MAX_MEMORY = 1e18;
 
 } // namespace
+
+uint64_t
+SharedBuffer::Headroom::GetBytes(const FabricPort& port) const
+{
+    // From the frame that crosses the threshold on: this frame itself, a round trip of the link,
+    // the frame that keeps the pause waiting, the frame that the sender cannot stop, and its
+    // response.
+    const double roundTrip = port.GetPeer()->GetDelay().GetSeconds() +
+                             port.GetDelay().GetSeconds() + pauseResponse.GetSeconds();
+    const double bytes = scale * (roundTrip * static_cast<double>(port.GetRate()) / 8 +
+                                  3.0 * largestFrame + 2 * Frame::MIN_BYTES);
+    // Sizes that do not fit 64 bits are refused by GetReserved().
+    return static_cast<uint64_t>(std::min(bytes, std::ldexp(1.0, 63)));
+}
 
 uint64_t
 SharedBuffer::GetReserved(const Configuration& configuration, const std::vector<uint64_t>& headroom)
@@ -33,11 +46,11 @@ SharedBuffer::GetReserved(const Configuration& configuration, const std::vector<
         __builtin_popcount(configuration.losslessClasses) *
         (static_cast<double>(configuration.guaranteed) * static_cast<double>(headroom.size()) +
          std::accumulate(headroom.begin(), headroom.end(), 0.0));
-    if (reserved > MOST_MEMORY)
+    if (reserved > MAX_MEMORY)
     {
         throw ConfigurationError("guarantees and PFC headroom of a switch of " +
                                  FormatDouble(reserved) + " bytes (allowed: up to " +
-                                 FormatDouble(MOST_MEMORY) +
+                                 FormatDouble(MAX_MEMORY) +
                                  "; they follow from delays and rates of links, and from "
                                  "Guaranteed, HeadroomScale, LargestFrame and PauseResponse of "
                                  "ns3::training::SwitchDevice)");
@@ -70,7 +83,7 @@ SharedBuffer::GetThreshold(double alpha) const
 {
     const uint64_t free = m_poolSize > m_poolUsed ? m_poolSize - m_poolUsed : 0;
     // A larger factor than there is memory for makes no difference.
-    return static_cast<uint64_t>(std::min(alpha * static_cast<double>(free), MOST_MEMORY));
+    return static_cast<uint64_t>(std::min(alpha * static_cast<double>(free), MAX_MEMORY));
 }
 
 uint64_t

@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -21,14 +23,14 @@ namespace ns3::training
  * data-center switches.
  *
  * A lossless class is counted where its frames come in: a guaranteed part per port and priority,
- * then the shared pool up to `alpha * free pool`, then headroom, which holds what is still on its
- * way while a pause takes effect. A lossy class is counted where its frames go out, by the same
- * threshold rule, and is dropped above it.
+ * then the shared pool up to `alpha * free pool`, then headroom for the
+ * frames in flight while a pause takes effect. A lossy class is counted where its frames go out, by
+ * the same threshold rule, and is dropped above it.
  */
 class SharedBuffer
 {
   public:
-    /** What a switch is configured with. Sizes in bytes. */
+    /** Sizes, in bytes, and factors of the memory. */
     struct Configuration
     {
         uint64_t size{0};           ///< whole memory
@@ -39,7 +41,24 @@ class SharedBuffer
         uint64_t resumeOffset{0};   ///< a resume is sent when use is this far below the threshold
     };
 
-    /** What a change at an ingress queue asks for. */
+    /**
+     * Rule for the headroom of a lossless priority: the bytes that may arrive after the decision to
+     * pause (802.1Qbb, annex O).
+     */
+    struct Headroom
+    {
+        double scale{1};          ///< part of it that is reserved
+        uint32_t largestFrame{0}; ///< bytes
+        Time pauseResponse;       ///< longest time that a sender takes to obey a pause
+
+        /**
+         * @param port connected
+         * @return headroom for each lossless priority of the port, bytes
+         */
+        uint64_t GetBytes(const FabricPort& port) const;
+    };
+
+    /** Reaction to a change of an ingress queue. */
     enum class Action
     {
         NONE,
@@ -58,27 +77,28 @@ class SharedBuffer
      * @param configuration sizes and factors
      * @param headroom bytes of each port, for each of its lossless priorities
      * @return memory that guarantees and headroom take, bytes
-     * @throw ConfigurationError if it is more than can be counted
+     * @throw ConfigurationError if it exceeds the largest memory
      */
     static uint64_t GetReserved(const Configuration& configuration,
                                 const std::vector<uint64_t>& headroom);
 
     /**
      * @param frame about to be queued; `ingress` and `ingressPriority` are set
-     * @param egressBytes what already waits in the queue it would join
-     * @return whether there is space; if so it is taken
+     * @param egressBytes that wait in the queue it would join
+     * @return whether there is space; if so, the frame takes it
      */
     bool Admit(const Frame& frame, uint64_t egressBytes);
 
     /**
-     * @param frame leaves the memory
+     * Frees the space of a frame.
+     * @param frame that leaves the memory
      */
     void Release(const Frame& frame);
 
     /**
      * @param port ingress port
      * @param priority traffic class
-     * @return whether to pause or resume the sender at that port now; the answer is remembered
+     * @return whether to pause or resume the sender at that port now; remembered
      */
     Action Decide(uint16_t port, uint8_t priority);
 
@@ -93,7 +113,7 @@ class SharedBuffer
     }
 
     /**
-     * Brings into the cache what Admit(), Release() and Decide() need.
+     * Brings into the cache the entry that Admit(), Release() and Decide() need.
      * @param port ingress port
      * @param priority traffic class
      */

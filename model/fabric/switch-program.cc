@@ -1,10 +1,10 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "switch-program.h"
-
-#include "switch-device.h"
 
 #include "ns3/log.h"
 
@@ -32,9 +32,9 @@ SwitchProgram::DoDispose()
 }
 
 void
-SwitchProgram::SetSwitch(SwitchDevice* device)
+SwitchProgram::SetSwitch(ProgramHost* host)
 {
-    m_switch = device;
+    m_switch = host;
 }
 
 void
@@ -57,7 +57,7 @@ SwitchProgram::GetEndpoint() const
     return m_endpoint;
 }
 
-SwitchDevice&
+ProgramHost&
 SwitchProgram::GetSwitch() const
 {
     return *m_switch;
@@ -73,7 +73,7 @@ void
 SwitchProgram::Send(Frame* frame)
 {
     NS_LOG_FUNCTION(this << frame->destination);
-    m_switch->Emit(frame, SwitchDevice::BY_ROUTE, GetResources().latency);
+    m_switch->Emit(frame, ProgramHost::BY_ROUTE, GetResources().latency);
 }
 
 void
@@ -86,7 +86,7 @@ SwitchProgram::SendTo(Frame* frame, uint16_t port)
 void
 SwitchProgram::Emit(Frame* frame)
 {
-    m_switch->Emit(frame, SwitchDevice::BY_ROUTE, Time(0));
+    m_switch->Emit(frame, ProgramHost::BY_ROUTE, Time(0));
 }
 
 void

@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -6,6 +8,7 @@
 #define DISTRIBUTED_TRAINING_SWITCH_PROGRAM_H
 
 #include "fabric-frame.h"
+#include "program-host.h"
 
 #include "ns3/nstime.h"
 #include "ns3/object.h"
@@ -16,28 +19,26 @@
 namespace ns3::training
 {
 
-class SwitchDevice;
-
 /**
  * @ingroup distributed-training-fabric
  *
- * What runs in a switch's data plane beside forwarding: aggregation, multicast, counting. It is
- * shown every frame that arrives; it takes some, holds or changes them, and sends frames of its
- * own. What it needs of the pipeline is declared, checked against the switch (SwitchDevice::
- * AddProgram()), and charged: each frame it sends has spent the latency of its pass, and another
- * pass costs recirculation bandwidth.
+ * A program in the data plane of a switch, beside forwarding: aggregation, multicast, counting. It
+ * sees every frame that arrives, takes some, holds or changes them, and sends frames of its own. It
+ * declares the resources it needs; the switch checks them (SwitchDevice::AddProgram()) and charges
+ * them: each frame it sends has spent the latency of a pass, and another pass costs recirculation
+ * bandwidth.
  *
  * A new program is one subclass in one pair of files.
  */
 class SwitchProgram : public Object
 {
   public:
-    /** What a program needs of the switch. */
+    /** Resources of the switch that a program needs. */
     struct Resources
     {
         uint32_t stages{0};             ///< match-action stages
         uint64_t registerBytes{0};      ///< stateful memory, bytes
-        Time latency;                   ///< that a pass adds to what it sends
+        Time latency;                   ///< of a pass, added to each frame it sends
         uint32_t recirculationPorts{0}; ///< ports that lead back into the pipeline
         uint32_t floatAdders{0};        ///< float32 adders
         uint64_t externalBytes{0};      ///< memory beside the chip, bytes
@@ -49,21 +50,21 @@ class SwitchProgram : public Object
     /** @return its name, for messages */
     virtual std::string GetName() const = 0;
 
-    /** @return what it needs; the same for its life */
+    /** @return the resources it needs; constant */
     virtual Resources GetResources() const = 0;
 
     /**
      * A frame has arrived, from a port or by Recirculate().
      * @param frame not a pause frame; `ingress` is the port it came in by
-     * @return whether the program takes it; it then owns it. If not, it may have changed it
+     * @return whether the program has taken it and owns it now; if not, it may have changed it
      */
     virtual bool Receive(Frame* frame) = 0;
 
     /**
-     * Called by SwitchDevice::AddProgram().
-     * @param device the switch; outlives the program's use
+     * Called when the program is loaded (SwitchDevice::AddProgram()).
+     * @param host the switch; outlives the program's use
      */
-    void SetSwitch(SwitchDevice* device);
+    void SetSwitch(ProgramHost* host);
 
     /** Called by SwitchDevice::Restart(): a new life, without the state of the last. */
     void Restart();
@@ -82,7 +83,7 @@ class SwitchProgram : public Object
         uint32_t flowHash; ///< of frames from the program's endpoint to it
     };
 
-    /** The switch has restarted: all state is lost. Frames held are to be freed. */
+    /** The switch has restarted: loses all state, and frees the frames it holds. */
     virtual void Reset() = 0;
 
     void DoDispose() override;
@@ -129,17 +130,17 @@ class SwitchProgram : public Object
     Target MakeTarget(uint32_t endpoint, uint32_t flow) const;
 
     /** @return the switch */
-    SwitchDevice& GetSwitch() const;
+    ProgramHost& GetSwitch() const;
 
     /**
-     * Changes with each restart and at the end: what was scheduled in another life is lost, as it
-     * was in the pipeline.
+     * Changes with each restart and at the end: events scheduled in an earlier life are void, as
+     * their frames were lost with the pipeline.
      * @return number of this life
      */
     uint32_t GetLife() const;
 
   private:
-    SwitchDevice* m_switch{nullptr};
+    ProgramHost* m_switch{nullptr};
     uint32_t m_endpoint{0};
     uint32_t m_life{0};
 };

@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -7,15 +9,11 @@
 #include "endpoint-address.h"
 #include "fabric-port.h"
 
-#include "ns3/log.h"
-
 #include <algorithm>
 #include <array>
 
 namespace ns3::training
 {
-
-NS_LOG_COMPONENT_DEFINE("TrainingWireBytes");
 
 namespace
 {
@@ -115,7 +113,7 @@ PutUdp(WireBytes& out, const Frame& frame, uint16_t port, uint32_t udpBytes)
     PutNumber(out, FIRST_ENTROPY_PORT | (frame.flowHash & ENTROPY_MASK), 2);
     PutNumber(out, port, 2);
     PutNumber(out, udpBytes, 2);
-    PutNumber(out, 0, 2); // no checksum, as annex A17 allows RoCE and SwitchML's switch does
+    PutNumber(out, 0, 2); // no checksum
 }
 
 std::string

@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -14,7 +16,7 @@
 /**
  * @file
  * @ingroup distributed-training-fabric
- * What the wire formats have in common: numbers in network byte order, Ethernet, IPv4 and UDP.
+ * The parts that wire formats share: numbers in network byte order, Ethernet, IPv4 and UDP.
  */
 namespace ns3::training
 {
@@ -124,7 +126,7 @@ void PutUdp(WireBytes& out, const Frame& frame, uint16_t port, uint32_t udpBytes
 /**
  * @param udp a datagram
  * @param bytes its length as IPv4 has it
- * @return what is wrong with its own length and checksum, or nothing
+ * @return an error in its own length or checksum, or nothing
  */
 std::string CheckUdp(const uint8_t* udp, uint32_t bytes);
 

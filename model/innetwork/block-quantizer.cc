@@ -1,12 +1,12 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "block-quantizer.h"
 
 #include "number-format.h"
-
-#include "ns3/log.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,14 +15,12 @@
 namespace ns3::training
 {
 
-NS_LOG_COMPONENT_DEFINE("TrainingBlockQuantizer");
-
 namespace
 {
 
 constexpr int32_t EXPONENT_BIAS = 126; // 2^(field - 126) is above all with that exponent field
-constexpr uint32_t LARGEST_EXPONENT_FIELD = 253;
-constexpr double LARGEST_INTEGER = std::numeric_limits<int32_t>::max();
+constexpr uint32_t MAX_EXPONENT_FIELD = 253;
+constexpr double MAX_INTEGER = std::numeric_limits<int32_t>::max();
 
 /** @return the exponent field of the largest magnitude */
 uint32_t
@@ -41,7 +39,7 @@ GetLargestExponentField(const float* values, uint64_t count)
 bool
 IsQuantizable(const float* values, uint64_t count)
 {
-    return GetLargestExponentField(values, count) <= LARGEST_EXPONENT_FIELD;
+    return GetLargestExponentField(values, count) <= MAX_EXPONENT_FIELD;
 }
 
 bool
@@ -62,7 +60,7 @@ GetBlockExponent(const float* values, uint64_t count)
 double
 GetQuantizationScale(int8_t exponent, uint32_t workers)
 {
-    return std::ldexp(LARGEST_INTEGER / workers, -exponent);
+    return std::ldexp(MAX_INTEGER / workers, -exponent);
 }
 
 int32_t
@@ -81,7 +79,7 @@ double
 GetQuantizationErrorBound(int8_t exponent, uint32_t workers)
 {
     const double n = workers;
-    return std::ldexp(n * n / (2 * LARGEST_INTEGER), exponent) + std::ldexp(n, exponent - 24);
+    return std::ldexp(n * n / (2 * MAX_INTEGER), exponent) + std::ldexp(n, exponent - 24);
 }
 
 } // namespace ns3::training

@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -26,7 +28,7 @@ namespace ns3::training
 
 /// Workers whose rounded parts are sure to add up to no more than INT32_MAX: a block's largest
 /// float is below its power of two by 2^-24 of it, which leaves 128 / n for rounding.
-static constexpr uint32_t LARGEST_QUANTIZED_GROUP = 254;
+static constexpr uint32_t MAX_QUANTIZED_GROUP = 254;
 /// Exponent of a block that is not there: lower than any.
 static constexpr int8_t NO_EXPONENT = -128;
 

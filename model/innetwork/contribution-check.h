@@ -1,11 +1,13 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #ifndef DISTRIBUTED_TRAINING_CONTRIBUTION_CHECK_H
 #define DISTRIBUTED_TRAINING_CONTRIBUTION_CHECK_H
 
-#include "ns3/mix-bits.h"
+#include "ns3/training-mix-bits.h"
 
 #include <cstdint>
 

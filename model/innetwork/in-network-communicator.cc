@@ -1,15 +1,17 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "in-network-communicator.h"
 
 #include "ns3/abort.h"
-#include "ns3/attribute-choice.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/trace-source-accessor.h"
+#include "ns3/training-attribute-choice.h"
 
 #include <algorithm>
 
@@ -63,20 +65,26 @@ InNetworkCommunicator::GetOnFailure() const
     return m_endsOnFailure ? "error" : "ring";
 }
 
+InNetworkCommunicator::InNetworkCommunicator()
+    : m_fallback(*this)
+{
+}
+
+InNetworkCommunicator::~InNetworkCommunicator() = default;
+
 void
 InNetworkCommunicator::DoDispose()
 {
-    Simulator::Cancel(m_notices);
+    m_fallback.Stop();
     if (m_device)
     {
-        m_device->SetAggregationReceiver(m_group.job, nullptr);
+        m_device->SetProgramReceiver(GetProtocol(), m_group.job, nullptr);
     }
     m_device = nullptr;
     m_hosts = nullptr;
     m_onError = nullptr;
     m_queue.clear();
-    m_latest.tensor = nullptr;
-    m_gathered.clear();
+    m_current.tensor = nullptr;
     Communicator::DoDispose();
 }
 
@@ -90,11 +98,14 @@ InNetworkCommunicator::SetGroup(uint32_t rank,
     m_group = group;
     m_device = device;
     m_hosts = hosts;
-    m_device->SetAggregationReceiver(group.job, [this](Frame* frame) { OnFrame(frame); });
+    m_device->SetProgramReceiver(GetProtocol(), group.job, [this](Frame* frame) {
+        OnFrame(frame);
+    });
+    m_fallback.Configure({rank, GetProtocol(), group.job, group.endpoints}, device, hosts);
 }
 
 bool
-InNetworkCommunicator::IsSum() const
+InNetworkCommunicator::ReturnsSum() const
 {
     return true;
 }
@@ -113,24 +124,24 @@ InNetworkCommunicator::GetCounters() const
 bool
 InNetworkCommunicator::HasFallenBack() const
 {
-    return m_mode == Mode::HOSTS;
+    return m_fallback.IsComplete();
 }
 
 const std::string&
 InNetworkCommunicator::GetFailure() const
 {
-    return m_reason;
+    return m_fallback.GetReason();
 }
 
 std::vector<float>
-InNetworkCommunicator::GetSumFor(const std::vector<std::vector<float>>& inputs,
-                                 const std::vector<float>&) const
+InNetworkCommunicator::GetExpectedSum(const std::vector<std::vector<float>>& inputs,
+                                      const std::vector<float>&) const
 {
     return GetSum(inputs);
 }
 
 bool
-InNetworkCommunicator::Makes(CollectiveOperation operation) const
+InNetworkCommunicator::IsOffloaded(CollectiveOperation operation) const
 {
     return operation == CollectiveOperation::ALL_REDUCE;
 }
@@ -145,6 +156,48 @@ uint32_t
 InNetworkCommunicator::GetRoot() const
 {
     return m_queue.front().root;
+}
+
+uint8_t
+InNetworkCommunicator::GetJob() const
+{
+    return m_group.job;
+}
+
+HostDevice&
+InNetworkCommunicator::GetDevice() const
+{
+    return *m_device;
+}
+
+Time
+InNetworkCommunicator::GetFailureTimeout() const
+{
+    return m_failureTimeout;
+}
+
+void
+InNetworkCommunicator::CountSent(uint64_t packets)
+{
+    m_counters.sent += packets;
+}
+
+void
+InNetworkCommunicator::CountResent(uint64_t packets)
+{
+    m_counters.resent += packets;
+}
+
+void
+InNetworkCommunicator::CountReceived()
+{
+    m_counters.received++;
+}
+
+void
+InNetworkCommunicator::CountDuplicate()
+{
+    m_counters.duplicates++;
 }
 
 uint32_t
@@ -226,7 +279,7 @@ InNetworkCommunicator::Add(Operation operation)
 void
 InNetworkCommunicator::StartNext()
 {
-    if (m_busy || m_queue.empty() || m_mode == Mode::AGREEING)
+    if (m_busy || m_queue.empty() || m_fallback.IsUnderWay())
     {
         return;
     }
@@ -236,11 +289,11 @@ InNetworkCommunicator::StartNext()
     if (operation.begin)
     {
         operation.record.algorithm = GetName();
-        m_inNetwork = true;
+        EnterNetwork(operation);
         operation.begin();
         return;
     }
-    if (!Makes(operation.record.operation) || m_mode == Mode::HOSTS)
+    if (!IsOffloaded(operation.record.operation) || m_fallback.IsComplete())
     {
         RunByHosts();
         return;
@@ -248,21 +301,30 @@ InNetworkCommunicator::StartNext()
     operation.record.algorithm = GetName();
     const bool isEmpty =
         operation.tensor->bytes == 0 && operation.record.operation != CollectiveOperation::BARRIER;
-    if ((GetSize() == 1 && IsSum()) || isEmpty)
+    if ((GetSize() == 1 && ReturnsSum()) || isEmpty)
     {
         Finish();
         return;
     }
-    m_inNetwork = true;
+    EnterNetwork(operation);
     Begin(*operation.tensor);
+}
+
+void
+InNetworkCommunicator::EnterNetwork(const Operation& operation)
+{
+    NS_LOG_LOGIC("rank " << m_rank << ": operation " << operation.record.collective
+                         << " begins in the network");
+    m_inNetwork = true;
+    m_current = {operation.record.operation, operation.root, operation.tensor};
 }
 
 void
 InNetworkCommunicator::RunByHosts()
 {
+    OnResynchronization();
     Operation& operation = m_queue.front();
-    m_inNetwork = false;
-    operation.record.algorithm = "ring";
+    NS_LOG_LOGIC("rank " << m_rank << ": the hosts make operation " << operation.record.collective);
     m_hosts->Start(operation.record.operation,
                    operation.tensor,
                    operation.root,
@@ -279,15 +341,8 @@ InNetworkCommunicator::FinishByHosts(InNetworkCommunicator* self)
 void
 InNetworkCommunicator::Complete(std::vector<float> sum)
 {
-    Ptr<Tensor> tensor = m_queue.front().tensor;
-    m_completed++;
-    // Kept until the next one is complete: another rank may need it if the network fails.
-    m_latest.record = m_queue.front().record;
-    m_latest.root = m_queue.front().root;
-    m_latest.tensor = Create<Tensor>();
-    m_latest.tensor->bytes = tensor->bytes;
-    m_latest.tensor->values = sum;
-    tensor->values = std::move(sum);
+    m_current.tensor->values = std::move(sum);
+    m_fallback.NoteCompleted(m_current);
     Finish();
 }
 
@@ -298,6 +353,7 @@ InNetworkCommunicator::Finish()
     m_queue.pop_front();
     m_busy = false;
     m_inNetwork = false;
+    m_current.tensor = nullptr;
     operation.record.finished = Simulator::Now();
     m_collectiveTrace(operation.record);
     StartNext();
@@ -321,7 +377,7 @@ InNetworkCommunicator::GetWaitingFor() const
     {
         return text + " (" + GetName() + "), which has failed";
     }
-    if (m_mode == Mode::AGREEING)
+    if (m_fallback.IsUnderWay())
     {
         return text + " for notices of other ranks";
     }
@@ -332,12 +388,7 @@ InNetworkCommunicator::GetWaitingFor() const
 void
 InNetworkCommunicator::OnFrame(Frame* frame)
 {
-    if (frame->aggregation.type == AggregationHeader::Type::NOTICE)
-    {
-        OnNotice(*frame);
-        Frame::Free(frame);
-    }
-    else if (m_mode != Mode::NETWORK)
+    if (!m_fallback.IsNetworkInUse())
     {
         Frame::Free(frame);
     }
@@ -354,6 +405,7 @@ InNetworkCommunicator::OnFrame(Frame* frame)
 void
 InNetworkCommunicator::OnLateData(Frame* frame)
 {
+    NS_LOG_LOGIC("rank " << m_rank << ": a frame is late");
     Frame::Free(frame);
 }
 
@@ -362,7 +414,7 @@ InNetworkCommunicator::Abort(const std::string& reason)
 {
     NS_LOG_FUNCTION(this << reason);
     m_aborted = true;
-    Halt();
+    Cancel();
     if (m_onError)
     {
         m_onError(m_rank, reason);
@@ -378,235 +430,45 @@ InNetworkCommunicator::GiveUp(const std::string& reason)
         Abort(reason);
         return;
     }
-    Agree(reason);
+    m_fallback.Start(reason);
 }
 
 void
-InNetworkCommunicator::Agree(const std::string& reason)
+InNetworkCommunicator::OnFallback()
 {
-    NS_LOG_INFO("rank " << m_rank << " goes over to the hosts: " << reason);
-    Halt();
-    m_mode = Mode::AGREEING;
-    m_reason = reason;
-    m_deadline = Simulator::Now() + m_failureTimeout;
-    m_peers.assign(GetSize(), Peer());
-    m_peers[m_rank] = {true, true, m_completed};
-    SendNotices();
+    Cancel();
+    m_fallback.SetTimes(m_noticeInterval, m_failureTimeout);
+}
+
+const NetworkFallback::Operation*
+InNetworkCommunicator::GetOperationInNetwork()
+{
+    return m_inNetwork ? &m_current : nullptr;
 }
 
 void
-InNetworkCommunicator::SendNotice(uint32_t rank)
+InNetworkCommunicator::ContinueByHosts()
 {
-    Frame* frame = Frame::Allocate(FrameKind::SWITCHML);
-    AggregationHeader header;
-    header.type = AggregationHeader::Type::NOTICE;
-    header.job = m_group.job;
-    header.packet = m_completed;
-    header.heard = m_peers[rank].told;
-    frame->aggregation = header;
-    frame->opcode = 0;
-    frame->bytes = Frame::MINIMUM_BYTES;
-    frame->source = m_device->GetEndpoint();
-    frame->destination = m_group.endpoints[rank];
-    frame->flowHash = HashFlow(frame->source, frame->destination, m_group.job);
-    frame->priority = 0;
-    m_device->GetPort().Send(frame);
+    m_inNetwork ? RunByHosts() : StartNext();
 }
 
 void
-InNetworkCommunicator::SendNotices()
+InNetworkCommunicator::OnResynchronization()
 {
-    if (Simulator::Now() >= m_deadline)
-    {
-        if (m_mode == Mode::AGREEING)
-        {
-            Abort(m_reason + "; " + GetSilentRanks());
-        }
-        return;
-    }
-    bool all = true;
-    for (uint32_t rank = 0; rank < GetSize(); rank++)
-    {
-        if (!m_peers[rank].told || !m_peers[rank].heard)
-        {
-            all = false;
-            SendNotice(rank);
-        }
-    }
-    if (!all)
-    {
-        m_notices =
-            Simulator::Schedule(m_noticeInterval, &InNetworkCommunicator::SendNotices, this);
-    }
-}
-
-std::string
-InNetworkCommunicator::GetSilentRanks() const
-{
-    std::string ranks;
-    uint32_t count = 0;
-    for (uint32_t rank = 0; rank < GetSize(); rank++)
-    {
-        if (!m_peers[rank].told && ++count <= 8)
-        {
-            ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
-        }
-    }
-    return "no notice of rank " + ranks + (count > 8 ? ", ..." : "") + " has come to rank " +
-           std::to_string(m_rank) + " either";
-}
-
-void
-InNetworkCommunicator::OnNotice(const Frame& frame)
-{
-    const auto found = std::find(m_group.endpoints.begin(), m_group.endpoints.end(), frame.source);
-    if (found == m_group.endpoints.end())
-    {
-        return;
-    }
-    const auto rank = static_cast<uint32_t>(found - m_group.endpoints.begin());
-    if (m_mode == Mode::NETWORK)
-    {
-        Agree("rank " + std::to_string(rank) + " gets no answers from the network");
-    }
-    Peer& peer = m_peers[rank];
-    const bool isNew = !peer.told;
-    peer.told = true;
-    peer.completed = frame.aggregation.packet;
-    peer.heard |= frame.aggregation.heard;
-    if (!frame.aggregation.heard || isNew)
-    {
-        SendNotice(rank);
-    }
-    if (m_mode == Mode::AGREEING &&
-        std::all_of(m_peers.begin(), m_peers.end(), [](const Peer& p) { return p.told; }))
-    {
-        Decide();
-    }
-}
-
-void
-InNetworkCommunicator::Decide()
-{
-    m_mode = Mode::HOSTS;
-    // A rank completes an operation only when all have the one before: they are one apart at most.
-    const auto isAhead = [this](const Peer& peer) {
-        return std::any_of(m_peers.begin(), m_peers.end(), [&](const Peer& other) {
-            return peer.completed == other.completed + 1;
-        });
-    };
-    const auto found = std::find_if(m_peers.begin(), m_peers.end(), isAhead);
-    if (found == m_peers.end())
-    {
-        m_inNetwork ? RunByHosts() : StartNext();
-        return;
-    }
-    const auto first = static_cast<uint32_t>(found - m_peers.begin());
-    if (m_completed == found->completed)
-    {
-        HelpOthers(first);
-        m_inNetwork ? RunByHosts() : StartNext();
-        return;
-    }
-    CatchUp(first);
-}
-
-bool
-InNetworkCommunicator::IsBehind(uint32_t rank, uint32_t first) const
-{
-    return m_peers[rank].completed != m_peers[first].completed;
-}
-
-void
-InNetworkCommunicator::HelpOthers(uint32_t first)
-{
-    const Callback<void> ignore = MakeCallback(&InNetworkCommunicator::Ignore);
-    const bool isReduce = m_latest.record.operation == CollectiveOperation::REDUCE;
-    if (isReduce && IsBehind(m_latest.root, first))
-    {
-        m_hosts->SendApart(m_latest.tensor, m_latest.root, ignore); // what it has contributed
-    }
-    // That a rank is beyond a barrier shows that all have come to it.
-    if (isReduce || m_latest.record.operation == CollectiveOperation::BARRIER || first != m_rank)
-    {
-        return;
-    }
-    for (uint32_t rank = 0; rank < GetSize(); rank++)
-    {
-        if (IsBehind(rank, first))
-        {
-            m_hosts->SendApart(m_latest.tensor, rank, ignore);
-        }
-    }
-}
-
-void
-InNetworkCommunicator::CatchUp(uint32_t first)
-{
-    Operation& operation = m_queue.front();
     m_inNetwork = false;
-    operation.record.algorithm = "ring";
-    if (operation.record.operation == CollectiveOperation::BARRIER)
-    {
-        Finish();
-        return;
-    }
-    if (operation.record.operation != CollectiveOperation::REDUCE)
-    {
-        m_hosts->ReceiveApart(operation.tensor,
-                              first,
-                              MakeBoundCallback(&InNetworkCommunicator::FinishByHosts, this));
-        return;
-    }
-    if (operation.root != m_rank)
-    {
-        if (IsBehind(operation.root, first))
-        {
-            m_hosts->SendApart(operation.tensor,
-                               operation.root,
-                               MakeCallback(&InNetworkCommunicator::Ignore));
-        }
-        Finish();
-        return;
-    }
-    m_gathered.assign(GetSize(), nullptr);
-    m_missing = GetSize() - 1;
-    for (uint32_t rank = 0; rank < GetSize(); rank++)
-    {
-        if (rank != m_rank)
-        {
-            m_gathered[rank] = Create<Tensor>();
-            m_gathered[rank]->bytes = operation.tensor->bytes;
-            m_gathered[rank]->values.resize(operation.tensor->values.size());
-            m_hosts->ReceiveApart(m_gathered[rank],
-                                  rank,
-                                  MakeBoundCallback(&InNetworkCommunicator::AddGathered, this));
-        }
-    }
+    m_queue.front().record.algorithm = "ring";
 }
 
 void
-InNetworkCommunicator::AddGathered(InNetworkCommunicator* self)
+InNetworkCommunicator::OnCompleted()
 {
-    if (--self->m_missing > 0)
-    {
-        return;
-    }
-    auto& sum = self->m_queue.front().tensor->values;
-    for (const auto& tensor : self->m_gathered)
-    {
-        for (std::size_t i = 0; tensor && i < sum.size(); i++)
-        {
-            sum[i] += tensor->values[i];
-        }
-    }
-    self->m_gathered.clear();
-    self->Finish();
+    Finish();
 }
 
 void
-InNetworkCommunicator::Ignore()
+InNetworkCommunicator::OnFallbackFailure(const std::string& reason)
 {
+    Abort(reason);
 }
 
 } // namespace ns3::training

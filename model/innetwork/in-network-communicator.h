@@ -1,11 +1,14 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #ifndef DISTRIBUTED_TRAINING_IN_NETWORK_COMMUNICATOR_H
 #define DISTRIBUTED_TRAINING_IN_NETWORK_COMMUNICATOR_H
 
-#include "ns3/event-id.h"
+#include "network-fallback.h"
+
 #include "ns3/host-device.h"
 #include "ns3/nstime.h"
 #include "ns3/scheduled-communicator.h"
@@ -19,7 +22,7 @@
 namespace ns3::training
 {
 
-/** What a worker has done. */
+/** Counters of a worker. */
 struct InNetworkCounters
 {
     uint64_t sent{0};       ///< packets, without those sent again
@@ -31,25 +34,24 @@ struct InNetworkCounters
 /**
  * @ingroup distributed-training-innetwork
  *
- * A communicator whose all-reduce is made in the network, and broadcast, barrier and reduce, if the
- * system has them. What the network cannot do the hosts do among themselves,
- * by a ScheduledCommunicator. Operations run one at a time, in order of issue.
+ * A communicator that offloads all-reduce to the network, and broadcast, barrier and reduce, if the
+ * system has them. A ScheduledCommunicator, "the hosts", makes all other operations. Operations run
+ * one at a time, in order of issue.
  *
  * When a rank gets no answers any more (the switch has restarted, say), it does not go on alone:
- * with OnFailure "ring" the ranks tell each other how many all-reduces each has completed, by
- * notices that are repeated until all have them. Then the operation under way is made by the
- * hosts from the tensors, which are intact until then; or, if a rank has completed it already, that
- * rank sends its result to all, so that all have the same (of a reduce the ranks send what they
- * have contributed to the root, if that has no result). All further operations are the hosts'.
- * With "error", or if a rank does not answer notices either, the error handler is called.
+ * with OnFailure "ring" all ranks go over to the hosts, for the operation under way and all further
+ * ones (NetworkFallback). With "error", or if a rank does not take part in that, the error handler
+ * is called.
  */
-class InNetworkCommunicator : public Communicator
+class InNetworkCommunicator : public Communicator, private NetworkFallback::Owner
 {
   public:
     /** @return the type */
     static TypeId GetTypeId();
+    InNetworkCommunicator();
+    ~InNetworkCommunicator() override;
 
-    /** A group of ranks whose sums the network makes. */
+    /** A group of ranks that the network serves. */
     struct Group
     {
         uint8_t job{0};                  ///< number that its frames carry
@@ -60,7 +62,7 @@ class InNetworkCommunicator : public Communicator
      * @param rank this rank
      * @param group of ranks, the same at all of them
      * @param device NIC of this rank
-     * @param hosts what the hosts do among themselves
+     * @param hosts communicator for the operations that the network does not make
      */
     void SetGroup(uint32_t rank,
                   const Group& group,
@@ -79,16 +81,16 @@ class InNetworkCommunicator : public Communicator
      * @return of the sums that the network may make of them, as the order of arrival has it, the
      *         one that the result should be, bit for bit
      */
-    virtual std::vector<float> GetSumFor(const std::vector<std::vector<float>>& inputs,
-                                         const std::vector<float>& result) const;
+    virtual std::vector<float> GetExpectedSum(const std::vector<std::vector<float>>& inputs,
+                                              const std::vector<float>& result) const;
 
     /**
      * @param operation any
      * @return whether the network makes it; of all-reduce, reduce, broadcast and barrier
      */
-    virtual bool Makes(CollectiveOperation operation) const;
+    virtual bool IsOffloaded(CollectiveOperation operation) const;
     /** @return whether an all-reduce makes a sum, not weights that are kept in the network */
-    virtual bool IsSum() const;
+    virtual bool ReturnsSum() const;
 
     /** @param tensors all-reduces of a step of training, for a network that keeps weights */
     virtual void SetTensorsOfStep(uint32_t tensors);
@@ -96,10 +98,10 @@ class InNetworkCommunicator : public Communicator
     /** @return the largest error of any element of the sums so far, as a closed form has it */
     virtual double GetErrorBound() const = 0;
 
-    /** @return what it has done */
+    /** @return its counters */
     const InNetworkCounters& GetCounters() const;
 
-    /** @return whether it has gone over to the hosts for good */
+    /** @return whether all ranks have gone over to the hosts, for good */
     bool HasFallenBack() const;
 
     /** @return why, one line; empty if it has not */
@@ -124,6 +126,9 @@ class InNetworkCommunicator : public Communicator
     /** @return name of the system, such as switchml */
     virtual std::string GetName() const = 0;
 
+    /** @return Frame::protocol of the system's frames, in which the job is the receiver's key */
+    virtual uint16_t GetProtocol() const = 0;
+
     /**
      * Begins an operation of more than one rank and, but for a barrier, more than nothing;
      * Complete() ends it.
@@ -132,7 +137,7 @@ class InNetworkCommunicator : public Communicator
     virtual void Begin(const Tensor& tensor) = 0;
 
     /**
-     * Queues something else that the network does; Complete() ends it.
+     * Queues another operation of the network; Complete() ends it.
      * @param tensor to be filled in
      * @param done called when it is
      * @param begin begins it
@@ -140,22 +145,22 @@ class InNetworkCommunicator : public Communicator
     void Queue(Ptr<Tensor> tensor, Done done, std::function<void()> begin);
 
     /** Ends the operation under way, if any, without a result: no more frames, no more timers. */
-    virtual void Halt() = 0;
+    virtual void Cancel() = 0;
 
     /**
-     * A frame has come that is no notice.
+     * A frame of the system has come.
      * @param frame owned by the callee
      */
     virtual void OnData(Frame* frame) = 0;
 
     /**
-     * A frame has come that is no notice, while no operation of the network's is under way, nor
+     * A frame of the system has come while no operation of the network's is under way, nor
      * have the hosts taken over. By default it is late, and dropped.
      * @param frame owned by the callee
      */
     virtual void OnLateData(Frame* frame);
 
-    /** @return what the operation under way waits for */
+    /** @return the packet or event that the operation under way waits for, in words */
     virtual std::string GetMissing() const = 0;
 
     /** @return which operation is under way */
@@ -167,30 +172,42 @@ class InNetworkCommunicator : public Communicator
     /**
      * The operation under way is complete.
      * @param sum its result, or empty (virtual payload); of a reduce, at other ranks than the root,
-     *        what they have contributed
+     *        their own contribution
      */
     void Complete(std::vector<float> sum);
 
     /**
      * The network gives no answers any more.
-     * @param reason one line that says which
+     * @param reason one line that says which answer is missing
      */
     void GiveUp(const std::string& reason);
 
     /**
-     * Something is wrong that no other way of adding would make right.
+     * An error has occurred that the hosts could not correct either.
      * @param reason one line
      */
     void Abort(const std::string& reason);
 
-    uint32_t m_rank{0};           ///< this rank
-    Group m_group;                ///< all ranks
-    Ptr<HostDevice> m_device;     ///< its NIC
-    Time m_failureTimeout;        ///< after so long without an answer there will be none
-    InNetworkCounters m_counters; ///< what it has done
+    /** @return number of the job, which its frames carry */
+    uint8_t GetJob() const;
+
+    /** @return NIC of this rank */
+    HostDevice& GetDevice() const;
+
+    /** @return time without an answer after which there will be none */
+    Time GetFailureTimeout() const;
+
+    /** @param packets sent for the first time */
+    void CountSent(uint64_t packets);
+    /** @param packets sent again */
+    void CountResent(uint64_t packets);
+    /** A sum has come and is used. */
+    void CountReceived();
+    /** A sum has come that was there already. */
+    void CountDuplicate();
 
   private:
-    /** An operation that was asked for. */
+    /** An operation that has been issued. */
     struct Operation
     {
         CollectiveRecord record;
@@ -201,60 +218,40 @@ class InNetworkCommunicator : public Communicator
         std::function<void()> begin; ///< of what is no collective operation
     };
 
-    /** What is known of another rank while all go over to the hosts. */
-    struct Peer
-    {
-        bool told{false};      ///< its notice has come
-        bool heard{false};     ///< it has had ours
-        uint32_t completed{0}; ///< operations of the network it has completed, modulo 2^32
-    };
-
-    /** How sums are made. */
-    enum class Mode : uint8_t
-    {
-        NETWORK,  ///< by the network
-        AGREEING, ///< by nobody: the ranks tell each other how far they are
-        HOSTS     ///< by the hosts
-    };
-
     void Add(Operation operation);
     void SetOnFailure(std::string action);
     std::string GetOnFailure() const;
     void OnFrame(Frame* frame);
-    void OnNotice(const Frame& frame);
-    void SendNotice(uint32_t rank);
-    void SendNotices();
-    std::string GetSilentRanks() const;
-    void Agree(const std::string& reason);
-    void Decide();
-    bool IsBehind(uint32_t rank, uint32_t first) const;
-    void HelpOthers(uint32_t first);
-    void CatchUp(uint32_t first);
-    static void AddGathered(InNetworkCommunicator* self);
+    // NetworkFallback::Owner
+    void OnFallback() override;
+    const NetworkFallback::Operation* GetOperationInNetwork() override;
+    void ContinueByHosts() override;
+    void OnResynchronization() override;
+    void OnCompleted() override;
+    void OnFallbackFailure(const std::string& reason) override;
+
     void StartNext();
+    void EnterNetwork(const Operation& operation);
     void RunByHosts();
     void Finish();
     static void FinishByHosts(InNetworkCommunicator* self);
-    static void Ignore();
 
+    uint32_t m_rank{0};
+    Group m_group;
+    Ptr<HostDevice> m_device;
     Ptr<ScheduledCommunicator> m_hosts;
+    InNetworkCounters m_counters;
+    Time m_failureTimeout;
+    Time m_noticeInterval;
     ErrorHandler m_onError;
     bool m_aborted{false};
     bool m_endsOnFailure{false};
-    Time m_noticeInterval;
-    std::deque<Operation> m_queue; // the first one is under way if m_busy
+    std::deque<Operation> m_queue;        // the first one is under way if m_busy
+    NetworkFallback::Operation m_current; // the one under way in the network
     bool m_busy{false};
-    bool m_inNetwork{false}; // it is one that the network makes
+    bool m_inNetwork{false}; // the one under way is the network's
     uint64_t m_issued{0};
-    uint32_t m_completed{0}; // operations the network has completed
-    Operation m_latest;      // the latest of them, with a copy of its result
-    Mode m_mode{Mode::NETWORK};
-    std::vector<Peer> m_peers;           // by rank
-    std::vector<Ptr<Tensor>> m_gathered; // reduce, after a failure: what other ranks contribute
-    uint32_t m_missing{0};               // of these
-    std::string m_reason;                // of giving up
-    Time m_deadline;                     // for all to agree
-    EventId m_notices;
+    NetworkFallback m_fallback;
     TracedCallback<const CollectiveRecord&> m_collectiveTrace;
 };
 

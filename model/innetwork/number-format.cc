@@ -1,10 +1,11 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "number-format.h"
 
-#include "ns3/log.h"
 #include "ns3/wire-bytes.h"
 
 #include <algorithm>
@@ -14,8 +15,6 @@
 
 namespace ns3::training
 {
-
-NS_LOG_COMPONENT_DEFINE("TrainingNumberFormat");
 
 namespace
 {

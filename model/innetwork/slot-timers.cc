@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -18,7 +20,7 @@ namespace
 {
 
 /// Times a packet is sent at least before the network is given up, as far as doubling goes.
-constexpr int64_t LEAST_ATTEMPTS = 8;
+constexpr int64_t MIN_ATTEMPTS = 8;
 
 } // namespace
 
@@ -83,7 +85,7 @@ SlotTimers::Shorten(Time timeout)
 }
 
 void
-SlotTimers::Halt()
+SlotTimers::Cancel()
 {
     std::fill(m_slots.begin(), m_slots.end(), Slot());
     m_oldest = NONE;
@@ -144,7 +146,8 @@ SlotTimers::OnTimer()
         if (now - m_latestAnswer >= m_silence)
         {
             const Time silence = TimeStep(now - m_latestAnswer);
-            Halt();
+            NS_LOG_WARN("no answer for " << silence << ", the oldest to slot " << slot);
+            Cancel();
             m_fail(slot, silence);
             return;
         }
@@ -153,7 +156,9 @@ SlotTimers::OnTimer()
             m_timeouts = 0;
             m_threshold += m_step;
             // So that a lost packet is sent several times before it counts as unanswered.
-            m_timeout = std::max(m_timeout, std::min(2 * m_timeout, m_silence / LEAST_ATTEMPTS));
+            m_timeout = std::max(m_timeout, std::min(2 * m_timeout, m_silence / MIN_ATTEMPTS));
+            NS_LOG_INFO("timeout " << m_timeout << " ps after " << m_threshold - m_step
+                                   << " timeouts");
         }
         m_slots[slot].expiry = now + m_timeout;
         Unlink(slot);

@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -65,7 +67,7 @@ class SlotTimers
     void Shorten(Time timeout);
 
     /** Nothing waits any more. */
-    void Halt();
+    void Cancel();
 
     /**
      * @param slot any

@@ -1,11 +1,13 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #ifndef DISTRIBUTED_TRAINING_GRADIENT_BUCKETS_H
 #define DISTRIBUTED_TRAINING_GRADIENT_BUCKETS_H
 
-#include "workload.h"
+#include "layered-model.h"
 
 #include <cstdint>
 #include <vector>
@@ -21,7 +23,7 @@ namespace ns3::training
 struct GradientBucket
 {
     uint64_t bytes{0};            ///< size of its gradients in float32
-    std::vector<uint32_t> layers; ///< index in Workload::layers of each, in backward order
+    std::vector<uint32_t> layers; ///< index in LayeredModel::layers of each, in backward order
     uint32_t readyLayer{0};       ///< the layer whose backward pass makes its last gradient
 };
 

@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -13,6 +15,8 @@
 #include "ns3/simulator.h"
 #include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
+
+#include <utility>
 
 namespace ns3::training
 {
@@ -34,19 +38,13 @@ TrainingApplication::GetTypeId()
                           UintegerValue(1),
                           MakeUintegerAccessor(&TrainingApplication::m_iterations),
                           MakeUintegerChecker<uint32_t>())
-            .AddAttribute("Overlap",
-                          "Whether the all-reduce of a bucket is issued as soon as its last "
-                          "gradient is ready, rather than after the backward pass.",
-                          BooleanValue(true),
-                          MakeBooleanAccessor(&TrainingApplication::m_overlap),
-                          MakeBooleanChecker())
             .AddAttribute("RealPayload",
-                          "Whether gradients are real float32 numbers rather than sizes.",
+                          "Whether tensors are real float32 numbers rather than sizes.",
                           BooleanValue(false),
                           MakeBooleanAccessor(&TrainingApplication::m_realPayload),
                           MakeBooleanChecker())
             .AddAttribute("Seed",
-                          "Seed of the gradients of a real payload, the same at all ranks.",
+                          "Seed of the numbers of a real payload, the same at all ranks.",
                           UintegerValue(1),
                           MakeUintegerAccessor(&TrainingApplication::m_seed),
                           MakeUintegerChecker<uint64_t>())
@@ -55,19 +53,19 @@ TrainingApplication::GetTypeId()
                             MakeTraceSourceAccessor(&TrainingApplication::m_iterationStartTrace),
                             "ns3::training::TrainingApplication::IterationStartTracedCallback")
             .AddTraceSource("ComputePhase",
-                            "A forward pass, backward pass or update is over.",
+                            "A phase of computation, such as the forward pass, is over.",
                             MakeTraceSourceAccessor(&TrainingApplication::m_computePhaseTrace),
                             "ns3::training::TrainingApplication::ComputePhaseTracedCallback")
-            .AddTraceSource("BucketReady",
-                            "The all-reduce of a bucket is issued.",
-                            MakeTraceSourceAccessor(&TrainingApplication::m_bucketReadyTrace),
-                            "ns3::training::TrainingApplication::BucketReadyTracedCallback")
-            .AddTraceSource("BucketDone",
-                            "The all-reduce of a bucket is complete at this rank.",
-                            MakeTraceSourceAccessor(&TrainingApplication::m_bucketDoneTrace),
-                            "ns3::training::TrainingApplication::BucketDoneTracedCallback")
+            .AddTraceSource("CollectiveStart",
+                            "A collective is started.",
+                            MakeTraceSourceAccessor(&TrainingApplication::m_collectiveStartTrace),
+                            "ns3::training::TrainingApplication::CollectiveStartTracedCallback")
+            .AddTraceSource("CollectiveDone",
+                            "A collective is complete at this rank.",
+                            MakeTraceSourceAccessor(&TrainingApplication::m_collectiveDoneTrace),
+                            "ns3::training::TrainingApplication::CollectiveDoneTracedCallback")
             .AddTraceSource("IterationEnd",
-                            "The update of an iteration is applied at this rank.",
+                            "An iteration is over at this rank.",
                             MakeTraceSourceAccessor(&TrainingApplication::m_iterationEndTrace),
                             "ns3::training::TrainingApplication::IterationEndTracedCallback");
     return tid;
@@ -87,47 +85,40 @@ void
 TrainingApplication::DoDispose()
 {
     NS_LOG_FUNCTION(this);
-    m_running = false;
-    m_communicator = nullptr;
-    m_tensors.clear();
+    StopApplication();
+    m_communicators.clear();
+    m_collectives.clear();
     Application::DoDispose();
 }
 
 void
-TrainingApplication::SetTask(Ptr<Communicator> communicator,
-                             const Workload& workload,
-                             const std::vector<GradientBucket>& buckets)
+TrainingApplication::SetTask(std::shared_ptr<const TrainingTask> task,
+                             const std::vector<Ptr<Communicator>>& communicators)
 {
-    NS_LOG_FUNCTION(this << communicator << workload.name << buckets.size());
-    m_communicator = communicator;
-    m_forwardTime = workload.GetForwardTime();
-    m_updateTime = workload.update;
-
-    // Time from the start of the backward pass to the end of each layer's.
-    std::vector<Time> readyAt(workload.layers.size());
-    m_backwardTime = Time{0};
-    for (std::size_t index = workload.layers.size(); index-- > 0;)
-    {
-        m_backwardTime += workload.layers[index].backward;
-        readyAt[index] = m_backwardTime;
-    }
-    m_buckets.clear();
-    for (const auto& bucket : buckets)
-    {
-        m_buckets.push_back({readyAt.at(bucket.readyLayer), bucket.bytes});
-    }
+    NS_LOG_FUNCTION(this << task->name);
+    NS_ABORT_MSG_UNLESS(communicators.size() == task->communicators.size(),
+                        "a handle for each communicator of the task");
+    m_task = std::move(task);
+    m_communicators = communicators;
+    m_computeTime = m_task->GetComputeTime();
 }
 
 uint32_t
 TrainingApplication::GetRank() const
 {
-    return m_communicator->GetRank();
+    return m_communicators.front()->GetRank();
+}
+
+const std::vector<Ptr<Communicator>>&
+TrainingApplication::GetCommunicators() const
+{
+    return m_communicators;
 }
 
 bool
 TrainingApplication::IsComputing() const
 {
-    return !m_event.IsExpired();
+    return m_computing;
 }
 
 bool
@@ -136,45 +127,19 @@ TrainingApplication::IsFinished() const
     return m_finished;
 }
 
-std::string
-TrainingApplication::GetState() const
-{
-    if (m_finished)
-    {
-        return "finished";
-    }
-    if (!m_running)
-    {
-        return "not running";
-    }
-    const std::string iteration = "iteration " + std::to_string(m_iteration) + ": ";
-    if (!m_event.IsExpired())
-    {
-        return iteration + "computes";
-    }
-    for (uint32_t bucket = 0; bucket < m_tensors.size(); ++bucket)
-    {
-        if (m_tensors[bucket])
-        {
-            return iteration + "waits for the all-reduce of bucket " + std::to_string(bucket) +
-                   " of " + std::to_string(m_buckets.size()) + " (" +
-                   std::to_string(m_buckets[bucket].bytes) + " B)";
-        }
-    }
-    return iteration + "between two events";
-}
-
 void
 TrainingApplication::StartApplication()
 {
     NS_LOG_FUNCTION(this);
-    NS_ABORT_MSG_UNLESS(m_communicator, "TrainingApplication started without SetTask()");
+    NS_ABORT_MSG_UNLESS(m_task, "TrainingApplication started without SetTask()");
+    m_collectives.assign(m_task->collectives.size(), {});
     m_iteration = 0;
     m_finished = m_iterations == 0;
     m_running = !m_finished;
     if (m_running)
     {
         StartIteration();
+        Advance();
     }
 }
 
@@ -183,154 +148,182 @@ TrainingApplication::StopApplication()
 {
     NS_LOG_FUNCTION(this);
     m_event.Cancel();
+    m_computing = false;
     m_running = false;
 }
 
 void
 TrainingApplication::StartIteration()
 {
-    NS_LOG_FUNCTION(this << m_iteration);
+    NS_LOG_LOGIC("rank " << GetRank() << " begins iteration " << m_iteration);
     m_iterationStart = Simulator::Now();
-    m_phaseStart = m_iterationStart;
-    m_backwardDone = false;
-    m_issued = 0;
-    m_completed = 0;
-    m_busyTime = Time{0};
-    m_tensors.assign(m_buckets.size(), nullptr);
-    m_event = Simulator::Schedule(m_forwardTime, &TrainingApplication::EndForward, this);
+    m_next = 0;
+    m_busyTime = Time();
+    m_busyStart = m_iterationStart;
     m_iterationStartTrace(GetRank(), m_iteration);
 }
 
 void
-TrainingApplication::EndForward()
+TrainingApplication::Advance()
 {
-    NS_LOG_FUNCTION(this);
-    const Time now = Simulator::Now();
-    m_computePhaseTrace(GetRank(), m_iteration, "forward", m_phaseStart, now);
-    m_phaseStart = now;
-    ContinueBackward();
+    if (m_advancing)
+    {
+        return; // a collective was complete when it was started
+    }
+    m_advancing = true;
+    while (m_running && TakeStep())
+    {
+    }
+    m_advancing = false;
+}
+
+bool
+TrainingApplication::TakeStep()
+{
+    if (m_next == m_task->steps.size())
+    {
+        if (m_iteration + 1 == m_iterations && m_pending > 0)
+        {
+            return false; // the last results are to be in place
+        }
+        EndIteration();
+        return true;
+    }
+    const TaskStep& step = m_task->steps[m_next];
+    switch (step.kind)
+    {
+    case TaskStep::Kind::COMPUTE:
+        StartCompute(step.length);
+        return false;
+    case TaskStep::Kind::START:
+        m_next++;
+        StartCollective(step.collective);
+        return true;
+    case TaskStep::Kind::WAIT:
+        if (m_collectives[step.collective].isPending)
+        {
+            NS_LOG_LOGIC("rank " << GetRank() << " waits for collective " << step.collective);
+            return false;
+        }
+        m_next++;
+        return true;
+    }
+    return false;
 }
 
 void
-TrainingApplication::ContinueBackward()
+TrainingApplication::StartCompute(Time length)
 {
-    const Time elapsed = Simulator::Now() - m_phaseStart;
-    NS_LOG_FUNCTION(this << elapsed);
-    if (m_overlap)
+    if (!m_phaseIsOpen)
     {
-        uint32_t ready = m_issued;
-        while (ready < m_buckets.size() && m_buckets[ready].ready <= elapsed)
-        {
-            ++ready;
-        }
-        const Time next = ready < m_buckets.size() ? m_buckets[ready].ready : m_backwardTime;
-        m_backwardDone = elapsed == m_backwardTime;
-        if (!m_backwardDone)
-        {
-            m_event =
-                Simulator::Schedule(next - elapsed, &TrainingApplication::ContinueBackward, this);
-        }
+        m_phaseStart = Simulator::Now();
+        m_phaseIsOpen = true;
     }
-    else if (elapsed < m_backwardTime)
-    {
-        m_event = Simulator::Schedule(m_backwardTime - elapsed,
-                                      &TrainingApplication::ContinueBackward,
-                                      this);
-    }
-    else
-    {
-        m_backwardDone = true;
-    }
-    if (m_backwardDone)
-    {
-        m_computePhaseTrace(GetRank(),
-                            m_iteration,
-                            "backward",
-                            m_phaseStart,
-                            m_phaseStart + m_backwardTime);
-    }
-    m_issuing = true;
-    while (m_issued < m_buckets.size() &&
-           (m_backwardDone || (m_overlap && m_buckets[m_issued].ready <= elapsed)))
-    {
-        IssueBucket();
-    }
-    m_issuing = false;
-    UpdateIfReady();
+    m_computing = true;
+    m_event = Simulator::Schedule(length, &TrainingApplication::EndCompute, this);
 }
 
 void
-TrainingApplication::IssueBucket()
+TrainingApplication::EndCompute()
 {
-    const uint32_t bucket = m_issued++;
-    NS_LOG_FUNCTION(this << bucket);
+    m_computing = false;
+    const std::string& phase = m_task->steps[m_next].phase;
+    if (!phase.empty())
+    {
+        NS_LOG_LOGIC("rank " << GetRank() << " ends " << phase);
+        m_phaseIsOpen = false;
+        m_computePhaseTrace(GetRank(), m_iteration, phase, m_phaseStart, Simulator::Now());
+    }
+    m_next++;
+    Advance();
+}
+
+void
+TrainingApplication::StartCollective(uint32_t index)
+{
+    const TaskCollective& planned = m_task->collectives[index];
+    NS_LOG_LOGIC("rank " << GetRank() << " starts collective " << index << " of " << planned.bytes
+                         << " bytes");
+    Collective& collective = m_collectives[index];
+    NS_ABORT_MSG_IF(collective.isPending, "collective " << index << " started before its end");
     auto tensor = Create<Tensor>();
-    tensor->bytes = m_buckets[bucket].bytes;
-    tensor->priority = static_cast<int32_t>(bucket); // the last is needed first, in the next pass
+    tensor->bytes = planned.bytes;
+    tensor->priority = planned.priority;
     if (m_realPayload)
     {
         tensor->values =
-            MakeGradients(m_seed, GetRank(), m_iteration, bucket, m_buckets[bucket].bytes / 4);
+            MakeGradients(m_seed, GetRank(), m_iteration, index, planned.bytes / sizeof(float));
     }
-    m_tensors[bucket] = tensor;
-    if (m_issued == m_completed + 1)
+    collective.tensor = tensor;
+    collective.iteration = m_iteration;
+    collective.isPending = true;
+    m_pending++;
+    if (m_underWay == 0)
     {
         m_busyStart = Simulator::Now();
     }
-    m_bucketReadyTrace(GetRank(), m_iteration, bucket);
-    m_communicator->AllReduce(tensor,
-                              MakeBoundCallback(&TrainingApplication::BucketDone, this, bucket));
+    m_underWay++;
+    m_collectiveStartTrace(GetRank(), m_iteration, index);
+    m_communicators[planned.communicator]->Start(
+        planned.operation,
+        tensor,
+        0,
+        MakeBoundCallback(&TrainingApplication::CollectiveDone, this, index));
 }
 
 void
-TrainingApplication::BucketDone(TrainingApplication* self, uint32_t bucket)
+TrainingApplication::CollectiveDone(TrainingApplication* self, uint32_t index)
 {
-    NS_LOG_FUNCTION(self << bucket);
     if (!self->m_running)
     {
         return; // stopped while the collective was under way
     }
-    const Ptr<Tensor> sum = self->m_tensors.at(bucket);
-    NS_ABORT_MSG_UNLESS(sum, "all-reduce of bucket " << bucket << " completed twice");
-    self->m_tensors[bucket] = nullptr; // its memory may go as soon as all have seen it
-    ++self->m_completed;
-    if (self->m_completed == self->m_issued)
+    Collective& collective = self->m_collectives.at(index);
+    const Ptr<Tensor> result = collective.tensor;
+    NS_ABORT_MSG_UNLESS(result, "collective " << index << " completed twice");
+    collective.tensor = nullptr; // its memory may go as soon as all have seen it
+    self->m_underWay--;
+    if (self->m_underWay == 0)
     {
         self->m_busyTime += Simulator::Now() - self->m_busyStart;
     }
-    self->m_bucketDoneTrace(self->GetRank(), self->m_iteration, bucket, sum);
-    if (!self->m_issuing) // else ContinueBackward() goes on to the update itself
+    self->m_collectiveDoneTrace(self->GetRank(), collective.iteration, index, result);
+    const Time update = self->m_task->collectives[index].update;
+    if (update.IsZero())
     {
-        self->UpdateIfReady();
-    }
-}
-
-void
-TrainingApplication::UpdateIfReady()
-{
-    NS_LOG_FUNCTION(this << m_backwardDone << m_completed);
-    if (!m_backwardDone || m_completed < m_buckets.size())
-    {
+        self->EndCollective(index);
         return;
     }
-    m_phaseStart = Simulator::Now();
-    m_event = Simulator::Schedule(m_updateTime, &TrainingApplication::EndUpdate, this);
+    Simulator::Schedule(update, &TrainingApplication::EndCollective, self, index);
 }
 
 void
-TrainingApplication::EndUpdate()
+TrainingApplication::EndCollective(uint32_t index)
+{
+    if (!m_running)
+    {
+        return; // stopped before the result was in place
+    }
+    m_collectives.at(index).isPending = false;
+    m_pending--;
+    if (!m_computing)
+    {
+        Advance();
+    }
+}
+
+void
+TrainingApplication::EndIteration()
 {
     const Time now = Simulator::Now();
-    NS_LOG_FUNCTION(this << m_iteration);
-    m_computePhaseTrace(GetRank(), m_iteration, "update", m_phaseStart, now);
-    RankIteration record;
-    record.start = m_iterationStart;
-    record.end = now;
-    record.computeTime = m_forwardTime + m_backwardTime + m_updateTime;
-    record.communicationTime = m_busyTime;
-    record.exposedTime = record.end - record.start - record.computeTime;
-    m_iterationEndTrace(GetRank(), m_iteration, record);
-    ++m_iteration;
+    NS_LOG_LOGIC("rank " << GetRank() << " ends iteration " << m_iteration);
+    RankIteration measured;
+    measured.start = m_iterationStart;
+    measured.end = now;
+    measured.computeTime = m_computeTime;
+    measured.communicationTime = m_busyTime + (m_underWay > 0 ? now - m_busyStart : Time());
+    m_iterationEndTrace(GetRank(), m_iteration, measured);
+    m_iteration++;
     if (m_iteration < m_iterations)
     {
         StartIteration();

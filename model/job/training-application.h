@@ -1,21 +1,24 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #ifndef DISTRIBUTED_TRAINING_TRAINING_APPLICATION_H
 #define DISTRIBUTED_TRAINING_TRAINING_APPLICATION_H
 
-#include "gradient-buckets.h"
-#include "workload.h"
+#include "training-task.h"
 
 #include "ns3/application.h"
-#include "ns3/communicator.h"
 #include "ns3/event-id.h"
+#include "ns3/iteration-record.h"
 #include "ns3/nstime.h"
 #include "ns3/ptr.h"
 #include "ns3/traced-callback.h"
+#include "ns3/training-communicator.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -25,34 +28,15 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-job
  *
- * What one rank has measured of one iteration.
- */
-struct RankIteration
-{
-    Time start;             ///< when its forward pass began
-    Time end;               ///< when its update was applied
-    Time computeTime;       ///< time it computed: forward, backward, update
-    Time communicationTime; ///< time in which at least one of its collectives was under way
-    Time exposedTime;       ///< end - start - computeTime: time it only waited for communication
-};
-
-/**
- * @ingroup distributed-training-job
+ * One rank of a training job: carries out the steps of a TrainingTask, iteration after iteration.
+ * It has finished when the results of all collectives of the last iteration are in place. The next
+ * iteration of this rank begins at once: ranks are held together by their collectives alone.
  *
- * One rank of a data-parallel training job. An iteration is: forward pass; backward pass, layer by
- * layer in reverse order; the all-reduce of each gradient bucket; when all buckets are summed and
- * the backward pass is over, the update. The next iteration of this rank begins at once: ranks are
- * held together by their collectives alone.
+ * The communication time of a rank is the length of the union of the intervals from the start of a
+ * collective to its completion at this rank. A collective that goes on into the next iteration
+ * counts in each of both with its part.
  *
- * With Overlap, the all-reduce of a bucket is issued when its last gradient is ready, and proceeds
- * while the backward pass goes on (wait-free back-propagation with tensor fusion); otherwise all
- * are issued, in the same order, when the backward pass is over.
- *
- * The communication time of a rank is the length of the union of the intervals from the issue of a
- * bucket's all-reduce to its completion at this rank. Collectives of a communicator run one after
- * another in the order of issue, so that this is the time its stream of collectives is busy.
- *
- * Nothing is shared between the applications of different ranks.
+ * Nothing is shared between the applications of different ranks but the constant task.
  */
 class TrainingApplication : public Application
 {
@@ -64,41 +48,35 @@ class TrainingApplication : public Application
     ~TrainingApplication() override;
 
     /**
-     * Says what to train and with whom; before the application starts. Only times and sizes are
-     * kept.
-     * @param communicator this rank's handle on the group of ranks
-     * @param workload the model and its compute times at this rank
-     * @param buckets from MakeGradientBuckets() of the workload's layers
+     * Sets the task and the groups; before the application starts.
+     * @param task steps of this rank
+     * @param communicators handles of this rank on its group in each communicator of the task
      */
-    void SetTask(Ptr<Communicator> communicator,
-                 const Workload& workload,
-                 const std::vector<GradientBucket>& buckets);
+    void SetTask(std::shared_ptr<const TrainingTask> task,
+                 const std::vector<Ptr<Communicator>>& communicators);
 
-    /** @return this rank's number; once the task is set */
+    /** @return number of this rank; once the task is set */
     uint32_t GetRank() const;
+
+    /** @return handles of this rank, by communicator of the task */
+    const std::vector<Ptr<Communicator>>& GetCommunicators() const;
 
     /** @return whether all iterations are over at this rank */
     bool IsFinished() const;
 
-    /** @return whether the end of a piece of compute is still to come */
+    /** @return whether it computes */
     bool IsComputing() const;
 
     /**
-     * What this rank is waiting for, for a report on a run that makes no progress.
-     * @return for example "iteration 3: waits for the all-reduce of bucket 1 of 5 (31498240 B)"
-     */
-    std::string GetState() const;
-
-    /**
      * @param rank the rank
-     * @param iteration the iteration, from 0
+     * @param iteration number of the iteration, from 0
      */
     typedef void (*IterationStartTracedCallback)(uint32_t rank, uint32_t iteration);
     /**
      * @param rank the rank
-     * @param iteration the iteration, from 0
-     * @param phase "forward", "backward" or "update"
-     * @param start its begin
+     * @param iteration number of the iteration, from 0
+     * @param phase name of the phase, such as "forward", "backward" or "update"
+     * @param start its start
      * @param end its end, which is now
      */
     typedef void (*ComputePhaseTracedCallback)(uint32_t rank,
@@ -108,95 +86,84 @@ class TrainingApplication : public Application
                                                Time end);
     /**
      * @param rank the rank
-     * @param iteration the iteration, from 0
-     * @param bucket the bucket, from 0, whose all-reduce is being issued
+     * @param iteration number of the iteration, from 0
+     * @param collective index of the collective in the task
      */
-    typedef void (*BucketReadyTracedCallback)(uint32_t rank, uint32_t iteration, uint32_t bucket);
+    typedef void (*CollectiveStartTracedCallback)(uint32_t rank,
+                                                  uint32_t iteration,
+                                                  uint32_t collective);
     /**
      * @param rank the rank
-     * @param iteration the iteration, from 0
-     * @param bucket the bucket, from 0, whose all-reduce is complete at this rank
-     * @param sum the summed gradients
+     * @param iteration number of the iteration in which it started, from 0
+     * @param collective index of the collective in the task
+     * @param result its result at this rank
      */
-    typedef void (*BucketDoneTracedCallback)(uint32_t rank,
-                                             uint32_t iteration,
-                                             uint32_t bucket,
-                                             Ptr<const Tensor> sum);
+    typedef void (*CollectiveDoneTracedCallback)(uint32_t rank,
+                                                 uint32_t iteration,
+                                                 uint32_t collective,
+                                                 Ptr<const Tensor> result);
     /**
      * @param rank the rank
-     * @param iteration the iteration, from 0
-     * @param record what was measured
+     * @param iteration number of the iteration, from 0
+     * @param measured by this rank
      */
     typedef void (*IterationEndTracedCallback)(uint32_t rank,
                                                uint32_t iteration,
-                                               const RankIteration& record);
+                                               const RankIteration& measured);
 
   protected:
     void DoDispose() override;
 
   private:
-    /** When and what a bucket communicates. */
-    struct BucketPlan
+    /** State of a collective of the task. */
+    struct Collective
     {
-        Time ready;     ///< when its last gradient is ready, from the start of the backward pass
-        uint64_t bytes; ///< its size
+        Ptr<Tensor> tensor;    // while it is under way
+        uint32_t iteration{0}; // in which it started
+        bool isPending{false}; // its result is not in place
     };
 
     void StartApplication() override;
     void StopApplication() override;
-
-    /** Begins iteration m_iteration. */
+    void Advance();
+    bool TakeStep();
+    void StartCompute(Time length);
+    void EndCompute();
+    void StartCollective(uint32_t index);
+    static void CollectiveDone(TrainingApplication* self, uint32_t index);
+    void EndCollective(uint32_t index);
     void StartIteration();
-    /** The forward pass is over. */
-    void EndForward();
-    /** Issues the buckets that are ready, and schedules what comes next in the backward pass. */
-    void ContinueBackward();
-    /** Issues the all-reduce of the next bucket. */
-    void IssueBucket();
-    /**
-     * Called by the communicator.
-     * @param self the application
-     * @param bucket the bucket whose all-reduce is complete
-     */
-    static void BucketDone(TrainingApplication* self, uint32_t bucket);
-    /** Begins the update if nothing stands in its way. */
-    void UpdateIfReady();
-    /** The update is over. */
-    void EndUpdate();
+    void EndIteration();
 
-    uint32_t m_iterations; ///< iterations to run
-    bool m_overlap;        ///< whether buckets are issued during the backward pass
-    bool m_realPayload;    ///< whether gradients are real numbers
-    uint64_t m_seed;       ///< seed of the gradients
+    uint32_t m_iterations; // attributes
+    bool m_realPayload;
+    uint64_t m_seed;
 
-    Ptr<Communicator> m_communicator;  ///< this rank's handle on the group
-    Time m_forwardTime;                ///< length of the forward pass
-    Time m_backwardTime;               ///< length of the backward pass
-    Time m_updateTime;                 ///< length of the update
-    std::vector<BucketPlan> m_buckets; ///< buckets in the order of issue
+    std::shared_ptr<const TrainingTask> m_task;
+    std::vector<Ptr<Communicator>> m_communicators;
+    Time m_computeTime; // of an iteration
 
-    bool m_running{false};              ///< between start and the last iteration's end or stop
-    bool m_finished{false};             ///< all iterations are over
-    EventId m_event;                    ///< end of the present piece of compute
-    uint32_t m_iteration{0};            ///< present iteration, from 0
-    Time m_iterationStart;              ///< its start
-    Time m_phaseStart;                  ///< start of the present compute phase
-    bool m_backwardDone{false};         ///< whether the backward pass of the iteration is over
-    bool m_issuing{false};              ///< whether buckets are being issued right now
-    uint32_t m_issued{0};               ///< buckets issued in the iteration
-    uint32_t m_completed{0};            ///< buckets complete in the iteration
-    Time m_busyStart;                   ///< since when at least one bucket is under way
-    Time m_busyTime;                    ///< communication time of the iteration before that
-    std::vector<Ptr<Tensor>> m_tensors; ///< tensors of buckets under way
+    bool m_running{false};   // between start and the end of the last iteration, or stop
+    bool m_finished{false};  // all iterations are over
+    bool m_advancing{false}; // steps are being taken right now
+    bool m_computing{false}; // the end of a compute step is to come
+    EventId m_event;         // this end
+    uint32_t m_iteration{0};
+    Time m_iterationStart;
+    std::size_t m_next{0};                 // step
+    bool m_phaseIsOpen{false};             // a phase has begun
+    Time m_phaseStart;                     // its start
+    std::vector<Collective> m_collectives; // by index in the task
+    uint32_t m_pending{0};                 // collectives whose results are not in place
+    uint32_t m_underWay{0};                // collectives that are not complete
+    Time m_busyStart; // since when, in this iteration, at least one is under way
+    Time m_busyTime;  // communication time of the iteration before that
 
-    TracedCallback<uint32_t, uint32_t> m_iterationStartTrace; ///< "IterationStart"
-    TracedCallback<uint32_t, uint32_t, const std::string&, Time, Time>
-        m_computePhaseTrace;                                         ///< "ComputePhase"
-    TracedCallback<uint32_t, uint32_t, uint32_t> m_bucketReadyTrace; ///< "BucketReady"
-    TracedCallback<uint32_t, uint32_t, uint32_t, Ptr<const Tensor>>
-        m_bucketDoneTrace; ///< "BucketDone"
-    TracedCallback<uint32_t, uint32_t, const RankIteration&>
-        m_iterationEndTrace; ///< "IterationEnd"
+    TracedCallback<uint32_t, uint32_t> m_iterationStartTrace;
+    TracedCallback<uint32_t, uint32_t, const std::string&, Time, Time> m_computePhaseTrace;
+    TracedCallback<uint32_t, uint32_t, uint32_t> m_collectiveStartTrace;
+    TracedCallback<uint32_t, uint32_t, uint32_t, Ptr<const Tensor>> m_collectiveDoneTrace;
+    TracedCallback<uint32_t, uint32_t, const RankIteration&> m_iterationEndTrace;
 };
 
 } // namespace ns3::training

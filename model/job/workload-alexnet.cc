@@ -1,8 +1,10 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "workload.h"
+#include "training-workload.h"
 
 namespace ns3::training
 {
@@ -16,17 +18,17 @@ namespace
  */
 const Registry<WorkloadEntry>::Entry g_alexnet(
     "alexnet",
-    {"AlexNet as in torchvision, 61.1 M parameters, 0.71 GMAC an image",
-     {
-         {"conv1", 23296, 70276800},
-         {"conv2", 307392, 223948800},
-         {"conv3", 663936, 112140288},
-         {"conv4", 884992, 149520384},
-         {"conv5", 590080, 99680256},
-         {"fc6", 37752832, 37748736},
-         {"fc7", 16781312, 16777216},
-         {"fc8", 4097000, 4096000},
-     }});
+    MakeModelWorkload("AlexNet as in torchvision, 61.1 M parameters, 0.71 GMAC an image",
+                      {
+                          {"conv1", 23296, 70276800},
+                          {"conv2", 307392, 223948800},
+                          {"conv3", 663936, 112140288},
+                          {"conv4", 884992, 149520384},
+                          {"conv5", 590080, 99680256},
+                          {"fc6", 37752832, 37748736},
+                          {"fc7", 16781312, 16777216},
+                          {"fc8", 4097000, 4096000},
+                      }));
 
 } // namespace
 

@@ -1,8 +1,10 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "workload.h"
+#include "training-workload.h"
 
 namespace ns3::training
 {
@@ -42,7 +44,8 @@ MakeBertLarge()
 
 const Registry<WorkloadEntry>::Entry g_bertLarge(
     "bert-large",
-    {"BERT-large, sequences of 128, 335.1 M parameters, 39.5 GMAC a sequence", MakeBertLarge()});
+    MakeModelWorkload("BERT-large, sequences of 128, 335.1 M parameters, 39.5 GMAC a sequence",
+                      MakeBertLarge()));
 
 } // namespace
 

@@ -1,12 +1,15 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "workload-file.h"
 
-#include "ns3/configuration-error.h"
-#include "ns3/log.h"
-#include "ns3/quantity.h"
+#include "training-workload.h"
+
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-quantity.h"
 
 #include <cmath>
 #include <fstream>
@@ -15,19 +18,32 @@
 namespace ns3::training
 {
 
-NS_LOG_COMPONENT_DEFINE("TrainingWorkloadFile");
-
 namespace
 {
 
 /** The header line, and the only order of columns there is. */
 constexpr const char* HEADER = "layer,parameters,forward_us,backward_us";
 /** Most parameters of a file: gradient bytes stay below 2^62. */
-constexpr uint64_t MOST_PARAMETERS = 1ULL << 60;
+constexpr uint64_t MAX_PARAMETERS = 1ULL << 60;
 /** Longest time of a layer and of all layers together, us. */
-constexpr double LONGEST_US = 1e12;
+constexpr double MAX_US = 1e12;
 /** Longest piece of a file that a message repeats. */
-constexpr std::size_t LONGEST_QUOTE = 40;
+constexpr std::size_t MAX_QUOTE = 40;
+
+/** @return the workload that reads a file */
+WorkloadEntry
+MakeFileWorkload()
+{
+    WorkloadEntry entry;
+    entry.help = std::string("a CSV file with the columns ") + HEADER;
+    entry.first = FirstValue{"PATH", "the file; times are those of an iteration", true, true, {}};
+    entry.model = [](const WorkloadRequest& request) {
+        return ReadWorkloadFile(request.values.GetFirst());
+    };
+    return entry;
+}
+
+const Registry<WorkloadEntry>::Entry g_file("file", MakeFileWorkload());
 
 /**
  * @param text a field or line
@@ -74,21 +90,20 @@ std::string
 Quote(const std::string& text)
 {
     std::string quoted = "'";
-    for (const char character : text.substr(0, LONGEST_QUOTE))
+    for (const char character : text.substr(0, MAX_QUOTE))
     {
         quoted += character >= ' ' && character <= '~' ? character : '?';
     }
-    return quoted + (text.size() > LONGEST_QUOTE ? "...'" : "'");
+    return quoted + (text.size() > MAX_QUOTE ? "...'" : "'");
 }
 
 } // namespace
 
-Workload
+LayeredModel
 ReadWorkload(std::istream& input, const std::string& name)
 {
-    NS_LOG_FUNCTION(name);
-    Workload workload;
-    workload.name = name;
+    LayeredModel model;
+    model.name = name;
     std::size_t number = 0;
     const auto fail = [&name, &number](const std::string& what) {
         throw ConfigurationError(name + ":" + std::to_string(number) + ": " + what);
@@ -99,13 +114,13 @@ ReadWorkload(std::istream& input, const std::string& name)
     double microseconds = 0;
     const auto readTime = [&](const std::string& column, const std::string& field) {
         const auto value = ParseDouble(field);
-        if (!value || *value < 0 || *value > LONGEST_US)
+        if (!value || *value < 0 || *value > MAX_US)
         {
             fail(column + " is " + Quote(field) +
                  " (allowed: a time in microseconds from 0 to 1e12, without unit)");
         }
         microseconds += *value;
-        if (microseconds > LONGEST_US)
+        if (microseconds > MAX_US)
         {
             fail("the times up to here exceed 1e12 us (allowed: 1e12 us for all layers together)");
         }
@@ -151,7 +166,7 @@ ReadWorkload(std::istream& input, const std::string& name)
             fail("layer is empty (allowed: a name)");
         }
         const auto count = ParseUnsigned(fields[1]);
-        if (!count || *count > MOST_PARAMETERS || parameters + *count > MOST_PARAMETERS)
+        if (!count || *count > MAX_PARAMETERS || parameters + *count > MAX_PARAMETERS)
         {
             fail("parameters is " + Quote(fields[1]) +
                  " (allowed: a whole number from 0, at most 2^60 for all layers together)");
@@ -159,25 +174,24 @@ ReadWorkload(std::istream& input, const std::string& name)
         parameters += *count;
         const Time forward = readTime("forward_us", fields[2]);
         const Time backward = readTime("backward_us", fields[3]);
-        workload.layers.push_back({fields[0], *count, forward, backward});
+        model.layers.push_back({fields[0], *count, forward, backward});
     }
     if (input.bad())
     {
         throw ConfigurationError(name + ": cannot be read to its end");
     }
-    if (workload.layers.empty())
+    if (model.layers.empty())
     {
         number = number == 0 ? 1 : number;
         fail(std::string(headerSeen ? "no layers" : "empty file") + " (allowed: the header line '" +
              HEADER + "' and at least one layer)");
     }
-    return workload;
+    return model;
 }
 
-Workload
+LayeredModel
 ReadWorkloadFile(const std::string& path)
 {
-    NS_LOG_FUNCTION(path);
     std::ifstream file(path);
     // A directory can be opened, but not read.
     if (!file || (file.peek() == std::ifstream::traits_type::eof() && file.bad()))

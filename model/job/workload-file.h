@@ -1,11 +1,13 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #ifndef DISTRIBUTED_TRAINING_WORKLOAD_FILE_H
 #define DISTRIBUTED_TRAINING_WORKLOAD_FILE_H
 
-#include "workload.h"
+#include "layered-model.h"
 
 #include <istream>
 #include <string>
@@ -16,7 +18,7 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-job
  *
- * Reads a workload from comma-separated text, a line a layer in forward order:
+ * Reads a model from comma-separated text, a line a layer in forward order:
  *
  * @verbatim
  * # comment lines and blank lines are skipped
@@ -33,22 +35,22 @@ namespace ns3::training
  *
  * The header line is required. Blanks around a field, carriage returns at line ends and a UTF-8
  * byte order mark are skipped; blank and comment lines may stand anywhere. The update time is not
- * in the file (LoadWorkload() adds it).
+ * in the file (ScaleModel() adds it).
  *
  * @param path the file
- * @return the workload, its update time 0
+ * @return the model, its update time 0
  * @throw ConfigurationError "file:line: what, and what is allowed" at the first malformed line
  */
-Workload ReadWorkloadFile(const std::string& path);
+LayeredModel ReadWorkloadFile(const std::string& path);
 
 /**
  * @ingroup distributed-training-job
  * @param input the text
- * @param name name of the text for messages, and of the workload
- * @return the workload, as ReadWorkloadFile()
+ * @param name name of the text for messages, and of the model
+ * @return the model, as ReadWorkloadFile()
  * @throw ConfigurationError as ReadWorkloadFile()
  */
-Workload ReadWorkload(std::istream& input, const std::string& name);
+LayeredModel ReadWorkload(std::istream& input, const std::string& name);
 
 } // namespace ns3::training
 

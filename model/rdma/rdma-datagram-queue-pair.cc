@@ -1,14 +1,15 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "rdma-datagram-queue-pair.h"
 
-#include "rdma-nic.h"
+#include "roce-wire-format.h"
 
 #include "ns3/abort.h"
 #include "ns3/log.h"
-#include "ns3/roce-wire-format.h"
 #include "ns3/simulator.h"
 
 namespace ns3::training
@@ -16,9 +17,9 @@ namespace ns3::training
 
 NS_LOG_COMPONENT_DEFINE("TrainingRdmaDatagramQueuePair");
 
-RdmaDatagramQueuePair::RdmaDatagramQueuePair(RdmaNic& nic, uint32_t number)
-    : RdmaSendQueue(number, nic.GetDatagramPriority()),
-      m_nic(nic)
+RdmaDatagramQueuePair::RdmaDatagramQueuePair(RdmaPort& port, uint32_t number)
+    : RdmaSendQueue(number, port.GetSettings().datagramPriority),
+      m_port(port)
 {
 }
 
@@ -51,26 +52,20 @@ RdmaDatagramQueuePair::GetWaiting() const
 }
 
 void
-RdmaDatagramQueuePair::SendDatagram(uint32_t endpoint,
-                                    uint32_t queuePair,
-                                    uint32_t bytes,
-                                    Ptr<ByteBuffer> payload,
-                                    uint64_t payloadOffset,
-                                    uint32_t immediate,
-                                    bool withImmediate)
+RdmaDatagramQueuePair::SendDatagram(uint32_t endpoint, uint32_t queuePair, WorkRequest request)
 {
-    NS_LOG_FUNCTION(this << endpoint << queuePair << bytes);
-    NS_ABORT_MSG_IF(bytes > m_nic.GetMtu(),
-                    "a datagram of " << bytes << " bytes (allowed: up to " << m_nic.GetMtu()
-                                     << ")");
+    NS_LOG_FUNCTION(this << endpoint << queuePair << request.bytes);
+    const uint32_t mtu = m_port.GetSettings().mtu;
+    NS_ABORT_MSG_IF(request.bytes > mtu,
+                    "a datagram of " << request.bytes << " bytes (allowed: up to " << mtu << ")");
     Frame* frame = Frame::Allocate(FrameKind::ROCE_DATA);
-    frame->opcode = withImmediate ? UD_SEND_ONLY_IMMEDIATE : UD_SEND_ONLY;
-    frame->immediate = withImmediate ? immediate : 0;
-    frame->payloadBytes = bytes;
-    frame->payload = std::move(payload);
-    frame->payloadOffset = payloadOffset;
-    frame->bytes = GetDataFrameBytes(frame->opcode, bytes);
-    frame->source = m_nic.GetEndpoint();
+    frame->opcode = request.immediate ? UD_SEND_ONLY_IMMEDIATE : UD_SEND_ONLY;
+    frame->immediate = request.immediate.value_or(0);
+    frame->payloadBytes = static_cast<uint32_t>(request.bytes);
+    frame->payload = std::move(request.payload);
+    frame->payloadOffset = request.payloadOffset;
+    frame->bytes = GetDataFrameBytes(frame->opcode, frame->payloadBytes);
+    frame->source = m_port.GetEndpoint();
     frame->sourceQp = GetNumber();
     frame->destination = endpoint;
     frame->destinationQp = queuePair;
@@ -79,13 +74,14 @@ RdmaDatagramQueuePair::SendDatagram(uint32_t endpoint,
     frame->ecn = Ecn::ECT;
     frame->psn = m_nextPsn;
     m_nextPsn = (m_nextPsn + 1) % PSN_MODULUS;
-    if (m_nic.GetPostLatency().IsZero())
+    const Time latency = m_port.GetSettings().GetPostLatency();
+    if (latency.IsZero())
     {
         Enqueue(frame);
     }
     else
     {
-        Simulator::Schedule(m_nic.GetPostLatency(), &RdmaDatagramQueuePair::Enqueue, this, frame);
+        Simulator::Schedule(latency, &RdmaDatagramQueuePair::Enqueue, this, frame);
     }
 }
 
@@ -96,7 +92,7 @@ RdmaDatagramQueuePair::Enqueue(Frame* frame)
     (m_first ? m_last->next : m_first) = frame;
     m_last = frame;
     m_waiting++;
-    m_nic.Schedule(*this);
+    m_port.Schedule(*this);
 }
 
 bool
@@ -128,16 +124,14 @@ RdmaDatagramQueuePair::Receive(const Frame& frame)
                                 frame.ecn == Ecn::CE,
                                 frame.payload,
                                 frame.payloadOffset};
-    if (m_nic.GetCompletionLatency().IsZero())
+    const Time& latency = m_port.GetSettings().completionLatency;
+    if (latency.IsZero())
     {
         Deliver(datagram);
     }
     else
     {
-        Simulator::Schedule(m_nic.GetCompletionLatency(),
-                            &RdmaDatagramQueuePair::Deliver,
-                            this,
-                            datagram);
+        Simulator::Schedule(latency, &RdmaDatagramQueuePair::Deliver, this, datagram);
     }
 }
 

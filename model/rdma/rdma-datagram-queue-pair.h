@@ -1,16 +1,20 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #ifndef DISTRIBUTED_TRAINING_RDMA_DATAGRAM_QUEUE_PAIR_H
 #define DISTRIBUTED_TRAINING_RDMA_DATAGRAM_QUEUE_PAIR_H
 
+#include "rdma-port.h"
 #include "rdma-send-queue.h"
+#include "rdma-work-request.h"
 
-#include "ns3/byte-buffer.h"
 #include "ns3/fabric-frame.h"
 #include "ns3/ptr.h"
 #include "ns3/simple-ref-count.h"
+#include "ns3/training-byte-buffer.h"
 
 #include <cstdint>
 #include <functional>
@@ -18,19 +22,17 @@
 namespace ns3::training
 {
 
-class RdmaNic;
-
 /** A datagram as the receiver gets it. */
 struct RdmaDatagram
 {
-    uint32_t sourceEndpoint; ///< who sent it
-    uint32_t sourceQp;       ///< and its queue pair
+    uint32_t sourceEndpoint; ///< endpoint of the sender
+    uint32_t sourceQp;       ///< number of the sender's queue pair
     uint32_t bytes;          ///< size
     uint32_t immediate;      ///< immediate data, if any
     bool hasImmediate;       ///< whether it carried immediate data
-    bool isMarked;           ///< whether it met congestion (ECN)
-    Ptr<ByteBuffer> payload; ///< buffer with the contents, not to be changed, or null (virtual)
-    uint64_t payloadOffset;  ///< where they begin in it
+    bool isMarked;           ///< whether it was marked congestion experienced (ECN)
+    Ptr<ByteBuffer> payload; ///< buffer with the contents, read-only, or null (virtual payload)
+    uint64_t payloadOffset;  ///< first byte of the datagram in `payload`
 };
 
 /** Counts of one queue pair for datagrams. */
@@ -46,8 +48,8 @@ struct DatagramCounters
  * @ingroup distributed-training-rdma
  *
  * A queue pair for unreliable datagrams (IB specification volume 1, chapter 9.8): each SEND is one
- * packet to any queue pair for datagrams of any endpoint. Nothing is acknowledged, sent again or
- * put in order. Datagrams take turns at the port with the NIC's other queue pairs.
+ * packet to any queue pair for datagrams of any endpoint. Datagrams are neither acknowledged nor
+ * retransmitted nor reordered. They take turns at the port with the other queue pairs of the NIC.
  */
 class RdmaDatagramQueuePair : public SimpleRefCount<RdmaDatagramQueuePair>, public RdmaSendQueue
 {
@@ -56,10 +58,10 @@ class RdmaDatagramQueuePair : public SimpleRefCount<RdmaDatagramQueuePair>, publ
     using ReceiveHandler = std::function<void(const RdmaDatagram&)>;
 
     /**
-     * @param nic the NIC it belongs to
+     * @param port of its NIC; must outlive the queue pair
      * @param number its number
      */
-    RdmaDatagramQueuePair(RdmaNic& nic, uint32_t number);
+    RdmaDatagramQueuePair(RdmaPort& port, uint32_t number);
     ~RdmaDatagramQueuePair() override;
 
     /** @param handler of datagrams received */
@@ -69,19 +71,9 @@ class RdmaDatagramQueuePair : public SimpleRefCount<RdmaDatagramQueuePair>, publ
      * Posts a datagram to the send queue.
      * @param endpoint destination
      * @param queuePair number of the queue pair for datagrams there
-     * @param bytes size, 0 to the NIC's MTU
-     * @param payload contents, or null
-     * @param payloadOffset first byte of the datagram in `payload`
-     * @param immediate data for the receiver
-     * @param withImmediate whether there is any
+     * @param request the datagram, of the NIC's MTU at most
      */
-    void SendDatagram(uint32_t endpoint,
-                      uint32_t queuePair,
-                      uint32_t bytes,
-                      Ptr<ByteBuffer> payload,
-                      uint64_t payloadOffset,
-                      uint32_t immediate,
-                      bool withImmediate);
+    void SendDatagram(uint32_t endpoint, uint32_t queuePair, WorkRequest request);
 
     /** @return datagrams posted and not sent yet */
     uint64_t GetWaiting() const;
@@ -95,14 +87,14 @@ class RdmaDatagramQueuePair : public SimpleRefCount<RdmaDatagramQueuePair>, publ
     bool CanSend() const override;
     Frame* MakeFrame(int64_t now) override;
 
-    /** @return what went through */
+    /** @return its counts */
     const DatagramCounters& GetCounters() const;
 
   private:
     void Enqueue(Frame* frame);
     void Deliver(const RdmaDatagram& datagram);
 
-    RdmaNic& m_nic;
+    RdmaPort& m_port;
     ReceiveHandler m_onReceive;
     DatagramCounters m_counters;
     Frame* m_first{nullptr}; // waits to be sent, the others linked by Frame::next

@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -40,7 +42,7 @@ class GoBackN : public RdmaLossRecovery
   private:
     static void GoBack(Window& window)
     {
-        NS_LOG_LOGIC("from " << window.nextPsn << " to " << window.unackedPsn);
+        NS_LOG_LOGIC("goes back from packet " << window.nextPsn << " to " << window.unackedPsn);
         window.nextPsn = window.unackedPsn;
     }
 };

@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -6,7 +8,7 @@
 #define DISTRIBUTED_TRAINING_RDMA_LOSS_RECOVERY_H
 
 #include "ns3/fabric-frame.h"
-#include "ns3/registry.h"
+#include "ns3/training-registry.h"
 
 #include <cstdint>
 #include <memory>
@@ -18,10 +20,10 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-rdma
  *
- * What a queue pair does about packets that do not arrive, or not in order: which ones its sender
- * sends again, and what its receiver does with those ahead of a gap. An algorithm is one subclass
- * in one file, registered by name (Registry<LossRecoveryEntry>). It is asked only when something
- * has gone wrong; a packet in order never gets here.
+ * Recovery of a queue pair from lost and reordered packets: which packets the sender retransmits,
+ * and whether the receiver keeps packets ahead of a gap. An algorithm is one subclass in one file,
+ * registered by name (Registry<LossRecoveryEntry>). It is called only after a loss or reordering; a
+ * packet in order never gets here.
  *
  * Packet sequence numbers are those of the queue pair, 64 bit.
  */
@@ -30,7 +32,7 @@ class RdmaLossRecovery
   public:
     virtual ~RdmaLossRecovery() = default;
 
-    /** What the sender has sent. */
+    /** State of the sender. */
     struct Window
     {
         uint64_t unackedPsn{0}; ///< first packet not acknowledged
@@ -39,47 +41,46 @@ class RdmaLossRecovery
     };
 
     /**
-     * The receiver misses packet `unackedPsn`: a negative acknowledgement says so.
+     * A negative acknowledgement reports that packet `unackedPsn` is missing.
      * @param window of the sender, with all up to the missing packet acknowledged
      * @param arrivedPsn packet that caused the answer, which has arrived
-     * @return whether this is a new loss, as the congestion control is to see it
+     * @return whether this is a new loss, to be reported to the congestion control
      */
     virtual bool OnNak(Window& window, uint64_t arrivedPsn) = 0;
 
     /**
-     * Nothing has been heard for too long.
+     * The retransmission timer has expired.
      * @param window of the sender
      */
     virtual void OnTimeout(Window& window) = 0;
 
     /**
-     * The receiver was not ready for packet `unackedPsn`, which is to be sent again.
+     * The receiver was not ready for packet `unackedPsn`, which must be retransmitted.
      * @param window of the sender
      */
     virtual void OnRefusal(Window& window) = 0;
 
     /**
-     * More has been acknowledged; called only while the sender holds packets back to be sent again
-     * or knows of a gap (IsRecovering()).
+     * More packets have been acknowledged; called only while IsRecovering().
      * @param window of the sender
      */
     virtual void OnProgress([[maybe_unused]] Window& window)
     {
     }
 
-    /** @return whether OnProgress() is to be called */
+    /** @return whether the sender has packets to retransmit or knows of a gap */
     virtual bool IsRecovering() const
     {
         return false;
     }
 
-    /** @return whether a packet before `nextPsn` is to be sent, ahead of it */
+    /** @return whether a packet before `nextPsn` must be retransmitted first */
     virtual bool HasResend() const
     {
         return false;
     }
 
-    /** @return that packet, taken to be sent */
+    /** @return that packet, removed from those to retransmit */
     virtual uint64_t TakeResend()
     {
         return 0;
@@ -89,41 +90,41 @@ class RdmaLossRecovery
      * Keeps a packet that has arrived ahead of a gap.
      * @param distance from the packet expected, at least 0
      * @param frame the packet, owned by the callee if the result is true
-     * @return whether it is kept; if not, it is discarded or has been kept before
+     * @return whether it is kept; if not, the receiver discards it or has it already
      */
     virtual bool Keep([[maybe_unused]] uint64_t distance, [[maybe_unused]] Frame* frame)
     {
         return false;
     }
 
-    /** @return the packet that is expected now, if it is kept; still owned by this */
+    /** @return the packet expected now if it is kept, otherwise null; owned by this object */
     virtual Frame* PeekKept() const
     {
         return nullptr;
     }
 
     /**
-     * The packet expected has been accepted: the next one is expected now.
-     * @return the packet that was expected, if it is kept, now owned by the caller
+     * The expected packet has been accepted; the next one is expected now.
+     * @return the packet that was expected if it is kept, otherwise null; owned by the caller
      */
     virtual Frame* Advance()
     {
         return nullptr;
     }
 
-    /** @return whether the receiver keeps packets, and so answers each one ahead of a gap */
+    /** @return whether the receiver keeps packets ahead of a gap, and answers each of them */
     virtual bool IsSelective() const
     {
         return false;
     }
 };
 
-/** What is known of a loss recovery by name. */
+/** @ingroup distributed-training-rdma Description of a loss recovery. */
 struct LossRecoveryEntry
 {
     static constexpr const char* KIND = "loss recovery"; ///< for messages
     std::string help;                                    ///< one line
-    std::unique_ptr<RdmaLossRecovery> (*make)();         ///< makes that of a queue pair
+    std::unique_ptr<RdmaLossRecovery> (*make)();         ///< makes the recovery of one queue pair
 };
 
 } // namespace ns3::training

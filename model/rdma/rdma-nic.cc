@@ -1,16 +1,20 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "rdma-nic.h"
 
-#include "rdma-dcqcn.h"
+#include "roce-wire-format.h"
 
 #include "ns3/abort.h"
 #include "ns3/assert.h"
 #include "ns3/log.h"
+#include "ns3/rdma-dcqcn.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
+#include "ns3/training-field-accessor.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -42,123 +46,141 @@ RdmaNic::GetTypeId()
             .SetParent<Object>()
             .SetGroupName("DistributedTraining")
             .AddConstructor<RdmaNic>()
-            .AddAttribute("Mtu",
-                          "Payload of a full packet (the InfiniBand MTU), bytes",
-                          UintegerValue(4096),
-                          MakeUintegerAccessor(&RdmaNic::m_mtu),
-                          MakeUintegerChecker<uint32_t>(1, 9000))
-            .AddAttribute("AckInterval",
-                          "An acknowledgement is asked for every so many packets, and at the end "
-                          "of a message",
-                          UintegerValue(16),
-                          MakeUintegerAccessor(&RdmaNic::m_ackInterval),
-                          MakeUintegerChecker<uint32_t>(1))
-            .AddAttribute("BaseRoundTrip",
-                          "Round trip of a full packet and its acknowledgement on the idle network "
-                          "(HPCC's T, 13 us in its simulations)",
-                          TimeValue(MicroSeconds(13)),
-                          MakeTimeAccessor(&RdmaNic::m_baseRoundTrip),
-                          MakeTimeChecker(TimeStep(1)))
-            .AddAttribute("PathHops",
-                          "Links on the longest path between hosts: room for telemetry in a packet",
-                          UintegerValue(6),
-                          MakeUintegerAccessor(&RdmaNic::m_pathHops),
-                          MakeUintegerChecker<uint32_t>(1))
-            .AddAttribute("RetransmissionTimeout",
-                          "Time from asking for an acknowledgement, without progress, until the "
-                          "oldest packet is sent again; doubled with each expiry (IB: 4.096 us * "
-                          "2^n)",
-                          TimeValue(MilliSeconds(4)),
-                          MakeTimeAccessor(&RdmaNic::m_timeout),
-                          MakeTimeChecker(TimeStep(1)))
+            .AddAttribute(
+                "Mtu",
+                "Payload of a full packet (the InfiniBand MTU), bytes",
+                UintegerValue(4096),
+                MakeFieldAccessor<UintegerValue>(&RdmaNic::m_settings, &RdmaSettings::mtu),
+                MakeUintegerChecker<uint32_t>(1, 9000))
+            .AddAttribute(
+                "AckInterval",
+                "Packets per requested acknowledgement; one is requested at the end "
+                "of a message",
+                UintegerValue(16),
+                MakeFieldAccessor<UintegerValue>(&RdmaNic::m_settings, &RdmaSettings::ackInterval),
+                MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute(
+                "BaseRoundTrip",
+                "Round trip of a full packet and its acknowledgement on the idle network "
+                "(HPCC's T, 13 us in its simulations)",
+                TimeValue(MicroSeconds(13)),
+                MakeFieldAccessor<TimeValue>(&RdmaNic::m_settings, &RdmaSettings::baseRoundTrip),
+                MakeTimeChecker(TimeStep(1)))
+            .AddAttribute(
+                "PathHops",
+                "Links on the longest path between hosts: room for telemetry in a packet",
+                UintegerValue(6),
+                MakeFieldAccessor<UintegerValue>(&RdmaNic::m_settings, &RdmaSettings::pathHops),
+                MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute(
+                "RetransmissionTimeout",
+                "Time without progress since an acknowledgement was requested until the "
+                "oldest packet is retransmitted; doubled with each expiry (IB: 4.096 us * "
+                "2^n)",
+                TimeValue(MilliSeconds(4)),
+                MakeFieldAccessor<TimeValue>(&RdmaNic::m_settings, &RdmaSettings::timeout),
+                MakeTimeChecker(TimeStep(1)))
             .AddAttribute(
                 "RetryLimit",
                 "Expiries without progress before a queue pair reports an error (NCCL: 7)",
                 UintegerValue(7),
-                MakeUintegerAccessor(&RdmaNic::m_retryLimit),
+                MakeFieldAccessor<UintegerValue>(&RdmaNic::m_settings, &RdmaSettings::retryLimit),
                 MakeUintegerChecker<uint32_t>())
             .AddAttribute("LossRecovery",
-                          "What is sent again after a loss: go-back-n or selective-repeat",
+                          "Recovery from losses: a LossRecoveryEntry such as go-back-n or "
+                          "selective-repeat",
                           StringValue("go-back-n"),
                           MakeStringAccessor(&RdmaNic::m_recoveryName),
                           MakeStringChecker())
-            .AddAttribute("TimeoutLow",
-                          "Selective repeat: RetransmissionTimeout with up to three packets in "
-                          "flight (IRN: RTO_low)",
-                          TimeValue(MicroSeconds(100)),
-                          MakeTimeAccessor(&RdmaNic::m_timeoutLow),
-                          MakeTimeChecker(TimeStep(1)))
-            .AddAttribute("TimeoutHigh",
-                          "Selective repeat: RetransmissionTimeout with more packets in flight "
-                          "(IRN: RTO_high)",
-                          TimeValue(MicroSeconds(320)),
-                          MakeTimeAccessor(&RdmaNic::m_timeoutHigh),
-                          MakeTimeChecker(TimeStep(1)))
+            .AddAttribute(
+                "TimeoutLow",
+                "Selective repeat: RetransmissionTimeout with up to three packets in "
+                "flight (IRN: RTO_low)",
+                TimeValue(MicroSeconds(100)),
+                MakeFieldAccessor<TimeValue>(&RdmaNic::m_settings, &RdmaSettings::timeoutLow),
+                MakeTimeChecker(TimeStep(1)))
+            .AddAttribute(
+                "TimeoutHigh",
+                "Selective repeat: RetransmissionTimeout with more packets in flight "
+                "(IRN: RTO_high)",
+                TimeValue(MicroSeconds(320)),
+                MakeFieldAccessor<TimeValue>(&RdmaNic::m_settings, &RdmaSettings::timeoutHigh),
+                MakeTimeChecker(TimeStep(1)))
             .AddAttribute("InFlightLimit",
-                          "Most payload of a queue pair that may be unacknowledged, bytes; 0: no "
-                          "limit with go-back-N; with selective repeat what the line carries in "
+                          "Limit of unacknowledged payload of a queue pair, bytes; 0: no "
+                          "limit with go-back-N; with selective repeat the bytes of the line in "
                           "BaseRoundTrip and AckInterval packets (IRN: BDP cap)",
                           UintegerValue(0),
-                          MakeUintegerAccessor(&RdmaNic::m_inFlightLimit),
+                          MakeFieldAccessor<UintegerValue>(&RdmaNic::m_settings,
+                                                           &RdmaSettings::inFlightLimit),
                           MakeUintegerChecker<uint64_t>())
             .AddAttribute("RnrRetryLimit",
                           "Refusals without progress (receiver not ready) before a queue pair "
                           "reports an error; 7: no limit (IB, NCCL)",
                           UintegerValue(7),
-                          MakeUintegerAccessor(&RdmaNic::m_rnrRetryLimit),
+                          MakeFieldAccessor<UintegerValue>(&RdmaNic::m_settings,
+                                                           &RdmaSettings::rnrRetryLimit),
                           MakeUintegerChecker<uint32_t>(0, 7))
-            .AddAttribute("MinRnrTimer",
-                          "Code of the time that the sender is to wait after a refusal (IB: 12 is "
-                          "0.64 ms; NCCL)",
-                          UintegerValue(12),
-                          MakeUintegerAccessor(&RdmaNic::m_minRnrTimer),
-                          MakeUintegerChecker<uint8_t>(0, 31))
+            .AddAttribute(
+                "MinRnrTimer",
+                "Code of the time that the sender waits after a refusal (IB: 12 is "
+                "0.64 ms; NCCL)",
+                UintegerValue(12),
+                MakeFieldAccessor<UintegerValue>(&RdmaNic::m_settings, &RdmaSettings::minRnrTimer),
+                MakeUintegerChecker<uint8_t>(0, 31))
             .AddAttribute("InjectionRate",
                           "Rate of all data of the NIC together, if below the line rate; 0: no "
                           "limit",
                           DataRateValue(DataRate(0)),
                           MakeDataRateAccessor(&RdmaNic::m_injectionRate),
                           MakeDataRateChecker())
-            .AddAttribute("DoorbellLatency",
-                          "From the posting of a message until the NIC has its work request; a "
-                          "doorbell takes about 150 ns, fetching the work request 500 ns",
-                          TimeValue(Time(0)),
-                          MakeTimeAccessor(&RdmaNic::m_doorbellLatency),
-                          MakeTimeChecker(Time(0)))
-            .AddAttribute("DmaReadLatency",
-                          "From then until the NIC has the first bytes of the message; about 600 "
-                          "ns over PCIe",
-                          TimeValue(Time(0)),
-                          MakeTimeAccessor(&RdmaNic::m_dmaReadLatency),
-                          MakeTimeChecker(Time(0)))
+            .AddAttribute(
+                "DoorbellLatency",
+                "From the posting of a message until the NIC has its work request; a "
+                "doorbell takes about 150 ns, fetching the work request 500 ns",
+                TimeValue(Time(0)),
+                MakeFieldAccessor<TimeValue>(&RdmaNic::m_settings, &RdmaSettings::doorbellLatency),
+                MakeTimeChecker(Time(0)))
+            .AddAttribute(
+                "DmaReadLatency",
+                "From then until the NIC has the first bytes of the message; about 600 "
+                "ns over PCIe",
+                TimeValue(Time(0)),
+                MakeFieldAccessor<TimeValue>(&RdmaNic::m_settings, &RdmaSettings::dmaReadLatency),
+                MakeTimeChecker(Time(0)))
             .AddAttribute("CompletionLatency",
                           "From the last packet of a message until the receiving host knows; "
                           "writing it to memory takes about 500 ns, the completion 150 ns, polling "
                           "100 ns",
                           TimeValue(Time(0)),
-                          MakeTimeAccessor(&RdmaNic::m_completionLatency),
+                          MakeFieldAccessor<TimeValue>(&RdmaNic::m_settings,
+                                                       &RdmaSettings::completionLatency),
                           MakeTimeChecker(Time(0)))
-            .AddAttribute("CnpInterval",
-                          "Shortest time between two congestion notifications of a queue pair "
-                          "(ConnectX MIN_TIME_BETWEEN_CNPS)",
-                          TimeValue(MicroSeconds(4)),
-                          MakeTimeAccessor(&RdmaNic::m_cnpInterval),
-                          MakeTimeChecker(Time(0)))
-            .AddAttribute("DataPriority",
-                          "Traffic class of data (RoCE: 3, lossless)",
-                          UintegerValue(3),
-                          MakeUintegerAccessor(&RdmaNic::m_dataPriority),
-                          MakeUintegerChecker<uint8_t>(0, PRIORITIES - 1))
+            .AddAttribute(
+                "CnpInterval",
+                "Shortest time between two congestion notifications of a queue pair "
+                "(ConnectX MIN_TIME_BETWEEN_CNPS)",
+                TimeValue(MicroSeconds(4)),
+                MakeFieldAccessor<TimeValue>(&RdmaNic::m_settings, &RdmaSettings::cnpInterval),
+                MakeTimeChecker(Time(0)))
+            .AddAttribute(
+                "DataPriority",
+                "Traffic class of data (RoCE: 3, lossless)",
+                UintegerValue(3),
+                MakeFieldAccessor<UintegerValue>(&RdmaNic::m_settings, &RdmaSettings::dataPriority),
+                MakeUintegerChecker<uint8_t>(0, PRIORITIES - 1))
             .AddAttribute("DatagramPriority",
                           "Traffic class of unreliable datagrams; 0 is lossy, 3 lossless",
                           UintegerValue(0),
-                          MakeUintegerAccessor(&RdmaNic::m_datagramPriority),
+                          MakeFieldAccessor<UintegerValue>(&RdmaNic::m_settings,
+                                                           &RdmaSettings::datagramPriority),
                           MakeUintegerChecker<uint8_t>(0, PRIORITIES - 1))
             .AddAttribute("ControlPriority",
                           "Traffic class of acknowledgements and congestion notifications "
                           "(ConnectX CNP_802P_PRIO: 6, strict)",
                           UintegerValue(6),
-                          MakeUintegerAccessor(&RdmaNic::m_controlPriority),
+                          MakeFieldAccessor<UintegerValue>(&RdmaNic::m_settings,
+                                                           &RdmaSettings::controlPriority),
                           MakeUintegerChecker<uint8_t>(0, PRIORITIES - 1))
             .AddAttribute("CongestionControl",
                           "Class that decides the rate of each queue pair",
@@ -169,15 +191,15 @@ RdmaNic::GetTypeId()
                             "The congestion control has changed the rate of a queue pair; noticed "
                             "at its next packet, acknowledgement or CNP",
                             MakeTraceSourceAccessor(&RdmaNic::m_rateTrace),
-                            "ns3::training::RdmaNic::RateTracedCallback")
+                            "ns3::training::RdmaPort::RateTracedCallback")
             .AddTraceSource("Retransmission",
                             "A packet is sent again",
                             MakeTraceSourceAccessor(&RdmaNic::m_retransmissionTrace),
-                            "ns3::training::RdmaNic::RetransmissionTracedCallback")
+                            "ns3::training::RdmaPort::RetransmissionTracedCallback")
             .AddTraceSource("Completion",
                             "A work request is complete at its sender",
                             MakeTraceSourceAccessor(&RdmaNic::m_completionTrace),
-                            "ns3::training::RdmaNic::CompletionTracedCallback");
+                            "ns3::training::RdmaPort::CompletionTracedCallback");
     return tid;
 }
 
@@ -196,8 +218,7 @@ RdmaNic::DoDispose()
     m_scheduler.Attach(nullptr, 0);
     m_queuePairs.clear();
     m_index = {nullptr};
-    Simulator::Cancel(m_watch);
-    m_watched.clear();
+    m_timers.Stop();
     m_datagramQueuePairs.clear();
     Object::DoDispose();
 }
@@ -206,16 +227,17 @@ void
 RdmaNic::Attach(Ptr<HostDevice> device)
 {
     m_device = device;
-    m_scheduler.Attach(&device->GetPort(), m_injectionRate.GetBitRate());
-    m_device->GetPort().SetSource(&m_scheduler);
+    m_line = &device->GetPort();
+    m_endpoint = device->GetEndpoint();
+    m_scheduler.Attach(m_line, m_injectionRate.GetBitRate());
+    m_line->SetSource(&m_scheduler);
     m_device->SetRdmaReceiver([this](Frame* frame) { Receive(frame); },
                               [this](const Frame& frame, bool isSoon) { Expect(frame, isSoon); });
     m_congestionControl.SetTypeId(m_congestionControlType);
     // Attributes that do not go together are refused here, not when the first message is sent.
-    m_congestionControl.Create<RdmaCongestionControl>()->Initialize(GetPath(GetLineRate()));
+    m_congestionControl.Create<RdmaCongestionControl>()->Initialize(MakePath(m_line->GetRate()));
     m_recovery = &Registry<LossRecoveryEntry>::Find(m_recoveryName);
-    m_isSelective = m_recovery->make()->IsSelective();
-    m_postLatency = m_doorbellLatency + m_dmaReadLatency;
+    m_timers.Attach(m_recovery->make()->IsSelective() ? m_settings.timeoutLow : m_settings.timeout);
 }
 
 Ptr<RdmaQueuePair>
@@ -226,13 +248,13 @@ RdmaNic::CreateQueuePair(uint32_t number,
 {
     NS_LOG_FUNCTION(this << number << remoteEndpoint << remoteNumber << pathRate);
     NS_ASSERT_MSG(number < PSN_MODULUS && remoteNumber < PSN_MODULUS, "24 bits on the wire");
-    Ptr<RdmaQueuePair> queuePair =
-        Create<RdmaQueuePair>(*this,
-                              number,
-                              RdmaRemote{remoteEndpoint, remoteNumber, 0},
-                              pathRate > 0 ? std::min(pathRate, GetLineRate()) : GetLineRate(),
-                              m_congestionControl.Create<RdmaCongestionControl>(),
-                              m_recovery->make());
+    Ptr<RdmaQueuePair> queuePair = Create<RdmaQueuePair>(
+        *this,
+        number,
+        RdmaRemote{remoteEndpoint, remoteNumber, 0},
+        MakePath(pathRate > 0 ? std::min(pathRate, m_line->GetRate()) : m_line->GetRate()),
+        m_congestionControl.Create<RdmaCongestionControl>(),
+        m_recovery->make());
     const bool added = m_queuePairs.emplace(number, queuePair).second;
     NS_ABORT_MSG_UNLESS(added, "queue pair " << number << " exists");
     if (2 * m_queuePairs.size() > m_index.size())
@@ -262,6 +284,13 @@ RdmaNic::CreateDatagramQueuePair(uint32_t number)
 }
 
 void
+RdmaNic::SetCongestionControl(const ObjectFactory& factory)
+{
+    m_congestionControlType = factory.GetTypeId();
+    m_congestionControl = factory;
+}
+
+void
 RdmaNic::SetListener(Listener listener)
 {
     m_listener = std::move(listener);
@@ -273,77 +302,15 @@ RdmaNic::GetQueuePairs() const
     return m_queuePairs;
 }
 
-uint32_t
-RdmaNic::GetEndpoint() const
-{
-    return m_device->GetEndpoint();
-}
-
-uint64_t
-RdmaNic::GetLineRate() const
-{
-    return m_device->GetPort().GetRate();
-}
-
 RdmaCongestionControl::Path
-RdmaNic::GetPath(uint64_t rate) const
+RdmaNic::MakePath(uint64_t rate) const
 {
     RdmaCongestionControl::Path path;
     path.lineRate = static_cast<double>(rate);
-    path.roundTrip = m_baseRoundTrip.GetTimeStep();
-    path.mtu = m_mtu;
-    path.hops = m_pathHops;
+    path.roundTrip = m_settings.baseRoundTrip.GetTimeStep();
+    path.mtu = m_settings.mtu;
+    path.hops = m_settings.pathHops;
     return path;
-}
-
-void
-RdmaNic::SendControl(Frame* frame)
-{
-    m_device->GetPort().Send(frame);
-}
-
-void
-RdmaNic::Watch(RdmaQueuePair& queuePair)
-{
-    m_watched.push_back(&queuePair);
-    if (m_watch.IsExpired())
-    {
-        ScheduleWatch();
-    }
-}
-
-void
-RdmaNic::ScheduleWatch()
-{
-    const int64_t shortest = (m_isSelective ? m_timeoutLow : m_timeout).GetTimeStep();
-    const int64_t period = std::max<int64_t>(1, shortest / 2);
-    m_nextWatch = Simulator::Now().GetTimeStep() + period;
-    m_watch = Simulator::Schedule(TimeStep(period), &RdmaNic::OnWatch, this);
-}
-
-void
-RdmaNic::OnWatch()
-{
-    const int64_t now = m_nextWatch;
-    ScheduleWatch();
-    std::vector<RdmaQueuePair*> watched;
-    watched.swap(m_watched);
-    constexpr std::size_t AHEAD = 4; // they have left the cache since
-    for (std::size_t i = 0; i < watched.size(); i++)
-    {
-        if (i + AHEAD < watched.size())
-        {
-            watched[i + AHEAD]->PrefetchTimer();
-        }
-        if (watched[i]->Watch(now, m_nextWatch))
-        {
-            m_watched.push_back(watched[i]);
-        }
-    }
-    if (m_watched.empty())
-    {
-        Simulator::Remove(m_watch);
-    }
 }
 
 void
@@ -391,10 +358,12 @@ RdmaNic::Receive(Frame* frame)
     if (frame->kind == FrameKind::ROCE_DATA && IsDatagram(frame->opcode))
     {
         const auto found = m_datagramQueuePairs.find(frame->destinationQp);
-        if (found != m_datagramQueuePairs.end())
+        if (found == m_datagramQueuePairs.end())
         {
-            found->second->Receive(*frame);
+            m_line->Drop(frame, DropReason::NO_RECEIVER);
+            return;
         }
+        found->second->Receive(*frame);
         Frame::Free(frame);
         return;
     }
@@ -405,8 +374,8 @@ RdmaNic::Receive(Frame* frame)
     }
     if (!queuePair)
     {
-        NS_LOG_WARN("no queue pair " << frame->destinationQp);
-        Frame::Free(frame);
+        NS_LOG_WARN("endpoint " << m_endpoint << " has no queue pair " << frame->destinationQp);
+        m_line->Drop(frame, DropReason::NO_RECEIVER);
         return;
     }
     queuePair->Receive(frame);

@@ -1,10 +1,12 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "rdma-queue-pair.h"
 
-#include "rdma-nic.h"
+#include "roce-wire-format.h"
 
 #include "ns3/assert.h"
 #include "ns3/log.h"
@@ -24,7 +26,7 @@ namespace
 constexpr uint64_t PSN_WINDOW = PSN_MODULUS / 2 - 1;
 
 /// A timer is doubled with each expiry, this often at the most.
-constexpr uint32_t MOST_DOUBLINGS = 7;
+constexpr uint32_t MAX_DOUBLINGS = 7;
 
 /// IRN waits for the shorter timeout with no more packets than these in flight.
 constexpr uint64_t FEW_PACKETS = 3;
@@ -50,37 +52,37 @@ GetRnrTime(uint8_t code)
 
 } // namespace
 
-RdmaQueuePair::RdmaQueuePair(RdmaNic& nic,
+RdmaQueuePair::RdmaQueuePair(RdmaPort& port,
                              uint32_t number,
                              const RdmaRemote& remote,
-                             uint64_t rate,
+                             const RdmaCongestionControl::Path& path,
                              Ptr<RdmaCongestionControl> congestionControl,
                              std::unique_ptr<RdmaLossRecovery> recovery)
-    : RdmaSendQueue(number, nic.GetDataPriority()),
-      m_nic(nic),
+    : RdmaSendQueue(number, port.GetSettings().dataPriority),
+      m_port(port),
       m_remote{remote.endpoint,
                remote.queuePair,
                // Any function of the numbers will do; this one keeps the paths of earlier versions.
-               HashFlow(nic.GetEndpoint(),
+               HashFlow(port.GetEndpoint(),
                         remote.endpoint,
                         (number - 1) << 16 ^ (remote.queuePair - 1))},
       m_selective(recovery->IsSelective()),
-      m_receiver(nic, m_remote, *congestionControl, *recovery, m_counters),
+      m_receiver(port, m_remote, *congestionControl, *recovery, m_counters),
       m_congestionControl(congestionControl),
       m_recovery(std::move(recovery))
 {
-    const RdmaCongestionControl::Path path = nic.GetPath(rate);
     m_congestionControl->Initialize(path);
     m_needs = m_congestionControl->GetNeeds();
     m_rate = m_congestionControl->GetRate(Simulator::Now().GetTimeStep());
 
-    uint64_t limit = nic.GetInFlightLimit();
+    const RdmaSettings& settings = port.GetSettings();
+    uint64_t limit = settings.inFlightLimit;
     if (limit == 0)
     {
         limit =
             m_selective
-                ? static_cast<uint64_t>(path.lineRate * nic.GetBaseRoundTrip().GetSeconds() / 8) +
-                      uint64_t{nic.GetAckInterval()} * path.mtu
+                ? static_cast<uint64_t>(path.lineRate * settings.baseRoundTrip.GetSeconds() / 8) +
+                      uint64_t{settings.ackInterval} * path.mtu
                 : PSN_WINDOW * path.mtu;
     }
     m_mostInFlight = static_cast<uint32_t>(std::clamp<uint64_t>(limit / path.mtu, 1, PSN_WINDOW));
@@ -129,85 +131,54 @@ RdmaQueuePair::PostReceive(uint64_t count)
 }
 
 uint64_t
-RdmaQueuePair::Write(uint64_t address,
-                     uint64_t bytes,
-                     Ptr<ByteBuffer> payload,
-                     uint64_t payloadOffset,
-                     uint32_t immediate,
-                     bool withImmediate,
-                     bool signaled)
+RdmaQueuePair::Write(WorkRequest request)
 {
-    NS_LOG_FUNCTION(this << address << bytes << immediate);
-    return Post({address,
-                 bytes,
-                 std::move(payload),
-                 payloadOffset,
-                 0,
-                 0,
-                 immediate,
-                 withImmediate,
-                 false,
-                 signaled});
+    NS_LOG_FUNCTION(this << request.address << request.bytes << request.immediate.value_or(0));
+    return Post(std::move(request), false);
 }
 
 uint64_t
-RdmaQueuePair::Send(uint64_t bytes,
-                    Ptr<ByteBuffer> payload,
-                    uint64_t payloadOffset,
-                    uint32_t immediate,
-                    bool withImmediate,
-                    bool signaled)
+RdmaQueuePair::Send(WorkRequest request)
 {
-    NS_LOG_FUNCTION(this << bytes << immediate);
-    return Post({0,
-                 bytes,
-                 std::move(payload),
-                 payloadOffset,
-                 0,
-                 0,
-                 immediate,
-                 withImmediate,
-                 true,
-                 signaled});
+    NS_LOG_FUNCTION(this << request.bytes << request.immediate.value_or(0));
+    return Post(std::move(request), true);
 }
 
 uint64_t
-RdmaQueuePair::Post(Request request)
+RdmaQueuePair::Post(WorkRequest request, bool isSend)
 {
-    NS_ASSERT(request.bytes <= LONGEST_REQUEST);
+    NS_ASSERT(request.bytes <= MAX_REQUEST);
     const uint64_t number = m_counters.postedMessages;
     if (m_failed)
     {
         return number;
     }
     m_counters.postedMessages++;
-    const uint64_t mtu = m_nic.GetMtu();
-    request.immediate = request.withImmediate ? request.immediate : 0;
-    request.firstPsn = m_postedPsn;
-    request.packets = std::max<uint64_t>(1, (request.bytes + mtu - 1) / mtu);
-    const uint64_t packets = request.packets;
-    m_postedPsn += packets;
+    const uint64_t mtu = m_port.GetSettings().mtu;
+    const uint64_t packets = std::max<uint64_t>(1, (request.bytes + mtu - 1) / mtu);
     m_oldestEnd += m_requests.empty() ? packets : 0;
-    m_requests.push_back(std::move(request));
-    if (m_nic.GetPostLatency().IsZero())
+    m_requests.push_back({std::move(request), isSend, m_postedPsn, packets});
+    m_postedPsn += packets;
+    const Time latency = m_port.GetSettings().GetPostLatency();
+    if (latency.IsZero())
     {
-        Ring(packets);
+        OnDoorbell(packets);
     }
     else
     {
-        Simulator::Schedule(m_nic.GetPostLatency(), &RdmaQueuePair::Ring, this, packets);
+        Simulator::Schedule(latency, &RdmaQueuePair::OnDoorbell, this, packets);
     }
     return number;
 }
 
 void
-RdmaQueuePair::Ring(uint64_t packets)
+RdmaQueuePair::OnDoorbell(uint64_t packets)
 {
     if (!m_failed)
     {
         m_readyPsn += packets;
         SetWindow(m_congestionControl->GetWindow());
-        m_nic.Schedule(*this);
+        m_port.Schedule(*this);
     }
 }
 
@@ -228,7 +199,7 @@ void
 RdmaQueuePair::SetWindow(uint64_t bytes)
 {
     // The last packet may exceed the window, and one packet always may be unacknowledged.
-    const uint64_t mtu = m_nic.GetMtu();
+    const uint64_t mtu = m_port.GetSettings().mtu;
     const uint64_t packets = std::max<uint64_t>(1, bytes / mtu + (bytes % mtu > 0));
     m_limit = static_cast<uint32_t>(std::min<uint64_t>(packets, m_mostInFlight));
 }
@@ -240,7 +211,7 @@ RdmaQueuePair::FindRequest(uint64_t psn) const
         m_requests.begin(),
         m_requests.end(),
         psn,
-        [](uint64_t wanted, const Request& request) { return wanted < request.firstPsn; });
+        [](uint64_t wanted, const PostedRequest& request) { return wanted < request.firstPsn; });
     return static_cast<std::size_t>(behind - m_requests.begin()) - 1;
 }
 
@@ -253,14 +224,14 @@ RdmaQueuePair::IsInside(uint64_t psn) const
 bool
 RdmaQueuePair::Fill(Frame& frame, uint64_t psn)
 {
-    const uint32_t mtu = m_nic.GetMtu();
+    const uint32_t mtu = m_port.GetSettings().mtu;
     if (IsInside(psn))
     {
         frame.payloadBytes = mtu;
         frame.opcode = m_requestIsSend ? SEND_MIDDLE : WRITE_MIDDLE;
         return false;
     }
-    const Request& request = m_requests[FindRequest(psn)];
+    const PostedRequest& request = m_requests[FindRequest(psn)];
     m_requestFirst = request.firstPsn;
     m_requestEnd = request.payload ? 0 : request.firstPsn + request.packets;
     m_requestIsSend = request.isSend;
@@ -271,8 +242,8 @@ RdmaQueuePair::Fill(Frame& frame, uint64_t psn)
     uint8_t opcode;
     if (last)
     {
-        opcode = (first ? WRITE_ONLY : WRITE_LAST) + (request.withImmediate ? 1 : 0);
-        frame.immediate = request.immediate;
+        opcode = (first ? WRITE_ONLY : WRITE_LAST) + (request.immediate ? 1 : 0);
+        frame.immediate = request.immediate.value_or(0);
     }
     else
     {
@@ -304,7 +275,7 @@ RdmaQueuePair::MakeFrame(int64_t now)
     Frame* frame = Frame::Allocate(FrameKind::ROCE_DATA);
     const bool last = Fill(*frame, psn);
     frame->bytes = GetDataFrameBytes(frame->opcode, frame->payloadBytes);
-    frame->source = m_nic.GetEndpoint();
+    frame->source = m_port.GetEndpoint();
     frame->destination = m_remote.endpoint;
     frame->destinationQp = m_remote.queuePair;
     frame->flowHash = m_remote.flowHash;
@@ -314,20 +285,21 @@ RdmaQueuePair::MakeFrame(int64_t now)
     frame->timestamp = now;
     if (m_needs.telemetry)
     {
-        const uint32_t switches = std::max(LEAST_TELEMETRY_HOPS, m_nic.GetPathHops() - 1);
+        const uint32_t switches = std::max(MIN_TELEMETRY_HOPS, m_port.GetSettings().pathHops - 1);
         frame->telemetry = std::make_unique<TelemetryStack>();
         frame->telemetry->reserve(switches);
         frame->bytes += GetTelemetryBytes(switches);
     }
     // Without an answer a closed window would stay closed.
     frame->ackRequest = last || resend || m_needs.ackPerPacket ||
-                        (psn + 1) % m_nic.GetAckInterval() == 0 ||
+                        (psn + 1) % m_port.GetSettings().ackInterval == 0 ||
                         !IsWindowOpen(psn + 1 - m_window.unackedPsn);
 
     if (psn < m_window.highestPsn)
     {
+        NS_LOG_LOGIC("queue pair " << GetNumber() << " sends packet " << psn << " again");
         m_counters.retransmittedPackets++;
-        m_nic.NotifyRetransmission(GetNumber(), psn);
+        m_port.NotifyRetransmission(GetNumber(), psn);
     }
     if (frame->ackRequest)
     {
@@ -397,8 +369,9 @@ RdmaQueuePair::UpdateRate(int64_t now)
     SetWindow(m_congestionControl->GetWindow());
     if (rate != m_rate)
     {
+        NS_LOG_LOGIC("queue pair " << GetNumber() << " sends at " << rate << " bit/s");
         m_rate = rate;
-        m_nic.NotifyRate(GetNumber(), rate);
+        m_port.NotifyRate(GetNumber(), rate);
         if (m_nextSendTime > now) // the next packet goes at the new rate already
         {
             Pace();
@@ -422,14 +395,15 @@ RdmaQueuePair::Receive(Frame* frame)
         break;
     case FrameKind::ROCE_CNP: {
         const int64_t now = Simulator::Now().GetTimeStep();
+        NS_LOG_LOGIC("queue pair " << GetNumber() << " receives a CNP");
         m_counters.receivedCnps++;
         m_congestionControl->OnCnp(now);
         UpdateRate(now);
-        m_nic.Schedule(*this);
+        m_port.Schedule(*this);
         break;
     }
     default:
-        NS_LOG_WARN("a frame that is not RoCE");
+        NS_LOG_WARN("queue pair " << GetNumber() << " ignores a frame that is not RoCE");
     }
     Frame::Free(frame);
 }
@@ -481,7 +455,7 @@ RdmaQueuePair::ReceiveAck(const Frame& frame)
     {
         UpdateRate(now);
     }
-    m_nic.Schedule(*this);
+    m_port.Schedule(*this);
     for (const uint64_t number : completed)
     {
         m_onCompletion(number);
@@ -491,7 +465,7 @@ RdmaQueuePair::ReceiveAck(const Frame& frame)
 std::vector<uint64_t>
 RdmaQueuePair::Acknowledge(uint64_t psn, int64_t now)
 {
-    m_ackedBytes += (psn - m_window.unackedPsn) * m_nic.GetMtu();
+    m_ackedBytes += (psn - m_window.unackedPsn) * m_port.GetSettings().mtu;
     m_window.unackedPsn = psn;
     m_window.nextPsn = std::max(m_window.nextPsn, psn);
     m_progress = now;
@@ -513,13 +487,16 @@ RdmaQueuePair::Acknowledge(uint64_t psn, int64_t now)
     std::vector<uint64_t> signaled;
     while (psn >= m_oldestEnd && !m_requests.empty())
     {
-        const Request& done = m_requests.front();
-        m_ackedBytes -= done.packets * m_nic.GetMtu() - done.bytes; // the last may be short
+        const PostedRequest& done = m_requests.front();
+        m_ackedBytes -=
+            done.packets * m_port.GetSettings().mtu - done.bytes; // the last may be short
         if (done.signaled && m_onCompletion)
         {
             signaled.push_back(m_counters.completedMessages);
         }
-        m_nic.NotifyCompletion(GetNumber(), m_counters.completedMessages);
+        NS_LOG_LOGIC("queue pair " << GetNumber() << " completes work request "
+                                   << m_counters.completedMessages);
+        m_port.NotifyCompletion(GetNumber(), m_counters.completedMessages);
         m_counters.completedMessages++;
         m_requests.pop_front();
         m_oldestEnd += m_requests.empty() ? 0 : m_requests.front().packets;
@@ -530,6 +507,8 @@ RdmaQueuePair::Acknowledge(uint64_t psn, int64_t now)
 void
 RdmaQueuePair::OnNak(const Frame& frame, uint64_t psn, int64_t now)
 {
+    NS_LOG_LOGIC("queue pair " << GetNumber() << " receives a NAK: packet " << psn
+                               << " is missing");
     m_counters.receivedNaks++;
     const bool isOld = psn < m_window.unackedPsn || psn >= m_window.highestPsn;
     if (isOld && !m_selective)
@@ -550,15 +529,17 @@ RdmaQueuePair::OnRefusal(uint8_t timer, uint64_t psn, int64_t now)
     {
         return; // an old answer, or a second one to the same packet
     }
+    NS_LOG_LOGIC("queue pair " << GetNumber() << " is refused packet " << psn
+                               << ": receiver not ready");
     m_counters.receivedRefusals++;
-    const uint32_t limit = m_nic.GetRnrRetryLimit();
+    const uint32_t limit = m_port.GetSettings().rnrRetryLimit;
     if (limit != ENDLESS && ++m_refusals > limit)
     {
         Fail("receiver not ready, retry limit of " + std::to_string(limit) + " reached");
         return;
     }
     m_holdUntil = now + GetRnrTime(timer);
-    m_progress = m_holdUntil; // until then, none is to be expected
+    m_progress = m_holdUntil; // there can be none before
     m_recovery->OnRefusal(m_window);
     TakeUpRecovery();
     Pace();
@@ -567,7 +548,7 @@ RdmaQueuePair::OnRefusal(uint8_t timer, uint64_t psn, int64_t now)
 void
 RdmaQueuePair::TakeUpRecovery()
 {
-    // What is sent again asks again.
+    // Retransmitted packets request acknowledgements again.
     m_awaitedPsn = std::min(m_awaitedPsn, m_window.nextPsn);
     m_resends = m_recovery->HasResend();
     m_recovering = m_recovery->IsRecovering();
@@ -580,12 +561,12 @@ RdmaQueuePair::StartTimer(int64_t now)
     if (!m_isWatched)
     {
         m_isWatched = true;
-        m_nic.Watch(*this);
+        m_port.GetTimers().Add(*this);
     }
 }
 
 bool
-RdmaQueuePair::Watch(int64_t now, int64_t next)
+RdmaQueuePair::CheckTimer(int64_t now, int64_t next)
 {
     m_isWatched = !m_failed && m_awaitedPsn > m_window.unackedPsn;
     if (m_isWatched)
@@ -593,6 +574,14 @@ RdmaQueuePair::Watch(int64_t now, int64_t next)
         SetTimer(now, next);
     }
     return m_isWatched;
+}
+
+void
+RdmaQueuePair::PrefetchTimer() const
+{
+    __builtin_prefetch(&m_window);
+    __builtin_prefetch(&m_failed);
+    __builtin_prefetch(&m_progress, 1);
 }
 
 void
@@ -614,7 +603,8 @@ RdmaQueuePair::GetTimeout() const
 {
     if (m_selective && m_window.highestPsn - m_window.unackedPsn > FEW_PACKETS)
     {
-        return m_nic.GetTimeoutHigh().GetTimeStep() << std::min(m_expiries, MOST_DOUBLINGS);
+        return m_port.GetSettings().timeoutHigh.GetTimeStep()
+               << std::min(m_expiries, MAX_DOUBLINGS);
     }
     return GetShortestTimeout();
 }
@@ -622,8 +612,9 @@ RdmaQueuePair::GetTimeout() const
 int64_t
 RdmaQueuePair::GetShortestTimeout() const
 {
-    const Time& timeout = m_selective ? m_nic.GetTimeoutLow() : m_nic.GetTimeout();
-    return timeout.GetTimeStep() << std::min(m_expiries, MOST_DOUBLINGS);
+    const RdmaSettings& settings = m_port.GetSettings();
+    const Time& timeout = m_selective ? settings.timeoutLow : settings.timeout;
+    return timeout.GetTimeStep() << std::min(m_expiries, MAX_DOUBLINGS);
 }
 
 void
@@ -636,13 +627,15 @@ RdmaQueuePair::OnTimer()
     const int64_t now = Simulator::Now().GetTimeStep();
     if (m_progress + GetTimeout() > now)
     {
-        SetTimer(now, m_nic.GetNextWatch());
+        SetTimer(now, m_port.GetTimers().GetNextCheck());
         return;
     }
+    NS_LOG_LOGIC("queue pair " << GetNumber() << " times out, packet " << m_window.unackedPsn
+                               << " is not acknowledged");
     m_counters.timeouts++;
-    if (++m_expiries > m_nic.GetRetryLimit())
+    if (++m_expiries > m_port.GetSettings().retryLimit)
     {
-        Fail("retry limit of " + std::to_string(m_nic.GetRetryLimit()) + " reached");
+        Fail("retry limit of " + std::to_string(m_port.GetSettings().retryLimit) + " reached");
         return;
     }
     m_congestionControl->OnTimeout(now);
@@ -650,13 +643,13 @@ RdmaQueuePair::OnTimer()
     m_recovery->OnTimeout(m_window);
     TakeUpRecovery();
     m_awaitedPsn = m_window.unackedPsn; // all that is not known to have arrived is sent again
-    m_nic.Schedule(*this);
+    m_port.Schedule(*this);
 }
 
 void
 RdmaQueuePair::Fail(const std::string& reason)
 {
-    NS_LOG_LOGIC("queue pair " << GetNumber() << " fails: " << reason);
+    NS_LOG_WARN("queue pair " << GetNumber() << " fails: " << reason);
     m_failed = true;
     m_resends = false;
     m_readyPsn = m_window.nextPsn; // nothing is sent any more

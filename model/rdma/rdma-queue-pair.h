@@ -1,19 +1,22 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #ifndef DISTRIBUTED_TRAINING_RDMA_QUEUE_PAIR_H
 #define DISTRIBUTED_TRAINING_RDMA_QUEUE_PAIR_H
 
-#include "rdma-congestion-control.h"
 #include "rdma-loss-recovery.h"
+#include "rdma-port.h"
 #include "rdma-queue-pair-counters.h"
 #include "rdma-receiver.h"
 #include "rdma-send-queue.h"
+#include "rdma-work-request.h"
 
 #include "ns3/event-id.h"
 #include "ns3/nstime.h"
-#include "ns3/roce-wire-format.h"
+#include "ns3/rdma-congestion-control.h"
 #include "ns3/simple-ref-count.h"
 
 #include <deque>
@@ -25,17 +28,15 @@
 namespace ns3::training
 {
 
-class RdmaNic;
-
 /**
  * @ingroup distributed-training-rdma
  *
  * A reliable connected queue pair (IB specification volume 1, chapter 9): this class is its sending
  * half, RdmaReceiver the other. Messages are SENDs and RDMA WRITEs cut into packets of one MTU,
- * numbered by packet sequence number modulo 2^24 on the wire. Every n packets and at a message's
- * end the sender asks for an acknowledgement. What happens about lost packets is up to an
- * RdmaLossRecovery, on a negative acknowledgement or when the timer expires. After too many
- * expiries without progress, or refusals, the queue pair reports an error and stops.
+ * numbered by packet sequence number modulo 2^24 on the wire. Every n packets and at the end of a
+ * message the sender requests an acknowledgement. On a negative acknowledgement or a timeout, an
+ * RdmaLossRecovery decides which packets are retransmitted. After too many timeouts or refusals
+ * without progress, the queue pair reports an error and stops.
  *
  * A message is complete at the receiver when its last packet and all before have been accepted, at
  * the sender when the acknowledgement that covers its last packet has arrived; both in the order of
@@ -52,17 +53,17 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     using ErrorHandler = std::function<void(const std::string&)>;
 
     /**
-     * @param nic the NIC it belongs to
+     * @param port of its NIC; must outlive the queue pair
      * @param number its number
      * @param remote the other side; its flow hash is ignored
-     * @param rate of the slowest link on the way, bit/s
+     * @param path to the other side
      * @param congestionControl decides its rate
      * @param recovery from losses
      */
-    RdmaQueuePair(RdmaNic& nic,
+    RdmaQueuePair(RdmaPort& port,
                   uint32_t number,
                   const RdmaRemote& remote,
-                  uint64_t rate,
+                  const RdmaCongestionControl::Path& path,
                   Ptr<RdmaCongestionControl> congestionControl,
                   std::unique_ptr<RdmaLossRecovery> recovery);
 
@@ -74,47 +75,25 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     void SetErrorHandler(ErrorHandler handler);
 
     /**
-     * Posts receives. From the first call on each SEND and each WRITE with immediate data takes
-     * one, and is refused while there is none; before, there is no end of them.
-     * @param count of receives more
+     * Posts receives. From the first call on, each SEND and each WRITE with immediate data consumes
+     * one, and is refused while there is none. Before, receives are unlimited.
+     * @param count number of receives
      */
     void PostReceive(uint64_t count);
 
     /**
      * Posts an RDMA WRITE to the send queue.
-     * @param address remote address, at the receiver's disposal
-     * @param bytes size, 0 to LONGEST_REQUEST
-     * @param payload contents, or null
-     * @param payloadOffset first byte of the message in `payload`
-     * @param immediate data for the receiver with the last packet
-     * @param withImmediate whether there is any
-     * @param signaled whether the completion handler is to be told
+     * @param request the message
      * @return number of the work request: 0, 1, ... in the order of posting
      */
-    uint64_t Write(uint64_t address,
-                   uint64_t bytes,
-                   Ptr<ByteBuffer> payload,
-                   uint64_t payloadOffset,
-                   uint32_t immediate,
-                   bool withImmediate,
-                   bool signaled = true);
+    uint64_t Write(WorkRequest request);
 
     /**
-     * Posts a SEND to the send queue. For the parameters, see Write().
-     * @param bytes size
-     * @param payload contents, or null
-     * @param payloadOffset first byte of the message in `payload`
-     * @param immediate data
-     * @param withImmediate whether there is any
-     * @param signaled whether the completion handler is to be told
-     * @return number of the work request
+     * Posts a SEND to the send queue.
+     * @param request the message; its address is ignored
+     * @return number of the work request, as for Write()
      */
-    uint64_t Send(uint64_t bytes,
-                  Ptr<ByteBuffer> payload,
-                  uint64_t payloadOffset,
-                  uint32_t immediate,
-                  bool withImmediate,
-                  bool signaled = true);
+    uint64_t Send(WorkRequest request);
 
     /**
      * @param frame a frame for this queue pair; freed by it
@@ -122,34 +101,19 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     void Receive(Frame* frame);
 
     /**
-     * Brings into the cache what Receive() is going to need.
+     * Brings into the cache the lines that Receive() is going to need.
      * @param frame a frame for this queue pair, soon
      */
     void Expect(const Frame& frame) const;
-
-    /**
-     * Called from time to time, from RdmaNic::Watch() on: one event that looks at all queue pairs
-     * of a NIC is cheaper than one for each, or one that is moved with each acknowledgement.
-     * @param now simulated time, ps
-     * @param next when it is called again, ps
-     * @return whether it is to be called again; an acknowledgement is awaited
-     */
-    bool Watch(int64_t now, int64_t next);
-
-    /** Brings into the cache what Watch() is going to need. */
-    void PrefetchTimer() const
-    {
-        __builtin_prefetch(&m_window);
-        __builtin_prefetch(&m_failed);
-        __builtin_prefetch(&m_progress, 1);
-    }
 
     // RdmaSendQueue
     bool CanSend() const override;
     Frame* MakeFrame(int64_t now) override;
     void Prefetch() const override;
+    bool CheckTimer(int64_t now, int64_t next) override;
+    void PrefetchTimer() const override;
 
-    /** @return what went through until now */
+    /** @return its counts until now */
     QueuePairCounters GetCounters() const;
 
     /** @return the algorithm that decides its rate */
@@ -157,22 +121,15 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
 
   private:
     /** A posted work request, until its last packet is acknowledged. */
-    struct Request
+    struct PostedRequest : WorkRequest
     {
-        uint64_t address;
-        uint64_t bytes;
-        Ptr<ByteBuffer> payload;
-        uint64_t payloadOffset;
+        bool isSend;
         uint64_t firstPsn;
         uint64_t packets;
-        uint32_t immediate;
-        bool withImmediate;
-        bool isSend;
-        bool signaled;
     };
 
-    uint64_t Post(Request request);
-    void Ring(uint64_t packets);
+    uint64_t Post(WorkRequest request, bool isSend);
+    void OnDoorbell(uint64_t packets);
     std::size_t FindRequest(uint64_t psn) const;
     void ReceiveAck(const Frame& frame);
     std::vector<uint64_t> Acknowledge(uint64_t psn, int64_t now);
@@ -196,8 +153,8 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     // So all that a packet needs to be sent, but for the first and the last of a message, comes
     // first: it takes SEND_LINES (see Prefetch()). Packet sequence numbers are 64 bit inside; the
     // wire carries the low 24.
-    bool m_resends{false};       // a packet is to be sent again, ahead of the next
-    bool m_recovering{false};    // loss recovery is to be told of progress
+    bool m_resends{false};       // a packet must be retransmitted before the next new one
+    bool m_recovering{false};    // loss recovery must be told of progress
     bool m_isWatched{false};     // for the timer
     bool m_requestIsSend{false}; // the request of m_requestFirst
     RdmaLossRecovery::Window m_window;
@@ -211,7 +168,7 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     int64_t m_rateEnd{0};       // until then it holds, ps
     int64_t m_lastSendTime{0};  // of the last packet, ps
     int64_t m_holdUntil{0};     // nothing is sent before, after a refusal, ps
-    RdmaNic& m_nic;
+    RdmaPort& m_port;
     const RdmaRemote m_remote;
     RdmaCongestionControl::Needs m_needs;
     bool m_selective;
@@ -223,14 +180,14 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     uint64_t m_ackedBytes{0};            // acknowledged since the congestion control was told
     uint64_t m_receivedAcks{0};
     uint32_t m_refusals{0};  // without progress since
-    uint32_t m_expiries{0};  // of the timer, likewise
+    uint32_t m_expiries{0};  // of the timer, without progress since
     int64_t m_progress{0};   // when the timer started, or the last answer came, ps
     uint64_t m_postedPsn{0}; // one past the last packet posted
     uint32_t m_mostInFlight; // packets, as the NIC allows
 
     RdmaReceiver m_receiver;
-    std::deque<Request> m_requests; // the oldest unacknowledged first
-    QueuePairCounters m_counters;   // but for what follows from sequence numbers
+    std::deque<PostedRequest> m_requests; // the oldest unacknowledged first
+    QueuePairCounters m_counters;         // except those that follow from sequence numbers
 
     Ptr<RdmaCongestionControl> m_congestionControl;
     std::unique_ptr<RdmaLossRecovery> m_recovery;

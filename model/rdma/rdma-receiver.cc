@@ -1,13 +1,14 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "rdma-receiver.h"
 
-#include "rdma-nic.h"
+#include "roce-wire-format.h"
 
 #include "ns3/log.h"
-#include "ns3/roce-wire-format.h"
 #include "ns3/simulator.h"
 
 #include <algorithm>
@@ -17,12 +18,12 @@ namespace ns3::training
 
 NS_LOG_COMPONENT_DEFINE("TrainingRdmaReceiver");
 
-RdmaReceiver::RdmaReceiver(RdmaNic& nic,
+RdmaReceiver::RdmaReceiver(RdmaPort& port,
                            const RdmaRemote& remote,
                            const RdmaCongestionControl& congestionControl,
                            RdmaLossRecovery& recovery,
                            QueuePairCounters& counters)
-    : m_nic(nic),
+    : m_port(port),
       m_remote(remote),
       m_counters(counters),
       m_recovery(recovery),
@@ -85,7 +86,7 @@ RdmaReceiver::ReceiveOutOfOrder(Frame* frame, uint64_t psn)
 {
     if (psn < m_expectedPsn)
     {
-        // The acknowledgement may have been lost: say again what has been accepted (C9-110).
+        // The acknowledgement may have been lost: repeat it (C9-110).
         m_counters.duplicatePackets++;
         if (frame->ackRequest)
         {
@@ -96,6 +97,8 @@ RdmaReceiver::ReceiveOutOfOrder(Frame* frame, uint64_t psn)
     const bool kept = m_recovery.Keep(psn - m_expectedPsn, frame);
     const bool selective = m_recovery.IsSelective();
     m_kept += kept;
+    NS_LOG_LOGIC("endpoint " << m_port.GetEndpoint() << " expects packet " << m_expectedPsn
+                             << " and " << (kept ? "keeps " : "discards ") << psn);
     (selective && !kept ? m_counters.duplicatePackets : m_counters.outOfOrderPackets)++;
     if (!m_silent)
     {
@@ -151,10 +154,11 @@ RdmaReceiver::TakeReceive(uint8_t opcode)
 void
 RdmaReceiver::Refuse(Frame& data)
 {
-    NS_LOG_LOGIC("no receive posted for packet " << m_expectedPsn);
+    NS_LOG_LOGIC("endpoint " << m_port.GetEndpoint() << " refuses packet " << m_expectedPsn
+                             << ": no receive is posted");
     m_counters.refusedPackets++;
     m_silent = true;
-    Answer(SYNDROME_RNR_NAK | m_nic.GetMinRnrTimer(), m_expectedPsn, data);
+    Answer(SYNDROME_RNR_NAK | m_port.GetSettings().minRnrTimer, m_expectedPsn, data);
 }
 
 void
@@ -191,16 +195,14 @@ RdmaReceiver::Accept(const Frame& frame)
         m_message.immediate = frame.immediate;
         const RdmaMessage message = std::move(m_message);
         m_message = {};
-        if (m_nic.GetCompletionLatency().IsZero())
+        const Time& latency = m_port.GetSettings().completionLatency;
+        if (latency.IsZero())
         {
             Deliver(message);
         }
         else
         {
-            Simulator::Schedule(m_nic.GetCompletionLatency(),
-                                &RdmaReceiver::Deliver,
-                                this,
-                                message);
+            Simulator::Schedule(latency, &RdmaReceiver::Deliver, this, message);
         }
     }
 }
@@ -241,13 +243,13 @@ RdmaReceiver::Answer(uint8_t syndrome, uint64_t psn, Frame& data)
     if (data.telemetry)
     {
         frame->bytes += GetTelemetryBytes(
-            std::max(LEAST_TELEMETRY_HOPS, static_cast<uint32_t>(data.telemetry->size())));
+            std::max(MIN_TELEMETRY_HOPS, static_cast<uint32_t>(data.telemetry->size())));
         frame->telemetry = std::move(data.telemetry);
     }
     frame->opcode = ACKNOWLEDGE;
     frame->syndrome = syndrome;
     frame->psn = static_cast<uint32_t>(psn % PSN_MODULUS);
-    m_nic.SendControl(frame);
+    m_port.SendControl(frame);
 }
 
 void
@@ -258,12 +260,14 @@ RdmaReceiver::SendCnp()
     {
         return;
     }
-    m_nextCnp = now + m_nic.GetCnpInterval().GetTimeStep();
+    m_nextCnp = now + m_port.GetSettings().cnpInterval.GetTimeStep();
+    NS_LOG_LOGIC("endpoint " << m_port.GetEndpoint() << " sends a CNP to endpoint "
+                             << m_remote.endpoint);
     m_counters.sentCnps++;
     Frame* frame = MakeControl(FrameKind::ROCE_CNP, ROCE_BYTES + CNP_BYTES);
     frame->opcode = CNP;
     frame->psn = 0;
-    m_nic.SendControl(frame);
+    m_port.SendControl(frame);
 }
 
 Frame*
@@ -271,11 +275,11 @@ RdmaReceiver::MakeControl(FrameKind kind, uint32_t transportBytes) const
 {
     Frame* frame = Frame::Allocate(kind);
     frame->bytes = GetFrameBytes(transportBytes);
-    frame->source = m_nic.GetEndpoint();
+    frame->source = m_port.GetEndpoint();
     frame->destination = m_remote.endpoint;
     frame->destinationQp = m_remote.queuePair;
     frame->flowHash = m_remote.flowHash;
-    frame->priority = m_nic.GetControlPriority();
+    frame->priority = m_port.GetSettings().controlPriority;
     return frame;
 }
 

@@ -1,17 +1,20 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #ifndef DISTRIBUTED_TRAINING_RDMA_RECEIVER_H
 #define DISTRIBUTED_TRAINING_RDMA_RECEIVER_H
 
-#include "rdma-congestion-control.h"
 #include "rdma-loss-recovery.h"
+#include "rdma-port.h"
 #include "rdma-queue-pair-counters.h"
 
-#include "ns3/byte-buffer.h"
 #include "ns3/fabric-frame.h"
 #include "ns3/ptr.h"
+#include "ns3/rdma-congestion-control.h"
+#include "ns3/training-byte-buffer.h"
 
 #include <cstdint>
 #include <functional>
@@ -19,9 +22,7 @@
 namespace ns3::training
 {
 
-class RdmaNic;
-
-/** A message as the receiver gets it. */
+/** @ingroup distributed-training-rdma A message as the receiver gets it. */
 struct RdmaMessage
 {
     uint64_t address{0};      ///< WRITE: remote address the sender named
@@ -32,7 +33,7 @@ struct RdmaMessage
     Ptr<ByteBuffer> payload;  ///< contents, or null (virtual payload)
 };
 
-/** Where the packets of a queue pair go. */
+/** @ingroup distributed-training-rdma Destination of the packets of a queue pair. */
 struct RdmaRemote
 {
     uint32_t endpoint;    ///< of the other side
@@ -44,11 +45,11 @@ struct RdmaRemote
  * @ingroup distributed-training-rdma
  *
  * The receiving half of a reliable connected queue pair: accepts packets in order, answers them,
- * and puts messages together. Packets that loss recovery keeps ahead of a gap are accepted once the
- * gap is filled, so messages complete in the order they were posted, whatever the order of arrival.
+ * and assembles messages. Packets that loss recovery keeps ahead of a gap are accepted once the gap
+ * is filled, so messages complete in the order of posting, whatever the order of arrival.
  *
- * If receives are counted, a SEND takes one with its first packet and a WRITE with immediate data
- * with its last. A packet that finds none is refused (receiver not ready, RNR).
+ * If receives are counted, a SEND consumes one with its first packet and a WRITE with immediate
+ * data with its last. A packet that finds none is refused (receiver not ready, RNR).
  */
 class alignas(64) RdmaReceiver
 {
@@ -57,13 +58,13 @@ class alignas(64) RdmaReceiver
     using MessageHandler = std::function<void(const RdmaMessage&)>;
 
     /**
-     * @param nic the NIC it belongs to
+     * @param port of its NIC
      * @param remote the other side
      * @param congestionControl of the queue pair
      * @param recovery of the queue pair
      * @param counters of the queue pair
      */
-    RdmaReceiver(RdmaNic& nic,
+    RdmaReceiver(RdmaPort& port,
                  const RdmaRemote& remote,
                  const RdmaCongestionControl& congestionControl,
                  RdmaLossRecovery& recovery,
@@ -72,7 +73,7 @@ class alignas(64) RdmaReceiver
     /** @param handler of messages received */
     void SetMessageHandler(MessageHandler handler);
 
-    /** @param count of receives more; from the first call on they are counted */
+    /** @param count number of receives posted; from the first call on they are counted */
     void PostReceive(uint64_t count);
 
     /**
@@ -109,15 +110,15 @@ class alignas(64) RdmaReceiver
     void SendCnp();
     Frame* MakeControl(FrameKind kind, uint32_t transportBytes) const;
 
-    // What each packet needs comes first.
+    // The members that each packet needs come first.
     uint64_t m_expectedPsn{0};
     uint64_t m_kept{0};             // packets ahead of a gap
     uint64_t m_offset{0};           // bytes of the message under way that have been accepted
     uint32_t m_acceptedMessages{0}; // whose last packet has been accepted: the MSN
     bool m_countsReceives{false};
-    bool m_silent{false}; // what is ahead of the expected packet has been answered
-    bool m_marked{false}; // a packet since the last answer was
-    RdmaNic& m_nic;
+    bool m_silent{false}; // a packet ahead of the expected one has been answered
+    bool m_marked{false}; // a packet since the last answer was marked
+    RdmaPort& m_port;
     uint64_t m_sentAcks{0};
     uint64_t m_receives{0}; // posted and not taken
     const RdmaRemote m_remote;

@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -19,10 +21,10 @@ namespace
 
 /**
  * Selective repeat as IRN does it (Mittal et al., SIGCOMM 2018, section 3.1). The receiver keeps
- * what arrives ahead of a gap and answers each such packet by a NAK that names the packet missing
- * and the one that came. The sender takes a packet for lost if a later one has arrived, and sends
- * each once more in an episode of recovery, which ends when all that had been sent at its beginning
- * is acknowledged. A timeout takes everything for lost that is not known to have arrived: IRN sends
+ * packets that arrive ahead of a gap and answers each by a NAK that names the packet missing and
+ * the one that came. The sender takes a packet for lost if a later one has arrived, and sends each
+ * once more in an episode of recovery, which ends when all that had been sent at its beginning is
+ * acknowledged. A timeout takes everything for lost that is not known to have arrived: IRN sends
  * the first packet only, but then a lost tail of n packets costs n timeouts.
  */
 class SelectiveRepeat : public RdmaLossRecovery
@@ -66,7 +68,7 @@ class SelectiveRepeat : public RdmaLossRecovery
     void OnTimeout(Window& window) override
     {
         OnProgress(window);
-        NS_LOG_LOGIC("all since " << window.unackedPsn << " is sent again");
+        NS_LOG_LOGIC("sends all from packet " << window.unackedPsn << " again");
         Recover(window);
         OnRefusal(window);
         m_lostEnd = window.highestPsn;
@@ -74,7 +76,7 @@ class SelectiveRepeat : public RdmaLossRecovery
 
     void OnRefusal(Window& window) override
     {
-        // What is not acknowledged is to be sent again, even if it has arrived once and was kept.
+        // An unacknowledged packet is retransmitted even if it has arrived once and was kept.
         OnProgress(window);
         if (!m_arrived.empty())
         {
@@ -156,7 +158,7 @@ class SelectiveRepeat : public RdmaLossRecovery
         m_recoveryPsn = window.highestPsn;
     }
 
-    /** Passes over what needs no resending, to the next packet that is lost. */
+    /** Skips packets that have arrived, to the next one that is lost. */
     void SkipArrived()
     {
         while (m_scan < m_lostEnd && m_scan - m_base < m_arrived.size() &&

@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -15,8 +17,8 @@ class Frame;
 /**
  * @ingroup distributed-training-rdma
  *
- * The sending side of a queue pair of any kind, as the NIC's scheduler sees it: something that can
- * make packets of one traffic class, now or from a time on.
+ * The sending half of a queue pair of any kind, as the scheduler of the NIC sees it: a source of
+ * packets of one traffic class, available now or from a later time on.
  */
 class RdmaSendQueue
 {
@@ -36,7 +38,7 @@ class RdmaSendQueue
 
     virtual ~RdmaSendQueue() = default;
 
-    /** @return whether there is a packet that may be sent, its time aside */
+    /** @return whether a packet may be sent, regardless of GetNextSendTime() */
     virtual bool CanSend() const = 0;
 
     /**
@@ -46,10 +48,26 @@ class RdmaSendQueue
     virtual Frame* MakeFrame(int64_t now) = 0;
 
     /**
-     * Brings into the cache what MakeFrame() is going to need besides the first lines of the
-     * object, which are there already.
+     * Brings into the cache the lines that MakeFrame() is going to need besides the first
+     * SEND_LINES of the object, which are there already.
      */
     virtual void Prefetch() const
+    {
+    }
+
+    /**
+     * Checks the retransmission timer, from RdmaTimerWatch::Add() on.
+     * @param now simulated time, ps
+     * @param next time of the next check, ps: a timeout before it needs an event of its own
+     * @return whether an acknowledgement is still awaited, so that the next check is needed
+     */
+    virtual bool CheckTimer([[maybe_unused]] int64_t now, [[maybe_unused]] int64_t next)
+    {
+        return false;
+    }
+
+    /** Brings into the cache the lines that CheckTimer() is going to need. */
+    virtual void PrefetchTimer() const
     {
     }
 
@@ -77,12 +95,12 @@ class RdmaSendQueue
   private:
     friend class RdmaSendScheduler;
 
-    /** Where the scheduler has it. */
+    /** Its place at the scheduler. */
     enum class State : uint8_t
     {
         IDLE,  ///< nowhere: it has nothing to send
-        READY, ///< in the list of those that take turns
-        PACED  ///< in the heap of those that wait for their time
+        READY, ///< in the list of queues that take turns
+        PACED  ///< in the heap of queues that wait for their time
     };
 
     RdmaSendQueue* m_next{nullptr}; // in the list

@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -53,7 +55,7 @@ RdmaSendScheduler::Schedule(RdmaSendQueue& queue)
     const int64_t now = Simulator::Now().GetTimeStep();
     if (queue.m_nextSendTime > now)
     {
-        // What has become later is found out when its old time comes.
+        // A queue that has become later is found when its old time comes.
         if (queue.m_state == State::IDLE || queue.m_nextSendTime < queue.m_wakeTime)
         {
             Pace(queue);
@@ -140,7 +142,7 @@ RdmaSendScheduler::GetReady(int64_t now)
     MoveDue(now);
     for (uint8_t left = m_ready; left; left &= left - 1)
     {
-        // What could be sent when it was queued may have been acknowledged, cut off or slowed down.
+        // Since it was queued, its packets may have been acknowledged, or its rate or window cut.
         const auto priority = static_cast<uint8_t>(__builtin_ctz(left));
         const Turns& turns = m_turns[priority];
         while (turns.first && (!turns.first->CanSend() || turns.first->m_nextSendTime > now))

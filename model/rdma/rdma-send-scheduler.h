@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -20,10 +22,10 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-rdma
  *
- * Gives the send queues of one NIC turns at its port. Those that may send take turns (round robin)
- * within their traffic class; those whose pace forbids it wait in a heap by time, so the cost of a
- * packet grows with the logarithm of their number at most. An entry of the heap that is out of date
- * is dropped when its time comes.
+ * Gives the send queues of one NIC turns at its port. Queues that may send take turns (round robin)
+ * within their traffic class; queues that are paced wait in a heap by time, so the cost of a packet
+ * grows with the logarithm of their number at most. A stale entry of the heap is dropped when its
+ * time comes.
  */
 class RdmaSendScheduler : public FrameSource
 {

@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -35,7 +37,7 @@ TelemetryHistory::Update(const TelemetryStack& now)
     }
     if (!comparable)
     {
-        NS_LOG_LOGIC("another path");
+        NS_LOG_LOGIC("telemetry of another path");
         m_loads.clear();
     }
     m_previous = now;

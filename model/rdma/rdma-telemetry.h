@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -13,7 +15,7 @@
 namespace ns3::training
 {
 
-/** What two packets' telemetry tells of one link. */
+/** @ingroup distributed-training-rdma Load of one link between two packets' telemetry. */
 struct LinkLoad
 {
     double rate;          ///< line rate, bit/s
@@ -32,8 +34,8 @@ class TelemetryHistory
   public:
     /**
      * @param now telemetry of an acknowledgement
-     * @return load of each link since the last one, in the order of the hops; empty for the first,
-     *         and when the two packets cannot have taken the same path, or not in this order
+     * @return load of each link since the previous one, in the order of the hops; empty for the
+     *         first, and if the two packets cannot have taken the same path in this order
      */
     const std::vector<LinkLoad>& Update(const TelemetryStack& now);
 

@@ -1,9 +1,16 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #ifndef DISTRIBUTED_TRAINING_RESULT_STORE_H
 #define DISTRIBUTED_TRAINING_RESULT_STORE_H
+
+#include "iteration-record.h"
+#include "sqlite-database.h"
+
+#include "ns3/training-record-field.h"
 
 #include <cstdint>
 #include <memory>
@@ -16,7 +23,7 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-results
  *
- * What identifies a run.
+ * Identity of a run.
  */
 struct RunRow
 {
@@ -29,39 +36,21 @@ struct RunRow
 /**
  * @ingroup distributed-training-results
  *
- * One iteration of a job; the terms are those of IterationResult. Times in seconds.
- */
-struct IterationRow
-{
-    uint32_t iteration{0};           ///< its number, from 0
-    bool warmup{false};              ///< whether means leave it out
-    double startS{0};                ///< simulated time of its start
-    double endS{0};                  ///< simulated time of its end
-    double iterationTimeS{0};        ///< end - start
-    double computeTimeS{0};          ///< compute time of a rank
-    double communicationTimeS{0};    ///< communication time, mean over the ranks
-    double exposedCommunicationS{0}; ///< iteration time - compute time
-    double busbwGBps{0};             ///< bus bandwidth, 10^9 byte/s
-    double lowerBoundS{0};           ///< least communication time possible
-    double scalingEfficiency{0};     ///< compute time / iteration time
-    bool verified{false};            ///< whether all sums were compared and right
-};
-
-/**
- * @ingroup distributed-training-results
- *
  * One collective at one rank.
  */
 struct CollectiveRow
 {
     uint32_t rank{0};      ///< the rank
     uint32_t iteration{0}; ///< iteration of the job, or repetition of the benchmark
-    uint32_t sequence{0};  ///< its number within the iteration, such as the bucket
+    uint32_t sequence{0};  ///< number in the iteration, such as that of the bucket
     std::string operation; ///< "all-reduce", "reduce-scatter", ...
     std::string algorithm; ///< "ring", "parameter-server", ...
     uint64_t bytes{0};     ///< size of the vector of a rank
     double startS{0};      ///< simulated time when this rank issued it
     double endS{0};        ///< simulated time when it was complete at this rank
+
+    /** @return the columns */
+    static std::vector<RecordField<CollectiveRow>> GetFields();
 };
 
 /**
@@ -73,16 +62,19 @@ struct MessageRow
 {
     uint32_t source{0};      ///< sending rank
     uint32_t destination{0}; ///< receiving rank
-    uint64_t tag{0};         ///< what the sender and the receiver match messages by
-    uint64_t bytes{0};       ///< its size, without headers
+    uint64_t tag{0};         ///< tag by which sender and receiver match messages
+    uint64_t bytes{0};       ///< size without headers
     double startS{0};        ///< simulated time when it was handed to the transport
     double endS{0};          ///< simulated time when its last byte was in at the receiver
+
+    /** @return the columns */
+    static std::vector<RecordField<MessageRow>> GetFields();
 };
 
 /**
  * @ingroup distributed-training-results
  *
- * What a port has sent and what happened to it, over the whole run.
+ * Counters of a port over the whole run.
  */
 struct LinkCounterRow
 {
@@ -96,14 +88,17 @@ struct LinkCounterRow
     uint64_t drops{0};    ///< frames dropped
     double busyS{0};      ///< time it was sending
     uint64_t maxQueue{0}; ///< most bytes that ever waited
+
+    /** @return the columns */
+    static std::vector<RecordField<LinkCounterRow>> GetFields();
 };
 
 /**
  * @ingroup distributed-training-results
  *
  * One run's part of an SQLite results file: tables `run`, `iteration`, `collective`, `message` and
- * `link_counter`, with a column for each member of the row types above and `run_id`, which names a
- * row of `run`. Its `state` is 'unfinished' until Finish() or Fail(): that of a killed run stays.
+ * `link_counter`. A table has a column for each described member of its row type and `run_id`, the
+ * key of `run`. Its `state` is 'unfinished' until Finish() or Fail(): that of a killed run stays.
  * Times of day are UTC in ISO 8601.
  *
  * The file may hold many runs, written by many processes at once (write-ahead log; a writer waits
@@ -157,7 +152,7 @@ class ResultStore
      * @param row the iteration
      * @throw std::runtime_error if it cannot be written, such as when the disk is full
      */
-    void AddIteration(const IterationRow& row);
+    void AddIteration(const IterationRecord& row);
     /**
      * @param row a collective, written with the next iteration
      * @throw std::runtime_error as AddIteration()
@@ -194,22 +189,15 @@ class ResultStore
     void Fail(const std::string& reason);
 
   private:
-    class Database;
+    struct Tables;
 
-    /**
-     * @param state the run's last state
-     * @param reason why, or empty
-     */
     void End(const std::string& state, const std::string& reason);
-    /** Writes when much is kept in memory. */
     void FlushIfLarge();
 
-    std::unique_ptr<Database> m_database;       ///< the file
-    int64_t m_runId{0};                         ///< number of the run
-    std::vector<IterationRow> m_iterations;     ///< not yet written
-    std::vector<CollectiveRow> m_collectives;   ///< not yet written
-    std::vector<MessageRow> m_messages;         ///< not yet written
-    std::vector<LinkCounterRow> m_linkCounters; ///< not yet written
+    std::unique_ptr<SqliteDatabase> m_database;
+    std::unique_ptr<Tables> m_tables; // with rows that are not yet written
+    int64_t m_runId{0};
+    std::size_t m_endRun{0}; // number of the statement
 };
 
 } // namespace ns3::training

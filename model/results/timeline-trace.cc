@@ -1,13 +1,14 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "timeline-trace.h"
 
-#include "output-file.h"
-
-#include "ns3/configuration-error.h"
 #include "ns3/log.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-output-file.h"
 
 #include <array>
 #include <cerrno>
@@ -22,6 +23,9 @@ NS_LOG_COMPONENT_DEFINE("TrainingTimelineTrace");
 
 namespace
 {
+
+/** Further lanes of collectives are threads at multiples of this, behind all steps. */
+constexpr uint32_t FIRST_COLLECTIVES_LANE = 1 << 20;
 
 /** Bytes of events to collect before they are written. */
 constexpr std::size_t BUFFER_BYTES = 1 << 16;
@@ -107,7 +111,8 @@ TimelineTrace::Complete(uint32_t rank,
                         const JsonValue& arguments)
 {
     NS_LOG_FUNCTION(this << rank << track << name << start << end);
-    const uint32_t thread = track + (track == STEPS ? FindLane(rank, start, end) : 0);
+    const uint32_t thread =
+        track == COMPUTE ? uint32_t{COMPUTE} : FindLane(rank, track, start, end);
     // Written by hand: a double cannot hold a long run's picoseconds.
     std::string event = "{\"ph\":\"X\",\"pid\":" + std::to_string(rank) +
                         ",\"tid\":" + std::to_string(thread) + ",\"ts\":" + ToMicroseconds(start) +
@@ -120,28 +125,34 @@ TimelineTrace::Complete(uint32_t rank,
 }
 
 uint32_t
-TimelineTrace::FindLane(uint32_t rank, Time start, Time end)
+TimelineTrace::FindLane(uint32_t rank, Track track, Time start, Time end)
 {
     // Events come in the order of their ends, so one that starts behind a lane's last end is free
-    // of all that is in the lane.
-    std::vector<Time>& lanes = m_lanes[rank];
+    // of all others in the lane.
+    std::vector<Time>& lanes = m_lanes[{rank, track}];
     uint32_t lane = 0;
     while (lane < lanes.size() && lanes[lane] > start)
     {
         lane++;
     }
+    const uint32_t thread = track + (track == STEPS ? lane : lane * FIRST_COLLECTIVES_LANE);
     if (lane == lanes.size())
     {
         lanes.push_back(end);
         if (lane > 0)
         {
-            const std::string name = "steps, lane " + std::to_string(lane + 1);
-            AddMetadata("thread_name", rank, STEPS + lane, "name", name);
-            AddMetadata("thread_sort_index", rank, STEPS + lane, "sort_index", STEPS + lane);
+            const std::string name =
+                (track == STEPS ? "steps, lane " : "collectives, lane ") + std::to_string(lane + 1);
+            AddMetadata("thread_name", rank, thread, "name", name);
+            AddMetadata("thread_sort_index",
+                        rank,
+                        thread,
+                        "sort_index",
+                        track == STEPS ? thread : static_cast<uint32_t>(track));
         }
     }
     lanes[lane] = end;
-    return lane;
+    return thread;
 }
 
 void

@@ -1,13 +1,14 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #ifndef DISTRIBUTED_TRAINING_TIMELINE_TRACE_H
 #define DISTRIBUTED_TRAINING_TIMELINE_TRACE_H
 
-#include "json-writer.h"
-
 #include "ns3/nstime.h"
+#include "ns3/training-json-writer.h"
 
 #include <cstdint>
 #include <fstream>
@@ -35,8 +36,8 @@ class TimelineTrace
     enum Track
     {
         COMPUTE = 1,     ///< forward passes, backward passes, updates
-        COLLECTIVES = 2, ///< collectives from issue to completion
-        STEPS = 3        ///< steps of a collective, in as many lanes as overlap; in order of ends
+        COLLECTIVES = 2, ///< collectives from their turn to completion, in order of ends
+        STEPS = 3        ///< steps of a collective, in order of ends
     };
 
     /**
@@ -88,13 +89,15 @@ class TimelineTrace
 
   private:
     /**
-     * The format wants events of a track not to overlap, as messages from several peers do.
+     * Finds a lane for an event, as the format wants events of a thread not to overlap. Messages of
+     * several peers do, and collectives of several communicators.
      * @param rank the rank
-     * @param start start of a step
-     * @param end its end, not before that of any step before
-     * @return number of a lane of the rank's steps that is free then
+     * @param track STEPS or COLLECTIVES
+     * @param start start of the event
+     * @param end its end, not before that of any event of the track before
+     * @return number of the thread
      */
-    uint32_t FindLane(uint32_t rank, Time start, Time end);
+    uint32_t FindLane(uint32_t rank, Track track, Time start, Time end);
     /** @param event a JSON object */
     void Add(const std::string& event);
     /**
@@ -110,12 +113,13 @@ class TimelineTrace
                      const std::string& key,
                      const JsonValue& value);
 
-    std::string m_path;                            ///< the file's name
-    std::ofstream m_file;                          ///< the file
-    std::string m_buffer;                          ///< whole events not yet written
-    bool m_isFirst{true};                          ///< whether no event has been added
-    bool m_isClosed{false};                        ///< whether Close() has been called
-    std::map<uint32_t, std::vector<Time>> m_lanes; ///< per rank, end of the last step in each lane
+    std::string m_path;     ///< the file's name
+    std::ofstream m_file;   ///< the file
+    std::string m_buffer;   ///< whole events not yet written
+    bool m_isFirst{true};   ///< whether no event has been added
+    bool m_isClosed{false}; ///< whether Close() has been called
+    /// By rank and track, end of the last event in each lane.
+    std::map<std::pair<uint32_t, Track>, std::vector<Time>> m_lanes;
 };
 
 } // namespace ns3::training

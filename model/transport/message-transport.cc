@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -60,7 +62,7 @@ MessageTransport::Deliver(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteB
 void
 MessageTransport::Fail(uint32_t peer, const std::string& reason)
 {
-    NS_LOG_FUNCTION(this << peer << reason);
+    NS_LOG_WARN("rank " << m_rank << " cannot reach rank " << peer << ": " << reason);
     if (m_onError)
     {
         m_onError(peer, reason);

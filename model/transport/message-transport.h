@@ -1,12 +1,14 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #ifndef DISTRIBUTED_TRAINING_MESSAGE_TRANSPORT_H
 #define DISTRIBUTED_TRAINING_MESSAGE_TRANSPORT_H
 
-#include "ns3/byte-buffer.h"
 #include "ns3/object.h"
+#include "ns3/training-byte-buffer.h"
 
 #include <cstdint>
 #include <functional>
@@ -20,7 +22,7 @@ namespace ns3::training
  *
  * Messages between the ranks of a group, for one rank: reliable, with boundaries, 64-bit sizes, and
  * completion at the receiver; in order per pair of ranks, but for those that travel on different
- * lanes (see LanedTransport).
+ * port pairs (see MultiPortTransport).
  */
 class MessageTransport : public Object
 {
@@ -31,7 +33,7 @@ class MessageTransport : public Object
      */
     using MessageHandler = std::function<void(uint32_t, uint64_t, uint64_t, Ptr<ByteBuffer>)>;
 
-    /** The path to a peer has failed for good. (peer rank, what happened) */
+    /** The path to a peer has failed for good. (peer rank, reason) */
     using ErrorHandler = std::function<void(uint32_t, const std::string&)>;
 
     /** @return the type */
@@ -49,7 +51,7 @@ class MessageTransport : public Object
     /**
      * Sends a message. The first one to a peer opens the connection.
      * @param peer rank, not this one
-     * @param tag what the receiver knows it by
+     * @param tag by which the receiver knows it
      * @param bytes size, 0 allowed
      * @param payload contents (`bytes` long), or null (virtual payload)
      */

@@ -1,17 +1,17 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #include "rail-routing.h"
 
 #include "ns3/endpoint-address.h"
-#include "ns3/log.h"
 #include "ns3/node.h"
 
 namespace ns3::training
 {
 
-NS_LOG_COMPONENT_DEFINE("TrainingRailRouting");
 NS_OBJECT_ENSURE_REGISTERED(RailRouting);
 
 TypeId
@@ -28,15 +28,15 @@ void
 RailRouting::DoDispose()
 {
     m_ipv4 = nullptr;
-    m_lanes = nullptr;
+    m_portPairs = nullptr;
     Ipv4StaticRouting::DoDispose();
 }
 
 void
-RailRouting::SetLanes(uint32_t rank, std::shared_ptr<LaneTable> lanes)
+RailRouting::SetPortPairs(uint32_t rank, std::shared_ptr<PortPairTable> portPairs)
 {
     m_rank = rank;
-    m_lanes = std::move(lanes);
+    m_portPairs = std::move(portPairs);
 }
 
 void
@@ -69,16 +69,16 @@ RailRouting::RouteOutput(Ptr<Packet> packet,
 uint32_t
 RailRouting::FindRail(uint32_t source, uint32_t destination) const
 {
-    const uint32_t peer = m_lanes->GetRank(destination - FIRST_IPV4_ADDRESS);
+    const uint32_t peer = m_portPairs->GetRank(destination - FIRST_IPV4_ADDRESS);
     uint32_t rail = 0;
-    if (peer != m_rank && peer < m_lanes->GetRanks())
+    if (peer != m_rank && peer < m_portPairs->GetRanks())
     {
-        for (const Lane& lane : m_lanes->GetLanes(m_rank, peer))
+        for (const PortPair& portPair : m_portPairs->GetPortPairs(m_rank, peer))
         {
-            if (lane.remoteEndpoint + FIRST_IPV4_ADDRESS == destination)
+            if (portPair.remoteEndpoint + FIRST_IPV4_ADDRESS == destination)
             {
-                rail = lane.rail;
-                if (lane.localEndpoint + FIRST_IPV4_ADDRESS == source)
+                rail = portPair.rail;
+                if (portPair.localEndpoint + FIRST_IPV4_ADDRESS == source)
                 {
                     break;
                 }

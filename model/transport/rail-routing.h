@@ -1,11 +1,13 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #ifndef DISTRIBUTED_TRAINING_RAIL_ROUTING_H
 #define DISTRIBUTED_TRAINING_RAIL_ROUTING_H
 
-#include "lane-table.h"
+#include "port-pair-table.h"
 
 #include "ns3/ipv4-static-routing.h"
 
@@ -20,8 +22,8 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-transport
  *
- * IPv4 routes of a host with several rails: a packet to an endpoint leaves by the rail of the lane
- * to it. The device of rail i is device i of the host.
+ * IPv4 routes of a host with several rails: a packet to an endpoint leaves by the rail of the port
+ * pair to it. The device of rail i is device i of the host.
  */
 class RailRouting : public Ipv4StaticRouting
 {
@@ -31,9 +33,9 @@ class RailRouting : public Ipv4StaticRouting
 
     /**
      * @param rank whose host it is on
-     * @param lanes between the ranks
+     * @param port pairs between the ranks
      */
-    void SetLanes(uint32_t rank, std::shared_ptr<LaneTable> lanes);
+    void SetPortPairs(uint32_t rank, std::shared_ptr<PortPairTable> portPairs);
 
     // Ipv4RoutingProtocol
     Ptr<Ipv4Route> RouteOutput(Ptr<Packet> packet,
@@ -48,7 +50,7 @@ class RailRouting : public Ipv4StaticRouting
 
     Ptr<Ipv4> m_ipv4;
     uint32_t m_rank{0};
-    std::shared_ptr<LaneTable> m_lanes;
+    std::shared_ptr<PortPairTable> m_portPairs;
     std::map<std::pair<uint32_t, uint32_t>, uint32_t> m_rails; // by addresses
 };
 

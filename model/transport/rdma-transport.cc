@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -27,7 +29,7 @@ TypeId
 RdmaTransport::GetTypeId()
 {
     static TypeId tid = TypeId("ns3::training::RdmaTransport")
-                            .SetParent<LanedTransport>()
+                            .SetParent<MultiPortTransport>()
                             .SetGroupName("DistributedTraining")
                             .AddConstructor<RdmaTransport>();
     return tid;
@@ -47,7 +49,7 @@ RdmaTransport::DoDispose()
         nic->SetListener(nullptr);
     }
     m_nics.clear();
-    LanedTransport::DoDispose();
+    MultiPortTransport::DoDispose();
 }
 
 void
@@ -70,29 +72,31 @@ RdmaQueuePair*
 RdmaTransport::Accept(uint32_t rail, uint32_t number)
 {
     const uint32_t index = number - FIRST_QUEUE_PAIR;
-    const uint32_t peer = index % m_lanes->GetRanks();
-    const uint32_t lane = index / m_lanes->GetRanks();
+    const uint32_t peer = index % m_portPairs->GetRanks();
+    const uint32_t portPair = index / m_portPairs->GetRanks();
     const bool known = number >= FIRST_QUEUE_PAIR && peer != m_rank &&
-                       lane < GetLanes(peer).size() && GetLanes(peer)[lane].rail == rail;
-    return known ? PeekPointer(GetConnection(peer, lane).queuePair) : nullptr;
+                       portPair < GetPortPairs(peer).size() &&
+                       GetPortPairs(peer)[portPair].rail == rail;
+    return known ? PeekPointer(GetConnection(peer, portPair).queuePair) : nullptr;
 }
 
 RdmaTransport::Connection&
-RdmaTransport::GetConnection(uint32_t peer, uint32_t lane)
+RdmaTransport::GetConnection(uint32_t peer, uint32_t portPair)
 {
-    Connection& entry = m_connections[{peer, lane}];
+    Connection& entry = m_connections[{peer, portPair}];
     if (!entry.queuePair)
     {
-        NS_LOG_LOGIC("rank " << m_rank << " makes a queue pair for rank " << peer << " lane "
-                             << lane);
-        const uint32_t first = FIRST_QUEUE_PAIR + lane * m_lanes->GetRanks();
-        const Lane& way = GetLanes(peer)[lane];
+        NS_LOG_LOGIC("rank " << m_rank << " makes a queue pair for rank " << peer << ", port pair "
+                             << portPair);
+        const uint32_t first = FIRST_QUEUE_PAIR + portPair * m_portPairs->GetRanks();
+        const PortPair& way = GetPortPairs(peer)[portPair];
         entry.queuePair = m_nics.at(way.rail)->CreateQueuePair(first + peer,
                                                                way.remoteEndpoint,
                                                                first + m_rank,
                                                                way.rate);
-        entry.queuePair->SetMessageHandler(
-            [this, peer, lane](const RdmaMessage& message) { Receive(peer, lane, message); });
+        entry.queuePair->SetMessageHandler([this, peer, portPair](const RdmaMessage& message) {
+            Receive(peer, portPair, message);
+        });
         entry.queuePair->SetErrorHandler(
             [this, peer](const std::string& reason) { Fail(peer, reason); });
     }
@@ -100,27 +104,34 @@ RdmaTransport::GetConnection(uint32_t peer, uint32_t lane)
 }
 
 void
-RdmaTransport::SendOn(uint32_t peer, uint32_t lane, const Part& part)
+RdmaTransport::SendOn(uint32_t peer, uint32_t portPair, const Part& part)
 {
-    RdmaQueuePair& queuePair = *GetConnection(peer, lane).queuePair;
+    RdmaQueuePair& queuePair = *GetConnection(peer, portPair).queuePair;
     // A work request holds whole packets, so that splitting adds no short ones.
-    const uint64_t mtu = m_nics.front()->GetMtu();
-    const uint64_t longest = LONGEST_REQUEST / mtu * mtu;
-    const uint32_t immediate = part.index << INDEX_SHIFT | (part.parts - 1);
+    const uint64_t mtu = m_nics.front()->GetSettings().mtu;
+    const uint64_t longest = MAX_REQUEST / mtu * mtu;
     uint64_t sent = 0;
     do
     {
         const uint64_t length = std::min(longest, part.bytes - sent);
-        const bool last = sent + length == part.bytes;
-        queuePair.Write(part.tag, length, part.payload, part.offset + sent, immediate, last);
+        WorkRequest request;
+        request.address = part.tag;
+        request.bytes = length;
+        request.payload = part.payload;
+        request.payloadOffset = part.offset + sent;
+        if (sent + length == part.bytes)
+        {
+            request.immediate = part.index << INDEX_SHIFT | (part.parts - 1);
+        }
+        queuePair.Write(std::move(request));
         sent += length;
     } while (sent < part.bytes);
 }
 
 void
-RdmaTransport::Receive(uint32_t peer, uint32_t lane, const RdmaMessage& message)
+RdmaTransport::Receive(uint32_t peer, uint32_t portPair, const RdmaMessage& message)
 {
-    Connection& entry = m_connections.at({peer, lane});
+    Connection& entry = m_connections.at({peer, portPair});
     Ptr<ByteBuffer> payload = message.payload;
     if (message.payload && entry.received > 0)
     {

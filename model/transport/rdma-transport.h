@@ -1,11 +1,13 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #ifndef DISTRIBUTED_TRAINING_RDMA_TRANSPORT_H
 #define DISTRIBUTED_TRAINING_RDMA_TRANSPORT_H
 
-#include "laned-transport.h"
+#include "multi-port-transport.h"
 
 #include "ns3/rdma-nic.h"
 
@@ -19,16 +21,16 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-transport
  *
- * Messages as RDMA WRITEs with immediate data, one queue pair per lane. The tag travels as the
+ * Messages as RDMA WRITEs with immediate data, one queue pair per port pair. The tag travels as the
  * remote address, as NCCL's receiver tells its sender where to write. A message longer than one
  * work request takes several; only the last one carries immediate data, which tells the part of a
  * message that is cut into parts.
  *
- * Among N ranks the queue pair for lane i to peer p has number 2 + p + i N at every rank, so both
- * sides know each other's number without exchanging it, and a side makes its queue pair when it
- * first sends or receives.
+ * Among N ranks the queue pair for port pair i to peer p has number 2 + p + i N at every rank, so
+ * both sides know each other's number without exchanging it, and a side makes its queue pair when
+ * it first sends or receives.
  */
-class RdmaTransport : public LanedTransport
+class RdmaTransport : public MultiPortTransport
 {
   public:
     /** @return the type */
@@ -37,11 +39,11 @@ class RdmaTransport : public LanedTransport
     /** @param nic of this rank's host, which has one rail; SetGroup() comes first */
     void SetNic(Ptr<RdmaNic> nic);
 
-    /** @param nics of the rails of this rank's host; SetLanes() comes first */
+    /** @param nics of the rails of this rank's host; SetPortPairs() comes first */
     void SetNics(std::vector<Ptr<RdmaNic>> nics);
 
   private:
-    /** A lane in use, and the message that arrives on it in several work requests. */
+    /** A port pair in use, and the message that arrives on it in several work requests. */
     struct Connection
     {
         Ptr<RdmaQueuePair> queuePair;
@@ -50,13 +52,13 @@ class RdmaTransport : public LanedTransport
     };
 
     void DoDispose() override;
-    void SendOn(uint32_t peer, uint32_t lane, const Part& part) override;
-    Connection& GetConnection(uint32_t peer, uint32_t lane);
+    void SendOn(uint32_t peer, uint32_t portPair, const Part& part) override;
+    Connection& GetConnection(uint32_t peer, uint32_t portPair);
     RdmaQueuePair* Accept(uint32_t rail, uint32_t number);
-    void Receive(uint32_t peer, uint32_t lane, const RdmaMessage& message);
+    void Receive(uint32_t peer, uint32_t portPair, const RdmaMessage& message);
 
     std::vector<Ptr<RdmaNic>> m_nics;
-    std::map<std::pair<uint32_t, uint32_t>, Connection> m_connections; // by peer and lane
+    std::map<std::pair<uint32_t, uint32_t>, Connection> m_connections; // by peer and port pair
 };
 
 } // namespace ns3::training

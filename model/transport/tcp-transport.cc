@@ -1,4 +1,6 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
@@ -32,7 +34,7 @@ constexpr uint64_t PART_MASK = 0x7f;
 constexpr uint64_t SIZE_MASK = (uint64_t{1} << PARTS_SHIFT) - 1;
 
 /// Most bytes handed to a socket in one call, so that no packet object grows without bound.
-constexpr uint64_t LARGEST_WRITE = 1 << 20;
+constexpr uint64_t MAX_WRITE = 1 << 20;
 
 void
 WriteBigEndian(uint64_t value, uint8_t* bytes)
@@ -60,7 +62,7 @@ TypeId
 TcpTransport::GetTypeId()
 {
     static TypeId tid = TypeId("ns3::training::TcpTransport")
-                            .SetParent<LanedTransport>()
+                            .SetParent<MultiPortTransport>()
                             .SetGroupName("DistributedTraining")
                             .AddConstructor<TcpTransport>()
                             .AddAttribute("Port",
@@ -80,9 +82,23 @@ TcpTransport::DoDispose()
     m_node = nullptr;
     m_listener = nullptr;
     m_senders.clear();
-    m_laneOf.clear();
+    m_portPairOf.clear();
     m_receivers.clear();
-    LanedTransport::DoDispose();
+    MultiPortTransport::DoDispose();
+}
+
+void
+TcpTransport::SetSocketAttributes(const AttributeList& attributes)
+{
+    m_socketAttributes = attributes;
+}
+
+Ptr<Socket>
+TcpTransport::CreateSocket() const
+{
+    // ns-3 makes the objects in a socket of defaults.
+    const AttributeDefaults defaults(m_socketAttributes);
+    return Socket::CreateSocket(m_node, TcpSocketFactory::GetTypeId());
 }
 
 void
@@ -95,7 +111,7 @@ TcpTransport::SetNode(Ptr<Node> node)
 void
 TcpTransport::Listen()
 {
-    m_listener = Socket::CreateSocket(m_node, TcpSocketFactory::GetTypeId());
+    m_listener = CreateSocket();
     m_listener->Bind(InetSocketAddress(Ipv4Address::GetAny(), m_port));
     m_listener->Listen();
     m_listener->SetAcceptCallback(MakeNullCallback<bool, Ptr<Socket>, const Address&>(),
@@ -105,27 +121,29 @@ TcpTransport::Listen()
 void
 TcpTransport::Open(const Key& key, Sender& sender)
 {
-    const Lane& lane = GetLanes(key.first)[key.second];
-    sender.socket = Socket::CreateSocket(m_node, TcpSocketFactory::GetTypeId());
+    const PortPair& portPair = GetPortPairs(key.first)[key.second];
+    sender.socket = CreateSocket();
     sender.socket->Bind();
-    if (lane.rail > 0 || GetLanes(key.first).size() > 1)
+    if (portPair.rail > 0 || GetPortPairs(key.first).size() > 1)
     {
-        sender.socket->BindToNetDevice(m_node->GetDevice(lane.rail));
+        sender.socket->BindToNetDevice(m_node->GetDevice(portPair.rail));
     }
-    m_laneOf.emplace(sender.socket, key);
+    m_portPairOf.emplace(sender.socket, key);
     sender.socket->SetConnectCallback(MakeCallback(&TcpTransport::OnConnected, this),
                                       MakeCallback(&TcpTransport::OnConnectFailed, this));
     sender.socket->SetCloseCallbacks(MakeCallback(&TcpTransport::OnClosed, this),
                                      MakeCallback(&TcpTransport::OnBroken, this));
     sender.socket->SetSendCallback(MakeCallback(&TcpTransport::OnWritable, this));
+    NS_LOG_LOGIC("rank " << m_rank << " connects to rank " << key.first << ", port pair "
+                         << key.second);
     sender.socket->Connect(
-        InetSocketAddress(HostDevice::GetIpv4Address(lane.remoteEndpoint), m_port));
+        InetSocketAddress(HostDevice::GetIpv4Address(portPair.remoteEndpoint), m_port));
 }
 
 void
 TcpTransport::OnConnected(Ptr<Socket> socket)
 {
-    const Key& key = m_laneOf.at(socket);
+    const Key& key = m_portPairOf.at(socket);
     NS_LOG_FUNCTION(this << key.first << key.second);
     m_senders.at(key).connected = true;
     Push(key);
@@ -152,7 +170,7 @@ TcpTransport::OnBroken(Ptr<Socket> socket)
 void
 TcpTransport::OnFailed(Ptr<Socket> socket, const std::string& reason)
 {
-    const Key& key = m_laneOf.at(socket);
+    const Key& key = m_portPairOf.at(socket);
     m_senders.at(key).connected = false;
     Fail(key.first, reason);
 }
@@ -160,13 +178,13 @@ TcpTransport::OnFailed(Ptr<Socket> socket, const std::string& reason)
 void
 TcpTransport::OnWritable(Ptr<Socket> socket, uint32_t)
 {
-    Push(m_laneOf.at(socket));
+    Push(m_portPairOf.at(socket));
 }
 
 void
-TcpTransport::SendOn(uint32_t peer, uint32_t lane, const Part& part)
+TcpTransport::SendOn(uint32_t peer, uint32_t portPair, const Part& part)
 {
-    const Key key{peer, lane};
+    const Key key{peer, portPair};
     Sender& sender = m_senders[key];
     sender.queue.push_back({part});
     if (!sender.socket)
@@ -188,7 +206,7 @@ TcpTransport::WriteHeader(const Part& part)
     return header;
 }
 
-LanedTransport::Part
+MultiPortTransport::Part
 TcpTransport::ReadHeader(const std::array<uint8_t, HEADER_BYTES>& header)
 {
     const uint64_t fields = ReadBigEndian(header.data() + 8);
@@ -212,7 +230,7 @@ TcpTransport::Push(const Key& key)
     Sender& sender = m_senders.at(key);
     while (sender.connected && !sender.queue.empty())
     {
-        const uint64_t space = std::min<uint64_t>(sender.socket->GetTxAvailable(), LARGEST_WRITE);
+        const uint64_t space = std::min<uint64_t>(sender.socket->GetTxAvailable(), MAX_WRITE);
         Outgoing& message = sender.queue.front();
         const Part& part = message.part;
         Ptr<Packet> packet = Create<Packet>();
@@ -253,13 +271,14 @@ void
 TcpTransport::OnAccept(Ptr<Socket> socket, const Address& from)
 {
     const Ipv4Address address = InetSocketAddress::ConvertFrom(from).GetIpv4();
-    const uint32_t peer = m_lanes->GetRank(address.Get() - FIRST_IPV4_ADDRESS);
-    if (peer == m_lanes->GetRanks())
+    const uint32_t peer = m_portPairs->GetRank(address.Get() - FIRST_IPV4_ADDRESS);
+    if (peer == m_portPairs->GetRanks())
     {
         NS_LOG_WARN("connection from " << address << ", which is no rank of the group");
         socket->Close();
         return;
     }
+    NS_LOG_LOGIC("rank " << m_rank << " accepts a connection of rank " << peer);
     Receiver receiver;
     receiver.peer = peer;
     m_receivers.emplace(socket, receiver);

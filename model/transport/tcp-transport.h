@@ -1,15 +1,18 @@
 /*
+ * Copyright (c) 2026 The distributed-training authors
+ *
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
 #ifndef DISTRIBUTED_TRAINING_TCP_TRANSPORT_H
 #define DISTRIBUTED_TRAINING_TCP_TRANSPORT_H
 
-#include "laned-transport.h"
+#include "multi-port-transport.h"
 
 #include "ns3/nstime.h"
 #include "ns3/packet.h"
 #include "ns3/socket.h"
+#include "ns3/training-attribute-list.h"
 
 #include <array>
 #include <deque>
@@ -27,13 +30,13 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-transport
  *
- * Messages over TCP sockets of ns-3's own stack, one connection per lane and direction, so that
- * data and acknowledgements never share a segment (NCCL's socket transport does the same). A
+ * Messages over TCP sockets of ns-3's own stack, one connection per port pair and direction, so
+ * that data and acknowledgements never share a segment (NCCL's socket transport does the same). A
  * message, or a part of one, is a 16-byte header (tag; whether the contents are real, number of the
  * part, parts less one, size; big endian) and its contents. A connection is opened by the first
  * message and stays open.
  */
-class TcpTransport : public LanedTransport
+class TcpTransport : public MultiPortTransport
 {
   public:
     /** @return the type */
@@ -43,6 +46,14 @@ class TcpTransport : public LanedTransport
 
     /// Size of a message header, bytes.
     static constexpr uint32_t HEADER_BYTES = 16;
+    /// IPv4 and TCP headers of a packet, with the timestamp option.
+    static constexpr uint32_t PACKET_HEADER_BYTES = 20 + 20 + 12;
+
+    /**
+     * @param attributes of the sockets that are created from now on, and of the objects in them;
+     *        those that accept connections hand them on
+     */
+    void SetSocketAttributes(const AttributeList& attributes);
 
     /**
      * @param node this rank's host, with an internet stack, in which the device of rail i is device
@@ -51,7 +62,7 @@ class TcpTransport : public LanedTransport
     void SetNode(Ptr<Node> node);
 
   private:
-    /** A peer and the number of one of its lanes. */
+    /** A peer and the number of one of its portPairs. */
     using Key = std::pair<uint32_t, uint32_t>;
 
     /** A message on its way out. */
@@ -61,7 +72,7 @@ class TcpTransport : public LanedTransport
         uint64_t sent{0}; ///< header and contents, bytes handed to the socket
     };
 
-    /** The connection on one lane. */
+    /** The connection on one port pair. */
     struct Sender
     {
         Ptr<Socket> socket;
@@ -80,8 +91,9 @@ class TcpTransport : public LanedTransport
     };
 
     void DoDispose() override;
+    Ptr<Socket> CreateSocket() const;
     void Listen();
-    void SendOn(uint32_t peer, uint32_t lane, const Part& part) override;
+    void SendOn(uint32_t peer, uint32_t portPair, const Part& part) override;
     void Open(const Key& key, Sender& sender);
     void OnConnected(Ptr<Socket> socket);
     void OnConnectFailed(Ptr<Socket> socket);
@@ -97,9 +109,10 @@ class TcpTransport : public LanedTransport
     void Push(const Key& key);
 
     Ptr<Node> m_node;
+    AttributeList m_socketAttributes;
     Ptr<Socket> m_listener;
     std::map<Key, Sender> m_senders;
-    std::map<Ptr<Socket>, Key> m_laneOf; // sending sockets
+    std::map<Ptr<Socket>, Key> m_portPairOf; // sending sockets
     std::map<Ptr<Socket>, Receiver> m_receivers;
     uint16_t m_port;
 };

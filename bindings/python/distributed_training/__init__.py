@@ -8,6 +8,7 @@
     result.iteration_time_s          # 0.0206..., the number that the C++ program prints
     result.iterations                # pandas DataFrame, a row an iteration
 
+    dt.TrainingJob.options()         # every keyword, with its default and the values allowed
     dt.CollectiveBenchmark(ranks=16, bytes="8:64M:x8").run().rows
     dt.sweep(dt.TrainingJob(ranks=n, transport=t) for n in (4, 8, 16) for t in ("rdma", "tcp"))
     dt.read_results("runs.sqlite", "iteration")
@@ -16,16 +17,25 @@
 
 Runs are child processes: one simulation a process is ns-3's rule. The build that is used is named by
 the environment variable DISTRIBUTED_TRAINING_BUILD, which `./ns3w python SCRIPT` and `./ns3w shell`
-set. What takes long to import (pandas, matplotlib, cppyy) is imported when it is first used.
+set. Packages that take long to import (pandas, matplotlib, cppyy) are imported on first use.
 """
 
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .build import Build, BuildNotFound, find_build
 from .collective_benchmark import BenchmarkResult, CollectiveBenchmark
+from .experiments import (
+    FabricBenchmark,
+    HpccFct,
+    InNetworkAggregation,
+    MultitreeAllreduce,
+    NcclTables,
+    TopologyCodesign,
+)
 from .program import Program, Result, SimulationStuck, WrongResult
 from .results import TABLES, read_results
 from .sweeps import run_each, sweep
@@ -36,17 +46,23 @@ if TYPE_CHECKING:
 
     ns: Any
 
-__version__ = "0.1.0"
+__version__ = Path(__file__).with_name("VERSION").read_text(encoding="ascii").strip()
 
 __all__ = [
     "BenchmarkResult",
     "Build",
     "BuildNotFound",
     "CollectiveBenchmark",
+    "FabricBenchmark",
+    "HpccFct",
+    "InNetworkAggregation",
+    "MultitreeAllreduce",
+    "NcclTables",
     "Program",
     "Result",
     "SimulationStuck",
     "TABLES",
+    "TopologyCodesign",
     "TrainingJob",
     "TrainingResult",
     "WrongResult",

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 VARIABLE = "DISTRIBUTED_TRAINING_BUILD"
+EXTENSIONS_VARIABLE = "DISTRIBUTED_TRAINING_EXTENSIONS"
 
 _HELP = f"""\
-Run the script by `./ns3w python SCRIPT` or in `./ns3w shell`, which build what is needed and set
+Run the script by `./ns3w python SCRIPT` or in `./ns3w shell`, which build the module and set
 {VARIABLE}. With a build of your own (cmake -S . -B build && cmake --build build):
 export {VARIABLE}=$PWD/build/build-info.json"""
 
@@ -79,3 +80,8 @@ def find_build() -> Build:
         raise BuildNotFound(
             f"no build of the C++ module in {VARIABLE}={path}: {error!r}\n{_HELP}"
         ) from None
+
+
+def get_extensions() -> list[str]:
+    """Return the libraries of extensions that programs load, as the environment names them."""
+    return [path for path in os.environ.get(EXTENSIONS_VARIABLE, "").split(":") if path]

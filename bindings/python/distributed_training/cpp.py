@@ -6,15 +6,15 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from .build import find_build
+from .build import find_build, get_extensions
 
 
 def load_namespace() -> Any:
     """Return the C++ namespace ns3, which has this module's classes in `training`.
 
-    Only what this module needs of ns-3 is loaded (core, network, internet and what these build on),
+    Only the libraries of ns-3 that this module needs are loaded (core, network, internet and theirs),
     which takes about half a second instead of the many that ns-3's own `from ns import ns` takes.
-    cppyy itself is `ns.cppyy`.
+    cppyy itself is `ns.cppyy`. Extensions that DISTRIBUTED_TRAINING_EXTENSIONS names are loaded, too.
 
     Raises ImportError if cppyy is missing or there is none for this ns-3, and BuildNotFound.
     """
@@ -34,13 +34,13 @@ def load_namespace() -> Any:
     libcppyy.AddSmartPtrType("Ptr")
     for directory in build.include_dirs:
         cppyy.add_include_path(directory)
-    for library in build.libraries:
+    for library in [*build.libraries, *get_extensions()]:
         if not os.path.exists(library):
-            raise ImportError(f"{library} is missing: build the module again")
+            raise ImportError(f"{library} is missing: build it again")
         cppyy.load_library(library)
-    # Libraries first: what headers initialize is to be found in them.
+    # Libraries first: the variables that headers initialize are in them.
     for header in ("ns3/core-module.h", "ns3/distributed-training-module.h"):
-        # Older releases of Boost use what newer compilers warn of.
+        # Older releases of Boost use features that newer compilers warn of.
         if not cppyy.cppdef(
             '#pragma clang diagnostic ignored "-Wdeprecated-builtins"\n' f'#include "{header}"\n'
         ):

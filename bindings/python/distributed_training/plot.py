@@ -66,7 +66,7 @@ def iteration_breakdown(results: Mapping[Any, TrainingResult], axes: Axes | None
 
 
 def bus_bandwidth(results: Mapping[Any, BenchmarkResult], axes: Axes | None = None) -> Axes:
-    """Draw bus bandwidth versus size for each result, and what the lower bound allows (dashed).
+    """Draw bus bandwidth versus size for each result, and that of the lower bound (dashed).
 
     Args:
         results: by the label of their curves.
@@ -114,7 +114,7 @@ def topology(
     """Draw the nodes and links of a topology.
 
     Grids, tori and packages are drawn as such, wrap-around links as arcs; trees in layers, the hosts
-    at the bottom; what has links within a layer (dragonfly, full mesh, BiGraph) in a circle. Colors
+    at the bottom; topologies with links within a layer (dragonfly, full mesh, BiGraph) in a circle. Colors
     tell links of different rates or delays apart. A host that is the only one of its switch is drawn
     as one node with it.
 

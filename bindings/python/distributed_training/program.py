@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the programs have in common: options, the child process, errors, results."""
+"""The base of all programs: keywords, the child process, errors, results."""
 
 from __future__ import annotations
 
 import datetime
+import difflib
+import inspect
 import json
 import math
 import numbers
@@ -13,20 +15,13 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Optional, Union
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Optional, TypeVar
 
-from .build import find_build
+from .build import BuildNotFound, find_build
+from .description import describe_program
 
 if TYPE_CHECKING:
     import pandas
-
-# Evaluated when the module is loaded, so in the spelling of Python 3.9.
-Quantity = Union[str, int]
-"""A number of bytes, or text with a unit such as "25MiB"."""
-Duration = Union[str, datetime.timedelta]
-"""Text with a unit such as "500ns", or a timedelta."""
-Path = Union[str, "os.PathLike[str]"]
-Attributes = Mapping[str, Any]
 
 _BAD_INPUT = 2
 _STUCK = 3
@@ -40,10 +35,6 @@ class SimulationStuck(RuntimeError):
 
 class WrongResult(RuntimeError):
     """A collective delivered a wrong sum (payload="real"); the text says where."""
-
-
-# Options that are given once for each element of a list.
-_REPEATED = {"fault"}
 
 
 def to_text(value: Any) -> str:
@@ -70,12 +61,15 @@ def to_text(value: Any) -> str:
 
 
 class Result:
-    """What a run has produced; the numbers of the program's JSON output are attributes."""
+    """The result of a run.
+
+    The members of the program's JSON output are attributes: lists as DataFrames, the rest as they are.
+    """
 
     version: str
     """version of the program"""
     configuration: dict[str, Any]
-    """every option of the program with its value; "resolved" holds what "auto" has become"""
+    """every option of the program with its value; "resolved" holds the choices made for `auto`"""
     events: int
     """events of the simulator"""
     packet_hops: int
@@ -95,6 +89,15 @@ class Result:
             if not isinstance(value, list):
                 setattr(self, name, value)
 
+    def __getattr__(self, name: str) -> Any:
+        """Return a list of the JSON output as a DataFrame."""
+        rows = self.__dict__.get("data", {}).get(name)
+        if not isinstance(rows, list):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        import pandas
+
+        return pandas.DataFrame(rows)
+
     def _numbers(self) -> dict[str, Any]:
         return {k: v for k, v in self.data.items() if not isinstance(v, (dict, list))}
 
@@ -109,21 +112,177 @@ class Result:
         return pandas.DataFrame([{**self._parameters(), **self._numbers()}])
 
 
-class Program:
-    """A run of one of the example programs: its options, to be run any number of times."""
+# Types of Python that an option of each type takes, beside text; bool is none of the numbers.
+_TYPES: dict[str, tuple[type, ...]] = {
+    "boolean": (bool,),
+    "bytes": (numbers.Integral,),
+    "choice": (os.PathLike,),
+    "count": (numbers.Integral,),
+    "list": (Iterable,),
+    "number": (numbers.Real,),
+    "rate": (),
+    "text": (numbers.Real, os.PathLike, Iterable),
+    "time": (datetime.timedelta, numbers.Integral),
+    "word": (),
+}
+
+# Keywords that are not options of the program but arguments of ns-3.
+_NS3_KEYWORDS = {
+    "seed": ("RngSeed", "ns-3's RngSeed"),
+    "run": ("RngRun", "ns-3's RngRun, which also makes the gradients of a real payload"),
+}
+
+
+def _is_keyword(option: Mapping[str, Any]) -> bool:
+    """Whether an option makes sense in Python: --print-... prints text in place of a result."""
+    return option["name"] != "json" and not option["name"].startswith("print-")
+
+
+class _Signature:
+    """The signature of a program's class, made of its options when somebody asks for it."""
+
+    def __get__(self, _: object, owner: type[Program[Any]]) -> inspect.Signature:
+        def make(name: str) -> inspect.Parameter:
+            return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)
+
+        try:
+            options = owner._get_options()
+        except BuildNotFound:
+            raise AttributeError("__signature__") from None
+        return inspect.Signature([make(name) for name in (*options, *_NS3_KEYWORDS, "attributes")])
+
+
+class _Documentation:
+    """The documentation of a program's class, followed by that of its options."""
+
+    def __init__(self, text: str) -> None:
+        self._text = inspect.cleandoc(text)
+
+    def __get__(self, _: object, owner: type[Program[Any]]) -> str:
+        try:
+            options = owner._get_options()
+        except (AttributeError, BuildNotFound):  # Program itself, or no build
+            return self._text
+        lines = [self._text, "", "Keywords, None for the program's default:"]
+        for name, option in options.items():
+            default = "" if option["default"] is None else f" [{option['default']}]"
+            lines.append(f"    {name}: {option['help']}; {option['allowed']}{default}")
+        for name, (_argument, text) in _NS3_KEYWORDS.items():
+            lines.append(f"    {name}: {text}")
+        lines.append("    attributes: values of ns-3's attributes and global values by name")
+        return "\n".join(lines)
+
+
+R = TypeVar("R", bound=Result)
+
+
+class Program(Generic[R]):
+    """A run of one of the programs: its options, to be run any number of times.
+
+    Every option of the program is a keyword, with "_" for "-". The program itself says which there
+    are (see describe()); options() lists them. A keyword that is None or not given has the program's default.
+    Three more keywords are arguments of ns-3: `seed`, `run`, and `attributes`, a mapping such as
+    {"ns3::training::RdmaNic::AckInterval": 32}.
+
+    Raises TypeError for a keyword that the program does not have, or a value of a wrong type, and
+    BuildNotFound. The values themselves are checked by the program, when it is run.
+    """
 
     name: ClassVar[str]
     """name of the program"""
-    result_type: ClassVar[type[Result]] = Result
+    result_type: ClassVar[type[Any]] = Result
 
-    def __init__(self, parameters: Mapping[str, Any]) -> None:
-        """Keep those of the parameters that are not None."""
+    __signature__ = _Signature()
+
+    def __init__(self, **parameters: Any) -> None:
         self.parameters: dict[str, Any] = {k: v for k, v in parameters.items() if v is not None}
         self._children: set[subprocess.Popen[bytes]] = set()
-        self.get_arguments()  # raises TypeError right here if a value is of a wrong type
+        for keyword, value in self.parameters.items():
+            self._check(keyword, value)
+        self.get_arguments()
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        cls.__doc__ = _Documentation(cls.__doc__ or "")  # type: ignore[assignment]
+
+    @classmethod
+    def describe(cls) -> dict[str, Any]:
+        """Return all that the program says of itself: options, kinds of alternatives, their keys."""
+        return describe_program(cls.name)
+
+    @classmethod
+    def _get_options(cls) -> dict[str, dict[str, Any]]:
+        """Return the options by keyword."""
+        options = cls.describe()["options"]
+        return {o["name"].replace("-", "_"): o for o in options if _is_keyword(o)}
+
+    @classmethod
+    def options(cls) -> pandas.DataFrame:
+        """Return a row a keyword: group, type, default, the values allowed, help."""
+        import pandas
+
+        columns = ["group", "type", "default", "allowed", "help"]
+        frame = pandas.DataFrame.from_dict(cls._get_options(), orient="index", dtype=object)
+        return frame.rename_axis("keyword")[columns]
+
+    @classmethod
+    def alternatives(cls, keyword: str) -> pandas.DataFrame:
+        """Return a row for each key of each alternative of an option NAME:key=value.
+
+        An alternative without keys has one row. Raises KeyError if there is no such option.
+        """
+        import pandas
+
+        option = cls._get_options()[keyword]
+        if "kind" not in option:
+            raise KeyError(f"{keyword} has no alternatives")
+        rows = []
+        for alternative in cls.describe()["kinds"][option["kind"]]:
+            for key in alternative["keys"] or [{"name": ""}]:
+                rows.append(
+                    {
+                        "name": alternative["name"],
+                        "key": key["name"],
+                        "default": key.get("default"),
+                        "allowed": key.get("allowed", ""),
+                        "help": key.get("help", alternative["help"]),
+                    }
+                )
+        return pandas.DataFrame(rows, columns=["name", "key", "default", "allowed", "help"])
+
+    @classmethod
+    def quantities(cls) -> pandas.DataFrame:
+        """Return a row a quantity that the program measures: type, unit, help."""
+        import pandas
+
+        columns = ["name", "type", "unit", "help"]
+        frame = pandas.DataFrame(cls.describe().get("measured", []), columns=columns)
+        return frame.set_index("name")
+
+    def _check(self, keyword: str, value: Any) -> None:
+        """Raise TypeError if there is no such keyword or it takes no value of that type."""
+        options = self._get_options()
+        if keyword in _NS3_KEYWORDS or keyword == "attributes":
+            return
+        if keyword not in options:
+            renamed = {each["name"]: each["spelling"] for each in self.describe()["renamed"]}
+            near = difflib.get_close_matches(keyword, [*options, *_NS3_KEYWORDS, "attributes"], 1)
+            text = f"{type(self).__name__} has no keyword {keyword!r}"
+            if keyword.replace("_", "-") in renamed:
+                text += f": written as {renamed[keyword.replace('_', '-')]}"
+            elif near:
+                text += f"; did you mean {near[0]!r}?"
+            raise TypeError(f"{text} (allowed: see {type(self).__name__}.options())")
+        kind = options[keyword]["type"]
+        is_truth_value = type(value).__name__ in ("bool", "bool_")  # also numpy's
+        if isinstance(value, str) or (kind == "boolean" and is_truth_value):
+            return
+        if is_truth_value or not isinstance(value, _TYPES[kind]) or isinstance(value, Mapping):
+            raise TypeError(f"{keyword}={value!r} (allowed: {options[keyword]['allowed']})")
 
     def get_arguments(self) -> list[str]:
         """Return the parameters as arguments of the program."""
+        options = self._get_options()
         arguments = []
         for name, value in self.parameters.items():
             if name == "attributes":
@@ -134,18 +293,20 @@ class Program:
                             "name of a global value)"
                         )
                     arguments.append(f"--{attribute}={to_text(setting)}")
-                continue
-            option = {"seed": "RngSeed", "run": "RngRun"}.get(name, name.replace("_", "-"))
-            repeated = option in _REPEATED and not isinstance(value, str)
-            for element in value if repeated else [value]:
-                arguments.append(f"--{option}={to_text(element)}")
+            elif name in _NS3_KEYWORDS:
+                arguments.append(f"--{_NS3_KEYWORDS[name][0]}={to_text(value)}")
+            else:
+                option = options[name]
+                repeated = option["type"] == "list" and not isinstance(value, str)
+                for element in value if repeated else [value]:
+                    arguments.append(f"--{option['name']}={to_text(element)}")
         return arguments
 
     def get_command(self) -> list[str]:
         """Return the command that does the same in a shell."""
         return [find_build().get_program(self.name), *self.get_arguments()]
 
-    def run(self) -> Any:
+    def run(self) -> R:
         """Run the program in a child process and return its result.
 
         If standard error is a terminal, the run's progress is shown there. When this is interrupted
@@ -169,7 +330,8 @@ class Program:
         if status != 0:
             reason = f"signal {-status}" if status < 0 else f"exit status {status}"
             raise RuntimeError(f"{shlex.join(command)} ended by {reason}: {text}")
-        return self.result_type(json.loads(output))
+        result: R = self.result_type(json.loads(output))
+        return result
 
     def cancel(self) -> None:
         """End the runs that are under way in other threads; their run() raises RuntimeError."""
@@ -221,7 +383,7 @@ class Program:
 class _ErrorStream:
     """Collects the standard error of a child.
 
-    If ours is a terminal, so is the child's, which therefore shows its progress, on one line that it
+    If ours is a terminal, so is the child's, which then shows its progress on one line that it
     writes over again and again: that appears at once. The rest becomes the text of an exception.
     """
 
@@ -271,7 +433,7 @@ class _ErrorStream:
         if self._shown and "\r" in text:
             sys.stderr.write("\r\033[K")
             sys.stderr.flush()
-        # Of a line that was written over, what remained.
+        # The last state of a line that was written over.
         self.text = "\n".join(
             line.rsplit("\r", 1)[-1].replace("\033[K", "") for line in text.split("\n")
         )
@@ -290,3 +452,12 @@ def scale(value: Optional[float], units: Iterable[tuple[float, str]]) -> str:
 
 SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 COUNTS = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+
+
+def format_quantity(name: str, value: Optional[float]) -> tuple[str, str]:
+    """Return a quantity's name in words and its value with the unit that its name ends with."""
+    words, _, unit = name.rpartition("_")
+    units = {"s": SECONDS, "GBps": ((1.0, "GB/s"),)}
+    if unit in units:
+        return words.replace("_", " "), scale(value, units[unit])
+    return name.replace("_", " "), scale(value, ((1.0, ""),))

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor, as_completed, wait
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, Any, Union
 
 from .program import Program, Result
 
@@ -23,13 +23,13 @@ def _count_cores() -> int:
     return os.cpu_count() or 1
 
 
-def _run(job: Program) -> Result:
+def _run(job: Program[Any]) -> Result:
     result: Result = job.run()
     return result
 
 
 def run_each(
-    jobs: Iterable[Program], executor: Executor | None = None
+    jobs: Iterable[Program[Any]], executor: Executor | None = None
 ) -> Iterator[tuple[int, Outcome]]:
     """Run jobs in parallel and yield (index of the job, its result) as each one ends.
 
@@ -38,7 +38,7 @@ def run_each(
     begun are dropped and those under way are ended.
 
     Args:
-        jobs: what to run.
+        jobs: the runs.
         executor: where to wait for the runs, which are processes of their own; threads on as many
             cores as there are by default.
     """
@@ -67,7 +67,7 @@ def run_each(
             pool.shutdown()
 
 
-def sweep(jobs: Iterable[Program], executor: Executor | None = None) -> pandas.DataFrame:
+def sweep(jobs: Iterable[Program[Any]], executor: Executor | None = None) -> pandas.DataFrame:
     """Run jobs in parallel and return a DataFrame: their parameters and their numbers.
 
     There is a row a job, in the order of the jobs (of a CollectiveBenchmark, a row a size), with the
@@ -77,7 +77,7 @@ def sweep(jobs: Iterable[Program], executor: Executor | None = None) -> pandas.D
         sweep(TrainingJob(ranks=n, transport=t) for n in (4, 8, 16) for t in ("rdma", "tcp"))
 
     Args:
-        jobs: what to run.
+        jobs: the runs.
         executor: any executor of concurrent.futures; see run_each().
     """
     import pandas

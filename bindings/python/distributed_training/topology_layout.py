@@ -109,7 +109,7 @@ class TopologyLayout:
                     panel_x = panel_x * inner[index] + coordinate
                 else:
                     panel_y = panel_y * inner[index] + coordinate
-            shift = 0.18 if inner else 0.0  # so that links between panels do not cover each other
+            shift = 0.18 if inner else 0.0  # keeps links between panels from covering each other
             x = step * column + panel_x * (columns * step + 1.0) + shift * row
             y = -step * row - panel_y * (rows * step + 1.0) - shift * panel_x
             if package:
@@ -190,7 +190,7 @@ class TopologyLayout:
 
 
 def bend_line(a: Place, b: Place, bend: float) -> list[Place]:
-    """Return a line from a to b whose middle is so far from the straight one, relative to it."""
+    """Return a curve from a to b; `bend` is its distance from the chord, relative to its length."""
     if not bend:
         return [a, b]
     steps = 16

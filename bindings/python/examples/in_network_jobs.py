@@ -4,8 +4,8 @@
     ./ns3w python bindings/python/examples/in_network_jobs.py [FILE.csv] [--plot=FILE.svg] [OPTION...]
 
 Three models, 8 to 64 workers, 10 and 100 Gbit/s, seven systems and four loss rates: 672 runs, which
-take days of processor time. Each run is added to FILE.csv as it ends, and what is there already is not
-run again, so the command may be interrupted and repeated. Options choose parts: --workloads, --ranks,
+take days of processor time. Each run is added to FILE.csv as it ends, and a run that
+is there already is not repeated: the command may be interrupted and repeated. Options choose parts: --workloads, --ranks,
 --rates, --systems, --losses, each a list with commas.
 """
 
@@ -33,7 +33,7 @@ SYSTEMS: dict[str, dict[str, Any]] = {
     "parameter server": {"collective": "parameter-server", "recovery": "selective-repeat"},
     "switchml": {"collective": "switchml"},
     "atp": {"collective": "atp"},
-    "tree": {"collective": "tree"},
+    "sharp": {"collective": "sharp"},
     "switch-ps": {"collective": "switch-ps"},
 }
 CHOICES = {
@@ -56,7 +56,7 @@ def make_job(workload: str, ranks: int, rate: str, system: str, loss: float) -> 
     leaves = f"leaf-spine:leaves={racks},spines=1,hosts-per-leaf={hosts},uplink={uplink}"
     options = dict(SYSTEMS[system])
     if system == "parameter server":
-        options["servers"] = ranks
+        options["collective"] = f"parameter-server:servers={ranks}"
     return dt.TrainingJob(
         workload=workload,
         ranks=ranks,
@@ -78,7 +78,7 @@ def read(path: pathlib.Path) -> list[dict[str, str]]:
 
 
 def run(path: pathlib.Path, wanted: list[tuple[str, ...]]) -> None:
-    """Run what is not in the file yet; add each result as it comes."""
+    """Make the runs that are not in the file yet; add each result as it comes."""
     have = {tuple(row[key] for key in KEYS) for row in read(path)}
     left = [keys for keys in wanted if keys not in have]
     jobs = [

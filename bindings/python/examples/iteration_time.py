@@ -24,7 +24,7 @@ def make_job(**options: Any) -> dt.TrainingJob:
 JOBS = {
     "RDMA, ring": make_job(),
     "RDMA, ring, no overlap": make_job(overlap=False),
-    "RDMA, 16 parameter servers": make_job(collective="parameter-server", servers=16),
+    "RDMA, 16 parameter servers": make_job(collective="parameter-server:servers=16"),
     "TCP Cubic, ring": make_job(transport="tcp"),
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the tests have in common. They use the build that DISTRIBUTED_TRAINING_BUILD names."""
+"""Fixtures of the tests. They use the build that DISTRIBUTED_TRAINING_BUILD names."""
 
 import json
 import os
@@ -52,6 +52,18 @@ def program_json(program):
 
     def run(name, *arguments):
         process = program(name, *arguments, "--json=-")
+        assert process.returncode == 0, process.stderr
+        return json.loads(process.stdout)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def describe(program):
+    """Return the JSON of a program's --describe."""
+
+    def run(name):
+        process = program(name, "--describe=json")
         assert process.returncode == 0, process.stderr
         return json.loads(process.stdout)
 

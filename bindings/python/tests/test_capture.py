@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What --pcap writes is what Wireshark takes for RoCEv2 and 802.1Qbb."""
+"""Wireshark reads the files of --pcap as RoCEv2 and 802.1Qbb."""
 
 import collections
 import shutil
@@ -66,7 +66,7 @@ def read_frames(path):
 def get_invariant_crc(packet):
     """Return the invariant CRC of a RoCEv2 packet from its IPv4 header on (annex A17.3.3)."""
     masked = bytearray(packet[:-4])
-    for at in (1, 8, 10, 11, 26, 27, 32):  # what routers may change
+    for at in (1, 8, 10, 11, 26, 27, 32):  # fields that routers may change
         masked[at] = 0xFF
     return struct.pack("<I", zlib.crc32(b"\xff" * 8 + masked))
 

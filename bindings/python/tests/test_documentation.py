@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What doc/ says is what the programs do: keys, columns, options, attributes, the example."""
+"""doc/ agrees with the programs: keys, columns, options, attributes."""
 
 import re
 import sqlite3
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -21,9 +20,9 @@ CLASSES = [
     "SwitchPsCommunicator",
     "SwitchPsProgram",
     "SwitchMlProgram",
-    "TreeCommunicator",
-    "TreeEndpoint",
-    "TreeProgram",
+    "SharpCommunicator",
+    "SharpEndpoint",
+    "SharpProgram",
     "AtpCommunicator",
     "AtpProgram",
     "AtpServer",
@@ -37,11 +36,10 @@ CLASSES = [
     "RdmaSwift",
     "RdmaThetaPowerTcp",
     "RdmaTimely",
-    "LanedTransport",
+    "MultiPortTransport",
     "TcpTransport",
     "ScheduledCommunicator",
     "TrainingApplication",
-    "LayerLoopApplication",
 ]
 
 
@@ -124,14 +122,18 @@ def test_json_keys(job_json, benchmark_json, program_json):
         assert list(resolved) == read_names("results.rst", "json-resolved")
 
 
-def test_result_attributes_are_documented():
-    for kind, table in (
-        (dt.TrainingResult, "json-training-job"),
-        (dt.BenchmarkResult, "json-collective-benchmark"),
-    ):
-        hints = set(dt.Result.__annotations__) | set(kind.__annotations__) - {"data"}
-        lists = {name for name in vars(kind) if name in ("iterations", "rows")}
-        assert (hints - {"data"}) | lists == set(read_names("results.rst", table))
+def test_measured_quantities_are_documented(describe, job_json):
+    quantities = [quantity["name"] for quantity in describe("training-job")["measured"]]
+    assert quantities == list(dt.TrainingJob.quantities().index)
+    documented = read_names("results.rst", "json-training-job")
+    assert documented[: len(quantities)] == quantities == list(job_json)[: len(quantities)]
+    for row in job_json["iterations"]:
+        assert set(quantities) < set(row)
+    attributes = set(dt.Result.__annotations__) - {"data"}
+    rest = set(documented) - set(quantities) - {"iterations"}
+    assert rest == attributes | set(dt.TrainingResult.__annotations__)
+    rows = set(read_names("results.rst", "json-collective-benchmark"))
+    assert rows == attributes | {"rows"}
 
 
 def test_sqlite_columns(tmp_path):
@@ -148,19 +150,34 @@ def test_sqlite_columns(tmp_path):
     connection.close()
 
 
-def read_usage(program, name):
-    """Return the default of each option as --help prints it."""
-    usage = program(name, "--help").stdout.split("\nUnits:")[0]
-    options = re.findall(r"^  --(\S+) .*?(?: \[([^\[\]]*)\])?$", usage, re.M)
-    return dict(options)
+def to_default(option, text):
+    """Return a default as --describe has it, of an option as the documentation writes it."""
+    if text == "none":
+        return None
+    text = text.strip("`")
+    if text in option.get("words", []):
+        return text
+    units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+    convert = {
+        "boolean": lambda: text == "true",
+        "bytes": lambda: (
+            int(re.match(r"\d+", text)[0]) * units.get(text.lstrip("0123456789")[:1], 1)
+        ),
+        "count": lambda: int(text),
+        "number": lambda: float(text),
+    }
+    return convert.get(option["type"], lambda: text)()
+
+
+CLUSTER = "training-job-3"  # the table of options that several programs have, each some of them
 
 
 @pytest.mark.parametrize(
     "name, tables",
     [
-        ("training-job", ["training-job-1", "training-job-2", "training-job-3"]),
-        ("collective-benchmark", ["collective-benchmark", "training-job-3"]),
-        ("fabric-benchmark", ["training-job-3", "fabric-benchmark"]),
+        ("training-job", ["training-job-1", "training-job-2", CLUSTER]),
+        ("collective-benchmark", ["collective-benchmark"]),
+        ("fabric-benchmark", ["fabric-benchmark"]),
         ("hpcc-fct", ["hpcc-fct"]),
         ("multitree-allreduce", ["multitree-allreduce"]),
         ("in-network-aggregation", ["in-network-aggregation"]),
@@ -169,21 +186,36 @@ def read_usage(program, name):
         ("topology-codesign", ["topology-codesign"]),
     ],
 )
-def test_options(program, name, tables):
-    documented = {}
-    for table in tables:
-        for option, default, _ in read_table("user-guide.rst", f"options-{table}"):
-            documented[option.strip("`-")] = "" if default == "none" else default.strip("`")
-    if name in ("collective-benchmark", "fabric-benchmark"):
-        del documented["collective"]
-    if name == "fabric-benchmark":
-        for option in ("transport", "servers", "segments", "host-model", "verify"):
-            del documented[option]
-        for option in ("schedule", "export-schedule", "print-schedule"):
-            del documented[option]
-        for option in ("elements-per-packet", "slots", "window", "framing", "message-packets"):
-            del documented[option]
-    assert documented == read_usage(program, name)
+def test_options(describe, name, tables):
+    options = {option["name"]: option for option in describe(name)["options"]}
+    own, shared = (
+        {
+            row[0].strip("`-"): row[1]
+            for table in names
+            for row in read_table("user-guide.rst", f"options-{table}")
+        }
+        for names in (tables, [CLUSTER])
+    )
+    assert set(own) <= set(options)
+    documented = {**{name: text for name, text in shared.items() if name in options}, **own}
+    assert {name: to_default(options[name], text) for name, text in documented.items()} == {
+        name: option["default"] for name, option in options.items()
+    }
+
+
+def test_members_of_the_description(describe):
+    documents = [describe(name) for name in ("training-job", "collective-benchmark", "hpcc-fct")]
+    alternatives = [a for d in documents for kind in d["kinds"].values() for a in kind]
+    for table, objects in (
+        ("describe", [documents[0]]),
+        ("describe-options", [option for d in documents for option in d["options"]]),
+        ("describe-alternatives", alternatives),
+        ("describe-keys", [key for a in alternatives for key in a["keys"]]),
+    ):
+        assert set().union(*objects) == set(read_names("user-guide.rst", table)), table
+    types = set(re.findall("``(.*?)``", read_table("user-guide.rst", "describe-options")[3][1]))
+    used = {option["type"] for d in documents for option in d["options"]}
+    assert used <= types
 
 
 def to_number(text):
@@ -214,26 +246,27 @@ def test_tcp_attributes_exist(program):
         for attribute in re.findall(r"``(.*?)``", row[0]):
             kind, name = attribute.rsplit("::", 1)
             assert f"--{attribute}=[" in program("training-job", f"--PrintAttributes={kind}").stdout
-    source = (REPOSITORY / "helper/host-transport.cc").read_text(encoding="utf-8")
-    changed = re.findall(r'SetUnlessChanged\("(.*?)",\s*"(.*?)"', source)
+    source = (REPOSITORY / "helper/tcp-helper.cc").read_text(encoding="utf-8")
+    changed = re.findall(r'Tune\("(.*?)"', source) + ["ns3::TcpL4Protocol::SocketType"]
     documented = " ".join(row[0] for row in read_table("tcp.rst", "tcp-attributes"))
-    assert {"::".join(words) for words in changed} == set(re.findall(r"``(.*?)``", documented))
+    assert set(changed) == set(re.findall(r"``(.*?)``", documented))
 
 
-def test_algorithms_are_those_that_exist(program):
-    usage = program("collective-benchmark", "--help").stdout
-    operations = re.search(r"--operation .*?: (.*) \[", usage).group(1)
-    section = re.search(r"\nAlgorithms:\n(.*?)\n\n", usage, re.S).group(1)
+def test_algorithms_are_those_that_exist(describe):
+    description = describe("collective-benchmark")
+    options = {option["name"]: option for option in description["options"]}
+    operations = ", ".join(options["operation"]["words"])
     actual = {}
-    for line in section.split("\n"):
-        if match := re.match(r"  ([a-z]\S*)", line):
-            name = match.group(1)
-            actual[name] = [{}, ""]
-        elif match := re.match(r"    (\S+)=(\S+) ", line):
-            actual[name][0][match.group(1)] = match.group(2)
-        else:
-            can = line.strip().removeprefix("for ")
-            actual[name][1] = operations if can == "every operation" else can
+    for algorithm in description["kinds"]["collective"]:
+        can = [note.removeprefix("for ") for note in algorithm["notes"] if note.startswith("for ")]
+        if not can:  # auto
+            continue
+        # The keys of a system in the network are on its own page.
+        operations_of, *is_system = can[0].split("; ")
+        keys = {} if is_system else {k["name"]: str(k["default"]) for k in algorithm["keys"]}
+        if operations_of == "every operation":
+            operations_of = operations
+        actual[algorithm["name"]] = [keys, operations_of]
     documented = {}
     for names, can, *_ in read_table("algorithms.rst", "algorithms"):
         name, *keys = re.findall(r"``(.*?)``", names)
@@ -245,24 +278,3 @@ def test_suites_are_those_that_exist():
     sources = "".join(path.read_text(encoding="utf-8") for path in REPOSITORY.glob("test/*.cc"))
     suites = set(re.findall(r': TestSuite\("(.*?)"', sources))
     assert set(read_names("validation.rst", "suites")) == suites
-
-
-def test_example_algorithm_works(build, monkeypatch, tmp_path):
-    """The file of doc/extending.rst, loaded into the programs that know nothing of it."""
-    minor = int(re.match(r"3\.(\d+)", build.ns3_version).group(1))
-    standard = "17" if minor < 41 else "20" if minor < 46 else "23"
-    library = tmp_path / "libexample.so"
-    command = ["c++", f"-std=c++{standard}", "-shared", "-fPIC", "-Wall", "-Wextra", "-o", library]
-    command += [f"-isystem{directory}" for directory in build.include_dirs]
-    command += [DOC / "recursive-tripling-collective.cc"]
-    subprocess.run(command, check=True, timeout=300)
-    monkeypatch.setenv("LD_PRELOAD", str(library))
-    options = {"algorithm": "recursive-tripling", "payload": "real", "bytes": "4,64K"}
-    rows = dt.CollectiveBenchmark(ranks=9, **options).run().rows
-    assert rows["verified"].all()
-    with pytest.raises(ValueError, match="powers of 3"):
-        dt.CollectiveBenchmark(ranks=6, **options).run()
-    job = dt.TrainingJob(
-        workload=WORKLOAD, ranks=3, payload="real", collective="recursive-tripling"
-    ).run()
-    assert job.iterations["verified"].all()

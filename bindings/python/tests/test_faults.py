@@ -74,7 +74,7 @@ def test_a_stuck_run_that_holds_packets_ahead_of_a_gap_ends_in_order(program):
     assert len(process.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize("system", ["switchml", "atp", "tree", "nvls", "switch-ps"])
+@pytest.mark.parametrize("system", ["switchml", "atp", "sharp", "nvls", "switch-ps"])
 def test_a_system_in_the_network_that_may_not_be_replaced_ends_with_one_line(program, system):
     process = program(
         "collective-benchmark",

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The package as a whole: imports, times, the C++ classes."""
 
+import json
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
+
+WORKLOAD = Path(__file__).with_name("small-workload.csv")
 
 LONGEST_START = 1.5  # s, from the start of Python to the start of the simulation
 
@@ -21,7 +25,7 @@ ns = dt.ns
 ns.training.UsePicoseconds()
 topology = ns.training.BuildTopology("fat-tree:k=4", 16, ns.DataRate("100Gbps"), ns.Time("500ns"))
 print(topology.hosts, topology.switches, topology.links.size())
-print(ns.CreateObject[ns.training.RdmaNic]().GetMtu())
+print(ns.CreateObject[ns.training.RdmaNic]().GetSettings().mtu)
 try:
     ns.training.BuildTopology("circle", 1, ns.DataRate("1Gbps"), ns.Time("1us"))
 except ns.training.ConfigurationError as error:
@@ -42,10 +46,42 @@ ns.Simulator.Destroy()
 """
 
 
-def run_script(script, environment):
+RUN_SCRIPT = """
+import json, sys
+import distributed_training as dt
+ns = dt.ns
+
+def train(payload):
+    options = ns.training.TrainingRunOptions()
+    options.workload = sys.argv[1]
+    options.bucket = 256 << 10
+    options.payload = payload
+    options.cluster.ranks = 4
+    run = ns.training.TrainingRun(options)
+    times = []
+    run.OnIteration(lambda record: times.append(record.iterationTimeS))
+    result = run.Run()
+    assert times == [record.iterationTimeS for record in result.iterations]
+    return json.loads(str(result.ToJson().Write()))
+
+print(json.dumps([train("virtual"), train("real")]))
+options = ns.training.TrainingRunOptions()
+options.iterations = 0
+try:
+    ns.training.TrainingRun(options)
+except ns.training.ConfigurationError as error:
+    print(str(error))
+"""
+
+
+def run_script(script, environment, *arguments):
     start = time.monotonic()
     process = subprocess.run(
-        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", script, *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert process.returncode == 0, process.stderr
     return process.stdout.splitlines(), time.monotonic() - start
@@ -69,6 +105,22 @@ def test_namespace(build, environment, program_json):
     arguments = ["--ranks=4", "--bytes=1M", "--warmup=0"]
     row = program_json("collective-benchmark", *arguments)["rows"][0]
     assert float(output[3]) == round(row["time_us"], 3)
+
+
+def test_training_run_in_this_process(build, environment, program_json):
+    pytest.importorskip("cppyy", reason="cppyy is not installed: distributed_training.ns needs it")
+    if build.cppyy is None:
+        pytest.skip(f"there is no cppyy for ns-{build.ns3_version}")
+    output, _ = run_script(RUN_SCRIPT, environment, str(WORKLOAD))
+    for payload, result in zip(("virtual", "real"), json.loads(output[0])):
+        arguments = [f"--workload={WORKLOAD}", "--bucket=256K", f"--payload={payload}", "--ranks=4"]
+        expected = program_json("training-job", *arguments)
+        for document in (result, expected):
+            for key in ("cpu_s", "packet_hops_per_cpu_s", "peak_memory_MiB"):
+                del document[key]
+            del document["configuration"]["json"]
+        assert result == expected
+    assert "iterations 0 (allowed: 1 to 1000000)" in output[1]
 
 
 def test_unknown_name():

@@ -4,6 +4,7 @@
 import contextlib
 import datetime
 import inspect
+import json
 import os
 import pickle
 import pty
@@ -15,10 +16,11 @@ import time
 from pathlib import Path
 
 import pytest
+from conftest import PACKAGE
 
 import distributed_training as dt
 
-# What a run has cost differs from run to run.
+# The cost of a run differs from run to run.
 COST = {"cpu_s", "packet_hops_per_cpu_s", "peak_memory_MiB"}
 
 WORKLOAD = Path(__file__).with_name("small-workload.csv")
@@ -82,13 +84,13 @@ def test_schedule_files(program, tmp_path):
         "all-reduce by ring: 2 ranks, 2 chunks, 1 copy, 1 segment, 2 steps\nrank 0\n"
         "  0: step 0, send to rank 1: chunks 1\n"
     )
-    with pytest.raises(ValueError, match="ranks=5.*allowed: 4"):
+    with pytest.raises(ValueError, match="5 ranks.*allowed: 4"):
         dt.CollectiveBenchmark(schedule=xml, **{**options, "ranks": 5}).run()
     with pytest.raises(ValueError, match="no/schedule.json"):
         dt.CollectiveBenchmark(export_schedule="no/schedule.json", **options).run()
 
 
-def test_auto_and_sweep():
+def test_auto_and_sweep(tmp_path):
     options = {"ranks": 8, "topology": "torus:2x4", "bytes": ["64", "256K"]}
     sweep = dt.CollectiveBenchmark(sweep="algorithms", **options).run()
     auto = dt.CollectiveBenchmark(algorithm="auto", **options).run()
@@ -106,17 +108,121 @@ def test_auto_and_sweep():
     assert job.choices and all("expected" in text for text in job.choices.values())
     with pytest.raises(ValueError, match="--sweep=sizes .allowed: algorithms"):
         dt.CollectiveBenchmark(sweep="sizes").run()
+    with pytest.raises(ValueError, match="--sweep with --print-schedule .* .allowed: without"):
+        dt.CollectiveBenchmark(sweep="algorithms", export_schedule=tmp_path / "x.json").run()
 
 
-@pytest.mark.parametrize("kind", [dt.TrainingJob, dt.CollectiveBenchmark])
-def test_every_option_is_a_keyword(program, kind):
-    usage = program(kind.name, "--help").stdout.split("\nUnits:")[0]
-    options = set(re.findall(r"^  --(\S+)", usage, re.M)) - {"json"}
-    options -= {"print-topology", "export-topology"}  # in Python: plot.get_topology
-    keywords = set(inspect.signature(kind).parameters) - {"seed", "run", "attributes"}
-    assert {keyword.replace("_", "-") for keyword in keywords} == options
-    for keyword in inspect.signature(kind).parameters:
-        assert f"\n            {keyword}: " in kind.__init__.__doc__
+PROGRAMS = [
+    dt.CollectiveBenchmark,
+    dt.FabricBenchmark,
+    dt.HpccFct,
+    dt.InNetworkAggregation,
+    dt.MultitreeAllreduce,
+    dt.NcclTables,
+    dt.TopologyCodesign,
+    dt.TrainingJob,
+]
+
+
+@pytest.mark.parametrize("kind", PROGRAMS)
+def test_every_option_is_a_keyword(describe, kind):
+    description = describe(kind.name)
+    assert kind.describe() == description
+    options = {option["name"]: option for option in description["options"]}
+    expected = [name for name in options if name != "json" and not name.startswith("print-")]
+    keywords = [name.replace("-", "_") for name in expected]
+    assert list(inspect.signature(kind).parameters) == [*keywords, "seed", "run", "attributes"]
+    table = kind.options()
+    assert list(table.index) == keywords
+    for keyword, name in zip(keywords, expected):
+        for column in table:
+            value, expected_value = table[column][keyword], options[name][column]
+            missing = expected_value is None and value != value  # as a table of numbers has it
+            assert missing or value == expected_value
+        line = f"    {keyword}: {options[name]['help']}; {options[name]['allowed']}"
+        assert line in kind.__doc__.splitlines() or f"{line} [" in kind.__doc__
+    assert kind.__doc__.startswith(kind.__dict__["__doc__"]._text + "\n\nKeywords")
+
+
+def test_alternatives_are_those_of_the_program(describe):
+    description = describe("collective-benchmark")
+    choices = [option for option in description["options"] if "kind" in option]
+    assert {"congestion-control", "host-model", "path"} <= {option["name"] for option in choices}
+    for option in choices:
+        alternatives = description["kinds"][option["kind"]]
+        table = dt.CollectiveBenchmark.alternatives(option["name"].replace("-", "_"))
+        assert list(dict.fromkeys(table["name"])) == [a["name"] for a in alternatives]
+        keys = [key["name"] for a in alternatives for key in a["keys"]]
+        assert [key for key in table["key"] if key] == keys
+    for keyword in ("ranks", "colour"):
+        with pytest.raises(KeyError, match=keyword):
+            dt.CollectiveBenchmark.alternatives(keyword)
+
+
+def test_description_is_kept_until_the_program_changes(build, monkeypatch, tmp_path):
+    script = tmp_path / "training-job"
+    runs = tmp_path / "runs"
+    script.write_text(
+        f"#!/bin/sh\necho x >> {runs}\nexec {build.get_program('training-job')} $*\n",
+        encoding="utf-8",
+    )
+    script.chmod(0o755)
+    info = json.loads(Path(os.environ["DISTRIBUTED_TRAINING_BUILD"]).read_text(encoding="utf-8"))
+    info["examples"]["training-job"] = str(script)
+    (tmp_path / "build-info.json").write_text(json.dumps(info), encoding="utf-8")
+    monkeypatch.setenv("DISTRIBUTED_TRAINING_BUILD", str(tmp_path / "build-info.json"))
+
+    def describe_elsewhere():
+        code = "import distributed_training as dt; print(len(dt.TrainingJob.describe()['options']))"
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONPATH": str(PACKAGE)},
+            check=True,
+            timeout=60,
+        )
+        return len(runs.read_text(encoding="utf-8").split())
+
+    assert describe_elsewhere() == 1
+    assert describe_elsewhere() == 1
+    os.utime(script, ns=(1, 1))
+    assert describe_elsewhere() == 2
+    Path(f"{script}.describe.json").write_text("[]", encoding="utf-8")
+    assert describe_elsewhere() == 3
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "build-info.json",
+        "runs",
+        "training-job",
+        "training-job.describe.json",
+    ]
+
+
+def test_an_old_or_broken_program_says_why(build, monkeypatch, tmp_path):
+    script = tmp_path / "nccl-tables"
+    script.write_text("#!/bin/sh\necho 'nccl-tables: no' >&2\nexit 2\n", encoding="utf-8")
+    script.chmod(0o755)
+    info = json.loads(Path(os.environ["DISTRIBUTED_TRAINING_BUILD"]).read_text(encoding="utf-8"))
+    info["examples"]["nccl-tables"] = str(script)
+    (tmp_path / "build-info.json").write_text(json.dumps(info), encoding="utf-8")
+    monkeypatch.setenv("DISTRIBUTED_TRAINING_BUILD", str(tmp_path / "build-info.json"))
+    with pytest.raises(RuntimeError, match="--describe=json: nccl-tables: no"):
+        dt.NcclTables()
+
+
+def test_help_without_a_build(monkeypatch):
+    monkeypatch.delenv("DISTRIBUTED_TRAINING_BUILD")
+    assert dt.TrainingJob.__doc__.startswith("Training of a model")
+    assert "Keywords" not in dt.TrainingJob.__doc__
+    assert "parameters" in inspect.signature(dt.TrainingJob).parameters
+
+
+def test_other_programs_run(program_json):
+    result = dt.TopologyCodesign(part="operations", nodes=4).run()
+    expected = program_json("topology-codesign", "--part=operations", "--nodes=4")
+    assert result.rows.to_dict("records") == expected["rows"]
+    assert result.figures.to_dict("records") == expected["figures"]
+    assert result.version == expected["version"]
+    with pytest.raises(AttributeError, match="colour"):
+        result.colour
 
 
 def test_values_are_converted():
@@ -162,11 +268,13 @@ def test_attributes_have_an_effect():
     [
         ({"ranks": 0}, "--ranks=0"),
         ({"ranks": -1}, "--ranks=-1"),
+        ({"ranks": "many"}, "--ranks=many"),
         ({"ranks": 17, "topology": "fat-tree:k=4"}, "17 ranks on topology 'fat-tree:k=4'"),
         ({"compute_scale": float("nan")}, "--compute-scale=nan"),
-        ({"rate": 100}, "--rate=100"),
-        ({"mtu": 255}, "--mtu=255"),
-        ({"mtu": 9001}, "--mtu=9001"),
+        ({"rate": "100"}, "--rate=100"),
+        ({"delay": 5}, "--delay=5"),
+        ({"mtu": "255"}, "--mtu=255"),
+        ({"mtu": "9001"}, "--mtu=9001"),
         ({"transport": "udp"}, "--transport=udp"),
         ({"workload": "missing.csv"}, "missing.csv"),
         ({"results": "/missing/results.sqlite"}, "/missing"),
@@ -185,11 +293,34 @@ def test_bad_input_is_a_value_error_with_the_text_of_the_program(program, parame
         assert direct.stderr == f"training-job: {text}\n"
 
 
-def test_wrong_types_and_names_are_type_errors():
-    with pytest.raises(TypeError, match="colour"):
-        dt.TrainingJob(colour=1)
-    with pytest.raises(TypeError):
-        dt.TrainingJob(ranks=object())
+@pytest.mark.parametrize(
+    "parameters, text",
+    [
+        ({"colour": 1}, "no keyword 'colour' (allowed: "),
+        ({"rank": 4}, "no keyword 'rank'; did you mean 'ranks'? (allowed: "),
+        ({"json": "-"}, "no keyword 'json'"),
+        ({"print_topology": True}, "no keyword 'print_topology'"),
+        ({"ranks": object()}, "ranks=<object"),
+        ({"ranks": 4.0}, "ranks=4.0 (allowed: 1 to "),
+        ({"ranks": True}, "ranks=True (allowed: 1 to "),
+        ({"ranks": [4]}, "ranks=[4] (allowed: 1 to "),
+        ({"overlap": 1}, "overlap=1 (allowed: true|false)"),
+        ({"loss": [0.1]}, "loss=[0.1] (allowed: 0 to 1)"),
+        ({"rate": 100}, "rate=100 (allowed: a rate with a unit: bps, "),
+        ({"bucket": 1.5}, "bucket=1.5 (allowed: a size of "),
+        ({"transport": 1}, "transport=1 (allowed: rdma|tcp)"),
+        ({"workload": 1.5}, "workload=1.5 (allowed: "),
+        ({"results": {}}, "results={} (allowed: text that is not empty)"),
+        ({"fault": 1}, "fault=1 (allowed: "),
+        ({"fault": [1, object()]}, "is neither text nor number"),
+    ],
+)
+def test_wrong_types_and_names_are_type_errors(parameters, text):
+    with pytest.raises(TypeError, match=re.escape(text)):
+        dt.TrainingJob(**parameters)
+
+
+def test_options_have_keywords():
     with pytest.raises(TypeError):
         dt.TrainingJob("resnet50")
 
@@ -210,11 +341,13 @@ def test_missing_build(monkeypatch, tmp_path):
 
 def test_repr():
     job = dt.TrainingJob(workload="alexnet", ranks=4, compute_scale=0.1)
-    assert repr(job) == "TrainingJob(workload='alexnet', compute_scale=0.1, ranks=4)"
+    assert repr(job) == "TrainingJob(workload='alexnet', ranks=4, compute_scale=0.1)"
     text = repr(dt.TrainingJob(**SMALL).run())
     assert f"{WORKLOAD}, 4 ranks, single-switch, 100Gbps, rdma (dcqcn), ring" in text
     assert re.search(r"iteration time +[\d.]+ us", text)
-    assert re.search(r"scaling efficiency +[\d.]+ %", text)
+    assert re.search(r"busbw +[\d.]+ GB/s", text)
+    assert re.search(r"scaling efficiency +0\.\d+", text)
+    assert re.search(r"simulated with +[\d.]+ k packet-hops in [\d.]+ m?s CPU", text)
     rows = repr(dt.CollectiveBenchmark(ranks=2, bytes="1M").run()).splitlines()
     assert rows[1].split()[0] == "bytes" and rows[2].split()[0] == "1048576"
 
@@ -293,7 +426,7 @@ except KeyboardInterrupt:
 
 
 def run_on_terminal(environment, script):
-    """Run a Python script whose standard error is a terminal; return (output, what was shown)."""
+    """Run a Python script whose standard error is a terminal; return (output, text shown)."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-c", script], env=environment, stdout=subprocess.PIPE, stderr=theirs

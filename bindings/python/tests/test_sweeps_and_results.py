@@ -137,7 +137,7 @@ def test_plot_of_a_topology(topology, tmp_path):
 
 
 def test_plot_of_the_topology_of_a_program(tmp_path, capfd):
-    """What `./ns3w run PROGRAM --plot-topology=FILE` calls."""
+    """The function behind `./ns3w run PROGRAM --plot-topology=FILE`."""
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     options = ("fabric-benchmark", str(tmp_path / "ring.svg"), "--topology=ring", "--ranks=5")

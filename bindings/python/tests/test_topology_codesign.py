@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The example topology-codesign: closed forms of its collectives, what it prints and refuses."""
+"""The example topology-codesign: closed forms of its collectives, output, refusals."""
 
 import math
 

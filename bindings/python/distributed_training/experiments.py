@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The programs that measure the simulator or repeat published experiments.
+
+Each one's result has the members of the program's JSON output as attributes; the documentation lists
+them.
+"""
+
+from __future__ import annotations
+
+from .program import Program, Result
+
+
+class FabricBenchmark(Program[Result]):
+    """Speed of the simulator: packet-hops per second of processor time."""
+
+    name = "fabric-benchmark"
+
+
+class HpccFct(Program[Result]):
+    """Flow completion times under the congestion controls of the HPCC paper."""
+
+    name = "hpcc-fct"
+
+
+class InNetworkAggregation(Program[Result]):
+    """Published figures of systems that add in the network, beside the simulated ones."""
+
+    name = "in-network-aggregation"
+
+
+class MultitreeAllreduce(Program[Result]):
+    """All-reduces of the MULTITREE paper on its topologies."""
+
+    name = "multitree-allreduce"
+
+
+class NcclTables(Program[Result]):
+    """Bus bandwidth of all-reduces, measured with NCCL and simulated."""
+
+    name = "nccl-tables"
+
+
+class TopologyCodesign(Program[Result]):
+    """Figures of "Co-designing the topology/algorithm to accelerate distributed training"."""
+
+    name = "topology-codesign"

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Messages, locks and child processes of ns3w."""
+
+import contextlib
+import fcntl
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "distributed-training"
+
+
+class Failure(Exception):
+    """Something the user must know of; ends the program with a status."""
+
+    def __init__(self, text, status=2):
+        super().__init__(text)
+        self.status = status
+
+
+def say(text):
+    print(f"ns3w: {text}", file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def locked(name):
+    """Let one ns3w at a time work on the named thing. The lock dies with its process."""
+    path = CACHE / "locks" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"waiting for another ns3w that works on {name}")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def work(what, command, log, idle=None, **options):
+    """Run a command with its output in a log file and, line by line, on the terminal if any.
+
+    What is going on is told with the first line of output that does not match the pattern idle.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    command = [str(word) for word in command]
+    start = time.monotonic()
+    told = idle is None
+    if told:
+        say(what)
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, **options}
+    with open(log, "w") as file, subprocess.Popen(command, errors="replace", **options) as process:
+        for line in process.stdout:
+            file.write(line)
+            if not told and not re.search(idle, line):
+                say(what)
+                told = True
+            if told and sys.stderr.isatty():
+                width = shutil.get_terminal_size().columns - 1
+                sys.stderr.write(f"\r\033[K{line.rstrip()[:width]}")
+    if told and sys.stderr.isatty():
+        sys.stderr.write("\r\033[K")
+    if process.returncode:
+        lines = log.read_text(errors="replace").splitlines(True)
+        wrong = [number for number, line in enumerate(lines) if line.startswith("FAILED")]
+        first = wrong[0] if wrong else max(len(lines) - 60, 0)
+        sys.stderr.write("".join(lines[first : first + 60]))
+        raise Failure(f"failed ({process.returncode}): {shlex.join(command)}; all of it: {log}", 1)
+    if time.monotonic() - start > 5:
+        say(f"... took {time.monotonic() - start:.0f} s")

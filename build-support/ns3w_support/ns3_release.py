@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The ns-3 release that ns3w uses unless told otherwise: downloaded once, verified, unpacked."""
+
+import hashlib
+import http.client
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import urllib.request
+
+from .console import CACHE, Failure, locked, say
+
+RELEASE = "3.37"
+RELEASE_URL = "https://www.nsnam.org/releases/ns-allinone-3.37.tar.bz2"
+RELEASE_DEBIAN = "bookworm"  # the Debian release whose source package ns3 is the same file
+RELEASE_SHA256 = "dfa5ca1994ff3dbe1d4b23cef54e05e6079f5707a2ed6055f717bdd5b458c38d"
+
+
+def sha256(path):
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def download(url, part):
+    """Fetch a URL into a file, continuing where an earlier, killed download stopped."""
+    have = part.stat().st_size if part.exists() else 0
+    request = urllib.request.Request(url, headers={"Range": f"bytes={have}-"} if have else {})
+    with urllib.request.urlopen(request, timeout=15) as answer:
+        have = have if answer.status == 206 else 0
+        with open(part, "ab" if have else "wb") as file:
+            while block := answer.read(1 << 20):
+                have += file.write(block)
+                if sys.stderr.isatty():
+                    sys.stderr.write(f"\r{have >> 20} MiB ")
+
+
+def download_from_debian(directory):
+    """Fetch Debian's source package of ns-3 with lists of our own, leaving the system's alone."""
+    if not shutil.which("apt-get"):
+        raise OSError("there is no apt-get")
+    list_uris = ["apt-get", "indextargets", "--format", "$(REPO_URI)"]
+    uris = subprocess.run(list_uris, capture_output=True, text=True).stdout.split()
+    mirrors = [uri for uri in uris if uri.rstrip("/").endswith("/debian")]
+    if not mirrors:
+        raise OSError("apt knows no mirror of Debian")
+    for name in ("state/lists/partial", "cache/archives/partial", "sources"):
+        (directory / name).mkdir(parents=True, exist_ok=True)
+    # Trusted: it is the SHA-256 of the archive that decides.
+    (directory / "sources/ns3.sources").write_text(
+        f"Types: deb-src\nURIs: {mirrors[0]}\nSuites: {RELEASE_DEBIAN}\nComponents: main\n"
+        "Trusted: yes\n"
+    )
+    options = {
+        "Dir::State": directory / "state",
+        "Dir::State::status": "/var/lib/dpkg/status",
+        "Dir::Cache": directory / "cache",
+        "Dir::Etc::sourcelist": "/dev/null",
+        "Dir::Etc::sourceparts": directory / "sources",
+        "APT::Sandbox::User": "",
+    }
+    apt = ["apt-get"] + [f"-o{key}={value}" for key, value in options.items()]
+    for words in (["update"], ["source", "--download-only", "--only-source", "ns3"]):
+        with open(directory / "log", "a") as log:
+            if subprocess.run([*apt, *words], cwd=directory, stdout=log, stderr=log).returncode:
+                raise OSError(f"see {directory}/log")
+    return next(directory.glob("ns3_*.orig.tar.bz2"))
+
+
+def get_archive():
+    """Return the release's archive, from the first place that has the right one."""
+    downloads = CACHE / "downloads"
+    downloads.mkdir(parents=True, exist_ok=True)
+    archive = downloads / RELEASE_URL.rsplit("/", 1)[1]
+    part = archive.with_suffix(".part")
+    if archive.exists() and sha256(archive) == RELEASE_SHA256:
+        return archive
+    problems = []
+    for place in (RELEASE_URL, "Debian's source package"):
+        say(f"getting ns-{RELEASE} from {place}")
+        try:
+            if place == RELEASE_URL:
+                download(place, part)
+            else:
+                os.replace(download_from_debian(downloads / "apt"), part)
+            if sha256(part) == RELEASE_SHA256:
+                os.replace(part, archive)
+                shutil.rmtree(downloads / "apt", ignore_errors=True)
+                return archive
+            part.unlink()
+            raise OSError("wrong SHA-256")
+        except (OSError, http.client.HTTPException, StopIteration) as error:
+            problems.append(f"{place}: {error or 'not found'}")
+            say(f"no: {problems[-1]}")
+    raise Failure(
+        f"could not get ns-{RELEASE}. Put its archive there yourself, as {archive}, or use "
+        f"--ns3=wheel. Tried: {'; '.join(problems)}"
+    )
+
+
+def get_release():
+    """Return the directory of the unpacked release, after getting it if need be."""
+    release = CACHE / f"ns-{RELEASE}"
+    if release.exists():
+        return release
+    with locked(release.name):
+        if release.exists():
+            return release
+        archive = get_archive()
+        say(f"unpacking {archive}")
+        partial = CACHE / f"unpacking-ns-{RELEASE}"
+        shutil.rmtree(partial, ignore_errors=True)
+        top = f"ns-allinone-{RELEASE}/ns-{RELEASE}/"
+        unneeded = re.compile(r"(doc|src/lte|src/[^/]+/doc)(/|$)")
+        with tarfile.open(archive) as tar:
+            for member in tar:
+                member.name = member.name[len(top) :] if member.name.startswith(top) else ""
+                if member.name and not unneeded.match(member.name):
+                    tar.extract(member, partial)  # known content, see RELEASE_SHA256
+        os.replace(partial, release)
+        return release

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Tools and headers that the system must have; apt installs what is missing."""
+
+import contextlib
+import importlib.util
+import os
+import shlex
+import shutil
+import subprocess
+import sysconfig
+import tempfile
+from pathlib import Path
+
+from .console import Failure, say, work
+
+BUILD_TOOLS = ("c++", "cmake", "ninja", "ccache", "sqlite3.h")
+MPI_TOOLS = ("mpirun", "mpic++")
+
+
+def need(*names):
+    """Make sure that tools, C++ headers and Python modules (py:*) are there, by apt if need be."""
+    packages = {
+        "c++": "g++",
+        "ninja": "ninja-build",
+        "mpirun": "openmpi-bin",
+        "mpic++": "libopenmpi-dev",
+        "sqlite3.h": "libsqlite3-dev",
+        "boost/graph/adjacency_list.hpp": "libboost-dev",
+        "py:ensurepip": "python3-venv",
+        "py:Python.h": "python3-dev",
+    }
+
+    def present(name):
+        if name == "py:Python.h":
+            return Path(sysconfig.get_path("include"), "Python.h").exists()
+        if name.startswith("py:"):
+            return importlib.util.find_spec(name[3:]) is not None
+        if name.endswith((".h", ".hpp")):
+            probe = ["c++", "-x", "c++", "-fsyntax-only", "-"]
+            text = f"#include <{name}>\n".encode()
+            quiet = {"input": text, "stderr": subprocess.DEVNULL}
+            return shutil.which("c++") and not subprocess.run(probe, **quiet).returncode
+        return shutil.which(name)
+
+    missing = [packages.get(name, name) for name in names if not present(name)]
+    if not missing:
+        return
+    if not shutil.which("apt-get"):
+        raise Failure(f"please install what Debian calls {' '.join(missing)}")
+    install = ["apt-get", "install", "-y", "--no-install-recommends", *missing]
+    prefix = []
+    if os.geteuid():
+        prefix = ["sudo", "-n"]
+        test = [*prefix, "true"]
+        if not shutil.which("sudo") or subprocess.run(test, capture_output=True).returncode:
+            raise Failure(f"missing: {' '.join(missing)}. Type: sudo {shlex.join(install)}")
+    say(f"missing, installing by apt: {' '.join(missing)}")
+    prefix += ["env", "DEBIAN_FRONTEND=noninteractive"]
+    log = Path(tempfile.gettempdir(), f"ns3w-apt-{os.getuid()}.log")
+    with contextlib.suppress(Failure):  # old lists may still do
+        work("apt-get update", [*prefix, "apt-get", "update"], log, stdin=subprocess.DEVNULL)
+    work(shlex.join(install), [*prefix, *install], log, stdin=subprocess.DEVNULL)

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The standalone build: the library, the examples and a test runner, against an installed ns-3. Included
+# by ../CMakeLists.txt when that is not part of an ns-3 tree, after the lists of files.
+
+# The modules of ns-3 that are used directly.
+set(ns3_modules core internet network)
+
+find_package(ns3 REQUIRED PATH_SUFFIXES lib64/cmake/ns3)
+find_path(ns3_include_dir ns3/core-module.h REQUIRED NO_DEFAULT_PATH
+          HINTS ${ns3_DIR}/../../../include ${ns3_DIR}/../../../../include
+)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+include(${CMAKE_CURRENT_LIST_DIR}/ns3-versions.cmake)
+get_ns3_requirements("${ns3_VERSION}" CMAKE_CXX_STANDARD cppyy_version)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+
+# An installed ns-3 may name include directories and libraries of the machine that it was built on,
+# which CMake refuses when they do not exist. Only its own header directory and its own modules are
+# kept. Releases before 3.43 call their targets ns3::libcore, later ones ns3::core.
+set(ns3_targets)
+function(use_ns3_target target)
+  if(target IN_LIST ns3_targets)
+    return()
+  endif()
+  get_target_property(dependencies ${target} INTERFACE_LINK_LIBRARIES)
+  list(FILTER dependencies INCLUDE REGEX "^ns3::")
+  set_target_properties(
+    ${target} PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "" INTERFACE_LINK_LIBRARIES "${dependencies}"
+                         INTERFACE_COMPILE_OPTIONS "-idirafter${ns3_include_dir}"
+  )
+  foreach(dependency ${dependencies})
+    use_ns3_target(${dependency})
+  endforeach()
+  # After its dependencies: this is also the order in which the libraries can be loaded.
+  set(ns3_targets ${ns3_targets} ${target})
+  set(ns3_targets ${ns3_targets} PARENT_SCOPE)
+endfunction()
+foreach(module ${ns3_modules})
+  if(TARGET ns3::${module})
+    use_ns3_target(ns3::${module})
+  else()
+    use_ns3_target(ns3::lib${module})
+  endif()
+endforeach()
+
+# All headers are reached as "ns3/<name>.h", as in an ns-3 tree: a folder of one-line files does it.
+set(forward_dir ${CMAKE_BINARY_DIR}/include)
+set(module_header "")
+function(write_if_different file text)
+  set(old)
+  if(EXISTS ${file})
+    file(READ ${file} old)
+  endif()
+  if(NOT old STREQUAL text)
+    file(WRITE ${file} "${text}")
+  endif()
+endfunction()
+foreach(header ${header_files})
+  get_filename_component(name ${header} NAME)
+  write_if_different(
+    ${forward_dir}/ns3/${name} "#include \"${CMAKE_CURRENT_SOURCE_DIR}/${header}\"\n"
+  )
+  string(APPEND module_header "#include \"ns3/${name}\"\n")
+endforeach()
+write_if_different(${forward_dir}/ns3/distributed-training-module.h "${module_header}")
+
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+add_library(distributed-training SHARED ${source_files})
+set_target_properties(
+  distributed-training PROPERTIES OUTPUT_NAME ns${ns3_VERSION}-distributed-training
+)
+target_include_directories(distributed-training PUBLIC ${forward_dir})
+target_link_libraries(
+  distributed-training PUBLIC ${ns3_targets} PRIVATE ${SQLite3_LIBRARIES} ${CMAKE_DL_LIBS}
+)
+target_compile_options(distributed-training PRIVATE -Wall -Wextra)
+
+# Tests find their data files as in an ns-3 tree: below the nearest parent folder of the test runner
+# that has files named VERSION and LICENSE.
+file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/test-runner.cc
+     CONTENT "#include \"ns3/test.h\"
+
+int
+main(int argc, char* argv[])
+{
+    return ns3::TestRunner::Run(argc, argv);
+}
+"
+)
+file(WRITE ${CMAKE_BINARY_DIR}/VERSION "${ns3_VERSION}\n")
+file(WRITE ${CMAKE_BINARY_DIR}/LICENSE "")
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/contrib)
+file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_BINARY_DIR}/contrib/distributed-training
+     SYMBOLIC
+)
+add_executable(test-runner ${CMAKE_BINARY_DIR}/test-runner.cc ${test_files})
+target_compile_definitions(
+  test-runner PRIVATE NS_TEST_SOURCEDIR="contrib/distributed-training/test"
+)
+target_link_libraries(test-runner PRIVATE distributed-training)
+target_compile_options(test-runner PRIVATE -Wall -Wextra)
+
+set(examples_json "")
+foreach(example ${example_names})
+  add_executable(${example} examples/${example}.cc)
+  target_link_libraries(${example} PRIVATE distributed-training)
+  target_compile_options(${example} PRIVATE -Wall -Wextra)
+  set_target_properties(
+    ${example} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/examples
+  )
+  list(APPEND examples_json "\"${example}\": \"$<TARGET_FILE:${example}>\"")
+endforeach()
+string(REPLACE ";" ",\n    " examples_json "${examples_json}")
+
+# Describes the build to the Python package and to extensions; `ns3w` writes the same file for a build in
+# a tree and documents its keys (function write_build_info).
+function(write_json_list variable)
+  list(TRANSFORM ARGN REPLACE "(.+)" "\"\\1\"")
+  string(REPLACE ";" ",\n    " text "${ARGN}")
+  set(${variable} "${text}" PARENT_SCOPE)
+endfunction()
+set(libraries)
+set(definitions)
+foreach(target ${ns3_targets})
+  list(APPEND libraries $<TARGET_FILE:${target}>)
+  get_target_property(own ${target} INTERFACE_COMPILE_DEFINITIONS)
+  if(own)
+    list(APPEND definitions ${own})
+  endif()
+endforeach()
+list(FILTER definitions INCLUDE REGEX "^NS3_[A-Z0-9_]+$") # such as NS3_LOG_ENABLE
+list(REMOVE_DUPLICATES definitions)
+write_json_list(libraries_json ${libraries} $<TARGET_FILE:distributed-training>)
+write_json_list(definitions_json ${definitions})
+string(TOLOWER ${CMAKE_BUILD_TYPE} profile)
+file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/build-info.json
+     CONTENT "{
+  \"ns3_version\": \"${ns3_VERSION}\",
+  \"profile\": \"${profile}\",
+  \"cxx_standard\": ${CMAKE_CXX_STANDARD},
+  \"definitions\": [
+    ${definitions_json}
+  ],
+  \"include_dirs\": [
+    \"${forward_dir}\",
+    \"${ns3_include_dir}\"
+  ],
+  \"libraries\": [
+    ${libraries_json}
+  ],
+  \"examples\": {
+    ${examples_json}
+  },
+  \"cppyy\": \"${cppyy_version}\"
+}
+"
+)
+file(WRITE ${CMAKE_BINARY_DIR}/distributed-training-config.cmake
+     "set(DISTRIBUTED_TRAINING_BUILD \"${CMAKE_BINARY_DIR}/build-info.json\")
+include(\"${CMAKE_CURRENT_LIST_DIR}/distributed-training-config.cmake\")
+"
+)

@@ -1,0 +1,94 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_ATP_HELPER_H
+#define DISTRIBUTED_TRAINING_ATP_HELPER_H
+
+#include "in-network-helper.h"
+
+#include "ns3/atp-communicator.h"
+#include "ns3/atp-program.h"
+#include "ns3/atp-server.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * What ATP needs before a job: the program in the switches that the job's workers and servers are
+ * linked to, servers on hosts, and what each has to know of the others. Jobs share the programs of
+ * one helper, and their slots.
+ */
+class AtpHelper : public InNetworkHelper<AtpProgram, AtpCommunicator>
+{
+  public:
+    /**
+     * @param name attribute of the servers that are made from now on, such as Cores
+     * @param value its value
+     * @throw ConfigurationError if there is no such attribute, or it does not allow the value
+     */
+    void SetServerAttribute(const std::string& name, const AttributeValue& value);
+
+    /**
+     * @param fabric whose switches add; must outlive the simulation
+     * @param endpoints of each rank, the first of its host
+     * @param hosts collectives of the ranks among themselves
+     * @param window most packets in flight of a worker; 0: 100 for each of its threads
+     * @param servers endpoints of the servers, up to 4, the first of their hosts; none: as the
+     *        attribute ParameterServers says
+     * @return a communicator for each rank
+     * @throw ConfigurationError if a switch has not got the resources or bits for so many workers,
+     *        or there is no such host for a server
+     */
+    std::vector<Ptr<AtpCommunicator>> AddJob(Fabric& fabric,
+                                             const std::vector<uint32_t>& endpoints,
+                                             const std::vector<Ptr<ScheduledCommunicator>>& hosts,
+                                             uint32_t window,
+                                             std::vector<uint32_t> servers = {});
+
+    /**
+     * @param job number of a job, in the order they were added
+     * @return its servers
+     */
+    const std::vector<Ptr<AtpServer>>& GetServers(uint32_t job) const;
+
+  private:
+    /** A job that is being set up. */
+    struct Plan
+    {
+        std::string name; ///< for messages
+        uint8_t number{0};
+        uint32_t window{0};
+        bool isExtended{false};                              ///< packets have A2TP's and ESA's byte
+        std::vector<uint32_t> endpoints;                     ///< of ranks
+        std::vector<uint32_t> servers;                       ///< their endpoints
+        std::map<uint32_t, std::vector<uint32_t>> racks;     ///< ranks, by switch
+        std::map<uint32_t, std::vector<uint32_t>> serversOf; ///< by switch
+        std::map<uint32_t, Ptr<AtpProgram>> programs;        ///< by switch
+    };
+
+    std::vector<uint32_t> FindServers(const std::string& text,
+                                      const std::vector<uint32_t>& endpoints) const;
+    uint32_t GetSwitch(uint32_t endpoint) const;
+    Ptr<AtpProgram> Install(uint32_t index, const AtpCommunicator& worker);
+    void InstallPrograms(Plan& plan, const AtpCommunicator& worker);
+    Ptr<AtpServer> InstallServer(const Plan& plan,
+                                 uint32_t server,
+                                 std::vector<AtpCommunicator::Session>& sessions) const;
+
+    std::set<uint32_t> m_busyHosts;                     // with ranks of any job
+    std::vector<std::vector<Ptr<AtpServer>>> m_servers; // by job
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_ATP_HELPER_H

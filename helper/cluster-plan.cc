@@ -1,0 +1,112 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "cluster-plan.h"
+
+#include "in-network-system.h"
+
+#include "ns3/algorithm-chooser.h"
+#include "ns3/collective-algorithm.h"
+#include "ns3/path-choice.h"
+#include "ns3/schedule-file.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-key-values.h"
+#include "ns3/training-registry.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ns3::training
+{
+
+ClusterPlan::ClusterPlan(const ClusterOptions& options,
+                         const TopologyGraph& topology,
+                         const PacketSize& packet)
+    : m_options(options),
+      m_topology(topology),
+      m_packet(packet),
+      m_algorithm(IsInNetwork(options.algorithm) ? "ring" : options.algorithm),
+      m_algorithmName(options.algorithm)
+{
+    if (!m_options.schedule.empty())
+    {
+        LoadFile();
+        return;
+    }
+    m_planner = Make({}, m_algorithm);
+    if (m_algorithm != AlgorithmChooser::NAME)
+    {
+        const std::string name = KeyValues::Split(m_algorithm).GetName();
+        m_planner->Check(Registry<CollectiveAlgorithm>::Find(name).operations.front());
+    }
+}
+
+void
+ClusterPlan::LoadFile()
+{
+    auto schedule = std::make_shared<CollectiveSchedule>(LoadSchedule(m_options.schedule));
+    if (schedule->GetSize() != m_options.ranks)
+    {
+        throw ConfigurationError("schedule",
+                                 m_options.schedule,
+                                 " with " + std::to_string(m_options.ranks) + " ranks (allowed: " +
+                                     std::to_string(schedule->GetSize()) + ")");
+    }
+    if (m_options.segments > 0)
+    {
+        schedule->segments = static_cast<uint32_t>(m_options.segments);
+        schedule->Close(false);
+    }
+    m_algorithmName = schedule->algorithm;
+    m_planner =
+        std::make_shared<CollectivePlanner>("schedule " + m_options.schedule, std::move(schedule));
+}
+
+std::shared_ptr<CollectivePlanner>
+ClusterPlan::Make(const std::vector<uint32_t>& hosts, const std::string& algorithm) const
+{
+    CollectiveRequest request;
+    request.segments = static_cast<uint32_t>(m_options.segments);
+    request.ranks = static_cast<uint32_t>(hosts.empty() ? m_options.ranks : hosts.size());
+    request.topology = &m_topology;
+    request.hosts = hosts;
+    if (algorithm == AlgorithmChooser::NAME)
+    {
+        NetworkCost network;
+        network.goodput = m_packet.GetGoodput();
+        network.packetBytes = m_packet.payload;
+        network.headerBytes = m_packet.headers;
+        network.sprays = GetPathChoice(m_options.path).sprays;
+        return std::make_shared<CollectivePlanner>(network, request, m_options.verify);
+    }
+    return std::make_shared<CollectivePlanner>(algorithm, request, m_options.verify);
+}
+
+const std::shared_ptr<CollectivePlanner>&
+ClusterPlan::Get() const
+{
+    return m_planner;
+}
+
+std::shared_ptr<CollectivePlanner>
+ClusterPlan::MakeForGroup(const std::vector<uint32_t>& hosts, const std::string& algorithm) const
+{
+    if (!m_options.schedule.empty())
+    {
+        throw ConfigurationError("schedule",
+                                 m_options.schedule,
+                                 " with several groups of ranks (allowed: an algorithm)");
+    }
+    return Make(hosts, algorithm.empty() ? m_algorithm : algorithm);
+}
+
+const std::string&
+ClusterPlan::GetAlgorithm() const
+{
+    return m_algorithmName;
+}
+
+} // namespace ns3::training

@@ -1,0 +1,317 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabric-helper.h"
+
+#include "ns3/node.h"
+#include "ns3/shortest-paths.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-time-resolution.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+/** @return for each host, the parts of the network that its links lead to */
+std::vector<std::set<uint32_t>>
+FindParts(const TopologyGraph& topology)
+{
+    ShortestPaths paths(topology);
+    std::vector<uint32_t> partOf(topology.GetNodes(), Fabric::NO_LINK);
+    uint32_t parts = 0;
+    for (uint32_t root = topology.hosts; root < topology.GetNodes(); root++)
+    {
+        if (partOf[root] == Fabric::NO_LINK)
+        {
+            paths.Search(root);
+            for (uint32_t node = topology.hosts; node < topology.GetNodes(); node++)
+            {
+                partOf[node] = paths.IsReached(node) ? parts : partOf[node];
+            }
+            parts++;
+        }
+    }
+    std::vector<std::set<uint32_t>> partsOf(topology.hosts);
+    for (const auto& link : topology.links)
+    {
+        const bool direct = link.a < topology.hosts && link.b < topology.hosts;
+        for (uint32_t host : {link.a, link.b})
+        {
+            if (host < topology.hosts)
+            {
+                partsOf[host].insert(direct ? parts : partOf[TopologyGraph::GetPeer(link, host)]);
+            }
+        }
+        parts += direct;
+    }
+    return partsOf;
+}
+
+/** @throw ConfigurationError if a host cannot reach another one */
+void
+CheckReachable(const TopologyGraph& topology)
+{
+    const std::vector<std::set<uint32_t>> parts = FindParts(topology);
+    const auto meet = [&parts](uint32_t a, uint32_t b) {
+        return std::any_of(parts[a].begin(), parts[a].end(), [&](uint32_t part) {
+            return parts[b].count(part) > 0;
+        });
+    };
+    for (uint32_t to = 0; to < topology.hosts; to++)
+    {
+        if (parts[to].size() == 1 && parts[to] == parts[0] && to > 0)
+        {
+            continue; // as host 0
+        }
+        for (uint32_t from = 0; from < topology.hosts; from++)
+        {
+            if (from != to && !meet(from, to))
+            {
+                throw ConfigurationError("topology '" + topology.name + "': host " +
+                                         std::to_string(from) + " cannot reach host " +
+                                         std::to_string(to) + " (allowed: all can)");
+            }
+        }
+    }
+}
+
+} // namespace
+
+FabricHelper::FabricHelper()
+{
+    m_host.SetTypeId(HostDevice::GetTypeId());
+    m_switch.SetTypeId(SwitchDevice::GetTypeId());
+}
+
+void
+FabricHelper::SetHostAttribute(const std::string& name, const AttributeValue& value)
+{
+    m_host.Set(name, value);
+}
+
+void
+FabricHelper::SetSwitchAttribute(const std::string& name, const AttributeValue& value)
+{
+    m_switch.Set(name, value);
+}
+
+void
+FabricHelper::SetAttributes(const AttributeList& attributes)
+{
+    attributes.ApplyTo(m_host);
+    attributes.ApplyTo(m_switch);
+}
+
+void
+FabricHelper::SetPartition(std::vector<uint32_t> processOf)
+{
+    m_processOf = std::move(processOf);
+}
+
+Fabric
+FabricHelper::Install(const TopologyGraph& topology) const
+{
+    UsePicoseconds();
+    CheckReachable(topology);
+    Fabric fabric;
+    fabric.topology = topology;
+    for (uint32_t node = 0; node < topology.GetNodes(); node++)
+    {
+        NodeContainer& nodes = node < topology.hosts ? fabric.hosts : fabric.switches;
+        nodes.Create(1, m_processOf.empty() ? 0 : m_processOf.at(node));
+    }
+    int64_t stream = FIRST_STREAM;
+    for (uint32_t i = 0; i < topology.switches; i++)
+    {
+        auto device = m_switch.Create<SwitchDevice>();
+        device->SetNodeId(fabric.switches.Get(i)->GetId());
+        fabric.switches.Get(i)->AggregateObject(device);
+        stream += device->AssignStreams(stream);
+        fabric.devicesOfSwitches.push_back(device);
+    }
+    AddRails(fabric);
+    std::vector<uint32_t> rail(topology.hosts, 0); // of each host, the one its next link is for
+    for (uint32_t l = 0; l < topology.links.size(); l++)
+    {
+        const auto& link = topology.links[l];
+        auto channel = CreateObject<FabricChannel>();
+        FabricPort* ports[2];
+        Time pipelines[2];
+        for (uint32_t end = 0; end < 2; end++)
+        {
+            const uint32_t node = end == 0 ? link.a : link.b;
+            if (node < topology.hosts)
+            {
+                auto device = fabric.rails[node][rail[node]++];
+                ports[end] = &device->GetPort();
+                device->SetChannel(channel);
+                fabric.linkOfEndpoint[device->GetEndpoint()] = l;
+            }
+            else
+            {
+                auto device = fabric.devicesOfSwitches[node - topology.hosts];
+                ports[end] = &device->AddPort();
+                pipelines[end] = device->GetPipelineDelay();
+            }
+        }
+        channel->Connect(*ports[0], *ports[1], link.rate, link.delay, pipelines[0], pipelines[1]);
+        fabric.channels.push_back(channel);
+    }
+    SetDimensions(fabric);
+    SetOrder(fabric);
+    for (const auto& device : fabric.devicesOfSwitches)
+    {
+        device->Configure();
+    }
+    fabric.UpdateRoutes();
+    return fabric;
+}
+
+void
+FabricHelper::SetDimensions(Fabric& fabric)
+{
+    const TopologyGraph& topology = fabric.topology;
+    if (std::none_of(topology.links.begin(), topology.links.end(), [](const auto& link) {
+            return link.dateline;
+        }))
+    {
+        return;
+    }
+    constexpr uint8_t TO_HOST = TopologyGraph::NO_DIMENSION - 1; // which no other link is along
+    for (uint32_t l = 0; l < topology.links.size(); l++)
+    {
+        const auto& link = topology.links[l];
+        for (uint32_t end = 0; end < 2; end++)
+        {
+            const uint32_t node = end == 0 ? link.a : link.b;
+            if (node >= topology.hosts)
+            {
+                const bool toHost = TopologyGraph::GetPeer(link, node) < topology.hosts;
+                fabric.devicesOfSwitches[node - topology.hosts]->SetDimension(
+                    fabric.channels[l]->GetPort(end).GetIndex(),
+                    toHost ? TO_HOST : link.dimension,
+                    link.dateline);
+            }
+        }
+    }
+}
+
+void
+FabricHelper::SetOrder(Fabric& fabric)
+{
+    const TopologyGraph& topology = fabric.topology;
+    constexpr uint32_t NOWHERE = std::numeric_limits<uint32_t>::max();
+    // Endpoints by the switch they are on.
+    std::vector<std::vector<uint32_t>> endpointsOf(topology.GetNodes());
+    for (uint32_t endpoint = 0; endpoint < fabric.devices.size(); endpoint++)
+    {
+        const uint32_t link = fabric.linkOfEndpoint[endpoint];
+        if (link != Fabric::NO_LINK)
+        {
+            const uint32_t host = fabric.hostOfEndpoint[endpoint];
+            endpointsOf[TopologyGraph::GetPeer(topology.links[link], host)].push_back(endpoint);
+        }
+    }
+    auto order = std::make_shared<std::vector<uint32_t>>(fabric.devices.size(), 0);
+    std::vector<uint32_t> below(topology.GetNodes(), 0); // endpoints
+    std::vector<uint32_t> stride(topology.GetNodes(), NOWHERE);
+    std::vector<uint32_t> level;
+    uint32_t place = 0;
+    for (uint32_t node = topology.hosts; node < topology.GetNodes(); node++)
+    {
+        for (uint32_t endpoint : endpointsOf[node])
+        {
+            (*order)[endpoint] = place++;
+        }
+        if (!endpointsOf[node].empty())
+        {
+            below[node] = static_cast<uint32_t>(endpointsOf[node].size());
+            stride[node] = 1;
+            level.push_back(node);
+        }
+    }
+    const auto linksOf = topology.GetLinksOfNodes();
+    while (!level.empty())
+    {
+        std::set<std::pair<uint32_t, uint32_t>> ways; // from the next level to this one
+        for (uint32_t node : level)
+        {
+            for (uint32_t link : linksOf[node])
+            {
+                const uint32_t peer = TopologyGraph::GetPeer(topology.links[link], node);
+                if (stride[peer] == NOWHERE && peer >= topology.hosts)
+                {
+                    ways.insert({peer, node});
+                }
+            }
+        }
+        level.clear();
+        for (const auto& [node, child] : ways)
+        {
+            if (stride[node] == NOWHERE)
+            {
+                stride[node] = below[child];
+                level.push_back(node);
+            }
+            below[node] += below[child];
+        }
+    }
+    for (uint32_t i = 0; i < topology.switches; i++)
+    {
+        const uint32_t found = stride[topology.hosts + i];
+        fabric.devicesOfSwitches[i]->GetPathContext().SetOrder(order, found == NOWHERE ? 1 : found);
+    }
+}
+
+void
+FabricHelper::AddRails(Fabric& fabric) const
+{
+    const TopologyGraph& topology = fabric.topology;
+    std::vector<uint32_t> links(topology.hosts, 0);
+    for (const auto& link : topology.links)
+    {
+        for (uint32_t node : {link.a, link.b})
+        {
+            if (node < topology.hosts)
+            {
+                links[node]++;
+            }
+        }
+    }
+    fabric.rails.resize(topology.hosts);
+    fabric.devices.resize(topology.hosts);
+    fabric.hostOfEndpoint.resize(topology.hosts);
+    fabric.linkOfEndpoint.resize(topology.hosts, Fabric::NO_LINK);
+    for (uint32_t host = 0; host < topology.hosts; host++)
+    {
+        // A host alone has no link, but a device all the same.
+        for (uint32_t rail = 0; rail < std::max<uint32_t>(1, links[host]); rail++)
+        {
+            auto device = m_host.Create<HostDevice>();
+            fabric.hosts.Get(host)->AddDevice(device);
+            const auto endpoint = rail == 0 ? host : static_cast<uint32_t>(fabric.devices.size());
+            device->SetEndpoint(endpoint);
+            if (rail > 0)
+            {
+                fabric.devices.emplace_back();
+                fabric.hostOfEndpoint.emplace_back();
+                fabric.linkOfEndpoint.push_back(Fabric::NO_LINK);
+            }
+            fabric.devices[endpoint] = device;
+            fabric.hostOfEndpoint[endpoint] = host;
+            fabric.rails[host].push_back(device);
+        }
+    }
+}
+
+} // namespace ns3::training

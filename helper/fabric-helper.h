@@ -1,0 +1,74 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_FABRIC_HELPER_H
+#define DISTRIBUTED_TRAINING_FABRIC_HELPER_H
+
+#include "ns3/object-factory.h"
+#include "ns3/training-attribute-list.h"
+#include "ns3/training-fabric.h"
+
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * Turns a TopologyGraph into nodes, devices, links and routes. Link l of the graph becomes channel
+ * l, whose end 0 is its node a.
+ */
+class FabricHelper
+{
+  public:
+    FabricHelper();
+
+    /**
+     * @param name attribute of HostDevice
+     * @param value its value
+     */
+    void SetHostAttribute(const std::string& name, const AttributeValue& value);
+
+    /**
+     * @param name attribute of SwitchDevice
+     * @param value its value
+     */
+    void SetSwitchAttribute(const std::string& name, const AttributeValue& value);
+
+    /** @param attributes of HostDevice and SwitchDevice; they replace those set before by name */
+    void SetAttributes(const AttributeList& attributes);
+
+    /**
+     * Divides the nodes among the processes of a simulation.
+     * @param processOf for each node of the topology the number of its process; empty: all 0
+     */
+    void SetPartition(std::vector<uint32_t> processOf);
+
+    /**
+     * @param topology hosts have at least one link each
+     * @return the fabric, routed, with random streams assigned
+     * @throw ConfigurationError if not all hosts reach each other, or an attribute of the switches
+     *        is wrong
+     */
+    Fabric Install(const TopologyGraph& topology) const;
+
+    /// First random number stream of a fabric, one for each switch.
+    static constexpr int64_t FIRST_STREAM = 1000;
+
+  private:
+    void AddRails(Fabric& fabric) const;
+    static void SetDimensions(Fabric& fabric);
+    static void SetOrder(Fabric& fabric);
+
+    ObjectFactory m_host;
+    ObjectFactory m_switch;
+    std::vector<uint32_t> m_processOf;
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_FABRIC_HELPER_H

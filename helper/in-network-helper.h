@@ -1,0 +1,163 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_IN_NETWORK_HELPER_H
+#define DISTRIBUTED_TRAINING_IN_NETWORK_HELPER_H
+
+#include "fabric-helper.h"
+#include "in-network-system.h"
+
+#include "ns3/abort.h"
+#include "ns3/switch-device.h"
+#include "ns3/training-attribute-list.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * Base of the helpers of systems that aggregate in the network: attributes of the objects that a
+ * helper makes, and its programs, one in each switch that one of its jobs needs. Its jobs are all
+ * on one fabric and share the programs, which have the attributes that were set when they were
+ * installed.
+ * @tparam Program of switches, an AggregationProgram
+ * @tparam Worker of ranks, an InNetworkCommunicator
+ */
+template <typename Program, typename Worker>
+class InNetworkHelper
+{
+  public:
+    /**
+     * @param name attribute of the programs that are installed from now on, such as Slots
+     * @param value its value
+     * @throw ConfigurationError if there is no such attribute, or it does not allow the value
+     */
+    void SetProgramAttribute(const std::string& name, const AttributeValue& value)
+    {
+        m_attributes.Set(Program::GetTypeId().GetName() + "::" + name, value);
+    }
+
+    /**
+     * @param name attribute of the workers that are made from now on, such as DataType
+     * @param value its value
+     * @throw ConfigurationError if there is no such attribute, or it does not allow the value
+     */
+    void SetWorkerAttribute(const std::string& name, const AttributeValue& value)
+    {
+        m_attributes.Set(Worker::GetTypeId().GetName() + "::" + name, value);
+    }
+
+    /** @param attributes of all objects that are made from now on, by their full names */
+    void SetAttributes(const AttributeList& attributes)
+    {
+        m_attributes.Add(attributes);
+    }
+
+    /**
+     * @param index of a switch
+     * @return the program there, or null
+     */
+    Ptr<Program> GetProgram(uint32_t index) const
+    {
+        const auto found = m_programs.find(index);
+        return found == m_programs.end() ? nullptr : found->second;
+    }
+
+  protected:
+    /** @return attributes of the objects that are made from now on */
+    const AttributeList& GetAttributes() const
+    {
+        return m_attributes;
+    }
+
+    /** @param fabric of a job that is added; must outlive the simulation */
+    void UseFabric(Fabric& fabric)
+    {
+        NS_ABORT_MSG_IF(m_fabric && m_fabric != &fabric, "the jobs of a helper are on one fabric");
+        m_fabric = &fabric;
+    }
+
+    /** @return the fabric of its jobs */
+    Fabric& GetFabric() const
+    {
+        return *m_fabric;
+    }
+
+    /**
+     * @tparam Configure a function of a Program&
+     * @param index of a switch
+     * @param configure changes the attributes of a new program
+     * @return the program there, installed now if there was none
+     * @throw ConfigurationError if the switch has not got the resources
+     */
+    template <typename Configure>
+    Ptr<Program> InstallProgram(uint32_t index, const Configure& configure)
+    {
+        Ptr<Program>& program = m_programs[index];
+        if (!program)
+        {
+            program = m_attributes.Create<Program>();
+            configure(*program);
+            program->SetEndpoint(m_fabric->AddressSwitch(index));
+            m_fabric->devicesOfSwitches[index]->AddProgram(program);
+        }
+        return program;
+    }
+
+    /**
+     * Raises an attribute of a program to the number that a job needs.
+     * @param program new
+     * @param attribute a number, such as Workers
+     * @param needed by the job
+     * @param most that the attribute can be; more is left for the program to refuse
+     */
+    static void RaiseAttribute(Program& program,
+                               const std::string& attribute,
+                               uint64_t needed,
+                               uint64_t most)
+    {
+        UintegerValue usual;
+        program.GetAttribute(attribute, usual);
+        program.SetAttribute(attribute,
+                             UintegerValue(std::min(std::max(needed, usual.Get()), most)));
+    }
+
+    /**
+     * Tells a worker its place.
+     * @param worker new
+     * @param rank of the worker
+     * @param job number of the job
+     * @param endpoints of each rank
+     * @param hosts collectives of the ranks among themselves, by rank
+     */
+    void JoinGroup(InNetworkCommunicator& worker,
+                   uint32_t rank,
+                   uint8_t job,
+                   const std::vector<uint32_t>& endpoints,
+                   const std::vector<Ptr<ScheduledCommunicator>>& hosts) const
+    {
+        InNetworkCommunicator::Group group;
+        group.job = job;
+        group.endpoints = endpoints;
+        worker.SetGroup(rank, group, m_fabric->devices[endpoints[rank]], hosts[rank]);
+    }
+
+  private:
+    Fabric* m_fabric{nullptr};
+    AttributeList m_attributes;
+    std::map<uint32_t, Ptr<Program>> m_programs; // by switch
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_IN_NETWORK_HELPER_H

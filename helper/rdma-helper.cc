@@ -1,0 +1,112 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "rdma-helper.h"
+
+#include "ns3/double.h"
+
+#include <algorithm>
+
+namespace ns3::training
+{
+
+RdmaHelper::RdmaHelper()
+{
+    m_nic.SetTypeId(RdmaNic::GetTypeId());
+    SetCongestionControl("dcqcn");
+}
+
+void
+RdmaHelper::SetAttribute(const std::string& name, const AttributeValue& value)
+{
+    m_nic.Set(name, value);
+}
+
+void
+RdmaHelper::SetCongestionControl(const std::string& congestionControl)
+{
+    const auto choice = Choose<CongestionControlEntry>(congestionControl);
+    m_congestionControl = choice.entry;
+    m_keys = choice.values.GetAttributes(GetKeys(*choice.entry));
+}
+
+void
+RdmaHelper::SetAttributes(const AttributeList& attributes)
+{
+    m_attributes = attributes;
+}
+
+void
+RdmaHelper::SetRoundTrip(Time roundTrip)
+{
+    m_roundTrip = roundTrip;
+    m_nic.Set("BaseRoundTrip", TimeValue(std::max(roundTrip, NanoSeconds(1))));
+}
+
+void
+RdmaHelper::SetMarking(FabricHelper& fabric) const
+{
+    const TypeId type = SwitchDevice::GetTypeId();
+    const double step = m_congestionControl->ecnStepPerGbps;
+    for (const std::string name : {"EcnKminPerGbps", "EcnKmaxPerGbps"})
+    {
+        if (step == 0 || m_attributes.Has(type, name) || !IsDefaultUnchanged(type, name))
+        {
+            return;
+        }
+    }
+    fabric.SetSwitchAttribute("EcnKminPerGbps", DoubleValue(step));
+    fabric.SetSwitchAttribute("EcnKmaxPerGbps", DoubleValue(step));
+}
+
+std::vector<std::vector<Ptr<RdmaNic>>>
+RdmaHelper::Install(const Fabric& fabric, uint32_t hosts) const
+{
+    ObjectFactory nics = m_nic;
+    m_attributes.ApplyTo(nics);
+    ObjectFactory congestionControls;
+    congestionControls.SetTypeId(m_congestionControl->getTypeId());
+    m_keys.ApplyTo(congestionControls);
+    m_attributes.ApplyTo(congestionControls);
+    std::vector<std::vector<Ptr<RdmaNic>>> installed(hosts);
+    for (uint32_t host = 0; host < hosts; host++)
+    {
+        for (const auto& device : fabric.rails[host])
+        {
+            auto nic = nics.Create<RdmaNic>();
+            nic->SetCongestionControl(congestionControls);
+            RaiseTimeouts(*nic);
+            nic->Attach(device);
+            installed[host].push_back(nic);
+            device->AggregateObject(nic);
+        }
+    }
+    return installed;
+}
+
+void
+RdmaHelper::RaiseTimeouts(RdmaNic& nic) const
+{
+    const Time least = 4 * m_roundTrip;
+    const auto mayRaise = [&](const std::string& name, const Time& timeout) {
+        return timeout < least && !m_attributes.Has(RdmaNic::GetTypeId(), name);
+    };
+    if (mayRaise("RetransmissionTimeout", nic.GetSettings().timeout))
+    {
+        nic.SetAttribute("RetransmissionTimeout", TimeValue(least));
+    }
+    if (mayRaise("TimeoutLow", nic.GetSettings().timeoutLow))
+    {
+        if (!m_attributes.Has(RdmaNic::GetTypeId(), "TimeoutHigh"))
+        {
+            nic.SetAttribute("TimeoutHigh",
+                             TimeValue(std::max(nic.GetSettings().timeoutHigh, 3 * least)));
+        }
+        nic.SetAttribute("TimeoutLow", TimeValue(least));
+    }
+}
+
+} // namespace ns3::training

@@ -1,0 +1,83 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_RDMA_HELPER_H
+#define DISTRIBUTED_TRAINING_RDMA_HELPER_H
+
+#include "fabric-helper.h"
+
+#include "ns3/attribute.h"
+#include "ns3/nstime.h"
+#include "ns3/object-factory.h"
+#include "ns3/rdma-congestion-control.h"
+#include "ns3/rdma-nic.h"
+#include "ns3/training-attribute-list.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-helper
+ * Installs an RdmaNic behind each port of a fabric's hosts.
+ */
+class RdmaHelper
+{
+  public:
+    RdmaHelper();
+
+    /**
+     * @param name attribute of RdmaNic
+     * @param value its value
+     */
+    void SetAttribute(const std::string& name, const AttributeValue& value);
+
+    /**
+     * @param congestionControl NAME or NAME:key=value,... of a CongestionControlEntry
+     * @throw ConfigurationError if there is none of that name, or a key is wrong
+     */
+    void SetCongestionControl(const std::string& congestionControl);
+
+    /** @param attributes of NICs and congestion controls; they replace those set by name or key */
+    void SetAttributes(const AttributeList& attributes);
+
+    /**
+     * Sets the round trip of congestion controls, and the least retransmission timeouts: a timeout
+     * below the round trip would send everything twice.
+     * @param roundTrip of a full packet between the farthest hosts, idle
+     */
+    void SetRoundTrip(Time roundTrip);
+
+    /**
+     * Sets the ECN thresholds of switches that the congestion control asks for, unless the user
+     * has set their defaults or an attribute.
+     * @param fabric makes the switches
+     */
+    void SetMarking(FabricHelper& fabric) const;
+
+    /**
+     * @param fabric whose hosts have no NICs yet
+     * @param hosts installed on hosts 0 to hosts - 1
+     * @return the NICs, by host and rail
+     */
+    std::vector<std::vector<Ptr<RdmaNic>>> Install(const Fabric& fabric, uint32_t hosts) const;
+
+  private:
+    void RaiseTimeouts(RdmaNic& nic) const;
+
+    ObjectFactory m_nic;
+    const CongestionControlEntry* m_congestionControl;
+    AttributeList m_keys;       // of the congestion control
+    AttributeList m_attributes; // of NICs and congestion controls
+    Time m_roundTrip;
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_RDMA_HELPER_H

@@ -1,0 +1,397 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "sharp-helper.h"
+
+#include "ns3/sharp-wire-format.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+/// Key for the numbers in a packet.
+constexpr const char* ELEMENTS_KEY = "elements-per-packet";
+
+/** @return a helper for a request */
+SharpHelper
+MakeHelper(const InNetworkRequest& request)
+{
+    SharpHelper helper;
+    helper.SetAttributes(request.attributes);
+    if (request.values.IsGiven(ELEMENTS_KEY))
+    {
+        helper.SetElementsPerPacket(static_cast<uint32_t>(request.values.GetCount(ELEMENTS_KEY)));
+    }
+    return helper;
+}
+
+/** @return operations that a job may have at a time */
+uint32_t
+GetJobWindow(const InNetworkRequest& request)
+{
+    return GetWindow(request.values,
+                     GetNumber(request.attributes, SharpProgram::GetTypeId(), "Slots"));
+}
+
+std::vector<Ptr<InNetworkCommunicator>>
+InstallSharp(const InNetworkRequest& request)
+{
+    const auto ranks = MakeHelper(request).AddJob(request.fabric,
+                                                  request.endpoints,
+                                                  request.hosts,
+                                                  GetJobWindow(request));
+    return {ranks.begin(), ranks.end()};
+}
+
+std::vector<Ptr<InNetworkCommunicator>>
+InstallNvls(const InNetworkRequest& request)
+{
+    const auto ranks = MakeHelper(request).AddReadingJob(request.fabric,
+                                                         request.endpoints,
+                                                         request.hosts,
+                                                         GetJobWindow(request));
+    return {ranks.begin(), ranks.end()};
+}
+
+/** @return keys of the program and of a kind of communicator */
+std::vector<Key>
+MakeKeys(TypeId communicator)
+{
+    const TypeId program = SharpProgram::GetTypeId();
+    Key elements = Key::Count(ELEMENTS_KEY,
+                              1,
+                              1,
+                              SHARP_MAX_PAYLOAD / 2,
+                              "numbers in a packet of a low-latency tree; as many as "
+                              "ns3::training::SharpProgram::Payload has space for if not given");
+    elements.initial.clear();
+    std::vector<Key> keys = GetAttributeKeys(program, {"Payload", "Trees"});
+    keys.push_back(elements);
+    keys.push_back(Key::Attribute(program, "Trees", "tree-limit"));
+    keys.push_back(MakeWindowKey(1 << 16));
+    const auto ofRanks = GetAttributeKeys(communicator);
+    keys.insert(keys.end(), ofRanks.begin(), ofRanks.end());
+    return keys;
+}
+
+std::vector<Key>
+GetSharpKeys()
+{
+    return MakeKeys(SharpCommunicator::GetTypeId());
+}
+
+std::vector<Key>
+GetNvlsKeys()
+{
+    return MakeKeys(NvlsCommunicator::GetTypeId());
+}
+
+const Registry<InNetworkSystem>::Entry g_sharp(
+    "sharp",
+    {"a tree of switches adds, with reliable connections from node to node (SHARP)",
+     &InstallSharp,
+     &GetSharpKeys,
+     "all-reduce, reduce, broadcast and barrier"});
+
+const Registry<InNetworkSystem>::Entry g_nvls(
+    "nvls",
+    {"ranks on one switch read sums of all from it and write them to all (NVLink SHARP)",
+     &InstallNvls,
+     &GetNvlsKeys});
+
+} // namespace
+
+void
+SharpHelper::SetElementsPerPacket(uint32_t elements)
+{
+    m_elements = elements;
+}
+
+void
+SharpHelper::SetReaderAttribute(const std::string& name, const AttributeValue& value)
+{
+    AttributeList attributes;
+    attributes.Set(NvlsCommunicator::GetTypeId().GetName() + "::" + name, value);
+    SetAttributes(attributes);
+}
+
+Ptr<SharpProgram>
+SharpHelper::Install(uint32_t index, uint32_t children, uint32_t payload)
+{
+    return InstallProgram(index, [&](SharpProgram& program) {
+        program.SetAttribute("Payload", UintegerValue(payload));
+        RaiseAttribute(program, "Children", children, SharpProgram::MAX_CHILDREN);
+    });
+}
+
+SharpHelper::Tree
+SharpHelper::MakeTree(const Job& job, uint32_t number, uint32_t payload)
+{
+    Tree tree;
+    tree.nodes = BuildAggregationTree(GetFabric().topology,
+                                      job.hosts,
+                                      job.number + number,
+                                      AggregationLevels::ALL,
+                                      job.links);
+    std::map<uint32_t, uint32_t> rankOf; // by host
+    for (uint32_t rank = 0; rank < job.hosts.size(); rank++)
+    {
+        rankOf[job.hosts[rank]] = rank;
+    }
+    tree.sums.resize(tree.nodes.size());
+    tree.switchEndpoints.resize(job.hosts.size());
+    for (std::size_t i = 0; i < tree.nodes.size(); i++)
+    {
+        const AggregationNode& node = tree.nodes[i];
+        auto& children = tree.sums[i].children;
+        for (uint32_t host : node.hosts)
+        {
+            children.push_back({true, rankOf[host]});
+        }
+        for (uint32_t below : node.below)
+        {
+            children.push_back({false, below});
+        }
+        const auto program =
+            Install(node.switchIndex, static_cast<uint32_t>(children.size()), payload);
+        for (uint32_t host : node.hosts)
+        {
+            tree.switchEndpoints[rankOf[host]] = program->GetEndpoint();
+        }
+        tree.programs.push_back(program);
+    }
+    return tree;
+}
+
+std::vector<uint32_t>
+SharpHelper::AddToSwitches(const Job& job,
+                           const Tree& tree,
+                           bool streaming,
+                           uint32_t queuePair,
+                           const std::vector<uint32_t>& locks,
+                           std::vector<uint32_t>& connections)
+{
+    std::vector<uint32_t> first; // connection of each node; the last one is to the parent
+    for (std::size_t i = 0; i < tree.nodes.size(); i++)
+    {
+        const auto children = static_cast<uint32_t>(tree.sums[i].children.size());
+        first.push_back(tree.programs[i]->AddQueuePairs(children + 1));
+    }
+    connections.resize(job.hosts.size());
+    std::vector<SharpNode> nodes(tree.nodes.size());
+    for (uint32_t i = 0; i < nodes.size(); i++)
+    {
+        const auto& children = tree.sums[i].children;
+        SharpNode& node = nodes[i];
+        node.job = job.number;
+        node.streaming = streaming;
+        node.slots = job.window;
+        node.locks = locks.empty() ? SharpNode::NONE : locks[i];
+        node.firstQueuePair = first[i];
+        node.settings = job.settings;
+        node.childOf = GetChildrenOfRanks(tree.sums, i, job.hosts.size());
+        for (uint32_t child = 0; child < children.size(); child++)
+        {
+            const auto [isRank, index] = children[child];
+            if (isRank)
+            {
+                node.children.push_back({job.endpoints[index], queuePair});
+                connections[index] = first[i] + child;
+                continue;
+            }
+            const auto up = static_cast<uint32_t>(tree.sums[index].children.size());
+            node.children.push_back({tree.programs[index]->GetEndpoint(), first[index] + up});
+            nodes[index].parent = {tree.programs[i]->GetEndpoint(), first[i] + child};
+        }
+    }
+    std::vector<uint32_t> numbers;
+    for (std::size_t i = 0; i < nodes.size(); i++)
+    {
+        numbers.push_back(tree.programs[i]->AddTree(nodes[i]));
+    }
+    return numbers;
+}
+
+std::vector<uint8_t>
+SharpHelper::GetChildrenOfRanks(const SharpSums& sums, uint32_t node, std::size_t ranks)
+{
+    std::vector<uint8_t> childOf(ranks, SharpProgram::MAX_CHILDREN);
+    for (uint32_t child = 0; child < sums[node].children.size(); child++)
+    {
+        const auto [isRank, index] = sums[node].children[child];
+        if (isRank)
+        {
+            childOf[index] = static_cast<uint8_t>(child);
+            continue;
+        }
+        const auto below = GetChildrenOfRanks(sums, index, ranks);
+        for (std::size_t rank = 0; rank < ranks; rank++)
+        {
+            if (below[rank] != SharpProgram::MAX_CHILDREN)
+            {
+                childOf[rank] = static_cast<uint8_t>(child);
+            }
+        }
+    }
+    return childOf;
+}
+
+uint32_t
+SharpHelper::GetPayload(const SharpEndpoint& rank) const
+{
+    const uint32_t bytes = GetBytes(rank.GetNumberFormat());
+    if (m_elements > SHARP_MAX_PAYLOAD / bytes)
+    {
+        throw ConfigurationError("sharp packets of " + std::to_string(m_elements) +
+                                 " numbers (allowed: up to " +
+                                 std::to_string(SHARP_MAX_PAYLOAD / bytes) + ")");
+    }
+    const uint32_t payload = m_elements > 0
+                                 ? m_elements * bytes
+                                 : GetNumber(GetAttributes(), SharpProgram::GetTypeId(), "Payload");
+    if (payload < bytes)
+    {
+        throw ConfigurationError("ns3::training::SharpProgram::Payload=" + std::to_string(payload) +
+                                 " (allowed: from " + std::to_string(bytes) + ", a number)");
+    }
+    return payload / bytes * bytes;
+}
+
+SharpHelper::Job
+SharpHelper::MakeJob(const std::string& system,
+                     const std::vector<uint32_t>& endpoints,
+                     uint32_t window,
+                     uint32_t trees,
+                     const SharpEndpoint& rank)
+{
+    Job job;
+    job.number = CheckJobNumber(system, m_jobs);
+    if (window < trees)
+    {
+        throw ConfigurationError(system + " job " + std::to_string(m_jobs) + " with a window of " +
+                                 std::to_string(window) + " (allowed: from " +
+                                 std::to_string(trees) + ", its trees)");
+    }
+    m_jobs++;
+    job.settings = rank.GetSettings();
+    job.window = window / trees;
+    job.hosts = GetHosts(GetFabric(), endpoints);
+    job.links = ChooseAggregationLinks(GetFabric().topology, job.hosts);
+    for (std::size_t i = 0; i < endpoints.size(); i++)
+    {
+        const auto& rails = GetFabric().rails[job.hosts[i]];
+        const auto rail = std::find_if(rails.begin(), rails.end(), [&](const auto& device) {
+            return GetFabric().linkOfEndpoint[device->GetEndpoint()] == job.links[i];
+        });
+        job.endpoints.push_back((*rail)->GetEndpoint());
+    }
+    return job;
+}
+
+std::vector<Ptr<SharpCommunicator>>
+SharpHelper::AddJob(Fabric& fabric,
+                    const std::vector<uint32_t>& endpoints,
+                    const std::vector<Ptr<ScheduledCommunicator>>& hosts,
+                    uint32_t window)
+{
+    UseFabric(fabric);
+    std::vector<Ptr<SharpCommunicator>> ranks;
+    for (std::size_t rank = 0; rank < endpoints.size(); rank++)
+    {
+        ranks.push_back(GetAttributes().Create<SharpCommunicator>());
+    }
+    const uint32_t trees = ranks[0]->GetTrees();
+    const Job job = MakeJob("sharp", endpoints, window, trees, *ranks[0]);
+    const uint32_t payload = GetPayload(*ranks[0]);
+    auto sums = std::make_shared<std::vector<SharpSums>>();
+    std::vector<SharpCommunicator::Session> sessions(endpoints.size());
+    Ptr<SharpProgram> program; // one of those, which are alike
+    for (uint32_t number = 0; number < trees; number++)
+    {
+        const Tree tree = MakeTree(job, number, payload);
+        program = tree.programs.front();
+        std::vector<uint32_t> connections[2]; // of ranks, by kind
+        std::vector<uint32_t> locks;
+        for (const bool streaming : {true, false})
+        {
+            const uint32_t queuePair = SharpCommunicator::GetQueuePair(number, streaming);
+            locks = AddToSwitches(job, tree, streaming, queuePair, locks, connections[streaming]);
+        }
+        for (std::size_t rank = 0; rank < endpoints.size(); rank++)
+        {
+            sessions[rank].positions.push_back(
+                {tree.switchEndpoints[rank], connections[false][rank], connections[true][rank]});
+        }
+        sums->push_back(tree.sums);
+    }
+    for (uint32_t rank = 0; rank < endpoints.size(); rank++)
+    {
+        sessions[rank].window = job.window;
+        sessions[rank].elements = payload / GetBytes(ranks[0]->GetNumberFormat());
+        sessions[rank].credits = program->GetCredits();
+        sessions[rank].streamingBytes = program->GetStreamingPayload();
+        JoinGroup(*ranks[rank], rank, job.number, job.endpoints, hosts);
+        ranks[rank]->SetSums(sums);
+        ranks[rank]->SetSession(sessions[rank]);
+    }
+    return ranks;
+}
+
+std::vector<Ptr<NvlsCommunicator>>
+SharpHelper::AddReadingJob(Fabric& fabric,
+                           const std::vector<uint32_t>& endpoints,
+                           const std::vector<Ptr<ScheduledCommunicator>>& hosts,
+                           uint32_t window)
+{
+    UseFabric(fabric);
+    const auto owners = static_cast<uint32_t>(endpoints.size());
+    std::vector<Ptr<NvlsCommunicator>> ranks;
+    for (uint32_t rank = 0; rank < owners; rank++)
+    {
+        ranks.push_back(GetAttributes().Create<NvlsCommunicator>());
+    }
+    const Job job = MakeJob("nvls", endpoints, window, owners, *ranks[0]);
+    const uint32_t payload = GetPayload(*ranks[0]);
+    auto sums = std::make_shared<std::vector<SharpSums>>();
+    std::vector<NvlsCommunicator::Session> sessions(owners);
+    for (uint32_t owner = 0; owner < owners; owner++)
+    {
+        const Tree tree = MakeTree(job, owner, payload);
+        if (tree.nodes.size() > 1)
+        {
+            throw ConfigurationError("nvls job " + std::to_string(job.number) + " needs " +
+                                     std::to_string(tree.nodes.size()) +
+                                     " switches (allowed: ranks on one, such as the local switch "
+                                     "of a server)");
+        }
+        std::vector<uint32_t> connections;
+        AddToSwitches(job, tree, false, owner, {}, connections);
+        for (uint32_t rank = 0; rank < owners; rank++)
+        {
+            sessions[rank].switchEndpoint = tree.switchEndpoints[rank];
+            sessions[rank].connections.push_back(connections[rank]);
+        }
+        sums->push_back(tree.sums);
+    }
+    for (uint32_t rank = 0; rank < owners; rank++)
+    {
+        sessions[rank].window = job.window;
+        sessions[rank].elements = payload / GetBytes(ranks[0]->GetNumberFormat());
+        JoinGroup(*ranks[rank], rank, job.number, job.endpoints, hosts);
+        ranks[rank]->SetSums(sums);
+        ranks[rank]->SetSession(sessions[rank]);
+    }
+    return ranks;
+}
+
+} // namespace ns3::training

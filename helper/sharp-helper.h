@@ -1,0 +1,125 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_SHARP_HELPER_H
+#define DISTRIBUTED_TRAINING_SHARP_HELPER_H
+
+#include "in-network-helper.h"
+
+#include "ns3/aggregation-tree.h"
+#include "ns3/nvls-communicator.h"
+#include "ns3/sharp-communicator.h"
+#include "ns3/sharp-program.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * What SHARP's aggregation manager does before a job: builds its trees from the topology, with
+ * all their levels, installs the program in their switches, gives the job its quota of outstanding
+ * operations, and connects neighbors. Several jobs share the programs of one helper.
+ *
+ * A host with several links has one of them in the trees: that by which the first tree is the
+ * lowest. So hosts of one server of a rail-optimized topology have a tree of its local switch.
+ */
+class SharpHelper : public InNetworkHelper<SharpProgram, SharpCommunicator>
+{
+  public:
+    /**
+     * @param elements numbers in a packet of a low-latency tree, from the next job on; 0: as many
+     * as the program's attribute Payload has room for, as by default
+     */
+    void SetElementsPerPacket(uint32_t elements);
+
+    /**
+     * @param name attribute of the ranks of reading jobs that are made from now on
+     * @param value its value
+     * @throw ConfigurationError if there is no such attribute, or it does not allow the value
+     */
+    void SetReaderAttribute(const std::string& name, const AttributeValue& value);
+
+    /**
+     * @param fabric whose switches add; must outlive the simulation
+     * @param endpoints of each rank, any of its host
+     * @param hosts collectives of the ranks among themselves
+     * @param window outstanding operations of the job, shared by its trees
+     * @return a communicator for each rank
+     * @throw ConfigurationError if a switch has not got the resources, or the quota is exhausted
+     */
+    std::vector<Ptr<SharpCommunicator>> AddJob(Fabric& fabric,
+                                               const std::vector<uint32_t>& endpoints,
+                                               const std::vector<Ptr<ScheduledCommunicator>>& hosts,
+                                               uint32_t window);
+
+    /**
+     * As AddJob(), for ranks on one switch, which read sums from it (NVLink SHARP). Each rank has a
+     * tree of its own there.
+     * @param fabric whose switches add; must outlive the simulation
+     * @param endpoints of each rank, any of its host
+     * @param hosts collectives of the ranks among themselves
+     * @param window packets that all ranks together read at a time
+     * @return a communicator for each rank
+     * @throw ConfigurationError as AddJob(), or if ranks are on several switches
+     */
+    std::vector<Ptr<NvlsCommunicator>> AddReadingJob(
+        Fabric& fabric,
+        const std::vector<uint32_t>& endpoints,
+        const std::vector<Ptr<ScheduledCommunicator>>& hosts,
+        uint32_t window);
+
+  private:
+    /** A job as it is set up. */
+    struct Job
+    {
+        uint8_t number{0};
+        std::vector<uint32_t> hosts;     ///< by rank
+        std::vector<uint32_t> endpoints; ///< by rank, those of the trees
+        std::vector<uint32_t> links;     ///< by rank, those of the trees
+        uint32_t window{1};              ///< of each tree
+        SharpConnection::Settings settings;
+    };
+
+    /** A tree of a job, whose switches have the program. */
+    struct Tree
+    {
+        std::vector<AggregationNode> nodes;      ///< the root first
+        SharpSums sums;                          ///< likewise
+        std::vector<Ptr<SharpProgram>> programs; ///< likewise
+        std::vector<uint32_t> switchEndpoints;   ///< by rank: of its switch
+    };
+
+    uint32_t GetPayload(const SharpEndpoint& rank) const;
+    Job MakeJob(const std::string& system,
+                const std::vector<uint32_t>& endpoints,
+                uint32_t window,
+                uint32_t trees,
+                const SharpEndpoint& rank);
+    Ptr<SharpProgram> Install(uint32_t index, uint32_t children, uint32_t payload);
+    Tree MakeTree(const Job& job, uint32_t number, uint32_t payload);
+    /// @return numbers of the tree at its switches; `connections` at them, by rank
+    std::vector<uint32_t> AddToSwitches(const Job& job,
+                                        const Tree& tree,
+                                        bool streaming,
+                                        uint32_t queuePair,
+                                        const std::vector<uint32_t>& locks,
+                                        std::vector<uint32_t>& connections);
+    static std::vector<uint8_t> GetChildrenOfRanks(const SharpSums& sums,
+                                                   uint32_t node,
+                                                   std::size_t ranks);
+
+    uint32_t m_elements{0};
+    uint32_t m_jobs{0};
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_SHARP_HELPER_H

@@ -1,0 +1,218 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "tcp-helper.h"
+
+#include "ns3/data-rate.h"
+#include "ns3/host-device.h"
+#include "ns3/internet-stack-helper.h"
+#include "ns3/ipv4-static-routing-helper.h"
+#include "ns3/ipv4.h"
+#include "ns3/object-factory.h"
+#include "ns3/rail-routing.h"
+#include "ns3/tcp-congestion-ops.h"
+#include "ns3/tcp-l4-protocol.h"
+#include "ns3/tcp-socket-base.h"
+#include "ns3/tcp-socket-state.h"
+#include "ns3/tcp-transport.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-key-values.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+/// The window scale option ends here.
+constexpr double MAX_TCP_BUFFER = 1 << 30;
+
+/** @return whether objects of a type are TCP congestion controls, whatever parent it names */
+bool
+IsTcpCongestionControl(TypeId tid)
+{
+    if (!tid.HasConstructor() || !tid.IsChildOf(Object::GetTypeId()))
+    {
+        return false;
+    }
+    ObjectFactory factory;
+    factory.SetTypeId(tid);
+    return DynamicCast<TcpCongestionOps>(factory.Create<Object>()) != nullptr;
+}
+
+/** @return keys that set the attributes of a congestion control, by the names of the attributes */
+std::vector<Key>
+GetTcpKeys(TypeId type)
+{
+    std::vector<Key> keys;
+    for (; type != Object::GetTypeId(); type = type.GetParent())
+    {
+        for (std::size_t i = 0; i < type.GetAttributeN(); i++)
+        {
+            const auto attribute = type.GetAttribute(i);
+            if ((attribute.flags & TypeId::ATTR_SET) && attribute.supportLevel == TypeId::SUPPORTED)
+            {
+                keys.push_back(Key::Attribute(type, attribute.name, attribute.name));
+            }
+        }
+    }
+    return keys;
+}
+
+/** @return the value that objects of a type get */
+template <typename Value>
+Value
+Get(const AttributeList& attributes, TypeId type, const std::string& name)
+{
+    return *DynamicCast<const Value>(attributes.Get(type, name));
+}
+
+/** Refuses values with which sockets of ns-3 wait for ever or end the program. */
+void
+CheckSockets(const AttributeList& attributes)
+{
+    const TypeId type = TcpSocketBase::GetTypeId();
+    const auto segment = Get<UintegerValue>(attributes, type, "SegmentSize").Get();
+    const auto buffer = Get<UintegerValue>(attributes, type, "RcvBufSize").Get();
+    if (buffer < segment)
+    {
+        throw ConfigurationError(
+            "ns3::TcpSocket::RcvBufSize=" + std::to_string(buffer) +
+            " (allowed: at least ns3::TcpSocket::SegmentSize=" + std::to_string(segment) + ")");
+    }
+    const auto pacing =
+        Get<DataRateValue>(attributes, TcpSocketState::GetTypeId(), "MaxPacingRate").Get();
+    if (pacing.GetBitRate() == 0)
+    {
+        throw ConfigurationError("ns3::TcpSocketState::MaxPacingRate=0bps (allowed: more)");
+    }
+}
+
+} // namespace
+
+TcpHelper::TcpHelper()
+{
+    SetCongestionControl("ns3::TcpCubic");
+}
+
+void
+TcpHelper::SetCongestionControl(const std::string& congestionControl)
+{
+    KeyValues values = KeyValues::Split(congestionControl);
+    if (!TypeId::LookupByNameFailSafe(values.GetName(), &m_congestionControl) ||
+        !IsTcpCongestionControl(m_congestionControl))
+    {
+        throw ConfigurationError("congestion control",
+                                 congestionControl,
+                                 " (allowed with tcp: the TypeId of a TcpCongestionOps, such as "
+                                 "ns3::TcpCubic, ns3::TcpDctcp, ns3::TcpBbr)");
+    }
+    const auto keys = GetTcpKeys(m_congestionControl);
+    values.Check("TCP congestion control", keys);
+    m_keys = values.GetAttributes(keys);
+}
+
+void
+TcpHelper::SetAttributes(const AttributeList& attributes)
+{
+    m_attributes = attributes;
+}
+
+void
+TcpHelper::Tune(const std::string& name, const AttributeValue& value)
+{
+    const std::size_t separator = name.rfind("::");
+    if (IsDefaultUnchanged(TypeId::LookupByName(name.substr(0, separator)),
+                           name.substr(separator + 2)))
+    {
+        m_tuned.Set(name, value);
+    }
+}
+
+void
+TcpHelper::SetNetwork(uint32_t mtu, Time roundTrip, uint64_t rate)
+{
+    const double product = roundTrip.GetSeconds() * static_cast<double>(rate) / 8;
+    const auto buffer =
+        static_cast<uint32_t>(std::clamp(4 * product, 1024.0 * 1024.0, MAX_TCP_BUFFER));
+    m_tuned = {};
+    Tune("ns3::TcpSocket::SegmentSize", UintegerValue(mtu - TcpTransport::PACKET_HEADER_BYTES));
+    Tune("ns3::TcpSocket::SndBufSize", UintegerValue(buffer));
+    Tune("ns3::TcpSocket::RcvBufSize", UintegerValue(buffer));
+    Tune("ns3::TcpSocket::DelAckTimeout", TimeValue(MilliSeconds(1)));
+    Tune("ns3::TcpSocket::DataRetries", UintegerValue(15));
+    Tune("ns3::TcpSocket::ConnTimeout", TimeValue(std::max(MilliSeconds(10), 4 * roundTrip)));
+    Tune("ns3::TcpSocketBase::MinRto", TimeValue(std::max(MilliSeconds(5), 2 * roundTrip)));
+    Tune("ns3::TcpSocketState::MaxPacingRate", DataRateValue(DataRate(rate)));
+    Tune("ns3::TcpSocketBase::ClockGranularity", TimeValue(MicroSeconds(1)));
+    Tune("ns3::RttEstimator::InitialEstimation", TimeValue(std::max(MilliSeconds(1), roundTrip)));
+}
+
+AttributeList
+TcpHelper::GetSocketAttributes(const Object& tcp) const
+{
+    AttributeList attributes = m_tuned;
+    attributes.Add(m_keys);
+    std::vector<TypeId> types{TcpSocketBase::GetTypeId(),
+                              TcpSocketState::GetTypeId(),
+                              m_congestionControl};
+    for (const std::string name : {"RttEstimatorType", "RecoveryType"})
+    {
+        TypeIdValue type;
+        tcp.GetAttribute(name, type);
+        types.push_back(type.Get());
+    }
+    for (TypeId type : types)
+    {
+        attributes.Add(m_attributes.SelectFor(type));
+    }
+    CheckSockets(attributes);
+    return attributes;
+}
+
+AttributeList
+TcpHelper::Install(const Fabric& fabric,
+                   uint32_t hosts,
+                   const std::shared_ptr<PortPairTable>& portPairs) const
+{
+    InternetStackHelper stack;
+    stack.SetRoutingHelper(Ipv4StaticRoutingHelper());
+    stack.SetIpv6StackInstall(false);
+    AttributeList sockets;
+    for (uint32_t number = 0; number < hosts; number++)
+    {
+        Ptr<Node> host = fabric.hosts.Get(number);
+        stack.Install(host);
+        const auto tcp = host->GetObject<TcpL4Protocol>();
+        if (IsDefaultUnchanged(TcpL4Protocol::GetTypeId(), "SocketType"))
+        {
+            tcp->SetAttribute("SocketType", TypeIdValue(m_congestionControl));
+        }
+        m_attributes.ApplyTo(*tcp);
+        sockets = GetSocketAttributes(*tcp);
+        const auto ipv4 = host->GetObject<Ipv4>();
+        if (fabric.rails[number].size() > 1)
+        {
+            auto routing = CreateObject<RailRouting>();
+            routing->SetPortPairs(number, portPairs);
+            ipv4->SetRoutingProtocol(routing);
+        }
+        for (const auto& device : fabric.rails[number])
+        {
+            const uint32_t interface = ipv4->AddInterface(device);
+            const Ipv4Address address = HostDevice::GetIpv4Address(device->GetEndpoint());
+            ipv4->AddAddress(interface, Ipv4InterfaceAddress(address, "255.0.0.0"));
+            ipv4->SetUp(interface);
+        }
+    }
+    return sockets;
+}
+
+} // namespace ns3::training

@@ -1,0 +1,78 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_TCP_HELPER_H
+#define DISTRIBUTED_TRAINING_TCP_HELPER_H
+
+#include "ns3/nstime.h"
+#include "ns3/port-pair-table.h"
+#include "ns3/training-attribute-list.h"
+#include "ns3/training-fabric.h"
+#include "ns3/type-id.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * Installs ns-3's internet stack on a fabric's hosts, and tunes the sockets of TcpTransport as
+ * those of a data-center host, see doc/tcp.rst. A default that the user has set is left as it is.
+ */
+class TcpHelper
+{
+  public:
+    TcpHelper();
+
+    /**
+     * @param congestionControl TypeId of a TcpCongestionOps, such as ns3::TcpDctcp, which may be
+     *        followed by attributes: ns3::TcpBbr:HighGain=2.8
+     * @throw ConfigurationError if there is none of that name, or a value is wrong
+     */
+    void SetCongestionControl(const std::string& congestionControl);
+
+    /**
+     * @param attributes of TcpL4Protocol, sockets, and the objects in sockets; they replace those
+     *        that are tuned
+     */
+    void SetAttributes(const AttributeList& attributes);
+
+    /**
+     * Tunes sockets for a network.
+     * @param mtu largest IP packet, bytes
+     * @param roundTrip of a full packet between the farthest hosts, idle
+     * @param rate of the fastest host, bit/s
+     */
+    void SetNetwork(uint32_t mtu, Time roundTrip, uint64_t rate);
+
+    /**
+     * @param fabric whose hosts have no internet stack yet
+     * @param hosts installed on hosts 0 to hosts - 1
+     * @param portPairs between the hosts, which hosts with several ports route by
+     * @return attributes for the sockets of these hosts, see TcpTransport::SetSocketAttributes()
+     * @throw ConfigurationError if sockets with these attributes would not work
+     */
+    AttributeList Install(const Fabric& fabric,
+                          uint32_t hosts,
+                          const std::shared_ptr<PortPairTable>& portPairs) const;
+
+  private:
+    void Tune(const std::string& name, const AttributeValue& value);
+    AttributeList GetSocketAttributes(const Object& tcp) const;
+
+    TypeId m_congestionControl;
+    AttributeList m_keys;       // of the congestion control
+    AttributeList m_tuned;      // of sockets
+    AttributeList m_attributes; // given by the user
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_TCP_HELPER_H

@@ -1,0 +1,438 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "training-cluster.h"
+
+#include "ns3/boolean.h"
+#include "ns3/fabric-border.h"
+#include "ns3/fabric-partition.h"
+#include "ns3/rdma-transport.h"
+#include "ns3/roce-wire-format.h"
+#include "ns3/shortest-paths.h"
+#include "ns3/string.h"
+#include "ns3/tcp-transport.h"
+#include "ns3/topology-builder.h"
+#include "ns3/training-processes.h"
+#include "ns3/training-quantity.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <set>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+/// Ethernet, with preamble and gap.
+constexpr uint32_t ETHERNET_LINE_BYTES =
+    Frame::ETHERNET_BYTES + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
+/// Multiples of it, such as doubled timeouts, must not run over; s.
+constexpr double MAX_ROUND_TRIP = 4000;
+
+} // namespace
+
+Cluster::Cluster(const ClusterOptions& options)
+    : m_options(options)
+{
+    m_options.Check();
+    for (const auto& [name, value] : m_options.attributes)
+    {
+        m_attributes.Set(name, value);
+    }
+    m_options.congestionControl = m_options.GetCongestionControl();
+    m_mtu = m_options.GetMtu();
+    m_topology = BuildTopology(m_options.topology, GetRanks(), m_options.rate, m_options.delay);
+    AddFaults();
+    const PacketSize packet = GetPacketSize();
+    m_plan = std::make_unique<ClusterPlan>(m_options, m_topology, packet);
+    m_lowerBound = std::make_unique<LowerBound>(m_topology, GetRanks(), packet.GetGoodput());
+    MeasurePaths();
+    InstallFabric();
+    InstallTransport();
+    MakeCommunicators();
+    InstallInNetwork();
+    CheckAttributes();
+}
+
+PacketSize
+Cluster::GetPacketSize() const
+{
+    return IsRdma() ? PacketSize::OfRdma(m_mtu) : PacketSize::OfTcp(m_mtu);
+}
+
+LowerBound
+Cluster::MakeLowerBound(const std::vector<uint32_t>& group) const
+{
+    return {m_topology, group, GetPacketSize().GetGoodput()};
+}
+
+void
+Cluster::CheckAttributes() const
+{
+    const auto unused = m_attributes.GetUnused();
+    if (!unused.empty())
+    {
+        throw ConfigurationError("attribute " + unused.front() +
+                                 ": the cluster has no such object (allowed: attributes of the "
+                                 "objects that it makes)");
+    }
+}
+
+void
+Cluster::AddFaults()
+{
+    for (const std::string& fault : m_options.faults)
+    {
+        m_faults.Add(fault);
+    }
+    if (m_options.loss > 0)
+    {
+        m_faults.AddLoss("*", m_options.loss);
+    }
+    std::set<std::string> lossy; // parallel links have one name
+    for (const auto& link : m_topology.links)
+    {
+        const std::string name = m_topology.GetName(link.a) + "-" + m_topology.GetName(link.b);
+        if (link.loss > 0 && lossy.insert(name).second)
+        {
+            m_faults.AddLoss(name, link.loss);
+        }
+    }
+}
+
+void
+Cluster::MeasurePaths()
+{
+    m_longest = ShortestPaths(m_topology).GetLongestPath(GetRanks());
+    if (m_longest.links == 0) // of one rank, which sends nothing
+    {
+        const uint64_t rate = m_options.rate.GetBitRate();
+        m_longest = {1, rate, Time(0), 1 / static_cast<double>(rate)};
+    }
+    const double bits =
+        8.0 * (m_mtu + ROCE_BYTES + AETH_BYTES + ROCE_BYTES + 2 * ETHERNET_LINE_BYTES);
+    m_roundTrip = 2 * m_longest.delay + Seconds(bits * m_longest.secondsPerBit);
+}
+
+void
+Cluster::InstallFabric()
+{
+    FabricHelper helper;
+    if (m_options.buffer != 0)
+    {
+        helper.SetSwitchAttribute("BufferSize", UintegerValue(m_options.buffer));
+    }
+    helper.SetSwitchAttribute("Path", StringValue(m_options.path));
+    if (IsRdma())
+    {
+        m_rdma.SetCongestionControl(m_options.congestionControl);
+        m_rdma.SetAttributes(m_attributes);
+        m_rdma.SetMarking(helper);
+    }
+    else
+    {
+        helper.SetHostAttribute("Mtu", UintegerValue(m_mtu));
+    }
+    helper.SetAttributes(m_attributes);
+    const uint32_t processes = Processes::GetCount();
+    if (processes > 1)
+    {
+        helper.SetPartition(PartitionBySwitch(m_topology, GetRanks(), processes));
+        Processes::Start();
+    }
+    m_fabric = helper.Install(m_topology);
+    AddPipelines();
+    m_faults.Apply(m_fabric, m_options.rerouteDelay);
+    if (!m_options.pcap.empty())
+    {
+        m_pcap = std::make_unique<FabricPcap>(m_fabric, m_options.pcap);
+    }
+    m_portPairs = std::make_shared<FabricPortPairs>(m_fabric, GetRanks());
+    if (GetPathChoice(m_options.path).isPinned)
+    {
+        PinPaths();
+    }
+    if (processes > 1)
+    {
+        m_border = MakeBorder(m_fabric, m_roundTrip);
+    }
+}
+
+void
+Cluster::AddPipelines()
+{
+    const auto& switches = m_fabric.devicesOfSwitches;
+    const Time pipeline = switches.empty() ? Time(0) : switches[0]->GetPipelineDelay();
+    const uint32_t passes = 2 * (m_longest.links - 1);
+    const double seconds = m_roundTrip.GetSeconds() + passes * pipeline.GetSeconds();
+    if (seconds > MAX_ROUND_TRIP)
+    {
+        throw ConfigurationError("a round trip of " + FormatDouble(seconds) +
+                                 " s between the farthest ranks (allowed: up to " +
+                                 FormatDouble(MAX_ROUND_TRIP) +
+                                 " s; it follows from the topology, the delay of links and "
+                                 "ns3::training::SwitchDevice::PipelineDelay)");
+    }
+    m_roundTrip += passes * pipeline;
+}
+
+void
+Cluster::MakeCommunicators()
+{
+    const auto planner = m_plan->Get();
+    const auto hostModel = MakeHostModel({});
+    for (uint32_t rank = 0; rank < GetRanks(); rank++)
+    {
+        m_transports.push_back(MakeTransport(rank));
+        auto communicator = m_attributes.Create<ScheduledCommunicator>();
+        communicator->Setup(
+            rank,
+            GetRanks(),
+            m_transports.back(),
+            [planner](CollectiveOperation operation, uint64_t bytes, uint32_t root) {
+                return planner->Get(operation, bytes, root);
+            });
+        communicator->SetHostModel(hostModel);
+        m_communicators.push_back(communicator);
+    }
+}
+
+void
+Cluster::InstallInNetwork()
+{
+    if (!IsInNetwork(m_options.algorithm))
+    {
+        return;
+    }
+    const auto system = Choose<InNetworkSystem>(m_options.algorithm);
+    InNetworkRequest request{m_fabric,
+                             {},
+                             m_communicators,
+                             system.values,
+                             system.values.GetAttributes(GetKeys(*system.entry))};
+    request.attributes.Add(m_attributes);
+    for (uint32_t rank = 0; rank < GetRanks(); rank++)
+    {
+        request.endpoints.push_back(m_fabric.devices[rank]->GetEndpoint());
+    }
+    m_inNetworkCommunicators = system.entry->install(request);
+}
+
+std::vector<Ptr<ScheduledCommunicator>>
+Cluster::Split(const std::vector<std::vector<uint32_t>>& groups,
+               uint32_t number,
+               const std::string& algorithm,
+               const std::set<CollectiveOperation>& operations) const
+{
+    std::vector<Ptr<ScheduledCommunicator>> communicators(m_options.ranks);
+    for (const std::vector<uint32_t>& group : groups)
+    {
+        const auto planner = m_plan->MakeForGroup(group, algorithm);
+        const auto hostModel = MakeHostModel(group);
+        for (CollectiveOperation operation : operations)
+        {
+            planner->Check(operation);
+        }
+        for (uint32_t rank : group)
+        {
+            communicators.at(rank) = m_communicators.at(rank)->Split(
+                group,
+                [planner](CollectiveOperation operation, uint64_t bytes, uint32_t root) {
+                    return planner->Get(operation, bytes, root);
+                },
+                number);
+            m_attributes.ApplyTo(*communicators[rank]);
+            communicators[rank]->SetHostModel(hostModel);
+        }
+    }
+    return communicators;
+}
+
+std::shared_ptr<const HostModel>
+Cluster::MakeHostModel(const std::vector<uint32_t>& hosts) const
+{
+    const uint32_t ranks = hosts.empty() ? GetRanks() : static_cast<uint32_t>(hosts.size());
+    const auto choice = Choose<HostModelEntry>(m_options.hostModel);
+    return choice.entry->make({m_topology, hosts, ranks, choice.values});
+}
+
+void
+Cluster::InstallTransport()
+{
+    if (IsRdma())
+    {
+        m_rdma.SetAttribute("Mtu", UintegerValue(m_mtu));
+        m_rdma.SetAttribute("LossRecovery", StringValue(m_options.recovery));
+        m_rdma.SetAttribute("PathHops", UintegerValue(m_longest.links));
+        m_rdma.SetRoundTrip(m_roundTrip);
+        m_nics = m_rdma.Install(m_fabric, GetRanks());
+        return;
+    }
+    TcpHelper tcp;
+    tcp.SetCongestionControl(m_options.congestionControl);
+    tcp.SetAttributes(m_attributes);
+    tcp.SetNetwork(m_mtu, m_roundTrip, m_longest.rate);
+    m_socketAttributes = tcp.Install(m_fabric, GetRanks(), m_portPairs);
+}
+
+Ptr<MessageTransport>
+Cluster::MakeTransport(uint32_t rank) const
+{
+    Ptr<MultiPortTransport> transport;
+    if (IsRdma())
+    {
+        auto rdma = m_attributes.Create<RdmaTransport>();
+        rdma->SetPortPairs(rank, m_portPairs);
+        rdma->SetNics(m_nics[rank]);
+        transport = rdma;
+    }
+    else
+    {
+        auto tcp = m_attributes.Create<TcpTransport>();
+        tcp->SetPortPairs(rank, m_portPairs);
+        tcp->SetSocketAttributes(m_socketAttributes);
+        tcp->SetNode(m_fabric.hosts.Get(rank));
+        transport = tcp;
+    }
+    if (m_options.portPairs == "stripe")
+    {
+        transport->SetAttribute("Stripe", BooleanValue(true));
+    }
+    return transport;
+}
+
+uint32_t
+Cluster::GetRanks() const
+{
+    return static_cast<uint32_t>(m_options.ranks);
+}
+
+bool
+Cluster::IsRdma() const
+{
+    return m_options.IsRdma();
+}
+
+const Fabric&
+Cluster::GetFabric() const
+{
+    return m_fabric;
+}
+
+Ptr<Communicator>
+Cluster::GetCommunicator(uint32_t rank) const
+{
+    if (!m_inNetworkCommunicators.empty())
+    {
+        return m_inNetworkCommunicators.at(rank);
+    }
+    return m_communicators.at(rank);
+}
+
+const std::vector<Ptr<RdmaNic>>&
+Cluster::GetNics(uint32_t rank) const
+{
+    return m_nics.at(rank);
+}
+
+PortPairTable&
+Cluster::GetPortPairs() const
+{
+    return *m_portPairs;
+}
+
+Ptr<MessageTransport>
+Cluster::GetTransport(uint32_t rank) const
+{
+    return m_transports.at(rank);
+}
+
+void
+Cluster::PinPaths()
+{
+    const auto paths = m_plan->Get()->GetPaths();
+    if (paths.empty() && m_options.ranks > 1)
+    {
+        std::string able;
+        for (const auto& [name, entry] : Registry<CollectiveAlgorithm>::All())
+        {
+            able += !entry.paths ? "" : (able.empty() ? "" : ", ") + name;
+        }
+        throw ConfigurationError("path",
+                                 m_options.path,
+                                 " with the algorithm " + GetAlgorithm() + " (allowed: " + able +
+                                     ", where hosts have one port)");
+    }
+    for (const RankPath& path : paths)
+    {
+        const PortPair portPair = m_portPairs->GetPortPairs(path.from, path.to).front();
+        m_fabric.PinPath(portPair.localEndpoint, portPair.remoteEndpoint, path.nodes);
+    }
+}
+
+Ptr<ScheduledCommunicator>
+Cluster::GetHostCommunicator(uint32_t rank) const
+{
+    return m_communicators.at(rank);
+}
+
+const std::vector<Ptr<InNetworkCommunicator>>&
+Cluster::GetInNetworkCommunicators() const
+{
+    return m_inNetworkCommunicators;
+}
+
+CollectivePlanner&
+Cluster::GetPlanner() const
+{
+    return *m_plan->Get();
+}
+
+const LowerBound&
+Cluster::GetLowerBound() const
+{
+    return *m_lowerBound;
+}
+
+const std::string&
+Cluster::GetAlgorithm() const
+{
+    return m_plan->GetAlgorithm();
+}
+
+const std::string&
+Cluster::GetCongestionControl() const
+{
+    return m_options.congestionControl;
+}
+
+uint32_t
+Cluster::GetMtu() const
+{
+    return m_mtu;
+}
+
+Time
+Cluster::GetRoundTrip() const
+{
+    return m_roundTrip;
+}
+
+bool
+Cluster::IsLocal(uint32_t rank) const
+{
+    return m_fabric.hosts.Get(rank)->GetSystemId() == Processes::GetId();
+}
+
+ProcessBorder*
+Cluster::GetBorder() const
+{
+    return m_border.get();
+}
+
+} // namespace ns3::training

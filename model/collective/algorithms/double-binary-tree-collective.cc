@@ -1,0 +1,153 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+/**
+ * @file
+ * @ingroup distributed-training-collective
+ *
+ * Two binary trees, each for half of the vector; nearly every rank is a leaf of one of them. A
+ * reduction goes up and a broadcast down, pipelined by segments: at most 2S bytes per rank and
+ * about 2 log2 N steps. The trees of the all-reduce are NCCL's (trees.cc). In a broadcast or reduce
+ * the root is in neither tree and serves the roots of both (Sanders, Speck, Traeff, "Two-tree
+ * algorithms for full bandwidth broadcast, reduction and scan", 2009).
+ */
+
+#include "ns3/tree-phases.h"
+
+#include <array>
+#include <vector>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+using Operation = CollectiveOperation;
+
+/**
+ * NCCL's first tree: the lowest bit set in a position is its height.
+ * @return parent of each position; the root, 0, has itself
+ */
+std::vector<uint32_t>
+GetParents(uint32_t size)
+{
+    std::vector<uint32_t> parents{0};
+    for (uint32_t i = 1; i < size; i++)
+    {
+        const uint32_t bit = i & (~i + 1);
+        const uint32_t up = (i ^ bit) | bit << 1;
+        parents.push_back(up >= size ? i ^ bit : up);
+    }
+    return parents;
+}
+
+/** @return a tree of ranks, level by level, from the parents of their positions */
+PhaseTree
+MakeTree(const std::vector<uint32_t>& ranks, const std::vector<uint32_t>& parents)
+{
+    std::vector<std::vector<uint32_t>> children(ranks.size());
+    std::vector<uint32_t> level;
+    for (uint32_t i = 0; i < ranks.size(); i++)
+    {
+        (parents[i] == i ? level : children[parents[i]]).push_back(i);
+    }
+    PhaseTree tree;
+    for (uint32_t step = 0; !level.empty(); step++)
+    {
+        std::vector<uint32_t> next;
+        for (uint32_t parent : level)
+        {
+            for (uint32_t child : children[parent])
+            {
+                tree.edges.push_back({ranks[parent], ranks[child], step});
+                next.push_back(child);
+            }
+        }
+        level = std::move(next);
+    }
+    return tree;
+}
+
+/** @return both trees over some ranks */
+std::array<PhaseTree, 2>
+MakeTrees(const std::vector<uint32_t>& ranks)
+{
+    const auto n = static_cast<uint32_t>(ranks.size());
+    const auto first = GetParents(n);
+    std::vector<uint32_t> second(n);
+    for (uint32_t i = 0; i < n; i++)
+    {
+        // An even number of ranks is mirrored, an odd one shifted.
+        const auto other = [n](uint32_t p) { return n % 2 == 0 ? n - 1 - p : (p + 1) % n; };
+        second[other(i)] = other(first[i]);
+    }
+    return {MakeTree(ranks, first), MakeTree(ranks, second)};
+}
+
+/** Puts a root above a tree. */
+PhaseTree
+AddRoot(uint32_t root, uint32_t top, const PhaseTree& below)
+{
+    PhaseTree tree;
+    tree.edges.push_back({root, top, 0});
+    for (PhaseTree::Edge edge : below.edges)
+    {
+        edge.step++;
+        tree.edges.push_back(edge);
+    }
+    return tree;
+}
+
+void
+BuildDoubleBinaryTree(const CollectiveRequest& request, CollectiveSchedule& schedule)
+{
+    auto ranks = StartAt(AllRanks(schedule).ranks, request.root);
+    schedule.chunks = request.operation == Operation::BARRIER ? 1 : 2;
+    const uint32_t n = request.ranks;
+    if (HasRoot(request.operation))
+    {
+        ranks.erase(ranks.begin());
+    }
+    auto trees = MakeTrees(ranks);
+    if (HasRoot(request.operation))
+    {
+        const uint32_t top = (n - 1) % 2 == 0 ? n - 2 : 1 % (n - 1); // of the second tree
+        trees[0] = AddRoot(request.root, ranks[0], trees[0]);
+        trees[1] = AddRoot(request.root, ranks[top], trees[1]);
+    }
+    for (uint32_t half = 0; half < schedule.chunks; half++)
+    {
+        uint32_t step = 0;
+        if (request.operation != Operation::BROADCAST)
+        {
+            step = AddTreeReduce(schedule, trees[half], half, step, half);
+        }
+        if (request.operation != Operation::REDUCE)
+        {
+            AddTreeBroadcast(schedule, trees[half], half, step, half);
+        }
+    }
+}
+
+uint32_t
+GetSegments(const CollectiveRequest& request)
+{
+    return GetPipelineSegments(request.bytes / 2);
+}
+
+const Registry<CollectiveAlgorithm>::Entry g_doubleBinaryTree(
+    "double-binary-tree",
+    {"NCCL's two trees, pipelined: about 2 log2 N steps and 2S bytes",
+     {Operation::ALL_REDUCE, Operation::BROADCAST, Operation::REDUCE, Operation::BARRIER},
+     &BuildDoubleBinaryTree,
+     {},
+     {},
+     &GetSegments});
+
+} // namespace
+
+} // namespace ns3::training

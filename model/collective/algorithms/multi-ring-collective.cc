@@ -1,0 +1,84 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+/**
+ * @file
+ * @ingroup distributed-training-collective
+ *
+ * Rings along the links of the topology, as many as share no link in one direction, each with its
+ * part of the vector: see GetDisjointRings(). With rings=1 it is the ring of GetRingOrder(), the
+ * one in the comparison of the MULTITREE paper.
+ */
+
+#include "ns3/collective-phases.h"
+#include "ns3/disjoint-rings.h"
+#include "ns3/rank-orders.h"
+#include "ns3/rank-placement.h"
+
+namespace ns3::training
+{
+
+namespace
+{
+
+using Operation = CollectiveOperation;
+
+/// Largest number of rings that a user may choose.
+constexpr uint64_t MAX_RINGS = 1000;
+
+std::vector<PhaseGroup>
+MakeRings(const CollectiveRequest& request, CollectiveSchedule& schedule)
+{
+    const RankPlacement placement(request);
+    const uint64_t limit = request.keys.GetCount("rings");
+    std::vector<std::vector<uint32_t>> orders{GetRingOrder(placement.GetTopology())};
+    if (limit != 1)
+    {
+        orders = GetDisjointRings(placement.GetTopology());
+        orders.resize(limit == 0 ? orders.size() : std::min<uint64_t>(limit, orders.size()));
+    }
+    const auto count = static_cast<uint32_t>(orders.size());
+    schedule.chunks = request.ranks * count;
+    std::vector<PhaseGroup> rings(count);
+    for (uint32_t ring = 0; ring < count; ring++)
+    {
+        rings[ring].ranks = placement.GetRanks(orders[ring]);
+        for (uint32_t rank : rings[ring].ranks)
+        {
+            rings[ring].parts.emplace_back(rank * count + ring);
+        }
+    }
+    return rings;
+}
+
+void
+BuildMultiRing(const CollectiveRequest& request, CollectiveSchedule& schedule)
+{
+    const auto rings = MakeRings(request, schedule);
+    for (uint32_t ring = 0; ring < rings.size(); ring++)
+    {
+        uint32_t step = 0;
+        if (request.operation != Operation::ALL_GATHER)
+        {
+            step = AddRingReduceScatter(schedule, rings[ring], step, ring);
+        }
+        if (request.operation != Operation::REDUCE_SCATTER)
+        {
+            AddRingAllGather(schedule, rings[ring], step, ring);
+        }
+    }
+}
+
+const Registry<CollectiveAlgorithm>::Entry g_multiRing(
+    "multi-ring",
+    {"rings along the links of the topology, each with its part of the vector",
+     {Operation::ALL_REDUCE, Operation::REDUCE_SCATTER, Operation::ALL_GATHER},
+     &BuildMultiRing,
+     {Key::Count("rings", 0, 0, MAX_RINGS, "number of rings; 0: as many as share no link")}});
+
+} // namespace
+
+} // namespace ns3::training

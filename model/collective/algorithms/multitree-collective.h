@@ -1,0 +1,25 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_MULTITREE_COLLECTIVE_H
+#define DISTRIBUTED_TRAINING_MULTITREE_COLLECTIVE_H
+
+#include "ns3/collective-algorithm.h"
+#include "ns3/multitree-construction.h"
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-collective
+ * @param request that CheckRequest() has seen for the algorithm `multitree`
+ * @return the trees it is carried out by
+ */
+SpanningTrees PlanSpanningTrees(const CollectiveRequest& request);
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_MULTITREE_COLLECTIVE_H

@@ -1,0 +1,126 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+/**
+ * @file
+ * @ingroup distributed-training-collective
+ *
+ * Collectives synthesized for the topology by SynthesizeAllGather(). A reduce-scatter is an
+ * all-gather with time and direction reversed, an all-reduce is both.
+ */
+
+#include "ns3/gather-synthesizer.h"
+#include "ns3/rank-placement.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+using Kind = ScheduleAction::Kind;
+using Operation = CollectiveOperation;
+
+/** @return the transfers reversed in time and direction, sorted by start */
+std::vector<ChunkTransfer>
+Reverse(std::vector<ChunkTransfer> transfers)
+{
+    uint64_t end = 0;
+    for (const auto& transfer : transfers)
+    {
+        end = std::max(end, transfer.end);
+    }
+    for (auto& transfer : transfers)
+    {
+        std::swap(transfer.source, transfer.target);
+        transfer.start = end - std::exchange(transfer.end, end - transfer.start);
+    }
+    std::stable_sort(transfers.begin(), transfers.end(), [](const auto& a, const auto& b) {
+        return a.start < b.start;
+    });
+    return transfers;
+}
+
+/**
+ * Appends transfers in order of time; those that start at the same time are a step. A rank sends to
+ * another rank in order of time.
+ */
+uint32_t
+AddTransfers(const std::vector<ChunkTransfer>& transfers,
+             Kind receive,
+             uint32_t step,
+             CollectiveSchedule& schedule)
+{
+    using Pair = std::pair<uint32_t, uint32_t>;
+    std::map<Pair, std::vector<uint32_t>> lastSend;
+    std::map<Pair, uint32_t> messages; // of this step
+    for (std::size_t i = 0; i < transfers.size(); i++)
+    {
+        const ChunkTransfer& transfer = transfers[i];
+        if (i > 0 && transfer.start > transfers[i - 1].start)
+        {
+            step++;
+            messages.clear();
+        }
+        const Pair ends(transfer.source, transfer.target);
+        const uint32_t message = messages[ends]++;
+        lastSend[ends] = {schedule.Add(transfer.source,
+                                       Kind::SEND,
+                                       transfer.target,
+                                       transfer.chunk,
+                                       step,
+                                       lastSend[ends],
+                                       message)};
+        schedule.Add(transfer.target, receive, transfer.source, transfer.chunk, step, {}, message);
+    }
+    return step + 1;
+}
+
+void
+BuildTacos(const CollectiveRequest& request, CollectiveSchedule& schedule)
+{
+    const RankPlacement placement(request);
+    const auto chunks = static_cast<uint32_t>(request.keys.GetCount("chunks"));
+    schedule.chunks = request.ranks * chunks;
+    const uint64_t bytes = request.bytes / schedule.chunks / schedule.segments;
+    const auto gather = SynthesizeAllGather({placement.GetTopology(),
+                                             placement.GetHosts(),
+                                             chunks,
+                                             std::max<uint64_t>(1, bytes),
+                                             static_cast<uint32_t>(request.keys.GetCount("runs")),
+                                             static_cast<uint32_t>(request.keys.GetCount("seed"))});
+    uint32_t step = 0;
+    if (request.operation != Operation::ALL_GATHER)
+    {
+        step = AddTransfers(Reverse(gather), Kind::RECEIVE_REDUCE, step, schedule);
+    }
+    if (request.operation != Operation::REDUCE_SCATTER)
+    {
+        AddTransfers(gather, Kind::RECEIVE, step, schedule);
+    }
+}
+
+const Registry<CollectiveAlgorithm>::Entry g_tacos(
+    "tacos",
+    {"synthesized for the topology, its rates and delays, by a greedy match of chunks and links "
+     "(TACOS)",
+     {Operation::ALL_REDUCE, Operation::REDUCE_SCATTER, Operation::ALL_GATHER},
+     &BuildTacos,
+     {Key::Count("chunks", 1, 1, 64, "parts of each rank's part"),
+      Key::Count("runs", 1, 1, 10000, "attempts, of which the best is taken"),
+      Key::Count("seed", 1, 0, 1000000, "seed of the random numbers")},
+     {},
+     nullptr,
+     true,
+     true});
+
+} // namespace
+
+} // namespace ns3::training

@@ -1,0 +1,49 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_COLLECTIVE_ORDER_H
+#define DISTRIBUTED_TRAINING_COLLECTIVE_ORDER_H
+
+#include "ns3/collective-operation.h"
+#include "ns3/training-registry.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+
+namespace ns3::training
+{
+
+/** A collective that has been issued and waits for its turn. */
+struct WaitingCollective
+{
+    uint64_t number;               ///< in order of issue at this rank, from 0
+    CollectiveOperation operation; ///< operation
+    uint64_t bytes;                ///< size of the whole vector, bytes
+    int32_t priority;              ///< Tensor::priority
+};
+
+/**
+ * @ingroup distributed-training-collective
+ *
+ * A rule, by name, that picks the next collective of those that wait: `fifo`, `lifo`, `priority`.
+ * Registered in Registry<CollectiveOrder>.
+ */
+struct CollectiveOrder
+{
+    static constexpr const char* KIND = "order of collectives"; ///< for messages
+    std::string help;                                           ///< one line
+    /// Whether every rank picks the same collective without being told. If not, rank 0 picks and
+    /// announces its choice.
+    bool isAgreed;
+    /// Picks from a list, not empty, in order of issue; returns a position in it.
+    std::size_t (*pick)(const std::deque<WaitingCollective>& waiting);
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_COLLECTIVE_ORDER_H

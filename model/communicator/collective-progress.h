@@ -1,0 +1,154 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_COLLECTIVE_PROGRESS_H
+#define DISTRIBUTED_TRAINING_COLLECTIVE_PROGRESS_H
+
+#include "training-communicator.h"
+
+#include "ns3/chunk-layout.h"
+#include "ns3/chunk-store.h"
+#include "ns3/ptr.h"
+#include "ns3/training-byte-buffer.h"
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-collective
+ *
+ * The progress of one rank through the schedule of a collective: the data, the actions that are
+ * complete, and the actions that are ready. It knows neither the network nor time; the communicator
+ * begins the actions and says when they are complete.
+ */
+class CollectiveProgress
+{
+  public:
+    /**
+     * Starts at the first actions of all segments.
+     * @param schedule of the collective
+     * @param rank this rank
+     * @param tensor this rank's vector
+     * @param matrix all-to-all-v: bytes from each rank to each
+     */
+    CollectiveProgress(std::shared_ptr<const CollectiveSchedule> schedule,
+                       uint32_t rank,
+                       Ptr<Tensor> tensor,
+                       ByteMatrix matrix);
+
+    CollectiveProgress(const CollectiveProgress&) = delete;
+    CollectiveProgress& operator=(const CollectiveProgress&) = delete;
+
+    /**
+     * @param index of an action of this rank
+     * @return the action
+     */
+    ScheduleAction GetAction(uint32_t index) const
+    {
+        return m_schedule->Get(m_rank, index);
+    }
+
+    /**
+     * @param action of this rank
+     * @return bytes of its chunks, that is of its message
+     */
+    uint64_t GetBytes(const ScheduleAction& action) const
+    {
+        return m_layout.GetBytes(action);
+    }
+
+    /**
+     * @param bytes of an action
+     * @return whether it is complete without a message, as its chunks are empty
+     */
+    bool IsEmpty(uint64_t bytes) const
+    {
+        return bytes == 0 && !m_layout.SendsEmpty();
+    }
+
+    /** @return the next action to begin, in the order in which they became ready; or nothing */
+    std::optional<uint32_t> TakeReady();
+
+    /** @return whether all actions are complete that an action waits for */
+    bool IsReady(uint32_t index) const;
+
+    /** @return whether an action is complete */
+    bool IsComplete(uint32_t index) const
+    {
+        return m_complete[index];
+    }
+
+    /** @return whether all actions of this rank are complete */
+    bool IsFinished() const
+    {
+        return m_left == 0;
+    }
+
+    /**
+     * Marks an action as under way at this rank, such as an addition that takes time.
+     * @param index of the action
+     * @param isBusy whether it begins or ends
+     */
+    void SetBusy(uint32_t index, bool isBusy);
+
+    /**
+     * Marks an action as complete; those that waited for it alone become ready.
+     * @param index of the action
+     */
+    void Complete(uint32_t index);
+
+    /**
+     * @param action a SEND
+     * @return a copy of its chunks; null with virtual payload
+     */
+    Ptr<ByteBuffer> Read(const ScheduleAction& action);
+
+    /**
+     * Writes or adds the chunks of a message. Does nothing with virtual payload.
+     * @param action a RECEIVE or RECEIVE_REDUCE
+     * @param payload its message
+     */
+    void Receive(const ScheduleAction& action, const Ptr<ByteBuffer>& payload);
+
+    /**
+     * Copies or adds chunks at this rank. Does nothing with virtual payload.
+     * @param action a COPY or REDUCE
+     */
+    void Copy(const ScheduleAction& action);
+
+    /** Puts the tensor in its final form, once IsFinished(). */
+    void Finish();
+
+    /**
+     * @return the first message that an action waits for, such as "at step 3 for chunk 2 (100
+     *         bytes) from rank 1"; nothing if all its messages are there
+     */
+    std::optional<std::string> DescribeMissing() const;
+
+  private:
+    std::shared_ptr<const CollectiveSchedule> m_schedule;
+    uint32_t m_rank;
+    Ptr<Tensor> m_tensor;
+    ByteMatrix m_matrix;
+    ChunkLayout m_layout;
+    std::optional<ChunkStore> m_store; // real payload
+    std::vector<bool> m_complete;      // per action
+    std::set<uint32_t> m_busy;         // actions that take their time: hops, additions
+    std::deque<uint32_t> m_ready;      // actions to begin now
+    uint64_t m_left;                   // actions that are not complete
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_COLLECTIVE_PROGRESS_H

@@ -1,0 +1,48 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_COMMUNICATOR_RECORDS_H
+#define DISTRIBUTED_TRAINING_COMMUNICATOR_RECORDS_H
+
+#include "ns3/collective-operation.h"
+#include "ns3/nstime.h"
+
+#include <cstdint>
+#include <string>
+
+namespace ns3::training
+{
+
+/** One message, for trace sources. Ranks are those of the transport's whole group. */
+struct MessageRecord
+{
+    uint32_t source{0};      ///< rank that sent it
+    uint32_t destination{0}; ///< rank that received it
+    uint64_t collective{0};  ///< see MessageTag
+    uint32_t step{0};        ///< step of the algorithm
+    uint32_t message{0};     ///< number among the messages of this step to the same rank
+    uint64_t tag{0};         ///< tag as the transport carries it
+    uint64_t bytes{0};       ///< size
+    Time time; ///< Send: when the transport took it; Receive: when its last byte arrived
+};
+
+/** One collective at one rank, for trace sources. Times are simulated. */
+struct CollectiveRecord
+{
+    uint32_t rank{0};         ///< the rank, in the transport's whole group
+    uint32_t communicator{0}; ///< number of the communicator
+    uint64_t collective{0};   ///< number in the communicator, from 0, in order of issue
+    CollectiveOperation operation{CollectiveOperation::ALL_REDUCE}; ///< operation
+    std::string algorithm;                                          ///< name of the algorithm
+    uint64_t bytes{0};                                              ///< size of the whole vector
+    Time issued;                                                    ///< when the user started it
+    Time started;                                                   ///< when its turn came
+    Time finished; ///< when it was complete at this rank
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_COMMUNICATOR_RECORDS_H

@@ -1,0 +1,82 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_HOST_MODEL_H
+#define DISTRIBUTED_TRAINING_HOST_MODEL_H
+
+#include "ns3/collective-schedule.h"
+#include "ns3/nstime.h"
+#include "ns3/topology-graph.h"
+#include "ns3/training-key-values.h"
+#include "ns3/training-registry.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ns3::training
+{
+
+/** Time that the hosts take for a collective, beside the network. */
+struct HostCost
+{
+    Time start;               ///< from the collective's turn to its first action
+    Time localHop;            ///< from the arrival of a message of the same server to its use
+    Time remoteHop;           ///< from the arrival of a message of another server to its use
+    double secondsPerByte{0}; ///< added to a hop, for each byte of its message
+};
+
+/**
+ * @ingroup distributed-training-collective
+ *
+ * The time that hosts take for the collectives of one communicator.
+ */
+class HostModel
+{
+  public:
+    virtual ~HostModel() = default;
+
+    /**
+     * @param schedule of the collective
+     * @param bytes size of the whole vector
+     * @return the hosts' time
+     */
+    virtual HostCost GetCost(const CollectiveSchedule& schedule, uint64_t bytes) const = 0;
+
+    /**
+     * @param a a host
+     * @param b another host
+     * @return whether a message between them is a local hop
+     */
+    virtual bool IsLocal(uint32_t a, uint32_t b) const = 0;
+};
+
+/** The ranks that a host model is made for. */
+struct HostModelRequest
+{
+    const TopologyGraph& topology; ///< topology that the ranks are on; outlives the model
+    std::vector<uint32_t> hosts;   ///< host of each rank; empty: rank r is on host r
+    uint32_t ranks;                ///< number of ranks
+    KeyValues keys;                ///< keys of the model, checked and with defaults
+};
+
+/**
+ * @ingroup distributed-training-collective
+ * A host model by name, in Registry<HostModelEntry>.
+ */
+struct HostModelEntry
+{
+    static constexpr const char* KIND = "host model"; ///< for messages
+    std::string help;                                 ///< one line
+    /// Makes the model of a communicator; null: its hosts take no time.
+    std::shared_ptr<const HostModel> (*make)(const HostModelRequest& request);
+    std::vector<Key> keys{}; ///< its keys
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_HOST_MODEL_H

@@ -1,0 +1,558 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "scheduled-communicator.h"
+
+#include "message-tag.h"
+
+#include "ns3/abort.h"
+#include "ns3/log.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/training-attribute-choice.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingScheduledCommunicator");
+NS_OBJECT_ENSURE_REGISTERED(ScheduledCommunicator);
+
+TypeId
+ScheduledCommunicator::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::training::ScheduledCommunicator")
+            .SetParent<Communicator>()
+            .SetGroupName("DistributedTraining")
+            .AddConstructor<ScheduledCommunicator>()
+            .AddAttribute("ActiveCollectives",
+                          "Collectives of this communicator that may run at a time; the others "
+                          "wait",
+                          UintegerValue(1),
+                          MakeUintegerAccessor(&ScheduledCommunicator::m_activeLimit),
+                          MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("Order",
+                          "Which of those that wait is next: fifo (issued first), lifo (issued "
+                          "last) or priority (highest Tensor::priority)",
+                          StringValue("fifo"),
+                          MakeStringAccessor(&ScheduledCommunicator::SetOrder,
+                                             &ScheduledCommunicator::GetOrder),
+                          MakeStringChecker())
+            .AddAttribute("ReduceRate",
+                          "Rate at which received chunks are added; 0 means in no time",
+                          DataRateValue(DataRate(0)),
+                          MakeDataRateAccessor(&ScheduledCommunicator::m_reduceRate),
+                          MakeDataRateChecker())
+            .AddTraceSource("Send",
+                            "A message of a collective has been handed to the transport",
+                            MakeTraceSourceAccessor(&ScheduledCommunicator::m_sendTrace),
+                            "ns3::training::ScheduledCommunicator::MessageTracedCallback")
+            .AddTraceSource("Receive",
+                            "A message of a collective has been received",
+                            MakeTraceSourceAccessor(&ScheduledCommunicator::m_receiveTrace),
+                            "ns3::training::ScheduledCommunicator::MessageTracedCallback")
+            .AddTraceSource("Collective",
+                            "A collective is complete at this rank",
+                            MakeTraceSourceAccessor(&ScheduledCommunicator::m_collectiveTrace),
+                            "ns3::training::ScheduledCommunicator::CollectiveTracedCallback");
+    return tid;
+}
+
+void
+ScheduledCommunicator::DoDispose()
+{
+    for (auto& communicator : m_split)
+    {
+        communicator->Dispose();
+    }
+    m_split.clear();
+    if (m_transport)
+    {
+        m_transport->Detach(m_number);
+    }
+    m_transport = nullptr;
+    m_planner = nullptr;
+    m_hostModel = nullptr;
+    m_onError = nullptr;
+    m_active.clear();
+    m_queue.clear();
+    m_order.Clear();
+    m_early.clear();
+    m_peerMessages.Clear();
+    Communicator::DoDispose();
+}
+
+void
+ScheduledCommunicator::Setup(uint32_t rank,
+                             uint32_t size,
+                             Ptr<MessageTransport> transport,
+                             Planner planner,
+                             uint32_t number)
+{
+    m_planner = std::move(planner);
+    m_transport =
+        Create<SharedTransport>(transport, [this](uint32_t peer, const std::string& reason) {
+            OnError(peer, reason);
+        });
+    Join(rank, size, number, {});
+}
+
+void
+ScheduledCommunicator::Join(uint32_t rank,
+                            uint32_t size,
+                            uint32_t number,
+                            const std::vector<uint32_t>& members)
+{
+    NS_ABORT_MSG_UNLESS(number <= MessageTag::MAX_COMMUNICATOR,
+                        "number " << number << " of a communicator");
+    m_rank = rank;
+    m_size = size;
+    m_number = number;
+    m_order.SetRank(rank);
+    m_peerMessages = PeerMessages(rank, number);
+    m_transport->Attach(
+        number,
+        members,
+        [this](uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload) {
+            OnMessage(peer, tag, bytes, std::move(payload));
+        });
+}
+
+Ptr<ScheduledCommunicator>
+ScheduledCommunicator::Split(const std::vector<uint32_t>& ranks, Planner planner, uint32_t number)
+{
+    const auto me = std::find(ranks.begin(), ranks.end(), m_rank);
+    NS_ABORT_MSG_IF(me == ranks.end(), "rank " << m_rank << " is not in communicator " << number);
+    std::vector<uint32_t> members;
+    for (uint32_t rank : ranks)
+    {
+        NS_ABORT_MSG_UNLESS(rank < m_size, "there is no rank " << rank << " of " << m_size);
+        members.push_back(m_transport->GetRank(m_number, rank));
+    }
+    auto communicator = CreateObject<ScheduledCommunicator>();
+    communicator->m_activeLimit = m_activeLimit;
+    communicator->m_order.SetOrder(m_order.GetOrder());
+    communicator->m_reduceRate = m_reduceRate;
+    communicator->m_planner = std::move(planner);
+    communicator->m_hostModel = m_hostModel;
+    communicator->m_transport = m_transport;
+    m_split.push_back(communicator);
+    communicator->Join(static_cast<uint32_t>(me - ranks.begin()),
+                       static_cast<uint32_t>(ranks.size()),
+                       number,
+                       members);
+    return communicator;
+}
+
+void
+ScheduledCommunicator::SetHostModel(std::shared_ptr<const HostModel> model)
+{
+    m_hostModel = std::move(model);
+}
+
+void
+ScheduledCommunicator::SetOrder(std::string name)
+{
+    if (Registry<CollectiveOrder>::All().count(name) == 0)
+    {
+        RefuseAttribute("ScheduledCommunicator::Order", name, Registry<CollectiveOrder>::Names());
+    }
+    m_order.SetOrder(name);
+}
+
+std::string
+ScheduledCommunicator::GetOrder() const
+{
+    return m_order.GetOrder();
+}
+
+void
+ScheduledCommunicator::SetErrorHandler(ErrorHandler handler)
+{
+    m_onError = std::move(handler);
+}
+
+uint32_t
+ScheduledCommunicator::GetRank() const
+{
+    return m_rank;
+}
+
+uint32_t
+ScheduledCommunicator::GetSize() const
+{
+    return m_size;
+}
+
+uint64_t
+ScheduledCommunicator::GetReceivedMessages() const
+{
+    return m_receivedMessages;
+}
+
+MessageRecord
+ScheduledCommunicator::MakeRecord(uint32_t from, uint32_t to, uint64_t tag, uint64_t bytes) const
+{
+    const MessageTag parts = MessageTag::Unpack(tag);
+    MessageRecord record;
+    record.source = m_transport->GetRank(m_number, from);
+    record.destination = m_transport->GetRank(m_number, to);
+    record.collective = parts.collective;
+    record.step = parts.step;
+    record.message = parts.message;
+    record.tag = tag;
+    record.bytes = bytes;
+    record.time = Simulator::Now();
+    return record;
+}
+
+void
+ScheduledCommunicator::Send(Ptr<Tensor> tensor, uint32_t peer, Done done)
+{
+    SendTensor(*tensor, peer, m_peerMessages.GetNextSendTag(peer), done);
+}
+
+void
+ScheduledCommunicator::SendApart(Ptr<Tensor> tensor, uint32_t peer, Done done)
+{
+    SendTensor(*tensor, peer, m_peerMessages.GetTagApart(), done);
+}
+
+void
+ScheduledCommunicator::SendTensor(const Tensor& tensor, uint32_t peer, uint64_t tag, Done done)
+{
+    NS_LOG_FUNCTION(this << peer << tensor.bytes);
+    m_sendTrace(MakeRecord(m_rank, peer, tag, tensor.bytes));
+    m_transport->Send(m_number, peer, tag, tensor.bytes, PeerMessages::Copy(tensor));
+    PeerMessages::CompleteLater(done);
+}
+
+void
+ScheduledCommunicator::Receive(Ptr<Tensor> tensor, uint32_t peer, Done done)
+{
+    NS_LOG_FUNCTION(this << peer << tensor->bytes);
+    m_peerMessages.Expect(tensor, peer, m_peerMessages.GetNextReceiveTag(peer), done);
+}
+
+void
+ScheduledCommunicator::ReceiveApart(Ptr<Tensor> tensor, uint32_t peer, Done done)
+{
+    NS_LOG_FUNCTION(this << peer << tensor->bytes);
+    m_peerMessages.Expect(tensor, peer, m_peerMessages.GetTagApart(), done);
+}
+
+void
+ScheduledCommunicator::Start(CollectiveOperation operation,
+                             Ptr<Tensor> tensor,
+                             uint32_t root,
+                             Done done,
+                             ByteMatrix matrix)
+{
+    NS_LOG_FUNCTION(this << GetName(operation) << tensor->bytes << root);
+    NS_ABORT_MSG_IF(tensor->IsReal() && tensor->values.size() * sizeof(float) != tensor->bytes,
+                    "a real tensor's bytes are four times its numbers");
+    Active next;
+    next.schedule = m_planner(operation, tensor->bytes, root);
+    next.record.rank = m_transport->GetRank(m_number, m_rank);
+    next.record.communicator = m_number;
+    next.record.collective = m_issued++;
+    next.record.operation = operation;
+    next.record.algorithm = next.schedule->algorithm;
+    next.record.bytes = tensor->bytes;
+    next.record.issued = Simulator::Now();
+    next.tensor = tensor;
+    next.matrix = std::move(matrix);
+    next.done = done;
+    NS_LOG_INFO("rank " << m_rank << " issues collective " << next.record.collective << ": "
+                        << GetName(operation) << " of " << tensor->bytes << " bytes by "
+                        << next.record.algorithm);
+    m_order.Add({next.record.collective, operation, tensor->bytes, tensor->priority});
+    m_queue.push_back(std::move(next));
+    // By an event, as completion must not come before this call returns.
+    Simulator::ScheduleNow(&ScheduledCommunicator::StartNext, this);
+}
+
+void
+ScheduledCommunicator::StartNext()
+{
+    while (m_active.size() < m_activeLimit)
+    {
+        const auto turn = m_order.Next();
+        if (!turn)
+        {
+            return;
+        }
+        const auto next = std::find_if(m_queue.begin(), m_queue.end(), [&](const Active& waiting) {
+            return waiting.record.collective == *turn;
+        });
+        m_active.push_back(std::move(*next));
+        m_queue.erase(next);
+        Active& active = m_active.back();
+        NS_LOG_INFO("rank " << m_rank << " starts collective " << *turn);
+        Announce(*turn);
+        active.record.started = Simulator::Now();
+        active.progress = std::make_unique<CollectiveProgress>(active.schedule,
+                                                               m_rank,
+                                                               active.tensor,
+                                                               active.matrix);
+        if (m_hostModel && !active.progress->IsFinished())
+        {
+            active.host = m_hostModel->GetCost(*active.schedule, active.tensor->bytes);
+            active.isStarting = true;
+            Simulator::Schedule(active.host.start,
+                                &ScheduledCommunicator::BeginActive,
+                                this,
+                                *turn);
+            continue;
+        }
+        RunReady(active);
+    }
+}
+
+void
+ScheduledCommunicator::Announce(uint64_t collective)
+{
+    if (!m_order.IsAnnouncing())
+    {
+        return;
+    }
+    const uint64_t tag = MessageTag{m_number, collective, MessageTag::TURN, 0}.Pack();
+    for (uint32_t peer = 1; peer < m_size; peer++)
+    {
+        m_transport->Send(m_number, peer, tag, 0, nullptr);
+    }
+}
+
+void
+ScheduledCommunicator::BeginActive(uint64_t collective)
+{
+    Active& active = *Find(collective);
+    active.isStarting = false;
+    RunReady(active);
+}
+
+void
+ScheduledCommunicator::RunReady(Active& active)
+{
+    while (const auto index = active.progress->TakeReady())
+    {
+        Begin(active, *index);
+    }
+    if (active.progress->IsFinished())
+    {
+        Finish(active);
+    }
+}
+
+void
+ScheduledCommunicator::Begin(Active& active, uint32_t index)
+{
+    CollectiveProgress& progress = *active.progress;
+    const ScheduleAction action = progress.GetAction(index);
+    const uint64_t bytes = progress.GetBytes(action);
+    if (progress.IsEmpty(bytes))
+    {
+        progress.Complete(index);
+        return;
+    }
+    const uint64_t tag =
+        MessageTag{m_number, active.record.collective, action.step, action.message}.Pack();
+    if (action.IsReceive())
+    {
+        const auto early = m_early.find({action.peer, tag});
+        if (early != m_early.end())
+        {
+            const Ptr<ByteBuffer> payload = early->second;
+            m_early.erase(early);
+            OnChunk(active, index, payload);
+        }
+        return;
+    }
+    if (action.kind != ScheduleAction::Kind::SEND)
+    {
+        progress.Copy(action);
+        ChargeReduceTime(active, index, action);
+        return;
+    }
+    const Ptr<ByteBuffer> payload = progress.Read(action);
+    m_sendTrace(MakeRecord(m_rank, action.peer, tag, bytes));
+    m_transport->Send(m_number, action.peer, tag, bytes, payload);
+    progress.Complete(index);
+}
+
+void
+ScheduledCommunicator::OnChunk(Active& active, uint32_t index, const Ptr<ByteBuffer>& payload)
+{
+    CollectiveProgress& progress = *active.progress;
+    const ScheduleAction action = progress.GetAction(index);
+    progress.Receive(action, payload);
+    if (!m_hostModel)
+    {
+        ChargeReduceTime(active, index, action);
+        return;
+    }
+    const bool isLocal = m_hostModel->IsLocal(m_transport->GetRank(m_number, m_rank),
+                                              m_transport->GetRank(m_number, action.peer));
+    const double seconds =
+        active.host.secondsPerByte * static_cast<double>(progress.GetBytes(action));
+    progress.SetBusy(index, true);
+    Simulator::Schedule((isLocal ? active.host.localHop : active.host.remoteHop) + Seconds(seconds),
+                        &ScheduledCommunicator::OnHop,
+                        this,
+                        active.record.collective,
+                        index);
+}
+
+void
+ScheduledCommunicator::OnHop(uint64_t collective, uint32_t index)
+{
+    Active& active = *Find(collective);
+    active.progress->SetBusy(index, false);
+    ChargeReduceTime(active, index, active.progress->GetAction(index));
+    RunReady(active);
+}
+
+void
+ScheduledCommunicator::ChargeReduceTime(Active& active,
+                                        uint32_t index,
+                                        const ScheduleAction& action)
+{
+    CollectiveProgress& progress = *active.progress;
+    const bool adds = action.kind == ScheduleAction::Kind::RECEIVE_REDUCE ||
+                      action.kind == ScheduleAction::Kind::REDUCE;
+    if (!adds || m_reduceRate.GetBitRate() == 0)
+    {
+        progress.Complete(index);
+        return;
+    }
+    const double seconds = 8.0 * static_cast<double>(progress.GetBytes(action)) /
+                           static_cast<double>(m_reduceRate.GetBitRate());
+    progress.SetBusy(index, true);
+    Simulator::Schedule(m_transport->Occupy(Seconds(seconds)),
+                        &ScheduledCommunicator::OnReduced,
+                        this,
+                        active.record.collective,
+                        index);
+}
+
+void
+ScheduledCommunicator::OnReduced(uint64_t collective, uint32_t index)
+{
+    Active& active = *Find(collective);
+    active.progress->SetBusy(index, false);
+    active.progress->Complete(index);
+    RunReady(active);
+}
+
+void
+ScheduledCommunicator::Finish(Active& active)
+{
+    active.record.finished = Simulator::Now();
+    NS_LOG_INFO("rank " << m_rank << " finishes collective " << active.record.collective);
+    active.progress->Finish();
+    m_collectiveTrace(active.record);
+    const Done done = active.done;
+    m_active.remove_if([&](const Active& other) { return &other == &active; });
+    StartNext();
+    if (!done.IsNull())
+    {
+        done();
+    }
+}
+
+ScheduledCommunicator::Active*
+ScheduledCommunicator::Find(uint64_t collective)
+{
+    for (Active& active : m_active)
+    {
+        if (MessageTag::IsSameCollective(active.record.collective, collective))
+        {
+            return &active;
+        }
+    }
+    return nullptr;
+}
+
+void
+ScheduledCommunicator::OnMessage(uint32_t peer,
+                                 uint64_t tag,
+                                 uint64_t bytes,
+                                 Ptr<ByteBuffer> payload)
+{
+    m_receivedMessages++;
+    const MessageTag parts = MessageTag::Unpack(tag);
+    if (parts.step == MessageTag::TURN)
+    {
+        m_order.OnTurn(parts.collective);
+        StartNext();
+        return;
+    }
+    m_receiveTrace(MakeRecord(peer, m_rank, tag, bytes));
+    if (parts.step == MessageTag::PEER_TO_PEER)
+    {
+        m_peerMessages.OnMessage(peer, tag, bytes, payload);
+        return;
+    }
+    if (Active* active = Find(parts.collective))
+    {
+        const uint32_t index =
+            active->schedule->FindReceive(m_rank, peer, parts.step, parts.message);
+        NS_ABORT_MSG_IF(index == CollectiveSchedule::NONE || active->progress->IsComplete(index),
+                        "rank " << m_rank << " does not expect a message from rank " << peer
+                                << " at step " << parts.step);
+        if (!active->isStarting && active->progress->IsReady(index))
+        {
+            OnChunk(*active, index, payload);
+            RunReady(*active);
+            return;
+        }
+    }
+    m_early[{peer, tag}] = payload;
+}
+
+void
+ScheduledCommunicator::OnError(uint32_t peer, const std::string& reason) const
+{
+    NS_LOG_WARN("rank " << m_rank << " lost the path to rank " << peer << ": " << reason);
+    if (m_onError)
+    {
+        m_onError(peer,
+                  "the path from rank " + std::to_string(m_rank) + " to rank " +
+                      std::to_string(peer) + " failed: " + reason);
+    }
+}
+
+std::string
+ScheduledCommunicator::GetWaitingFor() const
+{
+    const std::string me = "rank " + std::to_string(m_rank);
+    if (!m_active.empty())
+    {
+        const Active& active = m_active.front();
+        return me + " waits in " + GetName(active.record.operation) + " " +
+               std::to_string(active.record.collective) + " (" + active.record.algorithm + ") " +
+               active.progress->DescribeMissing().value_or("for its own additions");
+    }
+    const std::string expected = m_peerMessages.DescribeExpected();
+    if (!expected.empty())
+    {
+        return expected;
+    }
+    for (const auto& communicator : m_split)
+    {
+        const std::string text = communicator->GetWaitingFor();
+        if (!text.empty())
+        {
+            return "communicator " + std::to_string(communicator->m_number) + ", " + text;
+        }
+    }
+    return m_order.IsEmpty() ? "" : me + " waits for rank 0 to announce the next collective";
+}
+
+} // namespace ns3::training

@@ -1,0 +1,185 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_SCHEDULED_COMMUNICATOR_H
+#define DISTRIBUTED_TRAINING_SCHEDULED_COMMUNICATOR_H
+
+#include "collective-progress.h"
+#include "communicator-records.h"
+#include "host-model.h"
+#include "peer-messages.h"
+#include "shared-transport.h"
+#include "training-communicator.h"
+#include "turn-order.h"
+
+#include "ns3/data-rate.h"
+#include "ns3/traced-callback.h"
+
+#include <deque>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-collective
+ *
+ * A communicator whose collectives the hosts carry out: it runs CollectiveSchedules over a
+ * MessageTransport, for one rank. Adding a received chunk takes its size / ReduceRate.
+ *
+ * At most ActiveCollectives collectives run at a time (1, as NCCL on one stream); the others wait
+ * for their turn, see TurnOrder.
+ *
+ * Any number of communicators share the transport of a rank, see Split(). Their collectives run
+ * independently.
+ */
+class ScheduledCommunicator : public Communicator
+{
+  public:
+    /**
+     * Returns the plan of a collective, the same at every rank.
+     * (operation, size of the whole vector in bytes, root)
+     */
+    using Planner = std::function<
+        std::shared_ptr<const CollectiveSchedule>(CollectiveOperation, uint64_t, uint32_t)>;
+
+    /** @return the type */
+    static TypeId GetTypeId();
+
+    /**
+     * @param rank this rank
+     * @param size number of ranks
+     * @param transport connected to every peer that a plan names
+     * @param planner of the collectives
+     * @param number of the communicator, below 256; no two ranks are both in two communicators of
+     *        one number
+     */
+    void Setup(uint32_t rank,
+               uint32_t size,
+               Ptr<MessageTransport> transport,
+               Planner planner,
+               uint32_t number = 0);
+
+    /**
+     * Makes a communicator of some ranks of this one, over the same transport and with the same
+     * attributes. Each of these ranks must call it.
+     * @param ranks members, this rank among them, by their ranks here and in the order of the new
+     *        communicator
+     * @param planner of its collectives
+     * @param number of the new communicator, 1 to 255, as in Setup(); groups without common ranks
+     *        may have the same number
+     * @return the new communicator; this one keeps it alive
+     */
+    Ptr<ScheduledCommunicator> Split(const std::vector<uint32_t>& ranks,
+                                     Planner planner,
+                                     uint32_t number);
+
+    /** @param model of the hosts; null: hosts take no time. Rank r of the transport is on host r */
+    void SetHostModel(std::shared_ptr<const HostModel> model);
+
+    /**
+     * Sends a tensor apart from the order of Send(); once for each peer.
+     * @param tensor to be sent
+     * @param peer rank that calls ReceiveApart()
+     * @param done called when the transport has taken the tensor
+     */
+    void SendApart(Ptr<Tensor> tensor, uint32_t peer, Done done);
+
+    /**
+     * Receives the tensor of SendApart(); once for each peer.
+     * @param tensor to be filled in
+     * @param peer rank that sends it
+     * @param done called when the tensor is filled in
+     */
+    void ReceiveApart(Ptr<Tensor> tensor, uint32_t peer, Done done);
+
+    // Communicator
+    void SetErrorHandler(ErrorHandler handler) override;
+    uint32_t GetRank() const override;
+    uint32_t GetSize() const override;
+    void Send(Ptr<Tensor> tensor, uint32_t peer, Done done) override;
+    void Receive(Ptr<Tensor> tensor, uint32_t peer, Done done) override;
+
+    void Start(CollectiveOperation operation,
+               Ptr<Tensor> tensor,
+               uint32_t root,
+               Done done,
+               ByteMatrix matrix = nullptr) override;
+    std::string GetWaitingFor() const override;
+
+    /** @return messages received so far, those of split communicators not included */
+    uint64_t GetReceivedMessages() const;
+
+    /** @see MessageRecord */
+    typedef void (*MessageTracedCallback)(const MessageRecord& message);
+    /** @see CollectiveRecord */
+    typedef void (*CollectiveTracedCallback)(const CollectiveRecord& collective);
+
+  private:
+    /** A collective that waits or runs. */
+    struct Active
+    {
+        CollectiveRecord record;
+        std::shared_ptr<const CollectiveSchedule> schedule;
+        Ptr<Tensor> tensor;
+        ByteMatrix matrix;
+        Done done;
+        HostCost host;
+        bool isStarting{false};                       // its host takes HostCost::start
+        std::unique_ptr<CollectiveProgress> progress; // null: it waits for its turn
+    };
+
+    void DoDispose() override;
+    void SetOrder(std::string name);
+    std::string GetOrder() const;
+    void Join(uint32_t rank, uint32_t size, uint32_t number, const std::vector<uint32_t>& members);
+    void StartNext();
+    void Announce(uint64_t collective);
+    void BeginActive(uint64_t collective);
+    void RunReady(Active& active);
+    void Begin(Active& active, uint32_t index);
+    void OnChunk(Active& active, uint32_t index, const Ptr<ByteBuffer>& payload);
+    void OnHop(uint64_t collective, uint32_t index);
+    void ChargeReduceTime(Active& active, uint32_t index, const ScheduleAction& action);
+    void OnReduced(uint64_t collective, uint32_t index);
+    void Finish(Active& active);
+    void SendTensor(const Tensor& tensor, uint32_t peer, uint64_t tag, Done done);
+    void OnMessage(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload);
+    void OnError(uint32_t peer, const std::string& reason) const;
+    Active* Find(uint64_t collective);
+    MessageRecord MakeRecord(uint32_t from, uint32_t to, uint64_t tag, uint64_t bytes) const;
+
+    uint32_t m_rank{0};
+    uint32_t m_size{1};
+    uint32_t m_number{0};
+    Ptr<SharedTransport> m_transport;
+    Planner m_planner;
+    std::shared_ptr<const HostModel> m_hostModel; // null: hosts take no time
+    ErrorHandler m_onError;
+    std::vector<Ptr<ScheduledCommunicator>> m_split;
+    uint32_t m_activeLimit;
+    DataRate m_reduceRate;
+    uint64_t m_issued{0};
+    uint64_t m_receivedMessages{0};
+    TurnOrder m_order;
+    std::deque<Active> m_queue; // those in m_order
+    std::list<Active> m_active;
+    std::map<std::pair<uint32_t, uint64_t>, Ptr<ByteBuffer>> m_early; // chunks, by peer and tag
+    PeerMessages m_peerMessages;
+    TracedCallback<const MessageRecord&> m_sendTrace;
+    TracedCallback<const MessageRecord&> m_receiveTrace;
+    TracedCallback<const CollectiveRecord&> m_collectiveTrace;
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_SCHEDULED_COMMUNICATOR_H

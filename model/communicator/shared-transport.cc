@@ -1,0 +1,120 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "shared-transport.h"
+
+#include "message-tag.h"
+
+#include "ns3/abort.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+
+namespace ns3::training
+{
+
+SharedTransport::SharedTransport(Ptr<MessageTransport> transport,
+                                 MessageTransport::ErrorHandler onError)
+    : m_transport(transport)
+{
+    m_transport->SetMessageHandler(
+        [this](uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload) {
+            OnMessage(peer, tag, bytes, std::move(payload));
+        });
+    m_transport->SetErrorHandler(std::move(onError));
+}
+
+void
+SharedTransport::Attach(uint32_t number,
+                        const std::vector<uint32_t>& ranks,
+                        MessageTransport::MessageHandler onMessage)
+{
+    const auto [found, isNew] = m_members.emplace(number, Member());
+    NS_ABORT_MSG_UNLESS(isNew, "this rank already has a communicator " << number);
+    Member& member = found->second;
+    member.ranks = ranks;
+    for (uint32_t i = 0; i < ranks.size(); i++)
+    {
+        NS_ABORT_MSG_UNLESS(member.position.emplace(ranks[i], i).second,
+                            "rank " << ranks[i] << " is twice in communicator " << number);
+    }
+    member.onMessage = std::move(onMessage);
+    const auto early = m_early.find(number);
+    if (early != m_early.end())
+    {
+        const std::vector<Early> messages = std::move(early->second);
+        m_early.erase(early);
+        for (const Early& message : messages)
+        {
+            OnMessage(message.peer, message.tag, message.bytes, message.payload);
+        }
+    }
+}
+
+void
+SharedTransport::Detach(uint32_t number)
+{
+    m_members.at(number).onMessage = nullptr;
+}
+
+void
+SharedTransport::Send(uint32_t number,
+                      uint32_t peer,
+                      uint64_t tag,
+                      uint64_t bytes,
+                      Ptr<ByteBuffer> payload) const
+{
+    m_transport->Send(GetRank(number, peer), tag, bytes, std::move(payload));
+}
+
+uint32_t
+SharedTransport::GetRank(uint32_t number, uint32_t rank) const
+{
+    const Member& member = m_members.at(number);
+    return member.ranks.empty() ? rank : member.ranks.at(rank);
+}
+
+Time
+SharedTransport::Occupy(Time duration)
+{
+    m_adderFree = std::max(m_adderFree, Simulator::Now()) + duration;
+    return m_adderFree - Simulator::Now();
+}
+
+void
+SharedTransport::Dispose()
+{
+    m_transport = nullptr;
+    m_members.clear();
+    m_early.clear();
+}
+
+void
+SharedTransport::OnMessage(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload)
+{
+    const uint32_t number = MessageTag::Unpack(tag).communicator;
+    const auto found = m_members.find(number);
+    if (found == m_members.end())
+    {
+        m_early[number].push_back({peer, tag, bytes, std::move(payload)});
+        return;
+    }
+    const Member& member = found->second;
+    if (!member.ranks.empty())
+    {
+        const auto position = member.position.find(peer);
+        NS_ABORT_MSG_IF(position == member.position.end(),
+                        "a message from rank " << peer << ", which is not in communicator "
+                                               << number);
+        peer = position->second;
+    }
+    if (member.onMessage)
+    {
+        member.onMessage(peer, tag, bytes, std::move(payload));
+    }
+}
+
+} // namespace ns3::training

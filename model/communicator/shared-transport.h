@@ -1,0 +1,110 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_SHARED_TRANSPORT_H
+#define DISTRIBUTED_TRAINING_SHARED_TRANSPORT_H
+
+#include "ns3/message-transport.h"
+#include "ns3/nstime.h"
+#include "ns3/simple-ref-count.h"
+
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-collective
+ *
+ * The transport and the adder of one rank, which all communicators of the rank share. A message
+ * goes to the communicator that its MessageTag names, with its sender's rank in that communicator.
+ * A message for a communicator that does not exist yet waits for it.
+ */
+class SharedTransport : public SimpleRefCount<SharedTransport>
+{
+  public:
+    /**
+     * @param transport of the rank
+     * @param onError called with the peer's rank in the transport's group when a path has failed
+     */
+    SharedTransport(Ptr<MessageTransport> transport, MessageTransport::ErrorHandler onError);
+
+    /**
+     * Adds a communicator.
+     * @param number of the communicator, not yet in use at this rank
+     * @param ranks its members in order, by their ranks in the transport's group; empty: all
+     * @param onMessage handler of its messages
+     */
+    void Attach(uint32_t number,
+                const std::vector<uint32_t>& ranks,
+                MessageTransport::MessageHandler onMessage);
+
+    /** @param number of a communicator that ends; messages that still arrive for it are dropped */
+    void Detach(uint32_t number);
+
+    /**
+     * Sends a message.
+     * @param number of the communicator
+     * @param peer rank in the communicator
+     * @param tag as MessageTransport::Send()
+     * @param bytes as MessageTransport::Send()
+     * @param payload as MessageTransport::Send()
+     */
+    void Send(uint32_t number,
+              uint32_t peer,
+              uint64_t tag,
+              uint64_t bytes,
+              Ptr<ByteBuffer> payload) const;
+
+    /**
+     * @param number of a communicator
+     * @param rank in it
+     * @return its rank in the transport's group
+     */
+    uint32_t GetRank(uint32_t number, uint32_t rank) const;
+
+    /**
+     * Reserves the rank's adder, which serves one addition after the other.
+     * @param duration of the addition
+     * @return time from now to the end of the addition
+     */
+    Time Occupy(Time duration);
+
+    /** Forgets the transport and all communicators. */
+    void Dispose();
+
+  private:
+    /** A communicator. */
+    struct Member
+    {
+        std::vector<uint32_t> ranks;                     // empty: all
+        std::unordered_map<uint32_t, uint32_t> position; // of each rank among them
+        MessageTransport::MessageHandler onMessage;      // null: detached
+    };
+
+    /** A message that arrived before its communicator was attached. */
+    struct Early
+    {
+        uint32_t peer;
+        uint64_t tag;
+        uint64_t bytes;
+        Ptr<ByteBuffer> payload;
+    };
+
+    void OnMessage(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload);
+
+    Ptr<MessageTransport> m_transport;
+    std::map<uint32_t, Member> m_members;
+    std::map<uint32_t, std::vector<Early>> m_early;
+    Time m_adderFree;
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_SHARED_TRANSPORT_H

@@ -1,0 +1,182 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_COMMUNICATOR_H
+#define DISTRIBUTED_TRAINING_COMMUNICATOR_H
+
+#include "ns3/callback.h"
+#include "ns3/collective-operation.h"
+#include "ns3/object.h"
+#include "ns3/ptr.h"
+#include "ns3/simple-ref-count.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-collective
+ *
+ * The vector of a collective at one rank; the result replaces it. With real payload `values` holds
+ * `bytes / 4` float32 numbers; with virtual payload it is empty and only the size matters.
+ */
+struct Tensor : public SimpleRefCount<Tensor>
+{
+    uint64_t bytes{0};         ///< size of the whole vector at this rank, bytes
+    std::vector<float> values; ///< its numbers; empty with virtual payload
+    int32_t priority{0};       ///< priority of its collective, see CollectiveOrder
+
+    /** @return whether the payload is real */
+    bool IsReal() const
+    {
+        return !values.empty();
+    }
+};
+
+/**
+ * @ingroup distributed-training-collective
+ *
+ * The handle of one rank on a group of ranks, like an NCCL communicator. Collectives are
+ * non-blocking, match between ranks by the order in which each rank issues them, and complete at
+ * each rank independently. Subclasses differ in the place where data is moved and added (hosts,
+ * switches); a job works with any of them. An operation that a subclass does not support ends the
+ * program.
+ */
+class Communicator : public Object
+{
+  public:
+    /** @return the type */
+    static TypeId GetTypeId();
+
+    /** Called once, when the operation is complete at this rank. */
+    using Done = Callback<void>;
+
+    /** Called when a peer becomes unreachable. (rank of the peer, one line with the reason) */
+    using ErrorHandler = std::function<void(uint32_t, const std::string&)>;
+
+    /** @param handler of failures; communicators that never fail ignore it */
+    virtual void SetErrorHandler(ErrorHandler handler);
+
+    /** @return the rank, collective and message that it waits for; empty if it is idle */
+    virtual std::string GetWaitingFor() const;
+
+    /**
+     * Starts any of the collective operations below.
+     * @param operation of the collective
+     * @param tensor the vector
+     * @param root broadcast, reduce: the root
+     * @param done called when it is complete at this rank
+     * @param matrix all-to-all-v: bytes from each rank to each
+     */
+    virtual void Start(CollectiveOperation operation,
+                       Ptr<Tensor> tensor,
+                       uint32_t root,
+                       Done done,
+                       ByteMatrix matrix = nullptr) = 0;
+
+    /** @return this rank's number, 0 to GetSize() - 1 */
+    virtual uint32_t GetRank() const = 0;
+
+    /** @return the number of ranks */
+    virtual uint32_t GetSize() const = 0;
+
+    /**
+     * Adds the tensors of all ranks; every rank gets the sum.
+     * @param tensor the vector, same size at every rank; 0 bytes complete without traffic
+     * @param done called when this rank has the sum
+     */
+    void AllReduce(Ptr<Tensor> tensor, Done done);
+
+    /**
+     * Adds the tensors of all ranks; rank r gets part r of N equal parts of the sum, in its place;
+     * the other parts of its tensor are undefined.
+     * @param tensor the whole vector, same size at every rank
+     * @param done called when this rank has its part
+     */
+    void ReduceScatter(Ptr<Tensor> tensor, Done done);
+
+    /**
+     * Every rank r contributes part r of N equal parts and gets all of them.
+     * @param tensor the whole vector, with this rank's part filled in
+     * @param done called when this rank has all parts
+     */
+    void AllGather(Ptr<Tensor> tensor, Done done);
+
+    /**
+     * Every rank gets the root's tensor.
+     * @param tensor the vector; read at the root, overwritten elsewhere
+     * @param root source of the data
+     * @param done called when this rank has the data (at the root: has sent it)
+     */
+    void Broadcast(Ptr<Tensor> tensor, uint32_t root, Done done);
+
+    /**
+     * The root gets the sum of the tensors of all ranks; the tensors of others become undefined.
+     * @param tensor the vector, same size at every rank
+     * @param root destination of the sum
+     * @param done called when this rank has nothing left to do
+     */
+    void Reduce(Ptr<Tensor> tensor, uint32_t root, Done done);
+
+    /**
+     * Every rank sends a part of its tensor to each rank and replaces its tensor by the parts that
+     * it gets, that of rank r as the r-th. Parts differ by at most one element, see ChunkLayout.
+     * @param tensor the parts for all ranks in rank order, same size at every rank
+     * @param done called when this rank has all parts
+     */
+    void AllToAll(Ptr<Tensor> tensor, Done done);
+
+    /**
+     * Like AllToAll(), with parts of any sizes.
+     * @param tensor the parts for all ranks in rank order; afterwards the parts from all ranks,
+     * whose size is the sum of this rank's column of the matrix
+     * @param matrix bytes from each rank to each, the same at every rank
+     * @param done called when this rank has all parts
+     */
+    void AllToAllV(Ptr<Tensor> tensor, ByteMatrix matrix, Done done);
+
+    /**
+     * Waits until all ranks have called it.
+     * @param done called when all ranks have
+     */
+    void Barrier(Done done);
+
+    /**
+     * Every rank sends its tensor to the next rank and gets that of the rank before, like sendrecv
+     * of nccl-tests.
+     * @param tensor the vector, same size at every rank
+     * @param done called when this rank has the other tensor
+     */
+    void SendReceive(Ptr<Tensor> tensor, Done done);
+
+    /**
+     * Sends a tensor to one rank, independently of collectives. Matches Receive() there, in order.
+     * @param tensor the vector
+     * @param peer the rank that receives it, another than this
+     * @param done called when the transport has taken the tensor, which may be changed then
+     */
+    virtual void Send(Ptr<Tensor> tensor, uint32_t peer, Done done);
+
+    /**
+     * Receives a tensor from one rank, independently of collectives. Matches Send() there, in
+     * order.
+     * @param tensor to be filled in, of the size of the tensor sent
+     * @param peer the rank that sends it, another than this
+     * @param done called when the tensor is filled in
+     */
+    virtual void Receive(Ptr<Tensor> tensor, uint32_t peer, Done done);
+
+  private:
+    void Refuse(const char* operation) const;
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_COMMUNICATOR_H

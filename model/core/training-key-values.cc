@@ -1,0 +1,225 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "training-key-values.h"
+
+#include "training-quantity.h"
+
+#include "ns3/abort.h"
+
+#include <algorithm>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+/** @return the parts of a text between commas; none of an empty text */
+std::vector<std::string>
+SplitAtCommas(const std::string& text)
+{
+    std::vector<std::string> parts;
+    for (std::size_t begin = 0; !text.empty() && begin <= text.size();)
+    {
+        const std::size_t end = std::min(text.find(',', begin), text.size());
+        parts.push_back(text.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return parts;
+}
+
+/** @return position of the colon behind the name, "::" being part of it; npos if there is none */
+std::size_t
+FindColon(const std::string& text)
+{
+    std::size_t colon = text.find(':');
+    while (colon != std::string::npos && text.compare(colon, 2, "::") == 0)
+    {
+        colon = text.find(':', colon + 2);
+    }
+    return colon;
+}
+
+} // namespace
+
+KeyValues
+KeyValues::Split(const std::string& text)
+{
+    KeyValues values;
+    const std::size_t colon = FindColon(text);
+    values.m_text = text;
+    values.m_name = text.substr(0, colon);
+    if (colon != std::string::npos)
+    {
+        values.m_parts = SplitAtCommas(text.substr(colon + 1));
+        if (values.m_parts.empty())
+        {
+            values.m_parts.emplace_back(); // nothing behind the colon is wrong, too
+        }
+    }
+    return values;
+}
+
+void
+KeyValues::Check(const std::string& kind,
+                 const std::vector<Key>& keys,
+                 const std::optional<FirstValue>& first)
+{
+    const auto refuse = [&](const std::string& part) {
+        std::string allowed = first ? first->name + " first: " + first->help : "";
+        for (const Key& key : keys)
+        {
+            allowed += (allowed.empty() ? "" : ", ") + key.name + "=" + key.GetAllowed();
+        }
+        throw ConfigurationError(kind + " '" + m_text + "': '" + part + "' (allowed: " +
+                                 (keys.empty() && !first ? "no keys"
+                                  : keys.empty()         ? allowed
+                                                         : allowed + ", each once") +
+                                 ")");
+    };
+    std::vector<std::string> parts = m_parts;
+    if (first && first->isWhole)
+    {
+        m_first = m_text.size() > m_name.size() ? m_text.substr(m_name.size() + 1) : "";
+        parts.clear();
+    }
+    else if (first && !parts.empty() && parts[0].find('=') == std::string::npos)
+    {
+        m_first = parts[0];
+        parts.erase(parts.begin());
+    }
+    if (first && ((first->required && m_first.empty()) ||
+                  (first->accepts && !m_first.empty() && !first->accepts(m_first))))
+    {
+        refuse(m_first);
+    }
+    m_given.clear();
+    m_values.clear();
+    for (const std::string& part : parts)
+    {
+        const std::size_t equals = part.find('=');
+        const std::string name = part.substr(0, equals);
+        const auto key = std::find_if(keys.begin(), keys.end(), [&](const Key& candidate) {
+            return candidate.name == name;
+        });
+        if (equals == std::string::npos || key == keys.end() ||
+            !key->Allows(part.substr(equals + 1)) ||
+            !m_given.emplace(name, part.substr(equals + 1)).second)
+        {
+            refuse(part);
+        }
+    }
+    m_values = m_given;
+    for (const Key& key : keys)
+    {
+        if (!key.initial.empty())
+        {
+            m_values.emplace(key.name, key.initial);
+        }
+    }
+}
+
+const std::string&
+KeyValues::GetSpelling() const
+{
+    return m_text;
+}
+
+const std::string&
+KeyValues::GetName() const
+{
+    return m_name;
+}
+
+const std::string&
+KeyValues::GetFirst() const
+{
+    return m_first;
+}
+
+bool
+KeyValues::IsGiven(const std::string& key) const
+{
+    return m_given.count(key) > 0;
+}
+
+std::vector<std::string>
+KeyValues::GetGiven() const
+{
+    std::vector<std::string> names;
+    for (const auto& [name, value] : m_given)
+    {
+        names.push_back(name);
+    }
+    return names;
+}
+
+bool
+KeyValues::Has(const std::string& key) const
+{
+    return m_values.count(key) > 0;
+}
+
+const std::string&
+KeyValues::GetText(const std::string& key) const
+{
+    const auto found = m_values.find(key);
+    NS_ABORT_MSG_IF(found == m_values.end(), "'" << m_text << "' has no value of key " << key);
+    return found->second;
+}
+
+uint64_t
+KeyValues::GetCount(const std::string& key) const
+{
+    return ParseUnsigned(GetText(key)).value();
+}
+
+double
+KeyValues::GetNumber(const std::string& key) const
+{
+    return ParseDouble(GetText(key)).value();
+}
+
+uint64_t
+KeyValues::GetBytes(const std::string& key) const
+{
+    return ParseBytes(GetText(key)).value();
+}
+
+DataRate
+KeyValues::GetRate(const std::string& key) const
+{
+    return ParseRate(GetText(key)).value();
+}
+
+Time
+KeyValues::GetTime(const std::string& key) const
+{
+    return ParseTime(GetText(key)).value();
+}
+
+bool
+KeyValues::GetBoolean(const std::string& key) const
+{
+    return GetText(key) == "true";
+}
+
+AttributeList
+KeyValues::GetAttributes(const std::vector<Key>& keys) const
+{
+    AttributeList attributes;
+    for (const Key& key : keys)
+    {
+        if (!key.attribute.empty() && IsGiven(key.name))
+        {
+            attributes.Set(key.attribute, GetText(key.name));
+        }
+    }
+    return attributes;
+}
+
+} // namespace ns3::training

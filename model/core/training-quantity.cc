@@ -1,0 +1,276 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "training-quantity.h"
+
+#include "ns3/log.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iomanip>
+#include <limits>
+#include <locale>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingQuantity");
+
+namespace
+{
+
+/** A unit's name and its size in the base unit, largest first where it matters for printing. */
+using Units = std::vector<std::pair<std::string, uint64_t>>;
+
+/** Largest value that a quantity with a unit may have in its base unit. */
+constexpr uint64_t LARGEST = std::numeric_limits<int64_t>::max();
+
+constexpr uint64_t KIBI = 1024;
+constexpr uint64_t KILO = 1000;
+
+/** Sizes in bytes. */
+const Units&
+ByteUnits()
+{
+    static const Units units{
+        {"TiB", KIBI * KIBI * KIBI * KIBI},
+        {"GiB", KIBI * KIBI * KIBI},
+        {"MiB", KIBI * KIBI},
+        {"KiB", KIBI},
+        {"", 1},
+        {"B", 1},
+        {"K", KIBI},
+        {"M", KIBI * KIBI},
+        {"G", KIBI * KIBI * KIBI},
+        {"T", KIBI * KIBI * KIBI * KIBI},
+        {"kB", KILO},
+        {"KB", KILO},
+        {"MB", KILO * KILO},
+        {"GB", KILO * KILO * KILO},
+        {"TB", KILO * KILO * KILO * KILO},
+    };
+    return units;
+}
+
+/** Rates in bit/s: every prefix with every spelling of bit and byte per second. */
+const Units&
+RateUnits()
+{
+    static const Units units = [] {
+        const Units prefixes{{"T", KILO * KILO * KILO * KILO},
+                             {"G", KILO * KILO * KILO},
+                             {"M", KILO * KILO},
+                             {"k", KILO},
+                             {"", 1},
+                             {"K", KILO}};
+        const Units spellings{{"bps", 1}, {"bit/s", 1}, {"b/s", 1}, {"Bps", 8}, {"B/s", 8}};
+        Units all;
+        for (const auto& [spelling, bits] : spellings)
+        {
+            for (const auto& [prefix, factor] : prefixes)
+            {
+                all.emplace_back(prefix + spelling, factor * bits);
+            }
+        }
+        return all;
+    }();
+    return units;
+}
+
+/** Times in picoseconds. */
+const Units&
+TimeUnits()
+{
+    static const Units units{
+        {"s", KILO * KILO * KILO * KILO},
+        {"ms", KILO * KILO * KILO},
+        {"us", KILO * KILO},
+        {"ns", KILO},
+        {"ps", 1},
+        {"min", 60 * KILO * KILO * KILO * KILO},
+        {"h", 3600 * KILO * KILO * KILO * KILO},
+    };
+    return units;
+}
+
+/**
+ * @param text a number and a unit
+ * @param units the units there are
+ * @param whole whether the result must be a whole number rather than be rounded to one
+ * @return the value in the base unit
+ */
+std::optional<uint64_t>
+ParseQuantity(const std::string& text, const Units& units, bool whole)
+{
+    const auto end = std::min(text.find_first_not_of("+.0123456789"), text.size());
+    const std::string number = text.substr(0, end);
+    const std::string suffix = text.substr(end);
+    const auto unit = std::find_if(units.begin(), units.end(), [&suffix](const auto& candidate) {
+        return candidate.first == suffix;
+    });
+    if (unit == units.end())
+    {
+        return {};
+    }
+    if (const auto integer = ParseUnsigned(number)) // exact beyond the 53 bits of a double
+    {
+        if (*integer > LARGEST / unit->second)
+        {
+            return {};
+        }
+        return *integer * unit->second;
+    }
+    const auto decimal = ParseDouble(number);
+    if (!decimal)
+    {
+        return {};
+    }
+    const double product = *decimal * static_cast<double>(unit->second);
+    if (product >= std::ldexp(1.0, 63) || (whole && product != std::floor(product)))
+    {
+        return {};
+    }
+    return static_cast<uint64_t>(std::llround(product));
+}
+
+/**
+ * @param value a value in the base unit
+ * @param units the units to choose from: those that precede the base unit
+ * @param base name of the base unit
+ * @return the value in the largest unit that leaves a whole number
+ */
+std::string
+FormatQuantity(uint64_t value, const Units& units, const std::string& base)
+{
+    for (const auto& [name, factor] : units)
+    {
+        if (name == base)
+        {
+            break;
+        }
+        if (value != 0 && value % factor == 0)
+        {
+            return std::to_string(value / factor) + name;
+        }
+    }
+    return std::to_string(value) + base;
+}
+
+} // namespace
+
+std::optional<uint64_t>
+ParseUnsigned(const std::string& text)
+{
+    const std::string digits = text.substr(!text.empty() && text[0] == '+' ? 1 : 0);
+    if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos)
+    {
+        return {};
+    }
+    uint64_t value = 0;
+    for (const char digit : digits)
+    {
+        const uint64_t next = digit - '0';
+        if (value > (std::numeric_limits<uint64_t>::max() - next) / 10)
+        {
+            return {};
+        }
+        value = 10 * value + next;
+    }
+    return value;
+}
+
+std::optional<double>
+ParseDouble(const std::string& text)
+{
+    // Standard readers also take hexadecimal numbers, "inf" and "nan".
+    if (text.empty() || text.find_first_not_of("+-.0123456789eE") != std::string::npos)
+    {
+        return {};
+    }
+    std::istringstream stream(text);
+    stream.imbue(std::locale::classic());
+    double value;
+    if (!(stream >> value) || stream.peek() != std::istringstream::traits_type::eof() ||
+        !std::isfinite(value))
+    {
+        return {};
+    }
+    return value;
+}
+
+std::optional<uint64_t>
+ParseBytes(const std::string& text)
+{
+    NS_LOG_FUNCTION(text);
+    return ParseQuantity(text, ByteUnits(), true);
+}
+
+std::optional<DataRate>
+ParseRate(const std::string& text)
+{
+    NS_LOG_FUNCTION(text);
+    const auto bitsPerSecond = ParseQuantity(text, RateUnits(), false);
+    if (!bitsPerSecond || *bitsPerSecond == 0)
+    {
+        return {};
+    }
+    return DataRate(*bitsPerSecond);
+}
+
+std::optional<Time>
+ParseTime(const std::string& text)
+{
+    NS_LOG_FUNCTION(text);
+    if (text == "0")
+    {
+        return Time(0);
+    }
+    const auto picoseconds = ParseQuantity(text, TimeUnits(), false);
+    if (!picoseconds)
+    {
+        return {};
+    }
+    return PicoSeconds(*picoseconds);
+}
+
+std::string
+FormatBytes(uint64_t bytes)
+{
+    return FormatQuantity(bytes, ByteUnits(), "");
+}
+
+std::string
+FormatRate(const DataRate& rate)
+{
+    return FormatQuantity(rate.GetBitRate(), RateUnits(), "bps");
+}
+
+std::string
+FormatTime(const Time& time)
+{
+    return FormatQuantity(time.GetPicoSeconds(), TimeUnits(), "ps");
+}
+
+std::string
+FormatDouble(double value)
+{
+    for (int digits = 6;; ++digits)
+    {
+        std::ostringstream stream;
+        stream.imbue(std::locale::classic());
+        stream << std::setprecision(digits) << value;
+        if (digits >= std::numeric_limits<double>::max_digits10 ||
+            ParseDouble(stream.str()) == value)
+        {
+            return stream.str();
+        }
+    }
+}
+
+} // namespace ns3::training

@@ -1,0 +1,103 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_QUANTITY_H
+#define DISTRIBUTED_TRAINING_QUANTITY_H
+
+#include "ns3/data-rate.h"
+#include "ns3/nstime.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-fabric
+ * @defgroup distributed-training-quantity Numbers with units as text
+ *
+ * Readers and writers of what users type. A reader returns nothing, rather than ending the program
+ * as the constructors of ns3::Time and ns3::DataRate do, unless the whole text is one quantity in
+ * range: no sign but an optional '+' (a double may also be negative), no blanks, no NaN or
+ * infinity, nothing after the unit. The caller knows which option or file line to name.
+ */
+
+/**
+ * @ingroup distributed-training-quantity
+ * @param text digits
+ * @return the number, if it is below 2^64
+ */
+std::optional<uint64_t> ParseUnsigned(const std::string& text);
+
+/**
+ * @ingroup distributed-training-quantity
+ * @param text a decimal number such as -0.5 or 1e-3
+ * @return the number, if it is finite
+ */
+std::optional<double> ParseDouble(const std::string& text);
+
+/**
+ * @ingroup distributed-training-quantity
+ * @param text a size such as 8, 64KiB, 25MiB, 1GiB, 1.5G or 100MB; K, M, G, T mean powers of 2^10
+ *        as in nccl-tests, KiB and so on the same, kB, KB, MB, GB, TB powers of 10^3
+ * @return the size in bytes, if it is a whole number below 2^63
+ */
+std::optional<uint64_t> ParseBytes(const std::string& text);
+
+/**
+ * @ingroup distributed-training-quantity
+ * @param text a rate with its unit such as 100Gbps, 100Gbit/s, 100Gb/s or 12.5GB/s
+ * @return the rate, if it is between 1 bit/s and 2^63 bit/s
+ */
+std::optional<DataRate> ParseRate(const std::string& text);
+
+/**
+ * @ingroup distributed-training-quantity
+ * @param text a time with its unit (ps, ns, us, ms, s, min, h) such as 500ns; "0" needs no unit
+ * @return the time, rounded to whole picoseconds, if it is below 2^63 ps (106 days)
+ */
+std::optional<Time> ParseTime(const std::string& text);
+
+/** @ingroup distributed-training-quantity The units ParseBytes() knows, for messages and help. */
+constexpr const char* BYTE_UNITS = "B, K=KiB, M=MiB, G=GiB, T=TiB, kB, MB, GB, TB";
+/** @ingroup distributed-training-quantity The units ParseRate() knows, for messages and help. */
+constexpr const char* RATE_UNITS = "bps, kbps, Mbps, Gbps, Tbps, also as Gbit/s, Gb/s, GBps, GB/s";
+/** @ingroup distributed-training-quantity The units ParseTime() knows, for messages and help. */
+constexpr const char* TIME_UNITS = "ps, ns, us, ms, s, min, h";
+
+/**
+ * @ingroup distributed-training-quantity
+ * @param bytes a size
+ * @return the shortest exact text that ParseBytes() reads as that size, such as 25MiB
+ */
+std::string FormatBytes(uint64_t bytes);
+
+/**
+ * @ingroup distributed-training-quantity
+ * @param rate a rate
+ * @return exact text that ParseRate() reads as that rate, such as 100Gbps
+ */
+std::string FormatRate(const DataRate& rate);
+
+/**
+ * @ingroup distributed-training-quantity
+ * @param time a time, not negative
+ * @return exact text that ParseTime() reads as that time, such as 500ns
+ */
+std::string FormatTime(const Time& time);
+
+/**
+ * @ingroup distributed-training-quantity
+ * @param value a finite number
+ * @return the shortest decimal text that reads back as exactly that number, such as 0.1
+ */
+std::string FormatDouble(double value);
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_QUANTITY_H

@@ -1,0 +1,126 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_RECORD_FIELD_H
+#define DISTRIBUTED_TRAINING_RECORD_FIELD_H
+
+#include "training-json-writer.h"
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <variant>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-results
+ *
+ * Description of one member of a record. Everything that treats a record member by member reads a
+ * list of these: columns of SQLite tables, JSON objects, packets between processes, help.
+ *
+ * @code
+ *   struct Sample { double timeS; bool verified; };
+ *
+ *   const std::vector<RecordField<Sample>> FIELDS{
+ *       {"time_s", "s", "time of the sample", &Sample::timeS},
+ *       {"verified", "", "whether the result was compared", &Sample::verified}};
+ *
+ *   JsonValue object = JsonValue::Object();
+ *   SetMembers(object, FIELDS, sample);
+ * @endcode
+ *
+ * @tparam Record a struct
+ */
+template <class Record>
+struct RecordField
+{
+    /** Pointer to a member of one of the types that every output can hold. */
+    using Member = std::variant<bool Record::*,
+                                uint32_t Record::*,
+                                uint64_t Record::*,
+                                double Record::*,
+                                std::string Record::*>;
+
+    std::string name; ///< column of a table and key of a JSON object; ends with the unit
+    std::string unit; ///< unit of the value, such as s; empty: none
+    std::string help; ///< meaning, one line
+    Member member;    ///< where the value is
+
+    /**
+     * @param visitor called with the value of this field
+     * @param record whose value
+     */
+    template <class Visitor>
+    void Visit(const Visitor& visitor, const Record& record) const
+    {
+        std::visit([&](auto pointer) { visitor(record.*pointer); }, member);
+    }
+
+    /** @return name of the type for JSON: boolean, integer, number, text */
+    std::string GetTypeName() const
+    {
+        return std::visit(
+            [](auto pointer) -> std::string {
+                using Value = std::decay_t<decltype(std::declval<Record>().*pointer)>;
+                if constexpr (std::is_same_v<Value, bool>)
+                {
+                    return "boolean";
+                }
+                else if constexpr (std::is_integral_v<Value>)
+                {
+                    return "integer";
+                }
+                else
+                {
+                    return std::is_floating_point_v<Value> ? "number" : "text";
+                }
+            },
+            member);
+    }
+};
+
+/**
+ * @ingroup distributed-training-results
+ * @param object a JSON object that gets a member for each field
+ * @param fields descriptions, as RecordField
+ * @param record whose values
+ */
+template <class Fields, class Record>
+void
+SetMembers(JsonValue& object, const Fields& fields, const Record& record)
+{
+    for (const auto& field : fields)
+    {
+        field.Visit([&](const auto& value) { object.Set(field.name, value); }, record);
+    }
+}
+
+/**
+ * @ingroup distributed-training-results
+ * @param fields descriptions, as RecordField
+ * @return JSON array of objects with name, type, unit and help
+ */
+template <class Fields>
+JsonValue
+DescribeFields(const Fields& fields)
+{
+    auto array = JsonValue::Array();
+    for (const auto& field : fields)
+    {
+        array.Append(JsonValue::Object()
+                         .Set("name", field.name)
+                         .Set("type", field.GetTypeName())
+                         .Set("unit", field.unit)
+                         .Set("help", field.help));
+    }
+    return array;
+}
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_RECORD_FIELD_H

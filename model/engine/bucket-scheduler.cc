@@ -1,0 +1,384 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "bucket-scheduler.h"
+
+#include "ns3/assert.h"
+#include "ns3/event-impl.h"
+#include "ns3/fabric-port.h"
+#include "ns3/global-value.h"
+#include "ns3/log.h"
+#include "ns3/simulator.h"
+#include "ns3/type-id.h"
+
+#include <algorithm>
+#include <typeinfo>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingBucketScheduler");
+NS_OBJECT_ENSURE_REGISTERED(BucketScheduler);
+
+namespace
+{
+
+/// Buckets between two looks at their width.
+constexpr uint64_t JUDGE_INTERVAL = 512;
+/// Events in a bucket that are aimed at, between these: few to sort, many per search for the next.
+constexpr uint64_t FEWEST = 8;
+constexpr uint64_t MOST = 64;
+/// Events in the bucket that is being handed out, from which on inserting one costs too much.
+constexpr std::size_t MAX_NOW = 1024;
+/// Bounds of a bucket's width, as powers of two of a time step: 1 ns and 17 us with picoseconds.
+constexpr uint32_t NARROWEST = 10;
+constexpr uint32_t WIDEST = 24;
+/// Distance, in events, at which the data of an event are brought into the cache before it is
+/// handed out, in three steps, as each step finds the address of the next one: for a frame its
+/// port, then the state of the port's owner, then the egress port; for a port its queue, then the
+/// first frame in it.
+constexpr std::size_t FAR = 7;
+constexpr std::size_t MIDDLE = 4;
+constexpr std::size_t NEAR = 2;
+
+using Entry = BucketScheduler::Entry;
+
+/// Set in the order of all events but arriving frames. Above it is the context, of which one bit is
+/// shifted out: 2^31 nodes are enough, and Simulator::NO_CONTEXT still comes last.
+constexpr uint64_t NO_FRAME = uint64_t{1} << 32;
+
+/** Later first: for buckets handed out from the back, and for a heap with the earliest on top. */
+struct Later
+{
+    bool operator()(const Entry& a, const Entry& b) const
+    {
+        return a.time != b.time     ? a.time > b.time
+               : a.order != b.order ? a.order > b.order
+                                    : IsLaterFrame(a, b);
+    }
+
+    /** @return which of two frames that come in by one port at one time was inserted later */
+    static bool IsLaterFrame(const Entry& a, const Entry& b)
+    {
+        return !(a.order & NO_FRAME) &&
+               static_cast<Frame*>(a.impl)->sequence > static_cast<Frame*>(b.impl)->sequence;
+    }
+};
+
+Entry
+ToEntry(const Scheduler::Event& ev)
+{
+    const uint64_t context = uint64_t{ev.key.m_context} << 33;
+    EventImpl& impl = *ev.impl;
+    if (&typeid(impl) == &typeid(Frame)) // one library: no names to compare
+    {
+        auto& frame = static_cast<Frame&>(impl);
+        frame.sequence = ev.key.m_uid;
+        return {ev.impl, ev.key.m_ts, context | frame.ingress};
+    }
+    return {ev.impl, ev.key.m_ts, context | NO_FRAME | ev.key.m_uid};
+}
+
+Scheduler::Event
+ToEvent(const Entry& entry)
+{
+    Scheduler::Event ev;
+    ev.impl = entry.impl;
+    ev.key.m_ts = entry.time;
+    const auto context = static_cast<uint32_t>(entry.order >> 33);
+    ev.key.m_context = context == Simulator::NO_CONTEXT >> 1 ? Simulator::NO_CONTEXT : context;
+    // ns-3 takes an event of the present time for past if its number is not above that of the event
+    // under way. None of the node's other events of this time is past when a frame arrives.
+    ev.key.m_uid = entry.order & NO_FRAME ? static_cast<uint32_t>(entry.order) : 0;
+    return ev;
+}
+
+} // namespace
+
+TypeId
+BucketScheduler::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::training::BucketScheduler")
+                            .SetParent<Scheduler>()
+                            .SetGroupName("DistributedTraining")
+                            .AddConstructor<BucketScheduler>();
+    return tid;
+}
+
+BucketScheduler::BucketScheduler()
+    : m_buckets(BUCKETS)
+{
+}
+
+BucketScheduler::~BucketScheduler() = default;
+
+void
+BucketScheduler::UseByDefault()
+{
+    GlobalValue::Bind("SchedulerType", TypeIdValue(GetTypeId()));
+}
+
+void
+BucketScheduler::Insert(const Event& ev)
+{
+    m_size++;
+    if (m_now.size() > MAX_NOW && m_shift > NARROWEST && ev.key.m_ts >> m_shift <= m_current)
+    {
+        ChangeWidth(m_shift - 1);
+    }
+    Insert(ToEntry(ev));
+}
+
+void
+BucketScheduler::Insert(const Entry& entry)
+{
+    const uint64_t bucket = entry.time >> m_shift;
+    if (bucket <= m_current)
+    {
+        m_now.insert(std::upper_bound(m_now.begin(), m_now.end(), entry, Later()), entry);
+    }
+    else if (bucket < m_current + BUCKETS)
+    {
+        Bucket& list = m_buckets[bucket % BUCKETS];
+        if (list.capacity() == 0 && !m_spare.empty())
+        {
+            list.swap(m_spare.back());
+            m_spare.pop_back();
+        }
+        list.push_back(entry);
+        m_occupied[bucket % BUCKETS / 64] |= uint64_t{1} << bucket % 64;
+    }
+    else
+    {
+        m_far.push_back(entry);
+        std::push_heap(m_far.begin(), m_far.end(), Later());
+    }
+}
+
+bool
+BucketScheduler::IsEmpty() const
+{
+    return m_size == 0;
+}
+
+Scheduler::Event
+BucketScheduler::PeekNext() const
+{
+    NS_ASSERT(m_size > 0);
+    if (m_now.empty())
+    {
+        const_cast<BucketScheduler*>(this)->Advance(); // changes the layout, not the contents
+    }
+    return ToEvent(m_now.back());
+}
+
+Scheduler::Event
+BucketScheduler::RemoveNext()
+{
+    NS_ASSERT(m_size > 0);
+    if (m_now.empty())
+    {
+        Advance();
+    }
+    const Event next = ToEvent(m_now.back());
+    m_now.pop_back();
+    m_size--;
+    if (Frame::AreAlive())
+    {
+        Prefetch();
+    }
+    return next;
+}
+
+void
+BucketScheduler::PrefetchEvents() const
+{
+    for (const Entry& entry : m_now)
+    {
+        __builtin_prefetch(entry.impl, 1);
+        if (entry.order & NO_FRAME) // most likely a port
+        {
+            __builtin_prefetch(reinterpret_cast<const char*>(entry.impl) + 64, 1);
+        }
+    }
+}
+
+void
+BucketScheduler::Prefetch() const
+{
+    const std::size_t left = m_now.size();
+    if (left >= FAR)
+    {
+        EventImpl& event = *m_now[left - FAR].impl;
+        if (!(m_now[left - FAR].order & NO_FRAME))
+        {
+            static_cast<Frame&>(event).port->PrefetchSelf();
+        }
+        else if (&typeid(event) == &typeid(FabricPort))
+        {
+            static_cast<FabricPort&>(event).PrefetchQueue();
+        }
+    }
+    if (left >= MIDDLE)
+    {
+        EventImpl& event = *m_now[left - MIDDLE].impl;
+        if (!(m_now[left - MIDDLE].order & NO_FRAME))
+        {
+            auto& frame = static_cast<Frame&>(event);
+            frame.port->Expect(frame);
+        }
+        else if (&typeid(event) == &typeid(FabricPort))
+        {
+            static_cast<FabricPort&>(event).PrefetchHead();
+        }
+    }
+    if (left >= NEAR && !(m_now[left - NEAR].order & NO_FRAME))
+    {
+        auto& frame = static_cast<Frame&>(*m_now[left - NEAR].impl);
+        frame.port->ExpectSoon(frame);
+    }
+}
+
+uint64_t
+BucketScheduler::FindNext() const
+{
+    // Slots in the order of their buckets: from the one behind the current around to it.
+    const uint64_t first = (m_current + 1) % BUCKETS;
+    for (uint64_t i = 0; i <= m_occupied.size(); i++)
+    {
+        const uint64_t word = (first / 64 + i) % m_occupied.size();
+        uint64_t bits = m_occupied[word];
+        if (i == 0)
+        {
+            bits &= ~uint64_t{0} << first % 64;
+        }
+        else if (i == m_occupied.size())
+        {
+            bits &= ~(~uint64_t{0} << first % 64);
+        }
+        if (bits)
+        {
+            const uint64_t slot = word * 64 + __builtin_ctzll(bits);
+            return m_current + 1 + (slot - first + BUCKETS) % BUCKETS;
+        }
+    }
+    return m_far.front().time >> m_shift;
+}
+
+void
+BucketScheduler::Advance()
+{
+    if (++m_advances == JUDGE_INTERVAL)
+    {
+        Adapt();
+        if (!m_now.empty())
+        {
+            return; // wider buckets: the next events have come into the current one
+        }
+    }
+    m_current = FindNext();
+    const uint64_t slot = m_current % BUCKETS;
+    m_now.swap(m_buckets[slot]);
+    if (m_buckets[slot].capacity() > 0)
+    {
+        m_spare.emplace_back(std::move(m_buckets[slot]));
+    }
+    m_occupied[slot / 64] &= ~(uint64_t{1} << slot % 64);
+    while (!m_far.empty() && m_far.front().time >> m_shift < m_current + BUCKETS)
+    {
+        const Entry entry = m_far.front();
+        std::pop_heap(m_far.begin(), m_far.end(), Later());
+        m_far.pop_back();
+        if (entry.time >> m_shift == m_current)
+        {
+            m_now.push_back(entry);
+        }
+        else
+        {
+            Insert(entry);
+        }
+    }
+    PrefetchEvents();
+    std::sort(m_now.begin(), m_now.end(), Later());
+    m_handed += m_now.size();
+}
+
+void
+BucketScheduler::Adapt()
+{
+    if (m_handed > MOST * m_advances && m_shift > NARROWEST)
+    {
+        ChangeWidth(m_shift - 1);
+    }
+    else if (m_handed < FEWEST * m_advances && m_shift < WIDEST)
+    {
+        ChangeWidth(m_shift + 1);
+    }
+    m_advances = 0;
+    m_handed = 0;
+}
+
+void
+BucketScheduler::ChangeWidth(uint32_t shift)
+{
+    NS_LOG_LOGIC("buckets of 2^" << shift << " time steps");
+    // The remaining events lie behind the current bucket, or in it.
+    m_current = !m_now.empty()    ? m_now.back().time >> shift
+                : shift > m_shift ? m_current >> (shift - m_shift)
+                                  : ((m_current + 1) << (m_shift - shift)) - 1;
+    m_shift = shift;
+    Bucket all;
+    all.swap(m_now);
+    all.insert(all.end(), m_far.begin(), m_far.end());
+    m_far.clear();
+    for (Bucket& bucket : m_buckets)
+    {
+        all.insert(all.end(), bucket.begin(), bucket.end());
+        bucket.clear();
+    }
+    m_occupied.fill(0);
+    for (const Entry& entry : all)
+    {
+        Insert(entry);
+    }
+}
+
+void
+BucketScheduler::Remove(const Event& ev)
+{
+    const uint64_t order = ToEntry(ev).order;
+    const auto erase = [&](Bucket& entries) {
+        const auto found = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) {
+            return entry.time == ev.key.m_ts && entry.order == order;
+        });
+        if (found == entries.end())
+        {
+            return false;
+        }
+        entries.erase(found); // keeps the order, which matters for m_now
+        return true;
+    };
+    const uint64_t slot = (ev.key.m_ts >> m_shift) % BUCKETS;
+    if (erase(m_now))
+    {
+        m_size--;
+    }
+    else if (erase(m_buckets[slot]))
+    {
+        m_size--;
+        if (m_buckets[slot].empty())
+        {
+            m_occupied[slot / 64] &= ~(uint64_t{1} << slot % 64);
+        }
+    }
+    else if (erase(m_far))
+    {
+        m_size--;
+        std::make_heap(m_far.begin(), m_far.end(), Later());
+    }
+}
+
+} // namespace ns3::training

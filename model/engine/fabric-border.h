@@ -1,0 +1,46 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_FABRIC_BORDER_H
+#define DISTRIBUTED_TRAINING_FABRIC_BORDER_H
+
+#include "process-border.h"
+
+#include "ns3/training-fabric.h"
+
+#include <memory>
+
+namespace ns3::training
+{
+
+/**
+ * @addtogroup distributed-training-helper
+ * Makes the border of a fabric whose nodes are divided among processes (see Processes). All
+ * processes call these functions together, with the same fabric.
+ * @{
+ */
+
+/**
+ * Connects the processes: a link whose ends belong to two of them becomes part of the border.
+ * @param fabric installed by FabricHelper with a partition; must outlive the border
+ * @param notice time within which a ProcessBorder::Notice must get to all processes
+ * @return the border; must outlive the simulation
+ * @throw ConfigurationError if a link at the border has no delay
+ */
+std::unique_ptr<ProcessBorder> MakeBorder(const Fabric& fabric, Time notice);
+
+/**
+ * Gives every process the counters of all ports, after a simulation. Does nothing if there is but
+ * one process.
+ * @param fabric the fabric
+ */
+void GatherCounters(const Fabric& fabric);
+
+/** @} */
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_FABRIC_BORDER_H

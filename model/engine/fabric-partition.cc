@@ -1,0 +1,168 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabric-partition.h"
+
+#include "ns3/log.h"
+#include "ns3/training-configuration-error.h"
+
+#include <algorithm>
+#include <numeric>
+#include <queue>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingPartition");
+
+namespace
+{
+
+constexpr uint32_t NOWHERE = UINT32_MAX;
+
+/** Puts nodes into processes one by one, each where its links lead. */
+class Division
+{
+  public:
+    Division(const TopologyGraph& topology, uint32_t processes)
+        : m_processOf(topology.GetNodes(), NOWHERE),
+          m_load(processes, 0),
+          m_neighbours(topology.GetNodes())
+    {
+        for (const auto& link : topology.links)
+        {
+            m_neighbours[link.a].push_back({link.b, link.rate.GetBitRate()});
+            m_neighbours[link.b].push_back({link.a, link.rate.GetBitRate()});
+        }
+    }
+
+    void Put(uint32_t node, uint32_t process)
+    {
+        m_processOf[node] = process;
+        for (const auto& neighbour : m_neighbours[node])
+        {
+            m_load[process] += neighbour.rate;
+        }
+    }
+
+    /** Puts all nodes that are left, those next to nodes that have a place first. */
+    void PutRest()
+    {
+        std::queue<uint32_t> reached;
+        std::vector<bool> seen(m_processOf.size());
+        for (uint32_t node = 0; node < m_processOf.size(); node++)
+        {
+            if (m_processOf[node] != NOWHERE)
+            {
+                reached.push(node);
+                seen[node] = true;
+            }
+        }
+        for (; !reached.empty(); reached.pop())
+        {
+            const uint32_t node = reached.front();
+            if (m_processOf[node] == NOWHERE)
+            {
+                Put(node, Choose(node));
+            }
+            for (const auto& neighbour : m_neighbours[node])
+            {
+                if (!seen[neighbour.node])
+                {
+                    seen[neighbour.node] = true;
+                    reached.push(neighbour.node);
+                }
+            }
+        }
+    }
+
+    const std::vector<uint32_t>& Get() const
+    {
+        return m_processOf;
+    }
+
+  private:
+    struct Neighbour
+    {
+        uint32_t node;
+        uint64_t rate;
+    };
+
+    uint32_t Choose(uint32_t node) const
+    {
+        std::vector<uint64_t> rates(m_load.size(), 0);
+        for (const auto& neighbour : m_neighbours[node])
+        {
+            if (m_processOf[neighbour.node] != NOWHERE)
+            {
+                rates[m_processOf[neighbour.node]] += neighbour.rate;
+            }
+        }
+        uint32_t best = 0;
+        for (uint32_t process = 1; process < rates.size(); process++)
+        {
+            if (rates[process] > rates[best] ||
+                (rates[process] == rates[best] && m_load[process] < m_load[best]))
+            {
+                best = process;
+            }
+        }
+        return best;
+    }
+
+    std::vector<uint32_t> m_processOf;
+    std::vector<uint64_t> m_load; // link rate of each process, bit/s
+    std::vector<std::vector<Neighbour>> m_neighbours;
+};
+
+} // namespace
+
+std::vector<uint32_t>
+PartitionBySwitch(const TopologyGraph& topology, uint32_t ranks, uint32_t processes)
+{
+    NS_LOG_FUNCTION(topology.name << ranks << processes);
+    std::vector<uint32_t> leafOf(topology.hosts, NOWHERE);
+    for (const auto& link : topology.links)
+    {
+        if (std::min(link.a, link.b) < topology.hosts)
+        {
+            uint32_t& leaf = leafOf[std::min(link.a, link.b)];
+            leaf = std::min(leaf, std::max(link.a, link.b));
+        }
+    }
+    std::vector<uint32_t> leaves;
+    for (uint32_t rank = 0; rank < ranks; rank++)
+    {
+        if (std::find(leaves.rbegin(), leaves.rend(), leafOf[rank]) == leaves.rend())
+        {
+            leaves.push_back(leafOf[rank]);
+        }
+    }
+    if (processes > leaves.size())
+    {
+        throw ConfigurationError(std::to_string(processes) + " processes with topology '" +
+                                 topology.name + "' (allowed: 1 to " +
+                                 std::to_string(leaves.size()) +
+                                 ", the number of switches that have ranks)");
+    }
+    Division division(topology, processes);
+    for (uint64_t i = 0; i < leaves.size(); i++)
+    {
+        division.Put(leaves[i], static_cast<uint32_t>(i * processes / leaves.size()));
+    }
+    for (uint32_t host = 0; host < topology.hosts; host++)
+    {
+        const uint32_t process = division.Get()[leafOf[host]];
+        if (process != NOWHERE)
+        {
+            division.Put(host, process);
+        }
+    }
+    division.PutRest();
+    return division.Get();
+}
+
+} // namespace ns3::training

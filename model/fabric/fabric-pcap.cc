@@ -1,0 +1,205 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabric-pcap.h"
+
+#include "frame-wire-format.h"
+
+#include "ns3/log.h"
+#include "ns3/pcap-file.h"
+#include "ns3/simulator.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-output-file.h"
+#include "ns3/training-processes.h"
+
+#include <deque>
+#include <map>
+#include <stdexcept>
+#include <sys/resource.h>
+#include <vector>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingFabricPcap");
+
+namespace
+{
+
+constexpr uint32_t DLT_EN10MB = 1;
+/// For everything else that a program has open.
+constexpr rlim_t OTHER_FILES = 64;
+constexpr int64_t NANOSECONDS = 1000000000;
+
+/** @return whether so many files can be open at a time, if need be after raising the limit */
+bool
+CanOpen(rlim_t files)
+{
+    rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= files)
+    {
+        return true;
+    }
+    if (limit.rlim_max < files)
+    {
+        return false;
+    }
+    limit.rlim_cur = files;
+    return setrlimit(RLIMIT_NOFILE, &limit) == 0;
+}
+
+} // namespace
+
+/** The capture files of all ports. */
+class FabricPcap::Files
+{
+  public:
+    /**
+     * @param path of another file
+     * @return its index
+     */
+    std::size_t Add(const std::string& path)
+    {
+        m_paths.push_back(path);
+        return m_paths.size() - 1;
+    }
+
+    /** @return paths by index */
+    const std::deque<std::string>& GetPaths() const
+    {
+        return m_paths;
+    }
+
+    /**
+     * @param index of the file
+     * @param frame is recorded at the current time
+     */
+    void Write(std::size_t index, const Frame& frame)
+    {
+        if (m_closed)
+        {
+            return;
+        }
+        if (m_files.empty())
+        {
+            Open();
+        }
+        const int64_t now = Simulator::Now().GetNanoSeconds();
+        m_files[index].Write(static_cast<uint32_t>(now / NANOSECONDS),
+                             static_cast<uint32_t>(now % NANOSECONDS),
+                             ToPacket(frame));
+        Check(index);
+    }
+
+    /** @return path of the first file that could not be written, or "" */
+    std::string Close()
+    {
+        std::string failed;
+        for (std::size_t i = 0; i < m_files.size() && !m_closed; i++)
+        {
+            m_files[i].Close();
+            if (failed.empty() && m_files[i].Fail())
+            {
+                failed = m_paths[i];
+            }
+        }
+        m_closed = true;
+        return failed;
+    }
+
+  private:
+    void Open()
+    {
+        for (std::size_t i = 0; i < m_paths.size(); i++)
+        {
+            m_files.emplace_back();
+            m_files[i].Open(m_paths[i], std::ios::out);
+            Check(i);
+            m_files[i].Init(DLT_EN10MB,
+                            PcapFile::SNAPLEN_DEFAULT,
+                            PcapFile::ZONE_DEFAULT,
+                            false,
+                            true);
+        }
+    }
+
+    void Check(std::size_t index)
+    {
+        if (m_files[index].Fail())
+        {
+            throw std::runtime_error("capture file '" + m_paths[index] + "' cannot be written");
+        }
+    }
+
+    std::deque<std::string> m_paths;
+    std::deque<PcapFile> m_files; // a deque, because they cannot be moved
+    bool m_closed{false};
+};
+
+FabricPcap::FabricPcap(const Fabric& fabric, const std::string& prefix)
+    : m_files(std::make_shared<Files>())
+{
+    NS_LOG_FUNCTION(this << prefix);
+    std::map<std::string, uint32_t> numbers; // of each device, ports so far
+    std::vector<FabricPort*> ports;          // by index of their file
+    for (uint32_t link = 0; link < fabric.channels.size(); link++)
+    {
+        for (uint32_t end = 0; end < 2; end++)
+        {
+            const std::string device = fabric.GetEndName(link, end);
+            const std::string number = std::to_string(numbers[device]++);
+            FabricPort& port = fabric.channels[link]->GetPort(end);
+            if (GetProcess(port) == Processes::GetId())
+            {
+                m_files->Add(prefix + "-" + device + "-" + number + ".pcap");
+                ports.push_back(&port);
+            }
+        }
+    }
+    const std::size_t count = m_files->GetPaths().size();
+    if (!CanOpen(count + OTHER_FILES))
+    {
+        throw ConfigurationError("pcap",
+                                 prefix,
+                                 ": " + std::to_string(count) +
+                                     " ports, a file each (allowed: as many as the system lets a "
+                                     "process open, see ulimit -Hn)");
+    }
+    try
+    {
+        for (const std::string& path : m_files->GetPaths())
+        {
+            CheckOutputFile(path);
+        }
+    }
+    catch (const ConfigurationError& error)
+    {
+        throw ConfigurationError("pcap", prefix, std::string(": ") + error.what());
+    }
+    for (std::size_t i = 0; i < count; i++)
+    {
+        ports[i]->SetTap(
+            [files = m_files, i](const Frame& frame, bool) { files->Write(i, frame); });
+    }
+    Simulator::ScheduleDestroy(&FabricPcap::Close, m_files);
+}
+
+FabricPcap::~FabricPcap()
+{
+    m_files->Close();
+}
+
+void
+FabricPcap::Close(std::shared_ptr<Files> files)
+{
+    const std::string failed = files->Close();
+    if (!failed.empty())
+    {
+        throw std::runtime_error("capture file '" + failed + "' cannot be written");
+    }
+}
+
+} // namespace ns3::training

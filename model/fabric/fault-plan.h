@@ -1,0 +1,113 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_FAULT_PLAN_H
+#define DISTRIBUTED_TRAINING_FAULT_PLAN_H
+
+#include "link-impairment.h"
+#include "training-fabric.h"
+
+#include "ns3/data-rate.h"
+#include "ns3/nstime.h"
+#include "ns3/training-configuration-error.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * The faults of a run: impaired or dead links, switches that restart, hosts that are slow to
+ * receive. A fault is written `TARGET:ITEM,ITEM,...`:
+ *
+ *     *                     all links
+ *     host3, switch1        all links of a host or switch, or the node itself
+ *     host3-switch1         a link (or several parallel ones)
+ *
+ *     loss=P                frames are lost with probability P
+ *     burst-loss=P/R[/H]    Gilbert-Elliott: P to the bad state, R back, loss H (1) in it
+ *     ber=P                 probability of a wrong bit, which loses the frame
+ *     duplicate=P           frames arrive twice
+ *     reorder=P/TIME        frames arrive late by TIME
+ *     down                  the link is dead
+ *     restart               (a switch) is off, and comes back without its state
+ *     receive-rate=RATE     (a host) processes received frames at this rate
+ *     from=TIME, until=TIME when; from the start and for ever if not said
+ *
+ * `@FILE` stands for the faults in a file, one a line; # begins a comment.
+ */
+class FaultPlan
+{
+  public:
+    /**
+     * Reads a fault, or a file of them.
+     * @param text TARGET:ITEM,... or @FILE
+     * @throw ConfigurationError if it is malformed
+     */
+    void Add(const std::string& text);
+
+    /**
+     * Adds random loss of frames for the whole run.
+     * @param target all links, a node or a link, as above
+     * @param probability of each frame on each link
+     */
+    void AddLoss(const std::string& target, double probability);
+
+    /**
+     * Lets the faults happen in a simulation that is about to run. After a link or switch has died
+     * or come back, switches next to it go around it at once, and all routes are computed anew
+     * after a while.
+     * @param fabric outlives the simulation, as does this
+     * @param rerouteDelay from a change of links to that of routes
+     * @throw ConfigurationError if a target is not in the topology
+     */
+    void Apply(Fabric& fabric, Time rerouteDelay);
+
+  private:
+    /** One fault. */
+    struct Fault
+    {
+        std::string text;  ///< as written
+        std::string where; ///< "file:line: "; empty: not from a file
+        std::string target;
+        LinkImpairment::Configuration impairment;
+        bool impairs{false}; ///< whether it is one of links
+        bool restart{false};
+        DataRate receiveRate{0};
+        DataRate usualRate{0}; ///< of the host before all faults
+        Time from;
+        Time until{Time::Max()};
+        bool isActive{false};
+        uint32_t node{0};                                    ///< the target, if it is a node
+        std::vector<uint32_t> links;                         ///< of the topology
+        std::vector<FabricChannel::Impairments> impairments; ///< of each
+    };
+
+    void Add(const std::string& text, const std::string& where);
+    void AddFile(const std::string& path);
+    static ConfigurationError Refuse(const Fault& fault, const std::string& rest);
+    static void ReadItem(const std::string& item, Fault& fault);
+    void FindTarget(Fault& fault) const;
+    void Begin(std::size_t index);
+    void End(std::size_t index);
+    void SetReceiveRate(const Fault& changed);
+    void ScheduleRoutes();
+
+    /// Streams of random numbers: two for each link and fault.
+    static constexpr int64_t FIRST_STREAM = 1 << 24;
+
+    std::vector<Fault> m_faults;
+    Fabric* m_fabric{nullptr};
+    Time m_rerouteDelay;
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_FAULT_PLAN_H

@@ -1,0 +1,93 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "host-receive-buffer.h"
+
+#include "ns3/simulator.h"
+
+#include <utility>
+
+namespace ns3::training
+{
+
+HostReceiveBuffer::HostReceiveBuffer(FabricPort& port,
+                                     const Settings& settings,
+                                     std::function<void(Frame*)> deliver)
+    : m_port(port),
+      m_settings(settings),
+      m_deliver(std::move(deliver)),
+      m_pauses(port)
+{
+}
+
+bool
+HostReceiveBuffer::IsLossless(const Frame& frame) const
+{
+    return m_settings.losslessClasses >> frame.priority & 1;
+}
+
+void
+HostReceiveBuffer::Receive(Frame* frame)
+{
+    const bool lossless = IsLossless(*frame);
+    uint64_t& held = lossless ? m_losslessBytes : m_lossyBytes;
+    if (!lossless && held + frame->bytes > m_settings.bytes)
+    {
+        m_port.Drop(frame, DropReason::NO_BUFFER);
+        return;
+    }
+    m_frames.push_back(frame);
+    held += frame->bytes;
+    if (m_processed.IsExpired())
+    {
+        m_processed = Simulator::Schedule(m_settings.rate.CalculateBytesTxTime(frame->bytes),
+                                          &HostReceiveBuffer::Process,
+                                          this);
+    }
+    UpdatePause();
+}
+
+void
+HostReceiveBuffer::Drain()
+{
+    Simulator::Cancel(m_processed);
+    while (!m_frames.empty())
+    {
+        Process();
+    }
+}
+
+void
+HostReceiveBuffer::Process()
+{
+    Frame* frame = m_frames.front();
+    m_frames.pop_front();
+    (IsLossless(*frame) ? m_losslessBytes : m_lossyBytes) -= frame->bytes;
+    if (!m_frames.empty() && m_settings.rate.GetBitRate() > 0)
+    {
+        m_processed =
+            Simulator::Schedule(m_settings.rate.CalculateBytesTxTime(m_frames.front()->bytes),
+                                &HostReceiveBuffer::Process,
+                                this);
+    }
+    UpdatePause();
+    m_deliver(frame);
+}
+
+void
+HostReceiveBuffer::UpdatePause()
+{
+    if (!m_pauses.GetPaused() && m_losslessBytes > m_settings.bytes / 2)
+    {
+        m_pauses.Pause(m_settings.losslessClasses);
+    }
+    else if (m_pauses.GetPaused() && m_losslessBytes <= m_settings.bytes / 4)
+    {
+        m_pauses.Stop();
+    }
+}
+
+} // namespace ns3::training

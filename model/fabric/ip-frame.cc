@@ -1,0 +1,72 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "ip-frame.h"
+
+#include "endpoint-address.h"
+
+#include "ns3/ipv4-header.h"
+#include "ns3/node.h"
+
+#include <algorithm>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+constexpr uint32_t IPV4_HEADER_BYTES = 20;
+
+/** @return the 32 bits behind the IPv4 header: both port numbers of TCP and UDP */
+uint32_t
+PeekPorts(Ptr<const Packet> packet)
+{
+    uint8_t bytes[IPV4_HEADER_BYTES + 4] = {};
+    packet->CopyData(bytes, sizeof(bytes));
+    uint32_t ports = 0;
+    std::copy(bytes + IPV4_HEADER_BYTES, bytes + sizeof(bytes), reinterpret_cast<uint8_t*>(&ports));
+    return ports;
+}
+
+} // namespace
+
+Frame*
+MakeIpFrame(Ptr<Packet> packet, uint32_t source)
+{
+    Ipv4Header header;
+    packet->PeekHeader(header);
+    Frame* frame = Frame::Allocate(FrameKind::IP);
+    frame->source = source;
+    frame->destination = header.GetDestination().Get() - FIRST_IPV4_ADDRESS;
+    frame->flowHash = HashFlow(frame->source, frame->destination, PeekPorts(packet));
+    frame->bytes = std::max(packet->GetSize() + Frame::ETHERNET_BYTES, uint32_t{Frame::MIN_BYTES});
+    frame->protocol = ETHERTYPE_IPV4;
+    frame->ecn = header.GetEcn() == Ipv4Header::ECN_NotECT ? Ecn::NOT_ECT : Ecn::ECT;
+    frame->packet = packet;
+    return frame;
+}
+
+Ptr<Packet>
+GetIpPacket(const Frame& frame)
+{
+    // The packet may still be in the sender's hands (a retransmission buffer): work on a copy.
+    Ptr<Packet> packet = frame.packet->Copy();
+    if (frame.ecn == Ecn::CE)
+    {
+        Ipv4Header header;
+        packet->RemoveHeader(header);
+        header.SetEcn(Ipv4Header::ECN_CE);
+        if (Node::ChecksumEnabled())
+        {
+            header.EnableChecksum(); // over the header as changed
+        }
+        packet->AddHeader(header);
+    }
+    return packet;
+}
+
+} // namespace ns3::training

@@ -1,0 +1,211 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_PATH_CHOICE_H
+#define DISTRIBUTED_TRAINING_PATH_CHOICE_H
+
+#include "fabric-frame.h"
+#include "fabric-port.h"
+#include "forwarding-table.h"
+
+#include "ns3/random-variable-stream.h"
+#include "ns3/training-key-values.h"
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-fabric
+ * A switch, as its path choice sees it.
+ */
+class PathContext
+{
+  public:
+    /// Instead of a port: none leads to the destination.
+    static constexpr uint16_t NONE = std::numeric_limits<uint16_t>::max();
+
+    /**
+     * @param ports of the switch
+     * @param random stream of random choices
+     */
+    PathContext(const std::vector<Ptr<FabricPort>>& ports, Ptr<UniformRandomVariable> random)
+        : m_ports(ports),
+          m_random(random)
+    {
+    }
+
+    /**
+     * @param port number of a port
+     * @return whether its link is up
+     */
+    bool IsUp(uint16_t port) const
+    {
+        return !m_ports[port]->IsDown();
+    }
+
+    /**
+     * Chooses by the hash of the frame's flow (ECMP).
+     * @param frame with its flow hash
+     * @param group one port or more
+     * @return one of them
+     */
+    uint16_t ChooseByHash(const Frame& frame, const ForwardingTable::Ports& group) const
+    {
+        const std::size_t size = group.size();
+        return size == 1 ? group[0]
+                         : group[uint64_t{HashFlow(frame.flowHash, m_hashSeed, 0)} * size >> 32];
+    }
+
+    /**
+     * Chooses by the hash of the frame's flow among the ports whose links are up.
+     * @param frame with its flow hash
+     * @param group ports
+     * @return one of them, or NONE
+     */
+    uint16_t ChooseAlive(const Frame& frame, const ForwardingTable::Ports& group) const;
+
+    /**
+     * Chooses at random.
+     * @param group one port or more
+     * @return one of them
+     */
+    uint16_t ChooseAtRandom(const ForwardingTable::Ports& group) const
+    {
+        return group[m_random->GetInteger(0, static_cast<uint32_t>(group.size()) - 1)];
+    }
+
+    /**
+     * @param endpoint of a frame
+     * @return its digit at this switch, see SetOrder()
+     */
+    uint32_t GetDigit(uint32_t endpoint) const
+    {
+        return (m_order && endpoint < m_order->size() ? (*m_order)[endpoint] : endpoint) / m_stride;
+    }
+
+    /**
+     * @param source endpoint
+     * @param destination endpoint
+     * @return port that Pin() has given the pair, or NONE
+     */
+    uint16_t GetPin(uint32_t source, uint32_t destination) const
+    {
+        const auto pin = m_pins.find(uint64_t{source} << 32 | destination);
+        return pin == m_pins.end() ? NONE : pin->second;
+    }
+
+    /** @param seed makes the hashes of this switch unlike those of others */
+    void SetHashSeed(uint32_t seed)
+    {
+        m_hashSeed = seed;
+    }
+
+    /**
+     * Numbers the endpoints for choices by digit: the digit of an endpoint here is its place /
+     * stride, modulo the number of ports to choose from.
+     * @param order place of each endpoint; the place of one that is not in it is its number
+     * @param stride endpoints below each switch of the level below this one; 1 at the lowest level
+     */
+    void SetOrder(std::shared_ptr<const std::vector<uint32_t>> order, uint32_t stride)
+    {
+        m_order = std::move(order);
+        m_stride = stride;
+    }
+
+    /**
+     * Gives a pair of endpoints a port, for choices by explicit paths.
+     * @param source endpoint
+     * @param destination endpoint
+     * @param port number of the egress port
+     */
+    void Pin(uint32_t source, uint32_t destination, uint16_t port)
+    {
+        m_pins[uint64_t{source} << 32 | destination] = port;
+    }
+
+  private:
+    const std::vector<Ptr<FabricPort>>& m_ports;
+    Ptr<UniformRandomVariable> m_random;
+    uint32_t m_hashSeed{0};
+    std::unordered_map<uint64_t, uint16_t> m_pins; // ports by source and destination
+    std::shared_ptr<const std::vector<uint32_t>> m_order;
+    uint32_t m_stride{1};
+};
+
+/**
+ * @ingroup distributed-training-fabric
+ *
+ * The choice of a port among those that lead equally well to a frame's destination. An algorithm
+ * is one subclass in one file of model/fabric/path, registered by name (Registry<PathChoiceEntry>).
+ * The switch avoids ports whose links are down by itself.
+ */
+class PathChoice
+{
+  public:
+    virtual ~PathChoice() = default;
+
+    /**
+     * @param frame with its addresses
+     * @param group ports that lead to its destination, GetMinPorts() or more
+     * @return its egress port, of the group or another; PathContext::NONE drops it
+     */
+    virtual uint16_t Choose(const Frame& frame, const ForwardingTable::Ports& group) = 0;
+
+    /** @return size of a group from which on Choose() is called */
+    virtual std::size_t GetMinPorts() const
+    {
+        return 2;
+    }
+
+    /**
+     * @return whether it always chooses as PathContext::ChooseByHash(), which the switch then calls
+     * directly
+     */
+    virtual bool IsByHash() const
+    {
+        return false;
+    }
+
+    /** Forgets its state: the switch has restarted. */
+    virtual void Clear()
+    {
+    }
+};
+
+/** @ingroup distributed-training-fabric Description of a path choice. */
+struct PathChoiceEntry
+{
+    static constexpr const char* KIND = "path choice"; ///< for messages
+    std::string help;                                  ///< one line
+    std::vector<Key> keys;                             ///< its keys
+    /// Makes that of a switch; the context outlives it.
+    std::unique_ptr<PathChoice> (*make)(const KeyValues& values, const PathContext& context);
+    bool sprays{false};   ///< whether the frames of one flow use all ports at once
+    bool isPinned{false}; ///< whether it follows explicit paths, see PathContext::Pin()
+};
+
+/**
+ * @ingroup distributed-training-fabric
+ * @param path NAME or NAME:key=value,...
+ * @return description of the path choice of that name
+ * @throw ConfigurationError if there is none
+ */
+inline const PathChoiceEntry&
+GetPathChoice(const std::string& path)
+{
+    return Registry<PathChoiceEntry>::Find(KeyValues::Split(path).GetName());
+}
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_PATH_CHOICE_H

@@ -1,0 +1,45 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "ns3/path-choice.h"
+
+namespace ns3::training
+{
+
+namespace
+{
+
+/** The place of the destination decides (D-mod-k). */
+class DestinationModPath : public PathChoice
+{
+  public:
+    explicit DestinationModPath(const PathContext& context)
+        : m_context(context)
+    {
+    }
+
+    uint16_t Choose(const Frame& frame, const ForwardingTable::Ports& group) override
+    {
+        return group[m_context.GetDigit(frame.destination) % group.size()];
+    }
+
+  private:
+    const PathContext& m_context;
+};
+
+std::unique_ptr<PathChoice>
+Make(const KeyValues&, const PathContext& context)
+{
+    return std::make_unique<DestinationModPath>(context);
+}
+
+const Registry<PathChoiceEntry>::Entry g_destinationMod(
+    "destination-mod",
+    {"by the place of the destination: its digit modulo the number of ports", {}, &Make});
+
+} // namespace
+
+} // namespace ns3::training

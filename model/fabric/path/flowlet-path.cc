@@ -1,0 +1,80 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "ns3/nstime.h"
+#include "ns3/path-choice.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+/** LetFlow (Vanini et al., NSDI 2017): a flow that has paused takes a port at random. */
+class FlowletPath : public PathChoice
+{
+  public:
+    FlowletPath(const PathContext& context, Time gap)
+        : m_context(context),
+          m_gap(gap.GetTimeStep())
+    {
+    }
+
+    uint16_t Choose(const Frame& frame, const ForwardingTable::Ports& group) override
+    {
+        const int64_t now = Simulator::Now().GetTimeStep();
+        const auto [found, fresh] = m_flowlets.try_emplace(frame.flowHash, Flowlet{now, 0});
+        Flowlet& flowlet = found->second;
+        // The port may not lead there any more since routes have changed.
+        if (fresh || now - flowlet.latest > m_gap || !m_context.IsUp(flowlet.port) ||
+            std::find(group.begin(), group.end(), flowlet.port) == group.end())
+        {
+            flowlet.port = m_context.ChooseAtRandom(group);
+        }
+        flowlet.latest = now;
+        return flowlet.port;
+    }
+
+    void Clear() override
+    {
+        m_flowlets.clear();
+    }
+
+  private:
+    /** The latest frames of a flow. */
+    struct Flowlet
+    {
+        int64_t latest; ///< time of the latest, ps
+        uint16_t port;  ///< port that they took
+    };
+
+    const PathContext& m_context;
+    int64_t m_gap;                                    // ps
+    std::unordered_map<uint32_t, Flowlet> m_flowlets; // by flow hash
+};
+
+std::unique_ptr<PathChoice>
+Make(const KeyValues& values, const PathContext& context)
+{
+    return std::make_unique<FlowletPath>(context, values.GetTime("gap"));
+}
+
+const Registry<PathChoiceEntry>::Entry g_flowlet(
+    "flowlet",
+    {"at random whenever a flow has paused",
+     {Key::Of("gap",
+              Key::Type::TIME,
+              "50us",
+              "pause of a flow after which its next frame may take another port")},
+     &Make});
+
+} // namespace
+
+} // namespace ns3::training

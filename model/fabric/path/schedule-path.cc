@@ -1,0 +1,59 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "ns3/path-choice.h"
+
+namespace ns3::training
+{
+
+namespace
+{
+
+/** Explicit paths of pairs of endpoints; the hash of the flow where there is none that is up. */
+class SchedulePath : public PathChoice
+{
+  public:
+    explicit SchedulePath(const PathContext& context)
+        : m_context(context)
+    {
+    }
+
+    uint16_t Choose(const Frame& frame, const ForwardingTable::Ports& group) override
+    {
+        const uint16_t pin = m_context.GetPin(frame.source, frame.destination);
+        if (pin != PathContext::NONE && m_context.IsUp(pin))
+        {
+            return pin;
+        }
+        return group.empty() ? PathContext::NONE : m_context.ChooseByHash(frame, group);
+    }
+
+    std::size_t GetMinPorts() const override
+    {
+        return 0; // an explicit path needs no route
+    }
+
+  private:
+    const PathContext& m_context;
+};
+
+std::unique_ptr<PathChoice>
+Make(const KeyValues&, const PathContext& context)
+{
+    return std::make_unique<SchedulePath>(context);
+}
+
+const Registry<PathChoiceEntry>::Entry g_schedule(
+    "schedule",
+    {"by the explicit path of the pair of endpoints, or else by the hash of the flow",
+     {},
+     &Make,
+     false,
+     true});
+
+} // namespace
+
+} // namespace ns3::training

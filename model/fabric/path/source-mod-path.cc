@@ -1,0 +1,45 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "ns3/path-choice.h"
+
+namespace ns3::training
+{
+
+namespace
+{
+
+/** The place of the source decides (S-mod-k). */
+class SourceModPath : public PathChoice
+{
+  public:
+    explicit SourceModPath(const PathContext& context)
+        : m_context(context)
+    {
+    }
+
+    uint16_t Choose(const Frame& frame, const ForwardingTable::Ports& group) override
+    {
+        return group[m_context.GetDigit(frame.source) % group.size()];
+    }
+
+  private:
+    const PathContext& m_context;
+};
+
+std::unique_ptr<PathChoice>
+Make(const KeyValues&, const PathContext& context)
+{
+    return std::make_unique<SourceModPath>(context);
+}
+
+const Registry<PathChoiceEntry>::Entry g_sourceMod(
+    "source-mod",
+    {"by the place of the source: its digit modulo the number of ports", {}, &Make});
+
+} // namespace
+
+} // namespace ns3::training

@@ -1,0 +1,44 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "port-counters.h"
+
+#include <algorithm>
+
+namespace ns3::training
+{
+
+PortCounters&
+PortCounters::operator+=(const PortCounters& other)
+{
+    transmittedFrames += other.transmittedFrames;
+    transmittedBytes += other.transmittedBytes;
+    receivedFrames += other.receivedFrames;
+    receivedBytes += other.receivedBytes;
+    lostFrames += other.lostFrames;
+    lostBytes += other.lostBytes;
+    duplicatedFrames += other.duplicatedFrames;
+    droppedFrames += other.droppedFrames;
+    droppedBytes += other.droppedBytes;
+    markedFrames += other.markedFrames;
+    pausesSent += other.pausesSent;
+    pausesReceived += other.pausesReceived;
+    peakQueueBytes = std::max(peakQueueBytes, other.peakQueueBytes);
+    for (uint8_t priority = 0; priority < PRIORITIES; priority++)
+    {
+        PriorityCounters& mine = byPriority[priority];
+        const PriorityCounters& theirs = other.byPriority[priority];
+        mine.transmittedFrames += theirs.transmittedFrames;
+        mine.transmittedBytes += theirs.transmittedBytes;
+        mine.droppedFrames += theirs.droppedFrames;
+        mine.markedFrames += theirs.markedFrames;
+        mine.peakQueueBytes = std::max(mine.peakQueueBytes, theirs.peakQueueBytes);
+        mine.pausedTime += theirs.pausedTime;
+    }
+    return *this;
+}
+
+} // namespace ns3::training

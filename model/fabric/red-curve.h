@@ -1,0 +1,47 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_RED_CURVE_H
+#define DISTRIBUTED_TRAINING_RED_CURVE_H
+
+#include "fabric-port.h"
+
+#include <cstdint>
+#include <string>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-fabric
+ *
+ * Probability, by the length of a queue, that a switch marks a frame (ECN) or drops it early
+ * (WRED): 0 up to Kmin, rising to Pmax at Kmax, and 1 above, as in random early detection (Floyd
+ * and Jacobson, 1993) on the instantaneous queue. Equal Kmin and Kmax make a step.
+ */
+struct RedCurve
+{
+    double kminPerGbps; ///< Kmin, bytes per Gbit/s of the port
+    double kmaxPerGbps; ///< Kmax, bytes per Gbit/s of the port
+    double pmax;        ///< probability at Kmax
+
+    /**
+     * @param prefix of the attributes of SwitchDevice that set it, for the message
+     * @throw ConfigurationError if Kmin is above Kmax
+     */
+    void Check(const std::string& prefix) const;
+
+    /**
+     * @param port egress port
+     * @param priority traffic class of the queue
+     * @return the probability with the queue as it is now
+     */
+    double GetProbability(const FabricPort& port, uint8_t priority) const;
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_RED_CURVE_H

@@ -1,0 +1,100 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_FABRIC_H
+#define DISTRIBUTED_TRAINING_FABRIC_H
+
+#include "fabric-channel.h"
+#include "host-device.h"
+#include "switch-device.h"
+
+#include "ns3/node-container.h"
+#include "ns3/topology-graph.h"
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-fabric
+ *
+ * The objects a topology became; index h is host h, index s is switch s, index l is link l.
+ *
+ * Each link of a host is a rail, with a device and an endpoint of its own. The first rail of host h
+ * is endpoint h; the others follow, host by host.
+ */
+struct Fabric
+{
+    /// Instead of a link.
+    static constexpr uint32_t NO_LINK = std::numeric_limits<uint32_t>::max();
+
+    TopologyGraph topology;               ///< its description
+    NodeContainer hosts;                  ///< a node for each host
+    NodeContainer switches;               ///< a node for each switch
+    std::vector<Ptr<HostDevice>> devices; ///< by endpoint: each host's first, then others
+    std::vector<uint32_t> hostOfEndpoint; ///< by endpoint of a host
+    std::vector<uint32_t> linkOfEndpoint; ///< by endpoint of a host; NO_LINK if it has none
+    std::vector<std::vector<Ptr<HostDevice>>> rails;  ///< all devices of each host
+    std::vector<Ptr<SwitchDevice>> devicesOfSwitches; ///< the device of each switch
+    std::vector<Ptr<FabricChannel>> channels;         ///< each link
+    std::vector<uint32_t> addressedSwitches;          ///< switches with an endpoint, in their order
+
+    /**
+     * @param link index of a link
+     * @param end 0 or 1
+     * @return a name such as "host3", "switch1", for tables
+     */
+    std::string GetEndName(uint32_t link, uint32_t end) const;
+
+    /**
+     * Computes the routes of all switches anew, over links that are up. Static routes stay.
+     */
+    void UpdateRoutes();
+
+    /**
+     * Fixes the path from one endpoint to another, for switches whose path choice follows explicit
+     * paths. Of parallel links, number source modulo their count is taken.
+     * @param source endpoint of a host
+     * @param destination endpoint of another host
+     * @param nodes the switches on the way, as nodes of the topology, in order
+     * @throw ConfigurationError if they are not joined by links
+     */
+    void PinPath(uint32_t source, uint32_t destination, const std::vector<uint32_t>& nodes);
+
+    /**
+     * Makes a switch an endpoint, for frames addressed to a program in it.
+     * @param index of the switch
+     * @return its endpoint, behind all those of hosts
+     */
+    uint32_t AddressSwitch(uint32_t index);
+
+    /**
+     * @param node of the topology
+     * @return id of its ns3::Node
+     */
+    uint32_t GetId(uint32_t node) const;
+
+    /** @return frames sent by all ports: each is one packet-hop */
+    uint64_t GetPacketHops() const;
+
+    /** @return sum of all ports' counters */
+    PortCounters GetTotal() const;
+};
+
+/**
+ * @ingroup distributed-training-fabric
+ * @param port of a fabric
+ * @return number of the process that simulates it
+ */
+uint32_t GetProcess(const FabricPort& port);
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_FABRIC_H

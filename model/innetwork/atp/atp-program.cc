@@ -1,0 +1,522 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "atp-program.h"
+
+#include "atp-wire-format.h"
+
+#include "ns3/abort.h"
+#include "ns3/boolean.h"
+#include "ns3/log.h"
+#include "ns3/saturating-sum.h"
+#include "ns3/simulator.h"
+#include "ns3/switch-device.h"
+#include "ns3/trace-source-accessor.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingAtpProgram");
+NS_OBJECT_ENSURE_REGISTERED(AtpProgram);
+
+namespace
+{
+
+// The released program on Tofino: each pass adds half of a packet's integers.
+constexpr uint32_t PASSES = 2;
+/// Registers of an integer that a stage can hold.
+constexpr uint32_t REGISTERS_PER_STAGE = 4;
+/// Stages for owner, bitmap, counter, congestion.
+constexpr uint32_t CONTROL_STAGES = 4;
+/// Most integers that leave these stages free.
+constexpr uint32_t MAX_ELEMENTS = PASSES * 8 * REGISTERS_PER_STAGE;
+/// Bitmap, owner, counter, congestion bit of each half, bytes.
+constexpr uint32_t CONTROL_BYTES = 4 + 4 + 1 + 1;
+
+} // namespace
+
+TypeId
+AtpProgram::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::training::AtpProgram")
+            .SetParent<AggregationProgram>()
+            .SetGroupName("DistributedTraining")
+            .AddConstructor<AtpProgram>()
+            .AddAttribute("ElementsPerPacket",
+                          "32-bit integers in a packet, an even number up to 64 (released program: "
+                          "62)",
+                          UintegerValue(ATP_ELEMENTS),
+                          MakeUintegerAccessor(&AtpProgram::m_elements),
+                          MakeUintegerChecker<uint32_t>(2, MAX_ELEMENTS))
+            .AddAttribute("Slots",
+                          "Slots (aggregators) that all jobs share (released program: 20000)",
+                          UintegerValue(20000),
+                          MakeUintegerAccessor(&AtpProgram::m_slotCount),
+                          MakeUintegerChecker<uint32_t>(1, ATP_MAX_SLOTS))
+            .AddAttribute("PassLatency",
+                          "Latency of a pass through the pipeline (Tofino: 400 to 800 ns); each "
+                          "packet takes two",
+                          TimeValue(NanoSeconds(400)),
+                          MakeTimeAccessor(&AtpProgram::m_passLatency),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("LoopbackPorts",
+                          "Recirculation ports that share the second passes of what is sent on to "
+                          "servers, by the port that it came in by",
+                          UintegerValue(16),
+                          MakeUintegerAccessor(&AtpProgram::m_loopbackPorts),
+                          MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("StickyCollisions",
+                          "Whether a result says that another job has asked for its slot (A2TP)",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&AtpProgram::m_stickyCollisions),
+                          MakeBooleanChecker())
+            .AddAttribute("Preemption",
+                          "Whether a packet of a higher priority takes a slot (ESA)",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&AtpProgram::m_preemption),
+                          MakeBooleanChecker())
+            .AddAttribute("ReclaimStale",
+                          "Whether a slot that holds a late duplicate is taken over by its own job "
+                          "(not in the released program)",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&AtpProgram::m_reclaims),
+                          MakeBooleanChecker())
+            .AddAttribute("Verify",
+                          "Whether the program ends when an invariant does not hold, for debugging",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&AtpProgram::m_verify),
+                          MakeBooleanChecker())
+            .AddTraceSource("Add",
+                            "A contribution has been added to a slot",
+                            MakeTraceSourceAccessor(&AtpProgram::m_addTrace),
+                            "ns3::training::AtpProgram::ContributionTracedCallback")
+            .AddTraceSource("Repeat",
+                            "A contribution has come to a slot again",
+                            MakeTraceSourceAccessor(&AtpProgram::m_repeatTrace),
+                            "ns3::training::AtpProgram::ContributionTracedCallback");
+    return tid;
+}
+
+AtpProgram::AtpProgram() = default;
+
+AtpProgram::~AtpProgram() = default;
+
+void
+AtpProgram::DoDispose()
+{
+    m_slots.clear();
+    m_values.clear();
+    AggregationProgram::DoDispose();
+}
+
+std::string
+AtpProgram::GetName() const
+{
+    return "atp";
+}
+
+SwitchProgram::Resources
+AtpProgram::GetResources() const
+{
+    const uint32_t half = (m_elements + 1) / PASSES;
+    Resources resources;
+    resources.stages = (half + REGISTERS_PER_STAGE - 1) / REGISTERS_PER_STAGE + CONTROL_STAGES;
+    const uint64_t extra = (m_stickyCollisions ? 1 : 0) + (m_preemption ? 1 : 0);
+    resources.registerBytes = m_slotCount * (4 * m_elements + PASSES * (CONTROL_BYTES + extra));
+    resources.recirculationPorts = m_loopbackPorts;
+    resources.latency = PASSES * m_passLatency;
+    return resources;
+}
+
+uint32_t
+AtpProgram::GetSlots() const
+{
+    return m_slotCount;
+}
+
+uint32_t
+AtpProgram::GetElements() const
+{
+    return m_elements;
+}
+
+const AtpCounters&
+AtpProgram::GetCounters() const
+{
+    return m_counters;
+}
+
+uint32_t
+AtpProgram::GetOccupied(uint8_t job) const
+{
+    const auto* const known = FindJob<JobState>(job);
+    return known ? known->occupied : 0;
+}
+
+double
+AtpProgram::GetSlotSeconds(uint8_t job) const
+{
+    auto* const known = FindJob<JobState>(job);
+    if (!known)
+    {
+        return 0;
+    }
+    Count(*known);
+    return known->slotPicoseconds * 1e-12;
+}
+
+void
+AtpProgram::AddJob(const AtpJob& description)
+{
+    NS_LOG_FUNCTION(this << +description.number);
+    if (m_elements % PASSES != 0)
+    {
+        throw ConfigurationError(GetJobName(description.number) + ": " +
+                                 std::to_string(m_elements) +
+                                 " elements per packet (allowed: even numbers up to " +
+                                 std::to_string(MAX_ELEMENTS) + ")");
+    }
+    CheckJobNumberIsFree(description.number);
+    auto job = std::make_unique<JobState>();
+    job->number = description.number;
+    job->description = description;
+    AddChildren(*job, description.workers);
+    for (uint32_t endpoint : description.otherSwitches)
+    {
+        job->targets.push_back(MakeTarget(endpoint, description.number));
+    }
+    for (uint32_t endpoint : description.localServers)
+    {
+        job->servers.Add(endpoint);
+    }
+    AggregationProgram::AddJob(std::move(job));
+    m_slots.resize(m_slotCount);
+}
+
+void
+AtpProgram::Reset()
+{
+    NS_LOG_FUNCTION(this);
+    for (Aggregator& slot : m_slots)
+    {
+        if (slot.used)
+        {
+            Free(slot);
+        }
+    }
+}
+
+bool
+AtpProgram::Receive(Frame* frame)
+{
+    auto* const job =
+        frame->Is<AtpHeader>() ? FindJob<JobState>(frame->As<AtpHeader>().job) : nullptr;
+    if (!job)
+    {
+        return false;
+    }
+    auto& header = frame->As<AtpHeader>();
+    const bool isServers = job->servers.Find(frame->destination) != EndpointTable::NONE;
+    const bool isRack =
+        !header.isRackSum && !isServers && job->children.Find(frame->source) != EndpointTable::NONE;
+    if (header.isResult ? frame->destination != GetEndpoint() : !isServers && !isRack)
+    {
+        return false; // passes through, or is on its last hop
+    }
+    m_counters.received++;
+    if (header.slot >= m_slotCount || frame->payloadBytes != 4 * m_elements)
+    {
+        m_counters.refused++;
+        Refuse(frame, "no such slot or size");
+        return true;
+    }
+    if (header.isResult)
+    {
+        TakeResult(frame, *job);
+        return true;
+    }
+    if (header.overflow)
+    {
+        m_counters.passed++;
+        return false;
+    }
+    header.congested |= frame->ecn == Ecn::CE;
+    Aggregator& slot = m_slots[header.slot];
+    const bool isMine = slot.used && slot.job == header.job && slot.packet == header.packet;
+    if (!isRack && !header.isRackSum)
+    {
+        // A part of a rack's sum for the server alone. What is here would wait for the rest.
+        if (header.resend && isMine)
+        {
+            m_counters.evicted++;
+            SendOut(slot, *frame);
+        }
+        m_counters.passed++;
+        SendOn(frame);
+        return true;
+    }
+    if (header.resend)
+    {
+        if (isMine)
+        {
+            TakeResend(frame, slot, isRack);
+        }
+        else
+        {
+            m_counters.passed++;
+            SendOn(frame);
+        }
+        return true;
+    }
+    Contribute(frame, *job, slot, isRack);
+    return true;
+}
+
+void
+AtpProgram::TakeResend(Frame* frame, Aggregator& slot, bool isRack)
+{
+    const auto& header = frame->As<AtpHeader>();
+    const uint32_t bits = isRack ? header.workers : header.children;
+    if (!(slot.seen & bits))
+    {
+        Add(slot, *frame);
+        m_addTrace(header.job, header.packet, bits, isRack);
+    }
+    m_counters.evicted++;
+    Fill(*frame, slot);
+    frame->As<AtpHeader>().resend = true;
+    Free(slot);
+    SendOn(frame);
+}
+
+void
+AtpProgram::Contribute(Frame* frame, JobState& job, Aggregator& slot, bool isRack)
+{
+    auto& header = frame->As<AtpHeader>();
+    const bool isOwn = slot.used && slot.job == header.job;
+    if (slot.used && !(isOwn && slot.packet == header.packet))
+    {
+        const auto ahead = static_cast<int32_t>(header.packet - slot.packet);
+        if (isOwn && m_reclaims && ahead >= static_cast<int32_t>(2 * job.description.window))
+        {
+            m_counters.reclaimed++;
+            NS_LOG_LOGIC("slot " << header.slot << ": packet " << slot.packet
+                                 << " is a late duplicate, and gives way to " << header.packet);
+            Free(slot);
+        }
+        else if (!isOwn && m_preemption && header.priority > slot.priority)
+        {
+            m_counters.preempted++;
+            NS_LOG_LOGIC("slot " << header.slot << ": job " << +header.job << " preempts job "
+                                 << +slot.job);
+            SendOut(slot, *frame);
+        }
+        else
+        {
+            slot.contested |= !isOwn && m_stickyCollisions;
+            m_counters.collisions++;
+            NS_LOG_LOGIC("slot " << header.slot << ": packet " << header.packet << " of job "
+                                 << +header.job << " collides with packet " << slot.packet
+                                 << " of job " << +slot.job);
+            header.collision = true;
+            SendOn(frame);
+            return;
+        }
+    }
+    if (!slot.used)
+    {
+        Claim(slot, job, *frame, isRack);
+    }
+    const uint32_t bits = isRack ? header.workers : header.children;
+    const auto count = static_cast<uint32_t>(__builtin_popcount(slot.seen));
+    const bool isNew = !(slot.seen & bits);
+    if (m_verify)
+    {
+        NS_ABORT_MSG_IF(__builtin_popcount(bits) != 1,
+                        "packet " << header.packet << ": not of one contributor, " << bits);
+        NS_ABORT_MSG_IF(slot.isRack != isRack, "packet " << header.packet << ": at both levels");
+        NS_ABORT_MSG_IF(count > header.fanIn[isRack ? 0 : 1],
+                        "packet " << header.packet << ": more contributors than there are");
+    }
+    slot.congested |= header.congested;
+    if (isNew)
+    {
+        Add(slot, *frame);
+        m_addTrace(header.job, header.packet, bits, isRack);
+    }
+    else
+    {
+        m_counters.repeated++;
+        m_repeatTrace(header.job, header.packet, bits, isRack);
+    }
+    if (count + isNew < header.fanIn[isRack ? 0 : 1])
+    {
+        m_counters.held += isNew;
+        Frame::Free(frame);
+        return;
+    }
+    m_counters.completed++;
+    NS_LOG_LOGIC("slot " << header.slot << ": sum of packet " << header.packet << " of job "
+                         << +header.job << " is complete");
+    Fill(*frame, slot); // a second time if its last contribution has come again
+    SendOn(frame);
+}
+
+void
+AtpProgram::Claim(Aggregator& slot, JobState& job, const Frame& frame, bool isRack)
+{
+    const auto& header = frame.As<AtpHeader>();
+    slot = Aggregator();
+    slot.used = true;
+    slot.job = header.job;
+    slot.packet = header.packet;
+    slot.child = header.children;
+    slot.fanIn[0] = header.fanIn[0];
+    slot.fanIn[1] = header.fanIn[1];
+    slot.priority = header.priority;
+    slot.isRack = isRack;
+    slot.isReal = frame.payload != nullptr;
+    Count(job);
+    job.occupied++;
+}
+
+void
+AtpProgram::Free(Aggregator& slot)
+{
+    auto& job = *FindJob<JobState>(slot.job);
+    Count(job);
+    job.occupied--;
+    slot.used = false;
+}
+
+void
+AtpProgram::Count(JobState& job)
+{
+    const int64_t now = Simulator::Now().GetTimeStep();
+    job.slotPicoseconds += static_cast<double>(now - job.since) * job.occupied;
+    job.since = now;
+}
+
+int32_t*
+AtpProgram::GetValues(const Aggregator& slot)
+{
+    if (m_values.empty())
+    {
+        m_values.resize(uint64_t{m_slotCount} * m_elements);
+    }
+    return m_values.data() + (&slot - m_slots.data()) * m_elements;
+}
+
+void
+AtpProgram::Add(Aggregator& slot, const Frame& frame)
+{
+    const auto& header = frame.As<AtpHeader>();
+    const bool isFirst = slot.seen == 0;
+    slot.seen |= slot.isRack ? header.workers : header.children;
+    slot.check += header.check;
+    if (!frame.payload || !slot.isReal)
+    {
+        return;
+    }
+    NS_ABORT_MSG_IF(m_verify && header.overflow, "floats are not added in a switch");
+    int32_t* const values = GetValues(slot);
+    if (isFirst)
+    {
+        ReadValues(frame, values, m_elements);
+    }
+    else
+    {
+        const uint8_t* const from = frame.payload->bytes.data() + frame.payloadOffset;
+        m_counters.saturated += AddSaturating(values, from, m_elements);
+    }
+}
+
+void
+AtpProgram::Fill(Frame& frame, const Aggregator& slot)
+{
+    auto& header = frame.As<AtpHeader>();
+    header.check = slot.check;
+    header.congested |= slot.congested;
+    header.contested |= slot.contested;
+    if (slot.isRack)
+    {
+        header.workers = slot.seen;
+        header.children = slot.child;
+        header.isRackSum = __builtin_popcount(slot.seen) == slot.fanIn[0];
+    }
+    else
+    {
+        header.children = slot.seen;
+        header.isRackSum = true;
+    }
+    frame.ecn = Ecn::ECT;
+    frame.payload = nullptr;
+    if (slot.isReal)
+    {
+        WriteValues(frame, GetValues(slot), m_elements);
+    }
+}
+
+void
+AtpProgram::SendOut(Aggregator& slot, const Frame& cause)
+{
+    const AtpJob& job = FindJob<JobState>(slot.job)->description;
+    Frame* frame = cause.Clone();
+    AtpHeader header;
+    header.job = slot.job;
+    header.packet = slot.packet;
+    header.slot = cause.As<AtpHeader>().slot;
+    header.fanIn[0] = slot.fanIn[0];
+    header.fanIn[1] = slot.fanIn[1];
+    header.priority = slot.priority;
+    header.resend = true;
+    frame->Set(header);
+    frame->source = GetEndpoint();
+    frame->destination = job.servers[slot.packet % job.servers.size()];
+    frame->flowHash = HashFlow(frame->source, frame->destination, slot.job);
+    Fill(*frame, slot);
+    Free(slot);
+    SendOn(frame);
+}
+
+void
+AtpProgram::TakeResult(Frame* frame, JobState& job)
+{
+    auto& header = frame->As<AtpHeader>();
+    Aggregator& slot = m_slots[header.slot];
+    const bool isFinal = !header.overflow || header.resend;
+    if (isFinal && slot.used && slot.job == header.job && slot.packet == header.packet)
+    {
+        header.contested |= slot.contested;
+        m_counters.released++;
+        Free(slot);
+    }
+    m_counters.multicasts++;
+    const bool isFromServer = job.servers.Find(frame->source) != EndpointTable::NONE;
+    MulticastAfter(frame,
+                   PASSES * m_passLatency,
+                   job,
+                   isFromServer ? static_cast<uint32_t>(job.targets.size())
+                                : job.children.GetCount());
+}
+
+void
+AtpProgram::SendOn(Frame* frame)
+{
+    const int64_t now = Simulator::Now().GetTimeStep();
+    const int64_t latency = m_passLatency.GetTimeStep();
+    const int64_t ready = GetSwitch().ReserveRecirculation(frame->ingress % m_loopbackPorts,
+                                                           frame->bytes,
+                                                           now + latency);
+    SendAfter(frame, TimeStep(ready + latency - now));
+}
+
+} // namespace ns3::training

@@ -1,0 +1,200 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "nvls-communicator.h"
+
+#include "ns3/log.h"
+#include "ns3/sharp-wire-format.h"
+
+#include <algorithm>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingNvlsCommunicator");
+NS_OBJECT_ENSURE_REGISTERED(NvlsCommunicator);
+
+TypeId
+NvlsCommunicator::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::training::NvlsCommunicator")
+                            .SetParent<SharpEndpoint>()
+                            .SetGroupName("DistributedTraining")
+                            .AddConstructor<NvlsCommunicator>();
+    return tid;
+}
+
+std::string
+NvlsCommunicator::GetName() const
+{
+    return "nvls";
+}
+
+void
+NvlsCommunicator::SetSession(const Session& session)
+{
+    m_session = session;
+    m_parts.assign(session.connections.size(), Part());
+    for (uint32_t connection : session.connections)
+    {
+        Connect({session.switchEndpoint, connection});
+    }
+}
+
+std::pair<uint64_t, uint64_t>
+NvlsCommunicator::GetRange(uint32_t owner, uint64_t packet) const
+{
+    const auto [begin, end] = GetPart(owner, GetValueCount());
+    const uint64_t from = begin + packet * m_session.elements;
+    return {std::min(from, end), std::min(from + m_session.elements, end)};
+}
+
+void
+NvlsCommunicator::Start()
+{
+    NS_LOG_FUNCTION(this << GetValueCount());
+    m_left = 0;
+    m_asked = 0;
+    m_answered = 0;
+    m_behindBarrier = false;
+    m_barrier = m_parts[0].next++;
+    for (uint32_t owner = 0; owner < m_parts.size(); owner++)
+    {
+        const auto [begin, end] = GetPart(owner, GetValueCount());
+        Part& part = m_parts[owner];
+        part.first = part.next;
+        part.packets = (end - begin + m_session.elements - 1) / m_session.elements;
+        part.next += part.packets;
+        part.read = 0;
+        part.written = 0;
+        m_left += part.packets;
+    }
+    SendPacket(0, m_barrier, MakeMessage(0, m_barrier, 0));
+}
+
+void
+NvlsCommunicator::SendPacket(uint32_t owner, uint64_t number, SharpMessage message)
+{
+    message.header.packet = GetNumber(number, m_session.window);
+    message.header.slot = static_cast<uint16_t>(owner);
+    CountSent(1);
+    Send(owner, message);
+}
+
+void
+NvlsCommunicator::Read()
+{
+    const Part& mine = m_parts[GetRank()];
+    while (m_asked < mine.packets && m_asked - m_answered < m_session.window)
+    {
+        const uint64_t number = mine.first + m_asked++;
+        SendPacket(GetRank(), number, MakeMessage(GetRank(), number, SHARP_DIRECT));
+    }
+}
+
+void
+NvlsCommunicator::Contribute(uint32_t owner, uint64_t packet)
+{
+    const uint64_t number = m_parts[owner].first + packet;
+    SharpMessage message = MakeMessage(owner, number, SHARP_TO_ONE | SHARP_QUIET);
+    const auto [begin, end] = GetRange(owner, packet);
+    WriteValues(message, begin, end);
+    SendPacket(owner, number, message);
+}
+
+void
+NvlsCommunicator::Write(const Frame& frame)
+{
+    SharpMessage message{frame.As<SharpHeader>(),
+                         frame.payloadBytes,
+                         frame.payload,
+                         frame.payloadOffset};
+    message.header.operation = SHARP_DIRECT;
+    SendPacket(GetRank(), m_parts[GetRank()].first + m_answered++, message);
+}
+
+bool
+NvlsCommunicator::IsNumber(uint32_t owner, uint64_t packet, const Frame& frame) const
+{
+    return packet < m_parts[owner].packets &&
+           frame.As<SharpHeader>().packet ==
+               GetNumber(m_parts[owner].first + packet, m_session.window);
+}
+
+void
+NvlsCommunicator::OnMessage(uint32_t owner, const Frame& frame)
+{
+    const auto& header = frame.As<SharpHeader>();
+    Part& part = m_parts[owner];
+    const bool isDirect = header.operation & SHARP_DIRECT;
+    const bool isRead = isDirect && frame.payloadBytes == 0;
+    const bool isSum = header.operation & SHARP_TO_ONE;
+    const bool isBarrier = !isDirect && !isSum;
+    // A rank may have all of a tensor before the barrier of that has come to it: by other trees.
+    const bool isOfBarrier =
+        !m_behindBarrier && header.packet == GetNumber(m_barrier, m_session.window);
+    const bool isExpected = IsUnderWay() && (isBarrier ? isOfBarrier
+                                             : isRead  ? IsNumber(owner, part.read, frame)
+                                             : isSum   ? IsNumber(owner, m_answered, frame)
+                                                       : IsNumber(owner, part.written, frame));
+    if (!isExpected)
+    {
+        NS_LOG_LOGIC("rank " << GetRank() << ": packet " << header.packet << " of owner " << owner
+                             << " is not awaited");
+        CountDuplicate();
+        return;
+    }
+    if (isRead)
+    {
+        Contribute(owner, part.read++);
+        return;
+    }
+    const uint64_t number =
+        isBarrier ? m_barrier : part.first + (isSum ? m_answered : part.written);
+    if (!Check(header, owner, number))
+    {
+        return;
+    }
+    NoteAnswer();
+    CountReceived();
+    if (isBarrier)
+    {
+        NS_LOG_LOGIC("rank " << GetRank() << " is behind the barrier");
+        m_behindBarrier = true;
+        Read();
+    }
+    else if (isSum)
+    {
+        Write(frame);
+        Read();
+    }
+    else
+    {
+        const auto [begin, end] = GetRange(owner, part.written++);
+        ReadValues(frame, begin, end, true);
+        if (--m_left == 0)
+        {
+            End();
+        }
+    }
+}
+
+std::string
+NvlsCommunicator::GetMissing() const
+{
+    const auto found = std::find_if(m_parts.begin(), m_parts.end(), [](const Part& part) {
+        return part.written < part.packets;
+    });
+    if (!m_behindBarrier || found == m_parts.end())
+    {
+        return "the barrier";
+    }
+    return "the part of rank " + std::to_string(found - m_parts.begin()) + " (" +
+           std::to_string(found->written) + " of " + std::to_string(found->packets) +
+           " packets written)";
+}
+
+} // namespace ns3::training

@@ -1,0 +1,468 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "sharp-endpoint.h"
+
+#include "ns3/log.h"
+#include "ns3/roce-wire-format.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/training-attribute-choice.h"
+#include "ns3/training-quantity.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingSharpEndpoint");
+NS_OBJECT_ENSURE_REGISTERED(SharpEndpoint);
+
+namespace
+{
+
+/** @return the sum that a switch makes of numbers [begin, end), as it is written */
+std::vector<uint8_t>
+AddBelow(const SharpSums& sums,
+         uint32_t at,
+         NumberFormat format,
+         const std::vector<std::vector<float>>& inputs,
+         uint64_t begin,
+         uint64_t end)
+{
+    std::vector<std::vector<uint8_t>> parts;
+    for (const SharpSum::Child& child : sums[at].children)
+    {
+        if (!child.isRank)
+        {
+            parts.push_back(AddBelow(sums, child.index, format, inputs, begin, end));
+            continue;
+        }
+        parts.emplace_back((end - begin) * GetBytes(format));
+        WriteNumbers(format, inputs[child.index].data() + begin, end - begin, parts.back().data());
+    }
+    std::vector<const uint8_t*> addends;
+    for (const auto& part : parts)
+    {
+        addends.push_back(part.data());
+    }
+    AddNumbers(format, addends, end - begin, parts[0].data());
+    return parts[0];
+}
+
+/** @return the most switches on the way from a rank to the root */
+uint32_t
+GetHeight(const SharpSums& sums, uint32_t at = 0)
+{
+    uint32_t below = 0;
+    for (const SharpSum::Child& child : sums[at].children)
+    {
+        below = std::max(below, child.isRank ? 0 : GetHeight(sums, child.index));
+    }
+    return below + 1;
+}
+
+} // namespace
+
+TypeId
+SharpEndpoint::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::training::SharpEndpoint")
+            .SetParent<InNetworkCommunicator>()
+            .SetGroupName("DistributedTraining")
+            .AddAttribute(
+                "DataType",
+                "What numbers travel and are added as: float32, float16, bfloat16, or "
+                "int32 (whole numbers)",
+                StringValue("float32"),
+                MakeStringAccessor(&SharpEndpoint::SetDataType, &SharpEndpoint::GetDataType),
+                MakeStringChecker())
+            .AddAttribute("AckInterval",
+                          "Packets of a connection for each acknowledgement",
+                          UintegerValue(16),
+                          MakeUintegerAccessor(&SharpEndpoint::m_ackInterval),
+                          MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("AckDelay",
+                          "From a packet to its acknowledgement at most",
+                          TimeValue(MicroSeconds(10)),
+                          MakeTimeAccessor(&SharpEndpoint::m_ackDelay),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("RetransmissionTimeout",
+                          "Time without progress of a connection until its packets are sent again; "
+                          "doubles (SHARP: code 18, 1.07 s, for links that lose nothing)",
+                          TimeValue(MilliSeconds(4)),
+                          MakeTimeAccessor(&SharpEndpoint::m_timeout),
+                          MakeTimeChecker(TimeStep(1)))
+            .AddAttribute("RetryLimit",
+                          "Timeouts without progress before a connection is given up (SHARP: 7)",
+                          UintegerValue(7),
+                          MakeUintegerAccessor(&SharpEndpoint::m_retryLimit),
+                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute("Priority",
+                          "Traffic class of all packets; 0 is lossy, 3 lossless",
+                          UintegerValue(3),
+                          MakeUintegerAccessor(&SharpEndpoint::m_priority),
+                          MakeUintegerChecker<uint8_t>(0, 7))
+            .AddAttribute("HostLatency",
+                          "From the start of an operation to its first packet: library, doorbell, "
+                          "DMA",
+                          TimeValue(Time(0)),
+                          MakeTimeAccessor(&SharpEndpoint::m_hostLatency),
+                          MakeTimeChecker(Time(0)));
+    return tid;
+}
+
+void
+SharpEndpoint::DoDispose()
+{
+    Cancel();
+    m_connections.clear();
+    InNetworkCommunicator::DoDispose();
+}
+
+void
+SharpEndpoint::SetDataType(std::string type)
+{
+    m_dataType = FindNumberFormat(type);
+    if (m_dataType == NumberFormat::COUNT)
+    {
+        RefuseAttribute("SharpEndpoint::DataType", type, "float32, int32, float16, bfloat16");
+    }
+}
+
+std::string
+SharpEndpoint::GetDataType() const
+{
+    return ns3::training::GetName(m_dataType);
+}
+
+uint16_t
+SharpEndpoint::GetProtocol() const
+{
+    return SharpHeader::PROTOCOL;
+}
+
+SharpConnection::Settings
+SharpEndpoint::GetSettings() const
+{
+    return {m_ackInterval, m_ackDelay, m_timeout, m_retryLimit, m_priority, 0};
+}
+
+NumberFormat
+SharpEndpoint::GetNumberFormat() const
+{
+    return m_dataType;
+}
+
+void
+SharpEndpoint::SetSums(std::shared_ptr<const std::vector<SharpSums>> sums)
+{
+    m_sums = std::move(sums);
+    m_check.Configure(GetJob(), GetRank(), GetSize());
+}
+
+uint32_t
+SharpEndpoint::Connect(const SharpConnection::Peer& peer)
+{
+    SharpConnection::Owner& owner = *this;
+    m_connections.push_back(std::make_unique<SharpConnection>(owner,
+                                                              GetDevice().GetEndpoint(),
+                                                              peer,
+                                                              GetJob(),
+                                                              GetSettings()));
+    return static_cast<uint32_t>(m_connections.size() - 1);
+}
+
+void
+SharpEndpoint::Send(uint32_t connection, const SharpMessage& message)
+{
+    m_connections[connection]->Send(message);
+}
+
+void
+SharpEndpoint::Transmit(Frame* frame)
+{
+    GetDevice().GetPort().Send(frame);
+}
+
+void
+SharpEndpoint::OnResent(uint64_t packets)
+{
+    CountResent(packets);
+}
+
+void
+SharpEndpoint::OnDuplicate()
+{
+    CountDuplicate();
+}
+
+void
+SharpEndpoint::OnBroken(const SharpConnection& connection)
+{
+    NS_LOG_FUNCTION(this << connection.GetPeer().endpoint);
+    GiveUp("rank " + std::to_string(GetRank()) + ": the connection to its switch of " + GetName() +
+           ", endpoint " + std::to_string(connection.GetPeer().endpoint) + ", is broken after " +
+           std::to_string(m_retryLimit) + " retries");
+}
+
+uint32_t
+SharpEndpoint::GetNumber(uint64_t packet, uint32_t window)
+{
+    const uint64_t numbers = std::numeric_limits<uint32_t>::max() / window * window;
+    return static_cast<uint32_t>(packet % numbers);
+}
+
+uint32_t
+SharpEndpoint::GetTreeCount() const
+{
+    return static_cast<uint32_t>(m_sums->size());
+}
+
+std::pair<uint64_t, uint64_t>
+SharpEndpoint::GetPart(uint32_t tree, uint64_t values) const
+{
+    const uint64_t trees = GetTreeCount();
+    return {values * tree / trees, values * (tree + 1) / trees};
+}
+
+uint64_t
+SharpEndpoint::GetKey(uint32_t connection, uint64_t packet)
+{
+    return uint64_t{connection} << 40 ^ packet;
+}
+
+bool
+SharpEndpoint::CheckTensor()
+{
+    const auto& values = m_tensor->values;
+    const auto found = std::find_if(values.begin(), values.end(), [this](float value) {
+        return !IsWritable(m_format, value);
+    });
+    if (found == values.end())
+    {
+        return true;
+    }
+    Abort("rank " + std::to_string(GetRank()) + ": " + FormatDouble(*found) + " is no " +
+          ns3::training::GetName(m_format) + ", which DataType asks for");
+    return false;
+}
+
+void
+SharpEndpoint::Begin(const Tensor& tensor)
+{
+    NS_LOG_FUNCTION(this << tensor.bytes);
+    const bool isBroadcast = GetOperation() == CollectiveOperation::BROADCAST;
+    m_tensor = &tensor;
+    m_format = isBroadcast ? NumberFormat::FLOAT32 : m_dataType;
+    m_contributes = !isBroadcast || GetRank() == GetRoot();
+    m_values = (tensor.bytes + sizeof(float) - 1) / sizeof(float);
+    m_result.clear();
+    if (m_contributes && !CheckTensor())
+    {
+        return;
+    }
+    NoteAnswer();
+    if (m_watch.IsExpired())
+    {
+        m_watch = Simulator::Schedule(GetFailureTimeout(), &SharpEndpoint::Watch, this);
+    }
+    if (m_hostLatency.IsZero())
+    {
+        Start();
+        return;
+    }
+    m_start = Simulator::Schedule(m_hostLatency, &SharpEndpoint::Start, this);
+}
+
+void
+SharpEndpoint::End()
+{
+    if (m_result.empty())
+    {
+        m_result = m_tensor->values; // of a rank that is not the root
+    }
+    m_tensor = nullptr;
+    Complete(std::move(m_result));
+}
+
+void
+SharpEndpoint::Cancel()
+{
+    m_tensor = nullptr;
+    m_result.clear();
+    for (const auto& connection : m_connections)
+    {
+        connection->Close();
+    }
+    Simulator::Cancel(m_watch);
+    Simulator::Cancel(m_start);
+}
+
+bool
+SharpEndpoint::IsUnderWay() const
+{
+    return m_tensor != nullptr;
+}
+
+NumberFormat
+SharpEndpoint::GetFormat() const
+{
+    return m_format;
+}
+
+bool
+SharpEndpoint::Contributes() const
+{
+    return m_contributes;
+}
+
+uint64_t
+SharpEndpoint::GetValueCount() const
+{
+    return m_values;
+}
+
+void
+SharpEndpoint::NoteAnswer()
+{
+    m_latestAnswer = Simulator::Now();
+}
+
+void
+SharpEndpoint::Watch()
+{
+    if (!m_tensor)
+    {
+        return;
+    }
+    const Time silence = Simulator::Now() - m_latestAnswer;
+    if (silence >= GetFailureTimeout())
+    {
+        GiveUp("rank " + std::to_string(GetRank()) + " has had no answer of " + GetName() +
+               " for " + FormatTime(silence) + "; it waits for " + GetMissing());
+        return;
+    }
+    m_watch = Simulator::Schedule(GetFailureTimeout() - silence, &SharpEndpoint::Watch, this);
+}
+
+void
+SharpEndpoint::OnLateData(Frame* frame)
+{
+    OnData(frame); // acknowledgements, and what has to be acknowledged again
+}
+
+void
+SharpEndpoint::OnData(Frame* frame)
+{
+    const uint32_t number = frame->destinationQp;
+    if (number < m_connections.size() &&
+        frame->source == m_connections[number]->GetPeer().endpoint &&
+        (frame->opcode == UD_SEND_ONLY || m_connections[number]->Receive(*frame)))
+    {
+        OnMessage(number, *frame);
+    }
+    Frame::Free(frame);
+}
+
+SharpMessage
+SharpEndpoint::MakeMessage(uint32_t connection, uint64_t packet, uint8_t operation) const
+{
+    SharpMessage message;
+    message.header.job = GetJob();
+    message.header.check = m_check.GetPart(GetKey(connection, packet));
+    message.header.format = static_cast<uint8_t>(m_format);
+    message.header.operation = operation;
+    message.header.exponent = NO_EXPONENT;
+    return message;
+}
+
+void
+SharpEndpoint::WriteValues(SharpMessage& message, uint64_t begin, uint64_t end) const
+{
+    message.payloadBytes = static_cast<uint32_t>((end - begin) * GetBytes(m_format));
+    if (!m_tensor->IsReal() || begin == end)
+    {
+        return;
+    }
+    const float* const values = m_tensor->values.data() + begin;
+    // Of numbers from 2^127 on the bound of the error is not known.
+    message.header.exponent =
+        IsQuantizable(values, end - begin) ? GetBlockExponent(values, end - begin) : 127;
+    message.payload = Create<ByteBuffer>();
+    message.payload->bytes.resize(message.payloadBytes);
+    WriteNumbers(m_format, values, end - begin, message.payload->bytes.data());
+}
+
+void
+SharpEndpoint::ReadValues(const Frame& frame, uint64_t begin, uint64_t end, bool isSum)
+{
+    if (!frame.payload)
+    {
+        return;
+    }
+    m_result.resize(m_values);
+    ReadNumbers(m_format,
+                frame.payload->bytes.data() + frame.payloadOffset,
+                end - begin,
+                m_result.data() + begin);
+    const int8_t exponent = frame.As<SharpHeader>().exponent;
+    if (!isSum || exponent <= m_exponent)
+    {
+        return;
+    }
+    m_exponent = exponent;
+    for (const SharpSums& sums : *m_sums)
+    {
+        const auto switches = static_cast<uint32_t>(sums.size());
+        m_errorBound =
+            std::max(m_errorBound,
+                     GetSumErrorBound(m_format, exponent, GetSize(), switches, GetHeight(sums)));
+    }
+}
+
+bool
+SharpEndpoint::Check(const SharpHeader& header, uint32_t connection, uint64_t packet)
+{
+    const bool isWhole = header.check == m_check.GetWhole(GetKey(connection, packet));
+    if (isWhole && !header.overflow)
+    {
+        return true;
+    }
+    Abort("the sum of packet " + std::to_string(header.packet) + " of " + GetName() + " job " +
+          std::to_string(header.job) +
+          (isWhole ? " overflows " + ns3::training::GetName(m_format)
+                   : std::string(" does not hold each rank's part once")));
+    return false;
+}
+
+double
+SharpEndpoint::GetErrorBound() const
+{
+    return m_errorBound;
+}
+
+std::vector<float>
+SharpEndpoint::GetSum(const std::vector<std::vector<float>>& inputs) const
+{
+    if (inputs.size() == 1)
+    {
+        return inputs[0];
+    }
+    std::vector<float> sum(inputs[0].size());
+    for (uint32_t tree = 0; tree < GetTreeCount(); tree++)
+    {
+        const auto [begin, end] = GetPart(tree, sum.size());
+        const auto bytes = AddBelow((*m_sums)[tree], 0, m_dataType, inputs, begin, end);
+        ReadNumbers(m_dataType, bytes.data(), end - begin, sum.data() + begin);
+    }
+    return sum;
+}
+
+} // namespace ns3::training

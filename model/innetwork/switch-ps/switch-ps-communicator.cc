@@ -1,0 +1,511 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "switch-ps-communicator.h"
+
+#include "switch-ps-wire-format.h"
+
+#include "ns3/block-quantizer.h"
+#include "ns3/log.h"
+#include "ns3/number-format.h"
+#include "ns3/simulator.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-quantity.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingSwitchPsCommunicator");
+NS_OBJECT_ENSURE_REGISTERED(SwitchPsCommunicator);
+
+namespace
+{
+
+/**
+ * @param header of a sum, with e so that all parts are below 2^e
+ * @param workers parts of it
+ * @return largest error of a number: each partial sum of k parts is below k 2^e, and rounded by
+ *         2^-24 of that at most; infinite if a sum may be
+ */
+double
+GetBound(const SwitchPsHeader& header, uint32_t workers)
+{
+    const int exponent = header.exponent;
+    if (header.overflow || std::ldexp(workers, exponent) > std::numeric_limits<float>::max())
+    {
+        return std::numeric_limits<double>::infinity();
+    }
+    return std::ldexp(workers * (workers + 1) / 2.0 - 1, exponent - 24);
+}
+
+} // namespace
+
+TypeId
+SwitchPsCommunicator::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::training::SwitchPsCommunicator")
+            .SetParent<InNetworkCommunicator>()
+            .SetGroupName("DistributedTraining")
+            .AddConstructor<SwitchPsCommunicator>()
+            .AddAttribute("Tensors",
+                          "With an optimizer: all-reduces of a step, each of which has weights of "
+                          "its own; the next one has those of the first again. 0: never",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&SwitchPsCommunicator::m_tensors),
+                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute("RetransmissionTimeout",
+                          "Time without an answer after which a packet is sent again",
+                          TimeValue(MilliSeconds(1)),
+                          MakeTimeAccessor(&SwitchPsCommunicator::m_timeout),
+                          MakeTimeChecker(TimeStep(1)))
+            .AddAttribute("TimeoutThreshold",
+                          "Timeouts after which RetransmissionTimeout doubles for the rest of the "
+                          "tensor; rises by as many each time; 0: never",
+                          UintegerValue(100),
+                          MakeUintegerAccessor(&SwitchPsCommunicator::m_timeoutThreshold),
+                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute("PacketCost",
+                          "Time that a core takes for a packet: to receive an answer, use it and "
+                          "send the next packet",
+                          TimeValue(Time(0)),
+                          MakeTimeAccessor(&SwitchPsCommunicator::m_packetCost),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("Cores",
+                          "Cores that share the packets, slot by slot",
+                          UintegerValue(4),
+                          MakeUintegerAccessor(&SwitchPsCommunicator::m_cores),
+                          MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("Priority",
+                          "Traffic class of all packets; 0 is lossy, 3 lossless",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&SwitchPsCommunicator::m_priority),
+                          MakeUintegerChecker<uint8_t>(0, PRIORITIES - 1));
+    return tid;
+}
+
+void
+SwitchPsCommunicator::DoDispose()
+{
+    Cancel();
+    InNetworkCommunicator::DoDispose();
+}
+
+uint16_t
+SwitchPsCommunicator::GetProtocol() const
+{
+    return SwitchPsHeader::PROTOCOL;
+}
+
+std::string
+SwitchPsCommunicator::GetName() const
+{
+    return "switch-ps";
+}
+
+void
+SwitchPsCommunicator::SetSession(const Session& session)
+{
+    m_session = session;
+    m_flowHash = HashFlow(GetDevice().GetEndpoint(), session.switchEndpoint, GetJob());
+    m_check.Configure(GetJob(), GetRank(), GetSize());
+    m_packetOf.assign(session.window, 0);
+    m_coresInUse.Configure(m_cores);
+    m_timers.Configure(
+        session.window,
+        [this](uint32_t slot) { SendAgain(slot); },
+        [this](uint32_t slot, Time silence) { OnSilence(slot, silence); });
+}
+
+void
+SwitchPsCommunicator::SetTensorsOfStep(uint32_t tensors)
+{
+    m_tensors = m_tensors > 0 ? m_tensors : tensors;
+}
+
+uint32_t
+SwitchPsCommunicator::GetLargestLead() const
+{
+    return m_largestLead;
+}
+
+bool
+SwitchPsCommunicator::ReturnsSum() const
+{
+    return !m_session.optimizer.KeepsWeights();
+}
+
+double
+SwitchPsCommunicator::GetErrorBound() const
+{
+    return m_errorBound;
+}
+
+uint64_t
+SwitchPsCommunicator::GetPackets(uint64_t bytes) const
+{
+    const uint64_t packet = uint64_t{sizeof(float)} * m_session.elements;
+    return (bytes + packet - 1) / packet;
+}
+
+uint32_t
+SwitchPsCommunicator::GetSlot(uint64_t packet) const
+{
+    return static_cast<uint32_t>((m_first + packet) % m_session.window);
+}
+
+uint32_t
+SwitchPsCommunicator::GetTurn(uint32_t turn) const
+{
+    return m_tensors > 0 ? turn % m_tensors : turn;
+}
+
+bool
+SwitchPsCommunicator::FindPlace(uint64_t bytes)
+{
+    const uint32_t turn = GetTurn(m_turn);
+    const auto packets = static_cast<uint32_t>(GetPackets(bytes));
+    if (turn == m_places.size())
+    {
+        if (uint64_t{m_rangesUsed} + packets > m_session.ranges)
+        {
+            Abort("rank " + std::to_string(GetRank()) + ": tensor " + std::to_string(turn) +
+                  " of switch-ps needs " + std::to_string(packets) +
+                  " key ranges (allowed: " + std::to_string(m_session.ranges - m_rangesUsed) +
+                  ", as the switch has memory for " + std::to_string(m_session.ranges) + " of " +
+                  std::to_string(m_session.elements) + " weights)");
+            return false;
+        }
+        m_places.push_back({m_rangesUsed, packets, 0});
+        m_rangesUsed += packets;
+    }
+    if (m_places[turn].packets != packets)
+    {
+        Abort("rank " + std::to_string(GetRank()) + ": tensor " + std::to_string(turn) +
+              " of switch-ps has " + std::to_string(packets) +
+              " key ranges (allowed: " + std::to_string(m_places[turn].packets) + ", as before)");
+        return false;
+    }
+    m_place = m_places[turn];
+    return true;
+}
+
+void
+SwitchPsCommunicator::Begin(const Tensor& tensor)
+{
+    NS_LOG_FUNCTION(this << tensor.bytes);
+    m_tensor = &tensor;
+    m_isPull = false;
+    m_skip = 0;
+    m_first = m_pushed;
+    m_packets = GetPackets(tensor.bytes);
+    if (m_session.optimizer.KeepsWeights() && !FindPlace(tensor.bytes))
+    {
+        return;
+    }
+    StartWindow();
+}
+
+void
+SwitchPsCommunicator::Pull(Ptr<Tensor> tensor, uint32_t place, uint64_t first, Done done)
+{
+    NS_LOG_FUNCTION(this << tensor->bytes << place << first);
+    Queue(tensor, done, [this, tensor, place, first] {
+        m_tensor = PeekPointer(tensor);
+        BeginPull(place, first);
+    });
+}
+
+void
+SwitchPsCommunicator::BeginPull(uint32_t place, uint64_t first)
+{
+    m_isPull = true;
+    if (m_tensor->bytes == 0)
+    {
+        m_tensor = nullptr;
+        Complete({});
+        return;
+    }
+    m_skip = first % m_session.elements;
+    m_first = m_pulled;
+    m_packets = GetPackets(sizeof(float) * m_skip + m_tensor->bytes);
+    const uint64_t firstPacket = first / m_session.elements;
+    if (place >= m_places.size() || firstPacket + m_packets > m_places[place].packets)
+    {
+        Abort("rank " + std::to_string(GetRank()) + " pulls weights " + std::to_string(first) +
+              " and on of tensor " + std::to_string(place) +
+              " of switch-ps (allowed: of what has been pushed)");
+        return;
+    }
+    m_place = m_places[place];
+    m_place.firstRange += static_cast<uint32_t>(firstPacket);
+    StartWindow();
+}
+
+void
+SwitchPsCommunicator::StartWindow()
+{
+    m_received = 0;
+    m_result.assign(m_tensor->values.size(), 0);
+    m_timers.Begin(m_timeout, m_timeoutThreshold, GetFailureTimeout());
+    for (uint64_t packet = 0; packet < std::min<uint64_t>(m_session.window, m_packets); packet++)
+    {
+        Send(packet);
+    }
+}
+
+void
+SwitchPsCommunicator::Cancel()
+{
+    m_tensor = nullptr;
+    m_result.clear();
+    m_timers.Cancel();
+}
+
+void
+SwitchPsCommunicator::Send(uint64_t packet)
+{
+    const uint32_t slot = GetSlot(packet);
+    m_packetOf[slot] = packet;
+    m_timers.Start(slot);
+    CountSent(1);
+    GetDevice().GetPort().Send(MakeFrame(packet));
+}
+
+Frame*
+SwitchPsCommunicator::MakeFrame(uint64_t packet)
+{
+    const uint64_t number = m_first + packet;
+    const uint32_t elements = m_session.elements;
+    Frame* frame = Frame::Allocate(FrameKind::PROGRAM);
+    SwitchPsHeader header;
+    header.isPull = m_isPull;
+    header.job = GetJob();
+    header.packet = static_cast<uint32_t>(number);
+    header.slot = static_cast<uint16_t>(m_session.firstSlot + GetSlot(packet));
+    header.set = number / m_session.window % 2;
+    header.check = m_check.GetPart(number);
+    header.keyRange = m_place.firstRange + static_cast<uint32_t>(packet);
+    header.clock = m_place.clock;
+    header.exponent = NO_EXPONENT;
+    frame->payloadBytes = m_isPull ? 0 : sizeof(float) * elements;
+    frame->bytes = GetSwitchPsFrameBytes(m_isPull ? 0 : elements);
+    frame->source = GetDevice().GetEndpoint();
+    frame->destination = m_session.switchEndpoint;
+    frame->flowHash = m_flowHash;
+    frame->priority = m_priority;
+    if (m_tensor->IsReal())
+    {
+        // In a pull it is empty, and tells the switch that numbers are wanted.
+        frame->payload = Create<ByteBuffer>();
+        frame->payload->bytes.assign(frame->payloadBytes, 0);
+    }
+    if (m_tensor->IsReal() && !m_isPull)
+    {
+        const auto& values = m_tensor->values;
+        const uint64_t begin = packet * elements;
+        const uint64_t count = std::min<uint64_t>(elements, values.size() - begin);
+        for (uint64_t i = 0; i < count; i++)
+        {
+            SetWord(frame->payload->bytes.data() + sizeof(float) * i, ToBits(values[begin + i]));
+        }
+        header.overflow = !IsQuantizable(&values[begin], count);
+        header.exponent = header.overflow ? NO_EXPONENT : GetBlockExponent(&values[begin], count);
+    }
+    frame->Set(header);
+    return frame;
+}
+
+void
+SwitchPsCommunicator::TakeValues(const Frame& frame, uint64_t packet)
+{
+    const uint64_t elements = m_session.elements;
+    // Places in the result; those of the first packet of a pull may lie before it.
+    const uint64_t begin = packet * elements;
+    const uint64_t skipped = m_skip > begin ? m_skip - begin : 0;
+    const uint8_t* from = frame.payload->bytes.data() + frame.payloadOffset;
+    for (uint64_t i = skipped; i < elements && begin + i - m_skip < m_result.size(); i++)
+    {
+        m_result[begin + i - m_skip] = ToFloat(GetWord(from + sizeof(float) * i));
+    }
+}
+
+void
+SwitchPsCommunicator::OnData(Frame* frame)
+{
+    if (m_packetCost.IsZero())
+    {
+        Process(frame);
+        return;
+    }
+    Simulator::Schedule(m_coresInUse.Take(frame->As<SwitchPsHeader>().slot, m_packetCost),
+                        &SwitchPsCommunicator::Process,
+                        this,
+                        frame);
+}
+
+std::string
+SwitchPsCommunicator::Check(const Frame& frame)
+{
+    const auto& header = frame.As<SwitchPsHeader>();
+    if (m_isPull)
+    {
+        return "";
+    }
+    const std::string name = "the answer to packet " + std::to_string(header.packet) + " in slot " +
+                             std::to_string(header.slot) + " of switch-ps job " +
+                             std::to_string(header.job);
+    if (m_session.staleness > 0)
+    {
+        const uint32_t lead = m_place.clock + 1 - header.clock;
+        m_largestLead = std::max(m_largestLead, lead);
+        return lead <= m_session.staleness ? ""
+                                           : name + " lets rank " + std::to_string(GetRank()) +
+                                                 " go " + std::to_string(lead) + " steps ahead";
+    }
+    const uint64_t number =
+        m_first + static_cast<uint32_t>(header.packet - static_cast<uint32_t>(m_first));
+    return header.check == m_check.GetWhole(number)
+               ? ""
+               : name + " does not hold each worker's part once";
+}
+
+void
+SwitchPsCommunicator::Process(Frame* frame)
+{
+    const auto header = frame->As<SwitchPsHeader>();
+    // All numbers of a tensor are less than 2^32 apart.
+    const uint32_t packet = header.packet - static_cast<uint32_t>(m_first);
+    const uint32_t slot = GetSlot(packet);
+    if (!m_tensor || header.isPull != m_isPull || packet >= m_packets ||
+        !m_timers.IsWaiting(slot) || m_packetOf[slot] != packet)
+    {
+        NS_LOG_LOGIC("rank " << GetRank() << ": packet " << header.packet << " is not awaited");
+        CountDuplicate();
+        Frame::Free(frame);
+        return;
+    }
+    const std::string wrong = Check(*frame);
+    if (!wrong.empty())
+    {
+        Frame::Free(frame);
+        Abort(wrong);
+        return;
+    }
+    CountReceived();
+    if (m_tensor->IsReal())
+    {
+        TakeValues(*frame, packet);
+        if (ReturnsSum())
+        {
+            m_errorBound = std::max(m_errorBound, GetBound(header, GetSize()));
+        }
+    }
+    Frame::Free(frame);
+    m_timers.Stop(slot);
+    m_received++;
+    if (packet + m_session.window < m_packets)
+    {
+        Send(packet + m_session.window);
+    }
+    if (m_received < m_packets)
+    {
+        return;
+    }
+    NS_LOG_LOGIC("rank " << GetRank() << " has the answers to all " << m_packets << " packets");
+    m_tensor = nullptr;
+    m_timers.Cancel();
+    (m_isPull ? m_pulled : m_pushed) += m_packets;
+    if (!m_isPull && m_session.optimizer.KeepsWeights())
+    {
+        m_places[GetTurn(m_turn++)].clock++;
+    }
+    Complete(std::move(m_result));
+}
+
+void
+SwitchPsCommunicator::SendAgain(uint32_t slot)
+{
+    NS_LOG_LOGIC("rank " << GetRank() << ": packet " << m_packetOf[slot] << " in slot " << slot
+                         << " has no answer, and is sent again");
+    CountResent(1);
+    GetDevice().GetPort().Send(MakeFrame(m_packetOf[slot]));
+}
+
+void
+SwitchPsCommunicator::OnSilence(uint32_t slot, Time silence)
+{
+    const std::string reason =
+        "rank " + std::to_string(GetRank()) + " has had no answer to packet " +
+        std::to_string(m_first + m_packetOf[slot]) + " in slot " +
+        std::to_string(m_session.firstSlot + slot) + " of switch-ps, nor to any other, for " +
+        FormatTime(MicroSeconds(silence.GetMicroSeconds()));
+    if (ReturnsSum())
+    {
+        GiveUp(reason);
+    }
+    else
+    {
+        Abort(reason + "; the hosts cannot go on, as the weights are in the switch");
+    }
+}
+
+std::string
+SwitchPsCommunicator::GetMissing() const
+{
+    const uint32_t slot = m_timers.GetOldest();
+    if (slot == SlotTimers::NONE)
+    {
+        return "its own cores";
+    }
+    return "the answer to packet " + std::to_string(m_first + m_packetOf[slot]) + " in slot " +
+           std::to_string(m_session.firstSlot + slot) + " (" + std::to_string(m_received) + " of " +
+           std::to_string(m_packets) + " received)";
+}
+
+std::vector<float>
+SwitchPsCommunicator::GetSum(const std::vector<std::vector<float>>& inputs) const
+{
+    std::vector<float> sum = inputs[0];
+    for (std::size_t rank = 1; rank < inputs.size(); rank++)
+    {
+        for (std::size_t i = 0; i < sum.size(); i++)
+        {
+            sum[i] += inputs[rank][i];
+        }
+    }
+    const OptimizerSettings& settings = m_session.optimizer;
+    if (ReturnsSum())
+    {
+        return sum;
+    }
+    if (m_session.staleness > 0)
+    {
+        throw ConfigurationError(
+            "SwitchPsProgram::Staleness=" + std::to_string(m_session.staleness) +
+            " with real payload: what each worker gets depends on the times "
+            "(allowed: 0, or virtual payload)");
+    }
+    const uint32_t place = m_tensors > 0 ? GetTurn(m_replicaTurn++) : 0;
+    m_replicas.resize(std::max<std::size_t>(m_replicas.size(), place + 1));
+    Replica& replica = m_replicas[place];
+    const auto& optimizer = Registry<SwitchOptimizer>::Find(settings.name);
+    if (m_tensors == 0 || replica.values.empty())
+    {
+        replica = Replica();
+        replica.values.assign(sum.size() * optimizer.arrays, 0);
+    }
+    const auto count = static_cast<uint32_t>(sum.size());
+    optimizer.step(settings, sum.data(), replica.values.data(), count, replica.powers);
+    return {replica.values.begin(), replica.values.begin() + count};
+}
+
+} // namespace ns3::training

@@ -1,0 +1,60 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "switch-ps-lane-timing.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ns3::training
+{
+
+void
+SwitchPsLaneTiming::ConfigureLanes(uint32_t elements, uint32_t lanes, double clockMhz)
+{
+    m_laneTime = std::llround(1e6 * elements / (lanes * clockMhz));
+}
+
+void
+SwitchPsLaneTiming::ConfigureMemory(uint64_t bytes, uint64_t rate)
+{
+    m_memoryTime = std::llround(8e12 * static_cast<double>(bytes) / static_cast<double>(rate));
+}
+
+void
+SwitchPsLaneTiming::Reset()
+{
+    m_lanesFree = 0;
+    m_memoryFree = 0;
+}
+
+int64_t
+SwitchPsLaneTiming::TakeLanes(int64_t now)
+{
+    m_lanesFree = std::max(m_lanesFree, now) + m_laneTime;
+    return m_lanesFree;
+}
+
+int64_t
+SwitchPsLaneTiming::TakeMemory(int64_t ready, uint32_t accesses)
+{
+    m_memoryFree = std::max(m_memoryFree, ready) + accesses * m_memoryTime;
+    return m_memoryFree;
+}
+
+int64_t
+SwitchPsLaneTiming::GetLanesFree() const
+{
+    return m_lanesFree;
+}
+
+int64_t
+SwitchPsLaneTiming::GetMemoryFree() const
+{
+    return m_memoryFree;
+}
+
+} // namespace ns3::training

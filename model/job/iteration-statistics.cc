@@ -1,0 +1,166 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "iteration-statistics.h"
+
+#include <utility>
+
+namespace ns3::training
+{
+
+IterationStatistics::IterationStatistics(uint32_t ranks, uint32_t warmup)
+    : m_ranks(ranks),
+      m_warmup(warmup)
+{
+}
+
+void
+IterationStatistics::SetLowerBound(double seconds)
+{
+    m_lowerBoundS = seconds;
+}
+
+void
+IterationStatistics::SetBusBytes(double bytes)
+{
+    m_busBytes = bytes;
+}
+
+void
+IterationStatistics::SetExpectedSums(uint64_t sums)
+{
+    m_expectedSums = sums;
+}
+
+void
+IterationStatistics::OnComplete(Complete callback)
+{
+    m_complete = std::move(callback);
+}
+
+void
+IterationStatistics::AddRank(uint32_t iteration, const RankIteration& measured)
+{
+    Report report;
+    report.ranks = 1;
+    report.measured = measured;
+    Note(iteration, report);
+}
+
+void
+IterationStatistics::AddRightSum(uint32_t iteration)
+{
+    Report report;
+    report.rightSums = 1;
+    Note(iteration, report);
+}
+
+void
+IterationStatistics::Pack(ByteWriter& writer)
+{
+    writer(m_unpacked.size());
+    for (const auto& [iteration, report] : m_unpacked)
+    {
+        writer(iteration, report.ranks, report.rightSums);
+        for (const IterationField& field : GetIterationFields())
+        {
+            if (field.measured)
+            {
+                writer(report.measured.*field.measured);
+            }
+        }
+    }
+    m_unpacked.clear();
+}
+
+void
+IterationStatistics::Merge(ByteReader& reader)
+{
+    for (auto left = reader.Next<std::size_t>(); left > 0; left--)
+    {
+        const auto iteration = reader.Next<uint32_t>();
+        Report report;
+        reader(report.ranks, report.rightSums);
+        for (const IterationField& field : GetIterationFields())
+        {
+            if (field.measured)
+            {
+                reader(report.measured.*field.measured);
+            }
+        }
+        Add(iteration, report);
+    }
+}
+
+const std::vector<IterationRecord>&
+IterationStatistics::GetRecords() const
+{
+    return m_records;
+}
+
+void
+IterationStatistics::Report::Add(const Report& other)
+{
+    if (ranks == 0)
+    {
+        measured = other.measured;
+    }
+    else if (other.ranks > 0)
+    {
+        measured.Merge(other.measured);
+    }
+    ranks += other.ranks;
+    rightSums += other.rightSums;
+}
+
+void
+IterationStatistics::Note(uint32_t iteration, const Report& report)
+{
+    m_unpacked[iteration].Add(report);
+    Add(iteration, report);
+}
+
+void
+IterationStatistics::Add(uint32_t iteration, const Report& report)
+{
+    Report& pending = m_pending[iteration];
+    pending.Add(report);
+    if (pending.ranks == m_ranks)
+    {
+        const Report complete = pending;
+        m_pending.erase(iteration);
+        Finish(iteration, complete);
+    }
+}
+
+void
+IterationStatistics::Finish(uint32_t iteration, const Report& report)
+{
+    RankIteration measured = report.measured;
+    if (!m_records.empty())
+    {
+        measured.start = m_previousEnd;
+    }
+    m_previousEnd = measured.end;
+    IterationRecord record;
+    record.iteration = iteration;
+    record.warmup = iteration < m_warmup;
+    SetMeasurements(measured, m_ranks, record);
+    const Time iterationTime = measured.end - measured.start;
+    record.iterationTimeS = iterationTime.GetSeconds();
+    record.exposedCommunicationS = (iterationTime - measured.computeTime).GetSeconds();
+    record.lowerBoundS = m_lowerBoundS;
+    record.busBytes = m_busBytes;
+    record.verified = m_expectedSums && report.rightSums == *m_expectedSums;
+    SetRatios(record);
+    m_records.push_back(record);
+    if (m_complete)
+    {
+        m_complete(m_records.back());
+    }
+}
+
+} // namespace ns3::training

@@ -1,0 +1,102 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_ITERATION_STATISTICS_H
+#define DISTRIBUTED_TRAINING_ITERATION_STATISTICS_H
+
+#include "ns3/iteration-record.h"
+#include "ns3/training-byte-archive.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-job
+ *
+ * Merges the measurements of ranks into iterations of the job. An iteration is complete when all
+ * ranks have reported it, in this process or in another (Pack(), Merge()).
+ */
+class IterationStatistics
+{
+  public:
+    /** Receives a complete iteration. */
+    using Complete = std::function<void(const IterationRecord& record)>;
+
+    /**
+     * @param ranks number of ranks, at least 1
+     * @param warmup number of first iterations that are warm-up
+     */
+    IterationStatistics(uint32_t ranks, uint32_t warmup);
+
+    /** @param seconds lower bound of the communication time of an iteration, s */
+    void SetLowerBound(double seconds);
+
+    /** @param bytes bytes of an iteration that count for the bus bandwidth, see GetBusFactor() */
+    void SetBusBytes(double bytes);
+
+    /** @param sums number of right sums, of all ranks, that make an iteration verified */
+    void SetExpectedSums(uint64_t sums);
+
+    /** @param callback called when an iteration is complete */
+    void OnComplete(Complete callback);
+
+    /**
+     * @param iteration number of the iteration
+     * @param measured by a rank of this process
+     */
+    void AddRank(uint32_t iteration, const RankIteration& measured);
+
+    /**
+     * Reports a right sum; before the rank's report of the iteration.
+     * @param iteration number of the iteration
+     */
+    void AddRightSum(uint32_t iteration);
+
+    /** @param writer gets the reports of this process since the last call */
+    void Pack(ByteWriter& writer);
+
+    /** @param reader of reports that another process has packed */
+    void Merge(ByteReader& reader);
+
+    /** @return the complete iterations */
+    const std::vector<IterationRecord>& GetRecords() const;
+
+  private:
+    /** Reports of some ranks of one iteration. */
+    struct Report
+    {
+        uint32_t ranks{0};      // that have ended it
+        uint64_t rightSums{0};  // of any rank
+        RankIteration measured; // of these ranks, merged
+
+        void Add(const Report& other);
+    };
+
+    void Note(uint32_t iteration, const Report& report);
+    void Add(uint32_t iteration, const Report& report);
+    void Finish(uint32_t iteration, const Report& report);
+
+    uint32_t m_ranks;
+    uint32_t m_warmup;
+    double m_lowerBoundS{0};
+    double m_busBytes{0};
+    std::optional<uint64_t> m_expectedSums; // none: sums are not compared
+    Complete m_complete;
+    Time m_previousEnd;                    // of the last complete iteration
+    std::map<uint32_t, Report> m_pending;  // by iteration, of all processes
+    std::map<uint32_t, Report> m_unpacked; // by iteration, of this process since Pack()
+    std::vector<IterationRecord> m_records;
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_ITERATION_STATISTICS_H

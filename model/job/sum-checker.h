@@ -1,0 +1,98 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_SUM_CHECKER_H
+#define DISTRIBUTED_TRAINING_SUM_CHECKER_H
+
+#include "ns3/training-communicator.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-job
+ *
+ * Compares sums of gradients bit by bit with a reference made from the same inputs, which
+ * MakeGradients() gives. Memory: 2 * ranks tensors while a reference is made; the reference until
+ * the last rank has its sum.
+ */
+class SumChecker
+{
+  public:
+    /**
+     * Sum of the tensors of all ranks, added in exactly the order of the collective under test: of
+     * each rank, as some algorithms add in another order at each; or a single one for all. The
+     * result of one rank may tell the order of arrival.
+     */
+    using Reference =
+        std::function<std::vector<std::vector<float>>(const std::vector<std::vector<float>>& inputs,
+                                                      const std::vector<float>& result)>;
+
+    /**
+     * @param ranks number of ranks
+     * @param seed of the gradients
+     * @param reference makes the expected sum
+     */
+    SumChecker(uint32_t ranks, uint64_t seed, Reference reference);
+
+    /**
+     * @param alternative makes another sum that is right, if then all ranks have it; or returns
+     *        nothing if there is none
+     */
+    void SetAlternative(Reference alternative);
+
+    /**
+     * @param reporters number of ranks that will report each sum to this object
+     */
+    void SetReporters(uint32_t reporters);
+
+    /**
+     * @param rank that reports its sum
+     * @param iteration number of the iteration
+     * @param tensor number of the tensor in the iteration
+     * @param sum of this rank
+     * @return whether the sum is right; a wrong one is described by GetMismatch()
+     */
+    bool Check(uint32_t rank, uint32_t iteration, uint32_t tensor, const Tensor& sum);
+
+    /** @return the first wrong sum: rank, iteration, tensor, element, both values; or empty */
+    const std::string& GetMismatch() const;
+
+    /** @param mismatch that another process has found; the first one stays */
+    void AddMismatch(const std::string& mismatch);
+
+  private:
+    /** Expected sums of a tensor that not all ranks have reported. */
+    struct Expected
+    {
+        uint32_t reports{0};
+        std::vector<std::vector<float>> values; // of each rank, or a single one for all
+    };
+
+    Expected MakeExpected(uint32_t rank,
+                          uint32_t iteration,
+                          uint32_t tensor,
+                          const Tensor& sum) const;
+
+    uint32_t m_ranks;
+    uint64_t m_seed;
+    Reference m_reference;
+    Reference m_alternative; // or empty
+    uint32_t m_reporters;
+    std::map<std::pair<uint32_t, uint32_t>, Expected> m_expected; // by iteration and tensor
+    std::string m_mismatch;
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_SUM_CHECKER_H

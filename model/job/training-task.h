@@ -1,0 +1,123 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_TASK_H
+#define DISTRIBUTED_TRAINING_TASK_H
+
+#include "ns3/collective-operation.h"
+#include "ns3/nstime.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-job
+ *
+ * Groups of ranks whose collectives run beside those of other groups.
+ */
+struct TaskCommunicator
+{
+    /// The groups, without common ranks; none: all ranks together.
+    std::vector<std::vector<uint32_t>> groups;
+    bool exchanges{false}; ///< its collectives are all-to-alls, which may have their own algorithm
+};
+
+/**
+ * @ingroup distributed-training-job
+ *
+ * A collective that every rank starts in every iteration.
+ */
+struct TaskCollective
+{
+    CollectiveOperation operation{CollectiveOperation::ALL_REDUCE}; ///< what it does
+    uint64_t bytes{0};        ///< size of the whole vector at a rank
+    uint32_t communicator{0}; ///< index of its communicator
+    int32_t priority{0};      ///< see Tensor::priority
+    Time update;              ///< from its end until its result is in place
+};
+
+/**
+ * @ingroup distributed-training-job
+ *
+ * One action of a rank in an iteration.
+ */
+struct TaskStep
+{
+    /** What the rank does. */
+    enum class Kind : uint8_t
+    {
+        COMPUTE, ///< computes
+        START,   ///< starts a collective, which goes on in the background
+        WAIT     ///< waits until the last result of a collective is in place
+    };
+
+    Kind kind{Kind::COMPUTE}; ///< what it does
+    uint32_t collective{0};   ///< START, WAIT: index of the collective
+    Time length;              ///< COMPUTE: how long
+    std::string phase;        ///< COMPUTE: name of the phase that ends with this step, or empty
+};
+
+/**
+ * @ingroup distributed-training-job
+ *
+ * Training as a rank carries it out: a list of steps that it repeats in every iteration. All ranks
+ * have the same collectives; their compute times may differ.
+ */
+struct TrainingTask
+{
+    std::string name;                                         ///< of the workload
+    std::string description;                                  ///< one line for people
+    uint64_t parameters{0};                                   ///< trained numbers; 0: not known
+    std::vector<TaskCommunicator> communicators{{{}, false}}; ///< the first one: all ranks
+    std::vector<TaskCollective> collectives;                  ///< in the order of START
+    std::vector<TaskStep> steps;                              ///< of an iteration
+
+    /**
+     * @param length how long a rank computes
+     * @param phase that ends with this step, or empty
+     */
+    void Compute(Time length, const std::string& phase = "");
+
+    /** @param collective started by every rank at this point; WAIT for it comes with Wait() */
+    void Start(const TaskCollective& collective);
+
+    /** @param collective index of the collective to wait for */
+    void Wait(uint32_t collective);
+
+    /** @return time that a rank computes in an iteration */
+    Time GetComputeTime() const;
+
+    /**
+     * @param communicator index of a communicator
+     * @return indices of its collectives, in order of start
+     */
+    std::vector<uint32_t> GetCollectives(uint32_t communicator) const;
+
+    /**
+     * @param communicator index of a communicator
+     * @param ranks number of all ranks
+     * @return number of ranks in each of its groups
+     */
+    uint32_t GetGroupSize(uint32_t communicator, uint32_t ranks) const;
+
+    /**
+     * @param ranks number of all ranks
+     * @return bytes of an iteration that count for the bus bandwidth: size of each collective times
+     *         GetBusFactor()
+     */
+    double GetBusBytes(uint32_t ranks) const;
+
+    /** @return whether it only sums the vectors of all ranks, so that sums can be checked */
+    bool IsAllReduceOnly() const;
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_TASK_H

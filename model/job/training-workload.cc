@@ -1,0 +1,159 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "training-workload.h"
+
+#include "ns3/training-configuration-error.h"
+
+#include <array>
+#include <cstdio>
+#include <fstream>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+/** @return the workload; a path is short for file:PATH */
+Choice<WorkloadEntry>
+ChooseWorkload(const std::string& text)
+{
+    const std::string name = KeyValues::Split(text).GetName();
+    if (Registry<WorkloadEntry>::All().count(name) > 0)
+    {
+        return Choose<WorkloadEntry>(text);
+    }
+    if (!text.empty() && std::ifstream(text))
+    {
+        return Choose<WorkloadEntry>("file:" + text);
+    }
+    throw ConfigurationError("workload '" + text +
+                             "' (allowed: " + Registry<WorkloadEntry>::Names() +
+                             ", or a CSV file that can be read)");
+}
+
+/** @return layers and compute times of a workload that has a model */
+LayeredModel
+MakeModel(const WorkloadEntry& entry, const WorkloadRequest& request)
+{
+    LayeredModel model = entry.model(request);
+    ScaleModel(model, request.computeScale);
+    return model;
+}
+
+void
+CheckBatch(uint64_t batch)
+{
+    if (batch == 0 || batch > MAX_BATCH)
+    {
+        throw ConfigurationError("batch",
+                                 std::to_string(batch),
+                                 " (allowed: 1 to " + std::to_string(MAX_BATCH) + ")");
+    }
+}
+
+} // namespace
+
+WorkloadEntry
+MakeModelWorkload(const std::string& help, const std::vector<LayerShape>& layers)
+{
+    WorkloadEntry entry;
+    entry.help = help;
+    entry.model = [layers](const WorkloadRequest& request) {
+        return ApplyComputeModel(request.values.GetName(), layers, request.batch);
+    };
+    return entry;
+}
+
+TrainingTask
+MakeDataParallelTask(const LayeredModel& model, uint64_t bucket, bool overlap)
+{
+    TrainingTask task;
+    task.name = model.name;
+    task.parameters = model.GetParameters();
+    const Time backward = model.GetBackwardTime();
+    // Time from the start of the backward pass to the end of each layer's.
+    std::vector<Time> readyAt(model.layers.size());
+    Time passed;
+    for (std::size_t layer = model.layers.size(); layer-- > 0;)
+    {
+        passed += model.layers[layer].backward;
+        readyAt[layer] = passed;
+    }
+    task.Compute(model.GetForwardTime(), "forward");
+    passed = Time();
+    const auto advance = [&](Time to) {
+        if (to > passed)
+        {
+            task.Compute(to - passed, to == backward ? "backward" : "");
+            passed = to;
+        }
+    };
+    for (const GradientBucket& gradients : MakeGradientBuckets(model.layers, bucket))
+    {
+        advance(overlap ? readyAt.at(gradients.readyLayer) : backward);
+        TaskCollective sum;
+        sum.bytes = gradients.bytes;
+        // The last one is needed first, in the next forward pass.
+        sum.priority = static_cast<int32_t>(task.collectives.size());
+        task.Start(sum);
+    }
+    advance(backward);
+    for (uint32_t sum = 0; sum < task.collectives.size(); sum++)
+    {
+        task.Wait(sum);
+    }
+    task.Compute(model.update, "update");
+    return task;
+}
+
+TrainingTask
+MakeTrainingTask(const std::string& workload, WorkloadRequest request)
+{
+    const Choice<WorkloadEntry> choice = ChooseWorkload(workload);
+    request.values = choice.values;
+    CheckBatch(request.batch);
+    if (choice.entry->task)
+    {
+        return choice.entry->task(request);
+    }
+    TrainingTask task =
+        MakeDataParallelTask(MakeModel(*choice.entry, request), request.bucket, request.overlap);
+    std::array<char, 80> text{};
+    std::snprintf(text.data(),
+                  text.size(),
+                  " (%.1f M parameters, %zu buckets), batch %llu",
+                  static_cast<double>(task.parameters) * 1e-6,
+                  task.collectives.size(),
+                  static_cast<unsigned long long>(request.batch));
+    task.description = task.name + text.data();
+    return task;
+}
+
+LayeredModel
+LoadModel(const std::string& workload, uint64_t batch, double computeScale)
+{
+    const Choice<WorkloadEntry> choice = ChooseWorkload(workload);
+    if (!choice.entry->model)
+    {
+        std::string able;
+        for (const auto& [name, entry] : Registry<WorkloadEntry>::All())
+        {
+            able += !entry.model ? "" : (able.empty() ? "" : ", ") + name;
+        }
+        throw ConfigurationError("workload '" + workload +
+                                 "' is no model of layers (allowed: " + able + ")");
+    }
+    CheckBatch(batch);
+    WorkloadRequest request;
+    request.values = choice.values;
+    request.batch = batch;
+    request.computeScale = computeScale;
+    return MakeModel(*choice.entry, request);
+}
+
+} // namespace ns3::training

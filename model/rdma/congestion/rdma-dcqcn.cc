@@ -1,0 +1,274 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "rdma-dcqcn.h"
+
+#include "ns3/boolean.h"
+#include "ns3/double.h"
+#include "ns3/log.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingRdmaDcqcn");
+NS_OBJECT_ENSURE_REGISTERED(RdmaDcqcn);
+
+namespace
+{
+
+const Registry<CongestionControlEntry>::Entry g_dcqcn("dcqcn",
+                                                      {"DCQCN, ConnectX firmware variant",
+                                                       &RdmaDcqcn::GetTypeId});
+
+} // namespace
+
+TypeId
+RdmaDcqcn::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::training::RdmaDcqcn")
+            .SetParent<RdmaCongestionControl>()
+            .SetGroupName("DistributedTraining")
+            .AddConstructor<RdmaDcqcn>()
+            .AddAttribute("Gain",
+                          "Weight g of a new observation in alpha",
+                          DoubleValue(1.0 / 256),
+                          MakeDoubleAccessor(&RdmaDcqcn::m_gain),
+                          MakeDoubleChecker<double>(0, 1))
+            .AddAttribute("LargestCut",
+                          "Largest part of the rate that one cut takes away",
+                          DoubleValue(0.5),
+                          MakeDoubleAccessor(&RdmaDcqcn::m_largestCut),
+                          MakeDoubleChecker<double>(0, 1))
+            .AddAttribute(
+                "FastRecoveryStages",
+                "Increase steps that halve the distance to the target before it is raised",
+                UintegerValue(1),
+                MakeUintegerAccessor(&RdmaDcqcn::m_fastRecoveryStages),
+                MakeUintegerChecker<uint32_t>())
+            .AddAttribute("ClampTarget",
+                          "Whether every cut sets the target to the current rate, and not only one "
+                          "after an increase",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&RdmaDcqcn::m_clampTarget),
+                          MakeBooleanChecker())
+            .AddAttribute("MinimumRate",
+                          "Rate that no cut goes below",
+                          DataRateValue(DataRate("100Mbps")),
+                          MakeDataRateAccessor(&RdmaDcqcn::m_minimumRate),
+                          MakeDataRateChecker())
+            .AddAttribute("AdditiveIncrease",
+                          "Raise of the target in the additive stage, part of the line rate "
+                          "(HPCC's run.py: 5 Mbit/s at 25 Gbit/s)",
+                          DoubleValue(0.0002),
+                          MakeDoubleAccessor(&RdmaDcqcn::m_additiveFraction),
+                          MakeDoubleChecker<double>(0, 1))
+            .AddAttribute("HyperIncrease",
+                          "Raise of the target in the hyper stage, part of the line rate "
+                          "(HPCC's run.py: 50 Mbit/s at 25 Gbit/s)",
+                          DoubleValue(0.002),
+                          MakeDoubleAccessor(&RdmaDcqcn::m_hyperFraction),
+                          MakeDoubleChecker<double>(0, 1))
+            .AddAttribute("AlphaPeriod",
+                          "Period of the update of alpha",
+                          TimeValue(MicroSeconds(1)),
+                          MakeTimeAccessor(&RdmaDcqcn::m_alphaPeriod),
+                          MakeTimeChecker(TimeStep(1)))
+            .AddAttribute("DecreasePeriod",
+                          "Shortest time between two cuts",
+                          TimeValue(MicroSeconds(4)),
+                          MakeTimeAccessor(&RdmaDcqcn::m_decreasePeriod),
+                          MakeTimeChecker(TimeStep(1)))
+            .AddAttribute("IncreasePeriod",
+                          "Time from a cut or increase to the next increase",
+                          TimeValue(MicroSeconds(300)),
+                          MakeTimeAccessor(&RdmaDcqcn::m_increasePeriod),
+                          MakeTimeChecker(TimeStep(1)))
+            .AddAttribute("Window",
+                          "Whether no more may be unacknowledged than the rate sends in a round "
+                          "trip of the idle network (DCQCN+w of HPCC's evaluation)",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&RdmaDcqcn::m_hasWindow),
+                          MakeBooleanChecker());
+    return tid;
+}
+
+void
+RdmaDcqcn::Initialize(const Path& path)
+{
+    m_baseRoundTrip = path.roundTrip;
+    m_lineRate = path.lineRate;
+    m_rate = path.lineRate;
+    m_target = path.lineRate;
+}
+
+RdmaCongestionControl::Needs
+RdmaDcqcn::GetNeeds() const
+{
+    Needs needs;
+    needs.acks = m_hasWindow;
+    needs.cnp = true;
+    needs.ackPerPacket = m_hasWindow;
+    return needs;
+}
+
+double
+RdmaDcqcn::GetRate(int64_t now)
+{
+    Advance(now);
+    return m_rate;
+}
+
+int64_t
+RdmaDcqcn::GetRateEnd() const
+{
+    int64_t end = std::numeric_limits<int64_t>::max();
+    if (m_started && m_cnpForDecrease)
+    {
+        end = m_nextDecrease;
+    }
+    if (m_started && m_rate < m_lineRate)
+    {
+        end = std::min(end, m_nextIncrease);
+    }
+    return end;
+}
+
+uint64_t
+RdmaDcqcn::GetWindow() const
+{
+    return m_hasWindow ? static_cast<uint64_t>(GetBytesSent(m_rate, m_baseRoundTrip) + 0.5)
+                       : RdmaCongestionControl::GetWindow();
+}
+
+void
+RdmaDcqcn::OnAck(const Ack& ack)
+{
+    if (m_hasWindow)
+    {
+        Advance(ack.now); // the window may have grown while it held back the next packet
+    }
+}
+
+double
+RdmaDcqcn::GetAlpha(int64_t now)
+{
+    Advance(now);
+    AdvanceAlpha(now);
+    return m_alpha;
+}
+
+void
+RdmaDcqcn::OnCnp(int64_t now)
+{
+    NS_LOG_FUNCTION(this << now);
+    if (!m_started)
+    {
+        NS_LOG_LOGIC("the first CNP starts the timers");
+        m_started = true;
+        m_alpha = 1;
+        m_lastAlpha = now;
+        // One nanosecond behind the alpha timer, so that alpha is up to date at a cut.
+        m_firstDecrease = now + m_decreasePeriod.GetTimeStep() + NanoSeconds(1).GetTimeStep();
+        m_nextDecrease = m_firstDecrease;
+        m_cnpForDecrease = true;
+        return;
+    }
+    Advance(now);
+    AdvanceAlpha(now);
+    m_cnpForAlpha = true;
+    if (!m_cnpForDecrease)
+    {
+        const int64_t period = m_decreasePeriod.GetTimeStep();
+        const int64_t ticks = now < m_firstDecrease ? 0 : (now - m_firstDecrease) / period + 1;
+        m_nextDecrease = m_firstDecrease + ticks * period;
+        m_cnpForDecrease = true;
+    }
+}
+
+void
+RdmaDcqcn::Advance(int64_t now)
+{
+    if (!m_started)
+    {
+        return;
+    }
+    while (true)
+    {
+        const bool raises = m_rate < m_lineRate;
+        if (m_cnpForDecrease && m_nextDecrease <= now &&
+            (!raises || m_nextDecrease <= m_nextIncrease))
+        {
+            Cut(m_nextDecrease);
+        }
+        else if (raises && m_nextIncrease <= now)
+        {
+            Raise();
+            m_nextIncrease += m_increasePeriod.GetTimeStep();
+        }
+        else
+        {
+            return;
+        }
+    }
+}
+
+void
+RdmaDcqcn::AdvanceAlpha(int64_t now)
+{
+    const int64_t ticks = (now - m_lastAlpha) / m_alphaPeriod.GetTimeStep();
+    if (ticks <= 0)
+    {
+        return;
+    }
+    m_alpha = (1 - m_gain) * m_alpha + (m_cnpForAlpha ? m_gain : 0);
+    m_cnpForAlpha = false;
+    m_alpha *= std::pow(1 - m_gain, static_cast<double>(ticks - 1));
+    m_lastAlpha += ticks * m_alphaPeriod.GetTimeStep();
+}
+
+void
+RdmaDcqcn::Cut(int64_t now)
+{
+    AdvanceAlpha(now);
+    if (m_clampTarget || m_stage > 0)
+    {
+        m_target = m_rate;
+    }
+    m_rate = std::max(GetLowestRate(m_minimumRate, m_lineRate),
+                      m_rate * (1 - std::min(m_alpha / 2, m_largestCut)));
+    m_stage = 0;
+    m_cnpForDecrease = false;
+    m_nextIncrease = now + m_increasePeriod.GetTimeStep();
+    NS_LOG_LOGIC("cuts the rate to " << m_rate << " bit/s, alpha " << m_alpha);
+}
+
+void
+RdmaDcqcn::Raise()
+{
+    if (m_stage == m_fastRecoveryStages)
+    {
+        m_target = std::min(m_lineRate, m_target + m_additiveFraction * m_lineRate);
+    }
+    else if (m_stage > m_fastRecoveryStages)
+    {
+        m_target = std::min(m_lineRate, m_target + m_hyperFraction * m_lineRate);
+    }
+    m_rate = (m_rate + m_target) / 2;
+    m_stage++;
+    if (m_lineRate - m_rate < 1)
+    {
+        m_rate = m_lineRate; // halving alone would never arrive
+    }
+    NS_LOG_LOGIC("raises the rate to " << m_rate << " bit/s, stage " << m_stage);
+}
+
+} // namespace ns3::training

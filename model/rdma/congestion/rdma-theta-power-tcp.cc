@@ -1,0 +1,108 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "rdma-theta-power-tcp.h"
+
+#include "ns3/double.h"
+
+#include <algorithm>
+
+namespace ns3::training
+{
+
+NS_OBJECT_ENSURE_REGISTERED(RdmaThetaPowerTcp);
+
+namespace
+{
+
+const Registry<CongestionControlEntry>::Entry g_thetaPowerTcp(
+    "theta-power-tcp",
+    {"PowerTCP without telemetry, by the round trip", &RdmaThetaPowerTcp::GetTypeId});
+
+/// Growth of the round trip, plus 1, counts as this at least.
+constexpr double MIN_CURRENT = 0.5;
+/// A round trip this much longer than the shortest counts as idle.
+constexpr double SLACK = 1.05;
+
+} // namespace
+
+TypeId
+RdmaThetaPowerTcp::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::training::RdmaThetaPowerTcp")
+            .SetParent<RdmaCongestionControl>()
+            .SetGroupName("DistributedTraining")
+            .AddConstructor<RdmaThetaPowerTcp>()
+            .AddAttribute("Gamma",
+                          "Part of the new rate in the rate (ns3-datacenter: 0.7)",
+                          DoubleValue(0.7),
+                          MakeDoubleAccessor(&RdmaThetaPowerTcp::m_gamma),
+                          MakeDoubleChecker<double>(0, 1))
+            .AddAttribute("AdditiveIncrease",
+                          "Beta, part of the line rate (ns3-datacenter: 150 Mbit/s at 25 Gbit/s)",
+                          DoubleValue(0.006),
+                          MakeDoubleAccessor(&RdmaThetaPowerTcp::m_increaseFraction),
+                          MakeDoubleChecker<double>(0, 1))
+            .AddAttribute("MinimumRate",
+                          "Rate that it never goes below",
+                          DataRateValue(DataRate("100Mbps")),
+                          MakeDataRateAccessor(&RdmaThetaPowerTcp::m_minimumRate),
+                          MakeDataRateChecker());
+    return tid;
+}
+
+RdmaCongestionControl::Needs
+RdmaThetaPowerTcp::GetNeeds() const
+{
+    Needs needs;
+    needs.ackPerPacket = true;
+    return needs;
+}
+
+void
+RdmaThetaPowerTcp::Initialize(const Path& path)
+{
+    m_roundTrip = path.roundTrip;
+    m_shortest = path.roundTrip;
+    m_rate.Initialize({path.lineRate,
+                       GetLowestRate(m_minimumRate, path.lineRate),
+                       m_increaseFraction * path.lineRate,
+                       m_gamma});
+}
+
+double
+RdmaThetaPowerTcp::GetRate(int64_t)
+{
+    return m_rate.GetRate();
+}
+
+uint64_t
+RdmaThetaPowerTcp::GetWindow() const
+{
+    return static_cast<uint64_t>(GetBytesSent(m_rate.GetRate(), m_roundTrip) + 0.5);
+}
+
+void
+RdmaThetaPowerTcp::OnAck(const Ack& ack)
+{
+    const bool roundTripOver = m_mark.IsReached(ack);
+    const int64_t interval = ack.now - m_lastTime;
+    m_shortest = std::min(m_shortest, ack.roundTrip);
+    if (m_lastRoundTrip > 0 && interval > 0)
+    {
+        const double growth =
+            static_cast<double>(ack.roundTrip - m_lastRoundTrip) / static_cast<double>(interval);
+        const double power = std::max(growth + 1, MIN_CURRENT) *
+                             static_cast<double>(ack.roundTrip) /
+                             (SLACK * static_cast<double>(m_shortest));
+        m_rate.Update(power, interval, m_shortest, roundTripOver);
+    }
+    m_lastRoundTrip = ack.roundTrip;
+    m_lastTime = ack.now;
+}
+
+} // namespace ns3::training

@@ -1,0 +1,52 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_RDMA_THETA_POWER_TCP_H
+#define DISTRIBUTED_TRAINING_RDMA_THETA_POWER_TCP_H
+
+#include "rdma-power-tcp.h"
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-rdma
+ *
+ * Theta-PowerTCP (Addanki et al., NSDI 2022): PowerTCP without telemetry, as its simulator
+ * (inet-tub/ns3-datacenter) does it. The growth of the round trip from one acknowledgement to the
+ * next stands for that of the queue: power = (growth + 1) * round trip, in units of 1.05 times the
+ * shortest round trip seen; growth + 1 counts as 0.5 at least. Window = rate * T.
+ */
+class RdmaThetaPowerTcp : public RdmaCongestionControl
+{
+  public:
+    /** @return the type */
+    static TypeId GetTypeId();
+
+    Needs GetNeeds() const override;
+    void Initialize(const Path& path) override;
+    double GetRate(int64_t now) override;
+    uint64_t GetWindow() const override;
+    void OnAck(const Ack& ack) override;
+
+  private:
+    // attributes
+    double m_gamma;
+    double m_increaseFraction;
+    DataRate m_minimumRate;
+
+    // state, ps
+    int64_t m_roundTrip{0};     // of the idle network, for the window
+    int64_t m_shortest{0};      // seen, not above that
+    int64_t m_lastRoundTrip{0}; // 0 before the first
+    int64_t m_lastTime{0};
+    PowerRate m_rate;
+    RoundTripMark m_mark;
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_RDMA_THETA_POWER_TCP_H

@@ -1,0 +1,161 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "rdma-timely.h"
+
+#include "ns3/boolean.h"
+#include "ns3/double.h"
+#include "ns3/log.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingRdmaTimely");
+NS_OBJECT_ENSURE_REGISTERED(RdmaTimely);
+
+namespace
+{
+
+const Registry<CongestionControlEntry>::Entry g_timely("timely",
+                                                       {"TIMELY, by the gradient of the round trip",
+                                                        &RdmaTimely::GetTypeId});
+
+} // namespace
+
+TypeId
+RdmaTimely::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::training::RdmaTimely")
+            .SetParent<RdmaCongestionControl>()
+            .SetGroupName("DistributedTraining")
+            .AddConstructor<RdmaTimely>()
+            .AddAttribute("Weight",
+                          "Weight alpha of a new difference of round trips (TIMELY: 0.875)",
+                          DoubleValue(0.875),
+                          MakeDoubleAccessor(&RdmaTimely::m_weight),
+                          MakeDoubleChecker<double>(0, 1))
+            .AddAttribute("Beta",
+                          "Factor of a cut (TIMELY: 0.8)",
+                          DoubleValue(0.8),
+                          MakeDoubleAccessor(&RdmaTimely::m_beta),
+                          MakeDoubleChecker<double>(0, 1))
+            .AddAttribute("LowThreshold",
+                          "Round trip below which the rate is always raised (TIMELY: 50 us)",
+                          TimeValue(MicroSeconds(50)),
+                          MakeTimeAccessor(&RdmaTimely::m_low),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("HighThreshold",
+                          "Round trip above which the rate is always cut (TIMELY: 500 us)",
+                          TimeValue(MicroSeconds(500)),
+                          MakeTimeAccessor(&RdmaTimely::m_high),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("MinimumRoundTrip",
+                          "Round trip that a difference is divided by (TIMELY: 20 us)",
+                          TimeValue(MicroSeconds(20)),
+                          MakeTimeAccessor(&RdmaTimely::m_minimumRoundTrip),
+                          MakeTimeChecker(TimeStep(1)))
+            .AddAttribute("AdditiveIncrease",
+                          "Raise, part of the line rate (TIMELY: 10 Mbit/s at 10 Gbit/s)",
+                          DoubleValue(0.001),
+                          MakeDoubleAccessor(&RdmaTimely::m_additiveFraction),
+                          MakeDoubleChecker<double>(0, 1))
+            .AddAttribute("HyperIncrease",
+                          "Raise after several in a row, part of the line rate (HPCC's run.py: 50 "
+                          "Mbit/s at 10 Gbit/s)",
+                          DoubleValue(0.005),
+                          MakeDoubleAccessor(&RdmaTimely::m_hyperFraction),
+                          MakeDoubleChecker<double>(0, 1))
+            .AddAttribute("HyperStages",
+                          "Raises in a row before they become larger (TIMELY: 5)",
+                          UintegerValue(5),
+                          MakeUintegerAccessor(&RdmaTimely::m_hyperStages),
+                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute("MinimumRate",
+                          "Rate that no cut goes below",
+                          DataRateValue(DataRate("100Mbps")),
+                          MakeDataRateAccessor(&RdmaTimely::m_minimumRate),
+                          MakeDataRateChecker())
+            .AddAttribute("Window",
+                          "Whether no more may be unacknowledged than the rate sends in a round "
+                          "trip of the idle network (TIMELY+w of HPCC's evaluation)",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&RdmaTimely::m_hasWindow),
+                          MakeBooleanChecker());
+    return tid;
+}
+
+RdmaCongestionControl::Needs
+RdmaTimely::GetNeeds() const
+{
+    Needs needs;
+    needs.ackPerPacket = m_hasWindow;
+    return needs;
+}
+
+void
+RdmaTimely::Initialize(const Path& path)
+{
+    m_baseRoundTrip = path.roundTrip;
+    m_lineRate = path.lineRate;
+    m_rate = path.lineRate;
+}
+
+double
+RdmaTimely::GetRate(int64_t)
+{
+    return m_rate;
+}
+
+uint64_t
+RdmaTimely::GetWindow() const
+{
+    return m_hasWindow ? static_cast<uint64_t>(GetBytesSent(m_rate, m_baseRoundTrip) + 0.5)
+                       : RdmaCongestionControl::GetWindow();
+}
+
+void
+RdmaTimely::OnAck(const Ack& ack)
+{
+    if (!m_mark.IsReached(ack))
+    {
+        return;
+    }
+    const int64_t previous = m_previous;
+    m_previous = ack.roundTrip;
+    if (previous == 0)
+    {
+        return;
+    }
+    const auto roundTrip = static_cast<double>(ack.roundTrip);
+    m_difference =
+        (1 - m_weight) * m_difference + m_weight * static_cast<double>(ack.roundTrip - previous);
+    const double gradient = m_difference / static_cast<double>(m_minimumRoundTrip.GetTimeStep());
+    const int64_t high = m_high.GetTimeStep();
+    double factor = 1;
+    if (ack.roundTrip >= m_low.GetTimeStep())
+    {
+        factor = ack.roundTrip > high ? 1 - m_beta * (1 - static_cast<double>(high) / roundTrip)
+                                      : std::max(0.0, 1 - m_beta * std::max(0.0, gradient));
+    }
+    if (factor < 1)
+    {
+        m_rate = std::max(GetLowestRate(m_minimumRate, m_lineRate), m_rate * factor);
+        m_stage = 0;
+        NS_LOG_LOGIC("cuts the rate to " << m_rate << " bit/s, round trip " << ack.roundTrip
+                                         << " ps");
+        return;
+    }
+    const double raise = m_stage < m_hyperStages ? m_additiveFraction : m_hyperFraction;
+    m_rate = std::min(m_lineRate, m_rate + raise * m_lineRate);
+    m_stage++;
+    NS_LOG_LOGIC("raises the rate to " << m_rate << " bit/s, stage " << m_stage);
+}
+
+} // namespace ns3::training

@@ -1,0 +1,120 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_RDMA_PORT_H
+#define DISTRIBUTED_TRAINING_RDMA_PORT_H
+
+#include "rdma-send-scheduler.h"
+#include "rdma-settings.h"
+#include "rdma-timer-watch.h"
+
+#include "ns3/fabric-port.h"
+#include "ns3/traced-callback.h"
+
+#include <cstdint>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-rdma
+ *
+ * The NIC as its queue pairs see it: their settings, turns at the port, control frames, and timers.
+ * Nothing here depends on the kinds of queue pairs.
+ */
+class RdmaPort
+{
+  public:
+    /** The congestion control has changed a rate. (number of the queue pair, bit/s) */
+    typedef void (*RateTracedCallback)(uint32_t queuePair, double rate);
+    /** A packet is sent again. (number of the queue pair, packet sequence number, 64 bit) */
+    typedef void (*RetransmissionTracedCallback)(uint32_t queuePair, uint64_t psn);
+    /** A work request is complete. (number of the queue pair, of the work request) */
+    typedef void (*CompletionTracedCallback)(uint32_t queuePair, uint64_t request);
+
+    virtual ~RdmaPort() = default;
+
+    /** @return settings of all its queue pairs */
+    const RdmaSettings& GetSettings() const
+    {
+        return m_settings;
+    }
+
+    /** @return endpoint of the fabric that frames are sent from */
+    uint32_t GetEndpoint() const
+    {
+        return m_endpoint;
+    }
+
+    /**
+     * A queue pair may have something to send.
+     * @param queue the sending half of a queue pair of this NIC
+     */
+    void Schedule(RdmaSendQueue& queue)
+    {
+        m_scheduler.Schedule(queue);
+    }
+
+    /**
+     * Sends a control frame ahead of data.
+     * @param frame ACK, NAK or CNP
+     */
+    void SendControl(Frame* frame)
+    {
+        m_line->Send(frame);
+    }
+
+    /** @return periodic checks of retransmission timers */
+    RdmaTimerWatch& GetTimers()
+    {
+        return m_timers;
+    }
+
+    /**
+     * Traces a new rate.
+     * @param queuePair number of a queue pair of this NIC
+     * @param rate new one, bit/s
+     */
+    void NotifyRate(uint32_t queuePair, double rate)
+    {
+        m_rateTrace(queuePair, rate);
+    }
+
+    /**
+     * Traces a retransmission.
+     * @param queuePair number of a queue pair of this NIC
+     * @param psn packet sent again
+     */
+    void NotifyRetransmission(uint32_t queuePair, uint64_t psn)
+    {
+        m_retransmissionTrace(queuePair, psn);
+    }
+
+    /**
+     * Traces a completion.
+     * @param queuePair number of a queue pair of this NIC
+     * @param request number of the work request
+     */
+    void NotifyCompletion(uint32_t queuePair, uint64_t request)
+    {
+        m_completionTrace(queuePair, request);
+    }
+
+  protected:
+    FabricPort* m_line{nullptr};   ///< port of the device
+    uint32_t m_endpoint{0};        ///< @see GetEndpoint()
+    RdmaSettings m_settings{};     ///< @see GetSettings()
+    RdmaSendScheduler m_scheduler; ///< gives the queue pairs turns at the port
+    RdmaTimerWatch m_timers;       ///< @see GetTimers()
+
+    TracedCallback<uint32_t, double> m_rateTrace;             ///< @see RateTracedCallback
+    TracedCallback<uint32_t, uint64_t> m_retransmissionTrace; ///< @see RetransmissionTracedCallback
+    TracedCallback<uint32_t, uint64_t> m_completionTrace;     ///< @see CompletionTracedCallback
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_RDMA_PORT_H

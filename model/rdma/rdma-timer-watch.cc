@@ -1,0 +1,72 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "rdma-timer-watch.h"
+
+#include "ns3/simulator.h"
+
+#include <algorithm>
+
+namespace ns3::training
+{
+
+void
+RdmaTimerWatch::Attach(const Time& shortest)
+{
+    m_shortest = &shortest;
+}
+
+void
+RdmaTimerWatch::Stop()
+{
+    Simulator::Cancel(m_event);
+    m_queues.clear();
+}
+
+void
+RdmaTimerWatch::Add(RdmaSendQueue& queue)
+{
+    m_queues.push_back(&queue);
+    if (m_event.IsExpired())
+    {
+        Schedule();
+    }
+}
+
+void
+RdmaTimerWatch::Schedule()
+{
+    const int64_t period = std::max<int64_t>(1, m_shortest->GetTimeStep() / 2);
+    m_nextCheck = Simulator::Now().GetTimeStep() + period;
+    m_event = Simulator::Schedule(TimeStep(period), &RdmaTimerWatch::Check, this);
+}
+
+void
+RdmaTimerWatch::Check()
+{
+    const int64_t now = m_nextCheck;
+    Schedule();
+    std::vector<RdmaSendQueue*> queues;
+    queues.swap(m_queues);
+    constexpr std::size_t AHEAD = 4; // queue pairs have left the cache since the last check
+    for (std::size_t i = 0; i < queues.size(); i++)
+    {
+        if (i + AHEAD < queues.size())
+        {
+            queues[i + AHEAD]->PrefetchTimer();
+        }
+        if (queues[i]->CheckTimer(now, m_nextCheck))
+        {
+            m_queues.push_back(queues[i]);
+        }
+    }
+    if (m_queues.empty())
+    {
+        Simulator::Remove(m_event);
+    }
+}
+
+} // namespace ns3::training

@@ -1,0 +1,61 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_RDMA_TIMER_WATCH_H
+#define DISTRIBUTED_TRAINING_RDMA_TIMER_WATCH_H
+
+#include "rdma-send-queue.h"
+
+#include "ns3/event-id.h"
+#include "ns3/nstime.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-rdma
+ *
+ * Looks after the retransmission timers of one NIC: a single event, twice in the shortest timeout,
+ * checks the timer of each queue pair that awaits an acknowledgement. That is cheaper than one
+ * event for each queue pair, or one that is moved with each acknowledgement.
+ */
+class RdmaTimerWatch
+{
+  public:
+    /** @param shortest timeout that a queue pair may start with; must outlive the watch */
+    void Attach(const Time& shortest);
+
+    /** Forgets all queue pairs. */
+    void Stop();
+
+    /**
+     * @param queue begins to await an acknowledgement: RdmaSendQueue::CheckTimer() is called
+     * periodically until it returns false
+     */
+    void Add(RdmaSendQueue& queue);
+
+    /** @return time of the next check, ps */
+    int64_t GetNextCheck() const
+    {
+        return m_nextCheck;
+    }
+
+  private:
+    void Schedule();
+    void Check();
+
+    const Time* m_shortest{nullptr};
+    std::vector<RdmaSendQueue*> m_queues;
+    EventId m_event;
+    int64_t m_nextCheck{0}; // ps
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_RDMA_TIMER_WATCH_H

@@ -1,0 +1,192 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_ITERATION_RECORD_H
+#define DISTRIBUTED_TRAINING_ITERATION_RECORD_H
+
+#include "ns3/nstime.h"
+#include "ns3/training-record-field.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-results
+ *
+ * Measurements of one rank in one iteration.
+ */
+struct RankIteration
+{
+    Time start;             ///< start of its forward pass
+    Time end;               ///< end of its last step
+    Time computeTime;       ///< time spent computing
+    Time communicationTime; ///< time with at least one collective under way
+
+    /**
+     * Combines the measurements of two groups of ranks, as IterationField::RankMerge says.
+     * @param other measurements of the other ranks
+     */
+    void Merge(const RankIteration& other);
+};
+
+/**
+ * @ingroup distributed-training-results
+ *
+ * One iteration of a whole job, or a mean of iterations. GB is 10^9 bytes. GetIterationFields()
+ * describes every member.
+ */
+struct IterationRecord
+{
+    uint32_t iteration{0};           ///< number, from 0; of a mean: number of iterations in it
+    bool warmup{false};              ///< excluded from means
+    double startS{0};                ///< simulated start: that of the job, or the end before, s
+    double endS{0};                  ///< simulated time when the last rank finished, s
+    double iterationTimeS{0};        ///< endS - startS
+    double computeTimeS{0};          ///< compute time of the slowest rank, s
+    double communicationTimeS{0};    ///< RankIteration::communicationTime, mean over the ranks, s
+    double exposedCommunicationS{0}; ///< iterationTimeS - computeTimeS
+    double busbwGBps{0};             ///< busBytes / communicationTimeS, GB/s
+    double lowerBoundS{0};           ///< lower bound of the communication time, s
+    double scalingEfficiency{1};     ///< computeTimeS / iterationTimeS
+    bool verified{false};            ///< every sum of every rank was compared and right
+    double busBytes{0};              ///< bytes that count for the bus bandwidth, see GetBusFactor()
+};
+
+/**
+ * @ingroup distributed-training-results
+ *
+ * Description of one member of IterationRecord. Results files, JSON, the printed table, the merge
+ * of ranks and processes, and means follow from these descriptions alone: a new quantity is a
+ * member of the record, its field, and the line that measures it.
+ */
+struct IterationField : RecordField<IterationRecord>
+{
+    /** Where the value goes. */
+    enum class Kind
+    {
+        LABEL,    ///< identifies or qualifies an iteration: tables; last in JSON
+        SPAN,     ///< simulated times: tables only
+        QUANTITY, ///< a measurement: tables, JSON, means in JSON
+        TERM      ///< term of a ratio: nowhere
+    };
+
+    /** How the values of iterations become that of their mean. */
+    enum class Mean
+    {
+        COUNT, ///< number of iterations
+        FIRST, ///< value of the first iteration
+        LAST,  ///< value of the last iteration
+        MEAN,  ///< arithmetic mean
+        ALL,   ///< true if all are true
+        RATIO  ///< the ratio of the means of its terms
+    };
+
+    /** How the values of ranks become that of the job. */
+    enum class RankMerge
+    {
+        EARLIEST, ///< the least
+        LATEST,   ///< the largest
+        MEAN      ///< arithmetic mean
+    };
+
+    /** Quotient of two members. */
+    struct Ratio
+    {
+        double IterationRecord::*numerator{nullptr};   ///< null: the field is no ratio
+        double IterationRecord::*denominator{nullptr}; ///< member it is divided by
+        double unit{1};                                ///< of the field, in units of its terms
+    };
+
+    /** Column of the table that programs print. */
+    struct Column
+    {
+        uint32_t place{0};     ///< 1 for the first column; 0: not in the table
+        std::string heading{}; ///< with the unit
+        double factor{1};      ///< from the member's unit to the column's
+        int width{12};         ///< characters, without the suffix
+        int digits{3};         ///< behind the decimal point
+        std::string suffix{};  ///< behind the number
+    };
+
+    Kind kind;                              ///< where the value goes
+    Mean mean;                              ///< how means are made
+    Column column{};                        ///< place in the printed table
+    Ratio ratio{};                          ///< if the value is a ratio of others
+    RankMerge merge{};                      ///< if the value is measured by ranks
+    Time RankIteration::*measured{nullptr}; ///< measurement of ranks it is made of, or null
+};
+
+/**
+ * @ingroup distributed-training-results
+ * @return the description of every member, in the order of columns in results files
+ */
+const std::vector<IterationField>& GetIterationFields();
+
+/**
+ * @ingroup distributed-training-results
+ * @return the fields that results files store
+ */
+const std::vector<RecordField<IterationRecord>>& GetIterationColumns();
+
+/**
+ * @ingroup distributed-training-results
+ * @return the fields that are measurements, in the order of JSON members
+ */
+const std::vector<RecordField<IterationRecord>>& GetIterationQuantities();
+
+/**
+ * @ingroup distributed-training-results
+ * @param ranks measurements of all ranks, merged
+ * @param count number of ranks
+ * @param record gets the members that ranks measure
+ */
+void SetMeasurements(const RankIteration& ranks, uint32_t count, IterationRecord& record);
+
+/**
+ * @ingroup distributed-training-results
+ * @param record whose ratios are computed from their terms; one whose denominator is 0 stays
+ */
+void SetRatios(IterationRecord& record);
+
+/**
+ * @ingroup distributed-training-results
+ * @param records iterations in order
+ * @return mean of those that are not warm-up; all zero if there are none
+ */
+IterationRecord GetMean(const std::vector<IterationRecord>& records);
+
+/**
+ * @ingroup distributed-training-results
+ * @param mean of iterations
+ * @return JSON object of its quantities
+ */
+JsonValue MeanToJson(const IterationRecord& mean);
+
+/**
+ * @ingroup distributed-training-results
+ * @param record an iteration
+ * @return JSON object of its quantities and labels
+ */
+JsonValue IterationToJson(const IterationRecord& record);
+
+/** @ingroup distributed-training-results @return headings of the table of iterations, one line */
+std::string FormatIterationHeadings();
+
+/**
+ * @ingroup distributed-training-results
+ * @param name first column
+ * @param record an iteration or a mean
+ * @return its row in the table of iterations, one line
+ */
+std::string FormatIteration(const std::string& name, const IterationRecord& record);
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_ITERATION_RECORD_H

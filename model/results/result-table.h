@@ -1,0 +1,135 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_RESULT_TABLE_H
+#define DISTRIBUTED_TRAINING_RESULT_TABLE_H
+
+#include "sqlite-database.h"
+
+#include "ns3/training-record-field.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-results
+ *
+ * A table of a results file: a column `run_id`, then a column for each field of a record. Keeps
+ * rows in memory until Write().
+ *
+ * @tparam Record what a row holds
+ */
+template <class Record>
+class ResultTable
+{
+  public:
+    /** What the rows of a run are found by. */
+    enum class Key
+    {
+        FIRST_COLUMN, ///< run and first column, which is unique in a run
+        RUN           ///< run
+    };
+
+    /**
+     * @param name of the table
+     * @param key what rows are found by
+     * @param fields the columns
+     */
+    ResultTable(std::string name, Key key, std::vector<RecordField<Record>> fields)
+        : m_name(std::move(name)),
+          m_key(key),
+          m_fields(std::move(fields))
+    {
+    }
+
+    /** @return statements that create it */
+    std::string GetLayout() const
+    {
+        std::string sql =
+            "CREATE TABLE " + m_name + " (\n    run_id INTEGER NOT NULL REFERENCES run";
+        for (const auto& field : m_fields)
+        {
+            const std::string type = field.GetTypeName();
+            sql += ",\n    " + field.name +
+                   (type == "text"     ? " TEXT"
+                    : type == "number" ? " REAL"
+                                       : " INTEGER") +
+                   " NOT NULL";
+        }
+        if (m_key == Key::FIRST_COLUMN)
+        {
+            return sql + ",\n    PRIMARY KEY (run_id, " + m_fields[0].name + ")) WITHOUT ROWID;\n";
+        }
+        return sql + ");\nCREATE INDEX " + m_name + "_run ON " + m_name + " (run_id);\n";
+    }
+
+    /** @param database where rows will be written */
+    void Prepare(SqliteDatabase& database)
+    {
+        std::string columns = "run_id";
+        std::string values = "?";
+        for (const auto& field : m_fields)
+        {
+            columns += ", " + field.name;
+            values += ", ?";
+        }
+        m_insert = database.Prepare("INSERT INTO " + m_name + " (" + columns + ") VALUES (" +
+                                    values + ")");
+    }
+
+    /** @param row kept until Clear() */
+    void Add(const Record& row)
+    {
+        m_rows.push_back(row);
+    }
+
+    /** @return number of rows that are kept */
+    std::size_t GetSize() const
+    {
+        return m_rows.size();
+    }
+
+    /**
+     * @param database as for Prepare()
+     * @param runId the run that the rows belong to
+     */
+    void Write(SqliteDatabase& database, int64_t runId) const
+    {
+        for (const Record& row : m_rows)
+        {
+            int parameter = 1;
+            database.Bind(m_insert, parameter, runId);
+            for (const auto& field : m_fields)
+            {
+                parameter++;
+                field.Visit([&](const auto& value) { database.Bind(m_insert, parameter, value); },
+                            row);
+            }
+            database.Run(m_insert);
+        }
+    }
+
+    /** Forgets the rows. */
+    void Clear()
+    {
+        m_rows.clear();
+    }
+
+  private:
+    std::string m_name;
+    Key m_key;
+    std::vector<RecordField<Record>> m_fields;
+    std::size_t m_insert{0}; // number of the statement
+    std::vector<Record> m_rows;
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_RESULT_TABLE_H

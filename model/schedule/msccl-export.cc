@@ -1,0 +1,442 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "msccl-schedule.h"
+#include "schedule-order.h"
+
+#include "ns3/training-configuration-error.h"
+
+#include <algorithm>
+#include <boost/property_tree/xml_parser.hpp>
+#include <map>
+#include <sstream>
+#include <tuple>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+using Kind = ScheduleAction::Kind;
+using Operation = CollectiveOperation;
+
+/** A slot for a chunk: buffer i, o or s, and offset. */
+using Place = std::pair<char, uint32_t>;
+
+/** A step of a thread block. */
+struct Step
+{
+    std::string type;
+    Place source{'i', 0};
+    Place target{'o', 0};
+    uint32_t count{0};
+    int64_t block{-1}; // thread block of the step that it waits for
+    int64_t step{-1};  // step that it waits for
+    bool awaited{false};
+};
+
+/** Steps in order: peer sent to, peer received from, channel. */
+struct Block
+{
+    int64_t send;
+    int64_t receive;
+    uint32_t channel;
+    std::vector<Step> steps;
+};
+
+/** The steps of one rank. */
+struct Gpu
+{
+    std::vector<Block> blocks;
+    std::map<std::tuple<bool, uint32_t, uint32_t>, uint32_t> find; // sends, peer, channel
+    std::map<uint32_t, uint32_t> scratch;           // offset of each chunk's copy in it
+    std::vector<std::pair<uint32_t, uint32_t>> end; // of each action: block, last step
+};
+
+/** Writes one schedule. */
+class MscclExport
+{
+  public:
+    explicit MscclExport(const CollectiveSchedule& schedule)
+        : m_schedule(schedule),
+          m_gpus(schedule.GetSize()),
+          m_chunks(schedule.operation == Operation::ALL_TO_ALL
+                       ? schedule.chunks / schedule.GetSize()
+                       : schedule.chunks)
+    {
+    }
+
+    std::string Write()
+    {
+        FindCollective();
+        AssignScratch();
+        const ScheduleOrder order = OrderSchedule(m_schedule);
+        FindChannels(order);
+        const bool rotated = m_schedule.GetStored() < m_schedule.GetSize();
+        for (uint32_t rank = 0; rank < m_schedule.GetSize(); rank++)
+        {
+            m_gpus[rank].end.resize(m_schedule.GetStoredActions(rank));
+            if (m_schedule.operation == Operation::ALL_TO_ALL)
+            {
+                const uint32_t parts = m_schedule.GetPartsOfPair();
+                Step own{"cpy", {'i', rank * parts}, {'o', rank * parts}, parts};
+                GetBlock(rank, false, rank, 0).steps.push_back(own);
+            }
+        }
+        for (const auto& entry : order.entries)
+        {
+            for (uint32_t rank = rotated ? 0 : entry.rank;
+                 rank < (rotated ? m_schedule.GetSize() : entry.rank + 1);
+                 rank++)
+            {
+                AddAction(rank, entry.index);
+            }
+        }
+        return Format();
+    }
+
+  private:
+    void FindCollective()
+    {
+        static const std::map<Operation, std::string> names{
+            {Operation::ALL_GATHER, "allgather"},
+            {Operation::ALL_REDUCE, "allreduce"},
+            {Operation::ALL_TO_ALL, "alltoall"},
+            {Operation::BROADCAST, "broadcast"},
+            {Operation::REDUCE, "reduce"},
+            {Operation::REDUCE_SCATTER, "reduce_scatter"}};
+        const auto name = names.find(m_schedule.operation);
+        if (name == names.end())
+        {
+            throw ConfigurationError("MSCCL has no " + GetName(m_schedule.operation) +
+                                     " (allowed: all-reduce, reduce-scatter, all-gather, "
+                                     "broadcast, reduce, all-to-all)");
+        }
+        m_collective = name->second;
+    }
+
+    /** Gives a scratch slot to every chunk of a rank that is in neither its input nor its output.
+     */
+    void AssignScratch()
+    {
+        for (uint32_t rank = 0; rank < m_schedule.GetSize(); rank++)
+        {
+            auto& scratch = m_gpus[rank].scratch;
+            const auto visit = [&](uint32_t number) {
+                if (IsScratch(rank, number))
+                {
+                    scratch[number] = 0;
+                }
+            };
+            for (uint32_t i = 0; i < m_schedule.GetStoredActions(rank); i++)
+            {
+                const ScheduleAction action = m_schedule.Get(rank, i);
+                const bool local = action.kind == Kind::COPY || action.kind == Kind::REDUCE;
+                action.ForEachChunk([&](uint32_t number) {
+                    visit(number);
+                    if (local)
+                    {
+                        visit(GetOther(action, number));
+                    }
+                });
+            }
+            uint32_t offset = 0;
+            for (auto& [number, place] : scratch)
+            {
+                place = offset++;
+            }
+        }
+    }
+
+    static uint32_t GetOther(const ScheduleAction& action, uint32_t number)
+    {
+        return number % action.chunks + action.peer * action.chunks;
+    }
+
+    bool IsScratch(uint32_t rank, uint32_t number) const
+    {
+        if (number >= m_schedule.chunks)
+        {
+            return true;
+        }
+        return m_schedule.operation == Operation::ALL_TO_ALL &&
+               m_schedule.GetSource(number) != rank &&
+               m_schedule.GetPromise(rank, number) == CollectiveSchedule::Promise::NOTHING;
+    }
+
+    Place GetPlace(uint32_t rank, uint32_t number) const
+    {
+        const auto scratch = m_gpus[rank].scratch.find(number);
+        if (scratch != m_gpus[rank].scratch.end())
+        {
+            return {'s', scratch->second};
+        }
+        if (m_schedule.operation == Operation::ALL_GATHER)
+        {
+            return {'o', number};
+        }
+        if (m_schedule.operation == Operation::ALL_TO_ALL)
+        {
+            const uint32_t parts = m_schedule.GetPartsOfPair();
+            const uint32_t source = m_schedule.GetSource(number);
+            return source == rank
+                       ? Place('i', m_schedule.GetTarget(number) * parts + number % parts)
+                       : Place('o', source * parts + number % parts);
+        }
+        return {'i', number};
+    }
+
+    /**
+     * Gives each message the first channel on which both ends keep the order of messages: the
+     * channel's last message is received before it.
+     */
+    void FindChannels(const ScheduleOrder& order)
+    {
+        const bool rotated = m_schedule.GetStored() < m_schedule.GetSize();
+        std::map<std::pair<uint32_t, uint32_t>, uint32_t>
+            place; // position of receives in the order
+        for (uint32_t i = 0; i < order.entries.size(); i++)
+        {
+            place[{order.entries[i].rank, order.entries[i].index}] = i;
+        }
+        std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> last; // by pair, channel
+        for (const auto& entry : order.entries)
+        {
+            const ScheduleAction action = m_schedule.Get(entry.rank, entry.index);
+            if (action.kind != Kind::SEND)
+            {
+                continue;
+            }
+            const uint32_t received = place.at({rotated ? 0 : action.peer, entry.other});
+            auto& channels = last[{entry.rank, action.peer}];
+            const auto free = std::find_if(channels.begin(), channels.end(), [&](uint32_t before) {
+                return before < received;
+            });
+            const auto channel = static_cast<uint32_t>(free - channels.begin());
+            if (free == channels.end())
+            {
+                channels.push_back(received);
+            }
+            else
+            {
+                *free = received;
+            }
+            m_nChannels = std::max(m_nChannels, channel + 1);
+            m_channels[{entry.rank, entry.index}] = channel;
+            m_channels[{rotated ? 0 : action.peer, entry.other}] = channel;
+            m_matches[{entry.rank, entry.index}] = entry.other;
+            m_matches[{rotated ? 0 : action.peer, entry.other}] = entry.index;
+        }
+    }
+
+    Block& GetBlock(uint32_t rank, bool sends, uint32_t peer, uint32_t channel)
+    {
+        Gpu& gpu = m_gpus[rank];
+        const auto [found, isNew] =
+            gpu.find.emplace(std::make_tuple(sends, peer, channel), gpu.blocks.size());
+        if (isNew)
+        {
+            const bool local = peer == rank;
+            gpu.blocks.push_back({local || !sends ? -1 : int64_t{peer},
+                                  local || sends ? -1 : int64_t{peer},
+                                  channel,
+                                  {}});
+        }
+        return gpu.blocks[found->second];
+    }
+
+    void AddAction(uint32_t rank, uint32_t index)
+    {
+        Gpu& gpu = m_gpus[rank];
+        const ScheduleAction action = m_schedule.Get(rank, index);
+        const uint32_t stored = m_schedule.GetStored() == 1 ? 0 : rank;
+        const bool local = action.kind == Kind::COPY || action.kind == Kind::REDUCE;
+        const bool sends = action.kind == Kind::SEND;
+        std::vector<Place> sources;
+        std::vector<Place> targets;
+        if (local)
+        {
+            action.ForEachChunk([&](uint32_t number) {
+                sources.push_back(GetPlace(rank, GetOther(action, number)));
+                targets.push_back(GetPlace(rank, number));
+            });
+        }
+        else
+        {
+            const ScheduleAction other = m_schedule.Get(action.peer, m_matches.at({stored, index}));
+            const auto mine = GetPlaces(rank, action);
+            const auto theirs = GetPlaces(action.peer, other);
+            sources = sends ? mine : theirs;
+            targets = sends ? theirs : mine;
+        }
+        const uint32_t channel = local ? 0 : m_channels.at({stored, index});
+        Block& block = GetBlock(rank, sends, local ? rank : action.peer, channel);
+        const auto me = static_cast<uint32_t>(&block - gpu.blocks.data());
+        AddWaits(rank, index, me);
+        static const char* const types[] = {"s", "r", "rrc", "cpy", "re"};
+        for (std::size_t begin = 0; begin < sources.size();)
+        {
+            std::size_t end = begin + 1;
+            while (end < sources.size() && IsNext(sources[end - 1], sources[end]) &&
+                   IsNext(targets[end - 1], targets[end]))
+            {
+                end++;
+            }
+            Step step{types[static_cast<uint8_t>(action.kind)],
+                      sources[begin],
+                      targets[begin],
+                      static_cast<uint32_t>(end - begin)};
+            if (action.kind == Kind::RECEIVE_REDUCE)
+            {
+                step.source = step.target; // the sum so far
+            }
+            block.steps.push_back(step);
+            begin = end;
+        }
+        PassWait(block);
+        gpu.end[index] = {me, static_cast<uint32_t>(block.steps.size() - 1)};
+    }
+
+    std::vector<Place> GetPlaces(uint32_t rank, const ScheduleAction& action) const
+    {
+        std::vector<Place> places;
+        action.ForEachChunk([&](uint32_t number) { places.push_back(GetPlace(rank, number)); });
+        return places;
+    }
+
+    static bool IsNext(const Place& before, const Place& place)
+    {
+        return place == Place(before.first, before.second + 1);
+    }
+
+    /** Adds a nop for each other thread block that an action waits for. */
+    void AddWaits(uint32_t rank, uint32_t index, uint32_t me)
+    {
+        Gpu& gpu = m_gpus[rank];
+        std::map<uint32_t, uint32_t> waits; // block, last step
+        for (uint32_t before : m_schedule.GetAfter(rank, index))
+        {
+            const auto [block, step] = gpu.end[before];
+            if (block != me)
+            {
+                auto& last = waits.emplace(block, step).first->second;
+                last = std::max(last, step);
+            }
+        }
+        for (const auto& [block, step] : waits)
+        {
+            gpu.blocks[block].steps[step].awaited = true;
+            Step wait{"nop"};
+            wait.block = block;
+            wait.step = step;
+            gpu.blocks[me].steps.push_back(wait);
+        }
+        m_waits = waits.size();
+    }
+
+    /** Moves the wait of the nop before an action to the action's first step. */
+    void PassWait(Block& block) const
+    {
+        if (m_waits == 0)
+        {
+            return;
+        }
+        const auto nop = std::find_if(block.steps.rbegin(), block.steps.rend(), [](const Step& s) {
+            return s.type == "nop";
+        });
+        const auto first = nop.base();
+        first->block = nop->block;
+        first->step = nop->step;
+        block.steps.erase(std::prev(first));
+    }
+
+    std::string Format() const
+    {
+        using boost::property_tree::ptree;
+        const auto set = [](ptree& element, const std::string& key, const auto& value) {
+            element.put("<xmlattr>." + key, value);
+        };
+        const uint32_t n = m_schedule.GetSize();
+        ptree algorithm;
+        set(algorithm, "name", m_schedule.algorithm);
+        set(algorithm, "proto", "Simple");
+        set(algorithm, "nchannels", m_nChannels);
+        set(algorithm, "nchunksperloop", m_chunks);
+        set(algorithm, "ngpus", n);
+        set(algorithm, "coll", m_collective);
+        set(algorithm, "inplace", m_schedule.operation == Operation::ALL_TO_ALL ? 0 : 1);
+        if (HasRoot(m_schedule.operation))
+        {
+            set(algorithm, "root", m_schedule.root);
+        }
+        const bool gathers = m_schedule.operation == Operation::ALL_GATHER;
+        const bool scatters = m_schedule.operation == Operation::REDUCE_SCATTER;
+        for (uint32_t rank = 0; rank < n; rank++)
+        {
+            ptree gpu;
+            set(gpu, "id", rank);
+            set(gpu, "i_chunks", gathers ? m_chunks / n : m_chunks);
+            set(gpu, "o_chunks", scatters ? m_chunks / n : m_chunks);
+            set(gpu, "s_chunks", m_gpus[rank].scratch.size());
+            uint32_t id = 0;
+            for (const Block& block : m_gpus[rank].blocks)
+            {
+                ptree tb;
+                set(tb, "id", id++);
+                set(tb, "send", block.send);
+                set(tb, "recv", block.receive);
+                set(tb, "chan", block.channel);
+                uint32_t place = 0;
+                for (const Step& step : block.steps)
+                {
+                    ptree element;
+                    const bool nop = step.type == "nop";
+                    set(element, "s", place++);
+                    set(element, "type", step.type);
+                    set(element, "srcbuf", std::string(1, step.source.first));
+                    set(element, "srcoff", nop ? -1 : int64_t{step.source.second});
+                    set(element, "dstbuf", std::string(1, step.target.first));
+                    set(element, "dstoff", nop ? -1 : int64_t{step.target.second});
+                    set(element, "cnt", step.count);
+                    set(element, "depid", step.block);
+                    set(element, "deps", step.step);
+                    set(element, "hasdep", step.awaited ? 1 : 0);
+                    tb.add_child("step", element);
+                }
+                gpu.add_child("tb", tb);
+            }
+            algorithm.add_child("gpu", gpu);
+        }
+        ptree document;
+        document.add_child("algo", algorithm);
+        std::ostringstream out;
+        boost::property_tree::write_xml(
+            out,
+            document,
+            boost::property_tree::xml_writer_settings<std::string>(' ', 2));
+        return out.str() + "\n";
+    }
+
+    const CollectiveSchedule& m_schedule;
+    std::string m_collective;
+    std::vector<Gpu> m_gpus;
+    uint32_t m_chunks; // of the whole vector; all-to-all: of the data of one rank
+    uint32_t m_nChannels{1};
+    std::size_t m_waits{0};                                       // of the current action
+    std::map<std::pair<uint32_t, uint32_t>, uint32_t> m_channels; // by stored rank, action
+    std::map<std::pair<uint32_t, uint32_t>, uint32_t> m_matches;  // send or receive of each
+};
+
+} // namespace
+
+std::string
+WriteMscclSchedule(const CollectiveSchedule& schedule)
+{
+    return MscclExport(schedule).Write();
+}
+
+} // namespace ns3::training

@@ -1,0 +1,76 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "schedule-interpreter.h"
+
+#include "chunk-store.h"
+#include "schedule-order.h"
+
+#include "ns3/abort.h"
+
+#include <map>
+
+namespace ns3::training
+{
+
+std::vector<std::vector<float>>
+InterpretSchedule(const CollectiveSchedule& schedule,
+                  std::vector<std::vector<float>> inputs,
+                  ByteMatrix matrix)
+{
+    using Kind = ScheduleAction::Kind;
+    const ScheduleOrder order = OrderSchedule(schedule);
+    NS_ABORT_MSG_UNLESS(order.fault.empty(), order.fault);
+    const uint32_t n = schedule.GetSize();
+    const uint64_t bytes = inputs.empty() ? 0 : inputs[0].size() * sizeof(float);
+    const ChunkLayout layout(schedule, bytes, std::move(matrix));
+    std::vector<ChunkStore> stores;
+    for (uint32_t rank = 0; rank < n; rank++)
+    {
+        stores.emplace_back(layout, rank, inputs[rank]);
+    }
+    std::map<std::pair<uint32_t, uint32_t>, std::vector<uint8_t>> messages; // by receiver, receive
+    const auto perform = [&](uint32_t rank, uint32_t index, uint32_t receive) {
+        const ScheduleAction action = schedule.Get(rank, index);
+        if (action.kind == Kind::SEND)
+        {
+            messages[{action.peer, receive}] = stores[rank].Read(action);
+        }
+        else if (action.IsReceive())
+        {
+            const auto message = messages.find({rank, index});
+            stores[rank].Receive(action, message->second);
+            messages.erase(message);
+        }
+        else
+        {
+            stores[rank].Copy(action);
+        }
+    };
+    for (uint32_t segment = 0; segment < schedule.segments; segment++)
+    {
+        for (const auto& entry : order.entries)
+        {
+            const bool all = schedule.GetStored() < n;
+            for (uint32_t rank = all ? 0 : entry.rank; rank <= (all ? n - 1 : entry.rank); rank++)
+            {
+                const ScheduleAction action = schedule.Get(rank, entry.index);
+                const uint32_t mine = segment * schedule.GetStoredActions(rank);
+                const uint32_t theirs = action.kind == Kind::SEND
+                                            ? segment * schedule.GetStoredActions(action.peer)
+                                            : 0;
+                perform(rank, mine + entry.index, theirs + entry.other);
+            }
+        }
+    }
+    for (ChunkStore& store : stores)
+    {
+        store.Finish();
+    }
+    return inputs;
+}
+
+} // namespace ns3::training

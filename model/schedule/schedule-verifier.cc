@@ -1,0 +1,403 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "schedule-verifier.h"
+
+#include "schedule-order.h"
+
+#include <algorithm>
+#include <boost/dynamic_bitset.hpp>
+#include <deque>
+#include <unordered_map>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+using Kind = ScheduleAction::Kind;
+using Promise = CollectiveSchedule::Promise;
+
+/** Looks for two unordered actions of a rank on one chunk of which one writes. */
+class OrderCheck
+{
+  public:
+    explicit OrderCheck(const CollectiveSchedule& schedule)
+        : m_schedule(schedule),
+          m_users(uint64_t{schedule.chunks} * schedule.GetCopies())
+    {
+    }
+
+    std::string Check(uint32_t rank)
+    {
+        m_fault.clear();
+        for (uint32_t i = 0; i < m_schedule.GetStoredActions(rank) && m_fault.empty(); i++)
+        {
+            const ScheduleAction action = m_schedule.Get(rank, i);
+            const bool local = action.kind == Kind::COPY || action.kind == Kind::REDUCE;
+            action.ForEachChunk([&](uint32_t chunk) {
+                if (local)
+                {
+                    Use(rank, i, chunk % action.chunks + action.peer * action.chunks, false);
+                }
+                Use(rank, i, chunk, action.IsWrite());
+            });
+        }
+        for (uint32_t chunk : m_touched)
+        {
+            m_users[chunk] = {};
+        }
+        m_touched.clear();
+        return m_fault;
+    }
+
+  private:
+    /** The latest accesses to a chunk. */
+    struct Users
+    {
+        uint32_t writer{CollectiveSchedule::NONE}; // last action that wrote it
+        std::vector<uint32_t> readers{};           // since that write
+    };
+
+    void Use(uint32_t rank, uint32_t index, uint32_t chunk, bool write)
+    {
+        Users& users = m_users[chunk];
+        m_touched.push_back(chunk);
+        Expect(rank, users.writer, index);
+        if (!write)
+        {
+            users.readers.push_back(index);
+            return;
+        }
+        for (uint32_t reader : users.readers)
+        {
+            Expect(rank, reader, index);
+        }
+        users.writer = index;
+        users.readers.clear();
+    }
+
+    void Expect(uint32_t rank, uint32_t before, uint32_t index)
+    {
+        if (before != CollectiveSchedule::NONE && before != index && m_fault.empty() &&
+            !IsBefore(rank, before, index))
+        {
+            m_fault = DescribeAction(rank, m_schedule.Get(rank, index)) +
+                      ", in no order with step " +
+                      std::to_string(m_schedule.Get(rank, before).step) + " on the same chunk";
+        }
+    }
+
+    /** @return whether an action waits for another, directly or through others */
+    bool IsBefore(uint32_t rank, uint32_t before, uint32_t index)
+    {
+        const auto direct = m_schedule.GetAfter(rank, index);
+        if (std::binary_search(direct.begin(), direct.end(), before))
+        {
+            return true;
+        }
+        std::vector<bool> seen(index - before);
+        std::vector<uint32_t> open{index};
+        while (!open.empty())
+        {
+            const uint32_t i = open.back();
+            open.pop_back();
+            for (uint32_t j : m_schedule.GetAfter(rank, i))
+            {
+                if (j == before)
+                {
+                    return true;
+                }
+                if (j > before && !seen[j - before])
+                {
+                    seen[j - before] = true;
+                    open.push_back(j);
+                }
+            }
+        }
+        return false;
+    }
+
+    const CollectiveSchedule& m_schedule;
+    std::vector<Users> m_users;
+    std::vector<uint32_t> m_touched;
+    std::string m_fault;
+};
+
+/** Executes a schedule on sets of contributions instead of numbers, chunk by chunk. */
+class SymbolicRun
+{
+  public:
+    SymbolicRun(const CollectiveSchedule& schedule, const ScheduleOrder& order)
+        : m_schedule(schedule),
+          m_order(order),
+          m_rotated(schedule.GetStored() < schedule.GetSize()),
+          m_shift(m_rotated ? schedule.GetChunkShift() : 0),
+          m_state(uint64_t{schedule.GetSize()} * schedule.GetCopies())
+    {
+        // Uses of each chunk, or of each class of chunks that rotation makes equal, in order.
+        const uint32_t classes = m_shift > 0 ? m_shift : schedule.chunks;
+        m_begin.resize(uint64_t{classes} + 1);
+        ForEachUse([&](uint32_t, uint32_t chunk) { m_begin[Classify(chunk) + 1]++; });
+        for (uint32_t i = 0; i < classes; i++)
+        {
+            m_begin[i + 1] += m_begin[i];
+        }
+        m_uses.resize(m_begin.back());
+        auto next = m_begin;
+        ForEachUse([&](uint32_t entry, uint32_t chunk) {
+            m_uses[next[Classify(chunk)]++] = {entry, chunk};
+        });
+    }
+
+    std::string Check()
+    {
+        // Rotation makes chunks equal only if the operation has no root.
+        const bool alike = m_shift > 0 && !HasRoot(m_schedule.operation);
+        const uint32_t count = alike ? m_shift : m_schedule.chunks;
+        for (uint32_t chunk = 0; chunk < count && m_fault.empty(); chunk++)
+        {
+            CheckChunk(chunk);
+        }
+        return m_fault.empty() ? m_lack : m_fault;
+    }
+
+  private:
+    /// Ranks whose contributions a chunk has; none: the chunk is empty.
+    using Set = boost::dynamic_bitset<>;
+
+    /** A use of a chunk. */
+    struct ChunkUse
+    {
+        uint32_t entry; // in the order
+        uint32_t chunk; // as stored
+    };
+
+    template <class F>
+    void ForEachUse(F visit) const
+    {
+        for (uint32_t i = 0; i < m_order.entries.size(); i++)
+        {
+            const auto& entry = m_order.entries[i];
+            m_schedule.Get(entry.rank, entry.index).ForEachChunk([&](uint32_t chunk) {
+                visit(i, chunk);
+            });
+        }
+    }
+
+    uint32_t Classify(uint32_t chunk) const
+    {
+        chunk %= m_schedule.chunks;
+        return m_shift > 0 ? chunk % m_shift : chunk;
+    }
+
+    void CheckChunk(uint32_t chunk)
+    {
+        const uint32_t n = m_schedule.GetSize();
+        for (Set& set : m_state)
+        {
+            set.resize(n);
+            set.reset();
+        }
+        for (uint32_t rank = 0; rank < n; rank++)
+        {
+            if (m_schedule.HasAtStart(rank, chunk))
+            {
+                m_state[rank].set(rank);
+            }
+        }
+        m_messages.clear();
+        const uint32_t kind = Classify(chunk);
+        for (uint64_t i = m_begin[kind]; i < m_begin[kind + 1] && m_fault.empty(); i++)
+        {
+            const auto [position, stored] = m_uses[i];
+            const auto& entry = m_order.entries[position];
+            const uint32_t copy = stored / m_schedule.chunks;
+            if (!m_rotated)
+            {
+                Perform(entry.rank, entry, chunk, copy);
+            }
+            else if (m_shift > 0)
+            {
+                const uint32_t from = stored % m_schedule.chunks / m_shift;
+                Perform((chunk / m_shift + n - from) % n, entry, chunk, copy);
+            }
+            else
+            {
+                for (uint32_t rank = 0; rank < n && m_fault.empty(); rank++)
+                {
+                    Perform(rank, entry, chunk, copy);
+                }
+            }
+        }
+        for (uint32_t rank = 0; rank < n && m_fault.empty() && m_lack.empty(); rank++)
+        {
+            CheckPromise(rank, chunk);
+        }
+    }
+
+    void Perform(uint32_t rank, const ScheduleOrder::Entry& entry, uint32_t chunk, uint32_t copy)
+    {
+        const ScheduleAction action = m_schedule.Get(rank, entry.index);
+        const auto fail = [&](const std::string& fault) {
+            m_fault =
+                DescribeAction(rank, action) + fault + " (chunk " + std::to_string(chunk) + ")";
+        };
+        Set& mine = GetState(rank, copy);
+        if (action.kind == Kind::SEND)
+        {
+            if (mine.none())
+            {
+                fail(" before it has received it");
+                return;
+            }
+            m_messages[GetKey(action.peer, entry.other)].push_back(mine);
+            return;
+        }
+        Set theirs;
+        if (action.IsReceive())
+        {
+            auto& message = m_messages[GetKey(rank, entry.index)];
+            theirs = std::move(message.front());
+            message.pop_front();
+        }
+        else
+        {
+            theirs = GetState(rank, action.peer);
+            if (theirs.none())
+            {
+                fail(" before there is one");
+                return;
+            }
+        }
+        if (action.kind == Kind::RECEIVE || action.kind == Kind::COPY)
+        {
+            if (copy == 0 && !mine.is_subset_of(theirs))
+            {
+                const Set lost = mine - theirs;
+                fail(" over different content, with rank " + std::to_string(lost.find_first()) +
+                     "'s contribution");
+                return;
+            }
+            mine = theirs;
+            return;
+        }
+        if (mine.none())
+        {
+            fail(" to nothing");
+            return;
+        }
+        if (m_schedule.operation != CollectiveOperation::BARRIER && mine.intersects(theirs))
+        {
+            fail(" with rank " + std::to_string((mine & theirs).find_first()) +
+                 "'s contribution a second time");
+            return;
+        }
+        mine |= theirs;
+    }
+
+    void CheckPromise(uint32_t rank, uint32_t chunk)
+    {
+        const uint32_t n = m_schedule.GetSize();
+        const Promise promise = m_schedule.GetPromise(rank, chunk);
+        if (promise == Promise::NOTHING)
+        {
+            return;
+        }
+        Set expected(n);
+        if (promise == Promise::SUM)
+        {
+            expected.set();
+        }
+        else
+        {
+            expected.set(m_schedule.GetSource(chunk));
+        }
+        const Set& mine = m_state[rank];
+        const std::string where =
+            "rank " + std::to_string(rank) + ", at the end: chunk " + std::to_string(chunk);
+        if (!expected.is_subset_of(mine))
+        {
+            m_lack = where + " lacks rank " + std::to_string((expected - mine).find_first()) +
+                     "'s contribution";
+        }
+        else if (mine != expected)
+        {
+            m_lack = where + " has rank " + std::to_string((mine - expected).find_first()) +
+                     "'s contribution, too";
+        }
+    }
+
+    Set& GetState(uint32_t rank, uint32_t copy)
+    {
+        return m_state[uint64_t{copy} * m_schedule.GetSize() + rank];
+    }
+
+    static uint64_t GetKey(uint32_t rank, uint32_t index)
+    {
+        return uint64_t{rank} << 32 | index;
+    }
+
+    const CollectiveSchedule& m_schedule;
+    const ScheduleOrder& m_order;
+    bool m_rotated;
+    uint32_t m_shift; // classes of chunks that rotation makes equal; 0: there are none
+    std::vector<uint64_t> m_begin;
+    std::vector<ChunkUse> m_uses;
+    std::vector<Set> m_state; // by copy, rank
+    std::unordered_map<uint64_t, std::deque<Set>> m_messages;
+    std::string m_fault; // of an action: the cause of m_lack
+    std::string m_lack;  // difference to the promise at the end
+};
+
+} // namespace
+
+std::string
+VerifySchedule(const CollectiveSchedule& schedule)
+{
+    const uint32_t n = schedule.GetSize();
+    const uint64_t chunks = schedule.chunks;
+    bool fits = n > 0 && chunks > 0;
+    switch (schedule.operation)
+    {
+    case CollectiveOperation::ALL_GATHER:
+    case CollectiveOperation::REDUCE_SCATTER:
+        fits = fits && (n < 2 || chunks % n == 0);
+        break;
+    case CollectiveOperation::ALL_TO_ALL:
+    case CollectiveOperation::ALL_TO_ALL_V:
+        fits = fits && chunks % (uint64_t{n} * n) == 0;
+        break;
+    case CollectiveOperation::SEND_RECEIVE:
+        fits = fits && chunks == n;
+        break;
+    case CollectiveOperation::BARRIER:
+        fits = fits && chunks == 1;
+        break;
+    default:
+        break;
+    }
+    if (schedule.GetStored() < n && schedule.GetChunkShift() > 0)
+    {
+        fits = fits && chunks % n == 0;
+    }
+    if (!fits)
+    {
+        return GetName(schedule.operation) + " of " + std::to_string(n) + " ranks cannot have " +
+               std::to_string(chunks) + " chunks";
+    }
+    const ScheduleOrder order = OrderSchedule(schedule);
+    std::string fault = order.fault;
+    OrderCheck check(schedule);
+    for (uint32_t rank = 0; rank < schedule.GetStored() && fault.empty(); rank++)
+    {
+        fault = check.Check(rank);
+    }
+    return fault.empty() ? SymbolicRun(schedule, order).Check() : fault;
+}
+
+} // namespace ns3::training

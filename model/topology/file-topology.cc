@@ -1,0 +1,487 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+/**
+ * @file
+ * @ingroup distributed-training-helper
+ *
+ * Topologies from files, in three formats, recognized by their beginning:
+ * - JSON: hosts, switches, properties of TopologyShape, and links between nodes a and b, which are
+ *   numbered hosts first;
+ * - HPCC and ASTRA-sim: "nodes switches links", the switches, and a line for each link: two nodes,
+ *   rate, delay, probability that a frame is lost;
+ * - SimAI: "nodes gpus-per-server nvswitches switches links gpu-type", the NVSwitches and switches,
+ *   and the same lines of links.
+ * Nodes that are not switches are hosts, in ascending order. A host with a link to another host
+ * forwards: it gets a router, like a node of a torus.
+ */
+
+#include "topology-builder.h"
+
+#include "ns3/training-quantity.h"
+
+#include <algorithm>
+#include <boost/property_tree/json_parser.hpp>
+#include <boost/property_tree/ptree.hpp>
+#include <fstream>
+#include <functional>
+#include <sstream>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+/// Most nodes or links; more are a typing error.
+constexpr uint64_t MOST = 1 << 22;
+
+/// Longest piece of a file that a message quotes.
+constexpr std::size_t MAX_QUOTE = 40;
+
+/** A link of a file, with the file's numbers of nodes. */
+struct FileLink
+{
+    TopologyGraph::Link link;
+    std::size_t line; ///< line of the file
+};
+
+/** The contents of a file. */
+struct FileContents
+{
+    uint32_t nodes{0};
+    std::vector<bool> isSwitch; ///< by node
+    TopologyShape shape;
+    std::vector<FileLink> links;
+};
+
+/** A file whose errors are reported by line. */
+class SourceLocation
+{
+  public:
+    explicit SourceLocation(std::string file)
+        : m_file(std::move(file))
+    {
+    }
+
+    [[noreturn]] void Refuse(std::size_t line, const std::string& text) const
+    {
+        throw ConfigurationError(m_file + ":" + std::to_string(line) + ": " + text);
+    }
+
+    /** Refuses a word; the message is one line of printable characters. */
+    [[noreturn]] void Refuse(std::size_t line,
+                             const std::string& what,
+                             const std::string& word,
+                             const std::string& allowed) const
+    {
+        std::string quoted;
+        for (const char character : word.substr(0, MAX_QUOTE))
+        {
+            quoted += character >= ' ' && character <= '~' ? character : '?';
+        }
+        Refuse(line, what + " is '" + quoted + "' (allowed: " + allowed + ")");
+    }
+
+    uint32_t GetNumber(std::size_t line,
+                       const std::string& what,
+                       const std::string& word,
+                       uint64_t least,
+                       uint64_t most) const
+    {
+        const auto number = ParseUnsigned(word);
+        if (!number || *number < least || *number > most)
+        {
+            Refuse(line, what, word, std::to_string(least) + " to " + std::to_string(most));
+        }
+        return static_cast<uint32_t>(*number);
+    }
+
+    DataRate GetRate(std::size_t line, const std::string& word) const
+    {
+        const auto rate = ParseLinkRate(word);
+        if (!rate)
+        {
+            Refuse(line, "rate", word, std::string(LINK_RATES) + ", such as 100Gbps");
+        }
+        return *rate;
+    }
+
+    Time GetTime(std::size_t line, const std::string& word) const
+    {
+        const auto time = ParseLinkDelay(word);
+        if (!time)
+        {
+            Refuse(line, "delay", word, std::string(LINK_DELAYS) + ", such as 500ns");
+        }
+        return *time;
+    }
+
+    double GetLoss(std::size_t line, const std::string& word) const
+    {
+        const auto loss = ParseDouble(word);
+        if (!loss || *loss < 0 || *loss > 1)
+        {
+            Refuse(line, "loss", word, "0 to 1");
+        }
+        return *loss;
+    }
+
+  private:
+    std::string m_file;
+};
+
+/** The words of a file, in order, with their lines. */
+class Words
+{
+  public:
+    Words(const std::string& text, const SourceLocation& location)
+        : m_location(location)
+    {
+        std::istringstream lines(text);
+        std::string line;
+        for (std::size_t number = 1; std::getline(lines, line); number++)
+        {
+            std::istringstream words(line);
+            for (std::string word; words >> word;)
+            {
+                m_words.emplace_back(word, number);
+            }
+            m_lines = number;
+        }
+    }
+
+    /** @return number of words on the first line with any */
+    std::size_t CountFirst() const
+    {
+        return static_cast<std::size_t>(
+            std::count_if(m_words.begin(), m_words.end(), [this](const auto& word) {
+                return word.second == m_words.front().second;
+            }));
+    }
+
+    std::string Next(const std::string& what)
+    {
+        if (m_next == m_words.size())
+        {
+            m_location.Refuse(m_lines, "the file ends where " + what + " should be");
+        }
+        return m_words[m_next++].first;
+    }
+
+    uint32_t NextNumber(const std::string& what, uint64_t least, uint64_t most)
+    {
+        const std::string word = Next(what);
+        return m_location.GetNumber(GetLine(), what, word, least, most);
+    }
+
+    /** @return line of the latest word */
+    std::size_t GetLine() const
+    {
+        return m_words[m_next - 1].second;
+    }
+
+    void ExpectEnd() const
+    {
+        if (m_next < m_words.size())
+        {
+            m_location.Refuse(m_words[m_next].second,
+                              "behind the last link",
+                              m_words[m_next].first,
+                              "as many links as the first line says");
+        }
+    }
+
+  private:
+    const SourceLocation& m_location;
+    std::vector<std::pair<std::string, std::size_t>> m_words;
+    std::size_t m_next{0};
+    std::size_t m_lines{1};
+};
+
+/** Reads the format of HPCC and ASTRA-sim, or of SimAI. */
+FileContents
+ReadWords(const std::string& text, const SourceLocation& location)
+{
+    Words words(text, location);
+    const std::size_t header = words.CountFirst();
+    if (header != 3 && header != 6)
+    {
+        location.Refuse(1,
+                        "the first line has " + std::to_string(header) +
+                            " words (allowed: 3, nodes switches links; 6, nodes gpus-per-server "
+                            "nvswitches switches links gpu-type; or JSON)");
+    }
+    FileContents contents;
+    contents.nodes = words.NextNumber("number of nodes", 1, MOST);
+    uint32_t switches = 0;
+    if (header == 6)
+    {
+        contents.shape.groupSize = words.NextNumber("number of GPUs per server", 1, contents.nodes);
+        contents.shape.serverGroups = true;
+        switches = words.NextNumber("number of NVSwitches", 0, contents.nodes - 1);
+    }
+    switches += words.NextNumber("number of switches", 0, contents.nodes - 1 - switches);
+    const uint32_t links = words.NextNumber("number of links", 0, MOST);
+    if (header == 6)
+    {
+        words.Next("type of GPU");
+    }
+    contents.isSwitch.resize(contents.nodes);
+    for (uint32_t i = 0; i < switches; i++)
+    {
+        const uint32_t node = words.NextNumber("switch", 0, contents.nodes - 1);
+        if (contents.isSwitch[node])
+        {
+            location.Refuse(words.GetLine(), "switch", std::to_string(node), "each once");
+        }
+        contents.isSwitch[node] = true;
+    }
+    for (uint32_t i = 0; i < links; i++)
+    {
+        FileLink link{};
+        link.link.a = words.NextNumber("node of a link", 0, contents.nodes - 1);
+        link.line = words.GetLine();
+        link.link.b = words.NextNumber("node of a link", 0, contents.nodes - 1);
+        const std::string rate = words.Next("rate of a link");
+        link.link.rate = location.GetRate(words.GetLine(), rate);
+        const std::string delay = words.Next("delay of a link");
+        link.link.delay = location.GetTime(words.GetLine(), delay);
+        const std::string loss = words.Next("error rate of a link");
+        link.link.loss = location.GetLoss(words.GetLine(), loss);
+        contents.links.push_back(link);
+    }
+    words.ExpectEnd();
+    return contents;
+}
+
+/** @return line of each element of the array "links" in a valid JSON text */
+std::vector<std::size_t>
+FindLines(const std::string& text)
+{
+    std::vector<std::size_t> found;
+    const std::size_t begin = text.find("\"links\"");
+    std::size_t line = 1;
+    uint32_t depth = 0;
+    for (std::size_t i = 0; i < text.size(); i++)
+    {
+        line += text[i] == '\n';
+        if (i > begin && text[i] == '{' && depth++ == 0)
+        {
+            found.push_back(line);
+        }
+        depth -= i > begin && text[i] == '}' && depth > 0;
+    }
+    return found;
+}
+
+/** Reads this module's own format. */
+FileContents
+ReadJson(const std::string& text, const SourceLocation& location, const TopologyRequest& request)
+{
+    namespace json = boost::property_tree;
+    json::ptree tree;
+    std::istringstream stream(text);
+    try
+    {
+        json::read_json(stream, tree);
+    }
+    catch (const json::json_parser_error& error)
+    {
+        location.Refuse(error.line(), "no JSON: " + error.message());
+    }
+    const auto check =
+        [&location](const json::ptree& object, std::size_t line, const std::string& keys) {
+            for (const auto& [key, value] : object)
+            {
+                if ((", " + keys + ",").find(", " + key + ",") == std::string::npos)
+                {
+                    location.Refuse(line, "key", key, keys);
+                }
+                if (object.count(key) > 1)
+                {
+                    location.Refuse(line, "key", key, "each once");
+                }
+            }
+        };
+    check(tree,
+          1,
+          "hosts, switches, groupSize, sides, wraps, serverGroups, rails, fullMesh, bipartite, "
+          "ringAcrossGroups, links");
+    const json::ptree none;
+    const auto getList = [&](const std::string& key) -> const json::ptree& {
+        const json::ptree& list = tree.get_child(key, none);
+        if (!list.data().empty())
+        {
+            location.Refuse(1, key, list.data(), "an array");
+        }
+        return list;
+    };
+    const auto getFlag = [&location](const json::ptree& object, std::size_t line, const char* key) {
+        const auto flag = object.get<std::string>(key, "false");
+        if (flag != "true" && flag != "false")
+        {
+            location.Refuse(line, key, flag, "true, false");
+        }
+        return flag == "true";
+    };
+    FileContents contents;
+    const uint32_t hosts =
+        location.GetNumber(1, "hosts", tree.get<std::string>("hosts", ""), 1, MOST);
+    contents.nodes =
+        hosts + location.GetNumber(1, "switches", tree.get<std::string>("switches", "0"), 0, MOST);
+    contents.shape.groupSize =
+        location.GetNumber(1, "groupSize", tree.get<std::string>("groupSize", "1"), 1, hosts);
+    uint64_t product = 1;
+    for (const auto& [name, side] : getList("sides"))
+    {
+        contents.shape.sides.push_back(location.GetNumber(1, "side", side.data(), 1, hosts));
+        product *= contents.shape.sides.back();
+        if (hosts % product != 0)
+        {
+            break;
+        }
+    }
+    if (!contents.shape.sides.empty() && product != hosts)
+    {
+        location.Refuse(1, "product of the sides", std::to_string(product), std::to_string(hosts));
+    }
+    TopologyShape& shape = contents.shape;
+    shape.wraps = getFlag(tree, 1, "wraps");
+    shape.serverGroups = getFlag(tree, 1, "serverGroups");
+    shape.rails = getFlag(tree, 1, "rails");
+    shape.fullMesh = getFlag(tree, 1, "fullMesh");
+    shape.bipartite = getFlag(tree, 1, "bipartite");
+    shape.ringAcrossGroups = getFlag(tree, 1, "ringAcrossGroups");
+    const bool needsGroups = shape.rails || shape.bipartite || shape.ringAcrossGroups;
+    if (needsGroups && hosts % shape.groupSize != 0)
+    {
+        location.Refuse(1,
+                        "groupSize",
+                        std::to_string(shape.groupSize),
+                        "a divisor of the hosts, with rails, bipartite or ringAcrossGroups");
+    }
+    const uint32_t switches = contents.nodes - hosts;
+    if (shape.bipartite && (switches % 2 != 0 || hosts != shape.groupSize * switches))
+    {
+        location.Refuse(1,
+                        "number of switches",
+                        std::to_string(switches),
+                        "with bipartite an even number, with a group of hosts on each");
+    }
+    contents.isSwitch.resize(hosts, false);
+    contents.isSwitch.resize(contents.nodes, true);
+    const std::vector<std::size_t> lines = FindLines(text);
+    for (const auto& [name, value] : getList("links"))
+    {
+        const std::size_t line =
+            contents.links.size() < lines.size() ? lines[contents.links.size()] : 1;
+        check(value, line, "a, b, rate, delay, loss, cost, dimension, dateline");
+        const auto get = [&value = value](const std::string& key, const std::string& initial) {
+            return value.get<std::string>(key, initial);
+        };
+        FileLink link{};
+        link.line = line;
+        link.link.a = location.GetNumber(line, "a", get("a", ""), 0, contents.nodes - 1);
+        link.link.b = location.GetNumber(line, "b", get("b", ""), 0, contents.nodes - 1);
+        link.link.rate =
+            value.count("rate") == 0 ? request.rate : location.GetRate(line, get("rate", ""));
+        link.link.delay =
+            value.count("delay") == 0 ? request.delay : location.GetTime(line, get("delay", ""));
+        link.link.loss = location.GetLoss(line, get("loss", "0"));
+        link.link.cost = location.GetNumber(line, "cost", get("cost", "1"), 1, 1000);
+        link.link.dimension = static_cast<uint8_t>(
+            location.GetNumber(line,
+                               "dimension",
+                               get("dimension", std::to_string(TopologyGraph::NO_DIMENSION)),
+                               0,
+                               TopologyGraph::NO_DIMENSION));
+        link.link.dateline = getFlag(value, line, "dateline");
+        contents.links.push_back(link);
+    }
+    return contents;
+}
+
+void
+BuildFromFile(const TopologyRequest& request, TopologyGraph& graph)
+{
+    const std::string& path = request.keys.GetFirst();
+    const SourceLocation location(path);
+    std::ifstream file(path);
+    std::ostringstream text;
+    text << file.rdbuf();
+    if (!file)
+    {
+        throw ConfigurationError("topology '" + request.keys.GetSpelling() +
+                                 "' cannot be read (allowed: file:PATH of a readable file)");
+    }
+    const std::string all = text.str();
+    const std::size_t first = all.find_first_not_of(" \t\r\n");
+    if (first == std::string::npos)
+    {
+        location.Refuse(1, "the file is empty");
+    }
+    const FileContents contents =
+        all[first] == '{' ? ReadJson(all, location, request) : ReadWords(all, location);
+
+    std::vector<bool> forwards(contents.nodes, false); // hosts that need a router
+    for (const FileLink& link : contents.links)
+    {
+        const auto& [a, b] = std::pair(link.link.a, link.link.b);
+        if (a == b)
+        {
+            location.Refuse(link.line, "a link from node " + std::to_string(a) + " to itself");
+        }
+        if (!contents.isSwitch[a] && !contents.isSwitch[b])
+        {
+            forwards[a] = true;
+            forwards[b] = true;
+        }
+    }
+    graph.hosts = static_cast<uint32_t>(
+        std::count(contents.isSwitch.begin(), contents.isSwitch.end(), false));
+    std::vector<uint32_t> number(contents.nodes); // in the graph: that of a node or its router
+    std::vector<std::pair<uint32_t, uint32_t>> routers;
+    uint32_t host = 0;
+    uint32_t next = graph.hosts;
+    for (uint32_t node = 0; node < contents.nodes; node++)
+    {
+        number[node] = contents.isSwitch[node] || forwards[node] ? next++ : host;
+        if (forwards[node])
+        {
+            routers.emplace_back(host, number[node]);
+        }
+        host += !contents.isSwitch[node];
+    }
+    graph.switches = next - graph.hosts;
+    graph.shape = contents.shape;
+    graph.shape.groupSize = std::min(contents.shape.groupSize, graph.hosts);
+    std::vector<uint64_t> rates(next, 0);
+    for (const FileLink& link : contents.links)
+    {
+        graph.links.push_back(link.link);
+        graph.links.back().a = number[link.link.a];
+        graph.links.back().b = number[link.link.b];
+        rates[graph.links.back().a] += link.link.rate.GetBitRate();
+        rates[graph.links.back().b] += link.link.rate.GetBitRate();
+    }
+    for (const auto& [owner, router] : routers)
+    {
+        graph.links.push_back({owner, router, DataRate(rates[router]), NanoSeconds(1)});
+    }
+}
+
+const Registry<TopologyBuilder>::Entry g_file(
+    "file",
+    {"a file as HPCC, ASTRA-sim or SimAI have, or JSON: {\"hosts\": 2, \"switches\": 1, \"links\": "
+     "[{\"a\": 0, \"b\": 2, \"rate\": \"100Gbps\", \"delay\": \"1us\"}, ...]}",
+     {},
+     &BuildFromFile,
+     FirstValue{"PATH", "a readable file", true, true, {}}});
+
+} // namespace
+
+} // namespace ns3::training

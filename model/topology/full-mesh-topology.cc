@@ -1,0 +1,46 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+/**
+ * @file
+ * @ingroup distributed-training-helper
+ * Nodes with a link to each other node.
+ */
+
+#include "grid-topology.h"
+#include "topology-builder.h"
+
+namespace ns3::training
+{
+
+namespace
+{
+
+void
+BuildFullMesh(const TopologyRequest& request, TopologyGraph& graph)
+{
+    graph.hosts = request.GetCount("hosts", request.ranks);
+    graph.switches = graph.hosts;
+    graph.shape.fullMesh = true;
+    for (uint32_t a = 0; a < graph.hosts; a++)
+    {
+        for (uint32_t b = a + 1; b < graph.hosts; b++)
+        {
+            graph.links.push_back({graph.hosts + a, graph.hosts + b, request.rate, request.delay});
+        }
+    }
+    AddHostsOfGrid(graph, request.rate);
+}
+
+const Registry<TopologyBuilder>::Entry g_fullMesh(
+    "full-mesh",
+    {"a link between every two nodes",
+     {MakeCountKey("hosts", "hosts; by default as many as ranks")},
+     &BuildFullMesh});
+
+} // namespace
+
+} // namespace ns3::training

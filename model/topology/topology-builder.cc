@@ -1,0 +1,214 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "topology-builder.h"
+
+#include "ns3/training-quantity.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+/// Most hosts of a fabric; more are a typing error.
+constexpr uint32_t MAX_HOSTS = 1 << 20;
+
+/// Limits of a grid: the length of a side, and the dimensions.
+constexpr uint32_t MAX_SIDE = 4096;
+constexpr std::size_t MAX_SIDES = 8;
+
+/** @return whether a link may have a rate; sums of higher rates would be out of range */
+bool
+IsLinkRate(const DataRate& rate)
+{
+    return rate.GetBitRate() >= 1000000 && rate.GetBitRate() <= 100000000000000;
+}
+
+/** @return whether a link may have a delay; sums of longer delays would be out of range */
+bool
+IsLinkDelay(const Time& delay)
+{
+    return delay <= Seconds(100);
+}
+
+/** @return sides such as 4x4; none if they are malformed or out of range */
+std::optional<std::vector<uint32_t>>
+ReadSides(const std::string& text)
+{
+    std::vector<uint32_t> sides;
+    uint64_t product = 1;
+    std::istringstream parts(text + "x");
+    std::string part;
+    while (std::getline(parts, part, 'x'))
+    {
+        const auto side = ParseUnsigned(part);
+        if (!side || *side < 1 || *side > MAX_SIDE || sides.size() == MAX_SIDES)
+        {
+            return std::nullopt;
+        }
+        product *= *side;
+        if (product > MAX_HOSTS)
+        {
+            return std::nullopt;
+        }
+        sides.push_back(static_cast<uint32_t>(*side));
+    }
+    return sides;
+}
+
+} // namespace
+
+std::optional<DataRate>
+ParseLinkRate(const std::string& text)
+{
+    const auto rate = ParseRate(text);
+    return rate && IsLinkRate(*rate) ? rate : std::nullopt;
+}
+
+std::optional<Time>
+ParseLinkDelay(const std::string& text)
+{
+    const auto delay = ParseTime(text);
+    return delay && IsLinkDelay(*delay) ? delay : std::nullopt;
+}
+
+uint32_t
+TopologyRequest::GetCount(const std::string& key, uint64_t initial) const
+{
+    return static_cast<uint32_t>(keys.Has(key) ? keys.GetCount(key) : initial);
+}
+
+uint32_t
+TopologyRequest::GetCount(const std::string& key) const
+{
+    return static_cast<uint32_t>(keys.GetCount(key));
+}
+
+std::vector<uint32_t>
+TopologyRequest::GetSides() const
+{
+    return keys.GetFirst().empty() ? std::vector<uint32_t>() : ReadSides(keys.GetFirst()).value();
+}
+
+std::optional<FirstValue>
+GetFirstValue(const TopologyBuilder& builder)
+{
+    return builder.first;
+}
+
+FirstValue
+MakeSidesValue(const std::string& help)
+{
+    return {"4x4",
+            help + "; each side 1 to " + std::to_string(MAX_SIDE),
+            false,
+            false,
+            [](const std::string& text) { return ReadSides(text).has_value(); }};
+}
+
+Key
+MakeCountKey(const std::string& name, const std::string& help, uint64_t max, uint64_t min)
+{
+    Key key = Key::Count(name, min, min, max, help);
+    key.initial.clear();
+    return key;
+}
+
+Key
+MakeRateKey(const std::string& name, const std::string& initial, const std::string& help)
+{
+    Key key = Key::Of(name, Key::Type::RATE, initial, help);
+    key.range = std::string("a rate ") + LINK_RATES;
+    key.accepts = [](const std::string& value) { return ParseLinkRate(value).has_value(); };
+    return key;
+}
+
+Key
+MakeDelayKey(const std::string& name, const std::string& initial, const std::string& help)
+{
+    Key key = Key::Of(name, Key::Type::TIME, initial, help);
+    key.range = std::string("a time ") + LINK_DELAYS;
+    key.accepts = [](const std::string& value) { return ParseLinkDelay(value).has_value(); };
+    return key;
+}
+
+TopologyGraph
+BuildTopology(const std::string& spec, uint32_t ranks, DataRate rate, Time delay)
+{
+    if (!IsLinkRate(rate))
+    {
+        throw ConfigurationError("rate",
+                                 FormatRate(rate),
+                                 std::string(" (allowed: ") + LINK_RATES + ")");
+    }
+    if (!IsLinkDelay(delay))
+    {
+        throw ConfigurationError("delay",
+                                 FormatTime(delay),
+                                 std::string(" (allowed: ") + LINK_DELAYS + ")");
+    }
+    const auto choice = Choose<TopologyBuilder>(spec);
+    if (ranks == 0 || ranks > MAX_HOSTS)
+    {
+        throw ConfigurationError(std::to_string(ranks) + " ranks (allowed: 1 to " +
+                                 std::to_string(MAX_HOSTS) + ")");
+    }
+    TopologyGraph graph;
+    graph.name = spec;
+    choice.entry->build({ranks, rate, delay, choice.values}, graph);
+    if (graph.hosts > MAX_HOSTS)
+    {
+        throw ConfigurationError("topology '" + spec + "' has " + std::to_string(graph.hosts) +
+                                 " hosts (allowed: up to " + std::to_string(MAX_HOSTS) + ")");
+    }
+    if (graph.hosts < ranks)
+    {
+        throw ConfigurationError(std::to_string(ranks) + " ranks on topology '" + spec +
+                                 "' (allowed: 1 to " + std::to_string(graph.hosts) +
+                                 ", the number of its hosts)");
+    }
+    for (const auto& link : graph.links) // rates that a builder has computed, too
+    {
+        if (!IsLinkRate(link.rate) || !IsLinkDelay(link.delay))
+        {
+            throw ConfigurationError("topology '" + spec + "' has a link of " +
+                                     FormatRate(link.rate) + " and " + FormatTime(link.delay) +
+                                     ", " + graph.GetName(link.a) + "-" + graph.GetName(link.b) +
+                                     " (allowed: " + LINK_RATES + ", " + LINK_DELAYS + ")");
+        }
+    }
+    return graph;
+}
+
+std::vector<std::pair<std::string, std::string>>
+MakeHelpRows(const std::vector<AlternativeDescription>& alternatives)
+{
+    std::vector<std::pair<std::string, std::string>> rows;
+    for (const AlternativeDescription& alternative : alternatives)
+    {
+        rows.emplace_back(alternative.name, alternative.help);
+        for (const std::string& note : alternative.notes)
+        {
+            rows.emplace_back("", note);
+        }
+        if (alternative.first)
+        {
+            rows.emplace_back("  " + alternative.first->name, alternative.first->help);
+        }
+        for (const Key& key : alternative.keys)
+        {
+            rows.emplace_back("  " + key.name + "=" + key.initial,
+                              key.help + " (" + key.GetAllowed() + ")");
+        }
+    }
+    return rows;
+}
+
+} // namespace ns3::training

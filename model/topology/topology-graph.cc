@@ -1,0 +1,61 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "topology-graph.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+namespace ns3::training
+{
+
+std::string
+TopologyGraph::GetName(uint32_t node) const
+{
+    return node < hosts ? "host" + std::to_string(node) : "switch" + std::to_string(node - hosts);
+}
+
+std::vector<std::vector<uint32_t>>
+TopologyGraph::GetLinksOfNodes() const
+{
+    std::vector<std::vector<uint32_t>> all(GetNodes());
+    for (uint32_t i = 0; i < links.size(); i++)
+    {
+        all[links[i].a].push_back(i);
+        all[links[i].b].push_back(i);
+    }
+    for (uint32_t node = 0; node < GetNodes() && !shape.sides.empty(); node++)
+    {
+        const auto key = [this, node](uint32_t link) {
+            return std::tuple(links[link].dimension, links[link].a == node, link);
+        };
+        std::sort(all[node].begin(), all[node].end(), [&key](uint32_t a, uint32_t b) {
+            return key(a) < key(b);
+        });
+    }
+    return all;
+}
+
+std::vector<uint32_t>
+TopologyGraph::GetSwitchesOfHosts() const
+{
+    constexpr uint32_t NOWHERE = std::numeric_limits<uint32_t>::max();
+    std::vector<uint32_t> all(hosts, NOWHERE);
+    for (const Link& link : links)
+    {
+        for (uint32_t node : {link.a, link.b})
+        {
+            if (node < hosts && all[node] == NOWHERE)
+            {
+                all[node] = GetPeer(link, node);
+            }
+        }
+    }
+    return all;
+}
+
+} // namespace ns3::training

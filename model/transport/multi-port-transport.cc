@@ -1,0 +1,140 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "multi-port-transport.h"
+
+#include "ns3/boolean.h"
+#include "ns3/log.h"
+
+#include <algorithm>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingMultiPortTransport");
+NS_OBJECT_ENSURE_REGISTERED(MultiPortTransport);
+
+namespace
+{
+
+/// A message is not cut into parts smaller than this, bytes.
+constexpr uint64_t MIN_PART = 4096;
+
+} // namespace
+
+TypeId
+MultiPortTransport::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::training::MultiPortTransport")
+            .SetParent<MessageTransport>()
+            .SetGroupName("DistributedTraining")
+            .AddAttribute(
+                "Stripe",
+                "Whether each message is cut into a part for each port pair; if not, messages "
+                "take turns",
+                BooleanValue(false),
+                MakeBooleanAccessor(&MultiPortTransport::m_stripe),
+                MakeBooleanChecker());
+    return tid;
+}
+
+void
+MultiPortTransport::DoDispose()
+{
+    m_ways.clear();
+    m_partial.clear();
+    m_portPairs = nullptr;
+    MessageTransport::DoDispose();
+}
+
+void
+MultiPortTransport::SetPortPairs(uint32_t rank, std::shared_ptr<PortPairTable> portPairs)
+{
+    SetRank(rank);
+    m_portPairs = std::move(portPairs);
+}
+
+void
+MultiPortTransport::SetGroup(uint32_t rank, std::vector<uint32_t> endpoints)
+{
+    SetPortPairs(rank, std::make_shared<SinglePortPairs>(std::move(endpoints)));
+}
+
+MultiPortTransport::Way&
+MultiPortTransport::GetWay(uint32_t peer)
+{
+    const auto [found, fresh] = m_ways.try_emplace(peer);
+    Way& way = found->second;
+    if (fresh)
+    {
+        way.portPairs = m_portPairs->GetPortPairs(m_rank, peer);
+        way.portPairs.resize(std::min<std::size_t>(way.portPairs.size(), MAX_PORT_PAIRS));
+        // Of several peers that get a message each, not all get it by the first port pair.
+        way.next = (m_rank + peer) % way.portPairs.size();
+    }
+    return way;
+}
+
+const std::vector<PortPair>&
+MultiPortTransport::GetPortPairs(uint32_t peer)
+{
+    return GetWay(peer).portPairs;
+}
+
+void
+MultiPortTransport::Send(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload)
+{
+    NS_LOG_FUNCTION(this << peer << tag << bytes);
+    Way& way = GetWay(peer);
+    const auto portPairs = static_cast<uint32_t>(way.portPairs.size());
+    if (!m_stripe)
+    {
+        SendOn(peer, way.next, {tag, bytes, std::move(payload), 0, 0, 1});
+        way.next = (way.next + 1) % portPairs;
+        return;
+    }
+    const auto parts = static_cast<uint32_t>(std::clamp<uint64_t>(bytes / MIN_PART, 1, portPairs));
+    const uint64_t share = bytes / parts / sizeof(float) * sizeof(float);
+    for (uint32_t i = 0; i < parts; i++)
+    {
+        const uint64_t length = i + 1 < parts ? share : bytes - i * share;
+        SendOn(peer, (way.next + i) % portPairs, {tag, length, payload, i * share, i, parts});
+    }
+    way.next = (way.next + parts) % portPairs;
+}
+
+void
+MultiPortTransport::DeliverPart(uint32_t peer, const Part& part)
+{
+    if (part.parts == 1)
+    {
+        Deliver(peer, part.tag, part.bytes, part.payload);
+        return;
+    }
+    Partial& partial = m_partial[{peer, part.tag}];
+    partial.payloads.resize(part.parts);
+    partial.payloads.at(part.index) = part.payload;
+    partial.bytes += part.bytes;
+    if (++partial.arrived < part.parts)
+    {
+        return;
+    }
+    Ptr<ByteBuffer> payload;
+    if (part.payload)
+    {
+        payload = Create<ByteBuffer>();
+        for (const auto& other : partial.payloads)
+        {
+            payload->bytes.insert(payload->bytes.end(), other->bytes.begin(), other->bytes.end());
+        }
+    }
+    const uint64_t bytes = partial.bytes;
+    m_partial.erase({peer, part.tag});
+    Deliver(peer, part.tag, bytes, payload);
+}
+
+} // namespace ns3::training

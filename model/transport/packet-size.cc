@@ -1,0 +1,32 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "packet-size.h"
+
+#include "tcp-transport.h"
+
+#include "ns3/fabric-frame.h"
+#include "ns3/roce-wire-format.h"
+
+namespace ns3::training
+{
+
+PacketSize
+PacketSize::OfRdma(uint32_t mtu)
+{
+    return {mtu,
+            GetDataFrameBytes(WRITE_MIDDLE, mtu) - mtu + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES};
+}
+
+PacketSize
+PacketSize::OfTcp(uint32_t mtu)
+{
+    constexpr uint32_t HEADERS = TcpTransport::PACKET_HEADER_BYTES;
+    return {mtu - HEADERS,
+            HEADERS + Frame::ETHERNET_BYTES + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES};
+}
+
+} // namespace ns3::training

@@ -1,0 +1,45 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_PACKET_SIZE_H
+#define DISTRIBUTED_TRAINING_PACKET_SIZE_H
+
+#include <cstdint>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-transport
+ * A full packet of a transport on the line, bytes.
+ */
+struct PacketSize
+{
+    uint32_t payload; ///< of messages
+    uint32_t headers; ///< all headers, with Ethernet's preamble and gap
+
+    /** @return share of the line rate that is payload in a long message */
+    double GetGoodput() const
+    {
+        return static_cast<double>(payload) / (payload + headers);
+    }
+
+    /**
+     * @param mtu payload of a full packet, bytes
+     * @return a packet of an RDMA WRITE
+     */
+    static PacketSize OfRdma(uint32_t mtu);
+
+    /**
+     * @param mtu largest IP packet, bytes
+     * @return a segment of TCP with the timestamp option
+     */
+    static PacketSize OfTcp(uint32_t mtu);
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_PACKET_SIZE_H

@@ -1,0 +1,72 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_PORT_PAIR_TABLE_H
+#define DISTRIBUTED_TRAINING_PORT_PAIR_TABLE_H
+
+#include <cstdint>
+#include <vector>
+
+namespace ns3::training
+{
+
+/** A connection between two ranks: a port of each, and the rate of the path between them. */
+struct PortPair
+{
+    uint32_t rail;           ///< of this rank's host: which of its ports
+    uint32_t localEndpoint;  ///< endpoint of that port
+    uint32_t remoteEndpoint; ///< endpoint of the other rank's port
+    uint64_t rate;           ///< of the slowest link on the way, bit/s; 0: that of the port
+};
+
+/**
+ * @ingroup distributed-training-transport
+ * The port pairs between the ranks of a group.
+ */
+class PortPairTable
+{
+  public:
+    virtual ~PortPairTable() = default;
+
+    /** @return number of ranks */
+    virtual uint32_t GetRanks() const = 0;
+
+    /**
+     * @param rank one rank
+     * @param peer another one
+     * @return the port pairs from rank to peer, one at least; port pair i is port pair i from peer
+     * to rank, too
+     */
+    virtual std::vector<PortPair> GetPortPairs(uint32_t rank, uint32_t peer) = 0;
+
+    /**
+     * @param endpoint number of an endpoint
+     * @return the rank whose port it is; GetRanks() if there is none
+     */
+    virtual uint32_t GetRank(uint32_t endpoint) const = 0;
+};
+
+/**
+ * @ingroup distributed-training-transport
+ * One port pair between each two ranks, which have one port each.
+ */
+class SinglePortPairs : public PortPairTable
+{
+  public:
+    /** @param endpoints endpoint of each rank */
+    explicit SinglePortPairs(std::vector<uint32_t> endpoints);
+
+    uint32_t GetRanks() const override;
+    std::vector<PortPair> GetPortPairs(uint32_t rank, uint32_t peer) override;
+    uint32_t GetRank(uint32_t endpoint) const override;
+
+  private:
+    std::vector<uint32_t> m_endpoints;
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_PORT_PAIR_TABLE_H

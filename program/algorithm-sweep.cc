@@ -1,0 +1,176 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "algorithm-sweep.h"
+
+#include "ns3/fabric-border.h"
+#include "ns3/log.h"
+#include "ns3/simulator.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-processes.h"
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingAlgorithmSweep");
+
+namespace
+{
+
+/** A simulation that leaves nothing behind, whatever happens. */
+class Simulation
+{
+  public:
+    explicit Simulation(const ClusterOptions& options)
+        : m_cluster(Make(options))
+    {
+    }
+
+    ~Simulation()
+    {
+        m_cluster.reset();
+        Simulator::Destroy();
+    }
+
+    Simulation(const Simulation&) = delete;
+    Simulation& operator=(const Simulation&) = delete;
+
+    const Cluster& Get() const
+    {
+        return *m_cluster;
+    }
+
+  private:
+    static std::unique_ptr<Cluster> Make(const ClusterOptions& options)
+    {
+        try
+        {
+            return std::make_unique<Cluster>(options);
+        }
+        catch (...)
+        {
+            Simulator::Destroy();
+            throw;
+        }
+    }
+
+    std::unique_ptr<Cluster> m_cluster;
+};
+
+void
+Measure(const ClusterOptions& options,
+        const SweepRequest& request,
+        const std::function<void(const CollectiveMeasurement&)>& onRow,
+        AlgorithmSweep& sweep)
+{
+    const Simulation simulation(options);
+    const Cluster& cluster = simulation.Get();
+    for (uint64_t bytes : request.sizes)
+    {
+        cluster.GetPlanner().Get(request.operation, bytes, 0); // or it does not fit
+    }
+    GuardedRun run(cluster);
+    for (uint64_t bytes : request.sizes)
+    {
+        CollectiveMeasurement row;
+        for (uint64_t i = 0; i <= request.warmup && row.mismatch.empty(); i++)
+        {
+            row = MeasureCollective(cluster,
+                                    run,
+                                    request.operation,
+                                    bytes,
+                                    request.real,
+                                    request.seed);
+        }
+        sweep.rows.push_back(row);
+        if (onRow)
+        {
+            onRow(row);
+        }
+    }
+    GatherCounters(cluster.GetFabric());
+    RunCost cost = GetRunCost(cluster.GetFabric()); // time and memory are those of the program
+    cost.events += sweep.cost.events;
+    cost.packetHops += sweep.cost.packetHops;
+    sweep.cost = cost;
+}
+
+} // namespace
+
+const CollectiveMeasurement*
+AlgorithmSweep::FindFastest(uint64_t bytes) const
+{
+    const CollectiveMeasurement* fastest = nullptr;
+    for (const CollectiveMeasurement& row : rows)
+    {
+        if (row.requested == bytes && (!fastest || row.seconds < fastest->seconds))
+        {
+            fastest = &row;
+        }
+    }
+    return fastest;
+}
+
+const CollectiveMeasurement*
+AlgorithmSweep::Find(uint64_t bytes, const std::string& algorithm) const
+{
+    for (const CollectiveMeasurement& row : rows)
+    {
+        if (row.requested == bytes && row.algorithm == algorithm)
+        {
+            return &row;
+        }
+    }
+    return nullptr;
+}
+
+AlgorithmSweep
+SweepAlgorithms(ClusterOptions options,
+                const SweepRequest& request,
+                const std::function<void(const CollectiveMeasurement&)>& onRow)
+{
+    if (Processes::GetCount() > 1)
+    {
+        throw ConfigurationError("--sweep with several processes (allowed: one)");
+    }
+    if (!options.schedule.empty())
+    {
+        throw ConfigurationError("--sweep with --schedule=" + options.schedule +
+                                 " (allowed: without)");
+    }
+    AlgorithmSweep sweep;
+    {
+        // Whatever is wrong with the options is found here.
+        options.algorithm = AlgorithmChooser::NAME;
+        const Simulation simulation(options);
+        for (uint64_t bytes : request.sizes)
+        {
+            auto& planner = simulation.Get().GetPlanner();
+            sweep.choices[bytes] = planner.Get(request.operation, bytes, 0)->algorithm;
+        }
+    }
+    for (const auto& [name, algorithm] : Registry<CollectiveAlgorithm>::All())
+    {
+        if (algorithm.searches && options.ranks > AlgorithmChooser::MAX_SEARCHED_RANKS)
+        {
+            sweep.unfit[name] = name + ": searches for its plan for too long (allowed: up to " +
+                                std::to_string(AlgorithmChooser::MAX_SEARCHED_RANKS) + " ranks)";
+            continue;
+        }
+        options.algorithm = name;
+        try
+        {
+            Measure(options, request, onRow, sweep);
+        }
+        catch (const ConfigurationError& error)
+        {
+            sweep.unfit[name] = error.what();
+        }
+    }
+    return sweep;
+}
+
+} // namespace ns3::training

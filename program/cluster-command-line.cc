@@ -1,0 +1,268 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "cluster-command-line.h"
+
+#include "ns3/algorithm-chooser.h"
+#include "ns3/collective-algorithm.h"
+#include "ns3/host-model.h"
+#include "ns3/path-choice.h"
+#include "ns3/rdma-congestion-control.h"
+#include "ns3/rdma-loss-recovery.h"
+#include "ns3/schedule-file.h"
+#include "ns3/topology-builder.h"
+#include "ns3/topology-report.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-output-file.h"
+#include "ns3/training-processes.h"
+#include "ns3/training-registry.h"
+#include "ns3/training-time-resolution.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <vector>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+/** @return name of the option for a field of ClusterOptions, without dashes before it */
+std::string
+GetOptionName(std::string field)
+{
+    std::replace(field.begin(), field.end(), ' ', '-');
+    return field;
+}
+
+/** @return everything that can carry out collectives, by name */
+std::vector<AlternativeDescription>
+DescribeCollectives()
+{
+    auto all = DescribeAlternatives<CollectiveAlgorithm>();
+    for (const auto& system : DescribeAlternatives<InNetworkSystem>())
+    {
+        all.push_back(system);
+    }
+    all.insert(all.begin(),
+               {AlgorithmChooser::NAME,
+                "the algorithm that is expected to be fastest, by a model of the network",
+                {},
+                {},
+                {}});
+    return all;
+}
+
+} // namespace
+
+ClusterCommandLine::ClusterCommandLine(ClusterOptions& cluster)
+    : m_cluster(cluster)
+{
+}
+
+void
+ClusterCommandLine::AddNetworkTo(ProgramOptions& options)
+{
+    options.Group("Cluster");
+    options.AddUnsigned("ranks", "number of workers, one per host", m_cluster.ranks, 1, 1 << 20);
+    options.AddKind("topology",
+                    "topology",
+                    "hosts, switches and links",
+                    m_cluster.topology,
+                    &DescribeAlternatives<TopologyBuilder>);
+    options.AddBool("print-topology",
+                    "describe the topology (counts, diameter, bisection) and end",
+                    m_printTopology);
+    options.AddString("export-topology", "file for the topology as JSON", m_exportTopology);
+    options.AddRate("rate", "line rate of every link", m_cluster.rate);
+    options.AddTime("delay", "propagation delay of every link", m_cluster.delay);
+    options.AddAutomatic(
+        Key::Count("mtu",
+                   0,
+                   ClusterOptions::MIN_MTU,
+                   ClusterOptions::MAX_MTU,
+                   "largest RDMA payload or IP packet, 256 to 9000 bytes; auto: 4096 or 9000"),
+        m_cluster.mtu);
+    Key buffer = Key::Of("buffer",
+                         Key::Type::BYTES,
+                         "",
+                         "packet memory of every switch; auto: 32 MiB, or more if PFC needs it");
+    buffer.min = ClusterOptions::MIN_BUFFER;
+    options.AddAutomatic(buffer, m_cluster.buffer);
+    options.AddKind("path",
+                    "path-choice",
+                    "how switches choose among equally good ports",
+                    m_cluster.path,
+                    &DescribeAlternatives<PathChoiceEntry>);
+    options.AddDouble("loss", "probability that a link loses a frame", m_cluster.loss, 0, 1);
+    options.AddList("fault",
+                    "TARGET:ITEM,... such as host3-switch0:loss=0.01, *:ber=1e-9, "
+                    "switch1:restart,from=1ms,until=2ms; or @FILE; may be repeated",
+                    m_cluster.faults);
+    options.AddTime("reroute-delay",
+                    "from the death or return of a link to new routes",
+                    m_cluster.rerouteDelay);
+    options.AddString("pcap",
+                      "prefix of capture files, one a port: PREFIX-host3-0.pcap",
+                      m_cluster.pcap);
+    options.AddKind("recovery",
+                    "loss-recovery",
+                    "RDMA: loss recovery",
+                    m_cluster.recovery,
+                    &DescribeAlternatives<LossRecoveryEntry>);
+    options.AddChoice("port-pairs",
+                      "how messages use several equally good ways between two hosts: in turns, or "
+                      "each in parts, one for each way",
+                      m_cluster.portPairs,
+                      {"turns", "stripe"});
+    options.Reserve("ns3::training::MultiPortTransport::Stripe", "port-pairs");
+    options.Reserve("ns3::training::SwitchDevice::BufferSize", "buffer");
+    ReserveAttributes(options);
+}
+
+void
+ClusterCommandLine::ReserveAttributes(ProgramOptions& options)
+{
+    for (const auto& [attribute, field] : ClusterOptions::GetOwnAttributes())
+    {
+        options.Reserve(attribute, GetOptionName(field));
+    }
+}
+
+void
+ClusterCommandLine::AddCongestionControlTo(ProgramOptions& options, const std::string& otherwise)
+{
+    const std::string automatic = otherwise.empty() ? "dcqcn" : "dcqcn, or ns3::TcpCubic with tcp";
+    options.AddKind(
+        "congestion-control",
+        "congestion-control",
+        "congestion control: sending rate of each flow",
+        m_cluster.congestionControl,
+        [automatic] {
+            auto all = DescribeAlternatives<CongestionControlEntry>();
+            all.insert(all.begin(), {"auto", automatic, {}, {}, {}});
+            return all;
+        },
+        otherwise);
+}
+
+void
+ClusterCommandLine::AddTo(ProgramOptions& options, const std::string& algorithmOption)
+{
+    AddNetworkTo(options);
+    options.AddChoice("transport", "how messages travel", m_cluster.transport, {"rdma", "tcp"});
+    AddCongestionControlTo(options, "the TypeId of a TcpCongestionOps, such as ns3::TcpDctcp");
+    options.AddKind(algorithmOption,
+                    "collective",
+                    "collective algorithm, or system that sums in the network",
+                    m_cluster.algorithm,
+                    &DescribeCollectives);
+    for (const std::string name :
+         {"elements-per-packet", "slots", "window", "framing", "message-packets"})
+    {
+        options.AddRenamed(name,
+                           "--" + algorithmOption + "=SYSTEM:" + name + "=VALUE",
+                           algorithmOption);
+    }
+    options.AddRenamed(algorithmOption + "=tree",
+                       "--" + algorithmOption + "=sharp, or double-binary-tree for NCCL's tree",
+                       algorithmOption);
+    options.AddRenamed("servers",
+                       "--" + algorithmOption + "=parameter-server:servers=VALUE",
+                       algorithmOption);
+    options.AddKind("host-model",
+                    "host-model",
+                    "time that hosts take for collectives, beside the network",
+                    m_cluster.hostModel,
+                    &DescribeAlternatives<HostModelEntry>);
+    options.AddUnsigned("segments",
+                        "parts that each chunk is cut into, to be pipelined; 0: as many as the "
+                        "algorithm likes",
+                        m_cluster.segments,
+                        0,
+                        CollectiveSchedule::MAX_MESSAGES);
+    options.AddString("schedule",
+                      "file with a schedule, JSON or MSCCL XML, in place of --" + algorithmOption,
+                      m_cluster.schedule);
+    options.AddString("export-schedule",
+                      "file for the schedule (of the largest size): MSCCL XML if it ends in .xml, "
+                      "otherwise JSON",
+                      m_exportSchedule);
+    options.AddBool("print-schedule",
+                    "list the schedule (of the largest size) and end",
+                    m_printSchedule);
+    options.AddBool("verify",
+                    "prove schedules right whatever the number of ranks; otherwise up to " +
+                        std::to_string(CollectivePlanner::VERIFIED_RANKS),
+                    m_cluster.verify);
+}
+
+bool
+ClusterCommandLine::ShowTopology() const
+{
+    if (Processes::GetId() != 0 || (!m_printTopology && m_exportTopology.empty()))
+    {
+        return m_printTopology;
+    }
+    UsePicoseconds();
+    const auto ranks = static_cast<uint32_t>(m_cluster.ranks);
+    const TopologyGraph topology =
+        BuildTopology(m_cluster.topology, ranks, m_cluster.rate, m_cluster.delay);
+    if (!m_exportTopology.empty())
+    {
+        CheckOutputFile(m_exportTopology);
+        std::ofstream file(m_exportTopology);
+        file << WriteTopology(topology) << std::flush;
+        if (!file)
+        {
+            throw ConfigurationError("--export-topology=" + m_exportTopology +
+                                     ": cannot be written");
+        }
+    }
+    if (m_printTopology)
+    {
+        std::cout << DescribeTopology(topology, ranks) << std::flush;
+    }
+    return m_printTopology;
+}
+
+bool
+ClusterCommandLine::ShowSchedule(const Cluster& cluster,
+                                 CollectiveOperation operation,
+                                 uint64_t bytes) const
+{
+    if (Processes::GetId() == 0 && ShowsSchedule())
+    {
+        const auto schedule = cluster.GetPlanner().Get(operation, bytes, 0);
+        if (!m_exportSchedule.empty())
+        {
+            SaveSchedule(*schedule, m_exportSchedule);
+        }
+        if (m_printSchedule)
+        {
+            std::cout << DescribeSchedule(*schedule) << std::flush;
+        }
+    }
+    return m_printSchedule;
+}
+
+bool
+ClusterCommandLine::ShowsSchedule() const
+{
+    return m_printSchedule || !m_exportSchedule.empty();
+}
+
+std::string
+NameOption(const ConfigurationError& error)
+{
+    const std::string& field = error.GetField();
+    const std::string text = error.what();
+    return field.empty() ? text : "--" + GetOptionName(field) + "=" + text.substr(field.size() + 1);
+}
+
+} // namespace ns3::training

@@ -1,0 +1,96 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_CLUSTER_COMMAND_LINE_H
+#define DISTRIBUTED_TRAINING_CLUSTER_COMMAND_LINE_H
+
+#include "program-options.h"
+
+#include "ns3/training-cluster.h"
+
+#include <cstdint>
+#include <string>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * The command line of a cluster: options for the fields of ClusterOptions, and for the output of
+ * its topology and schedule.
+ */
+class ClusterCommandLine
+{
+  public:
+    /** @param cluster gets the values of the options; its values are their defaults */
+    explicit ClusterCommandLine(ClusterOptions& cluster);
+
+    /**
+     * Adds options for the ranks and the network.
+     * @param options of the program
+     */
+    void AddNetworkTo(ProgramOptions& options);
+
+    /**
+     * Adds the option for the congestion control.
+     * @param options of the program
+     * @param otherwise congestion controls beside those of RDMA, in words; empty: none
+     */
+    void AddCongestionControlTo(ProgramOptions& options, const std::string& otherwise = "");
+
+    /**
+     * Adds options for all fields.
+     * @param options of the program
+     * @param algorithmOption name of the option for the algorithm
+     */
+    void AddTo(ProgramOptions& options, const std::string& algorithmOption);
+
+    /**
+     * Refuses the attributes that every Cluster sets, as a user's value would have no effect.
+     * @param options of a program that makes clusters
+     */
+    static void ReserveAttributes(ProgramOptions& options);
+
+    /**
+     * Carries out --print-topology and --export-topology.
+     * @return whether the program has nothing left to do
+     * @throw ConfigurationError if the topology is wrong, or the file cannot be written
+     */
+    bool ShowTopology() const;
+
+    /**
+     * Carries out --print-schedule and --export-schedule.
+     * @param cluster whose plan it is
+     * @param operation that is planned
+     * @param bytes size of the whole vector
+     * @return whether the program has nothing left to do
+     * @throw ConfigurationError if the file cannot be written
+     */
+    bool ShowSchedule(const Cluster& cluster, CollectiveOperation operation, uint64_t bytes) const;
+
+    /** @return whether ShowSchedule() prints or writes a schedule */
+    bool ShowsSchedule() const;
+
+  private:
+    ClusterOptions& m_cluster;
+    bool m_printTopology{false};
+    std::string m_exportTopology; // file, or empty: none
+    bool m_printSchedule{false};
+    std::string m_exportSchedule; // file, or empty: none
+};
+
+/**
+ * @ingroup distributed-training-helper
+ * @param error what the library refuses
+ * @return its text, in which the option that has the field's name, with dashes between words, takes
+ *         the place of the field: "--mtu=100 (allowed: ...)"
+ */
+std::string NameOption(const ConfigurationError& error);
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_CLUSTER_COMMAND_LINE_H

@@ -1,0 +1,289 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "guarded-run.h"
+
+#include "ns3/event-id.h"
+#include "ns3/log.h"
+#include "ns3/simulator.h"
+#include "ns3/training-byte-archive.h"
+#include "ns3/training-processes.h"
+#include "ns3/training-quantity.h"
+
+#include <algorithm>
+#include <map>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingGuardedRun");
+
+/** What all processes tell each other when the simulation has come to a halt. */
+struct GuardedRun::State
+{
+    Time failureTime;
+    uint32_t failurePeer{0};
+    std::string failure;
+    bool stopped{false};
+    bool ended{false};
+    Time lastDone;
+    bool computing{false};
+    uint64_t progress{0};
+    std::map<uint32_t, std::string> waiting; ///< by rank, those that wait
+
+    std::string Pack() const
+    {
+        ByteWriter writer;
+        writer(failureTime, failurePeer, failure, stopped, ended, lastDone, computing, progress);
+        writer(waiting.size());
+        for (const auto& [rank, text] : waiting)
+        {
+            writer(rank, text);
+        }
+        return writer.GetText();
+    }
+
+    static State Unpack(const std::string& bytes)
+    {
+        State state;
+        ByteReader reader(bytes.data(), bytes.size());
+        reader(state.failureTime, state.failurePeer, state.failure);
+        reader(state.stopped, state.ended, state.lastDone, state.computing, state.progress);
+        for (auto left = reader.Next<std::size_t>(); left > 0; left--)
+        {
+            const auto rank = reader.Next<uint32_t>();
+            reader(state.waiting[rank]);
+        }
+        return state;
+    }
+
+    /** @param other that of another process; of two failures the first one counts */
+    void Add(const State& other)
+    {
+        if (!other.failure.empty() && (failure.empty() || other.failureTime < failureTime))
+        {
+            failureTime = other.failureTime;
+            failurePeer = other.failurePeer;
+            failure = other.failure;
+        }
+        stopped |= other.stopped;
+        ended &= other.ended;
+        lastDone = std::max(lastDone, other.lastDone);
+        computing |= other.computing;
+        progress += other.progress;
+        waiting.insert(other.waiting.begin(), other.waiting.end());
+    }
+};
+
+GuardedRun::GuardedRun(const Cluster& cluster)
+    : m_cluster(cluster),
+      m_computing([] { return false; }),
+      m_period(std::max(Seconds(120), 1000 * cluster.GetRoundTrip())),
+      m_deadlockPeriod(std::max(MilliSeconds(10), 100 * cluster.GetRoundTrip()))
+{
+    for (uint32_t rank = 0; rank < m_cluster.GetRanks(); rank++)
+    {
+        m_cluster.GetCommunicator(rank)->SetErrorHandler(
+            [this](uint32_t peer, const std::string& reason) { Fail(peer, reason); });
+    }
+    if (m_cluster.GetBorder())
+    {
+        m_cluster.GetBorder()->SetNoticeHandler(
+            [this](ProcessBorder::Notice notice, Time when) { OnNotice(notice, when); });
+    }
+}
+
+GuardedRun::~GuardedRun()
+{
+    for (uint32_t rank = 0; rank < m_cluster.GetRanks(); rank++)
+    {
+        m_cluster.GetCommunicator(rank)->SetErrorHandler(nullptr);
+    }
+    if (m_cluster.GetBorder())
+    {
+        m_cluster.GetBorder()->SetNoticeHandler(nullptr);
+    }
+}
+
+void
+GuardedRun::SetComputing(std::function<bool()> computing)
+{
+    m_computing = std::move(computing);
+}
+
+void
+GuardedRun::SetReport(std::function<void()> report)
+{
+    m_report = std::move(report);
+}
+
+void
+GuardedRun::End()
+{
+    m_ended = true;
+    if (m_cluster.GetBorder())
+    {
+        m_cluster.GetBorder()->Announce(ProcessBorder::Notice::DONE);
+    }
+    OnNotice(ProcessBorder::Notice::DONE, Simulator::Now());
+}
+
+void
+GuardedRun::Stop()
+{
+    m_stopped = true;
+    if (m_cluster.GetBorder())
+    {
+        m_cluster.GetBorder()->Announce(ProcessBorder::Notice::STOP);
+    }
+    Simulator::Stop();
+}
+
+void
+GuardedRun::Fail(uint32_t peer, const std::string& reason)
+{
+    if (m_failure.empty())
+    {
+        m_failureTime = Simulator::Now();
+        m_failurePeer = peer;
+        m_failure = reason;
+        Stop();
+    }
+}
+
+void
+GuardedRun::OnNotice(ProcessBorder::Notice notice, Time when)
+{
+    if (notice == ProcessBorder::Notice::STOP)
+    {
+        Simulator::Stop();
+        return;
+    }
+    m_lastDone = std::max(m_lastDone, when);
+    if (++m_done == Processes::GetCount())
+    {
+        // Of no node, so it comes after all that happens at the same time.
+        Simulator::ScheduleWithContext(Simulator::NO_CONTEXT,
+                                       m_lastDone + m_cluster.GetRoundTrip() - Simulator::Now(),
+                                       &GuardedRun::Halt,
+                                       this,
+                                       m_run);
+    }
+}
+
+void
+GuardedRun::Halt(uint32_t run)
+{
+    if (run == m_run)
+    {
+        Simulator::Stop();
+    }
+}
+
+void
+GuardedRun::Run()
+{
+    m_lastCheck = Simulator::Now();
+    while (!RunOnce())
+    {
+    }
+    m_run++;
+    m_done = 0;
+    m_lastDone = Time(0);
+    m_ended = false;
+    m_stopped = false;
+}
+
+bool
+GuardedRun::RunOnce()
+{
+    const EventId check = Simulator::Schedule(m_deadlockPeriod, &GuardedRun::Halt, this, m_run);
+    Simulator::Run();
+    Simulator::Cancel(check);
+    // All processes are here now, at the same simulated time unless one of them has stopped early.
+    State all = GetState();
+    if (Processes::GetCount() > 1)
+    {
+        const auto states = Processes::Gather(all.Pack());
+        all = State::Unpack(states[0]);
+        for (std::size_t process = 1; process < states.size(); process++)
+        {
+            all.Add(State::Unpack(states[process]));
+        }
+    }
+    const auto stuck = [&](uint32_t peer, const std::string& reason, Time when) {
+        auto waiting = all.waiting.lower_bound(peer);
+        waiting = waiting == all.waiting.end() ? all.waiting.begin() : waiting;
+        return SimulationStuck(
+            (waiting == all.waiting.end() ? "" : waiting->second + "; ") + reason + " (at " +
+            FormatDouble(static_cast<double>(when.GetPicoSeconds()) / 1e12) + " s)");
+    };
+    if (!all.failure.empty())
+    {
+        throw stuck(all.failurePeer, all.failure, all.failureTime);
+    }
+    if (all.stopped || (all.ended && Simulator::Now() >= all.lastDone + m_cluster.GetRoundTrip()))
+    {
+        return true;
+    }
+    const PfcDeadlock deadlock = FindPfcDeadlock(m_cluster.GetFabric());
+    if (!deadlock.cycle.empty() && deadlock.cycle == m_deadlock.cycle &&
+        deadlock.sentFrames == m_deadlock.sentFrames)
+    {
+        throw stuck(0, "deadlock of priority flow control: " + deadlock.cycle, Simulator::Now());
+    }
+    m_deadlock = deadlock;
+    if (Simulator::Now() - m_lastCheck >= m_period)
+    {
+        if (all.progress == m_progress && !all.computing && !all.ended)
+        {
+            throw stuck(0,
+                        "no host has received a frame for " + FormatTime(m_period) +
+                            " of simulated time",
+                        Simulator::Now());
+        }
+        m_progress = all.progress;
+        m_lastCheck = Simulator::Now();
+    }
+    if (m_report)
+    {
+        m_report();
+    }
+    return false;
+}
+
+GuardedRun::State
+GuardedRun::GetState() const
+{
+    State state;
+    state.failureTime = m_failureTime;
+    state.failurePeer = m_failurePeer;
+    state.failure = m_failure;
+    state.stopped = m_stopped;
+    state.ended = m_ended;
+    state.lastDone = m_lastDone;
+    state.computing = m_computing();
+    for (uint32_t rank = 0; rank < m_cluster.GetRanks(); rank++)
+    {
+        for (const auto& device : m_cluster.GetFabric().rails[rank])
+        {
+            const PortCounters& counters = device->GetPort().GetCounters();
+            state.progress += counters.receivedFrames - counters.pausesReceived;
+        }
+        std::string waiting = m_ended ? "" : m_cluster.GetCommunicator(rank)->GetWaitingFor();
+        if (waiting.empty() && !m_ended) // groups of ranks are communicators of the hosts
+        {
+            waiting = m_cluster.GetHostCommunicator(rank)->GetWaitingFor();
+        }
+        if (!waiting.empty())
+        {
+            state.waiting[rank] = waiting;
+        }
+    }
+    return state;
+}
+
+} // namespace ns3::training

@@ -1,0 +1,284 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "ns3-arguments.h"
+
+#include "ns3/abort.h"
+#include "ns3/attribute.h"
+#include "ns3/command-line.h"
+#include "ns3/config.h"
+#include "ns3/global-value.h"
+#include "ns3/log.h"
+#include "ns3/nstime.h"
+#include "ns3/object-factory.h"
+#include "ns3/random-variable-stream.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/type-id.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <fcntl.h>
+#include <iostream>
+#include <set>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingNs3Arguments");
+
+namespace
+{
+
+/** ns-3's arguments that print something and end the program, and whether they have a value. */
+const std::vector<std::pair<std::string, bool>> PRINT_ARGUMENTS{{"PrintAttributes", true},
+                                                                {"PrintGlobals", false},
+                                                                {"PrintGroup", true},
+                                                                {"PrintGroups", false},
+                                                                {"PrintTypeIds", false},
+                                                                {"PrintVersion", false},
+                                                                {"version", false}};
+
+/**
+ * ns-3 ends the program at many values it cannot read, some only when they are used: tries them in
+ * a child process first, which may end as it likes.
+ *
+ * @param action returns whether it went well
+ * @return whether it did, and the process is still there
+ */
+bool
+Succeeds(const std::function<bool()>& action)
+{
+    std::cout.flush();
+    std::cerr.flush();
+    std::fflush(nullptr); // else the child would print the buffers, too
+    const pid_t child = fork();
+    NS_ABORT_MSG_IF(child < 0, "cannot start a process");
+    if (child == 0)
+    {
+        const rlimit none{0, 0};
+        setrlimit(RLIMIT_CORE, &none);
+        const int nowhere = open("/dev/null", O_WRONLY);
+        dup2(nowhere, STDOUT_FILENO);
+        dup2(nowhere, STDERR_FILENO);
+        bool succeeded = false;
+        try
+        {
+            succeeded = action();
+        }
+        catch (const ConfigurationError&)
+        {
+            // An exception of a setter must not lead the child beyond this line.
+        }
+        _exit(succeeded ? 0 : 1);
+    }
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+    {
+    }
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/**
+ * The event of CanSimulate().
+ * @param hasRun set to true
+ */
+void
+DrawNumber(bool* hasRun)
+{
+    *hasRun = CreateObject<UniformRandomVariable>()->GetValue() <= 1;
+}
+
+/** @return whether a simulation with random numbers can begin, with the global values as set */
+bool
+CanSimulate()
+{
+    bool hasRun = false;
+    Simulator::Schedule(Time(1), &DrawNumber, &hasRun);
+    Simulator::Run();
+    return hasRun;
+}
+
+/**
+ * @param name name of a global value
+ * @return its checker, or nullptr if there is no such value
+ */
+Ptr<const AttributeChecker>
+FindGlobalValue(const std::string& name)
+{
+    for (auto global = GlobalValue::Begin(); global != GlobalValue::End(); ++global)
+    {
+        if ((*global)->GetName() == name)
+        {
+            return (*global)->GetChecker();
+        }
+    }
+    return nullptr;
+}
+
+/**
+ * @param fullName a name such as "ns3::TcpSocket::SegmentSize"
+ * @return the attribute's checker
+ * @throw ConfigurationError if there is no such attribute
+ */
+Ptr<const AttributeChecker>
+FindAttribute(const std::string& fullName)
+{
+    const auto separator = fullName.rfind("::");
+    const std::string typeName = fullName.substr(0, separator);
+    const std::string attributeName = fullName.substr(separator + 2);
+    TypeId type;
+    if (!TypeId::LookupByNameFailSafe(typeName, &type))
+    {
+        throw ConfigurationError("--" + fullName + ": there is no type '" + typeName +
+                                 "' (allowed: see --PrintTypeIds)");
+    }
+    for (std::size_t index = 0; index < type.GetAttributeN(); ++index)
+    {
+        if (type.GetAttribute(index).name == attributeName)
+        {
+            return type.GetAttribute(index).checker;
+        }
+    }
+    throw ConfigurationError("--" + fullName + ": type '" + typeName + "' has no attribute '" +
+                             attributeName +
+                             "' of its own (allowed: see --PrintAttributes=" + typeName + ")");
+}
+
+/**
+ * Offers a value to an object of this module: where ns-3's checker of texts accepts everything, the
+ * setter of the attribute decides.
+ * @param fullName a name such as "ns3::training::SwitchDevice::Weights"
+ * @param value a value that the attribute's checker takes
+ * @return whether an object takes it
+ */
+bool
+IsTakenByObject(const std::string& fullName, const std::string& value)
+{
+    const auto separator = fullName.rfind("::");
+    const TypeId type = TypeId::LookupByName(fullName.substr(0, separator));
+    if (fullName.rfind("ns3::training::", 0) != 0 || !type.HasConstructor() ||
+        !type.IsChildOf(Object::GetTypeId()))
+    {
+        return true;
+    }
+    ObjectFactory factory;
+    factory.SetTypeId(type);
+    return factory.Create<Object>()->SetAttributeFailSafe(fullName.substr(separator + 2),
+                                                          StringValue(value));
+}
+
+/** @return the names of the groups of types */
+std::set<std::string>
+GetGroupNames()
+{
+    std::set<std::string> groups;
+    for (uint16_t index = 0; index < TypeId::GetRegisteredN(); ++index)
+    {
+        groups.insert(TypeId::GetRegistered(index).GetGroupName());
+    }
+    return groups;
+}
+
+} // namespace
+
+Ns3Arguments::Ns3Arguments(const std::string& program)
+    : m_program(program)
+{
+}
+
+void
+Ns3Arguments::Reserve(const std::string& attribute, const std::string& option)
+{
+    m_reserved[attribute] = option;
+}
+
+bool
+Ns3Arguments::Parse(const std::string& name,
+                    const std::string& value,
+                    bool hasValue,
+                    const std::function<bool(const std::string&)>& hasOption)
+{
+    NS_LOG_FUNCTION(this << name << value);
+    const std::string argument = "--" + name + (hasValue ? "=" + value : "");
+    const auto print =
+        std::find_if(PRINT_ARGUMENTS.begin(),
+                     PRINT_ARGUMENTS.end(),
+                     [&name](const auto& candidate) { return candidate.first == name; });
+    if (print != PRINT_ARGUMENTS.end())
+    {
+        TypeId type;
+        if (name == "PrintAttributes" && !TypeId::LookupByNameFailSafe(value, &type))
+        {
+            throw ConfigurationError(argument + " (allowed: a type that --PrintTypeIds lists)");
+        }
+        if (name == "PrintGroup" && GetGroupNames().count(value) == 0)
+        {
+            throw ConfigurationError(argument + " (allowed: a group that --PrintGroups lists)");
+        }
+        if (!print->second && hasValue)
+        {
+            throw ConfigurationError(argument + " (allowed: --" + name + " without a value)");
+        }
+        CommandLine().Parse(std::vector<std::string>{m_program, argument}); // ends the program
+        return true;
+    }
+
+    Ptr<const AttributeChecker> checker = FindGlobalValue(name);
+    const bool isGlobal = checker != nullptr;
+    if (!isGlobal)
+    {
+        if (name.find("::") == std::string::npos)
+        {
+            return false;
+        }
+        checker = FindAttribute(name);
+    }
+    if (value.empty())
+    {
+        throw ConfigurationError(argument + " (allowed: --" + name + "= and a value)");
+    }
+    const auto reserved = m_reserved.find(name);
+    if (reserved != m_reserved.end())
+    {
+        throw ConfigurationError(
+            argument + ": the program sets it (allowed: " +
+            (hasOption(reserved->second) ? "--" + reserved->second : "follows from other options") +
+            ")");
+    }
+    const auto set = [&] {
+        return isGlobal ? GlobalValue::BindFailSafe(name, StringValue(value))
+                        : Config::SetDefaultFailSafe(name, StringValue(value));
+    };
+    // ns-3 reads "-1" as the largest number there is.
+    const bool isWrapped = value[0] == '-' && checker->GetValueTypeName() == "ns3::UintegerValue";
+    if (isWrapped || !Succeeds([&] {
+            return set() && (isGlobal ? CanSimulate() : IsTakenByObject(name, value));
+        }))
+    {
+        const std::string lister =
+            isGlobal ? "PrintGlobals" : "PrintAttributes=" + name.substr(0, name.rfind("::"));
+        throw ConfigurationError(argument + ": ns-3 does not take this value (allowed: see --" +
+                                 lister + ")");
+    }
+    set();
+    NS_LOG_INFO("sets " << argument);
+    m_given.emplace_back(name, value);
+    return true;
+}
+
+const std::vector<std::pair<std::string, std::string>>&
+Ns3Arguments::GetGiven() const
+{
+    return m_given;
+}
+
+} // namespace ns3::training

@@ -1,0 +1,66 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_NS3_ARGUMENTS_H
+#define DISTRIBUTED_TRAINING_NS3_ARGUMENTS_H
+
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * Arguments that every program of ns-3 has: global values, defaults of attributes, and
+ * `--Print...`. ns-3 ends the program at many values that it cannot read, some of them long after
+ * they were set. Here a value is tried in a child process first, and refused by a
+ * ConfigurationError.
+ */
+class Ns3Arguments
+{
+  public:
+    /** @param program name of the program */
+    explicit Ns3Arguments(const std::string& program);
+
+    /**
+     * Refuses an attribute that the program sets itself.
+     * @param attribute its full name, such as ns3::training::RdmaNic::Mtu
+     * @param option name of the option that sets it, without dashes; may be empty
+     */
+    void Reserve(const std::string& attribute, const std::string& option);
+
+    /**
+     * Handles an argument of ns-3. Those that print end the program with exit status 0.
+     * @param name the argument's name, without dashes
+     * @param value its value
+     * @param hasValue whether there was an equals sign
+     * @param hasOption tells whether the program has an option of a name
+     * @return whether it is an argument of ns-3
+     * @throw ConfigurationError if its value is refused
+     */
+    bool Parse(const std::string& name,
+               const std::string& value,
+               bool hasValue,
+               const std::function<bool(const std::string&)>& hasOption);
+
+    /** @return names and values of the global values and attributes that were set, as given */
+    const std::vector<std::pair<std::string, std::string>>& GetGiven() const;
+
+  private:
+    std::string m_program; // name of the program
+    // attributes that the program sets, and the options that set them
+    std::map<std::string, std::string> m_reserved;
+    std::vector<std::pair<std::string, std::string>> m_given; // names and values, in order
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_NS3_ARGUMENTS_H

@@ -1,0 +1,108 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_PROGRAM_DESCRIPTION_H
+#define DISTRIBUTED_TRAINING_PROGRAM_DESCRIPTION_H
+
+#include "ns3/training-json-writer.h"
+#include "ns3/training-key-values.h"
+
+#include <functional>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-helper
+ * A function that lists the alternatives of a kind, such as &DescribeAlternatives<TopologyBuilder>.
+ */
+using AlternativeLister = std::function<std::vector<AlternativeDescription>()>;
+
+/**
+ * @ingroup distributed-training-helper
+ * Description of an option of a program.
+ */
+struct OptionDescription
+{
+    std::string group;      ///< title of its group
+    Key key;                ///< name, type, help, default, and the values allowed
+    bool isList{false};     ///< whether it may be given several times
+    std::string kind;       ///< of an option NAME:key=value,...: word for the alternatives
+    AlternativeLister list; ///< of an option NAME:key=value,...: lists the alternatives
+    std::string otherwise;  ///< of an option NAME:key=value,...: values allowed beside these
+
+    /** @return name of the type for JSON: list, choice, or as Key::GetTypeName() */
+    std::string GetTypeName() const;
+
+    /** @return the values allowed, with their units */
+    std::string GetAllowed() const;
+};
+
+/**
+ * @ingroup distributed-training-helper
+ * A former spelling of an option, or of an alternative of an option.
+ */
+struct RenamedOption
+{
+    std::string name;     ///< option, such as slots, or option and alternative: collective=tree
+    std::string spelling; ///< new spelling; VALUE stands for the value
+    std::string help;     ///< word of `--help=` that explains it
+};
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * Description of a program's command line, and its three forms: the overview of `--help`, the
+ * details of `--help=WORD`, and the JSON of `--describe=json`.
+ */
+struct ProgramDescription
+{
+    std::string program;                    ///< name of the program
+    std::string description;                ///< its purpose, one or more lines
+    std::vector<OptionDescription> options; ///< in the order of the help
+    std::vector<RenamedOption> renamed;     ///< former spellings, which are refused
+    std::string sections;                   ///< text behind the options in the overview
+    /// Further members of the JSON by name, such as the quantities that the program measures.
+    std::vector<std::pair<std::string, JsonValue>> members;
+
+    /** @param output gets every option with its default, and the names of the alternatives */
+    void PrintOverview(std::ostream& output) const;
+
+    /**
+     * Prints everything of that name: an option, the alternatives of a kind, or one alternative.
+     * @param word name of an option, of a kind or of an alternative
+     * @param output gets the details
+     * @throw ConfigurationError that lists the names there are, if the word is none of them
+     */
+    void PrintDetails(const std::string& word, std::ostream& output) const;
+
+    /** @return the description as JSON; the user guide explains its members */
+    JsonValue ToJson() const;
+};
+
+/**
+ * @ingroup distributed-training-helper
+ * @param key description of a value
+ * @param text the value, one that is allowed, or empty
+ * @return a JSON number of a count, a number or a size (bytes), a truth value, otherwise the text
+ */
+JsonValue ToJsonValue(const Key& key, const std::string& text);
+
+/**
+ * @ingroup distributed-training-helper
+ * @param word a misspelt word
+ * @param candidates the words there are
+ * @return the candidate that needs the fewest changes of letters, or nothing if none is near
+ */
+std::string GetNearest(const std::string& word, const std::vector<std::string>& candidates);
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_PROGRAM_DESCRIPTION_H

@@ -1,0 +1,525 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "program-options.h"
+
+#include "training-extensions.h"
+
+#include "ns3/abort.h"
+#include "ns3/bucket-scheduler.h"
+#include "ns3/command-line.h"
+#include "ns3/log.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-quantity.h"
+#include "ns3/training-time-resolution.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+#include <set>
+#include <sstream>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingProgramOptions");
+
+namespace
+{
+
+/** @return the texts between semicolons */
+std::vector<std::string>
+SplitList(const std::string& text)
+{
+    std::vector<std::string> items;
+    std::istringstream stream(text);
+    for (std::string item; std::getline(stream, item, ';');)
+    {
+        items.push_back(item);
+    }
+    return items;
+}
+
+/** Ends the program after it has printed help. */
+[[noreturn]] void
+EndProgram()
+{
+    std::cout.flush();
+    std::exit(0);
+}
+
+} // namespace
+
+ProgramOptions::ProgramOptions(const std::string& program, const std::string& description)
+    : m_program(program),
+      m_description(description),
+      m_group("Options"),
+      m_ns3Arguments(program)
+{
+    NS_LOG_FUNCTION(this << program);
+    UsePicoseconds();
+    BucketScheduler::UseByDefault();
+}
+
+void
+ProgramOptions::Group(const std::string& title)
+{
+    m_group = title;
+}
+
+ProgramOptions::Option&
+ProgramOptions::AddOption(const Key& key,
+                          std::function<void(const std::string&)> set,
+                          std::function<std::string()> get)
+{
+    NS_ABORT_MSG_IF(Find(key.name), "option --" << key.name << " added twice");
+    Option option{{m_group, key, false, {}, {}, {}}, false, std::move(set), std::move(get), {}};
+    option.description.key.initial = option.get();
+    m_options.push_back(std::move(option));
+    return m_options.back();
+}
+
+void
+ProgramOptions::Add(const Key& key, std::string& value)
+{
+    AddOption(
+        key,
+        [&value](const std::string& text) { value = text; },
+        [&value] { return value; });
+}
+
+void
+ProgramOptions::AddString(const std::string& name, const std::string& help, std::string& value)
+{
+    Key key = Key::Of(name, Key::Type::TEXT, "", help);
+    key.range = "text that is not empty";
+    Add(key, value);
+}
+
+void
+ProgramOptions::AddChoice(const std::string& name,
+                          const std::string& help,
+                          std::string& value,
+                          const std::vector<std::string>& allowed)
+{
+    Add(Key::Word(name, "", allowed, help), value);
+}
+
+void
+ProgramOptions::AddKind(const std::string& name,
+                        const std::string& kind,
+                        const std::string& help,
+                        std::string& value,
+                        const AlternativeLister& list,
+                        const std::string& otherwise)
+{
+    Add(Key::Of(name, Key::Type::TEXT, "", help), value);
+    OptionDescription& description = m_options.back().description;
+    description.kind = kind;
+    description.list = list;
+    description.otherwise = otherwise;
+}
+
+void
+ProgramOptions::AddUnsigned(const std::string& name,
+                            const std::string& help,
+                            uint64_t& value,
+                            uint64_t min,
+                            uint64_t max)
+{
+    AddOption(
+        Key::Count(name, value, min, max, help),
+        [&value](const std::string& text) { value = ParseUnsigned(text).value(); },
+        [&value] { return std::to_string(value); });
+}
+
+void
+ProgramOptions::AddDouble(const std::string& name,
+                          const std::string& help,
+                          double& value,
+                          double min,
+                          double max)
+{
+    AddOption(
+        Key::Number(name, value, min, max, help),
+        [&value](const std::string& text) { value = ParseDouble(text).value(); },
+        [&value] { return FormatDouble(value); });
+}
+
+void
+ProgramOptions::AddBool(const std::string& name, const std::string& help, bool& value)
+{
+    AddOption(
+        Key::Of(name, Key::Type::BOOLEAN, "", help),
+        [&value](const std::string& text) { value = text == "true"; },
+        [&value] { return std::string(value ? "true" : "false"); });
+}
+
+void
+ProgramOptions::AddRate(const std::string& name, const std::string& help, DataRate& value)
+{
+    AddOption(
+        Key::Of(name, Key::Type::RATE, "", help),
+        [&value](const std::string& text) { value = ParseRate(text).value(); },
+        [&value] { return FormatRate(value); });
+}
+
+void
+ProgramOptions::AddTime(const std::string& name, const std::string& help, Time& value)
+{
+    AddOption(
+        Key::Of(name, Key::Type::TIME, "", help),
+        [&value](const std::string& text) { value = ParseTime(text).value(); },
+        [&value] { return FormatTime(value); });
+}
+
+void
+ProgramOptions::AddBytes(const std::string& name,
+                         const std::string& help,
+                         uint64_t& value,
+                         uint64_t min,
+                         uint64_t max)
+{
+    Key key = Key::Of(name, Key::Type::BYTES, "", help);
+    key.min = static_cast<double>(min);
+    if (max < static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
+    {
+        key.max = static_cast<double>(max);
+    }
+    AddOption(
+        key,
+        [&value](const std::string& text) { value = ParseBytes(text).value(); },
+        [&value] { return FormatBytes(value); });
+}
+
+void
+ProgramOptions::AddAutomatic(Key key, uint64_t& value)
+{
+    key.words = {"auto"};
+    AddOption(
+        key,
+        [&value](const std::string& text) { value = ParseBytes(text).value_or(0); },
+        [&value, type = key.type] {
+            return value == 0                 ? "auto"
+                   : type == Key::Type::BYTES ? FormatBytes(value)
+                                              : std::to_string(value);
+        });
+}
+
+void
+ProgramOptions::AddList(const std::string& name,
+                        const std::string& help,
+                        std::vector<std::string>& values)
+{
+    Key key = Key::Of(name, Key::Type::TEXT, "", help);
+    key.range = "texts that are not empty, separated by ;";
+    key.accepts = [](const std::string& text) {
+        const auto items = SplitList(text);
+        return std::find(items.begin(), items.end(), "") == items.end();
+    };
+    Option& option = AddOption(
+        key,
+        [&values](const std::string& text) {
+            const auto items = SplitList(text);
+            values.insert(values.end(), items.begin(), items.end());
+        },
+        [&values] {
+            std::string text;
+            for (const auto& value : values)
+            {
+                text += (text.empty() ? "" : ";") + value;
+            }
+            return text;
+        });
+    option.description.isList = true;
+    option.clear = [&values] { values.clear(); };
+}
+
+void
+ProgramOptions::AddRenamed(const std::string& name,
+                           const std::string& spelling,
+                           const std::string& help)
+{
+    m_renamed.push_back({name, spelling, help});
+}
+
+void
+ProgramOptions::AddToDescription(const std::string& name, const JsonValue& value)
+{
+    m_members.emplace_back(name, value);
+}
+
+const ProgramOptions::Option*
+ProgramOptions::Find(const std::string& name) const
+{
+    const auto found =
+        std::find_if(m_options.begin(), m_options.end(), [&name](const Option& option) {
+            return option.description.key.name == name;
+        });
+    return found == m_options.end() ? nullptr : &*found;
+}
+
+void
+ProgramOptions::Reserve(const std::string& attribute, const std::string& option)
+{
+    m_ns3Arguments.Reserve(attribute, option);
+}
+
+void
+ProgramOptions::Parse(int argc, char* argv[])
+{
+    Parse(argc > 1 ? std::vector<std::string>(argv + 1, argv + argc) : std::vector<std::string>());
+}
+
+void
+ProgramOptions::Parse(const std::vector<std::string>& arguments)
+{
+    NS_LOG_FUNCTION(this << arguments.size());
+    // Gives ns-3's documentation run and event metrics their chance.
+    CommandLine().Parse(std::vector<std::string>{m_program});
+    LoadExtensions(arguments);
+
+    std::set<std::string> begun; // lists that this command line has begun
+    for (const auto& argument : arguments)
+    {
+        if (argument.compare(0, 2, "--") != 0)
+        {
+            throw ConfigurationError("unexpected argument '" + argument +
+                                     "' (allowed: options written as --name=value; --help lists "
+                                     "them)");
+        }
+        const auto equals = argument.find('=');
+        const bool hasValue = equals != std::string::npos;
+        const std::string name = argument.substr(2, hasValue ? equals - 2 : equals);
+        const std::string value = hasValue ? argument.substr(equals + 1) : "";
+        if (name == "help" && hasValue)
+        {
+            Describe().PrintDetails(value, std::cout);
+            EndProgram();
+        }
+        if (name == "help" || name == "PrintHelp")
+        {
+            Describe().PrintOverview(std::cout);
+            EndProgram();
+        }
+        if (name == "describe")
+        {
+            if (value != "json")
+            {
+                throw ConfigurationError(argument + " (allowed: --describe=json)");
+            }
+            std::cout << Describe().ToJson().Write(2) << "\n";
+            EndProgram();
+        }
+        CheckRenamed(name, value);
+        const auto option =
+            std::find_if(m_options.begin(), m_options.end(), [&name](const Option& candidate) {
+                return candidate.description.key.name == name;
+            });
+        if (option == m_options.end())
+        {
+            if (!m_ns3Arguments.Parse(name, value, hasValue, [this](const std::string& other) {
+                    return Find(other) != nullptr;
+                }))
+            {
+                throw ConfigurationError("unknown option --" + name + SuggestName(name));
+            }
+            continue;
+        }
+        const OptionDescription& description = option->description;
+        const bool isFlag = description.key.type == Key::Type::BOOLEAN && !hasValue;
+        const std::string text = isFlag ? "true" : value;
+        if (!description.key.Allows(text))
+        {
+            throw ConfigurationError("--" + name + (hasValue ? "=" + value : " without value") +
+                                     " (allowed: " + description.GetAllowed() + ")");
+        }
+        if (description.list)
+        {
+            CheckAlternative(description, text);
+        }
+        if (description.isList && begun.insert(name).second)
+        {
+            option->clear();
+        }
+        NS_LOG_INFO("sets --" << name << "=" << text);
+        option->set(text);
+        option->isGiven = true;
+    }
+}
+
+void
+ProgramOptions::LoadExtensions(const std::vector<std::string>& arguments)
+{
+    static const std::string PREFIX = "--extension=";
+    if (!Find("extension"))
+    {
+        m_extensions = GetExtensionsOfEnvironment();
+        Group("Extensions");
+        AddList("extension",
+                "shared library that adds alternatives; may be given several times",
+                m_extensions);
+        m_options.back().clear = [] {}; // those of the environment remain loaded
+    }
+    std::vector<std::string> files = m_extensions;
+    for (const std::string& argument : arguments)
+    {
+        if (argument.compare(0, PREFIX.size(), PREFIX) == 0)
+        {
+            const auto given = SplitList(argument.substr(PREFIX.size()));
+            files.insert(files.end(), given.begin(), given.end());
+        }
+    }
+    for (const std::string& file : files)
+    {
+        LoadExtension(file);
+    }
+}
+
+void
+ProgramOptions::CheckAlternative(const OptionDescription& option, const std::string& text)
+{
+    KeyValues values = KeyValues::Split(text);
+    std::vector<std::string> names;
+    for (const AlternativeDescription& alternative : option.list())
+    {
+        if (alternative.name != values.GetName())
+        {
+            names.push_back(alternative.name);
+            continue;
+        }
+        try
+        {
+            values.Check(option.kind, alternative.keys, alternative.first);
+        }
+        catch (const ConfigurationError& error)
+        {
+            const std::string subject = option.kind + " '" + text + "'"; // begins the message
+            throw ConfigurationError("--" + option.key.name + "=" + text +
+                                     std::string(error.what()).substr(subject.size()));
+        }
+        return;
+    }
+    if (option.otherwise.empty())
+    {
+        const std::string nearest = GetNearest(values.GetName(), names);
+        throw ConfigurationError("--" + option.key.name + "=" + text +
+                                 (nearest.empty() ? "" : "; did you mean " + nearest + "?") +
+                                 " (allowed: " + option.GetAllowed() + ")");
+    }
+}
+
+void
+ProgramOptions::CheckRenamed(const std::string& name, const std::string& value) const
+{
+    const std::string alternative = name + "=" + KeyValues::Split(value).GetName();
+    const auto renamed =
+        std::find_if(m_renamed.begin(), m_renamed.end(), [&](const RenamedOption& former) {
+            return former.name == name || former.name == alternative;
+        });
+    if (renamed == m_renamed.end())
+    {
+        return;
+    }
+    std::string spelling = renamed->spelling;
+    const std::string placeholder = "VALUE";
+    const auto position = spelling.find(placeholder);
+    if (position != std::string::npos)
+    {
+        spelling.replace(position, placeholder.size(), value.empty() ? "..." : value);
+    }
+    throw ConfigurationError("--" + name + (value.empty() ? "" : "=" + value) + ": written as " +
+                             spelling + " (allowed: see --help=" + renamed->help + ")");
+}
+
+std::string
+ProgramOptions::SuggestName(const std::string& name) const
+{
+    std::vector<std::string> names{"help", "describe", "RngRun", "RngSeed", "SchedulerType"};
+    for (const Option& option : m_options)
+    {
+        names.push_back(option.description.key.name);
+    }
+    const std::string nearest = GetNearest(name, names);
+    return (nearest.empty() ? "" : "; did you mean --" + nearest + "?") +
+           std::string(" (allowed: see --help)");
+}
+
+std::vector<ProgramOptions::Value>
+ProgramOptions::Values() const
+{
+    std::vector<Value> values;
+    for (const Option& option : m_options)
+    {
+        values.push_back({option.description.key.name, option.get()});
+    }
+    for (const auto& [name, text] : m_ns3Arguments.GetGiven())
+    {
+        values.push_back({name, text});
+    }
+    return values;
+}
+
+JsonValue
+ProgramOptions::ToJson() const
+{
+    auto object = JsonValue::Object();
+    for (const Option& option : m_options)
+    {
+        object.Set(option.description.key.name, ToJsonValue(option.description.key, option.get()));
+    }
+    // An argument of ns-3 that is given twice has its last value, as a JSON object has a name once.
+    std::vector<std::pair<std::string, std::string>> last;
+    for (const auto& argument : m_ns3Arguments.GetGiven())
+    {
+        last.erase(std::remove_if(last.begin(),
+                                  last.end(),
+                                  [&](const auto& other) { return other.first == argument.first; }),
+                   last.end());
+        last.push_back(argument);
+    }
+    for (const auto& [name, text] : last)
+    {
+        object.Set(name, text);
+    }
+    return object;
+}
+
+bool
+ProgramOptions::IsGiven(const std::string& name) const
+{
+    const Option* option = Find(name);
+    return option && option->isGiven;
+}
+
+void
+ProgramOptions::AddSection(const std::string& title,
+                           const std::vector<std::pair<std::string, std::string>>& rows)
+{
+    std::size_t width = 0;
+    for (const auto& [name, text] : rows)
+    {
+        width = std::max(width, name.size());
+    }
+    m_sections += "\n" + title + ":\n";
+    for (const auto& [name, text] : rows)
+    {
+        m_sections += "  " + name + std::string(width + 2 - name.size(), ' ') + text + "\n";
+    }
+}
+
+ProgramDescription
+ProgramOptions::Describe() const
+{
+    ProgramDescription description{m_program, m_description, {}, m_renamed, m_sections, m_members};
+    for (const Option& option : m_options)
+    {
+        description.options.push_back(option.description);
+    }
+    return description;
+}
+
+} // namespace ns3::training

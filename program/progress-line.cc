@@ -1,0 +1,90 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "progress-line.h"
+
+#include "ns3/log.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <unistd.h>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingProgressLine");
+
+namespace
+{
+
+/// Wall-clock time between two updates that is aimed at, s.
+constexpr double PERIOD = 0.5;
+
+} // namespace
+
+ProgressLine::ProgressLine(const Fabric& fabric, std::function<double()> fraction)
+    : m_fabric(fabric),
+      m_fraction(std::move(fraction)),
+      m_interval(MicroSeconds(10)),
+      m_start(Clock::now()),
+      m_last(m_start)
+{
+    if (isatty(STDERR_FILENO))
+    {
+        m_event = Simulator::Schedule(m_interval, &ProgressLine::Tick, this);
+    }
+}
+
+ProgressLine::~ProgressLine()
+{
+    Clear();
+    m_event.Cancel();
+}
+
+void
+ProgressLine::Clear()
+{
+    if (m_shown)
+    {
+        std::fputs("\r\033[K", stderr);
+        m_shown = false;
+    }
+}
+
+void
+ProgressLine::Tick()
+{
+    const auto now = Clock::now();
+    const double passed = std::chrono::duration<double>(now - m_last).count();
+    // Simulated time runs at any speed: the next tick comes later if this one came early.
+    m_interval =
+        Seconds(m_interval.GetSeconds() * std::clamp(PERIOD / std::max(passed, 1e-6), 0.1, 2.0));
+    m_interval = std::max(m_interval, MicroSeconds(1));
+    if (passed >= PERIOD / 2)
+    {
+        const double elapsed = std::chrono::duration<double>(now - m_start).count();
+        const double fraction = m_fraction();
+        const uint64_t events = Simulator::GetEventCount();
+        std::fprintf(stderr,
+                     "\r\033[K%3.0f %%  simulated %.3f ms  %.1f M packet-hops  %.2f M events/s",
+                     100 * fraction,
+                     Simulator::Now().GetSeconds() * 1e3,
+                     static_cast<double>(m_fabric.GetPacketHops()) * 1e-6,
+                     static_cast<double>(events - m_lastEvents) / passed * 1e-6);
+        if (fraction > 0)
+        {
+            std::fprintf(stderr, "  %.0f s left", elapsed / fraction - elapsed);
+        }
+        std::fflush(stderr);
+        m_shown = true;
+        m_last = now;
+        m_lastEvents = events;
+    }
+    m_event = Simulator::Schedule(m_interval, &ProgressLine::Tick, this);
+}
+
+} // namespace ns3::training

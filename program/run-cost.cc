@@ -1,0 +1,80 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "run-cost.h"
+
+#include "ns3/log.h"
+#include "ns3/simulator.h"
+#include "ns3/training-processes.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <sys/resource.h>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingRunCost");
+
+namespace
+{
+
+/** @return largest resident set of this process, KiB */
+long
+GetPeakMemory(const rusage& usage)
+{
+    // Linux carries what getrusage() says over from the program that started this one.
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);)
+    {
+        if (line.rfind("VmHWM:", 0) == 0)
+        {
+            return std::stol(line.substr(6));
+        }
+    }
+    return usage.ru_maxrss;
+}
+
+} // namespace
+
+RunCost
+GetRunCost(const Fabric& fabric)
+{
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    const auto seconds = [](const timeval& time) {
+        return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+    };
+    RunCost mine;
+    mine.cpuSeconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+    mine.events = Simulator::GetEventCount();
+    mine.peakMemoryMebibytes = static_cast<double>(GetPeakMemory(usage)) / 1024;
+    RunCost sum;
+    for (const std::string& bytes :
+         Processes::Gather({reinterpret_cast<const char*>(&mine), sizeof(mine)}))
+    {
+        RunCost cost;
+        std::memcpy(&cost, bytes.data(), sizeof(cost));
+        sum.cpuSeconds += cost.cpuSeconds;
+        sum.events += cost.events;
+        sum.peakMemoryMebibytes += cost.peakMemoryMebibytes;
+    }
+    sum.packetHops = fabric.GetPacketHops();
+    return sum;
+}
+
+void
+RunCost::Add(const RunCost& next)
+{
+    cpuSeconds = next.cpuSeconds; // of the whole program until now
+    events += next.events;
+    packetHops += next.packetHops;
+    peakMemoryMebibytes = std::max(peakMemoryMebibytes, next.peakMemoryMebibytes);
+}
+
+} // namespace ns3::training

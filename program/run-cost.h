@@ -1,0 +1,45 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_RUN_COST_H
+#define DISTRIBUTED_TRAINING_RUN_COST_H
+
+#include "ns3/fabric-helper.h"
+
+#include <cstdint>
+
+namespace ns3::training
+{
+
+/** What a simulation has cost, all its processes together. */
+struct RunCost
+{
+    double cpuSeconds{0};          ///< user and system time since the start of the program
+    uint64_t events{0};            ///< simulator events
+    uint64_t packetHops{0};        ///< frames sent on all links
+    double peakMemoryMebibytes{0}; ///< largest resident set
+
+    /** @return packet-hops per second of CPU time */
+    double GetPacketHopsPerSecond() const
+    {
+        return cpuSeconds > 0 ? static_cast<double>(packetHops) / cpuSeconds : 0;
+    }
+
+    /** @param next cost of the next simulation of the same program */
+    void Add(const RunCost& next);
+};
+
+/**
+ * @ingroup distributed-training-helper
+ * @param fabric whose packet-hops are counted
+ * @return the cost so far; packet-hops are right after GatherCounters(). All processes together
+ *         (see Processes)
+ */
+RunCost GetRunCost(const Fabric& fabric);
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_RUN_COST_H

@@ -1,0 +1,376 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "run-recorder.h"
+
+#include "ns3/simulator.h"
+#include "ns3/training-processes.h"
+
+#include <algorithm>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+/// Kinds of reports.
+constexpr char COLLECTIVE = 'c';
+constexpr char COMPUTE = 'p';
+constexpr char SEND = 's';
+constexpr char RECEIVE = 'r';
+
+} // namespace
+
+RunRecorder::RunRecorder(const Cluster& cluster,
+                         std::vector<std::vector<uint32_t>> sequences,
+                         ResultStore* store,
+                         TimelineTrace* timeline,
+                         bool keep)
+    : m_cluster(cluster),
+      m_sequences(std::move(sequences)),
+      m_store(store),
+      m_timeline(timeline),
+      m_keep(keep)
+{
+    if (!IsRecording())
+    {
+        return;
+    }
+    for (uint32_t rank = 0; rank < cluster.GetRanks(); rank++)
+    {
+        auto communicator = cluster.GetCommunicator(rank);
+        communicator->TraceConnectWithoutContext("Collective",
+                                                 MakeCallback(&RunRecorder::OnCollective, this));
+        auto messages = cluster.GetHostCommunicator(rank);
+        messages->TraceConnectWithoutContext("Send", MakeCallback(&RunRecorder::OnSend, this));
+        messages->TraceConnectWithoutContext("Receive",
+                                             MakeCallback(&RunRecorder::OnReceive, this));
+        if (m_timeline)
+        {
+            m_timeline->AddProcess(rank, "rank " + std::to_string(rank));
+        }
+    }
+}
+
+RunRecorder::~RunRecorder()
+{
+    for (uint32_t rank = 0; rank < m_cluster.GetRanks(); rank++)
+    {
+        auto communicator = m_cluster.GetCommunicator(rank);
+        communicator->TraceDisconnectWithoutContext("Collective",
+                                                    MakeCallback(&RunRecorder::OnCollective, this));
+        auto messages = m_cluster.GetHostCommunicator(rank);
+        messages->TraceDisconnectWithoutContext("Send", MakeCallback(&RunRecorder::OnSend, this));
+        messages->TraceDisconnectWithoutContext("Receive",
+                                                MakeCallback(&RunRecorder::OnReceive, this));
+    }
+    for (const auto& group : m_groups)
+    {
+        group->TraceDisconnectWithoutContext("Collective",
+                                             MakeCallback(&RunRecorder::OnCollective, this));
+        group->TraceDisconnectWithoutContext("Send", MakeCallback(&RunRecorder::OnSend, this));
+        group->TraceDisconnectWithoutContext("Receive",
+                                             MakeCallback(&RunRecorder::OnReceive, this));
+    }
+    for (const auto& application : m_applications)
+    {
+        application->TraceDisconnectWithoutContext(
+            "ComputePhase",
+            MakeCallback(&RunRecorder::OnComputePhase, this));
+    }
+}
+
+bool
+RunRecorder::IsRecording() const
+{
+    return m_store || m_timeline || m_keep;
+}
+
+void
+RunRecorder::Observe(Ptr<TrainingApplication> application)
+{
+    const auto& communicators = application->GetCommunicators();
+    for (std::size_t i = 1; i < communicators.size() && IsRecording(); i++)
+    {
+        m_groups.push_back(communicators[i]);
+        m_groups.back()->TraceConnectWithoutContext("Collective",
+                                                    MakeCallback(&RunRecorder::OnCollective, this));
+        m_groups.back()->TraceConnectWithoutContext("Send",
+                                                    MakeCallback(&RunRecorder::OnSend, this));
+        m_groups.back()->TraceConnectWithoutContext("Receive",
+                                                    MakeCallback(&RunRecorder::OnReceive, this));
+    }
+    if (m_timeline || m_keep)
+    {
+        m_applications.push_back(application);
+        application->TraceConnectWithoutContext("ComputePhase",
+                                                MakeCallback(&RunRecorder::OnComputePhase, this));
+    }
+}
+
+template <typename... T>
+void
+RunRecorder::Keep(char kind, const T&... fields)
+{
+    m_kept(Simulator::Now(), Simulator::GetContext(), kind, fields...);
+}
+
+void
+RunRecorder::OnCollective(const CollectiveRecord& record)
+{
+    if (!m_keep)
+    {
+        WriteCollective(record);
+        return;
+    }
+    Keep(COLLECTIVE, record.rank, record.communicator, record.collective, record.operation);
+    m_kept(record.algorithm, record.bytes, record.issued, record.started, record.finished);
+}
+
+void
+RunRecorder::WriteCollective(const CollectiveRecord& record)
+{
+    const std::vector<uint32_t>& sequences = m_sequences.at(record.communicator);
+    const uint32_t sequence = sequences.at(record.collective % sequences.size());
+    if (m_store)
+    {
+        CollectiveRow row;
+        row.rank = record.rank;
+        row.iteration = static_cast<uint32_t>(record.collective / sequences.size());
+        row.sequence = sequence;
+        row.operation = GetName(record.operation);
+        row.algorithm = record.algorithm;
+        row.bytes = record.bytes;
+        row.startS = record.issued.GetSeconds();
+        row.endS = record.finished.GetSeconds();
+        m_store->AddCollective(row);
+    }
+    if (m_timeline)
+    {
+        m_timeline->Complete(
+            record.rank,
+            TimelineTrace::COLLECTIVES,
+            GetName(record.operation) + " " + std::to_string(sequence),
+            record.started,
+            record.finished,
+            JsonValue::Object()
+                .Set("bytes", record.bytes)
+                .Set("algorithm", record.algorithm)
+                .Set("waited_us", (record.started - record.issued).GetSeconds() * 1e6));
+    }
+}
+
+void
+RunRecorder::OnSend(const MessageRecord& record)
+{
+    if (m_keep)
+    {
+        Keep(SEND, record.source, record.destination, record.tag, record.time);
+        return;
+    }
+    m_sent[{record.source, record.destination, record.tag}] = record.time;
+}
+
+void
+RunRecorder::OnReceive(const MessageRecord& record)
+{
+    if (!m_keep)
+    {
+        WriteMessage(record);
+        return;
+    }
+    Keep(RECEIVE, record.source, record.destination, record.tag, record.time);
+    m_kept(record.step, record.message, record.bytes);
+}
+
+void
+RunRecorder::WriteMessage(const MessageRecord& record)
+{
+    const auto sent = m_sent.find({record.source, record.destination, record.tag});
+    if (m_store)
+    {
+        MessageRow row;
+        row.source = record.source;
+        row.destination = record.destination;
+        row.tag = record.tag;
+        row.bytes = record.bytes;
+        row.startS = sent->second.GetSeconds();
+        row.endS = record.time.GetSeconds();
+        m_store->AddMessage(row);
+    }
+    if (m_timeline)
+    {
+        m_timeline->Complete(record.destination,
+                             TimelineTrace::STEPS,
+                             "step " + std::to_string(record.step),
+                             sent->second,
+                             record.time,
+                             JsonValue::Object()
+                                 .Set("from_rank", record.source)
+                                 .Set("message", record.message)
+                                 .Set("bytes", record.bytes));
+    }
+    m_sent.erase(sent);
+}
+
+void
+RunRecorder::OnComputePhase(uint32_t rank,
+                            uint32_t iteration,
+                            const std::string& phase,
+                            Time start,
+                            Time end)
+{
+    if (m_keep)
+    {
+        Keep(COMPUTE, rank, iteration, phase, start, end);
+        return;
+    }
+    WriteComputePhase(rank, iteration, phase, start, end);
+}
+
+void
+RunRecorder::WriteComputePhase(uint32_t rank,
+                               uint32_t iteration,
+                               const std::string& phase,
+                               Time start,
+                               Time end)
+{
+    m_timeline->Complete(rank,
+                         TimelineTrace::COMPUTE,
+                         phase,
+                         start,
+                         end,
+                         JsonValue::Object().Set("iteration", iteration));
+}
+
+void
+RunRecorder::Finish()
+{
+    WriteKept();
+    AddLinkCounters();
+}
+
+void
+RunRecorder::WriteKept()
+{
+    if (!m_keep)
+    {
+        return;
+    }
+    const auto all = Processes::Gather(m_kept.GetText());
+    m_kept.Clear();
+    if (!m_store && !m_timeline)
+    {
+        return;
+    }
+
+    // Each process kept its events in order; the next one is always that of the earliest time, and
+    // of events at one time that of the lowest node, as in a single process (BucketScheduler).
+    struct Source
+    {
+        ByteReader reader;
+        Time time;
+        uint32_t node{0};
+        bool over{false};
+
+        void Advance()
+        {
+            over = reader.IsAtEnd();
+            if (!over)
+            {
+                reader(time, node);
+            }
+        }
+    };
+
+    std::vector<Source> sources;
+    for (const std::string& bytes : all)
+    {
+        sources.push_back({ByteReader(bytes.data(), bytes.size()), Time(), 0, false});
+        sources.back().Advance();
+    }
+    const auto isEarlier = [](const Source& a, const Source& b) {
+        return a.over == b.over ? std::tie(a.time, a.node) < std::tie(b.time, b.node) : b.over;
+    };
+    for (auto next = std::min_element(sources.begin(), sources.end(), isEarlier); !next->over;
+         next->Advance(), next = std::min_element(sources.begin(), sources.end(), isEarlier))
+    {
+        WriteKept(next->reader);
+    }
+}
+
+void
+RunRecorder::WriteKept(ByteReader& reader)
+{
+    const char kind = reader.Next<char>();
+    if (kind == COLLECTIVE)
+    {
+        CollectiveRecord record;
+        reader(record.rank, record.communicator, record.collective, record.operation);
+        reader(record.algorithm, record.bytes, record.issued, record.started, record.finished);
+        WriteCollective(record);
+    }
+    else if (kind == COMPUTE)
+    {
+        const auto rank = reader.Next<uint32_t>();
+        const auto iteration = reader.Next<uint32_t>();
+        const auto phase = reader.Next<std::string>();
+        const auto start = reader.Next<Time>();
+        const auto end = reader.Next<Time>();
+        if (m_timeline)
+        {
+            WriteComputePhase(rank, iteration, phase, start, end);
+        }
+    }
+    else
+    {
+        MessageRecord record;
+        reader(record.source, record.destination, record.tag, record.time);
+        if (kind == SEND)
+        {
+            m_sent[{record.source, record.destination, record.tag}] = record.time;
+            return;
+        }
+        reader(record.step, record.message, record.bytes);
+        WriteMessage(record);
+    }
+}
+
+void
+RunRecorder::AddLinkCounters()
+{
+    if (!m_store)
+    {
+        return;
+    }
+    const Fabric& fabric = m_cluster.GetFabric();
+    for (uint32_t link = 0; link < fabric.channels.size(); link++)
+    {
+        for (uint32_t end = 0; end < 2; end++)
+        {
+            const FabricPort& port = fabric.channels[link]->GetPort(end);
+            const PortCounters& counters = port.GetCounters();
+            const uint64_t lineBytes =
+                counters.transmittedBytes +
+                counters.transmittedFrames * (Frame::PREAMBLE_BYTES + Frame::GAP_BYTES);
+            LinkCounterRow row;
+            row.node = fabric.GetEndName(link, end);
+            row.port = port.GetIndex();
+            row.peer = fabric.GetEndName(link, 1 - end);
+            row.bytes = counters.transmittedBytes;
+            row.frames = counters.transmittedFrames;
+            row.marks = counters.markedFrames;
+            row.pauses = counters.pausesSent;
+            row.drops = counters.droppedFrames + counters.lostFrames;
+            row.busyS = 8.0 * static_cast<double>(lineBytes) / static_cast<double>(port.GetRate());
+            row.maxQueue = counters.peakQueueBytes;
+            m_store->AddLinkCounter(row);
+        }
+    }
+}
+
+} // namespace ns3::training

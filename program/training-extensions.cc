@@ -1,0 +1,57 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "training-extensions.h"
+
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-registry.h"
+
+#include <cstdlib>
+#include <dlfcn.h>
+#include <sstream>
+
+namespace ns3::training
+{
+
+void
+LoadExtension(const std::string& file)
+{
+    // A name without a slash would be looked up among the libraries of the system.
+    const std::string path = file.find('/') == std::string::npos ? "./" + file : file;
+    const auto refuse = [&](const std::string& reason) {
+        return ConfigurationError("extension '" + file + "': " + reason +
+                                  " (allowed: shared libraries built for this module by "
+                                  "distributed_training_add_extension())");
+    };
+    const std::size_t refused = GetRefusedRegistrations().size();
+    if (!dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL))
+    {
+        const char* reason = dlerror();
+        throw refuse(reason ? reason : "cannot be loaded");
+    }
+    if (GetRefusedRegistrations().size() > refused)
+    {
+        throw refuse("registers " + GetRefusedRegistrations().back() + ", which exists already");
+    }
+}
+
+std::vector<std::string>
+GetExtensionsOfEnvironment()
+{
+    const char* variable = std::getenv("DISTRIBUTED_TRAINING_EXTENSIONS");
+    std::istringstream stream(variable ? variable : "");
+    std::vector<std::string> files;
+    for (std::string file; std::getline(stream, file, ':');)
+    {
+        if (!file.empty())
+        {
+            files.push_back(file);
+        }
+    }
+    return files;
+}
+
+} // namespace ns3::training

@@ -1,0 +1,116 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_PROGRAM_H
+#define DISTRIBUTED_TRAINING_PROGRAM_H
+
+#include "program-options.h"
+#include "run-cost.h"
+
+#include "ns3/training-cluster.h"
+#include "ns3/training-json-writer.h"
+#include "ns3/training-version.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @addtogroup distributed-training-helper
+ * What the example programs have in common.
+ * @{
+ */
+
+/**
+ * Runs a program's body and turns its exceptions into exit statuses, each with one line on standard
+ * error: 2 for a ConfigurationError, 3 for SimulationStuck, 1 for anything else. Of several
+ * processes (see Processes) the first one writes on standard output and error, the others are
+ * silent.
+ * @param name of the program
+ * @param body returns the exit status: 0, or 4 for a wrong result
+ * @return the exit status; 0 in all processes but the first
+ */
+int RunProgram(const std::string& name, const std::function<int()>& body);
+
+/**
+ * @param option name of the option, for messages
+ * @param text `begin:end:xFACTOR`, `begin:end:STEP`, or a list `a,b,c` of sizes with units
+ * @return the sizes in bytes
+ * @throw ConfigurationError if the text is anything else
+ */
+std::vector<uint64_t> ParseSizes(const std::string& option, const std::string& text);
+
+/** Where a program's results go as JSON. */
+class JsonOutput
+{
+  public:
+    /**
+     * @param target a file, "-" for standard output, or empty for none
+     * @throw ConfigurationError if the file cannot be written; nothing is created yet
+     */
+    explicit JsonOutput(const std::string& target);
+
+    /**
+     * @param document what to write, if there is a target and this is the first process
+     * @throw ConfigurationError if the file cannot be written
+     */
+    void Write(const JsonValue& document) const;
+
+  private:
+    std::string m_target;
+};
+
+/**
+ * @param options of the program
+ * @param cluster that was built from them
+ * @return every option's value, and under "resolved" what "auto" has become
+ */
+JsonValue GetConfiguration(const ProgramOptions& options, const Cluster& cluster);
+
+/**
+ * @param document to which the members events, packet_hops, packet_hops_per_cpu_s, cpu_s,
+ *        peak_memory_MiB are added
+ * @param cost their values
+ */
+void AddRunCost(JsonValue& document, const RunCost& cost);
+
+/**
+ * @param cost of a simulation
+ * @return it in one line for people
+ */
+std::string FormatRunCost(const RunCost& cost);
+
+/** What --part of an experiment chooses from, by name. */
+using ExperimentParts = std::vector<std::pair<std::string, std::function<void()>>>;
+
+/**
+ * Runs an experiment of several simulations, which cannot be shared among processes, then prints
+ * its cost, unless JSON goes to standard output, and writes its results.
+ * @param options of the program
+ * @param json as for JsonOutput
+ * @param part name of one part, or "all"
+ * @param parts what there is to do
+ * @param results called at the end; events and the like, configuration and version are added
+ * @param cost of all simulations, as it is then
+ * @throw ConfigurationError if there are several processes, or the file cannot be written
+ */
+void RunExperiment(const ProgramOptions& options,
+                   const std::string& json,
+                   const std::string& part,
+                   const ExperimentParts& parts,
+                   const std::function<JsonValue()>& results,
+                   const RunCost& cost);
+
+/** @} */
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_PROGRAM_H

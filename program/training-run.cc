@@ -1,0 +1,577 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "training-run.h"
+
+#include "guarded-run.h"
+#include "reference-sums.h"
+#include "run-recorder.h"
+
+#include "ns3/abort.h"
+#include "ns3/boolean.h"
+#include "ns3/fabric-border.h"
+#include "ns3/log.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/simulator.h"
+#include "ns3/topology-builder.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-job-helper.h"
+#include "ns3/training-job.h"
+#include "ns3/training-output-file.h"
+#include "ns3/training-processes.h"
+#include "ns3/training-quantity.h"
+#include "ns3/training-workload.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingRun");
+
+namespace
+{
+
+/// Name of the program in help, results files and messages.
+constexpr const char* PROGRAM = "training-job";
+
+/** @throw ConfigurationError if a number is out of range */
+void
+CheckRange(const std::string& field, uint64_t value, uint64_t min, uint64_t max)
+{
+    if (value < min || value > max)
+    {
+        throw ConfigurationError(field,
+                                 std::to_string(value),
+                                 " (allowed: " + std::to_string(min) + " to " +
+                                     std::to_string(max) + ")");
+    }
+}
+
+} // namespace
+
+void
+TrainingRunOptions::AddTo(ProgramOptions& options, ClusterCommandLine& clusterOptions)
+{
+    options.Group("Job");
+    options.AddKind("workload",
+                    "workload",
+                    "training that is simulated",
+                    workload,
+                    &DescribeAlternatives<WorkloadEntry>,
+                    "the path of a CSV file, short for file:PATH");
+    options.AddUnsigned("batch", "samples per rank and iteration", batch, 1, MAX_BATCH);
+    options.AddDouble("compute-scale", "factor of all compute times", computeScale, 0, 1e6);
+    options.AddBytes("bucket", "gradients that are reduced together", bucket, 1);
+    options.AddBool("overlap",
+                    "whether a bucket is reduced while the backward pass goes on",
+                    overlap);
+    options.AddChoice("payload",
+                      "virtual carries sizes, real carries gradients and checks every sum",
+                      payload,
+                      {"virtual", "real"});
+    options.AddString("all-to-all",
+                      "algorithm of the workload's all-to-alls, if not that of --collective",
+                      allToAll);
+    options.AddUnsigned("iterations",
+                        "iterations that are measured",
+                        iterations,
+                        1,
+                        MAX_ITERATIONS);
+    options.AddUnsigned("warmup",
+                        "iterations before these, left out of means",
+                        warmup,
+                        0,
+                        MAX_ITERATIONS);
+    options.Group("Output");
+    options.AddString("results", "SQLite file to which the run is added", results);
+    options.AddString("json", "file for the results as JSON, or - for standard output", json);
+    options.AddString("trace", "file for a timeline, to be opened in ui.perfetto.dev", trace);
+    clusterOptions.AddTo(options, "collective");
+    options.AddToDescription("measured", DescribeFields(GetIterationQuantities()));
+    options.Reserve("ns3::training::TrainingApplication::Iterations", "iterations");
+    options.Reserve("ns3::training::TrainingApplication::RealPayload", "payload");
+    options.Reserve("ns3::training::TrainingApplication::Seed", "RngRun");
+}
+
+void
+TrainingRunOptions::Check() const
+{
+    CheckRange("batch", batch, 1, MAX_BATCH);
+    CheckRange("bucket", bucket, 1, std::numeric_limits<int64_t>::max());
+    CheckRange("iterations", iterations, 1, MAX_ITERATIONS);
+    CheckRange("warmup", warmup, 0, MAX_ITERATIONS);
+    if (payload != "virtual" && payload != "real")
+    {
+        throw ConfigurationError("payload", payload, " (allowed: virtual, real)");
+    }
+}
+
+JsonValue
+TrainingRunResult::ToJson() const
+{
+    auto document = MeanToJson(mean);
+    if (inNetwork)
+    {
+        document.Set("in_network", inNetwork->ToJson());
+    }
+    AddRunCost(document, cost);
+    auto list = JsonValue::Array();
+    for (const IterationRecord& record : iterations)
+    {
+        list.Append(IterationToJson(record));
+    }
+    auto reasons = JsonValue::Object();
+    for (const auto& [collective, choice] : choices)
+    {
+        reasons.Set(collective, choice);
+    }
+    document.Set("iterations", list)
+        .Set("choices", reasons)
+        .Set("configuration", configuration)
+        .Set("version", GetVersion());
+    return document;
+}
+
+/** The simulation of a job: the applications, their observers, and the files that they fill. */
+class TrainingRun::Execution
+{
+  public:
+    explicit Execution(TrainingRun& run);
+
+    /**
+     * Simulates until all ranks have finished or a sum is wrong.
+     * @throw SimulationStuck if the simulation cannot make progress; the files say why
+     */
+    void Simulate();
+
+    /** @return what the job has measured */
+    const TrainingJob& GetJob() const
+    {
+        return m_job;
+    }
+
+  private:
+    void OpenFiles();
+    void Observe();
+    void CheckSums();
+    void OnIteration(const IterationRecord& record);
+    bool IsComputing() const;
+    void ExchangeReports();
+    void FinishFiles();
+
+    TrainingRun& m_run;
+    const Cluster& m_cluster;
+    std::unique_ptr<ResultStore> m_store;      // null: no file
+    std::unique_ptr<TimelineTrace> m_timeline; // null: no file
+    TrainingJob m_job;
+    std::unique_ptr<RunRecorder> m_recorder;
+    GuardedRun m_guard;
+    std::vector<Ptr<TrainingApplication>> m_applications; // of this process
+};
+
+TrainingRun::Execution::Execution(TrainingRun& run)
+    : m_run(run),
+      m_cluster(*run.m_cluster),
+      m_job(m_cluster.GetRanks(),
+            static_cast<uint32_t>(run.m_options.warmup + run.m_options.iterations),
+            static_cast<uint32_t>(run.m_options.warmup),
+            *run.m_task),
+      m_guard(m_cluster)
+{
+    OpenFiles();
+    Observe();
+    if (run.m_options.payload == "real")
+    {
+        CheckSums();
+    }
+    m_job.OnIterationComplete([this](const IterationRecord& record) { OnIteration(record); });
+    m_job.OnRanksFinished([this] { m_guard.End(); });
+    m_guard.SetComputing([this] { return IsComputing(); });
+    if (Processes::GetCount() > 1)
+    {
+        m_guard.SetReport([this] { ExchangeReports(); });
+    }
+}
+
+void
+TrainingRun::Execution::OpenFiles()
+{
+    if (Processes::GetId() != 0)
+    {
+        return; // the first process writes
+    }
+    const TrainingRunOptions& options = m_run.m_options;
+    if (!options.results.empty())
+    {
+        m_store = std::make_unique<ResultStore>(
+            options.results,
+            RunRow{PROGRAM, GetVersion(), RngSeedManager::GetRun(), m_run.m_configuration.Write()});
+    }
+    if (!options.trace.empty())
+    {
+        m_timeline = std::make_unique<TimelineTrace>(options.trace);
+    }
+}
+
+void
+TrainingRun::Execution::Observe()
+{
+    const TrainingTask& task = *m_run.m_task;
+    std::vector<std::vector<uint32_t>> sequences;
+    for (uint32_t communicator = 0; communicator < task.communicators.size(); communicator++)
+    {
+        sequences.push_back(task.GetCollectives(communicator));
+    }
+    const bool writes = !m_run.m_options.results.empty() || !m_run.m_options.trace.empty();
+    m_recorder = std::make_unique<RunRecorder>(m_cluster,
+                                               sequences,
+                                               m_store.get(),
+                                               m_timeline.get(),
+                                               Processes::GetCount() > 1 && writes);
+    for (uint32_t i = 0; i < m_run.m_applications.GetN(); i++)
+    {
+        m_applications.push_back(DynamicCast<TrainingApplication>(m_run.m_applications.Get(i)));
+        m_job.Observe(m_applications.back());
+        m_recorder->Observe(m_applications.back());
+    }
+    m_job.SetLowerBound(m_run.GetLowerBound());
+}
+
+void
+TrainingRun::Execution::CheckSums()
+{
+    using Tensors = std::vector<std::vector<float>>;
+    m_job.SetReference(RngSeedManager::GetRun(),
+                       [this](const Tensors& inputs, const std::vector<float>& result) {
+                           return GetReferenceSums(m_cluster, inputs, result);
+                       });
+    // After a failure of the network.
+    m_job.SetAlternative([this](const Tensors& inputs, const std::vector<float>&) {
+        return HasFallenBack(m_cluster) ? GetReferenceSumsOfHosts(m_cluster, inputs) : Tensors();
+    });
+}
+
+void
+TrainingRun::Execution::OnIteration(const IterationRecord& record)
+{
+    NS_LOG_INFO("iteration " << record.iteration << " ends at " << record.endS << " s");
+    m_run.m_complete++;
+    if (m_store)
+    {
+        m_store->AddIteration(record);
+    }
+    if (m_timeline)
+    {
+        m_timeline->Flush();
+    }
+    if (m_run.m_onIteration)
+    {
+        m_run.m_onIteration(record);
+    }
+    if (!m_job.GetMismatch().empty())
+    {
+        m_guard.Stop();
+    }
+}
+
+bool
+TrainingRun::Execution::IsComputing() const
+{
+    return std::any_of(m_applications.begin(), m_applications.end(), [](const auto& application) {
+        return application->IsComputing();
+    });
+}
+
+void
+TrainingRun::Execution::ExchangeReports()
+{
+    // Before the iterations: with each of them the file is made safe.
+    m_recorder->WriteKept();
+    const auto reports = Processes::Gather(m_job.Pack());
+    for (uint32_t process = 0; process < reports.size(); process++)
+    {
+        if (process != Processes::GetId())
+        {
+            m_job.Merge(reports[process]);
+        }
+    }
+}
+
+void
+TrainingRun::Execution::FinishFiles()
+{
+    ExchangeReports();
+    GatherCounters(m_cluster.GetFabric());
+    m_recorder->Finish();
+}
+
+void
+TrainingRun::Execution::Simulate()
+{
+    try
+    {
+        m_guard.Run();
+    }
+    catch (const SimulationStuck& stuck)
+    {
+        NS_LOG_WARN("stuck: " << stuck.what());
+        FinishFiles();
+        if (m_store)
+        {
+            m_store->Fail(stuck.what());
+        }
+        throw;
+    }
+    FinishFiles();
+    const std::string mismatch = m_job.GetMismatch();
+    if (m_store)
+    {
+        mismatch.empty() ? m_store->Finish() : m_store->Fail("wrong sum: " + mismatch);
+    }
+    if (m_timeline)
+    {
+        m_timeline->Close();
+    }
+}
+
+TrainingRun::SimulationScope::~SimulationScope()
+{
+    Simulator::Destroy();
+}
+
+TrainingRun::TrainingRun(const TrainingRunOptions& options)
+    : m_options(options),
+      m_json(options.json)
+{
+    NS_LOG_FUNCTION(this << options.workload);
+    // With the defaults of a program: the resolution of times, the event list.
+    ProgramOptions program(PROGRAM, "");
+    TrainingRunOptions described = m_options;
+    ClusterCommandLine clusterOptions(described.cluster);
+    described.AddTo(program, clusterOptions);
+    m_options.Check();
+    MakeTask();
+    if (!m_options.results.empty())
+    {
+        ResultStore::Check(m_options.results);
+    }
+    if (!m_options.trace.empty())
+    {
+        CheckOutputFile(m_options.trace);
+    }
+    m_cluster = std::make_unique<Cluster>(m_options.cluster);
+    SetConfiguration(program);
+    TrainingJobHelper helper;
+    helper.SetAttribute("Iterations", UintegerValue(m_options.warmup + m_options.iterations));
+    helper.SetAttribute("RealPayload", BooleanValue(m_options.payload == "real"));
+    helper.SetAttribute("Seed", UintegerValue(RngSeedManager::GetRun()));
+    m_applications = helper.Install(*m_cluster, m_task, m_options.allToAll);
+    const auto collectives = m_task->GetCollectives(0);
+    const auto sums = std::count_if(collectives.begin(), collectives.end(), [this](uint32_t index) {
+        return m_task->collectives[index].operation == CollectiveOperation::ALL_REDUCE;
+    });
+    for (const auto& worker : m_cluster->GetInNetworkCommunicators())
+    {
+        worker->SetTensorsOfStep(static_cast<uint32_t>(sums));
+    }
+    ExplainChoices();
+}
+
+TrainingRun::~TrainingRun()
+{
+    NS_LOG_FUNCTION(this);
+}
+
+void
+TrainingRun::MakeTask()
+{
+    const ClusterOptions& cluster = m_options.cluster;
+    WorkloadRequest request;
+    request.batch = m_options.batch;
+    request.computeScale = m_options.computeScale;
+    request.bucket = m_options.bucket;
+    request.overlap = m_options.overlap;
+    request.ranks = static_cast<uint32_t>(cluster.ranks);
+    request.serverRanks =
+        BuildTopology(cluster.topology, request.ranks, cluster.rate, cluster.delay).shape.groupSize;
+    m_task = std::make_shared<const TrainingTask>(MakeTrainingTask(m_options.workload, request));
+    CheckTask();
+}
+
+void
+TrainingRun::CheckTask() const
+{
+    if (m_options.payload == "real" && !m_task->IsAllReduceOnly())
+    {
+        throw ConfigurationError("payload",
+                                 m_options.payload,
+                                 " with workload " + m_options.workload +
+                                     " (allowed: virtual, as not all of its collectives are sums "
+                                     "of all ranks)");
+    }
+    const auto& communicators = m_task->communicators;
+    if (!m_options.allToAll.empty() &&
+        std::none_of(communicators.begin(), communicators.end(), [](const auto& communicator) {
+            return communicator.exchanges;
+        }))
+    {
+        throw ConfigurationError("all-to-all",
+                                 m_options.allToAll,
+                                 " with workload " + m_options.workload +
+                                     " (allowed: workloads that have all-to-alls)");
+    }
+}
+
+void
+TrainingRun::ExplainChoices()
+{
+    if (m_options.cluster.algorithm != AlgorithmChooser::NAME)
+    {
+        return;
+    }
+    std::set<std::pair<CollectiveOperation, uint64_t>> kinds;
+    for (uint32_t index : m_task->GetCollectives(0))
+    {
+        const TaskCollective& collective = m_task->collectives[index];
+        kinds.emplace(collective.operation, collective.bytes);
+    }
+    for (const auto& [operation, bytes] : kinds)
+    {
+        const std::string size = std::to_string(bytes);
+        m_choices.emplace_back(operation == CollectiveOperation::ALL_REDUCE
+                                   ? size
+                                   : training::GetName(operation) + " " + size,
+                               m_cluster->GetPlanner().Explain(operation, bytes, 0));
+    }
+}
+
+double
+TrainingRun::GetLowerBound() const
+{
+    // Communicators share the time; the collectives of each one run one after the other.
+    double longest = 0;
+    for (uint32_t number = 0; number < m_task->communicators.size(); number++)
+    {
+        const auto& groups = m_task->communicators[number].groups;
+        double seconds = 0;
+        if (groups.size() < 2) // all ranks
+        {
+            seconds = GetLowerBound(number, m_cluster->GetLowerBound());
+        }
+        else
+        {
+            for (const std::vector<uint32_t>& group : groups)
+            {
+                seconds += GetLowerBound(number, m_cluster->MakeLowerBound(group)) /
+                           static_cast<double>(groups.size());
+            }
+        }
+        longest = std::max(longest, seconds);
+    }
+    return longest;
+}
+
+double
+TrainingRun::GetLowerBound(uint32_t communicator, const LowerBound& bound) const
+{
+    double seconds = 0;
+    for (uint32_t index : m_task->GetCollectives(communicator))
+    {
+        const TaskCollective& collective = m_task->collectives[index];
+        seconds += bound.GetSeconds(collective.operation, collective.bytes);
+    }
+    return seconds;
+}
+
+void
+TrainingRun::SetConfiguration(const ProgramOptions& options)
+{
+    m_configuration = GetConfiguration(options, *m_cluster);
+}
+
+void
+TrainingRun::OnIteration(std::function<void(const IterationRecord&)> callback)
+{
+    m_onIteration = std::move(callback);
+}
+
+const Cluster&
+TrainingRun::GetCluster() const
+{
+    return *m_cluster;
+}
+
+const TrainingTask&
+TrainingRun::GetTask() const
+{
+    return *m_task;
+}
+
+TaskCollective
+TrainingRun::GetLargestCollective() const
+{
+    TaskCollective largest;
+    for (uint32_t index : m_task->GetCollectives(0))
+    {
+        const TaskCollective& collective = m_task->collectives[index];
+        largest = collective.bytes > largest.bytes ? collective : largest;
+    }
+    return largest;
+}
+
+std::string
+TrainingRun::Describe() const
+{
+    const ClusterOptions& cluster = m_options.cluster;
+    std::string text = m_task->description + ", " + std::to_string(m_cluster->GetRanks()) +
+                       " ranks, " + cluster.topology + ", " + FormatRate(cluster.rate) + ", " +
+                       cluster.transport + " (" + m_cluster->GetCongestionControl() + "), " +
+                       m_cluster->GetAlgorithm();
+    for (const auto& [collective, choice] : m_choices)
+    {
+        text += "\n# auto: " + choice;
+    }
+    return text;
+}
+
+double
+TrainingRun::GetProgress() const
+{
+    return static_cast<double>(m_complete) /
+           static_cast<double>(m_options.warmup + m_options.iterations);
+}
+
+TrainingRunResult
+TrainingRun::Run()
+{
+    NS_LOG_FUNCTION(this);
+    NS_ABORT_MSG_IF(m_hasRun, "a TrainingRun can be run once");
+    m_hasRun = true;
+    TrainingRunResult result;
+    {
+        Execution execution(*this);
+        execution.Simulate();
+        result.mismatch = execution.GetJob().GetMismatch();
+        result.iterations = execution.GetJob().GetResults();
+    }
+    result.mean = GetMean(result.iterations);
+    result.choices = m_choices;
+    result.cost = GetRunCost(m_cluster->GetFabric());
+    result.inNetwork = GetInNetworkFigures(*m_cluster);
+    result.fallback = FormatFallback(*m_cluster);
+    result.configuration = m_configuration;
+    if (result.mismatch.empty())
+    {
+        m_json.Write(result.ToJson());
+    }
+    return result;
+}
+
+} // namespace ns3::training

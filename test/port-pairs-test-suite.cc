@@ -1,0 +1,398 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "ns3/config.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/simulator.h"
+#include "ns3/test.h"
+#include "ns3/topology-builder.h"
+#include "ns3/training-cluster.h"
+#include "ns3/training-time-resolution.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+/**
+ * @ingroup distributed-training-tests
+ * @defgroup distributed-training-port-pairs-tests Tests of port pairs between hosts with several
+ * ports
+ */
+
+using namespace ns3;
+using namespace ns3::training;
+
+namespace
+{
+
+/** Links of 100 Gbit/s and 300 ns, unless the topology says otherwise. */
+TopologyGraph
+Build(const std::string& spec)
+{
+    UsePicoseconds();
+    return BuildTopology(spec, 1, DataRate("100Gbps"), NanoSeconds(300));
+}
+
+/** A message that has arrived. */
+struct Arrival
+{
+    uint64_t tag;
+    uint64_t bytes;
+    Ptr<ByteBuffer> payload;
+    double time;
+};
+
+/** Rank 0 sends messages of ascending tags to another rank; returns what arrives. */
+std::vector<Arrival>
+Exchange(const Cluster& cluster,
+         const std::vector<std::pair<uint32_t, Ptr<ByteBuffer>>>& messages,
+         uint64_t bytes)
+{
+    std::vector<Arrival> arrivals;
+    std::vector<Ptr<MessageTransport>> transports;
+    for (uint32_t rank = 0; rank < cluster.GetRanks(); rank++)
+    {
+        transports.push_back(cluster.GetTransport(rank));
+        transports.back()->SetMessageHandler(
+            [&](uint32_t, uint64_t tag, uint64_t length, Ptr<ByteBuffer> payload) {
+                arrivals.push_back({tag, length, payload, Simulator::Now().GetSeconds()});
+            });
+    }
+    for (std::size_t i = 0; i < messages.size(); i++)
+    {
+        transports[0]->Send(messages[i].first, i, bytes, messages[i].second);
+    }
+    Simulator::Run();
+    return arrivals;
+}
+
+} // namespace
+
+/**
+ * @ingroup distributed-training-port-pairs-tests
+ * Which ports are paired, and the rates of the paths between.
+ */
+class LaneChoiceTestCase : public TestCase
+{
+  public:
+    LaneChoiceTestCase()
+        : TestCase("choice of port pairs")
+    {
+    }
+
+  private:
+    /** The port pairs between two ranks: rails of both, and the rate in Gbit/s. */
+    struct Expected
+    {
+        std::string spec;
+        uint32_t from;
+        uint32_t to;
+        std::vector<std::pair<uint32_t, uint32_t>> rails;
+        uint64_t gbps;
+    };
+
+    void DoRun() override
+    {
+        // In rail-optimized servers port 0 is the NIC, port 1 leads to the local switch.
+        const std::vector<Expected> cases{
+            {"single-switch:hosts=4", 0, 3, {{0, 0}}, 100},
+            {"leaf-spine:hosts-per-leaf=2,uplink=40Gbps", 0, 1, {{0, 0}}, 100},
+            {"leaf-spine:hosts-per-leaf=2,uplink=40Gbps", 0, 2, {{0, 0}}, 40},
+            {"torus:3x3", 0, 1, {{0, 0}}, 100},
+            {"torus:3x3", 0, 8, {{0, 0}}, 100},
+            {"hierarchical-torus:2x2,nodes=4", 0, 1, {{0, 0}}, 512},
+            {"hierarchical-torus:2x2,nodes=4", 0, 4, {{0, 0}}, 256},
+            {"hierarchical-torus:2x2,nodes=4", 0, 5, {{0, 0}}, 256},
+            {"rail-optimized:gpus=4,servers=2", 0, 3, {{1, 1}}, 3600},
+            {"rail-optimized:gpus=4,servers=2", 0, 4, {{0, 0}}, 100},
+            {"rail-optimized:gpus=4,servers=2", 0, 5, {{0, 0}}, 100},
+            {"local-switch-torus:1x1,nodes=4,switches=3", 0, 2, {{0, 0}, {1, 1}, {2, 2}}, 512},
+            {"local-switch-torus:2x1,nodes=2,switches=2", 0, 3, {{0, 0}, {1, 1}}, 256},
+        };
+        for (const Expected& expected : cases)
+        {
+            const Fabric fabric = FabricHelper().Install(Build(expected.spec));
+            FabricPortPairs portPairs(fabric, fabric.topology.hosts);
+            Check(fabric, portPairs, expected);
+            for (uint32_t a = 0; a < portPairs.GetRanks(); a++)
+            {
+                for (uint32_t b = 0; b < a; b++)
+                {
+                    CheckMirrored(portPairs, a, b, expected.spec);
+                }
+            }
+            NS_TEST_EXPECT_MSG_EQ(portPairs.GetRank(static_cast<uint32_t>(fabric.devices.size())),
+                                  portPairs.GetRanks(),
+                                  "no endpoint of a rank");
+            Simulator::Destroy();
+        }
+
+        // A host with three ports and one with two; the last link of each is too slow or too far.
+        UsePicoseconds();
+        TopologyGraph graph;
+        graph.name = "by hand";
+        graph.hosts = 2;
+        graph.switches = 2;
+        const DataRate fast("100Gbps");
+        graph.links = {{0, 2, fast, NanoSeconds(1)},
+                       {0, 2, fast, NanoSeconds(1)},
+                       {0, 2, DataRate("50Gbps"), NanoSeconds(1)},
+                       {1, 2, fast, NanoSeconds(1)},
+                       {1, 3, fast, NanoSeconds(1)},
+                       {2, 3, fast, NanoSeconds(1)}};
+        const Fabric fabric = FabricHelper().Install(graph);
+        FabricPortPairs portPairs(fabric, 2);
+        Check(fabric, portPairs, {"by hand", 0, 1, {{0, 0}, {1, 0}}, 100});
+        CheckMirrored(portPairs, 0, 1, "by hand");
+        Simulator::Destroy();
+    }
+
+    void Check(const Fabric& fabric, FabricPortPairs& portPairs, const Expected& expected)
+    {
+        const std::vector<PortPair> found = portPairs.GetPortPairs(expected.from, expected.to);
+        const std::string what = expected.spec + " from " + std::to_string(expected.from) + " to " +
+                                 std::to_string(expected.to);
+        NS_TEST_ASSERT_MSG_EQ(found.size(), expected.rails.size(), what);
+        for (std::size_t i = 0; i < found.size(); i++)
+        {
+            const auto& [own, other] = expected.rails[i];
+            NS_TEST_EXPECT_MSG_EQ(found[i].rail, own, what);
+            NS_TEST_EXPECT_MSG_EQ(found[i].localEndpoint,
+                                  fabric.rails[expected.from][own]->GetEndpoint(),
+                                  what);
+            NS_TEST_EXPECT_MSG_EQ(found[i].remoteEndpoint,
+                                  fabric.rails[expected.to][other]->GetEndpoint(),
+                                  what);
+            NS_TEST_EXPECT_MSG_EQ(found[i].rate, expected.gbps * 1000000000, what);
+            NS_TEST_EXPECT_MSG_EQ(portPairs.GetRank(found[i].remoteEndpoint), expected.to, what);
+        }
+    }
+
+    void CheckMirrored(FabricPortPairs& portPairs, uint32_t a, uint32_t b, const std::string& spec)
+    {
+        const auto there = portPairs.GetPortPairs(a, b);
+        const auto back = portPairs.GetPortPairs(b, a);
+        NS_TEST_ASSERT_MSG_EQ(there.size(), back.size(), spec);
+        for (std::size_t i = 0; i < there.size(); i++)
+        {
+            NS_TEST_EXPECT_MSG_EQ(there[i].localEndpoint, back[i].remoteEndpoint, spec);
+            NS_TEST_EXPECT_MSG_EQ(there[i].remoteEndpoint, back[i].localEndpoint, spec);
+            NS_TEST_EXPECT_MSG_EQ(there[i].rate, back[i].rate, spec);
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-port-pairs-tests
+ * Messages in turns, or in parts, use all port pairs at once, and arrive whole.
+ */
+class LaneUseTestCase : public TestCase
+{
+  public:
+    /**
+     * @param transport rdma or tcp
+     * @param port pairs turns or stripe
+     */
+    LaneUseTestCase(const std::string& transport, const std::string& portPairs)
+        : TestCase("portPairs by " + portPairs + " over " + transport),
+          m_transport(transport),
+          m_portPairs(portPairs)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr uint32_t SWITCHES = 4;
+        const bool stripe = m_portPairs == "stripe";
+        const uint64_t bytes = stripe ? 4000004 : 1000000;
+        UsePicoseconds();
+        RngSeedManager::SetSeed(1);
+        RngSeedManager::SetRun(1);
+        ClusterOptions options;
+        options.ranks = 4;
+        options.topology = "local-switch-torus:1x1,nodes=4,local-rate=100Gbps";
+        options.transport = m_transport;
+        options.portPairs = m_portPairs;
+        {
+            const Cluster cluster(options);
+            std::vector<std::pair<uint32_t, Ptr<ByteBuffer>>> messages;
+            std::vector<Ptr<ByteBuffer>> contents;
+            for (uint32_t i = 0; i < (stripe ? 1 : SWITCHES); i++)
+            {
+                auto buffer = Create<ByteBuffer>();
+                for (uint64_t at = 0; at < bytes; at++)
+                {
+                    buffer->bytes.push_back(static_cast<uint8_t>(at * 37 + at / 251 + i));
+                }
+                contents.push_back(buffer);
+                messages.emplace_back(2, buffer);
+            }
+            const auto arrivals = Exchange(cluster, messages, bytes);
+            NS_TEST_ASSERT_MSG_EQ(arrivals.size(), messages.size(), "messages");
+            for (const Arrival& arrival : arrivals)
+            {
+                NS_TEST_EXPECT_MSG_EQ(arrival.bytes, bytes, "size");
+                NS_TEST_ASSERT_MSG_EQ((arrival.payload ? 1 : 0), 1, "real");
+                NS_TEST_EXPECT_MSG_EQ((arrival.payload->bytes == contents[arrival.tag]->bytes),
+                                      true,
+                                      "contents");
+                // 1 MB by each of the four switches: 80 us, headers, and how TCP begins.
+                NS_TEST_EXPECT_MSG_GT(arrival.time, 80e-6, "not faster than four portPairs");
+                NS_TEST_EXPECT_MSG_LT(arrival.time, 110e-6, "four portPairs at once");
+            }
+            const Fabric& fabric = cluster.GetFabric();
+            for (uint32_t i = 0; i < SWITCHES; i++)
+            {
+                uint64_t received = 0;
+                const auto& device = fabric.devicesOfSwitches[4 + i];
+                for (uint16_t port = 0; port < device->GetNPorts(); port++)
+                {
+                    received += device->GetPort(port).GetCounters().receivedBytes;
+                }
+                NS_TEST_EXPECT_MSG_GT(received, 1000000, "local switch " << i);
+                NS_TEST_EXPECT_MSG_LT(received, 1060000, "local switch " << i);
+            }
+        }
+        Simulator::Destroy();
+    }
+
+    std::string m_transport;
+    std::string m_portPairs;
+};
+
+/**
+ * @ingroup distributed-training-port-pairs-tests
+ * A message small enough is not cut, and a barrier's of no bytes arrives, when port pairs are
+ * striped.
+ */
+class SmallStripesTestCase : public TestCase
+{
+  public:
+    SmallStripesTestCase()
+        : TestCase("stripes of small messages")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const std::string transport : {"rdma", "tcp"})
+        {
+            for (const uint64_t bytes : {0, 1, 4095, 8191, 8192, 12289})
+            {
+                UsePicoseconds();
+                ClusterOptions options;
+                options.ranks = 3;
+                options.topology = "local-switch-torus:1x1,nodes=3";
+                options.transport = transport;
+                options.portPairs = "stripe";
+                {
+                    const Cluster cluster(options);
+                    const auto arrivals =
+                        Exchange(cluster, {{1, nullptr}, {2, nullptr}, {1, nullptr}}, bytes);
+                    NS_TEST_ASSERT_MSG_EQ(arrivals.size(), 3, transport << " " << bytes);
+                    uint64_t tags = 0;
+                    for (const Arrival& arrival : arrivals)
+                    {
+                        NS_TEST_EXPECT_MSG_EQ(arrival.bytes, bytes, transport);
+                        NS_TEST_EXPECT_MSG_EQ((arrival.payload ? 1 : 0), 0, "virtual");
+                        tags |= 1 << arrival.tag;
+                    }
+                    NS_TEST_EXPECT_MSG_EQ(tags, 7, "each once");
+                }
+                Simulator::Destroy();
+            }
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-port-pairs-tests
+ * A queue pair behind a fast port sends no faster than the slowest link on its way.
+ */
+class PathRateTestCase : public TestCase
+{
+  public:
+    PathRateTestCase()
+        : TestCase("rate of a queue pair")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        // On a torus the host's own link is four times as fast as those to its neighbors.
+        UsePicoseconds();
+        ClusterOptions options;
+        options.ranks = 16;
+        options.topology = "torus:4x4";
+        options.congestionControl = "none";
+        {
+            const Cluster cluster(options);
+            const uint64_t bytes = 4096 * 500;
+            const auto arrivals = Exchange(cluster, {{2, nullptr}}, bytes);
+            NS_TEST_ASSERT_MSG_EQ(arrivals.size(), 1, "arrives");
+            const double frame = (4096 + 82) * 8;
+            const double delay = 2e-9 + 2 * 500e-9 + frame * (1 / 400e9 + 1 / 100e9 + 1 / 400e9);
+            NS_TEST_EXPECT_MSG_EQ_TOL(arrivals[0].time, 500 * frame / 100e9 + delay, 1e-8, "time");
+            for (const auto& channel : cluster.GetFabric().channels)
+            {
+                for (uint32_t end = 0; end < 2; end++)
+                {
+                    NS_TEST_EXPECT_MSG_LT(channel->GetPort(end).GetCounters().peakQueueBytes,
+                                          2 * 4158,
+                                          "no queue grows");
+                }
+            }
+            // The round trip counts every link with its own rate: 4 of 100G, 2 of 400G.
+            const double bits = 8 * (4096 + 44 + 48 + 2 * 38);
+            NS_TEST_EXPECT_MSG_EQ_TOL(cluster.GetRoundTrip().GetSeconds(),
+                                      2 * (4 * 500e-9 + 2e-9) + bits * (4 / 100e9 + 2 / 400e9),
+                                      1e-9,
+                                      "round trip");
+        }
+        Simulator::Destroy();
+        // Each switch on the way adds its pipeline, there and back.
+        Config::SetDefault("ns3::training::SwitchDevice::PipelineDelay",
+                           TimeValue(MicroSeconds(100)));
+        {
+            ClusterOptions options;
+            options.ranks = 4;
+            options.topology = "leaf-spine:leaves=2,spines=2";
+            const Cluster cluster(options);
+            const Time least = 2 * (4 * options.delay + 3 * MicroSeconds(100));
+            NS_TEST_EXPECT_MSG_GT(cluster.GetRoundTrip(), least, "with pipelines");
+            NS_TEST_EXPECT_MSG_LT(cluster.GetRoundTrip(), least + MicroSeconds(3), "no more");
+        }
+        Config::Reset();
+        Simulator::Destroy();
+    }
+};
+
+/**
+ * @ingroup distributed-training-port-pairs-tests
+ * The suite.
+ */
+class PortPairsTestSuite : public TestSuite
+{
+  public:
+    PortPairsTestSuite()
+        : TestSuite("distributed-training-port-pairs", TestSuite::Type::UNIT)
+    {
+        AddTestCase(new LaneChoiceTestCase);
+        for (const std::string transport : {"rdma", "tcp"})
+        {
+            AddTestCase(new LaneUseTestCase(transport, "turns"));
+            AddTestCase(new LaneUseTestCase(transport, "stripe"));
+        }
+        AddTestCase(new SmallStripesTestCase);
+        AddTestCase(new PathRateTestCase);
+    }
+};
+
+/// The suite, registered.
+static PortPairsTestSuite g_lanesTestSuite;

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Extensions: each folder of test/extensions is built outside of the module and chosen by its name.
+
+They use the build that DISTRIBUTED_TRAINING_BUILD names; ./ns3w shell sets it.
+"""
+
+import functools
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+EXTENSIONS = ROOT / "test/extensions"
+VARIABLE = "DISTRIBUTED_TRAINING_EXTENSIONS"
+sys.path.insert(0, str(ROOT / "bindings/python"))
+
+import distributed_training as dt  # noqa: E402
+
+pytestmark = pytest.mark.skipif(not shutil.which("cmake"), reason="there is no cmake")
+
+
+def make(source, binaries, *definitions):
+    """Configure and build a folder by CMake; return the libraries in it."""
+    command = ["cmake", "-S", source, "-B", binaries, *definitions]
+    command += ["-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror"]
+    if shutil.which("ccache"):
+        command += ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]
+    for words in (command, ["cmake", "--build", binaries]):
+        process = subprocess.run(words, capture_output=True, text=True)
+        assert process.returncode == 0, process.stdout + process.stderr
+    return sorted(Path(binaries).glob("*.so"))
+
+
+def build_option():
+    return f"-Ddistributed-training_DIR={Path(os.environ['DISTRIBUTED_TRAINING_BUILD']).parent}"
+
+
+@pytest.fixture(autouse=True)
+def no_extensions_of_the_shell(monkeypatch):
+    monkeypatch.delenv(VARIABLE, raising=False)
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory):
+    """Build the extension of a kind, once; return its library."""
+
+    @functools.lru_cache(None)
+    def build(kind):
+        (file,) = make(EXTENSIONS / kind, tmp_path_factory.mktemp(kind), build_option())
+        return file
+
+    return build
+
+
+def run(name, *arguments, libraries=()):
+    """Run a program that loads libraries by its command line; return the finished process."""
+    build = dt.find_build()
+    options = [f"--extension={file}" for file in libraries]
+    command = [build.get_program(name), *arguments, *options]
+    environment = build.get_environment()
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+
+
+def run_json(name, *arguments, libraries=()):
+    process = run(name, *arguments, "--json=-", libraries=libraries)
+    assert process.returncode == 0, process.stderr
+    return json.loads(process.stdout)
+
+
+def assert_refused(process, *texts):
+    assert process.returncode == 2
+    assert process.stdout == ""
+    assert process.stderr.count("\n") == 1, process.stderr
+    for text in texts:
+        assert text in process.stderr
+
+
+def test_collective_algorithm(library):
+    file = library("collective-algorithm")
+    name = "--algorithm=recursive-tripling"
+    options = [name, "--ranks=9", "--payload=real", "--bytes=4,64K"]
+    rows = run_json("collective-benchmark", *options, libraries=[file])["rows"]
+    assert [row["verified"] for row in rows] == [True, True]
+    job = ["--workload=alexnet", "--ranks=3", "--collective=recursive-tripling", "--iterations=1"]
+    assert run_json("training-job", *job, libraries=[file])["iterations"]
+    wrong = run("collective-benchmark", name, "--ranks=6", libraries=[file])
+    assert_refused(wrong, "recursive-tripling with 6 ranks (allowed: powers of 3)")
+    assert_refused(run("collective-benchmark", name, "--ranks=9"), "recursive-tripling", "ring")
+
+
+def test_congestion_control(library):
+    file = library("congestion-control")
+
+    def get_time(congestion_control, *attributes):
+        options = ["--ranks=2", "--bytes=64M", f"--congestion-control={congestion_control}"]
+        document = run_json("collective-benchmark", *options, *attributes, libraries=[file])
+        return document["rows"][0]["time_us"]
+
+    half = get_time("fixed-share")
+    tenth = get_time("fixed-share:share=0.1")
+    assert tenth == pytest.approx(5 * half, rel=1e-3)
+    assert get_time("fixed-share", "--example::RdmaFixedShare::Share=0.1") == tenth
+    wrong = run(
+        "collective-benchmark", "--congestion-control=fixed-share:share=2", libraries=[file]
+    )
+    assert_refused(wrong, "share=2", "0.01 to 1")
+
+
+def test_path_choice(library):
+    file = library("path-choice")
+
+    def get_time(path):
+        options = ["--topology=leaf-spine:leaves=2,spines=2", "--ranks=4", "--bytes=64M"]
+        options += ["--operation=all-to-all", "--algorithm=pairwise", f"--path={path}"]
+        return run_json("collective-benchmark", *options, libraries=[file])["rows"][0]["time_us"]
+
+    first = get_time("single")
+    assert first == get_time("single:index=1") == get_time("single:index=2")
+    # Both hosts of a leaf send through one link where spraying uses two.
+    assert first > 1.2 * get_time("spray")
+    wrong = run("collective-benchmark", "--path=single:index=x", libraries=[file])
+    assert_refused(wrong, "index=x", "0 to 1023")
+
+
+def test_topology(library):
+    file = library("topology")
+
+    def get_run(topology, *options):
+        options = [
+            f"--topology={topology}",
+            "--ranks=6",
+            "--bytes=8M",
+            "--algorithm=ring",
+            *options,
+        ]
+        return run_json("collective-benchmark", *options, libraries=[file])
+
+    def get_time(topology):
+        return get_run(topology)["rows"][0]["time_us"]
+
+    resolved = get_run("switch-chain:switches=3")["configuration"]["resolved"]
+    assert (resolved["hosts"], resolved["switches"]) == (6, 3)
+    # The ring crosses each trunk once in each direction.
+    slow = get_time("switch-chain:switches=3,trunk-rate=10Gbps")
+    assert slow == pytest.approx(10 * get_time("switch-chain:switches=3"), rel=0.05)
+    wrong = run("collective-benchmark", "--topology=switch-chain:switches=0", libraries=[file])
+    assert_refused(wrong, "switches", "1 to 256")
+
+
+def test_workload(library):
+    options = ["--workload=lenet5", "--batch=32", "--ranks=2", "--iterations=1"]
+    document = run_json("training-job", *options, libraries=[library("workload")])
+    forward = 2 * 416520 * 32 / 60e12
+    update = 61706 * 12 / 1.5e12
+    assert document["compute_time_s"] == pytest.approx(3 * forward + update, abs=1e-11)
+
+
+def test_extensions_are_complete():
+    kinds = {path.name for path in EXTENSIONS.iterdir() if path.is_dir()}
+    tested = {name[len("test_") :].replace("_", "-") for name in globals() if name[:5] == "test_"}
+    assert kinds and kinds <= tested
+
+
+def test_several_extensions_at_once(library):
+    libraries = [library("topology"), library("collective-algorithm")]
+    options = ["--topology=switch-chain", "--algorithm=recursive-tripling", "--ranks=9"]
+    rows = run_json("collective-benchmark", *options, "--bytes=1K", libraries=libraries)["rows"]
+    assert rows[0]["algorithm"] == "recursive-tripling"
+
+
+def test_python_names_extensions_by_the_environment(library, monkeypatch):
+    libraries = [str(library("topology")), str(library("collective-algorithm"))]
+    options = {"topology": "switch-chain", "algorithm": "recursive-tripling", "ranks": 9}
+    with pytest.raises(ValueError, match="switch-chain"):
+        dt.CollectiveBenchmark(**options).run()
+    monkeypatch.setenv(VARIABLE, os.pathsep.join(libraries))
+    result = dt.CollectiveBenchmark(**options, bytes="1K").run()
+    assert list(result.rows["algorithm"]) == ["recursive-tripling"]
+    assert result.configuration["extension"] == ";".join(libraries)
+    monkeypatch.delenv(VARIABLE)
+    again = dt.CollectiveBenchmark(**options, bytes="1K", extension=libraries).run()
+    assert list(again.rows["time_us"]) == list(result.rows["time_us"])
+
+
+def test_help_lists_what_an_extension_adds(library):
+    file = library("topology")
+    text = run("training-job", "--help=switch-chain", libraries=[file]).stdout
+    assert "switches in a row" in text and "trunk-rate" in text
+    description = json.loads(run("training-job", "--describe=json", libraries=[file]).stdout)
+    assert "switch-chain" in [entry["name"] for entry in description["kinds"]["topology"]]
+
+
+def test_files_that_are_no_extensions_are_refused(tmp_path):
+    text = tmp_path / "text.so"
+    text.write_text("not a library\n")
+    for file in (tmp_path / "missing.so", text):
+        wrong = run("collective-benchmark", "--ranks=2", libraries=[file])
+        assert_refused(wrong, f"collective-benchmark: extension '{file}'", "allowed")
+
+
+def test_name_that_is_taken_is_refused(tmp_path):
+    source = tmp_path / "source"
+    shutil.copytree(EXTENSIONS / "workload", source)
+    code = source / "lenet5.cc"
+    code.write_text(code.read_text().replace('"lenet5"', '"alexnet"'))
+    (file,) = make(source, tmp_path / "build", build_option())
+    wrong = run("training-job", "--ranks=2", libraries=[file])
+    assert_refused(wrong, f"extension '{file}': registers workload 'alexnet', which exists already")
+
+
+def test_wrong_call_of_the_cmake_function_is_refused(tmp_path):
+    source = tmp_path / "source"
+    shutil.copytree(EXTENSIONS / "workload", source)
+    lists = source / "CMakeLists.txt"
+    lists.write_text(lists.read_text().replace("SOURCES", "FILES"))
+    command = ["cmake", "-S", source, "-B", tmp_path / "build", build_option()]
+    process = subprocess.run(command, capture_output=True, text=True)
+    assert process.returncode != 0
+    assert "distributed_training_add_extension(NAME SOURCES FILE...)" in process.stderr
+
+
+def test_missing_build_is_refused(tmp_path):
+    command = ["cmake", "-S", EXTENSIONS / "workload", "-B", tmp_path]
+    command += [f"-Ddistributed-training_DIR={ROOT / 'build-support'}"]
+    process = subprocess.run(command, capture_output=True, text=True)
+    assert process.returncode != 0
+    assert "distributed-training_DIR" in process.stderr
+
+
+def test_extension_inside_an_ns3_tree(tmp_path):
+    """What ns-3's CMake files offer a folder in contrib/: build_lib() and lib<module>."""
+    source = tmp_path / "source"
+    shutil.copytree(EXTENSIONS / "workload", source / "contrib/lenet5")
+    (source / "contrib/distributed-training").symlink_to(ROOT)
+    lists = source / "contrib/lenet5/CMakeLists.txt"
+    hints = "REQUIRED HINTS ${CMAKE_CURRENT_SOURCE_DIR}/../distributed-training/build-support)"
+    lists.write_text(lists.read_text().replace("REQUIRED)", hints))
+    info = json.loads(Path(os.environ["DISTRIBUTED_TRAINING_BUILD"]).read_text())
+    (source / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.19)\n"
+        "project(tree CXX)\n"
+        f"set(CMAKE_CXX_STANDARD {info['cxx_standard']})\n"
+        "set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})\n"
+        f"add_compile_options(-isystem{info['include_dirs'][0]})\n"
+        + "".join(f"add_compile_options(-idirafter{path})\n" for path in info["include_dirs"][1:])
+        + "".join(f"add_compile_definitions({name})\n" for name in info["definitions"])
+        + "function(build_lib)\nendfunction()\n"
+        "add_library(distributed-training-of-tree INTERFACE)\n"
+        f"target_link_libraries(distributed-training-of-tree INTERFACE {' '.join(info['libraries'])})\n"
+        "set(libdistributed-training distributed-training-of-tree)\n"
+        "add_subdirectory(contrib/lenet5)\n"
+    )
+    (file,) = make(source, tmp_path / "build")
+    process = run("training-job", "--workload=lenet5", "--ranks=2", libraries=[file])
+    assert process.returncode == 0, process.stderr
+
+
+@pytest.mark.skipif(not os.environ.get("NS3_DIR"), reason="not run by ./ns3w test")
+def test_ns3w_builds_and_loads_an_extension():
+    command = [sys.executable, ROOT / "ns3w", f"--extension={EXTENSIONS / 'topology'}"]
+    command += ["run", "collective-benchmark", "--topology=switch-chain", "--ranks=4", "--bytes=8"]
+    process = subprocess.run(command, capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr
+    assert "switch-chain" in process.stdout
+
+
+def test_python_has_the_classes_of_an_extension(library):
+    build = dt.find_build()
+    if build.cppyy is None:
+        pytest.skip("there is no cppyy for this ns-3")
+    pytest.importorskip("cppyy")
+    code = (
+        "import distributed_training as dt\n"
+        "print(dt.ns.TypeId.LookupByName('example::RdmaFixedShare').GetParent().GetName())\n"
+    )
+    environment = {
+        **build.get_environment(),
+        VARIABLE: str(library("congestion-control")),
+        "PYTHONPATH": str(ROOT / "bindings/python"),
+    }
+    output = subprocess.check_output([sys.executable, "-c", code], env=environment, text=True)
+    assert output.strip() == "ns3::training::RdmaCongestionControl"

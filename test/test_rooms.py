@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The order of rooms that doc/architecture.rst describes, held against the includes of all sources.
+
+Needs no build: python3 -m pytest test/test_rooms.py
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+ARCHITECTURE = ROOT / "doc/architecture.rst"
+
+
+def read_table(name):
+    """Return the rows of a list-table of doc/architecture.rst, each a list of cells."""
+    text = ARCHITECTURE.read_text(encoding="ascii")
+    body = re.search(rf":name: {name}\n(?:   :.*\n)*\n((?:   .*\n|\n)*)", text).group(1)
+    rows = [
+        re.split(r"\n     -(?: |\n|$)", row.strip())
+        for row in re.split(r"^   \* - ", body, flags=re.M)
+    ]
+    return [[" ".join(cell.split()) for cell in row] for row in rows[2:]]
+
+
+def names(cell):
+    return re.findall(r"``(.*?)``", cell)
+
+
+def read_rooms():
+    """Return {room: the rooms whose headers it may include}, in the order of the table."""
+    rooms = {}
+    for room, _, below in read_table("rooms"):
+        (name,) = names(room)
+        rooms[name] = set(rooms) if below == "all of the above" else set(names(below))
+    return rooms
+
+
+ROOMS = read_rooms()
+ORDER = list(ROOMS)
+RESERVED = {"codec"}  # in the table, but still without files
+SOURCES = sorted(
+    path
+    for folder in ("model", "helper", "program")
+    for path in (ROOT / folder).rglob("*")
+    if path.suffix in (".h", ".cc")
+)
+HEADERS = {path.name: path for path in SOURCES if path.suffix == ".h"}
+
+
+def short(path):
+    return str(path.relative_to(ROOT))
+
+
+def get_room(path):
+    """Return a file's room: the folder of model that it is in, or helper, or program."""
+    parts = path.relative_to(ROOT).parts
+    return parts[1] if parts[0] == "model" else parts[0]
+
+
+def get_includes(path):
+    """Return [(text of the include, file)] of the module's headers that a file includes."""
+    texts = re.findall(r'^ *# *include "([^"]+)"', path.read_text(encoding="ascii"), re.M)
+    return [
+        (text, HEADERS[text.split("/")[-1]]) for text in texts if text.split("/")[-1] in HEADERS
+    ]
+
+
+def find_circles(graph):
+    """Return the sets of nodes that reach each other (strongly connected, more than one node)."""
+
+    def reach(start, edges):
+        found, ahead = set(), [start]
+        while ahead:
+            for node in edges.get(ahead.pop(), ()):
+                if node not in found:
+                    found.add(node)
+                    ahead.append(node)
+        return found
+
+    reverse = {}
+    for node, nexts in graph.items():
+        for following in nexts:
+            reverse.setdefault(following, set()).add(node)
+    circles = {frozenset(reach(node, graph) & reach(node, reverse)) for node in graph}
+    return sorted(sorted(circle) for circle in circles if len(circle) > 1)
+
+
+def test_finds_circles():
+    graph = {"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": {"e"}, "e": {"d"}, "f": {"a"}}
+    assert find_circles(graph) == [["a", "b", "c"], ["d", "e"]]
+    assert find_circles({"a": {"b", "c"}, "b": {"c"}}) == []
+
+
+def test_table_names_only_rooms_above_it():
+    for index, (room, below) in enumerate(ROOMS.items()):
+        assert below <= set(ORDER[:index]), f"{room} may include only rooms before it"
+
+
+def test_every_file_is_in_a_room():
+    strays = [short(path) for path in SOURCES if get_room(path) not in ROOMS]
+    assert strays == []
+    empty = {room for room in ROOMS if not any(get_room(path) == room for path in SOURCES)}
+    assert empty <= RESERVED
+
+
+def test_drawing_shows_every_room_on_its_floor():
+    floors = {}
+    for room, below in ROOMS.items():
+        floors[room] = 1 + max((floors[other] for other in below), default=-1)
+    text = ARCHITECTURE.read_text(encoding="ascii")
+    drawing = re.search(r"\n   floor\b.*\n((?:   .*\n|\n)*)", text).group(1)
+    drawn = {}
+    for floor, line in re.findall(r"^ +(\d+) +\|(.*)", drawing, re.M):
+        for room in re.findall(r"\[ *([a-z]+) *\]", line):
+            drawn[room] = int(floor)
+    assert drawn == floors
+
+
+@pytest.mark.parametrize("room", ORDER)
+def test_includes_point_downwards(room):
+    wrong = [
+        f"{short(path)} includes {short(header)}"
+        for path in SOURCES
+        if get_room(path) == room
+        for _, header in get_includes(path)
+        if get_room(header) not in ROOMS[room] | {room}
+    ]
+    assert wrong == []
+
+
+def test_includes_are_spelled_by_folder():
+    """A header of the same folder as "x.h", any other one as "ns3/x.h"."""
+    wrong = [
+        f'{short(path)}: "{text}"'
+        for path in SOURCES
+        for text, header in get_includes(path)
+        if text != (header.name if header.parent == path.parent else f"ns3/{header.name}")
+    ]
+    assert wrong == []
+
+
+def test_headers_include_each_other_in_no_circle():
+    graph = {
+        short(path): {short(header) for _, header in get_includes(path)}
+        for path in SOURCES
+        if path.suffix == ".h"
+    }
+    assert find_circles(graph) == []
+
+
+def test_file_pairs_need_each_other_in_no_circle():
+    """x.h and x.cc count as one."""
+    graph = {}
+    for path in SOURCES:
+        unit = short(path.with_suffix(""))
+        for _, header in get_includes(path):
+            other = short(header.with_suffix(""))
+            if other != unit:
+                graph.setdefault(unit, set()).add(other)
+    assert find_circles(graph) == []
+
+
+def test_rooms_below_know_no_system_in_the_network():
+    """Neither an include nor a name: a system's frames are its own."""
+    systems = [path.name for path in (ROOT / "model/innetwork").iterdir() if path.is_dir()]
+    words = "|".join(rf"(?<![a-z]){name.replace('-', '[-_]?')}" for name in systems)
+    below = set(ORDER[: ORDER.index("innetwork")])
+    wrong = [
+        f"{short(path)}:{number}: {line.strip()}"
+        for path in SOURCES
+        if get_room(path) in below
+        for number, line in enumerate(path.read_text(encoding="ascii").splitlines(), 1)
+        if re.search(words, line, re.I)
+    ]
+    assert wrong == []
+
+
+def find_suite_room(name):
+    """Return the room that a suite tests, by the longest prefix in the table `suites-of-rooms`."""
+    prefixes = {
+        prefix: names(room)[0]
+        for room, suites in read_table("suites-of-rooms")
+        for prefix in names(suites)
+    }
+    fitting = [prefix for prefix in prefixes if re.match(rf"{prefix}(-|$)", name)]
+    return prefixes[max(fitting, key=len)] if fitting else None
+
+
+def get_test_includes(path, seen):
+    """As get_includes(), through the headers that tests share."""
+    found = get_includes(path)
+    for text in re.findall(r'^#include "([^"/]+)"', path.read_text(encoding="ascii"), re.M):
+        shared = path.parent / text
+        if shared.exists() and shared not in seen:
+            seen.add(shared)
+            found += get_test_includes(shared, seen)
+    return found
+
+
+@pytest.mark.parametrize("suite", sorted(path.name for path in ROOT.glob("test/*-test-suite.cc")))
+def test_suites_include_only_their_room_and_those_below(suite):
+    """And helpers, which set up what is tested."""
+    room = find_suite_room(suite[: -len("-test-suite.cc")])
+    assert room, (
+        f"{suite} belongs to no room: see the table suites-of-rooms in doc/architecture.rst"
+    )
+    allowed = set(ORDER[: ORDER.index(room) + 1]) | {"helper"}
+    wrong = [
+        header.name
+        for _, header in get_test_includes(ROOT / "test" / suite, set())
+        if get_room(header) not in allowed
+    ]
+    assert wrong == []

@@ -1,0 +1,456 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "refusal-test-common.h"
+
+#include "ns3/boolean.h"
+#include "ns3/guarded-run.h"
+#include "ns3/result-store.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/simulator.h"
+#include "ns3/test.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-job-helper.h"
+#include "ns3/training-job.h"
+#include "ns3/training-run.h"
+#include "ns3/training-workload.h"
+#include "ns3/uinteger.h"
+
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+using namespace ns3;
+using namespace ns3::training;
+
+/**
+ * @ingroup distributed-training-tests
+ * @defgroup distributed-training-run-tests Tests of training runs as library calls
+ */
+
+namespace
+{
+
+/**
+ * @ingroup distributed-training-run-tests
+ * A test with a small workload.
+ */
+class RunTestCase : public TestCase
+{
+  public:
+    /** @param name of the test */
+    explicit RunTestCase(const std::string& name)
+        : TestCase(name)
+    {
+    }
+
+  protected:
+    /** @param name of a file @return a path for it that no other process has */
+    std::string MakePath(const std::string& name)
+    {
+        return CreateTempDirFilename(std::to_string(getpid()) + "-" + name);
+    }
+
+    /** @return options of a run of three ranks and three iterations */
+    TrainingRunOptions MakeOptions()
+    {
+        RngSeedManager::SetSeed(1);
+        RngSeedManager::SetRun(1);
+        TrainingRunOptions options;
+        options.workload = MakePath("workload.csv");
+        std::ofstream(options.workload) << "layer,parameters,forward_us,backward_us\n"
+                                           "conv,30000,20,40\n"
+                                           "fc,300000,10,20\n";
+        options.iterations = 2;
+        options.cluster.ranks = 3;
+        return options;
+    }
+};
+
+/**
+ * @ingroup distributed-training-run-tests
+ * @param path a file
+ * @return its content
+ */
+std::string
+ReadFile(const std::string& path)
+{
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+/**
+ * @ingroup distributed-training-run-tests
+ * @param records iterations
+ * @return all stored values of all of them
+ */
+std::string
+ToText(const std::vector<IterationRecord>& records)
+{
+    auto rows = JsonValue::Array();
+    for (const IterationRecord& record : records)
+    {
+        auto row = JsonValue::Object();
+        SetMembers(row, GetIterationColumns(), record);
+        rows.Append(row);
+    }
+    return rows.Write();
+}
+
+} // namespace
+
+/**
+ * @ingroup distributed-training-run-tests
+ * A run gives what its parts give when they are put together by hand, and can be repeated.
+ */
+class SameResultsTestCase : public RunTestCase
+{
+  public:
+    SameResultsTestCase()
+        : RunTestCase("a run has the results of its parts, and again those when repeated")
+    {
+    }
+
+  private:
+    std::vector<IterationRecord> RunParts(const TrainingRunOptions& options)
+    {
+        std::vector<IterationRecord> records;
+        {
+            const Cluster cluster(options.cluster);
+            const auto task = std::make_shared<TrainingTask>(
+                MakeDataParallelTask(LoadModel(options.workload, options.batch, 1),
+                                     options.bucket,
+                                     options.overlap));
+            TrainingJobHelper helper;
+            helper.SetAttribute("Iterations", UintegerValue(3));
+            const auto applications = helper.Install(cluster, task);
+            TrainingJob job(3, 3, 1, *task);
+            double bound = 0;
+            for (const TaskCollective& sum : task->collectives)
+            {
+                bound += cluster.GetLowerBound().GetSeconds(sum.operation, sum.bytes);
+            }
+            job.SetLowerBound(bound);
+            for (uint32_t rank = 0; rank < 3; rank++)
+            {
+                job.Observe(DynamicCast<TrainingApplication>(applications.Get(rank)));
+            }
+            GuardedRun run(cluster);
+            job.OnRanksFinished([&] { run.End(); });
+            run.Run();
+            records = job.GetResults();
+        }
+        Simulator::Destroy();
+        return records;
+    }
+
+    void DoRun() override
+    {
+        TrainingRunOptions options = MakeOptions();
+        std::vector<std::pair<uint32_t, double>> told;
+        std::string records;
+        {
+            TrainingRun run(options);
+            run.OnIteration([&](const IterationRecord& record) {
+                told.emplace_back(record.iteration, run.GetProgress());
+            });
+            NS_TEST_EXPECT_MSG_EQ(run.GetTask().collectives.size(), 2, "buckets");
+            NS_TEST_EXPECT_MSG_NE(
+                run.Describe().find("(0.3 M parameters, 2 buckets), batch 32, 3 ranks, "),
+                std::string::npos,
+                run.Describe());
+            NS_TEST_EXPECT_MSG_EQ(run.GetProgress(), 0, "not begun");
+            const TrainingRunResult result = run.Run();
+            NS_TEST_ASSERT_MSG_EQ(result.iterations.size(), 3, "iterations");
+            NS_TEST_EXPECT_MSG_EQ(result.iterations[0].warmup, true, "warm-up");
+            NS_TEST_EXPECT_MSG_EQ(result.iterations[1].warmup, false, "measured");
+            NS_TEST_EXPECT_MSG_EQ(result.mean.iteration, 2, "iterations in the mean");
+            NS_TEST_EXPECT_MSG_EQ(ToText({result.mean}),
+                                  ToText({GetMean(result.iterations)}),
+                                  "mean");
+            NS_TEST_EXPECT_MSG_GT(result.mean.communicationTimeS, result.mean.lowerBoundS, "bound");
+            NS_TEST_EXPECT_MSG_EQ(result.mismatch, "", "nothing compared");
+            NS_TEST_EXPECT_MSG_EQ(result.fallback, "", "nothing to fall back from");
+            NS_TEST_EXPECT_MSG_EQ(result.inNetwork.has_value(), false, "hosts alone");
+            NS_TEST_EXPECT_MSG_GT(result.cost.packetHops, 100, "cost");
+            records = ToText(result.iterations);
+        }
+        const std::vector<std::pair<uint32_t, double>> expected{{0, 1.0 / 3},
+                                                                {1, 2.0 / 3},
+                                                                {2, 1.0}};
+        NS_TEST_EXPECT_MSG_EQ((told == expected), true, "told after each iteration");
+        NS_TEST_EXPECT_MSG_EQ(ToText(RunParts(options)), records, "by hand");
+        NS_TEST_EXPECT_MSG_EQ(ToText(TrainingRun(options).Run().iterations), records, "again");
+
+        options.cluster.loss = 0.01;
+        options.cluster.transport = "tcp";
+        const std::string lossy = ToText(TrainingRun(options).Run().iterations);
+        NS_TEST_EXPECT_MSG_NE(lossy, records, "losses cost time");
+        NS_TEST_EXPECT_MSG_EQ(ToText(TrainingRun(options).Run().iterations), lossy, "again");
+    }
+};
+
+/**
+ * @ingroup distributed-training-run-tests
+ * The files that a run leaves behind.
+ */
+class FilesTestCase : public RunTestCase
+{
+  public:
+    FilesTestCase()
+        : RunTestCase("results file, JSON and timeline of a run, and of one that is stuck")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TrainingRunOptions options = MakeOptions();
+        options.payload = "real";
+        options.cluster.algorithm = "auto";
+        options.results = MakePath("run.sqlite");
+        options.json = MakePath("run.json");
+        options.trace = MakePath("run-trace.json");
+        const auto query = [&](const std::string& sql) {
+            return ResultStore::Query(options.results, sql).at(0).at(0);
+        };
+        const TrainingRunResult result = TrainingRun(options).Run();
+        NS_TEST_EXPECT_MSG_EQ(result.mean.verified, true, "sums are right");
+        NS_TEST_ASSERT_MSG_EQ(result.choices.size(), 2, "auto has chosen");
+        NS_TEST_EXPECT_MSG_EQ(result.choices[0].first, "120000", "by size");
+        NS_TEST_EXPECT_MSG_EQ(ReadFile(options.json), result.ToJson().Write(2) + "\n", "JSON");
+        NS_TEST_EXPECT_MSG_EQ(query("SELECT program || state FROM run"),
+                              "training-jobfinished",
+                              "run");
+        NS_TEST_EXPECT_MSG_EQ(query("SELECT configuration FROM run"),
+                              result.configuration.Write(),
+                              "configuration");
+        NS_TEST_EXPECT_MSG_EQ(query("SELECT count(*) FROM iteration WHERE verified"), "3", "rows");
+        NS_TEST_EXPECT_MSG_EQ(query("SELECT count(*) FROM collective"), "18", "rows");
+        NS_TEST_EXPECT_MSG_NE(ReadFile(options.trace).find("\"backward\""),
+                              std::string::npos,
+                              "timeline");
+        const std::string configuration = result.configuration.Write();
+        for (const std::string part : {R"("ranks":3)", R"("payload":"real")", R"("warmup":1)"})
+        {
+            NS_TEST_EXPECT_MSG_NE(configuration.find(part), std::string::npos, part);
+        }
+
+        options.cluster.algorithm = "ring";
+        options.cluster.loss = 1;
+        std::string text;
+        try
+        {
+            TrainingRun(options).Run();
+        }
+        catch (const SimulationStuck& stuck)
+        {
+            text = stuck.what();
+        }
+        NS_TEST_EXPECT_MSG_NE(text.find("waits in all-reduce 0"), std::string::npos, text);
+        NS_TEST_EXPECT_MSG_EQ(query("SELECT state || reason FROM run WHERE run_id = 2"),
+                              "failed" + text,
+                              "stuck");
+    }
+};
+
+/**
+ * @ingroup distributed-training-run-tests
+ * Every workload runs with the same results, whatever its collectives are and whoever makes them.
+ */
+class EveryWorkloadTestCase : public RunTestCase
+{
+  public:
+    EveryWorkloadTestCase()
+        : RunTestCase("layer loops: iterations, results file, timeline, groups of ranks")
+    {
+    }
+
+  private:
+    /** @return the iterations of a run */
+    TrainingRunResult Run(const TrainingRunOptions& options)
+    {
+        TrainingRunResult result;
+        {
+            TrainingRun run(options);
+            const TrainingTask& task = run.GetTask();
+            result = run.Run();
+            NS_TEST_EXPECT_MSG_EQ(result.iterations.size(), 3, options.workload);
+            double bound = 0;
+            double communication = 0;
+            for (const IterationRecord& record : result.iterations)
+            {
+                const std::string what =
+                    options.workload + ", iteration " + std::to_string(record.iteration);
+                NS_TEST_EXPECT_MSG_EQ(record.computeTimeS,
+                                      task.GetComputeTime().GetSeconds(),
+                                      what << ": compute");
+                NS_TEST_EXPECT_MSG_EQ_TOL(record.iterationTimeS,
+                                          record.computeTimeS + record.exposedCommunicationS,
+                                          1e-12,
+                                          what << ": parts");
+                // A loop may leave collectives to the next iteration, so that only sums compare.
+                bound += record.lowerBoundS;
+                communication += record.communicationTimeS;
+                NS_TEST_EXPECT_MSG_GT(record.lowerBoundS, 0, what);
+                NS_TEST_EXPECT_MSG_EQ_TOL(record.busbwGBps * record.communicationTimeS * 1e9,
+                                          task.GetBusBytes(8),
+                                          1e-3,
+                                          what << ": bus bandwidth");
+            }
+            NS_TEST_EXPECT_MSG_LT(bound, communication, options.workload << ": bound");
+        }
+        return result;
+    }
+
+    void DoRun() override
+    {
+        for (const std::string workload :
+             {"dlrm-hybrid-parallel", "mlp-model-parallel", "mlp-hybrid-parallel:group=4"})
+        {
+            TrainingRunOptions options;
+            options.workload = workload;
+            options.iterations = 2;
+            options.cluster.ranks = 8;
+            const auto ring = Run(options);
+            options.cluster.transport = "tcp";
+            Run(options);
+            options.cluster.transport = "rdma";
+            options.cluster.topology = "hierarchical-torus:1x2,nodes=4";
+            Run(options);
+            options.cluster.topology = "single-switch";
+            options.cluster.algorithm = "switchml";
+            const auto offloaded = Run(options);
+            // The groups of the hybrid are no communicators of the network.
+            const bool isOffloaded = options.workload != "mlp-hybrid-parallel:group=4";
+            NS_TEST_EXPECT_MSG_EQ((offloaded.inNetwork->sent > 0), isOffloaded, workload);
+        }
+        TrainingRunOptions options;
+        options.workload = "dlrm-hybrid-parallel";
+        options.cluster.ranks = 8;
+        options.iterations = 2;
+        const double alike = Run(options).mean.iterationTimeS;
+        options.allToAll = "direct";
+        NS_TEST_EXPECT_MSG_LT(Run(options).mean.iterationTimeS, alike, "not by way of others");
+
+        options.results = MakePath("dlrm.sqlite");
+        options.trace = MakePath("dlrm-trace.json");
+        Run(options);
+        const auto query = [&](const std::string& sql) {
+            return ResultStore::Query(options.results, sql).at(0).at(0);
+        };
+        // Two exchanges and seven sums of eight ranks in three iterations, numbered as they start.
+        NS_TEST_EXPECT_MSG_EQ(query("SELECT count(*) FROM collective"), "216", "rows");
+        NS_TEST_EXPECT_MSG_EQ(query("SELECT group_concat(DISTINCT sequence) FROM (SELECT * FROM "
+                                    "collective WHERE operation = 'all-to-all' ORDER BY sequence)"),
+                              "0,4",
+                              "exchanges");
+        NS_TEST_EXPECT_MSG_EQ(
+            query("SELECT min(n) || ' ' || max(n) FROM (SELECT count(*) AS n FROM "
+                  "collective GROUP BY rank, iteration, sequence)"),
+            "1 1",
+            "each once");
+        NS_TEST_EXPECT_MSG_EQ(query("SELECT count(*) FROM message WHERE tag >> 56 = 1"),
+                              std::to_string(3 * 2 * 8 * 7),
+                              "messages of direct exchanges");
+        NS_TEST_EXPECT_MSG_EQ(query("SELECT count(*) FROM iteration"), "3", "rows");
+        const std::string trace = ReadFile(options.trace);
+        for (const std::string part : {"\"forward Embedding\"", "\"collectives, lane 2\""})
+        {
+            NS_TEST_EXPECT_MSG_NE(trace.find(part), std::string::npos, part);
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-run-tests
+ * Options that are refused when the run is made.
+ */
+class RefusedRunTestCase : public RunTestCase
+{
+  public:
+    RefusedRunTestCase()
+        : RunTestCase("a run refuses what it cannot do before it creates anything")
+    {
+    }
+
+  private:
+    void Refuse(const std::function<void(TrainingRunOptions&)>& change, const std::string& part)
+    {
+        TrainingRunOptions options = MakeOptions();
+        options.results = MakePath("refused.sqlite");
+        change(options);
+        const std::string text = training::tests::GetRefusal([&] { TrainingRun run(options); });
+        NS_TEST_EXPECT_MSG_NE(text.find(part), std::string::npos, "'" << text << "': " << part);
+        NS_TEST_EXPECT_MSG_NE(text.find("(allowed: "), std::string::npos, text);
+        NS_TEST_EXPECT_MSG_EQ(std::ifstream(MakePath("refused.sqlite")).good(), false, part);
+    }
+
+    void DoRun() override
+    {
+        using Options = TrainingRunOptions;
+        Refuse([](Options& options) { options.iterations = 0; }, "iterations 0");
+        Refuse([](Options& options) { options.iterations = 1000001; }, "iterations 1000001");
+        Refuse([](Options& options) { options.warmup = 1000001; }, "warmup 1000001");
+        Refuse([](Options& options) { options.batch = 0; }, "batch 0");
+        Refuse([](Options& options) { options.batch = 1ULL << 32; }, "batch 4294967296");
+        Refuse([](Options& options) { options.bucket = 0; }, "bucket 0");
+        Refuse([](Options& options) { options.computeScale = -1; }, "compute scale -1");
+        Refuse([](Options& options) { options.payload = "none"; }, "payload none");
+        Refuse([](Options& options) { options.workload = "resnet51"; }, "resnet51");
+        Refuse([](Options& options) { options.workload = "mlp-hybrid-parallel:group=2"; },
+               "3 ranks in groups of 2");
+        Refuse(
+            [](Options& options) {
+                options.workload = "mlp-model-parallel";
+                options.payload = "real";
+            },
+            "payload real with workload mlp-model-parallel");
+        Refuse([](Options& options) { options.allToAll = "direct"; }, "all-to-all direct");
+        Refuse(
+            [](Options& options) {
+                options.workload = "dlrm-hybrid-parallel";
+                options.allToAll = "swing";
+            },
+            "all-to-all");
+        Refuse(
+            [](Options& options) {
+                options.workload = "mlp-model-parallel";
+                options.cluster.algorithm = "pairwise";
+            },
+            "pairwise");
+        Refuse([](Options& options) { options.cluster.ranks = 0; }, "ranks");
+        Refuse([](Options& options) { options.cluster.algorithm = "rings"; }, "'rings'");
+        Refuse([](Options& options) { options.cluster.algorithm = "pairwise"; }, "all-reduce");
+        Refuse([](Options& options) { options.json = "/missing/file"; }, "/missing");
+        Refuse([](Options& options) { options.trace = "/missing/file"; }, "/missing");
+        Refuse([](Options& options) { options.results = "/missing/file"; }, "/missing");
+    }
+};
+
+/**
+ * @ingroup distributed-training-run-tests
+ * The suite.
+ */
+class TrainingRunTestSuite : public TestSuite
+{
+  public:
+    TrainingRunTestSuite()
+        : TestSuite("distributed-training-run", TestSuite::Type::SYSTEM)
+    {
+        AddTestCase(new SameResultsTestCase);
+        AddTestCase(new FilesTestCase);
+        AddTestCase(new EveryWorkloadTestCase);
+        AddTestCase(new RefusedRunTestCase);
+    }
+};
+
+static TrainingRunTestSuite g_trainingRunTestSuite; ///< registers the suite
