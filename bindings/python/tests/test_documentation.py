@@ -266,7 +266,7 @@ def test_algorithms_are_those_that_exist(describe):
         keys = {} if is_system else {k["name"]: str(k["default"]) for k in algorithm["keys"]}
         if operations_of == "every operation":
             operations_of = operations
-        actual[algorithm["name"]] = [keys, operations_of]
+        actual[algorithm["name"]] = [keys, "; ".join([operations_of, *is_system])]
     documented = {}
     for names, can, *_ in read_table("algorithms.rst", "algorithms"):
         name, *keys = re.findall(r"``(.*?)``", names)

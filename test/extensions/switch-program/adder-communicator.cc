@@ -120,6 +120,8 @@ AdderCommunicator::Begin(const Tensor& tensor)
     m_sum.assign(tensor.values.size(), 0);
     m_packets = static_cast<uint32_t>((tensor.bytes + bytes - 1) / bytes);
     m_received = 0;
+    m_first = m_next;
+    m_next += m_packets;
     m_timers.Begin(m_timeout, 0, m_failureTimeout);
     for (uint32_t packet = 0; packet < std::min(m_session.window, m_packets); packet++)
     {
@@ -194,7 +196,6 @@ AdderCommunicator::OnData(Frame* frame)
     }
     if (++m_received == m_packets)
     {
-        m_first += m_packets;
         m_tensor = nullptr;
         m_timers.Cancel();
         Complete(std::move(m_sum));

@@ -61,6 +61,7 @@ class AdderCommunicator : public ns3::training::InNetworkCommunicator
     const ns3::training::Tensor* m_tensor{nullptr}; // of the operation under way
     std::vector<float> m_sum;
     uint32_t m_first{0};            // number of the tensor's first packet in the job, modulo 2^32
+    uint32_t m_next{0};             // number of the next tensor's first packet
     uint32_t m_packets{0};          // of the tensor
     uint32_t m_received{0};         // of these, with their sums
     std::vector<uint32_t> m_flying; // by slot of the window: packet of the tensor

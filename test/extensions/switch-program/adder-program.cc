@@ -24,10 +24,10 @@ AdderProgram::GetTypeId()
                             .SetGroupName("Example")
                             .AddConstructor<AdderProgram>()
                             .AddAttribute("Slots",
-                                          "Sums that the switch holds, of all jobs",
+                                          "Sums that the switch holds",
                                           UintegerValue(1024),
                                           MakeUintegerAccessor(&AdderProgram::m_slots),
-                                          MakeUintegerChecker<uint32_t>(1))
+                                          MakeUintegerChecker<uint32_t>(2, 1 << 20))
                             .AddAttribute("Elements",
                                           "32-bit integers in a packet",
                                           UintegerValue(64),

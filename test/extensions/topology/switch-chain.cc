@@ -16,12 +16,13 @@
 namespace
 {
 
+using namespace ns3;
 using namespace ns3::training;
 
 void
 Build(const TopologyRequest& request, TopologyGraph& graph)
 {
-    graph.switches = request.Get("switches", 4);
+    graph.switches = request.GetCount("switches");
     graph.shape.groupSize = request.GetShare(graph.switches);
     graph.hosts = graph.switches * graph.shape.groupSize;
     for (uint32_t host = 0; host < graph.hosts; host++)
@@ -29,7 +30,8 @@ Build(const TopologyRequest& request, TopologyGraph& graph)
         const uint32_t its = graph.hosts + host / graph.shape.groupSize;
         graph.links.push_back({host, its, request.rate, request.delay});
     }
-    const auto trunk = request.GetRate("trunk-rate", request.rate);
+    const DataRate trunk =
+        request.keys.Has("trunk-rate") ? request.keys.GetRate("trunk-rate") : request.rate;
     for (uint32_t i = 1; i < graph.switches; i++)
     {
         const uint32_t b = graph.hosts + i;
@@ -39,8 +41,9 @@ Build(const TopologyRequest& request, TopologyGraph& graph)
 
 const Registry<TopologyBuilder>::Entry g_switchChain(
     "switch-chain",
-    {"switches in a row; trunk-rate: of the links between them",
-     {{"switches", {1, 256}}, {"trunk-rate", RATE_KEY}},
+    {"switches in a row, each joined to the next by one link",
+     {Key::Count("switches", 4, 1, 256, "switches in the row"),
+      MakeRateKey("trunk-rate", "", "rate of the links between switches; by default that of all")},
      &Build});
 
 } // namespace
