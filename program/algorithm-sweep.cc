@@ -7,15 +7,12 @@
 #include "algorithm-sweep.h"
 
 #include "ns3/fabric-border.h"
-#include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-processes.h"
 
 namespace ns3::training
 {
-
-NS_LOG_COMPONENT_DEFINE("TrainingAlgorithmSweep");
 
 namespace
 {

@@ -8,7 +8,6 @@
 
 #include "ns3/atp-helper.h"
 #include "ns3/link-impairment.h"
-#include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-time-resolution.h"
@@ -18,8 +17,6 @@
 
 namespace ns3::training
 {
-
-NS_LOG_COMPONENT_DEFINE("TrainingAtpMeasurement");
 
 namespace
 {

@@ -9,7 +9,6 @@
 #include "reference-sums.h"
 
 #include "ns3/gradient-values.h"
-#include "ns3/log.h"
 #include "ns3/schedule-interpreter.h"
 #include "ns3/simulator.h"
 #include "ns3/training-byte-archive.h"
@@ -21,8 +20,6 @@
 
 namespace ns3::training
 {
-
-NS_LOG_COMPONENT_DEFINE("TrainingCollectiveMeasurement");
 
 namespace
 {

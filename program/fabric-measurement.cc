@@ -10,7 +10,6 @@
 #include "run-cost.h"
 
 #include "ns3/fabric-border.h"
-#include "ns3/log.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/simulator.h"
@@ -27,8 +26,6 @@
 
 namespace ns3::training
 {
-
-NS_LOG_COMPONENT_DEFINE("TrainingFabricMeasurement");
 
 namespace
 {

@@ -123,6 +123,7 @@ GuardedRun::SetReport(std::function<void()> report)
 void
 GuardedRun::End()
 {
+    NS_LOG_FUNCTION(this);
     m_ended = true;
     if (m_cluster.GetBorder())
     {
@@ -134,6 +135,7 @@ GuardedRun::End()
 void
 GuardedRun::Stop()
 {
+    NS_LOG_FUNCTION(this);
     m_stopped = true;
     if (m_cluster.GetBorder())
     {
@@ -145,6 +147,7 @@ GuardedRun::Stop()
 void
 GuardedRun::Fail(uint32_t peer, const std::string& reason)
 {
+    NS_LOG_FUNCTION(this << peer << reason);
     if (m_failure.empty())
     {
         m_failureTime = Simulator::Now();
@@ -245,6 +248,7 @@ GuardedRun::RunOnce()
                             " of simulated time",
                         Simulator::Now());
         }
+        NS_LOG_LOGIC(all.progress - m_progress << " frames received since the last check");
         m_progress = all.progress;
         m_lastCheck = Simulator::Now();
     }

@@ -6,7 +6,6 @@
 
 #include "progress-line.h"
 
-#include "ns3/log.h"
 #include "ns3/simulator.h"
 
 #include <algorithm>
@@ -15,8 +14,6 @@
 
 namespace ns3::training
 {
-
-NS_LOG_COMPONENT_DEFINE("TrainingProgressLine");
 
 namespace
 {

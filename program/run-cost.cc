@@ -6,7 +6,6 @@
 
 #include "run-cost.h"
 
-#include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/training-processes.h"
 
@@ -18,8 +17,6 @@
 
 namespace ns3::training
 {
-
-NS_LOG_COMPONENT_DEFINE("TrainingRunCost");
 
 namespace
 {

@@ -351,11 +351,12 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
       m_json(options.json)
 {
     NS_LOG_FUNCTION(this << options.workload);
-    // With the defaults of a program: the resolution of times, the event list.
+    // As a program without arguments: the resolution of times, the event list, extensions.
     ProgramOptions program(PROGRAM, "");
     TrainingRunOptions described = m_options;
     ClusterCommandLine clusterOptions(described.cluster);
     described.AddTo(program, clusterOptions);
+    program.Parse(std::vector<std::string>());
     m_options.Check();
     MakeTask();
     if (!m_options.results.empty())

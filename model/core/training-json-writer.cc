@@ -9,14 +9,11 @@
 #include "training-quantity.h"
 
 #include "ns3/assert.h"
-#include "ns3/log.h"
 
 #include <cmath>
 
 namespace ns3::training
 {
-
-NS_LOG_COMPONENT_DEFINE("TrainingJsonWriter");
 
 namespace
 {
@@ -165,7 +162,6 @@ JsonValue::ToText(double value)
 std::string
 JsonValue::Write(int indent) const
 {
-    NS_LOG_FUNCTION(this << indent);
     std::string output;
     WriteTo(output, indent, 0);
     return output;

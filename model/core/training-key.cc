@@ -12,6 +12,7 @@
 #include "ns3/attribute.h"
 #include "ns3/double.h"
 #include "ns3/nstime.h"
+#include "ns3/object.h"
 
 #include <algorithm>
 #include <cctype>
@@ -338,7 +339,7 @@ std::vector<Key>
 GetAttributeKeys(TypeId type, const std::set<std::string>& except)
 {
     std::vector<Key> keys;
-    for (TypeId level = type; level.GetName().rfind("ns3::training::", 0) == 0;
+    for (TypeId level = type; level != Object::GetTypeId() && level.HasParent();
          level = level.GetParent())
     {
         for (std::size_t i = 0; i < level.GetAttributeN(); i++)

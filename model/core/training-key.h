@@ -130,7 +130,7 @@ struct Key
  * @ingroup distributed-training-key-values
  * @param type of object
  * @param except attributes that the program sets itself
- * @return a key for every attribute of the type and of its parents in this module that can be set
+ * @return a key for every settable attribute of the type and of its parents below ns3::Object
  */
 std::vector<Key> GetAttributeKeys(TypeId type, const std::set<std::string>& except = {});
 

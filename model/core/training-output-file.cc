@@ -8,7 +8,6 @@
 
 #include "training-configuration-error.h"
 
-#include "ns3/log.h"
 
 #include <cerrno>
 #include <cstring>
@@ -18,12 +17,9 @@
 namespace ns3::training
 {
 
-NS_LOG_COMPONENT_DEFINE("TrainingOutputFile");
-
 void
 CheckOutputFile(const std::string& path)
 {
-    NS_LOG_FUNCTION(path);
     const auto fail = [&path](const std::string& what) {
         throw ConfigurationError("output file '" + path + "': " + what);
     };

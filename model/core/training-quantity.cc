@@ -6,7 +6,6 @@
 
 #include "training-quantity.h"
 
-#include "ns3/log.h"
 
 #include <algorithm>
 #include <cmath>
@@ -19,8 +18,6 @@
 
 namespace ns3::training
 {
-
-NS_LOG_COMPONENT_DEFINE("TrainingQuantity");
 
 namespace
 {
@@ -207,14 +204,12 @@ ParseDouble(const std::string& text)
 std::optional<uint64_t>
 ParseBytes(const std::string& text)
 {
-    NS_LOG_FUNCTION(text);
     return ParseQuantity(text, ByteUnits(), true);
 }
 
 std::optional<DataRate>
 ParseRate(const std::string& text)
 {
-    NS_LOG_FUNCTION(text);
     const auto bitsPerSecond = ParseQuantity(text, RateUnits(), false);
     if (!bitsPerSecond || *bitsPerSecond == 0)
     {
@@ -226,7 +221,6 @@ ParseRate(const std::string& text)
 std::optional<Time>
 ParseTime(const std::string& text)
 {
-    NS_LOG_FUNCTION(text);
     if (text == "0")
     {
         return Time(0);

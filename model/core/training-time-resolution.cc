@@ -6,18 +6,14 @@
 
 #include "training-time-resolution.h"
 
-#include "ns3/log.h"
 #include "ns3/nstime.h"
 
 namespace ns3::training
 {
 
-NS_LOG_COMPONENT_DEFINE("TrainingTimeResolution");
-
 void
 UsePicoseconds()
 {
-    NS_LOG_FUNCTION_NOARGS();
     // A second Time::SetResolution() walks a list that the first one has deleted.
     if (Time::GetResolution() != Time::PS)
     {

@@ -6,7 +6,6 @@
 
 #include "fabric-partition.h"
 
-#include "ns3/log.h"
 #include "ns3/training-configuration-error.h"
 
 #include <algorithm>
@@ -15,8 +14,6 @@
 
 namespace ns3::training
 {
-
-NS_LOG_COMPONENT_DEFINE("TrainingPartition");
 
 namespace
 {
@@ -123,7 +120,6 @@ class Division
 std::vector<uint32_t>
 PartitionBySwitch(const TopologyGraph& topology, uint32_t ranks, uint32_t processes)
 {
-    NS_LOG_FUNCTION(topology.name << ranks << processes);
     std::vector<uint32_t> leafOf(topology.hosts, NOWHERE);
     for (const auto& link : topology.links)
     {

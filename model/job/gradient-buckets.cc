@@ -6,19 +6,15 @@
 
 #include "gradient-buckets.h"
 
-#include "ns3/log.h"
 
 #include <algorithm>
 
 namespace ns3::training
 {
 
-NS_LOG_COMPONENT_DEFINE("TrainingGradientBuckets");
-
 std::vector<GradientBucket>
 MakeGradientBuckets(const std::vector<Layer>& layers, uint64_t capBytes)
 {
-    NS_LOG_FUNCTION(layers.size() << capBytes);
     std::vector<GradientBucket> buckets;
     GradientBucket open;
     for (uint32_t index = layers.size(); index-- > 0;)

@@ -47,4 +47,19 @@ def load_namespace() -> Any:
             raise ImportError(f"cannot load {header}")
     namespace = cppyy.gbl.ns3
     namespace.cppyy = cppyy
+    _keep_callbacks(namespace.training.TrainingRun, "OnIteration")
     return namespace
+
+
+def _keep_callbacks(class_: Any, name: str) -> None:
+    """Make a C++ object own the Python function that its member function gets.
+
+    Otherwise a lambda is gone when C++ calls it: cppyy holds no reference.
+    """
+    set_callback = getattr(class_, name)
+
+    def set_and_keep(self: Any, callback: Any) -> None:
+        set_callback(self, callback)
+        setattr(self, f"_{name}", callback)
+
+    setattr(class_, name, set_and_keep)

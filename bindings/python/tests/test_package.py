@@ -120,7 +120,7 @@ def test_training_run_in_this_process(build, environment, program_json):
                 del document[key]
             del document["configuration"]["json"]
         assert result == expected
-    assert "iterations 0 (allowed: 1 to 1000000)" in output[1]
+    assert "iterations 0 (allowed: 1 to 1000000)" in output[-1]
 
 
 def test_unknown_name():

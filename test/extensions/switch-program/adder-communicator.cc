@@ -8,7 +8,8 @@
 
 #include "adder-wire-format.h"
 
-#include "ns3/number-format.h"
+#include "ns3/host-device.h"
+#include "ns3/wire-bytes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -48,7 +49,7 @@ AdderCommunicator::SetSession(const Session& session)
     m_timers.Configure(
         session.window,
         [this](uint32_t slot) {
-            m_counters.resent++;
+            CountResent(1);
             SendFrame(m_flying[slot]);
         },
         [this](uint32_t, Time silence) { OnSilence(silence); });
@@ -69,13 +70,13 @@ AdderCommunicator::GetProtocol() const
 int32_t
 AdderCommunicator::ToFixedPoint(float value) const
 {
-    return static_cast<int32_t>(std::lrint(std::ldexp(double{value}, m_session.fractionBits)));
+    return static_cast<int32_t>(std::lrint(std::ldexp(value, m_session.fractionBits)));
 }
 
 float
 AdderCommunicator::ToFloat(int32_t value) const
 {
-    return static_cast<float>(std::ldexp(double{value}, -static_cast<int>(m_session.fractionBits)));
+    return static_cast<float>(std::ldexp(value, -static_cast<int>(m_session.fractionBits)));
 }
 
 std::vector<float>
@@ -110,7 +111,7 @@ AdderCommunicator::Begin(const Tensor& tensor)
     {
         if (!(std::abs(value) < limit - 1))
         {
-            Abort("rank " + std::to_string(m_rank) + ": " + std::to_string(value) +
+            Abort("rank " + std::to_string(GetRank()) + ": " + std::to_string(value) +
                   " is too large for adder (allowed: below " + std::to_string(limit - 1) + ")");
             return;
         }
@@ -122,7 +123,7 @@ AdderCommunicator::Begin(const Tensor& tensor)
     m_received = 0;
     m_first = m_next;
     m_next += m_packets;
-    m_timers.Begin(m_timeout, 0, m_failureTimeout);
+    m_timers.Begin(m_timeout, 0, GetFailureTimeout());
     for (uint32_t packet = 0; packet < std::min(m_session.window, m_packets); packet++)
     {
         Send(packet);
@@ -135,7 +136,7 @@ AdderCommunicator::Send(uint32_t packet)
     const uint32_t slot = (m_first + packet) % m_session.window;
     m_flying[slot] = packet;
     m_timers.Start(slot);
-    m_counters.sent++;
+    CountSent(1);
     SendFrame(packet);
 }
 
@@ -144,13 +145,13 @@ AdderCommunicator::SendFrame(uint32_t packet)
 {
     AdderHeader header;
     header.packet = m_first + packet;
-    header.job = m_group.job;
+    header.job = GetJob();
     Frame* frame = Frame::Make(header);
     frame->bytes = GetAdderFrameBytes(m_session.elements);
     frame->payloadBytes = sizeof(int32_t) * m_session.elements;
-    frame->source = m_device->GetEndpoint();
+    frame->source = GetDevice().GetEndpoint();
     frame->destination = m_session.switchEndpoint;
-    frame->flowHash = HashFlow(frame->source, frame->destination, m_group.job);
+    frame->flowHash = HashFlow(frame->source, frame->destination, GetJob());
     if (m_tensor->IsReal())
     {
         frame->payload = Create<ByteBuffer>();
@@ -163,7 +164,7 @@ AdderCommunicator::SendFrame(uint32_t packet)
                     static_cast<uint32_t>(ToFixedPoint(m_tensor->values[i])));
         }
     }
-    m_device->GetPort().Send(frame);
+    GetDevice().GetPort().Send(frame);
 }
 
 void
@@ -173,12 +174,12 @@ AdderCommunicator::OnData(Frame* frame)
     const uint32_t slot = (m_first + packet) % m_session.window;
     if (!m_timers.IsWaiting(slot) || m_flying[slot] != packet)
     {
-        m_counters.duplicates++;
+        CountDuplicate();
         Frame::Free(frame);
         return;
     }
     m_timers.Stop(slot);
-    m_counters.received++;
+    CountReceived();
     if (m_tensor->IsReal())
     {
         const std::size_t begin = std::size_t{packet} * m_session.elements;
@@ -205,7 +206,7 @@ AdderCommunicator::OnData(Frame* frame)
 void
 AdderCommunicator::OnSilence(Time silence)
 {
-    GiveUp("rank " + std::to_string(m_rank) + ": no answer of the adder for " +
+    GiveUp("rank " + std::to_string(GetRank()) + ": no answer of the adder for " +
            std::to_string(silence.ToDouble(Time::MS)) + " ms");
 }
 

@@ -30,9 +30,9 @@ AdderProgram::GetTypeId()
                                           MakeUintegerChecker<uint32_t>(2, 1 << 20))
                             .AddAttribute("Elements",
                                           "32-bit integers in a packet",
-                                          UintegerValue(64),
+                                          UintegerValue(32),
                                           MakeUintegerAccessor(&AdderProgram::m_elements),
-                                          MakeUintegerChecker<uint32_t>(1, 256))
+                                          MakeUintegerChecker<uint32_t>(1, 40))
                             .AddAttribute("PassLatency",
                                           "Latency of a pass through the pipeline",
                                           TimeValue(NanoSeconds(400)),
