@@ -130,8 +130,11 @@ RUNS = {
 }
 
 
-def run(processes, *words):
-    command = [sys.executable, ROOT / "ns3w", "run", *words, f"--mpi={processes}"]
+def run(processes, *words, extension=None):
+    command = [sys.executable, ROOT / "ns3w"]
+    if extension:
+        command.append(f"--extension={ROOT}/test/extensions/{extension}")
+    command += ["run", *words, f"--mpi={processes}"]
     return subprocess.run(command, capture_output=True, text=True)
 
 
@@ -142,8 +145,8 @@ def results_of(value):
     return [results_of(item) for item in value] if isinstance(value, list) else value
 
 
-def get_json(processes, *words):
-    process = run(processes, *words, "--json=-")
+def get_json(processes, *words, extension=None):
+    process = run(processes, *words, "--json=-", extension=extension)
     assert process.returncode == 0, process.stderr
     return results_of(json.loads(process.stdout))
 
@@ -164,6 +167,13 @@ def test_results_are_those_of_one_process(words):
     alone = get_json(1, *words)
     for processes in (2, 3):
         assert get_json(processes, *words) == alone
+
+
+def test_frames_of_an_extension_cross_the_border_of_processes():
+    words = ["collective-benchmark", *LEAVES, "--algorithm=adder", "--bytes=16K", "--payload=real"]
+    alone, shared = (get_json(n, *words, extension="switch-program") for n in (1, 2))
+    assert alone["rows"][0]["verified"]
+    assert shared == alone
 
 
 def test_one_file_of_results(tmp_path):
@@ -195,7 +205,7 @@ def test_every_port_is_captured_once(tmp_path):
     [
         (["--ranks=16", "--topology=leaf-spine", "--mpi=5"], "1 to 4, the number of switches"),
         (["--ranks=16", "--mpi=2"], "1 to 1, the number of switches"),
-        (["--ranks=x", "--mpi=2"], "whole numbers"),
+        (["--ranks=x", "--mpi=2"], "1 to 1048576"),
     ],
 )
 def test_what_cannot_be_shared_is_refused_in_one_line(words, allowed):
