@@ -16,7 +16,7 @@ CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dist
 
 
 class Failure(Exception):
-    """Something the user must know of; ends the program with a status."""
+    """An error for the user; ends the program with a status."""
 
     def __init__(self, text, status=2):
         super().__init__(text)
@@ -42,9 +42,9 @@ def locked(name):
 
 
 def work(what, command, log, idle=None, **options):
-    """Run a command with its output in a log file and, line by line, on the terminal if any.
+    """Run a command with its output in a log file and, line by line, on a terminal if there is one.
 
-    What is going on is told with the first line of output that does not match the pattern idle.
+    The first line of output that does not match the pattern idle triggers the progress message.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     command = [str(word) for word in command]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The ns-3 release that ns3w uses unless told otherwise: downloaded once, verified, unpacked."""
+"""The default ns-3 release of ns3w: downloaded once, verified, unpacked."""
 
 import hashlib
 import http.client
@@ -15,7 +15,7 @@ from .console import CACHE, Failure, locked, say
 
 RELEASE = "3.37"
 RELEASE_URL = "https://www.nsnam.org/releases/ns-allinone-3.37.tar.bz2"
-RELEASE_DEBIAN = "bookworm"  # the Debian release whose source package ns3 is the same file
+RELEASE_DEBIAN = "bookworm"  # its source package ns3 has the same file
 RELEASE_SHA256 = "dfa5ca1994ff3dbe1d4b23cef54e05e6079f5707a2ed6055f717bdd5b458c38d"
 
 
@@ -28,7 +28,7 @@ def sha256(path):
 
 
 def download(url, part):
-    """Fetch a URL into a file, continuing where an earlier, killed download stopped."""
+    """Fetch a URL into a file, resuming an interrupted download."""
     have = part.stat().st_size if part.exists() else 0
     request = urllib.request.Request(url, headers={"Range": f"bytes={have}-"} if have else {})
     with urllib.request.urlopen(request, timeout=15) as answer:
@@ -41,7 +41,7 @@ def download(url, part):
 
 
 def download_from_debian(directory):
-    """Fetch Debian's source package of ns-3 with lists of our own, leaving the system's alone."""
+    """Fetch Debian's source package of ns-3 without changing the system's package lists."""
     if not shutil.which("apt-get"):
         raise OSError("there is no apt-get")
     list_uris = ["apt-get", "indextargets", "--format", "$(REPO_URI)"]
@@ -51,7 +51,7 @@ def download_from_debian(directory):
         raise OSError("apt knows no mirror of Debian")
     for name in ("state/lists/partial", "cache/archives/partial", "sources"):
         (directory / name).mkdir(parents=True, exist_ok=True)
-    # Trusted: it is the SHA-256 of the archive that decides.
+    # Trusted: the SHA-256 of the archive is checked.
     (directory / "sources/ns3.sources").write_text(
         f"Types: deb-src\nURIs: {mirrors[0]}\nSuites: {RELEASE_DEBIAN}\nComponents: main\n"
         "Trusted: yes\n"
@@ -73,7 +73,7 @@ def download_from_debian(directory):
 
 
 def get_archive():
-    """Return the release's archive, from the first place that has the right one."""
+    """Return the release's archive, from the first source with the right checksum."""
     downloads = CACHE / "downloads"
     downloads.mkdir(parents=True, exist_ok=True)
     archive = downloads / RELEASE_URL.rsplit("/", 1)[1]
@@ -104,7 +104,7 @@ def get_archive():
 
 
 def get_release():
-    """Return the directory of the unpacked release, after getting it if need be."""
+    """Return the directory of the unpacked release; download it if necessary."""
     release = CACHE / f"ns-{RELEASE}"
     if release.exists():
         return release

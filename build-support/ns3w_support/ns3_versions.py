@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What each release of ns-3 asks for, by ../ns3-versions.txt."""
+"""Requirements of each release of ns-3, from ../ns3-versions.txt."""
 
 import re
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Tools and headers that the system must have; apt installs what is missing."""
+"""Required tools and headers of the system; apt installs missing ones."""
 
 import contextlib
 import importlib.util
@@ -18,7 +18,7 @@ MPI_TOOLS = ("mpirun", "mpic++")
 
 
 def need(*names):
-    """Make sure that tools, C++ headers and Python modules (py:*) are there, by apt if need be."""
+    """Make sure that tools, C++ headers and Python modules (py:*) exist; install them by apt."""
     packages = {
         "c++": "g++",
         "ninja": "ninja-build",
@@ -57,6 +57,6 @@ def need(*names):
     say(f"missing, installing by apt: {' '.join(missing)}")
     prefix += ["env", "DEBIAN_FRONTEND=noninteractive"]
     log = Path(tempfile.gettempdir(), f"ns3w-apt-{os.getuid()}.log")
-    with contextlib.suppress(Failure):  # old lists may still do
+    with contextlib.suppress(Failure):  # old package lists may suffice
         work("apt-get update", [*prefix, "apt-get", "update"], log, stdin=subprocess.DEVNULL)
     work(shlex.join(install), [*prefix, *install], log, stdin=subprocess.DEVNULL)

@@ -25,7 +25,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 
-# Keys of JSON documents that are no result of a simulation: cost, and what was asked for.
+# Keys of JSON documents that are not simulation results: cost, and the configuration.
 NOT_RESULTS = re.compile(
     r"configuration|version|choices?|reason|unfit|fastest|ratio|published\w*|scheduler|default|"
     r"packets_per_ack|algbw_GBps|efficiency|(setup_)?cpu_s|wall_s|\w+_per_cpu_s|\w+_memory_MiB"
@@ -61,7 +61,7 @@ TABLES = {
     ),
 }
 
-MAX_LINES = 8  # of a command that differs
+MAX_LINES = 8  # printed per command that differs
 
 
 def fail(text):
@@ -104,7 +104,7 @@ def find_programs(folder, names):
 
 
 def get_label(member, index, is_sweep):
-    """Returns the name of a member of a list: by its contents if the order is that of names."""
+    """Returns the name of a list member: from its contents if the list is ordered by names."""
     if isinstance(member, dict) and "system" in member:
         return f"{member['system']} {member['loss']}"
     if is_sweep and isinstance(member, dict) and "algorithm" in member:
@@ -136,7 +136,7 @@ def flatten(value, path, is_sweep, entry):
 
 
 def get_digest(rows):
-    """Returns a digest of rows, whatever their order."""
+    """Returns a digest of rows, independent of their order."""
     text = "\n".join(sorted("\t".join(map(str, row)) for row in rows))
     return hashlib.sha256(text.encode("ascii")).hexdigest()[:24]
 
@@ -149,7 +149,7 @@ def get_exact(column, value):
 
 
 def read_tables(path, entry):
-    """Adds what a results file says to an entry of the record."""
+    """Adds the contents of a results file to an entry of the record."""
     connection = sqlite3.connect(path)
     for table, columns in TABLES.items():
         select = f"SELECT {', '.join(columns)} FROM {table}"
@@ -168,7 +168,7 @@ def read_tables(path, entry):
 
 
 def read_files(folder, entry):
-    """Adds the files that a command was asked to write to an entry of the record."""
+    """Adds the output files of a command to an entry of the record."""
     captures = [(path.name, path.read_bytes()) for path in sorted(folder.glob("*.pcap"))]
     if captures:
         entry["captures.files"] = len(captures)
@@ -188,7 +188,7 @@ def read_files(folder, entry):
 
 
 def run(words, programs, inputs, timeout):
-    """Runs a command. Returns its entry of the record and what it said on standard error."""
+    """Runs a command. Returns its entry of the record and its standard error."""
     with tempfile.TemporaryDirectory(prefix="simulated-times-") as temporary:
         folder = pathlib.Path(temporary)
         program, *options = words
@@ -233,7 +233,7 @@ def run(words, programs, inputs, timeout):
 
 
 def run_all(commands, arguments, on_entry):
-    """Runs commands, several at a time, and passes on what each has given, in their order."""
+    """Runs commands in parallel, and passes their results to on_entry in order."""
     programs = find_programs(arguments.examples, {words[0] for words in commands.values()})
     inputs = arguments.commands.parent / "inputs"
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
@@ -283,7 +283,7 @@ def record(commands, arguments):
 
 
 def compare(commands, arguments):
-    """Prints what differs from the reference."""
+    """Prints the differences from the reference."""
     reference = read_reference(arguments.reference)
     counts = {True: 0, False: 0}
 

@@ -6,7 +6,7 @@
     result = dt.TrainingJob(workload="resnet50", ranks=16, topology="fat-tree:k=4").run()
     print(result)                    # a table
     result.iteration_time_s          # 0.0206..., the number that the C++ program prints
-    result.iterations                # pandas DataFrame, a row an iteration
+    result.iterations                # pandas DataFrame, one row per iteration
 
     dt.TrainingJob.options()         # every keyword, with its default and the values allowed
     dt.CollectiveBenchmark(ranks=16, bytes="8:64M:x8").run().rows
@@ -15,9 +15,9 @@
     dt.plot.iteration_breakdown({"rdma": result})
     dt.ns.training.FabricHelper()    # the C++ classes, through cppyy
 
-Runs are child processes: one simulation a process is ns-3's rule. The build that is used is named by
-the environment variable DISTRIBUTED_TRAINING_BUILD, which `./ns3w python SCRIPT` and `./ns3w shell`
-set. Packages that take long to import (pandas, matplotlib, cppyy) are imported on first use.
+Runs are child processes, because ns-3 supports one simulation per process. The environment variable
+DISTRIBUTED_TRAINING_BUILD names the build; `./ns3w python SCRIPT` and `./ns3w shell` set it.
+Packages with a long import time (pandas, matplotlib, cppyy) are imported on first use.
 """
 
 from __future__ import annotations

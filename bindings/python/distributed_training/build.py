@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Finds the build of the C++ module that is to be used."""
+"""Finds the selected build of the C++ module."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ export {VARIABLE}=$PWD/build/build-info.json"""
 
 
 class BuildNotFound(RuntimeError):
-    """There is no build of the C++ module; the text says which command makes one."""
+    """There is no build of the C++ module; the text names the command that creates one."""
 
 
 @dataclass(frozen=True)
 class Build:
-    """A build of the C++ module, as its build-info.json describes it."""
+    """A build of the C++ module, described by its build-info.json."""
 
     ns3_version: str
     """release of ns-3, such as "3.37" """
     profile: str
-    """how it was compiled, such as "optimized" """
+    """build profile, such as "optimized" """
     include_dirs: tuple[str, ...]
     """directories for ``#include "ns3/x.h"``"""
     libraries: tuple[str, ...]
-    """shared libraries in the order in which they are to be loaded; the last one is the module"""
+    """shared libraries in load order; the last one is the module"""
     examples: dict[str, str]
     """executable of each example program"""
     cppyy: str | None
-    """version of cppyy that fits, None if there is none"""
+    """compatible version of cppyy, None if there is none"""
 
     def get_program(self, name: str) -> str:
         """Return the path of an example's executable.
@@ -58,10 +58,10 @@ class Build:
 
 
 def find_build() -> Build:
-    """Return the build that the environment variable DISTRIBUTED_TRAINING_BUILD names.
+    """Return the build selected by the environment variable DISTRIBUTED_TRAINING_BUILD.
 
     Its value is the path of a build-info.json, which `ns3w` and a CMake build of the module write.
-    Raises BuildNotFound, with the command that makes a build, if there is none.
+    Raises BuildNotFound, with the command that creates a build, if there is none.
     """
     path = os.environ.get(VARIABLE)
     if not path:
@@ -83,5 +83,5 @@ def find_build() -> Build:
 
 
 def get_extensions() -> list[str]:
-    """Return the libraries of extensions that programs load, as the environment names them."""
+    """Return the extension libraries that programs load, according to the environment."""
     return [path for path in os.environ.get(EXTENSIONS_VARIABLE, "").split(":") if path]

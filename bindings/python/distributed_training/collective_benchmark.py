@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The program collective-benchmark: collectives over sizes, as nccl-tests measures them."""
+"""The program collective-benchmark: measures collectives over sizes, like nccl-tests."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class BenchmarkResult(Result):
 
     @cached_property
     def rows(self) -> pandas.DataFrame:
-        """A row a size, or an algorithm and size: algorithm, choice, operation, bytes, time_us,
-        algbw_GBps, busbw_GBps, lower_bound_us, efficiency, verified. GB is 10^9 bytes."""
+        """One row per size, or per algorithm and size: algorithm, choice, operation, bytes,
+        time_us, algbw_GBps, busbw_GBps, lower_bound_us, efficiency, verified. GB is 10^9 bytes."""
         import pandas
 
         return pandas.DataFrame(self.data["rows"])

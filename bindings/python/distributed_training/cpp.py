@@ -10,13 +10,13 @@ from .build import find_build, get_extensions
 
 
 def load_namespace() -> Any:
-    """Return the C++ namespace ns3, which has this module's classes in `training`.
+    """Return the C++ namespace ns3, with this module's classes in `training`.
 
-    Only the libraries of ns-3 that this module needs are loaded (core, network, internet and theirs),
-    which takes about half a second instead of the many that ns-3's own `from ns import ns` takes.
-    cppyy itself is `ns.cppyy`. Extensions that DISTRIBUTED_TRAINING_EXTENSIONS names are loaded, too.
+    Only the libraries of ns-3 that this module needs are loaded (core, network, internet and their
+    dependencies). This takes about half a second, much less than ns-3's own `from ns import ns`.
+    cppyy itself is `ns.cppyy`. The extensions in DISTRIBUTED_TRAINING_EXTENSIONS are loaded, too.
 
-    Raises ImportError if cppyy is missing or there is none for this ns-3, and BuildNotFound.
+    Raises ImportError if cppyy is missing or no version fits this ns-3, and BuildNotFound.
     """
     build = find_build()
     if build.cppyy is None:
@@ -38,9 +38,9 @@ def load_namespace() -> Any:
         if not os.path.exists(library):
             raise ImportError(f"{library} is missing: build it again")
         cppyy.load_library(library)
-    # Libraries first: the variables that headers initialize are in them.
+    # Libraries first: they define the variables that headers initialize.
     for header in ("ns3/core-module.h", "ns3/distributed-training-module.h"):
-        # Older releases of Boost use features that newer compilers warn of.
+        # Older releases of Boost use features that newer compilers warn about.
         if not cppyy.cppdef(
             '#pragma clang diagnostic ignored "-Wdeprecated-builtins"\n' f'#include "{header}"\n'
         ):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Descriptions of programs: the JSON that their option `--describe=json` prints."""
+"""Descriptions of programs: the JSON output of their option `--describe=json`."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _known: dict[str, tuple[Any, dict[str, Any]]] = {}  # by path of the program: st
 def describe_program(name: str) -> dict[str, Any]:
     """Return the description of a program: its options, the kinds of alternatives and their keys.
 
-    The user guide explains its members. It is kept in a file beside the program until the program or
-    a library changes. Raises BuildNotFound.
+    The user guide explains its members. A file next to the program caches it until the program or a
+    library changes. Raises BuildNotFound.
     """
     build = find_build()
     path = build.get_program(name)
@@ -30,7 +30,7 @@ def describe_program(name: str) -> dict[str, Any]:
 
 
 def _get_state(build: Build, path: str) -> list[Any]:
-    """Return a value that changes whenever the description may have changed."""
+    """Return a value that changes with every input of the description."""
     files = [path, *build.libraries, *get_extensions()]
     return [[file, os.stat(file).st_mtime_ns] for file in files if os.path.exists(file)]
 
@@ -55,7 +55,7 @@ def _ask(build: Build, path: str, state: list[Any]) -> dict[str, Any]:
     if process.returncode != 0:
         raise RuntimeError(f"{path} --describe=json: {process.stderr.strip()}")
     description: dict[str, Any] = json.loads(process.stdout)
-    with contextlib.suppress(OSError):  # the build may be somebody else's, who may not keep it
+    with contextlib.suppress(OSError):  # the directory of the build may be read-only
         with tempfile.NamedTemporaryFile(
             "w", encoding="utf-8", dir=os.path.dirname(path), delete=False
         ) as file:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The programs that measure the simulator or repeat published experiments.
 
-Each one's result has the members of the program's JSON output as attributes; the documentation lists
+The members of a program's JSON output are attributes of its result; the documentation lists
 them.
 """
 
@@ -23,7 +23,7 @@ class HpccFct(Program[Result]):
 
 
 class InNetworkAggregation(Program[Result]):
-    """Published figures of systems that add in the network, beside the simulated ones."""
+    """Published figures of in-network aggregation, compared with simulated figures."""
 
     name = "in-network-aggregation"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Pictures of results and of topologies, with matplotlib."""
+"""Plots of results and of topologies, with matplotlib."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def iteration_breakdown(results: Mapping[Any, TrainingResult], axes: Axes | None
     """Draw the mean iteration time of each result as a bar: compute, exposed communication.
 
     Args:
-        results: by the label of their bars.
-        axes: where to draw; a new figure by default.
+        results: results by the label of their bar.
+        axes: target axes; a new figure by default.
     """
     axes = _new_axes(axes, (6.4, 0.45 * len(results) + 1.5))
     labels = [str(label) for label in results]
@@ -66,11 +66,11 @@ def iteration_breakdown(results: Mapping[Any, TrainingResult], axes: Axes | None
 
 
 def bus_bandwidth(results: Mapping[Any, BenchmarkResult], axes: Axes | None = None) -> Axes:
-    """Draw bus bandwidth versus size for each result, and that of the lower bound (dashed).
+    """Draw bus bandwidth versus size for each result, with its lower bound (dashed).
 
     Args:
-        results: by the label of their curves.
-        axes: where to draw; a new figure by default.
+        results: results by the label of their curve.
+        axes: target axes; a new figure by default.
     """
     axes = _new_axes(axes, (6.4, 3.6))
     for label, result in results.items():
@@ -89,11 +89,11 @@ def bus_bandwidth(results: Mapping[Any, BenchmarkResult], axes: Axes | None = No
 
 
 def get_topology(topology: str, ranks: Optional[int] = None) -> dict[str, Any]:
-    """Return a topology as ``--export-topology`` writes it.
+    """Return a topology in the format of ``--export-topology``.
 
     Args:
-        topology: as ``--topology`` has it, such as "torus:4x4" or "file:PATH".
-        ranks: for topologies that grow with them; the program's default otherwise.
+        topology: value of ``--topology``, such as "torus:4x4" or "file:PATH".
+        ranks: for topologies whose size depends on it; the program's default otherwise.
     """
     with tempfile.TemporaryDirectory() as directory:
         file = pathlib.Path(directory) / "topology.json"
@@ -113,15 +113,15 @@ def topology(
 ) -> Axes:
     """Draw the nodes and links of a topology.
 
-    Grids, tori and packages are drawn as such, wrap-around links as arcs; trees in layers, the hosts
-    at the bottom; topologies with links within a layer (dragonfly, full mesh, BiGraph) in a circle. Colors
-    tell links of different rates or delays apart. A host that is the only one of its switch is drawn
-    as one node with it.
+    Grids, tori and packages are drawn as grids, with wrap-around links as arcs; trees in layers,
+    with the hosts at the bottom; topologies with links within a layer (dragonfly, full mesh,
+    BiGraph) in a circle. Colors distinguish links of different rates or delays. A switch with a
+    single host is drawn as one node with it.
 
     Args:
-        topology: as ``--topology`` has it, or a document as ``--export-topology`` writes it.
-        ranks: for topologies that grow with them.
-        axes: where to draw; a new figure by default.
+        topology: value of ``--topology``, or a document in the format of ``--export-topology``.
+        ranks: for topologies whose size depends on it.
+        axes: target axes; a new figure by default.
     """
     from matplotlib.collections import LineCollection
     from matplotlib.lines import Line2D
@@ -190,9 +190,9 @@ def draw_program(program: str, file: str, *options: str) -> int:
     """Describe and draw the topology that a program would simulate; return the exit status.
 
     Args:
-        program: its name, such as "collective-benchmark".
-        file: in a format that matplotlib knows by the end of its name.
-        options: of the program.
+        program: name of the program, such as "collective-benchmark".
+        file: image file; its suffix selects the format, as in matplotlib.
+        options: options of the program.
     """
     with tempfile.TemporaryDirectory() as directory:
         exported = pathlib.Path(directory) / "topology.json"

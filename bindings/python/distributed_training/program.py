@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The base of all programs: keywords, the child process, errors, results."""
+"""The base class of all programs: keywords, child process, errors, results."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _WRONG_RESULT = 4
 
 
 class SimulationStuck(RuntimeError):
-    """A run could not make progress; the text names the rank, the collective, the step and the
-    message it waited for."""
+    """A run made no progress; the text names the rank, the collective, the step and the message it
+    waited for."""
 
 
 class WrongResult(RuntimeError):
@@ -38,10 +38,10 @@ class WrongResult(RuntimeError):
 
 
 def to_text(value: Any) -> str:
-    """Return a value as the programs read it on their command line.
+    """Return a value in the syntax of the programs' command line.
 
-    Truth values become true and false, a timedelta microseconds, and a list or tuple its elements
-    with commas in between. Raises TypeError for anything that has no such form.
+    Booleans become true and false, a timedelta microseconds, and a list or tuple its elements
+    separated by commas. Raises TypeError for values without such a form.
     """
     if isinstance(value, str):
         return value
@@ -63,7 +63,7 @@ def to_text(value: Any) -> str:
 class Result:
     """The result of a run.
 
-    The members of the program's JSON output are attributes: lists as DataFrames, the rest as they are.
+    The members of the program's JSON output are attributes: lists as DataFrames, others unchanged.
     """
 
     version: str
@@ -71,7 +71,7 @@ class Result:
     configuration: dict[str, Any]
     """every option of the program with its value; "resolved" holds the choices made for `auto`"""
     events: int
-    """events of the simulator"""
+    """simulator events"""
     packet_hops: int
     """frames sent over all links"""
     packet_hops_per_cpu_s: float
@@ -79,7 +79,7 @@ class Result:
     cpu_s: float
     """processor time of the run, s"""
     peak_memory_MiB: float
-    """largest memory of the run, MiB (2^20 bytes)"""
+    """maximum resident set size of the run, MiB (2^20 bytes)"""
     data: dict[str, Any]
     """the whole JSON document"""
 
@@ -106,13 +106,13 @@ class Result:
         return {**configuration, **self.configuration.get("resolved", {})}
 
     def to_frame(self) -> pandas.DataFrame:
-        """Return the run as a DataFrame: the configuration, then the numbers."""
+        """Return the run as a DataFrame: the configuration, then the results."""
         import pandas
 
         return pandas.DataFrame([{**self._parameters(), **self._numbers()}])
 
 
-# Types of Python that an option of each type takes, beside text; bool is none of the numbers.
+# Python types that an option of each type accepts, in addition to text; bool is not a number here.
 _TYPES: dict[str, tuple[type, ...]] = {
     "boolean": (bool,),
     "bytes": (numbers.Integral,),
@@ -126,7 +126,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "word": (),
 }
 
-# Keywords that are not options of the program but arguments of ns-3.
+# Keywords that are arguments of ns-3 rather than options of the program.
 _NS3_KEYWORDS = {
     "seed": ("RngSeed", "ns-3's RngSeed"),
     "run": ("RngRun", "ns-3's RngRun, which also makes the gradients of a real payload"),
@@ -134,12 +134,12 @@ _NS3_KEYWORDS = {
 
 
 def _is_keyword(option: Mapping[str, Any]) -> bool:
-    """Whether an option makes sense in Python: --print-... prints text in place of a result."""
+    """Whether an option makes sense in Python: --print-... prints text instead of a result."""
     return option["name"] != "json" and not option["name"].startswith("print-")
 
 
 class _Signature:
-    """The signature of a program's class, made of its options when somebody asks for it."""
+    """The signature of a program's class, generated from its options on demand."""
 
     def __get__(self, _: object, owner: type[Program[Any]]) -> inspect.Signature:
         def make(name: str) -> inspect.Parameter:
@@ -177,15 +177,15 @@ R = TypeVar("R", bound=Result)
 
 
 class Program(Generic[R]):
-    """A run of one of the programs: its options, to be run any number of times.
+    """A run of one of the programs: its options. It may run any number of times.
 
-    Every option of the program is a keyword, with "_" for "-". The program itself says which there
-    are (see describe()); options() lists them. A keyword that is None or not given has the program's default.
-    Three more keywords are arguments of ns-3: `seed`, `run`, and `attributes`, a mapping such as
-    {"ns3::training::RdmaNic::AckInterval": 32}.
+    Every option of the program is a keyword, with "_" for "-". The options come from the program
+    (see describe()); options() lists them. A keyword that is None or missing has the program's
+    default. Three more keywords are arguments of ns-3: `seed`, `run`, and `attributes`, a mapping
+    such as {"ns3::training::RdmaNic::AckInterval": 32}.
 
     Raises TypeError for a keyword that the program does not have, or a value of a wrong type, and
-    BuildNotFound. The values themselves are checked by the program, when it is run.
+    BuildNotFound. The program checks the values themselves when it runs.
     """
 
     name: ClassVar[str]
@@ -207,7 +207,7 @@ class Program(Generic[R]):
 
     @classmethod
     def describe(cls) -> dict[str, Any]:
-        """Return all that the program says of itself: options, kinds of alternatives, their keys."""
+        """Return the program's description: options, kinds of alternatives, their keys."""
         return describe_program(cls.name)
 
     @classmethod
@@ -218,7 +218,7 @@ class Program(Generic[R]):
 
     @classmethod
     def options(cls) -> pandas.DataFrame:
-        """Return a row a keyword: group, type, default, the values allowed, help."""
+        """Return one row per keyword: group, type, default, the values allowed, help."""
         import pandas
 
         columns = ["group", "type", "default", "allowed", "help"]
@@ -227,7 +227,7 @@ class Program(Generic[R]):
 
     @classmethod
     def alternatives(cls, keyword: str) -> pandas.DataFrame:
-        """Return a row for each key of each alternative of an option NAME:key=value.
+        """Return one row per key of each alternative of an option NAME:key=value.
 
         An alternative without keys has one row. Raises KeyError if there is no such option.
         """
@@ -252,7 +252,7 @@ class Program(Generic[R]):
 
     @classmethod
     def quantities(cls) -> pandas.DataFrame:
-        """Return a row a quantity that the program measures: type, unit, help."""
+        """Return one row per quantity that the program measures: type, unit, help."""
         import pandas
 
         columns = ["name", "type", "unit", "help"]
@@ -260,7 +260,7 @@ class Program(Generic[R]):
         return frame.set_index("name")
 
     def _check(self, keyword: str, value: Any) -> None:
-        """Raise TypeError if there is no such keyword or it takes no value of that type."""
+        """Raise TypeError if there is no such keyword or it does not accept that type."""
         options = self._get_options()
         if keyword in _NS3_KEYWORDS or keyword == "attributes":
             return
@@ -303,17 +303,17 @@ class Program(Generic[R]):
         return arguments
 
     def get_command(self) -> list[str]:
-        """Return the command that does the same in a shell."""
+        """Return the equivalent shell command."""
         return [find_build().get_program(self.name), *self.get_arguments()]
 
     def run(self) -> R:
         """Run the program in a child process and return its result.
 
-        If standard error is a terminal, the run's progress is shown there. When this is interrupted
-        (Ctrl-C), the child is ended first.
+        If standard error is a terminal, the run shows its progress there. An interrupt (Ctrl-C)
+        ends the child first.
 
-        Raises ValueError for parameters that the program refuses, SimulationStuck, WrongResult, and
-        BuildNotFound, each with the program's text.
+        Raises ValueError for refused parameters, SimulationStuck, WrongResult, and BuildNotFound,
+        each with the program's text.
         """
         command = [*self.get_command(), "--json=-"]
         status, output, errors = self._execute(command, find_build().get_environment())
@@ -334,7 +334,7 @@ class Program(Generic[R]):
         return result
 
     def cancel(self) -> None:
-        """End the runs that are under way in other threads; their run() raises RuntimeError."""
+        """End the runs in progress in other threads; their run() raises RuntimeError."""
         for child in list(self._children):
             child.terminate()
 
@@ -383,8 +383,8 @@ class Program(Generic[R]):
 class _ErrorStream:
     """Collects the standard error of a child.
 
-    If ours is a terminal, so is the child's, which then shows its progress on one line that it
-    writes over again and again: that appears at once. The rest becomes the text of an exception.
+    If ours is a terminal, so is the child's. The child then shows its progress on one line that it
+    overwrites, which is passed on at once. The rest becomes the text of an exception.
     """
 
     def __init__(self) -> None:
@@ -404,13 +404,13 @@ class _ErrorStream:
         return self
 
     def started(self) -> None:
-        """The child has its own copy of its end."""
+        """Close our copy of the child's end."""
         os.close(self.for_child)
         self.for_child = -1
         self._thread.start()
 
     def __exit__(self, *_: object) -> None:
-        if self.for_child >= 0:  # the child could not be started
+        if self.for_child >= 0:  # the child did not start
             os.close(self.for_child)
         else:
             self._thread.join(5)
@@ -421,7 +421,7 @@ class _ErrorStream:
         while True:
             try:
                 block = os.read(self._ours, 65536)
-            except OSError:  # how a terminal ends
+            except OSError:  # end of a terminal
                 break
             if not block:
                 break
@@ -433,14 +433,14 @@ class _ErrorStream:
         if self._shown and "\r" in text:
             sys.stderr.write("\r\033[K")
             sys.stderr.flush()
-        # The last state of a line that was written over.
+        # The last state of an overwritten line.
         self.text = "\n".join(
             line.rsplit("\r", 1)[-1].replace("\033[K", "") for line in text.split("\n")
         )
 
 
 def scale(value: Optional[float], units: Iterable[tuple[float, str]]) -> str:
-    """Return a number in the largest of the units (factor, name) that leaves it at 1 or more."""
+    """Return a number in the largest of the units (factor, name) in which it is at least 1."""
     if value is None or not math.isfinite(value):
         return "unknown"
     factor, unit = 1.0, ""
@@ -455,7 +455,7 @@ COUNTS = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 
 
 def format_quantity(name: str, value: Optional[float]) -> tuple[str, str]:
-    """Return a quantity's name in words and its value with the unit that its name ends with."""
+    """Return a quantity's name in words and its value with the unit given by its suffix."""
     words, _, unit = name.rpartition("_")
     units = {"s": SECONDS, "GBps": ((1.0, "GB/s"),)}
     if unit in units:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Reads the SQLite files that `--results` writes."""
+"""Reads the SQLite files written by `--results`."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ TABLES = ("run", "iteration", "collective", "message", "link_counter")
 """The tables of a results file; the documentation lists their columns."""
 
 LAYOUT_VERSION = 1
-"""The newest layout that read_results() knows."""
+"""The newest layout that read_results() supports."""
 
 
 def read_results(
     path: str | os.PathLike[str], table: str = "iteration", run_id: int | None = None
 ) -> pandas.DataFrame:
-    """Read a table of a results file, to which other processes may still be writing.
+    """Read a table of a results file, even while other processes write to it.
 
-    Times of day become Timestamps, `warmup` and `verified` truth values, and `configuration` a dict.
+    Times of day become Timestamps, `warmup` and `verified` booleans, and `configuration` a dict.
 
     Args:
         path: the file.
         table: one of TABLES.
         run_id: the run to read; all by default.
 
-    Raises ValueError if there is no such table, the file is no results file, or it is of a newer
+    Raises ValueError if there is no such table, or the file is not a results file or has a newer
     version; FileNotFoundError if there is no file.
     """
     import pandas
@@ -42,7 +42,7 @@ def read_results(
     path = os.fspath(path)
     if not os.path.exists(path):
         raise FileNotFoundError(f"results file {path!r}: there is no such file")
-    query, values = f"SELECT * FROM {table}", ()  # one of TABLES: nothing to escape
+    query, values = f"SELECT * FROM {table}", ()  # one of TABLES: needs no escaping
     if run_id is not None:
         query, values = query + " WHERE run_id = ?", (run_id,)  # type: ignore[assignment]
     try:
@@ -67,7 +67,7 @@ def read_results(
 
 
 def _open(path: str) -> sqlite3.Connection:
-    """Open a database for reading, also in a directory that is not ours to write in."""
+    """Open a database for reading, even in a directory without write permission."""
     uri = "file:" + urllib.parse.quote(os.path.abspath(path)) + "?mode=ro"
     connection = sqlite3.connect(uri, uri=True, timeout=60)
     try:

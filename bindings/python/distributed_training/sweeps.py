@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Several runs at a time."""
+"""Runs in parallel."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def run_each(
 ) -> Iterator[tuple[int, Outcome]]:
     """Run jobs in parallel and yield (index of the job, its result) as each one ends.
 
-    Instead of a result there may be the exception that its run() has raised: a run that fails does
-    not end the others. When the caller stops early or is interrupted (Ctrl-C), runs that have not
-    begun are dropped and those under way are ended.
+    Instead of a result there may be the exception raised by run(): a failed run does not end the
+    others. If the caller stops early or is interrupted (Ctrl-C), pending runs are cancelled and
+    runs in progress are ended.
 
     Args:
         jobs: the runs.
-        executor: where to wait for the runs, which are processes of their own; threads on as many
-            cores as there are by default.
+        executor: executor that waits for the runs, which are separate processes; by default as
+            many threads as there are cores.
     """
     jobs = list(jobs)
     own = executor is None
@@ -59,7 +59,7 @@ def run_each(
             for future in futures:
                 future.cancel()
             left = set(futures)
-            while left:  # a run may be just about to start its child
+            while left:  # a run may still start its child
                 for job in jobs:
                     job.cancel()
                 left = wait(left, timeout=0.1).not_done if own else set()
@@ -70,9 +70,9 @@ def run_each(
 def sweep(jobs: Iterable[Program[Any]], executor: Executor | None = None) -> pandas.DataFrame:
     """Run jobs in parallel and return a DataFrame: their parameters and their numbers.
 
-    There is a row a job, in the order of the jobs (of a CollectiveBenchmark, a row a size), with the
-    column `job`, its index. The column `error` is empty, or says why the run has failed; the other
-    runs go on. On a terminal a bar shows how many are done.
+    There is one row per job, in the order of the jobs (for a CollectiveBenchmark, one row per
+    size), with the job's index in the column `job`. The column `error` is empty, or the reason of a
+    failed run; the other runs continue. On a terminal a bar shows the progress.
 
         sweep(TrainingJob(ranks=n, transport=t) for n in (4, 8, 16) for t in ("rdma", "tcp"))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Where the nodes of a topology are drawn, for plot.topology()."""
+"""Positions of the nodes in a drawing of a topology, for plot.topology()."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Place = tuple[float, float]
 
 
 class TopologyLayout:
-    """A topology as it is drawn."""
+    """A topology with the layout of its drawing."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self.hosts: int = document["hosts"]
@@ -34,7 +34,7 @@ class TopologyLayout:
                 around = set(neighbors[switch])
                 if {n for n in around if n < self.hosts} == {host} and len(around) > 1:
                     self.joined[switch] = host
-        if len(self.joined) < self.hosts:  # one host of a leaf is no router
+        if len(self.joined) < self.hosts:  # one host of a leaf is not a router
             self.joined = {}
         joined_hosts = set(self.joined.values())
         self.drawn = [n for n in range(self.nodes) if n not in joined_hosts]
@@ -42,7 +42,7 @@ class TopologyLayout:
     def get_lines(
         self, places: Mapping[int, Place]
     ) -> dict[tuple[str, str], list[list[Place]]]:
-        """Return the links as lines, by rate and delay; parallel ones and long ones bent."""
+        """Return the links as lines, by rate and delay; parallel links and long links are bent."""
         lines: dict[tuple[str, str], list[list[Place]]] = {}
         seen: collections.Counter[tuple[int, int]] = collections.Counter()
         for link in self.links:
@@ -71,7 +71,7 @@ class TopologyLayout:
         return False
 
     def get_places(self) -> dict[int, Place]:
-        """Return where each node is drawn; nodes next to each other are 1 apart."""
+        """Return the position of each node; adjacent nodes are 1 apart."""
         if self.sides and self.joined and len(self.joined) == math.prod(self.sides):
             return self._get_grid()
         layers = self._get_layers()
@@ -85,7 +85,7 @@ class TopologyLayout:
         package = self.group if self.group > 1 and self.sides[-1] == self.group else 0
         sides = self.sides[:-1] if package else list(self.sides)
         inner = sides[2:]
-        # Dimensions beyond two: panels side by side, and below each other, in turn.
+        # Dimensions beyond two: panels side by side and below each other, alternately.
         across = math.prod(inner[0::2]) if inner else 1
         down = math.prod(inner[1::2]) if inner else 1
         radius = max(0.8, package / 5) if package else 0.0
@@ -109,7 +109,7 @@ class TopologyLayout:
                     panel_x = panel_x * inner[index] + coordinate
                 else:
                     panel_y = panel_y * inner[index] + coordinate
-            shift = 0.18 if inner else 0.0  # keeps links between panels from covering each other
+            shift = 0.18 if inner else 0.0  # keeps links between panels from overlapping
             x = step * column + panel_x * (columns * step + 1.0) + shift * row
             y = -step * row - panel_y * (rows * step + 1.0) - shift * panel_x
             if package:
@@ -131,7 +131,7 @@ class TopologyLayout:
         return places
 
     def _get_layers(self) -> dict[int, int]:
-        """Hops from the nearest host; switches of a server alone lie below their hosts."""
+        """Hops from the nearest host; switches of a single server are drawn below their hosts."""
         layers = {n: 0 for n in self.drawn if n < self.hosts or n in self.joined}
         queue = collections.deque(layers)
         drawn = set(self.drawn)
@@ -142,7 +142,7 @@ class TopologyLayout:
                     layers[near] = layers[node] + 1
                     queue.append(near)
         for node in self.drawn:
-            layers.setdefault(node, 1)  # linked to nothing
+            layers.setdefault(node, 1)  # no links
         if max(layers.values()) > 1:
             for node in self.drawn:
                 if layers[node] == 1 and all(layers[n] == 0 for n in self.neighbors[node]):

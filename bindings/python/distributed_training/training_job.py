@@ -20,11 +20,11 @@ class TrainingResult(Result):
     """
 
     choices: dict[str, str]
-    """with collective="auto", by the size of collectives in bytes, the algorithm and the reason"""
+    """with collective="auto", the algorithm and the reason, by the size of collectives in bytes"""
 
     @cached_property
     def iterations(self) -> pandas.DataFrame:
-        """A row an iteration, warm-up included: the measured quantities, warmup, verified."""
+        """One row per iteration, warm-up included: the measured quantities, warmup, verified."""
         import pandas
 
         frame = pandas.DataFrame(self.data["iterations"])

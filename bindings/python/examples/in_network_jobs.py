@@ -4,9 +4,9 @@
     ./ns3w python bindings/python/examples/in_network_jobs.py [FILE.csv] [--plot=FILE.svg] [OPTION...]
 
 Three models, 8 to 64 workers, 10 and 100 Gbit/s, seven systems and four loss rates: 672 runs, which
-take days of processor time. Each run is added to FILE.csv as it ends, and a run that
-is there already is not repeated: the command may be interrupted and repeated. Options choose parts: --workloads, --ranks,
---rates, --systems, --losses, each a list with commas.
+take days of processor time. Each run is added to FILE.csv as it ends, and runs in the file are not
+repeated, so the command may be interrupted and restarted. Options select parts: --workloads,
+--ranks, --rates, --systems, --losses, each a comma-separated list.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ COLUMNS = ["workload", "ranks", "rate", "system", "loss", "iteration_time_ms", "
 KEYS = COLUMNS[:5]
 PLOTS = [".svg", ".pdf", ".png"]
 
-# Options of each system; packets in the network are as large as it takes.
+# Options of each system; in-network packets have the maximum size of the system.
 SYSTEMS: dict[str, dict[str, Any]] = {
     "ring TCP": {"collective": "ring", "transport": "tcp"},
     "ring RDMA": {"collective": "ring", "recovery": "selective-repeat"},
@@ -48,7 +48,7 @@ CHOICES = {
 def make_job(workload: str, ranks: int, rate: str, system: str, loss: float) -> dt.TrainingJob:
     """Return a job on racks of 8 hosts: one switch, or leaves and a spine without oversubscription.
 
-    ATP has a host more in each rack; the first one without a rank is its parameter server.
+    ATP has one more host in each rack; the first host without a rank is its parameter server.
     """
     racks = ranks // 8
     hosts = 9 if system == "atp" else 8
@@ -70,7 +70,7 @@ def make_job(workload: str, ranks: int, rate: str, system: str, loss: float) -> 
 
 
 def read(path: pathlib.Path) -> list[dict[str, str]]:
-    """Return the rows that are there, without one that was cut short."""
+    """Return the rows of the file, without a truncated last row."""
     if not path.exists():
         return []
     with path.open(newline="") as file:
@@ -78,7 +78,7 @@ def read(path: pathlib.Path) -> list[dict[str, str]]:
 
 
 def run(path: pathlib.Path, wanted: list[tuple[str, ...]]) -> None:
-    """Make the runs that are not in the file yet; add each result as it comes."""
+    """Make the runs that are missing in the file; add each result as it arrives."""
     have = {tuple(row[key] for key in KEYS) for row in read(path)}
     left = [keys for keys in wanted if keys not in have]
     jobs = [
@@ -119,7 +119,7 @@ def show(rows: list[dict[str, str]], losses: list[str]) -> None:
 
 def plot(rows: list[dict[str, str]], file: str) -> None:
     """Draw a panel for each model and rate: time by workers; solid without loss, dotted with the
-    largest one."""
+    largest loss."""
     import matplotlib.pyplot
 
     workloads = list(dict.fromkeys(row["workload"] for row in rows))

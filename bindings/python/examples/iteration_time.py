@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""How long is an iteration of ResNet-50 on 16 workers, and why? The picture in README.md.
+"""Explains the iteration time of ResNet-50 on 16 workers. The figure in README.md.
 
     ./ns3w python bindings/python/examples/iteration_time.py [FILE.png]
 
-Without a file name the numbers are printed and nothing is drawn.
+Without a file name the numbers are printed and no figure is drawn.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import distributed_training as dt
 
 
 def make_job(**options: Any) -> dt.TrainingJob:
-    """Return a job on the cluster of the picture."""
+    """Return a job on the cluster of the figure."""
     return dt.TrainingJob(
         workload="resnet50", ranks=16, topology="fat-tree:k=4", iterations=1, **options
     )

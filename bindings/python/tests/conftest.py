@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Fixtures of the tests. They use the build that DISTRIBUTED_TRAINING_BUILD names."""
+"""Fixtures of the tests. They use the build named by DISTRIBUTED_TRAINING_BUILD."""
 
 import json
 import os
@@ -23,7 +23,7 @@ def build():
 
 @pytest.fixture(scope="session")
 def environment():
-    """The environment of a child process that is to import the package."""
+    """The environment of a child process that imports the package."""
     return {
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(PACKAGE), os.environ.get("PYTHONPATH", "")]),

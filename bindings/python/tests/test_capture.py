@@ -34,7 +34,7 @@ def capture(program_json, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def decode(capture):
-    """Let tshark decode the capture file of a port: a dictionary of the fields of each frame."""
+    """Decode the capture file of a port with tshark: a dictionary of the fields of each frame."""
     tshark = shutil.which("tshark")
     if not tshark:
         pytest.skip("tshark is not installed (Debian: apt-get install tshark)")
@@ -64,7 +64,7 @@ def read_frames(path):
 
 
 def get_invariant_crc(packet):
-    """Return the invariant CRC of a RoCEv2 packet from its IPv4 header on (annex A17.3.3)."""
+    """Return the invariant CRC of a RoCEv2 packet, starting at its IPv4 header (annex A17.3.3)."""
     masked = bytearray(packet[:-4])
     for at in (1, 8, 10, 11, 26, 27, 32):  # fields that routers may change
         masked[at] = 0xFF
@@ -83,7 +83,7 @@ def test_every_frame_of_every_port_is_captured(capture):
         frames = read_frames(prefix.with_name(f"{prefix.name}-{port}.pcap"))
         assert [time for time, _ in frames] == sorted(time for time, _ in frames)
         ethertypes.update(frame[12:14] for _, frame in frames)
-    # Each is sent by one port and received by another one; a few are on their way at the end.
+    # Each frame is sent by one port and received by another; a few are in flight at the end.
     hops = result["data_packet_hops"] + result["ack_packet_hops"]
     assert hops * 2 - 2 * SENDERS <= ethertypes[b"\x08\x00"] <= hops * 2
     pauses = result["pause_frames"]
@@ -110,7 +110,7 @@ def test_no_data_are_for_the_queue_pairs_of_management(program_json, tmp_path, n
     program_json(name, *options)
     for host in range(3):
         frames = [frame for _, frame in read_frames(tmp_path / f"x-host{host}-0.pcap")]
-        numbers = {int.from_bytes(frame[47:50], "big") for frame in frames}  # behind IPv4 and UDP
+        numbers = {int.from_bytes(frame[47:50], "big") for frame in frames}  # after IPv4 and UDP
         assert min(numbers) >= 2, "Wireshark takes 0 and 1 for management datagrams"
 
 
@@ -216,7 +216,7 @@ def test_more_ports_than_files_that_can_be_open(build, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("size", [1, 1000000])  # noticed at the end, or on the way
+@pytest.mark.parametrize("size", [1, 1000000])  # detected at the end, or earlier
 def test_a_full_disk_ends_the_run(program, tmp_path, size):
     (tmp_path / "x-host0-0.pcap").symlink_to("/dev/full")
     arguments = ["--ranks=2", f"--bytes={size}", f"--pcap={tmp_path}/x"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""doc/ agrees with the programs: keys, columns, options, attributes."""
+"""doc/ matches the programs: keys, columns, options, attributes."""
 
 import re
 import sqlite3
@@ -54,7 +54,7 @@ def read_table(file, name):
 
 
 def find_table(name):
-    """Return the file that has a list-table."""
+    """Return the file that contains a list-table."""
     return next(
         path.name for path in DOC.glob("*.rst") if f":name: {name}\n" in path.read_text("utf-8")
     )
@@ -151,7 +151,7 @@ def test_sqlite_columns(tmp_path):
 
 
 def to_default(option, text):
-    """Return a default as --describe has it, of an option as the documentation writes it."""
+    """Convert a default from the documentation of an option to its form in --describe."""
     if text == "none":
         return None
     text = text.strip("`")
@@ -169,7 +169,7 @@ def to_default(option, text):
     return convert.get(option["type"], lambda: text)()
 
 
-CLUSTER = "training-job-3"  # the table of options that several programs have, each some of them
+CLUSTER = "training-job-3"  # the table of shared options, of which each program has some
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_members_of_the_description(describe):
 
 
 def to_number(text):
-    """Read a default as ns-3 or the documentation writes it."""
+    """Parse a default in the notation of ns-3 or of the documentation."""
     match = re.fullmatch(r"\+?([\d.]+(?:e[+-]?\d+)?)(ps|us|ms|Mbps|bps|MiB)?", text)
     if not match:
         return text
@@ -261,7 +261,7 @@ def test_algorithms_are_those_that_exist(describe):
         can = [note.removeprefix("for ") for note in algorithm["notes"] if note.startswith("for ")]
         if not can:  # auto
             continue
-        # The keys of a system in the network are on its own page.
+        # The chapter of an in-network system documents its keys.
         operations_of, *is_system = can[0].split("; ")
         keys = {} if is_system else {k["name"]: str(k["default"]) for k in algorithm["keys"]}
         if operations_of == "every operation":

@@ -33,7 +33,7 @@ def test_one_host_has_nobody_to_send_to(program_json):
 
 @pytest.mark.parametrize("queue_pairs", [1, 3, 200])
 def test_packets_are_spread_over_queue_pairs(program_json, queue_pairs):
-    """100 full packets and a short one: as many hops, whatever queue pairs they take."""
+    """100 full packets and a short one: the same number of hops for any number of queue pairs."""
     result = program_json(
         "fabric-benchmark",
         "--ranks=4",
@@ -43,7 +43,7 @@ def test_packets_are_spread_over_queue_pairs(program_json, queue_pairs):
         "--ns3::training::RdmaNic::AckInterval=1000",
     )
     assert result["data_packet_hops"] == 4 * 2 * 101
-    # The last packet of each queue pair asks for an acknowledgement, the others do not.
+    # Only the last packet of each queue pair requests an acknowledgement.
     assert result["ack_packet_hops"] == 4 * 2 * min(queue_pairs, 101)
 
 
@@ -69,7 +69,7 @@ def test_compares_schedulers_and_acks(program_json):
     assert [row["default"] for row in rows] == [True] + 5 * [False]
     assert rows[0]["ratio"] == 1
     for index, row in enumerate(rows):
-        # The same network, whatever the event list.
+        # The same network, for any event list.
         assert row["data_packet_hops"] == 4 * 2 * 64
         assert row["ack_packet_hops"] == 4 * 2 * 64 / row["packets_per_ack"]
         assert row["simulated_time_us"] == rows[index // 3 * 3]["simulated_time_us"]
@@ -148,7 +148,7 @@ def test_hops_of_data_and_answers_are_told_apart(program, program_json, data, co
     assert result["data_packet_hops"] == result["ack_packet_hops"] > 0
 
 
-@pytest.mark.parametrize("data", [0, 4, 7])  # 4: behind a dateline the class of lossless data
+@pytest.mark.parametrize("data", [0, 4, 7])  # 4: the class of lossless data after a dateline
 def test_hops_are_those_of_data_whatever_their_class(program_json, data):
     options = ["--ranks=4", "--bytes=4096", "--topology=torus:4"]
     priority = f"--ns3::training::RdmaNic::DataPriority={data}"

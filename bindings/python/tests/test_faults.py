@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Every kind of fault with every transport and recovery: a right result or a clear end."""
+"""Every kind of fault with every transport and recovery: a correct result or a clear error."""
 
 import json
 
@@ -45,7 +45,7 @@ def test_result_is_right_in_spite_of(program_json, undisturbed, fault, transport
     options = [*COLLECTIVE, *TRANSPORTS[transport], f"--fault={fault}"]
     (row,) = program_json("collective-benchmark", *options)["rows"]
     assert row["verified"] is True
-    # A fault that changed nothing would prove nothing. (The links of the dead paths are not all used.)
+    # A fault without effect would prove nothing. (Not all links of the failed paths are used.)
     if not fault.startswith("switch0"):
         assert row["time_us"] != undisturbed[transport]
 
@@ -93,7 +93,7 @@ def test_a_system_in_the_network_that_may_not_be_replaced_ends_with_one_line(pro
 
 
 def test_a_stuck_run_ends_with_frames_kept_out_of_order(program):
-    """They are given back when the program ends, after what it has allocated statically."""
+    """The frames are freed when the program ends, after its static objects."""
     process = program(
         "collective-benchmark",
         "--algorithm=atp",

@@ -38,7 +38,7 @@ def test_published_columns(program_json):
 
 
 def test_arguments_go_before_the_paper(program_json):
-    # At 50 % nothing waits, but a long flow takes twice the time.
+    # At 50 % no flow queues, but a long flow takes twice the time.
     argument = "--ns3::training::RdmaHpcc::Eta=0.5"
     slow = program_json("hpcc-fct", argument, *QUICK)
     fast = program_json("hpcc-fct", *QUICK)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Examples of sums in the network: refusals, slow links, and files that were cut short."""
+"""Examples of in-network aggregation: refusals, slow links, and truncated files."""
 
 import csv
 import subprocess
@@ -15,7 +15,7 @@ ONE = ["--workloads=resnet50", "--ranks=8", "--rates=100Gbps", "--losses=0"]
 
 @pytest.fixture
 def run_jobs(environment):
-    """Run the example whose rows are those of whole jobs."""
+    """Run the example that simulates whole jobs."""
 
     def run(*arguments):
         return subprocess.run(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""MULTITREE's trees are those of an independent implementation of the published program; the example.
+"""MULTITREE's trees match an independent implementation of the published program; the example.
 
-The hashes are SHA-256 of the trees as --print-trees writes them, made by that implementation. Which
-variants give the same trees is part of it.
+The hashes are SHA-256 of that implementation's trees in the format of --print-trees. They also
+check which variants give the same trees.
 """
 
 import hashlib

@@ -137,7 +137,7 @@ def test_every_option_is_a_keyword(describe, kind):
     for keyword, name in zip(keywords, expected):
         for column in table:
             value, expected_value = table[column][keyword], options[name][column]
-            missing = expected_value is None and value != value  # as a table of numbers has it
+            missing = expected_value is None and value != value  # NaN in a table of numbers
             assert missing or value == expected_value
         line = f"    {keyword}: {options[name]['help']}; {options[name]['allowed']}"
         assert line in kind.__doc__.splitlines() or f"{line} [" in kind.__doc__
@@ -413,7 +413,7 @@ except KeyboardInterrupt:
         time.sleep(0.2)
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=20)
-        if "sweep" in statement:  # its executor is ours, and its threads end with their runs
+        if "sweep" in statement:  # the sweep's own executor: its threads end with their runs
             assert "interrupted" in output or not any(map(is_alive, started)), errors
         else:
             assert output == "interrupted, no child left\n", errors
@@ -451,7 +451,7 @@ def test_progress_is_shown_on_a_terminal(environment):
     output, shown = run_on_terminal(environment, script)
     assert output.strip() == dt.__version__
     assert re.search(r"\d+ %  simulated", shown)
-    assert shown.endswith("\r\x1b[K")  # and is gone in the end
+    assert shown.endswith("\r\x1b[K")  # and is erased at the end
 
 
 def test_errors_are_the_same_on_a_terminal(environment):

@@ -73,7 +73,7 @@ def test_results_file(results_file):
     assert list(iterations["warmup"]) == [True, False]
     for table in dt.TABLES:
         assert set(dt.read_results(results_file, table)["run_id"]) == {1, 2}
-    # 2 ranks, 2 iterations: each rank sends 2(N-1) messages a bucket
+    # 2 ranks, 2 iterations: each rank sends 2(N-1) messages per bucket
     buckets = dt.read_results(results_file, "collective")["sequence"].nunique()
     assert len(dt.read_results(results_file, "message", run_id=1)) == 2 * 2 * 2 * buckets
 
@@ -109,7 +109,7 @@ def test_bad_results_files(tmp_path, results_file):
         dt.read_results(newer)
 
 
-TOPOLOGIES = {  # nodes and links that are seen; a host and a router of its own are one
+TOPOLOGIES = {  # visible nodes and links; a host and its own router are one node
     "torus:4x4": (16, 32),
     "mesh:2x3x4": (24, 46),
     "hierarchical-torus:2x2,nodes=4": (16, 48),

@@ -31,10 +31,10 @@ def test_operations_take_what_closed_forms_say(operations):
             expected = math.log2(n) * (2 * HOP + n * part / links)
         elif row["striped"]:
             expected = (n - 1) * (2 * HOP + part / k)
-        else:  # so many messages one after the other, or one more where two begin with a switch
+        else:  # so many messages in sequence, or one more where two begin with a switch
             expected = 2 * HOP + math.ceil((n - 1) / k) * part
             extra = part
-        # A packet is 64 ns, and what is cut into k parts ends with packets that are not full.
+        # A packet is 64 ns, and a message in k parts ends with packets that are not full.
         assert expected < row["time_us"] < 1.05 * expected + 0.4 + extra, row
 
 
@@ -63,7 +63,7 @@ def test_figures_are_those_of_the_rows(operations):
 def test_trainings(program_json):
     result = program_json("topology-codesign", "--part=training", "--nodes=4")
     rows = [row for row in result["rows"] if row["striped"]]
-    # Compute of two iterations, which nothing hides.
+    # Compute of two iterations, which does not overlap.
     compute = {
         "DLRM_HybridParallel": 51.386,
         "MLP_ModelParallel": 195.206,
