@@ -295,7 +295,7 @@ Comparison::Train(const Platform& platform, const Network& network)
 {
     const TrainingRunResult result = TrainingRun(GetTraining(platform, network)).Run();
     m_figures.AddCost(result.cost);
-    return result.iterations.back().endS;
+    return result.endS;
 }
 
 void

@@ -561,6 +561,7 @@ TrainingRun::Run()
         execution.Simulate();
         result.mismatch = execution.GetJob().GetMismatch();
         result.iterations = execution.GetJob().GetResults();
+        result.endS = execution.GetJob().GetEnd().GetSeconds();
     }
     result.mean = GetMean(result.iterations);
     result.choices = m_choices;

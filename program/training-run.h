@@ -74,6 +74,7 @@ struct TrainingRunResult
 {
     IterationRecord mean;                    ///< mean of the iterations after the warm-up
     std::vector<IterationRecord> iterations; ///< all iterations, warm-up included
+    double endS{0}; ///< simulated time at which all results are in place, s
     /// Algorithm auto: its choices and their reasons, by size of the collectives of all ranks in
     /// bytes; those of other operations than all-reduce by operation and size.
     std::vector<std::pair<std::string, std::string>> choices;

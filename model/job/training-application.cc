@@ -67,7 +67,11 @@ TrainingApplication::GetTypeId()
             .AddTraceSource("IterationEnd",
                             "An iteration is over at this rank.",
                             MakeTraceSourceAccessor(&TrainingApplication::m_iterationEndTrace),
-                            "ns3::training::TrainingApplication::IterationEndTracedCallback");
+                            "ns3::training::TrainingApplication::IterationEndTracedCallback")
+            .AddTraceSource("Finished",
+                            "All iterations are over at this rank, and all results in place.",
+                            MakeTraceSourceAccessor(&TrainingApplication::m_finishedTrace),
+                            "ns3::training::TrainingApplication::FinishedTracedCallback");
     return tid;
 }
 
@@ -180,12 +184,16 @@ TrainingApplication::Advance()
 bool
 TrainingApplication::TakeStep()
 {
+    if (m_iteration == m_iterations)
+    {
+        if (m_pending == 0)
+        {
+            Finish();
+        }
+        return false;
+    }
     if (m_next == m_task->steps.size())
     {
-        if (m_iteration + 1 == m_iterations && m_pending > 0)
-        {
-            return false; // the last results are to be in place
-        }
         EndIteration();
         return true;
     }
@@ -327,10 +335,16 @@ TrainingApplication::EndIteration()
     if (m_iteration < m_iterations)
     {
         StartIteration();
-        return;
     }
+}
+
+void
+TrainingApplication::Finish()
+{
+    NS_LOG_FUNCTION(this);
     m_running = false;
     m_finished = true;
+    m_finishedTrace(GetRank());
 }
 
 } // namespace ns3::training

@@ -34,7 +34,8 @@ namespace ns3::training
  *
  * The communication time of a rank is the length of the union of the intervals from the start of a
  * collective to its completion at this rank. A collective that goes on into the next iteration
- * counts in each of both with its part.
+ * counts in each of both with its part. After the last iteration such collectives run to their end,
+ * in no iteration.
  *
  * Nothing is shared between the applications of different ranks but the constant task.
  */
@@ -61,7 +62,7 @@ class TrainingApplication : public Application
     /** @return handles of this rank, by communicator of the task */
     const std::vector<Ptr<Communicator>>& GetCommunicators() const;
 
-    /** @return whether all iterations are over at this rank */
+    /** @return whether all iterations are over and the results of all collectives in place */
     bool IsFinished() const;
 
     /** @return whether it computes */
@@ -110,6 +111,8 @@ class TrainingApplication : public Application
     typedef void (*IterationEndTracedCallback)(uint32_t rank,
                                                uint32_t iteration,
                                                const RankIteration& measured);
+    /** @param rank the rank */
+    typedef void (*FinishedTracedCallback)(uint32_t rank);
 
   protected:
     void DoDispose() override;
@@ -134,6 +137,7 @@ class TrainingApplication : public Application
     void EndCollective(uint32_t index);
     void StartIteration();
     void EndIteration();
+    void Finish();
 
     uint32_t m_iterations; // attributes
     bool m_realPayload;
@@ -143,8 +147,8 @@ class TrainingApplication : public Application
     std::vector<Ptr<Communicator>> m_communicators;
     Time m_computeTime; // of an iteration
 
-    bool m_running{false};   // between start and the end of the last iteration, or stop
-    bool m_finished{false};  // all iterations are over
+    bool m_running{false};   // between start and Finish(), or stop
+    bool m_finished{false};  // all iterations are over, all results in place
     bool m_advancing{false}; // steps are being taken right now
     bool m_computing{false}; // the end of a compute step is to come
     EventId m_event;         // this end
@@ -164,6 +168,7 @@ class TrainingApplication : public Application
     TracedCallback<uint32_t, uint32_t, uint32_t> m_collectiveStartTrace;
     TracedCallback<uint32_t, uint32_t, uint32_t, Ptr<const Tensor>> m_collectiveDoneTrace;
     TracedCallback<uint32_t, uint32_t, const RankIteration&> m_iterationEndTrace;
+    TracedCallback<uint32_t> m_finishedTrace;
 };
 
 } // namespace ns3::training

@@ -8,6 +8,9 @@
 
 #include "ns3/callback.h"
 #include "ns3/log.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
 
 namespace ns3::training
 {
@@ -38,6 +41,8 @@ TrainingJob::~TrainingJob()
         application->TraceDisconnectWithoutContext(
             "IterationEnd",
             MakeCallback(&TrainingJob::IterationEnded, this));
+        application->TraceDisconnectWithoutContext("Finished",
+                                                   MakeCallback(&TrainingJob::RankFinished, this));
     }
 }
 
@@ -54,6 +59,8 @@ TrainingJob::Observe(Ptr<TrainingApplication> application)
                                             MakeCallback(&TrainingJob::CollectiveDone, this));
     application->TraceConnectWithoutContext("IterationEnd",
                                             MakeCallback(&TrainingJob::IterationEnded, this));
+    application->TraceConnectWithoutContext("Finished",
+                                            MakeCallback(&TrainingJob::RankFinished, this));
 }
 
 void
@@ -95,7 +102,7 @@ std::string
 TrainingJob::Pack()
 {
     ByteWriter writer;
-    writer(GetMismatch());
+    writer(GetMismatch(), m_end);
     m_statistics.Pack(writer);
     return writer.GetText();
 }
@@ -110,6 +117,7 @@ TrainingJob::Merge(const std::string& packed)
     {
         m_checker->AddMismatch(mismatch);
     }
+    m_end = std::max(m_end, reader.Next<Time>());
     m_statistics.Merge(reader);
 }
 
@@ -117,6 +125,12 @@ bool
 TrainingJob::IsFinished() const
 {
     return GetResults().size() == m_iterations;
+}
+
+Time
+TrainingJob::GetEnd() const
+{
+    return m_end;
 }
 
 const std::vector<IterationRecord>&
@@ -157,7 +171,14 @@ TrainingJob::IterationEnded(uint32_t rank, uint32_t iteration, const RankIterati
 {
     NS_LOG_FUNCTION(this << rank << iteration);
     m_statistics.AddRank(iteration, measured);
-    if (iteration + 1 == m_iterations && ++m_finished == m_applications.size() && m_ranksFinished)
+}
+
+void
+TrainingJob::RankFinished(uint32_t rank)
+{
+    NS_LOG_FUNCTION(this << rank);
+    m_end = Simulator::Now();
+    if (++m_finished == m_applications.size() && m_ranksFinished)
     {
         m_ranksFinished();
     }

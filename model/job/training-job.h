@@ -73,7 +73,7 @@ class TrainingJob
     void OnIterationComplete(IterationStatistics::Complete callback);
 
     /**
-     * @param callback called when all observed ranks have ended all iterations
+     * @param callback called when all observed ranks have finished
      */
     void OnRanksFinished(std::function<void()> callback);
 
@@ -90,6 +90,9 @@ class TrainingJob
     /** @return whether all ranks have ended all iterations */
     bool IsFinished() const;
 
+    /** @return simulated time at which the last rank has finished; those that have, so far */
+    Time GetEnd() const;
+
     /** @return the iterations complete so far */
     const std::vector<IterationRecord>& GetResults() const;
 
@@ -105,6 +108,7 @@ class TrainingJob
                         uint32_t collective,
                         Ptr<const Tensor> result);
     void IterationEnded(uint32_t rank, uint32_t iteration, const RankIteration& measured);
+    void RankFinished(uint32_t rank);
 
     uint32_t m_ranks;
     uint32_t m_iterations;
@@ -112,7 +116,8 @@ class TrainingJob
     IterationStatistics m_statistics;
     std::unique_ptr<SumChecker> m_checker; // null: sums are not compared
     std::function<void()> m_ranksFinished; // or empty
-    uint32_t m_finished{0};                // observed ranks that have ended all iterations
+    uint32_t m_finished{0};                // observed ranks that have finished
+    Time m_end;                            // when the last rank, of any process, has finished
     std::vector<Ptr<TrainingApplication>> m_applications; // observed ranks
 };
 
