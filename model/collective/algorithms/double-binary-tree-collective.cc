@@ -8,11 +8,11 @@
  * @file
  * @ingroup distributed-training-collective
  *
- * Two binary trees, each for half of the vector; nearly every rank is a leaf of one of them. A
- * reduction goes up and a broadcast down, pipelined by segments: at most 2S bytes per rank and
- * about 2 log2 N steps. The trees of the all-reduce are NCCL's (trees.cc). In a broadcast or reduce
- * the root is in neither tree and serves the roots of both (Sanders, Speck, Traeff, "Two-tree
- * algorithms for full bandwidth broadcast, reduction and scan", 2009).
+ * Two binary trees, each for half of the vector; nearly every rank is a leaf in one of them. A
+ * reduction flows up and a broadcast flows down, pipelined in segments: at most 2S bytes per rank
+ * and about 2 log2 N steps. The trees of the all-reduce are NCCL's (trees.cc). In a broadcast or
+ * reduce the root is in neither tree and serves the roots of both (Sanders, Speck, Traeff,
+ * "Two-tree algorithms for full bandwidth broadcast, reduction and scan", 2009).
  */
 
 #include "ns3/tree-phases.h"
@@ -88,7 +88,7 @@ MakeTrees(const std::vector<uint32_t>& ranks)
     return {MakeTree(ranks, first), MakeTree(ranks, second)};
 }
 
-/** Puts a root above a tree. */
+/** Adds a root above a tree. */
 PhaseTree
 AddRoot(uint32_t root, uint32_t top, const PhaseTree& below)
 {
@@ -115,7 +115,7 @@ BuildDoubleBinaryTree(const CollectiveRequest& request, CollectiveSchedule& sche
     auto trees = MakeTrees(ranks);
     if (HasRoot(request.operation))
     {
-        const uint32_t top = (n - 1) % 2 == 0 ? n - 2 : 1 % (n - 1); // of the second tree
+        const uint32_t top = (n - 1) % 2 == 0 ? n - 2 : 1 % (n - 1); // root of the second tree
         trees[0] = AddRoot(request.root, ranks[0], trees[0]);
         trees[1] = AddRoot(request.root, ranks[top], trees[1]);
     }
