@@ -24,8 +24,8 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-helper
  *
- * The faults of a run: impaired or dead links, switches that restart, hosts that are slow to
- * receive. A fault is written `TARGET:ITEM,ITEM,...`:
+ * The faults of a run: link impairments, link failures, switch restarts, and slow receivers. A
+ * fault is written `TARGET:ITEM,ITEM,...`:
  *
  *     *                     all links
  *     host3, switch1        all links of a host or switch, or the node itself
@@ -47,7 +47,7 @@ class FaultPlan
 {
   public:
     /**
-     * Reads a fault, or a file of them.
+     * Parses a fault, or a file of faults.
      * @param text TARGET:ITEM,... or @FILE
      * @throw ConfigurationError if it is malformed
      */
@@ -55,17 +55,17 @@ class FaultPlan
 
     /**
      * Adds random loss of frames for the whole run.
-     * @param target all links, a node or a link, as above
-     * @param probability of each frame on each link
+     * @param target target: all links, a node or a link, as above
+     * @param probability loss probability of each frame on each link
      */
     void AddLoss(const std::string& target, double probability);
 
     /**
-     * Lets the faults happen in a simulation that is about to run. After a link or switch has died
-     * or come back, switches next to it go around it at once, and all routes are computed anew
-     * after a while.
-     * @param fabric outlives the simulation, as does this
-     * @param rerouteDelay from a change of links to that of routes
+     * Schedules the faults in a simulation that is about to run. When a link or switch fails or
+     * recovers, neighboring switches reroute locally at once, and all routes are recomputed after a
+     * delay.
+     * @param fabric the fabric; it and this object must outlive the simulation
+     * @param rerouteDelay delay from a link change to the update of all routes
      * @throw ConfigurationError if a target is not in the topology
      */
     void Apply(Fabric& fabric, Time rerouteDelay);
@@ -78,16 +78,16 @@ class FaultPlan
         std::string where; ///< "file:line: "; empty: not from a file
         std::string target;
         LinkImpairment::Configuration impairment;
-        bool impairs{false}; ///< whether it is one of links
+        bool impairs{false}; ///< whether it impairs links
         bool restart{false};
         DataRate receiveRate{0};
-        DataRate usualRate{0}; ///< of the host before all faults
+        DataRate usualRate{0}; ///< receive rate of the host without faults
         Time from;
         Time until{Time::Max()};
         bool isActive{false};
-        uint32_t node{0};                                    ///< the target, if it is a node
-        std::vector<uint32_t> links;                         ///< of the topology
-        std::vector<FabricChannel::Impairments> impairments; ///< of each
+        uint32_t node{0};                                    ///< target, if a node
+        std::vector<uint32_t> links;                         ///< target links of the topology
+        std::vector<FabricChannel::Impairments> impairments; ///< impairments of each link
     };
 
     void Add(const std::string& text, const std::string& where);
@@ -100,7 +100,7 @@ class FaultPlan
     void SetReceiveRate(const Fault& changed);
     void ScheduleRoutes();
 
-    /// Streams of random numbers: two for each link and fault.
+    /// First random number stream; there are two streams per link and fault.
     static constexpr int64_t FIRST_STREAM = 1 << 24;
 
     std::vector<Fault> m_faults;
