@@ -17,7 +17,7 @@ namespace ns3::training
 
 /**
  * @ingroup distributed-training-collective
- * @defgroup distributed-training-algorithm-needs Conditions that several algorithms share
+ * @defgroup distributed-training-algorithm-needs Requirements shared by several algorithms
  * @{
  */
 

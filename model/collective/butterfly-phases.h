@@ -32,14 +32,14 @@ struct Butterfly
 
 /**
  * @ingroup distributed-training-collective
- * @param size a power of two
+ * @param size number of positions, a power of two
  * @return the butterfly with distances 1, 2, 4, ... (recursive doubling)..
  */
 Butterfly MakeNearFirst(uint32_t size);
 
 /**
  * @ingroup distributed-training-collective
- * @param size a power of two
+ * @param size number of positions, a power of two
  * @return the butterfly with distances size / 2, size / 4, ... (recursive halving)..
  */
 Butterfly MakeFarFirst(uint32_t size);
@@ -115,7 +115,7 @@ struct Folding
     std::vector<Pair> pairs; ///< idle ranks and their workers; empty for a power of two
 
     /**
-     * @param rank 0 to ranks - 1
+     * @param rank rank, from 0 to ranks - 1
      * @return the rank that works on its behalf; the rank itself unless idle
      */
     uint32_t GetWorker(uint32_t rank) const;

@@ -33,7 +33,7 @@ struct CollectiveRequest
     std::vector<uint32_t> hosts;            ///< host of each rank; empty: rank r is on host r
 
     /**
-     * @param rank 0 to ranks - 1
+     * @param rank rank, from 0 to ranks - 1
      * @return the host of the rank
      */
     uint32_t GetHost(uint32_t rank) const;

@@ -147,7 +147,7 @@ AddRingAllToAll(CollectiveSchedule& schedule, uint32_t up, uint32_t down)
     }
     for (uint32_t t = 0; t < down; t++)
     {
-        const uint32_t first = n - down; // distance upwards to the farthest rank
+        const uint32_t first = n - down; // ascending distance to the farthest rank
         schedule.Add(0, Kind::SEND, n - 1, ChunkRun{t * n + first, down - t}, t);
         schedule.Add(0, Kind::RECEIVE, 1, ChunkRun{(t + 1) * n + first, down - t}, t);
     }

@@ -115,7 +115,7 @@ void AddRingAllToAll(CollectiveSchedule& schedule, uint32_t up, uint32_t down);
  * rank to rank, together with all messages that travel at least as far.
  *
  * @param schedule schedule to append to, without rotation
- * @param ranks in ring order
+ * @param ranks ranks in ring order
  * @param step the first step
  * @param chunksOf returns the chunks of the message from one position in `ranks` to another
  * @return the step after the last step
@@ -162,7 +162,7 @@ uint32_t GetPipelineSegments(uint64_t bytes);
 /**
  * @ingroup distributed-training-collective
  * @param request a broadcast or reduce over a chain of ranks, or any other operation
- * @return GetPipelineSegments(), or 1 if it is another operation
+ * @return GetPipelineSegments() for a broadcast or reduce, otherwise 1
  */
 uint32_t GetChainSegments(const CollectiveRequest& request);
 

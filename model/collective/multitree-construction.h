@@ -41,7 +41,7 @@ struct SpanningTrees
 enum class RootOrder
 {
     ID,    ///< 0 to N - 1
-    SORTED ///< like ID in the first round; then by priority, then by number, largest first
+    SORTED ///< first round as ID; then by priority, then by number, largest first
 };
 
 /** The rule that ends a step of the construction. */

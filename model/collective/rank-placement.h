@@ -54,7 +54,7 @@ class RankPlacement
      */
     std::vector<std::vector<uint32_t>> GetCoordinates() const;
 
-    /** @return GetCoordinates(), on each level numbered from 0 without gaps */
+    /** @return GetCoordinates(), renumbered from 0 without gaps on each level */
     std::vector<std::vector<uint32_t>> GetPlaces() const;
 
     /**

@@ -44,14 +44,14 @@ PhaseTree MakeChain(const std::vector<uint32_t>& ranks);
 
 /**
  * @ingroup distributed-training-collective
- * @param ranks the root first
+ * @param ranks ranks, the root first
  * @return a star: the root is the parent of all other ranks, in one step
  */
 PhaseTree MakeStar(const std::vector<uint32_t>& ranks);
 
 /**
  * @ingroup distributed-training-collective
- * @param ranks the root first
+ * @param ranks ranks, the root first
  * @return a binomial tree: position v is the parent of v + d, where d is below v's lowest bit; the
  *         largest distances come first, so that the subtrees are consecutive positions
  */

@@ -28,7 +28,7 @@ namespace ns3::training
 class ConfigurationError : public std::runtime_error
 {
   public:
-    /** @param text one line; a control character in it, such as a line break, becomes '?' */
+    /** @param text one-line message; control characters such as line breaks are replaced by '?' */
     explicit ConfigurationError(const std::string& text)
         : std::runtime_error(ToLine(text))
     {

@@ -35,7 +35,7 @@ namespace ns3::training
  *
  *     NAME
  *     NAME:key=value,key=value
- *     NAME:FIRST,key=value       with a value that needs no key, such as the sides of torus:4x4
+ *     NAME:FIRST,key=value       with a leading value without key, such as the sides of torus:4x4
  *
  * A kind is a struct T in a Registry<T>. A member `keys` or an overload of GetKeys(const T&)
  * describes its keys; without either, the kind has no keys. Choose<T>() finds the alternative,
@@ -131,37 +131,37 @@ class KeyValues
     const std::string& GetText(const std::string& key) const;
 
     /**
-     * @param key name of a key of type COUNT
+     * @param key name of a COUNT key
      * @return its value
      */
     uint64_t GetCount(const std::string& key) const;
 
     /**
-     * @param key name of a key of type NUMBER
+     * @param key name of a NUMBER key
      * @return its value
      */
     double GetNumber(const std::string& key) const;
 
     /**
-     * @param key name of a key of type BYTES
+     * @param key name of a BYTES key
      * @return its value, bytes
      */
     uint64_t GetBytes(const std::string& key) const;
 
     /**
-     * @param key name of a key of type RATE
+     * @param key name of a RATE key
      * @return its value
      */
     DataRate GetRate(const std::string& key) const;
 
     /**
-     * @param key name of a key of type TIME
+     * @param key name of a TIME key
      * @return its value
      */
     Time GetTime(const std::string& key) const;
 
     /**
-     * @param key name of a key of type BOOLEAN
+     * @param key name of a BOOLEAN key
      * @return its value
      */
     bool GetBoolean(const std::string& key) const;
@@ -182,7 +182,7 @@ class KeyValues
     std::map<std::string, std::string> m_values; // by key, including defaults
 };
 
-/** @cond whether the alternatives of a kind have a member `keys` */
+/** @cond Detects a member `keys` in a kind. */
 template <class T, class = void>
 struct HasKeys : std::false_type
 {

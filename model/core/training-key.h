@@ -51,10 +51,10 @@ struct Key
     std::function<bool(const std::string&)> accepts{}; ///< additional validity check, or empty
 
     /**
-     * @param name of the key
+     * @param name key name
      * @param initial default
-     * @param min least value
-     * @param max largest value
+     * @param min minimum
+     * @param max maximum
      * @param help one line
      * @return integer key
      */
@@ -65,10 +65,10 @@ struct Key
                      const std::string& help);
 
     /**
-     * @param name of the key
+     * @param name key name
      * @param initial default
-     * @param min least value
-     * @param max largest value
+     * @param min minimum
+     * @param max maximum
      * @param help one line
      * @return decimal-number key
      */
@@ -79,7 +79,7 @@ struct Key
                       const std::string& help);
 
     /**
-     * @param name of the key
+     * @param name key name
      * @param initial default, one of the words
      * @param words allowed values
      * @param help one line
@@ -91,7 +91,7 @@ struct Key
                     const std::string& help);
 
     /**
-     * @param name of the key
+     * @param name key name
      * @param type RATE, TIME, BYTES, BOOLEAN or TEXT
      * @param initial default as text, may be empty
      * @param help one line
@@ -128,9 +128,9 @@ struct Key
 
 /**
  * @ingroup distributed-training-key-values
- * @param type object type
- * @param except names of attributes to skip because the program sets them itself
- * @return a key for every settable attribute of the type and of its ancestors in this module
+ * @param type of object
+ * @param except attributes that the program sets itself
+ * @return a key for every attribute of the type and of its parents in this module that can be set
  */
 std::vector<Key> GetAttributeKeys(TypeId type, const std::set<std::string>& except = {});
 

@@ -44,8 +44,8 @@ std::optional<double> ParseDouble(const std::string& text);
 
 /**
  * @ingroup distributed-training-quantity
- * @param text a size such as 8, 64KiB, 25MiB, 1GiB, 1.5G or 100MB; K, M, G, T mean powers of 2^10
- *        as in nccl-tests, KiB and so on the same, kB, KB, MB, GB, TB powers of 10^3
+ * @param text a size such as 8, 64KiB, 25MiB, 1GiB, 1.5G or 100MB; K, M, G, T are powers of 2^10 as
+ *        in nccl-tests, equal to KiB, MiB, GiB, TiB; kB, KB, MB, GB, TB are powers of 10^3
  * @return the size in bytes, if it is a whole number below 2^63
  */
 std::optional<uint64_t> ParseBytes(const std::string& text);

@@ -18,7 +18,7 @@ void
 UsePicoseconds()
 {
     NS_LOG_FUNCTION_NOARGS();
-    // A second call of Time::SetResolution() would traverse a list that the first call has deleted.
+    // A second Time::SetResolution() walks a list that the first one has deleted.
     if (Time::GetResolution() != Time::PS)
     {
         Time::SetResolution(Time::PS);

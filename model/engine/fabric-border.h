@@ -34,8 +34,8 @@ namespace ns3::training
 std::unique_ptr<ProcessBorder> MakeBorder(const Fabric& fabric, Time notice);
 
 /**
- * Gives every process the counters of all ports, after a simulation. Does nothing if there is but
- * one process.
+ * Distributes the counters of all ports to every process after a simulation. Does nothing if there
+ * is only one process.
  * @param fabric the fabric
  */
 void GatherCounters(const Fabric& fabric);

@@ -75,7 +75,7 @@ class FabricChannel : public Channel
     Ptr<NetDevice> GetDevice(std::size_t i) const override;
 
     /**
-     * @param end 0 or 1
+     * @param end end of the link, 0 or 1
      * @return the port at that end
      */
     FabricPort& GetPort(uint32_t end) const;

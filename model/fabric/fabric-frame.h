@@ -189,7 +189,7 @@ class alignas(64) Frame : public FrameInTransit, public FrameHeaders
     Frame* Clone() const;
 
     /**
-     * Gives a frame back.
+     * Returns a frame to the pool.
      * @param frame frame owned by the caller, invalid afterwards
      */
     static void Free(Frame* frame);
@@ -235,7 +235,7 @@ class alignas(64) Frame : public FrameInTransit, public FrameHeaders
 
     /**
      * @tparam Header header type of the frame's protocol; Is<Header>() must be true
-     * @return the header, in place
+     * @return reference to the header in the frame
      */
     template <class Header>
     Header& As()
@@ -247,7 +247,7 @@ class alignas(64) Frame : public FrameInTransit, public FrameHeaders
 
     /**
      * @tparam Header header type of the frame's protocol; Is<Header>() must be true
-     * @return the header, in place
+     * @return reference to the header in the frame
      */
     template <class Header>
     const Header& As() const

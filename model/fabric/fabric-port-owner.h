@@ -47,7 +47,7 @@ class FabricPortOwner
     /**
      * Handles an arriving frame: called on arrival of the last bit, or of the first 64 bytes in
      * case of cut-through. Not called for pause frames.
-     * @param frame owned by the callee from now on
+     * @param frame the frame; owned by the callee from now on
      * @param port ingress port
      */
     virtual void Receive(Frame* frame, FabricPort& port) = 0;

@@ -97,7 +97,7 @@ class alignas(64) FabricPort : public EventImpl
 
     /**
      * Counts, traces and frees a frame that the device drops.
-     * @param frame owned by the port from now on
+     * @param frame the frame; owned by the port from now on
      * @param reason drop reason
      */
     void Drop(Frame* frame, DropReason reason);
@@ -118,7 +118,7 @@ class alignas(64) FabricPort : public EventImpl
     /** @param border receives every frame sent from now on; null: none; must outlive the port */
     void SetBorder(FrameBorder* border);
 
-    /** Observes a frame on the line. (the frame, whether this port sends it) */
+    /** Observes a frame on the link. (the frame, whether this port sends it) */
     using Tap = std::function<void(const Frame&, bool)>;
 
     /** @param tap called with every sent frame (before link loss) and every received frame */
@@ -129,7 +129,7 @@ class alignas(64) FabricPort : public EventImpl
 
     /**
      * Enqueues a frame by its priority.
-     * @param frame owned by the port from now on
+     * @param frame the frame; owned by the port from now on
      */
     void Send(Frame* frame);
 
@@ -152,7 +152,7 @@ class alignas(64) FabricPort : public EventImpl
 
     /**
      * Handles the arrival of a frame; called by the frame itself.
-     * @param frame owned by the port from now on
+     * @param frame the frame; owned by the port from now on
      */
     void Arrive(Frame* frame);
 

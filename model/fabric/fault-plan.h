@@ -32,16 +32,16 @@ namespace ns3::training
  *     host3-switch1         a link (or several parallel ones)
  *
  *     loss=P                frames are lost with probability P
- *     burst-loss=P/R[/H]    Gilbert-Elliott: P to the bad state, R back, loss H (1) in it
- *     ber=P                 probability of a wrong bit, which loses the frame
- *     duplicate=P           frames arrive twice
- *     reorder=P/TIME        frames arrive late by TIME
- *     down                  the link is dead
- *     restart               (a switch) is off, and comes back without its state
- *     receive-rate=RATE     (a host) processes received frames at this rate
- *     from=TIME, until=TIME when; from the start and for ever if not said
+ *     burst-loss=P/R[/H]    Gilbert-Elliott: P to the bad state, R back, loss H (default 1) in it
+ *     ber=P                 bit error rate P; a frame with a bit error is lost
+ *     duplicate=P           frames are duplicated with probability P
+ *     reorder=P/TIME        frames are delayed by TIME with probability P
+ *     down                  the link is down
+ *     restart               (switch) the switch is off, then restarts without its state
+ *     receive-rate=RATE     (host) the host processes received frames at this rate
+ *     from=TIME, until=TIME start and end; by default the whole run
  *
- * `@FILE` stands for the faults in a file, one a line; # begins a comment.
+ * `@FILE` reads the faults from a file, one per line; # starts a comment.
  */
 class FaultPlan
 {
@@ -54,7 +54,7 @@ class FaultPlan
     void Add(const std::string& text);
 
     /**
-     * Adds random loss of frames for the whole run.
+     * Adds random frame loss for the whole run.
      * @param target target: all links, a node or a link, as above
      * @param probability loss probability of each frame on each link
      */

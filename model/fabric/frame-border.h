@@ -26,7 +26,8 @@ class FrameBorder
 
     /**
      * Takes over a frame sent to another process.
-     * @param frame owned by the callee; `port` is the peer port, simulated by another process
+     * @param frame the frame; owned by the callee; `port` is the peer port, simulated by another
+     *        process
      * @param arrival arrival time at the peer, ps
      */
     virtual void Cross(Frame* frame, int64_t arrival) = 0;

@@ -51,7 +51,7 @@ class HostDevice : public FabricNetDevice, public FabricPortOwner
     static Ipv4Address GetIpv4Address(uint32_t endpoint);
 
     /**
-     * Gives the device its place in the fabric; called once its node is set.
+     * Sets the endpoint number and derives the addresses; called after the node has been set.
      * @param endpoint endpoint number
      */
     void SetEndpoint(uint32_t endpoint);

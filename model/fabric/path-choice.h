@@ -125,7 +125,7 @@ class PathContext
     }
 
     /**
-     * Gives a pair of endpoints a port, for choices by explicit paths.
+     * Pins a pair of endpoints to a port, for path choices that follow explicit paths.
      * @param source endpoint
      * @param destination endpoint
      * @param port number of the egress port

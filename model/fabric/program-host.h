@@ -31,7 +31,7 @@ class ProgramHost
 
     /**
      * Sends a frame of a program.
-     * @param frame owned by the switch from now on
+     * @param frame the frame; owned by the switch from now on
      * @param port number of the egress port, or BY_ROUTE
      * @param latency latency until the frame is forwarded
      */

@@ -47,10 +47,10 @@ class SwitchProgram : public Object
     /** @return the type */
     static TypeId GetTypeId();
 
-    /** @return its name, for messages */
+    /** @return program name, for messages */
     virtual std::string GetName() const = 0;
 
-    /** @return the resources it needs; constant */
+    /** @return the required resources; constant */
     virtual Resources GetResources() const = 0;
 
     /**

@@ -48,7 +48,7 @@ struct Fabric
 
     /**
      * @param link index of a link
-     * @param end 0 or 1
+     * @param end end of the link, 0 or 1
      * @return name of the node at that end, such as "host3" or "switch1", for tables
      */
     std::string GetEndName(uint32_t link, uint32_t end) const;

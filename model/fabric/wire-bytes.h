@@ -139,7 +139,7 @@ std::string CheckUdp(const uint8_t* udp, uint32_t bytes);
 void PutPayload(WireBytes& out, const Frame& frame);
 
 /**
- * Gives a frame a real payload.
+ * Sets a real payload of a frame.
  * @param frame the frame
  * @param from first byte of the payload
  * @param bytes number of bytes

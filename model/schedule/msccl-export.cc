@@ -120,7 +120,8 @@ class MscclExport
     }
 
     /**
-     * Gives a scratch slot to every chunk of a rank that is in neither its input nor its output.
+     * Assigns a scratch slot to every chunk of a rank that is in neither its input nor its output
+     * buffer.
      */
     void AssignScratch()
     {
@@ -192,8 +193,8 @@ class MscclExport
     }
 
     /**
-     * Gives each message the first channel on which both ends keep the order of messages: the
-     * channel's last message is received before it.
+     * Assigns each message to the first channel that preserves the message order at both ends: the
+     * previous message of the channel is received before this one.
      */
     void FindChannels(const ScheduleOrder& order)
     {

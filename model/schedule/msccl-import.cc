@@ -152,7 +152,7 @@ class MscclImport
         return content;
     }
 
-    /** Gives copy 0 of each chunk to its slot at the start, or else to its slot at the end. */
+    /** Assigns copy 0 of each chunk to its initial slot or, if there is none, to its final slot. */
     void PlaceChunks()
     {
         for (uint32_t id = 0; id < m_gpus.size(); id++)

@@ -51,8 +51,8 @@ struct MscclStep
 /** A thread block with its steps in order. */
 struct MscclBlock
 {
-    std::optional<uint32_t> send;    ///< GPU that it sends to
-    std::optional<uint32_t> receive; ///< GPU that it receives from
+    std::optional<uint32_t> send;    ///< send peer
+    std::optional<uint32_t> receive; ///< receive peer
     uint32_t channel;
     std::vector<MscclStep> steps;
 };

@@ -201,7 +201,7 @@ class Words
     std::size_t m_lines{1};
 };
 
-/** Reads the format of HPCC and ASTRA-sim, or of SimAI. */
+/** Parses the format of HPCC and ASTRA-sim, or of SimAI. */
 FileContents
 ReadWords(const std::string& text, const SourceLocation& location)
 {
@@ -257,7 +257,7 @@ ReadWords(const std::string& text, const SourceLocation& location)
     return contents;
 }
 
-/** @return line of each element of the array "links" in a valid JSON text */
+/** @return line number of each element of the array "links" in a valid JSON text */
 std::vector<std::size_t>
 FindLines(const std::string& text)
 {
@@ -277,7 +277,7 @@ FindLines(const std::string& text)
     return found;
 }
 
-/** Reads this module's own format. */
+/** Parses the JSON format of this module. */
 FileContents
 ReadJson(const std::string& text, const SourceLocation& location, const TopologyRequest& request)
 {
@@ -426,7 +426,7 @@ BuildFromFile(const TopologyRequest& request, TopologyGraph& graph)
     const FileContents contents =
         all[first] == '{' ? ReadJson(all, location, request) : ReadWords(all, location);
 
-    std::vector<bool> forwards(contents.nodes, false); // hosts that need a router
+    std::vector<bool> forwards(contents.nodes, false); // hosts that forward and need a router
     for (const FileLink& link : contents.links)
     {
         const auto& [a, b] = std::pair(link.link.a, link.link.b);

@@ -37,7 +37,7 @@ struct GridDimension
  * @ingroup distributed-training-helper
  *
  * Adds the routers of a grid and their links. A ring of more than two nodes has its dateline
- * between the last and the first.
+ * between the last and the first node.
  *
  * @param graph an empty graph; receives the shape, and for each node a switch and an unlinked host
  * @param dimensions dimensions; the last changes fastest in node ids

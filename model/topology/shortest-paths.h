@@ -50,7 +50,7 @@ class ShortestPaths
     /**
      * Finds the routes from all nodes to one.
      * @param destination destination node
-     * @param usable links that paths may use; null: all
+     * @param usable filter of the links that paths may use; null: all links
      */
     void Search(uint32_t destination, const LinkFilter& usable = nullptr);
 
@@ -65,7 +65,7 @@ class ShortestPaths
 
     /**
      * @param node a reached node, see IsReached()
-     * @return cost of its routes
+     * @return cost of its routes to the destination
      */
     uint32_t GetCost(uint32_t node) const
     {

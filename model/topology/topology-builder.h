@@ -27,8 +27,8 @@ namespace ns3::training
 struct TopologyRequest
 {
     uint32_t ranks{1}; ///< number of hosts in use
-    DataRate rate;     ///< rate of a link, unless a key says otherwise
-    Time delay;        ///< propagation delay of a link, unless a key says otherwise
+    DataRate rate;     ///< rate of a link, unless overridden by a key
+    Time delay;        ///< propagation delay of a link, unless overridden by a key
     KeyValues keys;    ///< the user's choice, checked, including defaults
 
     /**

@@ -67,7 +67,7 @@ struct TopologyGraph
         uint32_t b;    ///< node at end b
         DataRate rate; ///< of each direction
         Time delay;    ///< propagation delay
-        /// Grids: routes follow the highest dimension first; ids rise from a to b.
+        /// Grid dimension. Routes take the highest dimension first; node ids rise from a to b.
         uint8_t dimension{NO_DIMENSION};
         /// Whether frames that cross the link change to another lossless class until they leave the
         /// dimension.
@@ -80,7 +80,7 @@ struct TopologyGraph
     uint32_t hosts{0};       ///< number of hosts
     uint32_t switches{0};    ///< number of switches
     std::vector<Link> links; ///< all links; parallel links are allowed
-    TopologyShape shape;     ///< its regular structure, if any
+    TopologyShape shape;     ///< regular structure, if any
 
     /** @return number of nodes */
     uint32_t GetNodes() const

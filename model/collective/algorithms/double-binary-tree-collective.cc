@@ -29,8 +29,8 @@ namespace
 using Operation = CollectiveOperation;
 
 /**
- * NCCL's first tree: the lowest bit set in a position is its height.
- * @return parent of each position; the root, 0, has itself
+ * Builds NCCL's first tree: the lowest bit set in a position gives its height.
+ * @return parent of each position; the root (position 0) is its own parent
  */
 std::vector<uint32_t>
 GetParents(uint32_t size)
@@ -45,7 +45,7 @@ GetParents(uint32_t size)
     return parents;
 }
 
-/** @return a tree of ranks, level by level, from the parents of their positions */
+/** @return the tree of ranks, in level order, given the parent of each position */
 PhaseTree
 MakeTree(const std::vector<uint32_t>& ranks, const std::vector<uint32_t>& parents)
 {
@@ -81,7 +81,7 @@ MakeTrees(const std::vector<uint32_t>& ranks)
     std::vector<uint32_t> second(n);
     for (uint32_t i = 0; i < n; i++)
     {
-        // An even number of ranks is mirrored, an odd one shifted.
+        // The second tree is mirrored for an even number of ranks, shifted for an odd number.
         const auto other = [n](uint32_t p) { return n % 2 == 0 ? n - 1 - p : (p + 1) % n; };
         second[other(i)] = other(first[i]);
     }

@@ -69,7 +69,7 @@ GetSides(const CollectiveRequest& request)
 /**
  * @param sides lengths of the sides, powers of two
  * @param first dimension of the first step
- * @param mirrored whether even positions send downwards
+ * @param mirrored whether even positions send in descending direction
  */
 Butterfly
 MakeSwing(const std::vector<uint32_t>& sides, uint32_t first, bool mirrored)
