@@ -22,7 +22,7 @@ NS_LOG_COMPONENT_DEFINE("TrainingAlgorithmChooser");
 namespace
 {
 
-/// Most algorithms, after the best, that a reason names.
+/// Maximum number of runner-up algorithms in a reason.
 constexpr std::size_t MAX_NAMED = 3;
 
 std::string

@@ -18,35 +18,35 @@
 namespace ns3::training
 {
 
-/** The algorithm that was chosen for a collective. */
+/** The algorithm chosen for a collective. */
 struct AlgorithmChoice
 {
-    std::string name;   ///< name of the algorithm
-    std::string reason; ///< one line: its expected time and those of the next best algorithms
+    std::string name;   ///< algorithm name
+    std::string reason; ///< one line: its expected time and the times of the runners-up
 };
 
 /**
  * @ingroup distributed-training-collective
  *
- * Chooses, for a group of ranks on a topology, the algorithm that CollectiveCost expects to be
- * fastest. The candidates are all registered algorithms, with the defaults of their keys.
+ * Chooses, for a group of ranks on a topology, the algorithm with the least expected time according
+ * to CollectiveCost. The candidates are all registered algorithms with default keys.
  */
 class AlgorithmChooser
 {
   public:
-    /// Name by which users ask for the choice, in place of an algorithm.
+    /// Name that users give in place of an algorithm to request automatic selection.
     static constexpr const char* NAME = "auto";
-    /// Most ranks for which algorithms that search for a plan (CollectiveAlgorithm::searches) are
-    /// candidates.
+    /// Maximum number of ranks for which search-based algorithms (CollectiveAlgorithm::searches)
+    /// are candidates.
     static constexpr uint32_t MAX_SEARCHED_RANKS = 64;
 
     /** @param network parameters beyond the topology */
     explicit AlgorithmChooser(const NetworkCost& network);
 
     /**
-     * @param request collective to be planned; topology and ranks must be the same in every call
-     * @return the choice; the same for equal operation, bytes, and root
-     * @throw ConfigurationError if no algorithm has a plan
+     * @param request request collective to plan; topology and ranks must be equal in all calls
+     * @return the choice; deterministic for equal operation, bytes and root
+     * @throw ConfigurationError if no algorithm supports the request
      */
     const AlgorithmChoice& Choose(const CollectiveRequest& request);
 
@@ -58,7 +58,7 @@ class AlgorithmChooser
                                                  CollectiveRequest request);
 
     NetworkCost m_network;
-    std::map<PlanKey, std::optional<CollectiveCost>> m_costs; // none: refused, or too large
+    std::map<PlanKey, std::optional<CollectiveCost>> m_costs; // none: unsupported or too large
     std::map<std::tuple<CollectiveOperation, uint64_t, uint32_t>, AlgorithmChoice> m_choices;
 };
 

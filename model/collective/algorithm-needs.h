@@ -17,7 +17,7 @@ namespace ns3::training
 
 /**
  * @ingroup distributed-training-collective
- * @defgroup distributed-training-algorithm-needs Conditions that several algorithms share
+ * @defgroup distributed-training-algorithm-needs Requirements shared by several algorithms
  * @{
  */
 
@@ -27,16 +27,16 @@ bool HasPowerOfTwoRanks(const CollectiveRequest& request);
 /** @return whether every host of the topology has a rank */
 bool HasRankOnEveryHost(const CollectiveRequest& request);
 
-/** @return whether the topology is a grid with two sides longer than 1 */
+/** @return whether the topology is a grid with exactly two sides longer than 1 */
 bool HasTwoDimensions(const CollectiveRequest& request);
 
-/** @return whether the switches are in two halves, see TopologyShape::bipartite */
+/** @return whether the topology is a BiGraph, see TopologyShape::bipartite */
 bool HasBipartiteSwitches(const CollectiveRequest& request);
 
-/** @return whether there is a rank in every place of RankPlacement::GetPlaces() */
+/** @return whether the ranks fill all places of RankPlacement::GetPlaces() */
 bool HasRankInEveryPlace(const CollectiveRequest& request);
 
-/** @return such as "7 ranks in 2 x 4 places" */
+/** @return a description such as "7 ranks in 2 x 4 places" */
 std::string DescribePlaces(const CollectiveRequest& request);
 
 /// The number of ranks is a power of two.
@@ -56,7 +56,7 @@ inline constexpr AlgorithmNeed NEEDS_BIPARTITE_SWITCHES{
     "a bigraph: two halves of switches, each linked to all of the other half",
     &HasBipartiteSwitches};
 
-/// The ranks fill the levels of the topology.
+/// The ranks fill all levels of the topology evenly.
 inline constexpr AlgorithmNeed NEEDS_RANK_IN_EVERY_PLACE{
     "a rank in every place of the topology's levels",
     &HasRankInEveryPlace,

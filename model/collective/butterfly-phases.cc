@@ -15,9 +15,9 @@ namespace
 using Kind = ScheduleAction::Kind;
 
 /**
- * @param ahead a step, or the number of steps
- * @return for each position, the parts of all positions that it reaches in that step and later, its
- *         own included
+ * @param ahead a step, or the number of steps for no step
+ * @return for each position, the parts of all positions reachable from it in that step or later,
+ *         including its own
  */
 std::vector<ChunkList>
 GetReach(const PhaseGroup& group, const Butterfly& butterfly, uint32_t ahead)

@@ -20,39 +20,40 @@ namespace ns3::training
  * @ingroup distributed-training-collective
  *
  * A pattern of exchanges among 2^steps positions: in each step every position exchanges with one
- * other, and after the last step each has received from all others exactly once.
+ * partner, and after the last step each position has received data from every other position
+ * exactly once.
  */
 struct Butterfly
 {
     uint32_t steps; ///< number of steps
-    /// The partner of a position in a step; its own inverse.
+    /// Returns the partner of a position in a step; symmetric.
     std::function<uint32_t(uint32_t position, uint32_t step)> partner;
 };
 
 /**
  * @ingroup distributed-training-collective
- * @param size a power of two
- * @return distances 1, 2, 4, ...
+ * @param size number of positions, a power of two
+ * @return the butterfly with distances 1, 2, 4, ... (recursive doubling)..
  */
 Butterfly MakeNearFirst(uint32_t size);
 
 /**
  * @ingroup distributed-training-collective
- * @param size a power of two
- * @return distances size / 2, size / 4, ...
+ * @param size number of positions, a power of two
+ * @return the butterfly with distances size / 2, size / 4, ... (recursive halving)..
  */
 Butterfly MakeFarFirst(uint32_t size);
 
 /**
  * @ingroup distributed-training-collective
  * Appends an all-reduce in which the partners exchange whole vectors.
- * @param schedule that gets the actions
- * @param ranks that take part
- * @param butterfly of as many positions
+ * @param schedule schedule to append to
+ * @param ranks participating ranks
+ * @param butterfly exchange pattern with one position per rank
  * @param chunks the vector
  * @param step the first step
- * @param message number of the message in each step
- * @return the step after the last
+ * @param message message index in each step
+ * @return the step after the last step
  */
 uint32_t AddButterflyAllReduce(CollectiveSchedule& schedule,
                                const std::vector<uint32_t>& ranks,
@@ -64,13 +65,13 @@ uint32_t AddButterflyAllReduce(CollectiveSchedule& schedule,
 /**
  * @ingroup distributed-training-collective
  * Appends a reduce-scatter: a rank sends its partner the parts of the partner and of all ranks that
- * the partner reaches later; each step halves the parts that are left.
- * @param schedule that gets the actions
- * @param group ranks that take part
- * @param butterfly of as many positions
+ * the partner reaches in later steps. Each step halves the remaining parts.
+ * @param schedule schedule to append to
+ * @param group participating ranks and their parts
+ * @param butterfly exchange pattern with one position per rank
  * @param step the first step
- * @param message number of the message in each step
- * @return the step after the last
+ * @param message message index in each step
+ * @return the step after the last step
  */
 uint32_t AddButterflyReduceScatter(CollectiveSchedule& schedule,
                                    const PhaseGroup& group,
@@ -80,13 +81,13 @@ uint32_t AddButterflyReduceScatter(CollectiveSchedule& schedule,
 
 /**
  * @ingroup distributed-training-collective
- * Appends an all-gather, the reduce-scatter in reverse order.
- * @param schedule that gets the actions
- * @param group ranks that take part
- * @param butterfly of as many positions; its last step is the first here
+ * Appends an all-gather, which runs the steps of the reduce-scatter in reverse order.
+ * @param schedule schedule to append to
+ * @param group participating ranks and their parts
+ * @param butterfly exchange pattern with one position per rank; its last step comes first
  * @param step the first step
- * @param message number of the message in each step
- * @return the step after the last
+ * @param message message index in each step
+ * @return the step after the last step
  */
 uint32_t AddButterflyAllGather(CollectiveSchedule& schedule,
                                const PhaseGroup& group,
@@ -97,52 +98,52 @@ uint32_t AddButterflyAllGather(CollectiveSchedule& schedule,
 /**
  * @ingroup distributed-training-collective
  *
- * Reduces the ranks of an algorithm to a power of two: of the first ranks, every even one is idle,
- * leaves its work to the next rank and gets the result from it afterwards (MPICH).
+ * Reduces the number of participating ranks to a power of two: among the first ranks, every even
+ * rank is idle, hands its vector to the next rank and receives the result afterwards (MPICH).
  */
 struct Folding
 {
-    /** An idle rank and its worker. */
+    /** An idle rank and the worker that replaces it. */
     struct Pair
     {
-        uint32_t idle;   ///< rank that is idle
-        uint32_t worker; ///< rank that does its work
+        uint32_t idle;   ///< idle rank
+        uint32_t worker; ///< rank that works on its behalf
         ChunkList part;  ///< part of the idle rank
     };
 
-    PhaseGroup group;        ///< ranks that work, each with its part or both parts of its pair
-    std::vector<Pair> pairs; ///< idle ranks; none if the number is a power of two
+    PhaseGroup group;        ///< working ranks, each with its own part or both parts of its pair
+    std::vector<Pair> pairs; ///< idle ranks and their workers; empty for a power of two
 
     /**
-     * @param rank 0 to ranks - 1
-     * @return rank that does its work
+     * @param rank rank, from 0 to ranks - 1
+     * @return the rank that works on its behalf; the rank itself unless idle
      */
     uint32_t GetWorker(uint32_t rank) const;
 };
 
 /**
  * @ingroup distributed-training-collective
- * @param all some ranks and their parts
- * @return a power of two of them that work, and the idle others
+ * @param all ranks and their parts
+ * @return the working ranks, a power of two, and the idle ranks
  */
 Folding Fold(const PhaseGroup& all);
 
 /**
  * @ingroup distributed-training-collective
- * Appends the step before a reduction: idle ranks send their vectors to their workers.
- * @param schedule that gets the actions
+ * Appends the fold step before a reduction: idle ranks send their vectors to their workers.
+ * @param schedule schedule to append to
  * @param folding idle ranks and workers
- * @param step the step, if any rank is idle
+ * @param step the step to use if any rank is idle
  * @return the step after it
  */
 uint32_t AddFold(CollectiveSchedule& schedule, const Folding& folding, uint32_t step);
 
 /**
  * @ingroup distributed-training-collective
- * Appends the step after an algorithm: idle ranks get the result from their workers.
- * @param schedule that gets the actions
+ * Appends the unfold step after an algorithm: workers send the result to the idle ranks.
+ * @param schedule schedule to append to
  * @param folding idle ranks and workers
- * @param step the step, if any rank is idle
+ * @param step the step to use if any rank is idle
  * @return the step after it
  */
 uint32_t AddUnfold(CollectiveSchedule& schedule, const Folding& folding, uint32_t step);

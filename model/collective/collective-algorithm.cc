@@ -16,7 +16,7 @@ namespace ns3::training
 namespace
 {
 
-/// Chunks of an all-to-all have 32-bit numbers.
+/// Limited by the 32-bit chunk numbers of an all-to-all.
 constexpr uint32_t MAX_ALL_TO_ALL_RANKS = 65535;
 
 std::string

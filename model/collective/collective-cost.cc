@@ -19,10 +19,13 @@ namespace ns3::training
 namespace
 {
 
-/** Messages of a step from a rank to another: (sender, receiver, chunks in each, all chunks). */
+/**
+ * The messages of a step from one rank to another: (sender, receiver, chunks per message, total
+ * chunks).
+ */
 using Flow = std::tuple<uint32_t, uint32_t, uint64_t, uint64_t>;
 
-/** @return share of a rank's vector in a chunk */
+/** @return size of a chunk as a fraction of a rank's vector */
 double
 GetShare(const CollectiveSchedule& schedule)
 {
@@ -33,7 +36,7 @@ GetShare(const CollectiveSchedule& schedule)
     case CollectiveOperation::SEND_RECEIVE:
         return 1;
     case CollectiveOperation::ALL_TO_ALL:
-    case CollectiveOperation::ALL_TO_ALL_V: // as if all parts were equal
+    case CollectiveOperation::ALL_TO_ALL_V: // assume equal parts
         return 1.0 * schedule.GetSize() / schedule.chunks;
     default:
         return 1.0 / schedule.chunks;
@@ -78,7 +81,9 @@ GetFlows(const CollectiveSchedule& schedule)
 
 } // namespace
 
-/** Distributes the messages of steps over their routes. Steps with equal messages share the work.
+/**
+ * Computes the link loads of each step by distributing its messages over their routes. Steps with
+ * equal messages are evaluated only once.
  */
 class CollectiveCost::Routes
 {
@@ -101,7 +106,7 @@ class CollectiveCost::Routes
         }
     }
 
-    /** @return messages in steps that differ */
+    /** @return number of messages in distinct steps */
     uint64_t CountMessages() const
     {
         const uint64_t times =
@@ -130,7 +135,8 @@ class CollectiveCost::Routes
             const auto uncertain = std::count_if(m_loads[i].begin(), m_loads[i].end(), [](auto& l) {
                 return l.variance > 0;
             });
-            // Expected maximum of so many normal variables, above their mean.
+            // Expected excess of the maximum of this many normal variables over the mean, in
+            // standard deviations.
             const double deviations = uncertain > 1 ? std::sqrt(2 * std::log(uncertain)) : 0;
             for (std::size_t link = 0; link < directions; link++)
             {
@@ -150,12 +156,12 @@ class CollectiveCost::Routes
     }
 
   private:
-    /** Load of a link in a step, as a share of the vector. */
+    /** Load of a link in a step, as a fraction of the vector. */
     struct Load
     {
         double mean{0};
-        double variance{0}; // of the choice of routes
-        double most{0};     // if all messages that may cross it do
+        double variance{0}; // variance due to the random choice of routes
+        double most{0};     // load if all possible messages cross it
     };
 
     uint32_t GetHost(uint32_t rank) const
@@ -203,13 +209,13 @@ class CollectiveCost::Routes
         step.extra = std::max(step.extra, perByte - 8.0 / static_cast<double>(path.rate));
     }
 
-    /** Moves the messages of a host along all the routes that they may take. */
+    /** Distributes the messages of a host over all their possible routes. */
     void Spread(std::vector<Load>& loads, uint32_t source, uint32_t destination, double amount)
     {
         m_open[{m_paths.GetCost(source), source}] = 1;
         while (!m_open.empty())
         {
-            const auto last = std::prev(m_open.end()); // the farthest: all its loads have arrived
+            const auto last = std::prev(m_open.end()); // the farthest node: its value is final
             const uint32_t node = last->first.second;
             const double chance = last->second;
             m_open.erase(last);
@@ -241,12 +247,12 @@ class CollectiveCost::Routes
     const CollectiveSchedule& m_schedule;
     double m_share;
     ShortestPaths m_paths;
-    std::vector<ShortestPaths::Path> m_best;                // to the current receiver
-    std::map<std::vector<Flow>, std::size_t> m_patterns;    // steps that differ
-    std::vector<std::size_t> m_order;                       // of the patterns, by step
+    std::vector<ShortestPaths::Path> m_best;                // best paths to the current receiver
+    std::map<std::vector<Flow>, std::size_t> m_patterns;    // distinct steps
+    std::vector<std::size_t> m_order;                       // pattern index by step
     std::vector<Step> m_steps;                              // by pattern
     std::vector<std::vector<Load>> m_loads;                 // by pattern, direction of a link
-    std::map<std::pair<uint32_t, uint32_t>, double> m_open; // by cost and node: load so far
+    std::map<std::pair<uint32_t, uint32_t>, double> m_open; // probability by cost and node
     std::vector<uint32_t> m_next;
 };
 

@@ -16,13 +16,13 @@ namespace
 
 using Kind = ScheduleAction::Kind;
 
-/// Bytes of a message of a chain: many compared with a header, few compared with a vector.
+/// Message size in a chain, bytes: large compared with a header, small compared with a vector.
 constexpr uint64_t CHAIN_SEGMENT = 128 << 10;
-/// Most messages of a chain.
+/// Maximum number of messages in a chain.
 constexpr uint64_t MAX_SEGMENTS = 1024;
 
 /**
- * Each rank sends to the next, N - 1 times.
+ * Appends N - 1 steps in each of which every rank sends to the next rank.
  * @param ahead in step 0, the rank at position i sends the part of position i - ahead
  */
 uint32_t
@@ -39,7 +39,7 @@ AddRing(CollectiveSchedule& schedule,
         const uint32_t rank = group.ranks[i];
         if (rank >= schedule.GetStored())
         {
-            continue; // follows from rank 0 by rotation
+            continue; // implied by rank 0 and rotation
         }
         const uint32_t next = group.ranks[(i + 1) % n];
         const uint32_t previous = group.ranks[(i + n - 1) % n];
@@ -147,7 +147,7 @@ AddRingAllToAll(CollectiveSchedule& schedule, uint32_t up, uint32_t down)
     }
     for (uint32_t t = 0; t < down; t++)
     {
-        const uint32_t first = n - down; // distance upwards to the farthest rank
+        const uint32_t first = n - down; // ascending distance to the farthest rank
         schedule.Add(0, Kind::SEND, n - 1, ChunkRun{t * n + first, down - t}, t);
         schedule.Add(0, Kind::RECEIVE, 1, ChunkRun{(t + 1) * n + first, down - t}, t);
     }
@@ -160,7 +160,7 @@ AddRingExchange(CollectiveSchedule& schedule,
                 const std::function<ChunkList(uint32_t from, uint32_t to)>& chunksOf)
 {
     const auto n = static_cast<uint32_t>(ranks.size());
-    // The chunks from a position that travel on after some steps.
+    // The chunks from a position that are still in transit after some steps.
     const auto rest = [&](uint32_t from, uint32_t done) {
         std::vector<ChunkRun> runs;
         for (uint32_t distance = done + 1; distance < n; distance++)
@@ -201,7 +201,7 @@ AddDirectExchange(CollectiveSchedule& schedule,
     {
         if (ranks[i] >= schedule.GetStored())
         {
-            continue; // follows from rank 0 by rotation
+            continue; // implied by rank 0 and rotation
         }
         std::vector<uint32_t> receives;
         uint32_t sent = 0;

@@ -25,71 +25,72 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-collective
  *
- * The plans of a group of ranks: builds each schedule once, proves it right, and caches it. A plan
- * follows from values that every rank knows, so ranks exchange nothing by sharing a planner.
+ * Builds, verifies and caches the schedules of a group of ranks. A schedule depends only on values
+ * that every rank knows, so sharing a planner does not imply communication between ranks.
  */
 class CollectivePlanner
 {
   public:
-    /// Schedules of more ranks are proven on request only.
+    /// Maximum number of ranks for automatic verification; larger schedules are verified on request
+    /// only.
     static constexpr uint32_t VERIFIED_RANKS = 128;
 
     /**
      * @param algorithm `NAME` or `NAME:key=value,...` of a registered algorithm
      * @param request ranks, topology and segments; Get() sets operation, bytes and root
-     * @param verifyAll whether schedules of any number of ranks are proven
+     * @param verifyAll whether schedules of any number of ranks are verified
      */
     CollectivePlanner(const std::string& algorithm,
                       const CollectiveRequest& request,
                       bool verifyAll = false);
 
     /**
-     * Plans each operation and size by the algorithm that AlgorithmChooser chooses.
-     * @param network that carries out the plans
-     * @param request as above, with a topology
-     * @param verifyAll as above
+     * Plans each operation and size with the algorithm chosen by AlgorithmChooser.
+     * @param network network parameters of the cost model
+     * @param request ranks, topology and segments, as above; the topology is mandatory
+     * @param verifyAll whether schedules of any number of ranks are verified
      */
     CollectivePlanner(const NetworkCost& network,
                       const CollectiveRequest& request,
                       bool verifyAll = false);
 
     /**
-     * Has one plan, that of a schedule.
-     * @param source of the schedule, for messages
-     * @param schedule the plan, proven right
+     * Uses one fixed schedule.
+     * @param source origin of the schedule, for messages
+     * @param schedule the schedule, verified
      */
     CollectivePlanner(const std::string& source,
                       std::shared_ptr<const CollectiveSchedule> schedule);
 
     /**
-     * @param operation of the collective
+     * @param operation collective operation
      * @param bytes size of the whole vector
      * @param root broadcast, reduce: the root
-     * @return the plan
-     * @throw ConfigurationError if the algorithm has none
+     * @return the schedule
+     * @throw ConfigurationError if the algorithm does not support the request
      */
     std::shared_ptr<const CollectiveSchedule> Get(CollectiveOperation operation,
                                                   uint64_t bytes,
                                                   uint32_t root);
 
     /**
-     * @param operation of the collective
+     * @param operation collective operation
      * @param bytes size of the whole vector
      * @param root broadcast, reduce: the root
-     * @return the reason of AlgorithmChooser's choice; empty if the algorithm was given
+     * @return the reason for AlgorithmChooser's choice; empty if the user gave the algorithm
      */
     std::string Explain(CollectiveOperation operation, uint64_t bytes, uint32_t root);
 
-    /** @return the paths that the algorithm plans its messages for; none: any */
+    /** @return the planned paths of the messages; empty: any paths */
     std::vector<RankPath> GetPaths() const;
 
-    /** @return whether plans are proven right */
+    /** @return whether schedules are verified */
     bool IsVerifying() const;
 
     /**
-     * Checks that the algorithm has a plan; builds nothing.
-     * @param operation of the collective
-     * @throw ConfigurationError if it has none
+     * Checks whether the algorithm supports an operation, without building a schedule.
+     * @param operation collective operation
+     * @throw ConfigurationError if it does not support the operation
      */
     void Check(CollectiveOperation operation) const;
 
@@ -99,14 +100,14 @@ class CollectivePlanner
                                   uint32_t root) const;
     const Choice<CollectiveAlgorithm>& Find(const std::string& algorithm) const;
 
-    /// Algorithm, operation, root, segments, and bytes if more than the segments depends on them.
+    /// Algorithm, operation, root, segments, and bytes if the schedule depends on the size.
     using PlanKey = std::tuple<std::string, CollectiveOperation, uint32_t, uint32_t, uint64_t>;
 
-    std::string m_algorithm; // or the source of m_known
+    std::string m_algorithm; // or origin of m_known
     CollectiveRequest m_request;
     bool m_verifyAll;
-    std::unique_ptr<AlgorithmChooser> m_chooser;       // null: the algorithm is given
-    std::shared_ptr<const CollectiveSchedule> m_known; // the only plan, or null
+    std::unique_ptr<AlgorithmChooser> m_chooser;       // null: fixed algorithm
+    std::shared_ptr<const CollectiveSchedule> m_known; // the fixed schedule, or null
     mutable std::map<std::string, Choice<CollectiveAlgorithm>> m_algorithms; // used so far
     std::map<PlanKey, std::shared_ptr<const CollectiveSchedule>> m_plans;
 };

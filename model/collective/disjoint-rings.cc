@@ -21,7 +21,7 @@ namespace
 
 using Ring = std::vector<uint32_t>;
 
-/** A torus whose edges are divided among covers of all nodes by cycles, one per dimension. */
+/** A torus whose edges are partitioned into cycle covers, one per dimension. */
 class TorusCovers
 {
   public:
@@ -44,10 +44,10 @@ class TorusCovers
         }
     }
 
-    /** Searches for covers of a single cycle. @return whether it has found them */
+    /** Searches for covers that consist of a single cycle each. @return whether they were found */
     bool Search();
 
-    /** @return the cycle of a cover that node 0 is on */
+    /** @return the cycle of a cover that contains node 0 */
     Ring GetCycle(uint32_t cover) const;
 
   private:
@@ -64,7 +64,7 @@ class TorusCovers
         return node + ((place + (up ? 1 : side - 1)) % side) * stride - place * stride;
     }
 
-    /** @return the cover of the edge that leads up along a dimension */
+    /** @return the cover of a node's upward edge along a dimension */
     uint32_t& Edge(uint32_t node, uint32_t dimension)
     {
         return m_cover[node * m_sides.size() + dimension];
@@ -76,8 +76,8 @@ class TorusCovers
 
     std::vector<uint32_t> m_sides;
     uint32_t m_nodes{1};
-    std::vector<uint32_t> m_cover;  // per node and dimension, of the edge up
-    std::vector<uint32_t> m_cycles; // per cover, number of its cycles
+    std::vector<uint32_t> m_cover;  // per node and dimension, cover of the upward edge
+    std::vector<uint32_t> m_cycles; // number of cycles per cover
 };
 
 std::array<uint32_t, 2>
@@ -139,7 +139,7 @@ TorusCovers::CountCycles(uint32_t cover) const
 bool
 TorusCovers::Search()
 {
-    // An exchange is kept unless it increases the number of cycles of all covers.
+    // Keep an exchange unless it increases the total number of cycles.
     std::mt19937 random(1);
     const auto dimensions = static_cast<uint32_t>(m_sides.size());
     const uint64_t patience = uint64_t{m_nodes} * 1000;
@@ -178,8 +178,8 @@ TorusCovers::Search()
 
 /**
  * Walecki's cycles of a full mesh (Alspach, "The wonderful Walecki construction", 2008): a zigzag
- * through an even number of nodes, closed over one more, and turned. If one node is left over, it
- * is put into the edge of each cycle that is a diameter.
+ * through an even number of nodes, closed through one more node, and rotated. If one node remains,
+ * it is inserted into the diameter edge of each cycle.
  */
 std::vector<Ring>
 GetFullMeshCycles(uint32_t nodes)
@@ -206,8 +206,8 @@ GetFullMeshCycles(uint32_t nodes)
 }
 
 /**
- * Ring g enters a server by NIC g and leaves it by NIC g + 1, in every second server the other way
- * around; if the number of servers is odd, it enters the last one by NIC g + 2, if there is one.
+ * Ring g enters a server by NIC g and leaves it by NIC g + 1, reversed in every second server. If
+ * the number of servers is odd, it enters the last server by NIC g + 2 where possible.
  */
 std::vector<Ring>
 GetServerRings(uint32_t gpus, uint32_t servers)
@@ -240,7 +240,7 @@ GetServerRings(uint32_t gpus, uint32_t servers)
     return rings;
 }
 
-/** Appends each ring in the other direction. */
+/** Adds the reverse of each ring. */
 std::vector<Ring>
 WithReverse(std::vector<Ring> rings)
 {

@@ -18,14 +18,14 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-collective
  *
- * Rings that share no link in one direction, each an order of all hosts. In tori of d dimensions
- * with sides longer than 2 they are d Hamiltonian cycles in both directions; in other grids one
- * cycle in both directions, if there is one; in a full mesh Walecki's cycles in both directions;
- * between servers with rails one ring through each rail. Otherwise, or if none is found, there is a
- * single ring: that of GetRingOrder() in grids and on a BiGraph, elsewhere by number, which leaves
- * a switch as rarely as possible.
+ * Finds link-disjoint rings: rings over all hosts that share no link in the same direction. A torus
+ * of d dimensions with sides longer than 2 has d edge-disjoint Hamiltonian cycles in both
+ * directions. Other grids have one Hamiltonian cycle in both directions, if one exists. A full mesh
+ * has Walecki's cycles in both directions. Servers with rails have one ring through each rail.
+ * Otherwise, or if no cycle is found, the result is a single ring: GetRingOrder() in grids and on a
+ * BiGraph, elsewhere the hosts by number, which minimizes the hops between switches.
  *
- * @param topology that the hosts are on
+ * @param topology topology of the hosts
  * @return at least one ring
  */
 std::vector<std::vector<uint32_t>> GetDisjointRings(const TopologyGraph& topology);
@@ -33,12 +33,12 @@ std::vector<std::vector<uint32_t>> GetDisjointRings(const TopologyGraph& topolog
 /**
  * @ingroup distributed-training-collective
  *
- * Edge-disjoint Hamiltonian cycles of a torus, which exist for any sides (Kotzig 1973; Aubert and
- * Schneider 1982). The rings along one dimension cover all nodes; a search exchanges the edges of
- * unit squares between such covers until each cover is a single cycle.
+ * Finds edge-disjoint Hamiltonian cycles of a torus, which exist for any sides (Kotzig 1973; Aubert
+ * and Schneider 1982). The rings along one dimension cover all nodes. A randomized search exchanges
+ * the edges of unit squares between these covers until each cover is a single cycle.
  *
- * @param sides lengths, each at least 3
- * @return as many cycles as sides; none if the search gives up
+ * @param sides lengths of the sides, each at least 3
+ * @return one cycle per side; empty if the search gives up
  */
 std::vector<std::vector<uint32_t>> FindTorusCycles(const std::vector<uint32_t>& sides);
 

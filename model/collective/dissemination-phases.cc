@@ -16,7 +16,7 @@ namespace
 
 using Kind = ScheduleAction::Kind;
 
-/** @return the numbers of a copy of some chunks */
+/** @return the chunk numbers of a copy of some chunks */
 ChunkList
 GetCopy(const CollectiveSchedule& schedule, ChunkList list, uint32_t copy)
 {
@@ -44,7 +44,7 @@ AddDisseminationAllReduce(CollectiveSchedule& schedule,
         const uint32_t rank = ranks[i];
         if (rank >= schedule.GetStored())
         {
-            continue; // follows from rank 0 by rotation
+            continue; // implied by rank 0 and rotation
         }
         uint32_t at = step;
         const auto exchange = [&](uint32_t distance, const ChunkList& sent) {
@@ -64,7 +64,7 @@ AddDisseminationAllReduce(CollectiveSchedule& schedule,
             }
             exchange(distance, chunks);
         }
-        // The rank has the sum of the last `length` ranks now.
+        // Invariant: the rank has the sum of the last `length` ranks.
         for (uint32_t length = top, digit = top / 2; digit > 0; digit /= 2)
         {
             if ((n & digit) != 0)
@@ -88,7 +88,7 @@ AddDisseminationAllGather(CollectiveSchedule& schedule,
     for (uint32_t distance = 1; distance < n; distance *= 2, step++)
     {
         const uint32_t count = std::min(distance, n - distance);
-        // Parts at a position: its own and those of the ranks before it.
+        // The parts at a position: its own part and the parts of the ranks before it.
         const auto latest = [&](uint32_t position) {
             std::vector<ChunkRun> runs;
             for (uint32_t back = 0; back < count; back++)
@@ -101,7 +101,7 @@ AddDisseminationAllGather(CollectiveSchedule& schedule,
         for (uint32_t i = 0; i < n; i++)
         {
             const uint32_t rank = group.ranks[i];
-            if (rank < schedule.GetStored()) // others follow from rank 0 by rotation
+            if (rank < schedule.GetStored()) // others are implied by rank 0 and rotation
             {
                 const uint32_t from = (i + n - distance) % n;
                 const uint32_t to = (i + distance) % n;

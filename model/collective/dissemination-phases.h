@@ -19,17 +19,18 @@ namespace ns3::training
  * @ingroup distributed-training-collective
  *
  * Appends an all-reduce by dissemination: with distance d = 1, 2, 4, ... every rank sends its sum
- * of d vectors to the rank d ahead, and adds the sum that it receives (Hou et al., "Co-designing
- * the topology/algorithm to accelerate distributed training"). If the number of ranks N is no power
- * of two, the last step is replaced by adding sums of as many vectors as the binary digits of N
- * say: floor(log2 N) steps, and one for each digit 1 but the first.
+ * of d vectors to the rank d ahead and adds the received sum (Hou et al., "Co-designing the
+ * topology/algorithm to accelerate distributed training"). If the number of ranks N is not a power
+ * of two, additional steps add the partial sums that correspond to the binary digits of N. The
+ * number of steps is floor(log2 N) plus one for each digit 1 except the first.
  *
- * @param schedule that gets the actions; a rank keeps a copy of the chunks for each of those digits
- * @param ranks that take part, in order
+ * @param schedule schedule to append to; a rank keeps one copy of the chunks for each of these
+ *        digits
+ * @param ranks participating ranks, in order
  * @param chunks the vector
  * @param step the first step
- * @param message number of the message in each step
- * @return the step after the last
+ * @param message message index in each step
+ * @return the step after the last step
  */
 uint32_t AddDisseminationAllReduce(CollectiveSchedule& schedule,
                                    const std::vector<uint32_t>& ranks,
@@ -41,13 +42,14 @@ uint32_t AddDisseminationAllReduce(CollectiveSchedule& schedule,
  * @ingroup distributed-training-collective
  *
  * Appends an all-gather by dissemination: with distance d = 1, 2, 4, ... every rank sends all its
- * chunks to the rank d ahead, in the last step only those missing there; ceil(log2 N) steps.
+ * chunks to the rank d ahead; in the last step it sends only the chunks missing there. ceil(log2 N)
+ * steps.
  *
- * @param schedule that gets the actions
- * @param group ranks that take part, in order
+ * @param schedule schedule to append to
+ * @param group participating ranks, in order
  * @param step the first step
- * @param message number of the message in each step
- * @return the step after the last
+ * @param message message index in each step
+ * @return the step after the last step
  */
 uint32_t AddDisseminationAllGather(CollectiveSchedule& schedule,
                                    const PhaseGroup& group,

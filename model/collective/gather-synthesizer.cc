@@ -25,28 +25,28 @@ namespace
 
 constexpr uint32_t NONE = std::numeric_limits<uint32_t>::max();
 
-/** One attempt. */
+/** One randomized synthesis attempt. */
 class Synthesis
 {
   public:
     Synthesis(const SynthesisRequest& request, uint32_t seed);
 
-    /** @return the transfers by start */
+    /** @return the transfers, sorted by start */
     std::vector<ChunkTransfer> Run();
 
   private:
     /** The path from a node to the target of a transfer. */
     struct Label
     {
-        uint64_t cost{std::numeric_limits<uint64_t>::max()}; // time until the chunk arrives, ps
-        uint64_t latency{0};                                 // ps
-        uint64_t rate{std::numeric_limits<uint64_t>::max()}; // bit/s of the slowest link
-        uint64_t free{std::numeric_limits<uint64_t>::max()}; // bit/s of the fullest link
-        uint32_t link{NONE};                                 // directed, towards the target
+        uint64_t cost{std::numeric_limits<uint64_t>::max()}; // time to arrival, ps
+        uint64_t latency{0};                                 // latency, ps
+        uint64_t rate{std::numeric_limits<uint64_t>::max()}; // rate of the slowest link, bit/s
+        uint64_t free{std::numeric_limits<uint64_t>::max()}; // least free rate of a link, bit/s
+        uint32_t link{NONE};                                 // directed link towards the target
         uint32_t depth{0};                                   // number of links
     };
 
-    /// The ranks with a free path to a rank.
+    /// Finds the ranks with a free path to a rank.
     const std::vector<uint32_t>& FindSources(uint32_t target);
     void Expand(uint32_t node);
     bool Send(uint32_t chunk, uint32_t target);
@@ -67,18 +67,18 @@ class Synthesis
     uint32_t m_chunks;
     std::vector<std::vector<uint32_t>> m_linksOf; // per node
     std::vector<uint32_t> m_rankOf;               // per host
-    std::vector<bool> m_hasRanks;                 // per node, whether it is a switch of ranks
-    std::vector<uint64_t> m_free;                 // per directed link, bit/s
-    std::vector<ChunkSet> m_has;                  // per rank
-    std::vector<ChunkSet> m_wanted;               // per rank, neither there nor under way
-    uint64_t m_missing{0};                        // number of those
+    std::vector<bool> m_hasRanks;                 // per node, whether it is a switch with ranks
+    std::vector<uint64_t> m_free;                 // free rate per directed link, bit/s
+    std::vector<ChunkSet> m_has;                  // chunks that each rank has
+    std::vector<ChunkSet> m_wanted;               // chunks missing per rank, not in transit
+    uint64_t m_missing{0};                        // total number of missing chunks
 
     std::vector<ChunkTransfer> m_transfers;
     using Event = std::pair<uint64_t, uint32_t>; // end, index of the transfer
     std::priority_queue<Event, std::vector<Event>, std::greater<>> m_ends;
     uint64_t m_now{0};
 
-    // A search for sources.
+    // State of a search for sources.
     std::vector<bool> m_isBeside; // per node, whether it is a switch of the target
     std::vector<Label> m_labels;  // per node
     std::vector<uint32_t> m_touched;
@@ -121,8 +121,8 @@ void
 Synthesis::Expand(uint32_t node)
 {
     const Label from = m_labels[node];
-    // Ranks on a switch on the way are nearer than ranks behind it; the switches of the target are
-    // exempt.
+    // Paths must not pass a switch with ranks, because ranks on it are closer; the switches of the
+    // target are exempt.
     const bool isLast = m_hasRanks[node] && !m_isBeside[node];
     for (uint32_t index : m_linksOf[node])
     {
@@ -267,7 +267,7 @@ Synthesis::MatchAll()
     {
         std::swap(pairs[i - 1], pairs[Draw(i)]);
     }
-    std::vector<bool> isClosed(m_ranks, false); // targets that no free path leads to
+    std::vector<bool> isClosed(m_ranks, false); // targets without a free path
     for (const auto& [chunk, target] : pairs)
     {
         isClosed[target] = isClosed[target] || !Send(chunk, target);

@@ -18,23 +18,23 @@ namespace ns3::training
 /** The transfer of a chunk from one rank to another in a synthesized all-gather. */
 struct ChunkTransfer
 {
-    uint32_t chunk;  ///< number of the chunk; those of rank r begin at r * chunksPerRank
-    uint32_t source; ///< rank that sends
-    uint32_t target; ///< rank that receives
-    uint64_t start;  ///< start, ps
-    uint64_t end;    ///< arrival at the target, ps
-    std::vector<uint32_t> links; ///< path: twice the index of a link, plus one from b to a
+    uint32_t chunk;              ///< chunk number; chunks of rank r start at r * chunksPerRank
+    uint32_t source;             ///< sending rank
+    uint32_t target;             ///< receiving rank
+    uint64_t start;              ///< start time, ps
+    uint64_t end;                ///< arrival time at the target, ps
+    std::vector<uint32_t> links; ///< path: 2 * link index, + 1 if from b to a
 };
 
-/** An all-gather to be synthesized. */
+/** Parameters of an all-gather to synthesize. */
 struct SynthesisRequest
 {
     const TopologyGraph& topology;      ///< the network
-    const std::vector<uint32_t>& hosts; ///< host of each rank; different ones
-    uint32_t chunksPerRank;             ///< at least 1
+    const std::vector<uint32_t>& hosts; ///< host of each rank; distinct
+    uint32_t chunksPerRank;             ///< chunks per rank, at least 1
     uint64_t chunkBytes;                ///< size of a chunk
-    uint32_t runs;                      ///< attempts, of which the best is taken; at least 1
-    uint32_t seed;                      ///< of the random numbers
+    uint32_t runs;                      ///< number of attempts (best result wins), at least 1
+    uint32_t seed;                      ///< random seed
 };
 
 /**
@@ -42,15 +42,16 @@ struct SynthesisRequest
  *
  * Synthesizes an all-gather by a greedy match of chunks and links in the time-expanded network
  * (Won, Elavazhagan, Srinivasan, Gupta and Krishna, "TACOS: topology-aware collective algorithm
- * synthesizer for distributed machine learning", MICRO 2024). Whenever a transfer ends, each chunk
- * that a rank lacks and can get over free links is sent, in random order, on the path on which it
- * arrives first; ties are broken at random. A transfer lasts the delays of its links plus its bytes
- * at the rate of the slowest link, and occupies that rate on each of its links.
+ * synthesizer for distributed machine learning", MICRO 2024). Whenever a transfer ends, the missing
+ * chunks that can be sent over free links are sent in random order, each on the path with the
+ * earliest arrival; ties are broken at random. The duration of a transfer is the sum of the link
+ * delays plus the transmission time at the rate of the slowest link. The transfer occupies that
+ * rate on each of its links.
  *
- * As an extension of the paper, paths may lead through switches, but through no switch with ranks
- * other than those of the two ends.
+ * As an extension of the paper, paths may pass through switches, except for switches with ranks
+ * other than the switches of the two ends.
  *
- * @param request all-gather to be synthesized
+ * @param request request all-gather to synthesize
  * @return the transfers, sorted by start
  * @throw ConfigurationError if some rank cannot be reached
  */

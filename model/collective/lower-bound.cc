@@ -19,7 +19,7 @@ namespace ns3::training
 namespace
 {
 
-/** @return the topology with some of its hosts in front, as one without a regular shape */
+/** @return the topology with the given hosts renumbered first; the regular shape is dropped */
 TopologyGraph
 PutFirst(TopologyGraph topology, const std::vector<uint32_t>& hosts)
 {
@@ -61,7 +61,7 @@ LowerBound::LowerBound(const TopologyGraph& topology, uint32_t ranks, double goo
       m_latency(ShortestPaths(topology).GetDiameter(ranks, true)),
       m_slowestRank(std::numeric_limits<double>::infinity())
 {
-    std::vector<double> rates(topology.hosts, 0); // payload of each host, bytes per second
+    std::vector<double> rates(topology.hosts, 0); // payload rate of each host, bytes/s
     for (const auto& link : topology.links)
     {
         for (uint32_t node : {link.a, link.b})
@@ -76,7 +76,7 @@ LowerBound::LowerBound(const TopologyGraph& topology, uint32_t ranks, double goo
     for (const NetworkCut& cut : FindSwitchCuts(topology, ranks))
     {
         if (cut.inside.size() ==
-            1) // the router of a torus forwards no more than its own links carry
+            1) // a torus router cannot forward more than the capacity of its own links
         {
             double& rate = rates[cut.inside[0]];
             rate = std::min(rate, cut.rate / 8 * goodput);
@@ -119,7 +119,7 @@ LowerBound::GetSeconds(CollectiveOperation operation,
     {
         return 0;
     }
-    // Parts differ by an element; the largest may be that of a rank with a slow link.
+    // Parts may differ by one element, and the largest part may belong to a rank with a slow link.
     const bool isInParts = operation == Operation::REDUCE_SCATTER ||
                            operation == Operation::ALL_GATHER || operation == Operation::ALL_TO_ALL;
     const auto size =
@@ -127,18 +127,19 @@ LowerBound::GetSeconds(CollectiveOperation operation,
     double bound = GetBusFactor(operation, m_ranks) * size / m_slowestRank;
     if (operation == Operation::ALL_REDUCE)
     {
-        // Every rank sends and receives S. Each element takes N-1 transfers to be added up and N-1
-        // to be distributed, which ranks may divide by their rates.
+        // Every rank sends and receives S. Each element needs N-1 transfers for its reduction and
+        // N-1 for its distribution; the transfers may be divided among ranks in proportion to their
+        // rates.
         bound = std::max(size / m_slowestRank, 2.0 * (m_ranks - 1) * size / m_allRanks);
     }
     if (HasRoot(operation))
     {
-        bound = std::max(bound, m_latency.GetSeconds() / 2); // no root is closer to all ranks
+        bound = std::max(bound, m_latency.GetSeconds() / 2); // any root has a rank this far away
     }
     else if (operation != Operation::SEND_RECEIVE && size > 0)
     {
         bound = std::max(bound,
-                         m_latency.GetSeconds()); // all ranks contribute to each rank's part
+                         m_latency.GetSeconds()); // each part depends on all ranks
     }
     for (const Cut& cut : m_cuts)
     {
@@ -159,7 +160,7 @@ LowerBound::GetSeconds(CollectiveOperation operation,
 double
 LowerBound::GetSecondsOfMatrix(const std::vector<uint64_t>& matrix) const
 {
-    // The larger of the bytes from and to some ranks.
+    // The maximum of the bytes out of and into a set of ranks.
     std::vector<bool> isInside(m_ranks, false);
     const auto getMost = [&](const std::vector<uint32_t>& inside) {
         uint64_t sent = 0;

@@ -20,40 +20,41 @@ namespace ns3::training
  * @ingroup distributed-training-collective
  *
  * A lower bound on the time of a collective among the first hosts of a topology, for any algorithm
- * without reduction in the network. It is the largest of
+ * without in-network reduction. The bound is the maximum of
  * - bandwidth: the bytes that each rank must send and receive, over its own links or those of its
  *   router: (N-1)/N * S for reduce-scatter, all-gather and all-to-all, S for all others
  * (nccl-tests, doc/PERFORMANCE.md);
- * - transfers: an all-reduce needs 2(N-1) * S of the capacity of all ranks' links together, which
- * is E * B on a direct network of E directed links;
- * - cut: the bytes that must leave a switch with its hosts, or one half of the ranks: S for
- *   all-reduce, broadcast, reduce and send-receive; S times the share of the ranks on the other
- * side for reduce-scatter and all-gather; for all-to-all that times the number of ranks inside;
- * - latency: the contribution of the farthest rank must reach the farthest rank, possibly through
- *   other ranks; half of that with a root; 0 for send-receive.
+ * - transfers: an all-reduce transfers 2(N-1) * S bytes in total, over the aggregate capacity of
+ *   all ranks' links, which is E * B on a direct network of E directed links of rate B;
+ * - cut: the bytes that must cross the cut around a switch with its hosts, or around one half of
+ *   the ranks: S for all-reduce, broadcast, reduce and send-receive; S times the share of the ranks
+ *   on the other side for reduce-scatter and all-gather; that times the number of ranks inside for
+ *   all-to-all;
+ * - latency: data must travel between the two farthest ranks, possibly through other ranks; half of
+ *   that for operations with a root; 0 for send-receive.
  *
  * The bound of an all-to-all-v follows from its matrix: the bytes over each rank's links and across
- * each cut; latency 0.
+ * each cut, with latency 0.
  */
 class LowerBound
 {
   public:
     /**
-     * @param topology where the ranks are hosts 0 to ranks - 1
+     * @param topology topology; the ranks are hosts 0 to ranks - 1
      * @param ranks number of ranks
-     * @param goodput share of the line rate that is payload, above 0 and up to 1
+     * @param goodput payload share of the line rate, above 0 and up to 1
      */
     LowerBound(const TopologyGraph& topology, uint32_t ranks, double goodput);
 
     /**
-     * @param topology where the ranks are
+     * @param topology topology of the ranks
      * @param hosts host of each rank
-     * @param goodput share of the line rate that is payload, above 0 and up to 1
+     * @param goodput payload share of the line rate, above 0 and up to 1
      */
     LowerBound(const TopologyGraph& topology, const std::vector<uint32_t>& hosts, double goodput);
 
     /**
-     * @param operation of the collective
+     * @param operation collective operation
      * @param bytes size of the whole vector
      * @param matrix all-to-all-v: bytes from each rank to each
      * @return the bound, s; 0 for one rank and, except for a barrier, for an empty vector
@@ -63,21 +64,21 @@ class LowerBound
                       const ByteMatrix& matrix = nullptr) const;
 
   private:
-    /** Some of the ranks, and the capacity between them and the rest. */
+    /** A cut: some of the ranks, and the capacity between them and the rest. */
     struct Cut
     {
-        std::vector<uint32_t> inside; ///< the ranks
-        double share;                 ///< share of all ranks
-        double bytesPerSecond;        ///< payload, each way
+        std::vector<uint32_t> inside; ///< ranks inside the cut
+        double share;                 ///< fraction of all ranks
+        double bytesPerSecond;        ///< payload capacity per direction
     };
 
     double GetSecondsOfMatrix(const std::vector<uint64_t>& matrix) const;
 
     uint32_t m_ranks;
     Time m_latency;
-    std::vector<double> m_rates; // of each rank's links, payload bytes per second
-    double m_slowestRank;        // payload bytes per second of the slowest rank's links
-    double m_allRanks{0};        // of all ranks' links
+    std::vector<double> m_rates; // payload rate of each rank's links, bytes/s
+    double m_slowestRank;        // payload rate of the slowest rank's links, bytes/s
+    double m_allRanks{0};        // total payload rate of all ranks' links, bytes/s
     std::vector<Cut> m_cuts;
 };
 

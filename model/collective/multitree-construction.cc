@@ -20,7 +20,7 @@ namespace
 
 constexpr uint32_t NONE = 0xffffffff;
 
-/** Trees under construction, and the free links of the network in this step. */
+/** The trees under construction, and the links still free in the current step. */
 class Construction
 {
   public:
@@ -42,25 +42,25 @@ class Construction
     StopRule m_rule;
     uint32_t m_nodes;
     SpanningTrees m_result;
-    uint32_t m_incomplete;         // trees
+    uint32_t m_incomplete;         // number of incomplete trees
     std::vector<uint32_t> m_order; // order of the roots
 
     std::vector<std::vector<uint32_t>> m_nodesOf;   // per switch
-    std::vector<std::vector<uint32_t>> m_members;   // per root, in the order in which they joined
-    std::vector<std::vector<bool>> m_isMember;      // per root and node
-    std::vector<std::vector<uint32_t>> m_distances; // between switches; filled in when needed
+    std::vector<std::vector<uint32_t>> m_members;   // per root, in joining order
+    std::vector<std::vector<bool>> m_isMember;      // whether a node is in a root's tree
+    std::vector<std::vector<uint32_t>> m_distances; // between switches; computed lazily
 
-    // State of the step.
-    std::vector<uint32_t> m_inject;            // messages each node can still send
-    std::vector<uint32_t> m_eject;             // messages each node can still receive
-    std::vector<std::vector<bool>> m_linkUsed; // per switch and entry of its neighbors
-    std::vector<uint32_t> m_parents;           // per root, members that may become parents
-    std::vector<uint32_t> m_cursor; // per root, the first of them that may still have a child
+    // State of the current step.
+    std::vector<uint32_t> m_inject;            // messages each node may still send
+    std::vector<uint32_t> m_eject;             // messages each node may still receive
+    std::vector<std::vector<bool>> m_linkUsed; // per switch and neighbor entry
+    std::vector<uint32_t> m_parents;           // per root, number of members eligible as parent
+    std::vector<uint32_t> m_cursor;            // per root, first member that may still get a child
 
-    // State of a search.
+    // State of the current search.
     uint32_t m_start{0};
-    std::vector<bool> m_entered;                          // switches without nodes
-    std::vector<std::pair<uint32_t, uint32_t>> m_wayUsed; // switch and entry of each link taken
+    std::vector<bool> m_entered;                          // visited switches without nodes
+    std::vector<std::pair<uint32_t, uint32_t>> m_wayUsed; // path as switch and neighbor entry
 };
 
 Construction::Construction(const TreeNetwork& network, RootOrder order, StopRule rule)
@@ -159,7 +159,7 @@ Construction::Walk(uint32_t from, uint32_t root, uint32_t distance)
         if (!m_nodesOf[next].empty())
         {
             child = FindOn(next, root);
-            // Messages take no detours.
+            // Paths must be shortest paths.
             if (child != NONE && distance > 1 && GetDistances(m_start)[next] != distance)
             {
                 child = NONE;
@@ -183,7 +183,7 @@ bool
 Construction::TakeTurn(uint32_t root)
 {
     auto& members = m_members[root];
-    // An edge that is impossible now is impossible until the step ends.
+    // An edge that is impossible now stays impossible until the end of the step.
     for (uint32_t& i = m_cursor[root]; i < m_parents[root]; i++)
     {
         const uint32_t parent = members[i];

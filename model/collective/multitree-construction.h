@@ -19,16 +19,16 @@ namespace ns3::training
 /** An edge of a tree: the child receives from the parent in a step of the all-gather. */
 struct TreeEdge
 {
-    uint32_t child;             ///< node that receives
-    uint32_t parent;            ///< node that sends
+    uint32_t child;             ///< receiving node
+    uint32_t parent;            ///< sending node
     uint32_t step;              ///< step of the all-gather, from 0
-    std::vector<uint32_t> path; ///< switches of the path, the parent's first
+    std::vector<uint32_t> path; ///< switches on the path, starting at the parent's switch
 };
 
 /** One spanning tree for each node, rooted at it. */
 struct SpanningTrees
 {
-    uint32_t steps{0};                        ///< steps of one phase
+    uint32_t steps{0};                        ///< number of steps of one phase
     std::vector<std::vector<TreeEdge>> trees; ///< per root, edges in order of allocation
 
     /**
@@ -37,18 +37,18 @@ struct SpanningTrees
     std::string Serialize() const;
 };
 
-/** The order in which the roots take turns. */
+/** The order in which the roots take turns in a round. */
 enum class RootOrder
 {
     ID,    ///< 0 to N - 1
-    SORTED ///< like ID in the first round; then by priority, then by number, largest first
+    SORTED ///< first round as ID; then by priority, then by number, largest first
 };
 
 /** The rule that ends a step of the construction. */
 enum class StopRule
 {
-    LAST, ///< the last root of a round has added nothing, as in the authors' program
-    ANY   ///< no root of a round has added anything, as in the paper
+    LAST, ///< the last root of a round has added no edge, as in the authors' program
+    ANY   ///< no root of a round has added an edge, as in the paper
 };
 
 /**
@@ -56,15 +56,16 @@ enum class StopRule
  *
  * MULTITREE's construction (Huang, Majumder, Kim, Muzahid, Yum and Kim, "Communication
  * algorithm-architecture co-design for distributed deep learning", ISCA 2021, section III). N trees
- * grow from their roots at the same time. Each step begins with all links free; the roots take
- * turns, and a turn adds one edge to the tree, from the first member that joined in an earlier step
- * to the first node outside that free links reach.
+ * grow from their roots at the same time. Each step begins with all links free. The roots take
+ * turns, and each turn adds one edge to the root's tree: from the first eligible member, which must
+ * have joined in an earlier step, to the first node outside the tree that is reachable over free
+ * links.
  *
  * In networks with several levels of switches an edge takes a shortest path.
  *
- * @param network to be spanned
- * @param order of the roots
- * @param rule that ends a step
+ * @param network the network to span
+ * @param order order of the roots
+ * @param rule rule that ends a step
  * @return the trees
  * @throw ConfigurationError if a node cannot be reached from all others
  */

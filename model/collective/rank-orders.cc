@@ -16,7 +16,7 @@ namespace ns3::training
 namespace
 {
 
-/** @return whether a number has an odd number of ones */
+/** @return whether a number has odd parity */
 bool
 IsOdd(uint32_t number)
 {
@@ -28,12 +28,12 @@ IsOdd(uint32_t number)
     return odd;
 }
 
-/** A walk through some dimensions as rows, and one more dimension as columns. */
+/** A walk through some dimensions (the rows), extended by one more dimension (the columns). */
 struct Plane
 {
     const std::vector<uint32_t>& walk; ///< per row, the node with a last coordinate of 0
     uint32_t columns;                  ///< length of the last dimension
-    bool transposed;                   ///< rows and columns are swapped
+    bool transposed;                   ///< whether rows and columns are swapped
 
     uint32_t GetRows() const
     {
@@ -51,7 +51,7 @@ struct Plane
     }
 };
 
-/** Adds a dimension to a closed walk of odd length; both wrap around. */
+/** Extends a closed walk of odd length by one dimension; both wrap around. */
 std::vector<uint32_t>
 CloseOddPlane(const Plane& plane)
 {
@@ -74,7 +74,7 @@ CloseOddPlane(const Plane& plane)
     return nodes;
 }
 
-/** @return the cycle of a plane with an even number of columns */
+/** @return the Hamiltonian cycle of a plane with an even number of columns */
 std::vector<uint32_t>
 CloseEvenPlane(const Plane& plane)
 {
@@ -96,7 +96,9 @@ CloseEvenPlane(const Plane& plane)
     return nodes;
 }
 
-/** @return all nodes, row by row, alternately to the right and to the left */
+/**
+ * @return all nodes in boustrophedon order: row by row, alternately to the right and to the left
+ */
 std::vector<uint32_t>
 SnakeThroughPlane(const Plane& plane)
 {
@@ -111,7 +113,7 @@ SnakeThroughPlane(const Plane& plane)
     return nodes;
 }
 
-/** @return the order of the BiGraph's ring */
+/** @return the ring order of hosts on a BiGraph */
 std::vector<uint32_t>
 GetBiGraphRing(uint32_t m, uint32_t n)
 {
@@ -120,7 +122,7 @@ GetBiGraphRing(uint32_t m, uint32_t n)
     for (uint32_t place = 0; place < m; place++)
     {
         // Down by `place` switches and up by 1 - place. With an even number of switches, odd places
-        // walk to the left, to use the other half of the links up.
+        // walk to the left to use the other half of the up-links.
         const bool left = place % 2 == 1 && half % 2 == 0;
         for (uint32_t i = 0; i < half; i++)
         {

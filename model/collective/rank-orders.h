@@ -15,21 +15,21 @@
 namespace ns3::training
 {
 
-/** A walk through a grid: each node is a neighbor of the one before. */
+/** A walk through a grid: each node is a neighbor of the previous node. */
 struct GridWalk
 {
-    std::vector<uint32_t> nodes; ///< all nodes
+    std::vector<uint32_t> nodes; ///< all nodes, in walking order
     bool closed{false};          ///< whether the last node is a neighbor of the first
 };
 
 /**
  * @ingroup distributed-training-collective
  *
- * Walks through a grid, visiting each node once; the walk is closed if the grid has a Hamiltonian
- * cycle. In two dimensions it takes the first row from left to right, then the columns of the other
- * rows from right to left, alternately down and up.
+ * Computes a walk through a grid that visits each node once; the walk is closed if the grid has a
+ * Hamiltonian cycle. In two dimensions it takes the first row from left to right, then the columns
+ * of the other rows from right to left, alternately down and up.
  *
- * @param sides lengths; the last one changes fastest in node ids
+ * @param sides lengths; lengths of the sides; the last dimension changes fastest in node ids
  * @param wraps whether the first and the last node of a row are neighbors
  * @return the walk
  */
@@ -38,12 +38,12 @@ GridWalk WalkGrid(const std::vector<uint32_t>& sides, bool wraps);
 /**
  * @ingroup distributed-training-collective
  *
- * The order of hosts in which the MULTITREE paper's simulator runs rings: WalkGrid() on grids; on a
- * BiGraph upper and lower switches alternately, each pair of switches once in each direction; one
- * host of each group in turn if TopologyShape::ringAcrossGroups says so; otherwise by number.
+ * Returns the ring order of hosts used by the MULTITREE paper's simulator: WalkGrid() on grids; on
+ * a BiGraph upper and lower switches alternately, each pair of switches once in each direction; one
+ * host of each group in turn if TopologyShape::ringAcrossGroups is set; otherwise by number.
  *
- * @param topology that the hosts are on
- * @return all hosts
+ * @param topology topology of the hosts
+ * @return all hosts, in ring order
  */
 std::vector<uint32_t> GetRingOrder(const TopologyGraph& topology);
 

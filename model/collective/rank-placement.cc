@@ -79,7 +79,7 @@ RankPlacement::GetCoordinates() const
 {
     const TopologyShape& shape = m_topology->shape;
     const auto switches = m_topology->GetSwitchesOfHosts();
-    std::map<uint32_t, uint32_t> onSwitch; // per switch, ranks so far
+    std::map<uint32_t, uint32_t> onSwitch; // number of ranks so far, by switch
     std::vector<std::vector<uint32_t>> all;
     for (uint32_t host : m_hosts)
     {

@@ -21,12 +21,13 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-collective
  *
- * The hosts of the ranks of a request. Without a topology, the ranks are on one switch.
+ * The placement of the ranks of a request on hosts. Without a topology, all ranks are on one
+ * switch.
  */
 class RankPlacement
 {
   public:
-    /** @param request whose ranks are placed; must outlive this */
+    /** @param request request whose ranks are placed; must outlive this */
     explicit RankPlacement(const CollectiveRequest& request);
 
     /** @return the topology */
@@ -39,32 +40,32 @@ class RankPlacement
     bool IsFull() const;
 
     /**
-     * @param hosts some hosts in an order
+     * @param hosts ordered list of hosts
      * @return the ranks on them, in that order
      */
     std::vector<uint32_t> GetRanks(const std::vector<uint32_t>& hosts) const;
 
     /**
-     * The place of each rank in a hierarchy: its coordinates in a grid, without sides of 1; the
-     * numbers of its group and within its group; otherwise the number of its switch and its number
-     * on the switch.
+     * Computes the position of each rank in the hierarchy of the topology. In a grid: its
+     * coordinates, without sides of 1. With groups: the number of its group and its number in the
+     * group. Otherwise: the number of its switch and its number on the switch.
      *
-     * @return per rank, from the outermost level to the innermost
+     * @return per rank, one coordinate per level, outermost level first
      */
     std::vector<std::vector<uint32_t>> GetCoordinates() const;
 
-    /** @return GetCoordinates(), on each level numbered from 0 without gaps */
+    /** @return GetCoordinates(), renumbered from 0 without gaps on each level */
     std::vector<std::vector<uint32_t>> GetPlaces() const;
 
     /**
-     * @param places GetPlaces()
+     * @param places result of GetPlaces()
      * @return number of places on each level
      */
     static std::vector<uint32_t> GetSizes(const std::vector<std::vector<uint32_t>>& places);
 
   private:
     const TopologyGraph* m_topology;
-    TopologyGraph m_switch; // used without another topology
+    TopologyGraph m_switch; // single-switch topology, used if the request has none
     std::vector<uint32_t> m_hosts;
 };
 

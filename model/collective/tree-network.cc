@@ -22,7 +22,7 @@ GetDistance(uint32_t a, uint32_t b)
     return a > b ? a - b : b - a;
 }
 
-/** @return priority of a host for the sorted order of roots */
+/** @return priority of a host for RootOrder::SORTED */
 uint32_t
 GetPriority(const TopologyShape& shape, uint32_t host)
 {
@@ -39,7 +39,7 @@ GetPriority(const TopologyShape& shape, uint32_t host)
                      lastRow - row + GetDistance(lastRow, lastColumn)});
 }
 
-/** @return rate of the slowest link, in bit/s */
+/** @return rate of the slowest link, bit/s */
 uint64_t
 GetSlowestRate(const TopologyGraph& topology)
 {
@@ -61,7 +61,7 @@ MakeTreeNetwork(const TopologyGraph& topology, const std::vector<uint32_t>& host
     TreeNetwork network;
     network.neighbors.resize(topology.switches);
     constexpr uint32_t NONE = std::numeric_limits<uint32_t>::max();
-    std::vector<uint32_t> home(topology.GetNodes(), NONE); // number of each node that is a switch
+    std::vector<uint32_t> home(topology.GetNodes(), NONE); // switch number by node
     for (uint32_t i = 0; i < topology.switches; i++)
     {
         home[topology.hosts + i] = i;

@@ -16,7 +16,7 @@ namespace
 
 using Kind = ScheduleAction::Kind;
 
-/** @return for each edge of a tree, the parts of all ranks below it */
+/** @return for each edge of a tree, the parts of all ranks in the subtree below it */
 std::vector<ChunkList>
 GetSubtrees(const CollectiveSchedule& schedule, const PhaseTree& tree, const PhaseGroup& group)
 {
@@ -35,7 +35,7 @@ GetSubtrees(const CollectiveSchedule& schedule, const PhaseTree& tree, const Pha
     return subtrees;
 }
 
-/** Each parent sends to its children, in order of the edges. */
+/** Appends sends from parents to children, in edge order. */
 uint32_t
 AddDown(CollectiveSchedule& schedule,
         const PhaseTree& tree,
@@ -52,7 +52,7 @@ AddDown(CollectiveSchedule& schedule,
     return step + tree.GetSteps();
 }
 
-/** Each child sends to its parent, in reverse order of the edges. */
+/** Appends sends from children to parents, in reverse edge order. */
 uint32_t
 AddUp(CollectiveSchedule& schedule,
       const PhaseTree& tree,

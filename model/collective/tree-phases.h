@@ -21,15 +21,15 @@ namespace ns3::training
  */
 struct PhaseTree
 {
-    /** From a parent to a child. */
+    /** An edge from a parent to a child. */
     struct Edge
     {
-        uint32_t parent; ///< rank
-        uint32_t child;  ///< rank
-        uint32_t step;   ///< from 0; greater than the step of the edge above it
+        uint32_t parent; ///< parent rank
+        uint32_t child;  ///< child rank
+        uint32_t step;   ///< step from 0, greater than the step of the edge above
     };
 
-    std::vector<Edge> edges; ///< each edge after the edge above it
+    std::vector<Edge> edges; ///< edges; each one follows the edge above it
 
     /** @return number of steps */
     uint32_t GetSteps() const;
@@ -37,21 +37,21 @@ struct PhaseTree
 
 /**
  * @ingroup distributed-training-collective
- * @param ranks from the root on
+ * @param ranks ranks in chain order, the root first
  * @return a chain: each rank is the parent of the next
  */
 PhaseTree MakeChain(const std::vector<uint32_t>& ranks);
 
 /**
  * @ingroup distributed-training-collective
- * @param ranks the root first
- * @return a star: the root is the parent of all, in one step
+ * @param ranks ranks, the root first
+ * @return a star: the root is the parent of all other ranks, in one step
  */
 PhaseTree MakeStar(const std::vector<uint32_t>& ranks);
 
 /**
  * @ingroup distributed-training-collective
- * @param ranks the root first
+ * @param ranks ranks, the root first
  * @return a binomial tree: position v is the parent of v + d, where d is below v's lowest bit; the
  *         largest distances come first, so that the subtrees are consecutive positions
  */
@@ -60,12 +60,12 @@ PhaseTree MakeBinomialTree(const std::vector<uint32_t>& ranks);
 /**
  * @ingroup distributed-training-collective
  * Appends a broadcast down a tree.
- * @param schedule that gets the actions
- * @param tree whose root has the chunks
- * @param chunks to be sent
+ * @param schedule schedule to append to
+ * @param tree tree whose root has the chunks
+ * @param chunks chunks to broadcast
  * @param step the first step
- * @param message number of the message in each step
- * @return the step after the last
+ * @param message message index in each step
+ * @return the step after the last step
  */
 uint32_t AddTreeBroadcast(CollectiveSchedule& schedule,
                           const PhaseTree& tree,
@@ -76,12 +76,12 @@ uint32_t AddTreeBroadcast(CollectiveSchedule& schedule,
 /**
  * @ingroup distributed-training-collective
  * Appends a reduction up a tree.
- * @param schedule that gets the actions
- * @param tree whose root gets the sum
- * @param chunks to be added
+ * @param schedule schedule to append to
+ * @param tree tree whose root receives the sum
+ * @param chunks chunks to reduce
  * @param step the first step
- * @param message number of the message in each step
- * @return the step after the last
+ * @param message message index in each step
+ * @return the step after the last step
  */
 uint32_t AddTreeReduce(CollectiveSchedule& schedule,
                        const PhaseTree& tree,
@@ -91,13 +91,13 @@ uint32_t AddTreeReduce(CollectiveSchedule& schedule,
 
 /**
  * @ingroup distributed-training-collective
- * Appends a scatter down a tree: the root has the parts of all ranks, and each rank gets the parts
- * of its subtree.
- * @param schedule that gets the actions
- * @param tree of the ranks of the group
- * @param group the parts
+ * Appends a scatter down a tree: the root has the parts of all ranks, and each rank receives the
+ * parts of its subtree.
+ * @param schedule schedule to append to
+ * @param tree tree over the ranks of the group
+ * @param group ranks and their parts
  * @param step the first step
- * @return the step after the last
+ * @return the step after the last step
  */
 uint32_t AddTreeScatter(CollectiveSchedule& schedule,
                         const PhaseTree& tree,
@@ -106,12 +106,13 @@ uint32_t AddTreeScatter(CollectiveSchedule& schedule,
 
 /**
  * @ingroup distributed-training-collective
- * Appends a gather up a tree: each rank has its part, and the root gets the parts of all.
- * @param schedule that gets the actions
- * @param tree of the ranks of the group
- * @param group the parts
+ * Appends a gather up a tree: each rank has its own part, and the root receives the parts of all
+ * ranks.
+ * @param schedule schedule to append to
+ * @param tree tree over the ranks of the group
+ * @param group ranks and their parts
  * @param step the first step
- * @return the step after the last
+ * @return the step after the last step
  */
 uint32_t AddTreeGather(CollectiveSchedule& schedule,
                        const PhaseTree& tree,

@@ -19,11 +19,11 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-fabric
  *
- * Refuses the text that an attribute is given. A setter that returned false instead would be
- * ignored where ns-3 makes an object of default values, a user's among them.
- * @param attribute such as SwitchDevice::Path
- * @param text that it is given
- * @param allowed what it can be
+ * Rejects an attribute value by exception. ns-3 ignores a setter that returns false when it
+ * constructs an object from default values, including defaults set by a user.
+ * @param attribute attribute name, such as SwitchDevice::Path
+ * @param text the rejected value
+ * @param allowed description of the allowed values
  * @throw ConfigurationError always
  */
 [[noreturn]] inline void
@@ -36,12 +36,12 @@ RefuseAttribute(const std::string& attribute, const std::string& text, const std
 /**
  * @ingroup distributed-training-fabric
  *
- * Finds the text that an attribute is given among those that it can be.
- * @param attribute such as SwitchDevice::Path
- * @param text that it is given
- * @param names that it can be
- * @return place of the text among the names
- * @throw ConfigurationError if it is none of them
+ * Finds an attribute value in a list of allowed values.
+ * @param attribute attribute name, such as SwitchDevice::Path
+ * @param text the value
+ * @param names the allowed values
+ * @return index of the value in `names`
+ * @throw ConfigurationError if the value is not in the list
  */
 inline std::size_t
 FindChoice(const std::string& attribute,

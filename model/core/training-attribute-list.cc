@@ -17,17 +17,17 @@ namespace ns3::training
 namespace
 {
 
-/** Separates a type from its attribute. */
+/** Separator between a type name and an attribute name. */
 constexpr const char* SEPARATOR = "::";
 
-/** @return whether objects of a type are of another one, too */
+/** @return whether a type equals another type or derives from it */
 bool
 IsA(TypeId type, TypeId other)
 {
     return type == other || type.IsChildOf(other);
 }
 
-/** @return a type and its parents */
+/** @return a type and its ancestors */
 std::vector<TypeId>
 GetLevels(TypeId type)
 {
@@ -39,14 +39,14 @@ GetLevels(TypeId type)
     return levels;
 }
 
-/** @return whether an attribute can be given a value */
+/** @return whether an attribute can be set */
 bool
 CanSet(const TypeId::AttributeInformation& attribute)
 {
     return (attribute.flags & TypeId::ATTR_SET) && attribute.supportLevel == TypeId::SUPPORTED;
 }
 
-/** @return names of the attributes that can be set, of a type and its parents */
+/** @return names of the settable attributes of a type and its ancestors */
 std::string
 GetNames(TypeId type)
 {

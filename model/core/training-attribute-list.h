@@ -24,8 +24,8 @@ namespace ns3::training
 /**
  * @ingroup distributed-training
  *
- * Values of attributes for objects that are yet to be made, such as those of one cluster. Unlike
- * defaults (Config::SetDefault()), they are for these objects alone.
+ * Attribute values for objects that are created later, such as the objects of one cluster. Unlike
+ * defaults (Config::SetDefault()), they apply to these objects only.
  *
  * @code
  *   AttributeList list;
@@ -34,23 +34,23 @@ namespace ns3::training
  *   list.ApplyTo(factory);
  * @endcode
  *
- * A value is for objects of the type named and of types derived from it. The attribute may be
- * inherited: if Derived inherits the attribute Size of Base, Derived::Size is for objects of
+ * A value applies to objects of the named type and of its derived types. The attribute may be
+ * inherited: if Derived inherits attribute Size from Base, Derived::Size applies to objects of
  * Derived only.
  */
 class AttributeList
 {
   public:
     /**
-     * Sets a value; it replaces an earlier one of the same name.
+     * Sets a value and replaces an earlier value of the same name.
      * @param name full name, such as ns3::training::SwitchDevice::EcnPmax
      * @param value as text, in the units of the attribute's type
-     * @throw ConfigurationError if there is no such attribute, or it does not allow the value
+     * @throw ConfigurationError if the attribute does not exist or does not allow the value
      */
     void Set(const std::string& name, const std::string& value);
 
     /**
-     * As above.
+     * Sets a value from an AttributeValue.
      * @param name full name
      * @param value its value
      * @throw ConfigurationError as above
@@ -58,30 +58,30 @@ class AttributeList
     void Set(const std::string& name, const AttributeValue& value);
 
     /**
-     * Sets the values of another list; they replace earlier ones of the same names. Both lists know
-     * then which of these values have been used.
-     * @param other another list
+     * Adds the values of another list and replaces earlier values of the same names. The two lists
+     * share the added entries, so both know which of them have been used.
+     * @param other the other list
      */
     void Add(const AttributeList& other);
 
     /**
-     * @param type of objects
-     * @param attribute name of an attribute, without its type
-     * @return whether there is a value for objects of that type
+     * @param type type of the objects
+     * @param attribute attribute name without the type name
+     * @return whether the list has a value for objects of that type
      */
     bool Has(TypeId type, const std::string& attribute) const;
 
     /**
-     * @param type of objects
-     * @param attribute name of an attribute, without its type
-     * @return the value that objects of that type get: that of this list, or the default
+     * @param type type of the objects
+     * @param attribute attribute name without the type name
+     * @return the value that objects of that type get: the value in this list, or else the default
      */
     Ptr<const AttributeValue> Get(TypeId type, const std::string& attribute) const;
 
-    /** @param factory gets the values for its type */
+    /** @param factory object factory that receives the values for its type */
     void ApplyTo(ObjectFactory& factory) const;
 
-    /** @param object gets the values for its type */
+    /** @param object object that receives the values for its type */
     void ApplyTo(ObjectBase& object) const;
 
     /**
@@ -98,28 +98,30 @@ class AttributeList
     }
 
     /**
-     * @param type of objects
-     * @return a list of the values that objects of that type get
+     * @param type type of the objects
+     * @return a list of the values that apply to objects of that type
      */
     AttributeList SelectFor(TypeId type) const;
 
-    /** @return whether there are no values */
+    /** @return whether the list is empty */
     bool IsEmpty() const;
 
-    /** @return "name=value" of those that were given to no factory, object or AttributeDefaults */
+    /**
+     * @return "name=value" of the values not yet applied to a factory, object or AttributeDefaults
+     */
     std::vector<std::string> GetUnused() const;
 
   private:
     friend class AttributeDefaults;
 
-    // A value of an attribute.
+    // An attribute value.
     struct Entry
     {
-        TypeId type;                     // of the objects
-        TypeId::AttributeInformation of; // the attribute
-        TypeId owner;                    // type that declares it: the objects' or a parent of it
-        std::size_t index;               // there
-        std::string text;                // name=value as given
+        TypeId type;                     // type of the objects
+        TypeId::AttributeInformation of; // attribute description
+        TypeId owner;                    // type that declares it: `type` or an ancestor
+        std::size_t index;               // attribute index in the owner
+        std::string text;                // name=value as set
         Ptr<const AttributeValue> value;
         bool isUsed{false};
     };
@@ -127,37 +129,39 @@ class AttributeList
     static std::shared_ptr<Entry> Find(const std::string& name, const std::string& value);
     void Add(const std::shared_ptr<Entry>& entry);
 
-    // Of several values for objects of a type the last one counts.
+    // The most recent of several matching values wins.
     const Entry* Find(TypeId type, const std::string& attribute) const;
 
-    std::vector<std::shared_ptr<Entry>> m_entries; // shared with lists that they were added to
+    std::vector<std::shared_ptr<Entry>> m_entries; // shared with the lists they were added to
 };
 
 /**
  * @ingroup distributed-training
- * @param type of objects
- * @param attribute name of an attribute
- * @return whether the type itself declares the attribute, and its default is that of the code
+ * @param type type of the objects
+ * @param attribute attribute name
+ * @return whether the type itself declares the attribute and its default is still the default in
+ *         the code
  */
 bool IsDefaultUnchanged(TypeId type, const std::string& attribute);
 
 /**
  * @ingroup distributed-training
  *
- * Makes the values of a list defaults while it lives, for objects that ns-3 makes out of reach,
- * such as the TcpSocketState of a socket. The former defaults are restored.
+ * Scoped defaults: installs the values of a list as defaults during its lifetime and restores the
+ * former defaults afterwards. For objects that ns-3 creates internally, such as the TcpSocketState
+ * of a socket.
  */
 class AttributeDefaults
 {
   public:
-    /** @param list values for objects that are made during the lifetime */
+    /** @param list values for the objects created during its lifetime */
     explicit AttributeDefaults(const AttributeList& list);
     ~AttributeDefaults();
     AttributeDefaults(const AttributeDefaults&) = delete;
     AttributeDefaults& operator=(const AttributeDefaults&) = delete;
 
   private:
-    // A default to be restored.
+    // A former default to restore.
     struct Former
     {
         TypeId type;
@@ -165,7 +169,7 @@ class AttributeDefaults
         Ptr<const AttributeValue> value;
     };
 
-    std::vector<Former> m_former; // in the order in which they were replaced
+    std::vector<Former> m_former; // in order of replacement
 };
 
 } // namespace ns3::training

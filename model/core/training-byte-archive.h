@@ -22,13 +22,15 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-fabric
  *
- * Packs values for another process of the same simulation: whole numbers take 7 bits a byte, so
- * small ones take one byte. Negative numbers are allowed and take ten.
+ * Serializes values for another process of the same simulation. Integers are encoded with 7 bits
+ * per byte, so small integers take one byte. Negative integers are allowed and take ten bytes.
  */
 class ByteWriter
 {
   public:
-    /** @param values whole numbers, truth values, enumerators, times, texts, in the reader's order
+    /**
+     * @param values integers, booleans, enumerators, times and strings, in the order in which the
+     *        reader reads them
      */
     template <typename... T>
     void operator()(const T&... values)
@@ -37,8 +39,8 @@ class ByteWriter
     }
 
     /**
-     * @param data bytes to copy
-     * @param size how many
+     * @param data first byte to copy
+     * @param size number of bytes
      */
     void Append(const void* data, std::size_t size)
     {
@@ -50,25 +52,25 @@ class ByteWriter
         m_size += size;
     }
 
-    /** @return the bytes so far */
+    /** @return the bytes written so far */
     const uint8_t* GetData() const
     {
         return m_bytes.data();
     }
 
-    /** @return how many they are */
+    /** @return number of bytes written so far */
     std::size_t GetSize() const
     {
         return m_size;
     }
 
-    /** @return the bytes so far, as a copy */
+    /** @return a copy of the bytes written so far */
     std::string GetText() const
     {
         return {reinterpret_cast<const char*>(m_bytes.data()), m_size};
     }
 
-    /** Forgets all, but keeps the memory. */
+    /** Discards all bytes but keeps the memory. */
     void Clear()
     {
         m_size = 0;
@@ -110,20 +112,20 @@ class ByteWriter
         Append(text.data(), text.size());
     }
 
-    std::vector<uint8_t> m_bytes; // more than are in use
+    std::vector<uint8_t> m_bytes; // capacity; may be larger than the used size
     std::size_t m_size{0};
 };
 
 /**
  * @ingroup distributed-training-fabric
- * Unpacks what a ByteWriter has packed.
+ * Deserializes the output of a ByteWriter.
  */
 class ByteReader
 {
   public:
     /**
-     * @param data what a ByteWriter of this build has packed; must outlive this
-     * @param size bytes of it
+     * @param data output of a ByteWriter of the same build; must outlive this reader
+     * @param size number of bytes
      */
     ByteReader(const void* data, std::size_t size)
         : m_at(static_cast<const uint8_t*>(data)),
@@ -131,14 +133,14 @@ class ByteReader
     {
     }
 
-    /** @param values set in the order in which they were written */
+    /** @param values variables to set, in the order in which they were written */
     template <typename... T>
     void operator()(T&... values)
     {
         (Get(values), ...);
     }
 
-    /** @return the value of a type that comes next */
+    /** @return the next value */
     template <typename T>
     T Next()
     {
@@ -148,8 +150,8 @@ class ByteReader
     }
 
     /**
-     * @param size of what comes next
-     * @return its first byte
+     * @param size number of bytes to skip
+     * @return the first skipped byte
      */
     const uint8_t* Skip(std::size_t size)
     {
@@ -158,7 +160,7 @@ class ByteReader
         return m_at - size;
     }
 
-    /** @return whether all has been read */
+    /** @return whether all bytes have been read */
     bool IsAtEnd() const
     {
         return m_at == m_end;

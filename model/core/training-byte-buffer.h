@@ -18,8 +18,8 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-fabric
  *
- * The real bytes of a message. Filled once, then shared unchanged by the message, its frames and
- * its retransmissions; whoever wants other bytes makes a buffer of its own.
+ * The real bytes of a message. The buffer is filled once and then shared read-only by the message,
+ * its frames and its retransmissions; a modified copy needs its own buffer.
  */
 struct ByteBuffer : public SimpleRefCount<ByteBuffer>
 {

@@ -17,28 +17,29 @@ namespace ns3::training
 /**
  * @ingroup distributed-training
  *
- * A request that cannot be carried out as written: an option, file or attribute that is malformed
- * or out of range. Thrown before the simulation starts, and never from inside an event. The text is
- * one line that names the field or file:line, the value, and the values allowed; a program prints
- * it on standard error and ends with exit status 2.
+ * An invalid request: an option, file or attribute that is malformed or out of range. Thrown before
+ * the simulation starts, never inside an event. The text is one line that names the field or
+ * file:line, the value, and the allowed values; programs print it to standard error and exit with
+ * status 2.
  *
- * The library knows no command line. An error about a field of an options struct names that field;
- * the program that has an option for it puts the option's name in its place, see GetField().
+ * The library does not know the command line. An error about a field of an options struct names the
+ * field; a program replaces the field name by its option name, see GetField().
  */
 class ConfigurationError : public std::runtime_error
 {
   public:
-    /** @param text one line; a control character in it, such as a line break, becomes '?' */
+    /** @param text one-line message; control characters such as line breaks are replaced by '?' */
     explicit ConfigurationError(const std::string& text)
         : std::runtime_error(ToLine(text))
     {
     }
 
     /**
-     * A wrong value of a field: the text is "field value" and the rest.
-     * @param field of an options struct, in lower-case words, such as "reroute delay"
-     * @param value of the field
-     * @param rest what is wrong and allowed, with the blank or punctuation mark it begins with
+     * An invalid value of a field. The text is "field value" followed by `rest`.
+     * @param field name of a field of an options struct, in lower-case words, such as "reroute
+     *        delay"
+     * @param value value of the field
+     * @param rest the error and the allowed values, including the leading blank or punctuation mark
      */
     ConfigurationError(const std::string& field, const std::string& value, const std::string& rest)
         : std::runtime_error(ToLine(field + " " + value + rest)),
@@ -46,7 +47,7 @@ class ConfigurationError : public std::runtime_error
     {
     }
 
-    /** @return the field that the text begins with; empty if it names none */
+    /** @return the field name at the start of the text; empty if there is none */
     const std::string& GetField() const
     {
         return m_field;
@@ -63,7 +64,7 @@ class ConfigurationError : public std::runtime_error
         return text;
     }
 
-    std::string m_field; // empty: the text names none
+    std::string m_field; // empty: the text names no field
 };
 
 } // namespace ns3::training

@@ -17,8 +17,8 @@ namespace ns3::training
 /**
  * @ingroup distributed-training
  *
- * Makes the accessor of an attribute that is one field of a plain struct, where ns-3's
- * MakeUintegerAccessor() and its siblings want a member of the object itself.
+ * Makes an accessor for an attribute stored in a field of a plain struct. ns-3's
+ * MakeUintegerAccessor() and its siblings only support direct members of the object.
  *
  * @code
  *   .AddAttribute("Mtu", "...", UintegerValue(4096),

@@ -19,9 +19,10 @@ namespace
 {
 
 /**
- * @param text bytes
+ * @param text bytes to examine
  * @param at position in the text
- * @return length of the well-formed UTF-8 sequence that begins there (RFC 3629), 0 if there is none
+ * @return length of the well-formed UTF-8 sequence (RFC 3629) at that position; 0 if it is
+ *         malformed
  */
 std::size_t
 Utf8Length(const std::string& text, std::size_t at)
@@ -45,7 +46,7 @@ Utf8Length(const std::string& text, std::size_t at)
             return 0;
         }
     }
-    // Overlong forms, surrogates, and numbers above U+10FFFF.
+    // Reject overlong forms, surrogates, and code points above U+10FFFF.
     const unsigned second = byte(at + 1);
     if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
         (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F))

@@ -19,8 +19,9 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-results
  *
- * A JSON value (RFC 8259) to be written: members of an object keep their order. Boost.PropertyTree
- * writes every number as a string, and Boost.JSON is missing from the Boost of many systems.
+ * A JSON value (RFC 8259) for output. Object members keep their order. Not taken from Boost:
+ * Boost.PropertyTree writes every number as a string, and Boost.JSON is missing from the Boost of
+ * many systems.
  *
  * @code
  *   auto row = JsonValue::Object();
@@ -35,14 +36,14 @@ class JsonValue
   public:
     /** null */
     JsonValue();
-    /** @param text UTF-8; bytes that are not are replaced by U+FFFD */
+    /** @param text UTF-8 text; invalid bytes are replaced by U+FFFD */
     JsonValue(const std::string& text);
     /** @copydoc JsonValue(const std::string&) */
     JsonValue(const char* text);
 
     /**
      * @tparam T bool, an integer, or a floating point type
-     * @param number a number; written so that it reads back exactly; NaN and infinity become null
+     * @param number a number, written so that it reads back exactly; NaN and infinity become null
      */
     template <class T, std::enable_if_t<std::is_arithmetic_v<T>, bool> = true>
     JsonValue(T number)
@@ -56,29 +57,29 @@ class JsonValue
     static JsonValue Array();
 
     /**
-     * @param key name of the member, not yet in the object
+     * @param key member name, not yet in the object
      * @param value its value
      * @return this object
      */
     JsonValue& Set(const std::string& key, JsonValue value);
 
     /**
-     * @param value the array's next element
+     * @param value the next array element
      * @return this array
      */
     JsonValue& Append(JsonValue value);
 
-    /** @return whether it is null, or an object or array that is empty */
+    /** @return whether this is null, an empty object or an empty array */
     bool IsEmpty() const;
 
     /**
-     * @param indent blanks per level; negative for all in one line
-     * @return the text, without a line feed at its end
+     * @param indent blanks per level; negative: everything on one line
+     * @return the text, without a trailing line feed
      */
     std::string Write(int indent = -1) const;
 
   private:
-    /** What it is. */
+    /** Kind of JSON value. */
     enum Kind
     {
         SCALAR,
@@ -86,12 +87,12 @@ class JsonValue
         OBJECT
     };
 
-    /** @param value a truth value @return its text */
+    /** @param value a boolean @return its JSON text */
     static std::string ToText(bool value);
-    /** @param value a number @return its text */
+    /** @param value a number @return its JSON text */
     static std::string ToText(double value);
 
-    /** @tparam T another arithmetic type @param value a number @return its text */
+    /** @tparam T another arithmetic type @param value a number @return its JSON text */
     template <class T>
     static std::string ToText(T value)
     {
@@ -106,20 +107,20 @@ class JsonValue
     }
 
     /**
-     * @param output what to append to
-     * @param indent as Write()
-     * @param level depth of this value
+     * @param output string to append to
+     * @param indent as in Write()
+     * @param level nesting depth of this value
      */
     void WriteTo(std::string& output, int indent, int level) const;
 
-    Kind m_kind{SCALAR};                                       ///< what it is
-    std::string m_text;                                        ///< a scalar, as written
-    std::vector<std::pair<std::string, JsonValue>> m_children; ///< with keys if it is an object
+    Kind m_kind{SCALAR};                                       ///< kind of value
+    std::string m_text;                                        ///< JSON text of a scalar
+    std::vector<std::pair<std::string, JsonValue>> m_children; ///< elements, or members with keys
 };
 
 /**
  * @ingroup distributed-training-results
- * @param text UTF-8; bytes that are not are replaced by U+FFFD
+ * @param text UTF-8 text; invalid bytes are replaced by U+FFFD
  * @return the text as a JSON string, with its quotation marks
  */
 std::string QuoteJson(const std::string& text);

@@ -18,7 +18,7 @@ namespace ns3::training
 namespace
 {
 
-/** @return the parts of a text between commas; none of an empty text */
+/** @return the comma-separated parts of a text; none for an empty text */
 std::vector<std::string>
 SplitAtCommas(const std::string& text)
 {
@@ -32,7 +32,9 @@ SplitAtCommas(const std::string& text)
     return parts;
 }
 
-/** @return position of the colon behind the name, "::" being part of it; npos if there is none */
+/**
+ * @return position of the colon after the name ("::" is part of the name); npos if there is none
+ */
 std::size_t
 FindColon(const std::string& text)
 {
@@ -58,7 +60,7 @@ KeyValues::Split(const std::string& text)
         values.m_parts = SplitAtCommas(text.substr(colon + 1));
         if (values.m_parts.empty())
         {
-            values.m_parts.emplace_back(); // nothing behind the colon is wrong, too
+            values.m_parts.emplace_back(); // "NAME:" with nothing after the colon is also invalid
         }
     }
     return values;

@@ -30,17 +30,17 @@ namespace ns3::training
  * @ingroup distributed-training
  * @defgroup distributed-training-key-values Alternatives with keys
  *
- * The one grammar of everything that is chosen by name: topology, collective algorithm, in-network
- * system, congestion control, path choice, host model, workload.
+ * The common grammar of all alternatives selected by name: topology, collective algorithm,
+ * in-network system, congestion control, path choice, host model, workload.
  *
  *     NAME
  *     NAME:key=value,key=value
- *     NAME:FIRST,key=value       with a value that needs no key, such as the sides of torus:4x4
+ *     NAME:FIRST,key=value       with a leading value without key, such as the sides of torus:4x4
  *
- * A kind is a struct T in a Registry<T>. It describes its keys by a member `keys`, or by an
- * overload of GetKeys(const T&); without either there are none. Choose<T>() finds the alternative,
- * checks the keys and adds the defaults. The same descriptions make the help and the JSON of
- * `--describe`.
+ * A kind is a struct T in a Registry<T>. A member `keys` or an overload of GetKeys(const T&)
+ * describes its keys; without either, the kind has no keys. Choose<T>() finds the alternative,
+ * checks the keys and fills in the defaults. The help text and the JSON of `--describe` are
+ * generated from the same descriptions.
  *
  * @code
  *   struct TopologyBuilder
@@ -62,39 +62,39 @@ namespace ns3::training
 
 /**
  * @ingroup distributed-training-key-values
- * Description of a value that comes first and needs no key.
+ * Description of a leading value without a key.
  */
 struct FirstValue
 {
-    std::string name;     ///< for help, such as 4x4 or PATH
+    std::string name;     ///< placeholder in the help text, such as 4x4 or PATH
     std::string help;     ///< one line
-    bool isWhole{false};  ///< whether it is everything behind the colon, commas included
-    bool required{false}; ///< whether it must be given
-    std::function<bool(const std::string&)> accepts; ///< condition, or empty: any text
+    bool isWhole{false};  ///< whether it extends to the end of the text, commas included
+    bool required{false}; ///< whether it is mandatory
+    std::function<bool(const std::string&)> accepts; ///< validity check; empty: any text is valid
 };
 
 /**
  * @ingroup distributed-training-key-values
- * A choice as the user has written it, split into its parts.
+ * A choice as written by the user, split into name, leading value and key=value pairs.
  */
 class KeyValues
 {
   public:
-    /** No name and no values. */
+    /** An empty choice. */
     KeyValues() = default;
 
     /**
      * @param text NAME, NAME:key=value,... or NAME:FIRST,key=value,...; a name may contain "::"
-     * @return its parts, unchecked
+     * @return the parts, unchecked
      */
     static KeyValues Split(const std::string& text);
 
     /**
-     * Checks the values against descriptions and adds the defaults.
-     * @param kind word for messages
-     * @param keys descriptions of the keys allowed
-     * @param first description of the value that comes first; none: there is none
-     * @throw ConfigurationError that names the text, the part that is wrong, and what is allowed
+     * Checks the values against the key descriptions and fills in the defaults.
+     * @param kind name of the kind, for messages
+     * @param keys descriptions of the allowed keys
+     * @param first description of the leading value; none: no leading value is allowed
+     * @throw ConfigurationError that names the text, the invalid part and the allowed values
      */
     void Check(const std::string& kind,
                const std::vector<Key>& keys,
@@ -106,21 +106,21 @@ class KeyValues
     /** @return name of the alternative */
     const std::string& GetName() const;
 
-    /** @return the value without a key; empty if none was given */
+    /** @return the leading value; empty if not given */
     const std::string& GetFirst() const;
 
     /**
-     * @param key name of a key
-     * @return whether the user has given it
+     * @param key key name
+     * @return whether the user gave the key
      */
     bool IsGiven(const std::string& key) const;
 
-    /** @return names of the keys that the user has given, sorted */
+    /** @return names of the keys given by the user, sorted */
     std::vector<std::string> GetGiven() const;
 
     /**
-     * @param key name of a key
-     * @return whether it has a value, given or by default
+     * @param key key name
+     * @return whether the key has a value, given or default
      */
     bool Has(const std::string& key) const;
 
@@ -131,57 +131,58 @@ class KeyValues
     const std::string& GetText(const std::string& key) const;
 
     /**
-     * @param key name of a key of type COUNT
+     * @param key name of a COUNT key
      * @return its value
      */
     uint64_t GetCount(const std::string& key) const;
 
     /**
-     * @param key name of a key of type NUMBER
+     * @param key name of a NUMBER key
      * @return its value
      */
     double GetNumber(const std::string& key) const;
 
     /**
-     * @param key name of a key of type BYTES
+     * @param key name of a BYTES key
      * @return its value, bytes
      */
     uint64_t GetBytes(const std::string& key) const;
 
     /**
-     * @param key name of a key of type RATE
+     * @param key name of a RATE key
      * @return its value
      */
     DataRate GetRate(const std::string& key) const;
 
     /**
-     * @param key name of a key of type TIME
+     * @param key name of a TIME key
      * @return its value
      */
     Time GetTime(const std::string& key) const;
 
     /**
-     * @param key name of a key of type BOOLEAN
+     * @param key name of a BOOLEAN key
      * @return its value
      */
     bool GetBoolean(const std::string& key) const;
 
     /**
-     * @param keys descriptions, as for Check(); those without attribute are left out
-     * @return the attributes that the user has chosen by keys; defaults are left to the objects
+     * @param keys descriptions, as for Check(); keys without an attribute are skipped
+     * @return attribute values for the keys given by the user; the objects keep their own defaults
+     *         for other keys
      */
     AttributeList GetAttributes(const std::vector<Key>& keys) const;
 
   private:
     std::string m_text;                          // as written
     std::string m_name;                          // before the colon
-    std::vector<std::string> m_parts;            // behind it, separated by commas
-    std::string m_first;                         // the value without a key
+    std::vector<std::string> m_parts;            // comma-separated parts after the colon
+    std::string m_first;                         // leading value
     std::map<std::string, std::string> m_given;  // by key
-    std::map<std::string, std::string> m_values; // by key, with defaults
+    std::map<std::string, std::string> m_values; // by key, including defaults
 };
 
-/** @cond whether the alternatives of a kind have a member `keys` */
+/** @cond Detects a member `keys` in a kind. */
 template <class T, class = void>
 struct HasKeys : std::false_type
 {
@@ -197,7 +198,8 @@ struct HasKeys<T, std::void_t<decltype(std::declval<T>().keys)>> : std::true_typ
 /**
  * @ingroup distributed-training-key-values
  * @param entry an alternative
- * @return descriptions of its keys: its member `keys`, or none; overload it for others
+ * @return descriptions of its keys: member `keys` if present, otherwise none. Overload this
+ *         function for other kinds.
  */
 template <class T>
 std::vector<Key>
@@ -215,7 +217,7 @@ GetKeys([[maybe_unused]] const T& entry)
 
 /**
  * @ingroup distributed-training-key-values
- * @return description of the value that comes first; overload it for kinds that have one
+ * @return description of the leading value. Overload this function for kinds that have one.
  */
 template <class T>
 std::optional<FirstValue>
@@ -226,8 +228,8 @@ GetFirstValue(const T&)
 
 /**
  * @ingroup distributed-training-key-values
- * @return further lines of help, such as operations and constraints; overload it for kinds that
- *         have some
+ * @return additional help lines, such as operations and constraints. Overload this function for
+ *         kinds that have them.
  */
 template <class T>
 std::vector<std::string>
@@ -236,12 +238,12 @@ GetNotes(const T&)
     return {};
 }
 
-/** @ingroup distributed-training-key-values An alternative that was found, and its values. */
+/** @ingroup distributed-training-key-values A selected alternative and its values. */
 template <class T>
 struct Choice
 {
     const T* entry;   ///< the alternative
-    KeyValues values; ///< checked, with defaults
+    KeyValues values; ///< checked, including defaults
 };
 
 /**
@@ -249,7 +251,7 @@ struct Choice
  * @tparam T a kind, see Registry
  * @param text NAME:key=value,...
  * @return the alternative and its values
- * @throw ConfigurationError if there is no such alternative or a value is wrong
+ * @throw ConfigurationError if the alternative does not exist or a value is invalid
  */
 template <class T>
 Choice<T>
@@ -261,14 +263,17 @@ Choose(const std::string& text)
     return {&entry, values};
 }
 
-/** @ingroup distributed-training-key-values An alternative as help and JSON show it. */
+/**
+ * @ingroup distributed-training-key-values Description of an alternative for the help text and
+ *          JSON.
+ */
 struct AlternativeDescription
 {
-    std::string name;                ///< what a user types
+    std::string name;                ///< name that the user types
     std::string help;                ///< one line
-    std::vector<std::string> notes;  ///< further lines
+    std::vector<std::string> notes;  ///< additional help lines
     std::vector<Key> keys;           ///< its keys
-    std::optional<FirstValue> first; ///< the value that comes first
+    std::optional<FirstValue> first; ///< leading value
 };
 
 /**

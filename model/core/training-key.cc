@@ -25,7 +25,7 @@ namespace ns3::training
 namespace
 {
 
-/** @return a key's name made of an attribute's, such as rate-ai of RateAi */
+/** @return key name derived from an attribute name, such as rate-ai from RateAi */
 std::string
 MakeKeyName(const std::string& attribute)
 {
@@ -43,8 +43,8 @@ MakeKeyName(const std::string& attribute)
 }
 
 /**
- * @param valueType name of the attribute's values, such as ns3::UintegerValue or BooleanValue
- * @return type of key that has values as an attribute has
+ * @param valueType type name of the attribute's values, such as ns3::UintegerValue or BooleanValue
+ * @return key type that matches the attribute
  */
 Key::Type
 GetKeyType(const std::string& valueType)
@@ -62,7 +62,7 @@ GetKeyType(const std::string& valueType)
     return found == types.end() ? Key::Type::TEXT : found->second;
 }
 
-/** @return the type that declares an attribute: the type itself or a parent */
+/** @return the type that declares an attribute: the type itself or an ancestor */
 TypeId
 GetOwner(TypeId type, const std::string& attribute)
 {
@@ -78,7 +78,10 @@ GetOwner(TypeId type, const std::string& attribute)
     }
 }
 
-/** @return a default of ns-3 as users write it: times and rates in the largest whole unit */
+/**
+ * @return an ns-3 default in user notation: times and rates in the largest unit that leaves a whole
+ *         number
+ */
 std::string
 ToText(Key::Type type, const std::string& value)
 {
@@ -94,10 +97,11 @@ ToText(Key::Type type, const std::string& value)
 }
 
 /**
- * @param checker of a number
- * @param limit a limit of it, as text of 6 digits
- * @param step 1 for an upper limit, -1 for a lower one
- * @return whether the limit is exactly that
+ * Tests a limit parsed from text, because ns-3 prints limits with 6 digits only.
+ * @param checker checker of a number
+ * @param limit the limit parsed from text
+ * @param step 1 for an upper limit, -1 for a lower limit
+ * @return whether `limit` is exactly the limit of the checker
  */
 bool
 IsLimit(const AttributeChecker& checker, double limit, int step)
@@ -107,9 +111,10 @@ IsLimit(const AttributeChecker& checker, double limit, int step)
 }
 
 /**
- * Takes the limits of an attribute from ns-3's text, such as "uint32_t 1:4" or "double 0:10".
- * @param checker of the attribute
- * @param key gets limits, or words
+ * Parses the limits of an attribute from ns-3's description, such as "uint32_t 1:4" or "double
+ * 0:10".
+ * @param checker checker of the attribute
+ * @param key receives the limits or words
  */
 void
 DescribeLimits(const AttributeChecker& checker, Key& key)
@@ -123,7 +128,7 @@ DescribeLimits(const AttributeChecker& checker, Key& key)
     const std::size_t colon = text.find(':');
     if (checker.GetValueTypeName() == "ns3::EnumValue")
     {
-        key.range = text; // words with | in between
+        key.range = text; // words separated by |
     }
     if (blank == std::string::npos || colon == std::string::npos)
     {
@@ -138,7 +143,7 @@ DescribeLimits(const AttributeChecker& checker, Key& key)
     }
     else if (key.type == Key::Type::NUMBER)
     {
-        const double min = ParseDouble(least).value_or(key.min); // of an infinity: none
+        const double min = ParseDouble(least).value_or(key.min); // infinity: no limit
         const double max = ParseDouble(largest).value_or(key.max);
         key.min = IsLimit(checker, min, -1) ? min : key.min;
         key.max = IsLimit(checker, max, 1) ? max : key.max;
@@ -280,7 +285,7 @@ Key::ToNs3(const std::string& value) const
 std::string
 Key::GetAllowed() const
 {
-    std::string either; // the words
+    std::string either; // the words, separated by |
     for (const std::string& word : words)
     {
         either += (either.empty() ? "" : "|") + word;

@@ -21,14 +21,14 @@ namespace ns3::training
 
 /**
  * @ingroup distributed-training-key-values
- * Description of one key: enough to parse its value, refuse it, and explain it.
+ * Description of one key: the information to parse, validate and document its value.
  */
 struct Key
 {
     /** Type of a value. */
     enum class Type
     {
-        COUNT,   ///< whole number from min to max
+        COUNT,   ///< integer from min to max
         NUMBER,  ///< decimal number from min to max
         BYTES,   ///< size with an optional unit, see ParseBytes()
         RATE,    ///< bit rate with a unit, see ParseRate()
@@ -41,22 +41,22 @@ struct Key
     std::string name{};    ///< lower case, words joined by dashes
     Type type{Type::TEXT}; ///< type of its value
     std::string help{};    ///< one line: meaning and unit
-    std::string initial{}; ///< default as text; empty: none, the help says what follows
-    double min{0};         ///< COUNT, NUMBER, BYTES: least value
-    double max{std::numeric_limits<double>::max()}; ///< COUNT, NUMBER, BYTES: largest value
-    /// WORD: the values allowed; other types: values allowed beside them, such as auto.
+    std::string initial{}; ///< default as text; empty: no default, see the help text
+    double min{0};         ///< COUNT, NUMBER, BYTES: minimum
+    double max{std::numeric_limits<double>::max()}; ///< COUNT, NUMBER, BYTES: maximum
+    /// WORD: the allowed values. Other types: additional allowed values, such as auto.
     std::vector<std::string> words{};
-    std::string range{};     ///< in place of what follows from type and limits: values allowed
+    std::string range{};     ///< allowed values, instead of those derived from type and limits
     std::string attribute{}; ///< full name of the attribute that the key sets, or empty
-    std::function<bool(const std::string&)> accepts{}; ///< further condition, or empty
+    std::function<bool(const std::string&)> accepts{}; ///< additional validity check, or empty
 
     /**
-     * @param name of the key
+     * @param name key name
      * @param initial default
-     * @param min least value
-     * @param max largest value
+     * @param min minimum
+     * @param max maximum
      * @param help one line
-     * @return key of a whole number
+     * @return integer key
      */
     static Key Count(const std::string& name,
                      uint64_t initial,
@@ -65,12 +65,12 @@ struct Key
                      const std::string& help);
 
     /**
-     * @param name of the key
+     * @param name key name
      * @param initial default
-     * @param min least value
-     * @param max largest value
+     * @param min minimum
+     * @param max maximum
      * @param help one line
-     * @return key of a decimal number
+     * @return decimal-number key
      */
     static Key Number(const std::string& name,
                       double initial,
@@ -79,11 +79,11 @@ struct Key
                       const std::string& help);
 
     /**
-     * @param name of the key
+     * @param name key name
      * @param initial default, one of the words
-     * @param words values allowed
+     * @param words allowed values
      * @param help one line
-     * @return key of a word
+     * @return word key
      */
     static Key Word(const std::string& name,
                     const std::string& initial,
@@ -91,11 +91,11 @@ struct Key
                     const std::string& help);
 
     /**
-     * @param name of the key
+     * @param name key name
      * @param type RATE, TIME, BYTES, BOOLEAN or TEXT
      * @param initial default as text, may be empty
      * @param help one line
-     * @return key of a quantity or text
+     * @return quantity or text key
      */
     static Key Of(const std::string& name,
                   Type type,
@@ -103,10 +103,10 @@ struct Key
                   const std::string& help);
 
     /**
-     * @param type of object
-     * @param attribute name of one of its own or inherited attributes
-     * @param name of the key; empty: made of the attribute's (RateAi: rate-ai)
-     * @return key that sets the attribute, with its help, its default and its range
+     * @param type object type
+     * @param attribute name of an own or inherited attribute
+     * @param name key name; empty: derived from the attribute name (RateAi: rate-ai)
+     * @return key that sets the attribute, with the attribute's help, default and range
      */
     static Key Attribute(TypeId type, const std::string& attribute, const std::string& name = "");
 
@@ -114,15 +114,15 @@ struct Key
     bool Allows(const std::string& value) const;
 
     /**
-     * @param value a value that is allowed
-     * @return text that ns-3 reads as that value, which may have units that ns-3 does not know
+     * @param value an allowed value
+     * @return the value as ns-3 parses it; `value` may have units that ns-3 does not know
      */
     std::string ToNs3(const std::string& value) const;
 
-    /** @return the values allowed, such as "1 to 64", "ring|error" or "a time with a unit" */
+    /** @return the allowed values, such as "1 to 64", "ring|error" or "a time with a unit" */
     std::string GetAllowed() const;
 
-    /** @return name of the type for JSON: count, number, bytes, rate, time, boolean, word, text */
+    /** @return type name in JSON: count, number, bytes, rate, time, boolean, word, text */
     std::string GetTypeName() const;
 };
 

@@ -18,8 +18,8 @@ namespace ns3::training
  * The output function of the SplitMix64 generator (Steele, Lea, Flood: Fast splittable pseudorandom
  * number generators, OOPSLA 2014): a bijection in which every input bit affects every output bit.
  *
- * @param value any number
- * @return a number that looks unrelated to it
+ * @param value number to mix
+ * @return the mixed number, which looks random
  */
 constexpr uint64_t
 MixBits(uint64_t value)

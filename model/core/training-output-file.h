@@ -13,8 +13,8 @@
  * @ingroup distributed-training
  * @defgroup distributed-training-results Results
  *
- * What a run leaves behind. Nothing here knows the rooms of the simulation; numbers come in as
- * plain arguments.
+ * Output of a run. This code is independent of the simulation model: it receives numbers as plain
+ * arguments.
  */
 
 namespace ns3::training
@@ -23,12 +23,12 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-results
  *
- * Finds out whether a file can be written, before a simulation that would be in vain. Creates and
- * changes nothing.
+ * Checks before the simulation that an output file is writable, so that a long run does not fail at
+ * its end. Creates and changes nothing.
  *
- * @param path the file, which need not exist
- * @throw ConfigurationError if it is no file, it or its directory is not writable, or there is no
- *        such directory
+ * @param path path of the file, which need not exist
+ * @throw ConfigurationError if the path is not a regular file, the file or its directory is not
+ *        writable, or the directory does not exist
  */
 void CheckOutputFile(const std::string& path);
 

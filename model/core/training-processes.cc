@@ -40,9 +40,10 @@ namespace
 {
 
 /**
- * @param names of environment variables, by implementation of MPI
- * @param otherwise value if there is none
- * @return the number in the first that is set
+ * Reads a number from the environment.
+ * @param names names of environment variables, one per MPI implementation
+ * @param otherwise value if none of them is set
+ * @return the number in the first variable that is set
  */
 uint32_t
 GetFromEnvironment(std::initializer_list<const char*> names, uint32_t otherwise)
@@ -63,7 +64,7 @@ GetFromEnvironment(std::initializer_list<const char*> names, uint32_t otherwise)
 
 bool g_started = false;
 Processes::Receiver g_receiver;
-std::vector<std::pair<uint32_t, uint32_t>> g_mailboxes; // node and interface of each process
+std::vector<std::pair<uint32_t, uint32_t>> g_mailboxes; // node and interface per process
 
 void
 OnPacket(Ptr<Packet> packet)
@@ -173,8 +174,8 @@ Processes::Connect(const std::vector<uint32_t>& nodes, Time lookAhead, Receiver 
     NS_LOG_FUNCTION(lookAhead);
     g_receiver = std::move(receiver);
     g_mailboxes.clear();
-    // The engine looks for point-to-point devices whose channel ends at another process's node, and
-    // for the attribute Delay of the channel. Messages are brought to such a device.
+    // The MPI engine derives its lookahead from the Delay attribute of point-to-point channels to
+    // nodes of other processes, and delivers messages to a device on such a channel.
     auto channel = CreateObject<SimpleChannel>();
     channel->SetAttribute("Delay", TimeValue(lookAhead));
     for (uint32_t node : nodes)
@@ -182,7 +183,7 @@ Processes::Connect(const std::vector<uint32_t>& nodes, Time lookAhead, Receiver 
         auto device = CreateObject<SimpleNetDevice>();
         device->SetAttribute("PointToPointMode", BooleanValue(true));
         NodeList::GetNode(node)->AddDevice(device);
-        device->SetChannel(channel); // adds it to the channel
+        device->SetChannel(channel); // also registers the device with the channel
         auto mailbox = CreateObject<MpiReceiver>();
         mailbox->SetReceiveCallback(MakeCallback(&OnPacket));
         device->AggregateObject(mailbox);

@@ -20,65 +20,66 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-fabric
  *
- * The processes that carry out one simulation together, by ns-3's MPI engine with granted time
- * windows (DistributedSimulatorImpl). They are started by `mpirun`, each with the same arguments.
- * All that needs MPI is in here; in a build without it, and in a process that was started on its
- * own, there is one process.
+ * The processes of a parallel simulation, which runs on ns-3's granted-time-window MPI engine
+ * (DistributedSimulatorImpl). `mpirun` starts them with identical arguments. This class contains
+ * all MPI code of the module. A build without MPI, or a process started without `mpirun`, has one
+ * process.
  *
- * Functions that say "all together" must be called by all processes, in the same order.
+ * Functions marked "collective call" must be called by all processes in the same order.
  */
 class Processes
 {
   public:
-    /** @return how many there are, as `mpirun` tells by the environment; 1 without it */
+    /** @return number of processes, from the environment set by `mpirun`; 1 without it */
     static uint32_t GetCount();
 
-    /** @return number of this one, from 0 */
+    /** @return number of this process, from 0 */
     static uint32_t GetId();
 
     /**
-     * Begins to work together; before the simulator is first used. Does nothing the second time,
-     * or if there is one process. All together.
+     * Starts the parallel simulation. Must be called before the simulator is first used. Does
+     * nothing when called again or if there is only one process. Collective call.
      * @throw ConfigurationError if this build of ns-3 has no MPI
      */
     static void Start();
 
-    /** Ends what Start() began, after the simulator has been destroyed. All together. */
+    /** Ends the parallel simulation after the simulator has been destroyed. Collective call. */
     static void Finish();
 
     /**
-     * Ends this process, and all others if they work together.
+     * Terminates this process and, in a parallel simulation, all other processes.
      * @param status exit status of the program
      */
     [[noreturn]] static void Abort(int status);
 
     /**
-     * All together.
-     * @param mine any bytes
-     * @return those of each process, by number
+     * Exchanges data among all processes. Collective call.
+     * @param mine any bytes of this process
+     * @return the bytes of every process, by process number
      */
     static std::vector<std::string> Gather(const std::string& mine);
 
-    /** Receives a message. (its first byte, its size) */
+    /** Receives a message. (first byte, size) */
     using Receiver = std::function<void(const uint8_t*, uint32_t)>;
 
-    /// Longest message, bytes. MAX_MPI_MSG_SIZE of ns-3 less the largest overhead of its packets.
+    /// Maximum message size, bytes: ns-3's MAX_MPI_MSG_SIZE minus the maximum packet overhead.
     static constexpr uint32_t MAX_MESSAGE = 1800;
 
     /**
-     * Makes messages possible; this is what the engine takes its lookahead from. All together.
-     * @param nodes for each process, the number of a node that belongs to it
-     * @param lookAhead least simulated time from the sending of a message to its receipt
-     * @param receiver of messages, called as an event of this process's node
+     * Sets up messages between processes. The MPI engine takes its lookahead from this connection.
+     * Collective call.
+     * @param nodes for each process, the id of one of its nodes
+     * @param lookAhead minimum simulated time between sending and receiving a message
+     * @param receiver receives messages; called as an event of this process's node
      */
     static void Connect(const std::vector<uint32_t>& nodes, Time lookAhead, Receiver receiver);
 
     /**
-     * Sends a message. Those of one sender may overtake each other.
-     * @param process number of the receiver
+     * Sends a message. Messages of one sender may overtake each other.
+     * @param process number of the receiving process
      * @param data first byte
      * @param size number of bytes, at most MAX_MESSAGE
-     * @param delay until its receipt, at least the lookahead
+     * @param delay simulated time until reception, at least the lookahead
      */
     static void Send(uint32_t process, const uint8_t* data, uint32_t size, Time delay);
 };

@@ -22,16 +22,16 @@ namespace ns3::training
 namespace
 {
 
-/** A unit's name and its size in the base unit, largest first where it matters for printing. */
+/** Unit names and their sizes in the base unit. Largest first if used for printing. */
 using Units = std::vector<std::pair<std::string, uint64_t>>;
 
-/** Largest value that a quantity with a unit may have in its base unit. */
+/** Maximum value of a quantity in its base unit. */
 constexpr uint64_t LARGEST = std::numeric_limits<int64_t>::max();
 
 constexpr uint64_t KIBI = 1024;
 constexpr uint64_t KILO = 1000;
 
-/** Sizes in bytes. */
+/** Units of sizes, in bytes. */
 const Units&
 ByteUnits()
 {
@@ -55,7 +55,7 @@ ByteUnits()
     return units;
 }
 
-/** Rates in bit/s: every prefix with every spelling of bit and byte per second. */
+/** Units of rates, in bit/s: every prefix with every spelling of bit and byte per second. */
 const Units&
 RateUnits()
 {
@@ -80,7 +80,7 @@ RateUnits()
     return units;
 }
 
-/** Times in picoseconds. */
+/** Units of times, in picoseconds. */
 const Units&
 TimeUnits()
 {
@@ -98,9 +98,9 @@ TimeUnits()
 
 /**
  * @param text a number and a unit
- * @param units the units there are
- * @param whole whether the result must be a whole number rather than be rounded to one
- * @return the value in the base unit
+ * @param units the known units
+ * @param whole whether the result must be an exact integer; otherwise it is rounded
+ * @return the value in the base unit, if the text is valid
  */
 std::optional<uint64_t>
 ParseQuantity(const std::string& text, const Units& units, bool whole)
@@ -138,7 +138,7 @@ ParseQuantity(const std::string& text, const Units& units, bool whole)
 
 /**
  * @param value a value in the base unit
- * @param units the units to choose from: those that precede the base unit
+ * @param units candidate units larger than the base unit, largest first
  * @param base name of the base unit
  * @return the value in the largest unit that leaves a whole number
  */
@@ -185,7 +185,7 @@ ParseUnsigned(const std::string& text)
 std::optional<double>
 ParseDouble(const std::string& text)
 {
-    // Standard readers also take hexadecimal numbers, "inf" and "nan".
+    // The standard parsers also accept hexadecimal numbers, "inf" and "nan".
     if (text.empty() || text.find_first_not_of("+-.0123456789eE") != std::string::npos)
     {
         return {};

@@ -21,10 +21,11 @@ namespace ns3::training
  * @ingroup distributed-training-fabric
  * @defgroup distributed-training-quantity Numbers with units as text
  *
- * Readers and writers of what users type. A reader returns nothing, rather than ending the program
- * as the constructors of ns3::Time and ns3::DataRate do, unless the whole text is one quantity in
- * range: no sign but an optional '+' (a double may also be negative), no blanks, no NaN or
- * infinity, nothing after the unit. The caller knows which option or file line to name.
+ * Parsers and formatters of quantities in user input. A parser accepts a text only if the whole
+ * text is one quantity in range: no sign except an optional '+' (a double may also be negative), no
+ * blanks, no NaN or infinity, nothing after the unit. Otherwise it returns no value, so that the
+ * caller can name the option or file line in its error message; the constructors of ns3::Time and
+ * ns3::DataRate abort the program instead.
  */
 
 /**
@@ -43,8 +44,8 @@ std::optional<double> ParseDouble(const std::string& text);
 
 /**
  * @ingroup distributed-training-quantity
- * @param text a size such as 8, 64KiB, 25MiB, 1GiB, 1.5G or 100MB; K, M, G, T mean powers of 2^10
- *        as in nccl-tests, KiB and so on the same, kB, KB, MB, GB, TB powers of 10^3
+ * @param text a size such as 8, 64KiB, 25MiB, 1GiB, 1.5G or 100MB; K, M, G, T are powers of 2^10 as
+ *        in nccl-tests, equal to KiB, MiB, GiB, TiB; kB, KB, MB, GB, TB are powers of 10^3
  * @return the size in bytes, if it is a whole number below 2^63
  */
 std::optional<uint64_t> ParseBytes(const std::string& text);
@@ -63,11 +64,11 @@ std::optional<DataRate> ParseRate(const std::string& text);
  */
 std::optional<Time> ParseTime(const std::string& text);
 
-/** @ingroup distributed-training-quantity The units ParseBytes() knows, for messages and help. */
+/** @ingroup distributed-training-quantity Units accepted by ParseBytes(), for messages and help. */
 constexpr const char* BYTE_UNITS = "B, K=KiB, M=MiB, G=GiB, T=TiB, kB, MB, GB, TB";
-/** @ingroup distributed-training-quantity The units ParseRate() knows, for messages and help. */
+/** @ingroup distributed-training-quantity Units accepted by ParseRate(), for messages and help. */
 constexpr const char* RATE_UNITS = "bps, kbps, Mbps, Gbps, Tbps, also as Gbit/s, Gb/s, GBps, GB/s";
-/** @ingroup distributed-training-quantity The units ParseTime() knows, for messages and help. */
+/** @ingroup distributed-training-quantity Units accepted by ParseTime(), for messages and help. */
 constexpr const char* TIME_UNITS = "ps, ns, us, ms, s, min, h";
 
 /**

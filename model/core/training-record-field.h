@@ -20,8 +20,8 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-results
  *
- * Description of one member of a record. Everything that treats a record member by member reads a
- * list of these: columns of SQLite tables, JSON objects, packets between processes, help.
+ * Description of one member of a record. SQLite columns, JSON objects, inter-process messages and
+ * help texts are all generated from lists of these descriptions.
  *
  * @code
  *   struct Sample { double timeS; bool verified; };
@@ -39,21 +39,21 @@ namespace ns3::training
 template <class Record>
 struct RecordField
 {
-    /** Pointer to a member of one of the types that every output can hold. */
+    /** Pointer to a member. Every output format supports these types. */
     using Member = std::variant<bool Record::*,
                                 uint32_t Record::*,
                                 uint64_t Record::*,
                                 double Record::*,
                                 std::string Record::*>;
 
-    std::string name; ///< column of a table and key of a JSON object; ends with the unit
+    std::string name; ///< table column and JSON key; ends with the unit
     std::string unit; ///< unit of the value, such as s; empty: none
     std::string help; ///< meaning, one line
-    Member member;    ///< where the value is
+    Member member;    ///< pointer to the member
 
     /**
-     * @param visitor called with the value of this field
-     * @param record whose value
+     * @param visitor function called with the value of this field
+     * @param record the record to read
      */
     template <class Visitor>
     void Visit(const Visitor& visitor, const Record& record) const
@@ -61,7 +61,7 @@ struct RecordField
         std::visit([&](auto pointer) { visitor(record.*pointer); }, member);
     }
 
-    /** @return name of the type for JSON: boolean, integer, number, text */
+    /** @return type name in JSON: boolean, integer, number, text */
     std::string GetTypeName() const
     {
         return std::visit(
@@ -86,9 +86,10 @@ struct RecordField
 
 /**
  * @ingroup distributed-training-results
- * @param object a JSON object that gets a member for each field
- * @param fields descriptions, as RecordField
- * @param record whose values
+ * Adds a member to a JSON object for each field of a record.
+ * @param object JSON object to add to
+ * @param fields field descriptions, as RecordField
+ * @param record the record to read
  */
 template <class Fields, class Record>
 void
@@ -102,7 +103,7 @@ SetMembers(JsonValue& object, const Fields& fields, const Record& record)
 
 /**
  * @ingroup distributed-training-results
- * @param fields descriptions, as RecordField
+ * @param fields field descriptions, as RecordField
  * @return JSON array of objects with name, type, unit and help
  */
 template <class Fields>

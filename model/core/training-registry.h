@@ -19,7 +19,7 @@ namespace ns3::training
 
 /**
  * @ingroup distributed-training
- * @return the registrations without effect, because the name was taken: "topology 'torus'"
+ * @return registrations rejected because the name was already taken, such as "topology 'torus'"
  */
 inline std::vector<std::string>&
 GetRefusedRegistrations()
@@ -32,29 +32,29 @@ GetRefusedRegistrations()
  * @ingroup distributed-training
  *
  * The named alternatives of one kind (topologies, collective algorithms, congestion controls,
- * workloads). An alternative registers itself beside its own code:
+ * workloads). An alternative registers itself in its own source file:
  *
  * @code
  *   static const Registry<TopologyEntry>::Entry g_ring("ring", {"hosts in a ring", &MakeRing});
  * @endcode
  *
- * so that adding one means adding one file.
+ * so that adding an alternative means adding one file.
  *
- * @tparam T what is known of an alternative; `T::KIND` is the word for error messages, and T has a
+ * @tparam T description of an alternative; `T::KIND` names the kind in error messages, and T has a
  *         member `std::string help`.
  */
 template <class T>
 class Registry
 {
   public:
-    /** Registers an alternative for as long as the program runs. */
+    /** Registers an alternative for the lifetime of the program. */
     class Entry
     {
       public:
         /**
-         * Of two alternatives with the same name the first one counts; see
+         * Registers an alternative. If the name is already taken, the first registration wins; see
          * GetRefusedRegistrations().
-         * @param name what a user types
+         * @param name name that the user types
          * @param value the alternative
          */
         Entry(const std::string& name, T value)
@@ -66,7 +66,7 @@ class Registry
         }
     };
 
-    /** @return every alternative by name, in alphabetical order. */
+    /** @return all alternatives by name, in alphabetical order */
     static std::map<std::string, T>& All()
     {
         static std::map<std::string, T> all;
@@ -74,9 +74,9 @@ class Registry
     }
 
     /**
-     * @param name what the user typed
+     * @param name name typed by the user
      * @return the alternative of that name
-     * @throw ConfigurationError that lists the names there are
+     * @throw ConfigurationError that lists the registered names if there is no such name
      */
     static const T& Find(const std::string& name)
     {
@@ -89,7 +89,7 @@ class Registry
         return found->second;
     }
 
-    /** @return the names there are, separated by ", ". */
+    /** @return all registered names, separated by ", " */
     static std::string Names()
     {
         std::string names;

@@ -13,13 +13,13 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-fabric
  *
- * Sets ns-3's time resolution to picoseconds unless it is so already: at 400 Gbit/s a byte takes
- * 20 ps, which nanoseconds would round away. May be called any number of times.
+ * Sets ns-3's time resolution to picoseconds unless it is already set: a byte takes 20 ps at 400
+ * Gbit/s, which nanoseconds would round to zero. May be called repeatedly.
  *
- * The first call must come before the first Simulator::Run() of the process, and as early as
- * possible: ns-3 rescales the Time objects that exist at that moment, but a constant such as
- * PicoSeconds(20) made before has already been rounded to whole nanoseconds. Once Run() has been
- * called with another resolution, ns-3 offers no way to change it and ends the program.
+ * The first call must precede the first Simulator::Run() of the process and should come as early as
+ * possible: ns-3 rescales existing Time objects, but a constant such as PicoSeconds(20) created
+ * earlier has already been rounded to whole nanoseconds. ns-3 aborts the program if the resolution
+ * is changed after Run().
  */
 void UsePicoseconds();
 

@@ -26,31 +26,34 @@ NS_OBJECT_ENSURE_REGISTERED(BucketScheduler);
 namespace
 {
 
-/// Buckets between two looks at their width.
+/// Number of buckets between two adjustments of the bucket width.
 constexpr uint64_t JUDGE_INTERVAL = 512;
-/// Events in a bucket that are aimed at, between these: few to sort, many per search for the next.
+/// Target range of events per bucket: few enough to sort quickly, many enough per search for the
+/// next bucket.
 constexpr uint64_t FEWEST = 8;
 constexpr uint64_t MOST = 64;
-/// Events in the bucket that is being handed out, from which on inserting one costs too much.
+/// Number of events in the current bucket above which an insertion is too expensive.
 constexpr std::size_t MAX_NOW = 1024;
-/// Bounds of a bucket's width, as powers of two of a time step: 1 ns and 17 us with picoseconds.
+/// Bounds of the bucket width as log2 of time steps: 1 ns and 17 us at picosecond resolution.
 constexpr uint32_t NARROWEST = 10;
 constexpr uint32_t WIDEST = 24;
-/// Distance, in events, at which the data of an event are brought into the cache before it is
-/// handed out, in three steps, as each step finds the address of the next one: for a frame its
-/// port, then the state of the port's owner, then the egress port; for a port its queue, then the
-/// first frame in it.
+/// Prefetch distances in events before the event is dequeued. There are three stages, as each stage
+/// loads the address for the next one. For a frame: its port, the state of the port's owner, the
+/// egress port. For a port: its queue, the first frame in the queue.
 constexpr std::size_t FAR = 7;
 constexpr std::size_t MIDDLE = 4;
 constexpr std::size_t NEAR = 2;
 
 using Entry = BucketScheduler::Entry;
 
-/// Set in the order of all events but arriving frames. Above it is the context, of which one bit is
-/// shifted out: 2^31 nodes are enough, and Simulator::NO_CONTEXT still comes last.
+/// Order bit that is set for all events except frame arrivals. The bits above it hold the context
+/// without its top bit: 2^31 nodes are enough, and Simulator::NO_CONTEXT still sorts last.
 constexpr uint64_t NO_FRAME = uint64_t{1} << 32;
 
-/** Later first: for buckets handed out from the back, and for a heap with the earliest on top. */
+/**
+ * Sorts later events first: buckets are dequeued from the back, and the heap has the earliest event
+ * on top.
+ */
 struct Later
 {
     bool operator()(const Entry& a, const Entry& b) const
@@ -60,7 +63,10 @@ struct Later
                                     : IsLaterFrame(a, b);
     }
 
-    /** @return which of two frames that come in by one port at one time was inserted later */
+    /**
+     * @return whether frame `a`, which arrives at the same port and time as frame `b`, was inserted
+     *         later
+     */
     static bool IsLaterFrame(const Entry& a, const Entry& b)
     {
         return !(a.order & NO_FRAME) &&
@@ -73,7 +79,7 @@ ToEntry(const Scheduler::Event& ev)
 {
     const uint64_t context = uint64_t{ev.key.m_context} << 33;
     EventImpl& impl = *ev.impl;
-    if (&typeid(impl) == &typeid(Frame)) // one library: no names to compare
+    if (&typeid(impl) == &typeid(Frame)) // same library, so comparing addresses is enough
     {
         auto& frame = static_cast<Frame&>(impl);
         frame.sequence = ev.key.m_uid;
@@ -90,8 +96,9 @@ ToEvent(const Entry& entry)
     ev.key.m_ts = entry.time;
     const auto context = static_cast<uint32_t>(entry.order >> 33);
     ev.key.m_context = context == Simulator::NO_CONTEXT >> 1 ? Simulator::NO_CONTEXT : context;
-    // ns-3 takes an event of the present time for past if its number is not above that of the event
-    // under way. None of the node's other events of this time is past when a frame arrives.
+    // ns-3 treats an event at the current time as expired unless its uid exceeds the uid of the
+    // running event. When a frame arrives, none of the node's other events of this time has
+    // expired, so the uid is 0.
     ev.key.m_uid = entry.order & NO_FRAME ? static_cast<uint32_t>(entry.order) : 0;
     return ev;
 }
@@ -199,7 +206,7 @@ BucketScheduler::PrefetchEvents() const
     for (const Entry& entry : m_now)
     {
         __builtin_prefetch(entry.impl, 1);
-        if (entry.order & NO_FRAME) // most likely a port
+        if (entry.order & NO_FRAME) // most likely the event of a port
         {
             __builtin_prefetch(reinterpret_cast<const char*>(entry.impl) + 64, 1);
         }
@@ -245,7 +252,7 @@ BucketScheduler::Prefetch() const
 uint64_t
 BucketScheduler::FindNext() const
 {
-    // Slots in the order of their buckets: from the one behind the current around to it.
+    // Visit the slots in time order: circularly from the slot after the current bucket.
     const uint64_t first = (m_current + 1) % BUCKETS;
     for (uint64_t i = 0; i <= m_occupied.size(); i++)
     {
@@ -276,7 +283,7 @@ BucketScheduler::Advance()
         Adapt();
         if (!m_now.empty())
         {
-            return; // wider buckets: the next events have come into the current one
+            return; // the buckets became wider: the next events are now in the current bucket
         }
     }
     m_current = FindNext();
@@ -325,7 +332,7 @@ void
 BucketScheduler::ChangeWidth(uint32_t shift)
 {
     NS_LOG_LOGIC("buckets of 2^" << shift << " time steps");
-    // The remaining events lie behind the current bucket, or in it.
+    // The remaining events are in or after the current bucket.
     m_current = !m_now.empty()    ? m_now.back().time >> shift
                 : shift > m_shift ? m_current >> (shift - m_shift)
                                   : ((m_current + 1) << (m_shift - shift)) - 1;
@@ -358,7 +365,7 @@ BucketScheduler::Remove(const Event& ev)
         {
             return false;
         }
-        entries.erase(found); // keeps the order, which matters for m_now
+        entries.erase(found); // preserves the order, which m_now requires
         return true;
     };
     const uint64_t slot = (ev.key.m_ts >> m_shift) % BUCKETS;

@@ -19,18 +19,17 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-fabric
  *
- * An event list for packet networks, where nearly all events lie a few link delays ahead. Time is
- * cut into buckets; an event is appended to its bucket, and a bucket is sorted when its time comes.
- * Events beyond the last bucket wait in a heap. The width of a bucket follows the density of
- * events. While it hands out an event it prefetches a later one, which is what counts
- * when frames of a thousand hosts do not fit into the cache.
+ * A calendar queue for packet networks, where nearly all events lie at most a few link delays
+ * ahead. Time is divided into buckets. An event is appended to its bucket, and a bucket is sorted
+ * when its time comes. Events beyond the last bucket are kept in a heap. The bucket width adapts to
+ * the event density. On dequeuing an event, the scheduler prefetches the data of later events,
+ * which dominates the performance when the frames of a thousand hosts exceed the cache.
  *
- * Events of one time are handed out by node (context), those of no node last. At a node, frames
- * that arrive come first, by the number of the port they come in by and then in the order of
- * insertion; after them all other events in the order of insertion. So a node sees the same
- * sequence of events whatever happens at other nodes, and however these are divided among processes
- * (MPI); with the order of insertion alone, as in ns-3's own schedulers, a tie between two frames
- * would be decided by what their senders did before.
+ * Simultaneous events are ordered by node (context), events without a node last. At a node, frame
+ * arrivals come first, by ingress port number and then in insertion order; all other events follow
+ * in insertion order. So the event sequence of a node does not depend on events at other nodes, nor
+ * on the partition of nodes among processes (MPI). Insertion order alone, as in ns-3's own
+ * schedulers, would break a tie between two frames by the previous actions of their senders.
  */
 class BucketScheduler : public Scheduler
 {
@@ -41,8 +40,9 @@ class BucketScheduler : public Scheduler
     ~BucketScheduler() override;
 
     /**
-     * Makes this the default of the global value SchedulerType; to be called before anything is
-     * scheduled, and before the command line is read, so that a user can still choose another.
+     * Makes this scheduler the default of the global value SchedulerType. Must be called before any
+     * event is scheduled, and before the command line is parsed so that a user can still select
+     * another scheduler.
      */
     static void UseByDefault();
 
@@ -53,12 +53,12 @@ class BucketScheduler : public Scheduler
     Event RemoveNext() override;
     void Remove(const Event& ev) override;
 
-    /** An event, and its place in the order. */
+    /** An event with its sort keys. */
     struct Entry
     {
-        EventImpl* impl; ///< its action
-        uint64_t time;   ///< when, time steps
-        /// At this time: context, whether it is no frame, number of the port or of the event.
+        EventImpl* impl; ///< event implementation
+        uint64_t time;   ///< time stamp, time steps
+        /// Sort key among simultaneous events: context, non-frame bit, port number or event uid.
         uint64_t order;
     };
 
@@ -75,15 +75,15 @@ class BucketScheduler : public Scheduler
     uint64_t FindNext() const;
 
     uint32_t m_shift{17};  // a bucket is 2^shift time steps wide
-    uint64_t m_current{0}; // number of the bucket that is being handed out
-    uint64_t m_size{0};    // events in all
-    Bucket m_now;          // events up to the end of the current bucket, the last one first out
+    uint64_t m_current{0}; // number of the bucket being dequeued
+    uint64_t m_size{0};    // total number of events
+    Bucket m_now;          // sorted events up to the end of the current bucket, latest first
     std::vector<Bucket> m_buckets; // bucket b is at b modulo BUCKETS
-    std::vector<Bucket> m_spare; // empty, with memory, the one used last first: still in the cache
-    std::array<uint64_t, BUCKETS / 64> m_occupied{}; // bit s: m_buckets[s] is not empty
+    std::vector<Bucket> m_spare;   // LIFO list of empty buckets with memory, still cached
+    std::array<uint64_t, BUCKETS / 64> m_occupied{}; // bit s: m_buckets[s] is non-empty
     Bucket m_far;                                    // heap of the events beyond the last bucket
-    uint64_t m_advances{0}; // buckets handed out since the width was judged
-    uint64_t m_handed{0};   // events in them
+    uint64_t m_advances{0}; // buckets dequeued since the last width adjustment
+    uint64_t m_handed{0};   // events in these buckets
 };
 
 } // namespace ns3::training

@@ -25,10 +25,10 @@ NS_LOG_COMPONENT_DEFINE("TrainingFabricBorder");
 namespace
 {
 
-/// Least delay of a link at the border, ps: half of it is the lookahead, which must not be 0.
+/// Minimum delay of a cross-process link, ps: the lookahead is half of it and must not be 0.
 constexpr int64_t MIN_DELAY = 2;
 
-/** @return the ports of a process, in an order that is the same everywhere */
+/** @return the ports of a process, in the same order in all processes */
 std::vector<FabricPort*>
 GetPorts(const Fabric& fabric, uint32_t process)
 {
@@ -46,7 +46,7 @@ GetPorts(const Fabric& fabric, uint32_t process)
     return ports;
 }
 
-/** @return a node of each process */
+/** @return for each process, the id of one of its nodes */
 std::vector<uint32_t>
 GetMailboxes()
 {

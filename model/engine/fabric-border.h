@@ -18,23 +18,24 @@ namespace ns3::training
 
 /**
  * @addtogroup distributed-training-helper
- * Makes the border of a fabric whose nodes are divided among processes (see Processes). All
- * processes call these functions together, with the same fabric.
+ * Connects the parts of a fabric whose nodes are partitioned among processes (see Processes). These
+ * functions are collective calls: all processes must call them with the same fabric.
  * @{
  */
 
 /**
- * Connects the processes: a link whose ends belong to two of them becomes part of the border.
+ * Connects the processes. Every link between nodes of different processes becomes part of the
+ * border.
  * @param fabric installed by FabricHelper with a partition; must outlive the border
- * @param notice time within which a ProcessBorder::Notice must get to all processes
+ * @param notice time within which a ProcessBorder::Notice must reach all processes
  * @return the border; must outlive the simulation
- * @throw ConfigurationError if a link at the border has no delay
+ * @throw ConfigurationError if the delay of a cross-process link is too small
  */
 std::unique_ptr<ProcessBorder> MakeBorder(const Fabric& fabric, Time notice);
 
 /**
- * Gives every process the counters of all ports, after a simulation. Does nothing if there is but
- * one process.
+ * Distributes the counters of all ports to every process after a simulation. Does nothing if there
+ * is only one process.
  * @param fabric the fabric
  */
 void GatherCounters(const Fabric& fabric);

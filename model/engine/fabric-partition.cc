@@ -20,7 +20,7 @@ namespace
 
 constexpr uint32_t NOWHERE = UINT32_MAX;
 
-/** Puts nodes into processes one by one, each where its links lead. */
+/** Greedy partitioner: assigns nodes one by one to the process that most of their links lead to. */
 class Division
 {
   public:
@@ -45,7 +45,7 @@ class Division
         }
     }
 
-    /** Puts all nodes that are left, those next to nodes that have a place first. */
+    /** Assigns all remaining nodes, neighbors of assigned nodes first. */
     void PutRest()
     {
         std::queue<uint32_t> reached;
@@ -111,7 +111,7 @@ class Division
     }
 
     std::vector<uint32_t> m_processOf;
-    std::vector<uint64_t> m_load; // link rate of each process, bit/s
+    std::vector<uint64_t> m_load; // total link rate per process, bit/s
     std::vector<std::vector<Neighbour>> m_neighbours;
 };
 

@@ -18,16 +18,16 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-helper
  *
- * Divides a topology among processes. A switch goes with its hosts. The leaves, which are the
- * switches that have ranks, are dealt out in equal shares in the order of their first rank, so that
- * neighbours such as those of a pod stay together. Any other switch joins the process to which the
- * most of its link rate leads; of equally good ones that with the least link rate so far, which
- * spreads the spines.
+ * Partitions a topology among processes. A switch and its hosts stay together. Leaves, that is,
+ * switches with ranks, are distributed evenly in the order of their first rank, so that neighbors
+ * such as the leaves of a pod stay together. Every other switch joins the process to which most of
+ * its link rate leads. Ties go to the process with the least link rate so far, which spreads the
+ * spines.
  *
- * @param topology every host has a link
- * @param ranks hosts 0 to ranks - 1 are busy
+ * @param topology topology; every host has a link
+ * @param ranks number of ranks; hosts 0 to ranks - 1 are in use
  * @param processes number of processes
- * @return for each node of the topology the number of its process
+ * @return for each node of the topology, the number of its process
  * @throw ConfigurationError if there are more processes than leaves
  */
 std::vector<uint32_t> PartitionBySwitch(const TopologyGraph& topology,

@@ -21,15 +21,15 @@ NS_LOG_COMPONENT_DEFINE("TrainingProcessBorder");
 namespace
 {
 
-/// In place of a port's number plus one: a notice follows.
+/// Marker in place of port number + 1: a notice follows.
 constexpr uint32_t NOTICE = 0;
 
 /** Header of a message. */
 struct MessageHeader
 {
-    uint32_t process; ///< who sends it
-    uint32_t number;  ///< how many it has sent to the same receiver before
-    uint32_t last;    ///< whether it is the last one of a flush
+    uint32_t process; ///< sending process
+    uint32_t number;  ///< sequence number per sender and receiver
+    uint32_t last;    ///< whether it is the last message of a flush
 };
 
 } // namespace
@@ -103,7 +103,7 @@ ProcessBorder::ScheduleFlush()
     if (!m_flushPending)
     {
         m_flushPending = true;
-        // Of no node, so it comes after all that happens at the same time.
+        // An event without a node runs after all other events of the same time.
         Simulator::ScheduleWithContext(Simulator::NO_CONTEXT,
                                        m_lookAhead,
                                        &ProcessBorder::Flush,
@@ -169,7 +169,7 @@ ProcessBorder::Deliver(Peer& peer, const uint8_t* data, std::size_t size)
     const std::size_t length = size - sizeof(header);
     if (header.last && peer.incoming.empty())
     {
-        Unpack(contents, length); // all in one message
+        Unpack(contents, length); // the flush fits into one message
         return;
     }
     peer.incoming.insert(peer.incoming.end(), contents, contents + length);
@@ -199,7 +199,7 @@ ProcessBorder::Unpack(const uint8_t* data, std::size_t size)
         frame->port = m_ports.at(port - 1);
         frame->ingress = frame->port->GetIndex();
         NS_ASSERT_MSG(arrival > now, "a frame from another process comes too late");
-        frame->Ref(); // the simulator drops one after the event
+        frame->Ref(); // the simulator releases one reference after the event
         Simulator::ScheduleWithContext(frame->port->GetNodeId(),
                                        TimeStep(static_cast<uint64_t>(arrival - now)),
                                        frame);

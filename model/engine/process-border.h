@@ -23,34 +23,35 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-fabric
  *
- * Where this process's part of a simulation ends: takes frames that leave it to those processes
- * that simulate the other end of their link, and puts those that come from there on their way.
+ * The border between this process and the other processes of a parallel simulation. It sends frames
+ * on cross-process links to the process that simulates the other end, and schedules the arrival of
+ * frames received from other processes.
  *
- * A message for every frame would cost more than the frame's simulation. So frames are gathered for
- * as long as the lookahead, which is half of the least delay of a link between processes, and then
- * sent together; they get there within another lookahead, always before the first of them arrives.
+ * One message per frame would cost more than the simulation of the frame. So frames are batched for
+ * one lookahead, which is half of the minimum delay of any cross-process link. The batch reaches
+ * the other process within another lookahead, always before its first frame arrives.
  */
 class ProcessBorder
 {
   public:
-    /// Sends to a process a message that it receives after one lookahead. (process, data, size)
+    /// Sends a message to a process, which receives it after one lookahead. (process, data, size)
     using Sender = std::function<void(uint32_t, const uint8_t*, uint32_t)>;
 
     /** Notices between processes. */
     enum class Notice : uint8_t
     {
-        DONE, ///< all that this process waited for has happened
-        STOP  ///< the simulation ends now
+        DONE, ///< this process has completed all its work
+        STOP  ///< the simulation must stop
     };
 
-    /// Is told a notice. (the notice, when it was given)
+    /// Receives a notice. (notice, time of announcement)
     using NoticeHandler = std::function<void(Notice, Time)>;
 
     /**
      * @param id number of this process
      * @param count number of processes
-     * @param lookAhead at most half of the delay of any link that crosses the border
-     * @param longest most bytes of a message
+     * @param lookAhead lookahead, at most half of the delay of any cross-process link
+     * @param longest maximum message size, bytes
      * @param sender sends messages
      */
     ProcessBorder(uint32_t id, uint32_t count, Time lookAhead, uint32_t longest, Sender sender);
@@ -59,29 +60,29 @@ class ProcessBorder
     ProcessBorder& operator=(const ProcessBorder&) = delete;
 
     /**
-     * Makes a link cross the border. Ports have the same numbers in all processes.
+     * Adds a cross-process link. Ports have the same numbers in all processes.
      * @param mine the end of the link in this process
-     * @param number of that end
-     * @param peerNumber number of the other end
-     * @param process where the other end is
+     * @param number port number of that end
+     * @param peerNumber port number of the other end
+     * @param process number of the process of the other end
      */
     void AddLink(FabricPort& mine, uint32_t number, uint32_t peerNumber, uint32_t process);
 
-    /** @param handler called with the notices of other processes */
+    /** @param handler callback for notices of other processes */
     void SetNoticeHandler(NoticeHandler handler);
 
-    /** @param notice told to all other processes within two lookaheads */
+    /** @param notice notice that reaches all other processes within two lookaheads */
     void Announce(Notice notice);
 
     /**
-     * A message has come in.
-     * @param data as given to the Sender of another process
-     * @param size its size
+     * Processes a message from another process.
+     * @param data data passed to the Sender of the other process
+     * @param size number of bytes
      */
     void Receive(const uint8_t* data, uint32_t size);
 
   private:
-    /** One direction of a link that leaves this process. */
+    /** The outgoing direction of a cross-process link. */
     struct Crossing : public FrameBorder
     {
         Crossing(ProcessBorder& owner, uint32_t toPort, uint32_t toProcess);
@@ -95,11 +96,11 @@ class ProcessBorder
     /** Another process. */
     struct Peer
     {
-        ByteWriter outgoing;                            ///< gathered since the last flush
-        uint32_t sent{0};                               ///< messages sent to it
-        uint32_t received{0};                           ///< messages from it that were in turn
-        std::map<uint32_t, std::vector<uint8_t>> early; ///< messages that overtook others
-        std::vector<uint8_t> incoming;                  ///< a flush that is not complete yet
+        ByteWriter outgoing;                            ///< data batched since the last flush
+        uint32_t sent{0};                               ///< number of messages sent
+        uint32_t received{0};                           ///< number of messages received in order
+        std::map<uint32_t, std::vector<uint8_t>> early; ///< messages received out of order
+        std::vector<uint8_t> incoming;                  ///< incomplete incoming flush
     };
 
     void ScheduleFlush();
@@ -112,9 +113,9 @@ class ProcessBorder
     uint32_t m_longest;
     Sender m_sender;
     NoticeHandler m_noticeHandler;
-    std::vector<Peer> m_peers;        // by number of the process
-    std::deque<Crossing> m_crossings; // a deque, because ports hold their addresses
-    std::vector<FabricPort*> m_ports; // by number, those at the border
+    std::vector<Peer> m_peers;        // by process number
+    std::deque<Crossing> m_crossings; // a deque keeps addresses stable; ports hold pointers
+    std::vector<FabricPort*> m_ports; // ports at the border, by number
     bool m_flushPending{false};
 };
 

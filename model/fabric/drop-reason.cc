@@ -15,7 +15,7 @@ namespace ns3::training
 namespace
 {
 
-/// In the order of the enumeration.
+/// Names in the order of the enumeration.
 constexpr std::array<const char*, static_cast<std::size_t>(DropReason::COUNT)> NAMES{
     "no-buffer",
     "early-drop",

@@ -19,32 +19,32 @@ namespace ns3::training
  */
 enum class DropReason : uint8_t
 {
-    NO_BUFFER,        ///< switch: the packet memory is full; host: its receive buffer is
-    EARLY_DROP,       ///< switch: dropped at random before the queue is full (WRED)
-    QUEUE_LIMIT,      ///< host: too much of the IP stack waits for the line
-    NO_ROUTE,         ///< no port leads to the destination, or it is no address of the fabric
-    TOO_LONG,         ///< host: a packet of the IP stack is longer than the MTU
-    UNKNOWN_PROTOCOL, ///< host: a packet of the stack is not IPv4
-    LINK_DOWN,        ///< the link was down when the frame was sent, or before it had arrived
-    LINK_LOSS,        ///< lost on the link, at random or in a burst
-    CORRUPTED,        ///< a bit of the frame was wrong
-    RESTART,          ///< the switch restarted while the frame waited
+    NO_BUFFER,        ///< switch: packet memory full; host: receive buffer full
+    EARLY_DROP,       ///< switch: random early drop (WRED)
+    QUEUE_LIMIT,      ///< host: transmit queue of the IP stack full
+    NO_ROUTE,         ///< no route to the destination, or not an address of the fabric
+    TOO_LONG,         ///< host: packet of the IP stack exceeds the MTU
+    UNKNOWN_PROTOCOL, ///< host: packet of the IP stack is not IPv4
+    LINK_DOWN,        ///< link down during transmission or propagation
+    LINK_LOSS,        ///< random or burst loss on the link
+    CORRUPTED,        ///< bit error
+    RESTART,          ///< switch restarted while the frame was queued
     OTHER_HOST,       ///< host: the frame is addressed to another endpoint
-    NO_RECEIVER,      ///< host: nothing there takes frames of this protocol, job or queue pair
+    NO_RECEIVER,      ///< host: no receiver for this protocol, job or queue pair
     COUNT             ///< number of reasons
 };
 
 /**
  * @ingroup distributed-training-fabric
- * @param reason one of the reasons
+ * @param reason a drop reason
  * @return its name, such as "no-buffer"
  */
 const char* GetName(DropReason reason);
 
 /**
  * @ingroup distributed-training-fabric
- * @param stream to write to
- * @param reason one of the reasons, written by name
+ * @param stream output stream
+ * @param reason reason to write by name
  * @return the stream
  */
 std::ostream& operator<<(std::ostream& stream, DropReason reason);

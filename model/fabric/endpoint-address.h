@@ -16,7 +16,7 @@
  * @file
  * @ingroup distributed-training-fabric
  * Addresses of the fabric's endpoints: endpoint e is 10.0.0.1 + e in IPv4, and in Ethernet 02:00
- * (locally administered) followed by e. So addresses need no resolution protocol.
+ * (locally administered) followed by e. So no address resolution protocol is needed.
  */
 namespace ns3::training
 {
@@ -27,7 +27,7 @@ static constexpr uint32_t FIRST_IPV4_ADDRESS = 0x0a000001;
 static constexpr uint16_t ETHERTYPE_IPV4 = 0x0800;
 
 /**
- * @param endpoint number of an endpoint
+ * @param endpoint endpoint number
  * @return its IPv4 address
  */
 inline Ipv4Address
@@ -37,7 +37,7 @@ GetEndpointIpv4Address(uint32_t endpoint)
 }
 
 /**
- * @param endpoint number of an endpoint
+ * @param endpoint endpoint number
  * @return its MAC address
  */
 inline Mac48Address

@@ -24,8 +24,9 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-fabric
  *
- * A full-duplex point-to-point link. Frames travel as events of their own, so the channel only
- * knows its two ports. A switch port is no NetDevice and does not appear in GetDevice().
+ * A full-duplex point-to-point link. Frames in flight are simulator events themselves, so the
+ * channel only knows its two ports. A switch port is not a NetDevice and does not appear in
+ * GetDevice().
  */
 class FabricChannel : public Channel
 {
@@ -35,11 +36,11 @@ class FabricChannel : public Channel
 
     /**
      * Connects two ports.
-     * @param a one end
-     * @param b the other end
+     * @param a port at one end
+     * @param b port at the other end
      * @param rate line rate of each direction
      * @param delay propagation delay
-     * @param pipelineA delay that the owner of `a` adds to each frame that arrives there
+     * @param pipelineA pipeline delay that the owner of `a` adds to each frame arriving there
      * @param pipelineB the same at `b`
      */
     void Connect(FabricPort& a,
@@ -49,32 +50,32 @@ class FabricChannel : public Channel
                  Time pipelineA,
                  Time pipelineB);
 
-    /** @param device a host device at one end */
+    /** @param device host device at one end */
     void AddDevice(Ptr<NetDevice> device);
 
-    /// An impairment of each direction.
+    /// Impairments of the two directions.
     using Impairments = std::array<std::shared_ptr<LinkImpairment>, 2>;
 
     /**
-     * Applies impairments to every frame sent from now on, to each direction its own.
-     * @param impairments of the direction from end 0, and of that from end 1
+     * Applies impairments to every frame sent from now on, separately per direction.
+     * @param impairments impairments of the direction from end 0 and of the direction from end 1
      */
     void AddImpairments(const Impairments& impairments);
 
     /**
-     * Ends impairments.
-     * @param impairments that were added
+     * Removes impairments.
+     * @param impairments impairments added before
      */
     void RemoveImpairments(const Impairments& impairments);
 
-    /** @return whether frames can get through */
+    /** @return whether the link is up */
     bool IsUp() const;
 
     std::size_t GetNDevices() const override;
     Ptr<NetDevice> GetDevice(std::size_t i) const override;
 
     /**
-     * @param end 0 or 1
+     * @param end end of the link, 0 or 1
      * @return the port at that end
      */
     FabricPort& GetPort(uint32_t end) const;

@@ -20,11 +20,11 @@ namespace ns3::training
 class FramePool
 {
   public:
-    /** @return the pool of this process: memory only, no data passes between nodes by it */
+    /** @return the pool of this process; a memory allocator only, carries no data between nodes */
     static FramePool& Get()
     {
-        // Never destroyed: when a program ends in the middle of a simulation, nodes give back what
-        // they hold after all static objects of this file have gone.
+        // Never destroyed: if a program exits in the middle of a simulation, nodes free their
+        // frames after the destruction of static objects.
         static auto* const pool = new FramePool;
         return *pool;
     }
@@ -33,8 +33,8 @@ class FramePool
     {
         if (m_stale)
         {
-            // Frames of the previous simulation, in flight when it ended, go only now: the
-            // simulator still held references to them while it was destroyed.
+            // Frames still in flight at the end of the previous simulation are freed here, because
+            // the simulator held references to them until its destruction was complete.
             m_slabs.clear();
             m_free = nullptr;
             m_inUse = 0;

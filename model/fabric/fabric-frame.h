@@ -26,7 +26,7 @@ namespace ns3::training
 class FabricPort;
 class Frame;
 
-/** How the devices of the fabric handle a frame. */
+/** Frame kind: determines how the devices of the fabric handle a frame. */
 enum class FrameKind : uint8_t
 {
     IP,        ///< a packet of a stock ns-3 stack, in `packet`
@@ -34,12 +34,12 @@ enum class FrameKind : uint8_t
     ROCE_DATA, ///< RoCEv2 request packet (SEND or RDMA WRITE)
     ROCE_ACK,  ///< RoCEv2 acknowledge, positive or negative
     ROCE_CNP,  ///< RoCEv2 congestion notification packet
-    PROGRAM    ///< a packet of a protocol of its own, for programs in switches and hosts
+    PROGRAM    ///< packet of a custom protocol, for programs in switches and hosts
 };
 
 /**
- * @param kind of a frame
- * @return whether it is RoCEv2
+ * @param kind kind of a frame
+ * @return whether the kind is a RoCEv2 packet
  */
 inline bool
 IsRoce(FrameKind kind)
@@ -50,55 +50,55 @@ IsRoce(FrameKind kind)
 /** The ECN field of the IP header (RFC 3168). */
 enum class Ecn : uint8_t
 {
-    NOT_ECT = 0, ///< not ECN capable
-    ECT = 2,     ///< ECN capable, no congestion met
+    NOT_ECT = 0, ///< not ECN-capable transport
+    ECT = 2,     ///< ECN-capable transport
     CE = 3       ///< congestion experienced
 };
 
-/** The telemetry that a port on the path adds to a frame when it begins to send it. */
+/** Telemetry record that a port on the path adds to a frame at the start of transmission. */
 struct HopTelemetry
 {
-    int64_t time;        ///< when, ps
-    uint64_t sentBytes;  ///< bytes it had sent until then, with preambles and gaps
-    uint64_t queueBytes; ///< bytes that waited in all its queues
-    uint64_t rate;       ///< its line rate, bit/s
+    int64_t time;        ///< time stamp, ps
+    uint64_t sentBytes;  ///< bytes sent by the port so far, including preambles and gaps
+    uint64_t queueBytes; ///< bytes in all queues of the port
+    uint64_t rate;       ///< line rate of the port, bit/s
 };
 
-/** In-band network telemetry (INT) of a frame, in the order of the hops. */
+/** In-band network telemetry (INT) records of a frame, in hop order. */
 using TelemetryStack = std::vector<HopTelemetry>;
 
 /**
  * @ingroup distributed-training-fabric
  *
- * The headers of a frame that fit plain fields, with their defaults. This is the one list of them:
- * Frame::Allocate() assigns a default FrameHeaders, Frame::Clone() copies one, and the frame
- * archive writes its bytes. It has no padding, and the fields that every hop reads come first.
+ * The header fields of a frame with their defaults, as a plain struct. Frame::Allocate() assigns a
+ * default FrameHeaders, Frame::Clone() copies it, and the frame archive writes its bytes. It has no
+ * padding, and the fields that every hop reads come first.
  */
 struct FrameHeaders
 {
-    uint32_t bytes{0};             ///< frame size with frame check sequence, bytes
-    uint32_t source{0};            ///< endpoint that sent it
-    uint32_t destination{0};       ///< endpoint it goes to
+    uint32_t bytes{0};             ///< frame size including frame check sequence, bytes
+    uint32_t source{0};            ///< source endpoint
+    uint32_t destination{0};       ///< destination endpoint
     uint32_t flowHash{0};          ///< hash of the 5-tuple, for ECMP
-    FrameKind kind{FrameKind::IP}; ///< how devices handle it
+    FrameKind kind{FrameKind::IP}; ///< frame kind
     uint8_t priority{0};           ///< traffic class, 0 to 7
     Ecn ecn{Ecn::NOT_ECT};         ///< ECN field
     bool ackRequest{false};        ///< BTH acknowledge request
-    bool ecnEcho{false};           ///< ROCE_ACK: the packet it answers was marked (BTH BECN bit)
+    bool ecnEcho{false};           ///< ROCE_ACK: data packet was ECN-marked (BTH BECN bit)
     uint8_t opcode{0};             ///< BTH opcode
-    uint16_t protocol{0};          ///< IP: EtherType; PROGRAM: number of its WireFormat
+    uint16_t protocol{0};          ///< IP: EtherType; PROGRAM: protocol number of its WireFormat
     uint32_t payloadBytes{0};      ///< bytes of payload
     uint32_t destinationQp{0};     ///< BTH destination queue pair
     uint32_t psn{0};               ///< BTH packet sequence number, 24 bit
     uint32_t immediate{0};         ///< immediate data
-    uint64_t payloadOffset{0};     ///< first byte of this frame's payload in `payload`
+    uint64_t payloadOffset{0};     ///< offset of this frame's payload in `payload`
     uint64_t remoteAddress{0};     ///< RETH virtual address (first packet of a WRITE)
     uint64_t messageBytes{0};      ///< RETH DMA length (first packet of a WRITE), bytes
-    int64_t timestamp{0}; ///< ROCE_DATA: time of sending, ps; ROCE_ACK: that of the data packet
-    uint32_t sourceQp{0}; ///< DETH source queue pair (datagrams)
+    int64_t timestamp{0};      ///< ROCE_DATA: send time, ps; ROCE_ACK: send time of the data packet
+    uint32_t sourceQp{0};      ///< DETH source queue pair (datagrams)
     uint32_t messageNumber{0}; ///< AETH message sequence number, 24 bit
-    uint32_t selectivePsn{0};  ///< selective repeat: packet that caused a NAK, 24 bit
-    uint16_t pauseQuanta{0};   ///< PAUSE: time for all enabled classes, 512 bit times each
+    uint32_t selectivePsn{0};  ///< selective repeat: PSN of the packet that caused a NAK, 24 bit
+    uint16_t pauseQuanta{0};   ///< PAUSE: pause time of all enabled classes, in 512 bit times
     uint8_t pauseClasses{0};   ///< PAUSE: class-enable vector
     uint8_t syndrome{0};       ///< AETH syndrome
 };
@@ -110,22 +110,24 @@ static_assert(std::is_trivially_copyable_v<FrameHeaders> &&
 /**
  * @ingroup distributed-training-fabric
  *
- * The position of a frame in the simulated fabric, in the first cache line of a Frame together with
- * the first headers. It means nothing in another place, so it is no part of the frame's contents.
+ * Location-dependent state of a frame in the simulated fabric. It shares the first cache line of a
+ * Frame with the first headers. It is not part of the frame's contents, because it is meaningless
+ * elsewhere.
  */
 class FrameInTransit : public EventImpl
 {
   public:
-    uint8_t ingressPriority{0}; ///< in a switch: traffic class it came in by
-    uint16_t ingress{0};        ///< index of the port it arrives at next, or came in by
+    uint8_t ingressPriority{0}; ///< in a switch: ingress traffic class
+    uint16_t ingress{0};        ///< index of the next port, or of the ingress port after arrival
 
     union {
-        Frame* next{nullptr}; ///< link for the queue it waits in
-        uint64_t sequence;    ///< in flight: order of insertion into the event list
+        Frame* next{nullptr}; ///< next frame in the same queue
+        uint64_t sequence;    ///< in flight: insertion order in the event list
     };
 
-    FabricPort* port{nullptr}; ///< where it arrives next; once arrived, where it came in
-    /// In-band telemetry that the sender asked for; ports add to it, and the receiver returns it.
+    FabricPort* port{nullptr}; ///< next port; after arrival, the ingress port
+    /// In-band telemetry requested by the sender, or null. Ports append records, and the receiver
+    /// returns it.
     std::unique_ptr<TelemetryStack> telemetry;
 };
 
@@ -133,18 +135,20 @@ class FrameInTransit : public EventImpl
  * @ingroup distributed-training-fabric
  *
  * One packet on the wire, with its headers as plain fields (FrameHeaders) and its payload as a byte
- * count (virtual) or as a range of a ByteBuffer (real).
+ * count (virtual payload) or as a range of a ByteBuffer (real payload).
  *
- * A frame of kind PROGRAM has a protocol of its own, whose header is any trivially copyable struct
- * of up to PROGRAM_HEADER_BYTES with a number `PROTOCOL`. The fabric carries the header without
- * knowing it: Make() or Set() writes it as a whole, As() accesses it in place. The protocol's
- * WireFormat says how the frame looks on the wire.
+ * A frame of kind PROGRAM belongs to a custom protocol, whose header is any trivially copyable
+ * struct of up to PROGRAM_HEADER_BYTES with a constant `PROTOCOL`. The fabric treats the header as
+ * opaque: Make() or Set() writes the whole header, As() accesses it in place. The WireFormat of the
+ * protocol defines the encoding on the wire.
  *
  * A frame in flight is its own simulator event: Notify() is its arrival at the far end of a link.
- * So a hop allocates nothing. Frames come from a pool (Allocate, Free); the pool keeps a reference
- * of its own, so the simulator's Unref() after an event never deletes one.
+ * So a hop needs no memory allocation. Frames are allocated from a pool (Allocate, Free). The pool
+ * holds its own reference to each frame, so the simulator's Unref() after an event never deletes a
+ * frame.
  *
- * Exactly one holder owns a frame at a time: a queue, the link, or the device it has arrived at.
+ * A frame has exactly one owner at a time: a queue, the link, or the device at which it has
+ * arrived.
  */
 class alignas(64) Frame : public FrameInTransit, public FrameHeaders
 {
@@ -153,23 +157,23 @@ class alignas(64) Frame : public FrameInTransit, public FrameHeaders
     static constexpr uint32_t ETHERNET_BYTES = 18;
     /// Shortest Ethernet frame, bytes.
     static constexpr uint32_t MIN_BYTES = 64;
-    /// Preamble and start delimiter, on the line ahead of each frame, bytes.
+    /// Preamble and start frame delimiter before each frame, bytes.
     static constexpr uint32_t PREAMBLE_BYTES = 8;
-    /// Inter-packet gap, on the line behind each frame, bytes.
+    /// Inter-packet gap after each frame, bytes.
     static constexpr uint32_t GAP_BYTES = 12;
-    /// Room for the header of a PROGRAM frame, bytes.
+    /// Maximum header size of a PROGRAM frame, bytes.
     static constexpr std::size_t PROGRAM_HEADER_BYTES = 48;
 
     /**
-     * @param kind how devices handle it
+     * @param kind kind of frame
      * @return a frame with all other fields at their defaults, owned by the caller; the header of a
-     *         PROGRAM frame is all zeros
+     *         PROGRAM frame is zeroed
      */
     static Frame* Allocate(FrameKind kind);
 
     /**
-     * @tparam Header of a protocol
-     * @param header its contents
+     * @tparam Header header type of a protocol
+     * @param header header contents
      * @return a PROGRAM frame with that header and all other fields at their defaults, owned by the
      *         caller
      */
@@ -185,17 +189,20 @@ class alignas(64) Frame : public FrameInTransit, public FrameHeaders
     Frame* Clone() const;
 
     /**
-     * Gives a frame back.
-     * @param frame owned by the caller until now
+     * Returns a frame to the pool.
+     * @param frame frame owned by the caller, invalid afterwards
      */
     static void Free(Frame* frame);
 
-    /** @return frames now allocated in the simulation under way (for conservation checks) */
+    /**
+     * @return number of frames currently allocated in the running simulation (for conservation
+     *         checks)
+     */
     static uint64_t GetInUse();
 
     /**
-     * @return whether the simulation is under way; when it is being destroyed, frames in flight are
-     *         still there, but ports may not be
+     * @return whether the simulation is running; during its destruction, frames in flight still
+     *         exist, but ports may not
      */
     static bool AreAlive()
     {
@@ -203,8 +210,8 @@ class alignas(64) Frame : public FrameInTransit, public FrameHeaders
     }
 
     /**
-     * @tparam Header of a protocol
-     * @return whether this is a frame of that protocol
+     * @tparam Header header type of a protocol
+     * @return whether this is a frame of the protocol
      */
     template <class Header>
     bool Is() const
@@ -213,9 +220,9 @@ class alignas(64) Frame : public FrameInTransit, public FrameHeaders
     }
 
     /**
-     * Makes this a frame of a protocol, with its header.
-     * @tparam Header of the protocol
-     * @param header its contents
+     * Turns this frame into a frame of a protocol and sets its header.
+     * @tparam Header header type of the protocol
+     * @param header header contents
      */
     template <class Header>
     void Set(const Header& header)
@@ -227,8 +234,8 @@ class alignas(64) Frame : public FrameInTransit, public FrameHeaders
     }
 
     /**
-     * @tparam Header of the frame's protocol: Is<Header>() is true
-     * @return the header, in place
+     * @tparam Header header type of the frame's protocol; Is<Header>() must be true
+     * @return reference to the header in the frame
      */
     template <class Header>
     Header& As()
@@ -239,8 +246,8 @@ class alignas(64) Frame : public FrameInTransit, public FrameHeaders
     }
 
     /**
-     * @tparam Header of the frame's protocol: Is<Header>() is true
-     * @return the header, in place
+     * @tparam Header header type of the frame's protocol; Is<Header>() must be true
+     * @return reference to the header in the frame
      */
     template <class Header>
     const Header& As() const
@@ -250,9 +257,9 @@ class alignas(64) Frame : public FrameInTransit, public FrameHeaders
         return *std::launder(reinterpret_cast<const Header*>(programHeader));
     }
 
-    Ptr<Packet> packet;      ///< IP: the packet from its IP header on
+    Ptr<Packet> packet;      ///< IP: the packet, starting with its IP header
     Ptr<ByteBuffer> payload; ///< real payload, or null
-    /// PROGRAM: the header, by Set() and As(); of other kinds undefined.
+    /// PROGRAM: the header, accessed by Set() and As(). Undefined for other kinds.
     alignas(8) std::byte programHeader[PROGRAM_HEADER_BYTES];
 
   protected:
@@ -275,10 +282,11 @@ class alignas(64) Frame : public FrameInTransit, public FrameHeaders
 
 /**
  * @ingroup distributed-training-fabric
+ * Computes the flow hash for ECMP.
  * @param a source endpoint
  * @param b destination endpoint
- * @param ports source and destination port, or another 32 bits that tell flows apart
- * @return hash that spreads flows evenly
+ * @param ports source and destination port, or other 32 bits that distinguish flows
+ * @return uniformly distributed hash
  */
 uint32_t HashFlow(uint32_t a, uint32_t b, uint32_t ports);
 

@@ -20,9 +20,9 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-fabric
  *
- * The interface of a fabric endpoint to the stock ns-3 stack. Its MAC address follows from the
- * number of the endpoint, so it needs no ARP; it neither bridges nor sends on behalf of others.
- * Subclasses send and receive.
+ * The interface of a fabric endpoint to the stock ns-3 stack. Its MAC address is derived from the
+ * endpoint number, so it needs no ARP. It does not support bridging or SendFrom(). Subclasses
+ * implement sending and receiving.
  */
 class FabricNetDevice : public NetDevice
 {
@@ -30,10 +30,10 @@ class FabricNetDevice : public NetDevice
     /** @return the type */
     static TypeId GetTypeId();
 
-    /** @return number of its endpoint */
+    /** @return endpoint number */
     uint32_t GetEndpoint() const;
 
-    /** @param channel the link it is on */
+    /** @param channel link of the device */
     void SetChannel(Ptr<FabricChannel> channel);
 
     // NetDevice
@@ -69,16 +69,16 @@ class FabricNetDevice : public NetDevice
 
     /**
      * Passes a packet up to the stack.
-     * @param packet received
+     * @param packet received packet
      * @param protocol its EtherType
-     * @param from address of the sender
+     * @param from sender address
      */
     void PassUp(Ptr<Packet> packet, uint16_t protocol, const Address& from);
 
-    /** Tells the stack that the link has gone up or down. */
+    /** Notifies the stack that the link has gone up or down. */
     void CallLinkChange();
 
-    uint32_t m_endpoint{0}; ///< number of its endpoint
+    uint32_t m_endpoint{0}; ///< endpoint number
 
   private:
     Ptr<Node> m_node;

@@ -30,11 +30,11 @@ namespace
 {
 
 constexpr uint32_t DLT_EN10MB = 1;
-/// For everything else that a program has open.
+/// File descriptors reserved for other open files of the program.
 constexpr rlim_t OTHER_FILES = 64;
 constexpr int64_t NANOSECONDS = 1000000000;
 
-/** @return whether so many files can be open at a time, if need be after raising the limit */
+/** @return whether this many files can be open at the same time; raises the limit if necessary */
 bool
 CanOpen(rlim_t files)
 {
@@ -58,8 +58,8 @@ class FabricPcap::Files
 {
   public:
     /**
-     * @param path of another file
-     * @return its index
+     * @param path path of a new file
+     * @return index of the file
      */
     std::size_t Add(const std::string& path)
     {
@@ -74,8 +74,9 @@ class FabricPcap::Files
     }
 
     /**
-     * @param index of the file
-     * @param frame is recorded at the current time
+     * Writes a frame to a file with the current time stamp.
+     * @param index index of the file
+     * @param frame frame to record
      */
     void Write(std::size_t index, const Frame& frame)
     {
@@ -135,7 +136,7 @@ class FabricPcap::Files
     }
 
     std::deque<std::string> m_paths;
-    std::deque<PcapFile> m_files; // a deque, because they cannot be moved
+    std::deque<PcapFile> m_files; // a deque, because PcapFile is not movable
     bool m_closed{false};
 };
 
@@ -143,7 +144,7 @@ FabricPcap::FabricPcap(const Fabric& fabric, const std::string& prefix)
     : m_files(std::make_shared<Files>())
 {
     NS_LOG_FUNCTION(this << prefix);
-    std::map<std::string, uint32_t> numbers; // of each device, ports so far
+    std::map<std::string, uint32_t> numbers; // number of ports so far, by device
     std::vector<FabricPort*> ports;          // by index of their file
     for (uint32_t link = 0; link < fabric.channels.size(); link++)
     {

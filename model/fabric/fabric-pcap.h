@@ -18,22 +18,23 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-helper
  *
- * Captures what every port of a fabric sends and receives, one file a port, named after the device
- * and the port's number on it: PREFIX-host3-0.pcap, PREFIX-switch1-2.pcap. A sent frame is recorded
- * when its transmission begins, a received one when it has arrived; times have nanoseconds.
+ * Captures the traffic of every port of a fabric in pcap files, one file per port, named after the
+ * device and its port number: PREFIX-host3-0.pcap, PREFIX-switch1-2.pcap. A sent frame is recorded
+ * at the start of its transmission, a received frame on arrival. Time stamps have nanosecond
+ * resolution.
  *
- * Files are created with the first frame and complete when this is destroyed or the simulator is.
- * If one cannot be written, the run ends by a std::runtime_error that names it. Of several
- * processes, each captures its own ports.
+ * A file is created with its first frame and is complete when this object or the simulator is
+ * destroyed. If a file cannot be written, the run ends with a std::runtime_error that names it. In
+ * a parallel simulation, each process captures its own ports.
  */
 class FabricPcap
 {
   public:
     /**
-     * @param fabric whose ports are captured, from now on
-     * @param prefix of all files' paths
-     * @throw ConfigurationError if files cannot be created there, or so many not be open at a time;
-     *        nothing is created then
+     * @param fabric fabric whose ports are captured from now on
+     * @param prefix path prefix of all files
+     * @throw ConfigurationError if files cannot be created there, or if that many files cannot be
+     *        open at the same time; then nothing is created
      */
     FabricPcap(const Fabric& fabric, const std::string& prefix);
     ~FabricPcap();
@@ -45,7 +46,7 @@ class FabricPcap
 
     static void Close(std::shared_ptr<Files> files);
 
-    std::shared_ptr<Files> m_files; // shared with the ports, which may live longer
+    std::shared_ptr<Files> m_files; // shared with the ports, which may outlive this
 };
 
 } // namespace ns3::training

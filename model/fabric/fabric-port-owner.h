@@ -22,12 +22,13 @@ class FabricPort;
 
 /**
  * @ingroup distributed-training-fabric
- * The device that a port belongs to: a host's or a switch. It has the trace sources of its ports.
+ * The device that owns a port: a host device or a switch. It provides the trace sources of its
+ * ports.
  */
 class FabricPortOwner
 {
   public:
-    /** The length of a queue has changed. (port, priority, bytes that wait) */
+    /** The length of a queue has changed. (port, priority, queued bytes) */
     typedef void (*QueueLengthTracedCallback)(uint16_t port, uint8_t priority, uint64_t bytes);
 
     /**
@@ -36,52 +37,53 @@ class FabricPortOwner
     typedef void (*PauseTracedCallback)(uint16_t port, uint8_t priority, bool paused);
 
     /**
-     * A frame has been dropped by the device, or lost on its link. (frame, freed afterwards; port
-     * that counts it: droppedFrames or lostFrames of PortCounters; reason)
+     * A frame has been dropped by the device or lost on its link. (frame, freed afterwards; port
+     * that counts the frame in droppedFrames or lostFrames of PortCounters; reason)
      */
     typedef void (*DropTracedCallback)(const Frame& frame, uint16_t port, DropReason reason);
 
     virtual ~FabricPortOwner() = default;
 
     /**
-     * A frame has arrived with its last bit, or its first 64 bytes if the port cuts through. Pause
-     * frames never get here.
-     * @param frame owned by the callee from now on
-     * @param port it arrived at
+     * Handles an arriving frame: called on arrival of the last bit, or of the first 64 bytes in
+     * case of cut-through. Not called for pause frames.
+     * @param frame the frame; owned by the callee from now on
+     * @param port ingress port
      */
     virtual void Receive(Frame* frame, FabricPort& port) = 0;
 
     /**
-     * A frame is going to arrive soon: brings into the cache the data that Receive() needs. Not
-     * called for every frame.
-     * @param frame the frame
+     * Prefetches the data that Receive() needs for a frame that is about to arrive. Not called for
+     * every frame.
+     * @param frame frame frame that is about to arrive
      */
     virtual void Expect([[maybe_unused]] const Frame& frame)
     {
     }
 
     /**
-     * The same a few events later, for data that are found by data that Expect() has asked for.
-     * @param frame the frame
+     * Second prefetch stage, a few events later, for data whose addresses depend on the data
+     * prefetched by Expect().
+     * @param frame frame frame that is about to arrive
      */
     virtual void ExpectSoon([[maybe_unused]] const Frame& frame)
     {
     }
 
     /**
-     * The transmission of a frame begins, so it no longer takes buffer space.
+     * Called when the transmission of a frame begins: releases the buffer space of the frame.
      * @param frame the frame; its ECN field may be changed
-     * @param port that sends it
-     * @return whether to send it; if not, the callee owns it now
+     * @param port egress port
+     * @return whether to send it; if not, the callee owns the frame now
      */
     virtual bool BeginTransmit(Frame& frame, FabricPort& port) = 0;
 
-    /** The link of a port has gone up or down. */
+    /** Called when the link of a port has gone up or down. */
     virtual void NotifyLinkChange()
     {
     }
 
-    /** @return order in which all its ports serve their priorities */
+    /** @return the scheduling of priorities at all ports */
     const PortScheduling& GetScheduling() const
     {
         return m_scheduling;
@@ -89,9 +91,9 @@ class FabricPortOwner
 
     /**
      * Traces the length of a queue.
-     * @param port number of a port
+     * @param port port number
      * @param priority traffic class of the queue
-     * @param bytes that wait in it now
+     * @param bytes queued bytes
      */
     void NotifyQueueLength(uint16_t port, uint8_t priority, uint64_t bytes)
     {
@@ -100,9 +102,9 @@ class FabricPortOwner
 
     /**
      * Traces a pause by the peer.
-     * @param port number of a port
+     * @param port port number
      * @param priority traffic class
-     * @param paused whether it is paused now
+     * @param paused whether the priority is now paused
      */
     void NotifyPause(uint16_t port, uint8_t priority, bool paused)
     {
@@ -110,10 +112,10 @@ class FabricPortOwner
     }
 
     /**
-     * Traces a frame that is dropped.
+     * Traces a dropped frame.
      * @param frame the frame
-     * @param port number of the port that counts it
-     * @param reason for the drop
+     * @param port number of the port that counts the drop
+     * @param reason drop reason
      */
     void NotifyDrop(const Frame& frame, uint16_t port, DropReason reason)
     {

@@ -21,13 +21,13 @@ NS_LOG_COMPONENT_DEFINE("TrainingPort");
 namespace
 {
 
-/// Bytes that a cut-through switch waits for: all headers.
+/// Bytes that a cut-through switch receives before forwarding: all headers.
 constexpr uint32_t CUT_THROUGH_BYTES = Frame::MIN_BYTES + Frame::PREAMBLE_BYTES;
 
 } // namespace
 
 void
-Frame::Notify() // defined here, because frames know nothing of ports
+Frame::Notify() // defined here, because frames do not depend on ports
 {
     port->Arrive(this);
 }
@@ -114,7 +114,7 @@ FabricPort::Flush()
     {
         Frame* frame = m_pauses;
         m_pauses = frame->next;
-        m_counters.pausesSent--; // it never left
+        m_counters.pausesSent--; // it was never sent
         Frame::Free(frame);
     }
 }
@@ -220,7 +220,7 @@ void
 FabricPort::ScheduleLineFree(int64_t now)
 {
     m_lineFreePending = true;
-    Ref(); // the simulator drops one after the event
+    Ref(); // the simulator releases one reference after the event
     Simulator::ScheduleWithContext(m_nodeId, TimeStep(m_lineFree - now), this);
 }
 
@@ -242,7 +242,8 @@ FabricPort::SendNext(int64_t now)
             return;
         }
         const uint8_t priority = m_owner.GetScheduling().Choose(eligible, m_current, m_queues);
-        // Frames that wait in the port (control, packets of the IP stack) go ahead of the source's.
+        // Frames queued in the port (control, packets of the IP stack) precede frames of the
+        // source.
         Frame* frame = m_waiting >> priority & 1 ? Pop(priority) : m_source->Pull(priority, now);
         m_queues[priority].credit -= frame->bytes;
         if (m_owner.BeginTransmit(*frame, *this))
@@ -273,7 +274,7 @@ FabricPort::Pop(uint8_t priority)
     }
     else
     {
-        __builtin_prefetch(queue.GetHead()); // it may have waited for long
+        __builtin_prefetch(queue.GetHead()); // a long-queued frame is likely no longer cached
     }
     m_owner.NotifyQueueLength(m_index, priority, queue.GetBytes());
     return frame;
@@ -332,7 +333,7 @@ FabricPort::Impair(Frame* frame, int64_t now, int64_t arrival, std::size_t first
         }
         if (fate.duplicated)
         {
-            // The copy comes right behind, as if it had been sent twice.
+            // The copy follows back to back, as if the frame had been sent twice.
             m_counters.duplicatedFrames++;
             const int64_t behind = arrival + fate.delay + GetLineTime(frame->bytes);
             Impair(frame->Clone(), now, behind, i + 1);
@@ -352,7 +353,7 @@ FabricPort::Launch(Frame* frame, int64_t now, int64_t arrival)
         m_border->Cross(frame, arrival);
         return;
     }
-    frame->Ref(); // the simulator drops one after the event
+    frame->Ref(); // the simulator releases one reference after the event
     Simulator::ScheduleWithContext(m_peerNodeId, TimeStep(arrival - now), frame);
 }
 
@@ -361,7 +362,7 @@ FabricPort::Arrive(Frame* frame)
 {
     if (m_down)
     {
-        Lose(frame, DropReason::LINK_DOWN); // it was on the line when the line went down
+        Lose(frame, DropReason::LINK_DOWN); // in flight when the link went down
         return;
     }
     m_counters.receivedFrames++;

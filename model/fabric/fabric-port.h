@@ -30,7 +30,7 @@
 namespace ns3::training
 {
 
-/// Longest pause there is, in times of 512 bits: it ends then unless renewed or resumed.
+/// Maximum pause time, in units of 512 bit times; the pause expires then unless renewed or resumed.
 static constexpr uint16_t MAX_PAUSE = 65535;
 
 /**
@@ -38,17 +38,17 @@ static constexpr uint16_t MAX_PAUSE = 65535;
  *
  * One end of a full-duplex link: eight queues, a scheduler, and priority flow control.
  *
- * An idle port sends at once and schedules nothing but the arrival at its peer; only while
- * something waits is there an event for "line is free", which is the port itself. PortScheduling
- * decides which priority is served.
+ * An idle port sends a frame immediately and only schedules the arrival at the peer. While frames
+ * are queued, the port itself is the pending "line is free" event. PortScheduling selects the
+ * priority to serve.
  */
 class alignas(64) FabricPort : public EventImpl
 {
   public:
     /**
-     * @param owner receives this port's frames
-     * @param nodeId context of its events
-     * @param index number of this port at its owner
+     * @param owner device that owns this port and receives its frames
+     * @param nodeId node id, the context of its events
+     * @param index port number at the owner
      */
     FabricPort(FabricPortOwner& owner, uint32_t nodeId, uint16_t index);
     FabricPort(const FabricPort&) = delete;
@@ -58,11 +58,15 @@ class alignas(64) FabricPort : public EventImpl
      * Makes this port one end of a link.
      * @param peer the other end
      * @param bitsPerSecond line rate of this direction
-     * @param delay from the last bit sent to its arrival: propagation, and the receiver's pipeline
+     * @param delay delay from sending the last bit to its arrival: propagation plus the receiver's
+     *        pipeline
      */
     void Connect(FabricPort& peer, uint64_t bitsPerSecond, Time delay);
 
-    /** Hands frames to the peer with their first 64 bytes (cut-through) instead of the last. */
+    /**
+     * Enables cut-through: frames arrive at the peer with their first 64 bytes instead of their
+     * last byte.
+     */
     void EnableCutThrough();
 
     /** @param latency added to the delay of every frame sent from now on */
@@ -70,35 +74,37 @@ class alignas(64) FabricPort : public EventImpl
 
     /**
      * Applies an impairment to every frame sent from now on.
-     * @param impairment applied after those already there
+     * @param impairment impairment to apply after the existing ones
      */
     void AddImpairment(std::shared_ptr<LinkImpairment> impairment);
 
     /**
-     * Ends an impairment.
-     * @param impairment one that was added
+     * Removes an impairment.
+     * @param impairment impairment added before
      */
     void RemoveImpairment(const std::shared_ptr<LinkImpairment>& impairment);
 
-    /** @return whether an impairment loses every frame */
+    /** @return whether an impairment takes the link down */
     bool IsDown() const
     {
         return m_down;
     }
 
-    /** Drops all waiting frames and forgets pauses by the peer: the device has restarted. */
+    /**
+     * Drops all queued frames and clears all pauses by the peer, because the device has restarted.
+     */
     void Flush();
 
     /**
      * Counts, traces and frees a frame that the device drops.
-     * @param frame owned by the port from now on
-     * @param reason for the drop
+     * @param frame the frame; owned by the port from now on
+     * @param reason drop reason
      */
     void Drop(Frame* frame, DropReason reason);
 
     /**
-     * Counts a frame that the device has marked congestion experienced.
-     * @param priority of the frame
+     * Counts an ECN mark set by the device.
+     * @param priority priority of the frame
      */
     void CountMark(uint8_t priority)
     {
@@ -106,85 +112,85 @@ class alignas(64) FabricPort : public EventImpl
         m_counters.byPriority[priority].markedFrames++;
     }
 
-    /** Adds in-band telemetry to frames that ask for it, from now on. */
+    /** Enables in-band telemetry for frames that request it. */
     void EnableTelemetry();
 
-    /** @param border takes every frame sent from now on, or null; must outlive the port */
+    /** @param border receives every frame sent from now on; null: none; must outlive the port */
     void SetBorder(FrameBorder* border);
 
-    /** Observes a frame on the line. (the frame, whether this port sends it) */
+    /** Observes a frame on the link. (the frame, whether this port sends it) */
     using Tap = std::function<void(const Frame&, bool)>;
 
-    /** @param tap called with every frame sent (before a loss on the link) or received */
+    /** @param tap called with every sent frame (before link loss) and every received frame */
     void SetTap(Tap tap);
 
-    /** @param source asked for frames when the line is free; null: none */
+    /** @param source frame source that is polled when the line is free; null: none */
     void SetSource(FrameSource* source);
 
     /**
-     * Queues a frame by its priority.
-     * @param frame owned by the port from now on
+     * Enqueues a frame by its priority.
+     * @param frame the frame; owned by the port from now on
      */
     void Send(Frame* frame);
 
     /**
-     * Sends a frame at once if nothing is in its way; it then takes no buffer space.
-     * @param frame owned by the port from now on if the result is true
-     * @return whether it was sent; if not, the caller queues it by Send()
+     * Sends a frame immediately if the port is idle; the frame then takes no buffer space.
+     * @param frame frame to send; owned by the port from now on if the result is true
+     * @return whether it was sent; if not, the caller must enqueue it with Send()
      */
     bool SendIfIdle(Frame* frame);
 
-    /** The source has become ready: sends if the line is free. */
+    /** Notifies the port that its frame source is ready: sends if the line is free. */
     void Wake();
 
     /**
-     * Sends a pause frame ahead of all others.
-     * @param classes bit p set: for priority p
-     * @param quanta how long, in 512 bit times; 0 resumes
+     * Sends a pause frame ahead of all queued frames.
+     * @param classes class-enable vector: bit p enables priority p
+     * @param quanta pause time, in units of 512 bit times; 0: resume
      */
     void SendPause(uint8_t classes, uint16_t quanta);
 
     /**
-     * Called by an arriving frame.
-     * @param frame owned by the port from now on
+     * Handles the arrival of a frame; called by the frame itself.
+     * @param frame the frame; owned by the port from now on
      */
     void Arrive(Frame* frame);
 
-    /** @param frame that is going to arrive after a few other events */
+    /** @param frame frame that arrives after a few other events */
     void Expect(const Frame& frame)
     {
         m_owner.Expect(frame);
     }
 
-    /** @param frame that is going to arrive very soon */
+    /** @param frame frame that arrives very soon */
     void ExpectSoon(const Frame& frame)
     {
         m_owner.ExpectSoon(frame);
     }
 
-    /** Brings into the cache the members that every frame needs. */
+    /** Prefetches the members that every frame needs. */
     void PrefetchSelf() const
     {
         __builtin_prefetch(this, 1);
         __builtin_prefetch(reinterpret_cast<const char*>(this) + 64, 1);
     }
 
-    /** Brings into the cache the queue that is served next. */
+    /** Prefetches the queue that is served next. */
     void PrefetchQueue() const
     {
         __builtin_prefetch(&m_queues[GetNextPriority()], 1);
         __builtin_prefetch(&m_counters.byPriority[GetNextPriority()], 1);
     }
 
-    /** Brings into the cache the frame that is served next. */
+    /** Prefetches the frame that is served next. */
     void PrefetchHead() const
     {
         __builtin_prefetch(m_queues[GetNextPriority()].GetHead(), 1);
     }
 
     /**
-     * Brings into the cache the members that sending a frame needs.
-     * @param priority of the frame
+     * Prefetches the members needed to send a frame.
+     * @param priority priority of the frame
      */
     void PrefetchSend(uint8_t priority) const
     {
@@ -198,43 +204,43 @@ class alignas(64) FabricPort : public EventImpl
         return m_rate;
     }
 
-    /** @return delay of the link, propagation and receiver's pipeline */
+    /** @return delay of the link: propagation plus the receiver's pipeline */
     Time GetDelay() const
     {
         return TimeStep(m_delay);
     }
 
-    /** @return its counts */
+    /** @return the counters */
     const PortCounters& GetCounters() const
     {
         return m_counters;
     }
 
-    /** @param counters of this port in the process that simulates it */
+    /** @param counters counters from the process that simulates this port */
     void SetCounters(const PortCounters& counters)
     {
         m_counters = counters;
     }
 
-    /** @return the device it belongs to */
+    /** @return the device that owns the port */
     FabricPortOwner& GetOwner() const
     {
         return m_owner;
     }
 
-    /** @return number of this port at its owner */
+    /** @return port number at the owner */
     uint16_t GetIndex() const
     {
         return m_index;
     }
 
-    /** @return the node it is on */
+    /** @return id of its node */
     uint32_t GetNodeId() const
     {
         return m_nodeId;
     }
 
-    /** @return the other end, or null */
+    /** @return the port at the other end of the link, or null */
     FabricPort* GetPeer() const
     {
         return m_peer;
@@ -242,7 +248,7 @@ class alignas(64) FabricPort : public EventImpl
 
     /**
      * @param priority traffic class
-     * @return bytes that wait in its queue
+     * @return queued bytes of the priority
      */
     uint64_t GetQueueBytes(uint8_t priority) const
     {
@@ -251,7 +257,7 @@ class alignas(64) FabricPort : public EventImpl
 
     /**
      * @param priority traffic class
-     * @return first frame that waits in its queue, the others linked by Frame::next; or null
+     * @return first frame in the queue, linked to the others by Frame::next; null if empty
      */
     const Frame* GetQueue(uint8_t priority) const
     {
@@ -260,7 +266,7 @@ class alignas(64) FabricPort : public EventImpl
 
     /**
      * @param priority traffic class
-     * @return whether the peer has paused it
+     * @return whether the peer has paused the priority
      */
     bool IsPaused(uint8_t priority) const
     {
@@ -268,8 +274,8 @@ class alignas(64) FabricPort : public EventImpl
     }
 
     /**
-     * @param bytes frame size, without preamble and gap
-     * @return from the start of one frame to the earliest start of the next, ps
+     * @param bytes frame size, excluding preamble and gap
+     * @return time from the start of one frame to the earliest start of the next, ps
      */
     int64_t GetLineTime(uint32_t bytes) const
     {
@@ -277,14 +283,14 @@ class alignas(64) FabricPort : public EventImpl
             (bytes + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES) * m_picosecondsPerByte + 0.5);
     }
 
-    /** @return when the frame under way has left, ps; in the past if the line is idle */
+    /** @return end of the current transmission, ps; in the past if the line is idle */
     int64_t GetLineFree() const
     {
         return m_lineFree;
     }
 
   private:
-    /** @return priority that is served next, most likely */
+    /** @return the priority most likely served next */
     uint8_t GetNextPriority() const
     {
         return m_waiting ? PortScheduling::GetHighest(m_waiting) : 0;
@@ -302,12 +308,11 @@ class alignas(64) FabricPort : public EventImpl
     void OnPause(const Frame& frame);
     void OnPauseExpired();
 
-    // The members that every frame needs come first, to lie in two cache lines together with the
-    // first counters.
+    // Hot members first: with the first counters, they fit into two cache lines.
     FabricPortOwner& m_owner;
     FabricPort* m_peer{nullptr};
     int64_t m_lineFree{0};
-    int64_t m_reach{0}; // from the end of a frame's line time to its arrival, ps
+    int64_t m_reach{0}; // time from the end of a frame's line time to its arrival, ps
     double m_picosecondsPerByte{0};
     uint32_t m_peerNodeId{0};
     uint16_t m_peerIndex{0};
@@ -315,7 +320,7 @@ class alignas(64) FabricPort : public EventImpl
     uint8_t m_paused{0};  // bit p: paused by the peer
 
     FrameSource* m_source{nullptr};
-    Frame* m_pauses{nullptr};  // pause frames that wait for the line, ahead of all
+    Frame* m_pauses{nullptr};  // queued pause frames, sent first
     uint64_t m_queuedBytes{0}; // of all priorities
     uint32_t m_nodeId;
     uint16_t m_index;

@@ -16,7 +16,9 @@ namespace ns3::training
 namespace
 {
 
-/** @return the formats by protocol; a function, because others register before main() */
+/**
+ * @return the formats by protocol; a function-local static, because formats register before main()
+ */
 std::map<uint16_t, WireFormat>&
 All()
 {
@@ -24,7 +26,7 @@ All()
     return all;
 }
 
-/** @return whether some packets match both bindings, and neither picks its own */
+/** @return whether some packets match both bindings and neither has an Accept filter */
 bool
 Collide(const WireFormat::Binding& a, const WireFormat::Binding& b)
 {

@@ -19,8 +19,8 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-fabric
  *
- * How the frames of one protocol look on the wire, and which number in them their receivers at a
- * host are known by. A protocol registers its format beside its own code:
+ * The wire encoding of the frames of one protocol, and the key in the frames that selects the
+ * receiver at a host. A protocol registers its format in its own source file:
  *
  * @code
  *   const WireFormat::Entry g_barrier({"barrier",
@@ -30,25 +30,27 @@ namespace ns3::training
  *                                      {WireFormat::Udp(0xbf00, &ReadBarrier)}});
  * @endcode
  *
- * ToPacket() and FromPacket() look formats up for captures, and HostDevice when a receiver is set;
- * no hop of a frame does.
+ * ToPacket() and FromPacket() look up formats for captures, and HostDevice when a receiver is set.
+ * The forwarding path never uses formats.
  */
 struct WireFormat
 {
     /**
      * Appends a frame's bytes, from the Ethernet header on.
-     * @param out to append to
-     * @param frame of this protocol
+     * @param out buffer to append to
+     * @param frame a frame of this protocol
      */
     using Write = void (*)(WireBytes& out, const Frame& frame);
 
     /**
-     * Reads the bytes that Write has written.
-     * @param at behind the IPv4 header, which has no options and lies in front of it
-     * @param bytes from there to the end of the IPv4 packet; with a UDP port at least a UDP header
-     * @param frame to be filled in; its kind is PROGRAM, and its protocol, size, addresses,
-     *        priority and ECN field are set
-     * @return what is wrong, or nothing
+     * Parses the output of Write.
+     * @param at first byte after the IPv4 header; the header has no options and directly precedes
+     *        it
+     * @param bytes number of bytes from there to the end of the IPv4 packet; for a UDP binding, at
+     *        least a UDP header
+     * @param frame frame to fill in; kind PROGRAM, protocol, size, addresses, priority and ECN
+     *        field are already set
+     * @return an error message, or an empty string
      */
     using Read = std::string (*)(const uint8_t* at, uint32_t bytes, Frame& frame);
 
@@ -60,26 +62,26 @@ struct WireFormat
     using Accept = bool (*)(const uint8_t* at, uint32_t bytes);
 
     /**
-     * @param frame of this protocol
-     * @return number by which its receiver at a host is known, such as that of a job
+     * @param frame a frame of this protocol
+     * @return the key that selects the receiver at a host, such as a job number
      */
     using Key = uint32_t (*)(const Frame& frame);
 
-    /** The packets on the wire that are read as this protocol. */
+    /** The packets on the wire that are parsed as this protocol. */
     struct Binding
     {
-        bool isUdp;      ///< UDP behind EtherType IPv4; otherwise IPv4 behind its own EtherType
+        bool isUdp;      ///< UDP in EtherType IPv4; otherwise IPv4 with its own EtherType
         uint16_t number; ///< UDP destination port or EtherType
-        uint16_t mask;   ///< the bits of it that count
-        Read read;       ///< reads them
-        Accept accept{}; ///< picks them where formats share a port; null: all others
+        uint16_t mask;   ///< bits of `number` to compare
+        Read read;       ///< parser
+        Accept accept{}; ///< filter for formats that share a port; null: all other packets
     };
 
     /**
      * @param port UDP destination port
-     * @param read reads packets to it
-     * @param mask bits of the port that count
-     * @param accept picks packets of a port that several formats share; null: all others
+     * @param read parser of packets to that port
+     * @param mask bits of the port to compare
+     * @param accept filter for formats that share a port; null: all other packets
      * @return the binding
      */
     static Binding Udp(uint16_t port, Read read, uint16_t mask = 0xffff, Accept accept = nullptr)
@@ -88,8 +90,8 @@ struct WireFormat
     }
 
     /**
-     * @param etherType of IPv4 packets of this protocol alone
-     * @param read reads them
+     * @param etherType EtherType used by IPv4 packets of this protocol only
+     * @param read parser of these packets
      * @return the binding
      */
     static Binding EtherType(uint16_t etherType, Read read)
@@ -97,49 +99,49 @@ struct WireFormat
         return {false, etherType, 0xffff, read, nullptr};
     }
 
-    /** Registers a format for as long as the program runs. */
+    /** Registers a format for the lifetime of the program. */
     class Entry
     {
       public:
         /**
-         * @param format to register
+         * @param format format to register
          * @throw ConfigurationError if its number, or one of its ports or EtherTypes, is taken
          */
         explicit Entry(const WireFormat& format);
     };
 
     /**
-     * @param protocol number of a protocol
+     * @param protocol protocol number
      * @return its format
-     * @throw ConfigurationError that lists the protocols there are
+     * @throw ConfigurationError that lists the registered protocols if there is no such protocol
      */
     static const WireFormat& Find(uint16_t protocol);
 
-    /** A format and that of its bindings which a packet matches. */
+    /** A format and the parser of its binding that matches a packet. */
     struct Match
     {
-        const WireFormat* format{nullptr}; ///< null: none
-        Read read{nullptr};                ///< reads the packet
+        const WireFormat* format{nullptr}; ///< null: no match
+        Read read{nullptr};                ///< parser of the packet
     };
 
     /**
-     * @param etherType of a packet
-     * @return the format that has it for its own, if any
+     * @param etherType EtherType of a packet
+     * @return the format that owns the EtherType, if any
      */
     static Match FindEtherType(uint16_t etherType);
 
     /**
-     * @param udp a datagram behind EtherType IPv4
-     * @param bytes its length, at least that of the UDP header
-     * @return the format that reads it, if any
+     * @param udp UDP datagram in a packet of EtherType IPv4
+     * @param bytes its length, at least a UDP header
+     * @return the format that matches it, if any
      */
     static Match FindUdp(const uint8_t* udp, uint32_t bytes);
 
     std::string name;              ///< for messages
-    uint16_t protocol;             ///< Frame::protocol; up to 255: of this module
-    Key key;                       ///< reads the receiver's number; null: none at hosts
-    Write write;                   ///< writes a frame
-    std::vector<Binding> bindings; ///< the packets that are read as this protocol
+    uint16_t protocol;             ///< Frame::protocol; up to 255: reserved for this module
+    Key key;                       ///< extracts the receiver's key; null: no receivers at hosts
+    Write write;                   ///< serializer
+    std::vector<Binding> bindings; ///< packets that are parsed as this protocol
 };
 
 } // namespace ns3::training

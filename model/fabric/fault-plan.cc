@@ -31,7 +31,7 @@ std::vector<std::string>
 Split(const std::string& text, char separator)
 {
     std::vector<std::string> parts;
-    std::istringstream stream(text + separator); // so that an empty last part counts
+    std::istringstream stream(text + separator); // so that an empty last part is kept
     std::string part;
     while (std::getline(stream, part, separator))
     {
@@ -40,7 +40,7 @@ Split(const std::string& text, char separator)
     return parts;
 }
 
-/** @return the text without white space around it, nor a comment behind it */
+/** @return the text without surrounding white space and trailing comment */
 std::string
 Strip(std::string text)
 {
@@ -50,7 +50,7 @@ Strip(std::string text)
     return first == std::string::npos ? "" : text.substr(first, last - first + 1);
 }
 
-/** @return whether the text is a probability, which is then in the value */
+/** @return whether the text is a probability; if so, stores it in `value` */
 bool
 ReadProbability(const std::string& text, double& value)
 {
@@ -59,7 +59,7 @@ ReadProbability(const std::string& text, double& value)
     return number && *number >= 0 && *number <= 1;
 }
 
-/** @return whether the text is a time, which is then in the value */
+/** @return whether the text is a time; if so, stores it in `value` */
 bool
 ReadTime(const std::string& text, Time& value)
 {
@@ -133,7 +133,7 @@ FaultPlan::Add(const std::string& text, const std::string& where)
     }
     if (fault.restart && fault.until == Time::Max())
     {
-        fault.until = fault.from; // off for no time: only its state is lost
+        fault.until = fault.from; // zero downtime: only the state is lost
     }
     if (fault.until < fault.from || (fault.until == fault.from && !fault.restart))
     {
@@ -162,7 +162,7 @@ FaultPlan::AddFile(const std::string& path)
             Add(line, here);
         }
     }
-    if (!file.eof()) // there is none, or it is a directory
+    if (!file.eof()) // the file does not exist or is a directory
     {
         throw ConfigurationError("fault",
                                  "@" + path,
@@ -393,7 +393,7 @@ FaultPlan::End(std::size_t index)
 void
 FaultPlan::SetReceiveRate(const Fault& changed)
 {
-    // Of several at a time the slowest counts, and after the last one the rate from before.
+    // The slowest of all active faults applies; without active faults, the usual rate applies.
     DataRate slowest = changed.usualRate;
     for (const Fault& fault : m_faults)
     {

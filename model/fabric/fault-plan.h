@@ -24,48 +24,48 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-helper
  *
- * The faults of a run: impaired or dead links, switches that restart, hosts that are slow to
- * receive. A fault is written `TARGET:ITEM,ITEM,...`:
+ * The faults of a run: link impairments, link failures, switch restarts, and slow receivers. A
+ * fault is written `TARGET:ITEM,ITEM,...`:
  *
  *     *                     all links
  *     host3, switch1        all links of a host or switch, or the node itself
  *     host3-switch1         a link (or several parallel ones)
  *
  *     loss=P                frames are lost with probability P
- *     burst-loss=P/R[/H]    Gilbert-Elliott: P to the bad state, R back, loss H (1) in it
- *     ber=P                 probability of a wrong bit, which loses the frame
- *     duplicate=P           frames arrive twice
- *     reorder=P/TIME        frames arrive late by TIME
- *     down                  the link is dead
- *     restart               (a switch) is off, and comes back without its state
- *     receive-rate=RATE     (a host) processes received frames at this rate
- *     from=TIME, until=TIME when; from the start and for ever if not said
+ *     burst-loss=P/R[/H]    Gilbert-Elliott: P to the bad state, R back, loss H (default 1) in it
+ *     ber=P                 bit error rate P; a frame with a bit error is lost
+ *     duplicate=P           frames are duplicated with probability P
+ *     reorder=P/TIME        frames are delayed by TIME with probability P
+ *     down                  the link is down
+ *     restart               (switch) the switch is off, then restarts without its state
+ *     receive-rate=RATE     (host) the host processes received frames at this rate
+ *     from=TIME, until=TIME start and end; by default the whole run
  *
- * `@FILE` stands for the faults in a file, one a line; # begins a comment.
+ * `@FILE` reads the faults from a file, one per line; # starts a comment.
  */
 class FaultPlan
 {
   public:
     /**
-     * Reads a fault, or a file of them.
+     * Parses a fault, or a file of faults.
      * @param text TARGET:ITEM,... or @FILE
      * @throw ConfigurationError if it is malformed
      */
     void Add(const std::string& text);
 
     /**
-     * Adds random loss of frames for the whole run.
-     * @param target all links, a node or a link, as above
-     * @param probability of each frame on each link
+     * Adds random frame loss for the whole run.
+     * @param target target: all links, a node or a link, as above
+     * @param probability loss probability of each frame on each link
      */
     void AddLoss(const std::string& target, double probability);
 
     /**
-     * Lets the faults happen in a simulation that is about to run. After a link or switch has died
-     * or come back, switches next to it go around it at once, and all routes are computed anew
-     * after a while.
-     * @param fabric outlives the simulation, as does this
-     * @param rerouteDelay from a change of links to that of routes
+     * Schedules the faults in a simulation that is about to run. When a link or switch fails or
+     * recovers, neighboring switches reroute locally at once, and all routes are recomputed after a
+     * delay.
+     * @param fabric the fabric; it and this object must outlive the simulation
+     * @param rerouteDelay delay from a link change to the update of all routes
      * @throw ConfigurationError if a target is not in the topology
      */
     void Apply(Fabric& fabric, Time rerouteDelay);
@@ -78,16 +78,16 @@ class FaultPlan
         std::string where; ///< "file:line: "; empty: not from a file
         std::string target;
         LinkImpairment::Configuration impairment;
-        bool impairs{false}; ///< whether it is one of links
+        bool impairs{false}; ///< whether it impairs links
         bool restart{false};
         DataRate receiveRate{0};
-        DataRate usualRate{0}; ///< of the host before all faults
+        DataRate usualRate{0}; ///< receive rate of the host without faults
         Time from;
         Time until{Time::Max()};
         bool isActive{false};
-        uint32_t node{0};                                    ///< the target, if it is a node
-        std::vector<uint32_t> links;                         ///< of the topology
-        std::vector<FabricChannel::Impairments> impairments; ///< of each
+        uint32_t node{0};                                    ///< target, if a node
+        std::vector<uint32_t> links;                         ///< target links of the topology
+        std::vector<FabricChannel::Impairments> impairments; ///< impairments of each link
     };
 
     void Add(const std::string& text, const std::string& where);
@@ -100,7 +100,7 @@ class FaultPlan
     void SetReceiveRate(const Fault& changed);
     void ScheduleRoutes();
 
-    /// Streams of random numbers: two for each link and fault.
+    /// First random number stream; there are two streams per link and fault.
     static constexpr int64_t FIRST_STREAM = 1 << 24;
 
     std::vector<Fault> m_faults;

@@ -37,7 +37,7 @@ ForwardingTable::Assign(uint32_t destination, const Group& ports)
     {
         m_groupOf.resize(destination + 1, 0);
     }
-    // Neighboring destinations mostly share a group, so the latest are looked at first.
+    // Neighboring destinations mostly share a group, so search the latest groups first.
     const auto found = std::find_if(m_starts.rbegin(), m_starts.rend(), [&](uint16_t start) {
         const Ports group(m_groups.data() + start);
         return std::equal(group.begin(), group.end(), ports.begin(), ports.end());

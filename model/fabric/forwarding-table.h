@@ -18,52 +18,52 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-fabric
  *
- * The routes of one switch: a group of equally good ports for each destination. Destinations with
- * the same ports (all hosts behind the up-links) share one group, so the table takes two bytes a
+ * The routes of one switch: a group of equal-cost ports per destination. Destinations with the same
+ * ports (such as all hosts reached by the up-links) share a group, so the table takes two bytes per
  * destination.
  */
 class ForwardingTable
 {
   public:
-    /// Ports that lead to a destination on a shortest path.
+    /// Equal-cost ports on shortest paths to a destination.
     using Group = std::vector<uint16_t>;
 
     /**
      * @param destination endpoint
-     * @param ports ports to it in ascending order; empty if it cannot be reached
+     * @param ports equal-cost ports in ascending order; empty if unreachable
      */
     void Set(uint32_t destination, const Group& ports);
 
     /**
-     * Fixes the ports to a destination: Set() no longer changes them.
+     * Sets a static route, which Set() does not change.
      * @param destination endpoint
-     * @param ports ports to it in ascending order
+     * @param ports equal-cost ports in ascending order
      */
     void SetStatic(uint32_t destination, const Group& ports);
 
-    /** Ports as the table holds them, until it changes. */
+    /** A view of a port group in the table; valid until the table changes. */
     class Ports
     {
       public:
-        /** @param group a number of ports and the ports */
+        /** @param group encoded group: the number of ports, then the ports */
         explicit Ports(const uint16_t* group)
             : m_group(group)
         {
         }
 
-        /** @return how many they are */
+        /** @return number of ports */
         std::size_t size() const
         {
             return *m_group;
         }
 
-        /** @return whether there are none */
+        /** @return whether the group is empty */
         bool empty() const
         {
             return *m_group == 0;
         }
 
-        /** @param i below size() @return a port */
+        /** @param i index below size() @return the port at the index */
         uint16_t operator[](std::size_t i) const
         {
             return m_group[1 + i];
@@ -75,7 +75,7 @@ class ForwardingTable
             return m_group + 1;
         }
 
-        /** @return behind the last port */
+        /** @return past the last port */
         const uint16_t* end() const
         {
             return begin() + size();
@@ -87,7 +87,7 @@ class ForwardingTable
 
     /**
      * @param destination endpoint
-     * @return its ports; empty if there is none
+     * @return its ports; empty if unreachable
      */
     Ports Get(uint32_t destination) const
     {
@@ -96,7 +96,7 @@ class ForwardingTable
     }
 
     /**
-     * Brings into the cache the entry that Get() needs.
+     * Prefetches the entry that Get() needs.
      * @param destination endpoint
      */
     void Prefetch(uint32_t destination) const
@@ -107,12 +107,12 @@ class ForwardingTable
   private:
     void Assign(uint32_t destination, const Group& ports);
 
-    std::set<uint32_t> m_static; // destinations
-    // By destination: where its group begins. Two bytes, as the tables of all switches compete for
-    // the cache.
+    std::set<uint32_t> m_static; // destinations with static routes
+    // Offset of the group by destination. Two bytes only, because the tables of all switches
+    // compete for the cache.
     std::vector<uint16_t> m_groupOf;
-    std::vector<uint16_t> m_groups{0}; // each a number of ports and the ports; first: unreachable
-    std::vector<uint16_t> m_starts{0}; // of the groups
+    std::vector<uint16_t> m_groups{0}; // per group: port count, ports; first group: unreachable
+    std::vector<uint16_t> m_starts{0}; // group offsets
 };
 
 } // namespace ns3::training

@@ -14,7 +14,7 @@ namespace ns3::training
 namespace
 {
 
-// Bits for the parts that follow the headers.
+// Flags for the optional parts after the headers.
 constexpr uint8_t HAS_PAYLOAD = 1;
 constexpr uint8_t HAS_PACKET = 2;
 constexpr uint8_t HAS_TELEMETRY = 4;
@@ -62,7 +62,7 @@ ReadFrame(ByteReader& reader)
     std::memcpy(&headers, reader.Skip(sizeof(headers)), sizeof(headers));
     Frame* frame = Frame::Allocate(headers.kind);
     static_cast<FrameHeaders&>(*frame) = headers;
-    frame->payloadOffset = 0; // the payload's own bytes alone are written
+    frame->payloadOffset = 0; // the archive has only the frame's own payload bytes
     if (frame->kind == FrameKind::PROGRAM)
     {
         std::memcpy(frame->programHeader,
@@ -78,7 +78,7 @@ ReadFrame(ByteReader& reader)
     if (extras & HAS_PACKET)
     {
         const auto size = reader.Next<uint32_t>();
-        // Packet reads 32-bit words, which the bytes here need not be aligned to.
+        // Packet requires 32-bit alignment, which these bytes may not have.
         const uint8_t* bytes = reader.Skip(size);
         std::vector<uint32_t> words((size + 3) / 4);
         std::memcpy(words.data(), bytes, size);

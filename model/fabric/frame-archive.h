@@ -17,17 +17,17 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-fabric
  *
- * Packs a frame for another process of the same simulation and the same build: its headers as they
- * are in memory, and the bytes of a real payload, a packet of the IP stack and telemetry. This is
- * not the wire format, which has no room for fields that only the simulator has.
- * @param writer to append to
- * @param frame the frame; its position (FrameInTransit) is left out
+ * Serializes a frame for another process of the same simulation and build: the in-memory headers,
+ * and the bytes of a real payload, an IP packet and telemetry. This is not the wire format, which
+ * cannot represent simulator-only fields.
+ * @param writer writer to append to
+ * @param frame the frame; its FrameInTransit state is not written
  */
 void WriteFrame(ByteWriter& writer, const Frame& frame);
 
 /**
  * @ingroup distributed-training-fabric
- * @param reader at the beginning of a frame that WriteFrame() has packed
+ * @param reader reader at the beginning of a frame written by WriteFrame()
  * @return a new frame with the same contents, owned by the caller
  */
 Frame* ReadFrame(ByteReader& reader);

@@ -16,8 +16,8 @@ namespace ns3::training
 
 /**
  * @ingroup distributed-training-fabric
- * The border of the part of a simulation that this process runs: takes the frames sent to a peer
- * in another process.
+ * The border of this process in a parallel simulation. It takes over frames sent to a peer port in
+ * another process.
  */
 class FrameBorder
 {
@@ -25,8 +25,10 @@ class FrameBorder
     virtual ~FrameBorder() = default;
 
     /**
-     * @param frame owned by the callee; `port` is the peer, which lives in another process
-     * @param arrival time of its arrival there, ps
+     * Takes over a frame sent to another process.
+     * @param frame the frame; owned by the callee; `port` is the peer port, simulated by another
+     *        process
+     * @param arrival arrival time at the peer, ps
      */
     virtual void Cross(Frame* frame, int64_t arrival) = 0;
 };

@@ -18,30 +18,30 @@ namespace ns3::training
 
 /**
  * @ingroup distributed-training-fabric
- * Frames of one priority that wait for the line, first in, first out, linked by Frame::next.
+ * FIFO queue of frames of one priority at a port, linked by Frame::next.
  */
 class FrameQueue
 {
   public:
-    /** @return whether nothing waits */
+    /** @return whether the queue is empty */
     bool IsEmpty() const
     {
         return !m_head;
     }
 
-    /** @return the frame that is served next, or null */
+    /** @return the first frame, or null */
     Frame* GetHead() const
     {
         return m_head;
     }
 
-    /** @return bytes that wait */
+    /** @return queued bytes */
     uint64_t GetBytes() const
     {
         return m_bytes;
     }
 
-    /** @param frame waits from now on, behind the others */
+    /** @param frame frame to append */
     void Push(Frame* frame)
     {
         frame->next = nullptr;
@@ -50,7 +50,7 @@ class FrameQueue
         m_bytes += frame->bytes;
     }
 
-    /** @return the frame that has waited longest, owned by the caller; the queue is not empty */
+    /** @return the first frame, owned by the caller; the queue must not be empty */
     Frame* Pop()
     {
         Frame* frame = m_head;
@@ -59,7 +59,7 @@ class FrameQueue
         return frame;
     }
 
-    int64_t credit{0}; ///< bytes that it may send in its turn (deficit round robin)
+    int64_t credit{0}; ///< deficit counter, bytes (deficit round robin)
 
   private:
     Frame* m_head{nullptr};

@@ -17,8 +17,8 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-fabric
  *
- * A source of frames that are made only when the line can take them, such as the queue pairs of a
- * NIC. They compete with the frames that wait in the queues of the port.
+ * A source that creates frames on demand when the line is free, such as the queue pairs of a NIC.
+ * Its frames compete with the frames queued in the port.
  */
 class FrameSource
 {
@@ -27,12 +27,12 @@ class FrameSource
 
     /**
      * @param now simulated time, ps
-     * @return bit p is set if there is a frame of priority p now
+     * @return bit p is set if a frame of priority p is ready
      */
     virtual uint8_t GetReady(int64_t now) = 0;
 
     /**
-     * @param priority one that GetReady() named
+     * @param priority a priority reported by GetReady()
      * @param now simulated time, ps
      * @return a frame of that priority, owned by the caller
      */

@@ -23,11 +23,11 @@ namespace ns3::training
 namespace
 {
 
-// Of MAC control: IEEE 802.1Qbb, 802.3 annex 31D.
+// MAC control constants: IEEE 802.1Qbb, 802.3 annex 31D.
 constexpr std::array<uint8_t, 6> PAUSE_DESTINATION{0x01, 0x80, 0xc2, 0x00, 0x00, 0x01};
 constexpr uint16_t ETHERTYPE_MAC_CONTROL = 0x8808;
 constexpr uint16_t OPCODE_PRIORITY_PAUSE = 0x0101;
-/// A frame does not know the port that pauses: the MAC address of an endpoint that does not exist.
+/// Source of pause frames: a nonexistent endpoint, because a frame does not know the pausing port.
 constexpr uint32_t PAUSE_SOURCE = 0xffffffff;
 
 void
@@ -43,7 +43,7 @@ PutPause(WireBytes& out, const Frame& frame)
     }
 }
 
-/** A packet of a stock stack: as it is, but for what switches change. */
+/** Appends a packet of a stock stack, unmodified except for fields that switches change. */
 void
 PutIp(WireBytes& out, const Frame& frame)
 {
@@ -56,10 +56,10 @@ PutIp(WireBytes& out, const Frame& frame)
     {
         header[1] |= static_cast<uint8_t>(Ecn::CE);
     }
-    SetIpv4Checksum(header, (header[0] & 0xf) * 4); // ns-3 may leave it out
+    SetIpv4Checksum(header, (header[0] & 0xf) * 4); // ns-3 may omit it
 }
 
-/** @return the number of the endpoint of a MAC address; no value if it is none's */
+/** @return the endpoint number of a MAC address; none if it is not an endpoint address */
 std::optional<uint32_t>
 GetEndpoint(const uint8_t* bytes)
 {
@@ -101,10 +101,10 @@ ReadPause(const WireBytes& bytes, Frame& frame)
 }
 
 /**
- * @param bytes of the whole frame
- * @param own the format that has the EtherType for its own; none: EtherType IPv4
- * @param frame to be filled in
- * @return what is wrong, if anything
+ * @param bytes bytes of the whole frame
+ * @param own format that owns the EtherType; none: EtherType IPv4
+ * @param frame frame to fill in
+ * @return an error message, or an empty string
  */
 std::string
 ReadIpv4(const WireBytes& bytes, const WireFormat::Match& own, Frame& frame)
@@ -152,7 +152,7 @@ ReadIpv4(const WireBytes& bytes, const WireFormat::Match& own, Frame& frame)
     }
     frame.protocol = ETHERTYPE_IPV4;
     frame.kind = FrameKind::IP;
-    uint32_t ports = 0; // as HostDevice reads them
+    uint32_t ports = 0; // as read by HostDevice
     std::copy(packet + IPV4_BYTES,
               packet + std::min<uint32_t>(size, IPV4_BYTES + sizeof(ports)),
               reinterpret_cast<uint8_t*>(&ports));
@@ -182,7 +182,7 @@ ToPacket(const Frame& frame)
     NS_ABORT_MSG_IF(out.size() + FCS_BYTES > frame.bytes,
                     "a frame of " << frame.bytes << " bytes has contents of "
                                   << out.size() + FCS_BYTES);
-    out.resize(frame.bytes - FCS_BYTES); // Ethernet's padding
+    out.resize(frame.bytes - FCS_BYTES); // Ethernet padding
     return Create<Packet>(out.data(), static_cast<uint32_t>(out.size()));
 }
 

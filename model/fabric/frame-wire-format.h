@@ -17,34 +17,34 @@
 /**
  * @file
  * @ingroup distributed-training-fabric
- * Frames as the bytes that are on a cable: packets of stock ns-3 stacks, IEEE 802.1Qbb pause
- * frames, and the protocols that have registered a WireFormat, with RoCEv2 among them. Needed only
- * where someone reads bytes, such as a capture file.
+ * Conversion between frames and their bytes on the wire: packets of stock ns-3 stacks, IEEE
+ * 802.1Qbb pause frames, and protocols with a registered WireFormat, including RoCEv2. Used only
+ * where real bytes are needed, such as in capture files.
  *
- * Fields that a Frame does not have get fixed values: see doc/wire-format.rst, also for the fields
- * that are not on the wire and therefore do not come back.
+ * Wire fields without a counterpart in Frame get fixed values. doc/wire-format.rst lists them, and
+ * also the Frame fields that are not on the wire and are therefore lost.
  */
 namespace ns3::training
 {
 
 /**
- * @param frame whose `bytes` have room for its contents
- * @return its bytes from the destination address on, without frame check sequence
+ * @param frame frame to convert; `bytes` must be large enough for its contents
+ * @return its bytes, starting with the destination address, without frame check sequence
  * @throw ConfigurationError if its protocol has not registered a WireFormat
  */
 Ptr<Packet> ToPacket(const Frame& frame);
 
-/** The outcome of FromPacket(). */
+/** Result of FromPacket(). */
 struct ParsedFrame
 {
-    Frame* frame{nullptr}; ///< owned by the caller; null if they are not a frame of the fabric
-    std::string error;     ///< why they are not
+    Frame* frame{nullptr}; ///< owned by the caller; null on error
+    std::string error;     ///< error message if the bytes are not a frame of the fabric
 };
 
 /**
- * Reads bytes that ToPacket() has written. A payload is taken for a real one.
+ * Parses the output of ToPacket(). The payload becomes a real payload.
  * @param packet the bytes
- * @return a frame, or an error: lengths, checksums, an unknown protocol
+ * @return a frame, or an error: invalid lengths or checksums, or an unknown protocol
  */
 ParsedFrame FromPacket(const Packet& packet);
 

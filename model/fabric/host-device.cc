@@ -201,7 +201,7 @@ HostDevice::DropPacket(Ptr<Packet> packet, DropReason reason)
     m_macTxDropTrace(packet);
     Frame* frame = Frame::Allocate(FrameKind::IP);
     frame->source = m_endpoint;
-    frame->destination = m_endpoint; // it has got no further
+    frame->destination = m_endpoint; // the packet never left this endpoint
     frame->priority = m_ipPriority;
     frame->bytes = packet->GetSize();
     frame->packet = packet;
@@ -253,7 +253,7 @@ HostDevice::Expect(const Frame& frame)
 {
     if (m_expectRdma && IsRoce(frame.kind))
     {
-        __builtin_prefetch(&frame.payloadBytes); // fields that switches do not read
+        __builtin_prefetch(&frame.payloadBytes); // fields not read by switches, so not cached
         __builtin_prefetch(&frame.sourceQp);
         m_expectRdma(frame, false);
     }

@@ -28,14 +28,13 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-fabric
  *
- * One network port of a host; a host with several rails has several. To the stock ns-3 stack it is
- * a NetDevice that carries IPv4; beside it, an RDMA engine sends and receives frames through the
- * same port.
+ * One network port of a host; a host with several rails has several. For the stock ns-3 stack it is
+ * a NetDevice that carries IPv4. An RDMA engine sends and receives frames through the same port.
  *
  * A host device is an endpoint of the fabric. Endpoint e has the IPv4 address 10.0.0.1 + e and the
- * MAC address 02:00 followed by e, so addresses need no resolution protocol.
+ * MAC address 02:00 followed by e, so no address resolution protocol is needed.
  *
- * A host that is slow to process the frames it receives (ReceiveRate) has a HostReceiveBuffer.
+ * HostReceiveBuffer models a host that processes received frames slowly (attribute ReceiveRate).
  */
 class HostDevice : public FabricNetDevice, public FabricPortOwner
 {
@@ -46,14 +45,14 @@ class HostDevice : public FabricNetDevice, public FabricPortOwner
     ~HostDevice() override;
 
     /**
-     * @param endpoint number of an endpoint
+     * @param endpoint endpoint number
      * @return its IPv4 address
      */
     static Ipv4Address GetIpv4Address(uint32_t endpoint);
 
     /**
-     * Gives the device its place in the fabric; called once its node is set.
-     * @param endpoint its number
+     * Sets the endpoint number and derives the addresses; called after the node has been set.
+     * @param endpoint endpoint number
      */
     void SetEndpoint(uint32_t endpoint);
 
@@ -64,27 +63,27 @@ class HostDevice : public FabricNetDevice, public FabricPortOwner
 
     /**
      * Loads a NIC program.
-     * @param program sees every frame sent and received from now on; one at most
+     * @param program program that sees every frame sent and received from now on; at most one per
+     *        NIC
      */
     void SetProgram(Ptr<NicProgram> program);
 
-    /**
-     * @param rate at which the host processes received frames from now on; 0: as fast as they come
-     */
+    /** @param rate processing rate of received frames from now on; 0: unlimited */
     void SetReceiveRate(DataRate rate);
 
     /**
      * @param receiver takes over every RoCE frame that arrives
-     * @param expect called for many of them shortly before, to bring into the cache the data they
-     * need: first with false, and with true when these data have come
+     * @param expect called shortly before the arrival of many of these frames to prefetch their
+     *        data: first with false, then with true for the second prefetch stage
      */
     void SetRdmaReceiver(std::function<void(Frame*)> receiver,
                          std::function<void(const Frame&, bool)> expect = nullptr);
 
     /**
-     * @param protocol number of a protocol that has registered a WireFormat with a key
-     * @param key by which the receiver is known in its frames, such as the number of a job
-     * @param receiver takes over every frame of that protocol and key that arrives; null: no longer
+     * @param protocol protocol number; the protocol must have registered a WireFormat with a key
+     * @param key key of the receiver in its frames, such as a job number
+     * @param receiver takes over every arriving frame of that protocol and key; null: removes the
+     *        receiver
      */
     void SetProgramReceiver(uint16_t protocol, uint32_t key, std::function<void(Frame*)> receiver);
 
@@ -102,9 +101,9 @@ class HostDevice : public FabricNetDevice, public FabricPortOwner
     /** The receivers of a protocol. */
     struct ProgramReceivers
     {
-        uint16_t protocol;                                     ///< its number
-        uint32_t (*getKey)(const Frame& frame);                ///< reads a frame's key
-        std::map<uint32_t, std::function<void(Frame*)>> byKey; ///< the receivers
+        uint16_t protocol;                                     ///< protocol number
+        uint32_t (*getKey)(const Frame& frame);                ///< extracts a frame's key
+        std::map<uint32_t, std::function<void(Frame*)>> byKey; ///< receivers by key
     };
 
     void DoDispose() override;

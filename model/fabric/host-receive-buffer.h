@@ -23,9 +23,9 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-fabric
  *
- * The frames that a slow host has received and not processed yet. It processes one after another
- * at its receive rate. If lossless frames fill more than half of the buffer, it pauses the switch
- * until no more than a quarter is left; lossy frames that find the buffer full are dropped.
+ * The receive buffer of a slow host, which processes frames one after another at its receive rate.
+ * If lossless frames fill more than half of the buffer, the host pauses the switch until at most a
+ * quarter is occupied. Lossy frames are dropped if the buffer is full.
  */
 class HostReceiveBuffer
 {
@@ -33,24 +33,24 @@ class HostReceiveBuffer
     /** Attributes of HostDevice, which documents them. */
     struct Settings
     {
-        DataRate rate;           ///< at which the host processes frames; 0: as fast as they come
-        uint64_t bytes;          ///< size, of lossless and of lossy classes each
-        uint8_t losslessClasses; ///< bit p: the host pauses priority p and does not drop it
+        DataRate rate;           ///< processing rate of the host; 0: unlimited
+        uint64_t bytes;          ///< buffer size, separate for lossless and lossy classes
+        uint8_t losslessClasses; ///< bit p: priority p is paused instead of dropped
     };
 
     /**
-     * @param port frames arrive at; must outlive this
-     * @param settings must outlive this
-     * @param deliver takes each frame that has been processed
+     * @param port ingress port; must outlive this
+     * @param settings buffer settings; must outlive this
+     * @param deliver receives each processed frame
      */
     HostReceiveBuffer(FabricPort& port,
                       const Settings& settings,
                       std::function<void(Frame*)> deliver);
 
-    /** @param frame has arrived; owned by the buffer from now on */
+    /** @param frame arrived frame; owned by the buffer from now on */
     void Receive(Frame* frame);
 
-    /** Processes all frames at once. */
+    /** Delivers all buffered frames immediately. */
     void Drain();
 
   private:
@@ -62,7 +62,7 @@ class HostReceiveBuffer
     const Settings& m_settings;
     std::function<void(Frame*)> m_deliver;
     PauseSender m_pauses;
-    std::deque<Frame*> m_frames; // the first is being processed
+    std::deque<Frame*> m_frames; // the first frame is being processed
     uint64_t m_losslessBytes{0};
     uint64_t m_lossyBytes{0};
     EventId m_processed;

@@ -21,7 +21,7 @@ namespace
 
 constexpr uint32_t IPV4_HEADER_BYTES = 20;
 
-/** @return the 32 bits behind the IPv4 header: both port numbers of TCP and UDP */
+/** @return the 32 bits after the IPv4 header: the port numbers of TCP or UDP */
 uint32_t
 PeekPorts(Ptr<const Packet> packet)
 {
@@ -53,7 +53,7 @@ MakeIpFrame(Ptr<Packet> packet, uint32_t source)
 Ptr<Packet>
 GetIpPacket(const Frame& frame)
 {
-    // The packet may still be in the sender's hands (a retransmission buffer): work on a copy.
+    // The sender may still hold the packet in its retransmission buffer, so modify a copy.
     Ptr<Packet> packet = frame.packet->Copy();
     if (frame.ecn == Ecn::CE)
     {
@@ -62,7 +62,7 @@ GetIpPacket(const Frame& frame)
         header.SetEcn(Ipv4Header::ECN_CE);
         if (Node::ChecksumEnabled())
         {
-            header.EnableChecksum(); // over the header as changed
+            header.EnableChecksum(); // recompute it for the changed header
         }
         packet->AddHeader(header);
     }

@@ -17,16 +17,17 @@ namespace ns3::training
 
 /**
  * @ingroup distributed-training-fabric
- * @param packet of the IP stack, from its IPv4 header on
- * @param source endpoint that sends it
- * @return frame of the packet, with the endpoint and flow hash of its addresses and its ECN field
+ * @param packet packet of the IP stack, starting with its IPv4 header
+ * @param source sending endpoint
+ * @return a frame with the packet; destination endpoint, flow hash and ECN field are taken from the
+ *         packet
  */
 Frame* MakeIpFrame(Ptr<Packet> packet, uint32_t source);
 
 /**
  * @ingroup distributed-training-fabric
- * @param frame of a packet of the IP stack
- * @return the packet, with the frame's congestion mark in its IPv4 header
+ * @param frame frame that carries a packet of the IP stack
+ * @return the packet, with the ECN mark of the frame in its IPv4 header
  */
 Ptr<Packet> GetIpPacket(const Frame& frame);
 

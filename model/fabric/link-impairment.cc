@@ -35,7 +35,7 @@ LinkImpairment::Decide(uint32_t bytes)
     {
         m_bad = !m_bad;
     }
-    // A product of 1 - p each would lose small bit error rates to rounding.
+    // log1p and expm1 keep small bit error rates that a power of 1 - p would lose to rounding.
     const double damage = -std::expm1(8.0 * bytes * std::log1p(-m_configuration.bitErrorRate));
     if (Draw(m_configuration.loss) || (m_bad && Draw(m_configuration.lossInBad)))
     {

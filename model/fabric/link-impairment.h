@@ -27,27 +27,27 @@ namespace ns3::training
 class LinkImpairment
 {
   public:
-    /** Parameters. Probabilities are for each frame. */
+    /** Parameters. Probabilities are per frame unless noted. */
     struct Configuration
     {
         double loss{0};         ///< probability of loss
-        double goodToBad{0};    ///< burst loss: probability to enter the bad state
-        double badToGood{1};    ///< burst loss: probability to leave it
+        double goodToBad{0};    ///< burst loss: probability of entering the bad state
+        double badToGood{1};    ///< burst loss: probability of leaving the bad state
         double lossInBad{1};    ///< burst loss: probability of loss in the bad state
-        double bitErrorRate{0}; ///< probability for each bit; a frame with a wrong bit is lost
+        double bitErrorRate{0}; ///< bit error rate; a frame with a bit error is lost
         double duplicate{0};    ///< probability that a frame arrives twice
-        double reorder{0};      ///< probability that a frame is late, so that others overtake it
-        Time reorderDelay;      ///< delay of a late frame
-        bool down{false};       ///< every frame is lost
+        double reorder{0};      ///< probability of reordering: the frame is delayed and overtaken
+        Time reorderDelay;      ///< extra delay of a reordered frame
+        bool down{false};       ///< whether the link is down: every frame is lost
     };
 
     /** The fate of a frame. */
     struct Fate
     {
-        bool lost{false};                         ///< it does not arrive
-        DropReason reason{DropReason::LINK_LOSS}; ///< of a lost frame
-        bool duplicated{false};                   ///< it arrives twice
-        int64_t delay{0};                         ///< added to its delay, ps
+        bool lost{false};                         ///< whether the frame is lost
+        DropReason reason{DropReason::LINK_LOSS}; ///< drop reason of a lost frame
+        bool duplicated{false};                   ///< whether the frame arrives twice
+        int64_t delay{0};                         ///< extra delay, ps
     };
 
     /**
@@ -58,7 +58,7 @@ class LinkImpairment
 
     /**
      * @param bytes size of the frame
-     * @return its fate, drawn from the random stream
+     * @return the fate of the frame, drawn from the random stream
      */
     Fate Decide(uint32_t bytes);
 

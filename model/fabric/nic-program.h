@@ -20,11 +20,11 @@ class HostDevice;
 /**
  * @ingroup distributed-training-fabric
  *
- * An engine in a NIC, between the host and the line, for compression or reduction. It sees every
- * frame that the host sends or receives, and may change it, take it, or send frames of its own. Its
- * time is charged as the latency of a pipeline that keeps up with the line.
+ * A processing engine in a NIC, between host and link, for example for compression or reduction. It
+ * sees every frame that the host sends or receives, and may modify it, consume it, or send its own
+ * frames. Its processing time is modeled as a latency: the pipeline runs at line rate.
  *
- * A new program is one subclass in one pair of files; HostDevice::SetProgram() installs it.
+ * A new program is a subclass in its own pair of files; HostDevice::SetProgram() installs it.
  */
 class NicProgram : public Object
 {
@@ -32,36 +32,36 @@ class NicProgram : public Object
     /** @return the type */
     static TypeId GetTypeId();
 
-    /** @return latency that its pipeline adds to each frame sent */
+    /** @return pipeline latency added to each sent frame */
     virtual Time GetSendLatency() const = 0;
 
-    /** @return latency that its pipeline adds to each frame received */
+    /** @return pipeline latency added to each received frame */
     virtual Time GetReceiveLatency() const = 0;
 
     /**
-     * A frame is about to go onto the line.
-     * @param frame its contents and size may be changed
-     * @return whether to send it; if not, the program owns it now
+     * Called when a frame is about to be sent.
+     * @param frame frame to send; its contents and size may be changed
+     * @return whether to send it; if not, the program owns the frame now
      */
     virtual bool OnSend(Frame& frame) = 0;
 
     /**
-     * A frame has arrived from the line.
-     * @param frame its contents and size may be changed
-     * @return whether to pass it to the host; if not, the program owns it now
+     * Called when a frame has arrived.
+     * @param frame received frame; its contents and size may be changed
+     * @return whether to pass it to the host; if not, the program owns the frame now
      */
     virtual bool OnReceive(Frame& frame) = 0;
 
     /**
      * Called by HostDevice::SetProgram().
-     * @param device the NIC; outlives the program's use
+     * @param device the NIC; must outlive the use of the program
      */
     void SetDevice(HostDevice* device);
 
   protected:
     void DoDispose() override;
 
-    /** @return the NIC; a program sends a frame of its own by its port */
+    /** @return the NIC; a program sends its own frames through the port of the NIC */
     HostDevice& GetDevice() const;
 
   private:

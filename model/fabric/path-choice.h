@@ -26,17 +26,17 @@ namespace ns3::training
 
 /**
  * @ingroup distributed-training-fabric
- * A switch, as its path choice sees it.
+ * The interface of a switch to its path choice.
  */
 class PathContext
 {
   public:
-    /// Instead of a port: none leads to the destination.
+    /// Value in place of a port: no port leads to the destination.
     static constexpr uint16_t NONE = std::numeric_limits<uint16_t>::max();
 
     /**
-     * @param ports of the switch
-     * @param random stream of random choices
+     * @param ports ports of the switch
+     * @param random random variable for random choices
      */
     PathContext(const std::vector<Ptr<FabricPort>>& ports, Ptr<UniformRandomVariable> random)
         : m_ports(ports),
@@ -45,7 +45,7 @@ class PathContext
     }
 
     /**
-     * @param port number of a port
+     * @param port port number
      * @return whether its link is up
      */
     bool IsUp(uint16_t port) const
@@ -54,10 +54,10 @@ class PathContext
     }
 
     /**
-     * Chooses by the hash of the frame's flow (ECMP).
-     * @param frame with its flow hash
-     * @param group one port or more
-     * @return one of them
+     * Chooses a port by the flow hash of a frame (ECMP).
+     * @param frame frame with its flow hash
+     * @param group candidate ports, at least one
+     * @return the chosen port
      */
     uint16_t ChooseByHash(const Frame& frame, const ForwardingTable::Ports& group) const
     {
@@ -67,17 +67,17 @@ class PathContext
     }
 
     /**
-     * Chooses by the hash of the frame's flow among the ports whose links are up.
-     * @param frame with its flow hash
-     * @param group ports
-     * @return one of them, or NONE
+     * Chooses by the flow hash of a frame among the ports whose links are up.
+     * @param frame frame with its flow hash
+     * @param group candidate ports
+     * @return the chosen port, or NONE
      */
     uint16_t ChooseAlive(const Frame& frame, const ForwardingTable::Ports& group) const;
 
     /**
-     * Chooses at random.
-     * @param group one port or more
-     * @return one of them
+     * Chooses a port at random.
+     * @param group candidate ports, at least one
+     * @return the chosen port
      */
     uint16_t ChooseAtRandom(const ForwardingTable::Ports& group) const
     {
@@ -85,7 +85,7 @@ class PathContext
     }
 
     /**
-     * @param endpoint of a frame
+     * @param endpoint source or destination endpoint of a frame
      * @return its digit at this switch, see SetOrder()
      */
     uint32_t GetDigit(uint32_t endpoint) const
@@ -96,7 +96,7 @@ class PathContext
     /**
      * @param source endpoint
      * @param destination endpoint
-     * @return port that Pin() has given the pair, or NONE
+     * @return the port pinned for the pair by Pin(), or NONE
      */
     uint16_t GetPin(uint32_t source, uint32_t destination) const
     {
@@ -104,17 +104,19 @@ class PathContext
         return pin == m_pins.end() ? NONE : pin->second;
     }
 
-    /** @param seed makes the hashes of this switch unlike those of others */
+    /** @param seed hash seed that decorrelates the choices of different switches */
     void SetHashSeed(uint32_t seed)
     {
         m_hashSeed = seed;
     }
 
     /**
-     * Numbers the endpoints for choices by digit: the digit of an endpoint here is its place /
-     * stride, modulo the number of ports to choose from.
-     * @param order place of each endpoint; the place of one that is not in it is its number
-     * @param stride endpoints below each switch of the level below this one; 1 at the lowest level
+     * Numbers the endpoints for choices by digit: the digit of an endpoint at this switch is
+     * position / stride, modulo the number of candidate ports.
+     * @param order position of each endpoint; an endpoint outside `order` has its number as
+     *        position
+     * @param stride number of endpoints below each switch of the next lower level; 1 at the lowest
+     *        level
      */
     void SetOrder(std::shared_ptr<const std::vector<uint32_t>> order, uint32_t stride)
     {
@@ -123,7 +125,7 @@ class PathContext
     }
 
     /**
-     * Gives a pair of endpoints a port, for choices by explicit paths.
+     * Pins a pair of endpoints to a port, for path choices that follow explicit paths.
      * @param source endpoint
      * @param destination endpoint
      * @param port number of the egress port
@@ -137,7 +139,7 @@ class PathContext
     const std::vector<Ptr<FabricPort>>& m_ports;
     Ptr<UniformRandomVariable> m_random;
     uint32_t m_hashSeed{0};
-    std::unordered_map<uint64_t, uint16_t> m_pins; // ports by source and destination
+    std::unordered_map<uint64_t, uint16_t> m_pins; // pinned ports by source and destination
     std::shared_ptr<const std::vector<uint32_t>> m_order;
     uint32_t m_stride{1};
 };
@@ -145,9 +147,9 @@ class PathContext
 /**
  * @ingroup distributed-training-fabric
  *
- * The choice of a port among those that lead equally well to a frame's destination. An algorithm
- * is one subclass in one file of model/fabric/path, registered by name (Registry<PathChoiceEntry>).
- * The switch avoids ports whose links are down by itself.
+ * A load balancing algorithm: chooses the egress port among the equal-cost ports to a frame's
+ * destination. Each algorithm is a subclass in its own file in model/fabric/path, registered by
+ * name (Registry<PathChoiceEntry>). The switch itself avoids ports whose links are down.
  */
 class PathChoice
 {
@@ -155,42 +157,42 @@ class PathChoice
     virtual ~PathChoice() = default;
 
     /**
-     * @param frame with its addresses
-     * @param group ports that lead to its destination, GetMinPorts() or more
-     * @return its egress port, of the group or another; PathContext::NONE drops it
+     * @param frame frame with its addresses
+     * @param group equal-cost ports to its destination, at least GetMinPorts()
+     * @return the egress port, in the group or not; PathContext::NONE drops the frame
      */
     virtual uint16_t Choose(const Frame& frame, const ForwardingTable::Ports& group) = 0;
 
-    /** @return size of a group from which on Choose() is called */
+    /** @return minimum group size for which Choose() is called */
     virtual std::size_t GetMinPorts() const
     {
         return 2;
     }
 
     /**
-     * @return whether it always chooses as PathContext::ChooseByHash(), which the switch then calls
-     * directly
+     * @return whether it is equivalent to PathContext::ChooseByHash(), which the switch then calls
+     *         directly
      */
     virtual bool IsByHash() const
     {
         return false;
     }
 
-    /** Forgets its state: the switch has restarted. */
+    /** Clears its state, because the switch has restarted. */
     virtual void Clear()
     {
     }
 };
 
-/** @ingroup distributed-training-fabric Description of a path choice. */
+/** @ingroup distributed-training-fabric Description of a path choice algorithm. */
 struct PathChoiceEntry
 {
     static constexpr const char* KIND = "path choice"; ///< for messages
     std::string help;                                  ///< one line
     std::vector<Key> keys;                             ///< its keys
-    /// Makes that of a switch; the context outlives it.
+    /// Creates the path choice of a switch; the context must outlive it.
     std::unique_ptr<PathChoice> (*make)(const KeyValues& values, const PathContext& context);
-    bool sprays{false};   ///< whether the frames of one flow use all ports at once
+    bool sprays{false};   ///< whether the frames of one flow are spread over all ports
     bool isPinned{false}; ///< whether it follows explicit paths, see PathContext::Pin()
 };
 

@@ -15,7 +15,7 @@ namespace ns3::training
 uint16_t
 PathContext::ChooseAlive(const Frame& frame, const ForwardingTable::Ports& group) const
 {
-    // Until routes are computed anew, the switch next to a dead link knows it and goes around.
+    // Local reroute: until routes are recomputed, only the switches at a dead link avoid it.
     ForwardingTable::Group alive;
     std::copy_if(group.begin(), group.end(), std::back_inserter(alive), [this](uint16_t port) {
         return IsUp(port);

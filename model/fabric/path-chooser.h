@@ -19,36 +19,36 @@ namespace ns3::training
 
 /**
  * @ingroup distributed-training-fabric
- * Applies the path choice of a switch, and goes around links that are down.
+ * Applies the path choice of a switch and avoids links that are down.
  */
 class PathChooser
 {
   public:
     /**
-     * @param ports of the switch
-     * @param random stream of random choices
+     * @param ports ports of the switch
+     * @param random random variable for random choices
      */
     PathChooser(const std::vector<Ptr<FabricPort>>& ports, Ptr<UniformRandomVariable> random);
 
     /**
-     * @param path NAME or NAME:key=value,... of a PathChoiceEntry
-     * @throw ConfigurationError if there is no such choice, or a value is wrong
+     * @param path NAME or NAME:key=value,... of a registered PathChoiceEntry
+     * @throw ConfigurationError if there is no such path choice, or a value is invalid
      */
     void SetPath(const std::string& path);
 
-    /** @return the path choice as it was set */
+    /** @return the path choice as set */
     const std::string& GetPath() const;
 
-    /** @return the data of the switch that the choice uses */
+    /** @return the switch data used by the path choice */
     PathContext& GetContext();
 
-    /** Forgets the state of the choice. */
+    /** Clears the state of the path choice. */
     void Clear();
 
     /**
-     * @param frame with its addresses
-     * @param group ports that lead to its destination
-     * @return its egress port, or PathContext::NONE
+     * @param frame frame with its addresses
+     * @param group equal-cost ports to its destination
+     * @return the egress port, or PathContext::NONE
      */
     uint16_t Choose(const Frame& frame, const ForwardingTable::Ports& group)
     {
@@ -61,10 +61,11 @@ class PathChooser
     }
 
     /**
-     * @param frame with its addresses
-     * @param group ports that lead to its destination
-     * @return the port it will take if its link is up and that is known in advance, or
-     *         PathContext::NONE
+     * Predicts the result of Choose(), for prefetching.
+     * @param frame frame with its addresses
+     * @param group equal-cost ports to its destination
+     * @return the egress port, provided that its link is up; PathContext::NONE if the choice is not
+     *         predictable
      */
     uint16_t PredictPort(const Frame& frame, const ForwardingTable::Ports& group) const
     {
@@ -82,8 +83,8 @@ class PathChooser
 
     uint16_t AskChoice(const Frame& frame, const ForwardingTable::Ports& group);
 
-    bool m_isByHash{true};     // next to the hash seed, for the cache
-    std::size_t m_minPorts{0}; // of the choice
+    bool m_isByHash{true};     // adjacent to the hash seed for cache locality
+    std::size_t m_minPorts{0}; // minimum group size of the choice
     PathContext m_context;
     std::unique_ptr<PathChoice> m_choice;
     std::string m_path;

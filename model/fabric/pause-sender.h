@@ -19,30 +19,32 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-fabric
  *
- * Pauses the peer of one port by priority (IEEE 802.1Qbb). A pause frame asks for the longest time
- * there is; while a priority stays paused, it is renewed when half of that has gone by.
+ * Pauses the peer of one port per priority (IEEE 802.1Qbb). A pause frame requests the maximum
+ * pause time; while a priority stays paused, the pause is renewed after half of that time.
  */
 class PauseSender
 {
   public:
-    /** @param port whose peer is paused; must outlive this */
+    /** @param port port whose peer is paused; must outlive this */
     explicit PauseSender(FabricPort& port);
     PauseSender(const PauseSender&) = delete;
     PauseSender& operator=(const PauseSender&) = delete;
 
-    /** @param priorities bit p: the peer is to pause priority p until it is resumed */
+    /** @param priorities bit p: pauses priority p until it is resumed */
     void Pause(uint8_t priorities);
 
     /**
-     * The timer of renewals runs on, and ends when it finds nothing paused.
+     * Resumes priorities. The renewal timer keeps running and stops when no priority is paused.
      * @param priorities bit p: the peer may send priority p again
      */
     void Resume(uint8_t priorities);
 
-    /** Resumes all that is paused, and stops the timer of renewals. */
+    /** Resumes all paused priorities and stops the renewal timer. */
     void Stop();
 
-    /** Forgets what is paused, without telling the peer: the device has lost its state. */
+    /**
+     * Clears the state without sending resumes, because the device has lost its state in a restart.
+     */
     void Forget();
 
     /** @return bit p is set if priority p of the peer is paused */
@@ -57,7 +59,7 @@ class PauseSender
 
     FabricPort& m_port;
     uint8_t m_paused{0};
-    bool m_isRenewing{false}; // the timer runs
+    bool m_isRenewing{false}; // whether the renewal timer runs
     EventId m_renewal;
 };
 

@@ -28,7 +28,7 @@ namespace
 
 using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS>;
 
-/** Notes the first cycle that a depth-first search closes. */
+/** Records the first cycle found by a depth-first search. */
 struct CycleFinder : public boost::default_dfs_visitor
 {
     std::vector<std::size_t>* parent;
@@ -53,23 +53,23 @@ struct CycleFinder : public boost::default_dfs_visitor
     }
 };
 
-/** A queue of a switch's port that the peer has paused while frames wait. */
+/** A stuck queue: a non-empty queue of a switch port that the peer has paused. */
 struct Stuck
 {
-    uint32_t index;               ///< of the switch
-    uint8_t priority;             ///< of the queue
-    uint64_t sentFrames;          ///< by the port, of this priority
-    std::set<uint64_t> ingresses; ///< names of the queues whose frames wait in it
+    uint32_t index;               ///< index of the switch
+    uint8_t priority;             ///< priority of the queue
+    uint64_t sentFrames;          ///< frames sent by the port in this priority
+    std::set<uint64_t> ingresses; ///< names of the upstream queues of its frames
 };
 
-/** @return a number for a queue that is the same in all processes */
+/** @return a number that identifies a queue, equal in all processes */
 uint64_t
 GetName(const FabricPort& port, uint8_t priority)
 {
     return (uint64_t{port.GetNodeId()} << 16 | port.GetIndex()) * PRIORITIES + priority;
 }
 
-/** Adds the stuck queues of one port. */
+/** Collects the stuck queues of one port. */
 void
 AddStuck(uint32_t index,
          SwitchDevice& device,
@@ -110,7 +110,7 @@ FindStuck(const Fabric& fabric)
     return all;
 }
 
-/** @return the stuck queues of all processes, given those of this one */
+/** @return the stuck queues of all processes, given the stuck queues of this process */
 std::map<uint64_t, Stuck>
 Gather(const std::map<uint64_t, Stuck>& mine)
 {
@@ -152,7 +152,8 @@ FindPfcDeadlock(const Fabric& fabric)
         numberOf[name] = stuck.size();
         stuck.push_back(&queue);
     }
-    // A stuck queue waits for the stuck queues of the next switch that hold its frames.
+    // Wait-for graph: a stuck queue waits for the stuck queues of the next switch that hold its
+    // frames.
     Graph graph(stuck.size());
     for (std::size_t number = 0; number < stuck.size(); number++)
     {

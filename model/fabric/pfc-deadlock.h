@@ -15,23 +15,25 @@
 namespace ns3::training
 {
 
-/** A cycle of paused queues of switch ports that wait for each other. */
+/**
+ * A deadlock of priority flow control: a cycle of paused switch queues that wait for each other.
+ */
 struct PfcDeadlock
 {
     std::string cycle;      ///< such as "switch0 -> switch1 -> switch0 (priority 3)"; empty: none
-    uint64_t sentFrames{0}; ///< by the queues of the cycle until now
+    uint64_t sentFrames{0}; ///< total frames sent by the queues of the cycle
 };
 
 /**
  * @ingroup distributed-training-helper
  *
- * Looks for a deadlock of priority flow control: a cycle of paused switch ports, each of which
- * waits for a switch whose memory holds frames for the next one (cyclic buffer dependency; Hu et
- * al., "Deadlocks in datacenter networks", HotNets 2016). A cycle whose ports have sent nothing
- * since an earlier look, long ago, does not open any more.
+ * Searches for a deadlock of priority flow control, that is, a cyclic buffer dependency: a cycle of
+ * paused switch ports, each of which waits for buffer space in the next switch (Hu et al.,
+ * "Deadlocks in datacenter networks", HotNets 2016). A cycle may be temporary. If its ports have
+ * sent no frames since a much earlier check, it is a permanent deadlock.
  *
- * @param fabric the fabric, at this moment
- * @return the cycle that is there now, if any. All processes together (see Processes)
+ * @param fabric the fabric in its current state
+ * @return the current cycle, if any. Collective call (see Processes)
  */
 PfcDeadlock FindPfcDeadlock(const Fabric& fabric);
 

@@ -15,43 +15,43 @@
 namespace ns3::training
 {
 
-/** Counts of one priority of a port. */
+/** Counters of one priority of a port. */
 struct PriorityCounters
 {
     uint64_t transmittedFrames{0}; ///< frames sent
-    uint64_t transmittedBytes{0};  ///< their bytes, without preamble and gap
-    uint64_t peakQueueBytes{0};    ///< most bytes that ever waited
-    uint64_t droppedFrames{0};     ///< frames that the owner of the port dropped
-    uint64_t markedFrames{0};      ///< frames marked congestion experienced on leaving
+    uint64_t transmittedBytes{0};  ///< bytes sent, excluding preamble and gap
+    uint64_t peakQueueBytes{0};    ///< peak queue length, bytes
+    uint64_t droppedFrames{0};     ///< frames dropped by the owner of the port
+    uint64_t markedFrames{0};      ///< frames ECN-marked on transmission
     int64_t pausedTime{0};         ///< total time paused by the peer, until the last resume, ps
 };
 
 /**
  * @ingroup distributed-training-fabric
  *
- * Counts of one port; those of a priority leave out pause frames. Conservation, over both ends of
- * one direction of a link: transmitted + duplicated = received + lost + in flight.
+ * Counters of one port. The counters per priority exclude pause frames. Conservation for one
+ * direction of a link, over both ends: transmitted + duplicated = received + lost + in flight.
  */
 struct PortCounters
 {
     uint64_t transmittedFrames{0}; ///< frames sent, pause frames included
-    uint64_t transmittedBytes{0};  ///< their bytes, without preamble and gap
-    uint64_t receivedFrames{0};    ///< frames that arrived
-    uint64_t receivedBytes{0};     ///< their bytes
-    uint64_t lostFrames{0};        ///< frames lost on the link: on sending, or before they arrived
-    uint64_t lostBytes{0};         ///< their bytes
-    uint64_t duplicatedFrames{0};  ///< frames sent that the link duplicated
-    uint64_t droppedFrames{0};     ///< frames that the owner of the port dropped, see DropReason
-    uint64_t droppedBytes{0};      ///< their bytes
-    uint64_t markedFrames{0};      ///< frames marked congestion experienced on leaving
+    uint64_t transmittedBytes{0};  ///< bytes sent, excluding preamble and gap
+    uint64_t receivedFrames{0};    ///< frames received
+    uint64_t receivedBytes{0};     ///< bytes received
+    uint64_t lostFrames{0};        ///< frames lost on the link, on sending or in flight
+    uint64_t lostBytes{0};         ///< bytes lost
+    uint64_t duplicatedFrames{0};  ///< frames duplicated by the link
+    uint64_t droppedFrames{0};     ///< frames dropped by the owner of the port, see DropReason
+    uint64_t droppedBytes{0};      ///< bytes dropped
+    uint64_t markedFrames{0};      ///< frames ECN-marked on transmission
     uint64_t pausesSent{0};        ///< pause frames sent, resumes included
-    uint64_t pausesReceived{0};    ///< pause frames that arrived, resumes included
-    uint64_t peakQueueBytes{0};    ///< most bytes that ever waited for the line
-    std::array<PriorityCounters, PRIORITIES> byPriority{}; ///< of these, by priority
+    uint64_t pausesReceived{0};    ///< pause frames received, resumes included
+    uint64_t peakQueueBytes{0};    ///< peak length of all queues together, bytes
+    std::array<PriorityCounters, PRIORITIES> byPriority{}; ///< the same by priority
 
     /**
-     * Adds the counts of another port; a peak becomes the higher of the two.
-     * @param other the other port's
+     * Adds the counters of another port; a peak becomes the maximum of both.
+     * @param other counters of the other port
      * @return this
      */
     PortCounters& operator+=(const PortCounters& other);

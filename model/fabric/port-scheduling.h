@@ -20,23 +20,23 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-fabric
  *
- * The order in which a port serves its priorities: strict ones first, the highest before all; the
- * others share the line by weight (deficit round robin, Shreedhar and Varghese, 1996).
+ * The order in which a port serves its priorities: strict priorities first, from highest to lowest;
+ * the others share the line by weight (deficit round robin, Shreedhar and Varghese, 1996).
  */
 struct PortScheduling
 {
     /// Bytes that a priority of weight 1 may send per round; at least a jumbo frame.
     static constexpr int64_t QUANTUM = 9216;
 
-    /// Bit p: priority p goes before all that are not strict, and before lower strict ones.
+    /// Bit p: priority p is strict: served before all non-strict and all lower strict priorities.
     uint8_t strict{0xc0};
-    /// Share of each other priority, relative to the others.
+    /// Relative share of each non-strict priority.
     std::array<uint16_t, PRIORITIES> weights{1, 1, 1, 1, 1, 1, 1, 1};
 
     /**
-     * @param attribute that is set, such as SwitchDevice::Weights, for the message
+     * @param attribute name of the attribute, such as SwitchDevice::Weights, for messages
      * @param text eight weights of 1 to 1000, separated by spaces
-     * @throw ConfigurationError if the text is not that; nothing has changed then
+     * @throw ConfigurationError if the text is malformed; the weights are then unchanged
      */
     void ReadWeights(const std::string& attribute, const std::string& text);
 
@@ -44,9 +44,11 @@ struct PortScheduling
     std::string WriteWeights() const;
 
     /**
-     * @param eligible bit p is set if priority p may send; at least one is
-     * @param current priority whose turn it is; updated
-     * @param queues hold the credit of each priority; updated. The caller subtracts what is sent
+     * Chooses the priority to serve.
+     * @param eligible bit p is set if priority p may send; at least one bit is set
+     * @param current round-robin position; updated
+     * @param queues queues with the credit of each priority; updated. The caller subtracts the
+     *        bytes sent
      * @return the priority to serve
      */
     uint8_t Choose(uint8_t eligible, uint8_t& current, FrameQueues& queues) const
@@ -61,8 +63,8 @@ struct PortScheduling
         {
             return GetHighest(eligible & strict);
         }
-        // A priority sends while it has credit and pays afterwards, so the size of the next frame
-        // need not be known.
+        // A priority may send while its credit is positive and is charged afterwards, so the size
+        // of the next frame need not be known in advance.
         while (!(eligible >> current & 1) || queues[current].credit <= 0)
         {
             current = (current + 1) % PRIORITIES;
@@ -74,8 +76,8 @@ struct PortScheduling
     }
 
     /**
-     * @param priorities bit p: priority p; at least one is set
-     * @return the highest one
+     * @param priorities bit p: priority p; at least one bit is set
+     * @return the highest priority
      */
     static uint8_t GetHighest(uint8_t priorities)
     {

@@ -19,37 +19,37 @@ namespace ns3::training
 
 /**
  * @ingroup distributed-training-fabric
- * The switch, as the programs in its data plane see it.
+ * The interface of a switch to the programs in its data plane.
  */
 class ProgramHost
 {
   public:
-    /// Instead of a port: the switch's routes decide.
+    /// Value in place of a port: forward by the routes of the switch.
     static constexpr uint16_t BY_ROUTE = std::numeric_limits<uint16_t>::max();
 
     virtual ~ProgramHost() = default;
 
     /**
      * Sends a frame of a program.
-     * @param frame owned by the switch from now on
+     * @param frame the frame; owned by the switch from now on
      * @param port number of the egress port, or BY_ROUTE
-     * @param latency from now until it is forwarded
+     * @param latency latency until the frame is forwarded
      */
     virtual void Emit(Frame* frame, uint16_t port, Time latency) = 0;
 
     /**
      * Sends a frame through the pipeline again, at the rate of the first recirculation port.
-     * @param frame owned by the switch until the programs have it back
+     * @param frame frame to recirculate; owned by the switch until the programs receive it again
      */
     virtual void Recirculate(Frame* frame) = 0;
 
     /**
-     * Occupies a recirculation port with a frame that the program keeps: several passes in a row
-     * cost no events.
+     * Reserves a recirculation port for a frame that the program keeps, so that several consecutive
+     * passes need no events.
      * @param port number of the recirculation port
-     * @param bytes of the frame, which may shrink or grow from pass to pass
-     * @param ready time at which the frame reaches the port, ps; of one port in rising order
-     * @return time at which it has gone through, ps
+     * @param bytes size of the frame, which may change from pass to pass
+     * @param ready time at which the frame reaches the port, ps; non-decreasing per port
+     * @return time at which the frame has passed the port, ps
      */
     virtual int64_t ReserveRecirculation(uint32_t port, uint32_t bytes, int64_t ready) = 0;
 };

@@ -22,8 +22,7 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-fabric
  *
- * The programs in the data plane of a switch, the resources they share, and the recirculation
- * ports that lead back into it.
+ * The programs in the data plane of a switch, their shared resources, and the recirculation ports.
  */
 class ProgramPipeline
 {
@@ -33,20 +32,20 @@ class ProgramPipeline
     {
         uint32_t stages;             ///< match-action stages
         uint64_t registerBytes;      ///< stateful memory, bytes
-        DataRate recirculationRate;  ///< of each recirculation port
-        uint32_t recirculationPorts; ///< ports that lead back into the pipeline
-        uint32_t floatAdders;        ///< float32 adders
-        uint64_t externalBytes;      ///< memory beside the chip, bytes
+        DataRate recirculationRate;  ///< rate of each recirculation port
+        uint32_t recirculationPorts; ///< number of recirculation ports
+        uint32_t floatAdders;        ///< number of float32 adders
+        uint64_t externalBytes;      ///< external memory, bytes
     };
 
-    /** @param capacity of the switch; must outlive this */
+    /** @param capacity resources of the switch; must outlive this */
     explicit ProgramPipeline(const Capacity& capacity);
 
     /**
-     * Loads a program behind those already there.
-     * @param program to load
-     * @param host the switch; must outlive the program's use
-     * @throw ConfigurationError if the switch lacks the resources that it needs beside the others
+     * Loads a program after those already loaded.
+     * @param program program to load
+     * @param host the switch; must outlive the use of the program
+     * @throw ConfigurationError if the remaining resources of the switch are insufficient
      */
     void Add(Ptr<SwitchProgram> program, ProgramHost& host);
 
@@ -57,15 +56,15 @@ class ProgramPipeline
     }
 
     /**
-     * @param index of a program, in the order of loading
+     * @param index index of a program in loading order
      * @return the program, or null
      */
     Ptr<SwitchProgram> Get(uint32_t index) const;
 
     /**
-     * Shows a frame to the programs, in the order of loading.
-     * @param frame a frame
-     * @return whether a program has taken it
+     * Offers a frame to the programs, in loading order.
+     * @param frame the frame
+     * @return whether a program has consumed the frame
      */
     bool Offer(Frame* frame)
     {
@@ -75,15 +74,15 @@ class ProgramPipeline
     }
 
     /**
-     * Occupies a recirculation port, see ProgramHost::ReserveRecirculation().
+     * Reserves a recirculation port, see ProgramHost::ReserveRecirculation().
      * @param port number of the recirculation port
-     * @param bytes of the frame
+     * @param bytes size of the frame
      * @param ready time at which the frame reaches the port, ps
-     * @return time at which it has gone through, ps
+     * @return time at which the frame has passed the port, ps
      */
     int64_t Reserve(uint32_t port, uint32_t bytes, int64_t ready);
 
-    /** @return bytes that have been recirculated */
+    /** @return recirculated bytes */
     uint64_t GetRecirculatedBytes() const
     {
         return m_recirculatedBytes;
@@ -98,7 +97,7 @@ class ProgramPipeline
   private:
     const Capacity& m_capacity;
     std::vector<Ptr<SwitchProgram>> m_programs;
-    std::vector<int64_t> m_free; // time from which each recirculation port is free, ps
+    std::vector<int64_t> m_free; // time at which each recirculation port becomes free, ps
     uint64_t m_recirculatedBytes{0};
 };
 

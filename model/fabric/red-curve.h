@@ -18,9 +18,10 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-fabric
  *
- * Probability, by the length of a queue, that a switch marks a frame (ECN) or drops it early
- * (WRED): 0 up to Kmin, rising to Pmax at Kmax, and 1 above, as in random early detection (Floyd
- * and Jacobson, 1993) on the instantaneous queue. Equal Kmin and Kmax make a step.
+ * The probability that a switch marks a frame (ECN) or drops it early (WRED) as a function of the
+ * queue length: 0 up to Kmin, rising linearly to Pmax at Kmax, and 1 above. This is random early
+ * detection (Floyd and Jacobson, 1993) on the instantaneous queue length. Kmin = Kmax gives a step
+ * function.
  */
 struct RedCurve
 {
@@ -29,7 +30,7 @@ struct RedCurve
     double pmax;        ///< probability at Kmax
 
     /**
-     * @param prefix of the attributes of SwitchDevice that set it, for the message
+     * @param prefix prefix of the SwitchDevice attributes that set the curve, for the message
      * @throw ConfigurationError if Kmin is above Kmax
      */
     void Check(const std::string& prefix) const;
@@ -37,7 +38,7 @@ struct RedCurve
     /**
      * @param port egress port
      * @param priority traffic class of the queue
-     * @return the probability with the queue as it is now
+     * @return the probability for the current queue length
      */
     double GetProbability(const FabricPort& port, uint8_t priority) const;
 };

@@ -20,7 +20,7 @@ namespace ns3::training
 namespace
 {
 
-/// Sizes up to this one, and their doubles, fit 64 bits; bytes.
+/// Maximum memory size, bytes; twice this size still fits into 64 bits.
 constexpr double MAX_MEMORY = 1e18;
 
 } // namespace
@@ -28,14 +28,14 @@ constexpr double MAX_MEMORY = 1e18;
 uint64_t
 SharedBuffer::Headroom::GetBytes(const FabricPort& port) const
 {
-    // From the frame that crosses the threshold on: this frame itself, a round trip of the link,
-    // the frame that keeps the pause waiting, the frame that the sender cannot stop, and its
-    // response.
+    // Bytes that may arrive once the threshold is crossed: the crossing frame, a round trip of the
+    // link, the frame that delays the pause frame, the frame that the sender has already started,
+    // and the response time of the sender.
     const double roundTrip = port.GetPeer()->GetDelay().GetSeconds() +
                              port.GetDelay().GetSeconds() + pauseResponse.GetSeconds();
     const double bytes = scale * (roundTrip * static_cast<double>(port.GetRate()) / 8 +
                                   3.0 * largestFrame + 2 * Frame::MIN_BYTES);
-    // Sizes that do not fit 64 bits are refused by GetReserved().
+    // GetReserved() rejects sizes that do not fit into 64 bits.
     return static_cast<uint64_t>(std::min(bytes, std::ldexp(1.0, 63)));
 }
 
@@ -82,7 +82,7 @@ uint64_t
 SharedBuffer::GetThreshold(double alpha) const
 {
     const uint64_t free = m_poolSize > m_poolUsed ? m_poolSize - m_poolUsed : 0;
-    // A larger factor than there is memory for makes no difference.
+    // Clamp: a threshold above the maximum memory has no further effect.
     return static_cast<uint64_t>(std::min(alpha * static_cast<double>(free), MAX_MEMORY));
 }
 
@@ -152,7 +152,7 @@ SharedBuffer::Release(const Frame& frame)
     NS_ASSERT(ingress.total >= bytes);
     const uint64_t before = SharedUse(ingress);
     ingress.total -= bytes;
-    // Headroom empties first: it must be free again before the next pause.
+    // Headroom is released first: it must be free again before the next pause.
     ingress.headroom -= std::min(ingress.headroom, bytes);
     ingress.headroom = std::min(ingress.headroom, ingress.total);
     m_poolUsed -= before - std::min(before, SharedUse(ingress));

@@ -18,94 +18,94 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-fabric
  *
- * The packet memory of a switch, shared by its ports under dynamic thresholds (Choudhury and Hahne,
+ * The packet memory of a switch, shared by its ports with dynamic thresholds (Choudhury and Hahne,
  * "Dynamic queue length thresholds for shared-memory packet switches", 1998), as in commodity
  * data-center switches.
  *
- * A lossless class is counted where its frames come in: a guaranteed part per port and priority,
- * then the shared pool up to `alpha * free pool`, then headroom for the
- * frames in flight while a pause takes effect. A lossy class is counted where its frames go out, by
- * the same threshold rule, and is dropped above it.
+ * Lossless classes are accounted at the ingress port: first a guaranteed part per port and
+ * priority, then the shared pool up to `alpha * free pool`, then headroom for the frames in flight
+ * until a pause takes effect. Lossy classes are accounted at the egress port with the same
+ * threshold rule; frames above the threshold are dropped.
  */
 class SharedBuffer
 {
   public:
-    /** Sizes, in bytes, and factors of the memory. */
+    /** Sizes (in bytes) and threshold factors of the memory. */
     struct Configuration
     {
-        uint64_t size{0};           ///< whole memory
-        uint64_t guaranteed{0};     ///< own part of each ingress port and lossless priority
+        uint64_t size{0};           ///< total memory
+        uint64_t guaranteed{0};     ///< guaranteed part per ingress port and lossless priority
         double losslessAlpha{0};    ///< threshold factor of lossless classes
         double lossyAlpha{0};       ///< threshold factor of lossy classes
-        uint8_t losslessClasses{0}; ///< bit p: priority p is never dropped but paused
-        uint64_t resumeOffset{0};   ///< a resume is sent when use is this far below the threshold
+        uint8_t losslessClasses{0}; ///< bit p: priority p is paused instead of dropped
+        uint64_t resumeOffset{0};   ///< use must drop this far below the threshold to resume
     };
 
     /**
-     * Rule for the headroom of a lossless priority: the bytes that may arrive after the decision to
-     * pause (802.1Qbb, annex O).
+     * Rule for the headroom of a lossless priority: the bytes that may still arrive after the
+     * decision to pause (802.1Qbb, annex O).
      */
     struct Headroom
     {
-        double scale{1};          ///< part of it that is reserved
-        uint32_t largestFrame{0}; ///< bytes
-        Time pauseResponse;       ///< longest time that a sender takes to obey a pause
+        double scale{1};          ///< fraction of the computed headroom to reserve
+        uint32_t largestFrame{0}; ///< maximum frame size, bytes
+        Time pauseResponse;       ///< maximum response time of a sender to a pause
 
         /**
-         * @param port connected
+         * @param port a connected port
          * @return headroom for each lossless priority of the port, bytes
          */
         uint64_t GetBytes(const FabricPort& port) const;
     };
 
-    /** Reaction to a change of an ingress queue. */
+    /** Flow control action after a change of an ingress queue. */
     enum class Action
     {
         NONE,
-        PAUSE, ///< use has crossed the threshold
-        RESUME ///< use has fallen below it
+        PAUSE, ///< use has exceeded the threshold
+        RESUME ///< use has dropped far enough below the threshold
     };
 
     /**
      * @param configuration sizes and factors
-     * @param headroom bytes of each port, for each of its lossless priorities
-     * @throw ConfigurationError if guarantees and headroom do not leave any memory to share
+     * @param headroom headroom by port, for each of its lossless priorities, bytes
+     * @throw ConfigurationError if guarantees and headroom leave no memory to share
      */
     void Configure(const Configuration& configuration, std::vector<uint64_t> headroom);
 
     /**
      * @param configuration sizes and factors
-     * @param headroom bytes of each port, for each of its lossless priorities
-     * @return memory that guarantees and headroom take, bytes
-     * @throw ConfigurationError if it exceeds the largest memory
+     * @param headroom headroom by port, for each of its lossless priorities, bytes
+     * @return memory reserved for guarantees and headroom, bytes
+     * @throw ConfigurationError if it exceeds the maximum memory size
      */
     static uint64_t GetReserved(const Configuration& configuration,
                                 const std::vector<uint64_t>& headroom);
 
     /**
-     * @param frame about to be queued; `ingress` and `ingressPriority` are set
-     * @param egressBytes that wait in the queue it would join
-     * @return whether there is space; if so, the frame takes it
+     * @param frame frame to enqueue; `ingress` and `ingressPriority` are set
+     * @param egressBytes bytes in its egress queue
+     * @return whether the frame is admitted; if so, its space is allocated
      */
     bool Admit(const Frame& frame, uint64_t egressBytes);
 
     /**
      * Frees the space of a frame.
-     * @param frame that leaves the memory
+     * @param frame frame that leaves the memory
      */
     void Release(const Frame& frame);
 
     /**
      * @param port ingress port
      * @param priority traffic class
-     * @return whether to pause or resume the sender at that port now; remembered
+     * @return whether to pause or resume the sender at that port now; the decision is recorded
      */
     Action Decide(uint16_t port, uint8_t priority);
 
     /**
      * @param port ingress port
      * @param priority traffic class
-     * @return whether Decide() has paused it and not resumed
+     * @return whether Decide() has paused the priority and not resumed it
      */
     bool IsPausing(uint16_t port, uint8_t priority) const
     {
@@ -113,7 +113,7 @@ class SharedBuffer
     }
 
     /**
-     * Brings into the cache the entry that Admit(), Release() and Decide() need.
+     * Prefetches the entry that Admit(), Release() and Decide() need.
      * @param port ingress port
      * @param priority traffic class
      */
@@ -124,7 +124,7 @@ class SharedBuffer
 
     /**
      * @param alpha threshold factor
-     * @return bytes of the shared pool that one queue may use now
+     * @return bytes of the shared pool that one queue may currently use
      */
     uint64_t GetThreshold(double alpha) const;
 
@@ -134,18 +134,18 @@ class SharedBuffer
         return m_used;
     }
 
-    /** @return most bytes ever in use */
+    /** @return peak bytes in use */
     uint64_t GetPeak() const
     {
         return m_peak;
     }
 
   private:
-    /** One port and priority. */
+    /** Account of one ingress port and priority. */
     struct Ingress
     {
-        uint64_t total{0};    ///< bytes held
-        uint64_t headroom{0}; ///< of these, in headroom
+        uint64_t total{0};    ///< bytes in use
+        uint64_t headroom{0}; ///< of these, bytes in headroom
         bool pausing{false};
     };
 

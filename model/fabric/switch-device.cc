@@ -25,7 +25,7 @@ NS_OBJECT_ENSURE_REGISTERED(SwitchDevice);
 namespace
 {
 
-/// Packet memory unless more is needed, bytes.
+/// Default packet memory unless more is needed, bytes.
 constexpr uint64_t DEFAULT_BUFFER = 32 << 20;
 
 } // namespace
@@ -350,7 +350,7 @@ SwitchDevice::Configure()
     std::vector<uint64_t> headroom;
     for (const auto& port : m_ports)
     {
-        // A faster line would run dry in the middle of a frame.
+        // Cut-through from a slower to a faster link would underrun in the middle of a frame.
         if (m_cutThrough && port->GetRate() == fastest)
         {
             port->GetPeer()->EnableCutThrough();

@@ -33,10 +33,10 @@ namespace ns3::training
  * @ingroup distributed-training-fabric
  *
  * An output-queued Ethernet switch, store-and-forward or cut-through, aggregated to a plain
- * ns3::Node. It shows a frame to the programs in its data plane (ProgramPipeline), looks up its
- * destination (ForwardingTable), chooses among equally good ports (PathChooser), holds it in a
- * SharedBuffer, marks it by the length of the queue that it leaves or drops it early (RedCurve),
- * and pauses senders of lossless classes (PauseSender).
+ * ns3::Node. It offers each frame to the programs in its data plane (ProgramPipeline), looks up the
+ * destination (ForwardingTable), chooses among equal-cost ports (PathChooser), stores the frame in
+ * a SharedBuffer, ECN-marks it according to the queue length at dequeue or drops it early
+ * (RedCurve), and pauses senders of lossless classes (PauseSender).
  */
 class SwitchDevice : public Object, public FabricPortOwner, public ProgramHost
 {
@@ -46,9 +46,7 @@ class SwitchDevice : public Object, public FabricPortOwner, public ProgramHost
     SwitchDevice();
     ~SwitchDevice() override;
 
-    /**
-     * @param nodeId node it is on
-     */
+    /** @param nodeId id of its node */
     void SetNodeId(uint32_t nodeId);
 
     /** @return a new port, numbered from 0 */
@@ -64,55 +62,58 @@ class SwitchDevice : public Object, public FabricPortOwner, public ProgramHost
     uint16_t GetNPorts() const;
 
     /**
-     * Says where in a topology with datelines a port leads, see DatelineClasses.
+     * Sets the properties of the link of a port in a topology with datelines, see DatelineClasses.
      * @param index port number
-     * @param dimension of its link
-     * @param dateline whether its link is one
+     * @param dimension dimension of its link
+     * @param dateline whether its link is a dateline
      */
     void SetDimension(uint16_t index, uint8_t dimension, bool dateline);
 
-    /** @return the routes, for the caller to fill in */
+    /** @return the forwarding table, for the caller to fill in */
     ForwardingTable& GetTable();
 
     /**
-     * Divides the buffer when all ports are connected.
-     * @throw ConfigurationError if it is too small, Kmin is above Kmax, or a lossless class has no
-     *        second one where it needs one
+     * Configures the buffer and cut-through. Called after all ports have been connected.
+     * @throw ConfigurationError if the buffer is too small, Kmin is above Kmax, or a lossless class
+     *        has no second class where it needs one
      */
     void Configure();
 
-    /** @return the data that its path choice (attribute Path) uses */
+    /** @return the data used by its path choice (attribute Path) */
     PathContext& GetPathContext();
 
     /** @return the packet memory */
     const SharedBuffer& GetBuffer() const;
 
-    /** @return time from a frame's arrival to when it can leave */
+    /** @return delay from the arrival of a frame to its earliest departure */
     Time GetPipelineDelay() const;
 
     /**
-     * @param stream random number stream of the marking
-     * @return streams used
+     * @param stream first random number stream
+     * @return number of streams used
      */
     int64_t AssignStreams(int64_t stream);
 
     /**
-     * Loads a program behind those already there.
-     * @param program to load
-     * @throw ConfigurationError if the switch lacks the resources that it needs
+     * Loads a program after those already loaded.
+     * @param program program to load
+     * @throw ConfigurationError if the remaining resources of the switch are insufficient
      */
     void AddProgram(Ptr<SwitchProgram> program);
 
     /**
-     * @param index in the order they were added
+     * @param index index in loading order
      * @return the program, or null
      */
     Ptr<SwitchProgram> GetProgram(uint32_t index) const;
 
-    /** Loses all state but the routes: waiting frames, pauses, flowlets, memory of programs. */
+    /**
+     * Restarts the switch: it loses all state except routes, that is, queued frames, pauses,
+     * flowlets, and the memory of programs.
+     */
     void Restart();
 
-    /** @return bytes that have been recirculated */
+    /** @return recirculated bytes */
     uint64_t GetRecirculatedBytes() const;
 
     // FabricPortOwner
@@ -126,7 +127,7 @@ class SwitchDevice : public Object, public FabricPortOwner, public ProgramHost
     void Recirculate(Frame* frame) override;
     int64_t ReserveRecirculation(uint32_t port, uint32_t bytes, int64_t ready) override;
 
-    /** A frame has been marked congestion experienced. (frame, egress port) */
+    /** A frame has been ECN-marked. (frame, egress port) */
     typedef void (*MarkTracedCallback)(const Frame& frame, uint16_t port);
 
   private:
@@ -153,7 +154,7 @@ class SwitchDevice : public Object, public FabricPortOwner, public ProgramHost
     uint32_t m_nodeId{0};
     RedCurve m_ecn;
     RedCurve m_wred;
-    SharedBuffer::Configuration m_memory; // as the attributes have it
+    SharedBuffer::Configuration m_memory; // as set by attributes
     SharedBuffer::Headroom m_headroom;
     ProgramPipeline::Capacity m_capacity;
     bool m_cutThrough;

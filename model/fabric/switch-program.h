@@ -22,13 +22,13 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-fabric
  *
- * A program in the data plane of a switch, beside forwarding: aggregation, multicast, counting. It
- * sees every frame that arrives, takes some, holds or changes them, and sends frames of its own. It
- * declares the resources it needs; the switch checks them (SwitchDevice::AddProgram()) and charges
- * them: each frame it sends has spent the latency of a pass, and another pass costs recirculation
- * bandwidth.
+ * A program in the data plane of a switch, in addition to forwarding: aggregation, multicast,
+ * counting. It sees every arriving frame, may consume, hold or modify it, and may send its own
+ * frames. It declares its resources, and the switch checks them (SwitchDevice::AddProgram()). Each
+ * frame it sends is delayed by the latency of a pass, and every additional pass consumes
+ * recirculation bandwidth.
  *
- * A new program is one subclass in one pair of files.
+ * A new program is a subclass in its own pair of files.
  */
 class SwitchProgram : public Object
 {
@@ -38,94 +38,96 @@ class SwitchProgram : public Object
     {
         uint32_t stages{0};             ///< match-action stages
         uint64_t registerBytes{0};      ///< stateful memory, bytes
-        Time latency;                   ///< of a pass, added to each frame it sends
-        uint32_t recirculationPorts{0}; ///< ports that lead back into the pipeline
-        uint32_t floatAdders{0};        ///< float32 adders
-        uint64_t externalBytes{0};      ///< memory beside the chip, bytes
+        Time latency;                   ///< latency of a pass, added to each frame it sends
+        uint32_t recirculationPorts{0}; ///< number of recirculation ports
+        uint32_t floatAdders{0};        ///< number of float32 adders
+        uint64_t externalBytes{0};      ///< external memory, bytes
     };
 
     /** @return the type */
     static TypeId GetTypeId();
 
-    /** @return its name, for messages */
+    /** @return program name, for messages */
     virtual std::string GetName() const = 0;
 
-    /** @return the resources it needs; constant */
+    /** @return the required resources; constant */
     virtual Resources GetResources() const = 0;
 
     /**
-     * A frame has arrived, from a port or by Recirculate().
-     * @param frame not a pause frame; `ingress` is the port it came in by
-     * @return whether the program has taken it and owns it now; if not, it may have changed it
+     * Handles a frame that has arrived from a port or by Recirculate().
+     * @param frame frame, never a pause frame; `ingress` is its ingress port
+     * @return whether the program has consumed the frame and owns it now; otherwise it may have
+     *         modified the frame
      */
     virtual bool Receive(Frame* frame) = 0;
 
     /**
      * Called when the program is loaded (SwitchDevice::AddProgram()).
-     * @param host the switch; outlives the program's use
+     * @param host the switch; must outlive the use of the program
      */
     void SetSwitch(ProgramHost* host);
 
-    /** Called by SwitchDevice::Restart(): a new life, without the state of the last. */
+    /** Restarts the program without its former state. Called by SwitchDevice::Restart(). */
     void Restart();
 
-    /** @param endpoint of the switch, which its frames come from and frames to it name */
+    /**
+     * @param endpoint endpoint of the switch: source of its frames and destination of frames to it
+     */
     void SetEndpoint(uint32_t endpoint);
 
     /** @return endpoint of the switch */
     uint32_t GetEndpoint() const;
 
   protected:
-    /** An endpoint that the program sends to. */
+    /** A destination of the program's frames. */
     struct Target
     {
         uint32_t endpoint;
-        uint32_t flowHash; ///< of frames from the program's endpoint to it
+        uint32_t flowHash; ///< flow hash of frames from the program's endpoint
     };
 
-    /** The switch has restarted: loses all state, and frees the frames it holds. */
+    /** Clears all state and frees all held frames, because the switch has restarted. */
     virtual void Reset() = 0;
 
     void DoDispose() override;
 
     /**
      * Forwards a frame by the switch's routes, after the latency of a pass.
-     * @param frame with destination, flow hash, and in `ingress` the port whose frame caused it,
-     *        which its buffer space is counted for; owned by the switch from now on
+     * @param frame frame with destination and flow hash; `ingress` is the port of the frame that
+     *        caused it, to which its buffer space is charged; owned by the switch from now on
      */
     void Send(Frame* frame);
 
     /**
-     * Sends a frame by one port, after the latency of a pass.
-     * @param frame as for Send()
+     * Sends a frame to a port, after the latency of a pass.
+     * @param frame as in Send()
      * @param port number of the egress port
      */
     void SendTo(Frame* frame, uint16_t port);
 
     /**
-     * Sends a frame through the pipeline again: to Receive(), when the recirculation port has
-     * carried it.
-     * @param frame owned by the switch until then
+     * Recirculates a frame: it reaches Receive() again after passing the recirculation port.
+     * @param frame frame to recirculate; owned by the switch until then
      */
     void Recirculate(Frame* frame);
 
     /**
-     * Sends a frame that has spent its time in the pipeline.
-     * @param frame as for Send()
+     * Sends a frame without further latency, because it has already spent the latency of a pass.
+     * @param frame as in Send()
      */
     void Emit(Frame* frame);
 
     /**
-     * Sends a frame, which has spent its time in the pipeline, from the program's endpoint.
-     * @param frame as for Send(), but for its addresses
-     * @param target whom to
+     * Sends a frame from the program's endpoint without further latency, like Emit().
+     * @param frame as in Send(), but without addresses
+     * @param target the destination
      */
     void EmitTo(Frame* frame, const Target& target);
 
     /**
-     * @param endpoint one to send to
-     * @param flow tells the program's flows to that endpoint apart
-     * @return it, ready to be sent to
+     * @param endpoint destination endpoint
+     * @param flow flow number that distinguishes the program's flows to that endpoint
+     * @return the destination, for EmitTo()
      */
     Target MakeTarget(uint32_t endpoint, uint32_t flow) const;
 
@@ -133,9 +135,9 @@ class SwitchProgram : public Object
     ProgramHost& GetSwitch() const;
 
     /**
-     * Changes with each restart and at the end: events scheduled in an earlier life are void, as
-     * their frames were lost with the pipeline.
-     * @return number of this life
+     * Returns a number that changes with each restart and at disposal. Events scheduled in an
+     * earlier life are void, because their frames were lost with the pipeline.
+     * @return number of the current life
      */
     uint32_t GetLife() const;
 

@@ -23,7 +23,7 @@ NS_LOG_COMPONENT_DEFINE("TrainingFabric");
 namespace
 {
 
-/** An endpoint, and its place among those of its host at the same switch. */
+/** An endpoint, and its index among the endpoints of its host at the same switch. */
 struct Rail
 {
     uint32_t endpoint;
@@ -31,11 +31,11 @@ struct Rail
     uint32_t count;
 };
 
-/** @return the endpoints with their places */
+/** @return the endpoints with their indices */
 std::vector<Rail>
 CountRails(const Fabric& fabric, const std::vector<uint32_t>& endpoints)
 {
-    std::map<uint32_t, uint32_t> counts; // by host
+    std::map<uint32_t, uint32_t> counts; // number of endpoints by host
     std::vector<Rail> rails;
     for (uint32_t endpoint : endpoints)
     {
@@ -52,7 +52,7 @@ CountRails(const Fabric& fabric, const std::vector<uint32_t>& endpoints)
     return rails;
 }
 
-/** @return the ports for one rail; those of a host at one switch share equally good ports */
+/** @return the ports for one rail; the rails of a host at one switch share the equal-cost ports */
 ForwardingTable::Group
 GetShare(const ForwardingTable::Group& ports, const Rail& rail)
 {
@@ -71,9 +71,9 @@ GetShare(const ForwardingTable::Group& ports, const Rail& rail)
 /**
  * Sets the routes of all switches to the endpoints at one switch.
  * @param fabric the fabric
- * @param index of the switch
- * @param endpoints at the switch
- * @param paths of its topology
+ * @param index index of the switch
+ * @param endpoints endpoints at the switch
+ * @param paths shortest paths of its topology
  */
 void
 SetRoutes(Fabric& fabric,
@@ -169,7 +169,7 @@ Fabric::UpdateRoutes()
 void
 Fabric::PinPath(uint32_t source, uint32_t destination, const std::vector<uint32_t>& nodes)
 {
-    // The ports on the way: a host's, then one of each switch, to the next node.
+    // The egress ports on the path: the host's port, then one port per switch.
     const FabricPort* port = &devices.at(source)->GetPort();
     const FabricPort* last = devices.at(destination)->GetPort().GetPeer();
     std::vector<std::pair<uint32_t, uint16_t>> pins; // switch, port

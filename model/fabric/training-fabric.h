@@ -25,22 +25,22 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-fabric
  *
- * The objects a topology became; index h is host h, index s is switch s, index l is link l.
+ * The simulation objects of a topology; index h is host h, index s is switch s, index l is link l.
  *
- * Each link of a host is a rail, with a device and an endpoint of its own. The first rail of host h
- * is endpoint h; the others follow, host by host.
+ * Each link of a host is a rail with its own device and endpoint. The first rail of host h is
+ * endpoint h; the other rails follow, host by host.
  */
 struct Fabric
 {
-    /// Instead of a link.
+    /// Value in place of a link: no link.
     static constexpr uint32_t NO_LINK = std::numeric_limits<uint32_t>::max();
 
     TopologyGraph topology;               ///< its description
     NodeContainer hosts;                  ///< a node for each host
     NodeContainer switches;               ///< a node for each switch
     std::vector<Ptr<HostDevice>> devices; ///< by endpoint: each host's first, then others
-    std::vector<uint32_t> hostOfEndpoint; ///< by endpoint of a host
-    std::vector<uint32_t> linkOfEndpoint; ///< by endpoint of a host; NO_LINK if it has none
+    std::vector<uint32_t> hostOfEndpoint; ///< host of each host endpoint
+    std::vector<uint32_t> linkOfEndpoint; ///< link of each host endpoint; NO_LINK if none
     std::vector<std::vector<Ptr<HostDevice>>> rails;  ///< all devices of each host
     std::vector<Ptr<SwitchDevice>> devicesOfSwitches; ///< the device of each switch
     std::vector<Ptr<FabricChannel>> channels;         ///< each link
@@ -48,40 +48,41 @@ struct Fabric
 
     /**
      * @param link index of a link
-     * @param end 0 or 1
-     * @return a name such as "host3", "switch1", for tables
+     * @param end end of the link, 0 or 1
+     * @return name of the node at that end, such as "host3" or "switch1", for tables
      */
     std::string GetEndName(uint32_t link, uint32_t end) const;
 
     /**
-     * Computes the routes of all switches anew, over links that are up. Static routes stay.
+     * Recomputes the routes of all switches over the links that are up. Static routes stay
+     * unchanged.
      */
     void UpdateRoutes();
 
     /**
-     * Fixes the path from one endpoint to another, for switches whose path choice follows explicit
-     * paths. Of parallel links, number source modulo their count is taken.
+     * Pins the path from one endpoint to another, for switches whose path choice follows explicit
+     * paths. Parallel links are selected by source endpoint modulo their number.
      * @param source endpoint of a host
      * @param destination endpoint of another host
-     * @param nodes the switches on the way, as nodes of the topology, in order
-     * @throw ConfigurationError if they are not joined by links
+     * @param nodes the switches on the path, as nodes of the topology, in order
+     * @throw ConfigurationError if consecutive nodes are not linked
      */
     void PinPath(uint32_t source, uint32_t destination, const std::vector<uint32_t>& nodes);
 
     /**
-     * Makes a switch an endpoint, for frames addressed to a program in it.
-     * @param index of the switch
-     * @return its endpoint, behind all those of hosts
+     * Assigns an endpoint to a switch, for frames addressed to its programs.
+     * @param index index of the switch
+     * @return its endpoint, numbered after all host endpoints
      */
     uint32_t AddressSwitch(uint32_t index);
 
     /**
-     * @param node of the topology
+     * @param node a node of the topology
      * @return id of its ns3::Node
      */
     uint32_t GetId(uint32_t node) const;
 
-    /** @return frames sent by all ports: each is one packet-hop */
+    /** @return number of frames sent by all ports, i.e. packet-hops */
     uint64_t GetPacketHops() const;
 
     /** @return sum of all ports' counters */
@@ -90,7 +91,7 @@ struct Fabric
 
 /**
  * @ingroup distributed-training-fabric
- * @param port of a fabric
+ * @param port a port of a fabric
  * @return number of the process that simulates it
  */
 uint32_t GetProcess(const FabricPort& port);

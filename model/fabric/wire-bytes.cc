@@ -18,16 +18,17 @@ namespace ns3::training
 namespace
 {
 
-/// Differentiated services code point of each priority: class selectors, but RoCE's usual 26 for 3.
+/// DSCP of each priority: class selectors, except for priority 3, which has the usual RoCE value
+/// 26.
 constexpr std::array<uint8_t, PRIORITIES> DSCP{0, 8, 16, 26, 32, 40, 48, 56};
 
-// Fixed values of what a frame does not carry.
-constexpr uint16_t IPV4_IDENTIFICATION = 0; // RFC 6864: means nothing with "don't fragment"
+// Fixed values of wire fields without a counterpart in Frame.
+constexpr uint16_t IPV4_IDENTIFICATION = 0; // RFC 6864: meaningless with "don't fragment"
 constexpr uint16_t IPV4_DONT_FRAGMENT = 0x4000;
 constexpr uint8_t IPV4_TIME_TO_LIVE = 64;
 constexpr uint16_t FIRST_ENTROPY_PORT = 0xc000;
 
-/** Changes two bytes at a place. */
+/** Overwrites two bytes. */
 void
 Set16(uint8_t* at, uint16_t value)
 {
@@ -93,14 +94,14 @@ void
 PutIpv4(WireBytes& out, const Frame& frame, uint16_t etherType, uint8_t protocol, uint32_t bytes)
 {
     PutEthernet(out, frame.source, frame.destination, etherType);
-    PutNumber(out, 0x45, 1); // version 4, 5 words
+    PutNumber(out, 0x45, 1); // version 4, header length 5 words
     PutNumber(out, DSCP[frame.priority] << 2 | static_cast<uint8_t>(frame.ecn), 1);
     PutNumber(out, IPV4_BYTES + bytes, 2);
     PutNumber(out, IPV4_IDENTIFICATION, 2);
     PutNumber(out, IPV4_DONT_FRAGMENT, 2);
     PutNumber(out, IPV4_TIME_TO_LIVE, 1);
     PutNumber(out, protocol, 1);
-    PutNumber(out, 0, 2); // the checksum, when all is there
+    PutNumber(out, 0, 2); // placeholder for the checksum
     PutNumber(out, GetEndpointIpv4Address(frame.source).Get(), 4);
     PutNumber(out, GetEndpointIpv4Address(frame.destination).Get(), 4);
     SetIpv4Checksum(out.data() + HEADER_BYTES, IPV4_BYTES);

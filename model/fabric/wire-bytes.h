@@ -16,17 +16,17 @@
 /**
  * @file
  * @ingroup distributed-training-fabric
- * The parts that wire formats share: numbers in network byte order, Ethernet, IPv4 and UDP.
+ * Common parts of wire formats: numbers in network byte order, Ethernet, IPv4 and UDP.
  */
 namespace ns3::training
 {
 
-/// A frame as it is written or read, without frame check sequence.
+/// A serialized frame without frame check sequence.
 using WireBytes = std::vector<uint8_t>;
 
-/// Ethernet's frame check sequence, part of Frame::bytes but not of what is written, bytes.
+/// Ethernet frame check sequence, bytes; included in Frame::bytes, but not in WireBytes.
 static constexpr uint32_t FCS_BYTES = 4;
-/// Ethernet's header, bytes.
+/// Ethernet header, bytes.
 static constexpr uint32_t HEADER_BYTES = Frame::ETHERNET_BYTES - FCS_BYTES;
 /// IPv4 header without options, bytes.
 static constexpr uint32_t IPV4_BYTES = 20;
@@ -34,29 +34,29 @@ static constexpr uint32_t IPV4_BYTES = 20;
 static constexpr uint32_t UDP_BYTES = 8;
 /// Protocol number of UDP in an IPv4 header.
 static constexpr uint8_t IPV4_UDP = 17;
-/// The differentiated services code point of a priority begins with its three bits.
+/// Shift of the priority in the DSCP: the three bits of the priority are its top bits.
 static constexpr uint8_t DSCP_BITS_BELOW_PRIORITY = 3;
 /// Bits of the flow hash that the UDP source port carries.
 static constexpr uint32_t ENTROPY_MASK = 0x3fff;
 
 /**
  * Appends a number, most significant byte first.
- * @param out to append to
+ * @param out buffer to append to
  * @param value the number
- * @param bytes of it
+ * @param bytes width of the number in bytes
  */
 void PutNumber(WireBytes& out, uint64_t value, uint32_t bytes);
 
 /**
- * @param from where the number begins, most significant byte first
- * @param bytes of it
+ * @param from first byte of the number, most significant byte first
+ * @param bytes width of the number in bytes
  * @return the number
  */
 uint64_t GetNumber(const uint8_t* from, uint32_t bytes);
 
 /**
- * @param from where 32 bits begin, most significant byte first
- * @return their number
+ * @param from first byte of a 32-bit word, most significant byte first
+ * @return the word
  */
 inline uint32_t
 GetWord(const uint8_t* from)
@@ -65,8 +65,8 @@ GetWord(const uint8_t* from)
 }
 
 /**
- * @param to where to write 32 bits, most significant byte first
- * @param word their number
+ * @param to first byte to write, most significant byte first
+ * @param word the 32-bit word
  */
 inline void
 SetWord(uint8_t* to, uint32_t word)
@@ -80,12 +80,12 @@ SetWord(uint8_t* to, uint32_t word)
 /**
  * @param header an IPv4 header
  * @param bytes its size
- * @return the sum over it, 0 if its checksum is right
+ * @return the checksum over it; 0 if the checksum in the header is correct
  */
 uint16_t SumIpv4(const uint8_t* header, uint32_t bytes);
 
 /**
- * Puts the right checksum into an IPv4 header.
+ * Computes and sets the checksum of an IPv4 header.
  * @param header the header
  * @param bytes its size
  */
@@ -93,20 +93,20 @@ void SetIpv4Checksum(uint8_t* header, uint32_t bytes);
 
 /**
  * Appends an Ethernet header.
- * @param out to append to
+ * @param out buffer to append to
  * @param source endpoint
  * @param destination endpoint
- * @param etherType of what follows
+ * @param etherType EtherType of the payload
  */
 void PutEthernet(WireBytes& out, uint32_t source, uint32_t destination, uint16_t etherType);
 
 /**
  * Appends Ethernet and IPv4 headers.
- * @param out to append to
- * @param frame whose addresses, priority and ECN field they carry
- * @param etherType of the frame
- * @param protocol of what follows
- * @param bytes of what follows
+ * @param out buffer to append to
+ * @param frame frame that provides addresses, priority and ECN field
+ * @param etherType EtherType of the frame
+ * @param protocol IP protocol number of the payload
+ * @param bytes size of the IPv4 payload
  */
 void PutIpv4(WireBytes& out,
              const Frame& frame,
@@ -116,32 +116,33 @@ void PutIpv4(WireBytes& out,
 
 /**
  * Appends Ethernet, IPv4 and UDP headers.
- * @param out to append to
- * @param frame whose addresses, priority, ECN field and flow hash they carry
+ * @param out buffer to append to
+ * @param frame frame that provides addresses, priority, ECN field and flow hash
  * @param port UDP destination port
- * @param udpBytes UDP length, its header included
+ * @param udpBytes UDP length, header included
  */
 void PutUdp(WireBytes& out, const Frame& frame, uint16_t port, uint32_t udpBytes);
 
 /**
  * @param udp a datagram
- * @param bytes its length as IPv4 has it
- * @return an error in its own length or checksum, or nothing
+ * @param bytes its length according to IPv4
+ * @return an error message about the UDP length or checksum, or an empty string
  */
 std::string CheckUdp(const uint8_t* udp, uint32_t bytes);
 
 /**
- * Appends a frame's payload, zeros if it is virtual, padded to four bytes.
- * @param out to append to
+ * Appends a frame's payload, padded to a multiple of four bytes. A virtual payload is written as
+ * zeros.
+ * @param out buffer to append to
  * @param frame the frame
  */
 void PutPayload(WireBytes& out, const Frame& frame);
 
 /**
- * Gives a frame a real payload.
+ * Sets a real payload of a frame.
  * @param frame the frame
- * @param from first byte
- * @param bytes how many
+ * @param from first byte of the payload
+ * @param bytes number of bytes
  */
 void TakePayload(Frame& frame, const uint8_t* from, uint32_t bytes);
 

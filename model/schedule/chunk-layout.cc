@@ -31,7 +31,7 @@ CutVector(uint64_t bytes, uint64_t parts, uint64_t part)
 {
     const uint64_t unit = bytes % 4 == 0 ? 4 : 1;
     const uint64_t elements = bytes / unit;
-    // elements * part / parts without the product, which may not fit into 64 bits
+    // elements * c / parts, without the product, which may overflow 64 bits
     const auto border = [&](uint64_t c) {
         return (elements / parts * c + elements % parts * c / parts) * unit;
     };

@@ -19,43 +19,47 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-collective
  *
- * The numbers of one rank in one collective with real payload. A chunk that ChunkLayout places in
- * the rank's tensor stays there; copies, and chunks that the rank only forwards, are kept apart.
+ * The chunk values of one rank in one collective with real payload. Chunks that ChunkLayout places
+ * in the rank's tensor stay in the tensor. Copies, and chunks that the rank only forwards, are
+ * stored separately.
  */
 class ChunkStore
 {
   public:
     /**
-     * @param layout of the collective; must outlive this
-     * @param rank owner of the numbers
-     * @param values its tensor; must outlive this
+     * @param layout layout of the collective; must outlive this
+     * @param rank rank that owns the values
+     * @param values tensor of the rank; must outlive this
      */
     ChunkStore(const ChunkLayout& layout, uint32_t rank, std::vector<float>& values);
 
     /**
-     * @param action that uses the chunks
-     * @return their numbers, in order, as bytes
+     * @param action an action that reads chunks
+     * @return the values of its chunks, in order, as bytes
      */
     std::vector<uint8_t> Read(const ScheduleAction& action);
 
     /**
      * Executes a receive.
      * @param action a RECEIVE or RECEIVE_REDUCE
-     * @param bytes result of Read() at the sender
+     * @param bytes output of Read() at the sender
      */
     void Receive(const ScheduleAction& action, const std::vector<uint8_t>& bytes);
 
     /**
      * Executes a COPY or REDUCE.
-     * @param action one of them
+     * @param action a COPY or REDUCE
      */
     void Copy(const ScheduleAction& action);
 
-    /** Moves received chunks to their places in the tensor, when all actions are complete. */
+    /**
+     * Moves received chunks to their final positions in the tensor, after all actions have
+     * completed.
+     */
     void Finish();
 
   private:
-    /** Numbers in a row. */
+    /** Contiguous values. */
     struct Span
     {
         float* first;

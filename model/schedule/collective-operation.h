@@ -15,7 +15,7 @@
 namespace ns3::training
 {
 
-/** The operations of collectives; see Communicator for their meaning. */
+/** The collective operations; see Communicator for their semantics. */
 enum class CollectiveOperation : uint8_t
 {
     ALL_REDUCE,
@@ -31,7 +31,7 @@ enum class CollectiveOperation : uint8_t
 
 /**
  * The sizes of an all-to-all-v: element s * ranks + d is the number of bytes from rank s to rank d.
- * All ranks know them, as after an exchange of counts.
+ * Every rank knows the whole matrix, as after an exchange of counts.
  */
 using ByteMatrix = std::shared_ptr<const std::vector<uint64_t>>;
 
@@ -43,30 +43,30 @@ const std::vector<CollectiveOperation>& GetCollectiveOperations();
 
 /**
  * @ingroup distributed-training-collective
- * @param operation of a collective
+ * @param operation a collective operation
  * @return its name, such as "all-reduce"
  */
 std::string GetName(CollectiveOperation operation);
 
 /**
  * @ingroup distributed-training-collective
- * @param name such as "all-reduce"
+ * @param name operation name, such as "all-reduce"
  * @return the operation of that name
- * @throw ConfigurationError that lists the registered names
+ * @throw ConfigurationError that lists the registered names if there is no such operation
  */
 CollectiveOperation FindCollectiveOperation(const std::string& name);
 
 /**
  * @ingroup distributed-training-collective
- * @param operation of a collective
- * @return whether it moves data between ranks without adding it up: all-to-all, all-to-all-v,
+ * @param operation a collective operation
+ * @return whether it exchanges data between ranks without reduction: all-to-all, all-to-all-v,
  *         send-receive
  */
 bool IsExchange(CollectiveOperation operation);
 
 /**
  * @ingroup distributed-training-collective
- * @param operation of a collective
+ * @param operation a collective operation
  * @return whether it has a root: broadcast, reduce
  */
 bool HasRoot(CollectiveOperation operation);
@@ -74,13 +74,13 @@ bool HasRoot(CollectiveOperation operation);
 /**
  * @ingroup distributed-training-collective
  *
- * The factor between algorithm bandwidth (size / time) and bus bandwidth as nccl-tests defines them
+ * The ratio of bus bandwidth to algorithm bandwidth (size / time) as defined by nccl-tests
  * (doc/PERFORMANCE.md): all-reduce 2(n-1)/n, reduce-scatter, all-gather and all-to-all (n-1)/n,
  * broadcast, reduce and send-receive 1, barrier 0.
  *
- * @param operation of a collective
+ * @param operation a collective operation
  * @param ranks number of ranks n, at least 1
- * @return the factor; 0 for one rank, which moves nothing
+ * @return the factor; 0 for one rank, which moves no data
  */
 double GetBusFactor(CollectiveOperation operation, uint32_t ranks);
 

@@ -104,7 +104,7 @@ CollectiveSchedule::Add(uint32_t rank,
     return static_cast<uint32_t>(mine.actions.size() - 1);
 }
 
-/** The latest accesses to each chunk of a rank. */
+/** The latest accesses to each chunk of a rank, for deriving dependencies. */
 class CollectiveSchedule::Hazards
 {
   public:
@@ -114,7 +114,7 @@ class CollectiveSchedule::Hazards
     {
     }
 
-    /** Appends the actions that an access to a chunk waits for, and records the access. */
+    /** Appends the actions that an access to a chunk depends on, and records the access. */
     void Use(uint32_t index, uint32_t chunk, bool write, std::vector<uint32_t>& after)
     {
         if (m_writer[chunk] == NONE && m_readers[chunk] == NONE)
@@ -156,7 +156,7 @@ class CollectiveSchedule::Hazards
 
   private:
     std::vector<uint32_t> m_writer;
-    std::vector<uint32_t> m_readers; // since the last write: heads of lists in m_pool
+    std::vector<uint32_t> m_readers; // reads since the last write: heads of lists in m_pool
     std::vector<std::pair<uint32_t, uint32_t>> m_pool;
     std::vector<uint32_t> m_touched;
 };
@@ -202,7 +202,7 @@ CollectiveSchedule::Close(bool derive)
         std::vector<uint32_t> all;
         std::vector<uint32_t> after;
         std::vector<uint32_t> waiting(list.actions.size() +
-                                      1); // per action, number of actions that wait for it
+                                      1); // per action, number of dependent actions
         list.roots.clear();
         list.receives.clear();
         for (uint32_t i = 0; i < list.actions.size(); i++)
@@ -228,7 +228,7 @@ CollectiveSchedule::Close(bool derive)
             after.erase(std::unique(after.begin(), after.end()), after.end());
             for (uint32_t before : after)
             {
-                if (before < list.actions.size()) // otherwise a fault, which the verifier reports
+                if (before < list.actions.size()) // otherwise a fault; the verifier reports it
                 {
                     waiting[before]++;
                 }

@@ -24,7 +24,7 @@ namespace
 using Kind = ScheduleAction::Kind;
 using Operation = CollectiveOperation;
 
-/** A slot for a chunk: buffer i, o or s, and offset. */
+/** A buffer slot for a chunk: buffer (i, o or s) and offset. */
 using Place = std::pair<char, uint32_t>;
 
 /** A step of a thread block. */
@@ -34,12 +34,12 @@ struct Step
     Place source{'i', 0};
     Place target{'o', 0};
     uint32_t count{0};
-    int64_t block{-1}; // thread block of the step that it waits for
-    int64_t step{-1};  // step that it waits for
+    int64_t block{-1}; // thread block of the dependency
+    int64_t step{-1};  // step of the dependency
     bool awaited{false};
 };
 
-/** Steps in order: peer sent to, peer received from, channel. */
+/** A thread block: its send peer, receive peer, channel, and steps in order. */
 struct Block
 {
     int64_t send;
@@ -52,12 +52,12 @@ struct Block
 struct Gpu
 {
     std::vector<Block> blocks;
-    std::map<std::tuple<bool, uint32_t, uint32_t>, uint32_t> find; // sends, peer, channel
-    std::map<uint32_t, uint32_t> scratch;           // offset of each chunk's copy in it
-    std::vector<std::pair<uint32_t, uint32_t>> end; // of each action: block, last step
+    std::map<std::tuple<bool, uint32_t, uint32_t>, uint32_t> find; // by isSend, peer, channel
+    std::map<uint32_t, uint32_t> scratch;                          // scratch offset by chunk
+    std::vector<std::pair<uint32_t, uint32_t>> end;                // per action: block, last step
 };
 
-/** Writes one schedule. */
+/** Exports one schedule. */
 class MscclExport
 {
   public:
@@ -119,7 +119,9 @@ class MscclExport
         m_collective = name->second;
     }
 
-    /** Gives a scratch slot to every chunk of a rank that is in neither its input nor its output.
+    /**
+     * Assigns a scratch slot to every chunk of a rank that is in neither its input nor its output
+     * buffer.
      */
     void AssignScratch()
     {
@@ -191,14 +193,14 @@ class MscclExport
     }
 
     /**
-     * Gives each message the first channel on which both ends keep the order of messages: the
-     * channel's last message is received before it.
+     * Assigns each message to the first channel that preserves the message order at both ends: the
+     * previous message of the channel is received before this one.
      */
     void FindChannels(const ScheduleOrder& order)
     {
         const bool rotated = m_schedule.GetStored() < m_schedule.GetSize();
         std::map<std::pair<uint32_t, uint32_t>, uint32_t>
-            place; // position of receives in the order
+            place; // position of each receive in the order
         for (uint32_t i = 0; i < order.entries.size(); i++)
         {
             place[{order.entries[i].rank, order.entries[i].index}] = i;
@@ -292,7 +294,7 @@ class MscclExport
                       static_cast<uint32_t>(end - begin)};
             if (action.kind == Kind::RECEIVE_REDUCE)
             {
-                step.source = step.target; // the sum so far
+                step.source = step.target; // the partial sum
             }
             block.steps.push_back(step);
             begin = end;
@@ -313,7 +315,7 @@ class MscclExport
         return place == Place(before.first, before.second + 1);
     }
 
-    /** Adds a nop for each other thread block that an action waits for. */
+    /** Adds a nop for each other thread block that an action depends on. */
     void AddWaits(uint32_t rank, uint32_t index, uint32_t me)
     {
         Gpu& gpu = m_gpus[rank];
@@ -338,7 +340,7 @@ class MscclExport
         m_waits = waits.size();
     }
 
-    /** Moves the wait of the nop before an action to the action's first step. */
+    /** Moves the dependency of the nop before an action to the first step of the action. */
     void PassWait(Block& block) const
     {
         if (m_waits == 0)
@@ -424,11 +426,11 @@ class MscclExport
     const CollectiveSchedule& m_schedule;
     std::string m_collective;
     std::vector<Gpu> m_gpus;
-    uint32_t m_chunks; // of the whole vector; all-to-all: of the data of one rank
+    uint32_t m_chunks; // chunks of the whole vector; all-to-all: of the data of one rank
     uint32_t m_nChannels{1};
-    std::size_t m_waits{0};                                       // of the current action
-    std::map<std::pair<uint32_t, uint32_t>, uint32_t> m_channels; // by stored rank, action
-    std::map<std::pair<uint32_t, uint32_t>, uint32_t> m_matches;  // send or receive of each
+    std::size_t m_waits{0};                                       // dependencies of the action
+    std::map<std::pair<uint32_t, uint32_t>, uint32_t> m_channels; // channel by stored rank, action
+    std::map<std::pair<uint32_t, uint32_t>, uint32_t> m_matches;  // matching action by rank, action
 };
 
 } // namespace

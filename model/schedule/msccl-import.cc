@@ -25,26 +25,27 @@ using Kind = ScheduleAction::Kind;
 using Operation = CollectiveOperation;
 using Place = MscclPlace;
 
-/// Buffer of chunks that are received, reduced and sent on without being stored; one slot a block.
+/// Pseudo-buffer for chunks that are received, reduced and forwarded without being stored; one slot
+/// per thread block.
 constexpr char TEMPORARY = 't';
 
-/** The execution of a thread block. */
+/** Execution state of a thread block. */
 struct Block
 {
     /** The result of a step. */
     struct Done
     {
-        std::vector<uint32_t> last; // actions that it ends with
-        uint32_t depth{0};          // messages in a row that led to it
+        std::vector<uint32_t> last; // final actions of the step
+        uint32_t depth{0};          // length of the message chain that leads to it
     };
 
     uint32_t gpu;
     uint32_t number;
     const MscclBlock& program;
-    std::vector<Done> done; // steps executed
+    std::vector<Done> done; // results of the executed steps
 };
 
-/** A message between two GPUs on a channel. */
+/** A message in flight between two GPUs on a channel. */
 struct Message
 {
     std::vector<uint32_t> chunks;
@@ -56,12 +57,12 @@ struct Message
 struct Gpu
 {
     std::map<uint32_t, Block> blocks;                      // by id
-    std::map<Place, uint32_t> holds;                       // chunk in each slot
-    std::map<std::pair<Place, uint32_t>, uint32_t> copies; // number of a chunk in a slot
-    std::map<uint32_t, uint32_t> used;                     // copies of each chunk
+    std::map<Place, uint32_t> holds;                       // chunk by slot
+    std::map<std::pair<Place, uint32_t>, uint32_t> copies; // copy number of a chunk by slot
+    std::map<uint32_t, uint32_t> used;                     // number of copies by chunk
 };
 
-/** Executes a program to build its schedule. */
+/** Builds the schedule of a program by executing it. */
 class MscclImport
 {
   public:
@@ -96,7 +97,7 @@ class MscclImport
     }
 
   private:
-    /** @return the slot; in place, output slots are input slots */
+    /** @return the actual slot: if the program is in place, output slots are input slots */
     Place Resolve(uint32_t gpu, Place place) const
     {
         const uint32_t part = gpu * (m_program.chunks / static_cast<uint32_t>(m_gpus.size()));
@@ -119,7 +120,7 @@ class MscclImport
     {
         const auto n = static_cast<uint32_t>(m_gpus.size());
         const uint32_t parts =
-            std::max<uint32_t>(1, m_program.chunks / n); // of an all-to-all's pair
+            std::max<uint32_t>(1, m_program.chunks / n); // chunks per pair in an all-to-all
         std::vector<uint32_t> content;
         for (uint32_t i = 0; i < m_program.chunks; i++)
         {
@@ -151,7 +152,7 @@ class MscclImport
         return content;
     }
 
-    /** Gives copy 0 of each chunk to its slot at the start, or else to its slot at the end. */
+    /** Assigns copy 0 of each chunk to its initial slot or, if there is none, to its final slot. */
     void PlaceChunks()
     {
         for (uint32_t id = 0; id < m_gpus.size(); id++)
@@ -176,7 +177,7 @@ class MscclImport
         }
     }
 
-    /** @return number of the chunk's copy in a slot */
+    /** @return chunk number of the copy in a slot */
     uint32_t GetNumber(uint32_t id, Place place, uint32_t chunk)
     {
         Gpu& gpu = m_gpus[id];
@@ -249,7 +250,7 @@ class MscclImport
         return runs;
     }
 
-    /** Adds actions that move chunks between slots of a GPU. @return the actions */
+    /** Appends actions that move chunks between slots of a GPU. @return the actions */
     std::vector<uint32_t> AddLocal(Kind kind,
                                    uint32_t id,
                                    uint32_t depth,
@@ -257,7 +258,7 @@ class MscclImport
                                    const std::vector<uint32_t>& to,
                                    const std::vector<uint32_t>& after)
     {
-        std::map<uint32_t, std::vector<uint32_t>> byCopy; // of the source
+        std::map<uint32_t, std::vector<uint32_t>> byCopy; // by copy number of the source
         for (std::size_t i = 0; i < from.size(); i++)
         {
             if (from[i] != to[i])
@@ -433,7 +434,7 @@ class MscclImport
         return {action};
     }
 
-    /** Copies chunks to their slots at the end, after all other actions. */
+    /** Copies chunks to their final slots, after all other actions. */
     void CollectOutputs()
     {
         for (uint32_t id = 0; id < m_gpus.size(); id++)
@@ -480,8 +481,8 @@ class MscclImport
     MscclProgram m_program;
     CollectiveSchedule m_schedule;
     std::vector<Gpu> m_gpus;
-    std::map<Connection, std::deque<Message>> m_messages; // from, to, channel
-    std::map<Connection, uint32_t> m_counts;              // messages, by from, to, step
+    std::map<Connection, std::deque<Message>> m_messages; // in flight, by from, to, channel
+    std::map<Connection, uint32_t> m_counts;              // number of messages by from, to, step
 };
 
 } // namespace

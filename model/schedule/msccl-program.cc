@@ -70,7 +70,7 @@ class Element
         return static_cast<uint32_t>(*number);
     }
 
-    /** @return a number, or nothing for -1 or if it is missing */
+    /** @return a number; none for -1 or if the attribute is missing */
     std::optional<uint32_t> FindNumber(const std::string& key, uint64_t most) const
     {
         const auto text = Find(key);
@@ -87,7 +87,7 @@ class Element
     std::string m_where;
 };
 
-/** Reads a file. */
+/** Parser of an MSCCL file. */
 class MscclReader
 {
   public:
@@ -282,7 +282,7 @@ class MscclReader
         }
         step.count =
             element.Find("cnt") ? element.GetNumber("cnt", 1, MscclProgram::MAX_CHUNKS) : 1;
-        // The source of a receive and the target of a send are at the peer.
+        // The source of a receive and the destination of a send are at the peer.
         const bool reads = !step.receives || step.adds;
         const bool writes = type != "s" && type != "rrs";
         if (reads)
@@ -301,7 +301,7 @@ class MscclReader
                                 uint32_t count,
                                 const MscclGpu& gpu)
     {
-        // The newer form has one slot for both.
+        // The newer format has one slot for source and destination.
         const std::string prefix = element.Find(side + "buf") ? side : "";
         const std::string buffer = element.Get(prefix + "buf");
         if (buffer != "i" && buffer != "o" && buffer != "s")

@@ -19,13 +19,13 @@
 namespace ns3::training
 {
 
-/** A slot for a chunk in a buffer of a GPU. */
+/** A buffer slot for a chunk at a GPU. */
 struct MscclPlace
 {
     char buffer; ///< i, o or s
     uint64_t offset;
 
-    /** @param other slot @return whether this one is before it */
+    /** @param other another slot @return whether this slot sorts before it */
     bool operator<(const MscclPlace& other) const
     {
         return std::tie(buffer, offset) < std::tie(other.buffer, other.offset);
@@ -39,20 +39,20 @@ struct MscclStep
     bool receives{false};
     bool sends{false};
     bool adds{false};
-    bool copies{false}; ///< copies from one slot to another
-    bool stores{true};  ///< stores the chunks that it receives
+    bool copies{false}; ///< whether it copies from one slot to another
+    bool stores{true};  ///< whether it stores the received chunks
     MscclPlace source{};
     MscclPlace target{};
     uint32_t count{0};
-    std::optional<uint32_t> block; ///< thread block of the step that it waits for
-    uint32_t step{0};              ///< step that it waits for
+    std::optional<uint32_t> block; ///< thread block of the dependency
+    uint32_t step{0};              ///< step of the dependency
 };
 
-/** A thread block: steps in order. */
+/** A thread block with its steps in order. */
 struct MscclBlock
 {
-    std::optional<uint32_t> send;    ///< GPU that it sends to
-    std::optional<uint32_t> receive; ///< GPU that it receives from
+    std::optional<uint32_t> send;    ///< send peer
+    std::optional<uint32_t> receive; ///< receive peer
     uint32_t channel;
     std::vector<MscclStep> steps;
 };
@@ -60,24 +60,24 @@ struct MscclBlock
 /** The program of one GPU. */
 struct MscclGpu
 {
-    std::map<char, uint32_t> sizes;        ///< size of each buffer, chunks
+    std::map<char, uint32_t> sizes;        ///< size by buffer, chunks
     std::map<uint32_t, MscclBlock> blocks; ///< thread blocks by id
 };
 
 /**
  * @ingroup distributed-training-helper
  *
- * An MSCCL algorithm in the terms of its file: the steps of each thread block of each GPU, on slots
- * of buffers.
+ * An MSCCL algorithm as in its file: per GPU and thread block, a list of steps that operate on
+ * buffer slots.
  */
 struct MscclProgram
 {
-    static constexpr uint64_t MAX_CHUNKS = 1 << 24; ///< most chunks of a buffer or a schedule
+    static constexpr uint64_t MAX_CHUNKS = 1 << 24; ///< maximum chunks of a buffer or schedule
 
-    std::string name; ///< name of the algorithm
+    std::string name; ///< algorithm name
     CollectiveOperation operation;
     uint32_t root{0};
-    bool inPlace{false}; ///< input and output are one buffer
+    bool inPlace{false}; ///< whether input and output share one buffer
     uint32_t chunks{0};  ///< chunks of the whole vector; all-to-all: of the data of one GPU
     std::vector<MscclGpu> gpus;
 };
@@ -85,10 +85,10 @@ struct MscclProgram
 /**
  * @ingroup distributed-training-helper
  *
- * @param text of the file; see ReadMscclSchedule() for its forms
- * @param name of the file, for messages
- * @return the algorithm, whose peers, slots and steps waited for exist
- * @throw ConfigurationError that names the file and its line, or GPU, thread block and step
+ * @param text contents of the file; see ReadMscclSchedule() for the formats
+ * @param name file name, for messages
+ * @return the algorithm; its peers, slots and dependencies have been checked to exist
+ * @throw ConfigurationError that names the file and the line, or the GPU, thread block and step
  */
 MscclProgram ReadMscclProgram(const std::string& text, const std::string& name);
 

@@ -17,33 +17,34 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-helper
  *
- * Reads an MSCCL algorithm (msccl-tools' ir_to_xml), in its older form (`step s= srcbuf= srcoff=
- * dstbuf= dstoff=`) or its newer one (`op step= buf= off=`): all-reduce, all-gather,
- * reduce-scatter, all-to-all, broadcast and reduce (the last two with root 0
- * or that of an attribute `root`), in place or not.
+ * Parses an MSCCL algorithm (msccl-tools' ir_to_xml) in the older format (`step s= srcbuf= srcoff=
+ * dstbuf= dstoff=`) or the newer format (`op step= buf= off=`): all-reduce, all-gather,
+ * reduce-scatter, all-to-all, broadcast and reduce (the last two with root 0 or the root in an
+ * attribute `root`), in place or out of place.
  *
- * The steps of a thread block run in order and after those that they name; the messages between two
- * GPUs on a channel match first in, first out. MSCCL addresses slots of buffers, a schedule
- * addresses chunks: the program is executed once to find the chunk in each slot. A slot of a chunk
- * other than its own, in the scratch buffer or an output buffer, becomes a copy of the chunk.
+ * The steps of a thread block run in order, after the steps that they depend on. Sends and receives
+ * between two GPUs on a channel match in FIFO order. MSCCL addresses buffer slots, whereas a
+ * schedule addresses chunks, so the program is executed once to find the chunk in each slot. If a
+ * scratch or output slot holds a chunk outside the chunk's own slot, it becomes a copy of the
+ * chunk.
  *
- * @param text of the file
- * @param name of the file, for messages
- * @return the schedule, not yet proven right
- * @throw ConfigurationError that names the file and its line, or GPU, thread block and step
+ * @param text contents of the file
+ * @param name file name, for messages
+ * @return the schedule, not yet verified
+ * @throw ConfigurationError that names the file and the line, or the GPU, thread block and step
  */
 CollectiveSchedule ReadMscclSchedule(const std::string& text, const std::string& name);
 
 /**
  * @ingroup distributed-training-helper
  *
- * Writes a schedule as MSCCL XML of the older form, without segments: a thread block for each peer,
- * direction and channel, and one for local actions. Messages whose order differs between the two
- * ends use different channels.
+ * Writes a schedule as MSCCL XML in the older format, without segments. There is one thread block
+ * per peer, direction and channel, and one for local actions. Messages whose order differs between
+ * sender and receiver use different channels.
  *
- * @param schedule that VerifySchedule() has proven right
- * @return the text
- * @throw ConfigurationError if MSCCL has no such operation
+ * @param schedule a schedule verified by VerifySchedule()
+ * @return the XML text
+ * @throw ConfigurationError if MSCCL does not support the operation
  */
 std::string WriteMscclSchedule(const CollectiveSchedule& schedule);
 

@@ -34,7 +34,7 @@ constexpr uint64_t MAX_CHUNKS = 1 << 26;
 const std::vector<std::string> KINDS{"send", "receive", "receive-reduce", "copy", "reduce"};
 const std::vector<std::string> ROTATIONS{"none", "ranks", "chunks"};
 
-/** A JSON object of the file, with its location. */
+/** A JSON object in the file, with its location for error messages. */
 class Reader
 {
   public:
@@ -104,7 +104,7 @@ class Reader
         Refuse(key + " '" + text + "' (allowed: " + allowed + ")");
     }
 
-    /** @return a number, which must be there unless it has a default */
+    /** @return a number; mandatory unless there is a default */
     uint32_t GetNumber(const std::string& key,
                        const std::string& byDefault,
                        uint64_t least,

@@ -16,43 +16,43 @@ namespace ns3::training
 
 /**
  * @addtogroup distributed-training-helper
- * Collective schedules as text: JSON of this module, XML of MSCCL, and a listing for people.
+ * Collective schedules as text: JSON of this module, MSCCL XML, and a human-readable listing.
  * @{
  */
 
 /**
- * Reads a schedule of any size and proves it right.
- * @param path of a file that SaveSchedule() has written, or an MSCCL XML file
+ * Loads a schedule of any size and verifies it.
+ * @param path path of a file written by SaveSchedule(), or of an MSCCL XML file
  * @return the schedule
- * @throw ConfigurationError with the file, the location in it (the line, if it is not JSON or XML)
- *        and the fault, which may be that of VerifySchedule()
+ * @throw ConfigurationError with the file, the location in it (the line, if the file is malformed
+ *        JSON or XML) and the error, including faults found by VerifySchedule()
  */
 CollectiveSchedule LoadSchedule(const std::string& path);
 
 /**
- * @param schedule to be written
- * @param path of the file: as MSCCL XML if it ends in .xml, otherwise as JSON
- * @throw ConfigurationError if the file cannot be written, or MSCCL has no such operation
+ * @param schedule schedule to write
+ * @param path path of the file; .xml selects MSCCL XML, any other suffix JSON
+ * @throw ConfigurationError if the file cannot be written, or MSCCL does not support the operation
  */
 void SaveSchedule(const CollectiveSchedule& schedule, const std::string& path);
 
 /**
- * @param schedule to be written
- * @return JSON, one action a line; with rotation the actions of rank 0 only
+ * @param schedule schedule to write
+ * @return JSON, one action per line; with rotation, the actions of rank 0 only
  */
 std::string WriteScheduleJson(const CollectiveSchedule& schedule);
 
 /**
- * @param text JSON as WriteScheduleJson() writes it
- * @param name of the file, for messages
- * @return the schedule, not yet proven right
+ * @param text JSON in the format of WriteScheduleJson()
+ * @param name file name, for messages
+ * @return the schedule, not yet verified
  * @throw ConfigurationError as LoadSchedule()
  */
 CollectiveSchedule ReadScheduleJson(const std::string& text, const std::string& name);
 
 /**
- * @param schedule to be listed
- * @return every action of every rank in words, one a line, without segments
+ * @param schedule schedule to list
+ * @return every action of every rank in words, one per line, without segments
  */
 std::string DescribeSchedule(const CollectiveSchedule& schedule);
 

@@ -32,7 +32,7 @@ InterpretSchedule(const CollectiveSchedule& schedule,
     {
         stores.emplace_back(layout, rank, inputs[rank]);
     }
-    std::map<std::pair<uint32_t, uint32_t>, std::vector<uint8_t>> messages; // by receiver, receive
+    std::map<std::pair<uint32_t, uint32_t>, std::vector<uint8_t>> messages; // by receiver, action
     const auto perform = [&](uint32_t rank, uint32_t index, uint32_t receive) {
         const ScheduleAction action = schedule.Get(rank, index);
         if (action.kind == Kind::SEND)

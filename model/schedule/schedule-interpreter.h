@@ -17,13 +17,13 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-collective
  *
- * Executes a schedule in plain memory, without a network or time. Additions are made in the same
- * order as over the network, so the results are equal bit by bit.
+ * Executes a schedule in memory, without network or simulated time. Additions are performed in the
+ * same order as over the network, so the results are bit-identical.
  *
- * @param schedule proven right
- * @param inputs each rank's vector; of equal lengths, except for all-to-all-v
+ * @param schedule a verified schedule
+ * @param inputs vector of each rank; of equal lengths, except for all-to-all-v
  * @param matrix all-to-all-v: bytes from each rank to each
- * @return each rank's vector afterwards
+ * @return final vector of each rank
  */
 std::vector<std::vector<float>> InterpretSchedule(const CollectiveSchedule& schedule,
                                                   std::vector<std::vector<float>> inputs,

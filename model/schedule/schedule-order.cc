@@ -16,7 +16,7 @@ namespace
 
 using Kind = ScheduleAction::Kind;
 
-/** Orders one schedule. */
+/** Topological sort of one schedule. */
 class Ordering
 {
   public:
@@ -34,7 +34,7 @@ class Ordering
             Prepare(rank);
         }
         auto& entries = m_order.entries;
-        // The list is its own queue: entries before `done` have been executed.
+        // The list doubles as the work queue: entries before `done` have been executed.
         for (std::size_t done = 0; done < entries.size() && m_order.fault.empty(); done++)
         {
             CarryOut(entries[done]);
@@ -141,7 +141,7 @@ class Ordering
         }
     }
 
-    /** @return whether a send and its receive have the same chunks, whichever copies */
+    /** @return whether a send and its receive have the same chunks, ignoring copy numbers */
     bool IsSame(const ScheduleAction& send, const ScheduleAction& receive)
     {
         m_sent.clear();
@@ -163,10 +163,10 @@ class Ordering
         }
     }
 
-    /** @return the reason why some actions could not be executed */
+    /** @return why some actions could not be executed */
     std::string FindStuck() const
     {
-        // A receive may wait only because its sender waits: look for the cause.
+        // A receive may be blocked only because its sender is blocked: find the root cause.
         std::string circle;
         for (uint32_t rank = 0; rank < m_schedule.GetStored(); rank++)
         {
@@ -205,8 +205,8 @@ class Ordering
     }
 
     const CollectiveSchedule& m_schedule;
-    std::vector<std::vector<uint32_t>> m_missing; // actions that each action still waits for
-    std::vector<std::vector<bool>> m_arrived;     // whether a receive's message has been sent
+    std::vector<std::vector<uint32_t>> m_missing; // unmet dependencies of each action
+    std::vector<std::vector<bool>> m_arrived;     // per receive, whether its message has been sent
     std::vector<uint32_t> m_sent;                 // chunks of one message
     ScheduleOrder m_order;
 };

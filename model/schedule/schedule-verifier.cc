@@ -22,7 +22,9 @@ namespace
 using Kind = ScheduleAction::Kind;
 using Promise = CollectiveSchedule::Promise;
 
-/** Looks for two unordered actions of a rank on one chunk of which one writes. */
+/**
+ * Race detector: finds two unordered actions of a rank on one chunk, at least one of which writes.
+ */
 class OrderCheck
 {
   public:
@@ -56,11 +58,11 @@ class OrderCheck
     }
 
   private:
-    /** The latest accesses to a chunk. */
+    /** The latest actions that accessed a chunk. */
     struct Users
     {
-        uint32_t writer{CollectiveSchedule::NONE}; // last action that wrote it
-        std::vector<uint32_t> readers{};           // since that write
+        uint32_t writer{CollectiveSchedule::NONE}; // last action that wrote the chunk
+        std::vector<uint32_t> readers{};           // reads since that write
     };
 
     void Use(uint32_t rank, uint32_t index, uint32_t chunk, bool write)
@@ -92,7 +94,7 @@ class OrderCheck
         }
     }
 
-    /** @return whether an action waits for another, directly or through others */
+    /** @return whether an action depends on another, directly or indirectly */
     bool IsBefore(uint32_t rank, uint32_t before, uint32_t index)
     {
         const auto direct = m_schedule.GetAfter(rank, index);
@@ -128,7 +130,7 @@ class OrderCheck
     std::string m_fault;
 };
 
-/** Executes a schedule on sets of contributions instead of numbers, chunk by chunk. */
+/** Symbolic execution of a schedule, chunk by chunk: the values are sets of contributions. */
 class SymbolicRun
 {
   public:
@@ -139,7 +141,7 @@ class SymbolicRun
           m_shift(m_rotated ? schedule.GetChunkShift() : 0),
           m_state(uint64_t{schedule.GetSize()} * schedule.GetCopies())
     {
-        // Uses of each chunk, or of each class of chunks that rotation makes equal, in order.
+        // Accesses to each chunk, or to each class of chunks equivalent under rotation, in order.
         const uint32_t classes = m_shift > 0 ? m_shift : schedule.chunks;
         m_begin.resize(uint64_t{classes} + 1);
         ForEachUse([&](uint32_t, uint32_t chunk) { m_begin[Classify(chunk) + 1]++; });
@@ -156,7 +158,7 @@ class SymbolicRun
 
     std::string Check()
     {
-        // Rotation makes chunks equal only if the operation has no root.
+        // Chunks are equivalent under rotation only if the operation has no root.
         const bool alike = m_shift > 0 && !HasRoot(m_schedule.operation);
         const uint32_t count = alike ? m_shift : m_schedule.chunks;
         for (uint32_t chunk = 0; chunk < count && m_fault.empty(); chunk++)
@@ -167,14 +169,14 @@ class SymbolicRun
     }
 
   private:
-    /// Ranks whose contributions a chunk has; none: the chunk is empty.
+    /// Ranks that have contributed to a chunk; none: the chunk is empty.
     using Set = boost::dynamic_bitset<>;
 
-    /** A use of a chunk. */
+    /** An access to a chunk. */
     struct ChunkUse
     {
-        uint32_t entry; // in the order
-        uint32_t chunk; // as stored
+        uint32_t entry; // position in the order
+        uint32_t chunk; // chunk number as stored
     };
 
     template <class F>
@@ -345,13 +347,13 @@ class SymbolicRun
     const CollectiveSchedule& m_schedule;
     const ScheduleOrder& m_order;
     bool m_rotated;
-    uint32_t m_shift; // classes of chunks that rotation makes equal; 0: there are none
+    uint32_t m_shift; // number of chunk classes equivalent under rotation; 0: no such classes
     std::vector<uint64_t> m_begin;
     std::vector<ChunkUse> m_uses;
-    std::vector<Set> m_state; // by copy, rank
+    std::vector<Set> m_state; // contributions by copy, rank
     std::unordered_map<uint64_t, std::deque<Set>> m_messages;
-    std::string m_fault; // of an action: the cause of m_lack
-    std::string m_lack;  // difference to the promise at the end
+    std::string m_fault; // fault of an action: the cause of m_lack
+    std::string m_lack;  // deviation of the final state from the promise
 };
 
 } // namespace

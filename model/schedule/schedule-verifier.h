@@ -17,16 +17,18 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-collective
  *
- * Proves by symbolic execution that a schedule delivers the promise of its operation: the state of
- * a chunk at a rank is the set of contributions in it. Beyond the faults of OrderSchedule() it
- * finds: two unordered actions on one chunk of which one writes, a chunk that is sent while empty,
- * a contribution that is added twice or lost, a chunk that is overwritten by other content.
+ * Proves by symbolic execution that a schedule delivers the result promised by its operation. The
+ * state of a chunk at a rank is the set of ranks that have contributed to it. In addition to the
+ * faults of OrderSchedule(), it finds races (two unordered actions on one chunk, at least one of
+ * which writes), sends of empty chunks, contributions that are added twice or lost, and chunks
+ * overwritten with different content.
  *
- * Chunks are examined one by one; of chunks that rotation makes equal, only one is. The time is
- * proportional to (sends and receives of a chunk) * chunks * ranks / 64.
+ * Chunks are examined one by one, and only one of each class of chunks equivalent under rotation.
+ * The run time is proportional to (sends and receives of a chunk) * chunks * ranks / 64.
  *
- * @param schedule to be proven, closed
- * @return empty if it is right; otherwise one line with the rank, the step and the fault
+ * @param schedule schedule to verify; must be closed, see CollectiveSchedule::Close()
+ * @return empty if the schedule is correct; otherwise one line with the rank, the step and the
+ *         fault
  */
 std::string VerifySchedule(const CollectiveSchedule& schedule);
 

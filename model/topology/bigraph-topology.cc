@@ -9,8 +9,8 @@
  * @ingroup distributed-training-helper
  *
  * BiGraph (Dong et al., "EFLOPS: algorithm and system co-design for a high performance distributed
- * training platform", HPCA 2020): n switches in two halves, upper and lower, each of one half
- * linked to each of the other by one link, and m hosts on every switch.
+ * training platform", HPCA 2020): n switches in two halves, upper and lower, with one link between
+ * each upper and each lower switch, and m hosts on every switch.
  */
 
 #include "topology-builder.h"
@@ -43,8 +43,8 @@ BuildBiGraph(const TopologyRequest& request, TopologyGraph& graph)
     {
         for (uint32_t lower = n / 2; lower < n; lower++)
         {
-            // The second of two such hops is in another lossless class, to prevent a cycle of
-            // buffers.
+            // Dateline: the second hop between the halves uses another lossless class, which
+            // prevents a cyclic buffer dependency.
             graph.links.push_back(
                 {graph.hosts + upper, graph.hosts + lower, request.rate, request.delay, 0, true});
         }

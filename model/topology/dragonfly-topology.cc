@@ -9,10 +9,10 @@
  * @ingroup distributed-training-helper
  *
  * The canonical dragonfly (Kim et al., "Technology-driven, highly-scalable dragonfly topology",
- * ISCA 2008): groups of a fully linked switches, each with p hosts and h links to other groups;
- * a h + 1 groups, every two joined by one link. Routes are minimal: within a group, at most one
- * link between groups, within a group. Lossless frames change their class on the link between
- * groups, which prevents a cycle of pauses.
+ * ISCA 2008): groups of `a` fully meshed switches, each with p hosts and h global links; a h + 1
+ * groups, with one global link between every two. Routes are minimal: local links, at most one
+ * global link, local links. Lossless frames change their class on the global link, which prevents a
+ * cyclic buffer dependency.
  */
 
 #include "topology-builder.h"
@@ -23,7 +23,8 @@ namespace ns3::training
 namespace
 {
 
-/// Cost of a link between groups: one and two links within groups are cheaper than two of them.
+/// Cost of a global link: a path with one global and two local links is cheaper than a path with
+/// two global links.
 constexpr uint32_t GLOBAL_COST = 3;
 
 void
@@ -50,7 +51,8 @@ BuildDragonfly(const TopologyRequest& request, TopologyGraph& graph)
                 graph.links.push_back({first + i, first + j, request.rate, request.delay, 0});
             }
         }
-        // Port g of a group leads g + 1 groups on; the port there leads back.
+        // Global port g of a group connects to the group g + 1 ahead, and the peer port connects
+        // back.
         for (uint32_t port = 0; group + port + 1 < groups; port++)
         {
             const uint32_t peer = group + port + 1;

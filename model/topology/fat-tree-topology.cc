@@ -10,7 +10,7 @@
  *
  * The k-ary fat-tree (Al-Fares et al., "A scalable, commodity data center network architecture",
  * SIGCOMM 2008): k pods of k/2 edge and k/2 aggregation switches, k^2/4 core switches, k^3/4 hosts,
- * full bisection.
+ * full bisection bandwidth.
  */
 
 #include "topology-builder.h"
@@ -21,7 +21,7 @@ namespace ns3::training
 namespace
 {
 
-/// Largest switch: 128 ports make half a million hosts.
+/// Maximum switch radix: 128 ports give half a million hosts.
 constexpr uint32_t MAX_PORTS = 128;
 
 void

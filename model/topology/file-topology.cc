@@ -8,15 +8,14 @@
  * @file
  * @ingroup distributed-training-helper
  *
- * Topologies from files, in three formats, recognized by their beginning:
- * - JSON: hosts, switches, properties of TopologyShape, and links between nodes a and b, which are
- *   numbered hosts first;
- * - HPCC and ASTRA-sim: "nodes switches links", the switches, and a line for each link: two nodes,
- *   rate, delay, probability that a frame is lost;
+ * Topologies from files, in three formats, recognized by their first characters:
+ * - JSON: hosts, switches, properties of TopologyShape, and links between nodes a and b. Hosts are
+ *   numbered before switches;
+ * - HPCC and ASTRA-sim: "nodes switches links", the switches, and one line per link: two nodes,
+ *   rate, delay, frame loss probability;
  * - SimAI: "nodes gpus-per-server nvswitches switches links gpu-type", the NVSwitches and switches,
- *   and the same lines of links.
- * Nodes that are not switches are hosts, in ascending order. A host with a link to another host
- * forwards: it gets a router, like a node of a torus.
+ *   and the same link lines. Nodes that are not switches are hosts, in ascending order. A host with
+ *   a link to another host must forward, so it gets a router, like a torus node.
  */
 
 #include "topology-builder.h"
@@ -36,17 +35,17 @@ namespace ns3::training
 namespace
 {
 
-/// Most nodes or links; more are a typing error.
+/// Maximum number of nodes or links; more are treated as a typing error.
 constexpr uint64_t MOST = 1 << 22;
 
-/// Longest piece of a file that a message quotes.
+/// Maximum length of a file excerpt in an error message.
 constexpr std::size_t MAX_QUOTE = 40;
 
-/** A link of a file, with the file's numbers of nodes. */
+/** A link in a file, with the node numbers of the file. */
 struct FileLink
 {
     TopologyGraph::Link link;
-    std::size_t line; ///< line of the file
+    std::size_t line; ///< line number in the file
 };
 
 /** The contents of a file. */
@@ -58,7 +57,7 @@ struct FileContents
     std::vector<FileLink> links;
 };
 
-/** A file whose errors are reported by line. */
+/** Reports errors with the file name and line. */
 class SourceLocation
 {
   public:
@@ -72,7 +71,7 @@ class SourceLocation
         throw ConfigurationError(m_file + ":" + std::to_string(line) + ": " + text);
     }
 
-    /** Refuses a word; the message is one line of printable characters. */
+    /** Rejects a word; the error message is one line of printable characters. */
     [[noreturn]] void Refuse(std::size_t line,
                              const std::string& what,
                              const std::string& word,
@@ -134,7 +133,7 @@ class SourceLocation
     std::string m_file;
 };
 
-/** The words of a file, in order, with their lines. */
+/** The words of a file, in order, with their line numbers. */
 class Words
 {
   public:
@@ -154,7 +153,7 @@ class Words
         }
     }
 
-    /** @return number of words on the first line with any */
+    /** @return number of words on the first non-blank line */
     std::size_t CountFirst() const
     {
         return static_cast<std::size_t>(
@@ -178,7 +177,7 @@ class Words
         return m_location.GetNumber(GetLine(), what, word, least, most);
     }
 
-    /** @return line of the latest word */
+    /** @return line number of the latest word */
     std::size_t GetLine() const
     {
         return m_words[m_next - 1].second;
@@ -202,7 +201,7 @@ class Words
     std::size_t m_lines{1};
 };
 
-/** Reads the format of HPCC and ASTRA-sim, or of SimAI. */
+/** Parses the format of HPCC and ASTRA-sim, or of SimAI. */
 FileContents
 ReadWords(const std::string& text, const SourceLocation& location)
 {
@@ -258,7 +257,7 @@ ReadWords(const std::string& text, const SourceLocation& location)
     return contents;
 }
 
-/** @return line of each element of the array "links" in a valid JSON text */
+/** @return line number of each element of the array "links" in a valid JSON text */
 std::vector<std::size_t>
 FindLines(const std::string& text)
 {
@@ -278,7 +277,7 @@ FindLines(const std::string& text)
     return found;
 }
 
-/** Reads this module's own format. */
+/** Parses the JSON format of this module. */
 FileContents
 ReadJson(const std::string& text, const SourceLocation& location, const TopologyRequest& request)
 {
@@ -427,7 +426,7 @@ BuildFromFile(const TopologyRequest& request, TopologyGraph& graph)
     const FileContents contents =
         all[first] == '{' ? ReadJson(all, location, request) : ReadWords(all, location);
 
-    std::vector<bool> forwards(contents.nodes, false); // hosts that need a router
+    std::vector<bool> forwards(contents.nodes, false); // hosts that forward and need a router
     for (const FileLink& link : contents.links)
     {
         const auto& [a, b] = std::pair(link.link.a, link.link.b);
@@ -443,7 +442,7 @@ BuildFromFile(const TopologyRequest& request, TopologyGraph& graph)
     }
     graph.hosts = static_cast<uint32_t>(
         std::count(contents.isSwitch.begin(), contents.isSwitch.end(), false));
-    std::vector<uint32_t> number(contents.nodes); // in the graph: that of a node or its router
+    std::vector<uint32_t> number(contents.nodes); // graph node of each node or its router
     std::vector<std::pair<uint32_t, uint32_t>> routers;
     uint32_t host = 0;
     uint32_t next = graph.hosts;

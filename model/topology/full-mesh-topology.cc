@@ -7,7 +7,7 @@
 /**
  * @file
  * @ingroup distributed-training-helper
- * Nodes with a link to each other node.
+ * Full mesh: a link between every two nodes.
  */
 
 #include "grid-topology.h"

@@ -7,7 +7,7 @@
 /**
  * @file
  * @ingroup distributed-training-helper
- * Tori and meshes of any number of dimensions, and the ring.
+ * Torus and mesh of any number of dimensions, and ring.
  */
 
 #include "grid-topology.h"
@@ -135,7 +135,7 @@ Build(const TopologyRequest& request,
     AddHostsOfGrid(graph, request.rate);
 }
 
-/** @return the sides given, or those of a near square */
+/** @return the given sides, or the sides of a near square */
 std::vector<uint32_t>
 GetSides(const TopologyRequest& request)
 {

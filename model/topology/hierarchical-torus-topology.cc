@@ -9,14 +9,14 @@
  * @ingroup distributed-training-helper
  *
  * The platforms of Hou et al., "Co-designing the topology/algorithm to accelerate distributed
- * training": packages (NAP) of nodes (NAM), and a torus of packages that joins the nodes of the
- * same local id by rings, vertical and horizontal. Within a package either a ring (hierarchical
- * torus) or k switches, to each of which each node has a link (local-switch torus).
+ * training": packages (NAP) of nodes (NAM), and a torus of packages, whose vertical and horizontal
+ * rings connect nodes of equal local id. Within a package there is either a ring (hierarchical
+ * torus), or k switches with a link to every node (local-switch torus).
  *
- * Rates and delays are those of their table II: 512 bit/ns and 90 ns within a package, 256 bit/ns
- * and 200 ns between packages, and 5 ns in the router at the end of each link. Rings of two nodes
- * have two links, one each way around; a host uses both at once if it has two ports (rails) at
- * least.
+ * Rates and delays are from table II of the paper: 512 bit/ns and 90 ns within a package, 256
+ * bit/ns and 200 ns between packages, and 5 ns in the router at the end of each link. Rings of two
+ * nodes have two links, one per direction around the ring; a host needs at least two ports (rails)
+ * to use both at once.
  */
 
 #include "grid-topology.h"
@@ -40,7 +40,7 @@ MakeKeys(const std::string& rails)
             MakeDelayKey("torus-delay", "205ns", "delay of the links between packages")};
 }
 
-/** Adds the routers, the torus, and what joins the nodes of a package. */
+/** Adds the routers, the torus, and the ring or switches of each package. */
 void
 AddPackages(const TopologyRequest& request, TopologyGraph& graph, GridDimension::Kind local)
 {

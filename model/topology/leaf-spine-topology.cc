@@ -8,8 +8,8 @@
  * @file
  * @ingroup distributed-training-helper
  *
- * Two tiers: hosts on leaves, every leaf linked to every spine. With h hosts a leaf, s spines and
- * up-links of u times the hosts' rate, the up-links are oversubscribed h : s u.
+ * Two tiers: hosts connect to leaves, and every leaf connects to every spine. With h hosts per
+ * leaf, s spines and up-links of u times the host rate, the oversubscription is h : s u.
  */
 
 #include "topology-builder.h"

@@ -10,8 +10,9 @@
  *
  * The m-ary n-tree (Petrini and Vanneschi, "k-ary n-trees: high performance networks for massively
  * parallel architectures", IPPS 1997): m^n hosts, n levels of m^(n-1) switches with m ports down
- * and, below the top, m ports up; full bisection. Switch w of a level is linked to those switches
- * of the next one whose numbers in base m differ from w at most in the digit of that level.
+ * and, below the top, m ports up; full bisection bandwidth. Switch w of a level is linked to the
+ * switches of the next level whose numbers in base m differ from w at most in the digit of that
+ * level.
  */
 
 #include "topology-builder.h"
@@ -27,7 +28,7 @@ BuildMAryNTree(const TopologyRequest& request, TopologyGraph& graph)
 {
     const uint32_t m = request.GetCount("m");
     const uint32_t n = request.GetCount("n");
-    uint64_t width = 1; // switches of a level
+    uint64_t width = 1; // switches per level
     for (uint32_t i = 1; i < n; i++)
     {
         width *= m;
@@ -44,7 +45,7 @@ BuildMAryNTree(const TopologyRequest& request, TopologyGraph& graph)
     {
         link(host, graph.hosts + host / m);
     }
-    uint64_t digit = 1; // place value of the digit in which a level's switches differ
+    uint64_t digit = 1; // place value of the level's digit
     for (uint32_t level = 0; level + 1 < n; level++, digit *= m)
     {
         const uint64_t first = graph.hosts + level * width;

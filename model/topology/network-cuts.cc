@@ -22,26 +22,26 @@ namespace
 
 using FlowTraits = boost::adjacency_list_traits<boost::vecS, boost::vecS, boost::directedS>;
 
-/** One direction of a link, for Boost. */
+/** One direction of a link, for Boost's max-flow algorithm. */
 struct FlowEdge
 {
-    double capacity;                     // bit/s
-    double residual;                     // that is left, bit/s
-    FlowTraits::edge_descriptor reverse; // the other direction
+    double capacity;                     // capacity, bit/s
+    double residual;                     // residual capacity, bit/s
+    FlowTraits::edge_descriptor reverse; // opposite direction
 };
 
 using FlowGraph =
     boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property, FlowEdge>;
 
-/** Divides the ranks in two parts: returns whether a rank is in the first part. */
+/** A division of the ranks into two parts: returns whether a rank is in the first part. */
 using Division = std::function<bool(uint32_t)>;
 
 /** @return the maximum flow from the first part to the second, bit/s */
 double
 GetFlow(const TopologyGraph& topology, uint32_t ranks, const Division& isInside)
 {
-    // The vertices are the switches and the two parts. As hosts do not forward, each part is a
-    // single vertex with the links of its ranks.
+    // The vertices are the switches and the two parts. Hosts do not forward, so each part is a
+    // single vertex with the links of all its ranks.
     const uint32_t source = topology.switches;
     const uint32_t sink = source + 1;
     const auto vertex = [&](uint32_t node) {
@@ -86,7 +86,7 @@ FindSwitchCuts(const TopologyGraph& topology, uint32_t ranks)
     const auto getRate = [](const auto& link) {
         return static_cast<double>(link.rate.GetBitRate());
     };
-    std::vector<double> host(topology.hosts, 0); // rate of a host's links
+    std::vector<double> host(topology.hosts, 0); // total link rate per host
     for (const auto& link : topology.links)
     {
         for (uint32_t node : {link.a, link.b})
@@ -97,7 +97,7 @@ FindSwitchCuts(const TopologyGraph& topology, uint32_t ranks)
             }
         }
     }
-    // Rate out of each switch and its hosts together: all their links except those between them.
+    // Egress rate of each switch together with its hosts, without the links between them.
     std::vector<double> out(topology.GetNodes(), 0);
     std::vector<std::set<uint32_t>> inside(topology.GetNodes());
     for (const auto& link : topology.links)

@@ -15,31 +15,31 @@
 namespace ns3::training
 {
 
-/** A division of the ranks in two parts, and the capacity between them. */
+/** A division of the ranks into two parts, and the capacity between the parts. */
 struct NetworkCut
 {
     std::vector<uint32_t> inside; ///< ranks in the first part, ascending
-    double rate;                  ///< capacity between the parts, each way, bit/s
+    double rate;                  ///< capacity between the parts per direction, bit/s
 };
 
 /**
  * @ingroup distributed-training-fabric
- * @param topology where the ranks are hosts 0 to ranks - 1
+ * @param topology topology; the ranks are hosts 0 to ranks - 1
  * @param ranks number of ranks
- * @return for each switch that has ranks, the cut around it and its hosts
+ * @return for each switch with ranks, the cut around the switch and its hosts
  */
 std::vector<NetworkCut> FindSwitchCuts(const TopologyGraph& topology, uint32_t ranks);
 
 /**
- * Divides the ranks in halves along the structure of the topology and finds the maximum flow
- * between them: lower and upper half; of a grid, halves of each dimension; of groups (servers,
- * packages), lower and upper half of each group, and even and odd groups. The minimum over all
- * halves is NP-complete; on all regular topologies it is among these.
+ * Bisects the ranks along the structure of the topology and computes the maximum flow between the
+ * halves. The candidates are: lower and upper ranks; in a grid, the halves of each dimension; with
+ * groups (servers, packages), lower and upper half of each group, and even and odd groups. The
+ * exact minimum bisection is NP-complete; on all regular topologies it is one of the candidates.
  *
  * @ingroup distributed-training-fabric
- * @param topology where the ranks are hosts 0 to ranks - 1
+ * @param topology topology; the ranks are hosts 0 to ranks - 1
  * @param ranks number of ranks
- * @return the cuts; their parts differ in size where a division is not even
+ * @return the cuts; the parts differ in size if a division is not even
  */
 std::vector<NetworkCut> FindHalves(const TopologyGraph& topology, uint32_t ranks);
 

@@ -9,10 +9,10 @@
  * @ingroup distributed-training-helper
  *
  * Rail-optimized servers of GPUs, like the NVIDIA DGX SuperPOD H100 reference architecture: a local
- * switch (NVSwitch) joins the GPUs of a server, and each GPU has a NIC. The NICs of equal number (a
- * rail) of the servers of a scalable unit are on one leaf; every leaf has links to every spine.
- * Traffic within a server takes the local switch; traffic between servers takes the leaf of the
- * rail, or leaf, spine and leaf.
+ * switch (NVSwitch) connects the GPUs of a server, and each GPU has a NIC. Within a scalable unit,
+ * the NICs of equal number in all servers (a rail) connect to one leaf; every leaf connects to
+ * every spine. Traffic within a server takes the local switch. Traffic between servers takes the
+ * leaf of the rail, or a leaf-spine-leaf path.
  */
 
 #include "topology-builder.h"

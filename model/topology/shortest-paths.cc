@@ -48,7 +48,7 @@ ShortestPaths::Search(uint32_t destination, const LinkFilter& usable)
     m_costs[destination] = 0;
     m_frontier.resize(1);
     m_frontier[0] = {destination};
-    // Costs are small numbers, so nodes wait in a list for each cost (Dial, 1969).
+    // Dijkstra's algorithm with one bucket per cost (Dial, 1969), as costs are small integers.
     for (uint32_t cost = 0; cost < m_frontier.size(); cost++)
     {
         for (std::size_t i = 0; i < m_frontier[cost].size(); i++)
@@ -91,7 +91,7 @@ ShortestPaths::GetNextLinks(uint32_t node, std::vector<uint32_t>& next) const
     {
         return;
     }
-    // In a grid, only the links of the highest dimension, up before down.
+    // Dimension-order routing in a grid: only the links of the highest dimension, up before down.
     std::pair<uint32_t, bool> best{0, false};
     for (uint32_t at = m_first[node]; at < m_first[node + 1]; at++)
     {

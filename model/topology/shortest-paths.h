@@ -20,39 +20,43 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-fabric
  *
- * Routes through a topology: the paths of least cost. On a grid only those in dimension order
- * remain, and of two equally long ways around a ring the one of rising ids. Hosts do not forward.
+ * Routes through a topology: the paths of least cost. On a grid, routing is in dimension order, and
+ * of two equally long ways around a ring only the one with rising ids is used. Hosts do not
+ * forward.
  *
- * A search finds the routes to one destination; they are valid until the next search.
+ * A search finds the routes to one destination; the result is valid until the next search.
  */
 class ShortestPaths
 {
   public:
-    /** @param topology to be searched; must outlive this */
+    /** @param topology topology to search; must outlive this */
     explicit ShortestPaths(const TopologyGraph& topology);
 
     /// Returns whether a path may use a link (index into TopologyGraph::links).
     using LinkFilter = std::function<bool(uint32_t)>;
 
-    /** The best route between two nodes: the widest, and of several the one of least delay. */
+    /**
+     * The best route between two nodes: the route of highest bottleneck rate and, among these, of
+     * least delay.
+     */
     struct Path
     {
-        uint32_t links{0};                                   ///< number of links
+        uint32_t links{0};                                   ///< number of hops
         uint64_t rate{std::numeric_limits<uint64_t>::max()}; ///< rate of its slowest link, bit/s
         Time delay;                                          ///< propagation delay of all links
-        double secondsPerBit{0};                             ///< sum over all links
+        double secondsPerBit{0};                             ///< sum of 1 / rate over all links
     };
 
     /**
      * Finds the routes from all nodes to one.
-     * @param destination node
-     * @param usable links that paths may use; null: all
+     * @param destination destination node
+     * @param usable filter of the links that paths may use; null: all links
      */
     void Search(uint32_t destination, const LinkFilter& usable = nullptr);
 
     /**
-     * @param node of the topology
-     * @return whether the last search has found a route from it
+     * @param node a node of the topology
+     * @return whether the last search found a route from the node
      */
     bool IsReached(uint32_t node) const
     {
@@ -60,8 +64,8 @@ class ShortestPaths
     }
 
     /**
-     * @param node that has been reached
-     * @return cost of its routes
+     * @param node a reached node, see IsReached()
+     * @return cost of its routes to the destination
      */
     uint32_t GetCost(uint32_t node) const
     {
@@ -69,34 +73,35 @@ class ShortestPaths
     }
 
     /**
-     * @param node of the topology
-     * @param next gets the first links of its routes, in ascending order
+     * @param node a node of the topology
+     * @param next receives the next-hop links of the node, in ascending order
      */
     void GetNextLinks(uint32_t node, std::vector<uint32_t>& next) const;
 
-    /** @return for each node that has been reached, its path to the destination */
+    /** @return for each reached node, its best path to the destination */
     std::vector<Path> GetPaths() const;
 
     /**
-     * The largest propagation delay between two of the first hosts, on the fastest path, whether it
-     * is a route or not.
+     * Computes the largest propagation delay between any two of the first hosts, on the path of
+     * least delay, which need not be a route.
      * @param ranks number of hosts
-     * @param ranksForward whether paths may lead through these hosts, as ranks pass messages on
-     * @return propagation delay
+     * @param ranksForward whether paths may pass through these hosts, as when ranks relay messages
+     * @return the propagation delay
      */
     Time GetDiameter(uint32_t ranks, bool ranksForward = false) const;
 
     /**
      * @param ranks number of hosts
-     * @return maximum of each field over the paths between two of the first hosts; zeros for one
+     * @return maximum of each field over the paths between any two of the first hosts; zeros for
+     *         one host
      */
     Path GetLongestPath(uint32_t ranks);
 
     /**
-     * Hosts with links of equal rates and delays to the same switches have equal distances to all
-     * others.
+     * Finds classes of equivalent hosts: hosts with links of equal rates and delays to the same
+     * switches have equal distances to all other hosts.
      * @param ranks number of hosts
-     * @return the first host of each set of such hosts
+     * @return the first host of each class
      */
     std::vector<uint32_t> GetDistinctHosts(uint32_t ranks) const;
 
@@ -109,13 +114,13 @@ class ShortestPaths
     }
 
     const TopologyGraph& m_topology;
-    // All links of node i: m_links[m_first[i]] to m_links[m_first[i + 1]], in ascending order.
+    // Links of node i: m_links[m_first[i]] to m_links[m_first[i + 1]], in ascending order.
     std::vector<uint32_t> m_first;
     std::vector<uint32_t> m_links;
     uint32_t m_destination{0};
     LinkFilter m_usable;
     std::vector<uint32_t> m_costs;
-    std::vector<uint32_t> m_order;                 // nodes reached, by rising cost
+    std::vector<uint32_t> m_order;                 // reached nodes, by rising cost
     std::vector<std::vector<uint32_t>> m_frontier; // nodes by cost, during a search
 };
 

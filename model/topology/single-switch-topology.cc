@@ -7,7 +7,7 @@
 /**
  * @file
  * @ingroup distributed-training-helper
- * All hosts on one switch.
+ * Single switch with all hosts.
  */
 
 #include "topology-builder.h"

@@ -17,28 +17,28 @@ namespace ns3::training
 namespace
 {
 
-/// Most hosts of a fabric; more are a typing error.
+/// Maximum number of hosts; more are treated as a typing error.
 constexpr uint32_t MAX_HOSTS = 1 << 20;
 
-/// Limits of a grid: the length of a side, and the dimensions.
+/// Maximum length of a grid side, and maximum number of dimensions.
 constexpr uint32_t MAX_SIDE = 4096;
 constexpr std::size_t MAX_SIDES = 8;
 
-/** @return whether a link may have a rate; sums of higher rates would be out of range */
+/** @return whether a link rate is allowed; sums of higher rates would overflow */
 bool
 IsLinkRate(const DataRate& rate)
 {
     return rate.GetBitRate() >= 1000000 && rate.GetBitRate() <= 100000000000000;
 }
 
-/** @return whether a link may have a delay; sums of longer delays would be out of range */
+/** @return whether a link delay is allowed; sums of longer delays would overflow */
 bool
 IsLinkDelay(const Time& delay)
 {
     return delay <= Seconds(100);
 }
 
-/** @return sides such as 4x4; none if they are malformed or out of range */
+/** @return the sides in a text such as 4x4; none if malformed or out of range */
 std::optional<std::vector<uint32_t>>
 ReadSides(const std::string& text)
 {
@@ -174,7 +174,7 @@ BuildTopology(const std::string& spec, uint32_t ranks, DataRate rate, Time delay
                                  "' (allowed: 1 to " + std::to_string(graph.hosts) +
                                  ", the number of its hosts)");
     }
-    for (const auto& link : graph.links) // rates that a builder has computed, too
+    for (const auto& link : graph.links) // also checks rates computed by a builder
     {
         if (!IsLinkRate(link.rate) || !IsLinkDelay(link.delay))
         {

@@ -20,26 +20,26 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-fabric
  *
- * The regular structure of a topology. Builders set these properties; algorithms ask for them,
- * never for the name of a builder, so that a new topology or a file has the same algorithms.
+ * The regular structure of a topology. Builders set these properties. Algorithms test the
+ * properties, never the name of a builder, so they also work on new topologies and on files.
  */
 struct TopologyShape
 {
     /// Grids (torus, mesh, ring): nodes along each dimension. Node ids are row-major: the last
     /// dimension changes fastest. Others: empty.
     std::vector<uint32_t> sides;
-    bool wraps{false};     ///< grids: the first and the last node of a dimension are neighbors
-    uint32_t groupSize{1}; ///< hosts of a group (server, package, leaf); consecutive; 1: no groups
-    bool serverGroups{false}; ///< groups are servers: a link inside joins their hosts
-    bool rails{false};        ///< every host of a group has a link of its own out of it, its rail
-    bool fullMesh{false};     ///< a link joins every two hosts (or their routers)
-    /// The first half of the switches is linked to each of the second half, and no others; a group
-    /// of hosts is on each switch.
+    bool wraps{false};     ///< grids: whether the first and last node of a dimension are neighbors
+    uint32_t groupSize{1}; ///< consecutive hosts per group (server, package, leaf); 1: no groups
+    bool serverGroups{false}; ///< whether groups are servers with links between their hosts
+    bool rails{false};        ///< whether every host of a group has its own external link, its rail
+    bool fullMesh{false};     ///< whether every two hosts (or their routers) share a link
+    /// Whether each switch of the first half is linked to every switch of the second half, with no
+    /// other links between switches and one group of hosts per switch.
     bool bipartite{false};
-    /// Rings visit one host of each group in turn instead of group by group.
+    /// Whether rings visit one host of each group in turn instead of group by group.
     bool ringAcrossGroups{false};
 
-    /** @return hosts of a server, 1 if there are no servers */
+    /** @return hosts per server; 1 if there are no servers */
     uint32_t GetHostsPerServer() const
     {
         return serverGroups ? groupSize : 1;
@@ -49,37 +49,38 @@ struct TopologyShape
 /**
  * @ingroup distributed-training-fabric
  *
- * The hosts, switches and links of a network, as data from which a fabric is built and routed.
+ * The hosts, switches and links of a network. A fabric is built and routed from this description.
  * Nodes are numbered from 0, hosts first; host h is endpoint h.
  *
- * Hosts do not forward. A node that forwards, as in a torus, is a host and a switch of its own (its
- * router), joined by a link that carries as much as all other links of the router together.
+ * Hosts do not forward. A forwarding node, as in a torus, is modeled as a host plus its own switch
+ * (its router). The link between them has the sum of the rates of all other links of the router.
  */
 struct TopologyGraph
 {
-    /// A link that is along no dimension.
+    /// Dimension of a link outside any grid dimension.
     static constexpr uint8_t NO_DIMENSION = 255;
 
     /** A full-duplex link. */
     struct Link
     {
-        uint32_t a;    ///< node at one end
-        uint32_t b;    ///< node at the other end
+        uint32_t a;    ///< node at end a
+        uint32_t b;    ///< node at end b
         DataRate rate; ///< of each direction
-        Time delay;    ///< propagation
-        /// Grids: routes follow the highest dimension first; ids rise from a to b.
+        Time delay;    ///< propagation delay
+        /// Grid dimension. Routes take the highest dimension first; node ids rise from a to b.
         uint8_t dimension{NO_DIMENSION};
-        /// Frames that cross it change to another lossless class while they stay in the dimension.
+        /// Whether frames that cross the link change to another lossless class until they leave the
+        /// dimension.
         bool dateline{false};
-        uint32_t cost{1}; ///< routes have the least sum of costs
-        double loss{0};   ///< probability that a frame is lost
+        uint32_t cost{1}; ///< routing cost; routes minimize the sum
+        double loss{0};   ///< frame loss probability
     };
 
-    std::string name;        ///< as the user wrote it
+    std::string name;        ///< as written by the user
     uint32_t hosts{0};       ///< number of hosts
     uint32_t switches{0};    ///< number of switches
-    std::vector<Link> links; ///< all links; parallel ones allowed
-    TopologyShape shape;     ///< its regular structure, if any
+    std::vector<Link> links; ///< all links; parallel links are allowed
+    TopologyShape shape;     ///< regular structure, if any
 
     /** @return number of nodes */
     uint32_t GetNodes() const
@@ -88,14 +89,14 @@ struct TopologyGraph
     }
 
     /**
-     * @param node of the topology
+     * @param node a node of the topology
      * @return a name such as host3 or switch1
      */
     std::string GetName(uint32_t node) const;
 
     /**
-     * @param link one of its links
-     * @param node at one end of it
+     * @param link a link of the node
+     * @param node node at one end of the link
      * @return the node at the other end
      */
     static uint32_t GetPeer(const Link& link, uint32_t node)
@@ -104,12 +105,13 @@ struct TopologyGraph
     }
 
     /**
-     * @return for each node, the indices of its links: those of a grid by dimension, down before up
-     *         (of two dimensions: north, south, west, east), others in the order of their indices
+     * @return for each node, the indices of its links. Grid links are sorted by dimension, down
+     *         before up (in two dimensions: north, south, west, east); other links are sorted by
+     *         index.
      */
     std::vector<std::vector<uint32_t>> GetLinksOfNodes() const;
 
-    /** @return for each host, the node that its first link leads to */
+    /** @return for each host, the peer of its first link */
     std::vector<uint32_t> GetSwitchesOfHosts() const;
 };
 

@@ -24,7 +24,7 @@ namespace ns3::training
 namespace
 {
 
-/** @return a sum of rates, bit/s, as text; it may exceed 64 bits in a large fabric */
+/** @return a sum of rates in bit/s as text; the sum may exceed 64 bits in a large fabric */
 std::string
 FormatSum(double rate)
 {

@@ -17,7 +17,7 @@ namespace ns3::training
 
 /**
  * @ingroup distributed-training-helper
- * @param topology where the ranks are hosts 0 to ranks - 1
+ * @param topology topology; the ranks are hosts 0 to ranks - 1
  * @param ranks number of ranks
  * @return lines of text: counts, rates, diameter and bisection
  */
@@ -25,8 +25,8 @@ std::string DescribeTopology(const TopologyGraph& topology, uint32_t ranks);
 
 /**
  * @ingroup distributed-training-helper
- * @param topology any
- * @return JSON that `file:PATH` reads
+ * @param topology any topology
+ * @return JSON in the format read by `file:PATH`
  */
 std::string WriteTopology(const TopologyGraph& topology);
 

@@ -8,9 +8,9 @@
  * @file
  * @ingroup distributed-training-helper
  *
- * Two switches joined by parallel links, like the two halves of a DGX-2. With as many links as
- * hosts on a switch it has full bisection and is the 16-node fat-tree of the MULTITREE paper (ISCA
- * 2021).
+ * Two switches connected by parallel links, like the two halves of a DGX-2. With one link per host
+ * of a switch it has full bisection bandwidth and is the 16-node fat-tree of the MULTITREE paper
+ * (ISCA 2021).
  */
 
 #include "topology-builder.h"

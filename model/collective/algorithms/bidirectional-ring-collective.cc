@@ -9,8 +9,8 @@
  * @ingroup distributed-training-collective
  *
  * Two rings in opposite directions, each with half of the vector, use both directions of every link
- * of a ring: 2(N-1) steps in which a rank sends S/2N each way. In an all-to-all each message takes
- * the shorter way.
+ * of a ring: 2(N-1) steps in which a rank sends S/2N bytes in each direction. In an all-to-all each
+ * message takes the shorter direction.
  */
 
 #include "ns3/tree-phases.h"

@@ -8,9 +8,9 @@
  * @file
  * @ingroup distributed-training-collective
  *
- * Binomial trees (MPICH): ceil(log2 N) steps for a broadcast or reduce of short vectors, in which
- * the root sends or receives up to S log2 N bytes. All-reduce and barrier are a reduce to rank 0
- * and a broadcast from there.
+ * Binomial trees (MPICH): ceil(log2 N) steps, for a broadcast or reduce of short vectors. The root
+ * sends or receives up to S log2 N bytes. All-reduce and barrier are a reduce to rank 0 followed by
+ * a broadcast from rank 0.
  */
 
 #include "ns3/tree-phases.h"

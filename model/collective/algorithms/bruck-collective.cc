@@ -10,10 +10,10 @@
  *
  * Bruck's algorithms (Bruck et al., "Efficient algorithms for all-to-all communications in
  * multiport message-passing systems", 1997), ceil(log2 N) steps for any N. All-gather: with
- * distance d = 1, 2, 4, ... a rank sends its first d blocks d ranks back. All-to-all: for each bit
- * a rank sends the blocks whose remaining distance has this bit that far ahead; about S/2 bytes a
- * step. Chunks are identified by number instead of place, which makes the rotations of the original
- * unnecessary.
+ * distance d = 1, 2, 4, ... a rank sends its first d blocks to rank - d. All-to-all: with distance
+ * d = 1, 2, 4, ... a rank sends to rank + d all blocks whose remaining distance has bit d set,
+ * about S/2 bytes per step. Chunks are identified by number instead of position, so the rotations
+ * of the original algorithm are unnecessary.
  */
 
 #include "ns3/collective-phases.h"
@@ -51,7 +51,7 @@ BuildBruck(const CollectiveRequest& request, CollectiveSchedule& schedule)
         {
             if ((whole & distance) != 0)
             {
-                const uint32_t gone = whole & (distance - 1); // distance from its source
+                const uint32_t gone = whole & (distance - 1); // distance traveled from its source
                 sent.push_back({(n - gone) % n * n + whole, 1});
                 received.push_back({(n - gone - distance) * n + whole, 1});
             }

@@ -9,9 +9,10 @@
  * @ingroup distributed-training-collective
  *
  * Reduce-scatter and all-gather on circulant graphs (Traeff, "Optimal, non-pipelined reduce-scatter
- * and allreduce algorithms", 2024): with skips N, ceil(N/2), ..., 1 a rank sends the blocks that
- * are farthest ahead by the next skip. In ceil(log2 N) steps each block but its own leaves a rank
- * exactly once, for any N. An all-reduce takes twice as many steps and 2(N-1)/N * S bytes.
+ * and allreduce algorithms", 2024): with skips N, ceil(N/2), ..., 1 a rank sends the blocks of the
+ * farthest ranks ahead by the next skip. For any N, a rank sends every block except its own exactly
+ * once in ceil(log2 N) steps. An all-reduce takes twice as many steps and 2(N-1)/N * S bytes per
+ * rank.
  */
 
 #include "ns3/collective-phases.h"
@@ -27,7 +28,7 @@ namespace
 using Kind = ScheduleAction::Kind;
 using Operation = CollectiveOperation;
 
-/** @return N, ceil(N/2), ..., 1 */
+/** @return the skips N, ceil(N/2), ..., 1 */
 std::vector<uint32_t>
 GetSkips(uint32_t ranks)
 {

@@ -8,15 +8,15 @@
  * @file
  * @ingroup distributed-training-collective
  *
- * The whole vector in one dimension after the other (RankPlacement::GetPlaces()). An all-reduce
- * reduces all bytes in each dimension, as ASTRA-sim's "baseline" collectives do (Rashidi et al.,
- * ISPASS 2020); an all-gather passes on the parts gathered so far. Each dimension is a ring of its
- * ranks; with local=hou the innermost is the exchange of Hou et al., "Co-designing the
- * topology/algorithm to accelerate distributed training", section III, whose messages may be cut
- * into `stripes`.
+ * Processes one dimension after the other (RankPlacement::GetPlaces()). An all-reduce reduces the
+ * whole vector in each dimension, like ASTRA-sim's "baseline" collectives (Rashidi et al., ISPASS
+ * 2020). An all-gather forwards all parts gathered so far. Each dimension runs a ring; with
+ * local=hou the innermost dimension runs the exchange of Hou et al., "Co-designing the
+ * topology/algorithm to accelerate distributed training", section III, whose messages may be
+ * divided into `stripes`.
  *
- * The order is from the inside out, as in that paper; ASTRA-sim's all-gathers go from the outside
- * in (gather-first=outer).
+ * The dimensions run from innermost to outermost, as in the paper; ASTRA-sim's all-gathers run from
+ * outermost to innermost (gather-first=outer).
  */
 
 #include "ns3/algorithm-needs.h"
@@ -66,13 +66,13 @@ class Dimensions
         }
     }
 
-    /** @return number of dimensions; the last is the innermost */
+    /** @return number of dimensions; the last dimension is the innermost */
     std::size_t GetLevels() const
     {
         return m_sizes.size();
     }
 
-    /** Appends the all-reduces along a dimension. @return step after the last */
+    /** Appends the all-reduces along a dimension. @return the step after the last */
     uint32_t AddAllReduce(std::size_t level, uint32_t step)
     {
         uint32_t end = step;
@@ -99,7 +99,7 @@ class Dimensions
         return end;
     }
 
-    /** Appends the all-gathers along a dimension. @return step after the last */
+    /** Appends the all-gathers along a dimension. @return the step after the last */
     uint32_t AddAllGather(std::size_t level, uint32_t step)
     {
         uint32_t end = step;
@@ -136,14 +136,14 @@ class Dimensions
         return m_isLocalRing || level + 1 < m_sizes.size();
     }
 
-    /** @return a part of the vector of an all-reduce */
+    /** @return the chunks of a part of the all-reduce vector */
     ChunkRun GetPart(uint32_t part, uint32_t parts) const
     {
         const uint32_t each = m_schedule.chunks / parts;
         return {part * each, each};
     }
 
-    /** @return some ranks, each with some stripes of the parts that it has so far */
+    /** @return some ranks, each with some stripes of the parts it has gathered so far */
     PhaseGroup GetGroup(const Ranks& ranks, uint32_t stripe, uint32_t count) const
     {
         PhaseGroup group{ranks, {}};
@@ -159,8 +159,10 @@ class Dimensions
         return group;
     }
 
-    /** @return lines of ranks that differ in one coordinate only, in its order; without single
-     * ranks */
+    /**
+     * @return lines of ranks that differ in one coordinate only, sorted by it; without lines of a
+     *         single rank
+     */
     std::vector<Ranks> GetLines(std::size_t level) const
     {
         std::map<Coordinates, Ranks> byCoordinates;
@@ -189,7 +191,7 @@ class Dimensions
     std::vector<uint32_t> m_sizes;
     bool m_isLocalRing;
     uint32_t m_stripes;
-    std::vector<Ranks> m_known; // per rank, ranks whose parts it has in an all-gather
+    std::vector<Ranks> m_known; // all-gather: per rank, the ranks whose parts it has
 };
 
 void

@@ -8,9 +8,10 @@
  * @file
  * @ingroup distributed-training-collective
  *
- * Every rank exchanges with every other directly: one phase for a reduce-scatter, an all-gather or
- * an all-to-all, two for an all-reduce, 2(N-1)/N * S bytes. With `window` w a rank sends message t
- * when it has received message t - w (ASTRA-sim's direct). Broadcast and reduce are stars.
+ * Every rank exchanges directly with every other rank: one phase for a reduce-scatter, all-gather
+ * or all-to-all, two phases for an all-reduce, 2(N-1)/N * S bytes per rank. With `window` w a rank
+ * sends message t after it has received message t - w (ASTRA-sim's direct). Broadcast and reduce
+ * use star trees.
  */
 
 #include "ns3/tree-phases.h"

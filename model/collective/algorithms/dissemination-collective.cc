@@ -9,8 +9,8 @@
  * @ingroup distributed-training-collective
  *
  * Dissemination barrier (Hensgen, Finkel, Manber, "Two algorithms for barrier synchronization",
- * 1988): with distance d = 1, 2, 4, ... every rank tells the rank d ahead which ranks it knows to
- * have arrived; ceil(log2 N) steps for any N.
+ * 1988): with distance d = 1, 2, 4, ... every rank tells rank + d which ranks are known to have
+ * arrived; ceil(log2 N) steps for any N.
  */
 
 #include "ns3/collective-phases.h"

@@ -8,11 +8,11 @@
  * @file
  * @ingroup distributed-training-collective
  *
- * Two binary trees, each for half of the vector; nearly every rank is a leaf of one of them. A
- * reduction goes up and a broadcast down, pipelined by segments: at most 2S bytes per rank and
- * about 2 log2 N steps. The trees of the all-reduce are NCCL's (trees.cc). In a broadcast or reduce
- * the root is in neither tree and serves the roots of both (Sanders, Speck, Traeff, "Two-tree
- * algorithms for full bandwidth broadcast, reduction and scan", 2009).
+ * Two binary trees, each for half of the vector; nearly every rank is a leaf in one of them. A
+ * reduction flows up and a broadcast flows down, pipelined in segments: at most 2S bytes per rank
+ * and about 2 log2 N steps. The trees of the all-reduce are NCCL's (trees.cc). In a broadcast or
+ * reduce the root is in neither tree and serves the roots of both (Sanders, Speck, Traeff,
+ * "Two-tree algorithms for full bandwidth broadcast, reduction and scan", 2009).
  */
 
 #include "ns3/tree-phases.h"
@@ -29,8 +29,8 @@ namespace
 using Operation = CollectiveOperation;
 
 /**
- * NCCL's first tree: the lowest bit set in a position is its height.
- * @return parent of each position; the root, 0, has itself
+ * Builds NCCL's first tree: the lowest bit set in a position gives its height.
+ * @return parent of each position; the root (position 0) is its own parent
  */
 std::vector<uint32_t>
 GetParents(uint32_t size)
@@ -45,7 +45,7 @@ GetParents(uint32_t size)
     return parents;
 }
 
-/** @return a tree of ranks, level by level, from the parents of their positions */
+/** @return the tree of ranks, in level order, given the parent of each position */
 PhaseTree
 MakeTree(const std::vector<uint32_t>& ranks, const std::vector<uint32_t>& parents)
 {
@@ -81,14 +81,14 @@ MakeTrees(const std::vector<uint32_t>& ranks)
     std::vector<uint32_t> second(n);
     for (uint32_t i = 0; i < n; i++)
     {
-        // An even number of ranks is mirrored, an odd one shifted.
+        // The second tree is mirrored for an even number of ranks, shifted for an odd number.
         const auto other = [n](uint32_t p) { return n % 2 == 0 ? n - 1 - p : (p + 1) % n; };
         second[other(i)] = other(first[i]);
     }
     return {MakeTree(ranks, first), MakeTree(ranks, second)};
 }
 
-/** Puts a root above a tree. */
+/** Adds a root above a tree. */
 PhaseTree
 AddRoot(uint32_t root, uint32_t top, const PhaseTree& below)
 {
@@ -115,7 +115,7 @@ BuildDoubleBinaryTree(const CollectiveRequest& request, CollectiveSchedule& sche
     auto trees = MakeTrees(ranks);
     if (HasRoot(request.operation))
     {
-        const uint32_t top = (n - 1) % 2 == 0 ? n - 2 : 1 % (n - 1); // of the second tree
+        const uint32_t top = (n - 1) % 2 == 0 ? n - 2 : 1 % (n - 1); // root of the second tree
         trees[0] = AddRoot(request.root, ranks[0], trees[0]);
         trees[1] = AddRoot(request.root, ranks[top], trees[1]);
     }

@@ -9,8 +9,8 @@
  * @ingroup distributed-training-collective
  *
  * HDRM, halving and doubling with rank mapping (Dong et al., "EFLOPS", HPCA 2020): recursive
- * halving and doubling among ranks that GetHdrmOrder() maps to the hosts of a BiGraph such that
- * each exchange has links of its own.
+ * halving and doubling among ranks that GetHdrmOrder() maps to the hosts of a BiGraph such that no
+ * two exchanges of a step share a link.
  */
 
 #include "ns3/algorithm-needs.h"
@@ -26,7 +26,7 @@ namespace
 
 using Operation = CollectiveOperation;
 
-/** @return whether hosts per switch M and switches N are such that no exchanges share a link */
+/** @return whether the mapping exists for M hosts per switch and N switches, see GetHdrmOrder() */
 bool
 HasHdrmSizes(const CollectiveRequest& request)
 {
@@ -45,7 +45,8 @@ BuildHdrm(const CollectiveRequest& request, CollectiveSchedule& schedule)
     group.ranks = placement.GetRanks(GetHdrmOrder(m, topology.hosts / m));
     for (uint32_t i = 0; i < request.ranks; i++)
     {
-        // An all-reduce may assign any part to any rank: parts sent together get numbers in a row.
+        // An all-reduce may assign any part to any rank: parts of one message get consecutive
+        // numbers.
         group.parts.emplace_back(request.operation == Operation::ALL_REDUCE ? i : group.ranks[i]);
     }
     const Butterfly halves = MakeFarFirst(request.ranks);

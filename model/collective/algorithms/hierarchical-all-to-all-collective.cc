@@ -9,11 +9,12 @@
  * @ingroup distributed-training-collective
  *
  * All-to-all dimension by dimension, the innermost first: a rank sends to each other rank on its
- * line all chunks for ranks with the same coordinate in this dimension. A message carries N / side
- * chunks along one dimension; there are (side - 1) steps per dimension, each of which carries (side
- * - 1) / side * S bytes. The dimensions are those of a grid, or servers, packages or groups of
- * equal size. With along=ring the ranks of a line forward chunks in one direction: (side - 1) / 2 *
- * S bytes.
+ * line all chunks for ranks that share that rank's coordinate in this dimension. A message carries
+ * N / side chunks along one dimension; there are (side - 1) steps per dimension, each of which
+ * carries (side
+ * - 1) / side * S bytes. The dimensions are the grid dimensions, or the levels given by servers,
+ *   packages or groups of equal size. With along=ring the ranks of a line forward chunks in one
+ *   direction: (side - 1) / 2 * S bytes.
  */
 
 #include "ns3/collective-phases.h"
@@ -31,7 +32,7 @@ namespace
 using Kind = ScheduleAction::Kind;
 using Operation = CollectiveOperation;
 
-/** @return the sides of the hierarchy, from the outermost on; none if there is no hierarchy */
+/** @return the sizes of the hierarchy levels, outermost first; empty if there is no hierarchy */
 std::vector<uint32_t>
 GetSides(const CollectiveRequest& request)
 {
@@ -83,11 +84,11 @@ BuildHierarchicalAllToAll(const CollectiveRequest& request, CollectiveSchedule& 
     const uint32_t n = request.ranks;
     const auto sides = GetSides(request);
     uint32_t step = 0;
-    uint32_t stride = 1; // between neighbors along the dimension
+    uint32_t stride = 1; // rank distance of neighbors along the dimension
     for (std::size_t d = sides.size(); d-- > 0; stride *= sides[d])
     {
         const uint32_t side = sides[d];
-        const uint32_t outer = stride * side; // between the dimensions' blocks
+        const uint32_t outer = stride * side; // rank distance of the dimension's blocks
         uint32_t end = step;
         for (uint32_t line = 0; line < n / side; line++)
         {
@@ -96,8 +97,8 @@ BuildHierarchicalAllToAll(const CollectiveRequest& request, CollectiveSchedule& 
             {
                 ranks.push_back(line / stride * outer + i * stride + line % stride);
             }
-            // A rank has chunks from sources that differ from it in the dimensions done, for
-            // destinations that differ in those to come.
+            // A rank holds chunks whose source differs from it only in completed dimensions, and
+            // whose destination differs only in dimensions still to come.
             const auto chunksOf = [&](uint32_t from, uint32_t to) {
                 const uint32_t rank = ranks[from];
                 std::vector<ChunkRun> runs;

@@ -8,16 +8,17 @@
  * @file
  * @ingroup distributed-training-collective
  *
- * All-reduce level by level of the topology (RankPlacement::GetCoordinates()), every phase a ring.
+ * Hierarchical all-reduce over the levels of the topology (RankPlacement::GetCoordinates()), with a
+ * ring per phase.
  *
- * variant=scatter: reduce-scatter within each server, then among the ranks of equal number in all
- * servers, on the part of that number only; then all-gathers in reverse order (Cho, Finkler,
- * Serrano, Kung and Hunter, "BlueConnect: decomposing all-reduce for deep learning on heterogeneous
- * network hierarchy", 2019). In a grid the levels are its dimensions, from the last to the first.
+ * variant=scatter: reduce-scatter within each server, then among the ranks of equal local rank in
+ * all servers, each on its own part only; then all-gathers in reverse order (Cho, Finkler, Serrano,
+ * Kung and Hunter, "BlueConnect: decomposing all-reduce for deep learning on heterogeneous network
+ * hierarchy", 2019). In a grid the levels are its dimensions, from the last to the first.
  *
- * variant=leader: a pipelined chain to the first rank of each server, a ring among these, and a
- * chain back. There is more volume between servers but only one flow per server, and servers may
- * differ in size.
+ * variant=leader: a pipelined chain to the leader (the first rank) of each server, a ring among the
+ * leaders, and a chain back. It transfers more bytes between servers, but with only one flow per
+ * server, and servers may differ in size.
  */
 
 #include "ns3/algorithm-needs.h"
@@ -38,7 +39,7 @@ using Kind = ScheduleAction::Kind;
 using Operation = CollectiveOperation;
 using Coordinates = std::vector<uint32_t>;
 
-/// Least number of parts of a chain, which let its ranks work at the same time.
+/// Minimum number of parts in a chain, for pipelining.
 constexpr uint32_t MIN_PARTS = 8;
 
 bool
@@ -76,8 +77,8 @@ class LevelRings
     {
         for (uint32_t rank = 0; rank < request.ranks; rank++)
         {
-            // An all-reduce may assign any part to any rank: parts sent together first get numbers
-            // in a row.
+            // An all-reduce may assign any part to any rank: parts that the first phase sends
+            // together get consecutive numbers.
             uint32_t number = 0;
             for (std::size_t level = m_sizes.size(); level-- > 0;)
             {
@@ -88,16 +89,16 @@ class LevelRings
     }
 
     /**
-     * Appends a ring in each group of ranks that differ on one level.
-     * @param level the level; the levels behind it are scattered already
-     * @param step the first
+     * Appends a ring phase in each group of ranks that differ in one level only.
+     * @param level level of the rings; the levels after it are already scattered
+     * @param step the first step
      * @param gather whether it is an all-gather instead of a reduce-scatter
-     * @return step after the last
+     * @return the step after the last step
      */
     uint32_t Add(std::size_t level, uint32_t step, bool gather)
     {
         std::map<Coordinates, std::vector<uint32_t>> groups;
-        // Chunks that ranks of equal places behind this level own together.
+        // Chunks owned jointly by the ranks with equal coordinates after this level.
         std::map<Coordinates, std::vector<const ChunkList*>> chunks;
         for (uint32_t rank = 0; rank < m_coordinates.size(); rank++)
         {
@@ -140,10 +141,10 @@ class LevelRings
     CollectiveSchedule& m_schedule;
     std::vector<Coordinates> m_coordinates;
     std::vector<uint32_t> m_sizes;
-    std::vector<ChunkList> m_chunks; // per rank, the chunk that it ends with
+    std::vector<ChunkList> m_chunks; // per rank, the chunk it owns after the reduce-scatter
 };
 
-/** Appends one hop of the chain of each group for each chunk. */
+/** Appends one chain per group, with one message per hop and chunk. */
 uint32_t
 AddChains(const std::vector<std::vector<uint32_t>>& groups,
           bool up,

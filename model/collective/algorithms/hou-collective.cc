@@ -10,9 +10,10 @@
  *
  * Hou et al., "Co-designing the topology/algorithm to accelerate distributed training", for
  * packages whose nodes have a link to each of several local switches: in step s a rank sends its
- * sum so far 2^(s-1) ranks ahead, log2 N steps of S bytes. (The paper's text says 2(s-1), which is
- * equal for its 4 and 8 nodes and counts contributions twice from 16 on.) For other N see
- * AddDisseminationAllReduce(). With `stripes` k each message is cut into k, one for each switch.
+ * partial sum to the rank 2^(s-1) ahead, in log2 N steps of S bytes. (The paper's text says 2(s-1),
+ * which is equal for its 4 and 8 nodes but counts contributions twice from 16 nodes on.) For other
+ * N see AddDisseminationAllReduce(). With `stripes` k each message is divided into k stripes, one
+ * per switch.
  */
 
 #include "ns3/dissemination-phases.h"

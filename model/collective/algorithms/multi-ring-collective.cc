@@ -8,9 +8,9 @@
  * @file
  * @ingroup distributed-training-collective
  *
- * Rings along the links of the topology, as many as share no link in one direction, each with its
- * part of the vector: see GetDisjointRings(). With rings=1 it is the ring of GetRingOrder(), the
- * one in the comparison of the MULTITREE paper.
+ * Link-disjoint rings along the links of the topology, each with its own part of the vector, see
+ * GetDisjointRings(). With rings=1 it is the ring of GetRingOrder(), the ring baseline of the
+ * MULTITREE paper.
  */
 
 #include "ns3/collective-phases.h"
@@ -26,7 +26,7 @@ namespace
 
 using Operation = CollectiveOperation;
 
-/// Largest number of rings that a user may choose.
+/// Maximum number of rings that a user may request.
 constexpr uint64_t MAX_RINGS = 1000;
 
 std::vector<PhaseGroup>

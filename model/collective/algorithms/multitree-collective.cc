@@ -8,11 +8,11 @@
  * @file
  * @ingroup distributed-training-collective
  *
- * MULTITREE (Huang et al., ISCA 2021): the chunk of each rank spreads along a tree of its own, see
+ * MULTITREE (Huang et al., ISCA 2021): the chunk of each rank is broadcast along its own tree, see
  * BuildSpanningTrees(). The reduce-scatter uses the same trees with time and direction reversed. A
  * network interface sends the messages of its table in the order of steps. With a window of w, the
- * messages of a step wait for those that the rank receives w steps before, in place of the paper's
- * lockstep by estimated times.
+ * messages of a step wait for the messages that the rank receives w steps earlier; this replaces
+ * the paper's lockstep by estimated times.
  */
 
 #include "multitree-collective.h"
@@ -45,14 +45,14 @@ class TreeScheduler
     void AddAllGather();
 
   private:
-    /** The sends of a network interface so far. */
+    /** The sends scheduled so far at a network interface. */
     struct Interface
     {
         uint32_t step{0};             // latest step with sends
-        std::vector<uint32_t> sends;  // sends of that step
-        std::vector<uint32_t> before; // sends of the step with sends before it
-        std::size_t awaited{0};       // receives of the rank that earlier sends have waited for
-        std::size_t awaitedBefore{0}; // the same, before the latest step with sends
+        std::vector<uint32_t> sends;  // sends of the latest step
+        std::vector<uint32_t> before; // sends of the previous step with sends
+        std::size_t awaited{0};       // number of receives that earlier sends wait for
+        std::size_t awaitedBefore{0}; // the same before the latest step
     };
 
     void Add(uint32_t root, uint32_t from, uint32_t to, uint32_t way, Kind kind);
@@ -61,10 +61,10 @@ class TreeScheduler
     CollectiveSchedule& m_schedule;
     uint32_t m_window;
     std::vector<std::vector<std::pair<uint32_t, TreeEdge>>> m_edges; // by step, with their roots
-    std::vector<bool> m_isAlone; // per rank, whether it is alone on its switch
-    uint32_t m_step{0};          // of the whole schedule
+    std::vector<bool> m_isAlone; // per rank, whether its switch has no other rank
+    uint32_t m_step{0};          // current step of the whole schedule
     std::vector<std::map<uint32_t, Interface>>
-        m_interfaces; // per rank, by the switch that they lead to
+        m_interfaces; // per rank, by the next switch that they lead to
     std::vector<std::vector<std::pair<uint32_t, uint32_t>>> m_receives; // per rank, step and action
     std::map<std::pair<uint32_t, uint32_t>, uint32_t> m_messages;       // of the step, by ends
 };
@@ -76,7 +76,7 @@ TreeScheduler::TreeScheduler(const CollectiveRequest& request, CollectiveSchedul
       m_receives(request.ranks)
 {
     const SpanningTrees trees = PlanSpanningTrees(request);
-    std::map<uint32_t, uint32_t> ranksOn; // by switch; the tree of a rank starts at its own
+    std::map<uint32_t, uint32_t> ranksOn; // by switch; a rank's tree starts at its switch
     for (const auto& tree : trees.trees)
     {
         ranksOn[tree.front().path.front()]++;
@@ -171,7 +171,9 @@ BuildMultitree(const CollectiveRequest& request, CollectiveSchedule& schedule)
     }
 }
 
-/** @return the path of the first edge between each two ranks on switches; reversed to reduce */
+/**
+ * @return per pair of ranks on switches, the path of the first tree edge; reversed for reduction
+ */
 std::vector<RankPath>
 GetPaths(const CollectiveRequest& request)
 {
@@ -183,7 +185,7 @@ GetPaths(const CollectiveRequest& request)
     std::set<std::pair<uint32_t, uint32_t>> known;
     std::vector<RankPath> paths;
     const auto add = [&](uint32_t from, uint32_t to, std::vector<uint32_t> way) {
-        // Hosts that are switches of their own have several ports; their transport chooses.
+        // Hosts with their own switch have several ports; the transport chooses among them.
         const bool isPlain = way.front() < topology.switches && way.back() < topology.switches;
         if (isPlain && known.insert({from, to}).second)
         {

@@ -15,8 +15,8 @@ namespace ns3::training
 
 /**
  * @ingroup distributed-training-collective
- * @param request that CheckRequest() has seen for the algorithm `multitree`
- * @return the trees it is carried out by
+ * @param request a request checked by CheckRequest() for algorithm `multitree`
+ * @return the spanning trees used for the request
  */
 SpanningTrees PlanSpanningTrees(const CollectiveRequest& request);
 

@@ -8,10 +8,10 @@
  * @file
  * @ingroup distributed-training-collective
  *
- * Pairwise exchange (MPICH): N-1 steps, in each of which a rank exchanges with one other; a step
- * begins when the message of the step before has arrived. In form `xor` the partner in step t is
- * rank xor t (N a power of two); in form `shift` a rank sends to rank + t and receives from rank -
- * t.
+ * Pairwise exchange (MPICH): N-1 steps, in each of which a rank exchanges with one partner. A step
+ * begins when the message of the previous step has arrived. In form `xor` the partner in step t is
+ * rank xor t (N must be a power of two); in form `shift` a rank sends to rank + t and receives from
+ * rank - t.
  */
 
 #include "ns3/collective-phases.h"

@@ -9,9 +9,10 @@
  * @ingroup distributed-training-collective
  *
  * Synchronous parameter server (Li et al., "Scaling distributed machine learning with the parameter
- * server", OSDI 2014): the vector is cut into M shards (key `servers`); rank m * N / M keeps shard
- * m. All other ranks push their gradients to it and pull the sum from it. With M = N the load of
- * all ranks is equal; with M = 1 one link carries everything. A barrier uses the first server.
+ * server", OSDI 2014): the vector is divided into M shards (key `servers`), and rank m * N / M
+ * serves shard m. All other ranks push their gradients to this rank and pull the sum. With M = N
+ * the load of all ranks is equal; with M = 1 one link carries all traffic. A barrier uses the first
+ * server.
  */
 
 #include "ns3/collective-algorithm.h"
@@ -31,7 +32,9 @@ GetServers(const CollectiveRequest& request)
     return request.keys.GetCount("servers");
 }
 
-/** @return whether each server has a rank; groups, whose sizes follow from the job, may be smaller
+/**
+ * @return whether there are enough ranks for the servers; groups may be smaller, as their sizes
+ *         depend on the job
  */
 bool
 HasRanksForServers(const CollectiveRequest& request)
@@ -55,7 +58,7 @@ BuildParameterServer(const CollectiveRequest& request, CollectiveSchedule& sched
     const auto serverOf = [&](uint32_t shard) {
         return static_cast<uint32_t>(uint64_t{shard} * n / servers);
     };
-    // Workers start with different shards, to spread the load over the servers.
+    // Workers start with different shards to balance the load of the servers.
     for (uint32_t distance = 1; distance < n; distance++)
     {
         for (uint32_t shard = 0; shard < schedule.chunks; shard++)
@@ -67,7 +70,7 @@ BuildParameterServer(const CollectiveRequest& request, CollectiveSchedule& sched
     for (uint32_t shard = 0; shard < schedule.chunks; shard++)
     {
         const uint32_t server = serverOf(shard);
-        // Float sums depend on the order of additions: it is this one, whatever the order of
+        // Float sums depend on the order of additions: add in this order, whatever the order of
         // arrival.
         for (uint32_t distance = 1; distance < n; distance++)
         {

@@ -10,8 +10,9 @@
  *
  * Rabenseifner's algorithm ("Optimization of collective reduction operations", ICCS 2004; MPICH): a
  * reduce-scatter by recursive halving, nearest ranks first, then an all-gather by recursive
- * doubling, or for a reduce a binomial gather. 2 log2 N steps and 2(N-1)/N * S bytes. Ranks beyond
- * a power of two are folded into others: 2 more steps of S bytes.
+ * doubling, or a binomial gather in case of a reduce. 2 log2 N steps and 2(N-1)/N * S bytes per
+ * rank. If N is not a power of two, the excess ranks are folded into others, with 2 more steps of S
+ * bytes.
  */
 
 #include "ns3/butterfly-phases.h"
@@ -40,7 +41,7 @@ Reverse(uint32_t number, uint32_t bits)
     return reversed;
 }
 
-/** @return the tree of a gather that reverses a reduce-scatter, nearest ranks first */
+/** @return tree of a gather that matches a reduce-scatter with nearest ranks first */
 PhaseTree
 MakeGatherTree(const std::vector<uint32_t>& ranks, uint32_t root)
 {
@@ -66,7 +67,7 @@ BuildRabenseifner(const CollectiveRequest& request, CollectiveSchedule& schedule
     if (anyOwner)
     {
         schedule.chunks = 1U << bits;
-        // These owners make the chunks of each message a single run.
+        // With this assignment of parts, the chunks of each message are a single run.
         for (uint32_t i = 0; i < group.parts.size(); i++)
         {
             group.parts[i] = Reverse(i, bits);

@@ -11,7 +11,7 @@
  * Recursive doubling (Thakur, Rabenseifner, Gropp, "Optimization of collective communication
  * operations in MPICH", 2005): in step s a rank exchanges all its data with the rank whose number
  * differs in bit s. An all-reduce takes log2 N steps of S bytes, an all-gather log2 N steps of S/N,
- * 2S/N, 4S/N, ... Ranks beyond a power of two are folded into others.
+ * 2S/N, 4S/N, ... If N is not a power of two, the excess ranks are folded into others.
  */
 
 #include "ns3/butterfly-phases.h"
@@ -29,7 +29,7 @@ BuildRecursiveDoubling(const CollectiveRequest& request, CollectiveSchedule& sch
 {
     if (request.operation == Operation::ALL_REDUCE)
     {
-        schedule.chunks = 1; // the vector is not cut
+        schedule.chunks = 1; // the vector is not divided
     }
     const bool gathers = request.operation == Operation::ALL_GATHER;
     const Folding folding = Fold(AllRanks(schedule));

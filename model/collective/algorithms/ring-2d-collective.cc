@@ -10,9 +10,9 @@
  *
  * The 2D-ring of TPU pods (Ying, Kumar, Chen, Wang and Cheng, "Image classification at
  * supercomputer scale", 2018, as in the MULTITREE paper's simulator): one half of the vector is
- * all-reduced along the rows, then along the columns, the other half along the columns first; one
- * quarter of each half goes in each direction. All four links of a node are busy, with twice the
- * minimum volume.
+ * all-reduced along the rows, then along the columns, the other half along the columns first; each
+ * half is split into two quarters, one per ring direction. All four links of a node are in use, at
+ * twice the minimum traffic.
  */
 
 #include "ns3/algorithm-needs.h"
@@ -61,14 +61,14 @@ class Grid
     }
 
     /**
-     * All-reduces the quarters: the first two along one dimension, the others along the other.
-     * @param dimension of the first half; 0: along columns, 1: along rows
-     * @param step the first
-     * @return step after the last
+     * All-reduces the quarters: the first two along one dimension, the last two along the other.
+     * @param dimension dimension of the first half; 0: along columns, 1: along rows
+     * @param step the first step
+     * @return the step after the last step
      */
     uint32_t AddPhase(uint32_t dimension, uint32_t step)
     {
-        // Ranks do not run ahead on links that others need to finish the phase before.
+        // Phase barrier: no rank runs ahead on links that others still need for the previous phase.
         m_awaited.swap(m_lastReceives);
         m_lastReceives.assign(m_awaited.size(), {});
         uint32_t end = step;
@@ -85,7 +85,7 @@ class Grid
     }
 
   private:
-    /** @return the ranks of a row or column, for odd quarters in reverse order */
+    /** @return the ranks of a row or column; in reverse order for odd quarters */
     std::vector<uint32_t> GetLine(uint32_t quarter, uint32_t dimension, uint32_t line) const
     {
         std::vector<uint32_t> hosts;
@@ -100,7 +100,10 @@ class Grid
         return m_placement.GetRanks(hosts);
     }
 
-    /** A ring: each rank sends 2 (n - 1) times to the next, first sums, then results. */
+    /**
+     * Appends a ring all-reduce: each rank sends 2 (n - 1) messages to the next rank, first partial
+     * sums, then results.
+     */
     void AddLine(uint32_t quarter, const std::vector<uint32_t>& ranks, uint32_t step)
     {
         const auto n = static_cast<uint32_t>(ranks.size());
@@ -138,9 +141,9 @@ class Grid
     CollectiveSchedule& m_schedule;
     RankPlacement m_placement;
     std::vector<uint32_t> m_sides;
-    uint32_t m_quarter;                                // chunks of a quarter
-    std::vector<std::vector<uint32_t>> m_lastReceives; // per rank, of this phase
-    std::vector<std::vector<uint32_t>> m_awaited;      // per rank, of the phase before
+    uint32_t m_quarter;                                // number of chunks per quarter
+    std::vector<std::vector<uint32_t>> m_lastReceives; // per rank, in this phase
+    std::vector<std::vector<uint32_t>> m_awaited;      // per rank, in the previous phase
 };
 
 void

@@ -10,10 +10,10 @@
  *
  * Ring algorithms (Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
  * workstations", 2009; NCCL's runRing). Rank r sends to r + 1 only. In the reduce-scatter, chunk c
- * starts at rank c + 1 and is added up around the ring, until rank c has the sum; the all-gather
- * sends it around once more. An all-reduce takes 2(N-1) steps of S/N bytes. Broadcast and reduce
- * are pipelined chains. In an all-to-all the chunks of a rank travel together and are dropped one
- * by one: N(N-1)/2 chunks cross each link (ASTRA-sim's Ring; Hou et al.).
+ * starts at rank c + 1 and accumulates around the ring until rank c has the sum; the all-gather
+ * sends the sum around once more. An all-reduce takes 2(N-1) steps of S/N bytes. Broadcast and
+ * reduce are pipelined chains. In an all-to-all the chunks of a rank travel together and are
+ * delivered one by one: N(N-1)/2 chunks cross each link (ASTRA-sim's Ring; Hou et al.).
  */
 
 #include "ns3/tree-phases.h"
@@ -29,7 +29,10 @@ namespace
 using Kind = ScheduleAction::Kind;
 using Operation = CollectiveOperation;
 
-/** A token goes around twice: after the first round rank N - 1 knows that all ranks arrived. */
+/**
+ * Appends a token barrier: the token travels around the ring twice. After the first round, rank N -
+ * 1 knows that all ranks have arrived.
+ */
 void
 AddBarrier(CollectiveSchedule& schedule)
 {
@@ -65,7 +68,8 @@ BuildRing(const CollectiveRequest& request, CollectiveSchedule& schedule)
         break;
     case Operation::REDUCE: {
         schedule.chunks = 1;
-        // From the rank after the root on, each rank adds its vector and forwards the sum.
+        // The chain starts at the rank after the root; each rank adds its vector and forwards the
+        // sum.
         std::vector<uint32_t> down(all.ranks.rbegin(), all.ranks.rend());
         AddTreeReduce(schedule, MakeChain(StartAt(down, request.root)), 0, 0);
         break;

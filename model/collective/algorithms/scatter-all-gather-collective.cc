@@ -9,8 +9,8 @@
  * @ingroup distributed-training-collective
  *
  * Broadcast of long vectors (van de Geijn; MPICH): a binomial scatter of N parts, then an all-
- * gather around a ring; ceil(log2 N) + N-1 steps and about 2(N-1)/N * S bytes. The reduce is the
- * reverse: a reduce-scatter around a ring, then a binomial gather.
+ * gather around a ring; ceil(log2 N) + N-1 steps and about 2(N-1)/N * S bytes. The reduce runs in
+ * reverse: a ring reduce-scatter, then a binomial gather.
  */
 
 #include "ns3/tree-phases.h"

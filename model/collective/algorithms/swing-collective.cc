@@ -10,12 +10,12 @@
  *
  * Swing (De Sensi et al., "Swing: short-cutting rings for higher bandwidth allreduce", NSDI 2024):
  * in step s rank r exchanges with r + rho(s) if it is even, r - rho(s) if odd, where rho(s) = (1 -
- * (-2)^(s+1)) / 3 = 1, -1, 3, -5, 11, ...; partners are nearer on a ring than those of recursive
- * doubling. Bandwidth variant: reduce-scatter and all-gather as Rabenseifner's; latency variant:
- * whole vectors. N must be a power of two.
+ * (-2)^(s+1)) / 3 = 1, -1, 3, -5, 11, ...; partners are closer on a ring than in recursive
+ * doubling. Bandwidth variant: reduce-scatter and all-gather as in Rabenseifner's algorithm;
+ * latency variant: exchange of whole vectors. N must be a power of two.
  *
- * On a torus of D dimensions with a rank on every node the vector is cut into 2D parts, one for
- * each first dimension and direction; steps alternate between dimensions.
+ * On a torus of D dimensions with a rank on every node the vector is divided into 2D parts, one per
+ * initial dimension and direction; the steps alternate between dimensions.
  */
 
 #include "ns3/algorithm-needs.h"
@@ -34,7 +34,10 @@ namespace
 
 using Operation = CollectiveOperation;
 
-/** @return the sides of the torus that the ranks fill in order; otherwise the side of a ring */
+/**
+ * @return the sides of the torus if the ranks fill it in order; otherwise the number of ranks, as
+ *         for a ring
+ */
 std::vector<uint32_t>
 GetSides(const CollectiveRequest& request)
 {
@@ -64,19 +67,19 @@ GetSides(const CollectiveRequest& request)
 }
 
 /**
- * @param sides powers of two
+ * @param sides lengths of the sides, powers of two
  * @param first dimension of the first step
- * @param mirrored whether even positions send downwards
+ * @param mirrored whether even positions send in descending direction
  */
 Butterfly
 MakeSwing(const std::vector<uint32_t>& sides, uint32_t first, bool mirrored)
 {
-    /** The exchange of a step. */
+    /** Parameters of the exchange in one step. */
     struct Turn
     {
-        uint32_t stride; // between neighbors along the dimension
-        uint32_t side;   // of it
-        int64_t rho;     // distance to the partner of even positions
+        uint32_t stride; // rank distance of neighbors along the dimension
+        uint32_t side;   // length of the dimension
+        int64_t rho;     // signed distance from even positions to their partner
     };
 
     std::vector<Turn> turns;
@@ -91,7 +94,7 @@ MakeSwing(const std::vector<uint32_t>& sides, uint32_t first, bool mirrored)
         const uint32_t d = dimension % sides.size();
         if (done[d] == FloorLog2(sides[d]))
         {
-            continue; // its side is shorter
+            continue; // a shorter dimension, already complete
         }
         Turn turn{1, sides[d], 0};
         for (std::size_t inner = d + 1; inner < sides.size(); inner++)

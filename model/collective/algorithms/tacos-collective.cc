@@ -9,7 +9,8 @@
  * @ingroup distributed-training-collective
  *
  * Collectives synthesized for the topology by SynthesizeAllGather(). A reduce-scatter is an
- * all-gather with time and direction reversed, an all-reduce is both.
+ * all-gather with time and direction reversed, an all-reduce is a reduce-scatter followed by an
+ * all-gather.
  */
 
 #include "ns3/gather-synthesizer.h"
@@ -49,8 +50,8 @@ Reverse(std::vector<ChunkTransfer> transfers)
 }
 
 /**
- * Appends transfers in order of time; those that start at the same time are a step. A rank sends to
- * another rank in order of time.
+ * Appends transfers in order of start time. Transfers with equal start time share a step. Messages
+ * between two ranks keep the order of time.
  */
 uint32_t
 AddTransfers(const std::vector<ChunkTransfer>& transfers,
@@ -60,7 +61,7 @@ AddTransfers(const std::vector<ChunkTransfer>& transfers,
 {
     using Pair = std::pair<uint32_t, uint32_t>;
     std::map<Pair, std::vector<uint32_t>> lastSend;
-    std::map<Pair, uint32_t> messages; // of this step
+    std::map<Pair, uint32_t> messages; // number of messages of this step, by pair
     for (std::size_t i = 0; i < transfers.size(); i++)
     {
         const ChunkTransfer& transfer = transfers[i];

@@ -12,7 +12,7 @@ namespace ns3::training
 namespace
 {
 
-/** The place of the destination decides (D-mod-k). */
+/** D-mod-k: chooses by the position of the destination. */
 class DestinationModPath : public PathChoice
 {
   public:

@@ -12,7 +12,7 @@ namespace ns3::training
 namespace
 {
 
-/** Equal-cost multipath: the hash of a flow decides, so that its frames stay in order. */
+/** Equal-cost multipath: chooses by the flow hash, so that the frames of a flow stay in order. */
 class EcmpPath : public PathChoice
 {
   public:

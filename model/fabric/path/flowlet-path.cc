@@ -17,7 +17,10 @@ namespace ns3::training
 namespace
 {
 
-/** LetFlow (Vanini et al., NSDI 2017): a flow that has paused takes a port at random. */
+/**
+ * LetFlow (Vanini et al., NSDI 2017): each new flowlet, after a gap in the flow, takes a random
+ * port.
+ */
 class FlowletPath : public PathChoice
 {
   public:
@@ -32,7 +35,7 @@ class FlowletPath : public PathChoice
         const int64_t now = Simulator::Now().GetTimeStep();
         const auto [found, fresh] = m_flowlets.try_emplace(frame.flowHash, Flowlet{now, 0});
         Flowlet& flowlet = found->second;
-        // The port may not lead there any more since routes have changed.
+        // After a route change, the port may no longer lead to the destination.
         if (fresh || now - flowlet.latest > m_gap || !m_context.IsUp(flowlet.port) ||
             std::find(group.begin(), group.end(), flowlet.port) == group.end())
         {
@@ -48,15 +51,15 @@ class FlowletPath : public PathChoice
     }
 
   private:
-    /** The latest frames of a flow. */
+    /** The latest flowlet of a flow. */
     struct Flowlet
     {
-        int64_t latest; ///< time of the latest, ps
-        uint16_t port;  ///< port that they took
+        int64_t latest; ///< time of the latest frame, ps
+        uint16_t port;  ///< port of the flowlet
     };
 
     const PathContext& m_context;
-    int64_t m_gap;                                    // ps
+    int64_t m_gap;                                    // flowlet gap, ps
     std::unordered_map<uint32_t, Flowlet> m_flowlets; // by flow hash
 };
 

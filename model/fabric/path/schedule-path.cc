@@ -12,7 +12,10 @@ namespace ns3::training
 namespace
 {
 
-/** Explicit paths of pairs of endpoints; the hash of the flow where there is none that is up. */
+/**
+ * Explicit paths per pair of endpoints; falls back to the flow hash if there is no path or it is
+ * down.
+ */
 class SchedulePath : public PathChoice
 {
   public:

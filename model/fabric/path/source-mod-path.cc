@@ -12,7 +12,7 @@ namespace ns3::training
 namespace
 {
 
-/** The place of the source decides (S-mod-k). */
+/** S-mod-k: chooses by the position of the source. */
 class SourceModPath : public PathChoice
 {
   public:

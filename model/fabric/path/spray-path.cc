@@ -14,11 +14,11 @@ namespace ns3::training
 namespace
 {
 
-/** Packet spraying: the ports in turn. */
+/** Packet spraying: uses the ports in round-robin order. */
 class SprayPath : public PathChoice
 {
   public:
-    /** @param byPair whether each pair of endpoints has turns of its own */
+    /** @param byPair whether each pair of endpoints has its own round-robin counter */
     explicit SprayPath(bool byPair)
         : m_byPair(byPair)
     {
@@ -38,8 +38,8 @@ class SprayPath : public PathChoice
 
   private:
     bool m_byPair;
-    uint32_t m_turn{0};                             // of all frames
-    std::unordered_map<uint64_t, uint32_t> m_turns; // by source and destination
+    uint32_t m_turn{0};                             // shared counter of all frames
+    std::unordered_map<uint64_t, uint32_t> m_turns; // counters by source and destination
 };
 
 std::unique_ptr<PathChoice>
