@@ -168,7 +168,7 @@ TrainingApplication::Advance()
 {
     if (m_advancing)
     {
-        return; // a collective was complete when it was started
+        return; // a collective completed immediately and resumed the steps
     }
     m_advancing = true;
     while (m_running && TakeStep())
@@ -184,7 +184,7 @@ TrainingApplication::TakeStep()
     {
         if (m_iteration + 1 == m_iterations && m_pending > 0)
         {
-            return false; // the last results are to be in place
+            return false; // waits for the last results to be applied
         }
         EndIteration();
         return true;
@@ -276,12 +276,12 @@ TrainingApplication::CollectiveDone(TrainingApplication* self, uint32_t index)
 {
     if (!self->m_running)
     {
-        return; // stopped while the collective was under way
+        return; // stopped while the collective was in progress
     }
     Collective& collective = self->m_collectives.at(index);
     const Ptr<Tensor> result = collective.tensor;
     NS_ABORT_MSG_UNLESS(result, "collective " << index << " completed twice");
-    collective.tensor = nullptr; // its memory may go as soon as all have seen it
+    collective.tensor = nullptr; // releases the memory once all listeners have seen it
     self->m_underWay--;
     if (self->m_underWay == 0)
     {
@@ -302,7 +302,7 @@ TrainingApplication::EndCollective(uint32_t index)
 {
     if (!m_running)
     {
-        return; // stopped before the result was in place
+        return; // stopped before the result was applied
     }
     m_collectives.at(index).isPending = false;
     m_pending--;
