@@ -227,9 +227,10 @@ MeasureFabric(const FabricTraffic& traffic, const Cluster& cluster)
             "class)");
     }
     GuardedRun run(cluster);
-    std::vector<uint64_t> missing(traffic.messages.size()); // by message: parts not yet received
-    uint64_t left = 0; // messages to local hosts not yet received
-    Time end;          // completion of the last of these
+    std::vector<uint64_t> missing(
+        traffic.messages.size()); // by message: parts that have not arrived
+    uint64_t left = 0;            // messages to local hosts that have not arrived
+    Time end;                     // arrival of the last of these
     const uint64_t packets = (traffic.bytes + cluster.GetMtu() - 1) / cluster.GetMtu();
     const uint64_t parts = std::max<uint64_t>(1, std::min(packets, traffic.queuePairs));
     const Connections connections(cluster, traffic.queuePairs);
