@@ -6,7 +6,7 @@
 
 /**
  * @file
- * The system by its name: installs the program in the first switch, and makes the workers.
+ * Registers the system: installs the program in the first switch, and creates the workers.
  */
 
 #include "adder-communicator.h"
@@ -70,8 +70,9 @@ MakeKeys()
     return keys;
 }
 
-const Registry<InNetworkSystem>::Entry g_adder(
-    "adder",
-    {"one switch adds fixed-point numbers of 32 bits", &Install, &MakeKeys});
+const Registry<InNetworkSystem>::Entry g_adder("adder",
+                                               {"one switch adds fixed-point numbers of 32 bits",
+                                                &Install,
+                                                &MakeKeys});
 
 } // namespace
