@@ -181,11 +181,12 @@ class InvariantCrcTestCase : public TestCase
     void DoRun() override
     {
         // 192.168.0.7 to itself, identification 1144, don't fragment, type of service 1.
-        const Bytes send = FromHex("4501004004784000401100" // time to live and checksum are masked
-                                   "00c0a80007c0a80007"
-                                   "c00012b7002c0000"
-                                   "2460ffff000000d300cf1710"
-                                   "4630818be28935d90e9a95505401be885e500000");
+        const Bytes send =
+            FromHex("4501004004784000401100" // time to live and checksum do not count
+                    "00c0a80007c0a80007"
+                    "c00012b7002c0000"
+                    "2460ffff000000d300cf1710"
+                    "4630818be28935d90e9a95505401be885e500000");
         NS_TEST_EXPECT_MSG_EQ(send.size(), 60, "60 bytes of IPv4");
         NS_TEST_EXPECT_MSG_EQ(GetInvariantCrc(send.data(), 60), 0xf353f378, "78 f3 53 f3");
         const Bytes cnp = FromHex("45c2003c718c4000401191610a0011010a001201"
@@ -753,8 +754,8 @@ DamagedFrameTestCase::DoRun()
 /** A protocol of this test with a unique number and ports. */
 struct ProbeHeader
 {
-    static constexpr uint16_t PROTOCOL = 0xfff0; ///< receiver key
-    uint32_t key{0};                             ///< of the receiver
+    static constexpr uint16_t PROTOCOL = 0xfff0; ///< Frame::protocol
+    uint32_t key{0};                             ///< receiver key
 };
 
 /**

@@ -42,8 +42,8 @@ uint32_t ToBits(float value);
 float ToFloat(uint32_t bits);
 
 /**
- * @param name such as bfloat16
  * @param name for example bfloat16
+ * @return its format, or COUNT
  */
 NumberFormat FindNumberFormat(const std::string& name);
 

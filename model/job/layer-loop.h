@@ -110,6 +110,7 @@ TrainingTask MakeLayerLoopTask(const LayerLoop& loop, uint32_t ranks, uint32_t g
  *
  * @param help one line
  * @param make returns the model; called when a task is created, with the time resolution in effect
+ * @return the workload
  */
 WorkloadEntry MakeLayerLoopWorkload(const std::string& help,
                                     const std::function<LayerLoop()>& make);

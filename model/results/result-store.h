@@ -44,10 +44,10 @@ struct CollectiveRow
     uint32_t iteration{0}; ///< iteration of the job, or repetition of the benchmark
     uint32_t sequence{0};  ///< number in the iteration, such as that of the bucket
     std::string operation; ///< "all-reduce", "reduce-scatter", ...
-    std::string algorithm; ///< number in the iteration, such as the number of the bucket
-    uint64_t bytes{0};     ///< collective operation: "all-reduce", "reduce-scatter", ...
-    double startS{0};      ///< collective algorithm: "ring", "parameter-server", ...
-    double endS{0};        ///< size of a rank's vector
+    std::string algorithm; ///< "ring", "parameter-server", ...
+    uint64_t bytes{0};     ///< size of a rank's vector
+    double startS{0};      ///< simulated time of issue at this rank
+    double endS{0};        ///< simulated time of completion at this rank
 
     /** @return the columns */
     static std::vector<RecordField<CollectiveRow>> GetFields();

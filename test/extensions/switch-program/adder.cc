@@ -70,9 +70,8 @@ MakeKeys()
     return keys;
 }
 
-const Registry<InNetworkSystem>::Entry g_adder("adder",
-                                               {"one switch adds fixed-point numbers of 32 bits",
-                                                &Install,
-                                                &MakeKeys});
+const Registry<InNetworkSystem>::Entry g_adder(
+    "adder",
+    {"one switch adds fixed-point numbers of 32 bits", &Install, &MakeKeys});
 
 } // namespace
