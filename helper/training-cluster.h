@@ -96,7 +96,7 @@ class Cluster
 
     /**
      * @param rank 0 to GetRanks() - 1
-     * @return with RDMA, the NIC behind each port of its host
+     * @return with RDMA, the NIC on each port of its host
      */
     const std::vector<Ptr<RdmaNic>>& GetNics(uint32_t rank) const;
 

@@ -174,7 +174,7 @@ class AtpExactTest : public TestCase
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Any single frame, and any two, lost or doubled.
+ * Any single frame, and any two frames, lost or duplicated.
  */
 class AtpEveryLossTest : public TestCase
 {
@@ -185,15 +185,15 @@ class AtpEveryLossTest : public TestCase
     }
 
   private:
-    /** Which of all frames that hosts send and receive are lost or doubled. */
+    /** Indices of the hosts' sent and received frames to drop or duplicate. */
     struct Plan
     {
         std::vector<uint32_t> lost;
-        std::vector<uint32_t> doubled; ///< of those sent
-        uint32_t count{0};             ///< frames so far
+        std::vector<uint32_t> doubled; ///< indices of sent frames
+        uint32_t count{0};             ///< frames counted so far
     };
 
-    /** Carries it out at a host. */
+    /** Applies the plan at a host. */
     class Culprit : public NicProgram
     {
       public:
@@ -241,7 +241,7 @@ class AtpEveryLossTest : public TestCase
         Plan& m_plan;
     };
 
-    /** @return frames of all hosts */
+    /** @return number of frames of all hosts */
     uint32_t Check(const std::string& topology, uint32_t packets, Plan plan)
     {
         ClusterOptions options = MakeOptions(3, topology);

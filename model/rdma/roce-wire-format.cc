@@ -273,7 +273,7 @@ const WireFormat::Entry g_roce({"RoCEv2",
 uint32_t
 GetInvariantCrc(const uint8_t* packet, uint32_t bytes)
 {
-    constexpr uint32_t LINK_BYTES = 8; // ones in place of InfiniBand's link header (LRH)
+    constexpr uint32_t LINK_BYTES = 8; // all ones, in place of InfiniBand's link header (LRH)
     const uint8_t* const udp = packet + IPV4_BYTES;
     const uint32_t shim =
         GetNumber(udp + 2, 2) == TELEMETRY_UDP_PORT ? GetTelemetryBytes(udp[UDP_BYTES + 1]) : 0;

@@ -183,7 +183,7 @@ GetDataFrameBytes(uint8_t opcode, uint32_t payload)
 
 /**
  * The invariant CRC (ICRC) of RoCEv2 (annex A17.3.3): Ethernet's CRC-32 over all fields that
- * routers do not change. In-band telemetry changes on the way and is left out.
+ * routers do not change. In-band telemetry changes on the path and is excluded.
  * @param packet an IPv4 packet without options, with a UDP header and a base transport header
  * @param bytes its size up to the ICRC
  * @return the CRC, sent least significant byte first
