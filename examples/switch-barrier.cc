@@ -92,7 +92,7 @@ MakeBarrierFrame(uint32_t source, uint32_t destination, uint32_t round)
     return frame;
 }
 
-/** Counts one frame per host and round, and multicasts when all have arrived. */
+/** Counts frames, one per host and round, and multicasts when all have arrived. */
 class BarrierProgram : public SwitchProgram
 {
   public:
@@ -203,7 +203,7 @@ class BarrierProgram : public SwitchProgram
 
 NS_OBJECT_ENSURE_REGISTERED(BarrierProgram);
 
-/** A host that passes barrier after barrier, and retransmits if a release takes too long. */
+/** A host that goes from barrier to barrier, and retransmits if a release takes too long. */
 class BarrierHost
 {
   public:
@@ -272,7 +272,7 @@ class BarrierHost
     EventId m_timer;
 };
 
-/** The controller, which sets up program, address and hosts before the simulation. */
+/** What a controller does before the simulation: sets up program, address and hosts. */
 class BarrierHelper
 {
   public:
