@@ -25,7 +25,7 @@ using namespace ns3::training;
 namespace
 {
 
-/** What the program is asked for, beside the cluster. */
+/** Options of the program besides those of the cluster. */
 struct BenchmarkOptions
 {
     std::string operation{"all-reduce"};
@@ -37,7 +37,7 @@ struct BenchmarkOptions
     std::string json;
 };
 
-/** Prints the trees of MULTITREE on one line; without --ranks those of a rank on each host. */
+/** Prints the trees of MULTITREE on one line; without --ranks for one rank per host. */
 void
 PrintTrees(const ProgramOptions& options, const ClusterOptions& cluster)
 {
@@ -106,7 +106,7 @@ PrintRow(const CollectiveMeasurement& row, bool real)
     std::fflush(stdout);
 }
 
-/** @return the exit status for results of which the first wrong one is described, or empty */
+/** @return the exit status, given a description of the first wrong result or empty */
 int
 Report(const std::string& mismatch)
 {
@@ -118,7 +118,7 @@ Report(const std::string& mismatch)
     return 0;
 }
 
-/** Measures every algorithm that fits. */
+/** Measures every algorithm that supports the collective. */
 int
 Sweep(const ProgramOptions& options,
       const ClusterOptions& cluster,
@@ -130,7 +130,7 @@ Sweep(const ProgramOptions& options,
     std::string mismatch;
     bool isFirst = true;
     const auto onRow = [&](const CollectiveMeasurement& row) {
-        if (table && std::exchange(isFirst, false)) // whatever is wrong has been found by now
+        if (table && std::exchange(isFirst, false)) // all configuration errors are found by now
         {
             PrintHead(GetName(request.operation) + ", every algorithm",
                       cluster,

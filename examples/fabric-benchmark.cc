@@ -6,7 +6,7 @@
 
 /**
  * @file
- * How fast the fabric and RDMA are simulated: packet-hops per second of CPU time.
+ * Benchmark of the fabric and RDMA: simulated packet-hops per second of CPU time.
  *
  *   ./ns3w run "fabric-benchmark --workload=W1"
  */
@@ -29,10 +29,10 @@ using namespace ns3::training;
 namespace
 {
 
-/// Packets that an acknowledgement is asked for.
+/// Attribute for the packets per requested acknowledgement.
 constexpr const char* ACK_INTERVAL = "ns3::training::RdmaNic::AckInterval";
 
-/** What is measured. */
+/** The benchmark's options. */
 struct Experiment
 {
     std::string workload{"custom"};
@@ -43,15 +43,15 @@ struct Experiment
     std::string json;
 };
 
-/** A line of the comparison. */
+/** A row of the comparison. */
 struct Row
 {
     std::string scheduler;  // TypeId of ns-3's event list
-    uint64_t packetsPerAck; // that an acknowledgement is asked for
+    uint64_t packetsPerAck; // packets per requested acknowledgement
     FabricMeasurement measurement;
 };
 
-/** Sets what a predefined workload says, unless it is "custom". */
+/** Sets the options of a predefined workload, unless it is "custom". */
 void
 UseWorkload(Experiment& experiment, ClusterOptions& cluster)
 {
@@ -81,11 +81,11 @@ UseWorkload(Experiment& experiment, ClusterOptions& cluster)
 }
 
 /**
- * Measures in a process of its own, so that neither CPU time nor memory carry over.
- * @param row what is to be measured, and where the result goes
- * @param traffic what is sent
- * @param clusterOptions what it is sent on
- * @return exit status of that process, which has said what is wrong if it is not 0
+ * Measures in a child process, so that neither CPU time nor memory carry over.
+ * @param row the configuration; receives the result
+ * @param traffic the messages
+ * @param clusterOptions the cluster
+ * @return exit status of the child, which has printed the error if it is not 0
  */
 int
 MeasureApart(Row& row, const FabricTraffic& traffic, const ClusterOptions& clusterOptions)
@@ -103,7 +103,7 @@ MeasureApart(Row& row, const FabricTraffic& traffic, const ClusterOptions& clust
         const FabricMeasurement measurement = MeasureFabric(traffic, Cluster(clusterOptions));
         const bool written =
             write(ends[1], &measurement, sizeof(measurement)) == sizeof(measurement);
-        _exit(written ? 0 : 1); // and leave the parent's output alone
+        _exit(written ? 0 : 1); // without flushing the parent's buffers
     }
     close(ends[1]);
     const bool complete =
@@ -119,8 +119,8 @@ MeasureApart(Row& row, const FabricTraffic& traffic, const ClusterOptions& clust
 }
 
 /**
- * @param experiment what is to be compared
- * @return what is to be run: first as the options say, then what is compared with it
+ * @param experiment the comparison
+ * @return the rows: first the given options, then the alternatives
  */
 std::vector<Row>
 MakeRows(const Experiment& experiment)
@@ -149,11 +149,11 @@ MakeRows(const Experiment& experiment)
     return rows;
 }
 
-/** Refuses options that do not go together. */
+/** Refuses inconsistent options. */
 void
 Check(const Experiment& experiment, const ClusterOptions& cluster, const ProgramOptions& options)
 {
-    // As many numbers there are.
+    // The number of queue pair numbers.
     constexpr uint32_t MOST = PSN_MODULUS - FIRST_QUEUE_PAIR;
     if (experiment.traffic.queuePairs * cluster.ranks > MOST)
     {
@@ -208,7 +208,7 @@ Print(const FabricMeasurement& measurement)
                 measurement.setupMebibytes);
 }
 
-/** Prints a line a row; the first row is what the others are compared with. */
+/** Prints one line per row; the first row is the baseline. */
 void
 Print(const std::vector<Row>& rows)
 {
@@ -242,7 +242,7 @@ Print(const std::vector<Row>& rows)
     }
 }
 
-/** Adds what was measured to an object. */
+/** Adds a measurement to a JSON object. */
 void
 AddTo(JsonValue& document, const FabricMeasurement& measurement)
 {
@@ -297,7 +297,7 @@ Benchmark(int argc, char* argv[])
     ClusterCommandLine commandLine(clusterOptions);
     commandLine.AddNetworkTo(options);
     commandLine.AddCongestionControlTo(options);
-    // Twice: what the user gives goes before what the workload says.
+    // Twice: options of the user override those of the workload.
     options.Parse(argc, argv);
     UseWorkload(experiment, clusterOptions);
     options.Parse(argc, argv);

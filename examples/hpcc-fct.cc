@@ -7,7 +7,7 @@
 /**
  * @file
  * The simulation of HPCC's paper (Li et al., SIGCOMM 2019, section 5.2): slowdown of flows by size,
- * beside the published one.
+ * next to the published values.
  *
  *   ./ns3w run "hpcc-fct --congestion-control=dcqcn"
  */
@@ -46,11 +46,11 @@ constexpr uint32_t LINE_BYTES = Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
 constexpr uint32_t PACKET_BYTES = MTU + ROCE_BYTES + Frame::ETHERNET_BYTES + LINE_BYTES;
 constexpr uint32_t ACK_BYTES = ROCE_BYTES + AETH_BYTES + Frame::ETHERNET_BYTES + LINE_BYTES;
 
-/** Sizes of flows, and where HPCC's plots have their bins: each ends with a decile. */
+/** Flow size distribution, and the bins of HPCC's plots: each ends at a decile. */
 struct Distribution
 {
-    std::vector<std::pair<double, double>> cdf; ///< size in bytes, part of flows up to it
-    std::vector<uint64_t> bins;                 ///< largest size of each, bytes
+    std::vector<std::pair<double, double>> cdf; ///< size in bytes, fraction of flows up to it
+    std::vector<uint64_t> bins;                 ///< maximum size of each bin, bytes
 
     /** @return mean size, bytes */
     double GetMean() const
@@ -86,7 +86,7 @@ const std::map<std::string, Distribution> DISTRIBUTIONS{
        {120e3, 0.9}, {300e3, 0.95}, {1e6, 0.975}, {2e6, 0.99},  {10e6, 1}},
       {325, 400, 500, 600, 700, 1000, 7000, 46000, 120000, 10000000}}}};
 
-/** Published slowdowns at 30 % load, read from plots to about 5 %, for each bin. */
+/** Published slowdowns at 30 % load by bin, read from plots to about 5 %. */
 struct Published
 {
     std::vector<double> p95;
@@ -120,10 +120,10 @@ const std::map<std::string, Published> PUBLISHED{
      {{2.45, 2.45, 2.45, 2.45, 2.45, 2.45, 2.45, UNKNOWN, UNKNOWN, UNKNOWN},
       {3.55, 3.55, 3.55, 3.55, 3.55, 3.55, 3.55, UNKNOWN, UNKNOWN, UNKNOWN}}}};
 
-/// Longest warm-up and duration, s.
+/// Maximum warm-up and duration, s.
 constexpr uint32_t MAX_SECONDS = 100;
 
-/** What is simulated. */
+/** Parameters of the simulation. */
 struct Setting
 {
     std::string congestionControl{"hpcc"};
@@ -136,7 +136,7 @@ struct Setting
 };
 
 /**
- * The parameters of HPCC's run.py where they are not the defaults of this module.
+ * Sets the parameters of HPCC's run.py that differ from the defaults of this module.
  * @param congestionControl name of the algorithm
  */
 void
@@ -152,8 +152,8 @@ UsePublishedParameters(const std::string& congestionControl)
     Config::SetDefault(space + "RdmaHpcc::AdditiveIncrease", DoubleValue(0.0004));
     Config::SetDefault(space + "RdmaDcqcn::Window", BooleanValue(true));
     Config::SetDefault(space + "RdmaTimely::Window", BooleanValue(true));
-    // Acknowledgements share the class of data, except with TIMELY. Each carries a notification,
-    // and DCQCN looks once per microsecond whether there was one.
+    // Acknowledgements share the class of data, except with TIMELY. Each carries the ECN echo, and
+    // DCQCN checks once per microsecond whether there was one.
     Config::SetDefault(space + "RdmaNic::ControlPriority",
                        UintegerValue(congestionControl == "timely" ? 6 : 3));
     Config::SetDefault(space + "RdmaNic::CnpInterval", TimeValue(MicroSeconds(1)));
@@ -167,7 +167,7 @@ UsePublishedParameters(const std::string& congestionControl)
     }
 }
 
-/** @return the fat-tree; with 16 hosts a rack it has as much capacity above as below */
+/** @return the fat-tree; with 16 hosts per rack it has equal uplink and downlink capacity */
 TopologyGraph
 MakeFatTree(uint32_t hostsPerRack)
 {
@@ -203,7 +203,7 @@ MakeFatTree(uint32_t hostsPerRack)
     return graph;
 }
 
-/** The fat-tree and its flows: Poisson arrivals at every host, to any other, a queue pair each. */
+/** The fat-tree and its flows: Poisson arrivals at every host, a queue pair per flow. */
 class Experiment
 {
   public:
@@ -211,14 +211,14 @@ class Experiment
     Experiment(const Experiment&) = delete;
     Experiment& operator=(const Experiment&) = delete;
 
-    /** Runs until every measured flow has ended. */
+    /** Runs until every measured flow has finished. */
     void Run();
 
-    /** A flow that has ended. */
+    /** A finished flow. */
     struct Result
     {
         uint64_t bytes;
-        double slowdown; ///< time until the last acknowledgement / ideal time
+        double slowdown; ///< time until the last ACK / ideal time
     };
 
     /** @return measured flows */
@@ -249,7 +249,7 @@ class Experiment
     const Setting& m_setting;
     uint32_t m_hostsPerRack;
     Fabric m_fabric;
-    std::vector<std::vector<Ptr<RdmaNic>>> m_nics; // by host and rail, of which there is one
+    std::vector<std::vector<Ptr<RdmaNic>>> m_nics; // by host and rail, here one per host
     Ptr<ExponentialRandomVariable> m_gap;
     Ptr<EmpiricalRandomVariable> m_size;
     Ptr<UniformRandomVariable> m_choice;
@@ -286,11 +286,11 @@ Experiment::Experiment(const Setting& setting)
     m_choice->SetStream(3);
 }
 
-/** @return idle round trip of a full packet and its acknowledgement over so many links, s */
+/** @return idle round trip of a full packet and its ACK over a number of links, s */
 double
 Experiment::GetRoundTrip(uint32_t links) const
 {
-    // Both ends at the host's rate, the links between at that of the fabric.
+    // Both end links have the host rate, the links between have the fabric rate.
     const double serialization =
         8.0 * (PACKET_BYTES + ACK_BYTES) *
         (2 / static_cast<double>(HOST_RATE) + (links - 2) / static_cast<double>(FABRIC_RATE));
@@ -301,7 +301,7 @@ Experiment::GetRoundTrip(uint32_t links) const
 double
 Experiment::GetIdeal(uint32_t source, uint32_t destination, uint64_t bytes) const
 {
-    // As HPCC's simulator: an idle round trip, and all packets at the host's rate.
+    // As in HPCC's simulator: an idle round trip, and all packets at the host rate.
     const uint32_t rackA = source / m_hostsPerRack;
     const uint32_t rackB = destination / m_hostsPerRack;
     const uint32_t links = rackA == rackB                       ? 2
@@ -324,7 +324,7 @@ Experiment::Arrive(uint32_t host)
     const Time now = Simulator::Now();
     if (now >= m_setting.warmUp + 2 * m_setting.duration)
     {
-        return; // what is measured has met its load
+        return; // the measured flows have seen the full load
     }
     ScheduleArrival(host);
     uint32_t peer = m_choice->GetInteger(0, m_fabric.topology.hosts - 2);
@@ -384,7 +384,7 @@ Experiment::Run()
     }
 }
 
-/** @return the part-quantile as HPCC's fct_analysis.py takes it; UNKNOWN of nothing */
+/** @return the quantile as in HPCC's fct_analysis.py; UNKNOWN without values */
 double
 GetQuantile(const std::vector<double>& sorted, double part)
 {
@@ -393,7 +393,7 @@ GetQuantile(const std::vector<double>& sorted, double part)
                : sorted[static_cast<std::size_t>(static_cast<double>(sorted.size()) * part)];
 }
 
-/** @return a number in six columns, or a dash */
+/** @return a number in six columns, or a dash if it is unknown */
 std::string
 FormatCell(const char* format, double value)
 {
@@ -409,7 +409,7 @@ ToJson(double value)
     return std::isnan(value) ? JsonValue() : JsonValue(value);
 }
 
-/** Prints slowdowns beside the published ones and puts them into a JSON array. */
+/** Prints slowdowns next to the published ones and adds them to a JSON array. */
 JsonValue
 Report(const Setting& setting, const std::vector<Experiment::Result>& results, bool prints)
 {
@@ -519,7 +519,7 @@ Simulate(int argc, char* argv[])
     options.Reserve("ns3::training::RdmaNic::CongestionControl", "congestion-control");
     options.Reserve("ns3::training::RdmaNic::Mtu");
     options.Reserve("ns3::training::RdmaNic::PathHops");
-    // Twice: what the user gives goes before what the paper says.
+    // Twice: options of the user override those of the paper.
     options.Parse(argc, argv);
     UsePublishedParameters(KeyValues::Split(setting.congestionControl).GetName());
     options.Parse(argc, argv);

@@ -6,8 +6,8 @@
 
 /**
  * @file
- * What systems that add in the network are published to do, beside closed forms and what they do
- * here; and whether their sums stay right when frames are lost:
+ * Published figures of in-network aggregation systems, next to closed forms and simulated values,
+ * and a check that their sums are correct when frames are lost:
  *
  *   ./ns3w run in-network-aggregation
  */
@@ -25,13 +25,13 @@ using namespace ns3::training;
 namespace
 {
 
-/// Instead of a number that is not known.
+/// An unknown number.
 constexpr double NONE = PublishedTable::UNKNOWN;
 /// SwitchML over RDMA with messages of 16 KiB.
 constexpr const char* LARGE_MESSAGES =
     "switchml:data-type=int32,elements-per-packet=256,framing=rdma,message-packets=16";
 
-/** What is simulated. */
+/** Parameters of the simulation. */
 struct Setting
 {
     std::string part{"all"};
@@ -40,7 +40,7 @@ struct Setting
     std::string json;
 };
 
-/** The systems of the literature, simulated beside their published figures. */
+/** The published systems, simulated next to their published figures. */
 class Comparison
 {
   public:
@@ -58,21 +58,21 @@ class Comparison
     {
     }
 
-    /** Rates of SwitchML. */
+    /** Throughput of SwitchML. */
     void CompareSwitchMl();
-    /** Rates of ATP, and jobs that share its slots. */
+    /** Throughput of ATP, and of jobs that share its slots. */
     void CompareAtp();
-    /** Rates of a ring of hosts, and how much faster SwitchML is. */
+    /** Throughput of a ring of hosts, and the speed-up of SwitchML. */
     void CompareRing();
-    /** A parameter server in a switch, and on a host. */
+    /** A parameter server in a switch and on a host. */
     void CompareSwitchPs();
-    /** SwitchML with losses, by its timers. */
+    /** SwitchML with losses, by timeout settings. */
     void CompareLosses();
-    /** Aggregation trees (SHARP), and reading from a server's switch (NVLink SHARP). */
+    /** Aggregation trees (SHARP), and reads from a server's switch (NVLink SHARP). */
     void CompareTrees();
     /** Iterations of whole jobs. */
     void CompareJobs();
-    /** All systems, all losses: are the sums right? */
+    /** All systems with all losses: checks the sums. */
     void CheckSums();
 
     /** @return the results */
@@ -101,7 +101,7 @@ class Comparison
     JsonValue m_sums{JsonValue::Array()};
 };
 
-/** @return options of a rack of hosts on a switch */
+/** @return options of hosts on a single switch */
 ClusterOptions
 MakeRack(uint32_t ranks, const std::string& algorithm, const char* rate = "100Gbps")
 {
@@ -137,7 +137,7 @@ Comparison::GetSeconds(const ClusterOptions& options, uint64_t bytes)
     return Measure(options, bytes, false).seconds;
 }
 
-/** @return million 32-bit numbers a second */
+/** @return million 32-bit numbers per second */
 double
 Comparison::GetRate(ClusterOptions options)
 {
@@ -197,7 +197,8 @@ Comparison::CompareSwitchMl()
         options =
             MakeRack(8, "switchml:data-type=int32,elements-per-packet=32,slots=128", "10Gbps");
         options.delay = MicroSeconds(delay);
-        // 180 bytes and 24 of framing on the line; one pass adds, and the last packet's reads too.
+        // A packet takes 180 bytes and 24 of framing; one pass adds, and that of the last packet
+        // reads too.
         const double line = 204 * 8 / 10e9;
         const double roundTrip =
             2 * static_cast<double>(delay) * 1e-6 + 400e-9 + 2 * (204 - 12) * 8 / 10e9;
@@ -241,7 +242,7 @@ Comparison::CompareAtp()
                goodput / job.serverFrames,
                job.goodput);
     }
-    // Hosts of the release reach 50 Gbit/s with 9 threads.
+    // Hosts of the paper reach 50 Gbit/s with 9 threads.
     AtpScenario scenario;
     scenario.attributes.Set("ns3::training::AtpCommunicator::Threads", "9");
     scenario.slots = 450;
@@ -285,7 +286,7 @@ Comparison::CompareRing()
 {
     m_table.PrintHeadings(
         "\nring of hosts over RDMA; published: NCCL; expected: MTU 1024 on the line\n");
-    // What NCCL's hosts cost is calibrated with 4 workers: so much for each number.
+    // The host cost of NCCL per number is calibrated with 4 workers.
     double hostSeconds = 0;
     for (const auto& [ranks, bound, nccl, gain] : {std::tuple(4, 2021.0, 1390.0, 2.04),
                                                    std::tuple(8, 1732.0, 1260.0, 2.24),
@@ -318,7 +319,7 @@ Comparison::CompareLosses()
     m_table.PrintHeadings(
         "\nSwitchML with losses: time over that without; expected: stalls of 1 ms\n");
     const uint32_t ranks = 8;
-    // The released client doubles its timeout after so many, which the closed form does not.
+    // The released client doubles its timeout after a threshold, unlike the closed form.
     ClusterOptions options =
         MakeRack(ranks, "switchml:elements-per-packet=32,slots=128,timeout-threshold=0", "10Gbps");
     options.delay = MicroSeconds(5);
@@ -368,7 +369,7 @@ Comparison::CompareTrees()
                100 * 8 * static_cast<double>(bytes) / 100e9 / tree);
     }
     {
-        // Two latencies are calibrated to the first two figures: of hosts, and of adders.
+        // Two latencies are calibrated to the first two figures: of hosts and of adders.
         ClusterOptions options = MakeRack(128, "recursive-doubling");
         options.topology = "leaf-spine:leaves=8,spines=4";
         options.delay = NanoSeconds(50);
@@ -391,7 +392,7 @@ Comparison::CompareTrees()
                NONE,
                100 * (1 - GetSeconds(options, 8) / tree));
     }
-    // NVLink 4: 450 GB/s each way; buffers for its round trips.
+    // NVLink 4: 450 GB/s per direction; buffers for its round trips.
     ClusterOptions options = MakeRack(8, "ring");
     options.topology = "rail-optimized:servers=1";
     const uint64_t large = 4 * bytes;
@@ -416,8 +417,8 @@ void
 Comparison::CompareJobs()
 {
     m_table.PrintHeadings("\njobs\n");
-    // Of the FPGA ring's iteration 8.3 % were communication that nothing hid: 7 % / 84.27 %. The
-    // rate of its links is not known; here it is what gives that share.
+    // 8.3 % of the FPGA ring's iteration were exposed communication: 7 % / 84.27 %. The rate of its
+    // links is unknown; the rate here yields this fraction.
     ClusterOptions options = MakeRack(4, "ring");
     const IterationRecord start = Train(options, false);
     const double wanted = start.computeTimeS * 0.083 / (1 - 0.083);
@@ -470,7 +471,7 @@ Comparison::CompareSwitchPs()
            NONE,
            static_cast<double>(bytes) * 8 / 10e9 * (GetSwitchPsFrameBytes(1024) + 20) / 4096,
            GetSeconds(options, bytes));
-    // Three workers and the server, which computes with them here.
+    // Three workers and the server, which also computes here.
     options = MakeRack(4, "parameter-server", "10Gbps");
     const double exchange = GetSeconds(options, bytes);
     AddRow("T21",
@@ -486,7 +487,7 @@ Comparison::CompareSwitchPs()
            50,
            60,
            100 * exchange / (exchange + compute));
-    // Weights and two means are read and written for each sum.
+    // Weights and two means are read and written per sum.
     AddRow("",
            "4 workers, 100 Gbit/s, Adam with weights in two DDR3 modules",
            "M numbers/s",

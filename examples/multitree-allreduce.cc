@@ -6,8 +6,8 @@
 
 /**
  * @file
- * The all-reduces of the MULTITREE paper (Huang et al., "Communication algorithm-architecture
- * co-design for distributed deep learning", ISCA 2021), beside what it reports:
+ * All-reduces of the MULTITREE paper (Huang et al., "Communication algorithm-architecture
+ * co-design for distributed deep learning", ISCA 2021), next to its published results:
  *
  *   ./ns3w run multitree-allreduce
  */
@@ -27,14 +27,14 @@ using namespace ns3::training;
 namespace
 {
 
-/// 256 bytes of a packet are 16 flits; one more is its head. A message has one head in all.
+/// A packet of 256 bytes has 16 flits and one head flit. A message has only one head flit.
 constexpr double PACKET_SHARE = 16.0 / 17.0;
 /// 16 processing elements of 32 adders of 4 bytes in 16 cycles of 1 ns: 128 GB/s.
 constexpr uint64_t REDUCE_RATE = 1024000000000;
-/// Numbers of a gradient per node in the weak scaling: 384 KiB.
+/// Gradient size per node in the weak scaling: 98304 numbers, 384 KiB.
 constexpr uint64_t SCALING_BYTES = 4 * 98304;
 
-/** A neural network of the paper, by the parameters in its layer files. */
+/** A neural network of the paper, with the parameters of its layer files. */
 struct Network
 {
     const char* name;
@@ -49,7 +49,7 @@ constexpr Network NETWORKS[] = {{"AlexNet (convolutions)", 3745824},
                                 {"ResNet-50", 25502912},
                                 {"Transformer", 77418328}};
 
-/** What is simulated. */
+/** Parameters of the simulation. */
 struct Setting
 {
     std::string part{"all"};
@@ -70,28 +70,28 @@ struct Setting
     std::string json;
 };
 
-/** An algorithm as it runs in the comparison. */
+/** An algorithm of the comparison. */
 struct Contender
 {
-    std::string name;      ///< for people
-    std::string algorithm; ///< with its keys
-    bool messages;         ///< flow control by messages, not packets
+    std::string name;      ///< name in the output
+    std::string algorithm; ///< algorithm with keys
+    bool messages;         ///< message-based flow control instead of packets
 };
 
-/** What a contender did. */
+/** Results of a contender. */
 struct Outcome
 {
     uint32_t steps{0};           ///< of its schedule
     std::vector<double> seconds; ///< by size
 };
 
-/** The all-reduces of the paper, simulated beside its figures. */
+/** All-reduces of the paper, simulated next to its figures. */
 class Comparison
 {
   public:
     /**
      * @param setting of the comparison
-     * @throw ConfigurationError if it is not right
+     * @throw ConfigurationError if the setting is invalid
      */
     explicit Comparison(const Setting& setting)
         : m_setting(setting),
@@ -112,11 +112,11 @@ class Comparison
                       [this](const std::string& spec) { GetTopology(spec); });
     }
 
-    /** Bandwidth by size, and steps, on each topology. */
+    /** Bandwidth by size, and number of steps, on each topology. */
     void CompareSizes();
-    /** All-reduces of the gradients of whole networks on the torus of 64 nodes. */
+    /** All-reduces of the gradients of whole networks on a torus of 64 nodes. */
     void CompareNetworks();
-    /** Tori of more and more nodes with more and more bytes. */
+    /** Weak scaling: tori of increasing size with proportional gradients. */
     void CompareScaling();
 
     /** @return the results */
@@ -165,7 +165,7 @@ GetMeanRatio(const std::vector<double>& a, const std::vector<double>& b)
     return std::exp(sum / static_cast<double>(a.size()));
 }
 
-/** @return steps of MULTITREE's all-reduce with the published program, if they are known */
+/** @return steps of MULTITREE's all-reduce in the published program, if known */
 std::optional<uint32_t>
 GetPublishedSteps(const std::string& topology, const std::string& stop)
 {
@@ -237,8 +237,7 @@ Comparison::Measure(const std::string& spec,
                     const Contender& contender,
                     const std::vector<uint64_t>& sizes)
 {
-    // Packets here have headers of their own: a faster line lets as much payload through as the
-    // paper's does.
+    // Packets here have headers. A faster line gives them the goodput of the paper's lines.
     const auto mtu = static_cast<double>(m_setting.mtu);
     const double overhead =
         ROCE_BYTES + Frame::ETHERNET_BYTES + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
@@ -373,7 +372,7 @@ Comparison::CompareSizes()
     }
     if (m_setting.topologies != Setting().topologies || m_setting.bytes != Setting().bytes)
     {
-        return; // nothing is published of other means
+        return; // no published values of other means
     }
     m_figures.PrintHeadings("\n");
     m_figures.AddRow({"speed-up over ring (mean of all above; of what is not published)",
@@ -533,7 +532,7 @@ Compare(int argc, char* argv[])
     Config::SetDefault("ns3::training::SwitchDevice::CutThrough", BooleanValue(true));
     Config::SetDefault("ns3::training::ScheduledCommunicator::ReduceRate",
                        DataRateValue(DataRate(REDUCE_RATE)));
-    options.Parse(argc, argv); // what the user gives goes before what the paper says
+    options.Parse(argc, argv); // options of the user override those of the paper
     Comparison comparison(setting);
     RunExperiment(
         options,

@@ -6,7 +6,7 @@
 
 /**
  * @file
- * Bus bandwidth against message size on GPU clusters, published beside simulated:
+ * Bus bandwidth against message size on GPU clusters, published next to simulated:
  *
  *   ./ns3w run nccl-tables
  */
@@ -24,12 +24,12 @@ using namespace ns3::training;
 namespace
 {
 
-/// Bus bandwidth within a server of H100s that SimAI has measured, GB/s, as a rate.
+/// Bus bandwidth within a server of H100s as measured by SimAI, GB/s, as a rate.
 constexpr const char* LOCAL_RATE = "2966.4Gbps";
-/// Peak bus bandwidth of 8 NICs of 400 Gbit/s to which SimAI's ratios refer, GB/s.
+/// Peak bus bandwidth of 8 NICs of 400 Gbit/s, the reference of SimAI's ratios, GB/s.
 constexpr double SIMAI_PEAK = 388;
 
-/** A size and what was published for it. */
+/** A size and its published value. */
 struct Point
 {
     const char* bytes;
@@ -43,8 +43,8 @@ struct Table
     const char* source;
     const char* operation;
     const char* algorithm;
-    uint32_t servers; ///< of 8 GPUs, each with a NIC of 400 Gbit/s
-    double factor;    ///< of the published numbers, to GB/s
+    uint32_t servers; ///< servers of 8 GPUs, each GPU with a NIC of 400 Gbit/s
+    double factor;    ///< converts the published numbers to GB/s
     std::vector<Point> points;
 };
 

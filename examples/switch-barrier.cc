@@ -6,8 +6,8 @@
 
 /**
  * @file
- * A switch program from end to end: a barrier. Hosts send a frame when they have come to it; when
- * the frames of all are there, the switch lets them go on (see doc/switch-programs.rst):
+ * A complete switch program: a barrier. Each host sends a frame when it reaches the barrier. When
+ * the frames of all hosts have arrived, the switch releases them (see doc/switch-programs.rst):
  *
  *   ./ns3w run "switch-barrier --ranks=32 --loss=0.01"
  */
@@ -25,22 +25,22 @@ using namespace ns3::training;
 namespace
 {
 
-/// The hosts here are one group; others with barriers of their own would have other numbers.
+/// Number of the group; groups with separate barriers would have other numbers.
 constexpr uint8_t GROUP = 9;
 
 /** The header of this system's frames. */
 struct BarrierHeader
 {
-    static constexpr uint16_t PROTOCOL = 256; ///< number of the protocol; up to 255 are taken
+    static constexpr uint16_t PROTOCOL = 256; ///< protocol number; up to 255 are reserved
 
-    uint8_t group{GROUP}; ///< hosts that wait for each other
+    uint8_t group{GROUP}; ///< hosts that share the barrier
     uint32_t round{0};    ///< number of the barrier, from 1
 };
 
 constexpr uint16_t BARRIER_UDP_PORT = 0xbf00;
 constexpr uint32_t BARRIER_HEADER_BYTES = 8;
 
-/** Appends a frame's bytes. */
+/** Serializes the header. */
 void
 PutBarrier(WireBytes& out, const Frame& frame)
 {
@@ -50,7 +50,7 @@ PutBarrier(WireBytes& out, const Frame& frame)
     PutNumber(out, header.round, 4);
 }
 
-/** Reads the bytes that PutBarrier() has written. */
+/** Parses the bytes of PutBarrier(). */
 std::string
 ReadBarrier(const uint8_t* udp, uint32_t bytes, Frame& frame)
 {
@@ -65,7 +65,7 @@ ReadBarrier(const uint8_t* udp, uint32_t bytes, Frame& frame)
     return CheckUdp(udp, bytes);
 }
 
-/** @return the number by which hosts know a frame's receiver */
+/** @return receiver key of a frame at hosts */
 uint32_t
 GetGroup(const Frame& frame)
 {
@@ -78,7 +78,7 @@ const WireFormat::Entry g_barrier({"barrier",
                                    &PutBarrier,
                                    {WireFormat::Udp(BARRIER_UDP_PORT, &ReadBarrier)}});
 
-/** @return a frame of a host or the switch */
+/** @return a new frame of a host or the switch */
 Frame*
 MakeBarrierFrame(uint32_t source, uint32_t destination, uint32_t round)
 {
@@ -92,7 +92,7 @@ MakeBarrierFrame(uint32_t source, uint32_t destination, uint32_t round)
     return frame;
 }
 
-/** Counts frames, one of each host a round, and multicasts when all have come. */
+/** Counts frames, one per host and round, and multicasts when all have arrived. */
 class BarrierProgram : public SwitchProgram
 {
   public:
@@ -112,8 +112,8 @@ class BarrierProgram : public SwitchProgram
     }
 
     /**
-     * @param hosts endpoints that take part, which are 0 to hosts - 1
-     * @throw ConfigurationError if there are more than the register has bits
+     * @param hosts number of participating endpoints, 0 to hosts - 1
+     * @throw ConfigurationError if the register has too few bits
      */
     void SetHosts(uint32_t hosts)
     {
@@ -134,7 +134,7 @@ class BarrierProgram : public SwitchProgram
     {
         Resources resources;
         resources.stages = 2;                                       // the round, then the bitmap
-        resources.registerBytes = sizeof(m_round) + sizeof(m_seen); // no more than it keeps
+        resources.registerBytes = sizeof(m_round) + sizeof(m_seen); // exactly its state
         resources.latency = m_latency;
         return resources;
     }
@@ -143,7 +143,7 @@ class BarrierProgram : public SwitchProgram
     {
         if (frame->destination != GetEndpoint() || !frame->Is<BarrierHeader>())
         {
-            return false; // not for this program: the switch forwards it
+            return false; // not addressed to this program: the switch forwards it
         }
         const uint32_t round = frame->As<BarrierHeader>().round;
         const uint32_t host = frame->source;
@@ -154,16 +154,16 @@ class BarrierProgram : public SwitchProgram
         }
         if (round > m_round)
         {
-            // The first frame of a round; after a restart, of the round that the hosts are in.
+            // The first frame of a round, or after a restart of the hosts' current round.
             m_round = round;
             m_seen = 0;
         }
         const uint64_t all = ~uint64_t{0} >> (MAX_HOSTS - m_hosts);
         const bool isOver = round < m_round || m_seen == all;
-        m_seen |= uint64_t{round == m_round} << host; // a frame that comes again changes nothing
+        m_seen |= uint64_t{round == m_round} << host; // a duplicate changes nothing
         if (isOver)
         {
-            Release(*frame, host, round); // the host has lost its answer
+            Release(*frame, host, round); // the host has lost its release
             repeated++;
         }
         else if (m_seen == all)
@@ -178,8 +178,8 @@ class BarrierProgram : public SwitchProgram
         return true;
     }
 
-    uint64_t multicasts{0}; ///< rounds that have ended
-    uint64_t repeated{0};   ///< answers to single hosts
+    uint64_t multicasts{0}; ///< completed rounds
+    uint64_t repeated{0};   ///< releases resent to single hosts
 
   private:
     void Reset() override
@@ -191,7 +191,7 @@ class BarrierProgram : public SwitchProgram
     void Release(const Frame& cause, uint32_t host, uint32_t round)
     {
         Frame* frame = MakeBarrierFrame(GetEndpoint(), host, round);
-        frame->ingress = cause.ingress; // whose buffer space it takes
+        frame->ingress = cause.ingress; // the buffer account it is charged to
         Send(frame);
     }
 
@@ -203,15 +203,15 @@ class BarrierProgram : public SwitchProgram
 
 NS_OBJECT_ENSURE_REGISTERED(BarrierProgram);
 
-/** A host that goes from barrier to barrier, and asks again if an answer takes too long. */
+/** A host that goes from barrier to barrier, and retransmits if a release takes too long. */
 class BarrierHost
 {
   public:
     /**
      * @param device its NIC
-     * @param switchEndpoint where the program is
-     * @param rounds barriers to go through
-     * @param timeout without an answer, more than a round takes
+     * @param switchEndpoint endpoint of the program
+     * @param rounds number of barriers
+     * @param timeout retransmission timeout, longer than a round
      */
     BarrierHost(Ptr<HostDevice> device, uint32_t switchEndpoint, uint32_t rounds, Time timeout)
         : m_device(device),
@@ -230,8 +230,8 @@ class BarrierHost
         Ask();
     }
 
-    Time finished;      ///< when it is through
-    uint64_t resent{0}; ///< frames sent again
+    Time finished;      ///< completion of the last round
+    uint64_t resent{0}; ///< frames retransmitted
 
   private:
     void Ask()
@@ -252,7 +252,7 @@ class BarrierHost
         Frame::Free(frame);
         if (!isAnswer)
         {
-            return; // it has had this one
+            return; // a duplicate
         }
         Simulator::Cancel(m_timer);
         if (m_round == m_rounds)
@@ -272,15 +272,15 @@ class BarrierHost
     EventId m_timer;
 };
 
-/** What a controller does before the simulation: program, address, hosts. */
+/** What a controller does before the simulation: sets up program, address and hosts. */
 class BarrierHelper
 {
   public:
     /**
-     * @param fabric whose first switch gets the program
-     * @param rounds of each host
+     * @param fabric its first switch gets the program
+     * @param rounds number of barriers of each host
      * @param timeout of each host
-     * @throw ConfigurationError if the switch has not got what the program needs
+     * @throw ConfigurationError if the switch lacks the resources of the program
      */
     BarrierHelper(Fabric& fabric, uint32_t rounds, Time timeout)
         : program(CreateObject<BarrierProgram>())
@@ -294,7 +294,7 @@ class BarrierHelper
         {
             hosts.push_back(
                 std::make_unique<BarrierHost>(fabric.devices[host], endpoint, rounds, timeout));
-            // In the context of its node: only frames lead from one node to another.
+            // In the context of its node, because nodes interact only by frames.
             Simulator::ScheduleWithContext(fabric.hosts.Get(host)->GetId(),
                                            Time(0),
                                            &BarrierHost::Start,
@@ -306,7 +306,7 @@ class BarrierHelper
     std::vector<std::unique_ptr<BarrierHost>> hosts;
 };
 
-/** Runs barriers as the options say, and prints what they took. */
+/** Runs barriers with the given options, and prints their duration. */
 int
 Barriers(int argc, char* argv[])
 {
@@ -329,7 +329,7 @@ Barriers(int argc, char* argv[])
     FaultPlan faults;
     faults.AddLoss("*", loss);
     faults.Apply(fabric, Time(0));
-    // A host ends a round when its frame's last bit is there, behind the preamble.
+    // A host finishes a round when the last bit of the release arrives, including the preamble.
     const Time line = rate.CalculateBytesTxTime(Frame::MIN_BYTES + Frame::PREAMBLE_BYTES);
     TimeValue latency;
     CreateObject<BarrierProgram>()->GetAttribute("PassLatency", latency);

@@ -7,7 +7,7 @@
 /**
  * @file
  * Section V of Hou et al., "Co-designing the topology/algorithm to accelerate distributed
- * training", beside what it reports:
+ * training", next to its published results:
  *
  *   ./ns3w run topology-codesign
  */
@@ -28,15 +28,15 @@ using namespace ns3::training;
 namespace
 {
 
-/// Links of table II, as payload.
+/// Goodput of the links in table II, bit/s.
 constexpr double LOCAL_RATE = 512e9;
 constexpr double TORUS_RATE = 256e9;
 /// Size of the collectives of figure 9, bytes.
 constexpr uint64_t MICRO_BYTES = 1 << 20;
-/// Iterations of each training.
+/// Iterations per training.
 constexpr uint32_t ITERATIONS = 2;
 
-/** What is simulated. */
+/** Parameters of the simulation. */
 struct Setting
 {
     std::string part{"all"};
@@ -47,16 +47,16 @@ struct Setting
     std::string json;
 };
 
-/** A platform of the paper and how it is used. */
+/** A platform of the paper and its algorithms. */
 struct Platform
 {
-    uint32_t nodes;         ///< of a package
+    uint32_t nodes;         ///< nodes per package
     uint32_t packages;      ///< 1, or 4 in a torus of 2x2
-    uint32_t switches;      ///< of a package; 0: its nodes are a ring
-    bool stripes{true};     ///< messages go over all switches at once; or else in turns
-    bool torusFirst{false}; ///< all-gathers begin with the torus; or else within the packages
+    uint32_t switches;      ///< switches per package; 0: its nodes form a ring
+    bool stripes{true};     ///< stripes messages over all switches; otherwise uses them in turn
+    bool torusFirst{false}; ///< all-gathers begin with the torus; otherwise in packages
 
-    /** @return in words */
+    /** @return a description */
     std::string Describe() const
     {
         if (switches == 0 && packages == 1)
@@ -68,25 +68,25 @@ struct Platform
                (torusFirst ? ", all-gather torus first" : "");
     }
 
-    /** @return how operations other than all-to-all are done */
+    /** @return algorithm of operations other than all-to-all */
     std::string GetAlgorithm() const
     {
         return std::string("dimension-wise:local=") + (switches > 0 ? "hou" : "ring") +
                ",gather-first=" + (torusFirst ? "outer" : "inner");
     }
 
-    /** @return how an all-to-all is done */
+    /** @return algorithm of all-to-alls */
     std::string GetAllToAll() const
     {
         if (switches > 0 && !stripes)
         {
-            return "direct"; // a message at a time would need a single switch
+            return "direct"; // one message at a time would need a single switch
         }
         return switches > 0 ? "hierarchical-all-to-all" : "hierarchical-all-to-all:along=ring";
     }
 };
 
-/** A number of the paper. */
+/** A figure of the paper. */
 struct Figure
 {
     std::string name;
@@ -94,7 +94,7 @@ struct Figure
     std::string unit; ///< "%" or "x"
 };
 
-/** What one way to read the paper gives for a figure. */
+/** Result of one interpretation of a figure in the paper. */
 struct Reading
 {
     std::string text;
@@ -107,10 +107,10 @@ constexpr auto EXCHANGE = CollectiveOperation::ALL_TO_ALL;
 /** A network of the paper. */
 struct Network
 {
-    const char* name;     ///< as the paper calls it
-    const char* workload; ///< as training-job does
+    const char* name;     ///< name in the paper
+    const char* workload; ///< name in training-job
     bool hasEmbedding;    ///< its nodes exchange embeddings
-    bool isModelParallel; ///< all nodes together have a layer
+    bool isModelParallel; ///< one layer is distributed over all nodes
 };
 
 constexpr Network NETWORKS[] = {
@@ -119,34 +119,34 @@ constexpr Network NETWORKS[] = {
     {"MLP_HybridParallel_Data_Model", "mlp-hybrid-parallel", false, false},
 };
 
-/** @return time that a node computes in an iteration */
+/** @return compute time of a node per iteration */
 Time
 GetComputeTime(const Network& network)
 {
     return MakeTrainingTask(network.workload, {}).GetComputeTime();
 }
 
-/** @return change against something, % */
+/** @return relative change, % */
 double
 GetChange(double from, double to)
 {
     return 100 * (to / from - 1);
 }
 
-/** @return local switches that the paper settles on */
+/** @return number of local switches that the paper selects */
 uint32_t
 GetPublishedSwitches(uint32_t nodes)
 {
     return nodes < 8 ? 3 : 4;
 }
 
-/** The collectives and trainings of the paper, simulated beside its figures. */
+/** Collectives and trainings of the paper, simulated next to its figures. */
 class Comparison
 {
   public:
     /**
      * @param setting of the comparison
-     * @throw ConfigurationError if it is not right
+     * @throw ConfigurationError if the setting is invalid
      */
     explicit Comparison(const Setting& setting)
         : m_setting(setting),
@@ -178,7 +178,7 @@ class Comparison
     /** Figure 11: trainings on four packages. */
     void CompareTrainings();
 
-    /** Prints published figures beside ours. */
+    /** Prints published figures next to simulated ones. */
     void PrintFigures() const;
 
     /** @return the results */
@@ -205,11 +205,11 @@ class Comparison
                 double ringSeconds);
     void AddFigure(const Figure& figure, const std::vector<Reading>& readings);
 
-    /** A way to read what the paper says of figure 11. */
+    /** One interpretation of the paper's figure 11. */
     struct Way
     {
-        Platform platform;    ///< theirs
-        const char* switches; ///< for any number of nodes
+        Platform platform;    ///< platform of the paper
+        const char* switches; ///< number of switches, for any number of nodes
     };
 
     static std::vector<Way> GetWays(uint32_t nodes);
@@ -225,14 +225,14 @@ class Comparison
 std::string
 Comparison::GetTopology(const Platform& platform) const
 {
-    // Packets here have headers; table II's links are as fast without them.
+    // Packets here have headers; the rates of table II are goodputs.
     const auto mtu = static_cast<double>(m_setting.mtu);
     const double share =
         (mtu + ROCE_BYTES + Frame::ETHERNET_BYTES + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES) / mtu;
     const auto rate = [share](double payload) {
         return std::to_string(static_cast<uint64_t>(payload * share)) + "bps";
     };
-    // So many ports that messages can use all switches and both ways around a ring of two alike.
+    // Enough ports to use all switches, and both directions of a ring of two nodes.
     const uint32_t rails =
         std::lcm(std::max<uint32_t>(platform.switches, 1), platform.packages > 1 ? 2 : 1);
     std::string spec = platform.switches > 0 ? "local-switch-torus" : "hierarchical-torus";
@@ -390,9 +390,9 @@ Comparison::CompareOperations()
         }
         if (nodes != 4 && nodes != 8)
         {
-            continue; // nothing is published
+            continue; // no published value
         }
-        // What is published is the most over all k.
+        // The published value is the maximum over all k.
         std::swap(ofExchange[0], ofExchange[nodes - 1]);
         std::swap(ofReduce[0], ofReduce[nodes - 1]);
         const std::string suffix = ", N=" + std::to_string(nodes);
@@ -494,7 +494,7 @@ Comparison::GetSpeedups(const Network& network, uint32_t nodes)
         const Platform& platform = way.platform;
         if (platform.torusFirst && !network.isModelParallel)
         {
-            speedups.push_back(speedups[speedups.size() - 4]); // no all-gather of all nodes
+            speedups.push_back(speedups[speedups.size() - 4]); // no all-gather over all nodes
             continue;
         }
         const Platform ring{nodes, 4, 0, platform.stripes, platform.torusFirst};
@@ -526,7 +526,7 @@ Comparison::CompareTrainings()
     const std::map<std::string, double> published{{"DLRM_HybridParallel, N=8", 2.68},
                                                   {"MLP_ModelParallel, N=4", 1.22},
                                                   {"MLP_ModelParallel, N=8", 1.41}};
-    const auto ways = GetWays(8); // for their words
+    const auto ways = GetWays(8); // for their descriptions
     std::vector<double> least(ways.size(), std::numeric_limits<double>::infinity());
     for (const Network& network : NETWORKS)
     {
@@ -599,7 +599,7 @@ Compare(int argc, char* argv[])
     options.Parse(argc, argv);
     Config::SetDefault("ns3::training::SwitchDevice::CutThrough", BooleanValue(true));
     Config::SetDefault("ns3::training::ScheduledCommunicator::ActiveCollectives", UintegerValue(4));
-    options.Parse(argc, argv); // what the user gives goes before what the paper says
+    options.Parse(argc, argv); // options of the user override those of the paper
     Comparison comparison(setting);
     RunExperiment(
         options,

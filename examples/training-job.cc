@@ -6,7 +6,7 @@
 
 /**
  * @file
- * Training of a model on a simulated cluster: how long is an iteration?
+ * Simulates the training of a model on a cluster and reports the iteration time:
  *
  *   ./ns3w run "training-job --workload=resnet50 --ranks=16 --topology=fat-tree:k=4"
  */

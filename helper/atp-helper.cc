@@ -20,15 +20,15 @@ namespace ns3::training
 namespace
 {
 
-/// The number of a server has 2 bits in the released packets.
+/// Maximum number of servers: 2 bits in the released packets.
 constexpr std::size_t MAX_SERVERS = 4;
-/// Bits of the bitmaps.
+/// Number of bits in the bitmaps.
 constexpr std::size_t MAX_CHILDREN = 32;
-/// Packets in flight of each thread of the released client.
+/// Packets in flight per thread of the released client.
 constexpr uint32_t WINDOW_OF_THREAD = 100;
-/// Key for the hosts with servers.
+/// Key for the server hosts.
 constexpr const char* SERVERS_KEY = "servers";
-/// Attribute for them.
+/// Attribute for the server hosts.
 constexpr const char* SERVERS_ATTRIBUTE = "ParameterServers";
 
 std::vector<Ptr<InNetworkCommunicator>>
@@ -45,7 +45,7 @@ InstallAtp(const InNetworkRequest& request)
     }
     AtpHelper helper;
     helper.SetAttributes(attributes);
-    // Without the key, each thread has a window of its own.
+    // Without the key, each thread has its own window.
     const auto workers =
         helper.AddJob(request.fabric, request.endpoints, request.hosts, GetWindow(values, 0));
     return {workers.begin(), workers.end()};
@@ -61,7 +61,7 @@ GetAtpKeys()
     Key servers = Key::Attribute(AtpCommunicator::GetTypeId(), SERVERS_ATTRIBUTE, SERVERS_KEY);
     servers.help = "hosts with the job's servers, up to 4, such as 3/7; auto: the first host "
                    "without a rank, or else that of the last rank";
-    servers.attribute.clear(); // which separates them by commas
+    servers.attribute.clear(); // the attribute separates them by commas
     keys.push_back(servers);
     for (const Key& key : GetAttributeKeys(AtpCommunicator::GetTypeId(), {SERVERS_ATTRIBUTE}))
     {
@@ -81,7 +81,7 @@ const Registry<InNetworkSystem>::Entry g_atp(
      &InstallAtp,
      &GetAtpKeys});
 
-/** @return place of a value */
+/** @return index of a value */
 template <typename T>
 uint32_t
 Find(const std::vector<T>& values, T value)
@@ -150,7 +150,7 @@ AtpHelper::FindServers(const std::string& text, const std::vector<uint32_t>& end
                                      " (allowed: auto, or different hosts from 0 to " +
                                      std::to_string(hosts - 1) + ")");
         }
-        servers.push_back(static_cast<uint32_t>(*host)); // a host's first endpoint is its number
+        servers.push_back(static_cast<uint32_t>(*host)); // the first endpoint equals the host
     }
     if (servers.empty() || servers.size() > MAX_SERVERS)
     {
@@ -242,7 +242,8 @@ AtpHelper::InstallServer(const Plan& plan,
     session.isExtended = plan.isExtended;
     for (const auto& [index, ranks] : plan.racks)
     {
-        // Workers of the server's switch are its children, as is one that is alone in a rack.
+        // Workers of the server's switch are its children, and so is a worker that is alone in its
+        // rack.
         if (index != here && ranks.size() > 1)
         {
             session.children.push_back(ranks);

@@ -24,30 +24,30 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-helper
  *
- * What ATP needs before a job: the program in the switches that the job's workers and servers are
- * linked to, servers on hosts, and what each has to know of the others. Jobs share the programs of
- * one helper, and their slots.
+ * The controller of ATP: before a job it installs the program in the switches of the job's workers
+ * and servers, installs servers on hosts, and configures all of them. Jobs share the programs of
+ * one helper and their slots.
  */
 class AtpHelper : public InNetworkHelper<AtpProgram, AtpCommunicator>
 {
   public:
     /**
-     * @param name attribute of the servers that are made from now on, such as Cores
+     * @param name attribute of servers created from now on, such as Cores
      * @param value its value
-     * @throw ConfigurationError if there is no such attribute, or it does not allow the value
+     * @throw ConfigurationError if the attribute does not exist or does not allow the value
      */
     void SetServerAttribute(const std::string& name, const AttributeValue& value);
 
     /**
-     * @param fabric whose switches add; must outlive the simulation
+     * @param fabric its switches aggregate; must outlive the simulation
      * @param endpoints of each rank, the first of its host
-     * @param hosts collectives of the ranks among themselves
-     * @param window most packets in flight of a worker; 0: 100 for each of its threads
-     * @param servers endpoints of the servers, up to 4, the first of their hosts; none: as the
-     *        attribute ParameterServers says
+     * @param hosts communicators of the ranks for collectives on hosts
+     * @param window maximum packets in flight of a worker; 0: 100 per thread
+     * @param servers endpoints of the servers, up to 4, the first of their hosts; empty: given by
+     *        the attribute ParameterServers
      * @return a communicator for each rank
-     * @throw ConfigurationError if a switch has not got the resources or bits for so many workers,
-     *        or there is no such host for a server
+     * @throw ConfigurationError if a switch lacks the resources or bits for so many workers, or the
+     *        host of a server does not exist
      */
     std::vector<Ptr<AtpCommunicator>> AddJob(Fabric& fabric,
                                              const std::vector<uint32_t>& endpoints,
@@ -56,21 +56,21 @@ class AtpHelper : public InNetworkHelper<AtpProgram, AtpCommunicator>
                                              std::vector<uint32_t> servers = {});
 
     /**
-     * @param job number of a job, in the order they were added
+     * @param job number of a job, in order of addition
      * @return its servers
      */
     const std::vector<Ptr<AtpServer>>& GetServers(uint32_t job) const;
 
   private:
-    /** A job that is being set up. */
+    /** A job during its setup. */
     struct Plan
     {
         std::string name; ///< for messages
         uint8_t number{0};
         uint32_t window{0};
-        bool isExtended{false};                              ///< packets have A2TP's and ESA's byte
-        std::vector<uint32_t> endpoints;                     ///< of ranks
-        std::vector<uint32_t> servers;                       ///< their endpoints
+        bool isExtended{false};          ///< with the extension byte of A2TP and ESA
+        std::vector<uint32_t> endpoints; ///< by rank
+        std::vector<uint32_t> servers;   ///< endpoints of the servers
         std::map<uint32_t, std::vector<uint32_t>> racks;     ///< ranks, by switch
         std::map<uint32_t, std::vector<uint32_t>> serversOf; ///< by switch
         std::map<uint32_t, Ptr<AtpProgram>> programs;        ///< by switch
@@ -85,7 +85,7 @@ class AtpHelper : public InNetworkHelper<AtpProgram, AtpCommunicator>
                                  uint32_t server,
                                  std::vector<AtpCommunicator::Session>& sessions) const;
 
-    std::set<uint32_t> m_busyHosts;                     // with ranks of any job
+    std::set<uint32_t> m_busyHosts;                     // hosts with ranks of any job
     std::vector<std::vector<Ptr<AtpServer>>> m_servers; // by job
 };
 

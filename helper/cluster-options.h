@@ -21,66 +21,66 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-helper
  *
- * Configuration of a Cluster. The defaults are those of the programs. Errors name fields in words,
- * such as "congestion control".
+ * Configuration of a Cluster. The defaults equal those of the programs. Errors name fields in
+ * words, such as "congestion control".
  */
 struct ClusterOptions
 {
-    /// Least MTU, bytes.
+    /// Minimum MTU, bytes.
     static constexpr uint64_t MIN_MTU = 256;
-    /// Largest MTU, bytes.
+    /// Maximum MTU, bytes.
     static constexpr uint64_t MAX_MTU = 9000;
-    /// Least packet memory of a switch, bytes.
+    /// Minimum packet memory of a switch, bytes.
     static constexpr uint64_t MIN_BUFFER = 4 * MAX_MTU;
 
-    uint64_t ranks{16};                    ///< ranks, on hosts 0 to ranks - 1
+    uint64_t ranks{16};                    ///< number of ranks, on hosts 0 to ranks - 1
     std::string topology{"single-switch"}; ///< see BuildTopology()
     DataRate rate{100000000000};           ///< of each link, bit/s
-    Time delay{NanoSeconds(500)};          ///< propagation on each link
+    Time delay{NanoSeconds(500)};          ///< propagation delay of each link
     uint64_t mtu{0};                       ///< RDMA payload or IP packet, bytes; 0: 4096 or 9000
-    uint64_t buffer{0};                    ///< packet memory of each switch, bytes; 0: as it needs
-    double loss{0};                        ///< probability of each frame on each link
+    uint64_t buffer{0};                    ///< packet memory of each switch, bytes; 0: automatic
+    double loss{0};                        ///< drop probability of each frame on each link
     std::vector<std::string> faults;       ///< see FaultPlan
-    Time rerouteDelay{MilliSeconds(1)};    ///< from a link's death to new routes
-    std::string path{"ecmp"};              ///< how switches choose among ports; see SwitchDevice
-    std::string pcap;                      ///< prefix of capture files, or empty: none
-    std::string portPairs{"turns"};        ///< turns or stripe
+    Time rerouteDelay{MilliSeconds(1)};    ///< from a link failure to new routes
+    std::string path{"ecmp"};              ///< path choice of switches; see SwitchDevice
+    std::string pcap;                      ///< prefix of capture files; empty: no capture
+    std::string portPairs{"turns"};        ///< use of port pairs: turns or stripe
     std::string transport{"rdma"};         ///< rdma or tcp
     std::string congestionControl{"auto"}; ///< auto: dcqcn or ns3::TcpCubic
     std::string recovery{"go-back-n"};     ///< RDMA: loss recovery, a LossRecoveryEntry
     std::string algorithm{"ring"};         ///< a collective algorithm or an InNetworkSystem
     std::string hostModel{"none"};         ///< none or nccl
-    uint64_t segments{0};                  ///< parts of each chunk; 0: as the algorithm likes
-    std::string schedule;                  ///< file with a schedule, or empty: by the algorithm
-    bool verify{false};                    ///< schedules are proven whatever the number of ranks
+    uint64_t segments{0};                  ///< segments per chunk; 0: default of the algorithm
+    std::string schedule;                  ///< schedule file; empty: schedule of the algorithm
+    bool verify{false};                    ///< proves schedules for any number of ranks
     /**
      * Values of attributes by full name, such as ns3::training::SwitchDevice::EcnPmax, for the
      * objects of this cluster: switches, host devices, NICs, congestion controls, transports,
-     * communicators, programs, TCP sockets and the objects in them. They go before defaults that
-     * the user has set (Config::SetDefault()), before values that the cluster would choose, and
-     * before keys. A value that no object of the cluster takes is refused.
+     * communicators, programs, TCP sockets and the objects in them. They override defaults that the
+     * user has set (Config::SetDefault()), values that the cluster would choose, and keys. A value
+     * that no object of the cluster takes is refused.
      */
     std::map<std::string, std::string> attributes;
 
     /**
-     * Refuses values that no cluster can have.
+     * Validates the fields.
      * @throw ConfigurationError if a field is out of range
      */
     void Check() const;
 
     /**
-     * @return attributes that every cluster sets itself, by full name, and the field that each
-     *         follows from; empty: from several
+     * @return attributes that every cluster sets itself, by full name, and the field that
+     *         determines each; empty: several fields
      */
     static const std::map<std::string, std::string>& GetOwnAttributes();
 
     /** @return whether messages travel over RDMA, not TCP */
     bool IsRdma() const;
 
-    /** @return the congestion control, "auto" resolved */
+    /** @return the congestion control, with "auto" resolved */
     std::string GetCongestionControl() const;
 
-    /** @return the MTU, 0 resolved, bytes */
+    /** @return the MTU, with 0 resolved, bytes */
     uint32_t GetMtu() const;
 };
 

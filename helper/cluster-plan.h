@@ -24,36 +24,37 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-helper
  *
- * The plans of a cluster's collectives: by the schedule of a file, by an algorithm, or by the
- * algorithm that is expected to be fastest. Operations that a system offloads to the network are
- * planned, too, by a ring: the hosts carry them out after a failure of the network.
+ * The schedules of a cluster's collectives: from a file, from an algorithm, or from the algorithm
+ * with the lowest expected time. Operations offloaded to the network get a ring schedule too, which
+ * the hosts run after a failure of the network.
  */
 class ClusterPlan
 {
   public:
     /**
      * @param options of the cluster
-     * @param topology of the cluster; outlives this
+     * @param topology of the cluster; must outlive this object
      * @param packet full packet of the transport, for the choice of an algorithm
-     * @throw ConfigurationError if there is no plan for the cluster
+     * @throw ConfigurationError if no schedule exists for the cluster
      */
     ClusterPlan(const ClusterOptions& options,
                 const TopologyGraph& topology,
                 const PacketSize& packet);
 
-    /** @return the plans for all ranks */
+    /** @return the planner of all ranks */
     const std::shared_ptr<CollectivePlanner>& Get() const;
 
     /**
      * @param hosts of the ranks of a group
-     * @param algorithm of their collectives; empty: that of all
-     * @return the plans for the group
-     * @throw ConfigurationError if the plan of all is a file's, or the algorithm has none for it
+     * @param algorithm of their collectives; empty: that of the cluster
+     * @return the planner of the group
+     * @throw ConfigurationError if the cluster uses a schedule file, or the algorithm does not
+     *        support the group
      */
     std::shared_ptr<CollectivePlanner> MakeForGroup(const std::vector<uint32_t>& hosts,
                                                     const std::string& algorithm) const;
 
-    /** @return the algorithm as the options say, or the name in the file's schedule */
+    /** @return the algorithm of the options, or the name in the schedule file */
     const std::string& GetAlgorithm() const;
 
   private:
@@ -64,8 +65,8 @@ class ClusterPlan
     ClusterOptions m_options;
     const TopologyGraph& m_topology;
     PacketSize m_packet;
-    std::string m_algorithm;     // of the hosts
-    std::string m_algorithmName; // as the options say, or of the file
+    std::string m_algorithm;     // of collectives on hosts
+    std::string m_algorithmName; // from the options or the schedule file
     std::shared_ptr<CollectivePlanner> m_planner;
 };
 

@@ -22,7 +22,7 @@ namespace ns3::training
 namespace
 {
 
-/** @return for each host, the parts of the network that its links lead to */
+/** @return for each host, the connected components of the network that its links reach */
 std::vector<std::set<uint32_t>>
 FindParts(const TopologyGraph& topology)
 {
@@ -71,7 +71,7 @@ CheckReachable(const TopologyGraph& topology)
     {
         if (parts[to].size() == 1 && parts[to] == parts[0] && to > 0)
         {
-            continue; // as host 0
+            continue; // same component as host 0
         }
         for (uint32_t from = 0; from < topology.hosts; from++)
         {
@@ -140,7 +140,7 @@ FabricHelper::Install(const TopologyGraph& topology) const
         fabric.devicesOfSwitches.push_back(device);
     }
     AddRails(fabric);
-    std::vector<uint32_t> rail(topology.hosts, 0); // of each host, the one its next link is for
+    std::vector<uint32_t> rail(topology.hosts, 0); // by host: rail of its next link
     for (uint32_t l = 0; l < topology.links.size(); l++)
     {
         const auto& link = topology.links[l];
@@ -187,7 +187,7 @@ FabricHelper::SetDimensions(Fabric& fabric)
     {
         return;
     }
-    constexpr uint8_t TO_HOST = TopologyGraph::NO_DIMENSION - 1; // which no other link is along
+    constexpr uint8_t TO_HOST = TopologyGraph::NO_DIMENSION - 1; // unused by other links
     for (uint32_t l = 0; l < topology.links.size(); l++)
     {
         const auto& link = topology.links[l];
@@ -211,7 +211,7 @@ FabricHelper::SetOrder(Fabric& fabric)
 {
     const TopologyGraph& topology = fabric.topology;
     constexpr uint32_t NOWHERE = std::numeric_limits<uint32_t>::max();
-    // Endpoints by the switch they are on.
+    // Endpoints by the switch of their host.
     std::vector<std::vector<uint32_t>> endpointsOf(topology.GetNodes());
     for (uint32_t endpoint = 0; endpoint < fabric.devices.size(); endpoint++)
     {
@@ -223,7 +223,7 @@ FabricHelper::SetOrder(Fabric& fabric)
         }
     }
     auto order = std::make_shared<std::vector<uint32_t>>(fabric.devices.size(), 0);
-    std::vector<uint32_t> below(topology.GetNodes(), 0); // endpoints
+    std::vector<uint32_t> below(topology.GetNodes(), 0); // number of endpoints
     std::vector<uint32_t> stride(topology.GetNodes(), NOWHERE);
     std::vector<uint32_t> level;
     uint32_t place = 0;
@@ -243,7 +243,7 @@ FabricHelper::SetOrder(Fabric& fabric)
     const auto linksOf = topology.GetLinksOfNodes();
     while (!level.empty())
     {
-        std::set<std::pair<uint32_t, uint32_t>> ways; // from the next level to this one
+        std::set<std::pair<uint32_t, uint32_t>> ways; // links from the next level to this one
         for (uint32_t node : level)
         {
             for (uint32_t link : linksOf[node])
@@ -294,7 +294,7 @@ FabricHelper::AddRails(Fabric& fabric) const
     fabric.linkOfEndpoint.resize(topology.hosts, Fabric::NO_LINK);
     for (uint32_t host = 0; host < topology.hosts; host++)
     {
-        // A host alone has no link, but a device all the same.
+        // A single host has no link, but still a device.
         for (uint32_t rail = 0; rail < std::max<uint32_t>(1, links[host]); rail++)
         {
             auto device = m_host.Create<HostDevice>();

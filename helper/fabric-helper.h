@@ -19,8 +19,8 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-helper
  *
- * Turns a TopologyGraph into nodes, devices, links and routes. Link l of the graph becomes channel
- * l, whose end 0 is its node a.
+ * Creates nodes, devices, links and routes from a TopologyGraph. Link l of the graph becomes
+ * channel l, whose end 0 is its node a.
  */
 class FabricHelper
 {
@@ -39,24 +39,24 @@ class FabricHelper
      */
     void SetSwitchAttribute(const std::string& name, const AttributeValue& value);
 
-    /** @param attributes of HostDevice and SwitchDevice; they replace those set before by name */
+    /** @param attributes of HostDevice and SwitchDevice; they override those set by name */
     void SetAttributes(const AttributeList& attributes);
 
     /**
      * Divides the nodes among the processes of a simulation.
-     * @param processOf for each node of the topology the number of its process; empty: all 0
+     * @param processOf process number of each node of the topology; empty: all 0
      */
     void SetPartition(std::vector<uint32_t> processOf);
 
     /**
      * @param topology hosts have at least one link each
      * @return the fabric, routed, with random streams assigned
-     * @throw ConfigurationError if not all hosts reach each other, or an attribute of the switches
-     *        is wrong
+     * @throw ConfigurationError if some hosts cannot reach each other, or an attribute of the
+     *        switches is invalid
      */
     Fabric Install(const TopologyGraph& topology) const;
 
-    /// First random number stream of a fabric, one for each switch.
+    /// First random stream of a fabric; each switch uses one.
     static constexpr int64_t FIRST_STREAM = 1000;
 
   private:

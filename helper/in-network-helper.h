@@ -26,10 +26,9 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-helper
  *
- * Base of the helpers of systems that aggregate in the network: attributes of the objects that a
- * helper makes, and its programs, one in each switch that one of its jobs needs. Its jobs are all
- * on one fabric and share the programs, which have the attributes that were set when they were
- * installed.
+ * Base of the helpers of in-network aggregation systems. It holds attributes of the objects that it
+ * creates, and its programs, one in each switch that its jobs need. Its jobs are all on one fabric
+ * and share the programs. A program keeps the attributes that were set at its installation.
  * @tparam Program of switches, an AggregationProgram
  * @tparam Worker of ranks, an InNetworkCommunicator
  */
@@ -38,9 +37,9 @@ class InNetworkHelper
 {
   public:
     /**
-     * @param name attribute of the programs that are installed from now on, such as Slots
+     * @param name attribute of programs installed from now on, such as Slots
      * @param value its value
-     * @throw ConfigurationError if there is no such attribute, or it does not allow the value
+     * @throw ConfigurationError if the attribute does not exist or does not allow the value
      */
     void SetProgramAttribute(const std::string& name, const AttributeValue& value)
     {
@@ -48,16 +47,16 @@ class InNetworkHelper
     }
 
     /**
-     * @param name attribute of the workers that are made from now on, such as DataType
+     * @param name attribute of workers created from now on, such as DataType
      * @param value its value
-     * @throw ConfigurationError if there is no such attribute, or it does not allow the value
+     * @throw ConfigurationError if the attribute does not exist or does not allow the value
      */
     void SetWorkerAttribute(const std::string& name, const AttributeValue& value)
     {
         m_attributes.Set(Worker::GetTypeId().GetName() + "::" + name, value);
     }
 
-    /** @param attributes of all objects that are made from now on, by their full names */
+    /** @param attributes of all objects created from now on, by full name */
     void SetAttributes(const AttributeList& attributes)
     {
         m_attributes.Add(attributes);
@@ -65,7 +64,7 @@ class InNetworkHelper
 
     /**
      * @param index of a switch
-     * @return the program there, or null
+     * @return the program of the switch, or null
      */
     Ptr<Program> GetProgram(uint32_t index) const
     {
@@ -74,13 +73,13 @@ class InNetworkHelper
     }
 
   protected:
-    /** @return attributes of the objects that are made from now on */
+    /** @return attributes of objects created from now on */
     const AttributeList& GetAttributes() const
     {
         return m_attributes;
     }
 
-    /** @param fabric of a job that is added; must outlive the simulation */
+    /** @param fabric of a new job; must outlive the simulation */
     void UseFabric(Fabric& fabric)
     {
         NS_ABORT_MSG_IF(m_fabric && m_fabric != &fabric, "the jobs of a helper are on one fabric");
@@ -96,9 +95,9 @@ class InNetworkHelper
     /**
      * @tparam Configure a function of a Program&
      * @param index of a switch
-     * @param configure changes the attributes of a new program
-     * @return the program there, installed now if there was none
-     * @throw ConfigurationError if the switch has not got the resources
+     * @param configure sets the attributes of a new program
+     * @return the program of the switch, installed now if there was none
+     * @throw ConfigurationError if the switch lacks the resources
      */
     template <typename Configure>
     Ptr<Program> InstallProgram(uint32_t index, const Configure& configure)
@@ -116,10 +115,10 @@ class InNetworkHelper
 
     /**
      * Raises an attribute of a program to the number that a job needs.
-     * @param program new
+     * @param program a new program
      * @param attribute a number, such as Workers
-     * @param needed by the job
-     * @param most that the attribute can be; more is left for the program to refuse
+     * @param needed number needed by the job
+     * @param most maximum of the attribute; the program refuses more
      */
     static void RaiseAttribute(Program& program,
                                const std::string& attribute,
@@ -133,12 +132,12 @@ class InNetworkHelper
     }
 
     /**
-     * Tells a worker its place.
-     * @param worker new
+     * Adds a worker to its group.
+     * @param worker a new worker
      * @param rank of the worker
      * @param job number of the job
      * @param endpoints of each rank
-     * @param hosts collectives of the ranks among themselves, by rank
+     * @param hosts communicators for collectives on hosts, by rank
      */
     void JoinGroup(InNetworkCommunicator& worker,
                    uint32_t rank,

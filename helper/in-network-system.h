@@ -24,34 +24,34 @@
 namespace ns3::training
 {
 
-/// Numbers of jobs have 8 bits.
+/// Maximum number of jobs: job numbers have 8 bits.
 inline constexpr uint32_t MAX_JOBS = 256;
 
-/** A job that asks for aggregation in the network. */
+/** A job that requests in-network aggregation. */
 struct InNetworkRequest
 {
-    Fabric& fabric;                                ///< whose switches add
-    std::vector<uint32_t> endpoints;               ///< of each rank
-    std::vector<Ptr<ScheduledCommunicator>> hosts; ///< collectives of the ranks among themselves
+    Fabric& fabric;                                ///< its switches aggregate
+    std::vector<uint32_t> endpoints;               ///< by rank
+    std::vector<Ptr<ScheduledCommunicator>> hosts; ///< for collectives on hosts, by rank
     const KeyValues& values;                       ///< keys of the system, as the user gave them
-    AttributeList attributes;                      ///< of the objects to be made
+    AttributeList attributes;                      ///< of the objects to create
 };
 
 /**
  * @ingroup distributed-training-helper
  *
- * A system that aggregates in the network, by the name that takes a collective algorithm's place:
- * `NAME:key=value,...`. It installs programs in switches and gives each rank its communicator.
+ * An in-network aggregation system, named `NAME:key=value,...` in place of a collective algorithm.
+ * It installs programs in switches and creates the communicator of each rank.
  */
 struct InNetworkSystem
 {
     static constexpr const char* KIND = "in-network aggregation"; ///< for messages
     std::string help;                                             ///< one line
-    /// Installs it; throws ConfigurationError if that is not possible.
+    /// Installs the system; throws ConfigurationError if that is impossible.
     std::vector<Ptr<InNetworkCommunicator>> (*install)(const InNetworkRequest& request);
-    /// Describes its keys, with the defaults of the moment; null: it has none.
+    /// Describes its keys, with the current defaults; null: no keys.
     std::vector<Key> (*getKeys)();
-    std::string operations{"all-reduce"}; ///< collectives that it offloads; all others by a ring
+    std::string operations{"all-reduce"}; ///< offloaded collectives; all others use a ring
 };
 
 /** @return descriptions of the keys of a system */
@@ -61,7 +61,7 @@ GetKeys(const InNetworkSystem& system)
     return system.getKeys ? system.getKeys() : std::vector<Key>();
 }
 
-/** @return the operations of a system */
+/** @return the offloaded operations of a system */
 inline std::vector<std::string>
 GetNotes(const InNetworkSystem& system)
 {
@@ -71,7 +71,7 @@ GetNotes(const InNetworkSystem& system)
 /**
  * @ingroup distributed-training-helper
  * @param algorithm NAME or NAME:key=value,...
- * @return whether it is an InNetworkSystem, not an algorithm of the hosts
+ * @return whether it is an InNetworkSystem, not a collective algorithm
  */
 inline bool
 IsInNetwork(const std::string& algorithm)
@@ -81,10 +81,10 @@ IsInNetwork(const std::string& algorithm)
 
 /**
  * @ingroup distributed-training-helper
- * @param attributes of objects to be made
+ * @param attributes of objects to create
  * @param type of a program
  * @param attribute a whole number, such as Slots
- * @return its value in the programs
+ * @return its value in new programs
  */
 inline uint32_t
 GetNumber(const AttributeList& attributes, TypeId type, const std::string& attribute)
@@ -96,8 +96,8 @@ GetNumber(const AttributeList& attributes, TypeId type, const std::string& attri
 /**
  * @ingroup distributed-training-helper
  * @param values keys of a system
- * @param slots that the programs of the job have
- * @return the window of a worker, as many packets as slots if the user has not given the key
+ * @param slots slots of the job's programs
+ * @return window of a worker; without the key, one packet per slot
  */
 inline uint32_t
 GetWindow(const KeyValues& values, uint32_t slots)
@@ -107,7 +107,7 @@ GetWindow(const KeyValues& values, uint32_t slots)
 
 /**
  * @ingroup distributed-training-helper
- * @param most largest window
+ * @param most maximum window
  * @return description of the key "window", which has no default
  */
 inline Key
@@ -126,9 +126,9 @@ MakeWindowKey(uint32_t most)
  * @ingroup distributed-training-helper
  *
  * @param system for messages
- * @param job number of a job of it, from 0
- * @return the number, as packets have it
- * @throw ConfigurationError if it has more than 8 bits
+ * @param job number of a job of the system, from 0
+ * @return the number as in packets
+ * @throw ConfigurationError if it needs more than 8 bits
  */
 inline uint8_t
 CheckJobNumber(const std::string& system, std::size_t job)
@@ -146,7 +146,7 @@ CheckJobNumber(const std::string& system, std::size_t job)
  *
  * @param fabric of the endpoints
  * @param endpoints of hosts
- * @return the host of each
+ * @return the host of each endpoint
  */
 inline std::vector<uint32_t>
 GetHosts(const Fabric& fabric, const std::vector<uint32_t>& endpoints)

@@ -25,7 +25,7 @@ namespace ns3::training
 
 /**
  * @ingroup distributed-training-helper
- * Installs an RdmaNic behind each port of a fabric's hosts.
+ * Installs an RdmaNic on each port of a fabric's hosts.
  */
 class RdmaHelper
 {
@@ -40,30 +40,30 @@ class RdmaHelper
 
     /**
      * @param congestionControl NAME or NAME:key=value,... of a CongestionControlEntry
-     * @throw ConfigurationError if there is none of that name, or a key is wrong
+     * @throw ConfigurationError if the name is unknown or a key is wrong
      */
     void SetCongestionControl(const std::string& congestionControl);
 
-    /** @param attributes of NICs and congestion controls; they replace those set by name or key */
+    /** @param attributes of NICs and congestion controls; they override those set by name or key */
     void SetAttributes(const AttributeList& attributes);
 
     /**
-     * Sets the round trip of congestion controls, and the least retransmission timeouts: a timeout
-     * below the round trip would send everything twice.
-     * @param roundTrip of a full packet between the farthest hosts, idle
+     * Sets the base round trip of congestion controls, and minimum retransmission timeouts: with a
+     * timeout below the round trip every packet would be sent twice.
+     * @param roundTrip of a full packet between the farthest hosts on the idle network
      */
     void SetRoundTrip(Time roundTrip);
 
     /**
-     * Sets the ECN thresholds of switches that the congestion control asks for, unless the user
-     * has set their defaults or an attribute.
-     * @param fabric makes the switches
+     * Sets the ECN thresholds of switches as the congestion control recommends, unless the user has
+     * set their defaults or an attribute.
+     * @param fabric creates the switches
      */
     void SetMarking(FabricHelper& fabric) const;
 
     /**
      * @param fabric whose hosts have no NICs yet
-     * @param hosts installed on hosts 0 to hosts - 1
+     * @param hosts number of hosts with NICs: hosts 0 to hosts - 1
      * @return the NICs, by host and rail
      */
     std::vector<std::vector<Ptr<RdmaNic>>> Install(const Fabric& fabric, uint32_t hosts) const;

@@ -19,7 +19,7 @@ namespace ns3::training
 namespace
 {
 
-/// Key for the numbers in a packet.
+/// Key for the numbers per packet.
 constexpr const char* ELEMENTS_KEY = "elements-per-packet";
 
 /** @return a helper for a request */
@@ -35,7 +35,7 @@ MakeHelper(const InNetworkRequest& request)
     return helper;
 }
 
-/** @return operations that a job may have at a time */
+/** @return limit of outstanding operations of a job */
 uint32_t
 GetJobWindow(const InNetworkRequest& request)
 {
@@ -63,7 +63,7 @@ InstallNvls(const InNetworkRequest& request)
     return {ranks.begin(), ranks.end()};
 }
 
-/** @return keys of the program and of a kind of communicator */
+/** @return keys of the program and of one type of communicator */
 std::vector<Key>
 MakeKeys(TypeId communicator)
 {
@@ -181,7 +181,7 @@ SharpHelper::AddToSwitches(const Job& job,
                            const std::vector<uint32_t>& locks,
                            std::vector<uint32_t>& connections)
 {
-    std::vector<uint32_t> first; // connection of each node; the last one is to the parent
+    std::vector<uint32_t> first; // first connection of each node; its last one leads to the parent
     for (std::size_t i = 0; i < tree.nodes.size(); i++)
     {
         const auto children = static_cast<uint32_t>(tree.sums[i].children.size());
@@ -315,12 +315,12 @@ SharpHelper::AddJob(Fabric& fabric,
     const uint32_t payload = GetPayload(*ranks[0]);
     auto sums = std::make_shared<std::vector<SharpSums>>();
     std::vector<SharpCommunicator::Session> sessions(endpoints.size());
-    Ptr<SharpProgram> program; // one of those, which are alike
+    Ptr<SharpProgram> program; // any of the programs, which are identical
     for (uint32_t number = 0; number < trees; number++)
     {
         const Tree tree = MakeTree(job, number, payload);
         program = tree.programs.front();
-        std::vector<uint32_t> connections[2]; // of ranks, by kind
+        std::vector<uint32_t> connections[2]; // by rank, for each type of tree
         std::vector<uint32_t> locks;
         for (const bool streaming : {true, false})
         {

@@ -24,36 +24,37 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-helper
  *
- * What SHARP's aggregation manager does before a job: builds its trees from the topology, with
- * all their levels, installs the program in their switches, gives the job its quota of outstanding
+ * SHARP's aggregation manager. Before a job it builds trees from the topology, with all their
+ * levels, installs the program in their switches, gives the job its quota of outstanding
  * operations, and connects neighbors. Several jobs share the programs of one helper.
  *
- * A host with several links has one of them in the trees: that by which the first tree is the
- * lowest. So hosts of one server of a rail-optimized topology have a tree of its local switch.
+ * A host with several links uses one of them in the trees: the link that minimizes the height of
+ * the first tree. So hosts of one server of a rail-optimized topology have a tree of its local
+ * switch.
  */
 class SharpHelper : public InNetworkHelper<SharpProgram, SharpCommunicator>
 {
   public:
     /**
-     * @param elements numbers in a packet of a low-latency tree, from the next job on; 0: as many
-     * as the program's attribute Payload has room for, as by default
+     * @param elements numbers per packet of a low-latency tree, for later jobs; 0 (default): as
+     *        many as the program's attribute Payload allows
      */
     void SetElementsPerPacket(uint32_t elements);
 
     /**
-     * @param name attribute of the ranks of reading jobs that are made from now on
+     * @param name attribute of ranks of reading jobs created from now on
      * @param value its value
-     * @throw ConfigurationError if there is no such attribute, or it does not allow the value
+     * @throw ConfigurationError if the attribute does not exist or does not allow the value
      */
     void SetReaderAttribute(const std::string& name, const AttributeValue& value);
 
     /**
-     * @param fabric whose switches add; must outlive the simulation
+     * @param fabric its switches aggregate; must outlive the simulation
      * @param endpoints of each rank, any of its host
-     * @param hosts collectives of the ranks among themselves
+     * @param hosts communicators of the ranks for collectives on hosts
      * @param window outstanding operations of the job, shared by its trees
      * @return a communicator for each rank
-     * @throw ConfigurationError if a switch has not got the resources, or the quota is exhausted
+     * @throw ConfigurationError if a switch lacks the resources, or the quota is exhausted
      */
     std::vector<Ptr<SharpCommunicator>> AddJob(Fabric& fabric,
                                                const std::vector<uint32_t>& endpoints,
@@ -61,14 +62,14 @@ class SharpHelper : public InNetworkHelper<SharpProgram, SharpCommunicator>
                                                uint32_t window);
 
     /**
-     * As AddJob(), for ranks on one switch, which read sums from it (NVLink SHARP). Each rank has a
-     * tree of its own there.
-     * @param fabric whose switches add; must outlive the simulation
+     * Like AddJob(), for ranks on one switch that read sums from it (NVLink SHARP). Each rank has
+     * its own tree there.
+     * @param fabric its switches aggregate; must outlive the simulation
      * @param endpoints of each rank, any of its host
-     * @param hosts collectives of the ranks among themselves
-     * @param window packets that all ranks together read at a time
+     * @param hosts communicators of the ranks for collectives on hosts
+     * @param window packets that all ranks together read concurrently
      * @return a communicator for each rank
-     * @throw ConfigurationError as AddJob(), or if ranks are on several switches
+     * @throw ConfigurationError as AddJob(), or if the ranks are on several switches
      */
     std::vector<Ptr<NvlsCommunicator>> AddReadingJob(
         Fabric& fabric,
@@ -77,24 +78,24 @@ class SharpHelper : public InNetworkHelper<SharpProgram, SharpCommunicator>
         uint32_t window);
 
   private:
-    /** A job as it is set up. */
+    /** A job during its setup. */
     struct Job
     {
         uint8_t number{0};
         std::vector<uint32_t> hosts;     ///< by rank
-        std::vector<uint32_t> endpoints; ///< by rank, those of the trees
-        std::vector<uint32_t> links;     ///< by rank, those of the trees
-        uint32_t window{1};              ///< of each tree
+        std::vector<uint32_t> endpoints; ///< by rank: endpoint in the trees
+        std::vector<uint32_t> links;     ///< by rank: link in the trees
+        uint32_t window{1};              ///< per tree
         SharpConnection::Settings settings;
     };
 
-    /** A tree of a job, whose switches have the program. */
+    /** A tree of a job, with the program in its switches. */
     struct Tree
     {
         std::vector<AggregationNode> nodes;      ///< the root first
-        SharpSums sums;                          ///< likewise
-        std::vector<Ptr<SharpProgram>> programs; ///< likewise
-        std::vector<uint32_t> switchEndpoints;   ///< by rank: of its switch
+        SharpSums sums;                          ///< in the same order
+        std::vector<Ptr<SharpProgram>> programs; ///< in the same order
+        std::vector<uint32_t> switchEndpoints;   ///< by rank: endpoint of its switch
     };
 
     uint32_t GetPayload(const SharpEndpoint& rank) const;
@@ -105,7 +106,7 @@ class SharpHelper : public InNetworkHelper<SharpProgram, SharpCommunicator>
                 const SharpEndpoint& rank);
     Ptr<SharpProgram> Install(uint32_t index, uint32_t children, uint32_t payload);
     Tree MakeTree(const Job& job, uint32_t number, uint32_t payload);
-    /// @return numbers of the tree at its switches; `connections` at them, by rank
+    /// @return numbers of the tree at its switches; sets `connections` at them, by rank
     std::vector<uint32_t> AddToSwitches(const Job& job,
                                         const Tree& tree,
                                         bool streaming,

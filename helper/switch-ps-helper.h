@@ -20,21 +20,23 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-helper
  *
- * What a controller does before a job: makes one switch its parameter server, that of its hosts or,
- * if they are on several, one nearest to the farthest of them, gives it its part of that one's
- * slots and weights, and tells the workers. Several jobs share the programs of one helper.
+ * The controller of a switch parameter server. Before a job it selects the switch: that of the
+ * hosts, or if they are on several, one with minimum distance to the farthest host. It reserves the
+ * job's slots and weights there and configures the workers. Several jobs share the programs of one
+ * helper.
  */
 class SwitchPsHelper : public InNetworkHelper<SwitchPsProgram, SwitchPsCommunicator>
 {
   public:
     /**
-     * @param fabric whose switches add; must outlive the simulation
+     * @param fabric its switches aggregate; must outlive the simulation
      * @param endpoints of each rank, the first of its host
-     * @param hosts collectives of the ranks among themselves
-     * @param window packets in flight of a worker, which is the job's part of the slots
-     * @param weights that the job has, with an optimizer; 0: all for which there is memory left
+     * @param hosts communicators of the ranks for collectives on hosts
+     * @param window packets in flight of a worker, equal to the job's slots
+     * @param weights number of the job's weights, with an optimizer; 0: all that the memory has
+     *        left
      * @return a communicator for each rank
-     * @throw ConfigurationError if a switch has not got the resources
+     * @throw ConfigurationError if a switch lacks the resources
      */
     std::vector<Ptr<SwitchPsCommunicator>> AddJob(
         Fabric& fabric,

@@ -84,7 +84,7 @@ SwitchMlHelper::AddJob(Fabric& fabric,
     const uint8_t number = CheckJobNumber("switchml", m_jobs++);
     const auto hostOf = GetHosts(fabric, endpoints);
     const auto tree = BuildAggregationTree(fabric.topology, hostOf, number);
-    // One range of slots at all switches: the packets carry it from level to level.
+    // The same range of slots at all switches, because packets keep their slot from level to level.
     std::vector<Ptr<SwitchMlProgram>> programs;
     uint32_t firstSlot = 0;
     for (const AggregationNode& node : tree)
@@ -93,7 +93,7 @@ SwitchMlHelper::AddJob(Fabric& fabric,
         programs.push_back(Install(node.switchIndex, children));
         firstSlot = std::max(firstSlot, programs.back()->GetFirstFreeSlot());
     }
-    std::map<uint32_t, uint32_t> switchOf; // by host: endpoint of the switch that adds for it
+    std::map<uint32_t, uint32_t> switchOf; // by host: endpoint of its aggregating switch
     for (std::size_t i = 0; i < tree.size(); i++)
     {
         SwitchMlJob job;

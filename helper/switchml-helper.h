@@ -20,26 +20,25 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-helper
  *
- * What SwitchML's controller does before a job: installs the program in the switches of a job, two
- * levels of them if its hosts are on several, gives the job its part of their pools, and tells the
+ * SwitchML's controller. Before a job it installs the program in the job's switches, in two levels
+ * if its hosts are on several switches, reserves the job's slots in their pools, and configures the
  * workers. Several jobs share the programs of one helper.
  */
 class SwitchMlHelper : public InNetworkHelper<SwitchMlProgram, SwitchMlCommunicator>
 {
   public:
     /**
-     * @param packets in a message: RDMA framing, from the next job on; 0: UDP framing, as by
-     * default
+     * @param packets packets per message of later jobs, with RDMA framing; 0 (default): UDP framing
      */
     void SetMessagePackets(uint32_t packets);
 
     /**
-     * @param fabric whose switches add; must outlive the simulation
+     * @param fabric its switches aggregate; must outlive the simulation
      * @param endpoints of each rank, the first of its host
-     * @param hosts collectives of the ranks among themselves
-     * @param window packets in flight of a worker, which is the job's part of each pool
+     * @param hosts communicators of the ranks for collectives on hosts
+     * @param window packets in flight of a worker, equal to the job's slots in each pool
      * @return a communicator for each rank
-     * @throw ConfigurationError if a switch has not got the resources, or the pool the slots
+     * @throw ConfigurationError if a switch lacks the resources, or the pool lacks slots
      */
     std::vector<Ptr<SwitchMlCommunicator>> AddJob(
         Fabric& fabric,

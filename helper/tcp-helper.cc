@@ -31,10 +31,10 @@ namespace ns3::training
 namespace
 {
 
-/// The window scale option ends here.
+/// Maximum window with the window scale option.
 constexpr double MAX_TCP_BUFFER = 1 << 30;
 
-/** @return whether objects of a type are TCP congestion controls, whatever parent it names */
+/** @return whether objects of a type are TCP congestion controls, whatever parent it declares */
 bool
 IsTcpCongestionControl(TypeId tid)
 {
@@ -47,7 +47,7 @@ IsTcpCongestionControl(TypeId tid)
     return DynamicCast<TcpCongestionOps>(factory.Create<Object>()) != nullptr;
 }
 
-/** @return keys that set the attributes of a congestion control, by the names of the attributes */
+/** @return keys for the attributes of a congestion control, named after the attributes */
 std::vector<Key>
 GetTcpKeys(TypeId type)
 {
@@ -66,7 +66,7 @@ GetTcpKeys(TypeId type)
     return keys;
 }
 
-/** @return the value that objects of a type get */
+/** @return the value of an attribute in new objects of a type */
 template <typename Value>
 Value
 Get(const AttributeList& attributes, TypeId type, const std::string& name)
@@ -74,7 +74,7 @@ Get(const AttributeList& attributes, TypeId type, const std::string& name)
     return *DynamicCast<const Value>(attributes.Get(type, name));
 }
 
-/** Refuses values with which sockets of ns-3 wait for ever or end the program. */
+/** Refuses values with which ns-3's sockets hang or abort. */
 void
 CheckSockets(const AttributeList& attributes)
 {

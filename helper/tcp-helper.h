@@ -23,8 +23,8 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-helper
  *
- * Installs ns-3's internet stack on a fabric's hosts, and tunes the sockets of TcpTransport as
- * those of a data-center host, see doc/tcp.rst. A default that the user has set is left as it is.
+ * Installs ns-3's internet stack on a fabric's hosts, and tunes the sockets of TcpTransport like
+ * those of a data-center host, see doc/tcp.rst. Defaults set by the user are kept.
  */
 class TcpHelper
 {
@@ -32,30 +32,30 @@ class TcpHelper
     TcpHelper();
 
     /**
-     * @param congestionControl TypeId of a TcpCongestionOps, such as ns3::TcpDctcp, which may be
-     *        followed by attributes: ns3::TcpBbr:HighGain=2.8
-     * @throw ConfigurationError if there is none of that name, or a value is wrong
+     * @param congestionControl TypeId of a TcpCongestionOps, such as ns3::TcpDctcp, optionally with
+     *        attributes: ns3::TcpBbr:HighGain=2.8
+     * @throw ConfigurationError if the name is unknown or a value is wrong
      */
     void SetCongestionControl(const std::string& congestionControl);
 
     /**
-     * @param attributes of TcpL4Protocol, sockets, and the objects in sockets; they replace those
-     *        that are tuned
+     * @param attributes of TcpL4Protocol, sockets, and the objects in sockets; they override the
+     *        tuned ones
      */
     void SetAttributes(const AttributeList& attributes);
 
     /**
      * Tunes sockets for a network.
      * @param mtu largest IP packet, bytes
-     * @param roundTrip of a full packet between the farthest hosts, idle
+     * @param roundTrip of a full packet between the farthest hosts on the idle network
      * @param rate of the fastest host, bit/s
      */
     void SetNetwork(uint32_t mtu, Time roundTrip, uint64_t rate);
 
     /**
      * @param fabric whose hosts have no internet stack yet
-     * @param hosts installed on hosts 0 to hosts - 1
-     * @param portPairs between the hosts, which hosts with several ports route by
+     * @param hosts number of hosts with a stack: hosts 0 to hosts - 1
+     * @param portPairs between the hosts, which route by them if they have several ports
      * @return attributes for the sockets of these hosts, see TcpTransport::SetSocketAttributes()
      * @throw ConfigurationError if sockets with these attributes would not work
      */

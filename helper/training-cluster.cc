@@ -28,10 +28,10 @@ namespace ns3::training
 namespace
 {
 
-/// Ethernet, with preamble and gap.
+/// Size of Ethernet headers, with preamble and gap.
 constexpr uint32_t ETHERNET_LINE_BYTES =
     Frame::ETHERNET_BYTES + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
-/// Multiples of it, such as doubled timeouts, must not run over; s.
+/// Maximum round trip: its multiples, such as doubled timeouts, must not overflow; s.
 constexpr double MAX_ROUND_TRIP = 4000;
 
 } // namespace
@@ -94,7 +94,7 @@ Cluster::AddFaults()
     {
         m_faults.AddLoss("*", m_options.loss);
     }
-    std::set<std::string> lossy; // parallel links have one name
+    std::set<std::string> lossy; // parallel links share a name
     for (const auto& link : m_topology.links)
     {
         const std::string name = m_topology.GetName(link.a) + "-" + m_topology.GetName(link.b);
@@ -109,7 +109,7 @@ void
 Cluster::MeasurePaths()
 {
     m_longest = ShortestPaths(m_topology).GetLongestPath(GetRanks());
-    if (m_longest.links == 0) // of one rank, which sends nothing
+    if (m_longest.links == 0) // a single rank, which sends nothing
     {
         const uint64_t rate = m_options.rate.GetBitRate();
         m_longest = {1, rate, Time(0), 1 / static_cast<double>(rate)};

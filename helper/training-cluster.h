@@ -33,16 +33,16 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-helper
  *
- * A simulated cluster: hosts on a fabric, a transport, and a communicator for each rank, as
- * ClusterOptions say. It sets up the objects of the simulation and owns them; the defaults of
- * attributes stay as they are.
+ * A simulated cluster, configured by ClusterOptions: hosts on a fabric, a transport, and a
+ * communicator for each rank. It creates the objects of the simulation and owns them. Defaults of
+ * attributes are unchanged.
  */
 class Cluster
 {
   public:
     /**
      * @param options configuration
-     * @throw ConfigurationError if options are out of range or do not fit together
+     * @throw ConfigurationError if options are out of range or inconsistent
      */
     explicit Cluster(const ClusterOptions& options);
     Cluster(const Cluster&) = delete;
@@ -65,8 +65,8 @@ class Cluster
 
     /**
      * @param rank 0 to GetRanks() - 1
-     * @return the communicator of its collectives among hosts: its communicator, or the fallback of
-     *         that one
+     * @return the communicator of its collectives on hosts: its communicator, or the fallback of an
+     *         in-network communicator
      */
     Ptr<ScheduledCommunicator> GetHostCommunicator(uint32_t rank) const;
 
@@ -74,13 +74,13 @@ class Cluster
     const std::vector<Ptr<InNetworkCommunicator>>& GetInNetworkCommunicators() const;
 
     /**
-     * Makes a communicator for each of some groups of ranks, beside that of all.
-     * @param groups lists of ranks without common ones
-     * @param number of the communicators, 1 to 255, not used for these ranks before
-     * @param algorithm of their collectives; empty: that of all
-     * @param operations that they will be asked for
+     * Creates a communicator for each group of ranks, besides that of all ranks.
+     * @param groups disjoint lists of ranks
+     * @param number of the communicators, 1 to 255, unused by these ranks
+     * @param algorithm of their collectives; empty: that of the cluster
+     * @param operations that will be used
      * @return by rank its communicator in its group; null if it is in none
-     * @throw ConfigurationError if the algorithm has no plan for such groups
+     * @throw ConfigurationError if the algorithm does not support such groups
      */
     std::vector<Ptr<ScheduledCommunicator>> Split(
         const std::vector<std::vector<uint32_t>>& groups,
@@ -90,41 +90,41 @@ class Cluster
 
     /**
      * @param rank 0 to GetRanks() - 1
-     * @return transport of its messages; another handler takes them away from its communicator
+     * @return transport of its messages; a new handler replaces that of its communicator
      */
     Ptr<MessageTransport> GetTransport(uint32_t rank) const;
 
     /**
      * @param rank 0 to GetRanks() - 1
-     * @return with RDMA, the NIC behind each port of its host
+     * @return with RDMA, the NIC on each port of its host
      */
     const std::vector<Ptr<RdmaNic>>& GetNics(uint32_t rank) const;
 
     /** @return the port pairs between its ranks */
     PortPairTable& GetPortPairs() const;
 
-    /** @return the plans of its collectives */
+    /** @return the planner of its collectives */
     CollectivePlanner& GetPlanner() const;
 
-    /** @return least times of collectives on it */
+    /** @return lower bounds of the time of collectives */
     const LowerBound& GetLowerBound() const;
 
     /**
      * @param group some of its ranks
-     * @return least times of collectives of these ranks
+     * @return lower bounds of the time of collectives of these ranks
      */
     LowerBound MakeLowerBound(const std::vector<uint32_t>& group) const;
 
-    /** @return time of a full packet and its acknowledgement between the farthest ranks, idle */
+    /** @return round trip of a full packet and its ACK between the farthest ranks, idle network */
     Time GetRoundTrip() const;
 
-    /** @return the algorithm of its collectives (may be auto), or the name in a file's schedule */
+    /** @return the algorithm of its collectives (may be auto), or the name in the schedule file */
     const std::string& GetAlgorithm() const;
 
-    /** @return the congestion control in use, "auto" resolved */
+    /** @return the congestion control in use, with "auto" resolved */
     const std::string& GetCongestionControl() const;
 
-    /** @return the MTU in use, "auto" resolved, bytes */
+    /** @return the MTU in use, with 0 resolved, bytes */
     uint32_t GetMtu() const;
 
     /**
@@ -133,7 +133,7 @@ class Cluster
      */
     bool IsLocal(uint32_t rank) const;
 
-    /** @return the border to the other processes, or null if there are none */
+    /** @return the border to the other processes, or null for a single process */
     ProcessBorder* GetBorder() const;
 
   private:
@@ -151,12 +151,12 @@ class Cluster
     void InstallInNetwork();
 
     ClusterOptions m_options;
-    AttributeList m_attributes; // of its objects, as the options say
+    AttributeList m_attributes; // of its objects, from the options
     RdmaHelper m_rdma;
     AttributeList m_socketAttributes; // with TCP
     TopologyGraph m_topology;
     uint32_t m_mtu;
-    ShortestPaths::Path m_longest; // between ranks, the highest of each
+    ShortestPaths::Path m_longest; // longest path between ranks, maximum of each property
     Time m_roundTrip;
     Fabric m_fabric;
     FaultPlan m_faults;

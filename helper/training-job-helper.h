@@ -36,7 +36,7 @@ class TrainingJobHelper
     void SetAttribute(const std::string& name, const AttributeValue& value);
 
     /**
-     * Makes the communicators of the task's groups and an application for each rank.
+     * Creates the communicators of the task's groups and an application for each rank.
      * @param cluster whose ranks train
      * @param task steps of each rank
      * @param exchangeAlgorithm algorithm of all-to-alls in their own communicator; empty: that of

@@ -17,7 +17,7 @@ namespace ns3::training
 namespace
 {
 
-/** A simulation that leaves nothing behind, whatever happens. */
+/** A scope that destroys its simulation on exit, even after an exception. */
 class Simulation
 {
   public:
@@ -67,7 +67,7 @@ Measure(const ClusterOptions& options,
     const Cluster& cluster = simulation.Get();
     for (uint64_t bytes : request.sizes)
     {
-        cluster.GetPlanner().Get(request.operation, bytes, 0); // or it does not fit
+        cluster.GetPlanner().Get(request.operation, bytes, 0); // throws if unsupported
     }
     GuardedRun run(cluster);
     for (uint64_t bytes : request.sizes)
@@ -89,7 +89,7 @@ Measure(const ClusterOptions& options,
         }
     }
     GatherCounters(cluster.GetFabric());
-    RunCost cost = GetRunCost(cluster.GetFabric()); // time and memory are those of the program
+    RunCost cost = GetRunCost(cluster.GetFabric()); // time and memory of the whole program
     cost.events += sweep.cost.events;
     cost.packetHops += sweep.cost.packetHops;
     sweep.cost = cost;
@@ -140,7 +140,7 @@ SweepAlgorithms(ClusterOptions options,
     }
     AlgorithmSweep sweep;
     {
-        // Whatever is wrong with the options is found here.
+        // Refuses wrong options before any algorithm runs.
         options.algorithm = AlgorithmChooser::NAME;
         const Simulation simulation(options);
         for (uint64_t bytes : request.sizes)

@@ -19,51 +19,51 @@
 namespace ns3::training
 {
 
-/** Every algorithm on one cluster. */
+/** Measurements of all algorithms on one cluster. */
 struct AlgorithmSweep
 {
     std::vector<CollectiveMeasurement> rows;  ///< by algorithm, then size
-    std::map<std::string, std::string> unfit; ///< algorithms that cannot do it, and why
-    std::map<uint64_t, std::string> choices;  ///< by size, the choice of AlgorithmChooser
-    RunCost cost;                             ///< of all simulations
+    std::map<std::string, std::string> unfit; ///< unsupported algorithms, with the reason
+    std::map<uint64_t, std::string> choices;  ///< choice of AlgorithmChooser, by size
+    RunCost cost;                             ///< total cost of all simulations
 
     /**
      * @param bytes one of the sizes
-     * @return what has taken least time, or null if nothing was measured
+     * @return the fastest measurement, or null if there is none
      */
     const CollectiveMeasurement* FindFastest(uint64_t bytes) const;
 
     /**
      * @param bytes one of the sizes
-     * @param algorithm its name
-     * @return what was measured, or null
+     * @param algorithm name of an algorithm
+     * @return its measurement, or null
      */
     const CollectiveMeasurement* Find(uint64_t bytes, const std::string& algorithm) const;
 };
 
-/** What is to be measured of each algorithm. */
+/** The collectives to measure with each algorithm. */
 struct SweepRequest
 {
-    CollectiveOperation operation{CollectiveOperation::ALL_REDUCE}; ///< what to do
+    CollectiveOperation operation{CollectiveOperation::ALL_REDUCE}; ///< collective operation
     std::vector<uint64_t> sizes;                                    ///< of the whole vector, bytes
-    bool real{false};                                               ///< whether numbers are carried
-    uint64_t warmup{1}; ///< runs of each size that are not measured
-    uint64_t seed{1};   ///< of the numbers
+    bool real{false};                                               ///< real payload
+    uint64_t warmup{1}; ///< unmeasured runs of each size
+    uint64_t seed{1};   ///< seed of the payload
 };
 
 /**
  * @ingroup distributed-training-helper
  *
- * Measures every registered algorithm that can do an operation on a cluster, with its default keys,
- * one simulation after the other: each begins on a new network at time 0 and is destroyed. No other
- * simulation may be under way. Algorithms that search for their plan are left out above
+ * Measures every registered algorithm that supports an operation on a cluster, with its default
+ * keys. Each gets its own simulation, with a new network at time 0, which is destroyed afterwards.
+ * No other simulation may exist. Algorithms that search for their schedule are skipped above
  * AlgorithmChooser::MAX_SEARCHED_RANKS.
  *
- * @param options of the cluster; its algorithm is of no meaning
- * @param request what to measure
- * @param onRow called with each measurement as it is made; may be null
- * @return what was measured
- * @throw ConfigurationError if no algorithm can do it, or the options are wrong
+ * @param options of the cluster; the algorithm is ignored
+ * @param request the collectives to measure
+ * @param onRow called after each measurement; may be null
+ * @return the measurements
+ * @throw ConfigurationError if no algorithm supports the operation, or the options are wrong
  * @throw SimulationStuck as MeasureCollective()
  */
 AlgorithmSweep SweepAlgorithms(ClusterOptions options,

@@ -21,12 +21,12 @@ namespace ns3::training
 namespace
 {
 
-/// Frames of the background: datagrams cut to the largest MTU.
+/// Size of background frames: datagrams of the maximum MTU.
 constexpr uint32_t BACKGROUND_FRAME_BYTES = 1518;
-/// First random number stream of the losses.
+/// First random stream of the frame losses.
 constexpr int64_t LOSS_STREAM = 7000;
 
-/** A job that sums one tensor after the other. */
+/** A job that runs one all-reduce after the other. */
 class Job
 {
   public:
@@ -79,7 +79,7 @@ class Job
     std::vector<uint64_t> m_done;       // by rank
 };
 
-/** Sends a frame, and the next one when the rate allows. */
+/** Sends a frame, and schedules the next one at the given rate. */
 void
 SendBackground(Ptr<HostDevice> device, uint32_t destination, DataRate rate)
 {
@@ -106,7 +106,7 @@ MeasureAtpJobs(const AtpScenario& scenario)
 {
     UsePicoseconds();
     const uint32_t hostsOfJob = scenario.workers + 1;
-    // The background goes to a host of its own.
+    // The background traffic has its own destination host.
     const uint32_t hosts = scenario.jobs * hostsOfJob + 1;
     Fabric fabric = FabricHelper().Install(
         BuildTopology("single-switch", hosts, scenario.rate, scenario.delay));

@@ -20,50 +20,50 @@
 namespace ns3::training
 {
 
-/** Jobs of ATP that share the slots of one switch. */
+/** ATP jobs that share the slots of one switch. */
 struct AtpScenario
 {
-    uint32_t jobs{2};                ///< how many
-    uint32_t workers{4};             ///< of each; a server on a host of its own comes on top
-    uint32_t slots{0};               ///< of the switch; 0: as the program's default
-    uint32_t window{0};              ///< packets in flight of a worker; 0: as its default
-    uint64_t bytes{16 << 20};        ///< of a tensor; each job sums one after the other
-    Time duration{MilliSeconds(10)}; ///< of the simulation
-    Time warmup{MilliSeconds(2)};    ///< of it, not measured
+    uint32_t jobs{2};                ///< number of jobs
+    uint32_t workers{4};             ///< per job; each job also has a server on its own host
+    uint32_t slots{0};               ///< of the switch; 0: default of the program
+    uint32_t window{0};              ///< packets in flight of a worker; 0: default
+    uint64_t bytes{16 << 20};        ///< size of a tensor; each job sums one tensor at a time
+    Time duration{MilliSeconds(10)}; ///< simulated time
+    Time warmup{MilliSeconds(2)};    ///< unmeasured initial part of `duration`
     DataRate rate{100000000000};     ///< of each link
     Time delay{NanoSeconds(500)};    ///< of each link
-    double loss{0};                  ///< of each frame on each link
-    std::vector<uint8_t> priorities; ///< of the jobs, for ESA; none: as their default
-    DataRate background{0};          ///< that the first worker of the last job sends besides
+    double loss{0};                  ///< drop probability of each frame on each link
+    std::vector<uint8_t> priorities; ///< ESA: by job; empty: default
+    DataRate background{0};          ///< extra traffic of the last job's first worker
     AttributeList attributes;        ///< of switch programs, workers and servers
 };
 
-/** What one of them has got. */
+/** Measurements of one job. */
 struct AtpJobResult
 {
-    double goodput{0};         ///< values that a worker has had the sums of, Gbit/s
-    double occupancy{0};       ///< share of the slots, on average over time
-    double serverFrames{0};    ///< frames that reached the server for each sum
-    uint64_t tensors{0};       ///< complete at all workers, warm-up included
-    InNetworkCounters workers; ///< of all workers, warm-up included
-    AtpServerCounters server;  ///< likewise
+    double goodput{0};         ///< values summed per worker and time, Gbit/s
+    double occupancy{0};       ///< time average of its fraction of the slots
+    double serverFrames{0};    ///< frames per sum that reached the server
+    uint64_t tensors{0};       ///< completed at all workers, warm-up included
+    InNetworkCounters workers; ///< total of all workers, warm-up included
+    AtpServerCounters server;  ///< warm-up included
 };
 
-/** What all have. */
+/** Measurements of all jobs. */
 struct AtpResult
 {
-    std::vector<AtpJobResult> jobs; ///< in their order
+    std::vector<AtpJobResult> jobs; ///< by job
     AtpCounters program;            ///< of the switch, warm-up included
 };
 
 /**
  * @ingroup distributed-training-helper
  *
- * Runs jobs on hosts of one switch, with ATP's attributes as they are set, and measures each: what
- * they get of the slots and of the links. The simulation is over afterwards.
- * @param scenario which jobs
- * @return what each has got
- * @throw ConfigurationError if the switch has not got the resources
+ * Runs jobs on the hosts of one switch, with the current attributes of ATP, and measures their
+ * shares of slots and links. Destroys the simulation afterwards.
+ * @param scenario the jobs
+ * @return the measurements
+ * @throw ConfigurationError if the switch lacks the resources
  */
 AtpResult MeasureAtpJobs(const AtpScenario& scenario);
 

@@ -32,7 +32,7 @@ namespace ns3::training
 namespace
 {
 
-/** @return name of the option for a field of ClusterOptions, without dashes before it */
+/** @return option name of a field of ClusterOptions, without leading dashes */
 std::string
 GetOptionName(std::string field)
 {
@@ -40,7 +40,7 @@ GetOptionName(std::string field)
     return field;
 }
 
-/** @return everything that can carry out collectives, by name */
+/** @return all collective algorithms and in-network systems by name */
 std::vector<AlternativeDescription>
 DescribeCollectives()
 {

@@ -26,7 +26,7 @@ namespace ns3::training
 class ClusterCommandLine
 {
   public:
-    /** @param cluster gets the values of the options; its values are their defaults */
+    /** @param cluster receives the values of the options; its values are their defaults */
     explicit ClusterCommandLine(ClusterOptions& cluster);
 
     /**
@@ -38,7 +38,7 @@ class ClusterCommandLine
     /**
      * Adds the option for the congestion control.
      * @param options of the program
-     * @param otherwise congestion controls beside those of RDMA, in words; empty: none
+     * @param otherwise description of congestion controls besides those of RDMA; empty: none
      */
     void AddCongestionControlTo(ProgramOptions& options, const std::string& otherwise = "");
 
@@ -50,29 +50,29 @@ class ClusterCommandLine
     void AddTo(ProgramOptions& options, const std::string& algorithmOption);
 
     /**
-     * Refuses the attributes that every Cluster sets, as a user's value would have no effect.
-     * @param options of a program that makes clusters
+     * Refuses attributes that every Cluster sets, because a user's value would have no effect.
+     * @param options of a program that creates clusters
      */
     static void ReserveAttributes(ProgramOptions& options);
 
     /**
-     * Carries out --print-topology and --export-topology.
-     * @return whether the program has nothing left to do
-     * @throw ConfigurationError if the topology is wrong, or the file cannot be written
+     * Executes --print-topology and --export-topology.
+     * @return whether the program is done
+     * @throw ConfigurationError if the topology is invalid, or the file cannot be written
      */
     bool ShowTopology() const;
 
     /**
-     * Carries out --print-schedule and --export-schedule.
-     * @param cluster whose plan it is
-     * @param operation that is planned
+     * Executes --print-schedule and --export-schedule.
+     * @param cluster the cluster with the schedule
+     * @param operation of the schedule
      * @param bytes size of the whole vector
-     * @return whether the program has nothing left to do
+     * @return whether the program is done
      * @throw ConfigurationError if the file cannot be written
      */
     bool ShowSchedule(const Cluster& cluster, CollectiveOperation operation, uint64_t bytes) const;
 
-    /** @return whether ShowSchedule() prints or writes a schedule */
+    /** @return whether ShowSchedule() prints or exports a schedule */
     bool ShowsSchedule() const;
 
   private:
@@ -85,9 +85,9 @@ class ClusterCommandLine
 
 /**
  * @ingroup distributed-training-helper
- * @param error what the library refuses
- * @return its text, in which the option that has the field's name, with dashes between words, takes
- *         the place of the field: "--mtu=100 (allowed: ...)"
+ * @param error of the library
+ * @return its text, with the field's name replaced by its option, in which dashes join the words:
+ *         "--mtu=100 (allowed: ...)"
  */
 std::string NameOption(const ConfigurationError& error);
 

@@ -24,7 +24,7 @@ namespace ns3::training
 namespace
 {
 
-/** Starts a collective at every rank of this process and notes when the last one is complete. */
+/** Starts a collective at every local rank and notes when the last one completes. */
 class Measurement
 {
   public:
@@ -46,7 +46,7 @@ class Measurement
                 continue;
             }
             m_left++;
-            // In the context of the rank's host: nodes talk through frames alone.
+            // In the context of the rank's host, because nodes interact only by frames.
             Simulator::ScheduleWithContext(cluster.GetFabric().hosts.Get(rank)->GetId(),
                                            TimeStep(0),
                                            &Measurement::Start,
@@ -88,7 +88,7 @@ class Measurement
     Time m_end;
 };
 
-/** @return where numbers [begin, end) of a rank's result differ from the reference, or empty */
+/** @return description of the first difference of numbers [begin, end) of a result, or empty */
 std::string
 CompareRange(uint32_t rank,
              const std::vector<float>& values,
@@ -107,7 +107,7 @@ CompareRange(uint32_t rank,
     return "";
 }
 
-/** @return where the results of this process's ranks differ from the reference, or empty */
+/** @return description of the first difference of the local ranks' results, or empty */
 std::string
 Compare(const Cluster& cluster,
         const CollectiveSchedule& schedule,
@@ -149,7 +149,7 @@ Compare(const Cluster& cluster,
     return mismatch;
 }
 
-/** @return largest difference of a vector from the sum of the inputs */
+/** @return maximum difference between a vector and the sum of the inputs */
 double
 GetLargestError(const std::vector<float>& values, const std::vector<std::vector<float>>& inputs)
 {
@@ -166,7 +166,7 @@ GetLargestError(const std::vector<float>& values, const std::vector<std::vector<
     return largest;
 }
 
-/** @return the result of the first rank that this process simulates; empty if there is none */
+/** @return result of the first local rank; empty if there is none */
 std::vector<float>
 FindResult(const Cluster& cluster, const std::vector<Ptr<Tensor>>& tensors)
 {
@@ -258,7 +258,7 @@ MeasureCollective(const Cluster& cluster,
     if (real)
     {
         const auto& workers = cluster.GetInNetworkCommunicators();
-        // A broadcast's values are those of the root, whoever moves them.
+        // A broadcast copies the root's values, in the network or on hosts.
         const bool inNetwork = !workers.empty() && workers[0]->IsOffloaded(operation) &&
                                operation != CollectiveOperation::BROADCAST;
         if (inNetwork && cluster.IsLocal(0) &&
@@ -268,7 +268,7 @@ MeasureCollective(const Cluster& cluster,
         }
         if (inNetwork)
         {
-            // If the network has failed on the way, either sum is right, the same at all ranks.
+            // After a failure of the network either sum is correct, if it is the same at all ranks.
             const auto compare = [&](const std::vector<std::vector<float>>& sums) {
                 const std::vector<std::vector<float>> reference(inputs.size(), sums[0]);
                 return Compare(cluster, *schedule, tensors, reference);
@@ -296,7 +296,7 @@ MeasureCollective(const Cluster& cluster,
             result.mismatch = Compare(cluster, *schedule, tensors, reference);
         }
     }
-    // What took longest and went wrong first, of all processes.
+    // The longest time and the first mismatch of all processes.
     ByteWriter mine;
     mine(measurement.GetTime(), result.mismatch);
     Time longest;

@@ -16,31 +16,31 @@
 namespace ns3::training
 {
 
-/** One collective, measured as nccl-tests does. GB is 10^9 bytes. */
+/** Measurement of one collective, as in nccl-tests. GB is 10^9 bytes. */
 struct CollectiveMeasurement
 {
-    CollectiveOperation operation{CollectiveOperation::ALL_REDUCE}; ///< what was done
-    std::string algorithm;                                          ///< how
+    CollectiveOperation operation{CollectiveOperation::ALL_REDUCE}; ///< collective operation
+    std::string algorithm;                                          ///< or in-network system
     uint64_t bytes{0};                                              ///< size of the whole vector
-    uint64_t requested{0};        ///< the size asked for: `bytes`, but for a barrier
-    double seconds{0};            ///< from the common start until the last rank is complete
+    uint64_t requested{0};        ///< requested size: `bytes`, except for a barrier
+    double seconds{0};            ///< from the common start to the completion at the last rank
     double algorithmBandwidth{0}; ///< bytes / time, GB/s
     double busBandwidth{0};       ///< algorithm bandwidth times GetBusFactor(), GB/s
-    double lowerBound{0};         ///< least time, s
-    double efficiency{0};         ///< least time / time; 1 if nothing was to be done
-    double largestError{0}; ///< real all-reduce: largest difference from the exact sum, at rank 0
-    std::string mismatch;   ///< real payload: where a rank's result is wrong; empty if nowhere
+    double lowerBound{0};         ///< lower bound of the time, s
+    double efficiency{0};         ///< lower bound / time; 1 if nothing was to be done
+    double largestError{0}; ///< real all-reduce: maximum difference from the exact sum, at rank 0
+    std::string mismatch;   ///< real payload: first wrong result; empty if all are correct
     bool verified{false};   ///< results were compared, or the schedule proven; see doc/
 };
 
 /**
  * @ingroup distributed-training-helper
  *
- * Sizes for an all-to-all-v: what rank s sends to rank d is in proportion to 1 + (s + d) mod N.
- * Each rank sends and receives `bytes`, its own part included.
+ * Sizes for an all-to-all-v: rank s sends to rank d in proportion to 1 + (s + d) mod N. Each rank
+ * sends and receives `bytes`, including its own part.
  *
  * @param ranks number of ranks N
- * @param bytes at each rank; parts are on 4-byte borders if it is a multiple of 4
+ * @param bytes at each rank; parts are 4-byte aligned if it is a multiple of 4
  * @return bytes from each rank to each
  */
 ByteMatrix MakeUnevenMatrix(uint32_t ranks, uint64_t bytes);
@@ -48,17 +48,17 @@ ByteMatrix MakeUnevenMatrix(uint32_t ranks, uint64_t bytes);
 /**
  * @ingroup distributed-training-helper
  *
- * Runs one collective on all ranks of a cluster, from now on, and measures it. With real payload
- * every rank's result is compared bit by bit with a reference that adds in the same order. An
- * all-to-all-v has the sizes of MakeUnevenMatrix(); a root is rank 0.
+ * Runs one collective on all ranks of a cluster, from the current time, and measures it. With real
+ * payload every rank's result is compared bit by bit with a reference that adds in the same order.
+ * An all-to-all-v has the sizes of MakeUnevenMatrix(); the root is rank 0.
  *
- * @param cluster where to run it
+ * @param cluster the cluster
  * @param run the cluster's simulation
- * @param operation what to do
+ * @param operation collective operation
  * @param bytes size of the whole vector; with real payload a multiple of 4
- * @param real whether numbers are carried
- * @param seed of the numbers
- * @return what was measured
+ * @param real whether the payload is real
+ * @param seed of the payload
+ * @return the measurement
  * @throw SimulationStuck if it cannot complete
  */
 CollectiveMeasurement MeasureCollective(const Cluster& cluster,

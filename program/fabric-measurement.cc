@@ -31,8 +31,8 @@ namespace
 {
 
 /**
- * Sends a message over several queue pairs, whole packets as evenly as can be; an event of the
- * sender's host, because nodes talk through frames alone.
+ * Sends a message over several queue pairs, split as evenly as possible into whole packets. Runs in
+ * the context of the sender's host, because nodes interact only by frames.
  */
 void
 Send(const std::vector<Ptr<RdmaQueuePair>>* queuePairs, uint64_t bytes, uint64_t mtu)
@@ -63,16 +63,16 @@ Send(const std::vector<Ptr<RdmaQueuePair>>* queuePairs, uint64_t bytes, uint64_t
 }
 
 /**
- * The queue pairs between hosts, numbered so that both sides know each other's numbers: as those of
- * RdmaTransport, as often as there are queue pairs for a message; these take turns on the
- * portPairs.
+ * The queue pairs between hosts. They are numbered like those of RdmaTransport, once per queue pair
+ * of a message, so that both sides know each other's numbers. The queue pairs of a message use the
+ * port pairs in turn.
  */
 class Connections
 {
   public:
     /**
      * @param cluster with the hosts
-     * @param count queue pairs for each message
+     * @param count queue pairs per message
      */
     Connections(const Cluster& cluster, uint64_t count)
         : m_cluster(cluster),
@@ -81,9 +81,9 @@ class Connections
     }
 
     /**
-     * @param host of this process
-     * @param peer the other side
-     * @return queue pairs at the host, made now if there are none
+     * @param host a local host
+     * @param peer the remote host
+     * @return queue pairs at the host, created on the first call
      */
     std::vector<Ptr<RdmaQueuePair>> Get(uint32_t host, uint32_t peer) const
     {
@@ -109,7 +109,7 @@ class Connections
     uint32_t m_count;
 };
 
-/** @return the latest of what all processes name */
+/** @return maximum over all processes */
 Time
 GetLatest(Time mine)
 {
@@ -123,7 +123,7 @@ GetLatest(Time mine)
     return latest;
 }
 
-/** @return the sum of what all processes name */
+/** @return sum over all processes */
 uint64_t
 GetSum(uint64_t mine)
 {
@@ -150,7 +150,8 @@ FabricTraffic::MakeMessages(const std::string& pattern, uint32_t hosts)
     };
     if (pattern == "neighbour" || pattern == "permutation")
     {
-        // A permutation in one cycle, so that nobody sends to itself; a neighbour's is in order.
+        // A permutation with a single cycle, so that no host sends to itself; "neighbour" keeps the
+        // order.
         std::vector<uint32_t> order(hosts);
         std::iota(order.begin(), order.end(), 0);
         if (pattern == "permutation")
@@ -206,7 +207,7 @@ MeasureFabric(const FabricTraffic& traffic, const Cluster& cluster)
         std::any_of(links.begin(), links.end(), [](const auto& link) { return link.dateline; });
     const uint8_t dataClass = nic->GetSettings().dataPriority;
     const uint8_t controlClass = nic->GetSettings().controlPriority;
-    // Behind a dateline lossless data are in the next class, from which the others come back.
+    // After a dateline lossless frames use the next class, which other frames must not share.
     UintegerValue lossless(0);
     if (hasSecondClass)
     {
@@ -225,8 +226,8 @@ MeasureFabric(const FabricTraffic& traffic, const Cluster& cluster)
     GuardedRun run(cluster);
     std::vector<uint64_t> missing(
         traffic.messages.size()); // by message: parts that have not arrived
-    uint64_t left = 0;            // of the messages to hosts of this process
-    Time end;                     // when the last of these was in
+    uint64_t left = 0;            // messages to local hosts that have not arrived
+    Time end;                     // arrival of the last of these
     const uint64_t packets = (traffic.bytes + cluster.GetMtu() - 1) / cluster.GetMtu();
     const uint64_t parts = std::max<uint64_t>(1, std::min(packets, traffic.queuePairs));
     const Connections connections(cluster, traffic.queuePairs);

@@ -17,26 +17,26 @@
 namespace ns3::training
 {
 
-/** Messages that hosts send to each other over RDMA, all at time 0. */
+/** RDMA messages between hosts, all sent at time 0. */
 struct FabricTraffic
 {
-    /** A message: from host, to host. */
+    /** Source and destination host of a message. */
     using Message = std::pair<uint32_t, uint32_t>;
 
-    std::vector<Message> messages; ///< who sends to whom
+    std::vector<Message> messages; ///< source and destination of each message
     uint64_t bytes;                ///< size of each message
-    uint64_t queuePairs;           ///< that each message is spread over, in whole packets
+    uint64_t queuePairs;           ///< queue pairs per message; each gets whole packets
 
     /**
-     * @param pattern who sends to whom: neighbour, permutation, incast:SENDERS, all-to-all
+     * @param pattern traffic pattern: neighbour, permutation, incast:SENDERS, all-to-all
      * @param hosts number of hosts
      * @return the messages
-     * @throw ConfigurationError if there is no such pattern
+     * @throw ConfigurationError if the pattern is unknown
      */
     static std::vector<Message> MakeMessages(const std::string& pattern, uint32_t hosts);
 };
 
-/** What a simulation of traffic has done, and what it has cost; all processes together. */
+/** Traffic and cost of a simulation, over all processes. */
 struct FabricMeasurement
 {
     uint64_t dataHops{0};            ///< data frames sent on all links
@@ -45,11 +45,11 @@ struct FabricMeasurement
     double cpuSeconds{0};            ///< of the simulation
     double setupCpuSeconds{0};       ///< since the start of the program, before the simulation
     double wallSeconds{0};           ///< of the simulation
-    double setupMebibytes{0};        ///< largest resident set before the simulation
-    double peakMebibytes{0};         ///< largest resident set
-    double simulatedMicroseconds{0}; ///< until the last message was complete
-    uint64_t droppedFrames{0};       ///< frames that found no buffer space
-    uint64_t markedFrames{0};        ///< frames marked by ECN
+    double setupMebibytes{0};        ///< maximum resident set before the simulation
+    double peakMebibytes{0};         ///< maximum resident set
+    double simulatedMicroseconds{0}; ///< completion of the last message
+    uint64_t droppedFrames{0};       ///< frames dropped for lack of buffer space
+    uint64_t markedFrames{0};        ///< frames with an ECN mark
     uint64_t pauseFrames{0};         ///< PFC frames sent
 
     /** @return data packet-hops per second of CPU time */
@@ -62,9 +62,9 @@ struct FabricMeasurement
 /**
  * @ingroup distributed-training-helper
  * Simulates traffic until all of it has arrived.
- * @param traffic what is sent
- * @param cluster to send it on, with RDMA
- * @return what it cost
+ * @param traffic the messages
+ * @param cluster with RDMA
+ * @return the measurement
  * @throw SimulationStuck if a message cannot arrive
  */
 FabricMeasurement MeasureFabric(const FabricTraffic& traffic, const Cluster& cluster);

@@ -21,7 +21,7 @@ namespace ns3::training
 
 NS_LOG_COMPONENT_DEFINE("TrainingGuardedRun");
 
-/** What all processes tell each other when the simulation has come to a halt. */
+/** State that the processes exchange when the simulation halts. */
 struct GuardedRun::State
 {
     Time failureTime;
@@ -32,7 +32,7 @@ struct GuardedRun::State
     Time lastDone;
     bool computing{false};
     uint64_t progress{0};
-    std::map<uint32_t, std::string> waiting; ///< by rank, those that wait
+    std::map<uint32_t, std::string> waiting; ///< by rank; only waiting ranks
 
     std::string Pack() const
     {
@@ -60,7 +60,7 @@ struct GuardedRun::State
         return state;
     }
 
-    /** @param other that of another process; of two failures the first one counts */
+    /** @param other state of another process; the first of two failures is kept */
     void Add(const State& other)
     {
         if (!other.failure.empty() && (failure.empty() || other.failureTime < failureTime))
@@ -168,7 +168,7 @@ GuardedRun::OnNotice(ProcessBorder::Notice notice, Time when)
     m_lastDone = std::max(m_lastDone, when);
     if (++m_done == Processes::GetCount())
     {
-        // Of no node, so it comes after all that happens at the same time.
+        // Without a node context the event runs after all others at the same time.
         Simulator::ScheduleWithContext(Simulator::NO_CONTEXT,
                                        m_lastDone + m_cluster.GetRoundTrip() - Simulator::Now(),
                                        &GuardedRun::Halt,
@@ -278,7 +278,7 @@ GuardedRun::GetState() const
             state.progress += counters.receivedFrames - counters.pausesReceived;
         }
         std::string waiting = m_ended ? "" : m_cluster.GetCommunicator(rank)->GetWaitingFor();
-        if (waiting.empty() && !m_ended) // groups of ranks are communicators of the hosts
+        if (waiting.empty() && !m_ended) // groups of ranks use communicators on hosts
         {
             waiting = m_cluster.GetHostCommunicator(rank)->GetWaitingFor();
         }

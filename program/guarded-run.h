@@ -21,8 +21,8 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-helper
  *
- * A simulation that cannot make progress. The text names the rank, the collective, the step and the
- * message it waits for; a program prints it on standard error and ends with exit status 3.
+ * Thrown when a simulation cannot make progress. The text names the rank, the collective, the step
+ * and the message it waits for. A program prints it on standard error and exits with status 3.
  */
 class SimulationStuck : public std::runtime_error
 {
@@ -37,21 +37,21 @@ class SimulationStuck : public std::runtime_error
 /**
  * @ingroup distributed-training-helper
  *
- * Runs the simulation of a cluster, in one process or several, and ends it when all that was wanted
- * has happened, when a transport gives up, or when for a long time (120 simulated seconds, twice
- * the longest retransmission timeout of TCP, or 1000 round trips if that is longer) no host has
- * received a frame and no rank computes; also when pauses of priority flow control wait for each
- * other in a cycle. It halts every now and then to look for that.
+ * Runs the simulation of a cluster, in one process or several. It ends when all requested work is
+ * complete, when a transport fails, or when the simulation is stuck: for a long time (120 simulated
+ * seconds, twice the longest retransmission timeout of TCP, or 1000 round trips if that is longer)
+ * no host has received a frame and no rank computes, or PFC pauses form a deadlock. It halts
+ * periodically to check for this.
  *
- * After the last event that was wanted the simulation goes on for one round trip, in which what is
- * under way arrives. So all processes end at the same simulated time, with the same traffic behind
- * them as a single process, though none of them knows at once when the others are done.
+ * After the last requested event the simulation continues for one round trip, in which frames in
+ * flight arrive. So all processes end at the same simulated time and with the same traffic as a
+ * single process, although no process knows immediately that the others are done.
  */
 class GuardedRun
 {
   public:
     /**
-     * @param cluster whose ranks are watched; must outlive this
+     * @param cluster its ranks are watched; must outlive this object
      */
     explicit GuardedRun(const Cluster& cluster);
     ~GuardedRun();
@@ -59,32 +59,31 @@ class GuardedRun
     GuardedRun& operator=(const GuardedRun&) = delete;
 
     /**
-     * @param computing whether a rank of this process is busy with something that is not
-     *        communication
+     * @param computing whether a local rank is busy other than by communication
      */
     void SetComputing(std::function<bool()> computing);
 
     /**
-     * @param report called whenever the simulation halts and will go on, in all processes together
+     * @param report called, in all processes together, when the simulation halts and will continue
      */
     void SetReport(std::function<void()> report);
 
     /**
      * Runs until all processes have called End() or one of them Stop(), during the run or before.
-     * All together (see Processes).
-     * @throw SimulationStuck if the simulation cannot get there
+     * Collective: all processes call it (see Processes).
+     * @throw SimulationStuck if the simulation cannot complete
      */
     void Run();
 
-    /** All that this process's ranks had to do is done. */
+    /** Reports that all work of the local ranks is done. */
     void End();
 
-    /** Ends the run at once, because it makes no sense to go on. */
+    /** Ends the run immediately, because continuing makes no sense. */
     void Stop();
 
     /**
-     * Ends the run by SimulationStuck, which also names a rank that waits.
-     * @param peer first rank to be asked whether it waits
+     * Ends the run with SimulationStuck, which also names a waiting rank.
+     * @param peer first rank to ask whether it waits
      * @param reason one line
      */
     void Fail(uint32_t peer, const std::string& reason);
@@ -101,18 +100,18 @@ class GuardedRun
     std::function<bool()> m_computing;
     std::function<void()> m_report;
     Time m_period;
-    Time m_lastCheck;       // of progress, within m_period
-    Time m_deadlockPeriod;  // from one halt to the next
-    PfcDeadlock m_deadlock; // at the last halt
-    uint32_t m_run{0};      // how often Run() has ended
+    Time m_lastCheck;       // last check for progress
+    Time m_deadlockPeriod;  // time between two halts
+    PfcDeadlock m_deadlock; // state at the last halt
+    uint32_t m_run{0};      // completed calls of Run()
     bool m_ended{false};    // End() was called
     bool m_stopped{false};  // Stop() was called
-    uint32_t m_done{0};     // processes whose End() is known here
-    Time m_lastDone;        // the latest of these calls
+    uint32_t m_done{0};     // processes known to have called End()
+    Time m_lastDone;        // latest of these calls
     uint64_t m_progress{0};
     Time m_failureTime;
     uint32_t m_failurePeer{0};
-    std::string m_failure; // empty if there is none
+    std::string m_failure; // empty if there was none
 };
 
 } // namespace ns3::training

@@ -20,7 +20,7 @@ namespace ns3::training
 namespace
 {
 
-/// What is added up over ranks and processes; the rest is the largest of all.
+/// Fields that are summed over ranks and processes; the others take the maximum.
 const std::vector<RecordField<InNetworkFigures>> COUNTS{
     {"sent", "", "packets, without those sent again", &InNetworkFigures::sent},
     {"resent", "", "packets sent again", &InNetworkFigures::resent},
@@ -39,7 +39,7 @@ Add(const InNetworkFigures& other, InNetworkFigures& sum)
     sum.errorBound = std::max(sum.errorBound, other.errorBound);
 }
 
-/** @return the figures of this process's ranks */
+/** @return the figures of the local ranks */
 InNetworkFigures
 GetLocal(const Cluster& cluster)
 {

@@ -20,37 +20,37 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-helper
  *
- * Packets and errors of collectives that the network makes, all ranks together.
+ * Packets and errors of offloaded collectives, over all ranks.
  */
 struct InNetworkFigures
 {
-    uint64_t sent{0};       ///< packets, without those sent again
-    uint64_t resent{0};     ///< packets sent again, after a timeout or because of a gap
-    uint64_t received{0};   ///< sums used
-    uint64_t duplicates{0}; ///< sums that the rank had already
-    bool fallenBack{false}; ///< the network has failed; the hosts go on among themselves
-    double errorBound{0};   ///< closed form of the largest error of a sum
-    double maxError{-1};    ///< largest error measured; below 0: none was
+    uint64_t sent{0};       ///< packets sent for the first time
+    uint64_t resent{0};     ///< packets retransmitted, after a timeout or because of a gap
+    uint64_t received{0};   ///< sums accepted
+    uint64_t duplicates{0}; ///< duplicate sums
+    bool fallenBack{false}; ///< the network has failed and the hosts have taken over
+    double errorBound{0};   ///< closed-form error bound of a sum
+    double maxError{-1};    ///< maximum measured error; negative: not measured
 
-    /** @return the JSON object `in_network`; without max_error if none was measured */
+    /** @return the JSON object `in_network`; without max_error if it was not measured */
     JsonValue ToJson() const;
 };
 
 /**
  * @ingroup distributed-training-helper
  *
- * Adds up the figures of all ranks. All processes together (see Processes).
+ * Sums up the figures of all ranks. Collective: all processes call it (see Processes).
  *
  * @param cluster after the run
- * @return the figures; none if the network makes no collectives of the cluster
+ * @return the figures; none if the cluster offloads no collectives
  */
 std::optional<InNetworkFigures> GetInNetworkFigures(const Cluster& cluster);
 
 /**
  * @ingroup distributed-training-helper
  * @param cluster after the run
- * @return line for people that says why hosts have taken over the collectives of the network; empty
- *         if they have not
+ * @return one line with the reason why hosts have taken over the offloaded collectives; empty if
+ *         they have not
  */
 std::string FormatFallback(const Cluster& cluster);
 

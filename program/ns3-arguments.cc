@@ -38,7 +38,7 @@ NS_LOG_COMPONENT_DEFINE("TrainingNs3Arguments");
 namespace
 {
 
-/** ns-3's arguments that print something and end the program, and whether they have a value. */
+/** ns-3's arguments that print and end the program, and whether they take a value. */
 const std::vector<std::pair<std::string, bool>> PRINT_ARGUMENTS{{"PrintAttributes", true},
                                                                 {"PrintGlobals", false},
                                                                 {"PrintGroup", true},
@@ -48,18 +48,18 @@ const std::vector<std::pair<std::string, bool>> PRINT_ARGUMENTS{{"PrintAttribute
                                                                 {"version", false}};
 
 /**
- * ns-3 ends the program at many values it cannot read, some only when they are used: tries them in
- * a child process first, which may end as it likes.
+ * Tries an action in a child process first, because ns-3 ends the program at many values it cannot
+ * parse, some only when they are used.
  *
- * @param action returns whether it went well
- * @return whether it did, and the process is still there
+ * @param action returns whether it succeeded
+ * @return whether it succeeded and the child process survived
  */
 bool
 Succeeds(const std::function<bool()>& action)
 {
     std::cout.flush();
     std::cerr.flush();
-    std::fflush(nullptr); // else the child would print the buffers, too
+    std::fflush(nullptr); // otherwise the child would print the buffers too
     const pid_t child = fork();
     NS_ABORT_MSG_IF(child < 0, "cannot start a process");
     if (child == 0)
@@ -76,7 +76,7 @@ Succeeds(const std::function<bool()>& action)
         }
         catch (const ConfigurationError&)
         {
-            // An exception of a setter must not lead the child beyond this line.
+            // An exception of a setter must not leave the child.
         }
         _exit(succeeded ? 0 : 1);
     }
@@ -88,7 +88,7 @@ Succeeds(const std::function<bool()>& action)
 }
 
 /**
- * The event of CanSimulate().
+ * Event of CanSimulate().
  * @param hasRun set to true
  */
 void
@@ -97,7 +97,7 @@ DrawNumber(bool* hasRun)
     *hasRun = CreateObject<UniformRandomVariable>()->GetValue() <= 1;
 }
 
-/** @return whether a simulation with random numbers can begin, with the global values as set */
+/** @return whether a simulation with random numbers can start with the current global values */
 bool
 CanSimulate()
 {
@@ -154,11 +154,11 @@ FindAttribute(const std::string& fullName)
 }
 
 /**
- * Offers a value to an object of this module: where ns-3's checker of texts accepts everything, the
+ * Tries a value on an object of this module: where ns-3's string checker accepts everything, the
  * setter of the attribute decides.
  * @param fullName a name such as "ns3::training::SwitchDevice::Weights"
- * @param value a value that the attribute's checker takes
- * @return whether an object takes it
+ * @param value accepted by the attribute's checker
+ * @return whether an object accepts it
  */
 bool
 IsTakenByObject(const std::string& fullName, const std::string& value)
@@ -176,7 +176,7 @@ IsTakenByObject(const std::string& fullName, const std::string& value)
                                                           StringValue(value));
 }
 
-/** @return the names of the groups of types */
+/** @return the names of the type groups */
 std::set<std::string>
 GetGroupNames()
 {
@@ -258,7 +258,7 @@ Ns3Arguments::Parse(const std::string& name,
         return isGlobal ? GlobalValue::BindFailSafe(name, StringValue(value))
                         : Config::SetDefaultFailSafe(name, StringValue(value));
     };
-    // ns-3 reads "-1" as the largest number there is.
+    // ns-3 parses "-1" as the largest number.
     const bool isWrapped = value[0] == '-' && checker->GetValueTypeName() == "ns3::UintegerValue";
     if (isWrapped || !Succeeds([&] {
             return set() && (isGlobal ? CanSimulate() : IsTakenByObject(name, value));

@@ -19,10 +19,9 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-helper
  *
- * Arguments that every program of ns-3 has: global values, defaults of attributes, and
- * `--Print...`. ns-3 ends the program at many values that it cannot read, some of them long after
- * they were set. Here a value is tried in a child process first, and refused by a
- * ConfigurationError.
+ * Arguments of every ns-3 program: global values, defaults of attributes, and `--Print...`. ns-3
+ * ends the program at many values that it cannot parse, some of them long after they were set. Here
+ * a child process tries each value first, and a ConfigurationError refuses it.
  */
 class Ns3Arguments
 {
@@ -42,21 +41,21 @@ class Ns3Arguments
      * @param name the argument's name, without dashes
      * @param value its value
      * @param hasValue whether there was an equals sign
-     * @param hasOption tells whether the program has an option of a name
+     * @param hasOption returns whether the program has an option of a name
      * @return whether it is an argument of ns-3
-     * @throw ConfigurationError if its value is refused
+     * @throw ConfigurationError if its value is invalid
      */
     bool Parse(const std::string& name,
                const std::string& value,
                bool hasValue,
                const std::function<bool(const std::string&)>& hasOption);
 
-    /** @return names and values of the global values and attributes that were set, as given */
+    /** @return names and values of the global values and attributes that were set, as written */
     const std::vector<std::pair<std::string, std::string>>& GetGiven() const;
 
   private:
     std::string m_program; // name of the program
-    // attributes that the program sets, and the options that set them
+    // attributes set by the program, and their options
     std::map<std::string, std::string> m_reserved;
     std::vector<std::pair<std::string, std::string>> m_given; // names and values, in order
 };

@@ -22,13 +22,13 @@ namespace ns3::training
 namespace
 {
 
-/// Columns of the help.
+/// Maximum columns of the help.
 constexpr std::size_t HELP_WIDTH = 100;
 
 /**
  * @param first a word
  * @param second another word
- * @return how many letters must be inserted, removed or changed to get from one to the other
+ * @return edit distance: letters to insert, remove or change to get from one to the other
  */
 std::size_t
 GetEditDistance(const std::string& first, const std::string& second)
@@ -64,7 +64,7 @@ Join(const Words& words)
 
 /**
  * @param text words separated by blanks
- * @param indent blanks before every line
+ * @param indent number of blanks before every line
  * @return lines of at most HELP_WIDTH columns
  */
 std::string
@@ -86,9 +86,9 @@ Wrap(const std::string& text, std::size_t indent)
 }
 
 /**
- * @param head text at the left
- * @param width columns of the left
- * @param text text at the right, wrapped
+ * @param head text of the left column
+ * @param width of the left column
+ * @param text text of the right column, wrapped
  * @return lines
  */
 std::string
@@ -111,7 +111,7 @@ GetNames(const std::vector<AlternativeDescription>& alternatives)
     return names;
 }
 
-/** @return a key's type and limits in words, with the attribute that it sets */
+/** @return description of a key's type and limits, with the attribute that it sets */
 std::string
 FormatKeyNote(const Key& key)
 {
@@ -120,7 +120,7 @@ FormatKeyNote(const Key& key)
            key.GetAllowed() + (key.attribute.empty() ? "" : "; attribute " + key.attribute) + ")";
 }
 
-/** @param alternative an alternative @param output gets its help, notes and keys */
+/** @param alternative an alternative @param output receives its help, notes and keys */
 void
 PrintAlternative(const AlternativeDescription& alternative, std::ostream& output)
 {
@@ -175,7 +175,7 @@ GetLimit(const Key& key, double limit)
     return static_cast<uint64_t>(limit);
 }
 
-/** @param key a key or an option @param object gets limits and words */
+/** @param key a key or an option @param object receives limits and allowed words */
 void
 AddLimits(const Key& key, JsonValue& object)
 {

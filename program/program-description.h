@@ -32,16 +32,16 @@ using AlternativeLister = std::function<std::vector<AlternativeDescription>()>;
 struct OptionDescription
 {
     std::string group;      ///< title of its group
-    Key key;                ///< name, type, help, default, and the values allowed
+    Key key;                ///< name, type, help, default, and allowed values
     bool isList{false};     ///< whether it may be given several times
-    std::string kind;       ///< of an option NAME:key=value,...: word for the alternatives
+    std::string kind;       ///< of an option NAME:key=value,...: name of the kind
     AlternativeLister list; ///< of an option NAME:key=value,...: lists the alternatives
-    std::string otherwise;  ///< of an option NAME:key=value,...: values allowed beside these
+    std::string otherwise;  ///< of an option NAME:key=value,...: other allowed values
 
     /** @return name of the type for JSON: list, choice, or as Key::GetTypeName() */
     std::string GetTypeName() const;
 
-    /** @return the values allowed, with their units */
+    /** @return the allowed values, with their units */
     std::string GetAllowed() const;
 };
 
@@ -59,8 +59,8 @@ struct RenamedOption
 /**
  * @ingroup distributed-training-helper
  *
- * Description of a program's command line, and its three forms: the overview of `--help`, the
- * details of `--help=WORD`, and the JSON of `--describe=json`.
+ * Description of a program's command line, and its three output forms: the overview of `--help`,
+ * the details of `--help=WORD`, and the JSON of `--describe=json`.
  */
 struct ProgramDescription
 {
@@ -68,18 +68,18 @@ struct ProgramDescription
     std::string description;                ///< its purpose, one or more lines
     std::vector<OptionDescription> options; ///< in the order of the help
     std::vector<RenamedOption> renamed;     ///< former spellings, which are refused
-    std::string sections;                   ///< text behind the options in the overview
-    /// Further members of the JSON by name, such as the quantities that the program measures.
+    std::string sections;                   ///< text after the options in the overview
+    /// Additional members of the JSON by name, such as the quantities that the program measures.
     std::vector<std::pair<std::string, JsonValue>> members;
 
-    /** @param output gets every option with its default, and the names of the alternatives */
+    /** @param output receives every option with its default, and the names of the alternatives */
     void PrintOverview(std::ostream& output) const;
 
     /**
-     * Prints everything of that name: an option, the alternatives of a kind, or one alternative.
+     * Prints everything with a name: an option, the alternatives of a kind, or one alternative.
      * @param word name of an option, of a kind or of an alternative
-     * @param output gets the details
-     * @throw ConfigurationError that lists the names there are, if the word is none of them
+     * @param output receives the details
+     * @throw ConfigurationError with the existing names, if the word is unknown
      */
     void PrintDetails(const std::string& word, std::ostream& output) const;
 
@@ -90,16 +90,16 @@ struct ProgramDescription
 /**
  * @ingroup distributed-training-helper
  * @param key description of a value
- * @param text the value, one that is allowed, or empty
- * @return a JSON number of a count, a number or a size (bytes), a truth value, otherwise the text
+ * @param text an allowed value, or empty
+ * @return a JSON number for a count, number or size (bytes), a boolean, otherwise a string
  */
 JsonValue ToJsonValue(const Key& key, const std::string& text);
 
 /**
  * @ingroup distributed-training-helper
  * @param word a misspelt word
- * @param candidates the words there are
- * @return the candidate that needs the fewest changes of letters, or nothing if none is near
+ * @param candidates the existing words
+ * @return the candidate with the smallest edit distance, or nothing if none is near
  */
 std::string GetNearest(const std::string& word, const std::vector<std::string>& candidates);
 

@@ -43,7 +43,7 @@ SplitList(const std::string& text)
     return items;
 }
 
-/** Ends the program after it has printed help. */
+/** Exits the program after printing help. */
 [[noreturn]] void
 EndProgram()
 {
@@ -278,11 +278,11 @@ void
 ProgramOptions::Parse(const std::vector<std::string>& arguments)
 {
     NS_LOG_FUNCTION(this << arguments.size());
-    // Gives ns-3's documentation run and event metrics their chance.
+    // Lets ns-3 do its documentation run and event metrics.
     CommandLine().Parse(std::vector<std::string>{m_program});
     LoadExtensions(arguments);
 
-    std::set<std::string> begun; // lists that this command line has begun
+    std::set<std::string> begun; // lists already started on this command line
     for (const auto& argument : arguments)
     {
         if (argument.compare(0, 2, "--") != 0)
@@ -362,7 +362,7 @@ ProgramOptions::LoadExtensions(const std::vector<std::string>& arguments)
         AddList("extension",
                 "shared library that adds alternatives; may be given several times",
                 m_extensions);
-        m_options.back().clear = [] {}; // those of the environment remain loaded
+        m_options.back().clear = [] {}; // extensions of the environment stay loaded
     }
     std::vector<std::string> files = m_extensions;
     for (const std::string& argument : arguments)
@@ -397,7 +397,7 @@ ProgramOptions::CheckAlternative(const OptionDescription& option, const std::str
         }
         catch (const ConfigurationError& error)
         {
-            const std::string subject = option.kind + " '" + text + "'"; // begins the message
+            const std::string subject = option.kind + " '" + text + "'"; // start of the message
             throw ConfigurationError("--" + option.key.name + "=" + text +
                                      std::string(error.what()).substr(subject.size()));
         }
@@ -471,7 +471,7 @@ ProgramOptions::ToJson() const
     {
         object.Set(option.description.key.name, ToJsonValue(option.description.key, option.get()));
     }
-    // An argument of ns-3 that is given twice has its last value, as a JSON object has a name once.
+    // The last value of a repeated ns-3 argument counts, because a JSON object has each name once.
     std::vector<std::pair<std::string, std::string>> last;
     for (const auto& argument : m_ns3Arguments.GetGiven())
     {

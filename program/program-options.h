@@ -30,22 +30,22 @@ namespace ns3::training
  * @ingroup distributed-training
  * @defgroup distributed-training-helper Helpers
  *
- * Classes that set up simulations, and the programs that run them.
+ * Classes that set up simulations, and common parts of the programs.
  */
 
 /**
  * @ingroup distributed-training-helper
  *
- * The command line of a program: typed options `--name=value`. An option's default is the value
- * that its variable has when the option is added. Stricter than ns3::CommandLine, which takes "1x"
- * for 1 and ends the program at a rate that it cannot read: a wrong argument is refused by a
- * ConfigurationError that names the option, the value and the values allowed.
+ * The command line of a program: typed options `--name=value`. An option's default is the value of
+ * its variable when the option is added. It is stricter than ns3::CommandLine, which parses "1x" as
+ * 1 and ends the program at a rate that it cannot parse: a wrong argument throws a
+ * ConfigurationError that names the option, the value and the allowed values.
  *
  * Options, limits and alternatives are data (ProgramDescription): `--help` prints an overview,
  * `--help=WORD` the details of an option, a kind or an alternative, and `--describe=json`
  * everything as JSON.
  *
- * `--extension=FILE` loads a shared library that adds alternatives (LoadExtension()).
+ * `--extension=FILE` loads a shared library with additional alternatives (LoadExtension()).
  *
  * ns-3's own arguments work as everywhere in ns-3: `--RngRun=2` and all other global values,
  * `--ns3::TypeName::Attribute=value` for defaults of attributes, and `--PrintAttributes=`,
@@ -71,42 +71,42 @@ class ProgramOptions
     struct Value
     {
         std::string name; ///< the option's name, without dashes
-        std::string text; ///< its value as text that Parse() reads as exactly that value
+        std::string text; ///< its value as text; Parse() reads exactly this value from it
     };
 
     /**
-     * Sets ns-3's time resolution to picoseconds (UsePicoseconds()), as times are read with it, and
-     * makes BucketScheduler the default of --SchedulerType.
+     * Sets ns-3's time resolution to picoseconds (UsePicoseconds()), because times are parsed with
+     * it, and makes BucketScheduler the default of --SchedulerType.
      * @param program name of the program
      * @param description its purpose, one or more lines
      */
     ProgramOptions(const std::string& program, const std::string& description);
 
     /**
-     * Begins a group of options in the help.
+     * Starts a group of options in the help.
      * @param title its title
      */
     void Group(const std::string& title);
 
     /**
-     * Adds an option whose value stays text.
-     * @param key the option's name, without dashes, its type, its help and the values allowed
-     * @param value gets the value; its default
+     * Adds an option whose value remains text.
+     * @param key the option's name, without dashes, its type, its help and the allowed values
+     * @param value receives the value; its default
      */
     void Add(const Key& key, std::string& value);
 
     /**
      * @param name the option's name, without dashes
      * @param help its meaning, one line
-     * @param value gets the value, which is not empty; its default, which may be
+     * @param value receives the value, which is not empty; its default may be
      */
     void AddString(const std::string& name, const std::string& help, std::string& value);
 
     /**
      * @param name the option's name, without dashes
      * @param help its meaning, one line
-     * @param value gets the value; its default
-     * @param allowed the values there are
+     * @param value receives the value; its default
+     * @param allowed the allowed values
      */
     void AddChoice(const std::string& name,
                    const std::string& help,
@@ -114,15 +114,14 @@ class ProgramOptions
                    const std::vector<std::string>& allowed);
 
     /**
-     * Adds an option whose value is one of the named alternatives of a kind, with the alternative's
-     * keys: `--name=ALTERNATIVE:key=value,...`. A value is refused if there is no such alternative
-     * or its keys do not take it.
+     * Adds an option that selects a named alternative of a kind, with the alternative's keys:
+     * `--name=ALTERNATIVE:key=value,...`. An unknown alternative or an invalid key is refused.
      * @param name the option's name, without dashes
-     * @param kind word for the alternatives, lower case, words joined by dashes
+     * @param kind name of the kind, lower case, words joined by dashes
      * @param help its meaning, one line
-     * @param value gets the value as written; its default
-     * @param list lists the alternatives; those of several registries may be joined
-     * @param otherwise further values that are allowed, in words, such as "a CSV file"; the program
+     * @param value receives the value as written; its default
+     * @param list lists the alternatives; may join several registries
+     * @param otherwise description of further allowed values, such as "a CSV file"; the program
      *        checks them. Empty: none
      */
     void AddKind(const std::string& name,
@@ -135,9 +134,9 @@ class ProgramOptions
     /**
      * @param name the option's name, without dashes
      * @param help its meaning, one line
-     * @param value gets the value; its default
-     * @param min least value allowed
-     * @param max largest value allowed, up to 2^53
+     * @param value receives the value; its default
+     * @param min minimum value
+     * @param max maximum value, up to 2^53
      */
     void AddUnsigned(const std::string& name,
                      const std::string& help,
@@ -148,9 +147,9 @@ class ProgramOptions
     /**
      * @param name the option's name, without dashes
      * @param help its meaning, one line
-     * @param value gets the value; its default
-     * @param min least value allowed
-     * @param max largest value allowed
+     * @param value receives the value; its default
+     * @param min minimum value
+     * @param max maximum value
      */
     void AddDouble(const std::string& name,
                    const std::string& help,
@@ -159,33 +158,33 @@ class ProgramOptions
                    double max);
 
     /**
-     * The option alone means true.
+     * The option without a value means true.
      * @param name the option's name, without dashes
      * @param help its meaning, one line
-     * @param value gets the value; its default
+     * @param value receives the value; its default
      */
     void AddBool(const std::string& name, const std::string& help, bool& value);
 
     /**
      * @param name the option's name, without dashes
      * @param help its meaning, one line
-     * @param value gets the value; its default
+     * @param value receives the value; its default
      */
     void AddRate(const std::string& name, const std::string& help, DataRate& value);
 
     /**
      * @param name the option's name, without dashes
      * @param help its meaning, one line
-     * @param value gets the value; its default
+     * @param value receives the value; its default
      */
     void AddTime(const std::string& name, const std::string& help, Time& value);
 
     /**
      * @param name the option's name, without dashes
      * @param help its meaning, one line
-     * @param value gets the value; its default
-     * @param min least value allowed, bytes
-     * @param max largest value allowed, bytes
+     * @param value receives the value; its default
+     * @param min minimum value, bytes
+     * @param max maximum value, bytes
      */
     void AddBytes(const std::string& name,
                   const std::string& help,
@@ -194,29 +193,28 @@ class ProgramOptions
                   uint64_t max = std::numeric_limits<int64_t>::max());
 
     /**
-     * Adds an option for a number or size that is chosen automatically by default: the text "auto"
-     * stands for the value 0.
-     * @param key the option's name, without dashes, type COUNT or BYTES, help, least and largest
-     *        value
-     * @param value gets the value; its default
+     * Adds an option for a number or size that is automatic by default: the text "auto" means the
+     * value 0.
+     * @param key the option's name, without dashes, type COUNT or BYTES, help, minimum and maximum
+     * @param value receives the value; its default
      */
     void AddAutomatic(Key key, uint64_t& value);
 
     /**
-     * Adds an option that may be given several times. Its value as text separates them by ";".
+     * Adds an option that may be given several times. Its value as text is joined by ";".
      * @param name the option's name, without dashes
      * @param help its meaning, one line
-     * @param values get the values; the default
+     * @param values receives the values; the default
      */
     void AddList(const std::string& name,
                  const std::string& help,
                  std::vector<std::string>& values);
 
     /**
-     * Refuses an option, or a value of an option, that was renamed, and names the new spelling.
-     * @param name the former option's name without dashes, such as slots, or an option and the
-     *        alternative that it no longer takes, such as collective=tree
-     * @param spelling the new spelling; VALUE stands for the value that was given
+     * Refuses a renamed option, or a renamed value of an option, with the new spelling.
+     * @param name the former option's name without dashes, such as slots, or an option and its
+     *        former alternative, such as collective=tree
+     * @param spelling the new spelling; VALUE stands for the given value
      * @param help word of `--help=` that explains it
      */
     void AddRenamed(const std::string& name, const std::string& spelling, const std::string& help);
@@ -229,20 +227,21 @@ class ProgramOptions
     void AddToDescription(const std::string& name, const JsonValue& value);
 
     /**
-     * Refuses an attribute that the program sets itself, as a user's value would have no effect.
+     * Refuses an attribute that the program sets itself, because a user's value would have no
+     * effect.
      * @param attribute its full name, such as ns3::training::RdmaNic::Mtu
-     * @param option the option that sets it, without dashes; it follows from others if the program
-     *        has none of that name
+     * @param option name of the option that sets it, without dashes; if there is no such option,
+     *        other options determine the attribute
      */
     void Reserve(const std::string& attribute, const std::string& option = "");
 
     /**
-     * Reads the command line. `--help`, `--describe=json` and ns-3's `--Print...` print and end the
-     * program with exit status 0. If an option is given twice the last value counts, but for lists.
-     * Global values and attribute defaults of ns-3 are set at once.
-     * @param argc number of arguments, with the program's name
+     * Parses the command line. `--help`, `--describe=json` and ns-3's `--Print...` print and end
+     * the program with exit status 0. The last value of a repeated option counts, except for lists.
+     * Global values and attribute defaults of ns-3 are set immediately.
+     * @param argc number of arguments, including the program's name
      * @param argv the arguments
-     * @throw ConfigurationError at the first argument that is not right
+     * @throw ConfigurationError at the first invalid argument
      */
     void Parse(int argc, char* argv[]);
 
@@ -252,12 +251,12 @@ class ProgramOptions
      */
     void Parse(const std::vector<std::string>& arguments);
 
-    /** @return all options in the order they were added, then ns-3's arguments as given */
+    /** @return all options in the order of addition, then ns-3's arguments as given */
     std::vector<Value> Values() const;
 
     /**
-     * The configuration, for the record of a run: a member an option. Whole numbers and sizes (in
-     * bytes), numbers and truth values are JSON numbers and truth values, the rest is text.
+     * The configuration, for the record of a run: one member per option. Whole numbers, sizes (in
+     * bytes), numbers and booleans have these JSON types, the rest are strings.
      * @return an object
      */
     JsonValue ToJson() const;
@@ -269,9 +268,9 @@ class ProgramOptions
     bool IsGiven(const std::string& name) const;
 
     /**
-     * Adds a section behind the options to the help.
+     * Adds a section after the options of the help.
      * @param title its title
-     * @param rows what it explains, and the explanation
+     * @param rows terms and their explanations
      */
     void AddSection(const std::string& title,
                     const std::vector<std::pair<std::string, std::string>>& rows);
@@ -283,17 +282,17 @@ class ProgramOptions
     // An option.
     struct Option
     {
-        OptionDescription description;               // its name, its type, the values allowed
+        OptionDescription description;               // its name, its type, the allowed values
         bool isGiven;                                // whether it was on the command line
-        std::function<void(const std::string&)> set; // sets the value from text that is allowed
+        std::function<void(const std::string&)> set; // sets the value from valid text
         std::function<std::string()> get;            // the value as text
-        std::function<void()> clear;                 // of a list: takes all values away
+        std::function<void()> clear;                 // of a list: removes all values
     };
 
     /**
      * @param key its name, type, help and limits; the default is added
-     * @param set sets the value from text that is allowed
-     * @param get the value as text
+     * @param set sets the value from valid text
+     * @param get returns the value as text
      * @return the new option
      */
     Option& AddOption(const Key& key,
@@ -304,8 +303,8 @@ class ProgramOptions
     const Option* Find(const std::string& name) const;
 
     /**
-     * Loads the extensions of the environment and of the command line, before other arguments name
-     * what they add. Adds the option --extension.
+     * Loads the extensions of the environment and of the command line, before other arguments use
+     * their alternatives. Adds the option --extension.
      * @param arguments the command line
      * @throw ConfigurationError as LoadExtension()
      */
@@ -314,7 +313,7 @@ class ProgramOptions
     /**
      * @param option an option NAME:key=value,...
      * @param text a value
-     * @throw ConfigurationError if there is no such alternative or its keys do not take it
+     * @throw ConfigurationError if the alternative is unknown or a key is invalid
      */
     static void CheckAlternative(const OptionDescription& option, const std::string& text);
 
@@ -325,17 +324,17 @@ class ProgramOptions
      */
     void CheckRenamed(const std::string& name, const std::string& value) const;
 
-    /** @param name an unknown name @return text for the refusal: the option it may have meant */
+    /** @param name an unknown name @return suggestion for the error message: a similar option */
     std::string SuggestName(const std::string& name) const;
 
     std::string m_program;                                    // name of the program
     std::string m_description;                                // its purpose
-    std::string m_group;                                      // title of the present group
-    std::string m_sections;                                   // text behind the options in the help
+    std::string m_group;                                      // title of the current group
+    std::string m_sections;                                   // text after the options in the help
     std::vector<std::string> m_extensions;                    // shared libraries, all loaded
-    std::vector<Option> m_options;                            // in the order they were added
+    std::vector<Option> m_options;                            // in the order of addition
     std::vector<RenamedOption> m_renamed;                     // former spellings, which are refused
-    std::vector<std::pair<std::string, JsonValue>> m_members; // further ones of --describe
+    std::vector<std::pair<std::string, JsonValue>> m_members; // additional ones of --describe
     Ns3Arguments m_ns3Arguments;                              // those of ns-3
 };
 

@@ -18,7 +18,7 @@ namespace ns3::training
 namespace
 {
 
-/// Wall-clock time between two updates that is aimed at, s.
+/// Target wall-clock time between two updates, s.
 constexpr double PERIOD = 0.5;
 
 } // namespace
@@ -57,7 +57,7 @@ ProgressLine::Tick()
 {
     const auto now = Clock::now();
     const double passed = std::chrono::duration<double>(now - m_last).count();
-    // Simulated time runs at any speed: the next tick comes later if this one came early.
+    // Simulated time runs at varying speed: the interval grows if this tick came early.
     m_interval =
         Seconds(m_interval.GetSeconds() * std::clamp(PERIOD / std::max(passed, 1e-6), 0.1, 2.0));
     m_interval = std::max(m_interval, MicroSeconds(1));

@@ -20,23 +20,23 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-helper
  *
- * Shows how far a simulation is, on one line of standard error that is written over about twice a
- * second: simulated time, packet-hops, events per second, and the time left. Does nothing unless
- * standard error is a terminal. Its own events change no result.
+ * Shows the progress of a simulation on one line of standard error, rewritten about twice a second:
+ * simulated time, packet-hops, events per second, and the remaining time. Does nothing unless
+ * standard error is a terminal. Its events do not change results.
  */
 class ProgressLine
 {
   public:
     /**
-     * @param fabric whose packet-hops are shown
-     * @param fraction how much of the work is done, 0 to 1
+     * @param fabric its packet-hops are shown
+     * @param fraction returns the completed part of the work, 0 to 1
      */
     ProgressLine(const Fabric& fabric, std::function<double()> fraction);
     ~ProgressLine();
     ProgressLine(const ProgressLine&) = delete;
     ProgressLine& operator=(const ProgressLine&) = delete;
 
-    /** Clears the line, so that something else can be printed. */
+    /** Clears the line before other output. */
     void Clear();
 
   private:

@@ -20,7 +20,7 @@ namespace ns3::training
 namespace
 {
 
-/** @return a number as its column shows it */
+/** @return a number formatted for its column */
 std::string
 FormatNumber(double number, const std::string& format)
 {
@@ -33,7 +33,7 @@ FormatNumber(double number, const std::string& format)
     return text.data();
 }
 
-/** @return a text in the width of its column */
+/** @return a text padded to the width of its column */
 std::string
 Pad(const std::string& text, int width)
 {
@@ -49,7 +49,7 @@ ToJson(const PublishedTable::Cell& cell)
     {
         return *text;
     }
-    return std::get<double>(cell); // JSON has no NaN: null
+    return std::get<double>(cell); // JSON has no NaN; it becomes null
 }
 
 } // namespace

@@ -23,8 +23,8 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-helper
  *
- * Table that puts simulated values beside published and expected ones: printed for people, and a
- * JSON object a row. It also adds up the cost of the simulations behind it.
+ * A table of simulated, published and expected values: printed, or as JSON with one object per row.
+ * It also sums up the cost of the simulations.
  *
  * @code
  *   PublishedTable table({{"figure", "", -30}, {"published", "published", 9, "%.2f"},
@@ -37,14 +37,14 @@ namespace ns3::training
 class PublishedTable
 {
   public:
-    /// A number that is not known: "-" in print, null in JSON.
+    /// An unknown number: "-" in print, null in JSON.
     static constexpr double UNKNOWN = std::numeric_limits<double>::quiet_NaN();
 
-    /** When rows are printed. */
+    /** Time of printing. */
     enum class Printing
     {
-        NEVER,   ///< JSON takes the place of the table
-        AT_ONCE, ///< when they are added
+        NEVER,   ///< JSON output replaces the table
+        AT_ONCE, ///< when a row is added
         AT_END   ///< by Print()
     };
 
@@ -52,11 +52,11 @@ class PublishedTable
     struct Column
     {
         std::string key;          ///< member of JSON rows
-        std::string heading;      ///< in print
-        int width{0};             ///< characters; negative: left-aligned; 0: as it comes
-        std::string format{"%g"}; ///< of numbers, for std::snprintf
-        std::string before{" "};  ///< text in front of it, but for the first column
-        bool isLast{false};       ///< printed behind all others, whatever its place in JSON
+        std::string heading;      ///< heading in print
+        int width{0};             ///< characters; negative: left-aligned; 0: natural width
+        std::string format{"%g"}; ///< number format for std::snprintf
+        std::string before{" "};  ///< separator before the column, except for the first one
+        bool isLast{false};       ///< printed after all others, whatever its place in JSON
     };
 
     /** A value of a row. */
@@ -64,25 +64,25 @@ class PublishedTable
 
     /**
      * @param columns in the order of JSON
-     * @param printing when rows are printed
+     * @param printing time of printing
      */
     PublishedTable(std::vector<Column> columns, Printing printing);
 
-    /** @return whether people read the output, rather than a program */
+    /** @return whether the table is printed, not written as JSON */
     bool IsPrinting() const;
 
     /**
      * Prints the headings, if rows are printed.
-     * @param title lines in front of them, or empty
+     * @param title lines before them, or empty
      */
     void PrintHeadings(const std::string& title) const;
 
-    /** @param cells a value for each column */
+    /** @param cells one value per column */
     void AddRow(const std::vector<Cell>& cells);
 
     /**
-     * Prints headings and rows of a table that is printed at the end; nothing if there are no rows.
-     * @param title lines in front of the headings, or empty
+     * Prints headings and rows of an AT_END table; nothing if there are no rows.
+     * @param title lines before the headings, or empty
      */
     void Print(const std::string& title) const;
 
@@ -100,7 +100,7 @@ class PublishedTable
 
     std::vector<Column> m_columns;
     Printing m_printing;
-    std::vector<std::size_t> m_order; // of columns in print
+    std::vector<std::size_t> m_order; // printing order of the columns
     std::string m_lines;              // not yet printed
     JsonValue m_rows{JsonValue::Array()};
     RunCost m_cost;

@@ -16,10 +16,10 @@ namespace ns3::training
 
 /**
  * @ingroup distributed-training-helper
- * @param cluster that has made an all-reduce
+ * @param cluster that has run an all-reduce
  * @param inputs tensor of each rank
- * @param result of a rank, if the sum of the network can depend on the order of arrival
- * @return the sums expected, bit for bit: of each rank, or a single one that all ranks have
+ * @param result of a rank, if the network's sum can depend on the order of arrival
+ * @return the expected sums, bit for bit: one per rank, or a single one for all
  */
 std::vector<std::vector<float>> GetReferenceSums(const Cluster& cluster,
                                                  const std::vector<std::vector<float>>& inputs,
@@ -27,9 +27,9 @@ std::vector<std::vector<float>> GetReferenceSums(const Cluster& cluster,
 
 /**
  * @ingroup distributed-training-helper
- * @param cluster whose hosts have made an all-reduce among themselves
+ * @param cluster whose hosts have run an all-reduce
  * @param inputs tensor of each rank
- * @return the sums expected, as above
+ * @return the expected sums, as above
  */
 std::vector<std::vector<float>> GetReferenceSumsOfHosts(
     const Cluster& cluster,
@@ -38,7 +38,7 @@ std::vector<std::vector<float>> GetReferenceSumsOfHosts(
 /**
  * @ingroup distributed-training-helper
  * @param cluster after an all-reduce
- * @return whether the network has failed at a rank, and hosts make all-reduces among themselves
+ * @return whether the network has failed at a rank and hosts have taken over
  */
 bool HasFallenBack(const Cluster& cluster);
 

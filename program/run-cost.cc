@@ -21,11 +21,11 @@ namespace ns3::training
 namespace
 {
 
-/** @return largest resident set of this process, KiB */
+/** @return maximum resident set of this process, KiB */
 long
 GetPeakMemory(const rusage& usage)
 {
-    // Linux carries what getrusage() says over from the program that started this one.
+    // Linux inherits the value of getrusage() from the program that started this one.
     std::ifstream status("/proc/self/status");
     for (std::string line; std::getline(status, line);)
     {
@@ -68,7 +68,7 @@ GetRunCost(const Fabric& fabric)
 void
 RunCost::Add(const RunCost& next)
 {
-    cpuSeconds = next.cpuSeconds; // of the whole program until now
+    cpuSeconds = next.cpuSeconds; // of the whole program so far
     events += next.events;
     packetHops += next.packetHops;
     peakMemoryMebibytes = std::max(peakMemoryMebibytes, next.peakMemoryMebibytes);

@@ -14,13 +14,13 @@
 namespace ns3::training
 {
 
-/** What a simulation has cost, all its processes together. */
+/** Cost of a simulation, over all its processes. */
 struct RunCost
 {
-    double cpuSeconds{0};          ///< user and system time since the start of the program
+    double cpuSeconds{0};          ///< user and system CPU time since the start of the program
     uint64_t events{0};            ///< simulator events
     uint64_t packetHops{0};        ///< frames sent on all links
-    double peakMemoryMebibytes{0}; ///< largest resident set
+    double peakMemoryMebibytes{0}; ///< maximum resident set
 
     /** @return packet-hops per second of CPU time */
     double GetPacketHopsPerSecond() const
@@ -34,9 +34,9 @@ struct RunCost
 
 /**
  * @ingroup distributed-training-helper
- * @param fabric whose packet-hops are counted
- * @return the cost so far; packet-hops are right after GatherCounters(). All processes together
- *         (see Processes)
+ * @param fabric its packet-hops are counted
+ * @return the cost so far; packet-hops are valid after GatherCounters(). Collective: all processes
+ *         call it (see Processes)
  */
 RunCost GetRunCost(const Fabric& fabric);
 

@@ -17,7 +17,7 @@ namespace ns3::training
 namespace
 {
 
-/// Kinds of reports.
+/// Types of reports.
 constexpr char COLLECTIVE = 'c';
 constexpr char COMPUTE = 'p';
 constexpr char SEND = 's';
@@ -268,8 +268,8 @@ RunRecorder::WriteKept()
         return;
     }
 
-    // Each process kept its events in order; the next one is always that of the earliest time, and
-    // of events at one time that of the lowest node, as in a single process (BucketScheduler).
+    // Each process kept its events in order. The merge takes the earliest event, and among events
+    // of one time that of the lowest node, as in a single process (BucketScheduler).
     struct Source
     {
         ByteReader reader;

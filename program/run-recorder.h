@@ -24,23 +24,22 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-helper
  *
- * Writes collectives, messages and compute phases of a run into a results file and a timeline, as
- * its trace sources report them. Takes no part in the simulation; must live as long as the
- * simulation runs.
+ * Writes the collectives, messages and compute phases that trace sources report into a results file
+ * and a timeline. It is passive and must outlive the simulation run.
  *
- * If the ranks are divided among processes, each process keeps the reports of its ranks until the
+ * If the ranks are divided among processes, each process buffers the reports of its ranks until the
  * first process writes all of them, in the order of a single process.
  */
 class RunRecorder
 {
   public:
     /**
-     * @param cluster whose communicators are listened to
+     * @param cluster its communicators are observed
      * @param sequences by communicator, the numbers of its collectives in an iteration, in order of
      *        start
      * @param store results file, or null
      * @param timeline trace file, or null
-     * @param keep whether to keep what is recorded until WriteKept(), there being several processes
+     * @param keep whether to buffer reports until WriteKept(), for several processes
      */
     RunRecorder(const Cluster& cluster,
                 std::vector<std::vector<uint32_t>> sequences,
@@ -52,22 +51,22 @@ class RunRecorder
     RunRecorder& operator=(const RunRecorder&) = delete;
 
     /**
-     * @param application of a rank, whose compute phases and whose collectives in groups of ranks
-     *        are recorded
+     * @param application of a rank; its compute phases and its collectives in groups of ranks are
+     *        recorded
      */
     void Observe(Ptr<TrainingApplication> application);
 
-    /** Writes what was kept, if anything. All processes together (see Processes). */
+    /** Writes buffered reports. Collective: all processes call it (see Processes). */
     void WriteKept();
 
     /**
-     * Writes what was kept, and the counters of every port, at the end of the run and after
-     * GatherCounters(). All processes together (see Processes).
+     * Writes buffered reports and the counters of every port. Call at the end of the run, after
+     * GatherCounters(). Collective: all processes call it (see Processes).
      */
     void Finish();
 
   private:
-    /** A message, from its sending to its receipt. */
+    /** Source, destination and tag of a message between sending and receipt. */
     using MessageKey = std::tuple<uint32_t, uint32_t, uint64_t>;
 
     bool IsRecording() const;
@@ -97,7 +96,7 @@ class RunRecorder
     TimelineTrace* m_timeline;
     bool m_keep;
     ByteWriter m_kept;
-    std::vector<Ptr<TrainingApplication>> m_applications; // whose phases are recorded
+    std::vector<Ptr<TrainingApplication>> m_applications; // observed
     std::vector<Ptr<Communicator>> m_groups;              // communicators of groups of ranks
     std::map<MessageKey, Time> m_sent;
 };

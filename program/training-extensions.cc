@@ -19,7 +19,7 @@ namespace ns3::training
 void
 LoadExtension(const std::string& file)
 {
-    // A name without a slash would be looked up among the libraries of the system.
+    // dlopen() would search the system's libraries for a name without a slash.
     const std::string path = file.find('/') == std::string::npos ? "./" + file : file;
     const auto refuse = [&](const std::string& reason) {
         return ConfigurationError("extension '" + file + "': " + reason +

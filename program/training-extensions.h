@@ -19,17 +19,17 @@ namespace ns3::training
  */
 
 /**
- * Loads a shared library that registers alternatives of its own: algorithms, topologies, congestion
- * controls and the like (see Registry). They can then be chosen by name as those of the module.
- * Loading a library again has no effect.
+ * Loads a shared library that registers alternatives: algorithms, topologies, congestion controls
+ * and the like (see Registry). They can then be selected by name like those of the module. Loading
+ * a library again has no effect.
  *
- * @param file path of the library; it remains loaded until the program ends
- * @throw ConfigurationError if it cannot be loaded, or if it registers a name that is taken
+ * @param file path of the library; it stays loaded until the program ends
+ * @throw ConfigurationError if it cannot be loaded, or registers an existing name
  */
 void LoadExtension(const std::string& file);
 
 /**
- * @return the libraries that the environment variable DISTRIBUTED_TRAINING_EXTENSIONS names, paths
+ * @return the libraries in the environment variable DISTRIBUTED_TRAINING_EXTENSIONS, paths
  *         separated by ":"
  */
 std::vector<std::string> GetExtensionsOfEnvironment();

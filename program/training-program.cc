@@ -28,7 +28,7 @@ namespace ns3::training
 namespace
 {
 
-/// More sizes than this are a typing error.
+/// More sizes are considered a typing error.
 constexpr std::size_t MAX_SIZES = 10000;
 
 } // namespace
@@ -36,7 +36,7 @@ constexpr std::size_t MAX_SIZES = 10000;
 int
 RunProgram(const std::string& name, const std::function<int()>& body)
 {
-    // Of several processes the first one speaks for all.
+    // With several processes only the first one prints.
     const bool speaks = Processes::GetId() == 0;
     if (!speaks && !std::freopen("/dev/null", "w", stdout))
     {
@@ -58,11 +58,11 @@ RunProgram(const std::string& name, const std::function<int()>& body)
         status = 3;
         text = std::string("stuck: ") + error.what();
     }
-    catch (const std::exception& error) // the disk is full, memory has run out
+    catch (const std::exception& error) // for example a full disk, or no memory left
     {
         status = 1;
         text = error.what();
-        if (Processes::GetCount() > 1) // which the others do not know of
+        if (Processes::GetCount() > 1) // the other processes do not know of the error
         {
             std::cerr << name << ": " << text << std::endl;
             Processes::Abort(status);
@@ -73,7 +73,7 @@ RunProgram(const std::string& name, const std::function<int()>& body)
         std::cerr << name << ": " << text << std::endl;
     }
     Processes::Finish();
-    // mpirun kills the others when one fails, which must not keep the first one from speaking.
+    // mpirun kills the others when one fails, possibly before the first one prints.
     return speaks ? status : 0;
 }
 

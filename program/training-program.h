@@ -25,15 +25,14 @@ namespace ns3::training
 
 /**
  * @addtogroup distributed-training-helper
- * What the example programs have in common.
+ * Common parts of the example programs.
  * @{
  */
 
 /**
- * Runs a program's body and turns its exceptions into exit statuses, each with one line on standard
- * error: 2 for a ConfigurationError, 3 for SimulationStuck, 1 for anything else. Of several
- * processes (see Processes) the first one writes on standard output and error, the others are
- * silent.
+ * Runs a program's body and maps its exceptions to exit statuses, each with one line on standard
+ * error: 2 for a ConfigurationError, 3 for SimulationStuck, 1 for anything else. With several
+ * processes (see Processes) only the first one writes to standard output and error.
  * @param name of the program
  * @param body returns the exit status: 0, or 4 for a wrong result
  * @return the exit status; 0 in all processes but the first
@@ -44,11 +43,11 @@ int RunProgram(const std::string& name, const std::function<int()>& body);
  * @param option name of the option, for messages
  * @param text `begin:end:xFACTOR`, `begin:end:STEP`, or a list `a,b,c` of sizes with units
  * @return the sizes in bytes
- * @throw ConfigurationError if the text is anything else
+ * @throw ConfigurationError if the text is invalid
  */
 std::vector<uint64_t> ParseSizes(const std::string& option, const std::string& text);
 
-/** Where a program's results go as JSON. */
+/** Destination of a program's JSON results. */
 class JsonOutput
 {
   public:
@@ -59,7 +58,7 @@ class JsonOutput
     explicit JsonOutput(const std::string& target);
 
     /**
-     * @param document what to write, if there is a target and this is the first process
+     * @param document written if there is a target and this is the first process
      * @throw ConfigurationError if the file cannot be written
      */
     void Write(const JsonValue& document) const;
@@ -71,35 +70,35 @@ class JsonOutput
 /**
  * @param options of the program
  * @param cluster that was built from them
- * @return every option's value, and under "resolved" what "auto" has become
+ * @return every option's value, and under "resolved" the values chosen for "auto"
  */
 JsonValue GetConfiguration(const ProgramOptions& options, const Cluster& cluster);
 
 /**
- * @param document to which the members events, packet_hops, packet_hops_per_cpu_s, cpu_s,
- *        peak_memory_MiB are added
+ * @param document receives the members events, packet_hops, packet_hops_per_cpu_s, cpu_s,
+ *        peak_memory_MiB
  * @param cost their values
  */
 void AddRunCost(JsonValue& document, const RunCost& cost);
 
 /**
  * @param cost of a simulation
- * @return it in one line for people
+ * @return the cost in one line
  */
 std::string FormatRunCost(const RunCost& cost);
 
-/** What --part of an experiment chooses from, by name. */
+/** Parts of an experiment by name, for the option --part. */
 using ExperimentParts = std::vector<std::pair<std::string, std::function<void()>>>;
 
 /**
- * Runs an experiment of several simulations, which cannot be shared among processes, then prints
- * its cost, unless JSON goes to standard output, and writes its results.
+ * Runs an experiment of several simulations in a single process. Then prints its cost, unless JSON
+ * goes to standard output, and writes its results.
  * @param options of the program
  * @param json as for JsonOutput
  * @param part name of one part, or "all"
- * @param parts what there is to do
- * @param results called at the end; events and the like, configuration and version are added
- * @param cost of all simulations, as it is then
+ * @param parts the parts
+ * @param results called at the end; cost, configuration and version are added
+ * @param cost of all simulations, read at the end
  * @throw ConfigurationError if there are several processes, or the file cannot be written
  */
 void RunExperiment(const ProgramOptions& options,

@@ -38,7 +38,7 @@ NS_LOG_COMPONENT_DEFINE("TrainingRun");
 namespace
 {
 
-/// Name of the program in help, results files and messages.
+/// Program name in help, results files and messages.
 constexpr const char* PROGRAM = "training-job";
 
 /** @throw ConfigurationError if a number is out of range */
@@ -139,7 +139,7 @@ TrainingRunResult::ToJson() const
     return document;
 }
 
-/** The simulation of a job: the applications, their observers, and the files that they fill. */
+/** The simulation of a job: applications, observers and output files. */
 class TrainingRun::Execution
 {
   public:
@@ -147,11 +147,11 @@ class TrainingRun::Execution
 
     /**
      * Simulates until all ranks have finished or a sum is wrong.
-     * @throw SimulationStuck if the simulation cannot make progress; the files say why
+     * @throw SimulationStuck if the simulation cannot make progress; the files contain the reason
      */
     void Simulate();
 
-    /** @return what the job has measured */
+    /** @return the job with its measurements */
     const TrainingJob& GetJob() const
     {
         return m_job;
@@ -173,7 +173,7 @@ class TrainingRun::Execution
     TrainingJob m_job;
     std::unique_ptr<RunRecorder> m_recorder;
     GuardedRun m_guard;
-    std::vector<Ptr<TrainingApplication>> m_applications; // of this process
+    std::vector<Ptr<TrainingApplication>> m_applications; // of the local ranks
 };
 
 TrainingRun::Execution::Execution(TrainingRun& run)
@@ -205,7 +205,7 @@ TrainingRun::Execution::OpenFiles()
 {
     if (Processes::GetId() != 0)
     {
-        return; // the first process writes
+        return; // only the first process writes
     }
     const TrainingRunOptions& options = m_run.m_options;
     if (!options.results.empty())
@@ -252,7 +252,7 @@ TrainingRun::Execution::CheckSums()
                        [this](const Tensors& inputs, const std::vector<float>& result) {
                            return GetReferenceSums(m_cluster, inputs, result);
                        });
-    // After a failure of the network.
+    // Valid after a fallback from the network.
     m_job.SetAlternative([this](const Tensors& inputs, const std::vector<float>&) {
         return HasFallenBack(m_cluster) ? GetReferenceSumsOfHosts(m_cluster, inputs) : Tensors();
     });
@@ -292,7 +292,7 @@ TrainingRun::Execution::IsComputing() const
 void
 TrainingRun::Execution::ExchangeReports()
 {
-    // Before the iterations: with each of them the file is made safe.
+    // Before the iterations, because each of them commits the file.
     m_recorder->WriteKept();
     const auto reports = Processes::Gather(m_job.Pack());
     for (uint32_t process = 0; process < reports.size(); process++)
@@ -456,7 +456,7 @@ TrainingRun::ExplainChoices()
 double
 TrainingRun::GetLowerBound() const
 {
-    // Communicators share the time; the collectives of each one run one after the other.
+    // Communicators run in parallel; the collectives of each one run one after the other.
     double longest = 0;
     for (uint32_t number = 0; number < m_task->communicators.size(); number++)
     {

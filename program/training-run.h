@@ -33,29 +33,29 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-helper
  *
- * Everything a TrainingRun needs to know. A plain struct: set what differs from the defaults.
+ * Options of a TrainingRun. A plain struct: set the fields that differ from the defaults.
  */
 struct TrainingRunOptions
 {
-    /// Most iterations, and most warm-up iterations.
+    /// Maximum iterations, and maximum warm-up iterations.
     static constexpr uint64_t MAX_ITERATIONS = 1000000;
 
     std::string workload{"resnet50"};      ///< NAME:key=value,... or a CSV file; MakeTrainingTask()
     uint64_t batch{32};                    ///< samples per rank and iteration
     double computeScale{1};                ///< factor of all compute times
-    uint64_t bucket{DEFAULT_BUCKET_BYTES}; ///< gradients that are reduced together, bytes
-    bool overlap{true};                    ///< buckets are reduced during the backward pass
-    std::string payload{"virtual"};        ///< virtual, or real: carries and checks numbers
-    std::string allToAll;                  ///< algorithm of all-to-alls; empty: the cluster's
-    uint64_t iterations{3};                ///< iterations that are measured
-    uint64_t warmup{1};                    ///< iterations before these, left out of means
-    std::string results;                   ///< SQLite file that gets the run, or empty
-    std::string json;                      ///< file for the results, "-" for stdout, or empty
-    std::string trace;                     ///< file for a timeline, or empty
-    ClusterOptions cluster;                ///< the cluster; its algorithm does the collectives
+    uint64_t bucket{DEFAULT_BUCKET_BYTES}; ///< cap of a gradient bucket, bytes
+    bool overlap{true};                    ///< reduce buckets during the backward pass
+    std::string payload{"virtual"};        ///< virtual, or real: with numbers that are checked
+    std::string allToAll;                  ///< algorithm of all-to-alls; empty: that of the cluster
+    uint64_t iterations{3};                ///< measured iterations
+    uint64_t warmup{1};                    ///< initial iterations excluded from means
+    std::string results;                   ///< SQLite results file; empty: none
+    std::string json;                      ///< results file in JSON, "-" for stdout; empty: none
+    std::string trace;                     ///< timeline file; empty: none
+    ClusterOptions cluster;                ///< the cluster, with the algorithm of the collectives
 
     /**
-     * Adds everything as options of a program.
+     * Adds all fields as options of a program.
      * @param options of the program
      * @param clusterOptions command line of the member `cluster`
      */
@@ -78,8 +78,8 @@ struct TrainingRunResult
     /// Algorithm auto: its choices and their reasons, by size of the collectives of all ranks in
     /// bytes; those of other operations than all-reduce by operation and size.
     std::vector<std::pair<std::string, std::string>> choices;
-    std::optional<InNetworkFigures> inNetwork; ///< if the network makes the all-reduces
-    std::string fallback;                      ///< why hosts took them over: one line, or empty
+    std::optional<InNetworkFigures> inNetwork; ///< if all-reduces are offloaded to the network
+    std::string fallback;                      ///< reason of a fallback, one line, or empty
     std::string mismatch;                      ///< the first wrong sum, or empty
     RunCost cost;                              ///< cost of the simulation
     JsonValue configuration;                   ///< value of every option; "resolved" for "auto"
@@ -103,18 +103,17 @@ struct TrainingRunResult
  *   std::cout << result.mean.iterationTimeS << "\n";
  * @endcode
  *
- * A process can hold one at a time, as ns-3 has one simulation; its destructor ends the simulation
- * (Simulator::Destroy()), so that another may follow. Several processes can share a run, see
- * Processes; all construct it and call Run(), and the first one writes files.
+ * A process can have only one at a time, because ns-3 has one simulation. Its destructor ends the
+ * simulation (Simulator::Destroy()), after which another may follow. Several processes can share a
+ * run, see Processes: all construct it and call Run(), and the first one writes files.
  */
 class TrainingRun
 {
   public:
     /**
-     * Builds the cluster. Everything that can be refused is refused here, before any file is
-     * created.
+     * Builds the cluster. All configuration errors are thrown here, before any file is created.
      * @param options of the run
-     * @throw ConfigurationError if the options are wrong or do not fit together
+     * @throw ConfigurationError if the options are wrong or inconsistent
      */
     explicit TrainingRun(const TrainingRunOptions& options);
     ~TrainingRun();
@@ -122,8 +121,8 @@ class TrainingRun
     TrainingRun& operator=(const TrainingRun&) = delete;
 
     /**
-     * Sets the configuration that the results record. By default it is that of the options given;
-     * a command line adds its own options and attributes.
+     * Sets the configuration that the results record. By default it is that of the constructor's
+     * options; a command line adds its own options and attributes.
      * @param options of the program
      */
     void SetConfiguration(const ProgramOptions& options);
@@ -137,18 +136,18 @@ class TrainingRun
     /** @return the steps of each rank */
     const TrainingTask& GetTask() const;
 
-    /** @return the largest collective of all ranks; of 0 bytes if there is none */
+    /** @return the largest collective of all ranks; 0 bytes if there is none */
     TaskCollective GetLargestCollective() const;
 
-    /** @return the job and the cluster in one line, and a line for each choice of algorithm auto */
+    /** @return one line about job and cluster, and one line per choice of algorithm auto */
     std::string Describe() const;
 
-    /** @return share of the iterations that are complete, 0 to 1 */
+    /** @return completed fraction of the iterations, 0 to 1 */
     double GetProgress() const;
 
     /**
-     * Simulates the job; once. Ends early at the first wrong sum, which the result describes; then
-     * no JSON is written.
+     * Simulates the job; may be called once. Ends early at the first wrong sum, which the result
+     * describes; then no JSON is written.
      * @return the results
      * @throw SimulationStuck if the simulation cannot make progress
      * @throw ConfigurationError if a file can no longer be written
@@ -158,7 +157,7 @@ class TrainingRun
   private:
     class Execution;
 
-    /** Ends the simulation when everything else is gone. */
+    /** Ends the simulation after all other members are destroyed. */
     struct SimulationScope
     {
         ~SimulationScope();
@@ -177,9 +176,9 @@ class TrainingRun
     std::unique_ptr<Cluster> m_cluster;
     std::vector<std::pair<std::string, std::string>> m_choices; // as in the result
     JsonValue m_configuration;
-    ApplicationContainer m_applications; // of this process
+    ApplicationContainer m_applications; // of the local ranks
     std::function<void(const IterationRecord&)> m_onIteration;
-    uint64_t m_complete{0}; // iterations
+    uint64_t m_complete{0}; // complete iterations
     bool m_hasRun{false};
 };
 

@@ -35,7 +35,7 @@ constexpr uint32_t LAST_PSN = PSN_MODULUS - 1;
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * 16-bit floats are read and rounded as IEEE 754 has it, and sums stay within their bound.
+ * Conversion of 16-bit floats follows IEEE 754, and sums stay within their error bound.
  */
 class NumberFormatTest : public TestCase
 {
@@ -71,7 +71,7 @@ class NumberFormatTest : public TestCase
         return bits;
     }
 
-    /** @return what a 16-bit float is by its definition */
+    /** @return the value of a 16-bit float by definition */
     double GetValue(uint32_t bits, uint32_t exponentBits)
     {
         const uint32_t fractionBits = 15 - exponentBits;
@@ -104,7 +104,7 @@ class NumberFormatTest : public TestCase
                 continue;
             }
             wrong += value != GetValue(bits, exponentBits);
-            // Halfway to the next number: to the even one; a little less or more: to the nearest.
+            // Halfway rounds to even; a little less or more rounds to nearest.
             const double next = GetValue(bits + 1, exponentBits);
             const auto middle = static_cast<float>((GetValue(bits, exponentBits) + next) / 2);
             wrong += Write(format, middle) != bits + (bits & 1);
@@ -185,7 +185,7 @@ class NumberFormatTest : public TestCase
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Trees of all levels over several topologies.
+ * Trees with all levels on several topologies.
  */
 class AggregationTreeTest : public TestCase
 {
@@ -201,7 +201,7 @@ class AggregationTreeTest : public TestCase
         return BuildTopology(spec, ranks, DataRate("100Gbps"), MicroSeconds(1));
     }
 
-    /** @return its height: hosts of a root alone make 1 */
+    /** @return height of the tree; 1 if the root only has hosts */
     uint32_t Check(const TopologyGraph& topology,
                    const std::vector<AggregationNode>& tree,
                    const std::vector<uint32_t>& hosts)
@@ -263,15 +263,15 @@ class AggregationTreeTest : public TestCase
         CheckShape("single-switch", 7, 1, 1);
         CheckShape("leaf-spine:leaves=4,spines=3", 16, 5, 2);
         CheckShape("leaf-spine:leaves=1,spines=3", 4, 1, 1);
-        // Edges, one aggregation switch in each pod, a core.
+        // Edge switches, one aggregation switch per pod, one core switch.
         CheckShape("fat-tree:k=4", 16, 8 + 4 + 1, 3);
         CheckShape("fat-tree:k=8", 128, 32 + 8 + 1, 3);
-        // One pod: its edges below one of its aggregation switches.
+        // One pod: its edge switches below one of its aggregation switches.
         CheckShape("fat-tree:k=4", 4, 2 + 1, 2);
         // Every router has a host.
         CheckShape("torus:3x3", 9, 9, 3);
         CheckShape("ring", 8, 8, 5);
-        // A server has its local switch; several have rails and a spine.
+        // One server uses its local switch; several use rails and a spine.
         CheckShape("rail-optimized:gpus=8,servers=4", 8, 1, 1);
         CheckShape("rail-optimized:gpus=8,servers=4", 32, 9, 2);
 
@@ -280,7 +280,7 @@ class AggregationTreeTest : public TestCase
         {
             NS_TEST_EXPECT_MSG_EQ(local.links[link].b, 32, "the server's local switch");
         }
-        // Jobs and trees spread over the cores.
+        // Jobs and trees spread over the core switches.
         const TopologyGraph fatTree = Build("fat-tree:k=4", 16);
         std::set<uint32_t> roots;
         for (uint32_t choice = 0; choice < 4; choice++)
@@ -290,7 +290,7 @@ class AggregationTreeTest : public TestCase
                     .switchIndex);
         }
         NS_TEST_EXPECT_MSG_EQ(roots.size(), 4, "all cores");
-        // Two levels: edges and a core.
+        // Two levels: edge switches and one core switch.
         const auto two = BuildAggregationTree(fatTree, GetHosts(16), 0);
         NS_TEST_EXPECT_MSG_EQ(Check(fatTree, two, GetHosts(16)), 2, "two levels");
         NS_TEST_EXPECT_MSG_EQ(two.size(), 9, "edges and a core");
@@ -318,7 +318,7 @@ class AggregationTreeTest : public TestCase
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Packets and acknowledgements as bytes, and back.
+ * Serialization of packets and acknowledgements, in both directions.
  */
 class SharpWireFormatTest : public TestCase
 {
@@ -399,7 +399,7 @@ class SharpWireFormatTest : public TestCase
         Frame::Free(frame);
     }
 
-    /** @param at byte that is changed @param expected what is wrong then */
+    /** @param at changed byte @param expected expected error */
     void CheckError(uint32_t at, uint8_t value, const std::string& expected)
     {
         Frame* frame = MakePacket(64);
@@ -431,7 +431,7 @@ class SharpWireFormatTest : public TestCase
     }
 };
 
-/** @ingroup distributed-training-innetwork-tests What aggregation trees are made of. */
+/** @ingroup distributed-training-innetwork-tests Components of aggregation trees. */
 class AggregationTreeTestSuite : public TestSuite
 {
   public:

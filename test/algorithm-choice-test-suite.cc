@@ -25,9 +25,9 @@ namespace
 
 using Operation = CollectiveOperation;
 
-/// Seconds of a byte on a link of 100 Gbit/s.
+/// Transmission time of a byte at 100 Gbit/s, s.
 constexpr double BYTE = 8 / 100e9;
-/// Propagation on a link, s.
+/// Propagation delay of a link, s.
 constexpr double DELAY = 500e-9;
 
 TopologyGraph
@@ -52,7 +52,7 @@ MakeRequest(Operation operation, uint32_t ranks, uint64_t bytes, const TopologyG
 
 /**
  * @ingroup distributed-training-tests
- * Costs of schedules on topologies are the closed forms of the alpha-beta model.
+ * Costs of schedules on topologies equal the closed forms of the alpha-beta model.
  */
 class CollectiveCostTest : public TestCase
 {
@@ -74,7 +74,7 @@ class CollectiveCostTest : public TestCase
         const auto ring = Measure(star, {}, network, Operation::ALL_REDUCE, 1);
         NS_TEST_ASSERT_MSG_EQ(ring.has_value(), true, "small enough");
         NS_TEST_EXPECT_MSG_EQ(ring->GetSteps(), 14, "steps of a ring");
-        // Long chunks: a packet is stored and forwarded once.
+        // Long chunks: each packet is stored and forwarded once.
         NS_TEST_EXPECT_MSG_EQ_TOL(ring->GetLatency(8000000),
                                   14 * (2 * DELAY + 2 * 100 * BYTE + 1000 * BYTE + 3e-6),
                                   1e-12,
@@ -88,7 +88,7 @@ class CollectiveCostTest : public TestCase
                                   14 * (2 * DELAY + 2 * 100 * BYTE + 5 * BYTE + 3e-6),
                                   1e-12,
                                   "latency of a ring of small chunks");
-        // A chain of 4 segments: 7 links, and 3 more segments behind the first.
+        // A chain of 4 segments: 7 links, and 3 more segments after the first.
         const auto chain = Measure(star, {}, network, Operation::BROADCAST, 4);
         NS_TEST_EXPECT_MSG_EQ_TOL(chain->GetTransfer(8000000),
                                   (7 + 3) * 2000000 * BYTE / 0.8,
@@ -98,8 +98,8 @@ class CollectiveCostTest : public TestCase
                                   7 * (2 * DELAY + 2 * 100 * BYTE + 1000 * BYTE + 3e-6),
                                   1e-12,
                                   "latency of a chain");
-        // Four messages leave each leaf over two links, of which each takes one: with four links
-        // up and four down it must be expected that one gets all.
+        // Four messages leave each leaf over two links, each message over one. With four links up
+        // and four down, one link is expected to carry all of them.
         const auto leaves = MakeTopology("leaf-spine:leaves=2,spines=2,hosts-per-leaf=4", 8);
         const std::vector<uint32_t> hosts{0, 4, 1, 5, 2, 6, 3, 7};
         const auto hashed = Measure(leaves, hosts, network, Operation::SEND_RECEIVE, 1);
@@ -136,7 +136,7 @@ class CollectiveCostTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * The choice is the algorithm of least cost, and planners use it.
+ * The choice is the cheapest algorithm, and planners use it.
  */
 class AlgorithmChoiceTest : public TestCase
 {
@@ -177,7 +177,7 @@ class AlgorithmChoiceTest : public TestCase
                 }
             }
         }
-        // Latency decides for few bytes, transfer for many.
+        // Latency dominates for few bytes, bandwidth for many.
         const auto star = MakeTopology("single-switch", 16);
         AlgorithmChooser chooser(network);
         const auto few =
@@ -188,7 +188,7 @@ class AlgorithmChoiceTest : public TestCase
             chooser.Choose(MakeRequest(Operation::BROADCAST, 16, 8, &star)).name,
             chooser.Choose(MakeRequest(Operation::BROADCAST, 16, 1 << 28, &star)).name,
             "another for many");
-        // A search is left out where it would take too long.
+        // A search that would take too long is skipped.
         const auto large = MakeTopology("torus:9x9", 81);
         const std::string name =
             chooser.Choose(MakeRequest(Operation::ALL_GATHER, 81, 1 << 20, &large)).name;
@@ -201,7 +201,7 @@ class AlgorithmChoiceTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(given.Explain(Operation::ALL_REDUCE, 1000, 0), "", "no choice");
     }
 
-    /** @return expected time of an algorithm; infinite if it is out of the question */
+    /** @return expected time of an algorithm; infinite if it is not considered */
     static double GetSeconds(const TopologyGraph& topology,
                              const NetworkCost& network,
                              const std::string& name,
@@ -222,8 +222,8 @@ class AlgorithmChoiceTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * No algorithm beats the lower bound, on any topology, for any operation; the choice is not far
- * from the fastest.
+ * No algorithm beats the lower bound, on any topology, for any operation. The choice is close to
+ * the fastest.
  */
 class NothingBeatsItsBoundTest : public TestCase
 {
@@ -293,7 +293,7 @@ class NothingBeatsItsBoundTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * A sweep refuses what is wrong for all algorithms, and carries real numbers.
+ * A sweep refuses options that no algorithm supports, and carries real payload.
  */
 class SweepTest : public TestCase
 {
@@ -320,7 +320,7 @@ class SweepTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(sweep.unfit.count("ring"), 0, "a ring fits");
         NS_TEST_EXPECT_MSG_EQ(sweep.unfit.count("hdrm"), 1, "HDRM needs a BiGraph");
         NS_TEST_EXPECT_MSG_GT(sweep.cost.packetHops, 1000, "of all simulations");
-        // The last of them alone.
+        // Only the last algorithm of the sweep.
         options.algorithm = sweep.rows.back().algorithm;
         {
             const Cluster cluster(options);

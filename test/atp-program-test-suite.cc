@@ -32,7 +32,7 @@ namespace
 constexpr uint32_t ELEMENTS = 62;
 constexpr int32_t LARGEST = std::numeric_limits<int32_t>::max();
 
-/** A frame that has come to a host. */
+/** A frame received by a host. */
 struct Received
 {
     AtpHeader header;
@@ -42,7 +42,7 @@ struct Received
     int64_t time; ///< ps
 };
 
-/** What a frame is to say beside the usual. */
+/** Additional header fields of a frame. */
 struct Extra
 {
     bool resend{false};
@@ -53,14 +53,14 @@ struct Extra
 };
 
 /**
- * Two jobs with as many workers each on one switch with the program, which they are scripted to
- * send packets to. Job 0 has hosts 0 to n - 1 and host n for server, job 1 the next ones.
+ * Two jobs of equal size on one switch with the program. The test scripts their packets. Job 0 has
+ * workers on hosts 0 to n - 1 and its server on host n; job 1 uses the next hosts.
  */
 class Bench : public ProgramBench<AtpProgram>
 {
   public:
     /**
-     * @param workers of each job
+     * @param workers number of workers per job
      * @param program with its attributes set
      */
     Bench(uint32_t workers, Ptr<AtpProgram> program = CreateObject<AtpProgram>())
@@ -96,19 +96,19 @@ class Bench : public ProgramBench<AtpProgram>
         return job * (m_workers + 1) + m_workers;
     }
 
-    /** @return what has come to a job's server */
+    /** @return frames received by a job's server */
     const std::vector<Received>& AtServer(uint8_t job) const
     {
         return received[GetServer(job)];
     }
 
     /**
-     * A worker sends a packet, whose element i is value + i, and all frames arrive.
+     * Sends a packet of a worker, whose element i is value + i, and runs until all frames arrive.
      * @param job of the worker
-     * @param worker which of it
+     * @param worker index of the worker
      * @param packet its number
      * @param value first element
-     * @param extra what it says
+     * @param extra additional header fields
      */
     void Send(uint8_t job, uint32_t worker, uint32_t packet, int32_t value, Extra extra = {})
     {
@@ -128,7 +128,7 @@ class Bench : public ProgramBench<AtpProgram>
         Send(job * (m_workers + 1) + worker, GetServer(job), header, value, extra.ecn);
     }
 
-    /** The server of a job sends the result of a packet, and all frames arrive. */
+    /** Sends the result of a packet from a job's server, and runs until all frames arrive. */
     void SendResult(uint8_t job, uint32_t packet, bool isWish = false, uint16_t slot = 3)
     {
         AtpHeader header;
@@ -188,8 +188,8 @@ class Bench : public ProgramBench<AtpProgram>
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * All orders of arrival make the same sum, which goes to the server; its result frees the slot and
- * goes to all workers.
+ * Every order of arrival makes the same sum, which goes to the server. Its result frees the slot
+ * and is multicast to all workers.
  */
 class AtpSumTest : public TestCase
 {
@@ -247,7 +247,7 @@ class AtpSumTest : public TestCase
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Collisions, duplicates, packets sent again, and what frees a slot.
+ * Collisions, duplicates, retransmissions, and the events that free a slot.
  */
 class AtpSlotTest : public TestCase
 {
@@ -273,12 +273,12 @@ class AtpSlotTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(bench.AtServer(1)[0].header.collision, true, "with the reason");
         NS_TEST_EXPECT_MSG_EQ(bench.AtServer(1)[0].header.children, 4, "of this worker");
         NS_TEST_EXPECT_MSG_EQ(bench.AtServer(1)[0].value, 500, "unchanged");
-        bench.Send(0, 1, 1, 70); // as does another packet of the same job
+        bench.Send(0, 1, 1, 70); // so does another packet of the same job
         NS_TEST_ASSERT_MSG_EQ(bench.AtServer(0).size(), 1, "to the server");
         NS_TEST_EXPECT_MSG_EQ(bench.AtServer(0)[0].header.collision, true, "with the reason");
         NS_TEST_EXPECT_MSG_EQ(counters.collisions, 2, "collisions");
 
-        // Worker 1 sends again what has not come: its part goes with that of worker 0.
+        // Worker 1 retransmits: its contribution takes that of worker 0 with it.
         bench.Send(0, 1, 0, 20, again);
         NS_TEST_ASSERT_MSG_EQ(bench.AtServer(0).size(), 2, "what is there goes to the server");
         NS_TEST_EXPECT_MSG_EQ(bench.AtServer(0)[1].header.children, 3, "of both workers");
@@ -292,13 +292,13 @@ class AtpSlotTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(counters.evicted, 1, "evictions");
         NS_TEST_EXPECT_MSG_EQ(counters.passed, 1, "passed on");
 
-        // One that is there is not added again.
+        // A duplicate contribution is not added again.
         bench.Send(0, 0, 5, 10);
         bench.Send(0, 0, 5, 10, again);
         NS_TEST_EXPECT_MSG_EQ(bench.AtServer(0).back().value, 10, "once");
         NS_TEST_EXPECT_MSG_EQ(bench.AtServer(0).back().header.check, 1, "as proven");
 
-        // Neither a wish nor another packet's result frees a slot.
+        // Neither a request for floats nor another packet's result frees a slot.
         bench.Send(0, 0, 6, 10);
         bench.SendResult(0, 6, true);
         bench.SendResult(0, 5);
@@ -307,7 +307,7 @@ class AtpSlotTest : public TestCase
         bench.Send(0, 1, 6, 20);
         bench.Send(0, 2, 6, 30);
         NS_TEST_EXPECT_MSG_EQ(bench.AtServer(0).back().value, 60, "the sum");
-        // The last part comes again: the sum may have been lost.
+        // The last contribution is retransmitted: the sum may have been lost.
         const std::size_t count = bench.AtServer(0).size();
         bench.Send(0, 2, 6, 30);
         NS_TEST_EXPECT_MSG_EQ(bench.AtServer(0).size(), count + 1, "again");
@@ -315,7 +315,7 @@ class AtpSlotTest : public TestCase
         bench.SendResult(0, 6);
         NS_TEST_EXPECT_MSG_EQ(bench.program->GetOccupied(0), 0, "free");
 
-        // A late duplicate holds the slot until its job is two windows, 8 packets, further.
+        // A late duplicate holds the slot until its job is two windows, 8 packets, ahead.
         bench.Send(0, 0, 6, 10);
         bench.Send(0, 0, 13, 1);
         NS_TEST_EXPECT_MSG_EQ(bench.AtServer(0).back().header.collision, true, "not yet");
@@ -341,7 +341,7 @@ class AtpSlotTest : public TestCase
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Two levels: what makes a rack's sum, what the server's switch adds, and what it leaves alone.
+ * Two levels: sums of racks, sums at the server's switch, and packets forwarded unchanged.
  */
 class AtpLevelsTest : public TestCase
 {
@@ -448,8 +448,8 @@ class AtpLevelsTest : public TestCase
             NS_TEST_EXPECT_MSG_EQ(leaf->GetOccupied(0), 0, "free at both levels");
         }
 
-        // Leaf 0 has one of two, leaf 2 has leaf 1's and its own: sent again, all goes to the
-        // server, what was at the server's switch first.
+        // Leaf 0 has one of two, leaf 2 has that of leaf 1 and its own. After retransmissions all
+        // goes to the server, the partial sum of the server's switch first.
         sums.clear();
         send(0, 1);
         send(2, 1);
@@ -473,7 +473,7 @@ class AtpLevelsTest : public TestCase
         sendResult(1);
         NS_TEST_EXPECT_MSG_EQ(leaves[1]->GetOccupied(0), 0, "which frees it");
 
-        // A rack that is complete is sent again: it joins what the server's switch has.
+        // A complete rack retransmits: its sum joins the partial sum at the server's switch.
         sums.clear();
         send(2, 2);
         send(4, 2);
@@ -488,7 +488,7 @@ class AtpLevelsTest : public TestCase
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Congestion, overflow, and what A2TP and ESA add.
+ * Congestion marks, overflow, and the extensions of A2TP and ESA.
  */
 class AtpExtensionsTest : public TestCase
 {
@@ -514,7 +514,7 @@ class AtpExtensionsTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(bench.AtServer(0).back().header.congested, false, "then forgotten");
         bench.SendResult(0, 1);
 
-        // Just in the range, just beyond it at the last element, and what has been beyond it.
+        // Just in range, just out of range at the last element, and already saturated.
         for (const int32_t excess : {0, 2})
         {
             bench.Send(0, 0, 2, LARGEST - 61 * 2 - 1 + excess);
@@ -537,7 +537,7 @@ class AtpExtensionsTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(bench.AtServer(0).back().header.overflow, true, "floats pass");
         NS_TEST_EXPECT_MSG_EQ(bench.program->GetOccupied(0), 0, "and take no slot");
 
-        // A2TP: another job's collision is told, one's own is not.
+        // A2TP: the result reports a collision with another job, not with the same job.
         for (const bool sticky : {true, false})
         {
             auto program = CreateObject<AtpProgram>();
@@ -559,7 +559,7 @@ class AtpExtensionsTest : public TestCase
             NS_TEST_EXPECT_MSG_EQ(a2tp.received[0].back().header.contested, false, "then cleared");
         }
 
-        // ESA: only a higher priority takes a slot; what was there goes to its own server.
+        // ESA: only a higher priority takes a slot; the partial sum goes to its own server.
         auto program = CreateObject<AtpProgram>();
         program->SetAttribute("Preemption", BooleanValue(true));
         Bench esa(3, program);
@@ -589,7 +589,7 @@ class AtpExtensionsTest : public TestCase
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Times of all passes, resources, and refusals by name.
+ * Times of all passes, resources, and named refusals.
  */
 class AtpResourcesTest : public RefusalTest
 {
@@ -600,7 +600,7 @@ class AtpResourcesTest : public RefusalTest
     }
 
   private:
-    /** @return what the switch says to a program */
+    /** @return the switch's refusal of a program, or empty */
     std::string Add(uint32_t elements, uint32_t slots, uint32_t ports, bool extended = false)
     {
         const std::string isExtended = extended ? "true" : "false";
@@ -627,7 +627,7 @@ class AtpResourcesTest : public RefusalTest
             bench.Send(0, 0, 0, 1);
             const int64_t start = PicosecondsNow();
             bench.Send(0, 1, 0, 1);
-            // Two links and the loopback, each with the frame's time on the line, and two passes.
+            // Two links and the loopback, each with the frame's transmission time, and two passes.
             const int64_t line = LineTime(GetAtpFrameBytes(ELEMENTS, false) + 8, 100 * GIGA);
             const int64_t loop = LineTime(GetAtpFrameBytes(ELEMENTS, false) + 20, 100 * GIGA);
             NS_TEST_EXPECT_MSG_EQ(bench.AtServer(0).back().time - start,
@@ -690,7 +690,7 @@ class AtpResourcesTest : public RefusalTest
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Frames as bytes, there and back.
+ * Serialization of frames, in both directions.
  */
 class AtpWireTest : public TestCase
 {
@@ -750,7 +750,7 @@ class AtpWireTest : public TestCase
         NS_TEST_ASSERT_MSG_EQ(bytes.size(), expected.size(), "size");
         for (std::size_t i = 0; i < bytes.size(); i++)
         {
-            if (i != 24 && i != 25) // IPv4's checksum, which reading proves
+            if (i != 24 && i != 25) // IPv4's checksum, which the parser verifies
             {
                 NS_TEST_EXPECT_MSG_EQ(+bytes[i], +expected[i], "byte " << i);
             }
@@ -793,7 +793,7 @@ class AtpWireTest : public TestCase
                 Frame::Free(sum);
             }
         }
-        // Wrong ones.
+        // Malformed packets.
         const auto read = [&](std::size_t at, uint8_t value) {
             std::vector<uint8_t> wrong = bytes;
             wrong[at] = value;

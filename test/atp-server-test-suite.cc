@@ -35,7 +35,7 @@ constexpr uint32_t ELEMENTS = 2;
 constexpr uint32_t WINDOW = 4;
 constexpr uint8_t JOB = 3;
 
-/** A result that the server has sent. */
+/** A result sent by the server. */
 struct Result
 {
     AtpHeader header;
@@ -43,8 +43,8 @@ struct Result
 };
 
 /**
- * A server, host 0, to which host 1 sends what switches would: from rank 0, alone at its switch,
- * and a rack of ranks 1, 2 and 3. Host 1 stands for the switch that results go to, too.
+ * A server on host 0. Host 1 plays the switches: it sends packets of rank 0, which is alone at its
+ * switch, and of a rack of ranks 1, 2 and 3. It also receives the results.
  */
 class Bench
 {
@@ -79,10 +79,10 @@ class Bench
     }
 
     /**
-     * A frame with the parts of some ranks, of which each has the value 10^rank.
+     * Sends the contributions of some ranks, each with the value 10^rank, in one frame.
      * @param packet its number
-     * @param ranks bits
-     * @param change what it says beside
+     * @param ranks bits of the ranks
+     * @param change sets further header fields
      */
     template <typename Change>
     void Send(uint32_t packet, uint32_t ranks, Change change)
@@ -122,7 +122,7 @@ class Bench
 
     Ptr<AtpServer> server;
     std::vector<Result> results;
-    bool saturates{false}; ///< integers are at the end of their range
+    bool saturates{false}; ///< integers are saturated
 
   private:
     Fabric m_fabric;
@@ -132,7 +132,7 @@ class Bench
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Parts in any combination make the sum once.
+ * Contributions in any combination make the correct sum once.
  */
 class AtpServerSumTest : public TestCase
 {
@@ -154,8 +154,8 @@ class AtpServerSumTest : public TestCase
 
         bench.Send(1, 4);
         bench.Send(1, 4);  // again
-        bench.Send(1, 6);  // holds rank 2, too
-        bench.Send(1, 14); // and so does the whole rack
+        bench.Send(1, 6);  // includes rank 2 again
+        bench.Send(1, 14); // the whole rack, again with rank 2
         bench.Send(1, 1);
         NS_TEST_EXPECT_MSG_EQ(counters.duplicates, 3, "none of these is added");
         NS_TEST_EXPECT_MSG_EQ(bench.results.size(), 1, "two are missing");
@@ -171,7 +171,7 @@ class AtpServerSumTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(bench.results.back().bits, 1111, "with the same");
         NS_TEST_EXPECT_MSG_EQ(counters.answers, 1, "again");
 
-        // Packet 8 takes the place of packet 0, two windows before.
+        // Packet 8 reuses the entry of packet 0, two windows earlier.
         bench.Send(8, 1, [](AtpHeader& header) { header.congested = true; });
         bench.Send(0, 15);
         NS_TEST_EXPECT_MSG_EQ(counters.stale, 1, "nobody waits for it");
@@ -182,7 +182,7 @@ class AtpServerSumTest : public TestCase
         bench.Send(3, 15);
         NS_TEST_EXPECT_MSG_EQ(bench.results.back().header.congested, false, "of this packet");
 
-        // A collision gets another slot, the same in each answer.
+        // A collision gets a replacement slot, the same in each answer.
         bench.Send(4, 1, [](AtpHeader& header) { header.collision = true; });
         bench.Send(4, 14, [](AtpHeader& header) { header.collision = true; });
         const AtpHeader told = bench.results.back().header;
@@ -198,7 +198,7 @@ class AtpServerSumTest : public TestCase
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Sums out of range, and values that are, are made of floats.
+ * Overflowing sums and values out of range use floats.
  */
 class AtpServerFloatTest : public TestCase
 {
@@ -231,12 +231,12 @@ class AtpServerFloatTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(ToFloat(bench.results[1].bits), 1113.0F, "each once");
         NS_TEST_EXPECT_MSG_EQ(counters.floats, 1, "counted");
 
-        // Saturated in a switch, or here.
+        // Saturated in a switch, or at the server.
         bench.saturates = true;
         bench.Send(1, 15);
         NS_TEST_ASSERT_MSG_EQ(bench.results.size(), 3, "a wish");
         NS_TEST_EXPECT_MSG_EQ(bench.results[2].header.resend, false, "no result");
-        // A worker that has not heard of it sends integers again.
+        // A worker that missed the request sends integers again.
         bench.Send(1, 2, [](AtpHeader& header) { header.resend = true; });
         NS_TEST_ASSERT_MSG_EQ(bench.results.size(), 4, "is told again");
         NS_TEST_EXPECT_MSG_EQ(bench.results[3].header.resend, false, "a wish");
@@ -253,7 +253,7 @@ class AtpServerFloatTest : public TestCase
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Slots: one for each place of the window, and others in their place.
+ * Slots: one per window position, and replacements.
  */
 class AtpSlotsTest : public TestCase
 {
@@ -303,14 +303,14 @@ class AtpSlotsTest : public TestCase
             same += mine.Get(packet) == others.Get(packet);
         }
         NS_TEST_EXPECT_MSG_LT(same, 3, "jobs have different ones");
-        mine.Reset(1, 100, 30); // more packets than slots: shared
+        mine.Reset(1, 100, 30); // more window positions than slots: shared
         NS_TEST_EXPECT_MSG_EQ(mine.Choose(5, 0, 1), 5, "there is no other");
     }
 };
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Windows, round by round, against their published rules.
+ * Windows, round by round, against the published rules.
  */
 class AtpWindowTest : public TestCase
 {
@@ -321,7 +321,7 @@ class AtpWindowTest : public TestCase
     }
 
   private:
-    /** A round of results, of which some are marked, contested, or late. */
+    /** One round of results, some of them marked, contested, or late. */
     void Round(AtpWindow& window, uint32_t marked, uint32_t contested, uint32_t late = 0)
     {
         const uint32_t results = window.GetPackets();
@@ -359,7 +359,7 @@ class AtpWindowTest : public TestCase
                                   "1500 bytes more, up to 100 packets");
         }
 
-        // A2TP: marks cut the window by half their share, as averaged.
+        // A2TP: marks cut the window by half their smoothed fraction.
         m_base = 0;
         window.Reset(AtpWindow::Control::A2TP, 160, 1, 309, 20000000);
         Round(window, 80, 0);
@@ -369,7 +369,8 @@ class AtpWindowTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(window.GetPackets(), 156, "a packet more");
         NS_TEST_EXPECT_MSG_EQ(window.GetSlots(), 156, "a packet more");
 
-        // Contention: up to a share of 0.1 is let be; above it, who is late gives more.
+        // Contention: a fraction of up to 0.1 is tolerated; above it, late workers give up more
+        // slots.
         double slots[2];
         for (const bool isLate : {false, true})
         {

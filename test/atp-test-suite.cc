@@ -46,7 +46,7 @@ MakeOptions(uint32_t ranks, const std::string& topology = "single-switch")
     return options;
 }
 
-/** @return what all switch programs of a cluster have done */
+/** @return total counters of all switch programs of a cluster */
 AtpCounters
 GetCounters(const Cluster& cluster)
 {
@@ -74,7 +74,7 @@ GetCounters(const Cluster& cluster)
     return sum;
 }
 
-/** @return slots that hold something */
+/** @return number of occupied slots */
 uint32_t
 CountOccupied(const Cluster& cluster)
 {
@@ -93,8 +93,8 @@ CountOccupied(const Cluster& cluster)
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Sums of integers are exact whatever happens to the frames, also with fewer slots than packets in
- * flight, each contribution being in each sum once, which servers verify.
+ * Sums of integers are exact under any impairment, even with fewer slots than packets in flight.
+ * Servers verify that each sum contains each contribution once.
  */
 class AtpExactTest : public TestCase
 {
@@ -156,7 +156,7 @@ class AtpExactTest : public TestCase
                 }
             }
         }
-        // Servers in several racks, of which one has no worker; hosts that are switches' only ones.
+        // Servers in several racks, one of them without workers; switches with a single host.
         const Default servers("AtpCommunicator::ParameterServers", "1,8,3", "auto");
         for (const std::string topology :
              {"leaf-spine:leaves=4,spines=2,hosts-per-leaf=3", "fat-tree:k=4", "torus:3x3"})
@@ -174,7 +174,7 @@ class AtpExactTest : public TestCase
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Any single frame, and any two, lost or doubled.
+ * Any single frame, and any two frames, lost or duplicated.
  */
 class AtpEveryLossTest : public TestCase
 {
@@ -185,15 +185,15 @@ class AtpEveryLossTest : public TestCase
     }
 
   private:
-    /** Which of all frames that hosts send and receive are lost or doubled. */
+    /** Indices of the hosts' sent and received frames to drop or duplicate. */
     struct Plan
     {
         std::vector<uint32_t> lost;
-        std::vector<uint32_t> doubled; ///< of those sent
-        uint32_t count{0};             ///< frames so far
+        std::vector<uint32_t> doubled; ///< indices of sent frames
+        uint32_t count{0};             ///< frames counted so far
     };
 
-    /** Carries it out at a host. */
+    /** Applies the plan at a host. */
     class Culprit : public NicProgram
     {
       public:
@@ -241,7 +241,7 @@ class AtpEveryLossTest : public TestCase
         Plan& m_plan;
     };
 
-    /** @return frames of all hosts */
+    /** @return number of frames of all hosts */
     uint32_t Check(const std::string& topology, uint32_t packets, Plan plan)
     {
         ClusterOptions options = MakeOptions(3, topology);
@@ -305,8 +305,8 @@ class AtpEveryLossTest : public TestCase
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Float32 sums: the same bits at all ranks, within the closed form of their error; values that do
- * not fit, and sums that do not, are added as floats.
+ * Float32 sums: the same bits at all ranks, within the closed-form error bound. Values and sums out
+ * of range are added as floats.
  */
 class AtpFloatTest : public InNetworkTest
 {
@@ -318,7 +318,7 @@ class AtpFloatTest : public InNetworkTest
     }
 
   private:
-    /** Whether the sum goes as floats depends on which parts of both signs are added first. */
+    /** The use of floats depends on which contributions of either sign are added first. */
     void CheckPartsThatSaturate()
     {
         const Default scale("AtpCommunicator::ScalingFactor", "1e9", "1e6");
@@ -372,9 +372,9 @@ class AtpFloatTest : public InNetworkTest
             options.loss = loss;
             Trial trial(options, 5000, false);
             trial.inputs[3][70] = 213.5F;    // more than LargestValue
-            trial.inputs[4][700] = infinite; // no integer at all
-            trial.inputs[5][1000] = -1e30F;  // likewise
-            for (auto& input : trial.inputs) // each fits, the sum does not
+            trial.inputs[4][700] = infinite; // not an integer
+            trial.inputs[5][1000] = -1e30F;  // out of range
+            for (auto& input : trial.inputs) // each value fits, the sum does not
             {
                 input[2000] = 200;
                 input[3000] = -200;
@@ -403,7 +403,7 @@ class AtpFloatTest : public InNetworkTest
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * A switch that restarts in mid-tensor, servers and workers that die.
+ * A switch that restarts in the middle of a tensor; servers and workers that fail.
  */
 class AtpFailureTest : public InNetworkTest
 {
@@ -430,7 +430,8 @@ class AtpFailureTest : public InNetworkTest
                 Trial trial(Restart(options, at, 3), 200000, false);
                 const std::string what = topology + ", " + std::to_string(at) + " us";
                 NS_TEST_EXPECT_MSG_EQ(trial.Run(3), "", what);
-                // Workers and servers keep what they have: what the switch forgets is sent again.
+                // Workers and servers keep their state: retransmissions restore what the switch
+                // lost.
                 NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 0, what << ": by the network");
                 NS_TEST_EXPECT_MSG_EQ(trial.IsSumOfNetwork(), true, what);
                 NS_TEST_EXPECT_MSG_GT(trial.CountResent(), 0, what << ": sent again");
@@ -462,7 +463,7 @@ class AtpFailureTest : public InNetworkTest
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Jobs that share slots: T10 by conservation, exact sums, and who gets how much.
+ * Jobs that share slots: T10 by conservation, exact sums, and shares of slots and links.
  */
 class AtpJobsTest : public InNetworkTest
 {
@@ -473,7 +474,7 @@ class AtpJobsTest : public InNetworkTest
     }
 
   private:
-    /** Two jobs of four workers and a server each on one switch sum 400 packets. */
+    /** Two jobs, each of four workers and a server, sum 400 packets on one switch. */
     void Run(uint32_t slots, double loss)
     {
         UsePicoseconds();
@@ -522,10 +523,10 @@ class AtpJobsTest : public InNetworkTest
         Simulator::Destroy();
     }
 
-    /** Without losses what becomes of each contribution is known. */
+    /** Without losses the fate of each contribution is known. */
     void CheckConservation(uint32_t slots)
     {
-        // Nothing sent again but after timeouts.
+        // Retransmissions only after timeouts.
         const Default threshold("AtpCommunicator::ReorderingThreshold", "0", "3");
         Run(slots, 0);
         const AtpHelper& helper = *m_helper;
@@ -550,7 +551,8 @@ class AtpJobsTest : public InNetworkTest
                                   what << ": all slots are free");
         }
         NS_TEST_EXPECT_MSG_EQ(sent, 2 * 4 * 400, what << ": each contribution once");
-        // What a switch gets is held, completes a sum, collides, or is sent again.
+        // A switch holds a contribution, completes a sum with it, collides, or sees a
+        // retransmission.
         NS_TEST_EXPECT_MSG_EQ(counters.received,
                               sent + resent + counters.multicasts,
                               what << ": frames to the switch");
@@ -590,7 +592,7 @@ class AtpJobsTest : public InNetworkTest
         CheckBottleneck();
     }
 
-    /** The link of a server that gets each part by itself is what limits its job. */
+    /** The link of a server that gets every contribution separately limits its job. */
     void CheckBottleneck()
     {
         AtpScenario scenario;
@@ -609,8 +611,7 @@ class AtpJobsTest : public InNetworkTest
                                   bound,
                                   0.02 * bound,
                                   "which fill the server's link");
-        // Two jobs that know nothing of each other soon have slots of their own, if there are
-        // enough.
+        // Two uncoordinated jobs soon have separate slots if there are enough.
         scenario.jobs = 2;
         scenario.slots = 450;
         scenario.window = 200;
@@ -651,7 +652,7 @@ class AtpTimeTest : public InNetworkTest
 
     void DoRun() override
     {
-        // T9: 62 elements in 332 bytes of the line, flat in the number of workers.
+        // T9: 62 elements take 332 bytes on the line, independent of the number of workers.
         const double bound = 62 * 100e3 / (332 * 8);
         for (uint32_t ranks : {2, 4, 8})
         {
@@ -661,14 +662,14 @@ class AtpTimeTest : public InNetworkTest
                                       0.02,
                                       ranks << " ranks");
         }
-        // A server on the last rank's host: its line carries everything twice.
+        // A server on the last rank's host: its line carries all data twice.
         NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(MakeOptions(4), 1 << 20) / bound, 0.5, 0.01, "shared");
         {
             // Four of them, each with a quarter.
             const Default servers("AtpCommunicator::ParameterServers", "0,1,2,3", "auto");
             NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(MakeOptions(4), 4 << 20) / bound, 0.8, 0.01, "four");
         }
-        // Three racks of four and a fourth with the server: three sums on the way to its switch.
+        // Three racks of four and a fourth with the server: three sums on the path to its switch.
         const std::string racks = "leaf-spine:leaves=4,spines=3,hosts-per-leaf=4";
         ClusterOptions options = MakeOptions(12, racks);
         options.path = "spray";
@@ -681,7 +682,7 @@ class AtpTimeTest : public InNetworkTest
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Congestion windows, A2TP's for stragglers, ESA's priorities: what they are for.
+ * The purposes of congestion windows, A2TP's windows for stragglers, and ESA's priorities.
  */
 class AtpSharingTest : public TestCase
 {
@@ -714,7 +715,8 @@ class AtpSharingTest : public TestCase
             NS_TEST_EXPECT_MSG_GT(higher.jobs[0].goodput, 1.1 * equal.jobs[0].goodput, "faster");
             scenario.priorities.clear();
         }
-        // All to the server: marks make the queue short enough for nothing to be sent in vain.
+        // All packets go to the server: marks keep the queue short enough to avoid spurious
+        // retransmissions.
         scenario = AtpScenario();
         scenario.jobs = 1;
         scenario.workers = 8;
@@ -731,14 +733,14 @@ class AtpSharingTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ_TOL(ecn.jobs[0].goodput, bound, 0.02 * bound, "the server's link");
 
         // T11: the sample of A2TP's release: 450 slots, 9 threads of 50 packets, and 8 times 10
-        // Gbit/s of background at a worker of the second job.
+        // Gbit/s of background traffic at a worker of the second job.
         scenario = AtpScenario();
         scenario.slots = 450;
         scenario.window = 450;
         scenario.duration = MilliSeconds(12);
         scenario.background = DataRate("80Gbps");
         const Default threads("AtpCommunicator::Threads", "9", "12");
-        // The hosts of the release get 50 Gbit/s.
+        // Hosts of the released client reach 50 Gbit/s.
         const Default cost("AtpCommunicator::PacketCost", "350ns", "0ns");
         const AtpResult atp = MeasureAtpJobs(scenario);
         const Default windows("AtpCommunicator::WindowControl", "a2tp", "ecn");
@@ -755,7 +757,7 @@ class AtpSharingTest : public TestCase
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Ranks that are apart by more than timeouts: what the first ones have sent goes to the server.
+ * Ranks that start further apart than the timeout: packets of the first ones go to the server.
  */
 class AtpSkewTest : public TestCase
 {
@@ -813,7 +815,7 @@ class AtpSkewTest : public TestCase
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Requests that cannot be carried out, by name.
+ * Named refusals of invalid requests.
  */
 class AtpOptionsTest : public InNetworkTest
 {
@@ -869,7 +871,7 @@ class AtpOptionsTest : public InNetworkTest
     }
 };
 
-/** @ingroup distributed-training-innetwork-tests ATP from end to end. */
+/** @ingroup distributed-training-innetwork-tests ATP, end to end. */
 class AtpTestSuite : public TestSuite
 {
   public:

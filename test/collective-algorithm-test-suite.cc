@@ -52,23 +52,23 @@ CountOnes(uint32_t n)
     return static_cast<uint32_t>(std::bitset<32>(n).count());
 }
 
-/** What the literature says of an algorithm. */
+/** Published costs of an algorithm. */
 struct Cost
 {
     uint32_t steps{0};
-    uint64_t most{0};            ///< bytes that the busiest rank sends
-    std::optional<uint64_t> all; ///< bytes that all ranks send, in vectors
-    /// Exchanges: links of a chain of messages to the rank that is so far ahead.
+    uint64_t most{0};            ///< bytes sent by the busiest rank
+    std::optional<uint64_t> all; ///< bytes sent by all ranks, in vectors
+    /// Exchanges: length of the chain of messages to a rank at a given distance.
     std::function<uint32_t(uint32_t)> hops;
 };
 
 /**
  * @param name of an algorithm
- * @param keys of it that are given
- * @param operation what it does
- * @param n number of ranks, 2 or more
- * @param size of the vector, a multiple of all numbers it is divided by
- * @return steps and bytes as published; nothing if it cannot do this, or none are known
+ * @param keys given keys
+ * @param operation collective operation
+ * @param n number of ranks, at least 2
+ * @param size of the vector, a multiple of all its divisors in the algorithm
+ * @return steps and bytes as published; nothing if unsupported or unknown
  */
 std::optional<Cost>
 Expect(const std::string& name,
@@ -91,7 +91,7 @@ Expect(const std::string& name,
     const auto number = [&](const char* key, const char* initial) {
         return static_cast<uint32_t>(std::stoul(get(key, initial)));
     };
-    // A reduce-scatter, an all-gather, or both, in which everything travels once.
+    // A reduce-scatter, an all-gather, or both, in which every byte travels once.
     const auto optimal = [&](uint32_t steps) {
         const uint32_t phases = reduces ? 2 : 1;
         return Cost{phases * steps, phases * (n - 1) * part, phases * (n - 1), {}};
@@ -124,7 +124,7 @@ Expect(const std::string& name,
     const uint32_t servers = number("servers", "1");
     if (name == "parameter-server" && servers <= n)
     {
-        // A rank that serves pushes what is for other servers, and sends its shard to all.
+        // A serving rank pushes the shards of other servers, and sends its own shard to all ranks.
         return Cost{2, barrier ? 0 : size / servers * (n - 1 + servers - 1), 2 * (n - 1), {}};
     }
     if (name == "recursive-doubling")
@@ -151,7 +151,7 @@ Expect(const std::string& name,
         {
             return std::nullopt;
         }
-        // A gather of everything but the root's part, in which the last message is the half.
+        // A gather of all but the root's part; the last message is half of it.
         return operation == Operation::REDUCE ? Cost{2 * down, (n - 1) * part + size / 2, {}, {}}
                                               : optimal(down);
     }
@@ -236,7 +236,7 @@ Expect(const std::string& name,
     return std::nullopt;
 }
 
-/** @return an algorithm with each of its keys at some of its values, and without any */
+/** @return an algorithm with some values of each of its keys, and without keys */
 std::vector<std::map<std::string, std::string>>
 GetVariants(const CollectiveAlgorithm& algorithm)
 {
@@ -266,7 +266,7 @@ Spell(const std::string& name, const std::map<std::string, std::string>& keys)
     return text;
 }
 
-/** @return bytes that the busiest rank sends */
+/** @return bytes sent by the busiest rank */
 uint64_t
 CountMost(const CollectiveSchedule& schedule, uint64_t bytes)
 {
@@ -285,7 +285,7 @@ CountMost(const CollectiveSchedule& schedule, uint64_t bytes)
     return most;
 }
 
-/** @return for each chunk, how many times ranks send it */
+/** @return number of sends of each chunk */
 std::vector<uint32_t>
 CountSends(const CollectiveSchedule& schedule)
 {
@@ -308,8 +308,8 @@ CountSends(const CollectiveSchedule& schedule)
 
 /**
  * @ingroup distributed-training-tests
- * Every algorithm, for every operation it offers, is proven right for 1 to 33, 64, 100 and 128
- * ranks, for roots, keys, segments and sizes, and its steps and bytes are the published ones.
+ * Every algorithm and operation is proven correct for 1 to 33, 64, 100 and 128 ranks, with several
+ * roots, keys, segments and sizes. Its steps and bytes equal the published ones.
  */
 class AlgorithmPropertiesTest : public TestCase
 {
@@ -362,8 +362,8 @@ class AlgorithmPropertiesTest : public TestCase
     }
 
     /**
-     * @return whether its costs are in the table above; others look for a plan on a topology, which
-     *         takes its time, and have a suite of their own
+     * @return whether the table above has its costs. Algorithms that search for a schedule on a
+     *         topology are slow and have a separate suite
      */
     static bool IsKnown(const std::string& name, const CollectiveAlgorithm& algorithm)
     {
@@ -398,7 +398,7 @@ class AlgorithmPropertiesTest : public TestCase
             const std::string what = Spell(name, keys) + " " + training::GetName(operation) + ", " +
                                      std::to_string(n) + " ranks, root " + std::to_string(root) +
                                      ", " + std::to_string(segments) + " segments";
-            // A multiple of all that the vector is cut into.
+            // A multiple of all divisors of the vector.
             const uint64_t even =
                 uint64_t{4 * 3 * 12} * n * (1U << FloorLog(n)) * servers * segments;
             const auto cost = n < 2 ? Cost() : Expect(name, keys, operation, n, even);
@@ -441,7 +441,7 @@ class AlgorithmPropertiesTest : public TestCase
         }
     }
 
-    /** What all ranks send is exact for any size, however it is cut. */
+    /** The number of sent bytes is exact for any size and any split. */
     void CheckBytes(const CollectiveSchedule& schedule,
                     const std::vector<uint32_t>& sends,
                     const std::optional<Cost>& cost,
@@ -496,8 +496,8 @@ class AlgorithmPropertiesTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * Algorithms that look at the topology: Swing cuts the vector for all directions of a torus, an
- * all-to-all goes dimension by dimension, and in neither does a message change the dimension.
+ * Topology-aware algorithms: Swing splits the vector over all directions of a torus, an all-to-all
+ * proceeds dimension by dimension, and no message of either changes its dimension.
  */
 class TopologyAwareTest : public TestCase
 {
@@ -516,7 +516,7 @@ class TopologyAwareTest : public TestCase
         Check("swing", Operation::ALL_GATHER, "torus:4x2x4", 32, 5, 6);
         Check("swing", Operation::ALL_REDUCE, "ring:16", 16, 8, 2);
         Check("swing", Operation::ALL_REDUCE, "mesh:4x4", 16, 8, 0); // as on a ring
-        Check("swing", Operation::ALL_REDUCE, "torus:4x4", 8, 6, 0); // likewise: not all nodes
+        Check("swing", Operation::ALL_REDUCE, "torus:4x4", 8, 6, 0); // as on a ring: not all nodes
         Check("hierarchical-all-to-all", Operation::ALL_TO_ALL, "torus:4x4", 16, 6, 1);
         Check("hierarchical-all-to-all", Operation::ALL_TO_ALL_V, "mesh:3x2x5", 30, 7, 1);
         Check("hierarchical-all-to-all", Operation::ALL_TO_ALL, "bigraph:m=4,n=4", 16, 6, 0);
@@ -552,7 +552,7 @@ class TopologyAwareTest : public TestCase
     }
 
     /**
-     * @param copies concurrent messages of a rank, each along a dimension; 0: they may turn
+     * @param copies concurrent messages of a rank, each along one dimension; 0: turns are allowed
      */
     void Check(const std::string& name,
                Operation operation,
@@ -630,7 +630,7 @@ class TopologyAwareTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * Whom ranks talk to is what the sources say.
+ * Communication partners equal the published ones.
  */
 class PublishedPartnersTest : public TestCase
 {
@@ -641,7 +641,7 @@ class PublishedPartnersTest : public TestCase
     }
 
   private:
-    /** @return whom a rank sends to, in order of its steps */
+    /** @return destinations of a rank, in order of its steps */
     static std::vector<int> GetPeers(const std::string& name,
                                      Operation operation,
                                      uint32_t ranks,
@@ -677,7 +677,8 @@ class PublishedPartnersTest : public TestCase
 
     void DoRun() override
     {
-        // NCCL's trees of eight ranks: the first message of each but the root goes to its parent.
+        // NCCL's trees of eight ranks: the first message of each rank except the root goes to its
+        // parent.
         const std::vector<std::vector<int>> parents{{-1, 2, 4, 2, 0, 6, 4, 6},
                                                     {1, 3, 1, 7, 5, 3, 5, -1}};
         for (uint32_t tree = 0; tree < 2; tree++)
@@ -713,7 +714,7 @@ class PublishedPartnersTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * With a window, the next message is sent when enough of those before have been received.
+ * With a window, the next message waits until enough earlier messages are received.
  */
 class WindowTest : public TestCase
 {
@@ -733,7 +734,7 @@ class WindowTest : public TestCase
             request.operation = Operation::ALL_TO_ALL;
             request.ranks = N;
             const auto schedule = BuildSchedule("direct:window=" + std::to_string(window), request);
-            std::map<uint32_t, uint32_t> sends; // actions by distance of the peer
+            std::map<uint32_t, uint32_t> sends; // number of actions by distance of the peer
             std::map<uint32_t, uint32_t> receives;
             for (uint32_t i = 0; i < schedule.GetActions(0); i++)
             {
@@ -758,7 +759,7 @@ class WindowTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * Plans of thousands of ranks that rotate take memory for one rank.
+ * Rotated schedules of thousands of ranks take the memory of one rank.
  */
 class LargePlansTest : public TestCase
 {
@@ -785,7 +786,7 @@ class LargePlansTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * The suite of the algorithms.
+ * Suite of the collective algorithms.
  */
 class CollectiveAlgorithmTestSuite : public TestSuite
 {

@@ -36,7 +36,7 @@ MakeRequest(CollectiveOperation operation, uint32_t ranks, uint64_t bytes, uint3
     return request;
 }
 
-/** An action that can be changed. */
+/** A modifiable action. */
 struct Edited
 {
     Kind kind;
@@ -46,7 +46,7 @@ struct Edited
     std::vector<uint32_t> after;
 };
 
-/** @return a schedule without rotation and with a fault injected */
+/** @return a schedule without rotation, with an injected fault */
 CollectiveSchedule
 Inject(const CollectiveSchedule& schedule,
        const std::function<void(std::vector<std::vector<Edited>>&)>& inject)
@@ -81,8 +81,8 @@ Inject(const CollectiveSchedule& schedule,
 
 /**
  * @ingroup distributed-training-tests
- * What rotation leaves out is what it stands for: the same actions rank by rank are right, too, and
- * give the same numbers; and faults are found in a rotated schedule.
+ * A rotated schedule is equivalent to its expansion rank by rank: both are correct and give the
+ * same numbers. Faults in a rotated schedule are found.
  */
 class RotationTest : public TestCase
 {
@@ -121,7 +121,7 @@ class RotationTest : public TestCase
             const bool same = InterpretSchedule(rotated, inputs) == InterpretSchedule(all, inputs);
             NS_TEST_EXPECT_MSG_EQ(same, true, training::GetName(operation));
         }
-        // A circle: every rank receives from the one before it before it sends.
+        // A cycle: every rank receives from the previous rank before it sends.
         CollectiveSchedule circle;
         circle.Resize(3);
         circle.UseRotation(false);
@@ -150,7 +150,7 @@ class RotationTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * Chunks cover the vector without gaps, on borders of numbers, for sizes beyond 32 bits.
+ * Chunks cover the vector without gaps, aligned to numbers, for sizes beyond 32 bits.
  */
 class ChunkRangeTest : public TestCase
 {
@@ -179,7 +179,7 @@ class ChunkRangeTest : public TestCase
                 NS_TEST_EXPECT_MSG_EQ(covered, bytes, "end of the vector");
             }
         }
-        // All-to-all: what a rank sends and what it gets is the whole vector, whatever its size.
+        // All-to-all: sent and received parts cover the whole vector, for any size.
         for (uint32_t n : {1, 2, 3, 7})
         {
             CollectiveSchedule schedule;
@@ -223,7 +223,7 @@ class ChunkRangeTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * The verifier names each kind of fault.
+ * The verifier names each type of fault.
  */
 class VerifierFindsFaultsTest : public TestCase
 {
@@ -265,20 +265,20 @@ class VerifierFindsFaultsTest : public TestCase
                     "contribution a second time (chunk 0)",
                     allReduce,
                     [](Ranks& ranks) {
-                        // The sum is added, not copied, in the second half.
+                        // The second half copies the sum; it must not add it.
                         ranks[1][7].kind = Kind::RECEIVE_REDUCE;
                     });
         ExpectFault("rank 2, step 1: receives from rank 1 chunk 3 over different content, with "
                     "rank 2's contribution (chunk 3)",
                     allReduce,
                     [](Ranks& ranks) {
-                        // A copy in place of an addition loses what was there.
+                        // A copy in place of an addition overwrites the partial sum.
                         ranks[2][3].kind = Kind::RECEIVE;
                     });
         ExpectFault("rank 3, at the end: chunk 0 lacks rank 0's contribution",
                     allReduce,
                     [](Ranks& ranks) {
-                        // The last message to rank 3, which tells it the sum of chunk 0.
+                        // The last message to rank 3, with the sum of chunk 0.
                         ranks[2].erase(ranks[2].begin() + 10);
                         ranks[3].pop_back();
                     });
@@ -338,7 +338,7 @@ class VerifierFindsFaultsTest : public TestCase
         auto odd = BuildSchedule("ring", MakeRequest(allGather, 4, 64, 0));
         odd.chunks = 5;
         ExpectFault("all-gather of 4 ranks cannot have 5 chunks", odd);
-        // A circle over two ranks: each receives before it sends.
+        // A cycle of two ranks: each receives before it sends.
         CollectiveSchedule circle;
         circle.Resize(2);
         for (uint32_t rank = 0; rank < 2; rank++)
@@ -356,7 +356,7 @@ class VerifierFindsFaultsTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * Copies of chunks beside a rank's own: two ranks swap into a copy, then add it.
+ * Copies of chunks in addition to a rank's own: two ranks exchange into a copy, then add it.
  */
 class CopyTest : public TestCase
 {
@@ -402,8 +402,7 @@ class CopyTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * The interpreter adds in the order that the ring's closed form gives: chunk c starts at rank c
- * + 1.
+ * The interpreter adds in the order of the ring's closed form: chunk c starts at rank c + 1.
  */
 class RingOrderTest : public TestCase
 {
@@ -423,7 +422,7 @@ class RingOrderTest : public TestCase
         {
             for (uint32_t i = 0; i < LENGTH; i++)
             {
-                // Of such different sizes that every order gives another sum.
+                // Magnitudes differ so much that every order gives a different sum.
                 inputs[rank][i] = std::ldexp(1.0F + 0.1F * (i % 9), static_cast<int>(4 * rank));
             }
         }
@@ -453,7 +452,7 @@ class RingOrderTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * Requests that make no sense are refused with what is allowed.
+ * Invalid requests are refused with the allowed values.
  */
 class RefusedRequestTest : public TestCase
 {
@@ -506,7 +505,7 @@ class RefusedRequestTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * Bus factors of nccl-tests, and lower bounds worked out by hand.
+ * Bus factors of nccl-tests, and lower bounds computed by hand.
  */
 class BoundTest : public TestCase
 {
@@ -556,19 +555,19 @@ class BoundTest : public TestCase
                                   3,
                                   1e-9,
                                   "all-to-all-v");
-        // Four leaves of four hosts on one spine: S must cross each leaf's only up-link.
+        // Four leaves of four hosts on one spine: S must cross each leaf's only uplink.
         const auto thin = BuildTopology("leaf-spine:leaves=4,spines=1", 16, rate, NanoSeconds(500));
         const LowerBound cut(thin, 16, 0.8);
         NS_TEST_EXPECT_MSG_EQ_TOL(cut.GetSeconds(Operation::ALL_GATHER, 1000000000),
                                   0.09375,
                                   1e-9,
                                   "all-gather: own link");
-        // All-to-all: 4 ranks send 12/16 of S each over the up-link.
+        // All-to-all: 4 ranks send 12/16 of S each over the uplink.
         NS_TEST_EXPECT_MSG_EQ_TOL(cut.GetSeconds(Operation::ALL_TO_ALL, 1000000000),
                                   0.3,
                                   1e-9,
                                   "all-to-all: up-link");
-        // The first leaf sends 7e9 and 4e9 bytes over its up-link, 9e9 stay; 10e9 come to rank 15.
+        // The first leaf sends 7e9 and 4e9 bytes over its uplink, 9e9 stay; rank 15 receives 10e9.
         auto across = std::make_shared<std::vector<uint64_t>>(256);
         across->at(0 * 16 + 4) = 7000000000;
         across->at(1 * 16 + 8) = 4000000000;
@@ -595,7 +594,8 @@ class BoundTest : public TestCase
                                   4,
                                   1e-9,
                                   "all-to-all-v: half of a torus");
-        // The busiest rank need not be the slowest: 3 links join the side of a mesh, 2 its corner.
+        // The busiest rank need not be the slowest: a mesh node has 3 links on a side, 2 in a
+        // corner.
         auto side = std::make_shared<std::vector<uint64_t>>(81);
         side->at(1 * 9 + 7) = 60000000000;
         const LowerBound mesh(BuildTopology("mesh:3x3", 9, rate, NanoSeconds(1)), 9, 0.8);
@@ -612,7 +612,7 @@ class BoundTest : public TestCase
                                   0.15,
                                   1e-9,
                                   "ranks on one leaf");
-        // On direct networks, in units of S / B: the transfers' E links, cuts, own links.
+        // On direct networks, in units of S / B: the bounds by total links, by cuts, by own links.
         const auto expectUnits = [&](const std::string& spec,
                                      uint32_t ranks,
                                      Operation operation,
@@ -635,10 +635,10 @@ class BoundTest : public TestCase
         expectUnits("bigraph:m=4,n=8", 32, Operation::ALL_TO_ALL, 1); // even and odd switches
         expectUnits("fat-tree:k=4", 16, Operation::ALL_TO_ALL, 15.0 / 16);
         expectUnits("fat-tree:k=4", 3, Operation::ALL_REDUCE, 4.0 / 3);
-        // Four NICs join two servers; a rank's two ports are 37 times as fast as its NIC.
+        // Four NICs connect two servers; a rank's two ports are 37 times as fast as its NIC.
         expectUnits("rail-optimized:gpus=4,servers=2", 8, Operation::ALL_REDUCE, 0.25);
         expectUnits("rail-optimized:gpus=4,servers=2", 8, Operation::ALL_TO_ALL, 0.5);
-        // A GPU passes messages on to the other's NIC: twice 25 ns and two links of 500 ns.
+        // A GPU relays messages to the other's NIC: twice 25 ns and two links of 500 ns.
         const LowerBound rails(BuildTopology("rail-optimized:gpus=2", 4, rate, NanoSeconds(500)),
                                4,
                                0.8);
@@ -646,9 +646,9 @@ class BoundTest : public TestCase
                                   1.05e-6,
                                   1e-12,
                                   "latency by way of another rank");
-        // A slow host does not need to send more than S; the others take over.
+        // A slow host need not send more than S; the others take over.
         expectUnits("mesh:3", 3, Operation::ALL_REDUCE, 1);
-        // Of five numbers a rank on the slowest link may have two, and gets three.
+        // Of five numbers a rank on the slowest link may own two, and receives three.
         TopologyGraph uneven = BuildTopology("single-switch", 4, rate, NanoSeconds(1));
         uneven.links[3].rate = DataRate("1Gbps"); // 0.1e9 B/s of payload
         NS_TEST_EXPECT_MSG_EQ_TOL(LowerBound(uneven, 4, 0.8).GetSeconds(Operation::ALL_GATHER, 20),
@@ -665,7 +665,7 @@ class BoundTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * The suite of the collective room.
+ * Suite of model/collective.
  */
 class CollectiveTestSuite : public TestSuite
 {

@@ -30,7 +30,7 @@ namespace
 using Operation = CollectiveOperation;
 using Group = std::vector<uint32_t>;
 
-/** @return numbers that differ between ranks, collectives and places, and whose sums are exact */
+/** @return numbers that differ by rank, collective and index, with exact sums */
 std::vector<float>
 MakeNumbers(uint32_t rank, uint32_t collective, uint32_t count)
 {
@@ -42,7 +42,7 @@ MakeNumbers(uint32_t rank, uint32_t collective, uint32_t count)
     return numbers;
 }
 
-/** Collectives of a cluster's ranks, under way at the same time. */
+/** Concurrent collectives of a cluster's ranks. */
 class Traffic
 {
   public:
@@ -63,14 +63,14 @@ class Traffic
         Simulator::Destroy();
     }
 
-    /** Takes note of what a communicator completes. */
+    /** Counts the completions of a communicator. */
     void Watch(Ptr<ScheduledCommunicator> communicator)
     {
         communicator->TraceConnectWithoutContext("Collective",
                                                  MakeCallback(&Traffic::OnCollective, this));
     }
 
-    /** Lets one member of a group start a collective, with numbers that follow from `seed`. */
+    /** Starts a collective at one member of a group, with numbers derived from `seed`. */
     void Start(Ptr<ScheduledCommunicator> member,
                uint32_t rank,
                Operation operation,
@@ -94,7 +94,7 @@ class Traffic
                                        tensor);
     }
 
-    /** @return whether every member of a group has the sum of all */
+    /** @return whether every member of a group has the sum */
     bool ReturnsSum(const Group& group, uint32_t seed, uint32_t count) const
     {
         std::vector<float> sum(count);
@@ -112,7 +112,7 @@ class Traffic
     std::unique_ptr<GuardedRun> run;
     std::map<std::pair<uint32_t, uint32_t>, Ptr<Tensor>> tensors; ///< by seed and rank
     std::vector<CollectiveRecord> records;
-    uint32_t left{0}; ///< collectives not yet complete at a rank
+    uint32_t left{0}; ///< collectives not complete yet, summed over ranks
 
   private:
     void DoStart(Ptr<ScheduledCommunicator> member, Operation operation, Ptr<Tensor> tensor)
@@ -148,8 +148,8 @@ MakeOptions(uint32_t ranks, const std::string& transport = "rdma")
 
 /**
  * @ingroup distributed-training-tests
- * Every rank is in the group of all, in one of rows, in one of columns, and in a part of its row;
- * all have collectives under way at once, on networks that lose frames.
+ * Every rank is a member of the group of all, of a row, of a column, and of part of its row. All
+ * run collectives concurrently, on lossy networks.
  */
 class GroupsAtOnceTest : public TestCase
 {
@@ -187,7 +187,7 @@ class GroupsAtOnceTest : public TestCase
         for (uint32_t rank = 0; rank < N; rank++)
         {
             rows[rank / COLUMNS].push_back(rank);
-            columns[rank % COLUMNS].insert(columns[rank % COLUMNS].begin(), rank); // backward
+            columns[rank % COLUMNS].insert(columns[rank % COLUMNS].begin(), rank); // reversed
         }
         const auto inRow = traffic.cluster->Split(rows, 1);
         const auto inColumn = traffic.cluster->Split(columns, 255);
@@ -201,7 +201,7 @@ class GroupsAtOnceTest : public TestCase
             NS_TEST_ASSERT_MSG_EQ(inColumn[rank]->GetSize(), ROWS, "size of a column");
             traffic.Watch(inRow[rank]);
             traffic.Watch(inColumn[rank]);
-            // Half of a row, split off from the row: its ranks are those of the row.
+            // Half of a row, split off from the row: ranks are numbered as in the row.
             const auto planner = [](Operation operation, uint64_t, uint32_t) {
                 CollectiveRequest request;
                 request.operation = operation;
@@ -246,7 +246,7 @@ class GroupsAtOnceTest : public TestCase
         }
         for (uint32_t rank = 0; rank < N; rank++)
         {
-            // A column counts backward: the one before rank r in it is a row further on.
+            // A column is reversed: the previous rank is one row further on.
             const bool same = traffic.tensors.at({50, rank})->values ==
                               MakeNumbers((rank + COLUMNS) % N, 50, COUNT);
             NS_TEST_EXPECT_MSG_EQ(same, true, "send-receive in a column");
@@ -269,8 +269,8 @@ class GroupsAtOnceTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * Collectives that wait are started in the order that the attribute says, the same at every rank,
- * also if ranks issue them at different times.
+ * Waiting collectives start in the configured order, the same at every rank, even if ranks issue
+ * them at different times.
  */
 class OrderTest : public TestCase
 {
@@ -303,7 +303,7 @@ class OrderTest : public TestCase
                     }
                 }
             }
-            // What waits differs from rank to rank.
+            // The waiting collectives differ between ranks.
             std::vector<std::vector<uint64_t>> orders;
             for (const auto& started : Run(order, 1, priorities, MicroSeconds(3)))
             {
@@ -336,7 +336,7 @@ class OrderTest : public TestCase
                               "no such order");
     }
 
-    /** @return by rank when each collective was started */
+    /** @return start time of each collective, by rank */
     std::vector<std::vector<Time>> Run(const std::string& order,
                                        uint32_t limit,
                                        const std::vector<int32_t>& priorities,
@@ -384,8 +384,8 @@ class OrderTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * Communicators of a rank share its adder; messages wait for a communicator that is not there yet;
- * a rank that waits says in which communicator.
+ * Communicators of a rank share its adder. Messages wait for a communicator that does not exist
+ * yet. A waiting rank reports its communicator.
  */
 class SharedRankTest : public TestCase
 {
@@ -398,7 +398,7 @@ class SharedRankTest : public TestCase
   private:
     void DoRun() override
     {
-        // Each rank adds 4000 bytes at 1 MB/s, a collective.
+        // Each rank adds 4000 bytes at 1 MB/s per collective.
         Config::SetDefault("ns3::training::ScheduledCommunicator::ReduceRate",
                            DataRateValue(DataRate(8000000)));
         for (uint32_t groups : {1, 2, 3})
@@ -423,7 +423,7 @@ class SharedRankTest : public TestCase
             Traffic traffic(MakeOptions(2));
             Start(&traffic, 0);
             Simulator::Schedule(MilliSeconds(1), &SharedRankTest::Start, &traffic, 1);
-            traffic.left++; // until rank 1 has begun, too
+            traffic.left++; // until rank 1 has started too
             traffic.run->Run();
             NS_TEST_EXPECT_MSG_EQ(traffic.ReturnsSum({0, 1}, 9, 1000),
                                   true,
@@ -490,7 +490,7 @@ class SharedRankTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * NCCL's latencies by protocol, algorithm and place, and a collective that takes them.
+ * NCCL's latencies by protocol, algorithm and location, and a collective with these latencies.
  */
 class HostModelTest : public TestCase
 {
@@ -504,7 +504,7 @@ class HostModelTest : public TestCase
     void DoRun() override
     {
         UsePicoseconds();
-        // Two servers of two; within 2 * 25 ns, between them 2 * 500 ns at least.
+        // Two servers of two GPUs; delays of 2 * 25 ns within and at least 2 * 500 ns between them.
         const auto topology = BuildTopology("rail-optimized:servers=2,gpus=2",
                                             4,
                                             DataRate(100000000000),
@@ -527,7 +527,7 @@ class HostModelTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(inside->IsLocal(2, 3), true, "the same server");
         NS_TEST_EXPECT_MSG_EQ(inside->IsLocal(1, 2), false, "two servers");
 
-        // Two ranks on a switch: start, and two steps with a hop of the network each.
+        // Two ranks on a switch: start, and two steps with one network hop each.
         for (const std::string transport : {"rdma", "tcp"})
         {
             const Time none = Run("none", transport);
@@ -586,7 +586,7 @@ class HostModelTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * The suite of groups of ranks.
+ * Suite of groups of ranks.
  */
 class CommunicatorGroupTestSuite : public TestSuite
 {

@@ -26,13 +26,12 @@ namespace
 {
 
 /**
- * Messages that take a time of their own, each another one, in order per pair of ranks. What this
- * room needs of the one below.
+ * A fake transport with a random delay per message, in order per pair of ranks.
  */
 class RandomTransport : public MessageTransport
 {
   public:
-    /** A group of them. */
+    /** The transports of a group. */
     struct Group
     {
         std::vector<Ptr<RandomTransport>> ranks;
@@ -113,7 +112,7 @@ class GroupFixture
         Simulator::Destroy();
     }
 
-    /** @return what notes the time when a rank is complete */
+    /** @return a callback that notes the completion time of a rank */
     Communicator::Done MakeDone(uint32_t rank)
     {
         return MakeBoundCallback(&GroupFixture::OnDone, &done[rank]);
@@ -122,7 +121,7 @@ class GroupFixture
     RandomTransport::Group group;
     std::shared_ptr<CollectivePlanner> planner;
     std::vector<Ptr<ScheduledCommunicator>> communicators;
-    std::vector<std::vector<Time>> done; ///< by rank: when its operations were complete
+    std::vector<std::vector<Time>> done; ///< by rank: completion times of its operations
 
   private:
     static void OnDone(std::vector<Time>* times)
@@ -131,7 +130,7 @@ class GroupFixture
     }
 };
 
-/** @return numbers that differ between ranks and places, and whose sums are exact */
+/** @return numbers that differ by rank and index, with exact sums */
 std::vector<float>
 MakeNumbers(uint32_t rank, uint64_t count)
 {
@@ -167,7 +166,7 @@ MakeMatrix(uint32_t ranks)
     return matrix;
 }
 
-/** What a collective must do, worked out from its meaning alone. */
+/** Expected result of a collective, derived from its definition only. */
 class Expectation
 {
   public:
@@ -199,7 +198,7 @@ class Expectation
         return MakeNumbers(rank, count);
     }
 
-    /** @return whether a rank's result is right where it is defined */
+    /** @return whether a rank's result is correct where it is defined */
     bool IsRight(uint32_t rank, const std::vector<float>& result) const
     {
         const auto [begin, end] = CutVector(4 * m_count, m_ranks, rank);
@@ -253,7 +252,7 @@ class Expectation
     }
 
   private:
-    /** @return numbers that go from one rank to another in an all-to-all */
+    /** @return count of numbers from one rank to another in an all-to-all */
     uint64_t GetPart(uint32_t from, uint32_t to) const
     {
         if (m_matrix)
@@ -289,8 +288,8 @@ class Expectation
 
 /**
  * @ingroup distributed-training-tests
- * Every algorithm, for every operation it offers, moves real numbers to where they belong, whatever
- * the order in which messages arrive; the interpreter gives the same numbers.
+ * Every algorithm and operation moves real numbers correctly, whatever the order of message
+ * arrival. The interpreter gives the same numbers.
  */
 class AlgorithmsMoveNumbersTest : public TestCase
 {
@@ -336,7 +335,7 @@ class AlgorithmsMoveNumbersTest : public TestCase
         }
         catch (const ConfigurationError&)
         {
-            return; // it does not fit so many ranks
+            return; // unsupported number of ranks
         }
         std::vector<Ptr<Tensor>> tensors;
         std::vector<std::vector<float>> inputs;
@@ -372,7 +371,8 @@ class AlgorithmsMoveNumbersTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * No rank leaves a barrier before the last one has come, and 1-rank barriers end at once.
+ * No rank leaves a barrier before the last one has entered it. Barriers of one rank end
+ * immediately.
  */
 class BarrierTest : public TestCase
 {
@@ -426,8 +426,8 @@ class BarrierTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * Sends and receives between two ranks are matched in order, whichever comes first, and go on
- * beside collectives.
+ * Sends and receives of two ranks match in order, whichever comes first, and run in parallel to
+ * collectives.
  */
 class SendReceiveTest : public TestCase
 {
@@ -448,14 +448,14 @@ class SendReceiveTest : public TestCase
         {
             received.push_back(MakeTensor(std::vector<float>(i + 1)));
         }
-        // A collective that cannot complete, as rank 1 does not take part.
+        // A collective that cannot complete, because rank 1 does not take part.
         first.AllReduce(MakeTensor({1, 2, 3}), fixture.MakeDone(1));
         last.Receive(received[0], 0, fixture.MakeDone(2));
         for (uint32_t i = 0; i < 3; i++)
         {
             const auto tensor = MakeTensor(MakeNumbers(i, i + 1));
             first.Send(tensor, 2, fixture.MakeDone(0));
-            tensor->values[0] = -1; // must not matter any more
+            tensor->values[0] = -1; // changed after sending, without effect
         }
         NS_TEST_EXPECT_MSG_EQ(fixture.done[0].size(), 0, "nothing completes before its call ends");
         NS_TEST_EXPECT_MSG_EQ(last.GetWaitingFor(),
@@ -483,8 +483,7 @@ class SendReceiveTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * What a message is known by fits into a tag and comes out again; collectives are counted modulo
- * 2^20.
+ * Fields of a message tag survive packing and unpacking. Collectives are counted modulo 2^20.
  */
 class MessageTagTest : public TestCase
 {
@@ -513,7 +512,7 @@ class MessageTagTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * Additions take their time one after the other, and collectives run in order of issue.
+ * Additions at a rank take their time one after the other, and collectives run in issue order.
  */
 class AdditionsTakeTimeTest : public TestCase
 {
@@ -550,7 +549,7 @@ class AdditionsTakeTimeTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * The suite of the executor.
+ * Suite of the scheduled communicator.
  */
 class CommunicatorTestSuite : public TestSuite
 {

@@ -27,7 +27,7 @@ using namespace ns3::training::tests;
 
 /**
  * @ingroup distributed-training-fabric-tests
- * Numbers of all sizes, times and texts, packed and unpacked.
+ * Packing and unpacking of integers of all sizes, times and strings.
  */
 class ByteArchiveTestCase : public TestCase
 {
@@ -66,7 +66,7 @@ class ByteArchiveTestCase : public TestCase
     }
 };
 
-/** The header of a program, as large as there is room for. */
+/** A header of the maximum size. */
 struct WideHeader
 {
     static constexpr uint16_t PROTOCOL = 0xffff; ///< Frame::protocol
@@ -75,7 +75,7 @@ struct WideHeader
 
 /**
  * @ingroup distributed-training-fabric-tests
- * Frames packed and unpacked: everything a receiver can see is as before.
+ * Packing and unpacking of frames preserves everything that a receiver can see.
  */
 class FrameArchiveTestCase : public TestCase
 {
@@ -134,7 +134,7 @@ class FrameArchiveTestCase : public TestCase
         Simulator::Destroy();
     }
 
-    /** @param frame packed, unpacked, compared, and packed again */
+    /** @param frame is packed, unpacked, compared, and packed again */
     void Check(const Frame& frame)
     {
         ByteWriter writer;
@@ -144,7 +144,7 @@ class FrameArchiveTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(reader.IsAtEnd(), true, "all bytes are used");
         const auto fields = [](const Frame& f) {
             const WideHeader wide =
-                f.Is<WideHeader>() ? f.As<WideHeader>() : WideHeader(); // of others it is undefined
+                f.Is<WideHeader>() ? f.As<WideHeader>() : WideHeader(); // undefined for others
             return std::vector<uint64_t>{static_cast<uint64_t>(f.kind),
                                          f.bytes,
                                          f.source,
@@ -209,9 +209,8 @@ class FrameArchiveTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-fabric-tests
- * A border through the first link of a line of two hosts and two switches, in one process: what
- * arrives is what arrives without it, at the same picosecond, though messages are short and
- * overtake each other.
+ * A border on the first link of a chain of two hosts and two switches, in one process. Arrivals are
+ * the same as without it, to the picosecond, although messages are short and overtake each other.
  */
 class ProcessBorderTestCase : public TestCase
 {
@@ -222,7 +221,7 @@ class ProcessBorderTestCase : public TestCase
     }
 
   private:
-    /** What two hosts received from each other. */
+    /** Frames that two hosts received from each other. */
     using Outcome = std::vector<Arrivals>;
 
     void DoRun() override
@@ -238,8 +237,8 @@ class ProcessBorderTestCase : public TestCase
     }
 
     /**
-     * @param longest bytes of a message; 0: no border
-     * @return what was received
+     * @param longest maximum size of a message, bytes; 0: no border
+     * @return the received frames
      */
     Outcome Simulate(uint32_t longest)
     {
@@ -255,7 +254,7 @@ class ProcessBorderTestCase : public TestCase
                 TimeStep(delay / 2),
                 longest,
                 [&](uint32_t to, const uint8_t* data, uint32_t size) {
-                    // Earlier ones of a flush get there last.
+                    // Earlier messages of a flush arrive last.
                     const std::vector<uint8_t> bytes(data, data + size);
                     m_messages++;
                     In(delay / 2 - m_messages % 1000, [&sides, to, bytes] {
@@ -297,11 +296,11 @@ class ProcessBorderTestCase : public TestCase
         return outcome;
     }
 
-    /** A notice gets to the other side with the time when it was given, before two lookaheads. */
+    /** A notice arrives with its sending time, within two lookaheads. */
     void CheckNotices()
     {
         std::vector<std::unique_ptr<ProcessBorder>> sides;
-        std::vector<std::pair<int64_t, int64_t>> heard; // when, and when given
+        std::vector<std::pair<int64_t, int64_t>> heard; // arrival and sending time
         for (uint32_t side = 0; side < 3; side++)
         {
             sides.push_back(std::make_unique<ProcessBorder>(
@@ -338,7 +337,7 @@ class ProcessBorderTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-fabric-tests
- * Shares of a topology: hosts with their leaf, equal shares, neighbours together.
+ * Partitions of a topology: hosts with their leaf, equal shares, neighbors together.
  */
 class PartitionTestCase : public TestCase
 {
@@ -357,9 +356,9 @@ class PartitionTestCase : public TestCase
         Check("fat-tree:k=4", 16, 8, 8);
         Check("fat-tree:k=8", 128, 5, 32);
         Check("single-switch", 7, 1, 1);
-        // Only leaves with ranks are shared out: 6 ranks on switches of 4 hosts.
+        // Only leaves with ranks are divided: 6 ranks on switches of 4 hosts.
         Check("leaf-spine:leaves=4,spines=2,hosts-per-leaf=4", 6, 2, 2);
-        // Neighbouring leaves stay together, so that a pod of a fat-tree is not cut in two.
+        // Neighboring leaves stay together, so that a pod of a fat-tree is not split.
         const TopologyGraph pods = BuildTopology("fat-tree:k=4", 16, DataRate(GIGA), TimeStep(1));
         const auto half = PartitionBySwitch(pods, 16, 2);
         for (uint32_t host = 0; host < 16; host++)
@@ -370,9 +369,9 @@ class PartitionTestCase : public TestCase
 
     /**
      * @param spec topology
-     * @param ranks in use
-     * @param processes to share among
-     * @param leaves with ranks
+     * @param ranks number of ranks
+     * @param processes number of processes
+     * @param leaves number of leaves with ranks
      */
     void Check(const std::string& spec, uint32_t ranks, uint32_t processes, uint32_t leaves)
     {

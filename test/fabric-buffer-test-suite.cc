@@ -35,8 +35,8 @@ using namespace ns3::training::tests;
 
 /**
  * @ingroup distributed-training-fabric-tests
- * n equally greedy queues settle at alpha * B / (1 + n * alpha) (Choudhury and Hahne), lossy
- * classes by what waits at the way out, lossless ones by what came in.
+ * n equally greedy queues settle at alpha * B / (1 + n * alpha) (Choudhury and Hahne): lossy
+ * classes by egress queue, lossless classes by ingress usage.
  */
 class FabricThresholdTestCase : public TestCase
 {
@@ -73,7 +73,7 @@ FabricThresholdTestCase::DoRun()
     configuration.lossyAlpha = m_alpha;
     configuration.losslessAlpha = m_alpha;
     SharedBuffer lossy;
-    lossy.Configure(configuration, std::vector<uint64_t>(m_queues, SIZE)); // no class needs it
+    lossy.Configure(configuration, std::vector<uint64_t>(m_queues, SIZE)); // no headroom
     std::vector<uint64_t> queue(m_queues, 0);
     Frame* frame = MakeFrame(BYTES, LOSSY);
     for (bool more = true; more;)
@@ -109,7 +109,7 @@ FabricThresholdTestCase::DoRun()
     NS_TEST_EXPECT_MSG_EQ(lossy.GetUsed(), 0, "empty again");
     NS_TEST_EXPECT_MSG_EQ(lossy.GetThreshold(1), SIZE, "and the pool whole");
 
-    // Lossless: senders stop when paused; pool is what guarantees and headroom leave.
+    // Lossless: senders stop when paused; the pool is what guarantees and headroom leave over.
     constexpr uint64_t GUARANTEED = 1000;
     constexpr uint64_t HEADROOM = 2000;
     constexpr uint64_t RESUME_OFFSET = 3000;
@@ -147,7 +147,7 @@ FabricThresholdTestCase::DoRun()
                                   2.0 * BYTES * (1 + m_alpha),
                                   "use of an ingress port when it is paused");
     }
-    // What is on its way still fits, to the last byte of the headroom.
+    // Frames in flight still fit, to the last byte of the headroom.
     for (uint16_t port = 0; port < m_queues; port++)
     {
         frame->ingress = port;
@@ -172,7 +172,7 @@ FabricThresholdTestCase::DoRun()
             NS_TEST_EXPECT_MSG_EQ((resumes && resumed), false, "one resume per pause");
             const uint64_t left = held[port] - BYTES;
             const uint64_t use = left > GUARANTEED ? left - GUARANTEED : 0;
-            // The headroom empties first; then the first moment that is far enough below.
+            // The headroom empties first; the resume comes at the first moment far enough below.
             if (!resumed && start - left > HEADROOM)
             {
                 NS_TEST_EXPECT_MSG_EQ(
@@ -203,7 +203,7 @@ FabricThresholdTestCase::DoRun()
     small.Configure(configuration, {SIZE - 3 * GUARANTEED, GUARANTEED - 1});
     NS_TEST_EXPECT_MSG_EQ(small.GetThreshold(1), 1, "one byte is left");
 
-    // What 64 bits cannot count is neither wrapped around nor left undefined.
+    // Sizes beyond 64 bits neither wrap around nor are undefined.
     constexpr uint64_t LARGEST = std::numeric_limits<uint64_t>::max();
     NS_TEST_EXPECT_MSG_GT_OR_EQ(small.GetThreshold(1e300), SIZE, "a factor above all memory");
     for (auto [guaranteed, headroom] :
@@ -247,7 +247,7 @@ FabricThresholdTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-fabric-tests
- * The same law in a switch: output queues that two senders each overload stand at the threshold.
+ * The same law in a switch: output queues overloaded by two senders each settle at the threshold.
  */
 class FabricCongestedQueuesTestCase : public TestCase
 {
@@ -299,7 +299,7 @@ FabricCongestedQueuesTestCase::DoRun()
                                   ALPHA * SIZE / (1 + m_queues * ALPHA),
                                   3.0 * BYTES,
                                   "queue " << i);
-        // The output never idles: 200 us less the way of the first frame.
+        // The output never idles: 200 us minus the latency of the first frame.
         NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<int64_t>(port.GetCounters().transmittedFrames),
                                   200000000 / LineTime(BYTES + 20, 100000000000),
                                   3,
@@ -311,8 +311,8 @@ FabricCongestedQueuesTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-fabric-tests
- * ECN marking by queue length: none up to Kmin, all above Kmax, between in linear proportion up to
- * Pmax (binomial test), and never a frame that is not ECN capable.
+ * ECN marking by queue length: none up to Kmin, all above Kmax, linear up to Pmax between them
+ * (binomial test), and no frame that is not ECN capable.
  */
 class FabricMarkingTestCase : public TestCase
 {
@@ -347,7 +347,7 @@ FabricMarkingTestCase::DoRun()
         device.AssignStreams(100 + round);
         Arrivals arrivals;
         NoteArrivals(fabric.devices[1], arrivals);
-        // Fill the queue while it is paused, then let it drain: each length is passed once.
+        // Fills the queue while it is paused, then drains it: each length occurs once.
         device.GetPort(1).Arrive(MakePause(1 << LOSSY, 1000));
         for (uint32_t i = 0; i < FRAMES; i++)
         {
@@ -362,7 +362,7 @@ FabricMarkingTestCase::DoRun()
         for (uint32_t i = 0; i < FRAMES; i++)
         {
             NS_TEST_ASSERT_MSG_EQ(arrivals[i].psn, i, "in order");
-            const double queue = (FRAMES - 1 - i) * BYTES; // behind it as it leaves
+            const double queue = (FRAMES - 1 - i) * BYTES; // queue behind the departing frame
             const bool ce = arrivals[i].ecn == Ecn::CE;
             if (i % 8 == 7)
             {

@@ -34,7 +34,7 @@ using namespace ns3::training::tests;
 namespace
 {
 
-/** A packet of the IP stack without payload. */
+/** @return a packet of the IP stack without payload */
 Ptr<Packet>
 MakePacket(const Ipv4Address& destination, uint32_t bytes)
 {
@@ -47,7 +47,7 @@ MakePacket(const Ipv4Address& destination, uint32_t bytes)
     return packet;
 }
 
-/** Counts a packet that the device passes up. */
+/** Counts a packet that the device delivers upwards. */
 bool
 CountReceived(uint64_t* count, Ptr<NetDevice>, Ptr<const Packet>, uint16_t, const Address&)
 {
@@ -55,7 +55,7 @@ CountReceived(uint64_t* count, Ptr<NetDevice>, Ptr<const Packet>, uint16_t, cons
     return true;
 }
 
-/** Counts a packet that is traced. */
+/** Counts a traced packet. */
 void
 CountPacket(uint64_t* count, Ptr<const Packet>)
 {
@@ -66,8 +66,8 @@ CountPacket(uint64_t* count, Ptr<const Packet>)
 
 /**
  * @ingroup distributed-training-fabric-tests
- * Each reason to drop a frame is provoked alone: the trace sources of all hosts and switches report
- * it, as often as the ports count.
+ * Provokes each drop reason alone: the trace sources of all hosts and switches report it as often
+ * as the ports count it.
  */
 class DropReasonTestCase : public TestCase
 {
@@ -86,7 +86,7 @@ class DropReasonTestCase : public TestCase
         m_bytes += frame.bytes;
     }
 
-    /** Makes the fabric, with lines of 100 and 10 Gbit/s, and connects its trace sources. */
+    /** Creates the fabric, with links of 100 and 10 Gbit/s, and connects its trace sources. */
     Fabric& Make(FabricHelper helper = FabricHelper())
     {
         UsePicoseconds();
@@ -118,8 +118,8 @@ class DropReasonTestCase : public TestCase
     /**
      * Runs the simulation to its end.
      * @param reason of all drops
-     * @param frames sent
-     * @param drops expected; 0: some, but not all
+     * @param frames number of sent frames
+     * @param drops expected drops; 0: some, but not all
      */
     void Check(DropReason reason, uint64_t frames, uint64_t drops)
     {
@@ -151,8 +151,8 @@ class DropReasonTestCase : public TestCase
     void IpStack();
 
     Fabric m_fabric;
-    std::map<DropReason, uint64_t> m_drops; // traced
-    uint64_t m_bytes{0};                    // of these
+    std::map<DropReason, uint64_t> m_drops; // traced drops
+    uint64_t m_bytes{0};                    // traced dropped bytes
     Arrivals m_arrivals;
     std::set<DropReason> m_provoked;
 };
@@ -178,7 +178,7 @@ DropReasonTestCase::Switch()
     Send(7, LOSSLESS, 99);
     Check(DropReason::NO_ROUTE, 7, 7);
 
-    // The switch restarts when ten frames have come in, the first of which is on the next line.
+    // The switch restarts after ten received frames, the first of which is on the next link.
     Fabric& fabric = Make();
     Send(10, LOSSLESS);
     In(1000000 + 10 * LineTime(1020, 100 * GIGA),
@@ -212,7 +212,7 @@ DropReasonTestCase::Links()
         Send(5, LOSSLESS);
         Check(example.reason, 5, 5);
     }
-    // The line goes down when five frames have been sent, which are still under way.
+    // The link goes down after five sent frames, which are all in flight.
     Fabric& fabric = Make();
     Send(5, LOSSLESS);
     In(5 * LineTime(1020, 100 * GIGA), [&fabric, &down]() {
@@ -265,7 +265,7 @@ DropReasonTestCase::IpStack()
     send(MakePacket("9.9.9.9", 100), ETHERTYPE_IPV4, false);
     Check(DropReason::NO_ROUTE, 1, 1);
 
-    // One is on the line and two wait, 1038 bytes each in the queue; the fourth is one too many.
+    // One frame is on the line and two wait, 1038 bytes each in the queue; the fourth is dropped.
     FabricHelper limited;
     limited.SetHostAttribute("IpQueueLimit", UintegerValue(3000));
     Make(limited);
@@ -312,7 +312,7 @@ DropReasonTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-fabric-tests
- * A switch that restarts while a pause frame waits for the line has not sent it.
+ * A restart of the switch removes a pause frame that waits for the line; it is not sent.
  */
 class FlushedPauseTestCase : public TestCase
 {

@@ -28,7 +28,7 @@ using namespace ns3::training::tests;
 namespace
 {
 
-/** @return the refusal of a fault in a leaf-spine fabric, or nothing */
+/** @return the refusal of a fault in a leaf-spine fabric, or empty */
 std::string
 GetRefusal(const std::string& text)
 {
@@ -50,14 +50,14 @@ GetRefusal(const std::string& text)
     return refusal;
 }
 
-/** Frames from host 0 to host 1 over a plan of faults. */
+/** Frames from host 0 to host 1 under a fault plan. */
 struct Crossing
 {
     Arrivals arrivals;
     PortCounters total;
 };
 
-/** @return what comes of frames of 1000 bytes over two links of 100 Gbit/s and 1 us */
+/** @return result of sending frames of 1000 bytes over two links of 100 Gbit/s and 1 us */
 Crossing
 Cross(const std::vector<std::string>& faults, uint64_t frames, uint8_t priority)
 {
@@ -84,8 +84,8 @@ Cross(const std::vector<std::string>& faults, uint64_t frames, uint8_t priority)
 
 /**
  * @ingroup distributed-training-fabric-tests
- * Frequencies of each kind of fault against their closed forms, within five standard deviations,
- * and conservation: sent + duplicated = received + lost.
+ * Frequency of each type of fault against its closed form, within five standard deviations, and
+ * conservation: sent + duplicated = received + lost.
  */
 class FaultFrequencyTestCase : public TestCase
 {
@@ -100,7 +100,8 @@ class FaultFrequencyTestCase : public TestCase
     {
         constexpr uint64_t FRAMES = 20000;
         constexpr double N = FRAMES;
-        // Gilbert-Elliott: in the bad state P / (P + R) of the time; runs are correlated.
+        // Gilbert-Elliott: a fraction P / (P + R) of the time in the bad state; losses are
+        // correlated.
         const double ber = -std::expm1(8000 * std::log1p(-1e-5));
         for (const auto& [fault, lost, duplicated] :
              {std::tuple("host0-switch0:loss=0.1", 0.1, 0.0),
@@ -120,7 +121,7 @@ class FaultFrequencyTestCase : public TestCase
                                       lost,
                                       spread * std::sqrt(lost * (1 - lost) / N),
                                       fault << ": lost");
-            // What has been doubled on the first link crosses the second one twice.
+            // Frames duplicated on the first link cross the second one twice.
             NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(total.duplicatedFrames) / N,
                                       duplicated,
                                       5 * std::sqrt(duplicated * (1 - duplicated) / N),
@@ -148,7 +149,7 @@ class FaultFrequencyTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-fabric-tests
- * A link that is dead for a while: nothing gets through in between, all before and after does.
+ * A link that is down temporarily: no frame passes meanwhile, all frames before and after do.
  */
 class DeadLinkTestCase : public TestCase
 {
@@ -161,7 +162,7 @@ class DeadLinkTestCase : public TestCase
   private:
     void DoRun() override
     {
-        constexpr int64_t LINE = 81600; // of a frame with preamble and gap, ps
+        constexpr int64_t LINE = 81600; // transmission time of a frame with preamble and gap, ps
         const Crossing crossing =
             Cross({"switch0-host1:down,from=20us,until=30us"}, 1000, LOSSLESS);
         const PortCounters& total = crossing.total;
@@ -171,7 +172,7 @@ class DeadLinkTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(crossing.arrivals.size(),
                               1000 - total.lostFrames - total.droppedFrames,
                               "the others arrive");
-        // Frames on the line when it goes down are lost, too: 1 us and a frame more than 10 us.
+        // Frames on the line at the failure are lost too: 1 us and one frame more than 10 us.
         NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(total.lostFrames + total.droppedFrames),
                                   11e6 / LINE,
                                   3,
@@ -187,13 +188,13 @@ class DeadLinkTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-fabric-tests
- * Traffic survives the death of a spine: leaves next to it go around it at once, and others when
- * routes have been computed anew.
+ * Traffic survives the failure of a spine: adjacent leaves bypass it immediately, others after new
+ * routes are computed.
  */
 class RerouteTestCase : public TestCase
 {
   public:
-    /** @param path how switches choose among ports */
+    /** @param path path choice of the switches */
     explicit RerouteTestCase(const std::string& path)
         : TestCase("traffic goes around dead links, by " + path),
           m_path(path)
@@ -204,7 +205,7 @@ class RerouteTestCase : public TestCase
     void DoRun() override
     {
         UsePicoseconds();
-        // The link of leaf 1 dies, which leaf 0 cannot know until routes change, 10 us later.
+        // The link of leaf 1 fails. Leaf 0 does not know until routes change, 10 us later.
         FabricHelper helper;
         helper.SetSwitchAttribute("Path", StringValue(m_path));
         Fabric fabric = helper.Install(
@@ -236,7 +237,8 @@ class RerouteTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(arrived + total.lostFrames + total.droppedFrames,
                               16000,
                               "all frames");
-        // Down-bound frames are lost for 10 us and what is on the way; up-bound ones go around.
+        // Downward frames are lost for 10 us plus those in flight; upward frames bypass the
+        // failure.
         NS_TEST_EXPECT_MSG_LT(total.lostFrames + total.droppedFrames, 4 * 300, "few are lost");
         NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
         Simulator::Destroy();
@@ -247,7 +249,7 @@ class RerouteTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-fabric-tests
- * A switch that restarts drops what it held, forgets its pauses, and works again afterwards.
+ * A restart of a switch drops its queues and clears its pauses; afterwards it works again.
  */
 class RestartTestCase : public TestCase
 {
@@ -292,8 +294,8 @@ class RestartTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-fabric-tests
- * A host that takes in at a tenth of the line rate: a lossless class is paused and all arrives, at
- * that rate; a lossy one is dropped.
+ * A host that receives at a tenth of the line rate: a lossless class is paused and arrives
+ * completely at that rate; a lossy class is dropped.
  */
 class SlowReceiverTestCase : public TestCase
 {
@@ -322,7 +324,7 @@ class SlowReceiverTestCase : public TestCase
         const Crossing brief = Cross({"host1:receive-rate=1Gbps,until=10us"}, FRAMES, LOSSLESS);
         NS_TEST_EXPECT_MSG_EQ(brief.arrivals.size(), FRAMES, "all arrive");
         NS_TEST_EXPECT_MSG_LT(brief.arrivals.back().time, 300000000, "fast again");
-        // Of two at a time the slower one counts, also when it is the first to end.
+        // The slower of two overlapping faults counts, even if it ends first.
         const std::string slow = "host1:receive-rate=5Gbps";
         const std::string slower = "host1:receive-rate=1Gbps,until=100us";
         for (const auto& faults :
@@ -330,7 +332,7 @@ class SlowReceiverTestCase : public TestCase
         {
             const Crossing two = Cross(faults, 1000, LOSSLESS);
             NS_TEST_ASSERT_MSG_EQ(two.arrivals.size(), 1000, "all arrive");
-            // 12 of them (8 us each) in the first 100 us.
+            // 12 frames of 8 us each in the first 100 us.
             NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(two.arrivals.back().time),
                                       100e6 + 988 * 1.6e6,
                                       20e6,
@@ -348,7 +350,7 @@ class SlowReceiverTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-fabric-tests
- * Faults that are not right are refused by one line that says what is allowed.
+ * Invalid faults are refused by one line with the allowed values.
  */
 class FaultRefusalTestCase : public TestCase
 {
@@ -417,7 +419,7 @@ class FaultRefusalTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(GetRefusal("@" + path).find(path + ":4: "),
                               0,
                               GetRefusal("@" + path));
-        std::ofstream(path) << "host0:loss=0.1\r\n@" << path << "\r\n"; // would never end
+        std::ofstream(path) << "host0:loss=0.1\r\n@" << path << "\r\n"; // infinite recursion
         NS_TEST_EXPECT_MSG_EQ(GetRefusal("@" + path).find(path + ":2: @" + path + " (allowed: "),
                               0,
                               GetRefusal("@" + path));

@@ -30,8 +30,8 @@ using namespace ns3::training::tests;
 
 /**
  * @ingroup distributed-training-fabric-tests
- * One flow over four spines: ECMP keeps to one, spraying uses all alike, flowlets change after a
- * pause only, a static route goes where it says.
+ * One flow over four spines: ECMP uses one, spraying uses all equally, flowlets change only after a
+ * pause, a static route uses the given one.
  */
 class LoadBalancingTestCase : public TestCase
 {
@@ -42,7 +42,7 @@ class LoadBalancingTestCase : public TestCase
     }
 
   private:
-    /** @return frames of the flow at each spine; bursts of 100 frames, far apart */
+    /** @return frames of the flow at each spine, sent in distant bursts of 100 frames */
     std::vector<uint64_t> Run(const std::string& name, int32_t staticSpine = -1)
     {
         UsePicoseconds();
@@ -93,7 +93,7 @@ class LoadBalancingTestCase : public TestCase
             NS_TEST_EXPECT_MSG_EQ(frames % 100, 0, "a burst keeps to its path");
             NS_TEST_EXPECT_MSG_GT(frames, 0, "but bursts take all");
         }
-        // Bursts begin 100 us apart and last 8 us.
+        // Bursts start 100 us apart and last 8 us.
         const auto patient = Run("flowlet:gap=92us");
         NS_TEST_EXPECT_MSG_EQ(*std::max_element(patient.begin(), patient.end()),
                               4000,
@@ -107,7 +107,7 @@ class LoadBalancingTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-fabric-tests
- * Path choices alone: each by its name and keys, with ports that are up and down.
+ * Path choices in isolation: each by name and keys, with ports up and down.
  */
 class PathChoiceTestCase : public TestCase
 {
@@ -160,7 +160,7 @@ class PathChoiceTestCase : public TestCase
             ports[0]->RemoveImpairment(dead);
             ports[1]->RemoveImpairment(dead);
         }
-        // Frames of two sources take turns.
+        // Frames of two sources alternate.
         for (const auto& [path, sequence] :
              {std::pair("spray", std::vector<uint16_t>{1, 2, 1, 2, 1, 2, 1, 2}),
               std::pair("spray:by=packet", std::vector<uint16_t>{1, 2, 1, 2, 1, 2, 1, 2}),
@@ -187,7 +187,7 @@ class PathChoiceTestCase : public TestCase
         Simulator::Destroy();
     }
 
-    /** @return port of a frame from an endpoint to another */
+    /** @return egress port of a frame between two endpoints */
     uint16_t Choose(PathChooser& chooser,
                     const ForwardingTable& table,
                     uint32_t source,
@@ -218,8 +218,8 @@ class PathChoiceTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-fabric-tests
- * A cut-through switch hands a frame on when its first 64 bytes are there; never onto a faster
- * line, which would run dry.
+ * A cut-through switch forwards a frame after its first 64 bytes, but never to a faster link, which
+ * would underrun.
  */
 class CutThroughTestCase : public TestCase
 {
@@ -230,7 +230,7 @@ class CutThroughTestCase : public TestCase
     }
 
   private:
-    /** @return arrival of a frame of 4000 bytes, ps */
+    /** @return arrival time of a frame of 4000 bytes, ps */
     int64_t Run(bool cutThrough, const std::vector<Hop>& hops)
     {
         UsePicoseconds();
@@ -266,7 +266,7 @@ class CutThroughTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-fabric-tests
- * A host with two rails: each has an endpoint and routes of its own.
+ * A host with two rails: each has its own endpoint and routes.
  */
 class RailsTestCase : public TestCase
 {
@@ -329,8 +329,8 @@ class RailsTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-fabric-tests
- * Weighted shares of priorities, early drops, marking in a step, counters by priority and trace
- * sources, on an overloaded port.
+ * An overloaded port: weighted shares of priorities, early drops, step marking, counters by
+ * priority, and trace sources.
  */
 class OverloadTestCase : public TestCase
 {
@@ -391,7 +391,7 @@ class OverloadTestCase : public TestCase
         Simulator::Destroy();
     }
 
-    /** Between Kmin and Kmax frames that cannot be marked are dropped; the others marked. */
+    /** Between Kmin and Kmax the marking decision drops frames that are not ECN capable. */
     void EarlyDrops()
     {
         for (const bool capable : {false, true})
@@ -427,7 +427,7 @@ class OverloadTestCase : public TestCase
                                   "dropped unless it can be marked");
             NS_TEST_EXPECT_MSG_EQ((port.markedFrames > 0), capable, "marked");
             NS_TEST_EXPECT_MSG_EQ(port.markedFrames, m_marks, "the trace has seen each");
-            // A step at 50 kB: the queue never holds a frame more without marks.
+            // A step at 50 kB: without marks the queue never exceeds it by more than a frame.
             NS_TEST_EXPECT_MSG_EQ((port.peakQueueBytes > 51000), capable, "length of the queue");
             NS_TEST_EXPECT_MSG_EQ(port.droppedFrames,
                                   port.byPriority[LOSSY].droppedFrames,
@@ -468,8 +468,8 @@ class OverloadTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-fabric-tests
- * By source or destination modulo, no two flows of a permutation share a link on the way up or
- * down; by explicit paths, flows are where they were put.
+ * With source- or destination-modulo routing, no two flows of a permutation share an uplink or
+ * downlink; with explicit paths, flows use the given links.
  */
 class ChosenPathTestCase : public TestCase
 {
@@ -482,12 +482,12 @@ class ChosenPathTestCase : public TestCase
   private:
     static constexpr uint32_t FRAMES = 50;
 
-    /// Frames sent from each switch to each other one, by numbers of switches and port.
+    /// Frames from each switch to each other one, by numbers of switches and port.
     using Counts = std::map<std::tuple<uint32_t, uint32_t, uint16_t>, uint64_t>;
 
     void DoRun() override
     {
-        // All flows go by the highest level, which has a link for each.
+        // All flows use the highest level, which has a link for each.
         CheckModulo("leaf-spine:leaves=4,spines=4,hosts-per-leaf=4", 4);
         CheckModulo("leaf-spine:leaves=3,spines=5,hosts-per-leaf=5", 5);
         CheckModulo("fat-tree:k=4", 4);
@@ -510,7 +510,7 @@ class ChosenPathTestCase : public TestCase
         return helper.Install(BuildTopology(spec, 1, DataRate("100Gbps"), MicroSeconds(1)));
     }
 
-    /** Every host sends to the one so far ahead. */
+    /** Every host sends to the host at the given distance. */
     Counts Run(Fabric& fabric, uint32_t distance)
     {
         const uint32_t hosts = fabric.topology.hosts;
@@ -579,7 +579,7 @@ class ChosenPathTestCase : public TestCase
         Simulator::Destroy();
     }
 
-    /** A path need not be short: by both spines and a leaf between them. */
+    /** A path need not be shortest: over both spines and a leaf between them. */
     void CheckDetour()
     {
         for (const std::string path : {"schedule", "ecmp"})
@@ -636,7 +636,7 @@ class ChosenPathTestCase : public TestCase
         Simulator::Destroy();
     }
 
-    /** A dead port is gone around. */
+    /** A failed port is bypassed. */
     void CheckDeadPort()
     {
         Fabric fabric = Make("leaf-spine:leaves=3,spines=2,hosts-per-leaf=1", "schedule");
@@ -659,7 +659,7 @@ class ChosenPathTestCase : public TestCase
     }
 };
 
-/** @ingroup distributed-training-fabric-tests What a switch does with a frame. */
+/** @ingroup distributed-training-fabric-tests Forwarding in switches. */
 class FabricForwardingTestSuite : public TestSuite
 {
   public:

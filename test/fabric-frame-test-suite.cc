@@ -34,14 +34,14 @@ using namespace ns3::training::tests;
 
 /**
  * @ingroup distributed-training-fabric-tests
- * Frames over h store-and-forward hops arrive at the very picosecond an independent recursion says,
+ * Frames over h store-and-forward hops arrive at the exact picosecond of an independent recursion,
  * and cost one event per hop while the line is idle.
  */
 class FabricHopTimeTestCase : public TestCase
 {
   public:
     /**
-     * @param name what is special
+     * @param name suffix of the test name
      * @param hops the links
      * @param sizes of the frames, sent back to back, bytes
      */
@@ -118,8 +118,8 @@ FabricHopTimeTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-fabric-tests
- * A burst of n equal frames takes (n - 1) line times longer than one, and every port after the
- * first is found idle: n * h events for the hops and n - 1 for the first line.
+ * A burst of n equal frames takes (n - 1) transmission times longer than one frame. Every port
+ * after the first is idle on arrival: n * h events for the hops and n - 1 for the first line.
  */
 class FabricBurstTestCase : public TestCase
 {
@@ -180,7 +180,7 @@ FabricBurstTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-fabric-tests
- * Under random traffic with losses and drops nothing appears or vanishes unaccounted for.
+ * Conservation under random traffic with losses and drops: every frame is accounted for.
  */
 class FabricConservationTestCase : public TestCase
 {
@@ -224,7 +224,7 @@ FabricConservationTestCase::DoRun()
     for (uint32_t i = 0; i < HOSTS * FRAMES; i++)
     {
         const uint32_t source = i % HOSTS;
-        // One host in four is a hot spot, so that buffers fill.
+        // One host in four is a hot spot, which fills buffers.
         const uint32_t destination =
             (source + 1 + random->GetInteger(0, random->GetInteger(0, 3) ? 0 : HOSTS - 2)) % HOSTS;
         const uint32_t to = random->GetInteger(0, 1) ? 15 - source / 15 : destination;
@@ -269,7 +269,7 @@ FabricConservationTestCase::DoRun()
         NS_TEST_EXPECT_MSG_LT_OR_EQ(device->GetBuffer().GetPeak(), 800000, "memory is finite");
     }
     const PortCounters total = fabric.GetTotal();
-    const uint64_t pauseFrames = total.pausesSent - total.pausesReceived; // of these, lost
+    const uint64_t pauseFrames = total.pausesSent - total.pausesReceived; // pause frames lost
     NS_TEST_EXPECT_MSG_GT(total.droppedFrames, 0, "the test must reach the drops");
     NS_TEST_EXPECT_MSG_GT(total.lostFrames, 0, "and the losses");
     NS_TEST_EXPECT_MSG_GT(total.pausesReceived, 0, "and the pauses");
@@ -336,7 +336,7 @@ FabricPoolTestCase::DoRun()
         Simulator::Destroy();
         NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "none after the simulation");
     }
-    // Last in, first out: the memory that is still in the cache.
+    // LIFO: the frame freed last is likely still cached.
     Frame* a = MakeFrame(64, LOSSY);
     Frame* b = MakeFrame(64, LOSSY);
     NS_TEST_EXPECT_MSG_NE(a, b, "two frames");
@@ -354,7 +354,7 @@ FabricPoolTestCase::DoRun()
     Simulator::Destroy();
 }
 
-/** A header as large as there is room for. */
+/** A header of the maximum size. */
 struct LargeHeader
 {
     static constexpr uint16_t PROTOCOL = 0xffff; ///< Frame::protocol
@@ -363,8 +363,8 @@ struct LargeHeader
 
 /**
  * @ingroup distributed-training-fabric-tests
- * A frame from the pool has nothing of its last use, a clone has all, and the fields of each hop
- * are in one cache line.
+ * A frame from the pool keeps nothing of its last use, a clone copies everything, and the fields
+ * for each hop are in one cache line.
  */
 class FrameContentsTestCase : public TestCase
 {
@@ -375,7 +375,7 @@ class FrameContentsTestCase : public TestCase
     }
 
   private:
-    /** Sets every byte of the headers, and all beside them. */
+    /** Sets every byte of the headers, and all other fields. */
     static void Fill(Frame& frame, Ptr<ByteBuffer> payload)
     {
         std::memset(static_cast<void*>(static_cast<FrameHeaders*>(&frame)),

@@ -46,7 +46,7 @@ class FabricInternetTestCase : public TestCase
 {
   public:
     /**
-     * @param tcp TCP, or else UDP
+     * @param tcp TCP, otherwise UDP
      * @param checksums whether ns-3 computes checksums
      */
     FabricInternetTestCase(bool tcp, bool checksums)
@@ -66,7 +66,7 @@ class FabricInternetTestCase : public TestCase
      * Counts the ECN fields of packets that reach the IP layer of host 0.
      * @param packet with its IP header
      * @param ipv4 the layer
-     * @param interface it came in by
+     * @param interface ingress interface
      */
     void OnIp(Ptr<const Packet> packet, Ptr<Ipv4> ipv4, uint32_t interface);
 
@@ -91,7 +91,7 @@ class FabricInternetTestCase : public TestCase
     bool m_checksums;
     uint64_t m_ip[4]{};                   // packets by ECN field
     uint64_t m_received{0};               // bytes
-    uint64_t m_wrong{0};                  // bytes that differ from what was sent
+    uint64_t m_wrong{0};                  // bytes that differ from the sent ones
     int64_t m_lastReceived{0};            // ps
     std::map<Ptr<Socket>, uint64_t> m_at; // bytes so far, by socket
     std::vector<Ptr<Socket>> m_accepted;
@@ -204,7 +204,7 @@ FabricInternetTestCase::RunUdp(Fabric& fabric)
         sender->Connect(InetSocketAddress(HostDevice::GetIpv4Address(0), 9));
         senders.push_back(sender);
     }
-    // 100 bytes alone: 146 on the Ethernet, exactly two hops later.
+    // 100 bytes alone: 146 on Ethernet, exactly two hops later.
     In(0, [&]() { senders[0]->Send(bytes.data(), 100, 0); });
     Simulator::Run();
     NS_TEST_EXPECT_MSG_EQ(m_received, 100, "one datagram");
@@ -227,7 +227,7 @@ FabricInternetTestCase::RunUdp(Fabric& fabric)
     NS_TEST_EXPECT_MSG_EQ(m_received, 20101, "a datagram in fragments");
     NS_TEST_EXPECT_MSG_EQ((m_ip[0] > 0 && m_ip[1] + m_ip[2] + m_ip[3] == 0), true, "no ECN");
 
-    // Two senders at once, so that a queue forms; host 1 is ECN capable, host 2 is not.
+    // Two concurrent senders build up a queue; host 1 is ECN capable, host 2 is not.
     m_at.clear();
     m_ip[0] = 0;
     senders[0]->SetIpTos(2);
@@ -240,7 +240,7 @@ FabricInternetTestCase::RunUdp(Fabric& fabric)
     });
     m_wrong = 0;
     Simulator::Run();
-    m_wrong = 0; // two senders mix, so content is not looked at here
+    m_wrong = 0; // the data of two senders mix, so the content is not compared
     NS_TEST_EXPECT_MSG_EQ(m_received, 120101, "all arrive");
     NS_TEST_EXPECT_MSG_EQ(m_ip[0], 50, "NOT_ECT stays");
     NS_TEST_EXPECT_MSG_EQ(m_ip[2] + m_ip[3], 50, "the others are ECN capable");

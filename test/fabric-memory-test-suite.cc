@@ -22,16 +22,16 @@ using namespace ns3::training::tests;
 
 /**
  * @ingroup distributed-training-fabric-tests
- * The memory that idle networks with all their routes take.
+ * Memory of idle networks with all their routes.
  */
 class FabricMemoryTestCase : public TestCase
 {
   public:
     /**
      * @param topology with all its hosts
-     * @param hosts their number
-     * @param networks how many are built at once
-     * @param mebibytes that each may take
+     * @param hosts number of hosts
+     * @param networks number of simultaneous networks
+     * @param mebibytes limit per network
      */
     FabricMemoryTestCase(const std::string& topology,
                          uint32_t hosts,
@@ -46,7 +46,7 @@ class FabricMemoryTestCase : public TestCase
     }
 
   private:
-    /** @return resident set of this process, MiB; 0 if the system does not tell */
+    /** @return resident set of this process, MiB; 0 if unknown */
     static double GetResident()
     {
         std::ifstream status("/proc/self/status");
@@ -65,7 +65,7 @@ class FabricMemoryTestCase : public TestCase
         UsePicoseconds();
         const TopologyGraph graph =
             BuildTopology(m_topology, m_hosts, DataRate("100Gbps"), MicroSeconds(1));
-        const auto first = FabricHelper().Install(graph); // what is allocated only once
+        const auto first = FabricHelper().Install(graph); // excludes one-time allocations
         const double before = GetResident();
         std::vector<Fabric> fabrics;
         for (uint32_t i = 0; i < m_networks; i++)
@@ -96,7 +96,7 @@ class FabricMemoryTestSuite : public TestSuite
         : TestSuite("distributed-training-fabric-memory", TestSuite::Type::UNIT)
     {
         const auto add = [this](TestCase* test) { AddTestCase(test); };
-        // The switch with 64 ports, and the 64 hosts as well.
+        // One switch with 64 ports, and 64 hosts.
         add(new FabricMemoryTestCase("single-switch", 64, 32, 1));
         // 1024 hosts and 320 switches.
         add(new FabricMemoryTestCase("fat-tree:k=16", 1024, 1, 400));

@@ -34,19 +34,19 @@ using namespace ns3::training::tests;
 
 /**
  * @ingroup distributed-training-fabric-tests
- * Priority flow control: with headroom, an incast of blasting senders loses nothing and keeps the
- * receiver's line full; with a memory too small for the headroom it loses frames.
+ * Priority flow control: with headroom, an incast at full rate loses nothing and keeps the
+ * receiver's line busy; with a buffer too small for the headroom it drops frames.
  */
 class FabricIncastTestCase : public TestCase
 {
   public:
     /**
-     * @param senders number of them
+     * @param senders number of senders
      * @param rate of each link, bit/s
      * @param delay of each link
      * @param bytes frame size
      * @param buffer memory of the switch, bytes
-     * @param lossless whether nothing may be dropped
+     * @param lossless whether no frame may be dropped
      */
     FabricIncastTestCase(uint32_t senders,
                          uint64_t rate,
@@ -109,13 +109,13 @@ FabricIncastTestCase::DoRun()
     }
     if (m_lossless)
     {
-        // A pause never empties the switch, so the receiver's line is busy throughout.
+        // Pauses never empty the switch, so the receiver's line is always busy.
         NS_TEST_EXPECT_MSG_EQ_TOL(
             static_cast<double>(arrivals.back().time - arrivals.front().time),
             static_cast<double>(LineTime((m_bytes + 20) * (arrivals.size() - 1), m_rate)),
             static_cast<double>(arrivals.size()),
             "line rate at the receiver");
-        // Arbitration by pauses is fair between ingress ports: at half-time all have sent alike.
+        // Arbitration by pauses is fair between ingress ports: at half-time all have sent equally.
         std::map<uint32_t, double> share;
         for (std::size_t i = 0; i < arrivals.size() / 2; i++)
         {
@@ -136,14 +136,14 @@ FabricIncastTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-fabric-tests
- * The headroom suffices at its worst: pauses wait behind the largest frames, and senders have just
- * begun another one.
+ * The headroom suffices in the worst case: pauses wait behind the largest frames, and senders have
+ * just started another one.
  */
 class FabricHeadroomTestCase : public TestCase
 {
   public:
     /**
-     * @param bytes size of all frames and the largest there is
+     * @param bytes size of all frames, which is the maximum
      */
     explicit FabricHeadroomTestCase(uint32_t bytes)
         : TestCase("headroom for frames of " + std::to_string(bytes) + " bytes"),
@@ -175,7 +175,7 @@ FabricHeadroomTestCase::DoRun()
                           3,
                           DataRate("100Gbps"),
                           TimeStep(100000 + (phase * 7 % PHASES) * lineTime / PHASES)));
-        // Host 0 overloads a host that does not listen; host 2 fills the way of the pauses.
+        // Host 0 overloads a host that is paused; host 2 congests the path of the pauses.
         fabric.devicesOfSwitches[0]->GetPort(1).Arrive(MakePause(1 << LOSSLESS, 65535));
         Blaster sender(fabric.devices[0], 1, m_bytes, LOSSLESS, 1000);
         Blaster reverse(fabric.devices[2], 0, m_bytes, LOSSY, 400);
@@ -195,7 +195,7 @@ FabricHeadroomTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-fabric-tests
- * Congestion that outlasts a pause: the switch renews it, and still nothing is dropped.
+ * Congestion that outlasts a pause: the switch renews the pause, and no frame is dropped.
  */
 class FabricLongPauseTestCase : public TestCase
 {
@@ -221,7 +221,7 @@ FabricLongPauseTestCase::DoRun()
     NoteArrivals(fabric.devices[1], arrivals);
     Blaster sender(fabric.devices[0], 1, 4158, LOSSLESS, 2000);
     sender.Start(0);
-    // The receiver does not listen for 3 ms, nine times the longest pause at 100 Gbit/s.
+    // The receiver pauses the switch for 3 ms, nine times the longest pause at 100 Gbit/s.
     for (int64_t time = 0; time < 3000000000; time += 100000000)
     {
         In(time, [&]() { fabric.devices[1]->GetPort().SendPause(1 << LOSSLESS, 65535); });
@@ -242,7 +242,7 @@ FabricLongPauseTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-fabric-tests
- * A pause holds its priorities, and only these, for quanta * 512 bit times or until a resume.
+ * A pause stops exactly its priorities, for quanta * 512 bit times or until a resume.
  */
 class FabricPauseTestCase : public TestCase
 {
@@ -355,8 +355,8 @@ FabricPauseTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-fabric-tests
- * Three switches in a ring, flows that all turn the same way over two of its links: each waits for
- * the next, and the cycle is named. On shortest paths the same traffic goes through.
+ * A ring of three switches with flows in the same direction over two links each: a deadlock, whose
+ * cycle is reported. On shortest paths the same traffic passes.
  */
 class FabricDeadlockTestCase : public TestCase
 {
@@ -428,15 +428,15 @@ class FabricDeadlockTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-fabric-tests
- * Lossless traffic in a ring, torus, or BiGraph ends: what is behind the dateline is in a class of
- * its own. Without datelines the same traffic is stuck.
+ * Lossless traffic in a ring, torus, or BiGraph completes: after the dateline it uses a separate
+ * class. Without datelines the same traffic deadlocks.
  */
 class FabricDatelineTestCase : public TestCase
 {
   public:
     /**
      * @param spec of the topology
-     * @param distances host h sends to host h + each of these
+     * @param distances host h sends to host h + d for each distance d
      */
     FabricDatelineTestCase(const std::string& spec, std::vector<uint32_t> distances)
         : TestCase("datelines of " + spec),
@@ -508,7 +508,7 @@ class FabricDatelineTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-fabric-tests
- * The class of a lossless frame on each link of its way, and which classes need a second one.
+ * The class of a lossless frame on each link of its path, and the classes that need a second one.
  */
 class FabricSecondClassTestCase : public TestCase
 {
@@ -529,7 +529,7 @@ class FabricSecondClassTestCase : public TestCase
         for (const uint8_t priority : {LOSSLESS, LOSSY})
         {
             Fabric fabric = FabricHelper().Install(graph);
-            std::vector<std::pair<std::string, uint8_t>> classes; // end of a link, class there
+            std::vector<std::pair<std::string, uint8_t>> classes; // end of a link, class on it
             for (uint32_t link = 0; link < fabric.channels.size(); link++)
             {
                 for (uint32_t end = 0; end < 2; end++)

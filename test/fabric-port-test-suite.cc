@@ -28,13 +28,13 @@ using namespace ns3::training::tests;
 
 /**
  * @ingroup distributed-training-fabric-tests
- * Priorities 6 and 7 go first; the others share the line by bytes, whatever their frame sizes.
+ * Priorities 6 and 7 are strict; the others share the line by bytes, whatever their frame sizes.
  */
 class FabricSchedulerTestCase : public TestCase
 {
   public:
     /**
-     * @param sizes frame size by priority, for those that have frames
+     * @param sizes frame size of each priority with traffic
      */
     explicit FabricSchedulerTestCase(std::map<uint8_t, uint32_t> sizes)
         : TestCase("scheduler of " + std::to_string(sizes.size()) + " classes"),
@@ -85,7 +85,7 @@ FabricSchedulerTestCase::DoRun()
         if (arrival.priority >= 6)
         {
             strict.push_back(arrival.priority);
-            // Behind at most the frame under way, then one by one.
+            // Each waits for at most the frame in transmission, then they go one by one.
             NS_TEST_EXPECT_MSG_LT_OR_EQ(arrival.time,
                                         50000000 + 10000 + LineTime(10000, 100000000000) +
                                             static_cast<int64_t>(strict.size()) *
@@ -96,7 +96,7 @@ FabricSchedulerTestCase::DoRun()
         sent[arrival.priority] += arrival.bytes;
         if (sent[arrival.priority] + QUANTUM > BACKLOG)
         {
-            break; // from here on one class has nothing left
+            break; // one class has no more frames from here on
         }
         double least = BACKLOG;
         double most = 0;
@@ -120,7 +120,7 @@ FabricSchedulerTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-fabric-tests
- * A source of frames made on demand and the port's own queue of another class share the line.
+ * A frame source that is pulled on demand and the port's own queue of another class share the line.
  */
 class FabricSourceSharingTestCase : public TestCase
 {
@@ -166,8 +166,7 @@ FabricSourceSharingTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-fabric-tests
- * Random loss: its rate, both directions independent, repeatable for equal seeds and only for
- * these.
+ * Random loss: its rate, independence of both directions, and repeatability for equal seeds only.
  */
 class FabricLossTestCase : public TestCase
 {
@@ -181,12 +180,12 @@ class FabricLossTestCase : public TestCase
     void DoRun() override;
 
     /**
-     * @param rate probability of loss
-     * @return what arrived at hosts 0 and 1
+     * @param rate loss probability
+     * @return arrivals at hosts 0 and 1
      */
     std::vector<Arrivals> Exchange(double rate);
 
-    static constexpr uint32_t FRAMES = 20000; ///< sent each way
+    static constexpr uint32_t FRAMES = 20000; ///< sent in each direction
 };
 
 std::vector<Arrivals>

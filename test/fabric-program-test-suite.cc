@@ -25,7 +25,7 @@ using namespace ns3::training::tests;
 namespace
 {
 
-/** Swallows frames to its endpoint; the n-th of them goes to every host. */
+/** Consumes frames to its endpoint; every n-th one is multicast to all hosts. */
 class CountingProgram : public SwitchProgram
 {
   public:
@@ -70,16 +70,16 @@ class CountingProgram : public SwitchProgram
         resets++;
     }
 
-    Resources resources{3, 1000, NanoSeconds(400)}; ///< what it asks for
-    uint32_t endpoint{0};                           ///< frames to it are its own
-    uint32_t hosts{0};                              ///< frames that make a multicast
-    uint32_t recirculations{0};                     ///< passes of each frame before it counts
+    Resources resources{3, 1000, NanoSeconds(400)}; ///< required resources
+    uint32_t endpoint{0};                           ///< endpoint of the program
+    uint32_t hosts{0};                              ///< frames per multicast
+    uint32_t recirculations{0};                     ///< passes of each frame before it is counted
     uint32_t count{0};                              ///< frames since the last multicast
     uint32_t resets{0};                             ///< restarts of the switch
-    std::map<uint32_t, uint32_t> passes;            ///< by number of the frame
+    std::map<uint32_t, uint32_t> passes;            ///< by frame number
 };
 
-/** Halves what is sent, doubles what is received, and takes lossy frames. */
+/** Halves the size of sent frames, doubles that of received ones, and consumes lossy frames. */
 class HalvingProgram : public NicProgram
 {
   public:
@@ -105,7 +105,7 @@ class HalvingProgram : public NicProgram
         return true;
     }
 
-    uint32_t taken{0}; ///< frames swallowed
+    uint32_t taken{0}; ///< consumed frames
 
   private:
     bool Keep(Frame& frame)
@@ -124,8 +124,8 @@ class HalvingProgram : public NicProgram
 
 /**
  * @ingroup distributed-training-fabric-tests
- * A program in a switch: sees what is addressed to it, holds, multicasts; its latency and its
- * recirculations take time.
+ * A switch program receives the frames addressed to it, holds them, and multicasts; its latency and
+ * its recirculations take time.
  */
 class SwitchProgramTestCase : public TestCase
 {
@@ -136,7 +136,7 @@ class SwitchProgramTestCase : public TestCase
     }
 
   private:
-    /** @return when the multicast reaches the last host, ps */
+    /** @return arrival time of the multicast at the last host, ps */
     int64_t Run(Time latency, uint32_t recirculations)
     {
         constexpr uint32_t HOSTS = 5;
@@ -182,13 +182,13 @@ class SwitchProgramTestCase : public TestCase
 
     void DoRun() override
     {
-        // Two lines of 1 us, and a frame's way onto each.
+        // Two links of 1 us, and the transmission time on each.
         const int64_t plain = 2 * (1000000 + LineTime(1008, 100 * GIGA));
         NS_TEST_EXPECT_MSG_EQ(Run(Time(0), 0), plain, "without latency");
         NS_TEST_EXPECT_MSG_EQ(Run(NanoSeconds(400), 0),
                               plain + 400000,
                               "with the latency of a pass");
-        // The five frames that arrive at once follow each other through the recirculation port.
+        // The five frames that arrive together pass the recirculation port one after the other.
         NS_TEST_EXPECT_MSG_EQ(Run(Time(0), 1),
                               plain + 5 * LineTime(1020, 100 * GIGA),
                               "with a recirculation");
@@ -197,7 +197,7 @@ class SwitchProgramTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-fabric-tests
- * A program that needs more than the switch has is refused, and the resource named.
+ * A program that exceeds the switch's resources is refused, with the name of the resource.
  */
 class SwitchResourcesTestCase : public TestCase
 {
@@ -237,7 +237,7 @@ class SwitchResourcesTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-fabric-tests
- * A program in a NIC changes sizes, takes frames, and adds its latency.
+ * A NIC program changes sizes, consumes frames, and adds its latency.
  */
 class NicProgramTestCase : public TestCase
 {

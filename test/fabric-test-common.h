@@ -34,14 +34,14 @@ namespace ns3::training::tests
 
 inline constexpr uint64_t GIGA = 1000000000; ///< bit/s
 
-/// Traffic class that switches never drop by default.
+/// Traffic class that is lossless by default.
 inline constexpr uint8_t LOSSLESS = 3;
 /// A lossy traffic class.
 inline constexpr uint8_t LOSSY = 0;
 
 /**
  * @ingroup distributed-training-fabric-tests
- * @param action to be run
+ * @param action to run
  */
 inline void
 Invoke(std::function<void()> action)
@@ -53,7 +53,7 @@ Invoke(std::function<void()> action)
  * @ingroup distributed-training-fabric-tests
  * Schedules an action; ns-3.35 takes no lambdas.
  * @param picoseconds from now
- * @param action to be run
+ * @param action to run
  */
 inline void
 In(int64_t picoseconds, std::function<void()> action)
@@ -73,9 +73,9 @@ PicosecondsNow()
 
 /**
  * @ingroup distributed-training-fabric-tests
- * @param bytes on the line
+ * @param bytes number of bytes on the line
  * @param rate bit/s
- * @return their duration, to the nearest picosecond, ps
+ * @return their transmission time, rounded to the nearest picosecond, ps
  */
 inline int64_t
 LineTime(uint64_t bytes, uint64_t rate)
@@ -106,7 +106,7 @@ MakeFrame(uint32_t bytes, uint8_t priority, uint32_t source = 0, uint32_t destin
 
 /**
  * @ingroup distributed-training-fabric-tests
- * @param classes bit p: priority p
+ * @param classes bit p: pauses priority p
  * @param quanta 512 bit times each
  * @return a pause frame
  */
@@ -120,19 +120,19 @@ MakePause(uint8_t classes, uint16_t quanta)
     return frame;
 }
 
-/** @ingroup distributed-training-fabric-tests What a receiver noted of a frame. */
+/** @ingroup distributed-training-fabric-tests A received frame. */
 struct Arrival
 {
-    int64_t time;     ///< when, ps
-    uint32_t source;  ///< endpoint
-    uint32_t psn;     ///< number
+    int64_t time;     ///< arrival time, ps
+    uint32_t source;  ///< source endpoint
+    uint32_t psn;     ///< PSN
     uint32_t bytes;   ///< frame size
     uint8_t priority; ///< traffic class
     Ecn ecn;          ///< ECN field
 
     /**
-     * @param other another
-     * @return whether all is equal
+     * @param other another arrival
+     * @return whether all fields are equal
      */
     bool operator==(const Arrival& other) const
     {
@@ -146,8 +146,8 @@ using Arrivals = std::vector<Arrival>;
 
 /**
  * @ingroup distributed-training-fabric-tests
- * Notes a frame and frees it.
- * @param arrivals where to
+ * Records a frame and frees it.
+ * @param arrivals receives the record
  * @param frame the frame
  */
 inline void
@@ -160,9 +160,9 @@ Note(Arrivals& arrivals, Frame* frame)
 
 /**
  * @ingroup distributed-training-fabric-tests
- * Makes a host note what it receives.
+ * Makes a host record received frames.
  * @param device of the host
- * @param arrivals where to
+ * @param arrivals receives the records
  */
 inline void
 NoteArrivals(Ptr<HostDevice> device, Arrivals& arrivals)
@@ -191,7 +191,7 @@ class Recorder : public FabricPortOwner
     }
 
     FabricPort port;                                ///< the port
-    Arrivals arrivals;                              ///< what came
+    Arrivals arrivals;                              ///< received frames
     std::vector<std::pair<int64_t, uint8_t>> begun; ///< time and priority of queued frames sent
 };
 
@@ -204,7 +204,7 @@ class Blaster : public FrameSource
      * @param destination endpoint
      * @param bytes frame size
      * @param priority traffic class
-     * @param count frames to send
+     * @param count number of frames to send
      */
     Blaster(Ptr<HostDevice> device,
             uint32_t destination,
@@ -221,7 +221,7 @@ class Blaster : public FrameSource
     }
 
     /**
-     * @param start when to start, ps
+     * @param start start time, ps
      */
     void Start(int64_t start)
     {
@@ -254,7 +254,7 @@ class Blaster : public FrameSource
     bool m_started{false};
 };
 
-/** @ingroup distributed-training-fabric-tests A line of two hosts with switches between. */
+/** @ingroup distributed-training-fabric-tests A link of a chain of hosts and switches. */
 struct Hop
 {
     uint64_t rate; ///< bit/s
@@ -285,9 +285,9 @@ MakeChain(const std::vector<Hop>& hops)
 
 /**
  * @ingroup distributed-training-fabric-tests
- * Loses frames at random on every link from now on.
+ * Drops frames at random on every link from now on.
  * @param fabric its links
- * @param rate probability for each frame
+ * @param rate drop probability of each frame
  */
 inline void
 LoseFrames(const Fabric& fabric, double rate)

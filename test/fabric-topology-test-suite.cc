@@ -37,8 +37,8 @@ namespace
 
 /**
  * @ingroup distributed-training-fabric-tests
- * @param action what to do
- * @return the text of the ConfigurationError it throws, or nothing
+ * @param action to run
+ * @return the text of its ConfigurationError, or empty
  */
 std::string
 GetError(const std::function<void()>& action)
@@ -58,26 +58,26 @@ GetError(const std::function<void()>& action)
 
 /**
  * @ingroup distributed-training-fabric-tests
- * Counts, distances and equal paths of a topology, and that its tables carry frames between all
- * pairs of hosts by shortest paths.
+ * Counts, distances and equal-cost paths of a topology; its tables route frames between all pairs
+ * of hosts on shortest paths.
  */
 class FabricTopologyTestCase : public TestCase
 {
   public:
-    /** What a topology must be. */
+    /** Expected properties of a topology. */
     struct Expected
     {
         uint32_t hosts;                   ///< number of hosts
         uint32_t switches;                ///< number of switches
         uint32_t links;                   ///< number of links
-        std::map<uint32_t, uint32_t> far; ///< by hops of a pair: hosts at that distance from host 0
-        uint32_t paths;                   ///< links on from the first switch to the last host
+        std::map<uint32_t, uint32_t> far; ///< by hops: hosts at that distance from host 0
+        uint32_t paths;                   ///< equal-cost links, first switch to last host
     };
 
     /**
-     * @param spec what a user types
+     * @param spec as typed by a user
      * @param ranks number of ranks
-     * @param expected what it must be
+     * @param expected expected properties
      */
     FabricTopologyTestCase(const std::string& spec, uint32_t ranks, Expected expected)
         : TestCase("topology " + spec),
@@ -184,7 +184,7 @@ FabricTopologyTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-fabric-tests
- * Bad topologies are refused by one line that names the value and what is allowed.
+ * Invalid topologies are refused by one line with the value and the allowed values.
  */
 class FabricRefusalTestCase : public TestCase
 {
@@ -207,7 +207,7 @@ FabricRefusalTestCase::DoRun()
     {
         std::string spec;
         uint32_t ranks;
-        std::vector<std::string> named; // pieces the text must hold
+        std::vector<std::string> named; // parts that the text must contain
     };
 
     const std::vector<Case> cases{
@@ -284,8 +284,8 @@ FabricRefusalTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-fabric-tests
- * ECMP: flows spread evenly over all shortest paths, independently at each tier, and a flow keeps
- * to one path.
+ * ECMP: flows spread evenly over all shortest paths, independently at each tier, and a flow stays
+ * on one path.
  */
 class FabricEcmpTestCase : public TestCase
 {

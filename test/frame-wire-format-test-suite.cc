@@ -39,7 +39,7 @@ namespace
 
 using Bytes = std::vector<uint8_t>;
 
-/** @return the bytes that pairs of hexadecimal digits stand for */
+/** @return the bytes of a hexadecimal string */
 Bytes
 FromHex(const std::string& digits)
 {
@@ -51,7 +51,7 @@ FromHex(const std::string& digits)
     return bytes;
 }
 
-/** @return a frame as bytes */
+/** @return the serialized frame */
 Bytes
 ToBytes(const Frame& frame)
 {
@@ -61,21 +61,21 @@ ToBytes(const Frame& frame)
     return bytes;
 }
 
-/** @return bytes as a frame */
+/** @return the parsed frame */
 ParsedFrame
 FromBytes(const Bytes& bytes)
 {
     return FromPacket(*Create<Packet>(bytes.data(), static_cast<uint32_t>(bytes.size())));
 }
 
-/** @return two bytes as a number */
+/** @return the value of two bytes */
 uint32_t
 Get16(const Bytes& bytes, std::size_t at)
 {
     return static_cast<uint32_t>(bytes[at] << 8 | bytes[at + 1]);
 }
 
-/** @return a RoCE frame with some value in every field of its headers */
+/** @return a RoCE frame with a value in every header field */
 Frame*
 MakeRoce(FrameKind kind, uint8_t opcode)
 {
@@ -97,7 +97,7 @@ MakeRoce(FrameKind kind, uint8_t opcode)
     return frame;
 }
 
-/** @return some payload in the middle of a buffer */
+/** @return a payload in the middle of a buffer */
 Ptr<ByteBuffer>
 MakePayload(uint32_t offset, uint32_t bytes)
 {
@@ -133,14 +133,14 @@ GetHeaderBytes(uint8_t opcode)
     }
 }
 
-/** @return the telemetry of two hops, with values that the wire can carry */
+/** @return telemetry of two hops, with values that the wire format can represent */
 TelemetryStack
 MakeTelemetry()
 {
     return {{16777215000, 128 * 1048575, 80 * 65535, 100 * GIGA}, {7000, 128, 80, 1600 * GIGA}};
 }
 
-/** The line rate, with all that a congestion control can ask for. */
+/** The line rate, with all signals that a congestion control can need. */
 class MeasuredRate : public FixedRate
 {
   public:
@@ -167,7 +167,7 @@ class MeasuredRate : public FixedRate
 
 /**
  * @ingroup distributed-training-fabric-tests
- * The invariant CRC against two packets that are known: of annex A17, and captured on a NIC.
+ * The invariant CRC of two known packets: from annex A17, and captured on a NIC.
  */
 class InvariantCrcTestCase : public TestCase
 {
@@ -199,7 +199,7 @@ class InvariantCrcTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-fabric-tests
- * Whole frames against bytes that were put together by another program with zlib's CRC.
+ * Whole frames against bytes assembled by another program with zlib's CRC.
  */
 class FrameBytesTestCase : public TestCase
 {
@@ -215,7 +215,7 @@ class FrameBytesTestCase : public TestCase
     /**
      * @param frame freed afterwards
      * @param expected its bytes
-     * @param what it is
+     * @param what description for messages
      */
     void Check(Frame* frame, const std::string& expected, const std::string& what)
     {
@@ -352,7 +352,7 @@ FrameBytesTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-fabric-tests
- * Frames of every kind to bytes and back: size, checksums, every field, and the same bytes again.
+ * Round trip of every type of frame through bytes: size, checksums, every field, and equal bytes.
  */
 class FrameRoundTripTestCase : public TestCase
 {
@@ -368,10 +368,10 @@ class FrameRoundTripTestCase : public TestCase
     void CheckIp();
 
     /**
-     * Checks what all frames have in common, and frees the frame.
+     * Checks the common properties of all frames, and frees the frame.
      * @param frame whose `bytes` a test has computed
-     * @param what it is
-     * @return it after a round trip
+     * @param what description for messages
+     * @return the frame after a round trip
      */
     Frame* Check(Frame* frame, const std::string& what);
 };
@@ -498,7 +498,7 @@ FrameRoundTripTestCase::CheckIp()
             frame->destination = 7;
             frame->protocol = 0x0800;
             frame->priority = 0;
-            frame->ecn = ecn; // CE: marked on the way
+            frame->ecn = ecn; // CE: marked on the path
             frame->packet = packet;
             uint32_t ports = 0;
             std::memcpy(&ports, contents.data(), std::min<uint32_t>(4, payload));
@@ -657,7 +657,7 @@ FrameRoundTripTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-fabric-tests
- * Each bit of a frame turned over: it is refused, or the bit is one that no check covers.
+ * Flips each bit of a frame: the frame is refused, or no check covers the bit.
  */
 class DamagedFrameTestCase : public TestCase
 {
@@ -692,7 +692,7 @@ DamagedFrameTestCase::DoRun()
             const ParsedFrame parsed = FromBytes(damaged);
             const bool isPort = at == 36 || at == 37; // another UDP service
             const bool isCongestion = at == bth + 4;  // FECN, BECN
-            // What each hop changes: two of five hops may as well be three or none.
+            // Fields that each hop changes: two of five hops may as well be three or none.
             const bool isHop = telemetry && ((at >= 44 && at < bth) || bit == 336 || bit == 337);
             NS_TEST_EXPECT_MSG_EQ((parsed.frame != nullptr),
                                   (isPort || isCongestion || isHop),
@@ -703,7 +703,7 @@ DamagedFrameTestCase::DoRun()
                 Frame::Free(parsed.frame);
             }
         }
-        // Payload and headers are covered by the CRC alone.
+        // Only the ICRC covers payload and headers.
         Bytes damaged = bytes;
         damaged[bytes.size() - 5] ^= 1;
         NS_TEST_EXPECT_MSG_EQ(FromBytes(damaged).error, "wrong invariant CRC", "a pad byte");
@@ -751,17 +751,17 @@ DamagedFrameTestCase::DoRun()
     Simulator::Destroy();
 }
 
-/** A protocol of this test, whose number and ports nobody else has. */
+/** A protocol of this test with a unique number and ports. */
 struct ProbeHeader
 {
     static constexpr uint16_t PROTOCOL = 0xfff0; ///< Frame::protocol
-    uint32_t key{0};                             ///< of the receiver
+    uint32_t key{0};                             ///< receiver key
 };
 
 /**
  * @ingroup distributed-training-fabric-tests
- * A protocol registers its format: its frames become bytes and come back, hosts know its receivers
- * by their keys, and numbers and ports that are taken are refused.
+ * A protocol registers its wire format: its frames are serialized and parsed, hosts find its
+ * receivers by key, and numbers and ports in use are refused.
  */
 class WireFormatRegistryTestCase : public RefusalTest
 {
@@ -877,8 +877,8 @@ class WireFormatRegistryTestCase : public RefusalTest
 
 /**
  * @ingroup distributed-training-fabric-tests
- * What NICs and switches really send, with losses, marks and telemetry: sizes are those of its
- * contents, and it is in the capture files.
+ * Frames that NICs and switches actually send, with losses, marks and telemetry: sizes match the
+ * contents, and the capture files contain them.
  */
 class CaptureTestCase : public TestCase
 {
@@ -893,7 +893,7 @@ class CaptureTestCase : public TestCase
     void CheckFile(const std::string& path, const PortCounters& counters);
 
     std::map<FrameKind, uint64_t> m_kinds; // frames in files
-    uint64_t m_telemetry{0};               // frames in files with telemetry of a hop
+    uint64_t m_telemetry{0};               // frames in files with telemetry of at least one hop
 };
 
 void
@@ -998,7 +998,7 @@ CaptureTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-fabric-tests
- * Capture files that cannot be written.
+ * Capture files that cannot be written are refused.
  */
 class CaptureRefusalTestCase : public TestCase
 {
@@ -1033,7 +1033,7 @@ CaptureRefusalTestCase::DoRun()
         NS_TEST_EXPECT_MSG_EQ(error.find("pcap " + prefix + ": "), 0, error);
         NS_TEST_EXPECT_MSG_EQ((error.find("allowed") != std::string::npos), true, error);
         Write(network.Connect(0, 1, 1), 1);
-        Simulator::Run(); // as if nothing had been tried
+        Simulator::Run(); // as if the capture had not been tried
         NS_TEST_EXPECT_MSG_EQ(network.deliveries.size(), 1, "arrives");
         std::ifstream file(prefix + "-host0-0.pcap");
         NS_TEST_EXPECT_MSG_EQ(file.good(), false, "no file");

@@ -35,7 +35,7 @@
 namespace ns3::training::tests
 {
 
-/** An attribute whose default differs while this lives. */
+/** Changes the default of an attribute during its lifetime. */
 class Default
 {
   public:
@@ -56,7 +56,7 @@ class Default
     std::string m_usual;
 };
 
-/** Gives the system in the network a key, or the key another value. */
+/** Sets a key of the in-network system. */
 inline void
 SetKey(ClusterOptions& options, const std::string& key, const std::string& value)
 {
@@ -71,21 +71,21 @@ SetKey(ClusterOptions& options, const std::string& key, const std::string& value
     options.algorithm = made;
 }
 
-/** As above. */
+/** Like SetKey() above. */
 inline void
 SetKey(ClusterOptions& options, const std::string& key, uint64_t value)
 {
     SetKey(options, key, std::to_string(value));
 }
 
-/** @return faults by which links double frames, and delay some; beyond timeouts of 100 us, say */
+/** @return faults: links duplicate frames, and delay some beyond timeouts of 100 us */
 inline std::vector<std::string>
 DoubleAndDelay(const std::string& delay = "150us")
 {
     return {"*:duplicate=0.02", "*:reorder=0.02/" + delay};
 }
 
-/** @return why a cluster of these options is refused; empty if it is not */
+/** @return the refusal of a cluster with these options; empty if it is accepted */
 inline std::string
 Refuse(const ClusterOptions& options)
 {
@@ -94,15 +94,14 @@ Refuse(const ClusterOptions& options)
     return text;
 }
 
-/** Counts how often each contribution is added, as a trace source of the switches' programs tells.
- */
+/** Counts the additions of each contribution, as reported by a trace source of the programs. */
 template <typename Program, typename... Parts>
 class Contributions
 {
   public:
     /**
-     * @param cluster its switches
-     * @param source of their programs, with arguments Parts
+     * @param cluster its switches are observed
+     * @param source trace source of their programs, with arguments Parts
      */
     explicit Contributions(const Cluster& cluster, const std::string& source = "Add")
     {
@@ -118,7 +117,7 @@ class Contributions
         }
     }
 
-    /** @return the most often that one has been added */
+    /** @return maximum number of additions of one contribution */
     uint32_t GetMost() const
     {
         uint32_t most = 0;
@@ -129,13 +128,13 @@ class Contributions
         return most;
     }
 
-    /** @return how many there were */
+    /** @return number of distinct contributions */
     std::size_t GetCount() const
     {
         return m_counts.size();
     }
 
-    std::vector<std::tuple<Parts...>> order; ///< as they were added
+    std::vector<std::tuple<Parts...>> order; ///< in order of addition
 
   private:
     void OnAdd(std::string device, Parts... parts)
@@ -147,16 +146,16 @@ class Contributions
     std::map<std::tuple<std::string, Parts...>, uint32_t> m_counts;
 };
 
-/** Ranks that a helper has added as a job, and their tensors. */
+/** A job added by a helper, with the ranks' tensors. */
 template <typename Worker>
 class Job
 {
   public:
     /**
-     * @param helper of a system
+     * @param helper of an in-network system
      * @param fabric of the job
      * @param endpoints of the ranks
-     * @param more of what the helper's AddJob() takes behind their communicators
+     * @param more further arguments of the helper's AddJob()
      */
     template <typename Helper, typename... More>
     void Add(Helper& helper, Fabric& fabric, const std::vector<uint32_t>& endpoints, More... more)
@@ -170,10 +169,10 @@ class Job
     }
 
     /**
-     * Each rank begins an all-reduce of equal numbers.
-     * @param count of them
-     * @param first that of rank 0
-     * @param step by how much more that of the next rank is
+     * Starts an all-reduce at each rank; all numbers of a rank are equal.
+     * @param count numbers per tensor
+     * @param first number of rank 0
+     * @param step difference between successive ranks
      */
     void AllReduce(uint64_t count, float first = 1, float step = 1)
     {
@@ -188,7 +187,7 @@ class Job
         }
     }
 
-    /** @return the smallest and the largest number of all tensors */
+    /** @return minimum and maximum of all tensors */
     std::pair<float, float> GetRange() const
     {
         std::pair<float, float> range(std::numeric_limits<float>::infinity(),
@@ -204,8 +203,8 @@ class Job
 
     std::vector<Ptr<Worker>> workers;
     std::vector<Ptr<Tensor>> tensors;
-    std::vector<uint32_t> done;           ///< ranks, in the order in which they were
-    std::function<void(uint32_t)> onDone; ///< called then, if set
+    std::vector<uint32_t> done;           ///< ranks in order of completion
+    std::function<void(uint32_t)> onDone; ///< called at each completion, if set
 
   private:
     static void OnDone(Job* job, uint32_t rank)
@@ -218,15 +217,15 @@ class Job
     }
 };
 
-/** All-reduces, or others, of the same random tensors on a cluster, and what came of them. */
+/** Operations on the same random tensors on a cluster, and their results. */
 class Trial
 {
   public:
     /**
-     * @param options of the cluster, with an algorithm of the network
-     * @param count numbers in a tensor
-     * @param integers whether they are whole
-     * @param real whether there are any
+     * @param options of the cluster, with an in-network system
+     * @param count numbers per tensor
+     * @param integers whether the numbers are whole
+     * @param real whether the payload is real
      */
     Trial(const ClusterOptions& options, uint64_t count, bool integers, bool real = true)
     {
@@ -254,8 +253,8 @@ class Trial
     }
 
     /**
-     * Runs so many operations, one after the other, of the inputs each time.
-     * @return what went wrong, or empty
+     * Runs operations one after the other, each time on the inputs.
+     * @return description of the error, or empty
      */
     std::string Run(uint32_t times = 1)
     {
@@ -286,7 +285,7 @@ class Trial
         return "";
     }
 
-    /** @return the largest difference from the exact sums; infinite if ranks differ */
+    /** @return maximum difference from the exact sums; infinite if ranks differ */
     double GetError() const
     {
         double error = 0;
@@ -307,7 +306,7 @@ class Trial
         return error;
     }
 
-    /** @return whether all ranks have the sum of the network, bit for bit */
+    /** @return whether all ranks have the network's sum, bit for bit */
     bool IsSumOfNetwork() const
     {
         const auto sum =
@@ -317,7 +316,7 @@ class Trial
         });
     }
 
-    /** @return ranks that have gone over to the hosts */
+    /** @return number of ranks that have fallen back to the hosts */
     uint32_t CountFallenBack() const
     {
         const auto& workers = cluster->GetInNetworkCommunicators();
@@ -327,13 +326,13 @@ class Trial
             }));
     }
 
-    /** @return duration of the latest operation, s */
+    /** @return duration of the last operation, s */
     double GetSeconds() const
     {
         return (end - start).GetSeconds();
     }
 
-    /** @return packets sent again by all ranks */
+    /** @return packets retransmitted by all ranks */
     uint64_t CountResent() const
     {
         uint64_t count = 0;
@@ -344,13 +343,13 @@ class Trial
         return count;
     }
 
-    CollectiveOperation operation{CollectiveOperation::ALL_REDUCE}; ///< what it runs, root 0
+    CollectiveOperation operation{CollectiveOperation::ALL_REDUCE}; ///< operation to run, root 0
     std::unique_ptr<Cluster> cluster;
     std::vector<std::vector<float>> inputs; ///< by rank
     std::vector<Ptr<Tensor>> tensors;       ///< by rank
-    Time start;                             ///< of the latest all-reduce
-    Time end;                               ///< when its last rank was done
-    uint32_t left{0};                       ///< ranks that are not done
+    Time start;                             ///< start of the last operation
+    Time end;                               ///< completion at its last rank
+    uint32_t left{0};                       ///< ranks that have not completed
 
   private:
     void Start(uint32_t rank, GuardedRun* run)
@@ -371,19 +370,19 @@ class Trial
     }
 };
 
-/** A test of a system in the network. */
+/** A test of an in-network system. */
 class InNetworkTest : public RefusalTest
 {
   protected:
     using RefusalTest::RefusalTest;
 
-    /** What is expected of clusters that cannot be. */
+    /** Expects the refusal of a cluster. */
     void ExpectRefusal(const ClusterOptions& options, const std::string& part)
     {
         ExpectPart(Refuse(options), part);
     }
 
-    /** An attribute cannot have a value, also where it is only a default. */
+    /** Expects the refusal of an attribute's value, also as a default. */
     void ExpectChoice(const ClusterOptions& options,
                       const std::string& attribute,
                       const std::string& usual,
@@ -393,7 +392,7 @@ class InNetworkTest : public RefusalTest
         ExpectRefusal(options, attribute + "='wrong' (allowed: " + allowed + ")");
     }
 
-    /** @return seconds of an all-reduce of virtual payload, in which nothing is sent again */
+    /** @return seconds of an all-reduce with virtual payload, without retransmissions */
     double GetSeconds(const ClusterOptions& options, uint64_t count)
     {
         Trial trial(options, count, true, false);
@@ -402,13 +401,13 @@ class InNetworkTest : public RefusalTest
         return trial.GetSeconds();
     }
 
-    /** @return million numbers per second and rank of such an all-reduce */
+    /** @return million numbers per second and rank of the same all-reduce */
     double GetRate(const ClusterOptions& options, uint64_t count)
     {
         return static_cast<double>(count) / GetSeconds(options, count) * 1e-6;
     }
 
-    /** A rank that dies ends the run soon, with a message. */
+    /** A failed rank ends the run soon, with a message. */
     void CheckDeadWorker(ClusterOptions options, const std::string& host = "host2")
     {
         options.faults = {host + ":down,from=30us"};
@@ -417,7 +416,7 @@ class InNetworkTest : public RefusalTest
         NS_TEST_EXPECT_MSG_LT(Simulator::Now(), MilliSeconds(100), "no hang");
     }
 
-    /** Without its switch, and OnFailure=error, a run ends with a message of these parts. */
+    /** Without its switch and with OnFailure=error, a run ends with a message with these parts. */
     void CheckDeadSwitch(ClusterOptions options, const std::vector<std::string>& parts)
     {
         const Default error("InNetworkCommunicator::OnFailure", "error", "ring");
@@ -430,7 +429,7 @@ class InNetworkTest : public RefusalTest
         }
     }
 
-    /** @return options by which switch 0 restarts, after so many microseconds, for some more */
+    /** @return options with a restart of switch 0 at a time for a duration, us */
     static ClusterOptions Restart(ClusterOptions options, uint32_t at, uint32_t duration)
     {
         options.faults = {"switch0:restart,from=" + std::to_string(at) +
@@ -440,8 +439,8 @@ class InNetworkTest : public RefusalTest
     }
 
     /**
-     * The switch of a pool restarts at many times: the ranks recover by retransmissions, or all of
-     * them go over to the hosts.
+     * The switch of a pool restarts at many times: the ranks recover by retransmissions, or all
+     * fall back to the hosts.
      */
     void CheckPoolRestarts(const std::vector<ClusterOptions>& clusters)
     {
@@ -451,7 +450,8 @@ class InNetworkTest : public RefusalTest
         {
             for (ClusterOptions options : clusters)
             {
-                // A sum that only some have had when the switch forgets it cannot be made again.
+                // A sum that only some ranks have received when the switch restarts cannot be
+                // repeated.
                 options.loss = at % 2 ? 0.001 : 0;
                 SetKey(options, "slots", 128);
                 Trial trial(Restart(options, at, 3), 200000, false);
@@ -471,7 +471,7 @@ class InNetworkTest : public RefusalTest
         NS_TEST_EXPECT_MSG_GT(recoveries, 0, "some are not, and retransmissions are enough");
     }
 
-    /** What came of a trial of random losses, duplicates and reordering. */
+    /** Checks a trial with random losses, duplicates and reordering. */
     void CheckResent(const Trial& trial, const ClusterOptions& options, const std::string& what)
     {
         if (options.loss == 0 && options.faults.empty())

@@ -32,7 +32,7 @@ using namespace ns3::training::tests;
 namespace
 {
 
-/** A kind of fruit, for the registry. */
+/** A kind for the registry. */
 struct Fruit
 {
     static constexpr const char* KIND = "fruit";
@@ -41,7 +41,7 @@ struct Fruit
     bool hasSides{false};
 };
 
-/** @return description of the sides of a fruit that has some */
+/** @return description of the first value of some fruits */
 std::optional<FirstValue>
 GetFirstValue(const Fruit& fruit)
 {
@@ -151,7 +151,7 @@ class LargeBasket : public Basket
 /**
  * @ingroup distributed-training-key-values-tests
  *
- * What is written is what is read, and what is not written has its default.
+ * Given values are read back, missing ones get their default.
  */
 class KeyValuesReadTest : public TestCase
 {
@@ -192,7 +192,7 @@ class KeyValuesReadTest : public TestCase
 /**
  * @ingroup distributed-training-key-values-tests
  *
- * What is wrong is refused by one line that says what is allowed.
+ * Invalid input is refused by one line with the allowed values.
  */
 class KeyValuesRefusalTest : public TestCase
 {
@@ -243,7 +243,7 @@ class KeyValuesRefusalTest : public TestCase
 /**
  * @ingroup distributed-training-key-values-tests
  *
- * Keys that are attributes of ns-3.
+ * Keys that set attributes of ns-3.
  */
 class KeyValuesAttributeTest : public TestCase
 {
@@ -306,7 +306,7 @@ class KeyValuesAttributeTest : public TestCase
 /**
  * @ingroup distributed-training-key-values-tests
  *
- * A list gives its values to the objects of its types alone, and knows those that it gave to none.
+ * A list sets attributes of its types only, and reports values that no object took.
  */
 class AttributeListTest : public TestCase
 {
@@ -327,7 +327,7 @@ class AttributeListTest : public TestCase
         list.Set(type + "::MaxLoad", "1");
         list.Set(type + "::Delay", "4ms");
         list.Set(type + "Large::MaxLoad", "9");
-        list.Set(type + "::MaxLoad", "3"); // the later one counts, but it is the less specific one
+        list.Set(type + "::MaxLoad", "3"); // later, but less specific: it does not win
         list.Set(type + "Large::MaxLoad", "8");
         NS_TEST_ASSERT_MSG_EQ(list.Has(LargeBasket::GetTypeId(), "MaxLoad"), true, "has");
         NS_TEST_ASSERT_MSG_EQ(list.Has(Basket::GetTypeId(), "Handles"), false, "has not");
@@ -385,7 +385,7 @@ class AttributeListTest : public TestCase
 /**
  * @ingroup distributed-training-key-values-tests
  *
- * What help and JSON are made of.
+ * Descriptions for help and JSON.
  */
 class KeyValuesDescriptionTest : public TestCase
 {

@@ -26,7 +26,7 @@
 
 /**
  * @ingroup distributed-training-tests
- * @defgroup distributed-training-layer-loop-tests Tests of trainings layer by layer
+ * @defgroup distributed-training-layer-loop-tests Tests of layer loops
  */
 
 using namespace ns3;
@@ -39,8 +39,8 @@ using Operation = CollectiveOperation;
 
 /**
  * @ingroup distributed-training-layer-loop-tests
- * A rank of four whose collectives take a nanosecond a byte, one after the other; it writes down
- * what is asked of it.
+ * A rank of four whose collectives take one nanosecond per byte, one after the other. It logs the
+ * requests.
  */
 class ClockCommunicator : public Communicator
 {
@@ -70,7 +70,7 @@ class ClockCommunicator : public Communicator
         Begin(names.at(operation), tensor, done);
     }
 
-    std::string log; ///< what was asked, with its size and time
+    std::string log; ///< requested collectives, with size and time
 
   private:
     void Begin(const char* what, const Ptr<Tensor>& tensor, const Done& done)
@@ -90,10 +90,10 @@ class ClockCommunicator : public Communicator
         done();
     }
 
-    Time m_free; // when all so far are over
+    Time m_free; // completion of all collectives so far
 };
 
-/** @return what a pass does */
+/** @return the work of a pass */
 LayerWork
 Work(int64_t compute, uint64_t bytes = 0, Operation operation = Operation::ALL_REDUCE)
 {
@@ -104,7 +104,7 @@ Work(int64_t compute, uint64_t bytes = 0, Operation operation = Operation::ALL_R
 
 /**
  * @ingroup distributed-training-layer-loop-tests
- * Each order of work: when collectives start, and when all is over, worked out by hand.
+ * Each order of work: start times of collectives and end of the iteration, computed by hand.
  */
 class LayerLoopTestCase : public TestCase
 {
@@ -181,11 +181,11 @@ class LayerLoopTestCase : public TestCase
         loop.name = "data";
         loop.layers = {{"a", {Work(10), Work(1000), Work(30, 100)}, NanoSeconds(5)},
                        {"b", {Work(20), Work(7), Work(40, 200)}, NanoSeconds(8)}};
-        // Forward to 30; b's weights to 70, inputs to 77; a's weights to 107, none of its inputs;
-        // b's sum at 270 and in place at 278; a's at 370 and 375.
+        // Forward until 30; b's weights until 70, inputs until 77; a's weights until 107, no
+        // inputs. b's sum arrives at 270 and is applied at 278; a's at 370 and 375.
         Check(loop, 1, "AR200@70 AR100@107 ", 375);
         ExpectTimes(0, 107, 300);
-        // Then a's forward pass to 385, b's to 405.
+        // Then a's forward pass until 385, b's until 405.
         Check(loop, 2, "AR200@70 AR100@107 AR200@445 AR100@482 ", 750);
         ExpectTimes(0, 107, 300);
         ExpectTimes(1, 107, 300);
@@ -193,7 +193,7 @@ class LayerLoopTestCase : public TestCase
         loop.name = "data, compute longer than collectives";
         loop.layers[1].works[0].compute = NanoSeconds(1000);
         loop.layers[1].works[2].bytes = 10;
-        // Forward to 1010; b to 1050, 1057; a to 1087; its sum at 1187 and in place at 1192.
+        // Forward until 1010; b until 1050, 1057; a until 1087; its sum at 1187, applied at 1192.
         Check(loop, 1, "AR10@1050 AR100@1087 ", 1192);
 
         loop.name = "model";
@@ -201,18 +201,19 @@ class LayerLoopTestCase : public TestCase
         loop.layers = {
             {"a", {Work(10, 25, Operation::ALL_GATHER), Work(15, 60), Work(30)}, NanoSeconds(5)},
             {"b", {Work(20, 50, Operation::ALL_GATHER), Work(7, 100), Work(40)}, NanoSeconds(8)}};
-        // a to 10, its 4 x 25 bytes at 110 and in place at 115; b to 135, 335, 343; its inputs to
-        // 350, weights to 390, but the sum is in place at 458 only; a to 473 and 503, without a
-        // sum.
+        // a until 10, its 4 x 25 bytes at 110, applied at 115; b until 135, 335, 343; its inputs
+        // until 350, weights until 390, but the sum is applied only at 458; a until 473 and 503,
+        // without a sum.
         Check(loop, 1, "AG100@10 AG200@135 AR100@350 ", 503);
         ExpectTimes(0, 122, 400);
 
         loop.name = "hybrid";
         loop.layers[0].works[2].bytes = 70;
         loop.layers[1].works[2].bytes = 80;
-        // b's weights at 390 wait for its inputs, 450 to 530, 538; a to 473 and 503; 600, 605.
+        // b's weights at 390 wait for its inputs, 450 until 530, 538; a until 473 and 503; 600,
+        // 605.
         Check(loop, 1, "AG100@10 AG200@135 AR100@350 AR80@390 AR70@503 ", 605);
-        // a's forward begins at 605 only, b's sum is long in place.
+        // a's forward pass starts only at 605; b's sum is applied long before.
         Check(loop,
               2,
               "AG100@10 AG200@135 AR100@350 AR80@390 AR70@503 "
@@ -227,11 +228,12 @@ class LayerLoopTestCase : public TestCase
             {"embedding", {Work(3, 500, exchange), Work(999, 300, exchange), Work(2)}, {}},
             {"bottom", {Work(10), Work(11), Work(12, 40)}, NanoSeconds(1)},
             {"top", {Work(20), Work(21), Work(22, 80)}, NanoSeconds(1)}};
-        // The exchange from 3 to 503 while the bottom computes to 13; top to 523; its weights to
-        // 545, inputs to 566, when the exchange of gradients begins behind the sum: 625 to 925;
-        // bottom to 578 and 589, its sum behind: 965, 966; the embedding to 591.
+        // The exchange runs from 3 to 503, while the bottom computes until 13; top until 523; its
+        // weights until 545, inputs until 566, when the exchange of gradients is issued; it runs
+        // after the sum, 625 to 925; bottom until 578 and 589, its sum after that: 965, 966; the
+        // embedding until 591.
         Check(loop, 1, "A2A500@3 AR80@545 A2A300@566 AR40@578 ", 966);
-        // The exchange is waited for, and bottom for its sum, but the embedding has none.
+        // The iteration waits for the exchange, and for the bottom's sum; the embedding has none.
         Check(loop,
               2,
               "A2A500@3 AR80@545 A2A300@566 AR40@578 "
@@ -250,8 +252,8 @@ class LayerLoopTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-layer-loop-tests
- * The layer files of ASTRA-sim: sums of their columns, without what an iteration leaves out (input
- * gradients of a first layer whose inputs are data, or their collective).
+ * The layer files of ASTRA-sim: sums of their columns, without parts that an iteration omits (input
+ * gradients of a first layer, whose inputs are data, or their collective).
  */
 class AstraSimLoopsTestCase : public TestCase
 {
@@ -293,7 +295,7 @@ class AstraSimLoopsTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(update, NanoSeconds(updates), workload);
     }
 
-    /** @return why a workload is refused for eight ranks */
+    /** @return the refusal of a workload with eight ranks */
     static std::string GetRefusal(const std::string& workload, bool overlap = true)
     {
         WorkloadRequest request;
@@ -309,7 +311,7 @@ class AstraSimLoopsTestCase : public TestCase
               {{"forward", 19020}, {"input gradient", 18714}, {"weight gradient", 13644}},
               {{{Operation::ALL_TO_ALL, 1}, 2 * 98304}, {{Operation::ALL_REDUCE, 0}, 3191808}},
               2 * 98 + 3190);
-        // Of eight ranks each has an eighth of what is gathered.
+        // Each of eight ranks contributes an eighth to an all-gather.
         Check("mlp-model-parallel",
               {{"forward", 78883}, {"input gradient", 78883}, {"weight gradient", 37440}},
               {{{Operation::ALL_GATHER, 0}, 8 * 447232},

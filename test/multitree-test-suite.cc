@@ -35,9 +35,9 @@ namespace
 
 /**
  * @ingroup distributed-training-multitree-tests
- * @param spec what a user types
+ * @param spec as typed by a user
  * @param ranks number of ranks
- * @return the network of the topology, with a rank on each host
+ * @return the network of the topology, with one rank per host
  */
 TreeNetwork
 MakeNetwork(const std::string& spec, uint32_t ranks = 1)
@@ -53,8 +53,8 @@ MakeNetwork(const std::string& spec, uint32_t ranks = 1)
 
 /**
  * @ingroup distributed-training-multitree-tests
- * Trees of small networks are those of an independent implementation of the published program,
- * edge by edge. (The Python tests compare those of larger ones, by their hashes.)
+ * Trees of small networks equal those of an independent implementation of the published program,
+ * edge by edge. (The Python tests compare larger ones by hash.)
  */
 class MultitreeVectorTestCase : public TestCase
 {
@@ -124,7 +124,7 @@ class MultitreeVectorTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-multitree-tests
- * Numbers of steps are the published program's.
+ * The numbers of steps equal those of the published program.
  */
 class MultitreeStepsTestCase : public TestCase
 {
@@ -170,7 +170,7 @@ class MultitreeStepsTestCase : public TestCase
         Expect(MakeNetwork("m-ary-n-tree:m=4,n=2"), {15, 15, 15});
         Expect(MakeNetwork("bigraph:m=2,n=8"), {15, 15, 15});
         Expect(MakeNetwork("bigraph:m=4,n=8"), {31, 31, 31});
-        // One network interface for each node.
+        // One network interface per node.
         auto torus = grid("torus", 4);
         auto mesh = grid("mesh", 4);
         std::fill(torus.ports.begin(), torus.ports.end(), 1);
@@ -182,8 +182,8 @@ class MultitreeStepsTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-multitree-tests
- * Trees of any network span it, parents come before children, and no link or port takes more
- * messages in a step than it can.
+ * Trees of any network span it, parents precede children, and no link or port exceeds its messages
+ * per step.
  */
 class MultitreePropertiesTestCase : public TestCase
 {
@@ -274,7 +274,7 @@ class MultitreePropertiesTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-multitree-tests
- * Switches crossed, depth of trees and use of links are those worked out from the published
+ * Switches crossed, depth of trees and use of links equal those derived from the published
  * program's trees.
  */
 class MultitreePathsTestCase : public TestCase
@@ -319,7 +319,7 @@ class MultitreePathsTestCase : public TestCase
             }
         }
         NS_TEST_EXPECT_MSG_EQ(tree.Serialize(), dgx.Serialize(), "both wirings");
-        // A shortest path even where longer ones have free links.
+        // A shortest path, even where longer ones have free links.
         const auto threeLevels = build(MakeNetwork("fat-tree:k=4"));
         NS_TEST_EXPECT_MSG_EQ(CountSwitches(threeLevels).rbegin()->first, 5, "three levels");
 
@@ -335,7 +335,7 @@ class MultitreePathsTestCase : public TestCase
                               true,
                               "edges of each step");
 
-        // Ranks in another order on fewer hosts: host 5 has rank 0, and so on.
+        // A different order of ranks on fewer hosts: host 5 has rank 0, and so on.
         UsePicoseconds();
         const auto torus = BuildTopology("torus:4x4", 16, DataRate("128Gbps"), NanoSeconds(150));
         const auto network = MakeTreeNetwork(torus, {5, 6, 13, 1});
@@ -350,7 +350,7 @@ class MultitreePathsTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-multitree-tests
- * Networks with nothing to span, and with no way to span.
+ * Networks with a single rank, and networks without a spanning tree.
  */
 class MultitreeLimitsTestCase : public TestCase
 {

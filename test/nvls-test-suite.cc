@@ -34,7 +34,7 @@ MakeOptions(uint32_t ranks, const std::string& topology)
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Sums are exact, or those of the switch's order, under losses, duplicates and reordering.
+ * Sums are exact, or equal those in the switch's order, under losses, duplicates and reordering.
  */
 class NvlsSumTest : public InNetworkTest
 {
@@ -59,7 +59,7 @@ class NvlsSumTest : public InNetworkTest
         if (options.loss == 0 && options.faults.empty())
         {
             NS_TEST_EXPECT_MSG_EQ(trial.CountResent(), 0, what << ": nothing is sent again");
-            // A barrier, reads and their writes, a part of every packet.
+            // A barrier, then reads and writes, one part of every packet per rank.
             const uint64_t parts = std::min<uint64_t>(options.ranks, count);
             if (count <= options.ranks)
             {
@@ -97,7 +97,7 @@ class NvlsSumTest : public InNetworkTest
                             Check(options, count, integers);
                         }
                         options.faults = DoubleAndDelay("20us");
-                        SetKey(options, "window", 3 * ranks); // with wrapping places
+                        SetKey(options, "window", 3 * ranks); // slot numbers wrap around
                         Check(options, 9999, integers);
                         options.algorithm = "nvls";
                     }
@@ -109,7 +109,7 @@ class NvlsSumTest : public InNetworkTest
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * The switch restarts in mid-tensor, or a rank stops.
+ * The switch restarts in the middle of a tensor, or a rank fails.
  */
 class NvlsFailureTest : public InNetworkTest
 {
@@ -153,7 +153,7 @@ class NvlsTimeTest : public InNetworkTest
     {
         const double bit = 1 / 3600e9;
         const std::string server = "rail-optimized:gpus=16,servers=1,local-delay=250ns";
-        // Barrier, read, contributions and sum, write: each up and down.
+        // Barrier, read, contributions and sum, write: each takes an uplink and a downlink.
         ClusterOptions options = MakeOptions(8, server);
         const double line =
             8 * bit * (4 * (GetSharpFrameBytes(0) + 8) + 4 * (GetSharpFrameBytes(4) + 8));
@@ -161,8 +161,9 @@ class NvlsTimeTest : public InNetworkTest
                                   8 * 250e-9 + 4 * 130e-9 + line,
                                   1e-10,
                                   "");
-        // A link down carries for each packet of the tensor a request and what is written, for
-        // each of its own the sum, too; and acknowledgements of its packets up, which are as many.
+        // A downlink carries a request and a written sum per packet of the tensor, and a sum per
+        // packet of its own part. It also carries ACKs of the packets sent up, which are equally
+        // many.
         const Default children("SharpProgram::Children", "16", "32");
         for (const uint32_t ranks : {4, 16})
         {
@@ -177,7 +178,7 @@ class NvlsTimeTest : public InNetworkTest
                 request + values * (1 + 1.0 / ranks) + acknowledgement * (1 + 2.0 / ranks);
             const double expected = static_cast<double>(count) / 256 * packet * 8 * bit;
             options.topology = "rail-optimized:gpus=16,servers=1";
-            // Without the first packets' ways.
+            // Without the latency of the first packets.
             const double seconds =
                 GetSeconds(options, count + count / 4) - GetSeconds(options, count / 4);
             NS_TEST_EXPECT_MSG_EQ_TOL(seconds / expected, 1, 0.02, ranks);
@@ -187,7 +188,7 @@ class NvlsTimeTest : public InNetworkTest
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Requests that cannot be carried out, by name.
+ * Named refusals of invalid requests.
  */
 class NvlsOptionsTest : public InNetworkTest
 {
@@ -216,7 +217,7 @@ class NvlsOptionsTest : public InNetworkTest
     }
 };
 
-/** @ingroup distributed-training-innetwork-tests Reading sums from a switch, from end to end. */
+/** @ingroup distributed-training-innetwork-tests Reads of sums from a switch, end to end. */
 class NvlsTestSuite : public TestSuite
 {
   public:

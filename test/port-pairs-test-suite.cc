@@ -28,7 +28,7 @@ using namespace ns3::training;
 namespace
 {
 
-/** Links of 100 Gbit/s and 300 ns, unless the topology says otherwise. */
+/** @return a topology with links of 100 Gbit/s and 300 ns by default */
 TopologyGraph
 Build(const std::string& spec)
 {
@@ -36,7 +36,7 @@ Build(const std::string& spec)
     return BuildTopology(spec, 1, DataRate("100Gbps"), NanoSeconds(300));
 }
 
-/** A message that has arrived. */
+/** A received message. */
 struct Arrival
 {
     uint64_t tag;
@@ -45,7 +45,7 @@ struct Arrival
     double time;
 };
 
-/** Rank 0 sends messages of ascending tags to another rank; returns what arrives. */
+/** Sends messages of ascending tags from rank 0 to another rank; returns the arrivals. */
 std::vector<Arrival>
 Exchange(const Cluster& cluster,
          const std::vector<std::pair<uint32_t, Ptr<ByteBuffer>>>& messages,
@@ -73,7 +73,7 @@ Exchange(const Cluster& cluster,
 
 /**
  * @ingroup distributed-training-port-pairs-tests
- * Which ports are paired, and the rates of the paths between.
+ * Choice of port pairs, and the rates of their paths.
  */
 class LaneChoiceTestCase : public TestCase
 {
@@ -84,7 +84,7 @@ class LaneChoiceTestCase : public TestCase
     }
 
   private:
-    /** The port pairs between two ranks: rails of both, and the rate in Gbit/s. */
+    /** A port pair of two ranks: rails of both, and the rate in Gbit/s. */
     struct Expected
     {
         std::string spec;
@@ -130,7 +130,7 @@ class LaneChoiceTestCase : public TestCase
             Simulator::Destroy();
         }
 
-        // A host with three ports and one with two; the last link of each is too slow or too far.
+        // Hosts with three and with two ports; the last link of each is too slow or too far.
         UsePicoseconds();
         TopologyGraph graph;
         graph.name = "by hand";
@@ -187,14 +187,14 @@ class LaneChoiceTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-port-pairs-tests
- * Messages in turns, or in parts, use all port pairs at once, and arrive whole.
+ * Messages in turns, or in parts, use all port pairs concurrently, and arrive complete.
  */
 class LaneUseTestCase : public TestCase
 {
   public:
     /**
      * @param transport rdma or tcp
-     * @param port pairs turns or stripe
+     * @param portPairs turns or stripe
      */
     LaneUseTestCase(const std::string& transport, const std::string& portPairs)
         : TestCase("portPairs by " + portPairs + " over " + transport),
@@ -240,7 +240,7 @@ class LaneUseTestCase : public TestCase
                 NS_TEST_EXPECT_MSG_EQ((arrival.payload->bytes == contents[arrival.tag]->bytes),
                                       true,
                                       "contents");
-                // 1 MB by each of the four switches: 80 us, headers, and how TCP begins.
+                // 1 MB over each of the four switches: 80 us, headers, and TCP's start.
                 NS_TEST_EXPECT_MSG_GT(arrival.time, 80e-6, "not faster than four portPairs");
                 NS_TEST_EXPECT_MSG_LT(arrival.time, 110e-6, "four portPairs at once");
             }
@@ -266,8 +266,7 @@ class LaneUseTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-port-pairs-tests
- * A message small enough is not cut, and a barrier's of no bytes arrives, when port pairs are
- * striped.
+ * With striped port pairs, a small message is not split, and a barrier's empty message arrives.
  */
 class SmallStripesTestCase : public TestCase
 {
@@ -312,7 +311,7 @@ class SmallStripesTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-port-pairs-tests
- * A queue pair behind a fast port sends no faster than the slowest link on its way.
+ * A queue pair on a fast port sends no faster than the slowest link on its path.
  */
 class PathRateTestCase : public TestCase
 {
@@ -356,7 +355,7 @@ class PathRateTestCase : public TestCase
                                       "round trip");
         }
         Simulator::Destroy();
-        // Each switch on the way adds its pipeline, there and back.
+        // Each switch on the path adds its pipeline delay in both directions.
         Config::SetDefault("ns3::training::SwitchDevice::PipelineDelay",
                            TimeValue(MicroSeconds(100)));
         {

@@ -31,7 +31,7 @@ using namespace ns3::training;
 /**
  * @ingroup distributed-training-options-tests
  *
- * Numbers with units as users type them.
+ * Numbers with units as typed by users.
  */
 class QuantityTestCase : public TestCase
 {
@@ -349,7 +349,7 @@ class OptionsTestCase : public TestCase
             NS_TEST_EXPECT_MSG_EQ(program.overlap, true, "a flag");
             program.options.Parse(0, nullptr);
 
-            // A record can be given again.
+            // The recorded options can be given again.
             Program again;
             for (const auto& value : program.options.Values())
             {
@@ -426,7 +426,7 @@ class OptionsTestCase : public TestCase
                {"--help=rnig; did you mean ring? (allowed: ", ", grid, ", "network"});
     }
 
-    /** The overview and the details. */
+    /** Checks the overview and the details. */
     void CheckHelp()
     {
         const Program program;
@@ -485,7 +485,7 @@ class OptionsTestCase : public TestCase
         }
     }
 
-    /** The JSON of --describe. */
+    /** Checks the JSON of --describe. */
     void CheckDescription()
     {
         const Program program;
@@ -531,7 +531,7 @@ class OptionsTestCase : public TestCase
 /**
  * @ingroup distributed-training-options-tests
  *
- * ns-3's own arguments work, and wrong ones do not end the program.
+ * ns-3's own arguments work, and invalid ones do not end the program.
  */
 class Ns3ArgumentsTestCase : public TestCase
 {
@@ -544,7 +544,7 @@ class Ns3ArgumentsTestCase : public TestCase
   private:
     /**
      * @param argument an argument
-     * @param part text that the message must contain; if empty, there must be none
+     * @param part text that the message must contain; empty: no message
      */
     void Check(const std::string& argument, const std::string& part)
     {

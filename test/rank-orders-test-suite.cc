@@ -26,7 +26,7 @@
 
 /**
  * @ingroup distributed-training-tests
- * @defgroup distributed-training-rank-order-tests Tests of what algorithms read from topologies
+ * @defgroup distributed-training-rank-order-tests Tests of rank orders derived from topologies
  */
 
 using namespace ns3;
@@ -40,7 +40,7 @@ using Order = std::vector<uint32_t>;
 
 /**
  * @ingroup distributed-training-rank-order-tests
- * @param spec what a user types
+ * @param spec as typed by a user
  * @param ranks number of ranks
  * @return the topology, with links of 100 Gbit/s and 300 ns
  */
@@ -54,8 +54,8 @@ Build(const std::string& spec, uint32_t ranks = 1)
 /**
  * @ingroup distributed-training-rank-order-tests
  * @param order some numbers
- * @param count how many they should be
- * @return whether each of 0 to count - 1 is there once
+ * @param count expected number of them
+ * @return whether it is a permutation of 0 to count - 1
  */
 bool
 IsPermutation(Order order, uint32_t count)
@@ -70,7 +70,7 @@ IsPermutation(Order order, uint32_t count)
 
 /**
  * @ingroup distributed-training-rank-order-tests
- * Orders are those of an independent implementation of the published programs.
+ * Rank orders equal those of an independent implementation of the published programs.
  */
 class PublishedOrdersTestCase : public TestCase
 {
@@ -106,7 +106,7 @@ class PublishedOrdersTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-rank-order-tests
- * HDRM's exchanges are between an upper and a lower switch, no two of a step between the same ones.
+ * HDRM's exchanges are between an upper and a lower switch; a step uses no pair twice.
  */
 class HdrmPairsTestCase : public TestCase
 {
@@ -145,7 +145,7 @@ class HdrmPairsTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-rank-order-tests
- * Ways through grids visit each node once, by steps to neighbors, and close where they can.
+ * Walks through grids visit each node once, step to neighbors, and are closed where possible.
  */
 class GridWalkTestCase : public TestCase
 {
@@ -210,7 +210,7 @@ class GridWalkTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-rank-order-tests
- * Rings of a topology share no link in one direction, and are as many as there can be.
+ * Rings of a topology share no link in the same direction, and their number is the maximum.
  */
 class DisjointRingsTestCase : public TestCase
 {
@@ -226,7 +226,7 @@ class DisjointRingsTestCase : public TestCase
         const TopologyGraph topology = Build(spec);
         const auto rings = GetDisjointRings(topology);
         NS_TEST_EXPECT_MSG_EQ(rings.size(), expected, spec << ": rings");
-        // Routers that are next to each other.
+        // Adjacent routers.
         std::set<std::pair<uint32_t, uint32_t>> links;
         for (const auto& link : topology.links)
         {
@@ -247,7 +247,7 @@ class DisjointRingsTestCase : public TestCase
         }
     }
 
-    /// Rings through servers: how often each NIC is used for sending and receiving.
+    /// Rings through servers: number of sends and receives of each NIC.
     void CheckServers(uint32_t gpus, uint32_t servers, bool onRails)
     {
         const std::string spec =
@@ -350,8 +350,8 @@ class BiGraphRingTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-rank-order-tests
- * Synthesized all-gathers give each rank each chunk once, from a rank that has it, without using a
- * link for more than its rate; and they are near the bound where one is known.
+ * Synthesized all-gathers deliver each chunk to each rank once, from a rank that has it, within the
+ * rate of each link. They are near the bound where it is known.
  */
 class GatherSynthesisTestCase : public TestCase
 {
@@ -362,7 +362,7 @@ class GatherSynthesisTestCase : public TestCase
     }
 
   private:
-    /// Bytes of a chunk.
+    /// Size of a chunk, bytes.
     static constexpr uint64_t BYTES = 12500;
 
     static std::vector<ChunkTransfer> Synthesize(const TopologyGraph& topology,
@@ -416,12 +416,12 @@ class GatherSynthesisTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(transfers.size(),
                               uint64_t{ranks} * (ranks - 1) * chunksPerRank,
                               name << ": each rank gets each chunk once");
-        std::map<std::pair<uint32_t, uint32_t>, uint64_t> since; // rank and chunk
+        std::map<std::pair<uint32_t, uint32_t>, uint64_t> since; // arrival time, by rank and chunk
         for (uint32_t chunk = 0; chunk < ranks * chunksPerRank; chunk++)
         {
             since[{chunk / chunksPerRank, chunk}] = 0;
         }
-        // Changes of the rate in use: per link, by time.
+        // Changes of the used rate, by link and time.
         std::map<uint32_t, std::map<uint64_t, int64_t>> use;
         uint64_t before = 0;
         for (const auto& transfer : transfers)
@@ -485,16 +485,16 @@ class GatherSynthesisTestCase : public TestCase
             Check(spec + ", some hosts", topology, hosts);
         }
 
-        // All links of a ring of 5 are needed all the time: 4 chunks over 2 links, 2 steps.
+        // All links of a ring of 5 are always busy: 4 chunks over 2 links, 2 steps.
         const TopologyGraph ring = Build("ring:5");
         const Order five{0, 1, 2, 3, 4};
-        // 12500 bytes at 100 Gbit/s take 1 us; with two local links, 302 ns on the way.
+        // 12500 bytes at 100 Gbit/s take 1 us, plus a delay of 302 ns with two local links.
         NS_TEST_EXPECT_MSG_EQ(GetEnd(Synthesize(ring, five, 1, 1, 1)), 2 * 1302000, "ring of 5");
         const Order all{0, 1, 2, 3, 4, 5, 6, 7};
         NS_TEST_EXPECT_MSG_EQ(GetEnd(Synthesize(Build("full-mesh:hosts=8"), all, 1, 1, 1)),
                               1302000,
                               "full mesh: all at once");
-        // More runs are never worse; the same seed gives the same.
+        // More runs never give a worse result; equal seeds give equal results.
         const TopologyGraph torus = Build("torus:4x4");
         Order sixteen(16);
         std::iota(sixteen.begin(), sixteen.end(), 0);
@@ -516,7 +516,7 @@ class GatherSynthesisTestCase : public TestCase
         NS_TEST_EXPECT_MSG_LT_OR_EQ(4 * uint64_t{1302000}, GetEnd(best), "bound");
         NS_TEST_EXPECT_MSG_LT_OR_EQ(GetEnd(best), 5 * uint64_t{1302000}, "as good as MULTITREE");
 
-        // To rank 2 the fastest way from its own switch 4 is by its other switch, 5.
+        // The fastest path to rank 2 from its own switch 4 is over its other switch, 5.
         const DataRate fast("100Gbps");
         TopologyGraph around;
         around.hosts = 3;

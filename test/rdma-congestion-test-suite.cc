@@ -49,7 +49,7 @@ constexpr int64_t ROUND_TRIP = 13 * MICROSECOND; // MakePath()'s
 constexpr double PRODUCT = LINE * 13e-6 / 8;     // bytes in a round trip
 constexpr uint64_t UNLIMITED = std::numeric_limits<uint64_t>::max();
 
-/** @return an acknowledgement of the first packet, after which 100 have been sent */
+/** @return an acknowledgement of the first packet, when 100 have been sent */
 RdmaCongestionControl::Ack
 MakeAck(uint64_t firstUnackedPsn, int64_t roundTrip = ROUND_TRIP)
 {
@@ -76,11 +76,11 @@ class Telemetry
     }
 
     /**
-     * Time passes at one link.
-     * @param hop the link
-     * @param interval how much, ps
-     * @param load part of its rate that it sends
-     * @param queue that waits at the end, bytes
+     * Advances the time at one link.
+     * @param hop index of the link
+     * @param interval elapsed time, ps
+     * @param load used fraction of its rate
+     * @param queue queue length at the end, bytes
      */
     void Pass(std::size_t hop, int64_t interval, double load, uint64_t queue)
     {
@@ -92,7 +92,7 @@ class Telemetry
     }
 
     /**
-     * @param control told of the links as they are
+     * @param control receives the current telemetry of the path
      * @param firstUnackedPsn of the acknowledgement
      */
     void Tell(RdmaCongestionControl& control, uint64_t firstUnackedPsn) const
@@ -141,14 +141,14 @@ HpccTestCase::CheckLoads()
 {
     constexpr double INCREASE = PRODUCT * 0.0005;
 
-    /** What a path shows in one round trip, and the window that it must lead to. */
+    /** Telemetry of a path in one round trip, and the resulting window. */
     struct Row
     {
         std::string name;
         double rate;        // of the second link, bit/s
         double load;        // of the second link
         uint64_t before;    // queue of the second link
-        uint64_t after;     // likewise, at the end
+        uint64_t after;     // queue of the second link at the end
         int64_t interval;   // between the two packets, ps
         double utilization; // expected
     };
@@ -192,7 +192,7 @@ HpccTestCase::CheckLoads()
 void
 HpccTestCase::CheckStages()
 {
-    // Within a round trip every answer starts from the same reference window.
+    // All ACKs of a round trip start from the same reference window.
     auto hpcc = CreateObject<RdmaHpcc>();
     hpcc->Initialize(MakePath(LINE));
     Telemetry path({LINE});
@@ -204,17 +204,17 @@ HpccTestCase::CheckStages()
         NS_TEST_EXPECT_MSG_EQ(hpcc->GetWindow(), 154456, ".95 of the product + W_AI, once");
     }
     path.Pass(0, ROUND_TRIP, 1, 0);
-    path.Tell(*hpcc, 102); // and moves the reference
+    path.Tell(*hpcc, 102); // and updates the reference
     NS_TEST_EXPECT_MSG_EQ(hpcc->GetWindow(), 154456, "still the old reference");
     path.Pass(0, ROUND_TRIP, 1, 0);
     path.Tell(*hpcc, 103);
     NS_TEST_EXPECT_MSG_EQ(hpcc->GetWindow(), 146815, "the next round trip: .95 of that + W_AI");
 
-    // Below eta: five additive steps, then by the load.
+    // Below eta: five additive steps, then multiplicative ones.
     path.Pass(0, ROUND_TRIP, 1, static_cast<uint64_t>(PRODUCT));
-    path.Tell(*hpcc, 1000); // ends the round trip, the queue does not count yet
+    path.Tell(*hpcc, 1000); // ends the round trip; the queue does not count yet
     path.Pass(0, ROUND_TRIP, 1, static_cast<uint64_t>(PRODUCT));
-    path.Tell(*hpcc, 2000); // halves
+    path.Tell(*hpcc, 2000); // halves the window
     double window = static_cast<double>(hpcc->GetWindow());
     path.Pass(0, ROUND_TRIP, 0.9, 0);
     for (uint32_t stage = 0; stage < 5; stage++)
@@ -232,7 +232,7 @@ HpccTestCase::CheckStages()
                               window * 0.95 / 0.9 + 81.25,
                               1.1,
                               "multiplicative after five");
-    // Without stages always by the load.
+    // Without stages all changes are multiplicative.
     auto eager = CreateObject<RdmaHpcc>();
     eager->SetAttribute("MaxStage", UintegerValue(0));
     eager->SetAttribute("Eta", DoubleValue(0.8));
@@ -291,7 +291,7 @@ HpccTestCase::CheckLimits()
 
 /**
  * @ingroup distributed-training-rdma-tests
- * What successive telemetry tells of a path, and when it tells nothing.
+ * Link loads from successive telemetry, and cases without a result.
  */
 class TelemetryHistoryTestCase : public TestCase
 {
@@ -383,7 +383,7 @@ TimelyTestCase::DoRun()
         timely->OnAck(MakeAck(psn - 50, 900 * MICROSECOND));
     }
     NS_TEST_EXPECT_MSG_EQ_TOL(timely->GetRate(0) / LINE, 0.6, 1e-12, "once per round trip");
-    // Below the low threshold it is raised, however fast the round trip grows.
+    // Below the low threshold the rate is raised, however fast the round trip grows.
     double rate = 0.6;
     for (int i = 0; i < 8; i++)
     {
@@ -391,7 +391,7 @@ TimelyTestCase::DoRun()
         got = tell(20 + 3 * i);
         NS_TEST_EXPECT_MSG_EQ_TOL(got, rate, 1e-12, "raise " << i);
     }
-    // The smoothed difference is known only by the rule itself, from 1000 us on.
+    // From 1000 us on the smoothed difference is known only from the rule itself.
     double difference = 0;
     int64_t previous = 1000;
     const auto smooth = [&](int64_t roundTrip) {
@@ -404,7 +404,7 @@ TimelyTestCase::DoRun()
         smooth(20 + 3 * i);
     }
     NS_TEST_EXPECT_MSG_EQ(previous, 41, "the oracle itself");
-    // The cuts above at 1000 us left a difference of 0, the jump to 20 us is long forgotten.
+    // The cuts above at 1000 us left a difference of 0; the jump to 20 us has decayed.
     double factor = 1 - 0.8 * smooth(52);
     NS_TEST_EXPECT_MSG_EQ_TOL(factor, 1 - 0.8 * (0.125 * 3 + 0.875 * 11) / 20, 0.001, "oracle");
     rate *= factor;
@@ -468,7 +468,7 @@ DctcpTestCase::DoRun()
         return static_cast<double>(dctcp.GetWindow());
     };
     double got = 0;
-    // No marks: alpha decays by the closed form, the window stays at its largest.
+    // No marks: alpha decays by the closed form, the window stays at its maximum.
     auto quiet = create();
     NS_TEST_EXPECT_MSG_EQ(quiet->GetNeeds().ackPerPacket, true, "counts marked packets");
     NS_TEST_EXPECT_MSG_EQ(quiet->GetNeeds().cnp, false, "without notifications");
@@ -489,7 +489,7 @@ DctcpTestCase::DoRun()
     quiet->OnLoss(0);
     got = tell(*quiet, 2020, false);
     NS_TEST_EXPECT_MSG_EQ(got, window, "nor for a loss");
-    // Of the bytes of this round trip (packets 1969 to 2022) those of two packets were marked.
+    // In this round trip (packets 1969 to 2022) the bytes of two packets were marked.
     tell(*quiet, 2022, false, 17000);
     NS_TEST_EXPECT_MSG_EQ_TOL(quiet->GetAlpha(),
                               alpha * 15 / 16 + 2000.0 / 21000 / 16,
@@ -500,7 +500,7 @@ DctcpTestCase::DoRun()
     got = tell(*quiet, 2123, false);
     NS_TEST_EXPECT_MSG_EQ_TOL(got, window + 1000, 0.51, "one packet");
 
-    // All marked: alpha tends to 1, a cut to one half.
+    // All marked: alpha tends to 1, a cut halves the window.
     auto flooded = create();
     uint64_t psn = 1;
     for (int i = 0; i < 3; i++, psn += 101)
@@ -596,7 +596,7 @@ SwiftTestCase::DoRun()
     swift->OnLoss(now);
     NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(swift->GetWindow()), window / 2, 1, "a loss");
     window /= 2;
-    // Down to less than a packet: a pace.
+    // Below one packet the window becomes a pace.
     while (window > 600)
     {
         now += MILLISECOND;
@@ -659,13 +659,13 @@ PowerTcpTestCase::DoRun()
 {
     UsePicoseconds();
 
-    /** What one link shows in a round trip, and the rate that it must lead to. */
+    /** Telemetry of one link in a round trip, and the resulting rate. */
     struct Row
     {
         std::string name;
         double load;   // of the link
         double before; // queue, products
-        double after;  // likewise, at the end
+        double after;  // queue at the end
         double power;  // expected
     };
 
@@ -686,7 +686,7 @@ PowerTcpTestCase::DoRun()
             power->OnAck(MakeAck(1));
             path.Tell(*power, 1);
             NS_TEST_EXPECT_MSG_EQ(power->GetRate(0), LINE, "line rate until something is known");
-            // Over half a round trip a queue that changes half as much has the same slope.
+            // Half the round trip and half the change of the queue give the same slope.
             const double queue = half ? row.before + (row.after - row.before) / 2 : row.after;
             path.Pass(0, ROUND_TRIP, 0.001, 0);
             path.Pass(1,
@@ -709,7 +709,7 @@ PowerTcpTestCase::DoRun()
                                   "window = rate * T");
         }
     }
-    // The reference follows once per round trip; the end of it is the smallest rate.
+    // The reference is updated once per round trip; the rate ends at its minimum.
     auto power = CreateObject<RdmaPowerTcp>();
     power->Initialize(MakePath(LINE));
     Telemetry path({LINE});
@@ -763,7 +763,7 @@ PowerTcpTestCase::DoRun()
         psn += 100;
         tell(1000, 1);
     }
-    // Falls to where the increase balances the cut: reference = gamma (increase) + small terms.
+    // Decays until the increase balances the cut: reference = gamma (increase) + small terms.
     NS_TEST_EXPECT_MSG_EQ_TOL(theta->GetRate(0) / LINE, 0.006, 0.0001, "the increase alone");
     NS_TEST_EXPECT_MSG_EQ(theta->GetWindow(),
                           static_cast<uint64_t>(theta->GetRate(0) * 13e-6 / 8 + 0.5),

@@ -31,20 +31,20 @@ namespace
 
 constexpr int64_t DELAY = MICROSECOND;
 
-/** @ingroup distributed-training-rdma-tests A datagram that has arrived. */
+/** @ingroup distributed-training-rdma-tests A received datagram. */
 struct Received
 {
     int64_t time;          ///< ps
-    uint32_t host;         ///< where
-    RdmaDatagram datagram; ///< what
+    uint32_t host;         ///< receiving host
+    RdmaDatagram datagram; ///< the datagram
 };
 
 /**
  * @ingroup distributed-training-rdma-tests
  * @param network has the host
- * @param host where to
+ * @param host of the new queue pair
  * @param number of the new queue pair
- * @param received notes what arrives
+ * @param received records arrivals
  * @return the queue pair
  */
 RdmaDatagramQueuePair&
@@ -61,7 +61,7 @@ Open(RdmaNetwork& network, uint32_t host, uint32_t number, std::vector<Received>
  * @ingroup distributed-training-rdma-tests
  * @param queuePair sends a datagram of virtual payload
  * @param endpoint destination
- * @param number of the queue pair there
+ * @param number of the destination queue pair
  * @param bytes size
  */
 void
@@ -74,7 +74,7 @@ SendTo(RdmaDatagramQueuePair& queuePair, uint32_t endpoint, uint32_t number, uin
 
 /**
  * @ingroup distributed-training-rdma-tests
- * Datagrams arrive with what was sent, from whom, and when the line allows.
+ * Datagrams arrive with their contents and source, at the time that the line allows.
  */
 class RdmaDatagramTestCase : public TestCase
 {
@@ -122,12 +122,12 @@ RdmaDatagramTestCase::DoRun()
                    datagram.payload->bytes.begin() + static_cast<int64_t>(datagram.payloadOffset)),
         true,
         "contents");
-    // 62 bytes about the payload, 8 of DETH and 4 of immediate data.
+    // 62 bytes around the payload, 8 of DETH and 4 of immediate data.
     NS_TEST_EXPECT_MSG_EQ(received[0].time,
                           2 * (LineTime(1000 + 62 + 8 + 4 + 8, 100 * GIGA) + DELAY),
                           "time over two links");
 
-    // The other way, empty, and to another host; nothing answers.
+    // The other direction, empty, and to another host; no acknowledgement is sent.
     received.clear();
     SendTo(one, 0, 7, 0);
     SendTo(one, 2, 8, 4096);
@@ -149,11 +149,11 @@ RdmaDatagramTestCase::DoRun()
     NS_TEST_EXPECT_MSG_EQ(one.GetCounters().sentBytes, 4096, "counted");
     NS_TEST_EXPECT_MSG_EQ(zero.GetCounters().receivedPackets, 1, "counted");
 
-    // To nobody.
+    // To missing queue pairs.
     received.clear();
     SendTo(one, 0, 1234, 100);
     network.Connect(0, 1, 5);
-    SendTo(one, 0, 5, 100); // a connection's number
+    SendTo(one, 0, 5, 100); // the number of a connection
     Simulator::Run();
     NS_TEST_EXPECT_MSG_EQ(received.size(), 0, "dropped");
     NS_TEST_EXPECT_MSG_EQ(network.deliveries.size(), 0, "and no message");
@@ -187,8 +187,8 @@ RdmaDatagramTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-rdma-tests
- * Traffic classes: lossy by default and lossless if asked; a pause of one class does not stop the
- * other; datagrams and connections share the line.
+ * Traffic classes: lossy by default and lossless by attribute. A pause of one class does not stop
+ * the other. Datagrams and connections share the line.
  */
 class RdmaDatagramClassTestCase : public TestCase
 {
@@ -208,7 +208,7 @@ RdmaDatagramClassTestCase::DoRun()
     constexpr uint32_t COUNT = 20000;
     for (const uint8_t priority : {LOSSY, LOSSLESS})
     {
-        // Two hosts send to one, more than the switch's memory holds.
+        // Two hosts send more to one than the switch's buffer holds.
         RdmaNetwork network(BuildTopology("single-switch", 3, DataRate("100Gbps"), MicroSeconds(1)),
                             RdmaLineRate::GetTypeId(),
                             [priority](RdmaNic& nic) {
@@ -239,14 +239,14 @@ RdmaDatagramClassTestCase::DoRun()
         NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
     }
 
-    // While connections are paused, datagrams pass, and the other way round.
+    // Datagrams pass while connections are paused, and vice versa.
     for (const uint8_t paused : {LOSSY, LOSSLESS})
     {
         RdmaNetwork network(MakeChain(1, 100 * GIGA, DELAY));
         std::vector<Received> received;
         RdmaDatagramQueuePair& datagrams = Open(network, 0, 1, received);
         Open(network, 1, 1, received);
-        RdmaQueuePair& connection = network.Connect(0, 1, 1); // numbers are apart
+        RdmaQueuePair& connection = network.Connect(0, 1, 1); // datagrams have separate numbers
         network.fabric.devices[0]->GetPort().Arrive(
             MakePause(static_cast<uint8_t>(1 << paused), 65535)); // 335.5 us
         Write(connection, 10 * 4096);
@@ -263,7 +263,7 @@ RdmaDatagramClassTestCase::DoRun()
         NS_TEST_EXPECT_MSG_EQ(received.size(), 10, "in the end all");
     }
 
-    // In one class they take turns.
+    // In the same class they alternate.
     {
         RdmaNetwork network(
             MakeChain(1, 100 * GIGA, DELAY),

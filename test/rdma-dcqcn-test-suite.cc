@@ -31,7 +31,7 @@ using namespace ns3::training::tests;
 
 /**
  * @ingroup distributed-training-rdma-tests
- * DCQCN after one isolated CNP, and the closed form of alpha (worked out by hand).
+ * DCQCN after one isolated CNP, and the closed form of alpha (computed by hand).
  */
 class RdmaDcqcnOracleTestCase : public TestCase
 {
@@ -51,7 +51,7 @@ RdmaDcqcnOracleTestCase::DoRun()
     UsePicoseconds();
     constexpr double LINE = 100e9;
     constexpr int64_t T0 = 123456789;
-    constexpr int64_t CUT = T0 + 4 * MICROSECOND + 1000; // the decrease timer, 1 ns behind alpha's
+    constexpr int64_t CUT = T0 + 4 * MICROSECOND + 1000; // decrease timer, 1 ns behind alpha's
     auto dcqcn = CreateObject<RdmaDcqcn>();
     dcqcn->Initialize(MakePath(LINE));
     NS_TEST_EXPECT_MSG_EQ(dcqcn->GetNeeds().cnp, true, "it lives by notifications");
@@ -85,7 +85,7 @@ RdmaDcqcnOracleTestCase::DoRun()
     }
     NS_TEST_EXPECT_MSG_EQ(dcqcn->GetRate(CUT + 60 * 300 * MICROSECOND), LINE, "recovers wholly");
 
-    // Alpha decays by the closed form, whether it is looked at or not.
+    // Alpha decays by the closed form, whether it is read in between or not.
     auto quiet = CreateObject<RdmaDcqcn>();
     auto watched = CreateObject<RdmaDcqcn>();
     quiet->Initialize(MakePath(LINE));
@@ -109,7 +109,7 @@ RdmaDcqcnOracleTestCase::DoRun()
                               1e-12,
                               "looked at once");
 
-    // A second CNP in the same decrease period cuts no more; one in the next period does.
+    // A second CNP in the same decrease period causes no second cut; one in the next period does.
     auto twice = CreateObject<RdmaDcqcn>();
     twice->Initialize(MakePath(LINE));
     twice->OnCnp(T0);
@@ -124,7 +124,7 @@ RdmaDcqcnOracleTestCase::DoRun()
     NS_TEST_EXPECT_MSG_EQ(twice->GetRate(CUT + 104 * MICROSECOND - 1), once, "a period starts");
     NS_TEST_EXPECT_MSG_LT(twice->GetRate(CUT + 104 * MICROSECOND), once, "and ends with a cut");
 
-    // Under a CNP every period alpha tends to 1 and the rate to the minimum, no lower.
+    // With a CNP in every period alpha tends to 1 and the rate to the minimum.
     auto flooded = CreateObject<RdmaDcqcn>();
     flooded->SetAttribute("MinimumRate", DataRateValue(DataRate("250Mbps")));
     flooded->Initialize(MakePath(LINE));
@@ -135,7 +135,7 @@ RdmaDcqcnOracleTestCase::DoRun()
     }
     NS_TEST_EXPECT_MSG_EQ(flooded->GetRate(T0 + 5000 * MICROSECOND), 250e6, "at the minimum");
     NS_TEST_EXPECT_MSG_EQ_TOL(flooded->GetAlpha(T0 + 5000 * MICROSECOND), 1.0, 1e-9, "alpha");
-    // A line slower than the minimum rate stays at its own.
+    // A line slower than the minimum rate keeps its line rate.
     auto slow = CreateObject<RdmaDcqcn>();
     slow->Initialize(MakePath(1e6));
     slow->OnCnp(T0);
@@ -144,7 +144,7 @@ RdmaDcqcnOracleTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-rdma-tests
- * The lazy DCQCN against a plain simulation of its three timers, tick by tick, for random CNPs.
+ * The lazy DCQCN against a direct simulation of its three timers, tick by tick, for random CNPs.
  */
 class RdmaDcqcnReferenceTestCase : public TestCase
 {
@@ -154,10 +154,10 @@ class RdmaDcqcnReferenceTestCase : public TestCase
     {
         double gain;      ///< weight of a new observation
         uint32_t stages;  ///< of fast recovery
-        bool clamp;       ///< target follows every cut
+        bool clamp;       ///< whether the target follows every cut
         double minimum;   ///< rate, bit/s
-        double additive;  ///< part of the line rate
-        double hyper;     ///< part of the line rate
+        double additive;  ///< fraction of the line rate
+        double hyper;     ///< fraction of the line rate
         int64_t alpha;    ///< period
         int64_t decrease; ///< period
         int64_t increase; ///< period
@@ -165,7 +165,7 @@ class RdmaDcqcnReferenceTestCase : public TestCase
     };
 
     /**
-     * @param name what is special
+     * @param name suffix of the test name
      * @param parameters of DCQCN
      */
     RdmaDcqcnReferenceTestCase(const std::string& name, Parameters parameters)
@@ -191,8 +191,8 @@ RdmaDcqcnReferenceTestCase::DoRun()
     random->SetStream(7);
     for (uint32_t round = 0; round < 5; round++)
     {
-        auto watched = CreateObject<RdmaDcqcn>(); // asked for its rate at every step
-        auto quiet = CreateObject<RdmaDcqcn>();   // asked at the end alone
+        auto watched = CreateObject<RdmaDcqcn>(); // GetRate() at every step
+        auto quiet = CreateObject<RdmaDcqcn>();   // GetRate() only at the end
         for (const auto& dcqcn : {watched, quiet})
         {
             dcqcn->SetAttribute("Gain", DoubleValue(p.gain));
@@ -221,7 +221,7 @@ RdmaDcqcnReferenceTestCase::DoRun()
         uint32_t cuts = 0;
         for (uint32_t cnp = 0; cnp < 400; cnp++)
         {
-            // The timers, up to now; at the same time alpha's goes first, then the cut.
+            // Timers up to now; of equal times the alpha timer goes first, then the decrease timer.
             for (int64_t tick; (tick = std::min({nextAlpha, nextDecrease, nextIncrease})) <= now;)
             {
                 if (tick == nextAlpha)
@@ -262,7 +262,7 @@ RdmaDcqcnReferenceTestCase::DoRun()
             {
                 NS_TEST_ASSERT_MSG_EQ_TOL(watched->GetAlpha(now), alpha, 1e-9, "alpha");
             }
-            // The CNP itself, behind timers of the same time.
+            // The CNP itself, after timers of the same time.
             watched->OnCnp(now);
             quiet->OnCnp(now);
             sawAlpha = started;
@@ -274,7 +274,7 @@ RdmaDcqcnReferenceTestCase::DoRun()
                 nextAlpha = now + p.alpha;
                 nextDecrease = now + p.decrease + 1000;
             }
-            // Bursts, pauses long enough to recover, and round numbers that meet the ticks.
+            // Bursts, pauses long enough to recover, and round numbers that coincide with ticks.
             const double gap = p.meanGap * std::pow(10, random->GetValue(-2, 1.7));
             now += random->GetInteger(0, 3) ? static_cast<int64_t>(gap)
                                             : static_cast<int64_t>(gap / p.alpha) * p.alpha;
@@ -289,7 +289,7 @@ RdmaDcqcnReferenceTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-rdma-tests
- * CNPs: one per interval and queue pair at most, only for marked packets, and only if wanted.
+ * CNPs: at most one per interval and queue pair, only for marked packets, and only if required.
  */
 class RdmaCnpTestCase : public TestCase
 {

@@ -31,18 +31,18 @@ namespace
 
 constexpr uint32_t MTU = 256;
 
-/** @ingroup distributed-training-rdma-tests What a bad network does to each frame. */
+/** @ingroup distributed-training-rdma-tests Random impairments of each frame. */
 struct Mischief
 {
     std::string name; ///< for messages
     double loss;      ///< probability of loss
-    double twice;     ///< of a duplicate
-    double late;      ///< of a delay
-    int64_t delay;    ///< the longest, ps
+    double twice;     ///< probability of duplication
+    double late;      ///< probability of a delay
+    int64_t delay;    ///< maximum delay, ps
     bool refuses;     ///< whether receives are counted, and posted late
 };
 
-/** @return a frame with what a queue pair looks at in another one */
+/** @return a copy of a frame's fields that a queue pair reads */
 Frame*
 Copy(const Frame& frame)
 {
@@ -72,16 +72,16 @@ Copy(const Frame& frame)
 
 /**
  * @ingroup distributed-training-rdma-tests
- * Over a network that loses, doubles and delays frames of both directions at random, every message
- * is delivered exactly once, in the order of posting and with the right bytes, and every work
- * request is completed in that order.
+ * Over a network that drops, duplicates and delays frames of both directions at random, every
+ * message is delivered exactly once, in posting order and with the right bytes. Every work request
+ * completes in that order.
  */
 class RdmaDeliveryTestCase : public TestCase
 {
   public:
     /**
-     * @param recovery from losses
-     * @param mischief what the network does
+     * @param recovery loss recovery
+     * @param mischief impairments of the network
      * @param seed of the random numbers
      */
     RdmaDeliveryTestCase(const std::string& recovery, const Mischief& mischief, uint32_t seed)
@@ -94,7 +94,7 @@ class RdmaDeliveryTestCase : public TestCase
     }
 
   private:
-    /** A message posted. */
+    /** A posted message. */
     struct Posted
     {
         uint64_t address;

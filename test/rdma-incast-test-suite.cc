@@ -6,8 +6,8 @@
 
 /**
  * @file
- * Congestion controls on whole paths: what telemetry tells, how full the line is, how fairly it is
- * shared, and what queue is left in the switch.
+ * Congestion controls on whole paths: telemetry, utilization of the line, fairness, and queue
+ * length in the switch.
  */
 
 #include "rdma-test-common.h"
@@ -43,7 +43,7 @@ namespace
 
 constexpr uint32_t MTU = 1000;
 
-/// Frame of a full packet in the middle of a message, bytes.
+/// Size of a frame in the middle of a message, bytes.
 constexpr uint32_t FRAME_BYTES = MTU + ROCE_BYTES + Frame::ETHERNET_BYTES;
 
 /// Preamble and gap, bytes.
@@ -53,7 +53,7 @@ constexpr uint32_t LINE_BYTES = Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
 
 /**
  * @ingroup distributed-training-rdma-tests
- * On an idle path every switch adds one record, and each number in it is known beforehand.
+ * On an idle path every switch adds one record with predictable numbers.
  */
 class TelemetryPathTestCase : public TestCase
 {
@@ -123,24 +123,24 @@ TelemetryPathTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-rdma-tests
- * Hosts 1 to n send to host 0 over one switch for ever; looked at when things have settled.
+ * Hosts 1 to n send to host 0 over one switch forever; measured in steady state.
  */
 class CongestedIncastTestCase : public TestCase
 {
   public:
-    /** What an algorithm promises. */
+    /** Expected steady state of an algorithm. */
     struct Promise
     {
         std::string name;   ///< of the algorithm
-        uint32_t senders;   ///< how many
-        double utilization; ///< least, of the line, headers and telemetry included
-        double most;        ///< likewise, most
-        double jain;        ///< least fairness index of the flows
-        double leastQueue;  ///< mean at the switch, bytes
-        double mostQueue;   ///< likewise
+        uint32_t senders;   ///< number of senders
+        double utilization; ///< minimum utilization of the line, headers and telemetry included
+        double most;        ///< maximum utilization
+        double jain;        ///< minimum fairness index of the flows
+        double leastQueue;  ///< minimum of the mean queue in the switch, bytes
+        double mostQueue;   ///< maximum of the mean queue
     };
 
-    /** @param promise what is to be kept */
+    /** @param promise expected steady state */
     explicit CongestedIncastTestCase(Promise promise)
         : TestCase(promise.name + ", " + std::to_string(promise.senders) + " to 1"),
           m_promise(std::move(promise))
@@ -233,7 +233,7 @@ CongestedIncastTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-rdma-tests
- * Frames are lost: messages arrive all the same, and a window that was cut grows again.
+ * With frame losses messages still arrive, and a window that was cut grows again.
  */
 class CongestionLossTestCase : public TestCase
 {
@@ -287,7 +287,7 @@ CongestionLossTestCase::DoRun()
         NS_TEST_EXPECT_MSG_EQ(delivery.message.bytes, BYTES, "whole");
     }
     NS_TEST_EXPECT_MSG_GT(network.Get(0, 1).GetCounters().retransmittedPackets, 0, "after losses");
-    // Clean again, it finds back: many round trips without a loss.
+    // Without further losses it recovers: many round trips.
     lossy = false;
     const int64_t begin = PicosecondsNow();
     constexpr uint64_t LONG = 40000000;
@@ -302,7 +302,7 @@ CongestionLossTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-rdma-tests
- * A cluster's switches mark as its congestion control wants, unless the user has said how.
+ * A cluster's switches mark as its congestion control recommends, unless the user overrides it.
  */
 class ClusterMarkingTestCase : public TestCase
 {
@@ -353,7 +353,7 @@ class RdmaIncastTestSuite : public TestSuite
         add(new TelemetryPathTestCase);
         add(new ClusterMarkingTestCase);
         constexpr double PRODUCT = 100e9 * 4.2e-6 / 8;
-        // Full, or the part that is aimed at.
+        // Full utilization, or the target of the algorithm.
         for (const char* name : {"none", "window", "dcqcn", "dctcp", "timely", "swift"})
         {
             add(new CongestedIncastTestCase({name, 1, 0.999, 1.0001, 1, 0, FRAME_BYTES}));
@@ -364,10 +364,10 @@ class RdmaIncastTestSuite : public TestSuite
         for (const uint32_t senders : {2, 4, 8})
         {
             const double others = (senders - 1) * PRODUCT;
-            // As much as all windows hold beyond the path, headers and rounding apart.
+            // All windows minus the capacity of the path, apart from headers and rounding.
             add(new CongestedIncastTestCase(
                 {"window", senders, 0.999, 1.0001, 0.999, 0.95 * others, 1.2 * others}));
-            // Paused at a ninth of the memory for each sender's port, more or less.
+            // Each sender's port is paused at about a ninth of the buffer.
             add(new CongestedIncastTestCase({"none", senders, 0.999, 1.0001, 0.999, 5e6, 20e6}));
             // Near the marking threshold of 300 KB, unless the windows hold less.
             add(new CongestedIncastTestCase({"dctcp",
@@ -377,7 +377,7 @@ class RdmaIncastTestSuite : public TestSuite
                                              0.95,
                                              0.95 * std::min(others, 300e3),
                                              std::min(1.2 * others, 310e3)}));
-            // Between Kmin and Kmax on the way, empty after the cuts.
+            // Between Kmin and Kmax on average, empty after the cuts.
             add(new CongestedIncastTestCase({"dcqcn", senders, 0.95, 1.0001, 0.99, 50e3, 1600e3}));
             // A few packets, since each sender is paced.
             add(new CongestedIncastTestCase(
@@ -388,7 +388,7 @@ class RdmaIncastTestSuite : public TestSuite
                 {"theta-power-tcp", senders, 0.99, 1.0001, 0.999, 0, 0.15 * PRODUCT}));
             // No fixed point (Zhu et al., "ECN or delay", CoNEXT 2016), only a bound on the queue.
             add(new CongestedIncastTestCase({"timely", senders, 0.4, 1.0001, 0.5, 0, 1e6}));
-            // The target delay of the window that a sender then has, less the idle round trip.
+            // The target delay at the resulting window of a sender, minus the idle round trip.
             double delay = 26.106e-6;
             for (int i = 0; i < 20; i++)
             {

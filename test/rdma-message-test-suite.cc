@@ -29,7 +29,7 @@ using namespace ns3::training::tests;
 
 /**
  * @ingroup distributed-training-rdma-tests
- * Acknowledgements are asked for every n packets and at the end of each message.
+ * Acknowledgements are requested every n packets and at the end of each message.
  */
 class RdmaAckIntervalTestCase : public TestCase
 {
@@ -88,7 +88,7 @@ RdmaAckIntervalTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-rdma-tests
- * Messages of all sizes arrive once, whole, in order, with what the sender said of them.
+ * Messages of all sizes arrive once, complete, in order, with the sender's fields.
  */
 class RdmaMessagesTestCase : public TestCase
 {
@@ -132,7 +132,7 @@ RdmaMessagesTestCase::DoRun()
             }
             sender.Write(request);
         }
-        // Some more later, when the queue has run empty.
+        // More messages later, after the queue has drained.
         In(MILLISECOND * 100, [&]() {
             WorkRequest request = MakeRequest(6, 7);
             request.address = 5;
@@ -157,7 +157,7 @@ RdmaMessagesTestCase::DoRun()
         NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
     }
 
-    // The longest request, one byte less, and more than 4 GiB in all.
+    // The maximum request, one byte less, and more than 4 GiB in total.
     RdmaNetwork network(MakeChain(1, 400 * GIGA, MICROSECOND),
                         RdmaLineRate::GetTypeId(),
                         [](RdmaNic& nic) { nic.SetAttribute("Mtu", UintegerValue(9000)); });
@@ -185,7 +185,7 @@ RdmaMessagesTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-rdma-tests
- * Real payload arrives byte by byte, both ways, under loss.
+ * Real payload arrives byte by byte, in both directions, with losses.
  */
 class RdmaPayloadTestCase : public TestCase
 {

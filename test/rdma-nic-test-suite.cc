@@ -40,14 +40,14 @@ constexpr uint32_t MTU = 4096;
 constexpr int64_t DELAY = MICROSECOND;
 constexpr int64_t PACKET_BITS = 8 * (MTU + 82); // on the line, in the middle of a message
 
-/** Notes a traced rate. */
+/** Records a traced rate. */
 void
 NoteRate(std::vector<std::pair<int64_t, double>>* rates, uint32_t, double rate)
 {
     rates->emplace_back(PicosecondsNow(), rate);
 }
 
-/** Notes a traced retransmission. */
+/** Records a traced retransmission. */
 void
 NotePsn(std::vector<uint64_t>* psns, uint32_t, uint64_t psn)
 {
@@ -84,13 +84,13 @@ class SteppedRate : public RdmaCongestionControl
         rates.pop_front();
     }
 
-    std::deque<double> rates{1e9}; ///< now, after the next CNP, ... bit/s
+    std::deque<double> rates{1e9}; ///< current rate, rate after the next CNP, ..., bit/s
 };
 
 /**
  * @ingroup distributed-training-rdma-tests
- * A change of rate acts on the packet that waits: it is sent when the one before has been paid for
- * at the new rate, at the earliest now.
+ * A rate change applies to the waiting packet: it is sent when the previous packet is paid for at
+ * the new rate, at the earliest now.
  */
 class RdmaRateChangeTestCase : public TestCase
 {
@@ -107,12 +107,12 @@ class RdmaRateChangeTestCase : public TestCase
 void
 RdmaRateChangeTestCase::DoRun()
 {
-    /** Rates, when they change, and when the waiting packet goes. */
+    /** Rates, times of their changes, and the send time of the waiting packet. */
     struct Example
     {
         std::vector<double> rates;    ///< bit/s
-        std::vector<int64_t> changes; ///< to the second, third, ..., since the packet before, ps
-        int64_t next;                 ///< when the next packet goes, since the packet before, ps
+        std::vector<int64_t> changes; ///< time of each change since the previous packet, ps
+        int64_t next;                 ///< time of the next packet since the previous packet, ps
     };
 
     // At 1 Gbit/s a packet takes 33.424 us.
@@ -120,7 +120,7 @@ RdmaRateChangeTestCase::DoRun()
     const std::vector<Example> examples{
         {{1e9}, {}, unit},
         {{1e9, 2e9}, {5 * MICROSECOND}, unit / 2},
-        {{1e9, 2e9}, {20 * MICROSECOND}, 20 * MICROSECOND}, // overdue at the new rate
+        {{1e9, 2e9}, {20 * MICROSECOND}, 20 * MICROSECOND}, // already overdue at the new rate
         {{1e9, 0.5e9}, {5 * MICROSECOND}, 2 * unit},
         {{1e9, 0.5e9, 1e9}, {5 * MICROSECOND, 10 * MICROSECOND}, unit},
         {{1e9, 2e9, 1e9}, {5 * MICROSECOND, 10 * MICROSECOND}, unit},
@@ -153,7 +153,7 @@ RdmaRateChangeTestCase::DoRun()
         Simulator::Run();
         NS_TEST_ASSERT_MSG_EQ(arrivals.size(), 5, "all packets");
         NS_TEST_EXPECT_MSG_EQ(arrivals[2] - arrivals[1], example.next, "example " << i);
-        // Those behind go at the last rate.
+        // Later packets use the last rate.
         const double last = 8e12 * (MTU + 82) / example.rates.back();
         NS_TEST_EXPECT_MSG_EQ(arrivals[4] - arrivals[3], static_cast<int64_t>(last), "then");
         NS_TEST_ASSERT_MSG_EQ(traced.size(), example.changes.size(), "each change is traced");
@@ -166,7 +166,7 @@ RdmaRateChangeTestCase::DoRun()
         NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().receivedCnps, example.changes.size(), "CNPs");
     }
 
-    // The line is busy, and the next packet was to follow at once.
+    // The line is busy, and the next packet follows immediately.
     RdmaNetwork network(MakeChain(1, 100 * GIGA, DELAY), SteppedRate::GetTypeId());
     RdmaQueuePair& sender = network.Connect(0, 1, 1);
     DynamicCast<SteppedRate>(sender.GetCongestionControl())->rates = {100e9, 1e9};
@@ -184,7 +184,7 @@ RdmaRateChangeTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-rdma-tests
- * Costs of posting and completion, in closed form.
+ * Latencies of posting and completion, in closed form.
  */
 class RdmaLatencyTestCase : public TestCase
 {
@@ -219,7 +219,7 @@ RdmaLatencyTestCase::DoRun()
         RdmaQueuePair& sender = network.Connect(0, 1, 1);
         const int64_t before = (doorbell + dma) * NANOSECOND;
         const int64_t after = completion * NANOSECOND;
-        // Three at once: they wait together. A fourth while the line is busy waits for its own.
+        // Three together wait once. A fourth one, posted while the line is busy, waits separately.
         Write(sender, 1000);
         sender.Send(MakeRequest(2 * MTU));
         Write(sender, 1000);
@@ -238,14 +238,14 @@ RdmaLatencyTestCase::DoRun()
         NS_TEST_EXPECT_MSG_EQ(network.deliveries[2].time,
                               before + arrive(middle, small) + after,
                               "3");
-        // The line is free again 0.84 us after the first three began.
+        // The line is idle again 0.84 us after the start of the first three.
         const int64_t free = before + LineTime(middle + small + 20, 100 * GIGA);
         const int64_t own = 600 * NANOSECOND + before;
         NS_TEST_EXPECT_MSG_EQ(network.deliveries[3].time,
                               std::max(free, own) + arrive(0, small) + after,
                               "4");
 
-        // Datagrams alike.
+        // Datagrams have the same latency.
         const int64_t start = PicosecondsNow();
         int64_t received = 0;
         auto datagrams = network.nics[0]->CreateDatagramQueuePair(1);
@@ -259,8 +259,7 @@ RdmaLatencyTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-rdma-tests
- * All data of a NIC together is held to the injection rate; what its queue pairs get of it is
- * equal.
+ * The injection rate limits the total data of a NIC; its queue pairs share it equally.
  */
 class RdmaInjectionRateTestCase : public TestCase
 {
@@ -309,7 +308,7 @@ RdmaInjectionRateTestCase::DoRun()
             const auto first = static_cast<double>(DELAY + LineTime(MTU + 70, 100 * GIGA));
             for (std::size_t i = 0; i < arrivals.size(); i++)
             {
-                // To a picosecond for each packet.
+                // One picosecond of rounding per packet.
                 NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(arrivals[i]),
                                           first + static_cast<double>(i) * gap,
                                           static_cast<double>(i + 1),
@@ -322,7 +321,7 @@ RdmaInjectionRateTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-rdma-tests
- * A packet that is sent again is traced, with its number.
+ * A retransmission is traced with its packet number.
  */
 class RdmaRetransmissionTraceTestCase : public TestCase
 {
@@ -362,14 +361,14 @@ RdmaRetransmissionTraceTestCase::DoRun()
     }
 }
 
-/** @ingroup distributed-training-rdma-tests A send queue that counts what it is asked. */
+/** @ingroup distributed-training-rdma-tests A send queue that counts CanSend() calls. */
 class CountingQueue : public RdmaSendQueue
 {
   public:
     /**
-     * @param number its own
-     * @param packets to send
-     * @param gap between them, ps
+     * @param number queue pair number
+     * @param packets packets to send
+     * @param gap time between packets, ps
      */
     CountingQueue(uint32_t number, uint32_t packets, int64_t gap)
         : RdmaSendQueue(number, LOSSLESS),
@@ -393,7 +392,7 @@ class CountingQueue : public RdmaSendQueue
         return frame;
     }
 
-    static uint64_t asked; ///< calls of CanSend() of all of them
+    static uint64_t asked; ///< calls of CanSend() on all of them
 
   private:
     uint32_t m_left;
@@ -404,8 +403,8 @@ uint64_t CountingQueue::asked = 0;
 
 /**
  * @ingroup distributed-training-rdma-tests
- * The scheduler looks at the queues whose turn it is and not at all the others, however many there
- * are; and serves them in turn.
+ * The scheduler inspects only queues that are ready, however many others there are, and serves them
+ * round robin.
  */
 class RdmaSchedulerCostTestCase : public TestCase
 {
@@ -422,7 +421,7 @@ class RdmaSchedulerCostTestCase : public TestCase
 void
 RdmaSchedulerCostTestCase::DoRun()
 {
-    constexpr uint32_t PACKETS = 16384; // in all
+    constexpr uint32_t PACKETS = 16384; // total
     for (const bool paced : {false, true})
     {
         for (const uint32_t count : {1u, 16u, 4096u})
@@ -436,14 +435,14 @@ RdmaSchedulerCostTestCase::DoRun()
             scheduler.Attach(&from.port, 0);
             from.port.SetSource(&scheduler);
             CountingQueue::asked = 0;
-            // Paced, they together fill half the line.
+            // Together the paced queues fill half the line.
             const int64_t gap = paced ? 2 * count * LineTime(1082, 100 * GIGA) : 0;
             std::deque<CountingQueue> queues;
             for (uint32_t number = 0; number < count; number++)
             {
                 queues.emplace_back(number, PACKETS / count, gap);
             }
-            from.port.Arrive(MakePause(1 << LOSSLESS, 10)); // all are there when it begins
+            from.port.Arrive(MakePause(1 << LOSSLESS, 10)); // all queues are ready at the start
             for (CountingQueue& queue : queues)
             {
                 scheduler.Schedule(queue);
@@ -480,7 +479,7 @@ class RdmaUnknownQueuePairTestCase : public TestCase
   private:
     void DoRun() override
     {
-        UsePicoseconds(); // before the times of the topology
+        UsePicoseconds(); // before the topology's times are created
         RdmaNetwork network(MakeChain(1, 100 * GIGA, DELAY));
         network.fabric.devices[1]->TraceConnectWithoutContext(
             "Drop",

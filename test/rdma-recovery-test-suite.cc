@@ -31,15 +31,15 @@ using namespace ns3::training::tests;
 
 /**
  * @ingroup distributed-training-rdma-tests
- * Go-back-N with exactly one packet lost in a window: one NAK, no more sent again than the window.
+ * Go-back-N with isolated losses: one NAK each, and at most a window of retransmissions.
  */
 class RdmaGoBackNTestCase : public TestCase
 {
   public:
     /**
-     * @param packets in the message, all in flight at once or not
+     * @param packets number of packets of the message
      * @param delay of the link, ps
-     * @param lost the packets to lose, once each
+     * @param lost the packets to drop, once each
      */
     RdmaGoBackNTestCase(uint32_t packets, int64_t delay, std::vector<uint32_t> lost)
         : TestCase("go-back-N: " + std::to_string(packets) + " packets, delay " +
@@ -73,12 +73,12 @@ RdmaGoBackNTestCase::DoRun()
     NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), 1, "the message arrives, once");
     const QueuePairCounters& sent = sender.GetCounters();
     const QueuePairCounters& received = network.Get(1, 1).GetCounters();
-    const bool last = m_lost.back() + 1 == m_packets; // nothing behind it could show the gap
+    const bool last = m_lost.back() + 1 == m_packets; // no later packet reveals the gap
     NS_TEST_EXPECT_MSG_EQ(received.sentNaks, m_lost.size() - (last ? 1 : 0), "one NAK per gap");
     NS_TEST_EXPECT_MSG_EQ(sent.timeouts, (last ? 1 : 0), "timeouts");
     NS_TEST_EXPECT_MSG_EQ(received.receivedPackets, m_packets, "accepted");
     NS_TEST_EXPECT_MSG_EQ(sent.sentPackets, m_packets + sent.retransmittedPackets, "sent");
-    // Nothing is sent again but what was in flight when the NAK came: a round trip of packets.
+    // Only packets in flight when the NAK arrived are retransmitted: a round trip of packets.
     const auto window = static_cast<uint64_t>(2 * m_delay / LineTime(MTU + 82, 100 * GIGA) + 4);
     uint64_t most = last ? 16 : 0; // since the last acknowledgement
     uint64_t least = 0;
@@ -102,8 +102,8 @@ RdmaGoBackNTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-rdma-tests
- * What only the timer can repair, to the picosecond: lost last packets, acknowledgements and NAKs,
- * with doubling; and giving up.
+ * Losses that only the timer repairs, to the picosecond: last packets, ACKs and NAKs, with doubled
+ * timeouts, until the queue pair fails.
  */
 class RdmaTimeoutTestCase : public TestCase
 {
@@ -143,7 +143,7 @@ RdmaTimeoutTestCase::DoRun()
         NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().retransmittedPackets, losses, "sent again");
     }
 
-    // The acknowledgement is lost: the packet comes again, is acknowledged and not delivered twice.
+    // The ACK is lost: the packet is retransmitted and acknowledged, but not delivered twice.
     {
         RdmaNetwork network(graph);
         RdmaQueuePair& sender = network.Connect(0, 1, 1);
@@ -157,14 +157,14 @@ RdmaTimeoutTestCase::DoRun()
         NS_TEST_EXPECT_MSG_EQ(received.duplicatePackets, 2, "duplicates");
         NS_TEST_EXPECT_MSG_EQ(received.sentAcks, 3, "are acknowledged");
         NS_TEST_EXPECT_MSG_EQ(received.sentNaks, 0, "and no gap");
-        // The queue pair works on.
+        // The queue pair continues to work.
         Write(sender, 5000);
         Simulator::Run();
         NS_TEST_EXPECT_MSG_EQ(network.deliveries.size(), 2, "the next message");
         NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().timeouts, 2, "without another timeout");
     }
 
-    // An acknowledgement inside a message is lost: a later one covers it.
+    // An ACK in the middle of a message is lost: a later one covers it.
     {
         RdmaNetwork network(graph);
         RdmaQueuePair& sender = network.Connect(0, 1, 1);
@@ -177,7 +177,7 @@ RdmaTimeoutTestCase::DoRun()
         NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().retransmittedPackets, 0, "nothing again");
     }
 
-    // The NAK is lost: the receiver says it once only, the timer does the rest.
+    // The NAK is lost: the receiver sends only one, and the timer repairs the loss.
     {
         RdmaNetwork network(graph);
         RdmaQueuePair& sender = network.Connect(0, 1, 1);
@@ -195,7 +195,7 @@ RdmaTimeoutTestCase::DoRun()
         NS_TEST_EXPECT_MSG_LT(network.deliveries[0].time, TIMEOUT + 100 * MICROSECOND, "at once");
     }
 
-    // After progress the timeout is short again, not what it had been doubled to.
+    // After progress the timeout is reset from its doubled value.
     {
         RdmaNetwork network(graph);
         RdmaQueuePair& sender = network.Connect(0, 1, 1);
@@ -214,7 +214,7 @@ RdmaTimeoutTestCase::DoRun()
                               "after one plain timeout");
     }
 
-    // Nothing comes through: an error after all retries, and silence.
+    // Nothing arrives: an error after all retries, then silence.
     for (const uint32_t limit : {7u, 2u, 0u})
     {
         RdmaNetwork network(graph, RdmaLineRate::GetTypeId(), [&](RdmaNic& nic) {
@@ -229,7 +229,7 @@ RdmaTimeoutTestCase::DoRun()
             error = text;
             when = PicosecondsNow();
             errors++;
-            Write(sender, 1000); // is ignored
+            Write(sender, 1000); // ignored
         });
         Write(sender, 1000);
         Write(sender, 1000);
@@ -251,8 +251,8 @@ RdmaTimeoutTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-rdma-tests
- * A queue pair that has not asked for an acknowledgement yet does not time out for want of one:
- * slow pace, a long pause, a small window.
+ * A queue pair that has not requested an ACK yet does not time out for lack of one: slow pace, long
+ * pause, small window.
  */
 class RdmaSlowSenderTestCase : public TestCase
 {
@@ -286,7 +286,7 @@ RdmaSlowSenderTestCase::DoRun()
                                   2.0 * MICROSECOND,
                                   "at its pace");
     }
-    // The same, if the first packet that asks is lost.
+    // The same, if the first packet that requests an ACK is lost.
     {
         constexpr double RATE = 16 * (4096 + 82) * 8 / 0.008;
         RdmaNetwork network(MakeChain(1, 100 * GIGA, MICROSECOND), FixedRate::GetTypeId());
@@ -302,7 +302,7 @@ RdmaSlowSenderTestCase::DoRun()
         NS_TEST_EXPECT_MSG_EQ(network.deliveries.size(), 1, "arrives");
         NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().timeouts, 1, "one timeout");
     }
-    // A line shared by many queue pairs is as slow for each.
+    // A line shared by many queue pairs is equally slow for each.
     {
         RdmaNetwork network(MakeChain(1, GIGA, MICROSECOND));
         for (uint32_t number = 0; number < 32; number++)
@@ -318,7 +318,7 @@ RdmaSlowSenderTestCase::DoRun()
             NS_TEST_EXPECT_MSG_EQ(counters.sentPackets, PACKETS, "nothing twice");
         }
     }
-    // A window of fewer packets than an acknowledgement is asked for.
+    // A window smaller than the ACK interval.
     for (const uint32_t packets : {1u, 3u, 15u, 16u, 17u, 40u})
     {
         RdmaNetwork network(MakeChain(1, 100 * GIGA, MICROSECOND), FixedRate::GetTypeId());
@@ -346,12 +346,12 @@ RdmaSlowSenderTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-rdma-tests
- * Packet sequence numbers wrap at 2^24, with losses on both sides of the wrap.
+ * PSNs wrap at 2^24, with losses on both sides of the wrap.
  */
 class RdmaPsnWrapTestCase : public TestCase
 {
   public:
-    /** @param recovery from losses */
+    /** @param recovery loss recovery */
     explicit RdmaPsnWrapTestCase(const std::string& recovery)
         : TestCase("packet sequence numbers wrap at 2^24, " + recovery),
           m_recovery(recovery)
@@ -367,8 +367,8 @@ class RdmaPsnWrapTestCase : public TestCase
 void
 RdmaPsnWrapTestCase::DoRun()
 {
-    // 16.8 million frames: handed over directly, past the links, to take less than a second. The
-    // answers travel.
+    // 16.8 million frames: they bypass the links to take less than a second. The ACKs use the
+    // links.
     constexpr uint64_t WRAP = 1 << 24;
     constexpr uint64_t PACKETS = WRAP + 1000;
     RdmaNetwork network(MakeChain(1, GIGA, 1000), RdmaLineRate::GetTypeId(), [this](RdmaNic& nic) {
@@ -382,11 +382,11 @@ RdmaPsnWrapTestCase::DoRun()
     network.fabric.devices[0]->GetPort().Arrive(MakePause(1 << LOSSLESS, 65535)); // 33 ms
     Write(sender, PACKETS);
     std::set<uint64_t> lose{WRAP - 3, WRAP, WRAP + 70};
-    uint64_t index = 0; // of the next packet, unwrapped
+    uint64_t index = 0; // next packet, unwrapped
     uint64_t wrong = 0;
     uint64_t again = 0;
     const auto step = [&]() {
-        // Small steps about the wrap, so that not much is out of order.
+        // Small steps around the wrap, so that few packets are out of order.
         const uint64_t end = index + (index < WRAP - 200 ? WRAP - 100 - index : 50);
         while (sender.CanSend() && index < end)
         {
@@ -395,7 +395,7 @@ RdmaPsnWrapTestCase::DoRun()
             const uint64_t psn = index - behind;
             wrong += behind > 200;
             again += behind > 0;
-            // Go-back-N goes on from there, selective repeat from where it was.
+            // Go-back-N continues from there, selective repeat from its old position.
             index = behind == 0 || m_recovery == "go-back-n" ? psn + 1 : index;
             if (lose.erase(psn))
             {
@@ -446,7 +446,7 @@ class RdmaRecoveryTestSuite : public TestSuite
         : TestSuite("distributed-training-rdma-recovery", TestSuite::Type::UNIT)
     {
         const auto add = [this](TestCase* test) { AddTestCase(test); };
-        // 5 us each way at 100 Gbit/s are 30 packets; 1000 us hold all of them.
+        // 5 us in each direction at 100 Gbit/s hold 30 packets; 1000 us hold all of them.
         for (int64_t delay : {0, 5, 1000})
         {
             for (const std::vector<uint32_t>& lost :

@@ -54,7 +54,7 @@ GetJain(const std::vector<double>& values)
 
 /**
  * @ingroup distributed-training-rdma-tests
- * A congestion control may round its window down to nothing: one packet at a time still goes.
+ * If a congestion control rounds its window down to 0, one packet at a time is still sent.
  */
 class RdmaNoWindowTestCase : public TestCase
 {
@@ -83,7 +83,7 @@ class RdmaNoWindowTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-rdma-tests
- * Queue pairs of a NIC take turns.
+ * Queue pairs of a NIC are served round robin.
  */
 class RdmaFairnessTestCase : public TestCase
 {
@@ -139,16 +139,16 @@ RdmaFairnessTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-rdma-tests
- * Many senders to one receiver: nothing is dropped, nothing hangs, the line stays nearly full.
+ * Many senders to one receiver: no drops, no deadlock, and the line is nearly full.
  */
 class RdmaIncastTestCase : public TestCase
 {
   public:
     /**
-     * @param senders number of them
+     * @param senders number of senders
      * @param congestionControl class
-     * @param leastGoodput part of the line's best
-     * @param leastJain fairness when half has arrived
+     * @param leastGoodput minimum goodput, as a fraction of the maximum
+     * @param leastJain minimum fairness when half has arrived
      */
     RdmaIncastTestCase(uint32_t senders,
                        TypeId congestionControl,
@@ -217,8 +217,8 @@ RdmaIncastTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-rdma-tests
- * A queue pair sends at the rate its congestion control says, alone and beside others of other
- * rates.
+ * A queue pair sends at the rate of its congestion control, alone and together with queue pairs of
+ * other rates.
  */
 class RdmaPacingTestCase : public TestCase
 {
@@ -243,7 +243,7 @@ void
 RdmaPacingTestCase::DoRun()
 {
     constexpr double DURATION = 0.002; // s
-    // The queue pairs start one after the other, the slowest first, or the other way round.
+    // The queue pairs start in order of increasing and of decreasing rate.
     for (const bool reverse : {false, true})
     {
         RdmaNetwork network(MakeChain(1, 100 * GIGA, MICROSECOND), FixedRate::GetTypeId());
@@ -297,12 +297,12 @@ class RdmaCostTestCase : public TestCase
 
     /**
      * @param pairs number of queue pairs
-     * @param rate of all together, bit/s
+     * @param rate total rate, bit/s
      * @return events of the run
      */
     uint64_t CountEvents(uint32_t pairs, double rate);
 
-    static constexpr uint64_t PACKETS = 16384; ///< in all
+    static constexpr uint64_t PACKETS = 16384; ///< total
 };
 
 uint64_t
@@ -323,7 +323,7 @@ RdmaCostTestCase::CountEvents(uint32_t pairs, double rate)
 void
 RdmaCostTestCase::DoRun()
 {
-    // An acknowledgement for 16 packets either way. A queue pair's timer looks in vain once or
+    // An ACK per 16 packets in either case. A queue pair's timer check finds no timeout once or
     // more.
     constexpr uint64_t ACKS = PACKETS / 16;
     const uint64_t one = CountEvents(1, 100e9);

@@ -39,7 +39,7 @@ constexpr int64_t TIMEOUT_HIGH = 320 * MICROSECOND;
 /**
  * @ingroup distributed-training-rdma-tests
  * @param ackInterval packets per acknowledgement
- * @return sets attributes for selective repeat with 16 MiB in flight
+ * @return a function that sets attributes for selective repeat with 16 MiB in flight
  */
 std::function<void(RdmaNic&)>
 Configure(uint32_t ackInterval = 16)
@@ -55,16 +55,16 @@ Configure(uint32_t ackInterval = 16)
 
 /**
  * @ingroup distributed-training-rdma-tests
- * Exactly what was lost is sent again, and every packet ahead of a gap is answered by a NAK that
- * names the gap and the packet.
+ * Exactly the lost packets are retransmitted, and every packet ahead of a gap is answered by a NAK
+ * that names the gap and the packet.
  */
 class RdmaSelectiveRepeatTestCase : public TestCase
 {
   public:
     /**
-     * @param packets in the message, all in flight at once or not
+     * @param packets number of packets of the message
      * @param delay of the link, ps
-     * @param lost the packets to lose, once each, not the last
+     * @param lost the packets to drop, once each, not the last one
      */
     RdmaSelectiveRepeatTestCase(uint32_t packets, int64_t delay, std::vector<uint32_t> lost)
         : TestCase("selective repeat: " + std::to_string(packets) + " packets, delay " +
@@ -125,7 +125,7 @@ RdmaSelectiveRepeatTestCase::DoRun()
     NS_TEST_EXPECT_MSG_EQ(sent.timeouts, 0, "no timeout");
     NS_TEST_EXPECT_MSG_EQ(received.receivedPackets, m_packets, "accepted");
     NS_TEST_EXPECT_MSG_EQ(received.duplicatePackets, 0, "nothing twice");
-    // A NAK for each packet that arrived while one before it was missing.
+    // One NAK per packet that arrived while an earlier one was missing.
     uint64_t ahead = 0;
     std::set<uint32_t> kept;
     uint32_t expected = 0;
@@ -148,7 +148,7 @@ RdmaSelectiveRepeatTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-rdma-tests
- * What only a timer can repair: the two timeouts, to the picosecond.
+ * Losses that only the timer repairs: both timeouts, to the picosecond.
  */
 class RdmaSelectiveTimeoutTestCase : public TestCase
 {
@@ -168,7 +168,7 @@ RdmaSelectiveTimeoutTestCase::DoRun()
     const TopologyGraph graph = MakeChain(1, 100 * GIGA, MICROSECOND);
     const int64_t oneWay = LineTime(1000 + 78 + 8, 100 * GIGA) + MICROSECOND;
 
-    // Few packets in flight: the short timeout, doubling.
+    // Few packets in flight: the low timeout, doubling.
     for (uint32_t losses = 0; losses <= 3; losses++)
     {
         RdmaNetwork network(graph, RdmaLineRate::GetTypeId(), Configure());
@@ -185,7 +185,7 @@ RdmaSelectiveTimeoutTestCase::DoRun()
         NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().retransmittedPackets, losses, "sent again");
     }
 
-    // The last of many packets is lost; with an acknowledgement per packet it alone is in flight.
+    // The last of many packets is lost; with an ACK per packet only this one is in flight.
     {
         RdmaNetwork network(graph, RdmaLineRate::GetTypeId(), Configure(1));
         RdmaQueuePair& sender = network.Connect(0, 1, 1);
@@ -201,7 +201,7 @@ RdmaSelectiveTimeoutTestCase::DoRun()
         NS_TEST_EXPECT_MSG_LT(network.deliveries[0].time, 2 * TIMEOUT_LOW, "the short one");
     }
 
-    // A packet is lost and what is sent for it as well: the long timeout, then it alone.
+    // A packet and its retransmission are lost: the high timeout, then only this packet.
     {
         RdmaNetwork network(graph, RdmaLineRate::GetTypeId(), Configure());
         RdmaQueuePair& sender = network.Connect(0, 1, 1);
@@ -214,8 +214,8 @@ RdmaSelectiveTimeoutTestCase::DoRun()
         NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), 1, "arrives");
         NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().timeouts, 1, "by one timeout");
         NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().retransmittedPackets, 2, "sent twice more");
-        // The NAK for packet 21 comes while packet 27 is on the line; packet 20 goes behind that,
-        // and asks for an answer, which none before it has done since packet 15.
+        // The NAK for packet 21 arrives while packet 27 is on the line. The retransmission of
+        // packet 20 follows it and requests an ACK, the first one since packet 15.
         const int64_t nak = LineTime(22 * (MTU + 82) + 16 - 12, 100 * GIGA) +
                             LineTime(70 + 8, 100 * GIGA) + 2 * MICROSECOND;
         const int64_t resend = LineTime(28 * (MTU + 82) + 16, 100 * GIGA);
@@ -226,7 +226,7 @@ RdmaSelectiveTimeoutTestCase::DoRun()
                               "the long one");
     }
 
-    // All of the last packets are lost: one timeout for all.
+    // The last several packets are lost: one timeout for all.
     {
         RdmaNetwork network(graph, RdmaLineRate::GetTypeId(), Configure(1));
         RdmaQueuePair& sender = network.Connect(0, 1, 1);
@@ -239,7 +239,7 @@ RdmaSelectiveTimeoutTestCase::DoRun()
         NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().retransmittedPackets, 14, "and no packet more");
     }
 
-    // No acknowledgement comes for a while: all is sent again and delivered once.
+    // No ACK arrives for a while: everything is retransmitted and delivered once.
     {
         RdmaNetwork network(graph, RdmaLineRate::GetTypeId(), Configure());
         RdmaQueuePair& sender = network.Connect(0, 1, 1);
@@ -256,7 +256,7 @@ RdmaSelectiveTimeoutTestCase::DoRun()
         NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().timeouts, 1, "without another timeout");
     }
 
-    // Nothing comes through: an error after all retries.
+    // Nothing arrives: an error after all retries.
     {
         RdmaNetwork network(graph, RdmaLineRate::GetTypeId(), Configure());
         RdmaQueuePair& sender = network.Connect(0, 1, 1);
@@ -277,7 +277,7 @@ RdmaSelectiveTimeoutTestCase::DoRun()
         NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().sentPackets, 8, "and eight packets");
     }
 
-    // A NAK is lost: the next one says as much.
+    // A NAK is lost: the next one carries the same information.
     {
         RdmaNetwork network(graph, RdmaLineRate::GetTypeId(), Configure());
         RdmaQueuePair& sender = network.Connect(0, 1, 1);
@@ -301,8 +301,8 @@ RdmaSelectiveTimeoutTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-rdma-tests
- * No more is in flight than the limit, by default what the line carries in a round trip and one
- * acknowledgement covers; and that keeps the line full.
+ * Packets in flight stay within the limit, by default the bandwidth-delay product plus one ACK
+ * interval. This limit keeps the line full.
  */
 class RdmaInFlightLimitTestCase : public TestCase
 {
@@ -352,12 +352,12 @@ RdmaInFlightLimitTestCase::DoRun()
             nic.SetAttribute("BaseRoundTrip", TimeValue(TimeStep(roundTrip)));
         };
     };
-    // A NIC that is told the round trip, with a packet's and an acknowledgement's line time.
+    // A NIC with the base round trip, including the line time of a packet and an ACK.
     int64_t end = 0;
     NS_TEST_EXPECT_MSG_EQ(measure(selective(6341000), end), 34, "what the line carries");
     const int64_t full = LineTime(uint64_t{PACKETS} * (MTU + 82) + 16 - 12, 100 * GIGA);
     NS_TEST_EXPECT_MSG_EQ(end, full + 3 * MICROSECOND, "at the line rate");
-    // A NIC that is told less.
+    // A NIC with a shorter base round trip.
     NS_TEST_EXPECT_MSG_EQ(measure(selective(3 * MICROSECOND), end),
                           3000 * 100 / 8 / MTU + 16,
                           "BDP and 16 packets");
@@ -381,7 +381,7 @@ RdmaInFlightLimitTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-rdma-tests
- * Packets that overtake each other: messages are delivered in order, whatever arrives first.
+ * Packets that overtake each other: messages are delivered in order, whatever the order of arrival.
  */
 class RdmaOvertakingTestCase : public TestCase
 {
@@ -398,13 +398,12 @@ class RdmaOvertakingTestCase : public TestCase
 void
 RdmaOvertakingTestCase::DoRun()
 {
-    // Messages of 1, 3, 1 and 2 packets, handed over past the links in some of the orders there
-    // are.
+    // Messages of 1, 3, 1 and 2 packets bypass the links, in some of the possible orders.
     std::vector<uint32_t> order{0, 1, 2, 3, 4, 5, 6};
     uint32_t tried = 0;
     do
     {
-        if (++tried % 97 != 0) // some 50 of 5040
+        if (++tried % 97 != 0) // about 50 of 5040
         {
             continue;
         }
@@ -448,7 +447,7 @@ RdmaOvertakingTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-rdma-tests
- * The state of a sender in recovery, event by event.
+ * State of a sender in recovery, event by event.
  */
 class RdmaSelectiveSenderTestCase : public TestCase
 {
@@ -487,7 +486,7 @@ RdmaSelectiveSenderTestCase::DoRun()
     NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, 99), false, "an old answer");
     NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, 120), false, "a wrong answer");
     NS_TEST_EXPECT_MSG_EQ((resends() == Psns{}), true, "have no effect");
-    // A loss before the end of the episode is no new one for the congestion control, ...
+    // A loss before the end of the episode is not a new one for the congestion control, ...
     window = {105, 140, 140};
     recovery->OnProgress(window);
     NS_TEST_EXPECT_MSG_EQ(recovery->IsRecovering(), true, "until 120");
@@ -499,7 +498,7 @@ RdmaSelectiveSenderTestCase::DoRun()
     NS_TEST_EXPECT_MSG_EQ(recovery->IsRecovering(), false, "the end of the episode");
     NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, 122), true, "a new loss");
     NS_TEST_EXPECT_MSG_EQ((resends() == Psns{120, 121}), true, "of two packets");
-    // A timeout: all that has not arrived.
+    // A timeout: all packets that have not arrived are lost.
     NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, 130), false, "the same episode");
     recovery->OnTimeout(window);
     NS_TEST_EXPECT_MSG_EQ((resends() == Psns{120,
@@ -523,7 +522,7 @@ RdmaSelectiveSenderTestCase::DoRun()
                           true,
                           "but for 122 and 130");
     NS_TEST_EXPECT_MSG_EQ(window.nextPsn, 140, "then on as before");
-    // A refusal: one packet, though it had been kept; also if something is heard before it goes.
+    // A refusal: one packet, although it was kept; also if a NAK arrives before it is sent.
     window.unackedPsn = 130;
     recovery->OnProgress(window);
     recovery->OnRefusal(window);
@@ -534,7 +533,7 @@ RdmaSelectiveSenderTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-rdma-tests
- * Recoveries are known by name.
+ * Loss recoveries are selected by name.
  */
 class RdmaLossRecoveryNameTestCase : public TestCase
 {

@@ -33,8 +33,8 @@ constexpr int64_t DELAY = MICROSECOND;
 
 /**
  * @ingroup distributed-training-rdma-tests
- * @param frame bytes
- * @return from the start of its transmission to its arrival over the link, ps
+ * @param frame size, bytes
+ * @return time from the start of its transmission to its arrival over the link, ps
  */
 int64_t
 OneWay(uint32_t frame)
@@ -44,9 +44,9 @@ OneWay(uint32_t frame)
 
 /**
  * @ingroup distributed-training-rdma-tests
- * @param recovery its name
+ * @param recovery loss recovery
  * @param rnrRetryLimit refusals before an error
- * @return sets attributes of a NIC
+ * @return a function that sets attributes of a NIC
  */
 std::function<void(RdmaNic&)>
 Configure(const std::string& recovery, uint32_t rnrRetryLimit = 7)
@@ -57,7 +57,7 @@ Configure(const std::string& recovery, uint32_t rnrRetryLimit = 7)
     };
 }
 
-/** Notes the number of a work request that is complete. */
+/** Records the number of a completed work request. */
 void
 NoteNumber(std::vector<uint64_t>* numbers, uint32_t, uint64_t number)
 {
@@ -94,7 +94,7 @@ RdmaSendTestCase::DoRun()
         std::vector<uint32_t> frames;
     };
 
-    // A frame is 62 bytes longer than its padded payload, with immediate data 66; 64 at least.
+    // A frame is 62 bytes longer than its padded payload, 66 with immediate data; at least 64.
     const std::vector<Example> examples{{0, false, {SEND_ONLY}, {64}},
                                         {0, true, {SEND_ONLY_IMMEDIATE}, {66}},
                                         {1, false, {SEND_ONLY}, {66}},
@@ -159,8 +159,7 @@ RdmaSendTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-rdma-tests
- * Work requests complete at the sender in the order of posting, when the acknowledgement of their
- * last packet has arrived.
+ * Work requests complete at the sender in posting order, when the ACK of their last packet arrives.
  */
 class RdmaCompletionTestCase : public TestCase
 {
@@ -203,7 +202,7 @@ RdmaCompletionTestCase::DoRun()
         NS_TEST_EXPECT_MSG_EQ(traced.size(), 3, "the trace has all");
         NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().completedMessages, 3, "as the counter");
     }
-    // One acknowledgement covers several; a handler may post.
+    // One ACK covers several requests; a completion handler may post.
     {
         RdmaNetwork network(MakeChain(1, 100 * GIGA, DELAY));
         RdmaQueuePair& sender = network.Connect(0, 1, 1);
@@ -232,12 +231,12 @@ RdmaCompletionTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-rdma-tests
- * A receiver that has posted no receive refuses: when the sender tries again, and when it gives up.
+ * A receiver without posted receives refuses packets: times of the retries, and of the failure.
  */
 class RdmaReceiverNotReadyTestCase : public TestCase
 {
   public:
-    /** @param recovery from losses */
+    /** @param recovery loss recovery */
     explicit RdmaReceiverNotReadyTestCase(const std::string& recovery)
         : TestCase("receiver not ready, " + recovery),
           m_recovery(recovery)
@@ -257,7 +256,7 @@ RdmaReceiverNotReadyTestCase::DoRun()
     constexpr int64_t WAIT = 640 * MICROSECOND; // timer code 12
     const int64_t attempt = OneWay(1062) + OneWay(66) + WAIT;
 
-    // The receive comes after 3 ms: the first attempt after that succeeds.
+    // The receive is posted after 3 ms: the first retry after that succeeds.
     {
         RdmaNetwork network(graph, RdmaLineRate::GetTypeId(), Configure(m_recovery));
         RdmaQueuePair& sender = network.Connect(0, 1, 1);
@@ -282,7 +281,7 @@ RdmaReceiverNotReadyTestCase::DoRun()
         NS_TEST_EXPECT_MSG_EQ(receiver.GetCounters().sentNaks, 0, "and no gap");
     }
 
-    // It never comes: no end of it by default, an error with a limit.
+    // The receive is never posted: unlimited retries by default, an error with a limit.
     for (const uint32_t limit : {0u, 2u, 6u, 7u})
     {
         RdmaNetwork network(graph, RdmaLineRate::GetTypeId(), Configure(m_recovery, limit));
@@ -317,7 +316,7 @@ RdmaReceiverNotReadyTestCase::DoRun()
         }
     }
 
-    // What takes a receive: a SEND with its first packet, immediate data with the last of a WRITE.
+    // Consumption of receives: a SEND by its first packet, a WRITE with immediate data by its last.
     {
         RdmaNetwork network(graph, RdmaLineRate::GetTypeId(), Configure(m_recovery));
         RdmaQueuePair& sender = network.Connect(0, 1, 1);
@@ -366,7 +365,7 @@ RdmaReceiverNotReadyTestCase::DoRun()
         Simulator::Run();
         NS_TEST_EXPECT_MSG_EQ(network.deliveries.size(), 3, "all");
         NS_TEST_EXPECT_MSG_EQ(receiver.GetCounters().refusedPackets, 1, "one refusal");
-        // Go-back-N discards what it refuses, selective repeat has kept it.
+        // Go-back-N discards a refused packet, selective repeat keeps it.
         const QueuePairCounters& counters = receiver.GetCounters();
         const uint64_t discarded =
             m_recovery == "go-back-n" ? counters.outOfOrderPackets + counters.refusedPackets : 0;
@@ -379,7 +378,7 @@ RdmaReceiverNotReadyTestCase::DoRun()
         NS_TEST_EXPECT_MSG_LT(network.deliveries[2].time, WAIT + 20 * MICROSECOND, "at once then");
     }
 
-    // Progress makes up for refusals; a refusal that comes twice counts once.
+    // Progress resets the count of refusals; a duplicate refusal counts once.
     {
         RdmaNetwork network(graph, RdmaLineRate::GetTypeId(), Configure(m_recovery, 2));
         RdmaQueuePair& sender = network.Connect(0, 1, 1);
@@ -400,7 +399,7 @@ RdmaReceiverNotReadyTestCase::DoRun()
         for (uint32_t i = 0; i < 5; i++)
         {
             sender.Send(MakeRequest(1000));
-            // Two refusals, then a receive.
+            // Two refusals, then a receive is posted.
             In((2 * i + 1) * attempt + OneWay(1062) + OneWay(66) + MICROSECOND * 10,
                [&receiver]() { receiver.PostReceive(1); });
         }
@@ -413,7 +412,7 @@ RdmaReceiverNotReadyTestCase::DoRun()
         NS_TEST_EXPECT_MSG_GT(receiver.GetCounters().refusedPackets, 5, "more than once each");
     }
 
-    // The refusal is lost: the timer repairs it.
+    // The RNR NAK is lost: the timer repairs it.
     {
         RdmaNetwork network(graph, RdmaLineRate::GetTypeId(), Configure(m_recovery));
         RdmaQueuePair& sender = network.Connect(0, 1, 1);
@@ -430,7 +429,7 @@ RdmaReceiverNotReadyTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-rdma-tests
- * The waiting times that the codes of an RNR NAK stand for.
+ * Wait times of the RNR NAK codes.
  */
 class RdmaRnrTimerTestCase : public TestCase
 {

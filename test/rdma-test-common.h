@@ -40,7 +40,7 @@ inline constexpr int64_t MILLISECOND = 1000000000; ///< ps
 /**
  * @ingroup distributed-training-rdma-tests
  * @param lineRate of the port, bit/s
- * @return a path of 13 us, packets of 1000 bytes and 5 links
+ * @return a path with a round trip of 13 us, packets of 1000 bytes and 5 links
  */
 inline RdmaCongestionControl::Path
 MakePath(double lineRate)
@@ -48,7 +48,7 @@ MakePath(double lineRate)
     return {lineRate, 13 * MICROSECOND, 1000, 5};
 }
 
-/** @ingroup distributed-training-rdma-tests A rate and a window that a test sets. */
+/** @ingroup distributed-training-rdma-tests A congestion control with a fixed rate and window. */
 class FixedRate : public RdmaCongestionControl
 {
   public:
@@ -89,34 +89,34 @@ class FixedRate : public RdmaCongestionControl
 
     double rate{0};                                        ///< bit/s
     uint64_t window{std::numeric_limits<uint64_t>::max()}; ///< bytes
-    Needs needs;                                           ///< what it asks for
-    std::vector<int64_t> cnps;                             ///< when they came, ps
+    Needs needs;                                           ///< required signals
+    std::vector<int64_t> cnps;                             ///< arrival times of CNPs, ps
 };
 
-/** @ingroup distributed-training-rdma-tests A message that has arrived. */
+/** @ingroup distributed-training-rdma-tests A received message. */
 struct Delivery
 {
     int64_t time;        ///< ps
-    RdmaMessage message; ///< what came
+    RdmaMessage message; ///< the message
 };
 
 /**
  * @ingroup distributed-training-rdma-tests
- * Hosts with NICs on a fabric, queue pairs between them, and taps that may look at, change or lose
- * what arrives at a host.
+ * Hosts with NICs on a fabric, queue pairs between them, and taps that can inspect, change or drop
+ * frames that arrive at a host.
  */
 class RdmaNetwork
 {
   public:
-    /** Looks at a frame that has arrived; true loses it. */
+    /** Inspects an arriving frame; returns true to drop it. */
     using Tap = std::function<bool(Frame&)>;
 
     /**
      * @param topology the fabric
-     * @param congestionControl class of every queue pair's
+     * @param congestionControl class of every queue pair's congestion control
      * @param configure sets attributes of each NIC before it is attached
-     * @param loss probability of loss on each link
-     * @param ecnStepPerGbps queue above which switches mark, bytes per Gbit/s; 0: their defaults
+     * @param loss drop probability on each link
+     * @param ecnStepPerGbps marking threshold of switches, bytes per Gbit/s; 0: their defaults
      */
     explicit RdmaNetwork(const TopologyGraph& topology,
                          TypeId congestionControl = RdmaLineRate::GetTypeId(),
@@ -161,7 +161,7 @@ class RdmaNetwork
      * @param a host
      * @param b host
      * @param number of the queue pair on both
-     * @return the one on `a`; the one on `b` notes messages in `deliveries`
+     * @return the queue pair on `a`; the one on `b` records messages in `deliveries`
      */
     RdmaQueuePair& Connect(uint32_t a, uint32_t b, uint32_t number)
     {
@@ -186,7 +186,7 @@ class RdmaNetwork
     /**
      * @param host of the queue pair
      * @param number of the queue pair
-     * @return its congestion control, if that is what a test sets
+     * @return its congestion control, which must be a FixedRate
      */
     FixedRate& GetFixedRate(uint32_t host, uint32_t number)
     {
@@ -194,8 +194,8 @@ class RdmaNetwork
     }
 
     /**
-     * @param host where to listen
-     * @param tap sees every RoCE frame that arrives there
+     * @param host host of the tap
+     * @param tap called for every RoCE frame that arrives there
      */
     void SetTap(uint32_t host, Tap tap)
     {
@@ -211,8 +211,8 @@ class RdmaNetwork
 
     Fabric fabric;                    ///< the fabric
     std::vector<Ptr<RdmaNic>> nics;   ///< by host
-    std::vector<Delivery> deliveries; ///< messages complete, in order
-    uint64_t initialEvents{0};        ///< events before anything is sent
+    std::vector<Delivery> deliveries; ///< received messages, in order
+    uint64_t initialEvents{0};        ///< events before the first message
 };
 
 /**

@@ -30,8 +30,7 @@ namespace
 
 /**
  * @ingroup distributed-training-rdma-tests
- * The packets of a WRITE (IB specification, chapter 9), written down independently of the queue
- * pair.
+ * The packets of a WRITE (IB specification, chapter 9), computed independently of the queue pair.
  * @param bytes size of the message
  * @param mtu payload of a full packet
  * @param immediate whether it carries immediate data
@@ -57,7 +56,7 @@ GetFrames(uint64_t bytes, uint32_t mtu, bool immediate = false)
 
 /**
  * @ingroup distributed-training-rdma-tests
- * Bytes on the wire against table 4.3 of the reference: computed sizes, and what a port counts.
+ * Bytes on the wire against table 4.3 of the reference: computed sizes, and counters of a port.
  */
 class RdmaWireSizeTestCase : public TestCase
 {
@@ -174,7 +173,7 @@ RdmaGoodputTestCase::DoRun()
     {
         for (uint32_t i = 0; i < 3; i++)
         {
-            // DCQCN: without congestion it must not be in the way.
+            // Without congestion DCQCN must not reduce the rate.
             RdmaNetwork network(
                 MakeChain(1, RATES[i], 500000),
                 RdmaDcqcn::GetTypeId(),
@@ -195,7 +194,7 @@ RdmaGoodputTestCase::DoRun()
                                       row.efficiency,
                                       0.00501,
                                       "percent at MTU " << row.mtu);
-            // Within one packet: time is exactly that of the bytes.
+            // Within one packet, times equal the line time of the bytes.
             NS_TEST_EXPECT_MSG_EQ(network.deliveries[0].time - first,
                                   (PACKETS - 1) * LineTime(row.mtu + 82, RATES[i]),
                                   "not a picosecond lost");
@@ -205,8 +204,8 @@ RdmaGoodputTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-rdma-tests
- * One WRITE over h store-and-forward hops without contention: complete at the receiver at the very
- * picosecond an independent recursion says.
+ * One WRITE over h store-and-forward hops without contention completes at the receiver at the exact
+ * picosecond of an independent recursion.
  */
 class RdmaMessageTimeTestCase : public TestCase
 {
@@ -274,8 +273,8 @@ RdmaMessageTimeTestCase::DoRun()
         NS_TEST_EXPECT_MSG_EQ(network.deliveries[0].message.bytes, bytes, "size");
         if (bytes > 2 * m_mtu && bytes % m_mtu == 0)
         {
-            // The reference's closed form: the first packet over every hop, then the rest behind
-            // it.
+            // The reference's closed form: the first packet over every hop, then the remaining
+            // packets.
             uint64_t rest = 0;
             for (std::size_t i = 1; i < frames.size(); i++)
             {

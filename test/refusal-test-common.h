@@ -16,7 +16,7 @@
 namespace ns3::training::tests
 {
 
-/** @return why an action is refused; empty if it is not */
+/** @return the refusal of an action; empty if it succeeds */
 inline std::string
 GetRefusal(const std::function<void()>& action)
 {
@@ -31,13 +31,13 @@ GetRefusal(const std::function<void()>& action)
     return "";
 }
 
-/** A test that reads what is said of something wrong. */
+/** A test that checks error messages. */
 class RefusalTest : public TestCase
 {
   protected:
     using TestCase::TestCase;
 
-    /** A text has a part; if there is none, that is nothing. */
+    /** Expects a text to contain a part; an empty part expects an empty text. */
     void ExpectPart(const std::string& text, const std::string& part)
     {
         const std::string actual = text.empty() ? "nothing is refused" : text;

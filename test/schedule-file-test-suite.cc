@@ -49,7 +49,7 @@ const std::string RING = R"(<?xml version="1.0"?>
 </algo>
 )";
 
-/** @return two gpus that swap all they have, out of place, in the newer form */
+/** @return two gpus that exchange their whole buffers, out of place, in the newer form */
 std::string
 MakeSwap()
 {
@@ -89,7 +89,7 @@ Replace(std::string text, const std::string& what, const std::string& by)
     return text.replace(at, what.size(), by);
 }
 
-/** @return what a call refuses, or empty if it does not */
+/** @return the refusal of a call, or empty */
 std::string
 GetRefusal(const std::function<void()>& call)
 {
@@ -104,7 +104,7 @@ GetRefusal(const std::function<void()>& call)
     return "";
 }
 
-/** @return numbers that differ between ranks and places, and whose sums are exact */
+/** @return numbers that differ by rank and index, with exact sums */
 std::vector<std::vector<float>>
 MakeInputs(uint32_t ranks, uint32_t count)
 {
@@ -119,8 +119,7 @@ MakeInputs(uint32_t ranks, uint32_t count)
     return inputs;
 }
 
-/** Calls a function with a schedule of every algorithm and operation, some with several segments.
- */
+/** Calls a function for schedules of every algorithm and operation, some with several segments. */
 void
 ForEachSchedule(const std::function<void(const CollectiveSchedule&, const std::string&)>& visit)
 {
@@ -144,7 +143,7 @@ ForEachSchedule(const std::function<void(const CollectiveSchedule&, const std::s
                 }
                 catch (const ConfigurationError&)
                 {
-                    // Not every algorithm has a plan for every number of ranks.
+                    // Some algorithms do not support every number of ranks.
                 }
             }
         }
@@ -155,8 +154,8 @@ ForEachSchedule(const std::function<void(const CollectiveSchedule&, const std::s
 
 /**
  * @ingroup distributed-training-tests
- * A schedule written as JSON and read again is the same schedule; what is no schedule is refused by
- * its place in the file.
+ * A schedule survives the round trip through JSON. An invalid schedule is refused with its position
+ * in the file.
  */
 class ScheduleJsonTest : public TestCase
 {
@@ -241,7 +240,7 @@ class ScheduleJsonTest : public TestCase
                                   std::string::npos,
                                   wrong.by << ": " << refusal);
         }
-        // A file is proven right, however large it is.
+        // A file is proven correct, however large it is.
         const std::string path = CreateTempDirFilename("wrong.json");
         std::ofstream(path) << Replace(good, "receive-reduce", "receive");
         NS_TEST_EXPECT_MSG_NE(GetRefusal([&] { LoadSchedule(path); }).find("rank "),
@@ -255,7 +254,7 @@ class ScheduleJsonTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * What is written as MSCCL XML is read as a schedule that is right and gives the same numbers.
+ * A schedule written as MSCCL XML is read back as a correct schedule with the same numbers.
  */
 class MscclRoundTripTest : public TestCase
 {
@@ -312,7 +311,7 @@ class MscclRoundTripTest : public TestCase
         CheckParts();
     }
 
-    /** An all-to-all in which what a rank has for another is cut in two. */
+    /** An all-to-all in which the data from one rank to another is split in two. */
     void CheckParts()
     {
         constexpr uint32_t N = 3;
@@ -392,7 +391,7 @@ class MscclImportTest : public TestCase
         const CollectiveSchedule swap = ReadMscclSchedule(MakeSwap(), "swap.xml");
         NS_TEST_EXPECT_MSG_EQ(swap.chunks, 2, "chunks of the newer form");
         CheckSum(swap);
-        // First in, first out: with the receives exchanged, chunk 1 comes where chunk 0 should.
+        // FIFO order: with exchanged receives, chunk 1 arrives in place of chunk 0.
         const std::string exchanged =
             Replace(MakeSwap(), R"(type="s" buf="i" off="0")", R"(type="s" buf="i" off="1")");
         NS_TEST_EXPECT_MSG_EQ(GetRefusal([&] {
@@ -403,7 +402,7 @@ class MscclImportTest : public TestCase
                               }),
                               "x: gpu 1, tb 2, step 2: adds different chunks",
                               "order on a channel");
-        // Without the wait for the copy, sum and copy are in no order.
+        // Without the wait for the copy, sum and copy are unordered.
         const auto race =
             ReadMscclSchedule(Replace(MakeSwap(), R"(off="1" depid="2" deps="0")", R"(off="1")"),
                               "x");
@@ -512,7 +511,7 @@ class MscclImportTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * A schedule from a file runs over a network with real numbers, in segments, with losses.
+ * A schedule file runs over a network with real payload, in segments, with losses.
  */
 class FileRunsTest : public TestCase
 {
@@ -580,7 +579,7 @@ class FileRunsTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * The suite of schedules in files.
+ * Suite of schedule files.
  */
 class ScheduleFileTestSuite : public TestSuite
 {

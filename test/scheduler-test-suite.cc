@@ -33,9 +33,9 @@ DoNothing()
 /**
  * @ingroup distributed-training-tests
  *
- * BucketScheduler hands out exactly what ns-3's own MapScheduler does, whatever the density and
- * spread of the events: dense, sparse, all at one time, far ahead, with removals and with phases of
- * such different density that the buckets change their width in both directions.
+ * BucketScheduler returns events in the same order as ns3::MapScheduler, whatever the density and
+ * spread of the events: dense, sparse, simultaneous, far ahead, with removals, and with phases
+ * whose densities differ so much that the bucket width changes in both directions.
  */
 class SchedulerOrderTest : public TestCase
 {
@@ -80,7 +80,7 @@ class SchedulerOrderTest : public TestCase
                 m_bucket->Remove(removed);
                 m_map->Remove(removed);
             }
-            if (i % 100 == 0) // an event now, and one far ahead
+            if (i % 100 == 0) // one event now, and one far ahead
             {
                 Add(m_now);
                 Add(m_now + 1000000000000);
@@ -95,7 +95,7 @@ class SchedulerOrderTest : public TestCase
         m_random = CreateObject<UniformRandomVariable>();
         m_random->SetStream(1);
         m_event = MakeEvent(&DoNothing);
-        Hold(100, 1000000, 20000);    // 100 events in a microsecond
+        Hold(100, 1000000, 20000);    // 100 events per microsecond
         Hold(20000, 1000000, 50000);  // 200 times denser
         Hold(10, 5000000000000, 500); // seconds apart
         Hold(3000, 0, 5000);          // all at one time
@@ -124,9 +124,8 @@ class SchedulerOrderTest : public TestCase
 /**
  * @ingroup distributed-training-tests
  *
- * Of events at one time, those of a lower node come first; at a node, frames by the number of the
- * port they come in by and then in the order of insertion, then other events in the order of
- * insertion; events of no node come last.
+ * Order of simultaneous events: lower nodes first; at a node, frames by ingress port and then in
+ * insertion order, then other events in insertion order; events without a node last.
  */
 class SchedulerTieTest : public TestCase
 {
@@ -137,7 +136,7 @@ class SchedulerTieTest : public TestCase
     }
 
   private:
-    /** Owns the ports, and receives nothing. */
+    /** Owns the ports; never receives. */
     struct Owner : public FabricPortOwner
     {
         void Receive(Frame*, FabricPort&) override
@@ -150,8 +149,7 @@ class SchedulerTieTest : public TestCase
         }
     };
 
-    /// (time, context, whether it is no frame, number of port if it is a frame, number of the
-    /// event)
+    /// (time, context, whether it is not a frame, port number of a frame, event number)
     using Key = std::tuple<uint64_t, uint32_t, bool, uint16_t, uint32_t>;
 
     void Add(const Key& key, EventImpl* impl)
@@ -178,7 +176,7 @@ class SchedulerTieTest : public TestCase
         EventImpl* other = MakeEvent(&DoNothing);
         uint32_t uid = 3;
         std::vector<Frame*> frames;
-        for (uint64_t time : {7, 3000000, 7000000}) // the last ones in another bucket
+        for (uint64_t time : {7, 3000000, 7000000}) // the last ones are in another bucket
         {
             for (uint32_t context : {uint32_t{Simulator::NO_CONTEXT}, 3U, 0U, 70000U})
             {
@@ -196,7 +194,7 @@ class SchedulerTieTest : public TestCase
                         Add({time, context, false, port, uid}, frames.back());
                     }
                 }
-                // Of the events that are no frames, one is taken out again.
+                // One of the events other than frames is removed again.
                 const auto removed = m_expected.find({time, context, true, 0, uid - 2});
                 m_scheduler->Remove(removed->second);
                 m_expected.erase(removed);
@@ -209,8 +207,8 @@ class SchedulerTieTest : public TestCase
             NS_TEST_ASSERT_MSG_EQ(got.impl, event.impl, "event");
             NS_TEST_ASSERT_MSG_EQ(got.key.m_ts, event.key.m_ts, "time");
             NS_TEST_ASSERT_MSG_EQ(got.key.m_context, event.key.m_context, "context");
-            // All events of a frame's node and time that are no frames are still to come, and that
-            // is how the simulator sees it: their numbers are higher.
+            // All other events of a frame's node and time are still to come. The simulator relies
+            // on their higher numbers.
             NS_TEST_ASSERT_MSG_EQ(got.key.m_uid, (isFrame ? 0 : event.key.m_uid), "number");
         }
         NS_TEST_EXPECT_MSG_EQ(m_scheduler->IsEmpty(), true, "nothing is left over");
@@ -248,8 +246,8 @@ struct TimerOwner : public FabricPortOwner
 /**
  * @ingroup distributed-training-tests
  *
- * A timer that was set before a frame was sent and expires when it arrives: the frame comes first,
- * finds the timer running and can cancel it.
+ * A timer set before a frame was sent expires at its arrival: the frame comes first, finds the
+ * timer running and can cancel it.
  */
 class SchedulerTimerTest : public TestCase
 {
@@ -298,7 +296,7 @@ class SchedulerTimerTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * When a simulation is destroyed with frames in flight, ports may be gone: nobody asks them.
+ * Destruction of a simulation with frames in flight does not call ports, which may be destroyed.
  */
 class SchedulerDestroyTest : public TestCase
 {
@@ -309,7 +307,7 @@ class SchedulerDestroyTest : public TestCase
     }
 
   private:
-    /** Counts what it is asked. */
+    /** Counts its calls. */
     class Owner : public FabricPortOwner
     {
       public:

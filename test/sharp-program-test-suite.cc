@@ -33,14 +33,14 @@ namespace
 
 constexpr uint32_t LAST_PSN = PSN_MODULUS - 1;
 
-/** An end of a connection over a wire that does to frames what the test says. */
+/** An end of a connection over a wire with impairments set by the test. */
 class WireEnd : public SharpConnection::Owner
 {
   public:
     /**
-     * @param endpoint this one
-     * @param other the other end
-     * @param job whose it is
+     * @param endpoint this endpoint
+     * @param other endpoint of the remote end
+     * @param job number of the job
      * @param settings of the connection
      */
     WireEnd(uint32_t endpoint,
@@ -102,7 +102,7 @@ class WireEnd : public SharpConnection::Owner
         Frame::Free(frame);
     }
 
-    /** @param packet number that the message carries */
+    /** @param packet number in the message */
     void Send(uint32_t packet)
     {
         SharpMessage message;
@@ -110,19 +110,19 @@ class WireEnd : public SharpConnection::Owner
         connection.Send(message);
     }
 
-    /** What a message that has come says. */
+    /** Contents of a received message. */
     struct Result
     {
         uint8_t operation;
         uint64_t check;
-        float value; ///< NaN: none
+        float value; ///< NaN: no value
     };
 
     SharpConnection connection;
     FabricPort* port{nullptr}; ///< of a host; null: a wire to `peer`
     WireEnd* peer{nullptr};
     std::vector<Result> results; ///< of messages received
-    /// Delays of the copies of a frame that arrive; null: one, after 1 us.
+    /// Delays of the copies of a frame that arrive; null: one copy after 1 us.
     std::function<std::vector<Time>(const Frame&)> wire;
     std::vector<uint32_t> received;
     uint64_t sent{0};
@@ -132,7 +132,7 @@ class WireEnd : public SharpConnection::Owner
     uint64_t broken{0};
 };
 
-/** Two ends. */
+/** Both ends of a connection. */
 struct Pair
 {
     explicit Pair(const SharpConnection::Settings& settings)
@@ -167,14 +167,14 @@ MakeSettings()
     return settings;
 }
 
-/** Hosts on one switch with the program, each with connections that are scripted. */
+/** Hosts on one switch with the program, each with scripted connections. */
 class Bench : public ProgramBench<SharpProgram>
 {
   public:
     static constexpr uint8_t JOB = 3;
     static constexpr uint32_t SLOTS = 4;
 
-    /** A tree of the job with this bench's hosts, and their ends of its connections. */
+    /** A tree of the job over this bench's hosts, and the host ends of its connections. */
     struct Tree
     {
         uint32_t number{0}; ///< at the switch
@@ -207,8 +207,8 @@ class Bench : public ProgramBench<SharpProgram>
     }
 
     /**
-     * @param streaming its kind
-     * @param locks number of the streaming tree of a low-latency one
+     * @param streaming type of the tree
+     * @param locks low latency: number of its streaming tree
      */
     void AddTree(bool streaming, uint32_t locks)
     {
@@ -235,9 +235,9 @@ class Bench : public ProgramBench<SharpProgram>
     }
 
     /**
-     * A child sends a packet with a number, or without.
-     * @param tree which
-     * @param child which
+     * Sends a packet of a child, with or without a value.
+     * @param tree index of the tree
+     * @param child index of the child
      * @param packet its number
      * @param value float32, or NaN: none
      * @param operation bits
@@ -249,7 +249,7 @@ class Bench : public ProgramBench<SharpProgram>
         message.header.packet = packet;
         message.header.check = uint64_t{1} << 8 * child;
         message.header.operation = operation;
-        message.header.slot = 1; // the root of a reduce
+        message.header.slot = 1; // root of a reduce
         if (!std::isnan(value))
         {
             message.payloadBytes = 4;
@@ -260,13 +260,13 @@ class Bench : public ProgramBench<SharpProgram>
         trees[tree].ends[child]->connection.Send(message);
     }
 
-    /** Lets all frames arrive, and be acknowledged. */
+    /** Runs until all frames have arrived and are acknowledged. */
     void Settle()
     {
         Simulator::Run();
     }
 
-    /** A frame that is of no tree's connection, or of another child's. */
+    /** Sends a frame on an arbitrary connection number. */
     void SendRaw(uint32_t child, uint32_t queuePair)
     {
         Frame* frame = MakeFrame(GetSharpFrameBytes(0), LOSSY, child, program->GetEndpoint());
@@ -318,7 +318,7 @@ class SharpConnectionTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
     }
 
-    /** A single message is lost, at first. */
+    /** A single message is lost on its first transmission. */
     void CheckLoss(uint32_t lost, uint64_t resent, const Time& end)
     {
         Pair pair(MakeSettings());
@@ -340,12 +340,12 @@ class SharpConnectionTest : public TestCase
 
     void CheckLosses()
     {
-        // What follows shows that one is missing; the last one is missed by its sender.
+        // Later messages reveal the gap; only the sender's timer detects the loss of the last one.
         CheckLoss(0, 3, MicroSeconds(120));
         CheckLoss(1, 2, MicroSeconds(120));
         CheckLoss(2, 1, MicroSeconds(320));
 
-        // An acknowledgement is lost: all is sent again, and taken once.
+        // An ACK is lost: everything is retransmitted, and accepted once.
         Pair pair(MakeSettings());
         pair.b.wire = [&](const Frame&) {
             return pair.b.acknowledgements == 1 ? std::vector<Time>{}
@@ -358,7 +358,7 @@ class SharpConnectionTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(pair.b.acknowledgements, 2, "which is acknowledged");
     }
 
-    /** Frames are lost, doubled and delayed at random, both ways. */
+    /** Frames are lost, duplicated and delayed at random, in both directions. */
     void CheckChaos()
     {
         for (uint32_t seed = 0; seed < 30; seed++)
@@ -384,7 +384,7 @@ class SharpConnectionTest : public TestCase
             std::iota(expected.begin(), expected.end(), 0);
             for (uint32_t i : expected)
             {
-                // In bursts, both ways.
+                // In bursts, in both directions.
                 Simulator::Schedule(MicroSeconds(i / 20 * 7), &WireEnd::Send, &pair.a, i);
                 Simulator::Schedule(MicroSeconds(i / 30 * 9), &WireEnd::Send, &pair.b, i);
             }
@@ -442,7 +442,7 @@ class SharpProgramTest : public TestCase
 
     void CheckOrder()
     {
-        // In float32 their sum depends on the order.
+        // Their float32 sum depends on the order.
         const std::vector<float> values{1e8F, 3, -1e8F, 5, 0.25F};
         float expected = 0;
         for (float value : values)
@@ -476,7 +476,7 @@ class SharpProgramTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
     }
 
-    /** Operations overlap, up to the quota; some have no values, or one. */
+    /** Operations overlap up to the quota; some have no values, or one. */
     void CheckOperations()
     {
         Bench bench(3);
@@ -557,12 +557,12 @@ class SharpProgramTest : public TestCase
         bench.AddTree(false, SharpNode::NONE);
         const SharpCounters& counters = bench.program->GetCounters();
         bench.SendRaw(0, 99);                       // no such connection
-        bench.SendRaw(0, bench.trees[0].first + 2); // the parent's, which the root has not
-        bench.SendRaw(0, bench.trees[0].first + 1); // that of the other child
+        bench.SendRaw(0, bench.trees[0].first + 2); // the parent's, which the root does not have
+        bench.SendRaw(0, bench.trees[0].first + 1); // the other child's
         bench.Settle();
         NS_TEST_EXPECT_MSG_EQ(counters.refused, 3, "refused");
         NS_TEST_EXPECT_MSG_EQ(counters.added, 0, "not added");
-        // A restart ends connections for good.
+        // A restart ends connections permanently.
         bench.Send(0, 0, 0, 1);
         bench.Settle();
         bench.device->Restart();
@@ -580,7 +580,7 @@ class SharpProgramTest : public TestCase
         bench.AddTree(false, SharpNode::NONE);
         bench.Send(0, 0, 0, 1);
         bench.Send(0, 1, 0, 1);
-        bench.trees[0].ends[1]->port = nullptr; // its acknowledgements go nowhere
+        bench.trees[0].ends[1]->port = nullptr; // its acknowledgements are lost
         bench.trees[0].ends[1]->wire = [](const Frame&) { return std::vector<Time>{}; };
         bench.Settle();
         const SharpCounters& counters = bench.program->GetCounters();

@@ -37,7 +37,7 @@ MakeOptions(uint32_t ranks, const std::string& topology = "single-switch")
     return options;
 }
 
-/** @return whether the latest operation went by streaming trees */
+/** @return whether the last operation used streaming trees */
 bool
 HasStreamed(const Trial& trial)
 {
@@ -45,7 +45,7 @@ HasStreamed(const Trial& trial)
     return DynamicCast<SharpCommunicator>(worker)->HasStreamed();
 }
 
-/** Numbers of a message that is not streamed, and of one that is. */
+/** Sizes of a low-latency and of a streaming message, numbers. */
 constexpr uint64_t FEW = 4000;
 constexpr uint64_t MANY = 20000;
 
@@ -53,7 +53,7 @@ constexpr uint64_t MANY = 20000;
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Sums of integers are exact under losses, duplicates and reordering, each contribution being added
+ * Sums of integers are exact under losses, duplicates and reordering; each contribution is added
  * once.
  */
 class SharpExactTest : public InNetworkTest
@@ -80,7 +80,7 @@ class SharpExactTest : public InNetworkTest
             NS_TEST_EXPECT_MSG_EQ(contributions.GetMost(), 1, what << ": each once");
             if (options.topology == "single-switch")
             {
-                // 64 numbers, or 512 and a lock.
+                // 64 numbers per packet, or 512 and a lock.
                 const uint64_t packets = HasStreamed(trial) ? times * ((count + 511) / 512) + 1
                                                             : times * ((count + 63) / 64);
                 NS_TEST_EXPECT_MSG_EQ(contributions.GetCount(),
@@ -127,7 +127,7 @@ class SharpExactTest : public InNetworkTest
             const Default multicast("SharpProgram::Multicast", "true", "false");
             CheckFaults(MakeOptions(12, "fat-tree:k=4"), "multicast");
         }
-        SetKey(options, "window", 7); // with wrapping slots
+        SetKey(options, "window", 7); // slot numbers wrap around
         const Default trees("SharpCommunicator::Trees", "3", "1");
         const Default streams("SharpProgram::Streams", "3", "1");
         CheckFaults(options, "three trees, small window");
@@ -136,8 +136,8 @@ class SharpExactTest : public InNetworkTest
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Sums of floats: the bits that the tree's order of addition makes, whatever is lost, and within
- * the closed form of their error.
+ * Sums of floats equal the sum in the tree's order bit by bit under any loss, and stay within the
+ * closed-form error bound.
  */
 class SharpFloatTest : public InNetworkTest
 {
@@ -162,7 +162,7 @@ class SharpFloatTest : public InNetworkTest
             const double bound = trial.cluster->GetInNetworkCommunicators()[0]->GetErrorBound();
             const double error = trial.GetError();
             NS_TEST_EXPECT_MSG_LT_OR_EQ(error, bound, what);
-            // Not by much: the largest numbers are about four times their deviation.
+            // The bound is not loose: the largest numbers are about four times their deviation.
             NS_TEST_EXPECT_MSG_LT(bound, 0.01 * options.ranks * std::pow(2.0, -5), what);
             if (count > FEW)
             {
@@ -211,7 +211,7 @@ class SharpFloatTest : public InNetworkTest
         Expect("int32", 1 << 30, 1 << 30, "the sum of packet 0 of sharp job 0 overflows int32");
         Expect("float16", 65504, 65504, "overflows float16");
         Expect("float32", 3e38F, 3e38F, "overflows float32");
-        // Infinity is a number of these formats, and not the sum's fault.
+        // Infinity is a valid number of these formats, not an overflow of the sum.
         Trial trial(MakeOptions(2), 100, true);
         trial.inputs[0][50] = std::numeric_limits<float>::infinity();
         NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", "infinity is passed on");
@@ -257,7 +257,7 @@ class SharpOperationsTest : public TestCase
         }
     }
 
-    /** Notes when a rank is beyond a barrier. */
+    /** Records when a rank leaves a barrier. */
     static void OnDone(std::vector<Time>* times)
     {
         times->push_back(Simulator::Now());
@@ -301,7 +301,7 @@ class SharpOperationsTest : public TestCase
             }
             CheckBarrier(topology);
         }
-        // Numbers that are added as float16 are broadcast as they are.
+        // Numbers that are added as float16 are broadcast unchanged.
         const Default type("SharpEndpoint::DataType", "float16", "float32");
         CheckOperation(CollectiveOperation::BROADCAST, MakeOptions(4));
     }
@@ -309,7 +309,7 @@ class SharpOperationsTest : public TestCase
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Switches that restart in mid-tensor, and workers that die.
+ * Switches that restart in the middle of a tensor, and workers that fail.
  */
 class SharpFailureTest : public InNetworkTest
 {
@@ -326,7 +326,7 @@ class SharpFailureTest : public InNetworkTest
         trial.operation = operation;
         const std::string what =
             ns3::training::GetName(operation) + ", " + topology + ", " + std::to_string(at) + " us";
-        // One of these is under way, or just done at some.
+        // One of these operations is in progress, or complete at some ranks only.
         NS_TEST_EXPECT_MSG_EQ(trial.Run(4), "", what);
         NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 4, what << ": all, for good");
         NS_TEST_EXPECT_MSG_EQ(FormatFallback(*trial.cluster).empty(), false, what);
@@ -377,7 +377,7 @@ class SharpFailureTest : public InNetworkTest
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Some ranks are beyond an operation when the network fails: what they do for the others.
+ * Some ranks have completed an operation when the network fails: their help for the others.
  */
 class SharpMixedFailureTest : public TestCase
 {
@@ -388,14 +388,14 @@ class SharpMixedFailureTest : public TestCase
     }
 
   private:
-    /** @param cut the rank whose link goes down while the results come */
+    /** @param cut rank whose link goes down while the results arrive */
     void Check(CollectiveOperation operation, uint32_t cut)
     {
         const std::string what =
             ns3::training::GetName(operation) + " without rank " + std::to_string(cut);
         ClusterOptions options = MakeOptions(4);
         const uint64_t count = operation == CollectiveOperation::BARRIER ? 0 : 60;
-        // The result leaves the switch after about 0.7 us, and the link is back for the notices.
+        // The result leaves the switch after about 0.7 us; the link is up again for the notices.
         options.faults = {"host" + std::to_string(cut) + "-switch0:down,from=800ns,until=3ms"};
         Trial trial(options, count, true);
         trial.operation = operation;
@@ -426,11 +426,11 @@ class SharpMixedFailureTest : public TestCase
                 NS_TEST_EXPECT_MSG_EQ(trial.tensors[cut]->values[i], expected, what);
             }
         }
-        // The next one is by the hosts alone.
+        // The next operation runs on the hosts only.
         NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", what);
     }
 
-    /** What rank 0 sends to rank 2, which has no sum yet, is not taken for the sum. */
+    /** A Send() from rank 0 to rank 2, which has no sum yet, is not mistaken for the sum. */
     void CheckSends()
     {
         ClusterOptions options = MakeOptions(4);
@@ -475,7 +475,7 @@ class SharpMixedFailureTest : public TestCase
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Two jobs on the same switches: quotas, trees, and the lock of the streaming tree.
+ * Two jobs on the same switches: quotas, trees, and locks of streaming trees.
  */
 class SharpJobsTest : public InNetworkTest
 {
@@ -486,7 +486,7 @@ class SharpJobsTest : public InNetworkTest
     }
 
   private:
-    /** A job that counts the tensors that ranks have streamed. */
+    /** A job that counts the tensors streamed by ranks. */
     struct StreamingJob : Job<SharpCommunicator>
     {
         StreamingJob()
@@ -500,7 +500,7 @@ class SharpJobsTest : public InNetworkTest
     /**
      * @param batch attribute LockBatch
      * @param streams attribute Streams
-     * @return tensors of each job, all ranks together, that were streamed, of 4 each
+     * @return streamed tensors of each job, out of 4 per rank, summed over ranks
      */
     std::pair<uint32_t, uint32_t> Run(uint32_t batch, uint32_t streams)
     {
@@ -558,7 +558,7 @@ class SharpJobsTest : public InNetworkTest
             roots += i >= 3;
         }
         NS_TEST_EXPECT_MSG_GT(locks, 0, "locks");
-        // Kept at three leaves and a spine of each job that has one.
+        // Held at three leaves and a spine by each job that has one.
         NS_TEST_EXPECT_MSG_EQ(active, (batch == 1 ? 0 : 4 * streams), "locks kept");
         NS_TEST_EXPECT_MSG_EQ((denials == 0), (streams == 2), "denials");
         NS_TEST_EXPECT_MSG_EQ(roots, 2, "two spines");
@@ -566,7 +566,7 @@ class SharpJobsTest : public InNetworkTest
         return {jobs[0].streamed, jobs[1].streamed};
     }
 
-    /** Switches below have given their streaming trees when the one above refuses. */
+    /** Lower switches release their streaming trees when an upper switch refuses. */
     void CheckRefusedAbove()
     {
         UsePicoseconds();
@@ -599,13 +599,13 @@ class SharpJobsTest : public InNetworkTest
     void DoRun() override
     {
         CheckRefusedAbove();
-        // Both fit: all are streamed.
+        // Both fit: all tensors are streamed.
         NS_TEST_EXPECT_MSG_EQ((Run(0, 2) == std::pair(24U, 24U)), true, "two streaming trees");
-        // Who comes first to the leaves keeps them; the other one never streams.
+        // The first job at the leaves keeps the locks; the other one never streams.
         const auto [first, second] = Run(0, 1);
         NS_TEST_EXPECT_MSG_EQ(first + second, 24, "one job streams");
         NS_TEST_EXPECT_MSG_EQ(first * second, 0, "the other one does not");
-        // A lock for each message: the other job has a turn when it asks at the right time.
+        // One lock per message: the other job gets a turn when it requests at the right time.
         const auto [third, fourth] = Run(1, 1);
         NS_TEST_EXPECT_MSG_GT(third + fourth, 24, "both stream");
     }
@@ -626,7 +626,7 @@ class SharpTimeTest : public InNetworkTest
   private:
     void CheckSmall()
     {
-        // Links, adders of each switch on the way up, and switches on the way down.
+        // Links, adders of each switch upwards, and pipelines of the switches downwards.
         for (const auto& [topology, links] : {std::pair("single-switch", 1),
                                               std::pair("leaf-spine:leaves=2,spines=1", 2),
                                               std::pair("fat-tree:k=4", 3)})
@@ -645,7 +645,7 @@ class SharpTimeTest : public InNetworkTest
         }
     }
 
-    /** By multicast results pass the switches on the way down without delay. */
+    /** Multicast results pass the switches downwards without delay. */
     void CheckMulticast()
     {
         const Default multicast("SharpProgram::Multicast", "true", "false");
@@ -662,7 +662,7 @@ class SharpTimeTest : public InNetworkTest
         }
     }
 
-    /** Packets of 256 bytes: the line, or the quota of operations in a round trip. */
+    /** Packets of 256 bytes: limited by the line, or by the quota per round trip. */
     void CheckQuota()
     {
         const Default never("SharpCommunicator::StreamingThreshold", "1000000000", "16384");
@@ -672,7 +672,7 @@ class SharpTimeTest : public InNetworkTest
             ClusterOptions options = MakeOptions(4);
             SetKey(options, "window", window);
             const double line = 8e-11 * (GetSharpFrameBytes(256) + 20);
-            // An acknowledgement each way for every 16 packets.
+            // One ACK per 16 packets in each direction.
             const double shared = line + 8e-11 * (GetSharpAcknowledgeBytes() + 20) / 16;
             const double roundTrip = 2 * (500e-9 + line - 12 * 8e-11) + 130e-9;
             const double packets = static_cast<double>(count) / 64;
@@ -684,7 +684,7 @@ class SharpTimeTest : public InNetworkTest
         }
     }
 
-    /** T13: streaming at the line's rate, against a ring. */
+    /** T13: streaming at line rate, compared with a ring. */
     void CheckStreaming()
     {
         const uint64_t count = 6 << 20;
@@ -706,7 +706,7 @@ class SharpTimeTest : public InNetworkTest
                                           ranks << " ranks, " << topology << ": " << ratio);
             }
         }
-        // Two bytes for each number.
+        // Two bytes per number.
         const Default type("SharpEndpoint::DataType", "bfloat16", "float32");
         NS_TEST_EXPECT_MSG_EQ_TOL(GetSeconds(MakeOptions(4), count) / (2.0 * count * 8e-11),
                                   1.05,
@@ -714,7 +714,7 @@ class SharpTimeTest : public InNetworkTest
                                   "half the bytes");
     }
 
-    /** Two trees with roots of their own double what a narrow core carries. */
+    /** Two trees with separate roots double the throughput of a narrow core. */
     void CheckTrees()
     {
         const uint64_t count = 4 << 20;
@@ -725,7 +725,7 @@ class SharpTimeTest : public InNetworkTest
         NS_TEST_EXPECT_MSG_EQ_TOL(one / GetSeconds(options, count), 2, 0.02, "two trees");
     }
 
-    /** The hosts of a server have a tree of the local switch, at its rate. */
+    /** The hosts of a server use a tree of the local switch, at its rate. */
     void CheckLocalSwitch()
     {
         const uint64_t count = 8 << 20;
@@ -734,7 +734,7 @@ class SharpTimeTest : public InNetworkTest
         NS_TEST_EXPECT_MSG_EQ_TOL(GetSeconds(options, count) / line, 1.05, 0.02, "NVLink's rate");
     }
 
-    /** T14: 8 bytes among 128 hosts; two latencies are calibrated, to the first two figures. */
+    /** T14: 8 bytes among 128 hosts; two latencies are calibrated to the first two figures. */
     void CheckLowLatency()
     {
         const Default host("SharpEndpoint::HostLatency", "683ns", "0ns");
@@ -756,7 +756,7 @@ class SharpTimeTest : public InNetworkTest
         NS_TEST_EXPECT_MSG_EQ_TOL(trial.GetSeconds() * 1e6, 6.01, 0.02, "published without");
     }
 
-    /** @return seconds of a message of 64 ranks, after another one */
+    /** @return seconds of a message among 64 ranks, after another one */
     double GetSecondsOf(uint64_t bytes, bool streams, bool locks)
     {
         const Default threshold("SharpCommunicator::StreamingThreshold",
@@ -772,7 +772,7 @@ class SharpTimeTest : public InNetworkTest
         return trial.GetSeconds();
     }
 
-    /** From which size on streaming is faster: published 4 to 8 KB, 16 KB with the lock. */
+    /** Size from which streaming is faster: published 4 to 8 KB, 16 KB with the lock. */
     void CheckCrossover()
     {
         const Default host("SharpEndpoint::HostLatency", "683ns", "0ns");
@@ -801,7 +801,7 @@ class SharpTimeTest : public InNetworkTest
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Requests that cannot be carried out, by name.
+ * Named refusals of invalid requests.
  */
 class SharpOptionsTest : public InNetworkTest
 {
@@ -834,7 +834,7 @@ class SharpOptionsTest : public InNetworkTest
             const Default slots("SharpProgram::Slots", "16", "512");
             options.algorithm = "sharp:window=17";
             ExpectRefusal(options, "sharp job 0 needs 17 outstanding operations");
-            // One of these fits into two bytes.
+            // Only one of these formats fits into two bytes.
             const Default payload("SharpProgram::Payload", "2", "256");
             ExpectRefusal(MakeOptions(4),
                           "ns3::training::SharpProgram::Payload=2 (allowed: from 4");
@@ -866,7 +866,7 @@ class SharpOptionsTest : public InNetworkTest
     }
 };
 
-/** @ingroup distributed-training-innetwork-tests Aggregation trees from end to end. */
+/** @ingroup distributed-training-innetwork-tests Aggregation trees, end to end. */
 class SharpTestSuite : public TestSuite
 {
   public:

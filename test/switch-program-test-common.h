@@ -23,7 +23,7 @@
 namespace ns3::training::tests
 {
 
-/** Attributes of an object, as text. */
+/** Attributes of an object, as strings. */
 using Attributes = std::vector<std::pair<std::string, std::string>>;
 
 /** @return an object with these attributes */
@@ -39,7 +39,7 @@ CreateWith(const Attributes& attributes)
     return object;
 }
 
-/** @return why a switch with these attributes refuses a program; empty if it does not */
+/** @return the refusal of a program by a switch with these attributes; empty if accepted */
 inline std::string
 RefuseProgram(Ptr<SwitchProgram> program, const Attributes& attributes = {})
 {
@@ -49,7 +49,7 @@ RefuseProgram(Ptr<SwitchProgram> program, const Attributes& attributes = {})
     return text;
 }
 
-/** @return the words that a frame carries, each in network order */
+/** @return the words of a frame's payload, in host order */
 inline std::vector<uint32_t>
 GetWords(const Frame& frame)
 {
@@ -61,14 +61,14 @@ GetWords(const Frame& frame)
     return words;
 }
 
-/** Hosts on one switch with a program, which they are scripted to send packets to. */
+/** Hosts on one switch with a program. The test scripts their packets. */
 template <typename Program>
 class ProgramBench
 {
   public:
     /**
      * @param program with its attributes set
-     * @param hosts on the switch
+     * @param hosts number of hosts on the switch
      */
     ProgramBench(Ptr<Program> program, uint32_t hosts)
         : program(program)
@@ -94,9 +94,9 @@ class ProgramBench
 
   protected:
     /**
-     * A host sends a packet.
-     * @param frame with its headers, its source being the host
-     * @param words that it carries
+     * Sends a packet of a host.
+     * @param frame with its headers; its source is the host
+     * @param words of its payload
      */
     void Send(Frame* frame, const std::vector<uint32_t>& words)
     {

@@ -30,13 +30,13 @@ using namespace ns3::training::tests;
 namespace
 {
 
-/** What a worker sends beside numbers. */
+/** Header fields of a worker's packet. */
 struct Request
 {
     SwitchPsHeader header;
 };
 
-/** What came to a worker. */
+/** An answer to a worker. */
 struct Reply
 {
     SwitchPsHeader header;
@@ -44,7 +44,7 @@ struct Reply
     int64_t time; ///< ps
 };
 
-/** What the program of a bench is like. */
+/** Configuration of a bench's program. */
 struct Kind
 {
     uint32_t workers{2};
@@ -55,7 +55,7 @@ struct Kind
     std::string memoryRate{"100Gbps"};
 };
 
-/** Hosts on one switch with the program, which they are scripted to send packets to. */
+/** Hosts on one switch with the program. The test scripts their packets. */
 class Bench : public ProgramBench<SwitchPsProgram>
 {
   public:
@@ -111,7 +111,7 @@ class Bench : public ProgramBench<SwitchPsProgram>
         return request;
     }
 
-    /** A worker sends a packet, and all frames arrive. */
+    /** Sends a packet of a worker, and runs until all frames arrive. */
     void Send(uint32_t worker, const Request& request, const std::vector<float>& values)
     {
         Frame* frame = MakeFrame(GetSwitchPsFrameBytes(static_cast<uint32_t>(values.size())),
@@ -125,19 +125,19 @@ class Bench : public ProgramBench<SwitchPsProgram>
         Simulator::Run();
     }
 
-    /** A worker pushes step `clock`, whose packet is the fourth after that of the step before. */
+    /** Pushes step `clock` of a worker; packet numbers advance by four per step. */
     void Push(uint32_t worker, uint32_t clock, const std::vector<float>& values)
     {
         Send(worker, MakeRequest(1 + 4 * clock, clock), values);
     }
 
-    /** @return how many replies a worker has */
+    /** @return number of replies to a worker */
     std::size_t Count(uint32_t worker) const
     {
         return replies[worker].size();
     }
 
-    /** @return the latest reply's numbers */
+    /** @return numbers of the last reply */
     const std::vector<float>& Latest(uint32_t worker) const
     {
         return replies[worker].back().values;
@@ -157,7 +157,7 @@ class Bench : public ProgramBench<SwitchPsProgram>
     }
 };
 
-/** Numbers whose sum depends on the order in which they are added. */
+/** @return numbers whose sum depends on the order of addition */
 std::vector<float>
 MakeNumbers(std::mt19937& random)
 {
@@ -182,7 +182,7 @@ Fill(float value)
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * All orders of arrival make the same bits, sent once to each worker.
+ * Every order of arrival makes the same bits, sent once to each worker.
  */
 class SwitchPsSumTest : public TestCase
 {
@@ -254,7 +254,7 @@ class SwitchPsLossTest : public TestCase
         kind.optimizer = optimizer;
         Bench bench(kind);
         const auto& counters = bench.program->GetCounters();
-        // Worker 0's push is lost: what worker 1 sends again changes nothing.
+        // Worker 0's push is lost: retransmissions of worker 1 change nothing.
         for (int i = 0; i < 3; i++)
         {
             bench.Push(1, 0, Fill(32));
@@ -265,17 +265,17 @@ class SwitchPsLossTest : public TestCase
         NS_TEST_ASSERT_MSG_EQ(bench.Count(0) * bench.Count(1), 1, "an answer for each");
         const auto first = Fill(Multiply(step, 42));
         NS_TEST_EXPECT_MSG_EQ((bench.Latest(1) == first), true, "each part once");
-        // Worker 1 has lost its answer, and gets it alone, with no other step.
+        // Worker 1 has lost its answer, and gets it alone, without another step.
         bench.Push(1, 0, Fill(32));
         NS_TEST_EXPECT_MSG_EQ(bench.Count(0), 1, "worker 0 has had it");
         NS_TEST_ASSERT_MSG_EQ(bench.Count(1), 2, "worker 1 gets it again");
         NS_TEST_EXPECT_MSG_EQ((bench.Latest(1) == first), true, "unchanged");
-        // So it does while worker 0 is a step ahead.
+        // It also gets it while worker 0 is a step ahead.
         bench.Push(0, 1, Fill(100));
         bench.Push(1, 0, Fill(32));
         NS_TEST_ASSERT_MSG_EQ(bench.Count(1), 3, "and once more");
         NS_TEST_EXPECT_MSG_EQ((bench.Latest(1) == first), true, "still unchanged");
-        // What worker 0 has sent twice comes late, and again when the version is used for step 2.
+        // Worker 0's duplicate arrives late, and again when the version is used for step 2.
         bench.Push(0, 0, Fill(10));
         NS_TEST_EXPECT_MSG_EQ(bench.Count(0), 2, "an answer that it does not need");
         bench.Push(1, 1, Fill(1));
@@ -332,7 +332,7 @@ class SwitchPsLossTest : public TestCase
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Weights are those of an optimizer on a host, bit for bit.
+ * Weights equal those of an optimizer on a host, bit for bit.
  */
 class SwitchPsOptimizerTest : public TestCase
 {
@@ -392,7 +392,7 @@ class SwitchPsOptimizerTest : public TestCase
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Bounded staleness: a worker is s steps ahead at most, and gradients count once, as they come.
+ * Bounded staleness: a worker is at most s steps ahead, and each gradient counts once, on arrival.
  */
 class SwitchPsStalenessTest : public TestCase
 {
@@ -411,7 +411,7 @@ class SwitchPsStalenessTest : public TestCase
         kind.staleness = staleness;
         Bench bench(kind);
         const auto& counters = bench.program->GetCounters();
-        // Worker 0 may make s steps while the slowest makes none.
+        // Worker 0 may make s steps while the slowest worker makes none.
         for (uint32_t step = 0; step < staleness; step++)
         {
             bench.Push(0, step, Fill(1));
@@ -422,7 +422,7 @@ class SwitchPsStalenessTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(bench.Count(0), staleness, "one more is held back");
         NS_TEST_EXPECT_MSG_EQ(counters.blocked, 1, "once");
         NS_TEST_EXPECT_MSG_EQ(counters.repeated, 1, "whatever it asks");
-        // The others come one by one: only the last of them changes who is the slowest.
+        // The others follow one by one: only the last of them changes the minimum.
         for (uint32_t worker = 1; worker < workers; worker++)
         {
             NS_TEST_EXPECT_MSG_EQ(bench.Count(0), staleness, "still held back");
@@ -450,7 +450,7 @@ class SwitchPsStalenessTest : public TestCase
             "of an untouched key range");
     }
 
-    /** Any order of pushes that the bound allows: weights and answers as a host has them. */
+    /** Any order of pushes within the bound: weights and answers equal a host's. */
     void CheckWeights(uint32_t staleness)
     {
         constexpr uint32_t WORKERS = 4;
@@ -472,7 +472,7 @@ class SwitchPsStalenessTest : public TestCase
             const bool again = random() % 4 == 0 && clocks[worker] > 0;
             if (blocked[worker] || again)
             {
-                // It does not go on, but it may ask again.
+                // The worker is blocked, but it may retransmit.
                 bench.Push(worker, clocks[worker] - 1, latest[worker]);
                 count[worker] += !blocked[worker];
                 NS_TEST_EXPECT_MSG_EQ(bench.Count(worker), count[worker], "a lost answer");
@@ -500,7 +500,7 @@ class SwitchPsStalenessTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(bench.program->GetCounters().steps,
                               std::accumulate(clocks.begin(), clocks.end(), 0U),
                               "a step for each gradient");
-        // A push that is older than the latest changes nothing and has no answer.
+        // A push older than the last one changes nothing and gets no answer.
         const uint64_t steps = bench.program->GetCounters().steps;
         const auto ahead =
             static_cast<uint32_t>(std::max_element(clocks.begin(), clocks.end()) - clocks.begin());
@@ -526,7 +526,7 @@ class SwitchPsStalenessTest : public TestCase
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * The time of lanes and memory, to the picosecond.
+ * Times of lanes and memory, to the picosecond.
  */
 class SwitchPsLatencyTest : public TestCase
 {
@@ -537,7 +537,7 @@ class SwitchPsLatencyTest : public TestCase
     }
 
   private:
-    /** @return from the last push at the switch to the answer at its port, ps */
+    /** @return time from the last push at the switch to the answer at its port, ps */
     int64_t GetTime(const Kind& kind, bool inOrder = true)
     {
         Bench bench(kind);
@@ -578,7 +578,7 @@ class SwitchPsLatencyTest : public TestCase
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * What the program needs of a switch, what it refuses, and packets that it does not know.
+ * Required resources, refusals, and unknown packets.
  */
 class SwitchPsResourcesTest : public RefusalTest
 {
@@ -589,7 +589,7 @@ class SwitchPsResourcesTest : public RefusalTest
     }
 
   private:
-    /** @return what a switch says to a program */
+    /** @return the switch's refusal of a program, or empty */
     std::string Add(const Attributes& attributes)
     {
         Attributes all{{"Lanes", "100"}};
@@ -714,8 +714,8 @@ class SwitchPsResourcesTest : public RefusalTest
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Vector clocks against a model that looks at all workers each time, for random steps of workers
- * that are not held back.
+ * Vector clocks against a model that scans all workers each time, for random steps of unblocked
+ * workers.
  */
 class SwitchPsVectorClocksTest : public TestCase
 {
@@ -780,7 +780,7 @@ class SwitchPsVectorClocksTest : public TestCase
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Lanes and memory serve one packet after the other, each at its rate.
+ * Lanes and memory serve one packet at a time, each at its rate.
  */
 class SwitchPsLaneTimingTest : public TestCase
 {
@@ -794,7 +794,7 @@ class SwitchPsLaneTimingTest : public TestCase
     void DoRun() override
     {
         SwitchPsLaneTiming timing;
-        timing.ConfigureLanes(64, 16, 200); // four clocks of 5 ns
+        timing.ConfigureLanes(64, 16, 200); // four clock cycles of 5 ns
         timing.ConfigureMemory(256, 100000000000);
         NS_TEST_EXPECT_MSG_EQ(timing.TakeLanes(1000), 21000, "idle");
         NS_TEST_EXPECT_MSG_EQ(timing.TakeLanes(2000), 41000, "behind the first");
@@ -811,7 +811,7 @@ class SwitchPsLaneTimingTest : public TestCase
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Packets as bytes and back, to a file and to another process.
+ * Serialization of packets to a file and to another process, in both directions.
  */
 class SwitchPsWireFormatTest : public TestCase
 {

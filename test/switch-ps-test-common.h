@@ -14,7 +14,7 @@
 namespace ns3::training::tests
 {
 
-// Float32 operations one by one, which no compiler fuses.
+// Disables fused operations: float32 operations are rounded one by one.
 
 inline float
 Add(float a, float b)
@@ -37,7 +37,7 @@ Divide(float a, float b)
     return result;
 }
 
-/** @return the sum of vectors, in their order */
+/** @return the sum of vectors, added in order */
 inline std::vector<float>
 AddInOrder(const std::vector<std::vector<float>>& parts)
 {
@@ -52,7 +52,7 @@ AddInOrder(const std::vector<std::vector<float>>& parts)
     return sum;
 }
 
-/** An optimizer as a host would have it, of weights that begin at 0. */
+/** An optimizer on a host, with weights that start at 0. */
 class HostOptimizer
 {
   public:
@@ -65,7 +65,7 @@ class HostOptimizer
 
     /**
      * @param gradients of a step
-     * @return the weights afterwards
+     * @return the updated weights
      */
     const std::vector<float>& Step(const std::vector<float>& gradients)
     {

@@ -38,7 +38,7 @@ MakeOptions(uint32_t ranks, const std::string& topology = "single-switch")
     return options;
 }
 
-/** @return the program of the switch that has one */
+/** @return the program of the only switch that has one */
 Ptr<SwitchPsProgram>
 FindProgram(const Cluster& cluster)
 {
@@ -52,16 +52,16 @@ FindProgram(const Cluster& cluster)
     return nullptr;
 }
 
-/// Gradients that switches add: job, packet and worker of each.
+/// Added gradients: job, packet and worker of each.
 using Pushes = Contributions<SwitchPsProgram, uint8_t, uint32_t, uint32_t>;
 
-/** Workers that make steps with tensors of one model, each at its own pace. */
+/** Workers that make steps with the tensors of one model, each at its own pace. */
 class Training
 {
   public:
     /**
      * @param options of the cluster
-     * @param sizes numbers of each tensor
+     * @param sizes size of each tensor, numbers
      * @param steps of training
      */
     Training(const ClusterOptions& options, std::vector<uint64_t> sizes, uint32_t steps)
@@ -87,7 +87,7 @@ class Training
         Simulator::Destroy();
     }
 
-    /** @return what went wrong, or empty */
+    /** @return description of the error, or empty */
     std::string Run()
     {
         for (uint32_t rank = 0; rank < m_next.size(); rank++)
@@ -122,7 +122,7 @@ class Training
         return values;
     }
 
-    /** @return the workers, as what they are */
+    /** @return a worker with its concrete type */
     Ptr<SwitchPsCommunicator> GetWorker(uint32_t rank) const
     {
         return DynamicCast<SwitchPsCommunicator>(cluster.GetCommunicator(rank));
@@ -131,7 +131,7 @@ class Training
     Cluster cluster;
     std::vector<Time> paces;                              ///< of each rank, before each step
     std::vector<std::vector<std::vector<float>>> results; ///< by rank, all-reduce
-    std::vector<Ptr<Tensor>> weights;                     ///< by rank: pulled at the end
+    std::vector<Ptr<Tensor>> weights;                     ///< by rank: weights pulled at the end
     std::vector<Time> finished;                           ///< by rank
 
   private:
@@ -161,7 +161,7 @@ class Training
         self->finished[rank] = Simulator::Now();
         if (++self->m_ready == self->m_next.size())
         {
-            // All have made all steps: each pulls some weights of the last tensor.
+            // All steps are done: each rank pulls some weights of the last tensor.
             for (uint32_t i = 0; i < self->m_next.size(); i++)
             {
                 self->weights[i] = Create<Tensor>();
@@ -184,14 +184,14 @@ class Training
     }
 
   public:
-    static constexpr uint64_t FIRST_PULLED = 60; ///< weight that rank 0 pulls first
-    static constexpr uint64_t PULLED = 150;      ///< how many each rank pulls
+    static constexpr uint64_t FIRST_PULLED = 60; ///< first weight that rank 0 pulls
+    static constexpr uint64_t PULLED = 150;      ///< number of weights that each rank pulls
 
   private:
     std::vector<uint64_t> m_sizes;
     uint32_t m_steps;
     GuardedRun m_run;
-    std::vector<uint32_t> m_next; // by rank: all-reduces begun
+    std::vector<uint32_t> m_next; // by rank: started all-reduces
     std::vector<Ptr<Tensor>> m_tensors;
     std::size_t m_ready{0};
 };
@@ -200,7 +200,7 @@ class Training
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Sums are those of a host that adds in rank order, bit for bit, under losses, duplicates and
+ * Sums equal those of a host that adds in rank order, bit for bit, under losses, duplicates and
  * reordering; each gradient is added once.
  */
 class SwitchPsExactTest : public InNetworkTest
@@ -264,7 +264,7 @@ class SwitchPsExactTest : public InNetworkTest
             options.faults = DoubleAndDelay();
             Check(options, 20000, topology + ", loss, duplicates, reordering");
         }
-        // A whole tensor in a packet, a number in a packet, and what is no number.
+        // One packet per tensor, one number per packet, and NaN or infinity.
         for (uint64_t elements : {1, 2048})
         {
             ClusterOptions options = MakeOptions(3);
@@ -274,7 +274,7 @@ class SwitchPsExactTest : public InNetworkTest
             NS_TEST_EXPECT_MSG_EQ(trial.Run(3), "", elements);
             NS_TEST_EXPECT_MSG_EQ(trial.IsSumOfNetwork(), true, elements);
         }
-        // Numbers, or sums, beyond float32: as float32 has it, and the bound tells.
+        // Numbers, or sums, beyond float32: results follow float32, and the bound shows it.
         const float infinity = std::numeric_limits<float>::infinity();
         const float large = std::ldexp(0.9F, 127);
         for (const auto& [first, second] :
@@ -298,7 +298,7 @@ class SwitchPsExactTest : public InNetworkTest
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Weights after synchronous steps are those of an optimizer on a host, bit for bit.
+ * Weights after synchronous steps equal those of an optimizer on a host, bit for bit.
  */
 class SwitchPsWeightsTest : public InNetworkTest
 {
@@ -333,7 +333,7 @@ class SwitchPsWeightsTest : public InNetworkTest
                     gradients.push_back(training.GetGradient(rank, step, tensor));
                 }
                 expected = host.Step(AddInOrder(gradients));
-                // The reference of the programs goes through all-reduces in their order.
+                // The programs' reference processes all-reduces in order.
                 const auto& all = training.results;
                 for (uint32_t rank = 0; rank < ranks; rank++)
                 {
@@ -362,7 +362,7 @@ class SwitchPsWeightsTest : public InNetworkTest
         ++*pulls;
     }
 
-    /** Pulls of nothing, of sizes without numbers, and of what is not there. */
+    /** Pulls of nothing, of partial numbers, and of missing weights. */
     void CheckPulls()
     {
         Trial trial(MakeOptions(2), 320, false);
@@ -388,7 +388,7 @@ class SwitchPsWeightsTest : public InNetworkTest
                               "one is not");
     }
 
-    /** The programs' own reference, call by call. */
+    /** Checks the programs' own reference, call by call. */
     void CheckReference(const Training& training,
                         uint32_t ranks,
                         uint32_t steps,
@@ -417,7 +417,7 @@ class SwitchPsWeightsTest : public InNetworkTest
             Check(optimizer, 3, 0.02);
         }
         Check("adam", 1, 0);
-        // Weights that do not fit, or are not what they were.
+        // Weights that do not fit, or that have changed.
         const Default name("SwitchPsProgram::Optimizer", "sgd", "none");
         CheckPulls();
         {
@@ -434,8 +434,8 @@ class SwitchPsWeightsTest : public InNetworkTest
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Bounded staleness from end to end: fast workers are ahead by the bound, and no more; the weights
- * are those of the gradients in the order in which they came.
+ * Bounded staleness, end to end: fast workers are ahead by the bound and no more. The weights
+ * result from the gradients in the order of arrival.
  */
 class SwitchPsStragglerTest : public InNetworkTest
 {
@@ -461,7 +461,7 @@ class SwitchPsStragglerTest : public InNetworkTest
         const Pushes pushes(training.cluster, "Push");
         training.paces = {MicroSeconds(10), MicroSeconds(10), MicroSeconds(400), MicroSeconds(20)};
         NS_TEST_ASSERT_MSG_EQ(training.Run(), "", what);
-        // A worker is through with its last step when the slowest one has begun its own, so many
+        // A worker completes its last step when the slowest worker has started its own, that many
         // steps before.
         for (uint32_t rank : {0, 1, 3})
         {
@@ -501,7 +501,7 @@ class SwitchPsStragglerTest : public InNetworkTest
             Check(staleness, 0);
             Check(staleness, 0.02);
         }
-        // The reference of the programs has no order to go by.
+        // The programs' reference has no order of arrival.
         const Default bound("SwitchPsProgram::Staleness", "1", "0");
         const Cluster cluster(MakeOptions(2));
         ExpectPart(GetRefusal([&]() {
@@ -525,11 +525,11 @@ class SwitchPsInvariantTest : public InNetworkTest
     }
 
   private:
-    /** Host 1 pretends to be the switch. */
+    /** Host 1 impersonates the switch. */
     static void Forge(Ptr<HostDevice> device)
     {
         SwitchPsHeader header;
-        header.clock = UINT32_MAX; // so the slowest has made no step since before the first
+        header.clock = UINT32_MAX; // implies that the slowest worker has made no step
         Frame* frame = Frame::Make(header);
         frame->bytes = GetSwitchPsFrameBytes(64);
         frame->payloadBytes = 256;
@@ -565,7 +565,7 @@ class SwitchPsInvariantTest : public InNetworkTest
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * A switch that restarts in mid-tensor, and workers that die.
+ * A switch that restarts in the middle of a tensor, and workers that fail.
  */
 class SwitchPsFailureTest : public InNetworkTest
 {
@@ -599,8 +599,8 @@ class SwitchPsFailureTest : public InNetworkTest
                 NS_TEST_EXPECT_MSG_LT(Simulator::Now(), MilliSeconds(100), "no hang");
                 ExpectPart(text, "has had no answer to packet");
                 ExpectPart(text, "the hosts cannot go on, as the weights are in the switch");
-                // Workers are ahead of a dead one by as many steps as they may be, its last step
-                // having come or not.
+                // Workers are ahead of a failed one by the bound, whether its last step has arrived
+                // or not.
                 const auto dead = static_cast<uint32_t>(training.results[2].size());
                 const auto other = static_cast<uint32_t>(training.results[0].size());
                 const bool isAhead = other == dead + staleness || other == dead + 1 + staleness;
@@ -662,7 +662,7 @@ class SwitchPsJobsTest : public InNetworkTest
         Check("none", 1, "switch-ps job 2 needs slots 100 to 100");
         Check("sgd", -0.5F, "switch-ps job 2 needs slots 100 to 100");
 
-        // The parameter server is the switch nearest to the farthest of the hosts.
+        // The parameter server is the switch with minimum distance to the farthest host.
         const Cluster leaf(MakeOptions(4, "leaf-spine:leaves=2,spines=2"));
         NS_TEST_EXPECT_MSG_NE(leaf.GetFabric().devicesOfSwitches[2]->GetProgram(0),
                               nullptr,
@@ -722,26 +722,26 @@ class SwitchPsTimeTest : public InNetworkTest
 
     void CheckLimits()
     {
-        // A window: slots / round trip.
+        // Window-limited: slots / round trip.
         ClusterOptions options = MakeOptions(2);
         options.delay = MicroSeconds(20);
         SetKey(options, "slots", 32);
         const double line = GetSwitchPsFrameBytes(64) + 8;
         const double roundTrip = 2 * 20e-6 + 500e-9 + 2 * line * 8 / 100e9;
         Expect(options, 1 << 19, 32 * 64 / roundTrip * 1e-6, "window");
-        // Lanes: so many numbers per clock, of all workers.
+        // Lane-limited: numbers per clock cycle, of all workers.
         for (uint32_t ranks : {2, 8})
         {
             const Default lanes("SwitchPsProgram::Lanes", "8", "0");
             Expect(MakeOptions(ranks), 1 << 19, 8 * 200.0 / ranks, "eight lanes");
         }
-        // Hosts: a microsecond of one of two cores for each packet.
+        // Host-limited: a microsecond of one of two cores per packet.
         {
             const Default cost("SwitchPsCommunicator::PacketCost", "1us", "0ps");
             const Default cores("SwitchPsCommunicator::Cores", "2", "4");
             Expect(MakeOptions(2), 1 << 17, 2 * 64, "cores");
         }
-        // Memory: weights and two means, read and written for each sum, or each gradient.
+        // Memory-limited: weights and two means are read and written per sum, or per gradient.
         const Default optimizer("SwitchPsProgram::Optimizer", "adam", "none");
         const double memory = 238.9e3 / (6 * 32);
         Expect(MakeOptions(4), 1 << 19, memory, "memory, synchronous");
@@ -749,7 +749,7 @@ class SwitchPsTimeTest : public InNetworkTest
         Expect(MakeOptions(4), 1 << 19, memory / 4, "memory, a step for each gradient");
     }
 
-    /** ResNet-50 of three workers at 10 Gbit/s (Hashmi): a parameter server, and one in a switch */
+    /** ResNet-50, three workers at 10 Gbit/s (Hashmi): parameter server on a host, in a switch */
     void CheckBaseline()
     {
         constexpr uint64_t WEIGHTS = 25557032;
@@ -759,7 +759,7 @@ class SwitchPsTimeTest : public InNetworkTest
         SetKey(options, "slots", 64);
         const double inSwitch = WEIGHTS / GetRate(options, WEIGHTS) * 1e-6;
         NS_TEST_EXPECT_MSG_EQ_TOL(inSwitch, 4 * WEIGHTS * 8 / 10e9 * 4178 / 4096, 0.0005, "83 ms");
-        // Three times the weights come in by one link, and go out: 490 ms.
+        // One link carries the weights three times in each direction: 490 ms.
         const double onHost = 2 * 3 * 4 * WEIGHTS * 8 / 10e9;
         NS_TEST_EXPECT_MSG_EQ_TOL(onHost, 0.49, 0.002, "closed form");
         NS_TEST_EXPECT_MSG_GT(onHost / inSwitch, 5.8, "almost six times shorter");
@@ -775,7 +775,7 @@ class SwitchPsTimeTest : public InNetworkTest
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Requests that cannot be carried out, by name.
+ * Named refusals of invalid requests.
  */
 class SwitchPsOptionsTest : public InNetworkTest
 {
@@ -836,7 +836,7 @@ class SwitchPsOptionsTest : public InNetworkTest
     }
 };
 
-/** @ingroup distributed-training-innetwork-tests switch-ps from end to end. */
+/** @ingroup distributed-training-innetwork-tests switch-ps, end to end. */
 class SwitchPsTestSuite : public TestSuite
 {
   public:

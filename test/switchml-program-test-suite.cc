@@ -20,7 +20,7 @@
 
 /**
  * @ingroup distributed-training-tests
- * @defgroup distributed-training-innetwork-tests Tests of sums in the network
+ * @defgroup distributed-training-innetwork-tests Tests of in-network aggregation
  */
 
 using namespace ns3;
@@ -30,7 +30,7 @@ using namespace ns3::training::tests;
 namespace
 {
 
-/** A sum that came to a worker. */
+/** A sum received by a worker. */
 struct Sum
 {
     uint32_t packet;
@@ -41,7 +41,7 @@ struct Sum
     int64_t time; ///< ps
 };
 
-/** Hosts on one switch with the program, which they are scripted to send packets to. */
+/** Hosts on one switch with the program. The test scripts their packets. */
 class Bench : public ProgramBench<SwitchMlProgram>
 {
   public:
@@ -75,8 +75,8 @@ class Bench : public ProgramBench<SwitchMlProgram>
     }
 
     /**
-     * A worker sends a packet, whose element i is value + i.
-     * @param worker which
+     * Sends a packet of a worker, whose element i is value + i.
+     * @param worker index of the worker
      * @param packet its number
      * @param set version of slot 3
      * @param value first element
@@ -103,13 +103,13 @@ class Bench : public ProgramBench<SwitchMlProgram>
         ProgramBench::Send(frame, words);
     }
 
-    /** Lets all frames arrive. */
+    /** Runs until all frames have arrived. */
     void Settle()
     {
         Simulator::Run();
     }
 
-    /** @return how many sums a worker has */
+    /** @return number of sums received by a worker */
     std::size_t Count(uint32_t worker) const
     {
         return sums[worker].size();
@@ -125,7 +125,7 @@ class Bench : public ProgramBench<SwitchMlProgram>
         bool regular = words.size() == m_elements;
         for (uint32_t i = 0; i < words.size(); i++)
         {
-            // Modulo 2^32, as sums that overflow are.
+            // Modulo 2^32, because sums may overflow.
             regular = regular && words[i] - words[0] == i * m_workers;
         }
         const auto& header = frame->As<SwitchMlHeader>();
@@ -147,7 +147,7 @@ class Bench : public ProgramBench<SwitchMlProgram>
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * All orders of arrival make the same sum, sent once to each worker.
+ * Every order of arrival makes the same sum, sent once to each worker.
  */
 class SwitchMlSumTest : public TestCase
 {
@@ -224,7 +224,7 @@ class SwitchMlLossTest : public TestCase
     {
         Bench bench(2, 64);
         const auto& counters = bench.program->GetCounters();
-        // Worker 1's request is lost: worker 0's retransmissions change nothing.
+        // Worker 1's packet is lost: worker 0's retransmissions change nothing.
         for (int i = 0; i < 3; i++)
         {
             bench.Send(0, 0, 0, 10);
@@ -245,7 +245,7 @@ class SwitchMlLossTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(bench.sums[1][1].value, 42, "unchanged");
         NS_TEST_EXPECT_MSG_EQ(counters.multicasts, 1, "one multicast");
         NS_TEST_EXPECT_MSG_EQ(counters.unicasts, 1, "one unicast");
-        // The shadow copy is still there while worker 0 is a phase ahead.
+        // The shadow copy remains while worker 0 is a phase ahead.
         bench.Send(0, 4, 1, 100);
         bench.Settle();
         bench.Send(1, 0, 0, 32);
@@ -261,7 +261,7 @@ class SwitchMlLossTest : public TestCase
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * A retransmission that the network delays until its worker is a phase ahead, or two.
+ * A retransmission that arrives when its worker is one or two phases ahead.
  */
 class SwitchMlLateTest : public TestCase
 {
@@ -274,8 +274,8 @@ class SwitchMlLateTest : public TestCase
   private:
     /**
      * @param roundTag attribute of the program
-     * @param phases how many the worker is ahead when its retransmission arrives
-     * @return the third sum, of packet 8, which uses the version of packet 0 again
+     * @param phases lead of the worker when its retransmission arrives
+     * @return the third sum, of packet 8, which reuses the version of packet 0
      */
     int32_t Run(bool roundTag, uint32_t phases)
     {
@@ -289,7 +289,7 @@ class SwitchMlLateTest : public TestCase
         bench.Settle();
         if (phases == 1)
         {
-            bench.Send(0, 0, 0, 10); // late
+            bench.Send(0, 0, 0, 10); // late retransmission
             bench.Settle();
             bench.Send(1, 0, 0, 10); // worker 1 has lost the sum
             bench.Settle();
@@ -324,7 +324,7 @@ class SwitchMlLateTest : public TestCase
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * A sum that leaves the range of 32 bits says so; one that just fits does not.
+ * A sum that overflows 32 bits is flagged; one that just fits is not.
  */
 class SwitchMlOverflowTest : public TestCase
 {
@@ -356,7 +356,7 @@ class SwitchMlOverflowTest : public TestCase
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Frames of no job, slot, worker or size that the program knows are dropped; others pass.
+ * Frames with an unknown job, slot, worker or size are dropped; other frames pass.
  */
 class SwitchMlRefusalTest : public RefusalTest
 {
@@ -389,7 +389,7 @@ class SwitchMlRefusalTest : public RefusalTest
         bench.Settle();
         NS_TEST_EXPECT_MSG_EQ(bench.program->GetCounters().added, 1, "the right one is added");
 
-        // Set up wrongly.
+        // Invalid jobs.
         const auto refuseJob =
             [&](uint8_t number, uint32_t first, uint32_t slots, uint32_t workers) {
                 SwitchMlJob job;
@@ -413,7 +413,7 @@ class SwitchMlRefusalTest : public RefusalTest
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Passes through the pipeline take their time, and a restart forgets all.
+ * Passes through the pipeline take time, and a restart clears all state.
  */
 class SwitchMlPassTest : public TestCase
 {
@@ -424,7 +424,7 @@ class SwitchMlPassTest : public TestCase
     }
 
   private:
-    /** @return from the last contribution at the switch to the sum at its port, ps */
+    /** @return time from the last contribution at the switch to the sum at its port, ps */
     int64_t GetTime(uint32_t elements)
     {
         Bench bench(2, elements, true, NanoSeconds(400));
@@ -441,7 +441,7 @@ class SwitchMlPassTest : public TestCase
     {
         const int64_t pass = 400000;
         NS_TEST_EXPECT_MSG_EQ(GetTime(32), pass, "32 elements: one pass");
-        // A pass adds 64 elements and reads 32; each further pass is by a recirculation port.
+        // A pass adds 64 elements and reads 32; each further pass uses a recirculation port.
         const auto line = [](uint32_t elements) {
             return LineTime(GetSwitchMlFrameBytes(elements) + 20, 100 * GIGA);
         };
@@ -470,7 +470,7 @@ class SwitchMlPassTest : public TestCase
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * What the program needs of a switch, and that it is refused by name.
+ * Required switch resources, and named refusals.
  */
 class SwitchMlResourcesTest : public RefusalTest
 {
@@ -481,7 +481,7 @@ class SwitchMlResourcesTest : public RefusalTest
     }
 
   private:
-    /** @return what the switch says to a program */
+    /** @return the switch's refusal of a program, or empty */
     std::string Add(uint32_t elements, uint32_t slots, uint32_t workers, bool tag = true)
     {
         const auto program =
@@ -549,7 +549,7 @@ class BlockQuantizerTest : public TestCase
         std::uniform_real_distribution<float> uniform(-1, 1);
         for (uint32_t workers = 2; workers <= MAX_QUANTIZED_GROUP; workers++)
         {
-            // With 119 the sum of all still is a float32.
+            // With 119 the sum of all workers is still a float32.
             for (const int8_t exponent : {-126, -3, 0, 40, 119})
             {
                 const double scale = GetQuantizationScale(exponent, workers);
@@ -579,7 +579,7 @@ class BlockQuantizerTest : public TestCase
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * An unreliable connection drops the rest of a message behind a missing packet, and no more.
+ * An unreliable connection drops exactly the rest of a message after a missing packet.
  */
 class UnreliableReceiverTest : public TestCase
 {
@@ -597,16 +597,16 @@ class UnreliableReceiverTest : public TestCase
         const auto expect = [&](uint8_t opcode, uint32_t psn, bool taken) {
             NS_TEST_EXPECT_MSG_EQ(receiver.Accept(opcode, psn), taken, +opcode << ", " << psn);
         };
-        expect(UC_WRITE_MIDDLE, 0, false); // of no message
+        expect(UC_WRITE_MIDDLE, 0, false); // without a message
         expect(UC_WRITE_FIRST, LAST_PSN - 1, true);
         expect(UC_WRITE_MIDDLE, LAST_PSN, true);
         expect(UC_WRITE_LAST_IMMEDIATE, 0, true);
         expect(UC_WRITE_FIRST, 1, true);
-        expect(UC_WRITE_MIDDLE, 3, false); // 2 is lost
+        expect(UC_WRITE_MIDDLE, 3, false); // packet 2 is lost
         expect(UC_WRITE_LAST_IMMEDIATE, 4, false);
         expect(UC_WRITE_ONLY_IMMEDIATE, 9, true);
         expect(UC_WRITE_FIRST, 10, true);
-        expect(UC_WRITE_FIRST, 10, true); // doubled
+        expect(UC_WRITE_FIRST, 10, true); // a duplicate
         expect(UC_WRITE_LAST_IMMEDIATE, 11, true);
     }
 };

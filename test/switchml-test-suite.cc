@@ -50,7 +50,7 @@ MakeOptions(uint32_t ranks, const std::string& topology = "single-switch")
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Sums of integers are exact under losses, duplicates and reordering, each contribution being added
+ * Sums of integers are exact under losses, duplicates and reordering; each contribution is added
  * once.
  */
 class SwitchMlExactTest : public InNetworkTest
@@ -73,7 +73,7 @@ class SwitchMlExactTest : public InNetworkTest
         NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 0, what << ": by the network");
         if (options.topology == "single-switch")
         {
-            // Messages and packets are filled up with zeros.
+            // Messages and packets are padded with zeros.
             const auto system = Choose<InNetworkSystem>(options.algorithm);
             const uint64_t message = system.values.GetText("framing") == "rdma"
                                          ? system.values.GetCount("message-packets")
@@ -142,7 +142,7 @@ class SwitchMlExactTest : public InNetworkTest
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Float32 sums: the same bits at all ranks, within the closed form of their error.
+ * Float32 sums: the same bits at all ranks, within the closed-form error bound.
  */
 class SwitchMlQuantizedTest : public InNetworkTest
 {
@@ -205,7 +205,7 @@ class SwitchMlQuantizedTest : public InNetworkTest
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * A switch that restarts in mid-tensor, links and workers that die.
+ * A switch that restarts in the middle of a tensor; links and workers that fail.
  */
 class SwitchMlFailureTest : public InNetworkTest
 {
@@ -270,8 +270,8 @@ class SwitchMlJobsTest : public InNetworkTest
             NS_TEST_EXPECT_MSG_EQ_TOL(job.GetRange().first, 21, 1e-5, "the sum");
             NS_TEST_EXPECT_MSG_EQ_TOL(job.GetRange().second, 21, 1e-5, "everywhere");
         }
-        // Six workers at two leaves: each leaf sends one packet up for three, by roots of their
-        // own.
+        // Six workers at two leaves: each leaf sends one packet up for three workers, to separate
+        // roots.
         uint64_t roots = 0;
         for (uint32_t i = 0; i < 4; i++)
         {
@@ -305,7 +305,7 @@ class SwitchMlTimeTest : public InNetworkTest
     void DoRun() override
     {
         const Default integers("SwitchMlCommunicator::DataType", "int32", "float32");
-        // T2: 256 elements in 1100 bytes of the line, flat in the number of workers.
+        // T2: 256 elements take 1100 bytes on the line, independent of the number of workers.
         for (uint32_t ranks : {2, 4, 8, 16})
         {
             ClusterOptions options = MakeOptions(ranks);
@@ -357,7 +357,7 @@ class SwitchMlTimeTest : public InNetworkTest
                                       0.01,
                                       "delay " << delay << " ns");
         }
-        // Two levels cost two more hops and a pass, no bandwidth.
+        // Two levels cost two more hops and a pass, but no bandwidth.
         ClusterOptions options = MakeOptions(16, "leaf-spine:leaves=4,spines=1");
         NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(options, 2 << 20) / 2410, 1, 0.01, "two levels");
     }
@@ -365,7 +365,7 @@ class SwitchMlTimeTest : public InNetworkTest
 
 /**
  * @ingroup distributed-training-innetwork-tests
- * Requests that cannot be carried out, by name.
+ * Named refusals of invalid requests.
  */
 class SwitchMlOptionsTest : public InNetworkTest
 {
@@ -433,7 +433,7 @@ class SwitchMlOptionsTest : public InNetworkTest
     }
 };
 
-/** @ingroup distributed-training-innetwork-tests SwitchML from end to end. */
+/** @ingroup distributed-training-innetwork-tests SwitchML, end to end. */
 class SwitchMlTestSuite : public TestSuite
 {
   public:

@@ -52,7 +52,7 @@ MakeOptions(uint32_t ranks, const std::string& transport, const std::string& top
     return options;
 }
 
-/** Measures one collective on a cluster of its own. */
+/** Measures one collective on a new cluster. */
 CollectiveMeasurement
 Measure(const ClusterOptions& options,
         CollectiveOperation operation,
@@ -78,8 +78,8 @@ Measure(const ClusterOptions& options,
 /**
  * @ingroup distributed-training-tests
  *
- * A ring all-reduce on one switch takes 2(N-1) steps, each of which is the closed form of a message
- * of S/N bytes over two store-and-forward hops.
+ * A ring all-reduce on one switch takes 2(N-1) steps. Each is the closed form of a message of S/N
+ * bytes over two store-and-forward hops.
  */
 class RingTimeTest : public TestCase
 {
@@ -99,7 +99,7 @@ class RingTimeTest : public TestCase
             {
                 if (bytes == 268435456ULL && ranks != 2 && ranks != 16)
                 {
-                    continue; // two of the largest are enough
+                    continue; // two of the largest size suffice
                 }
                 const ClusterOptions options = MakeOptions(ranks, "rdma", "single-switch");
                 const double time =
@@ -110,7 +110,7 @@ class RingTimeTest : public TestCase
                                           1,
                                           0.01,
                                           ranks << " ranks, " << bytes << " bytes");
-                // The same as the formula: the bandwidth term and the step latencies.
+                // Equals the sum of bandwidth term and step latencies.
                 const double goodput = 12.5e9 * 4096 / (4096 + 82);
                 const double formula =
                     2.0 * (ranks - 1) / ranks * static_cast<double>(bytes) / goodput +
@@ -125,7 +125,7 @@ class RingTimeTest : public TestCase
         }
     }
 
-    /** @return time of a frame's payload on the line, s */
+    /** @return transmission time of a frame's payload, s */
     static double GetFrameSeconds(uint64_t payload)
     {
         return static_cast<double>(payload) * 80e-12;
@@ -145,7 +145,7 @@ class RingTimeTest : public TestCase
             GetDataFrameBytes(packets == 1 ? WRITE_ONLY_IMMEDIATE : WRITE_LAST_IMMEDIATE,
                               static_cast<uint32_t>(bytes - (packets - 1) * MTU)) +
             8;
-        // At the switch, the last frame waits until the one before it has left.
+        // At the switch, the last frame waits until the previous one has left.
         const uint32_t before =
             packets == 1 ? last
                          : GetDataFrameBytes(packets == 2 ? WRITE_FIRST : WRITE_MIDDLE, MTU) + 20;
@@ -155,7 +155,7 @@ class RingTimeTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * One rank, nothing to send, more than 4 GiB: no special cases.
+ * One rank, empty vectors, more than 4 GiB: no special cases.
  */
 class ExtremeSizeTest : public TestCase
 {
@@ -195,7 +195,7 @@ class ExtremeSizeTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * Real numbers arrive and are added exactly, over both transports, on an intact and a lossy
+ * Real payload arrives and is added exactly, with both transports, on an intact and a lossy
  * network.
  */
 class RealPayloadTest : public TestCase
@@ -240,8 +240,8 @@ class RealPayloadTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * Real numbers arrive and are added exactly with every algorithm and operation, over both
- * transports; what does not fit the ranks or the network is refused before the run.
+ * Real payload arrives and is added exactly with every algorithm and operation and both transports.
+ * Algorithms that do not support the ranks or the network are refused before the run.
  */
 class EveryAlgorithmTest : public TestCase
 {
@@ -293,7 +293,7 @@ class EveryAlgorithmTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * Every frame and byte that was sent is received, lost or dropped, and none is left over.
+ * Every sent frame and byte is received, lost or dropped; none is left over.
  */
 class ConservationTest : public TestCase
 {
@@ -314,7 +314,7 @@ class ConservationTest : public TestCase
                 const Cluster cluster(options);
                 GuardedRun run(cluster);
                 MeasureCollective(cluster, run, CollectiveOperation::ALL_REDUCE, 1 << 20, false, 1);
-                Simulator::Stop(Seconds(3)); // let what is in flight arrive
+                Simulator::Stop(Seconds(3)); // frames in flight arrive
                 Simulator::Run();
                 const auto& fabric = cluster.GetFabric();
                 uint64_t lost = 0;
@@ -357,7 +357,7 @@ class ConservationTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * TCP fills an idle link, and many-to-one recovers.
+ * TCP fills an idle link, and recovers from incast.
  */
 class TcpSpeedTest : public TestCase
 {
@@ -375,13 +375,13 @@ class TcpSpeedTest : public TestCase
         const auto flow = Measure(options, CollectiveOperation::BROADCAST, 128 << 20, false, 2);
         NS_TEST_EXPECT_MSG_GT(flow.busBandwidth, 0.9 * 12.5, "payload of a long flow, GB/s");
 
-        // 15 to 1 and back: the server's link carries 15 vectors in, then 15 out.
+        // 15 to 1 and back: the server's link receives 15 vectors, then sends 15.
         options = MakeOptions(16, "tcp", "single-switch");
         options.algorithm = "parameter-server";
         const auto incast = Measure(options, CollectiveOperation::ALL_REDUCE, 4 << 20, false, 2);
         const double ideal = 2 * 15 * (4 << 20) / 12.5e9;
         NS_TEST_EXPECT_MSG_LT(incast.seconds, 2 * ideal, "many to one");
-        // With a buffer that is little more than the headroom, senders are paused most of the time.
+        // With a buffer slightly larger than the headroom, senders are paused most of the time.
         options.buffer = 1 << 20;
         const auto shallow = Measure(options, CollectiveOperation::ALL_REDUCE, 4 << 20, false, 2);
         NS_TEST_EXPECT_MSG_LT(shallow.seconds, 20 * ideal, "many to one, shallow buffer");
@@ -390,7 +390,7 @@ class TcpSpeedTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * TCP and RDMA on the same links: both get through, and neither starves.
+ * TCP and RDMA on the same links: both make progress, and neither starves.
  */
 class SharedLinkTest : public TestCase
 {
@@ -442,7 +442,7 @@ class SharedLinkTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * Equal seeds give equal results to the last picosecond; another seed gives another.
+ * Equal seeds give equal results to the last picosecond; another seed gives different ones.
  */
 class DeterminismTest : public TestCase
 {
@@ -473,7 +473,7 @@ class DeterminismTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * A link that loses everything ends the run with the names of who waits for what.
+ * A link that drops everything ends the run with the waiting ranks and what they wait for.
  */
 class DeadLinkTest : public TestCase
 {
@@ -516,7 +516,7 @@ class DeadLinkTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * A whole job: the times add up and lie between what compute and the lower bound allow.
+ * A whole job: the times are consistent and between the compute time and the lower bound.
  */
 class WholeJobTest : public TestCase
 {
@@ -605,7 +605,7 @@ class WholeJobTest : public TestCase
     }
 };
 
-/** @return the defaults of all attributes of all types, as text */
+/** @return the defaults of all attributes of all types, as strings */
 std::map<std::string, std::string>
 GetDefaults()
 {
@@ -625,7 +625,7 @@ GetDefaults()
 
 /**
  * @ingroup distributed-training-tests
- * Attributes of one cluster, and keys, have the effect of a default and leave all defaults alone.
+ * Attributes and keys of one cluster have the effect of a default and leave all defaults unchanged.
  */
 class ClusterAttributesTest : public TestCase
 {
@@ -641,7 +641,8 @@ class ClusterAttributesTest : public TestCase
         return Measure(options, CollectiveOperation::ALL_REDUCE, 200000).seconds;
     }
 
-    // An attribute of the cluster takes as long as the same as a default, and then it is as before.
+    // An attribute of the cluster has the effect of the same default, which is unchanged
+    // afterwards.
     void Check(ClusterOptions options, const std::string& name, const std::string& value)
     {
         const auto before = GetDefaults();
@@ -750,7 +751,7 @@ class ClusterAttributesTest : public TestCase
         CheckKey(bbr, slow, "ns3::TcpBbr::HighGain", "1.1");
     }
 
-    // A user's default goes before what is tuned, and the cluster's attribute before both.
+    // A user's default overrides a tuned value, and the cluster's attribute overrides both.
     void CheckTuning()
     {
         const auto getDelay = [](const std::map<std::string, std::string>& attributes) {
@@ -824,7 +825,7 @@ class ClusterAttributesTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * What a cluster cannot be made of is refused by one line with what is allowed.
+ * Invalid clusters are refused by one line with the allowed values.
  */
 class RefusedClusterTest : public TestCase
 {
@@ -928,7 +929,7 @@ class RefusedClusterTest : public TestCase
         });
     }
 
-    // An error of the library names the field in its own terms.
+    // An error of the library names the field of ClusterOptions.
     void ExpectField(const std::string& field,
                      const std::string& text,
                      const std::function<void(ClusterOptions&)>& change)

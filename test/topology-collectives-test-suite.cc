@@ -32,7 +32,7 @@
 
 /**
  * @ingroup distributed-training-tests
- * @defgroup distributed-training-topology-collective-tests Tests of algorithms made for a topology
+ * @defgroup distributed-training-topology-collective-tests Tests of topology-specific algorithms
  */
 
 using namespace ns3;
@@ -44,7 +44,7 @@ namespace
 using Kind = ScheduleAction::Kind;
 using Operation = CollectiveOperation;
 
-/// Of each vector: a multiple of four times every number of chunks here.
+/// Size of each vector: a multiple of four times every number of chunks here.
 constexpr uint64_t VECTOR_BYTES = 4ULL * 64 * 9 * 25 * 49 * 11;
 
 /**
@@ -56,7 +56,7 @@ struct Planned
     /**
      * @param spec of the topology
      * @param algorithm with its keys
-     * @param operation what to do
+     * @param operation collective operation
      * @param hosts of the ranks; empty: all
      */
     Planned(const std::string& spec,
@@ -81,7 +81,7 @@ struct Planned
 
     Planned(const Planned&) = delete;
 
-    /** @return bytes each rank sends */
+    /** @return bytes sent by each rank */
     std::vector<uint64_t> GetSent() const
     {
         const ChunkLayout layout(schedule, VECTOR_BYTES);
@@ -97,16 +97,16 @@ struct Planned
         return sent;
     }
 
-    TopologyGraph topology;      ///< where the ranks are
-    CollectiveRequest request;   ///< what was asked for
-    CollectiveSchedule schedule; ///< what came out
+    TopologyGraph topology;      ///< topology of the ranks
+    CollectiveRequest request;   ///< request for the schedule
+    CollectiveSchedule schedule; ///< the schedule
 };
 
 } // namespace
 
 /**
  * @ingroup distributed-training-topology-collective-tests
- * Schedules are right, and as long and of as many bytes as the closed forms say.
+ * Schedules are correct; their steps and bytes equal the closed forms.
  */
 class TopologySchedulesTestCase : public TestCase
 {
@@ -119,7 +119,7 @@ class TopologySchedulesTestCase : public TestCase
   private:
     void Check(const std::string& spec, const std::string& algorithm)
     {
-        // 2 (N - 1) S for all ranks together is the least there can be.
+        // 2 (N - 1) S is the minimum total of all ranks.
         for (Operation operation :
              {Operation::ALL_REDUCE, Operation::REDUCE_SCATTER, Operation::ALL_GATHER})
         {
@@ -133,7 +133,7 @@ class TopologySchedulesTestCase : public TestCase
                                       (planned.request.ranks - 1) * VECTOR_BYTES,
                                   what << ": bytes");
         }
-        // Ranks in another order and not on all hosts.
+        // A different order of ranks, not on all hosts.
         if (algorithm != "hdrm" && algorithm != "hierarchical")
         {
             const std::vector<uint32_t> hosts{7, 2, 0, 5, 3, 1, 4};
@@ -205,7 +205,7 @@ class TopologySchedulesTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-topology-collective-tests
- * The 2D-ring sends twice the least on all four links; leaders send what is between servers.
+ * The 2D ring sends twice the minimum on all four links; leaders send the traffic between servers.
  */
 class UnevenVolumeTestCase : public TestCase
 {
@@ -229,7 +229,7 @@ class UnevenVolumeTestCase : public TestCase
         }
     }
 
-    /** @return what rank 0 sends within its package of four in an all-gather */
+    /** @return bytes that rank 0 sends within its package of four in an all-gather */
     static uint64_t GetLocalBytes(const std::string& spec, const std::string& algorithm)
     {
         const Planned planned(spec, algorithm, Operation::ALL_GATHER);
@@ -263,7 +263,7 @@ class UnevenVolumeTestCase : public TestCase
                               2 * 2 * VECTOR_BYTES / 3 + 2 * 4 * VECTOR_BYTES / 5,
                               "rows and columns of the whole vector");
 
-        // The whole vector within packages of four, then along both sides of their torus.
+        // The whole vector within packages of four, then in both dimensions of their torus.
         const std::string packages = "local-switch-torus:2x3,nodes=4,switches=3";
         const uint64_t torus = 2 * VECTOR_BYTES / 2 + 2 * 2 * VECTOR_BYTES / 3;
         ExpectOfAll(packages,
@@ -276,7 +276,7 @@ class UnevenVolumeTestCase : public TestCase
             ExpectOfAll(packages, hou, Operation::ALL_REDUCE, 2 * VECTOR_BYTES + torus);
             ExpectOfAll(packages, hou, Operation::ALL_GATHER, 23 * VECTOR_BYTES / 24);
         }
-        // From the outside in a package carries the parts of six.
+        // From the outer to the inner level a package carries the parts of six.
         const std::string outer = "dimension-wise:local=hou,stripes=3,gather-first=outer";
         ExpectOfAll(packages, outer, Operation::ALL_GATHER, 23 * VECTOR_BYTES / 24);
         NS_TEST_EXPECT_MSG_EQ(GetLocalBytes(packages, outer), 6 * 3 * VECTOR_BYTES / 24, outer);
@@ -317,8 +317,8 @@ class UnevenVolumeTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-topology-collective-tests
- * MULTITREE's table of a node of the 2x2 torus is that of the published program's comments, and its
- * interfaces keep to the order of steps.
+ * MULTITREE's table of a node of the 2x2 torus equals that in the published program's comments. Its
+ * interfaces preserve the order of steps.
  */
 class MultitreeTableTestCase : public TestCase
 {
@@ -332,7 +332,7 @@ class MultitreeTableTestCase : public TestCase
     void DoRun() override
     {
         const Planned small("torus:2x2", "multitree");
-        // What node 0 sends: step, flow, to.
+        // Sends of node 0: step, flow, destination.
         using Entry = std::tuple<uint32_t, uint32_t, uint32_t>;
         std::vector<Entry> table;
         for (uint32_t i = 0; i < small.schedule.GetActions(0); i++)
@@ -360,7 +360,7 @@ class MultitreeTableTestCase : public TestCase
         CheckWindow("bigraph:m=2,n=8", 3);
     }
 
-    /// @return per action, the earlier ones it waits for, directly or not
+    /// @return by action, all its direct and indirect predecessors
     static std::vector<std::set<uint32_t>> GetAllBefore(const CollectiveSchedule& schedule,
                                                         uint32_t rank)
     {
@@ -376,7 +376,7 @@ class MultitreeTableTestCase : public TestCase
         return before;
     }
 
-    /// A send waits for those of earlier steps: on one interface, or on that to the same neighbor.
+    /// A send waits for earlier steps: on the only interface, or on that to the same neighbor.
     void CheckOrder(const std::string& spec, bool oneInterface)
     {
         const Planned planned(spec, "multitree");
@@ -402,7 +402,7 @@ class MultitreeTableTestCase : public TestCase
         }
     }
 
-    /// A send waits for all receives of steps that are the window or more before.
+    /// A send waits for all receives that are at least a window of steps earlier.
     void CheckWindow(const std::string& spec, uint32_t window)
     {
         const Planned planned(spec, "multitree:window=" + std::to_string(window));
@@ -435,7 +435,7 @@ class MultitreeTableTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-topology-collective-tests
- * What is synthesized depends on the size: a slow link with little delay, or a fast one with much.
+ * Synthesis depends on the size: a slow link with little delay, or a fast one with much.
  */
 class SynthesisBySizeTestCase : public TestCase
 {
@@ -446,7 +446,7 @@ class SynthesisBySizeTestCase : public TestCase
     }
 
   private:
-    /// @return messages that rank 0 sends to rank 1
+    /// @return number of messages from rank 0 to rank 1
     static uint32_t CountDirect(const CollectiveSchedule& schedule)
     {
         uint32_t count = 0;
@@ -460,7 +460,8 @@ class SynthesisBySizeTestCase : public TestCase
 
     void DoRun() override
     {
-        // Three routers in a triangle. That of 0 and 1 is slow and near, the others fast and far.
+        // Three routers in a triangle. The link of 0 and 1 is slow and short, the others fast and
+        // long.
         UsePicoseconds();
         TopologyGraph triangle;
         triangle.hosts = 3;
@@ -487,7 +488,7 @@ class SynthesisBySizeTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-topology-collective-tests
- * Algorithms say what they need.
+ * Algorithms report their requirements.
  */
 class NeedsTestCase : public TestCase
 {
@@ -583,7 +584,7 @@ class NeedsTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-topology-collective-tests
- * MULTITREE's messages take the ways that it has found for them, if asked to.
+ * MULTITREE's messages use the paths that it has found for them, if the option is set.
  */
 class SchedulePathsTestCase : public TestCase
 {
@@ -668,7 +669,7 @@ class SchedulePathsTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-topology-collective-tests
- * Real numbers are added up right over the network.
+ * Real payload is summed correctly over the network.
  */
 class RealNumbersTestCase : public TestCase
 {
@@ -716,8 +717,8 @@ class RealNumbersTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-topology-collective-tests
- * Algorithms know a topology by its links and properties: the same topology under another name,
- * here from a file, has the same plans and the same costs of hosts.
+ * Algorithms identify a topology by its links and properties: the same topology under another name,
+ * here from a file, has the same schedules and the same host costs.
  */
 class PropertiesTestCase : public TestCase
 {
@@ -728,7 +729,7 @@ class PropertiesTestCase : public TestCase
     }
 
   private:
-    /** @return the plan as text; or why there is none, without the topology's name */
+    /** @return the schedule as text; or the refusal, without the topology's name */
     static std::string Plan(const TopologyGraph& topology,
                             const std::string& algorithm,
                             Operation operation)
@@ -800,7 +801,7 @@ class PropertiesTestCase : public TestCase
         Check("local-switch-torus:2x2,nodes=4", {"dimension-wise"});
         Check("dragonfly:a=2,p=2,h=1", {"hierarchical"});
 
-        // A flag alone makes the difference.
+        // A single property makes the difference.
         auto plain = BuildTopology("m-ary-n-tree:m=3,n=2", 2, DataRate("1Gbps"), NanoSeconds(1));
         const std::string across = Plan(plain, "multi-ring:rings=1", Operation::ALL_REDUCE);
         plain.shape.ringAcrossGroups = false;

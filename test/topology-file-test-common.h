@@ -12,7 +12,7 @@
 namespace ns3::training::tests
 {
 
-/// HPCC and ASTRA-sim: four hosts on a switch in the middle of the numbers, one parallel link.
+/// HPCC and ASTRA-sim: four hosts, a switch numbered between them, one parallel link.
 inline const std::string HPCC = "5 1 5\n"
                                 "2\n"
                                 "0 2 400Gbps 0.0005ms 0\n"
@@ -43,7 +43,7 @@ inline const std::string SIMAI = "9 2 2 3 10 H100\n"
                                  "6 8 400Gbps 0.0005ms 0\n"
                                  "7 8 400Gbps 0.0005ms 0\n";
 
-/// Ours: two hosts on two switches.
+/// This module's format: two hosts on two switches.
 inline const std::string JSON = "{\n"
                                 "  \"hosts\": 2, \"switches\": 2,\n"
                                 "  \"links\": [\n"
@@ -54,7 +54,7 @@ inline const std::string JSON = "{\n"
                                 "  ]\n"
                                 "}\n";
 
-/** @return the text with a part replaced */
+/** @return the text with one part replaced */
 inline std::string
 Replace(std::string text, const std::string& part, const std::string& by)
 {

@@ -31,7 +31,7 @@ using namespace ns3::training::tests;
 
 /**
  * @ingroup distributed-training-topology-file-tests
- * What files say, and how what is wrong with them is named.
+ * Contents of files, and the messages for invalid ones.
  */
 class TopologyFileTestCase : public TestCase
 {
@@ -98,7 +98,7 @@ class TopologyFileTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(hpcc.links[4].loss, 0.25, "error rate");
         NS_TEST_EXPECT_MSG_EQ(hpcc.links[0].loss, 0, "error rate");
 
-        // Hosts that are linked to hosts forward: each has a router.
+        // Hosts with links to hosts forward: each has a router.
         const TopologyGraph ring = Load(RING);
         NS_TEST_EXPECT_MSG_EQ(ring.hosts, 4, "hosts");
         NS_TEST_EXPECT_MSG_EQ(ring.switches, 4, "routers");
@@ -190,7 +190,7 @@ class TopologyFileTestCase : public TestCase
         }
         ExpectRefusal(Replace(JSON, "\"25Gbps\"", "\"\""), 5, "rate is ''");
         ExpectRefusal(Replace(JSON, "\"7us\"", "[]"), 6, "delay is ''");
-        // Sums of what all links may have are in range.
+        // The sum over all links at their maximum is in range.
         ExpectRefusal(Replace(JSON, "25Gbps", "101Tbps"), 5, "rate is '101Tbps'");
         ExpectRefusal(Replace(JSON, "25Gbps", "999kbps"), 5, "rate is '999kbps'");
         ExpectRefusal(Replace(JSON, "7us", "101s"), 6, "delay is '101s' (allowed: up to 100s");
@@ -216,7 +216,7 @@ class TopologyFileTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-topology-file-tests
- * What is written of a topology reads back as it was; descriptions have the closed forms' numbers.
+ * An exported topology is read back unchanged; descriptions have the numbers of the closed forms.
  */
 class TopologyReportTestCase : public TestCase
 {
@@ -258,7 +258,7 @@ class TopologyReportTestCase : public TestCase
         Expect("leaf-spine:leaves=4,spines=2,hosts-per-leaf=4", 16, "bisection   400Gbps each");
         Expect("leaf-spine:leaves=4,spines=2,hosts-per-leaf=4", 4, "diameter    2 links, 600ns");
         Expect("single-switch", 1, "bisection   none\n");
-        // Sums of rates may be more than 64 bits hold.
+        // Sums of rates may exceed 64 bits.
         const DataRate fastest(100000000000000);
         const auto one = BuildTopology("single-switch", 4096, fastest, Time(0));
         const std::string text = DescribeTopology(one, 4096);

@@ -26,13 +26,13 @@ using namespace ns3::training::tests;
 
 /**
  * @ingroup distributed-training-topology-runs-tests
- * A ring all-reduce of real numbers is right on every topology, over RDMA and TCP.
+ * A ring all-reduce with real payload is correct on every topology, over RDMA and TCP.
  */
 class EveryTopologyTestCase : public TestCase
 {
   public:
     /**
-     * @param spec what a user types
+     * @param spec as typed by a user
      * @param ranks number of ranks
      */
     EveryTopologyTestCase(const std::string& spec, uint32_t ranks)
@@ -78,7 +78,7 @@ class EveryTopologyTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-topology-runs-tests
- * An all-reduce of real numbers on topologies from files; a link's loss happens.
+ * An all-reduce with real payload on topologies from files; the loss of a link takes effect.
  */
 class TopologyFileRunTestCase : public TestCase
 {

@@ -32,7 +32,7 @@ namespace
 
 /**
  * @ingroup distributed-training-topology-tests
- * @param spec what a user types
+ * @param spec as typed by a user
  * @param ranks number of ranks
  * @return the topology, with links of 100 Gbit/s and 300 ns
  */
@@ -46,7 +46,7 @@ Build(const std::string& spec, uint32_t ranks = 1)
 /**
  * @ingroup distributed-training-topology-tests
  * @param graph a topology
- * @param paths of it, having searched for `to`
+ * @param paths of the topology, after a search for `to`
  * @param from node
  * @param to node
  * @return the links of the route, the first choice at each node; empty if there is none
@@ -73,7 +73,7 @@ Walk(const TopologyGraph& graph, const ShortestPaths& paths, uint32_t from, uint
 
 /**
  * @ingroup distributed-training-topology-tests
- * Counts and distances of topologies are those of the closed forms.
+ * Counts and distances of topologies equal the closed forms.
  */
 class TopologyCountsTestCase : public TestCase
 {
@@ -92,7 +92,7 @@ class TopologyCountsTestCase : public TestCase
             uint32_t ranks;
             uint32_t hosts;
             uint32_t switches;
-            uint32_t links;    // those of hosts left out
+            uint32_t links;    // without those of hosts
             uint32_t diameter; // in links between switches
         };
 
@@ -121,7 +121,7 @@ class TopologyCountsTestCase : public TestCase
             {"ring:2", 2, 2, 2, 1, 1},
             {"full-mesh", 6, 6, 6, 15, 1},
             {"full-mesh:hosts=9", 6, 9, 9, 36, 1},
-            // m-ary n-tree: m^n hosts, n m^(n-1) switches, 2n-1 of them on the longest way.
+            // m-ary n-tree: m^n hosts, n m^(n-1) switches, 2n-1 of them on the longest path.
             {"m-ary-n-tree", 16, 16, 8, 16, 2},
             {"m-ary-n-tree:m=2,n=4", 1, 16, 32, 48, 6},
             {"m-ary-n-tree:m=3,n=3", 1, 27, 27, 54, 4},
@@ -180,8 +180,8 @@ class TopologyCountsTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-topology-tests
- * Routes of a torus or mesh are in dimension order, the last dimension first, the shorter way
- * around, and up if both are as long.
+ * Routes of a torus or mesh are in dimension order, the last dimension first, in the shorter
+ * direction, and upwards if both are equally long.
  */
 class DimensionOrderTestCase : public TestCase
 {
@@ -201,7 +201,7 @@ class DimensionOrderTestCase : public TestCase
         }
     }
 
-    /** Compares all routes of a grid with those worked out from coordinates. */
+    /** Compares all routes of a grid with those computed from coordinates. */
     void Check(const std::string& spec, bool wraps)
     {
         const TopologyGraph graph = Build(spec);
@@ -250,7 +250,7 @@ class DimensionOrderTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-topology-tests
- * What algorithms see of a grid: routers, and neighbors in the order north, south, west, east.
+ * View of a grid by algorithms: routers, and neighbors in the order north, south, west, east.
  */
 class GridNeighborsTestCase : public TestCase
 {
@@ -261,7 +261,7 @@ class GridNeighborsTestCase : public TestCase
     }
 
   private:
-    /// For each node, its neighbors.
+    /// Neighbors of each node.
     using List = std::vector<std::vector<uint32_t>>;
 
     void DoRun() override
@@ -269,7 +269,7 @@ class GridNeighborsTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ((Find("torus:2x2") == List{{2, 1}, {3, 0}, {0, 3}, {1, 2}}),
                               true,
                               "2x2");
-        // Worked out by hand, as MULTITREE looks at them.
+        // Worked out by hand, in MULTITREE's order.
         const List torus = Find("torus:4x4");
         NS_TEST_EXPECT_MSG_EQ((torus[0] == std::vector<uint32_t>{12, 4, 3, 1}), true, "corner");
         NS_TEST_EXPECT_MSG_EQ((torus[5] == std::vector<uint32_t>{1, 9, 4, 6}), true, "inner");
@@ -281,7 +281,7 @@ class GridNeighborsTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ((tree.GetSwitchesOfHosts()[7]), tree.hosts + 1, "switch of a host");
     }
 
-    /** @return for each node, its neighbors in the order of its links */
+    /** @return neighbors of each node in the order of its links */
     static List Find(const std::string& spec);
 };
 
@@ -307,7 +307,7 @@ GridNeighborsTestCase::Find(const std::string& spec)
 
 /**
  * @ingroup distributed-training-topology-tests
- * A dragonfly has one link between every two groups, h at every switch, and routes take one.
+ * A dragonfly has one link between any two groups, h at every switch, and routes use at most one.
  */
 class DragonflyTestCase : public TestCase
 {
@@ -366,8 +366,7 @@ class DragonflyTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-topology-tests
- * The defaults that keys describe are those that builders use; rates and delays of links have
- * limits.
+ * Documented defaults of keys equal those of the builders; rates and delays of links have limits.
  */
 class TopologyKeysTestCase : public TestCase
 {

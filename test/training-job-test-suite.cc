@@ -44,8 +44,8 @@ namespace
 /**
  * @ingroup distributed-training-job-tests
  *
- * Ranks that sum without a network: an all-reduce begins when all ranks have issued it and the one
- * before is over, and takes a fixed time plus a time per byte.
+ * Ranks that sum without a network: an all-reduce starts when all ranks have issued it and the
+ * previous one is complete, and takes a fixed time plus a time per byte.
  */
 class FakeGroup
 {
@@ -65,7 +65,7 @@ class FakeGroup
     /**
      * @param rank the rank that issues its next all-reduce
      * @param tensor its vector
-     * @param done to be called
+     * @param done called at completion
      */
     void Issue(uint32_t rank, Ptr<Tensor> tensor, Communicator::Done done)
     {
@@ -73,17 +73,17 @@ class FakeGroup
         StartIfReady();
     }
 
-    bool m_corrupt{false}; ///< whether rank 1 gets a wrong element
+    bool m_corrupt{false}; ///< whether the result of rank 1 has a wrong element
 
   private:
     /** An all-reduce at a rank. */
     struct Operation
     {
         Ptr<Tensor> tensor;      ///< the vector
-        Communicator::Done done; ///< to be called
+        Communicator::Done done; ///< called at completion
     };
 
-    /** Begins the next all-reduce if it can. */
+    /** Starts the next all-reduce if possible. */
     void StartIfReady()
     {
         for (const auto& queue : m_issued)
@@ -98,7 +98,7 @@ class FakeGroup
         Simulator::Schedule(m_fixed + m_perByte * bytes, &FakeGroup::Complete, this);
     }
 
-    /** Ends the all-reduce under way at all ranks. */
+    /** Completes the current all-reduce at all ranks. */
     void Complete()
     {
         std::vector<Operation> operations;
@@ -134,13 +134,13 @@ class FakeGroup
     Time m_fixed;                                ///< time of each all-reduce
     Time m_perByte;                              ///< additional time per byte
     std::vector<std::deque<Operation>> m_issued; ///< by rank
-    bool m_busy{false};                          ///< whether one is under way
+    bool m_busy{false};                          ///< whether an all-reduce is in progress
 };
 
 /**
  * @ingroup distributed-training-job-tests
  *
- * A rank's handle on a FakeGroup; with one rank all-reduces complete at once, inside the call.
+ * A rank's handle on a FakeGroup. With one rank, all-reduces complete inside the call.
  */
 class FakeCommunicator : public Communicator
 {
@@ -212,7 +212,7 @@ SumInRankOrder(const std::vector<std::vector<float>>& inputs, const std::vector<
 /**
  * @ingroup distributed-training-job-tests
  * @param inputs the vectors of the ranks
- * @return their sum for each rank, with 1 more in the first element of rank 1's
+ * @return their sum for each rank, with 1 added to the first element at rank 1
  */
 std::vector<std::vector<float>>
 ExpectOneMoreAtRankOne(const std::vector<std::vector<float>>& inputs,
@@ -239,7 +239,7 @@ ToMebibytes(uint64_t bytes)
 /**
  * @ingroup distributed-training-job-tests
  *
- * The built-in workloads have the well-known totals, and times as stated.
+ * The built-in workloads have the known totals, and the documented times.
  */
 class WorkloadTotalsTestCase : public TestCase
 {
@@ -311,7 +311,7 @@ class WorkloadTotalsTestCase : public TestCase
 /**
  * @ingroup distributed-training-job-tests
  *
- * Bucket sizes against published and hand-made examples.
+ * Bucket sizes against published and manual examples.
  */
 class GradientBucketsTestCase : public TestCase
 {
@@ -362,7 +362,7 @@ class GradientBucketsTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(MakeGradientBuckets({}).size(), 0, "no layers");
         NS_TEST_EXPECT_MSG_EQ(MakeGradientBuckets({layer(0), layer(0)}).size(), 0, "no parameters");
 
-        // A layer without parameters joins, but delays nothing.
+        // A layer without parameters joins a bucket, but delays none.
         const auto joined = MakeGradientBuckets({layer(0), layer(5), layer(0), layer(7), layer(0)});
         NS_TEST_ASSERT_MSG_EQ(joined.size(), 1, "all below the cap");
         NS_TEST_EXPECT_MSG_EQ(joined[0].bytes, 48, "bytes");
@@ -373,7 +373,7 @@ class GradientBucketsTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(closed[0].layers.size(), 2, "layers");
         NS_TEST_EXPECT_MSG_EQ(closed[0].readyLayer, 1, "last gradient");
 
-        // The first cap, caps below it, and no fusion at all.
+        // The first cap, smaller caps, and no fusion.
         const std::vector<Layer> equal(8, layer(1 << 17)); // 512 KiB each
         NS_TEST_EXPECT_MSG_EQ(MakeGradientBuckets(equal, 2 << 20).size(), 3, "1, 2, 1 MiB");
         NS_TEST_EXPECT_MSG_EQ(MakeGradientBuckets(equal, 600 << 10).size(), 4, "1 MiB each");
@@ -387,7 +387,7 @@ class GradientBucketsTestCase : public TestCase
 /**
  * @ingroup distributed-training-job-tests
  *
- * Workload files: what is read, and what is refused with file and line.
+ * Workload files: valid ones, and refusals with file and line.
  */
 class WorkloadFileTestCase : public TestCase
 {
@@ -400,8 +400,8 @@ class WorkloadFileTestCase : public TestCase
   private:
     /**
      * @param text content of a file
-     * @param start how the message must start
-     * @param part what it must contain
+     * @param start start of the message
+     * @param part text that the message must contain
      */
     void Refuse(const std::string& text, const std::string& start, const std::string& part)
     {
@@ -498,7 +498,7 @@ class WorkloadFileTestCase : public TestCase
      * @param name as for LoadModel()
      * @param batch as for LoadModel()
      * @param scale as for LoadModel()
-     * @param part what the message must contain
+     * @param part text that the message must contain
      */
     void RefuseToLoad(const std::string& name,
                       uint32_t batch,
@@ -566,7 +566,7 @@ class GradientValuesTestCase : public TestCase
 /**
  * @ingroup distributed-training-job-tests
  *
- * Measurements of ranks, merged within a process and between processes, and what is made of them.
+ * Measurements of ranks, merged within and between processes, and the resulting records.
  */
 class IterationStatisticsTestCase : public TestCase
 {
@@ -596,7 +596,7 @@ class IterationStatisticsTestCase : public TestCase
         return statistics;
     }
 
-    /** Lets one of two processes know the reports of the other. */
+    /** Sends the reports of one process to another. */
     static void Exchange(IterationStatistics& from, IterationStatistics& to)
     {
         ByteWriter writer;
@@ -606,7 +606,7 @@ class IterationStatisticsTestCase : public TestCase
         NS_ABORT_MSG_UNLESS(reader.IsAtEnd(), "more was packed than merged");
     }
 
-    /** @return everything that results files store of iterations */
+    /** @return all stored fields of iterations */
     static std::string ToText(const std::vector<IterationRecord>& records)
     {
         auto rows = JsonValue::Array();
@@ -721,26 +721,26 @@ class JobTestCase : public TestCase
     }
 
   protected:
-    /** What to run. */
+    /** Parameters of a run. */
     struct Setup
     {
         uint32_t ranks{2};           ///< number of ranks
         uint32_t iterations{3};      ///< iterations
         uint32_t warmup{1};          ///< warm-up iterations
-        bool overlap{true};          ///< of buckets with the backward pass
+        bool overlap{true};          ///< of gradient reduction with the backward pass
         bool real{false};            ///< attribute RealPayload
-        bool corrupt{false};         ///< whether the group makes a mistake
-        bool perRank{false};         ///< whether another sum is expected at rank 1
+        bool corrupt{false};         ///< whether the group returns a wrong sum
+        bool perRank{false};         ///< whether rank 1 expects a different sum
         Time fixed{MilliSeconds(1)}; ///< time of an all-reduce
         Time perByte{0};             ///< additional time per byte
-        double slowdown{1};          ///< compute time of the last rank, times this
+        double slowdown{1};          ///< factor of the last rank's compute time
     };
 
     /**
-     * @param setup what to run
+     * @param setup parameters
      * @param workload the workload
      * @param capBytes cap of the buckets
-     * @return the job, over
+     * @return the finished job
      */
     std::unique_ptr<TrainingJob> RunJob(const Setup& setup,
                                         const LayeredModel& workload,
@@ -812,7 +812,7 @@ class JobTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ_TOL(actual * 1e3, milliseconds, 1e-9, what);
     }
 
-    /** A compute phase that was over. */
+    /** A finished compute phase. */
     struct PhaseRecord
     {
         uint32_t rank;      ///< the rank
@@ -823,7 +823,7 @@ class JobTestCase : public TestCase
     };
 
     std::vector<PhaseRecord> m_phases;                    ///< all phases
-    std::vector<std::pair<uint32_t, Time>> m_completions; ///< iterations as they were over
+    std::vector<std::pair<uint32_t, Time>> m_completions; ///< finished iterations
     std::vector<Ptr<TrainingApplication>> m_applications; ///< by rank
 
   private:
@@ -837,7 +837,7 @@ class JobTestCase : public TestCase
 /**
  * @ingroup distributed-training-job-tests
  *
- * Iteration times that were computed by hand.
+ * Iteration times computed by hand.
  */
 class JobTimesTestCase : public JobTestCase
 {
@@ -850,7 +850,7 @@ class JobTimesTestCase : public JobTestCase
   private:
     /**
      * Three layers: forward 1 + 2 + 3 = 6 ms; backward 4 (layer 2), 5 (layer 1), 6 (layer 0) ms;
-     * update 1 ms; 4000 B a layer.
+     * update 1 ms; 4000 B per layer.
      * @return the workload
      */
     static LayeredModel MakeWorkload()
@@ -869,8 +869,8 @@ class JobTimesTestCase : public JobTestCase
         const LayeredModel workload = MakeWorkload();
         const double compute = 6 + 15 + 1;
 
-        // One bucket a layer, ready 4, 9 and 15 ms into backward; an all-reduce takes 1 ms: only
-        // the last one is exposed.
+        // One bucket per layer, ready 4, 9 and 15 ms into the backward pass; an all-reduce takes 1
+        // ms: only the last one is exposed.
         Setup setup;
         auto job = RunJob(setup, workload);
         NS_TEST_ASSERT_MSG_EQ(job->GetResults().size(), 3, "iterations");
@@ -927,7 +927,7 @@ class JobTimesTestCase : public JobTestCase
         ExpectMs(GetMean(job->GetResults()).communicationTimeS, 3, "no overlap: communication");
         ExpectMs(GetMean(job->GetResults()).exposedCommunicationS, 3, "no overlap: exposed");
 
-        // All-reduces of 7 ms: issued at 4, 9, 15 ms of backward, run 4-11, 11-18, 18-25.
+        // All-reduces of 7 ms: issued at 4, 9, 15 ms of the backward pass, run 4-11, 11-18, 18-25.
         setup.overlap = true;
         setup.fixed = MilliSeconds(7);
         job = RunJob(setup, workload);
@@ -935,7 +935,7 @@ class JobTimesTestCase : public JobTestCase
         ExpectMs(GetMean(job->GetResults()).communicationTimeS, 21, "queued: communication");
         ExpectMs(GetMean(job->GetResults()).exposedCommunicationS, 10, "queued: exposed");
 
-        // One bucket of all layers, 1 ns a byte: overlap has nothing to hide.
+        // One bucket of all layers, 1 ns per byte: overlap hides nothing.
         setup.fixed = Time(0);
         setup.perByte = NanoSeconds(1);
         job = RunJob(setup, workload, DEFAULT_BUCKET_BYTES);
@@ -944,7 +944,7 @@ class JobTimesTestCase : public JobTestCase
                  "one bucket: iteration");
 
         // A straggler at 150 %: 31.5 + 1 ms compute, and the others wait for it. The fast rank's
-        // collectives are busy from the issue of its bucket to the slow rank's, plus 1 ms.
+        // collectives last from the issue of its bucket to that of the slow rank's, plus 1 ms.
         setup.fixed = MilliSeconds(1);
         setup.perByte = Time(0);
         setup.slowdown = 1.5;
@@ -953,7 +953,7 @@ class JobTimesTestCase : public JobTestCase
         ExpectMs(first.iterationTimeS, 9 + 22.5 + 1 + 1, "straggler: iteration");
         ExpectMs(first.computeTimeS, 9 + 22.5 + 1, "straggler: compute");
         ExpectMs(first.exposedCommunicationS, 1, "straggler: exposed");
-        // Fast: 10-16, 15-23.5, 21-32.5 united: 22.5. Slow: 3.
+        // Fast: 10-16, 15-23.5, 21-32.5 in union: 22.5. Slow: 3.
         ExpectMs(first.communicationTimeS, (22.5 + 3) / 2, "straggler: communication");
     }
 };
@@ -961,7 +961,7 @@ class JobTimesTestCase : public JobTestCase
 /**
  * @ingroup distributed-training-job-tests
  *
- * Jobs with nothing to communicate or nothing to do.
+ * Jobs without communication or without work.
  */
 class JobEdgesTestCase : public JobTestCase
 {
@@ -1045,7 +1045,7 @@ class JobEdgesTestCase : public JobTestCase
 /**
  * @ingroup distributed-training-job-tests
  *
- * Sums of real payload are compared at every rank.
+ * Sums of real payload are checked at every rank.
  */
 class JobVerificationTestCase : public JobTestCase
 {
@@ -1099,7 +1099,7 @@ class JobVerificationTestCase : public JobTestCase
 /**
  * @ingroup distributed-training-job-tests
  *
- * Suite of the job's room.
+ * Suite of model/job.
  */
 class TrainingJobTestSuite : public TestSuite
 {

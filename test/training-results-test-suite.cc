@@ -30,7 +30,7 @@ using namespace ns3::training;
 
 /**
  * @ingroup distributed-training-tests
- * @defgroup distributed-training-results-tests Tests of what a run leaves behind
+ * @defgroup distributed-training-results-tests Tests of output files
  */
 
 namespace
@@ -51,7 +51,7 @@ ReadFile(const std::string& path)
 /**
  * @ingroup distributed-training-results-tests
  * @param path a file
- * @param content what to write to it
+ * @param content new content
  */
 void
 WriteFile(const std::string& path, const std::string& content)
@@ -61,8 +61,8 @@ WriteFile(const std::string& path, const std::string& content)
 
 /**
  * @ingroup distributed-training-results-tests
- * @param path a name
- * @return whether there is anything of that name
+ * @param path a path
+ * @return whether it exists
  */
 bool
 Exists(const std::string& path)
@@ -73,8 +73,8 @@ Exists(const std::string& path)
 
 /**
  * @ingroup distributed-training-results-tests
- * @param action what to do
- * @return the text of the ConfigurationError it throws, or nothing
+ * @param action to run
+ * @return the text of its ConfigurationError, or empty
  */
 std::string
 GetError(const std::function<void()>& action)
@@ -93,10 +93,10 @@ GetError(const std::function<void()>& action)
 /**
  * @ingroup distributed-training-results-tests
  *
- * ns-3 names the directory of temporary files after the second, unless told a name: runs in quick
- * succession would find each other's files.
- * @param name a file's name
- * @return the name, with this process in front
+ * ns-3 names the temporary directory after the current second, unless it is given a name, so runs
+ * in quick succession would share files.
+ * @param name a file name
+ * @return the name with this process id as a prefix
  */
 std::string
 MakeName(const std::string& name)
@@ -116,7 +116,7 @@ MakeRun()
 /**
  * @ingroup distributed-training-results-tests
  *
- * JSON text, down to the last escape.
+ * JSON text, including escapes.
  */
 class JsonWriterTestCase : public TestCase
 {
@@ -174,7 +174,7 @@ class JsonWriterTestCase : public TestCase
 /**
  * @ingroup distributed-training-results-tests
  *
- * Where output files can and cannot be.
+ * Valid and invalid locations of output files.
  */
 class OutputFileTestCase : public TestCase
 {
@@ -218,7 +218,7 @@ class OutputFileTestCase : public TestCase
 /**
  * @ingroup distributed-training-results-tests
  *
- * Text of a trace, finished and not.
+ * Text of a trace, complete and incomplete.
  */
 class TimelineTraceTestCase : public TestCase
 {
@@ -278,7 +278,7 @@ class TimelineTraceTestCase : public TestCase
 /**
  * @ingroup distributed-training-results-tests
  *
- * What is entered can be read.
+ * Stored values can be read back.
  */
 class ResultStoreTestCase : public TestCase
 {
@@ -393,7 +393,7 @@ class ResultStoreTestCase : public TestCase
 /**
  * @ingroup distributed-training-results-tests
  *
- * Files that are not for us are refused and left as they are.
+ * Foreign files are refused and unchanged.
  */
 class ResultStoreRefusalTestCase : public TestCase
 {
@@ -406,7 +406,7 @@ class ResultStoreRefusalTestCase : public TestCase
   private:
     /**
      * @param content content of a file
-     * @param part what the message must contain
+     * @param part text that the message must contain
      */
     void Refuse(const std::string& content, const std::string& part)
     {
@@ -470,7 +470,7 @@ class ResultStoreRefusalTestCase : public TestCase
 /**
  * @ingroup distributed-training-results-tests
  *
- * Processes that create a file and append to it at the same moment.
+ * Processes that create and append to the same file concurrently.
  */
 class ResultStoreConcurrencyTestCase : public TestCase
 {
@@ -498,7 +498,7 @@ class ResultStoreConcurrencyTestCase : public TestCase
             {
                 char byte;
                 close(starter[1]);
-                [[maybe_unused]] const auto end = read(starter[0], &byte, 1); // until all are there
+                [[maybe_unused]] const auto end = read(starter[0], &byte, 1); // until all are ready
                 _exit(Append(path, process, ITERATIONS, MESSAGES));
             }
             children.push_back(child);
@@ -541,7 +541,7 @@ class ResultStoreConcurrencyTestCase : public TestCase
     /**
      * @param path the file
      * @param process number of the process
-     * @param iterations iterations to enter
+     * @param iterations number of iterations to add
      * @param messages messages per iteration
      * @return exit status
      */
@@ -579,7 +579,7 @@ class ResultStoreConcurrencyTestCase : public TestCase
 /**
  * @ingroup distributed-training-results-tests
  *
- * Suite of the results' room.
+ * Suite of model/results.
  */
 class TrainingResultsTestSuite : public TestSuite
 {

@@ -53,7 +53,7 @@ class RunTestCase : public TestCase
     }
 
   protected:
-    /** @param name of a file @return a path for it that no other process has */
+    /** @param name of a file @return a path that no other process uses */
     std::string MakePath(const std::string& name)
     {
         return CreateTempDirFilename(std::to_string(getpid()) + "-" + name);
@@ -90,7 +90,7 @@ ReadFile(const std::string& path)
 /**
  * @ingroup distributed-training-run-tests
  * @param records iterations
- * @return all stored values of all of them
+ * @return all stored fields of all iterations
  */
 std::string
 ToText(const std::vector<IterationRecord>& records)
@@ -109,7 +109,7 @@ ToText(const std::vector<IterationRecord>& records)
 
 /**
  * @ingroup distributed-training-run-tests
- * A run gives what its parts give when they are put together by hand, and can be repeated.
+ * A run gives the same results as its manually combined parts, and is repeatable.
  */
 class SameResultsTestCase : public RunTestCase
 {
@@ -200,7 +200,7 @@ class SameResultsTestCase : public RunTestCase
 
 /**
  * @ingroup distributed-training-run-tests
- * The files that a run leaves behind.
+ * Output files of a run.
  */
 class FilesTestCase : public RunTestCase
 {
@@ -264,7 +264,7 @@ class FilesTestCase : public RunTestCase
 
 /**
  * @ingroup distributed-training-run-tests
- * Every workload runs with the same results, whatever its collectives are and whoever makes them.
+ * Every workload has the same results with any collective algorithm, on hosts or in the network.
  */
 class EveryWorkloadTestCase : public RunTestCase
 {
@@ -275,7 +275,7 @@ class EveryWorkloadTestCase : public RunTestCase
     }
 
   private:
-    /** @return the iterations of a run */
+    /** @return the result of a run */
     TrainingRunResult Run(const TrainingRunOptions& options)
     {
         TrainingRunResult result;
@@ -337,7 +337,7 @@ class EveryWorkloadTestCase : public RunTestCase
             options.cluster.topology = "single-switch";
             options.cluster.algorithm = "switchml";
             const auto offloaded = Run(options);
-            // The groups of the hybrid are no communicators of the network.
+            // The groups of the hybrid workload use communicators on hosts.
             const bool isOffloaded = options.workload != "mlp-hybrid-parallel:group=4";
             NS_TEST_EXPECT_MSG_EQ((offloaded.inNetwork->sent > 0), isOffloaded, workload);
         }
@@ -355,7 +355,8 @@ class EveryWorkloadTestCase : public RunTestCase
         const auto query = [&](const std::string& sql) {
             return ResultStore::Query(options.results, sql).at(0).at(0);
         };
-        // Two exchanges and seven sums of eight ranks in three iterations, numbered as they start.
+        // Two exchanges and seven sums of eight ranks in three iterations, numbered in order of
+        // start.
         NS_TEST_EXPECT_MSG_EQ(query("SELECT count(*) FROM collective"), "216", "rows");
         NS_TEST_EXPECT_MSG_EQ(query("SELECT group_concat(DISTINCT sequence) FROM (SELECT * FROM "
                                     "collective WHERE operation = 'all-to-all' ORDER BY sequence)"),
@@ -380,7 +381,7 @@ class EveryWorkloadTestCase : public RunTestCase
 
 /**
  * @ingroup distributed-training-run-tests
- * Options that are refused when the run is made.
+ * Options that the constructor refuses.
  */
 class RefusedRunTestCase : public RunTestCase
 {

@@ -24,7 +24,7 @@ using namespace ns3::training;
 namespace
 {
 
-/** What a rank has received. */
+/** Messages received by a rank. */
 struct Received
 {
     uint32_t from;
@@ -34,14 +34,14 @@ struct Received
     double time;
 };
 
-/** Ranks on one switch with a transport of their own, beside the cluster's. */
+/** Ranks on one switch with their own transports, in addition to the cluster's. */
 class TransportFixture
 {
   public:
     /**
      * @param kind rdma or tcp
      * @param ranks number of ranks
-     * @param loss probability that a link loses a frame
+     * @param loss drop probability of each link
      */
     TransportFixture(const std::string& kind, uint32_t ranks, double loss)
         : received(ranks)
@@ -73,7 +73,7 @@ class TransportFixture
             else
             {
                 auto tcp = CreateObject<TcpTransport>();
-                tcp->SetAttribute("Port", UintegerValue(6000)); // the cluster's own has 5000
+                tcp->SetAttribute("Port", UintegerValue(6000)); // the cluster uses 5000
                 tcp->SetGroup(rank, endpoints);
                 tcp->SetNode(fabric.hosts.Get(rank));
                 transport = tcp;
@@ -122,15 +122,15 @@ MakePayload(uint64_t bytes, uint32_t seed)
 /**
  * @ingroup distributed-training-tests
  *
- * Messages of awkward sizes between all pairs of ranks at once arrive whole, in order per pair,
- * with their tags and contents, on an intact and on a lossy network.
+ * Concurrent messages of unusual sizes between all pairs of ranks arrive complete, in order per
+ * pair, with their tags and contents, on an intact and a lossy network.
  */
 class MessagesArriveTest : public TestCase
 {
   public:
     /**
      * @param kind rdma or tcp
-     * @param loss probability that a link loses a frame
+     * @param loss drop probability of each link
      */
     MessagesArriveTest(const std::string& kind, double loss)
         : TestCase("messages over " + kind + " with loss " + std::to_string(loss)),
@@ -226,7 +226,7 @@ class HugeMessageTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * A peer that cannot be reached is reported with a reason, and the simulation comes to an end.
+ * An unreachable peer is reported with a reason, and the simulation ends.
  */
 class UnreachablePeerTest : public TestCase
 {
@@ -256,7 +256,7 @@ class UnreachablePeerTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * The suite of the transport room.
+ * Suite of model/transport.
  */
 class TransportTestSuite : public TestSuite
 {

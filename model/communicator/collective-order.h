@@ -21,7 +21,7 @@ namespace ns3::training
 /** A collective that has been issued and waits for its turn. */
 struct WaitingCollective
 {
-    uint64_t number;               ///< in order of issue at this rank, from 0
+    uint64_t number;               ///< in issue order at this rank, from 0
     CollectiveOperation operation; ///< operation
     uint64_t bytes;                ///< size of the whole vector, bytes
     int32_t priority;              ///< Tensor::priority
@@ -30,17 +30,17 @@ struct WaitingCollective
 /**
  * @ingroup distributed-training-collective
  *
- * A rule, by name, that picks the next collective of those that wait: `fifo`, `lifo`, `priority`.
+ * A named rule that picks the next of the waiting collectives: `fifo`, `lifo`, `priority`.
  * Registered in Registry<CollectiveOrder>.
  */
 struct CollectiveOrder
 {
     static constexpr const char* KIND = "order of collectives"; ///< for messages
     std::string help;                                           ///< one line
-    /// Whether every rank picks the same collective without being told. If not, rank 0 picks and
-    /// announces its choice.
+    /// Whether every rank picks the same collective without communication. Otherwise rank 0 picks
+    /// and announces its choice.
     bool isAgreed;
-    /// Picks from a list, not empty, in order of issue; returns a position in it.
+    /// Picks from a non-empty list in issue order; returns a position in the list.
     std::size_t (*pick)(const std::deque<WaitingCollective>& waiting);
 };
 

@@ -53,7 +53,7 @@ bool
 CollectiveProgress::IsReady(uint32_t index) const
 {
     const uint32_t count = m_schedule->GetStoredActions(m_rank);
-    const uint32_t begin = index / count * count; // of the segment
+    const uint32_t begin = index / count * count; // first index of the segment
     for (uint32_t before : m_schedule->GetAfter(m_rank, index - begin))
     {
         if (!m_complete[begin + before])
@@ -99,7 +99,7 @@ CollectiveProgress::Read(const ScheduleAction& action)
     Ptr<ByteBuffer> payload;
     if (m_store)
     {
-        // A copy: retransmissions must not see later additions.
+        // A copy, because retransmissions must not see later additions.
         payload = Create<ByteBuffer>();
         payload->bytes = m_store->Read(action);
     }

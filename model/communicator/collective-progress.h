@@ -28,15 +28,15 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-collective
  *
- * The progress of one rank through the schedule of a collective: the data, the actions that are
- * complete, and the actions that are ready. It knows neither the network nor time; the communicator
- * begins the actions and says when they are complete.
+ * The progress of one rank through the schedule of a collective: the data, the completed actions
+ * and the ready actions. It is independent of the network and of time: the communicator starts the
+ * actions and reports their completion.
  */
 class CollectiveProgress
 {
   public:
     /**
-     * Starts at the first actions of all segments.
+     * Makes the first actions of all segments ready.
      * @param schedule of the collective
      * @param rank this rank
      * @param tensor this rank's vector
@@ -61,7 +61,7 @@ class CollectiveProgress
 
     /**
      * @param action of this rank
-     * @return bytes of its chunks, that is of its message
+     * @return total bytes of its chunks, the size of its message
      */
     uint64_t GetBytes(const ScheduleAction& action) const
     {
@@ -70,17 +70,17 @@ class CollectiveProgress
 
     /**
      * @param bytes of an action
-     * @return whether it is complete without a message, as its chunks are empty
+     * @return whether it completes without a message because its chunks are empty
      */
     bool IsEmpty(uint64_t bytes) const
     {
         return bytes == 0 && !m_layout.SendsEmpty();
     }
 
-    /** @return the next action to begin, in the order in which they became ready; or nothing */
+    /** @return the next action to start, in the order in which they became ready; or nothing */
     std::optional<uint32_t> TakeReady();
 
-    /** @return whether all actions are complete that an action waits for */
+    /** @return whether all dependencies of an action are complete */
     bool IsReady(uint32_t index) const;
 
     /** @return whether an action is complete */
@@ -96,14 +96,14 @@ class CollectiveProgress
     }
 
     /**
-     * Marks an action as under way at this rank, such as an addition that takes time.
+     * Marks an action as in progress at this rank, such as an addition that takes time.
      * @param index of the action
-     * @param isBusy whether it begins or ends
+     * @param isBusy whether it starts or ends
      */
     void SetBusy(uint32_t index, bool isBusy);
 
     /**
-     * Marks an action as complete; those that waited for it alone become ready.
+     * Marks an action as complete. Actions without other dependencies become ready.
      * @param index of the action
      */
     void Complete(uint32_t index);
@@ -122,7 +122,7 @@ class CollectiveProgress
     void Receive(const ScheduleAction& action, const Ptr<ByteBuffer>& payload);
 
     /**
-     * Copies or adds chunks at this rank. Does nothing with virtual payload.
+     * Copies or adds local chunks. Does nothing with virtual payload.
      * @param action a COPY or REDUCE
      */
     void Copy(const ScheduleAction& action);
@@ -132,7 +132,7 @@ class CollectiveProgress
 
     /**
      * @return the first message that an action waits for, such as "at step 3 for chunk 2 (100
-     *         bytes) from rank 1"; nothing if all its messages are there
+     *         bytes) from rank 1"; nothing if no message is missing
      */
     std::optional<std::string> DescribeMissing() const;
 
@@ -144,9 +144,9 @@ class CollectiveProgress
     ChunkLayout m_layout;
     std::optional<ChunkStore> m_store; // real payload
     std::vector<bool> m_complete;      // per action
-    std::set<uint32_t> m_busy;         // actions that take their time: hops, additions
-    std::deque<uint32_t> m_ready;      // actions to begin now
-    uint64_t m_left;                   // actions that are not complete
+    std::set<uint32_t> m_busy;         // actions in progress: hops, additions
+    std::deque<uint32_t> m_ready;      // actions to start now
+    uint64_t m_left;                   // incomplete actions
 };
 
 } // namespace ns3::training

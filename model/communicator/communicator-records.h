@@ -16,17 +16,17 @@
 namespace ns3::training
 {
 
-/** One message, for trace sources. Ranks are those of the transport's whole group. */
+/** One message, for trace sources. Ranks are numbered in the transport's whole group. */
 struct MessageRecord
 {
-    uint32_t source{0};      ///< rank that sent it
-    uint32_t destination{0}; ///< rank that received it
+    uint32_t source{0};      ///< source rank
+    uint32_t destination{0}; ///< destination rank
     uint64_t collective{0};  ///< see MessageTag
     uint32_t step{0};        ///< step of the algorithm
-    uint32_t message{0};     ///< number among the messages of this step to the same rank
-    uint64_t tag{0};         ///< tag as the transport carries it
+    uint32_t message{0};     ///< index among the messages of this step to the same rank
+    uint64_t tag{0};         ///< tag in the transport
     uint64_t bytes{0};       ///< size
-    Time time; ///< Send: when the transport took it; Receive: when its last byte arrived
+    Time time; ///< Send: when the transport accepted it; Receive: when its last byte arrived
 };
 
 /** One collective at one rank, for trace sources. Times are simulated. */
@@ -34,13 +34,13 @@ struct CollectiveRecord
 {
     uint32_t rank{0};         ///< the rank, in the transport's whole group
     uint32_t communicator{0}; ///< number of the communicator
-    uint64_t collective{0};   ///< number in the communicator, from 0, in order of issue
+    uint64_t collective{0};   ///< number in the communicator, from 0, in issue order
     CollectiveOperation operation{CollectiveOperation::ALL_REDUCE}; ///< operation
     std::string algorithm;                                          ///< name of the algorithm
     uint64_t bytes{0};                                              ///< size of the whole vector
-    Time issued;                                                    ///< when the user started it
-    Time started;                                                   ///< when its turn came
-    Time finished; ///< when it was complete at this rank
+    Time issued;                                                    ///< time of issue
+    Time started;                                                   ///< time of its turn
+    Time finished; ///< time of completion at this rank
 };
 
 } // namespace ns3::training

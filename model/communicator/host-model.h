@@ -21,19 +21,19 @@
 namespace ns3::training
 {
 
-/** Time that the hosts take for a collective, beside the network. */
+/** Time that hosts add to a collective, on top of the network. */
 struct HostCost
 {
     Time start;               ///< from the collective's turn to its first action
-    Time localHop;            ///< from the arrival of a message of the same server to its use
-    Time remoteHop;           ///< from the arrival of a message of another server to its use
-    double secondsPerByte{0}; ///< added to a hop, for each byte of its message
+    Time localHop;            ///< from the arrival of a message from the same server to its use
+    Time remoteHop;           ///< from the arrival of a message from another server to its use
+    double secondsPerByte{0}; ///< added to each hop, per byte of its message
 };
 
 /**
  * @ingroup distributed-training-collective
  *
- * The time that hosts take for the collectives of one communicator.
+ * Time that the hosts add to the collectives of one communicator.
  */
 class HostModel
 {
@@ -55,24 +55,24 @@ class HostModel
     virtual bool IsLocal(uint32_t a, uint32_t b) const = 0;
 };
 
-/** The ranks that a host model is made for. */
+/** The ranks for which a host model is created. */
 struct HostModelRequest
 {
     const TopologyGraph& topology; ///< topology that the ranks are on; outlives the model
     std::vector<uint32_t> hosts;   ///< host of each rank; empty: rank r is on host r
     uint32_t ranks;                ///< number of ranks
-    KeyValues keys;                ///< keys of the model, checked and with defaults
+    KeyValues keys;                ///< keys of the model, validated, with defaults
 };
 
 /**
  * @ingroup distributed-training-collective
- * A host model by name, in Registry<HostModelEntry>.
+ * A named host model, in Registry<HostModelEntry>.
  */
 struct HostModelEntry
 {
     static constexpr const char* KIND = "host model"; ///< for messages
     std::string help;                                 ///< one line
-    /// Makes the model of a communicator; null: its hosts take no time.
+    /// Creates the model of a communicator; null: hosts add no time.
     std::shared_ptr<const HostModel> (*make)(const HostModelRequest& request);
     std::vector<Key> keys{}; ///< its keys
 };

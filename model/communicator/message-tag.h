@@ -15,8 +15,8 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-collective
  *
- * Identifies a message between two ranks. Sender and receiver derive the same tag on their own; the
- * transport carries it as 64 opaque bits.
+ * Identifies a message between two ranks. Sender and receiver compute the same tag independently;
+ * the transport carries it as 64 opaque bits.
  */
 struct MessageTag
 {
@@ -26,18 +26,18 @@ struct MessageTag
     static constexpr uint32_t MESSAGE_BITS = 16;     ///< width of `message`, the lowest bits
     /// Largest number of a communicator.
     static constexpr uint32_t MAX_COMMUNICATOR = (1 << COMMUNICATOR_BITS) - 1;
-    /// Step of a point-to-point message (PeerMessages). Its collective counts the messages to the
-    /// same rank; its message is 0 in the ordered stream and 1 apart from it.
+    /// Step of a point-to-point message (PeerMessages). `collective` counts the messages to the
+    /// same rank; `message` is 0 in the ordered stream and 1 outside it.
     static constexpr uint32_t PEER_TO_PEER = (1 << STEP_BITS) - 1;
-    /// Step of a message without payload in which rank 0 announces the next collective (TurnOrder).
+    /// Step of a message without payload by which rank 0 announces the next collective (TurnOrder).
     static constexpr uint32_t TURN = PEER_TO_PEER - 1;
 
     uint32_t communicator; ///< number of the communicator
     uint64_t collective;   ///< number of the collective; packed modulo 2^20
     uint32_t step;         ///< step of the algorithm
-    uint32_t message;      ///< number among the messages of this step to the same rank
+    uint32_t message;      ///< index among the messages of this step to the same rank
 
-    /** @return the tag as the transport carries it */
+    /** @return the tag as a 64-bit number */
     uint64_t Pack() const;
 
     /**
@@ -47,9 +47,9 @@ struct MessageTag
     static MessageTag Unpack(uint64_t tag);
 
     /**
-     * @param a number of a collective, whole or from a tag
-     * @param b number of a collective, whole or from a tag
-     * @return whether tags cannot tell them apart
+     * @param a number of a collective, complete or from a tag
+     * @param b number of a collective, complete or from a tag
+     * @return whether their tags are equal
      */
     static bool IsSameCollective(uint64_t a, uint64_t b);
 };

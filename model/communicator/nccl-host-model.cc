@@ -10,10 +10,10 @@
  *
  * Latencies of NCCL (src/graph/tuning.cc), us, for its protocols LL, LL128, Simple: base of a tree
  * 6.8, 14, 8.4 and of a ring 6.6, 14, 8.4; NVLink hop of a tree 0.6, 1.25, 4.0 and of a ring 0.6,
- * 1.9, 3.4; network hop of a tree 5, 8.5, 14 and of a ring 2.7, 4, 14. NCCL measures them from end
- * to end: the propagation delay to the nearest rank, which is simulated, is subtracted from each
- * hop. LL sends two bytes for each byte, LL128 128 for 120. As NCCL does, the model chooses the
- * protocol that is fastest for the steps and bytes of the collective.
+ * 1.9, 3.4; network hop of a tree 5, 8.5, 14 and of a ring 2.7, 4, 14. NCCL measures end-to-end
+ * latencies. Each hop therefore subtracts the propagation delay to the nearest rank, which the
+ * simulation adds. LL sends two bytes per byte, LL128 128 per 120. Like NCCL, the model selects the
+ * fastest protocol for the steps and bytes of the collective.
  *
  * An algorithm counts as a tree if its name contains "tree", except for multitree; otherwise as a
  * ring.
@@ -32,7 +32,7 @@ namespace ns3::training
 namespace
 {
 
-/** Constants of a protocol: latencies, us, and bytes sent for each byte. */
+/** Constants of a protocol: latencies, us, and bytes sent per byte of data. */
 struct Protocol
 {
     double base;
@@ -57,7 +57,7 @@ class NcclHostModel : public HostModel
   private:
     uint32_t m_ranks;
     uint32_t m_hostsPerServer;
-    uint32_t m_servers;      // that have ranks
+    uint32_t m_servers;      // number of servers with ranks
     double m_localDelay{0};  // from the first rank to the nearest one in its server, s
     double m_remoteDelay{0}; // from the first rank to the nearest one in another server, s
     double m_localRate{0};   // bytes/s of a host within its server
@@ -104,8 +104,7 @@ NcclHostModel::GetCost(const CollectiveSchedule& schedule, uint64_t bytes) const
     const uint32_t segments = std::max<uint32_t>(1, schedule.segments);
     const uint32_t all = schedule.GetSteps();
     const double steps = all < segments ? 0 : all - segments + 1;
-    // In each phase, a chunk of a ring crosses as many times from server to server as there are
-    // servers, less one.
+    // In each phase, a chunk of a ring crosses server boundaries (servers - 1) times.
     const double remoteSteps = std::min(steps, 2.0 * (m_servers - 1));
     const double rate = m_servers > 1 ? m_remoteRate : m_localRate;
     const double perByte = rate > 0 ? 1 / rate : 0;

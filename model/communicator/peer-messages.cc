@@ -19,7 +19,7 @@ namespace ns3::training
 namespace
 {
 
-/// MessageTag::message of a message in order, and of the one apart from it.
+/// MessageTag::message of an ordered and of an unordered message.
 constexpr uint32_t IN_ORDER = 0;
 constexpr uint32_t APART = 1;
 

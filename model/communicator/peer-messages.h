@@ -23,35 +23,34 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-collective
  *
- * Matches the tensors that a rank sends to single peers with the tensors that it expects from them.
- * The messages to a peer are numbered, so that they match its receives in order; one message to
- * each peer may be apart from this order.
+ * Matches point-to-point messages of a rank with its receives. Messages to each peer are numbered,
+ * so they match the peer's receives in order. One message per peer may be unordered.
  */
 class PeerMessages
 {
   public:
-    /** Makes the messages of no communicator. */
+    /** Creates an object that serves no communicator. */
     PeerMessages() = default;
 
     /**
-     * @param rank this rank, for messages of errors
+     * @param rank this rank, for error messages
      * @param communicator number of the communicator, for tags
      */
     PeerMessages(uint32_t rank, uint32_t communicator);
 
     /**
-     * @param peer rank that the next message goes to
+     * @param peer destination of the next message
      * @return the tag of the message
      */
     uint64_t GetNextSendTag(uint32_t peer);
 
     /**
-     * @param peer rank that the next message is expected from
+     * @param peer source of the next message
      * @return the tag of the message
      */
     uint64_t GetNextReceiveTag(uint32_t peer);
 
-    /** @return the tag of the message apart from the order of the others */
+    /** @return the tag of an unordered message */
     uint64_t GetTagApart() const;
 
     /**
@@ -63,39 +62,39 @@ class PeerMessages
     /**
      * Expects a message, which may have arrived already.
      * @param tensor receives the payload
-     * @param peer rank that sends the message
+     * @param peer source rank
      * @param tag of the message
-     * @param done called, by an event of its own, when the tensor is filled in
+     * @param done called from a separate event when the tensor is filled in
      */
     void Expect(Ptr<Tensor> tensor, uint32_t peer, uint64_t tag, Communicator::Done done);
 
     /**
-     * Takes a message that has arrived.
-     * @param peer rank that sent it
+     * Accepts a received message.
+     * @param peer source rank
      * @param tag of the message
      * @param bytes its size
      * @param payload its bytes; null if virtual
      */
     void OnMessage(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload);
 
-    /** @return one line about the first message that is expected; empty if none is */
+    /** @return one line about the first expected message; empty if there is none */
     std::string DescribeExpected() const;
 
-    /** Forgets all messages, sent, expected and arrived. */
+    /** Drops all state: sent, expected and arrived messages. */
     void Clear();
 
     /**
-     * Calls a function by an event of its own: completion must not come before the call returns
-     * that asked for it.
-     * @param done to be called; may be null
+     * Calls a function from a separate event, so that completion never precedes the return of the
+     * call that requested it.
+     * @param done the function; may be null
      */
     static void CompleteLater(Communicator::Done done);
 
   private:
-    /** A message at its receiver: peer and tag. */
+    /** A received message's source and tag. */
     using Key = std::pair<uint32_t, uint64_t>;
 
-    /** A tensor that a message will fill in. */
+    /** A tensor that waits for a message. */
     struct Expected
     {
         Ptr<Tensor> tensor;
@@ -113,8 +112,8 @@ class PeerMessages
 
     uint32_t m_rank{0};
     uint32_t m_communicator{0};
-    std::map<uint32_t, uint64_t> m_sent;     // messages in order to each peer
-    std::map<uint32_t, uint64_t> m_received; // messages in order expected from each peer, so far
+    std::map<uint32_t, uint64_t> m_sent;     // ordered messages sent, by peer
+    std::map<uint32_t, uint64_t> m_received; // ordered messages expected so far, by peer
     std::map<Key, Expected> m_expected;
     std::map<Key, Early> m_early;
 };

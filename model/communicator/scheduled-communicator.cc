@@ -274,7 +274,7 @@ ScheduledCommunicator::Start(CollectiveOperation operation,
                         << next.record.algorithm);
     m_order.Add({next.record.collective, operation, tensor->bytes, tensor->priority});
     m_queue.push_back(std::move(next));
-    // By an event, as completion must not come before this call returns.
+    // From an event, because completion must not precede the return of this call.
     Simulator::ScheduleNow(&ScheduledCommunicator::StartNext, this);
 }
 

@@ -33,7 +33,7 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-collective
  *
- * A communicator whose collectives the hosts carry out: it runs CollectiveSchedules over a
+ * A communicator whose collectives run on the hosts: it executes CollectiveSchedules over a
  * MessageTransport, for one rank. Adding a received chunk takes its size / ReduceRate.
  *
  * At most ActiveCollectives collectives run at a time (1, as NCCL on one stream); the others wait
@@ -46,7 +46,7 @@ class ScheduledCommunicator : public Communicator
 {
   public:
     /**
-     * Returns the plan of a collective, the same at every rank.
+     * Returns the schedule of a collective, the same at every rank.
      * (operation, size of the whole vector in bytes, root)
      */
     using Planner = std::function<
@@ -58,10 +58,10 @@ class ScheduledCommunicator : public Communicator
     /**
      * @param rank this rank
      * @param size number of ranks
-     * @param transport connected to every peer that a plan names
-     * @param planner of the collectives
-     * @param number of the communicator, below 256; no two ranks are both in two communicators of
-     *        one number
+     * @param transport connected to every peer in the schedules
+     * @param planner creates the schedules of the collectives
+     * @param number of the communicator, below 256; two communicators with the same number share at
+     *        most one rank
      */
     void Setup(uint32_t rank,
                uint32_t size,
@@ -70,34 +70,34 @@ class ScheduledCommunicator : public Communicator
                uint32_t number = 0);
 
     /**
-     * Makes a communicator of some ranks of this one, over the same transport and with the same
-     * attributes. Each of these ranks must call it.
-     * @param ranks members, this rank among them, by their ranks here and in the order of the new
+     * Creates a communicator of some ranks of this one, over the same transport and with the same
+     * attributes. Every member must call it.
+     * @param ranks members by their rank here, including this rank, in the order of the new
      *        communicator
-     * @param planner of its collectives
-     * @param number of the new communicator, 1 to 255, as in Setup(); groups without common ranks
-     *        may have the same number
+     * @param planner creates the schedules of its collectives
+     * @param number of the new communicator, 1 to 255, as in Setup(); disjoint groups may share a
+     *        number
      * @return the new communicator; this one keeps it alive
      */
     Ptr<ScheduledCommunicator> Split(const std::vector<uint32_t>& ranks,
                                      Planner planner,
                                      uint32_t number);
 
-    /** @param model of the hosts; null: hosts take no time. Rank r of the transport is on host r */
+    /** @param model of the hosts; null: hosts add no time. Rank r of the transport is on host r */
     void SetHostModel(std::shared_ptr<const HostModel> model);
 
     /**
-     * Sends a tensor apart from the order of Send(); once for each peer.
-     * @param tensor to be sent
+     * Sends a tensor outside the order of Send(); once per peer.
+     * @param tensor to send
      * @param peer rank that calls ReceiveApart()
-     * @param done called when the transport has taken the tensor
+     * @param done called when the transport has accepted the tensor
      */
     void SendApart(Ptr<Tensor> tensor, uint32_t peer, Done done);
 
     /**
-     * Receives the tensor of SendApart(); once for each peer.
+     * Receives the tensor of SendApart(); once per peer.
      * @param tensor to be filled in
-     * @param peer rank that sends it
+     * @param peer source rank
      * @param done called when the tensor is filled in
      */
     void ReceiveApart(Ptr<Tensor> tensor, uint32_t peer, Done done);
@@ -116,7 +116,7 @@ class ScheduledCommunicator : public Communicator
                ByteMatrix matrix = nullptr) override;
     std::string GetWaitingFor() const override;
 
-    /** @return messages received so far, those of split communicators not included */
+    /** @return number of messages received, without those of split communicators */
     uint64_t GetReceivedMessages() const;
 
     /** @see MessageRecord */
@@ -125,7 +125,7 @@ class ScheduledCommunicator : public Communicator
     typedef void (*CollectiveTracedCallback)(const CollectiveRecord& collective);
 
   private:
-    /** A collective that waits or runs. */
+    /** A waiting or running collective. */
     struct Active
     {
         CollectiveRecord record;
@@ -134,8 +134,8 @@ class ScheduledCommunicator : public Communicator
         ByteMatrix matrix;
         Done done;
         HostCost host;
-        bool isStarting{false};                       // its host takes HostCost::start
-        std::unique_ptr<CollectiveProgress> progress; // null: it waits for its turn
+        bool isStarting{false};                       // HostCost::start is elapsing
+        std::unique_ptr<CollectiveProgress> progress; // null: waits for its turn
     };
 
     void DoDispose() override;
@@ -163,7 +163,7 @@ class ScheduledCommunicator : public Communicator
     uint32_t m_number{0};
     Ptr<SharedTransport> m_transport;
     Planner m_planner;
-    std::shared_ptr<const HostModel> m_hostModel; // null: hosts take no time
+    std::shared_ptr<const HostModel> m_hostModel; // null: hosts add no time
     ErrorHandler m_onError;
     std::vector<Ptr<ScheduledCommunicator>> m_split;
     uint32_t m_activeLimit;
@@ -171,7 +171,7 @@ class ScheduledCommunicator : public Communicator
     uint64_t m_issued{0};
     uint64_t m_receivedMessages{0};
     TurnOrder m_order;
-    std::deque<Active> m_queue; // those in m_order
+    std::deque<Active> m_queue; // the collectives in m_order
     std::list<Active> m_active;
     std::map<std::pair<uint32_t, uint64_t>, Ptr<ByteBuffer>> m_early; // chunks, by peer and tag
     PeerMessages m_peerMessages;

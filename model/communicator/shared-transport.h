@@ -22,9 +22,9 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-collective
  *
- * The transport and the adder of one rank, which all communicators of the rank share. A message
- * goes to the communicator that its MessageTag names, with its sender's rank in that communicator.
- * A message for a communicator that does not exist yet waits for it.
+ * The transport and the adder of one rank, shared by all its communicators. It dispatches each
+ * message to the communicator in its MessageTag and translates the source to a rank of that
+ * communicator. A message to a communicator that does not exist yet is queued.
  */
 class SharedTransport : public SimpleRefCount<SharedTransport>
 {
@@ -37,15 +37,15 @@ class SharedTransport : public SimpleRefCount<SharedTransport>
 
     /**
      * Adds a communicator.
-     * @param number of the communicator, not yet in use at this rank
+     * @param number of the communicator, unused at this rank
      * @param ranks its members in order, by their ranks in the transport's group; empty: all
-     * @param onMessage handler of its messages
+     * @param onMessage called for each of its messages
      */
     void Attach(uint32_t number,
                 const std::vector<uint32_t>& ranks,
                 MessageTransport::MessageHandler onMessage);
 
-    /** @param number of a communicator that ends; messages that still arrive for it are dropped */
+    /** @param number of a communicator that ends; later messages to it are dropped */
     void Detach(uint32_t number);
 
     /**
@@ -64,27 +64,27 @@ class SharedTransport : public SimpleRefCount<SharedTransport>
 
     /**
      * @param number of a communicator
-     * @param rank in it
-     * @return its rank in the transport's group
+     * @param rank rank in it
+     * @return that rank in the transport's group
      */
     uint32_t GetRank(uint32_t number, uint32_t rank) const;
 
     /**
-     * Reserves the rank's adder, which serves one addition after the other.
+     * Reserves the rank's adder, which performs one addition at a time.
      * @param duration of the addition
      * @return time from now to the end of the addition
      */
     Time Occupy(Time duration);
 
-    /** Forgets the transport and all communicators. */
+    /** Drops the transport and all communicators. */
     void Dispose();
 
   private:
-    /** A communicator. */
+    /** An attached communicator. */
     struct Member
     {
         std::vector<uint32_t> ranks;                     // empty: all
-        std::unordered_map<uint32_t, uint32_t> position; // of each rank among them
+        std::unordered_map<uint32_t, uint32_t> position; // index of each rank in `ranks`
         MessageTransport::MessageHandler onMessage;      // null: detached
     };
 

@@ -24,8 +24,8 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-collective
  *
- * The vector of a collective at one rank; the result replaces it. With real payload `values` holds
- * `bytes / 4` float32 numbers; with virtual payload it is empty and only the size matters.
+ * The vector of a collective at one rank; the result overwrites it. With real payload `values`
+ * holds `bytes / 4` float32 numbers. With virtual payload it is empty and only the size matters.
  */
 struct Tensor : public SimpleRefCount<Tensor>
 {
@@ -43,11 +43,10 @@ struct Tensor : public SimpleRefCount<Tensor>
 /**
  * @ingroup distributed-training-collective
  *
- * The handle of one rank on a group of ranks, like an NCCL communicator. Collectives are
- * non-blocking, match between ranks by the order in which each rank issues them, and complete at
- * each rank independently. Subclasses differ in the place where data is moved and added (hosts,
- * switches); a job works with any of them. An operation that a subclass does not support ends the
- * program.
+ * A rank's handle on a group of ranks, like an NCCL communicator. Collectives are non-blocking,
+ * match between ranks in issue order, and complete at each rank independently. Subclasses differ in
+ * where data is moved and added (hosts, switches); a job works with any of them. An unsupported
+ * operation ends the program.
  */
 class Communicator : public Object
 {
@@ -61,10 +60,10 @@ class Communicator : public Object
     /** Called when a peer becomes unreachable. (rank of the peer, one line with the reason) */
     using ErrorHandler = std::function<void(uint32_t, const std::string&)>;
 
-    /** @param handler of failures; communicators that never fail ignore it */
+    /** @param handler called on failures; communicators that never fail ignore it */
     virtual void SetErrorHandler(ErrorHandler handler);
 
-    /** @return the rank, collective and message that it waits for; empty if it is idle */
+    /** @return the rank, collective and message that this rank waits for; empty if it is idle */
     virtual std::string GetWaitingFor() const;
 
     /**
@@ -95,8 +94,8 @@ class Communicator : public Object
     void AllReduce(Ptr<Tensor> tensor, Done done);
 
     /**
-     * Adds the tensors of all ranks; rank r gets part r of N equal parts of the sum, in its place;
-     * the other parts of its tensor are undefined.
+     * Adds the tensors of all ranks. Rank r gets part r of N equal parts of the sum, in place. The
+     * other parts of its tensor are undefined afterwards.
      * @param tensor the whole vector, same size at every rank
      * @param done called when this rank has its part
      */
@@ -113,7 +112,7 @@ class Communicator : public Object
      * Every rank gets the root's tensor.
      * @param tensor the vector; read at the root, overwritten elsewhere
      * @param root source of the data
-     * @param done called when this rank has the data (at the root: has sent it)
+     * @param done called when this rank has the data, or at the root has sent it
      */
     void Broadcast(Ptr<Tensor> tensor, uint32_t root, Done done);
 
@@ -121,22 +120,22 @@ class Communicator : public Object
      * The root gets the sum of the tensors of all ranks; the tensors of others become undefined.
      * @param tensor the vector, same size at every rank
      * @param root destination of the sum
-     * @param done called when this rank has nothing left to do
+     * @param done called when this rank is done
      */
     void Reduce(Ptr<Tensor> tensor, uint32_t root, Done done);
 
     /**
-     * Every rank sends a part of its tensor to each rank and replaces its tensor by the parts that
-     * it gets, that of rank r as the r-th. Parts differ by at most one element, see ChunkLayout.
+     * Every rank sends part r of its tensor to rank r and replaces its tensor by the received
+     * parts, in rank order. Part sizes differ by at most one element, see ChunkLayout.
      * @param tensor the parts for all ranks in rank order, same size at every rank
      * @param done called when this rank has all parts
      */
     void AllToAll(Ptr<Tensor> tensor, Done done);
 
     /**
-     * Like AllToAll(), with parts of any sizes.
+     * Like AllToAll(), with parts of arbitrary sizes.
      * @param tensor the parts for all ranks in rank order; afterwards the parts from all ranks,
-     * whose size is the sum of this rank's column of the matrix
+     *        whose total size is the sum of this rank's column of the matrix
      * @param matrix bytes from each rank to each, the same at every rank
      * @param done called when this rank has all parts
      */
@@ -144,31 +143,31 @@ class Communicator : public Object
 
     /**
      * Waits until all ranks have called it.
-     * @param done called when all ranks have
+     * @param done called when all ranks have called it
      */
     void Barrier(Done done);
 
     /**
-     * Every rank sends its tensor to the next rank and gets that of the rank before, like sendrecv
-     * of nccl-tests.
+     * Every rank sends its tensor to the next rank and receives that of the previous rank, like
+     * sendrecv of nccl-tests.
      * @param tensor the vector, same size at every rank
-     * @param done called when this rank has the other tensor
+     * @param done called when this rank has received the tensor
      */
     void SendReceive(Ptr<Tensor> tensor, Done done);
 
     /**
      * Sends a tensor to one rank, independently of collectives. Matches Receive() there, in order.
      * @param tensor the vector
-     * @param peer the rank that receives it, another than this
-     * @param done called when the transport has taken the tensor, which may be changed then
+     * @param peer destination rank, not this one
+     * @param done called when the transport has accepted the tensor, which may then be changed
      */
     virtual void Send(Ptr<Tensor> tensor, uint32_t peer, Done done);
 
     /**
      * Receives a tensor from one rank, independently of collectives. Matches Send() there, in
      * order.
-     * @param tensor to be filled in, of the size of the tensor sent
-     * @param peer the rank that sends it, another than this
+     * @param tensor to be filled in, of the size of the sent tensor
+     * @param peer source rank, not this one
      * @param done called when the tensor is filled in
      */
     virtual void Receive(Ptr<Tensor> tensor, uint32_t peer, Done done);

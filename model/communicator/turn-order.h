@@ -20,16 +20,16 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-collective
  *
- * The queue of collectives of one rank that wait for their turn. All ranks must start them in the
- * same order, or they would wait for each other forever. If the CollectiveOrder is not agreed, rank
- * 0 picks and announces each choice to the other ranks, as Horovod's coordinator does.
+ * The queue of one rank's waiting collectives. All ranks must start them in the same order to avoid
+ * a deadlock. If the CollectiveOrder is not agreed, rank 0 picks and announces each choice to the
+ * other ranks, as Horovod's coordinator does.
  */
 class TurnOrder
 {
   public:
     /**
      * @param name of a registered CollectiveOrder
-     * @throw ConfigurationError if there is none
+     * @throw ConfigurationError if the name is unknown
      */
     void SetOrder(const std::string& name);
 
@@ -45,15 +45,15 @@ class TurnOrder
         m_rank = rank;
     }
 
-    /** @param collective issued last */
+    /** @param collective the one issued last */
     void Add(const WaitingCollective& collective);
 
-    /** @param collective number, as in a tag, of the collective that rank 0 has started next */
+    /** @param collective number in the tag of the collective that rank 0 has started next */
     void OnTurn(uint64_t collective);
 
     /**
-     * Removes the collective whose turn it is.
-     * @return its number; nothing if no collective waits, or rank 0 has not announced one that does
+     * Removes the next collective.
+     * @return its number; nothing if none waits, or rank 0 has not announced a waiting one
      */
     std::optional<uint64_t> Next();
 
@@ -66,15 +66,15 @@ class TurnOrder
         return m_waiting.empty();
     }
 
-    /** Forgets all collectives. */
+    /** Drops all collectives. */
     void Clear();
 
   private:
     std::string m_name;
     const CollectiveOrder* m_order{nullptr};
     uint32_t m_rank{0};
-    std::deque<WaitingCollective> m_waiting; // in order of issue
-    std::deque<uint64_t> m_turns;            // announced by rank 0, as in tags
+    std::deque<WaitingCollective> m_waiting; // in issue order
+    std::deque<uint64_t> m_turns;            // announced by rank 0, numbers from tags
 };
 
 } // namespace ns3::training

@@ -23,14 +23,14 @@ NS_OBJECT_ENSURE_REGISTERED(AggregationProgram);
 namespace
 {
 
-/** @return the first byte of a frame's real payload */
+/** @return pointer to a frame's real payload */
 const uint8_t*
 GetPayload(const Frame& frame)
 {
     return frame.payload->bytes.data() + frame.payloadOffset;
 }
 
-/** @return the first byte of a new payload of so many words, which the frame has from now on */
+/** @return pointer to a new payload of the given number of words, which replaces the frame's */
 uint8_t*
 MakePayload(Frame& frame, uint32_t words)
 {

@@ -25,27 +25,27 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-innetwork
  *
- * Endpoints by the order in which they were added, found by endpoint in constant time.
+ * Maps endpoints to their index in insertion order, in constant time.
  */
 class EndpointTable
 {
   public:
-    /// Instead of a place in the order.
+    /// Index of an endpoint that is not in the table.
     static constexpr uint32_t NONE = std::numeric_limits<uint32_t>::max();
 
-    /** @param endpoint added behind the others; once only */
+    /** @param endpoint to append; at most once */
     void Add(uint32_t endpoint);
 
     /**
-     * @param endpoint any
-     * @return its place in the order of addition, or NONE
+     * @param endpoint any endpoint
+     * @return its index in insertion order, or NONE
      */
     uint32_t Find(uint32_t endpoint) const
     {
         return endpoint < m_places.size() ? m_places[endpoint] : NONE;
     }
 
-    /** @return how many there are */
+    /** @return number of endpoints */
     uint32_t GetCount() const
     {
         return m_count;
@@ -59,10 +59,10 @@ class EndpointTable
 /**
  * @ingroup distributed-training-innetwork
  *
- * Base of switch programs that add for jobs. It keeps the table of jobs by number, each with the
- * endpoints that contribute, the endpoints that get results, and its range of the switch's slots;
- * sends frames after their time in the pipeline, if the switch has not restarted until then; and
- * moves numbers between payloads and registers. It logs jobs, refusals and restarts.
+ * Base of switch programs that aggregate for jobs. It keeps the job table by number; each job has
+ * the endpoints that contribute, the endpoints that receive results, and its range of the switch's
+ * slots. It sends frames after their pipeline delay unless the switch has restarted meanwhile. It
+ * copies numbers between payloads and registers. It logs jobs, refusals and restarts.
  */
 class AggregationProgram : public SwitchProgram
 {
@@ -72,23 +72,23 @@ class AggregationProgram : public SwitchProgram
     AggregationProgram();
     ~AggregationProgram() override;
 
-    /** @return the least slot behind the slots of all jobs */
+    /** @return lowest slot above the ranges of all jobs */
     uint32_t GetFirstFreeSlot() const;
 
   protected:
-    /// Numbers of jobs have 8 bits in all headers.
+    /// Job numbers have 8 bits in all headers.
     static constexpr std::size_t JOB_NUMBERS = 256;
 
-    /** A job; programs derive their own from it. */
+    /** A job; subclasses add their own state. */
     struct Job
     {
         virtual ~Job() = default;
 
-        uint8_t number{0};           ///< which job
-        uint32_t firstSlot{0};       ///< its range of the slots begins here
-        uint32_t slots{0};           ///< size of that range; 0: the program has no ranges
+        uint8_t number{0};           ///< number of the job
+        uint32_t firstSlot{0};       ///< first slot of its range
+        uint32_t slots{0};           ///< size of its range; 0: the program has no ranges
         EndpointTable children;      ///< endpoints that contribute
-        std::vector<Target> targets; ///< of results: the children in their order, then others
+        std::vector<Target> targets; ///< receivers of results: the children in order, then others
 
         /**
          * @param slot number of a slot
@@ -102,7 +102,7 @@ class AggregationProgram : public SwitchProgram
 
     void DoDispose() override;
 
-    /** Forgets all sums; the jobs stay. */
+    /** Clears all sums; the jobs stay. */
     void Reset() override = 0;
 
     /**
@@ -112,37 +112,37 @@ class AggregationProgram : public SwitchProgram
     std::string GetJobName(uint8_t number) const;
 
     /**
-     * @param number of a job that is to be added
+     * @param number of a job to be added
      * @throw ConfigurationError if it is taken
      */
     void CheckJobNumberIsFree(uint8_t number) const;
 
     /**
-     * @param number of a job that is to be added
-     * @param first slot of its range
-     * @param count slots of its range
-     * @param available slots of the switch
-     * @throw ConfigurationError if the range is empty, beyond the switch's slots, or overlaps with
-     *        that of another job
+     * @param number of a job to be added
+     * @param first first slot of its range
+     * @param count number of slots of its range
+     * @param available number of slots of the switch
+     * @throw ConfigurationError if the range is empty, exceeds the switch's slots, or overlaps with
+     *        the range of another job
      */
     void CheckSlots(uint8_t number, uint32_t first, uint32_t count, uint32_t available) const;
 
     /**
-     * Adds endpoints that contribute to a job and get its results.
-     * @param job to be completed
+     * Adds endpoints that contribute to a job and receive its results.
+     * @param job the job
      * @param endpoints in the order of their bits
      */
     void AddChildren(Job& job, const std::vector<uint32_t>& endpoints) const;
 
     /**
-     * @param job complete, with a number that is free
+     * @param job the complete job, with a free number
      */
     void AddJob(std::unique_ptr<Job> job);
 
     /**
-     * @tparam T the program's own type of jobs
+     * @tparam T the program's own job type
      * @param number of a job
-     * @return it, or null
+     * @return the job, or null
      */
     template <class T>
     T* FindJob(uint8_t number) const
@@ -150,60 +150,59 @@ class AggregationProgram : public SwitchProgram
         return static_cast<T*>(m_jobs[number].get());
     }
 
-    /** @return all jobs by number; null: none */
+    /** @return all jobs by number; null: no such job */
     const std::array<std::unique_ptr<Job>, JOB_NUMBERS>& GetJobs() const;
 
     /**
-     * Frees a frame that the program does not take.
-     * @param frame addressed to it
+     * Drops a frame that the program does not accept.
+     * @param frame addressed to the program
      * @param reason for the log
      */
     void Refuse(Frame* frame, const char* reason) const;
 
     /**
-     * Sends a frame with its own addresses when a delay is over, unless the switch has restarted by
-     * then.
+     * Sends a frame to its destination after a delay, unless the switch restarts before.
      * @param frame owned by the program until then
-     * @param delay its time in the pipeline
+     * @param delay pipeline delay
      */
     void SendAfter(Frame* frame, Time delay);
 
     /**
-     * As SendAfter(), to another endpoint.
+     * Like SendAfter(), to another endpoint.
      * @param frame owned by the program until then
-     * @param delay its time in the pipeline
-     * @param target to send to
+     * @param delay pipeline delay
+     * @param target destination
      */
     void SendAfter(Frame* frame, Time delay, const Target& target);
 
     /**
-     * As SendAfter(), to one target of a job, by SendResult().
+     * Like SendAfter(), to one target of a job, by SendResult().
      * @param frame owned by the program until then
-     * @param delay its time in the pipeline
+     * @param delay pipeline delay
      * @param job of the frame
-     * @param child number of the target
+     * @param child index of the target
      */
     void SendAfter(Frame* frame, Time delay, Job& job, uint32_t child);
 
     /**
-     * As SendAfter(), to the first targets of a job, by SendResult() for each.
+     * Like SendAfter(), to the first targets of a job, by SendResult() for each.
      * @param frame owned by the program until then
-     * @param delay its time in the pipeline
+     * @param delay pipeline delay
      * @param job of the frame
-     * @param count targets
+     * @param count number of targets
      */
     void MulticastAfter(Frame* frame, Time delay, Job& job, uint32_t count);
 
     /**
-     * A frame leaves for a target of a job: by default EmitTo().
+     * Sends a frame to a target of a job; EmitTo() by default.
      * @param frame owned by the callee
      * @param job of the frame
-     * @param child number of the target
+     * @param child index of the target
      */
     virtual void SendResult(Frame* frame, Job& job, uint32_t child);
 
     /**
-     * Calls a member function when a delay is over, unless the switch has restarted by then.
+     * Calls a member function after a delay, unless the switch restarts before.
      * @param delay from now
      * @param action the function
      * @param arguments of the function, copied
@@ -223,22 +222,22 @@ class AggregationProgram : public SwitchProgram
      * Reads the numbers of a real payload.
      * @param frame with the payload
      * @param values to be filled in
-     * @param count of them
+     * @param count number of values
      */
     static void ReadValues(const Frame& frame, int32_t* values, uint32_t count);
 
-    /** As ReadValues() of integers, of float32 numbers. */
+    /** Like ReadValues() of integers, for float32 numbers. */
     static void ReadValues(const Frame& frame, float* values, uint32_t count);
 
     /**
-     * Gives a frame a payload of its own.
-     * @param frame whose payload may be another frame's, too
-     * @param values its numbers
-     * @param count of them
+     * Gives a frame its own payload.
+     * @param frame its current payload may be shared with other frames
+     * @param values the numbers of the payload
+     * @param count number of values
      */
     static void WriteValues(Frame& frame, const int32_t* values, uint32_t count);
 
-    /** As WriteValues() of integers, of float32 numbers. */
+    /** Like WriteValues() of integers, for float32 numbers. */
     static void WriteValues(Frame& frame, const float* values, uint32_t count);
 
   private:

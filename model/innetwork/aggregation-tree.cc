@@ -21,7 +21,7 @@ namespace ns3::training
 namespace
 {
 
-/** For each node the nodes next to it. */
+/** @return the neighbors of each node */
 std::vector<std::vector<uint32_t>>
 GetNeighbors(const TopologyGraph& topology)
 {
@@ -89,7 +89,7 @@ class Builder
         m_root = FindRoot();
     }
 
-    /** @return the root, and the switches of hosts below it */
+    /** @return the root and the leaf switches below it */
     std::vector<AggregationNode> BuildTwoLevels() const
     {
         std::map<uint32_t, uint32_t> parents;
@@ -100,7 +100,7 @@ class Builder
         return Assemble(parents);
     }
 
-    /** @return every switch where several ways meet */
+    /** @return every switch where several paths merge */
     std::vector<AggregationNode> BuildAllLevels() const
     {
         const auto distances = GetDistances(m_topology, m_neighbors, m_root);
@@ -120,7 +120,7 @@ class Builder
     }
 
   private:
-    /** @return of all switches one that is nearest to the farthest host's */
+    /** @return a switch with minimum distance to the farthest leaf switch */
     uint32_t FindRoot() const
     {
         if (m_hostsOf.size() == 1)
@@ -155,13 +155,13 @@ class Builder
         return roots[m_choice % roots.size()];
     }
 
-    /** Gives each switch of a level a parent in the next one: as few as a greedy choice finds. */
+    /** Chooses a parent for each switch of a level, greedily with as few parents as possible. */
     void ChooseParents(const std::set<uint32_t>& level,
                        std::set<uint32_t>& above,
                        const std::vector<uint32_t>& distances,
                        std::map<uint32_t, uint32_t>& parents) const
     {
-        std::map<uint32_t, std::set<uint32_t>> able; // who could be the parent of whom
+        std::map<uint32_t, std::set<uint32_t>> able; // potential children of each potential parent
         for (uint32_t node : level)
         {
             for (uint32_t next : m_neighbors[node])
@@ -187,7 +187,7 @@ class Builder
                 parents[child] = parent;
             }
         };
-        for (uint32_t parent : std::set<uint32_t>(above)) // they add anyway
+        for (uint32_t parent : std::set<uint32_t>(above)) // these aggregate anyway
         {
             if (able.count(parent) > 0)
             {
@@ -218,7 +218,7 @@ class Builder
         }
     }
 
-    /** Takes out switches that would have one child. */
+    /** Removes switches with only one child. */
     void Shorten(std::map<uint32_t, uint32_t>& parents) const
     {
         std::map<uint32_t, std::size_t> children;
@@ -242,7 +242,7 @@ class Builder
         }
     }
 
-    /** @return the tree, from each switch's parent */
+    /** @return the tree, given the parent of each switch */
     std::vector<AggregationNode> Assemble(std::map<uint32_t, uint32_t> parents) const
     {
         parents.erase(m_root);
@@ -273,7 +273,7 @@ class Builder
     const TopologyGraph& m_topology;
     std::vector<std::vector<uint32_t>> m_neighbors;
     uint32_t m_choice;
-    std::map<uint32_t, std::vector<uint32_t>> m_hostsOf; // by the switch they are linked to
+    std::map<uint32_t, std::vector<uint32_t>> m_hostsOf; // hosts by leaf switch
     uint32_t m_root{0};
 };
 
@@ -295,7 +295,7 @@ ChooseAggregationLinks(const TopologyGraph& topology, const std::vector<uint32_t
 {
     const auto neighbors = GetNeighbors(topology);
     const auto linksOf = topology.GetLinksOfNodes();
-    std::set<uint32_t> switches; // of hosts
+    std::set<uint32_t> switches; // leaf switches
     for (uint32_t host : hosts)
     {
         for (uint32_t link : linksOf[host])
@@ -307,12 +307,12 @@ ChooseAggregationLinks(const TopologyGraph& topology, const std::vector<uint32_t
             }
         }
     }
-    std::map<uint32_t, std::vector<uint32_t>> distances; // from each of them
+    std::map<uint32_t, std::vector<uint32_t>> distances; // by leaf switch
     for (uint32_t node : switches)
     {
         distances[node] = GetDistances(topology, neighbors, node);
     }
-    // The best link of each host, seen from each possible root.
+    // The best link of each host, for each candidate root.
     std::vector<uint32_t> best;
     uint32_t lowest = AggregationNode::NONE;
     for (uint32_t root = topology.hosts; root < topology.GetNodes(); root++)

@@ -15,42 +15,43 @@
 namespace ns3::training
 {
 
-/** A switch that adds for a job. */
+/** A switch that aggregates for a job. */
 struct AggregationNode
 {
-    /// Instead of a switch.
+    /// Index of no switch.
     static constexpr uint32_t NONE = UINT32_MAX;
 
-    uint32_t switchIndex{0};     ///< which switch
-    uint32_t parent{NONE};       ///< position in the tree of the one above; root: NONE
-    std::vector<uint32_t> hosts; ///< whose packets come straight to it
-    std::vector<uint32_t> below; ///< positions in the tree of switches that send to it
+    uint32_t switchIndex{0};     ///< index of the switch
+    uint32_t parent{NONE};       ///< index of the parent in the tree; root: NONE
+    std::vector<uint32_t> hosts; ///< hosts that send to it directly
+    std::vector<uint32_t> below; ///< indices in the tree of its child switches
 };
 
-/** Which switches of a tree add. */
+/** The switches of a tree that aggregate. */
 enum class AggregationLevels : uint8_t
 {
-    TWO, ///< those that hosts are linked to, and the root
-    ALL  ///< all where several ways meet
+    TWO, ///< the leaf switches and the root
+    ALL  ///< all switches where several paths merge
 };
 
 /**
  * @ingroup distributed-training-helper
  *
- * A tree over switches, whose root is of all switches one that is nearest to the farthest host;
- * hosts of a single switch have that as root.
+ * Builds an aggregation tree of switches. The root is a switch with minimum distance to the
+ * farthest host. If all hosts are on one switch, that switch is the root.
  *
- * With two levels, the switch that a host is linked to adds for its hosts, and the root adds what
- * those send. With all levels, what they send goes by shortest paths that meet early, and every
- * switch where several meet adds, too; others just forward.
+ * With two levels, each leaf switch aggregates for its hosts, and the root aggregates the leaf
+ * switches. With all levels, paths to the root are shortest paths that merge early, and every
+ * switch where several paths merge aggregates too. The other switches only forward.
  *
  * @param topology the network
  * @param hosts of the job
- * @param choice of equally good roots and paths, modulo their number, so that jobs spread over them
- * @param levels which switches add
- * @param links of each of these hosts the one to use; none: the first links
- * @return the switches that add, the root first; hosts in the order given
- * @throw ConfigurationError if a host is linked to no switch, or switches do not reach each other
+ * @param choice selects among equally good roots and paths, modulo their number, so that jobs
+ *        spread over them
+ * @param levels the switches that aggregate
+ * @param links the link to use for each of these hosts; empty: the first links
+ * @return the aggregating switches, the root first; hosts in the given order
+ * @throw ConfigurationError if a host has no switch, or no path of switches connects the hosts
  */
 std::vector<AggregationNode> BuildAggregationTree(const TopologyGraph& topology,
                                                   const std::vector<uint32_t>& hosts,
@@ -63,8 +64,8 @@ std::vector<AggregationNode> BuildAggregationTree(const TopologyGraph& topology,
  *
  * @param topology hosts may have several links
  * @param hosts of the job
- * @return for each host the link by which a tree over all is the lowest; the first of equally good
- *         ones
+ * @return for each host the link that minimizes the height of a tree over all hosts; the first of
+ *         equally good links
  */
 std::vector<uint32_t> ChooseAggregationLinks(const TopologyGraph& topology,
                                              const std::vector<uint32_t>& hosts);

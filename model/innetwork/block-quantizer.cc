@@ -18,7 +18,7 @@ namespace ns3::training
 namespace
 {
 
-constexpr int32_t EXPONENT_BIAS = 126; // 2^(field - 126) is above all with that exponent field
+constexpr int32_t EXPONENT_BIAS = 126; // 2^(field - 126) exceeds all numbers with that field
 constexpr uint32_t MAX_EXPONENT_FIELD = 253;
 constexpr double MAX_INTEGER = std::numeric_limits<int32_t>::max();
 

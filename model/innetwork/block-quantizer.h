@@ -13,49 +13,49 @@
  * @ingroup distributed-training
  * @defgroup distributed-training-innetwork In-network aggregation
  *
- * Sums that switches make: programs in switches, and the workers that talk to them.
+ * Sums computed in switches: switch programs, and the workers that use them.
  */
 
 /**
  * @file
  * @ingroup distributed-training-innetwork
- * Block floating point, as SwitchML's client quantizes float32 for a switch that can only add
- * 32-bit integers: the workers agree on the exponent of a block, the largest of theirs, and scale
- * by INT32_MAX / (n * 2^exponent), so that the sum of n workers fits.
+ * Block floating point: SwitchML's client quantizes float32 for switches that add only 32-bit
+ * integers. The workers agree on the maximum exponent of a block and scale by
+ * INT32_MAX / (n * 2^exponent), so that the sum of n workers fits.
  */
 namespace ns3::training
 {
 
-/// Workers whose rounded parts are sure to add up to no more than INT32_MAX: a block's largest
+/// Maximum number of workers whose rounded contributions cannot exceed INT32_MAX: a block's largest
 /// float is below its power of two by 2^-24 of it, which leaves 128 / n for rounding.
 static constexpr uint32_t MAX_QUANTIZED_GROUP = 254;
-/// Exponent of a block that is not there: lower than any.
+/// Exponent of a missing block: lower than any other.
 static constexpr int8_t NO_EXPONENT = -128;
 
 /**
  * @param values of a block
- * @param count how many
+ * @param count number of values
  * @return whether all are finite and below 2^127 in magnitude, so that their exponent fits 8 bits
  */
 bool IsQuantizable(const float* values, uint64_t count);
 
 /**
  * @param values of a tensor
- * @param count how many
- * @return whether all are whole and in the range of 32 bits
+ * @param count number of values
+ * @return whether all are whole numbers in the range of 32 bits
  */
 bool AreIntegers(const float* values, uint64_t count);
 
 /**
  * @param values of a block, quantizable
- * @param count how many
- * @return the least e of -126 and above for which all are below 2^e in magnitude
+ * @param count number of values
+ * @return the least e >= -126 with all values below 2^e in magnitude
  */
 int8_t GetBlockExponent(const float* values, uint64_t count);
 
 /**
- * @param exponent of the block, the largest of all workers'
- * @param workers how many will be added
+ * @param exponent of the block, the maximum over all workers
+ * @param workers number of contributions to the sum
  * @return factor from numbers to integers
  */
 double GetQuantizationScale(int8_t exponent, uint32_t workers);
@@ -63,21 +63,21 @@ double GetQuantizationScale(int8_t exponent, uint32_t workers);
 /**
  * @param value a number of the block
  * @param scale of the block
- * @return the integer nearest to it
+ * @return the nearest integer after scaling
  */
 int32_t Quantize(float value, double scale);
 
 /**
- * @param sum of integers of one scale
- * @param scale theirs
- * @return the number it stands for
+ * @param sum of integers with the same scale
+ * @param scale of the integers
+ * @return the sum as a number
  */
 float Dequantize(int32_t sum, double scale);
 
 /**
- * The largest error a sum can have: half a step for each worker, and the rounding to float32.
+ * Error bound of a sum: half a step per worker, and the rounding to float32.
  * @param exponent of the block
- * @param workers how many were added
+ * @param workers number of contributions
  * @return n * n * 2^e / (2 * INT32_MAX) + n * 2^(e - 24)
  */
 double GetQuantizationErrorBound(int8_t exponent, uint32_t workers);

@@ -17,8 +17,9 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-innetwork
  *
- * Proof that a sum holds each worker's part once: beside its values each packet carries a number
- * of its worker and sequence, which is added as they are.
+ * Simulation-only checksum that proves that a sum contains each worker's contribution exactly once.
+ * Each packet carries a number derived from its worker and packet number; switches add it with the
+ * values.
  */
 class ContributionCheck
 {
@@ -26,7 +27,7 @@ class ContributionCheck
     /**
      * @param job number of the job
      * @param rank this worker
-     * @param workers how many there are
+     * @param workers number of workers
      */
     void Configure(uint8_t job, uint32_t rank, uint32_t workers)
     {
@@ -40,8 +41,8 @@ class ContributionCheck
     }
 
     /**
-     * @param packet number
-     * @return what this worker's part carries
+     * @param packet packet number
+     * @return checksum of this worker's contribution
      */
     uint64_t GetPart(uint64_t packet) const
     {
@@ -49,8 +50,8 @@ class ContributionCheck
     }
 
     /**
-     * @param packet number
-     * @return what a sum with each worker's part once carries
+     * @param packet packet number
+     * @return checksum of a sum with each worker's contribution exactly once
      */
     uint64_t GetWhole(uint64_t packet) const
     {
@@ -58,7 +59,7 @@ class ContributionCheck
     }
 
   private:
-    /** @return a number that is a worker's alone, odd */
+    /** @return an odd weight, unique to the worker */
     static uint64_t GetWeight(uint32_t rank)
     {
         return MixBits(rank) | 1;

@@ -272,7 +272,7 @@ InNetworkCommunicator::Add(Operation operation)
     operation.record.bytes = operation.tensor->bytes;
     operation.record.issued = Simulator::Now();
     m_queue.push_back(std::move(operation));
-    // By an event, so that completion never comes before this call returns.
+    // From an event, so that completion never precedes the return of this call.
     Simulator::ScheduleNow(&InNetworkCommunicator::StartNext, this);
 }
 

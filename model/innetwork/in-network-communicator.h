@@ -25,23 +25,23 @@ namespace ns3::training
 /** Counters of a worker. */
 struct InNetworkCounters
 {
-    uint64_t sent{0};       ///< packets, without those sent again
-    uint64_t resent{0};     ///< packets sent again
-    uint64_t received{0};   ///< sums used
-    uint64_t duplicates{0}; ///< sums that it had already
+    uint64_t sent{0};       ///< packets sent for the first time
+    uint64_t resent{0};     ///< packets retransmitted
+    uint64_t received{0};   ///< sums accepted
+    uint64_t duplicates{0}; ///< duplicate sums
 };
 
 /**
  * @ingroup distributed-training-innetwork
  *
- * A communicator that offloads all-reduce to the network, and broadcast, barrier and reduce, if the
- * system has them. A ScheduledCommunicator, "the hosts", makes all other operations. Operations run
- * one at a time, in order of issue.
+ * A communicator that offloads all-reduce to the network; also broadcast, barrier and reduce if the
+ * system supports them. A ScheduledCommunicator, "the hosts", runs all other operations. Operations
+ * run one at a time, in issue order.
  *
- * When a rank gets no answers any more (the switch has restarted, say), it does not go on alone:
- * with OnFailure "ring" all ranks go over to the hosts, for the operation under way and all further
- * ones (NetworkFallback). With "error", or if a rank does not take part in that, the error handler
- * is called.
+ * When a rank gets no more answers (after a restart of the switch, for example), it does not
+ * continue alone. With OnFailure "ring" all ranks fall back to the hosts, for the current operation
+ * and all later ones (NetworkFallback). With "error", or if a rank does not take part in the
+ * fallback, the error handler is called.
  */
 class InNetworkCommunicator : public Communicator, private NetworkFallback::Owner
 {
@@ -51,18 +51,18 @@ class InNetworkCommunicator : public Communicator, private NetworkFallback::Owne
     InNetworkCommunicator();
     ~InNetworkCommunicator() override;
 
-    /** A group of ranks that the network serves. */
+    /** A group of ranks served by the network. */
     struct Group
     {
-        uint8_t job{0};                  ///< number that its frames carry
-        std::vector<uint32_t> endpoints; ///< of each rank
+        uint8_t job{0};                  ///< job number of its frames
+        std::vector<uint32_t> endpoints; ///< by rank
     };
 
     /**
      * @param rank this rank
-     * @param group of ranks, the same at all of them
+     * @param group of ranks, the same at every rank
      * @param device NIC of this rank
-     * @param hosts communicator for the operations that the network does not make
+     * @param hosts communicator for operations that are not offloaded
      */
     void SetGroup(uint32_t rank,
                   const Group& group,
@@ -71,40 +71,40 @@ class InNetworkCommunicator : public Communicator, private NetworkFallback::Owne
 
     /**
      * @param inputs tensor of each rank
-     * @return the sum that the network makes of them, bit for bit
+     * @return the network's sum of the inputs, bit for bit
      */
     virtual std::vector<float> GetSum(const std::vector<std::vector<float>>& inputs) const = 0;
 
     /**
      * @param inputs tensor of each rank
-     * @param result what came of them
-     * @return of the sums that the network may make of them, as the order of arrival has it, the
-     *         one that the result should be, bit for bit
+     * @param result the actual result
+     * @return the sum that the result should equal, bit for bit. The order of arrival may allow
+     *         several sums; this is the one to compare with
      */
     virtual std::vector<float> GetExpectedSum(const std::vector<std::vector<float>>& inputs,
                                               const std::vector<float>& result) const;
 
     /**
-     * @param operation any
-     * @return whether the network makes it; of all-reduce, reduce, broadcast and barrier
+     * @param operation any operation
+     * @return whether it is offloaded; only all-reduce, reduce, broadcast and barrier can be
      */
     virtual bool IsOffloaded(CollectiveOperation operation) const;
-    /** @return whether an all-reduce makes a sum, not weights that are kept in the network */
+    /** @return whether an all-reduce returns a sum, not weights kept in the network */
     virtual bool ReturnsSum() const;
 
-    /** @param tensors all-reduces of a step of training, for a network that keeps weights */
+    /** @param tensors all-reduces per training step, for a network that keeps weights */
     virtual void SetTensorsOfStep(uint32_t tensors);
 
-    /** @return the largest error of any element of the sums so far, as a closed form has it */
+    /** @return closed-form error bound of any element of the sums so far */
     virtual double GetErrorBound() const = 0;
 
     /** @return its counters */
     const InNetworkCounters& GetCounters() const;
 
-    /** @return whether all ranks have gone over to the hosts, for good */
+    /** @return whether all ranks have fallen back to the hosts permanently */
     bool HasFallenBack() const;
 
-    /** @return why, one line; empty if it has not */
+    /** @return reason of the fallback, one line; empty if there was none */
     const std::string& GetFailure() const;
 
     // Communicator
@@ -126,88 +126,88 @@ class InNetworkCommunicator : public Communicator, private NetworkFallback::Owne
     /** @return name of the system, such as switchml */
     virtual std::string GetName() const = 0;
 
-    /** @return Frame::protocol of the system's frames, in which the job is the receiver's key */
+    /** @return Frame::protocol of the system's frames; the job is the receiver's key */
     virtual uint16_t GetProtocol() const = 0;
 
     /**
-     * Begins an operation of more than one rank and, but for a barrier, more than nothing;
+     * Starts an operation with at least two ranks and, except for a barrier, a non-empty tensor.
      * Complete() ends it.
-     * @param tensor of this rank, not to be changed before the end
+     * @param tensor of this rank, unchanged until the end
      */
     virtual void Begin(const Tensor& tensor) = 0;
 
     /**
-     * Queues another operation of the network; Complete() ends it.
+     * Queues another operation of the network. Complete() ends it.
      * @param tensor to be filled in
-     * @param done called when it is
-     * @param begin begins it
+     * @param done called when the tensor is filled in
+     * @param begin starts the operation
      */
     void Queue(Ptr<Tensor> tensor, Done done, std::function<void()> begin);
 
-    /** Ends the operation under way, if any, without a result: no more frames, no more timers. */
+    /** Ends the current operation, if any, without a result: no more frames, no more timers. */
     virtual void Cancel() = 0;
 
     /**
-     * A frame of the system has come.
+     * A frame of the system has arrived.
      * @param frame owned by the callee
      */
     virtual void OnData(Frame* frame) = 0;
 
     /**
-     * A frame of the system has come while no operation of the network's is under way, nor
-     * have the hosts taken over. By default it is late, and dropped.
+     * A frame of the system has arrived while no offloaded operation is in progress and the hosts
+     * have not taken over. By default it counts as late and is dropped.
      * @param frame owned by the callee
      */
     virtual void OnLateData(Frame* frame);
 
-    /** @return the packet or event that the operation under way waits for, in words */
+    /** @return description of the packet or event that the current operation waits for */
     virtual std::string GetMissing() const = 0;
 
-    /** @return which operation is under way */
+    /** @return type of the current operation */
     CollectiveOperation GetOperation() const;
 
-    /** @return its root, if it has one */
+    /** @return root of the current operation, if it has one */
     uint32_t GetRoot() const;
 
     /**
-     * The operation under way is complete.
-     * @param sum its result, or empty (virtual payload); of a reduce, at other ranks than the root,
+     * Completes the current operation.
+     * @param sum its result, or empty (virtual payload); for a reduce at ranks other than the root,
      *        their own contribution
      */
     void Complete(std::vector<float> sum);
 
     /**
-     * The network gives no answers any more.
-     * @param reason one line that says which answer is missing
+     * Reports that the network no longer answers.
+     * @param reason one line that names the missing answer
      */
     void GiveUp(const std::string& reason);
 
     /**
-     * An error has occurred that the hosts could not correct either.
+     * Reports an error that the hosts could not correct either.
      * @param reason one line
      */
     void Abort(const std::string& reason);
 
-    /** @return number of the job, which its frames carry */
+    /** @return job number of its frames */
     uint8_t GetJob() const;
 
     /** @return NIC of this rank */
     HostDevice& GetDevice() const;
 
-    /** @return time without an answer after which there will be none */
+    /** @return time without an answer after which the network is considered failed */
     Time GetFailureTimeout() const;
 
-    /** @param packets sent for the first time */
+    /** @param packets number sent for the first time */
     void CountSent(uint64_t packets);
-    /** @param packets sent again */
+    /** @param packets number retransmitted */
     void CountResent(uint64_t packets);
-    /** A sum has come and is used. */
+    /** Counts an accepted sum. */
     void CountReceived();
-    /** A sum has come that was there already. */
+    /** Counts a duplicate sum. */
     void CountDuplicate();
 
   private:
-    /** An operation that has been issued. */
+    /** An issued operation. */
     struct Operation
     {
         CollectiveRecord record;
@@ -215,7 +215,7 @@ class InNetworkCommunicator : public Communicator, private NetworkFallback::Owne
         uint32_t root{0};
         ByteMatrix matrix;
         Done done;
-        std::function<void()> begin; ///< of what is no collective operation
+        std::function<void()> begin; ///< starts an operation that is not a collective
     };
 
     void Add(Operation operation);
@@ -246,10 +246,10 @@ class InNetworkCommunicator : public Communicator, private NetworkFallback::Owne
     ErrorHandler m_onError;
     bool m_aborted{false};
     bool m_endsOnFailure{false};
-    std::deque<Operation> m_queue;        // the first one is under way if m_busy
-    NetworkFallback::Operation m_current; // the one under way in the network
+    std::deque<Operation> m_queue;        // the first one is in progress if m_busy
+    NetworkFallback::Operation m_current; // the current operation in the network
     bool m_busy{false};
-    bool m_inNetwork{false}; // the one under way is the network's
+    bool m_inNetwork{false}; // the current operation is offloaded
     uint64_t m_issued{0};
     NetworkFallback m_fallback;
     TracedCallback<const CollectiveRecord&> m_collectiveTrace;

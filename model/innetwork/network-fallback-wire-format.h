@@ -14,15 +14,15 @@
 /**
  * @file
  * @ingroup distributed-training-innetwork
- * The notices by which ranks agree that the hosts take over from the network: a protocol of this
- * module's own, in UDP, with a header of 8 bytes.
+ * Notices by which ranks agree to fall back from the network to the hosts: a protocol specific to
+ * this module, over UDP, with a header of 8 bytes.
  */
 namespace ns3::training
 {
 
 /// UDP destination port.
 static constexpr uint16_t NETWORK_FALLBACK_UDP_PORT = 0xbef1;
-/// Protocol, job, flags, operations, bytes.
+/// Protocol, job, flags and completed operations, bytes.
 static constexpr uint32_t NETWORK_FALLBACK_HEADER_BYTES = 8;
 
 /** The header of a notice. */
@@ -30,8 +30,8 @@ struct NetworkFallbackHeader
 {
     static constexpr uint16_t PROTOCOL = 1; ///< Frame::protocol
 
-    uint32_t completed{0}; ///< operations that the network has completed at the sender, mod 2^32
-    uint16_t system{0};    ///< protocol number of the system that the job used
+    uint32_t completed{0}; ///< operations completed by the network at the sender, mod 2^32
+    uint16_t system{0};    ///< protocol number of the job's system
     uint8_t job{0};        ///< number of the job
     bool heard{false};     ///< the sender has received the receiver's notice
 };
@@ -39,7 +39,7 @@ struct NetworkFallbackHeader
 /**
  * @param system protocol number of a system
  * @param job number of a job
- * @return key of the job's notices at a host
+ * @return receiver key of the job's notices at a host
  */
 inline uint32_t
 GetNetworkFallbackKey(uint16_t system, uint8_t job)

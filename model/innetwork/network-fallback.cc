@@ -96,7 +96,7 @@ void
 NetworkFallback::NoteCompleted(const Operation& operation)
 {
     m_completed++;
-    // Kept until the next one is complete: another rank may need it if the network fails.
+    // Kept until the next operation completes: another rank may need it if the network fails.
     m_latest.operation = operation.operation;
     m_latest.root = operation.root;
     m_latest.tensor = Create<Tensor>();
@@ -213,7 +213,8 @@ void
 NetworkFallback::OnAllNotices()
 {
     m_mode = Mode::HOSTS;
-    // A rank completes an operation only when all have the one before: they are one apart at most.
+    // A rank completes an operation only after all ranks completed the previous one, so the counts
+    // differ by at most one.
     const auto isAhead = [this](const Peer& peer) {
         return std::any_of(m_peers.begin(), m_peers.end(), [&](const Peer& other) {
             return peer.completed == other.completed + 1;
@@ -250,9 +251,9 @@ NetworkFallback::SendResults(uint32_t first)
     const bool isReduce = m_latest.operation == CollectiveOperation::REDUCE;
     if (isReduce && IsBehind(m_latest.root, first))
     {
-        m_hosts->SendApart(m_latest.tensor, m_latest.root, ignore); // what it has contributed
+        m_hosts->SendApart(m_latest.tensor, m_latest.root, ignore); // this rank's contribution
     }
-    // That a rank is beyond a barrier shows that all have come to it.
+    // A rank that has passed a barrier proves that all ranks have reached it.
     if (isReduce || m_latest.operation == CollectiveOperation::BARRIER || first != m_group.rank)
     {
         return;

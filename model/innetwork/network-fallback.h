@@ -22,65 +22,65 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-innetwork
  *
- * How the ranks of a job that the network has served go over to the hosts, one object at each rank.
+ * The fallback of a job's ranks from the network to the hosts, one object per rank.
  *
- * A rank that gets no answers any more starts it. The ranks then tell each other how many
- * operations of the network each has completed, by notices that are repeated until all have them
- * (NetworkFallbackHeader). When a rank has the notices of all others, the operation under way is
- * completed without the network: if no rank has completed it, the hosts do it from the tensors,
- * which are intact until then. A rank completes an operation only when all have the one before, so
- * some can be ahead by one; then the first of these sends its result to the ranks behind. Of a
- * reduce, the ranks send their contributions to the root if that has no result, and the root adds
- * them.
+ * A rank that gets no more answers starts it. The ranks then exchange the number of operations that
+ * the network has completed at each, by notices that are repeated until all ranks have them
+ * (NetworkFallbackHeader). When a rank has the notices of all others, it completes the current
+ * operation without the network. If no rank has completed the operation, the hosts run it on the
+ * tensors, which are intact until then. A rank completes an operation only after all ranks
+ * completed the previous one, so some ranks can be ahead by one. The first of these then sends its
+ * result to the ranks behind. For a reduce, the ranks send their contributions to the root if it
+ * has no result, and the root adds them.
  *
  * If a rank does not answer notices either, the fallback fails.
  */
 class NetworkFallback
 {
   public:
-    /** The part of an operation that other ranks may need. */
+    /** The state of an operation that other ranks may need. */
     struct Operation
     {
-        CollectiveOperation operation{CollectiveOperation::ALL_REDUCE}; ///< which it is
+        CollectiveOperation operation{CollectiveOperation::ALL_REDUCE}; ///< type of the operation
         uint32_t root{0};                                               ///< its root, if it has one
-        Ptr<Tensor> tensor; ///< its input before, its result after it is complete
+        Ptr<Tensor> tensor; ///< its input; after completion its result
     };
 
-    /** The communicator whose operations the network has made. */
+    /** The communicator whose operations the network runs. */
     class Owner
     {
       public:
         virtual ~Owner() = default;
 
-        /** The fallback begins: the network is not to be used any more; calls SetTimes(). */
+        /** The fallback begins: stop using the network. Calls SetTimes(). */
         virtual void OnFallback() = 0;
 
-        /** @return the operation under way that was begun in the network, or null */
+        /** @return the current operation if it was started in the network, or null */
         virtual const Operation* GetOperationInNetwork() = 0;
 
-        /** The ranks have agreed: the hosts make the operation under way, and all others. */
+        /** The ranks have agreed: the hosts run the current operation and all later ones. */
         virtual void ContinueByHosts() = 0;
 
-        /** The hosts are completing the operation under way; OnCompleted() will follow. */
+        /** The hosts are completing the current operation; OnCompleted() will follow. */
         virtual void OnResynchronization() = 0;
 
-        /** The operation under way is complete. */
+        /** The current operation is complete. */
         virtual void OnCompleted() = 0;
 
-        /** @param reason why the ranks do not agree, one line */
+        /** @param reason of the disagreement, one line */
         virtual void OnFallbackFailure(const std::string& reason) = 0;
     };
 
-    /** Where the ranks are. */
+    /** The ranks of the job and their endpoints. */
     struct Group
     {
         uint32_t rank{0};                ///< this rank
-        uint16_t system{0};              ///< protocol number of the system that serves the job
+        uint16_t system{0};              ///< protocol number of the job's system
         uint8_t job{0};                  ///< number of the job
-        std::vector<uint32_t> endpoints; ///< of each rank
+        std::vector<uint32_t> endpoints; ///< by rank
     };
 
-    /** @param owner outlives it */
+    /** @param owner must outlive this object */
     explicit NetworkFallback(Owner& owner);
     ~NetworkFallback();
     NetworkFallback(const NetworkFallback&) = delete;
@@ -88,52 +88,52 @@ class NetworkFallback
 
     /**
      * @param group the ranks
-     * @param device NIC of this rank, which notices go by
-     * @param hosts the communicator that completes operations without the network
+     * @param device NIC of this rank, which sends the notices
+     * @param hosts communicator that completes operations without the network
      */
     void Configure(const Group& group, Ptr<HostDevice> device, Ptr<ScheduledCommunicator> hosts);
 
     /**
-     * @param interval between two notices to a rank that has not confirmed any
-     * @param timeout for all ranks to agree
+     * @param interval between two notices to a rank that has not confirmed one
+     * @param timeout for the agreement of all ranks
      */
     void SetTimes(Time interval, Time timeout);
 
-    /** Neither sends nor receives any more. */
+    /** Stops sending and receiving. */
     void Stop();
 
-    /** @param operation that the network has just completed, with its result */
+    /** @param operation just completed by the network, with its result */
     void NoteCompleted(const Operation& operation);
 
-    /** @param reason why the network is given up at this rank, one line */
+    /** @param reason why this rank gives up the network, one line */
     void Start(const std::string& reason);
 
     /** @return whether the network serves the job */
     bool IsNetworkInUse() const;
 
-    /** @return whether the ranks have yet to agree */
+    /** @return whether the ranks are still exchanging notices */
     bool IsUnderWay() const;
 
-    /** @return whether the ranks have agreed, so that the hosts make all operations */
+    /** @return whether the ranks have agreed, so that the hosts run all operations */
     bool IsComplete() const;
 
-    /** @return why it was started, one line; empty if it was not */
+    /** @return reason for the start, one line; empty if it was not started */
     const std::string& GetReason() const;
 
   private:
     /** Another rank during the fallback. */
     struct Peer
     {
-        bool told{false};      ///< its notice has come
-        bool heard{false};     ///< it has had ours
-        uint32_t completed{0}; ///< operations of the network it has completed, modulo 2^32
+        bool told{false};      ///< its notice has arrived
+        bool heard{false};     ///< it has our notice
+        uint32_t completed{0}; ///< operations that the network completed at it, modulo 2^32
     };
 
-    /** Who makes operations. */
+    /** The executor of operations. */
     enum class Mode : uint8_t
     {
         NETWORK,      ///< the network
-        FALLING_BACK, ///< nobody: the ranks exchange notices
+        FALLING_BACK, ///< none: the ranks exchange notices
         HOSTS         ///< the hosts
     };
 
@@ -158,14 +158,14 @@ class NetworkFallback
     Time m_timeout;
     Mode m_mode{Mode::NETWORK};
     std::string m_reason;
-    uint32_t m_completed{0};             // operations that the network has completed, modulo 2^32
-    Operation m_latest;                  // the last of these, with a copy of its result
+    uint32_t m_completed{0};             // operations completed by the network, modulo 2^32
+    Operation m_latest;                  // the last completed operation, with a copy of its result
     std::vector<Peer> m_peers;           // by rank
-    Time m_deadline;                     // for all to agree
-    EventId m_notices;                   // when they are repeated
-    Ptr<Tensor> m_sum;                   // reduce: of the root, completed by the hosts
+    Time m_deadline;                     // for the agreement of all ranks
+    EventId m_notices;                   // next repetition of the notices
+    Ptr<Tensor> m_sum;                   // reduce at the root: completed by the hosts
     std::vector<Ptr<Tensor>> m_gathered; // reduce: contributions of the other ranks
-    uint32_t m_missing{0};               // of these
+    uint32_t m_missing{0};               // contributions not yet received
 };
 
 } // namespace ns3::training

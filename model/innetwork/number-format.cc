@@ -19,13 +19,13 @@ namespace ns3::training
 namespace
 {
 
-/** What is known of a format. */
+/** Properties of a format. */
 struct Format
 {
     const char* name;
     uint32_t bytes;
-    int unitExponent;     ///< half a unit in the last place of 1 is 2 to this; 0: exact
-    int smallestExponent; ///< half of the smallest number is 2 to this
+    int unitExponent;     ///< half a unit in the last place of 1 is 2 to this power; 0: exact
+    int smallestExponent; ///< half of the smallest number is 2 to this power
 };
 
 constexpr std::array<Format, static_cast<std::size_t>(NumberFormat::COUNT)> FORMATS{{
@@ -62,7 +62,7 @@ ToFloat16(float value)
     {
         return sign | 0x7e00;
     }
-    if (magnitude >= 65520.0F) // halfway to the next power of two, ties go up
+    if (magnitude >= 65520.0F) // halfway to the next power of two; ties round up
     {
         return sign | 0x7c00;
     }
@@ -70,7 +70,7 @@ ToFloat16(float value)
     {
         return sign | static_cast<uint16_t>(std::lrint(magnitude * 0x1p24F));
     }
-    const uint32_t rebased = ToBits(magnitude) - (112U << 23); // bias 127 to 15
+    const uint32_t rebased = ToBits(magnitude) - (112U << 23); // changes the bias from 127 to 15
     return sign | static_cast<uint16_t>((rebased + 0xfff + (rebased >> 13 & 1)) >> 13);
 }
 
@@ -99,7 +99,7 @@ SetHalf(uint8_t* to, uint16_t half)
     to[1] = static_cast<uint8_t>(half);
 }
 
-/** @return a number of a float format */
+/** @return the value of a float format's bits */
 float
 ReadFloat(NumberFormat format, const uint8_t* from)
 {
@@ -108,7 +108,7 @@ ReadFloat(NumberFormat format, const uint8_t* from)
                                              : ToFloat(uint32_t{GetHalf(from)} << 16);
 }
 
-/** @return what the number written is */
+/** @return the value as rounded to the format */
 float
 WriteFloat(NumberFormat format, uint8_t* to, float value)
 {
@@ -262,7 +262,7 @@ GetSumErrorBound(NumberFormat format,
         isHalf ? (height + 1) * std::log1p(std::ldexp(1, known.unitExponent)) : 0;
     const double relative = std::expm1(rounding + (n - 1) * std::log1p(std::ldexp(1, -24)));
     const double absolute = isHalf ? std::ldexp(n + sums, known.smallestExponent) : 0;
-    // Rounding of the smallest numbers is passed on by later sums.
+    // Later sums propagate the rounding of the smallest numbers.
     return std::ldexp(n, exponent) * relative + absolute * (1 + relative);
 }
 

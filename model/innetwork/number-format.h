@@ -14,19 +14,19 @@
 /**
  * @file
  * @ingroup distributed-training-innetwork
- * Numbers as switches with adders for several formats take them, most significant byte first.
+ * Number formats of switches with adders for several formats, most significant byte first.
  */
 namespace ns3::training
 {
 
-/** How a number is written. */
+/** Encoding of a number. */
 enum class NumberFormat : uint8_t
 {
     FLOAT32,  ///< IEEE 754 binary32
     INT32,    ///< two's complement
     FLOAT16,  ///< IEEE 754 binary16
     BFLOAT16, ///< the upper half of a binary32
-    COUNT     ///< how many there are
+    COUNT     ///< number of formats
 };
 
 /**
@@ -42,7 +42,7 @@ uint32_t ToBits(float value);
 float ToFloat(uint32_t bits);
 
 /**
- * @param name such as bfloat16
+ * @param name for example bfloat16
  * @return its format, or COUNT
  */
 NumberFormat FindNumberFormat(const std::string& name);
@@ -62,38 +62,38 @@ uint32_t GetBytes(NumberFormat format);
 /**
  * @param format of numbers
  * @param value a number
- * @return whether it can be written: int32 takes whole numbers only; a finite number must not
- *         become an infinite one
+ * @return whether it is representable: int32 requires whole numbers; a finite number must not
+ *         become infinite
  */
 bool IsWritable(NumberFormat format, float value);
 
 /**
- * Writes numbers, rounded to the nearest one of the format, ties to even.
+ * Encodes numbers, rounded to nearest, ties to even.
  * @param format of the numbers
- * @param values writable numbers
- * @param count how many
- * @param to where to
+ * @param values representable numbers
+ * @param count number of values
+ * @param to output buffer
  */
 void WriteNumbers(NumberFormat format, const float* values, uint64_t count, uint8_t* to);
 
 /**
- * Reads numbers.
+ * Decodes numbers.
  * @param format of the numbers
- * @param from where from
- * @param count how many
- * @param values where to
+ * @param from input buffer
+ * @param count number of values
+ * @param values output
  */
 void ReadNumbers(NumberFormat format, const uint8_t* from, uint64_t count, float* values);
 
 /**
- * Adds numbers in the order given: int32 as they are; floats in float32, rounded to their format at
- * the end.
+ * Adds numbers in the given order: int32 with wrap-around; floats in float32, rounded to their
+ * format at the end.
  * @param format of all numbers
- * @param parts where the numbers of each addend are
- * @param count numbers of each
- * @param to where to write the sums; may be one of the parts
- * @return whether a sum has left the range of the format: a wrapped integer, or an infinite sum of
- *         finite numbers
+ * @param parts buffer of each addend
+ * @param count numbers per addend
+ * @param to output buffer; may be one of the parts
+ * @return whether a sum overflows its format: a wrapped integer, or an infinite sum of finite
+ *         numbers
  */
 bool AddNumbers(NumberFormat format,
                 const std::vector<const uint8_t*>& parts,
@@ -101,15 +101,15 @@ bool AddNumbers(NumberFormat format,
                 uint8_t* to);
 
 /**
- * The largest error that a sum of numbers can have, if each is below a power of two in magnitude.
- * With u half a unit in the last place of 1 and v that of float32, and h the sums that are rounded
- * one after the other: the numbers' magnitudes times (1 + u)^(h + 1) (1 + v)^(n - 1) - 1, and
- * half the smallest number of the format for each rounding.
+ * Error bound of a sum of numbers below a power of two in magnitude. Let u be half a unit in the
+ * last place of 1 in the format, v the same in float32, and h the number of sums that are rounded
+ * one after the other. The bound is the sum of the magnitudes times
+ * (1 + u)^(h + 1) (1 + v)^(n - 1) - 1, plus half the smallest number of the format per rounding.
  * @param format of the numbers; int32: no error
- * @param exponent all are below 2^exponent
- * @param addends n, how many are added
- * @param sums switches that add, one after the other or not
- * @param height h, the most switches on the way of a number
+ * @param exponent all numbers are below 2^exponent
+ * @param addends n, number of addends
+ * @param sums number of aggregating switches
+ * @param height h, maximum number of switches on the path of a number
  * @return the bound
  */
 double GetSumErrorBound(NumberFormat format,

@@ -15,16 +15,15 @@
 /**
  * @file
  * @ingroup distributed-training-innetwork
- * Sums that stay at the end of the range of 32 bits once they have reached it, as ATP's switch
- * makes them. What has been saturated stays so when it is added to something else: so no overflow
- * is silent.
+ * Saturating 32-bit sums, as in ATP's switch. A saturated sum stays saturated when numbers are
+ * added, so no overflow is silent.
  */
 namespace ns3::training
 {
 
 /**
  * @param value a sum
- * @return whether it has reached the end of the range
+ * @return whether it is saturated
  */
 inline bool
 IsSaturated(int32_t value)
@@ -35,8 +34,8 @@ IsSaturated(int32_t value)
 
 /**
  * @param a a sum
- * @param b another
- * @return their sum
+ * @param b another sum
+ * @return their saturating sum
  */
 inline int32_t
 AddSaturating(int32_t a, int32_t b)
@@ -52,10 +51,10 @@ AddSaturating(int32_t a, int32_t b)
 }
 
 /**
- * @param sums to be added to
- * @param from integers in network byte order
- * @param count how many of both
- * @return whether any of the sums has reached the end of the range
+ * @param sums accumulators
+ * @param from integers to add, in network byte order
+ * @param count number of integers
+ * @return whether any of the sums is saturated
  */
 inline bool
 AddSaturating(int32_t* sums, const uint8_t* from, uint32_t count)

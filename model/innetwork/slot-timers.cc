@@ -19,7 +19,7 @@ NS_LOG_COMPONENT_DEFINE("TrainingSlotTimers");
 namespace
 {
 
-/// Times a packet is sent at least before the network is given up, as far as doubling goes.
+/// Minimum transmissions of a packet before the network is considered failed; bounds the doubling.
 constexpr int64_t MIN_ATTEMPTS = 8;
 
 } // namespace
@@ -126,7 +126,7 @@ SlotTimers::Unlink(uint32_t slot)
 void
 SlotTimers::SetTimer()
 {
-    // An answer leaves the timer as it is: when it expires it finds the next one to wait for.
+    // An answer does not move the timer: on expiry it finds the next slot to wait for.
     if (m_timer.IsExpired() && m_oldest != NONE)
     {
         m_timer =
@@ -155,7 +155,7 @@ SlotTimers::OnTimer()
         {
             m_timeouts = 0;
             m_threshold += m_step;
-            // So that a lost packet is sent several times before it counts as unanswered.
+            // Bounded, so that a lost packet is sent several times before the failure timeout.
             m_timeout = std::max(m_timeout, std::min(2 * m_timeout, m_silence / MIN_ATTEMPTS));
             NS_LOG_INFO("timeout " << m_timeout << " ps after " << m_threshold - m_step
                                    << " timeouts");

@@ -20,62 +20,62 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-innetwork
  *
- * What a worker waits for, slot by slot, and when it asks again. All slots have the same timeout,
- * so those that wait are a list in the order of expiry, and one event serves all. The timeout
- * doubles after so many timeouts, again after so many and as many more, up to an eighth of the time
- * after which there will be no answers any more.
+ * Retransmission timers of a worker, one per slot. All slots have the same timeout, so the waiting
+ * slots form a list in order of expiry, and one event serves all. The timeout doubles after
+ * `threshold` timeouts, again after as many more, and so on, up to an eighth of the failure
+ * timeout.
  */
 class SlotTimers
 {
   public:
-    /// Instead of a slot.
+    /// Index of no slot.
     static constexpr uint32_t NONE = UINT32_MAX;
 
-    /** Called to ask again for a slot, which goes on waiting. */
+    /** Called to retransmit a slot's request. The slot keeps waiting. */
     using Resend = std::function<void(uint32_t slot)>;
-    /** Called once when nothing has been answered for so long; nothing waits after it. */
+    /** Called once after too long a time without any answer. No slot waits afterwards. */
     using Fail = std::function<void(uint32_t slot, Time silence)>;
 
     /**
-     * @param slots how many there are
-     * @param resend what to do at a timeout
-     * @param fail what to do when there are no answers any more
+     * @param slots number of slots
+     * @param resend called at each timeout
+     * @param fail called when there are no more answers
      */
     void Configure(uint32_t slots, Resend resend, Fail fail);
 
     /**
-     * A tensor begins, with nothing waiting.
-     * @param timeout until a slot is asked for again, from its latest request on
-     * @param threshold timeouts after which that doubles for this tensor; 0: never
-     * @param silence time without any answer after which there will be none
+     * Starts a tensor, with no slot waiting.
+     * @param timeout retransmission timeout, from the last request of a slot on
+     * @param threshold timeouts after which it doubles for this tensor; 0: never
+     * @param silence failure timeout: time without any answer
      */
     void Begin(Time timeout, uint32_t threshold, Time silence);
 
-    /** @param slot begins to wait for an answer */
+    /** @param slot starts waiting for an answer */
     void Start(uint32_t slot);
 
-    /** @param slot has its answer */
+    /** @param slot has received its answer */
     void Stop(uint32_t slot);
 
-    /** @param slot has been asked for again before its time, and goes on waiting */
+    /** @param slot was retransmitted before its timeout and keeps waiting */
     void Restart(uint32_t slot);
 
     /**
-     * From now on slots wait for less.
-     * @param timeout in place of the one before, until it doubles
+     * Shortens the timeout from now on.
+     * @param timeout replaces the current one, until it doubles
      */
     void Shorten(Time timeout);
 
-    /** Nothing waits any more. */
+    /** Stops all waiting. */
     void Cancel();
 
     /**
-     * @param slot any
+     * @param slot any slot
      * @return whether it waits
      */
     bool IsWaiting(uint32_t slot) const;
 
-    /** @return the one that has waited longest, or NONE */
+    /** @return the slot that has waited longest, or NONE */
     uint32_t GetOldest() const;
 
   private:
@@ -95,14 +95,14 @@ class SlotTimers
     std::vector<Slot> m_slots;
     Resend m_resend;
     Fail m_fail;
-    uint32_t m_oldest{NONE}; // of those that wait, the first to expire
+    uint32_t m_oldest{NONE}; // first waiting slot to expire
     uint32_t m_newest{NONE};
-    int64_t m_timeout{0};      // now, ps
-    int64_t m_silence{0};      // ps
-    int64_t m_latestAnswer{0}; // or when the tensor began, ps
+    int64_t m_timeout{0};      // current timeout, ps
+    int64_t m_silence{0};      // failure timeout, ps
+    int64_t m_latestAnswer{0}; // or start of the tensor, ps
     uint32_t m_step{0};
-    uint32_t m_threshold{0}; // timeouts at which it doubles
-    uint32_t m_timeouts{0};  // since the latest doubling
+    uint32_t m_threshold{0}; // timeouts before it doubles
+    uint32_t m_timeouts{0};  // since the last doubling
     EventId m_timer;
 };
 

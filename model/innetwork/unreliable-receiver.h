@@ -18,17 +18,17 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-innetwork
  *
- * The receiving end of an unreliable connection (IB specification, volume 1, chapter 9.8.3): takes
- * the packets of a message in order; when one is missing it drops the rest of that message, and
- * nobody is told.
+ * The receiver of an unreliable connection (IB specification, volume 1, chapter 9.8.3). It accepts
+ * the packets of a message in order. After a missing packet it silently drops the rest of the
+ * message.
  */
 class UnreliableReceiver
 {
   public:
     /**
-     * @param opcode of a packet that has come
-     * @param psn its number, 24 bit
-     * @return whether it is taken
+     * @param opcode of a received packet
+     * @param psn its PSN, 24 bits
+     * @return whether the packet is accepted
      */
     bool Accept(uint8_t opcode, uint32_t psn)
     {

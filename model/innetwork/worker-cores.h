@@ -19,22 +19,22 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-innetwork
  *
- * The cores of a worker, which share its packets slot by slot.
+ * The cores of a worker, which process packets by slot.
  */
 class WorkerCores
 {
   public:
-    /** @param cores how many there are */
+    /** @param cores number of cores */
     void Configure(uint32_t cores)
     {
         m_free.assign(cores, 0);
     }
 
     /**
-     * A packet takes its core's time.
+     * Reserves the packet's core.
      * @param slot of the packet
-     * @param cost of it
-     * @return from now until the core is through with it
+     * @param cost processing time of the packet
+     * @return time from now until the core is done
      */
     Time Take(uint32_t slot, Time cost)
     {
@@ -45,7 +45,7 @@ class WorkerCores
     }
 
   private:
-    std::vector<int64_t> m_free; // when each is, ps
+    std::vector<int64_t> m_free; // by core: time when it becomes idle, ps
 };
 
 } // namespace ns3::training

@@ -39,7 +39,7 @@ MakeGradientBuckets(const std::vector<Layer>& layers, uint64_t capBytes)
     }
     else if (!buckets.empty())
     {
-        // Layers without parameters in front of the model: nothing waits for them.
+        // Leading layers without parameters: no bucket waits for them.
         auto& last = buckets.back().layers;
         last.insert(last.end(), open.layers.begin(), open.layers.end());
     }

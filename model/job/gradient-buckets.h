@@ -18,13 +18,13 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-job
  *
- * Gradients that are summed over the ranks by one collective.
+ * Gradients that one collective reduces over the ranks.
  */
 struct GradientBucket
 {
-    uint64_t bytes{0};            ///< size of its gradients in float32
-    std::vector<uint32_t> layers; ///< index in LayeredModel::layers of each, in backward order
-    uint32_t readyLayer{0};       ///< the layer whose backward pass makes its last gradient
+    uint64_t bytes{0};            ///< size of its float32 gradients
+    std::vector<uint32_t> layers; ///< indices in LayeredModel::layers, in backward order
+    uint32_t readyLayer{0};       ///< layer whose backward pass computes its last gradient
 };
 
 /** @ingroup distributed-training-job Cap of the first bucket (PyTorch: 1 MiB). */
@@ -36,16 +36,16 @@ constexpr uint64_t DEFAULT_BUCKET_BYTES = 25ULL << 20;
 /**
  * @ingroup distributed-training-job
  *
- * Fuses gradients as PyTorch's DistributedDataParallel does (Li et al., PyTorch Distributed, VLDB
+ * Fuses gradients like PyTorch's DistributedDataParallel (Li et al., PyTorch Distributed, VLDB
  * 2020; constants of its reducer.hpp): layers join in backward order, and a bucket closes when it
- * has reached its cap. The first one's cap is small so that communication starts early. The
- * gradients of a layer are never split, so that a bucket may be much larger than the cap.
+ * reaches its cap. The first bucket has a small cap so that communication starts early. The
+ * gradients of a layer are never split, so a bucket may be much larger than its cap.
  *
- * Every layer is in exactly one bucket, but a layer without parameters never delays one; without
- * any parameters there are no buckets.
+ * Every layer is in exactly one bucket, but a layer without parameters never delays one. A model
+ * without parameters has no buckets.
  *
  * @param layers the layers in forward order
- * @param capBytes cap of a bucket but the first, bytes; 0 gives a bucket for each layer
+ * @param capBytes cap of every bucket but the first, bytes; 0: one bucket per layer
  * @return the buckets in the order in which they become ready
  */
 std::vector<GradientBucket> MakeGradientBuckets(const std::vector<Layer>& layers,

@@ -19,11 +19,11 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-job
  *
- * What all gradients of one bucket at one rank have in common. Gradients are a function of where
- * they are rather than a stream, so that a checker can make those of any rank again.
+ * Key shared by all gradients of one bucket at one rank. Gradients are a function of their
+ * position, not a random stream, so that a checker can recompute those of any rank.
  *
  * @param seed the job's seed
- * @param rank the rank that computes the gradient
+ * @param rank rank that computes the gradient
  * @param iteration the iteration, from 0
  * @param bucket the bucket, from 0
  * @return a key for GradientOfKey()
@@ -37,7 +37,7 @@ GradientKey(uint64_t seed, uint32_t rank, uint32_t iteration, uint32_t bucket)
 /**
  * @ingroup distributed-training-job
  * @param key from GradientKey()
- * @param index the element of the bucket, from 0
+ * @param index of the element in the bucket, from 0
  * @return the gradient, one of 2^24 evenly spaced numbers in [-1, 1), each exact in float32
  */
 constexpr float
@@ -50,10 +50,10 @@ GradientOfKey(uint64_t key, uint64_t index)
 /**
  * @ingroup distributed-training-job
  * @param seed the job's seed
- * @param rank the rank that computes the gradient
+ * @param rank rank that computes the gradient
  * @param iteration the iteration, from 0
  * @param bucket the bucket, from 0
- * @param index the element of the bucket, from 0
+ * @param index of the element in the bucket, from 0
  * @return the gradient, in [-1, 1)
  */
 constexpr float
@@ -65,7 +65,7 @@ GradientValue(uint64_t seed, uint32_t rank, uint32_t iteration, uint32_t bucket,
 /**
  * @ingroup distributed-training-job
  * @param seed the job's seed
- * @param rank the rank that computes the gradients
+ * @param rank rank that computes the gradients
  * @param iteration the iteration, from 0
  * @param bucket the bucket, from 0
  * @param count the number of gradients in the bucket

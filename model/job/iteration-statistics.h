@@ -23,7 +23,7 @@ namespace ns3::training
  * @ingroup distributed-training-job
  *
  * Merges the measurements of ranks into iterations of the job. An iteration is complete when all
- * ranks have reported it, in this process or in another (Pack(), Merge()).
+ * ranks have reported it, in this process or another one (Pack(), Merge()).
  */
 class IterationStatistics
 {
@@ -33,17 +33,17 @@ class IterationStatistics
 
     /**
      * @param ranks number of ranks, at least 1
-     * @param warmup number of first iterations that are warm-up
+     * @param warmup number of initial warm-up iterations
      */
     IterationStatistics(uint32_t ranks, uint32_t warmup);
 
     /** @param seconds lower bound of the communication time of an iteration, s */
     void SetLowerBound(double seconds);
 
-    /** @param bytes bytes of an iteration that count for the bus bandwidth, see GetBusFactor() */
+    /** @param bytes bytes per iteration for the bus bandwidth, see GetBusFactor() */
     void SetBusBytes(double bytes);
 
-    /** @param sums number of right sums, of all ranks, that make an iteration verified */
+    /** @param sums number of correct sums, over all ranks, that verify an iteration */
     void SetExpectedSums(uint64_t sums);
 
     /** @param callback called when an iteration is complete */
@@ -51,20 +51,20 @@ class IterationStatistics
 
     /**
      * @param iteration number of the iteration
-     * @param measured by a rank of this process
+     * @param measured measurements of a rank of this process
      */
     void AddRank(uint32_t iteration, const RankIteration& measured);
 
     /**
-     * Reports a right sum; before the rank's report of the iteration.
+     * Reports a correct sum. Call before the rank's AddRank() of the iteration.
      * @param iteration number of the iteration
      */
     void AddRightSum(uint32_t iteration);
 
-    /** @param writer gets the reports of this process since the last call */
+    /** @param writer receives the reports of this process since the last call */
     void Pack(ByteWriter& writer);
 
-    /** @param reader of reports that another process has packed */
+    /** @param reader reports packed by another process */
     void Merge(ByteReader& reader);
 
     /** @return the complete iterations */
@@ -74,9 +74,9 @@ class IterationStatistics
     /** Reports of some ranks of one iteration. */
     struct Report
     {
-        uint32_t ranks{0};      // that have ended it
-        uint64_t rightSums{0};  // of any rank
-        RankIteration measured; // of these ranks, merged
+        uint32_t ranks{0};      // ranks that have finished it
+        uint64_t rightSums{0};  // correct sums of any rank
+        RankIteration measured; // merged over these ranks
 
         void Add(const Report& other);
     };
@@ -91,7 +91,7 @@ class IterationStatistics
     double m_busBytes{0};
     std::optional<uint64_t> m_expectedSums; // none: sums are not compared
     Complete m_complete;
-    Time m_previousEnd;                    // of the last complete iteration
+    Time m_previousEnd;                    // end of the last complete iteration
     std::map<uint32_t, Report> m_pending;  // by iteration, of all processes
     std::map<uint32_t, Report> m_unpacked; // by iteration, of this process since Pack()
     std::vector<IterationRecord> m_records;

@@ -20,7 +20,7 @@ namespace ns3::training
 namespace
 {
 
-/// Most ranks that share a model.
+/// Maximum number of ranks that share a model.
 constexpr uint32_t MAX_GROUP = 1 << 16;
 
 constexpr std::array<const char*, LAYER_PASSES> PASS_NAMES{"forward",
@@ -60,7 +60,7 @@ class LoopSteps
         }
         if (!loop.layers.empty())
         {
-            Wait(LayerPass::WEIGHT_GRADIENT, 0); // the next iteration begins with them
+            Wait(LayerPass::WEIGHT_GRADIENT, 0); // the next iteration begins with these weights
         }
     }
 
@@ -76,7 +76,7 @@ class LoopSteps
         {
             if (layer > 0)
             {
-                Wait(LayerPass::WEIGHT_GRADIENT, layer); // of the iteration before
+                Wait(LayerPass::WEIGHT_GRADIENT, layer); // of the previous iteration
             }
             Compute(LayerPass::FORWARD, layer);
             Start(LayerPass::FORWARD, layer);
@@ -91,7 +91,7 @@ class LoopSteps
         }
     }
 
-    /** Adds the backward pass, gradients of weights first. */
+    /** Adds the backward pass with gradients of weights first. */
     void AddWeightsFirst()
     {
         for (auto layer = static_cast<uint32_t>(m_loop.layers.size()); layer-- > 0;)
@@ -100,7 +100,7 @@ class LoopSteps
             Start(LayerPass::WEIGHT_GRADIENT, layer);
             if (layer == 0)
             {
-                break; // its inputs are data
+                break; // the input data need no gradients
             }
             Compute(LayerPass::INPUT_GRADIENT, layer);
             if (m_isEmbedding && layer == m_loop.lastBottom + 1)
@@ -114,7 +114,7 @@ class LoopSteps
         }
     }
 
-    /** Adds the backward pass, gradients of inputs first. */
+    /** Adds the backward pass with gradients of inputs first. */
     void AddInputsFirst()
     {
         for (auto layer = static_cast<uint32_t>(m_loop.layers.size()); layer-- > 0;)
@@ -192,7 +192,7 @@ HasGroups(const LayerLoop& loop)
     });
 }
 
-/** @return the number of ranks that share a model: as given, or those of a server */
+/** @return number of ranks that share a model: the given number, or the ranks of a server */
 uint32_t
 GetGroupRanks(const WorkloadRequest& request)
 {
@@ -210,7 +210,7 @@ GetGroupRanks(const WorkloadRequest& request)
     return static_cast<uint32_t>(size);
 }
 
-/** Refuses what only data-parallel training knows. */
+/** Refuses options that only data-parallel training supports. */
 void
 RefuseDataParallel(const WorkloadRequest& request)
 {
@@ -259,7 +259,7 @@ MakeLayerLoopTask(const LayerLoop& loop, uint32_t ranks, uint32_t groupRanks)
         }
     }
     const LoopSteps list(loop);
-    // Waits of the forward pass are for collectives that the backward pass starts.
+    // Waits in the forward pass belong to collectives that the backward pass starts.
     std::map<std::pair<LayerPass, uint32_t>, uint32_t> numbers;
     for (const LoopStep& step : list.Get())
     {

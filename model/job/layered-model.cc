@@ -17,7 +17,7 @@ namespace ns3::training
 namespace
 {
 
-/** Longest compute time of an iteration, seconds: leaves ns-3's 64 bits of picoseconds room. */
+/** Maximum compute time of an iteration, s: leaves room in ns-3's 64 bits of picoseconds. */
 constexpr double MAX_ITERATION = 1e6;
 
 } // namespace

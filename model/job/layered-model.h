@@ -19,12 +19,12 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-job
  *
- * One layer of a model as a training job sees it: how long it computes, how many gradients result.
+ * One layer of a model in a training job: its compute times and its number of gradients.
  */
 struct Layer
 {
     std::string name;       ///< its name in the model
-    uint64_t parameters{0}; ///< trained numbers, and so gradients
+    uint64_t parameters{0}; ///< trainable parameters, equal to its gradients
     Time forward;           ///< time of the forward pass through it, one iteration, one rank
     Time backward;          ///< time of the backward pass through it, one iteration, one rank
 
@@ -38,11 +38,11 @@ struct Layer
 /**
  * @ingroup distributed-training-job
  *
- * A model of layers with its compute times at one rank. The times are inputs of the simulation.
+ * A layered model with its compute times at one rank. The times are inputs of the simulation.
  */
 struct LayeredModel
 {
-    std::string name;          ///< built-in name, or the file it was read from
+    std::string name;          ///< built-in name, or path of its file
     std::vector<Layer> layers; ///< in forward order
     Time update;               ///< time to apply the summed gradients to all parameters
 
@@ -61,35 +61,35 @@ struct LayeredModel
 /**
  * @ingroup distributed-training-job
  *
- * One layer of a built-in model: pure numbers of the architecture.
+ * One layer of a built-in model: properties of the architecture only.
  */
 struct LayerShape
 {
     std::string name;        ///< its name in the model
-    uint64_t parameters{0};  ///< trained numbers
+    uint64_t parameters{0};  ///< trainable parameters
     uint64_t forwardMacs{0}; ///< multiply-accumulates of the forward pass, per sample
 };
 
 /**
  * @ingroup distributed-training-job
  *
- * The stated model of compute time of built-in workloads (an input, not a measurement): a layer's
- * forward pass takes 2 * MACs * batch / THROUGHPUT seconds, its backward pass twice that (gradients
- * of its inputs and of its weights), a layer without multiply-accumulates no time; the update takes
+ * Assumptions on compute time of built-in workloads (an input, not a measurement). The forward pass
+ * of a layer takes 2 * MACs * batch / THROUGHPUT seconds, its backward pass twice that (gradients
+ * of inputs and of weights). A layer without multiply-accumulates takes no time. The update takes
  * parameters * UPDATE_BYTES / MEMORY_BANDWIDTH seconds.
  */
 struct ComputeModel
 {
     /**
-     * Sustained floating point operations per second of one rank. 60e12 is about an A100 in mixed
-     * precision: it gives ResNet-50 2450 images/s.
+     * Sustained floating-point operations per second of one rank. 60e12 is about an A100 in mixed
+     * precision: 2450 images/s for ResNet-50.
      */
     static constexpr double THROUGHPUT = 60e12;
     /** Backward time divided by forward time. */
     static constexpr double BACKWARD_FACTOR = 2;
     /** Memory bandwidth of one rank, byte/s (A100: 1.5e12). */
     static constexpr double MEMORY_BANDWIDTH = 1.5e12;
-    /** Bytes moved per parameter by stochastic gradient descent: read weight, gradient; write. */
+    /** Bytes moved per parameter by SGD: reads of weight and gradient, write of the weight. */
     static constexpr double UPDATE_BYTES = 12;
 };
 
@@ -106,9 +106,9 @@ LayeredModel ApplyComputeModel(const std::string& name,
 
 /**
  * @ingroup distributed-training-job
- * @param model gets the update time of ComputeModel, then all its times are multiplied
+ * @param model receives the update time of ComputeModel; then all its times are multiplied
  * @param scale factor, not negative: 0.5 is a rank twice as fast
- * @throw ConfigurationError if the factor is not allowed, or an iteration is too long to simulate
+ * @throw ConfigurationError if the factor is invalid, or an iteration is too long to simulate
  */
 void ScaleModel(LayeredModel& model, double scale);
 
@@ -117,13 +117,13 @@ void ScaleModel(LayeredModel& model, double scale);
  * @param name of the workload, for messages
  * @param compute time of an iteration before scaling
  * @param scale factor of compute times
- * @throw ConfigurationError if the factor is not allowed, or an iteration is too long to simulate
+ * @throw ConfigurationError if the factor is invalid, or an iteration is too long to simulate
  */
 void CheckComputeTime(const std::string& name, double compute, double scale);
 
 /**
  * @ingroup distributed-training-job
- * @param seconds a time, not above the longest iteration
+ * @param seconds a time, at most the maximum iteration
  * @return the same, rounded to whole picoseconds
  */
 Time RoundToPicoseconds(double seconds);

@@ -28,7 +28,7 @@ FindDifference(const std::vector<float>& actual, const std::vector<float>& expec
         return std::to_string(actual.size()) + " elements, expected " +
                std::to_string(expected.size());
     }
-    // Bits, not values: 0 and -0 differ, and NaN equals itself.
+    // Compares bits, not values: 0 and -0 differ, and NaN equals itself.
     if (actual.empty() ||
         std::memcmp(actual.data(), expected.data(), actual.size() * sizeof(float)) == 0)
     {

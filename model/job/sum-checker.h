@@ -22,17 +22,17 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-job
  *
- * Compares sums of gradients bit by bit with a reference made from the same inputs, which
- * MakeGradients() gives. Memory: 2 * ranks tensors while a reference is made; the reference until
- * the last rank has its sum.
+ * Compares sums of gradients bit by bit with a reference computed from the same inputs, which
+ * MakeGradients() recomputes. Memory: 2 * ranks tensors while a reference is computed, then the
+ * reference until the last rank has reported its sum.
  */
 class SumChecker
 {
   public:
     /**
-     * Sum of the tensors of all ranks, added in exactly the order of the collective under test: of
-     * each rank, as some algorithms add in another order at each; or a single one for all. The
-     * result of one rank may tell the order of arrival.
+     * Computes the sum of the tensors of all ranks in exactly the addition order of the collective
+     * under test: one sum per rank, because some algorithms add in a different order at each, or a
+     * single one for all. The result of one rank may reveal the order of arrival.
      */
     using Reference =
         std::function<std::vector<std::vector<float>>(const std::vector<std::vector<float>>& inputs,
@@ -41,13 +41,13 @@ class SumChecker
     /**
      * @param ranks number of ranks
      * @param seed of the gradients
-     * @param reference makes the expected sum
+     * @param reference computes the expected sum
      */
     SumChecker(uint32_t ranks, uint64_t seed, Reference reference);
 
     /**
-     * @param alternative makes another sum that is right, if then all ranks have it; or returns
-     *        nothing if there is none
+     * @param alternative computes another correct sum, valid if all ranks have it; returns nothing
+     *        if there is none
      */
     void SetAlternative(Reference alternative);
 
@@ -57,26 +57,26 @@ class SumChecker
     void SetReporters(uint32_t reporters);
 
     /**
-     * @param rank that reports its sum
+     * @param rank rank that reports its sum
      * @param iteration number of the iteration
      * @param tensor number of the tensor in the iteration
-     * @param sum of this rank
-     * @return whether the sum is right; a wrong one is described by GetMismatch()
+     * @param sum sum of this rank
+     * @return whether the sum is correct; GetMismatch() describes a wrong one
      */
     bool Check(uint32_t rank, uint32_t iteration, uint32_t tensor, const Tensor& sum);
 
     /** @return the first wrong sum: rank, iteration, tensor, element, both values; or empty */
     const std::string& GetMismatch() const;
 
-    /** @param mismatch that another process has found; the first one stays */
+    /** @param mismatch found by another process; the first one is kept */
     void AddMismatch(const std::string& mismatch);
 
   private:
-    /** Expected sums of a tensor that not all ranks have reported. */
+    /** Expected sums of a tensor that some ranks have not reported yet. */
     struct Expected
     {
         uint32_t reports{0};
-        std::vector<std::vector<float>> values; // of each rank, or a single one for all
+        std::vector<std::vector<float>> values; // by rank, or a single one for all
     };
 
     Expected MakeExpected(uint32_t rank,

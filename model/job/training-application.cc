@@ -172,7 +172,7 @@ TrainingApplication::Advance()
 {
     if (m_advancing)
     {
-        return; // a collective was complete when it was started
+        return; // a collective completed immediately and resumed the steps
     }
     m_advancing = true;
     while (m_running && TakeStep())
@@ -284,12 +284,12 @@ TrainingApplication::CollectiveDone(TrainingApplication* self, uint32_t index)
 {
     if (!self->m_running)
     {
-        return; // stopped while the collective was under way
+        return; // stopped while the collective was in progress
     }
     Collective& collective = self->m_collectives.at(index);
     const Ptr<Tensor> result = collective.tensor;
     NS_ABORT_MSG_UNLESS(result, "collective " << index << " completed twice");
-    collective.tensor = nullptr; // its memory may go as soon as all have seen it
+    collective.tensor = nullptr; // releases the memory once all listeners have seen it
     self->m_underWay--;
     if (self->m_underWay == 0)
     {
@@ -310,7 +310,7 @@ TrainingApplication::EndCollective(uint32_t index)
 {
     if (!m_running)
     {
-        return; // stopped before the result was in place
+        return; // stopped before the result was applied
     }
     m_collectives.at(index).isPending = false;
     m_pending--;

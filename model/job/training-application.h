@@ -28,16 +28,16 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-job
  *
- * One rank of a training job: carries out the steps of a TrainingTask, iteration after iteration.
- * It has finished when the results of all collectives of the last iteration are in place. The next
- * iteration of this rank begins at once: ranks are held together by their collectives alone.
+ * One rank of a training job: runs the steps of a TrainingTask, iteration after iteration. It has
+ * finished when the results of all collectives of the last iteration are applied. The next
+ * iteration of this rank starts immediately: only collectives synchronize the ranks.
  *
  * The communication time of a rank is the length of the union of the intervals from the start of a
  * collective to its completion at this rank. A collective that goes on into the next iteration
  * counts in each of both with its part. After the last iteration such collectives run to their end,
  * in no iteration.
  *
- * Nothing is shared between the applications of different ranks but the constant task.
+ * Applications of different ranks share only the constant task.
  */
 class TrainingApplication : public Application
 {
@@ -49,14 +49,14 @@ class TrainingApplication : public Application
     ~TrainingApplication() override;
 
     /**
-     * Sets the task and the groups; before the application starts.
+     * Sets the task and the groups. Call before the application starts.
      * @param task steps of this rank
-     * @param communicators handles of this rank on its group in each communicator of the task
+     * @param communicators this rank's handle on its group, by communicator of the task
      */
     void SetTask(std::shared_ptr<const TrainingTask> task,
                  const std::vector<Ptr<Communicator>>& communicators);
 
-    /** @return number of this rank; once the task is set */
+    /** @return number of this rank; valid once the task is set */
     uint32_t GetRank() const;
 
     /** @return handles of this rank, by communicator of the task */
@@ -65,7 +65,7 @@ class TrainingApplication : public Application
     /** @return whether all iterations are over and the results of all collectives in place */
     bool IsFinished() const;
 
-    /** @return whether it computes */
+    /** @return whether it is computing */
     bool IsComputing() const;
 
     /**
@@ -78,7 +78,7 @@ class TrainingApplication : public Application
      * @param iteration number of the iteration, from 0
      * @param phase name of the phase, such as "forward", "backward" or "update"
      * @param start its start
-     * @param end its end, which is now
+     * @param end its end, the current time
      */
     typedef void (*ComputePhaseTracedCallback)(uint32_t rank,
                                                uint32_t iteration,
@@ -106,7 +106,7 @@ class TrainingApplication : public Application
     /**
      * @param rank the rank
      * @param iteration number of the iteration, from 0
-     * @param measured by this rank
+     * @param measured measurements of this rank
      */
     typedef void (*IterationEndTracedCallback)(uint32_t rank,
                                                uint32_t iteration,
@@ -121,9 +121,9 @@ class TrainingApplication : public Application
     /** State of a collective of the task. */
     struct Collective
     {
-        Ptr<Tensor> tensor;    // while it is under way
-        uint32_t iteration{0}; // in which it started
-        bool isPending{false}; // its result is not in place
+        Ptr<Tensor> tensor;    // while in progress
+        uint32_t iteration{0}; // iteration in which it started
+        bool isPending{false}; // its result is not applied yet
     };
 
     void StartApplication() override;
@@ -145,7 +145,7 @@ class TrainingApplication : public Application
 
     std::shared_ptr<const TrainingTask> m_task;
     std::vector<Ptr<Communicator>> m_communicators;
-    Time m_computeTime; // of an iteration
+    Time m_computeTime; // of the current iteration
 
     bool m_running{false};   // between start and Finish(), or stop
     bool m_finished{false};  // all iterations are over, all results in place
@@ -154,14 +154,14 @@ class TrainingApplication : public Application
     EventId m_event;         // this end
     uint32_t m_iteration{0};
     Time m_iterationStart;
-    std::size_t m_next{0};                 // step
-    bool m_phaseIsOpen{false};             // a phase has begun
-    Time m_phaseStart;                     // its start
+    std::size_t m_next{0};                 // index of the next step
+    bool m_phaseIsOpen{false};             // a phase has started
+    Time m_phaseStart;                     // start of the phase
     std::vector<Collective> m_collectives; // by index in the task
-    uint32_t m_pending{0};                 // collectives whose results are not in place
-    uint32_t m_underWay{0};                // collectives that are not complete
-    Time m_busyStart; // since when, in this iteration, at least one is under way
-    Time m_busyTime;  // communication time of the iteration before that
+    uint32_t m_pending{0};                 // collectives whose results are not applied yet
+    uint32_t m_underWay{0};                // collectives in progress
+    Time m_busyStart; // start of the current communication interval in this iteration
+    Time m_busyTime;  // communication time of the earlier intervals of this iteration
 
     TracedCallback<uint32_t, uint32_t> m_iterationStartTrace;
     TracedCallback<uint32_t, uint32_t, const std::string&, Time, Time> m_computePhaseTrace;

@@ -23,20 +23,20 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-job
  *
- * Outcome of a job: listens to the trace sources of the applications of all ranks, merges their
- * measurements (IterationStatistics) and compares their sums (SumChecker). It takes no part in the
- * simulation, and must live as long as the simulation runs.
+ * Results of a job: observes the trace sources of the applications of all ranks, merges their
+ * measurements (IterationStatistics) and checks their sums (SumChecker). It is passive, and must
+ * outlive the simulation run.
  */
 class TrainingJob
 {
   public:
-    /** Makes the expected sum of a collective. */
+    /** Computes the expected sum of a collective. */
     using Reference = SumChecker::Reference;
 
     /**
      * @param ranks number of ranks, at least 1
-     * @param iterations iterations to expect of every rank
-     * @param warmup the first so many are left out of means
+     * @param iterations expected iterations of every rank
+     * @param warmup number of initial iterations excluded from means
      * @param task of the ranks
      */
     TrainingJob(uint32_t ranks, uint32_t iterations, uint32_t warmup, const TrainingTask& task);
@@ -45,7 +45,7 @@ class TrainingJob
     TrainingJob& operator=(const TrainingJob&) = delete;
 
     /**
-     * Listens to a rank. All ranks must be observed before the simulation starts.
+     * Observes a rank. All ranks must be observed before the simulation starts.
      * @param application the application of a rank
      */
     void Observe(Ptr<TrainingApplication> application);
@@ -54,21 +54,21 @@ class TrainingJob
     void SetLowerBound(double seconds);
 
     /**
-     * Compares every sum of every rank bit by bit, see SumChecker. Needs applications with
-     * RealPayload and a task that only sums the vectors of all ranks.
+     * Checks every sum of every rank bit by bit, see SumChecker. Requires applications with
+     * RealPayload and a task of all-reduces over all ranks only.
      * @param seed the seed of the applications
-     * @param reference makes the expected sum
+     * @param reference computes the expected sum
      */
     void SetReference(uint64_t seed, Reference reference);
 
     /**
-     * @param alternative makes another sum that is right, if then all ranks have it; or returns
-     *        nothing if there is none
+     * @param alternative computes another correct sum, valid if all ranks have it; returns nothing
+     *        if there is none
      */
     void SetAlternative(Reference alternative);
 
     /**
-     * @param callback called as soon as the last rank has ended an iteration
+     * @param callback called when the last rank has finished an iteration
      */
     void OnIterationComplete(IterationStatistics::Complete callback);
 
@@ -78,16 +78,16 @@ class TrainingJob
     void OnRanksFinished(std::function<void()> callback);
 
     /**
-     * If ranks are divided among processes, each observes its own, and they tell each other now and
-     * then what they have seen.
-     * @return bytes for Merge(): what was observed since the last call
+     * Packs observations for other processes. If ranks are divided among processes, each observes
+     * its own ranks and exchanges its observations from time to time.
+     * @return bytes for Merge(): the observations since the last call
      */
     std::string Pack();
 
-    /** @param packed by the job of another process, with other ranks */
+    /** @param packed observations of another process with other ranks */
     void Merge(const std::string& packed);
 
-    /** @return whether all ranks have ended all iterations */
+    /** @return whether all ranks have finished all iterations */
     bool IsFinished() const;
 
     /** @return simulated time at which the last rank has finished; those that have, so far */
@@ -97,8 +97,8 @@ class TrainingJob
     const std::vector<IterationRecord>& GetResults() const;
 
     /**
-     * @return the first wrong sum, naming rank, iteration, bucket, element and both values; empty
-     *         if all were right or none was compared
+     * @return the first wrong sum: rank, iteration, bucket, element and both values; empty if all
+     *         compared sums were correct
      */
     std::string GetMismatch() const;
 
@@ -112,7 +112,7 @@ class TrainingJob
 
     uint32_t m_ranks;
     uint32_t m_iterations;
-    uint32_t m_collectives; // of an iteration
+    uint32_t m_collectives; // per iteration
     IterationStatistics m_statistics;
     std::unique_ptr<SumChecker> m_checker; // null: sums are not compared
     std::function<void()> m_ranksFinished; // or empty

@@ -20,13 +20,13 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-job
  *
- * Groups of ranks whose collectives run beside those of other groups.
+ * Disjoint groups of ranks that run collectives in parallel.
  */
 struct TaskCommunicator
 {
-    /// The groups, without common ranks; none: all ranks together.
+    /// The groups, without common ranks; empty: one group of all ranks.
     std::vector<std::vector<uint32_t>> groups;
-    bool exchanges{false}; ///< its collectives are all-to-alls, which may have their own algorithm
+    bool exchanges{false}; ///< its collectives are all-to-alls, which may use a separate algorithm
 };
 
 /**
@@ -36,11 +36,11 @@ struct TaskCommunicator
  */
 struct TaskCollective
 {
-    CollectiveOperation operation{CollectiveOperation::ALL_REDUCE}; ///< what it does
+    CollectiveOperation operation{CollectiveOperation::ALL_REDUCE}; ///< its operation
     uint64_t bytes{0};        ///< size of the whole vector at a rank
     uint32_t communicator{0}; ///< index of its communicator
     int32_t priority{0};      ///< see Tensor::priority
-    Time update;              ///< from its end until its result is in place
+    Time update;              ///< from its end until its result is applied
 };
 
 /**
@@ -50,48 +50,48 @@ struct TaskCollective
  */
 struct TaskStep
 {
-    /** What the rank does. */
+    /** Type of the step. */
     enum class Kind : uint8_t
     {
         COMPUTE, ///< computes
-        START,   ///< starts a collective, which goes on in the background
-        WAIT     ///< waits until the last result of a collective is in place
+        START,   ///< starts a collective, which runs in the background
+        WAIT     ///< waits until the last result of a collective is applied
     };
 
-    Kind kind{Kind::COMPUTE}; ///< what it does
+    Kind kind{Kind::COMPUTE}; ///< type of the step
     uint32_t collective{0};   ///< START, WAIT: index of the collective
-    Time length;              ///< COMPUTE: how long
+    Time length;              ///< COMPUTE: its duration
     std::string phase;        ///< COMPUTE: name of the phase that ends with this step, or empty
 };
 
 /**
  * @ingroup distributed-training-job
  *
- * Training as a rank carries it out: a list of steps that it repeats in every iteration. All ranks
- * have the same collectives; their compute times may differ.
+ * The training loop of a rank: a list of steps, repeated in every iteration. All ranks have the
+ * same collectives; their compute times may differ.
  */
 struct TrainingTask
 {
     std::string name;                                         ///< of the workload
-    std::string description;                                  ///< one line for people
-    uint64_t parameters{0};                                   ///< trained numbers; 0: not known
+    std::string description;                                  ///< one line
+    uint64_t parameters{0};                                   ///< trainable parameters; 0: unknown
     std::vector<TaskCommunicator> communicators{{{}, false}}; ///< the first one: all ranks
     std::vector<TaskCollective> collectives;                  ///< in the order of START
     std::vector<TaskStep> steps;                              ///< of an iteration
 
     /**
-     * @param length how long a rank computes
-     * @param phase that ends with this step, or empty
+     * @param length compute time
+     * @param phase name of the phase that ends with this step, or empty
      */
     void Compute(Time length, const std::string& phase = "");
 
-    /** @param collective started by every rank at this point; WAIT for it comes with Wait() */
+    /** @param collective started by every rank at this point; Wait() adds the WAIT for it */
     void Start(const TaskCollective& collective);
 
     /** @param collective index of the collective to wait for */
     void Wait(uint32_t collective);
 
-    /** @return time that a rank computes in an iteration */
+    /** @return compute time of a rank per iteration */
     Time GetComputeTime() const;
 
     /**
@@ -109,12 +109,12 @@ struct TrainingTask
 
     /**
      * @param ranks number of all ranks
-     * @return bytes of an iteration that count for the bus bandwidth: size of each collective times
+     * @return bytes per iteration for the bus bandwidth: size of each collective times
      *         GetBusFactor()
      */
     double GetBusBytes(uint32_t ranks) const;
 
-    /** @return whether it only sums the vectors of all ranks, so that sums can be checked */
+    /** @return whether all collectives are all-reduces over all ranks: sums can be checked */
     bool IsAllReduceOnly() const;
 };
 

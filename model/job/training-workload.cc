@@ -18,7 +18,7 @@ namespace ns3::training
 namespace
 {
 
-/** @return the workload; a path is short for file:PATH */
+/** @return the chosen workload; a path is short for file:PATH */
 Choice<WorkloadEntry>
 ChooseWorkload(const std::string& text)
 {
@@ -36,7 +36,7 @@ ChooseWorkload(const std::string& text)
                              ", or a CSV file that can be read)");
 }
 
-/** @return layers and compute times of a workload that has a model */
+/** @return layers and compute times of a workload with a model */
 LayeredModel
 MakeModel(const WorkloadEntry& entry, const WorkloadRequest& request)
 {
@@ -76,7 +76,7 @@ MakeDataParallelTask(const LayeredModel& model, uint64_t bucket, bool overlap)
     task.name = model.name;
     task.parameters = model.GetParameters();
     const Time backward = model.GetBackwardTime();
-    // Time from the start of the backward pass to the end of each layer's.
+    // Time from the start of the backward pass to the end of each layer's backward pass.
     std::vector<Time> readyAt(model.layers.size());
     Time passed;
     for (std::size_t layer = model.layers.size(); layer-- > 0;)
@@ -98,7 +98,7 @@ MakeDataParallelTask(const LayeredModel& model, uint64_t bucket, bool overlap)
         advance(overlap ? readyAt.at(gradients.readyLayer) : backward);
         TaskCollective sum;
         sum.bytes = gradients.bytes;
-        // The last one is needed first, in the next forward pass.
+        // The last bucket is needed first, in the next forward pass.
         sum.priority = static_cast<int32_t>(task.collectives.size());
         task.Start(sum);
     }

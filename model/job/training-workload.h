@@ -24,53 +24,53 @@
  * @ingroup distributed-training
  * @defgroup distributed-training-job Training job
  *
- * Workloads, and the order in which a rank computes and communicates.
+ * Workloads, and the order of computation and communication at a rank.
  */
 
 namespace ns3::training
 {
 
-/// @ingroup distributed-training-job Largest number of samples per rank and iteration.
+/// @ingroup distributed-training-job Maximum number of samples per rank and iteration.
 constexpr uint64_t MAX_BATCH = 1ULL << 24;
 
 /**
  * @ingroup distributed-training-job
  *
- * Everything that the task of a workload depends on.
+ * Inputs of a workload's task.
  */
 struct WorkloadRequest
 {
     uint64_t batch{32};                    ///< samples per rank and iteration
     double computeScale{1};                ///< factor of all compute times
-    uint64_t bucket{DEFAULT_BUCKET_BYTES}; ///< data parallel: gradients reduced together, bytes
-    bool overlap{true};                    ///< data parallel: reduced during the backward pass
+    uint64_t bucket{DEFAULT_BUCKET_BYTES}; ///< data parallel: cap of a gradient bucket, bytes
+    bool overlap{true};                    ///< data parallel: reduce during the backward pass
     uint32_t ranks{1};                     ///< number of ranks
-    uint32_t serverRanks{1};               ///< ranks of a server or package of the topology
+    uint32_t serverRanks{1};               ///< ranks per server or package of the topology
     KeyValues values;                      ///< keys of the workload; set by MakeTrainingTask()
 };
 
 /**
  * @ingroup distributed-training-job
  *
- * A workload; registered beside its table, in one file a model. It gives either a model, to be
- * trained data parallel, or a task of its own.
+ * A workload, registered next to its layer table, one file per model. It provides either a model to
+ * train data parallel, or its own task.
  */
 struct WorkloadEntry
 {
-    static constexpr const char* KIND = "workload"; ///< word for messages
-    std::string help;                               ///< what it is, one line
+    static constexpr const char* KIND = "workload"; ///< for messages
+    std::string help;                               ///< description, one line
     std::vector<Key> keys;                          ///< its keys
-    std::optional<FirstValue> first;                ///< value that needs no key, or none
-    /// Layers with compute times, neither scaled nor with update; empty if there is a task.
+    std::optional<FirstValue> first;                ///< positional value without a key, or none
+    /// Layers with compute times, unscaled and without update; empty if there is a task.
     std::function<LayeredModel(const WorkloadRequest& request)> model;
-    /// Steps of a rank; empty if there is a model.
+    /// Creates the steps of a rank; empty if there is a model.
     std::function<TrainingTask(const WorkloadRequest& request)> task;
 };
 
 /**
  * @ingroup distributed-training-job
  * @param entry a workload
- * @return description of the value that needs no key
+ * @return description of its positional value, or none
  */
 inline std::optional<FirstValue>
 GetFirstValue(const WorkloadEntry& entry)
@@ -89,14 +89,14 @@ WorkloadEntry MakeModelWorkload(const std::string& help, const std::vector<Layer
 /**
  * @ingroup distributed-training-job
  *
- * Data-parallel training as PyTorch does it. An iteration is: forward pass; backward pass, layer by
- * layer in reverse order; the all-reduce of each gradient bucket; when all buckets are summed, the
- * update. With overlap, a bucket is reduced as soon as its last gradient is ready (wait-free
- * back-propagation with tensor fusion); otherwise all are, in the same order, after the backward
- * pass.
+ * Data-parallel training as in PyTorch. An iteration is the forward pass; the backward pass, layer
+ * by layer in reverse order; the all-reduce of each gradient bucket; and the update when all
+ * buckets are reduced. With overlap, a bucket is reduced as soon as its last gradient is ready
+ * (wait-free back-propagation with tensor fusion). Otherwise all buckets are reduced after the
+ * backward pass, in the same order.
  *
  * @param model layers and compute times
- * @param bucket gradients reduced together, bytes; see MakeGradientBuckets()
+ * @param bucket cap of a gradient bucket, bytes; see MakeGradientBuckets()
  * @param overlap whether buckets are reduced during the backward pass
  * @return the steps of a rank
  */
@@ -105,17 +105,18 @@ TrainingTask MakeDataParallelTask(const LayeredModel& model, uint64_t bucket, bo
 /**
  * @ingroup distributed-training-job
  * @param workload `NAME`, `NAME:key=value,...`, or the path of a CSV file, short for `file:PATH`
- * @param request what the task depends on
+ * @param request inputs of the task
  * @return the steps of a rank
- * @throw ConfigurationError if there is no such workload, its file is malformed, or a value is out
+ * @throw ConfigurationError if the workload is unknown, its file is malformed, or a value is out
  *        of range
  */
 TrainingTask MakeTrainingTask(const std::string& workload, WorkloadRequest request);
 
 /**
  * @ingroup distributed-training-job
- * @param workload as for MakeTrainingTask(), of those that have a model
- * @param batch samples per rank and iteration; a CSV file has the times of an iteration
+ * @param workload as for MakeTrainingTask(); must have a model
+ * @param batch samples per rank and iteration; ignored for a CSV file, which has times per
+ *        iteration
  * @param computeScale factor of all compute times: 0.5 is a rank twice as fast
  * @return the layers with compute times
  * @throw ConfigurationError as MakeTrainingTask(), or if the workload has no model

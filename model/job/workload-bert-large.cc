@@ -13,9 +13,9 @@ namespace
 {
 
 /**
- * BERT-large (Devlin et al., NAACL 2019): 24 equal transformer layers of width 1024, feed-forward
- * width 4096, vocabulary of 30522, sequences of 128 tokens. The multiply-accumulates of the two
- * products of attention are counted with attn_out.
+ * BERT-large (Devlin et al., NAACL 2019): 24 identical transformer layers of width 1024,
+ * feed-forward width 4096, vocabulary of 30522, sequences of 128 tokens. attn_out includes the
+ * multiply-accumulates of the two matrix products of attention.
  *
  * @return layer, parameters, multiply-accumulates of the forward pass per sequence
  */

@@ -21,13 +21,13 @@ namespace ns3::training
 namespace
 {
 
-/** The header line, and the only order of columns there is. */
+/** The required header line; the order of columns is fixed. */
 constexpr const char* HEADER = "layer,parameters,forward_us,backward_us";
-/** Most parameters of a file: gradient bytes stay below 2^62. */
+/** Maximum parameters of a file: gradient bytes stay below 2^62. */
 constexpr uint64_t MAX_PARAMETERS = 1ULL << 60;
-/** Longest time of a layer and of all layers together, us. */
+/** Maximum time of a layer and of all layers together, us. */
 constexpr double MAX_US = 1e12;
-/** Longest piece of a file that a message repeats. */
+/** Maximum length of a quotation in a message. */
 constexpr std::size_t MAX_QUOTE = 40;
 
 /** @return the workload that reads a file */
@@ -83,8 +83,8 @@ Split(const std::string& line)
 
 /**
  * @param text text of a user's file
- * @return the text in quotation marks, cut when long, unprintable characters replaced: a message
- *         is one line whatever the file holds
+ * @return the text in quotation marks, truncated, with unprintable characters replaced, so that a
+ *         message is one line whatever the file contains
  */
 std::string
 Quote(const std::string& text)

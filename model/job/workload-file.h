@@ -18,7 +18,7 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-job
  *
- * Reads a model from comma-separated text, a line a layer in forward order:
+ * Reads a model from comma-separated text, one line per layer in forward order:
  *
  * @verbatim
  * # comment lines and blank lines are skipped
@@ -34,12 +34,12 @@ namespace ns3::training
  * | backward_us | the same of its backward pass                                            |
  *
  * The header line is required. Blanks around a field, carriage returns at line ends and a UTF-8
- * byte order mark are skipped; blank and comment lines may stand anywhere. The update time is not
- * in the file (ScaleModel() adds it).
+ * byte order mark are skipped; blank and comment lines may appear anywhere. The file does not
+ * contain the update time (ScaleModel() adds it).
  *
  * @param path the file
- * @return the model, its update time 0
- * @throw ConfigurationError "file:line: what, and what is allowed" at the first malformed line
+ * @return the model, with update time 0
+ * @throw ConfigurationError "file:line: error, and allowed values" at the first malformed line
  */
 LayeredModel ReadWorkloadFile(const std::string& path);
 
@@ -47,8 +47,8 @@ LayeredModel ReadWorkloadFile(const std::string& path);
  * @ingroup distributed-training-job
  * @param input the text
  * @param name name of the text for messages, and of the model
- * @return the model, as ReadWorkloadFile()
- * @throw ConfigurationError as ReadWorkloadFile()
+ * @return the model, like ReadWorkloadFile()
+ * @throw ConfigurationError like ReadWorkloadFile()
  */
 LayeredModel ReadWorkload(std::istream& input, const std::string& name);
 

@@ -22,20 +22,20 @@
 namespace ns3::training
 {
 
-/** A datagram as the receiver gets it. */
+/** A received datagram. */
 struct RdmaDatagram
 {
     uint32_t sourceEndpoint; ///< endpoint of the sender
-    uint32_t sourceQp;       ///< number of the sender's queue pair
+    uint32_t sourceQp;       ///< number of the sender's queue pair (QPN)
     uint32_t bytes;          ///< size
     uint32_t immediate;      ///< immediate data, if any
     bool hasImmediate;       ///< whether it carried immediate data
-    bool isMarked;           ///< whether it was marked congestion experienced (ECN)
+    bool isMarked;           ///< whether it carried an ECN mark (congestion experienced)
     Ptr<ByteBuffer> payload; ///< buffer with the contents, read-only, or null (virtual payload)
-    uint64_t payloadOffset;  ///< first byte of the datagram in `payload`
+    uint64_t payloadOffset;  ///< offset of the datagram in `payload`, bytes
 };
 
-/** Counts of one queue pair for datagrams. */
+/** Counters of one datagram queue pair. */
 struct DatagramCounters
 {
     uint64_t sentPackets{0};     ///< datagrams sent
@@ -47,35 +47,35 @@ struct DatagramCounters
 /**
  * @ingroup distributed-training-rdma
  *
- * A queue pair for unreliable datagrams (IB specification volume 1, chapter 9.8): each SEND is one
- * packet to any queue pair for datagrams of any endpoint. Datagrams are neither acknowledged nor
- * retransmitted nor reordered. They take turns at the port with the other queue pairs of the NIC.
+ * A queue pair for unreliable datagrams (UD; IB specification volume 1, chapter 9.8): each SEND is
+ * one packet to any datagram queue pair of any endpoint. Datagrams are neither acknowledged nor
+ * retransmitted nor reordered. The NIC's other queue pairs share the port with it.
  */
 class RdmaDatagramQueuePair : public SimpleRefCount<RdmaDatagramQueuePair>, public RdmaSendQueue
 {
   public:
-    /** Called with each datagram. */
+    /** Called for each received datagram. */
     using ReceiveHandler = std::function<void(const RdmaDatagram&)>;
 
     /**
      * @param port of its NIC; must outlive the queue pair
-     * @param number its number
+     * @param number its queue pair number
      */
     RdmaDatagramQueuePair(RdmaPort& port, uint32_t number);
     ~RdmaDatagramQueuePair() override;
 
-    /** @param handler of datagrams received */
+    /** @param handler called for each received datagram */
     void SetReceiveHandler(ReceiveHandler handler);
 
     /**
      * Posts a datagram to the send queue.
      * @param endpoint destination
-     * @param queuePair number of the queue pair for datagrams there
-     * @param request the datagram, of the NIC's MTU at most
+     * @param queuePair number of the destination's datagram queue pair
+     * @param request the datagram, at most one MTU of the NIC
      */
     void SendDatagram(uint32_t endpoint, uint32_t queuePair, WorkRequest request);
 
-    /** @return datagrams posted and not sent yet */
+    /** @return number of posted datagrams that are not sent yet */
     uint64_t GetWaiting() const;
 
     /**
@@ -87,7 +87,7 @@ class RdmaDatagramQueuePair : public SimpleRefCount<RdmaDatagramQueuePair>, publ
     bool CanSend() const override;
     Frame* MakeFrame(int64_t now) override;
 
-    /** @return its counts */
+    /** @return its counters */
     const DatagramCounters& GetCounters() const;
 
   private:
@@ -97,7 +97,7 @@ class RdmaDatagramQueuePair : public SimpleRefCount<RdmaDatagramQueuePair>, publ
     RdmaPort& m_port;
     ReceiveHandler m_onReceive;
     DatagramCounters m_counters;
-    Frame* m_first{nullptr}; // waits to be sent, the others linked by Frame::next
+    Frame* m_first{nullptr}; // next frame to send; the others are linked by Frame::next
     Frame* m_last{nullptr};
     uint64_t m_waiting{0};
     uint32_t m_nextPsn{0};

@@ -17,8 +17,8 @@ namespace
 {
 
 /**
- * Go-back-N, as RoCE NICs do it: the receiver discards what is ahead of a gap, so the sender goes
- * back to the first missing packet and sends everything from there again.
+ * Go-back-N as in RoCE NICs: the receiver discards packets ahead of a gap. The sender returns to
+ * the first missing packet and resends everything from there.
  */
 class GoBackN : public RdmaLossRecovery
 {

@@ -20,12 +20,12 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-rdma
  *
- * Recovery of a queue pair from lost and reordered packets: which packets the sender retransmits,
- * and whether the receiver keeps packets ahead of a gap. An algorithm is one subclass in one file,
- * registered by name (Registry<LossRecoveryEntry>). It is called only after a loss or reordering; a
- * packet in order never gets here.
+ * Loss recovery of a queue pair: decides which packets the sender retransmits, and whether the
+ * receiver keeps packets ahead of a gap. An algorithm is one subclass in one file, registered by
+ * name (Registry<LossRecoveryEntry>). It is called only after a loss or reordering: packets that
+ * arrive in order bypass it.
  *
- * Packet sequence numbers are those of the queue pair, 64 bit.
+ * PSNs are the 64-bit numbers of the queue pair.
  */
 class RdmaLossRecovery
 {
@@ -35,15 +35,15 @@ class RdmaLossRecovery
     /** State of the sender. */
     struct Window
     {
-        uint64_t unackedPsn{0}; ///< first packet not acknowledged
-        uint64_t nextPsn{0};    ///< next packet in order; recovery may put it back
+        uint64_t unackedPsn{0}; ///< first unacknowledged packet
+        uint64_t nextPsn{0};    ///< next packet in order; loss recovery may move it back
         uint64_t highestPsn{0}; ///< one past the last packet ever sent
     };
 
     /**
-     * A negative acknowledgement reports that packet `unackedPsn` is missing.
-     * @param window of the sender, with all up to the missing packet acknowledged
-     * @param arrivedPsn packet that caused the answer, which has arrived
+     * A NAK reports that packet `unackedPsn` is missing.
+     * @param window of the sender, with all packets before the missing one acknowledged
+     * @param arrivedPsn packet that triggered the NAK; it has arrived
      * @return whether this is a new loss, to be reported to the congestion control
      */
     virtual bool OnNak(Window& window, uint64_t arrivedPsn) = 0;
@@ -55,13 +55,13 @@ class RdmaLossRecovery
     virtual void OnTimeout(Window& window) = 0;
 
     /**
-     * The receiver was not ready for packet `unackedPsn`, which must be retransmitted.
+     * An RNR NAK: the receiver was not ready for packet `unackedPsn`, which must be retransmitted.
      * @param window of the sender
      */
     virtual void OnRefusal(Window& window) = 0;
 
     /**
-     * More packets have been acknowledged; called only while IsRecovering().
+     * More packets are acknowledged. Called only while IsRecovering().
      * @param window of the sender
      */
     virtual void OnProgress([[maybe_unused]] Window& window)
@@ -80,51 +80,51 @@ class RdmaLossRecovery
         return false;
     }
 
-    /** @return that packet, removed from those to retransmit */
+    /** @return that packet; it is removed from the packets to retransmit */
     virtual uint64_t TakeResend()
     {
         return 0;
     }
 
     /**
-     * Keeps a packet that has arrived ahead of a gap.
-     * @param distance from the packet expected, at least 0
+     * Offers a packet that arrived ahead of a gap.
+     * @param distance from the expected packet, at least 0
      * @param frame the packet, owned by the callee if the result is true
-     * @return whether it is kept; if not, the receiver discards it or has it already
+     * @return whether the receiver keeps it; false if it discards the packet or already has it
      */
     virtual bool Keep([[maybe_unused]] uint64_t distance, [[maybe_unused]] Frame* frame)
     {
         return false;
     }
 
-    /** @return the packet expected now if it is kept, otherwise null; owned by this object */
+    /** @return the expected packet if it is kept, otherwise null; owned by this object */
     virtual Frame* PeekKept() const
     {
         return nullptr;
     }
 
     /**
-     * The expected packet has been accepted; the next one is expected now.
-     * @return the packet that was expected if it is kept, otherwise null; owned by the caller
+     * The expected packet is accepted; the receiver now expects the next one.
+     * @return the accepted packet if it was kept, otherwise null; owned by the caller
      */
     virtual Frame* Advance()
     {
         return nullptr;
     }
 
-    /** @return whether the receiver keeps packets ahead of a gap, and answers each of them */
+    /** @return whether the receiver keeps packets ahead of a gap and answers each with a NAK */
     virtual bool IsSelective() const
     {
         return false;
     }
 };
 
-/** @ingroup distributed-training-rdma Description of a loss recovery. */
+/** @ingroup distributed-training-rdma Description of a loss recovery algorithm. */
 struct LossRecoveryEntry
 {
     static constexpr const char* KIND = "loss recovery"; ///< for messages
     std::string help;                                    ///< one line
-    std::unique_ptr<RdmaLossRecovery> (*make)();         ///< makes the recovery of one queue pair
+    std::unique_ptr<RdmaLossRecovery> (*make)();         ///< creates the instance of one queue pair
 };
 
 } // namespace ns3::training

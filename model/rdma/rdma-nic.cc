@@ -28,8 +28,7 @@ NS_OBJECT_ENSURE_REGISTERED(RdmaNic);
 namespace
 {
 
-/** @return numbers in sequence for numbers in sequence, as most are, so that they share cache lines
- */
+/** @return a hash that maps consecutive numbers to consecutive slots, which share cache lines */
 std::size_t
 HashNumber(uint32_t number)
 {
@@ -234,7 +233,7 @@ RdmaNic::Attach(Ptr<HostDevice> device)
     m_device->SetRdmaReceiver([this](Frame* frame) { Receive(frame); },
                               [this](const Frame& frame, bool isSoon) { Expect(frame, isSoon); });
     m_congestionControl.SetTypeId(m_congestionControlType);
-    // Attributes that do not go together are refused here, not when the first message is sent.
+    // Refuses inconsistent attributes here, not when the first message is sent.
     m_congestionControl.Create<RdmaCongestionControl>()->Initialize(MakePath(m_line->GetRate()));
     m_recovery = &Registry<LossRecoveryEntry>::Find(m_recoveryName);
     m_timers.Attach(m_recovery->make()->IsSelective() ? m_settings.timeoutLow : m_settings.timeout);
@@ -345,8 +344,7 @@ RdmaNic::Expect(const Frame& frame, bool isSoon) const
     {
         __builtin_prefetch(slot);
     }
-    else if (*slot) // most likely the right one; to be sure would take the wait that this is to
-                    // save
+    else if (*slot) // probably the right queue pair; a check would wait for the cache miss
     {
         (*slot)->Expect(frame);
     }

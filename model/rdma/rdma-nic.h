@@ -27,8 +27,8 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-rdma
  *
- * The RDMA engine behind one host device: makes queue pairs, holds their settings as attributes,
- * and hands each the frames that name it.
+ * The RDMA engine of one host device: creates queue pairs, holds their settings as attributes, and
+ * delivers each frame to its destination queue pair.
  */
 class RdmaNic : public Object, public RdmaPort
 {
@@ -39,16 +39,16 @@ class RdmaNic : public Object, public RdmaPort
     ~RdmaNic() override;
 
     /**
-     * @param device the port it works behind
-     * @throw ConfigurationError if attributes of the congestion control do not go together
+     * @param device the port that it sends on
+     * @throw ConfigurationError if attributes of the congestion control are inconsistent
      */
     void Attach(Ptr<HostDevice> device);
 
     /**
-     * @param number of the new queue pair, not in use on this NIC, below 2^24
-     * @param remoteEndpoint endpoint of the other side
-     * @param remoteNumber number of the queue pair there
-     * @param pathRate of the slowest link on the way, bit/s; 0: that of the port
+     * @param number of the new queue pair, unused on this NIC, below 2^24
+     * @param remoteEndpoint endpoint of the remote side
+     * @param remoteNumber number of the remote queue pair
+     * @param pathRate rate of the slowest link on the path, bit/s; 0: rate of the port
      * @return the queue pair, connected
      */
     Ptr<RdmaQueuePair> CreateQueuePair(uint32_t number,
@@ -56,24 +56,25 @@ class RdmaNic : public Object, public RdmaPort
                                        uint32_t remoteNumber,
                                        uint64_t pathRate = 0);
 
-    /** Makes the queue pair of a number that a frame asks for, or returns null to refuse it. */
+    /** Creates the queue pair for a number in a received frame, or returns null to refuse it. */
     using Listener = std::function<RdmaQueuePair*(uint32_t number)>;
 
     /**
-     * Sets the attribute CongestionControl, and attributes of the objects; before Attach().
-     * @param factory makes the congestion control of each queue pair
+     * Sets the attribute CongestionControl, including attributes of its objects. Call before
+     * Attach().
+     * @param factory creates the congestion control of each queue pair
      */
     void SetCongestionControl(const ObjectFactory& factory);
 
-    /** @param listener asked for queue pairs that do not exist yet */
+    /** @param listener called for frames to queue pairs that do not exist yet */
     void SetListener(Listener listener);
 
     /** @return all queue pairs by number */
     const std::unordered_map<uint32_t, Ptr<RdmaQueuePair>>& GetQueuePairs() const;
 
     /**
-     * @param number of the new queue pair, not in use on this NIC for datagrams, below 2^24
-     * @return a queue pair for datagrams
+     * @param number of the new queue pair, unused by datagram queue pairs of this NIC, below 2^24
+     * @return a datagram queue pair
      */
     Ptr<RdmaDatagramQueuePair> CreateDatagramQueuePair(uint32_t number);
 
@@ -87,8 +88,8 @@ class RdmaNic : public Object, public RdmaPort
 
     Ptr<HostDevice> m_device;
     std::unordered_map<uint32_t, Ptr<RdmaQueuePair>> m_queuePairs;
-    // The same by hash of the number, with open addressing, at most half of it in use: one cache
-    // line for a packet, where the nodes of the map would take three.
+    // Hash table of the same queue pairs with open addressing, at most half full: a packet touches
+    // one cache line instead of three map nodes.
     std::vector<RdmaQueuePair*> m_index{nullptr};
     std::unordered_map<uint32_t, Ptr<RdmaDatagramQueuePair>> m_datagramQueuePairs;
     Listener m_listener;

@@ -22,36 +22,36 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-rdma
  *
- * The NIC as its queue pairs see it: their settings, turns at the port, control frames, and timers.
- * Nothing here depends on the kinds of queue pairs.
+ * The interface of a NIC to its queue pairs: settings, scheduling, control frames and timers. It
+ * does not depend on the types of queue pairs.
  */
 class RdmaPort
 {
   public:
-    /** The congestion control has changed a rate. (number of the queue pair, bit/s) */
+    /** The congestion control has changed a rate. (queue pair number, bit/s) */
     typedef void (*RateTracedCallback)(uint32_t queuePair, double rate);
-    /** A packet is sent again. (number of the queue pair, packet sequence number, 64 bit) */
+    /** A packet is retransmitted. (queue pair number, 64-bit PSN) */
     typedef void (*RetransmissionTracedCallback)(uint32_t queuePair, uint64_t psn);
-    /** A work request is complete. (number of the queue pair, of the work request) */
+    /** A work request is complete. (queue pair number, work request number) */
     typedef void (*CompletionTracedCallback)(uint32_t queuePair, uint64_t request);
 
     virtual ~RdmaPort() = default;
 
-    /** @return settings of all its queue pairs */
+    /** @return settings shared by all its queue pairs */
     const RdmaSettings& GetSettings() const
     {
         return m_settings;
     }
 
-    /** @return endpoint of the fabric that frames are sent from */
+    /** @return source endpoint of its frames */
     uint32_t GetEndpoint() const
     {
         return m_endpoint;
     }
 
     /**
-     * A queue pair may have something to send.
-     * @param queue the sending half of a queue pair of this NIC
+     * A queue pair may have a packet to send.
+     * @param queue the send queue of a queue pair of this NIC
      */
     void Schedule(RdmaSendQueue& queue)
     {
@@ -59,7 +59,7 @@ class RdmaPort
     }
 
     /**
-     * Sends a control frame ahead of data.
+     * Sends a control frame before any data.
      * @param frame ACK, NAK or CNP
      */
     void SendControl(Frame* frame)
@@ -67,7 +67,7 @@ class RdmaPort
         m_line->Send(frame);
     }
 
-    /** @return periodic checks of retransmission timers */
+    /** @return the periodic check of retransmission timers */
     RdmaTimerWatch& GetTimers()
     {
         return m_timers;
@@ -76,7 +76,7 @@ class RdmaPort
     /**
      * Traces a new rate.
      * @param queuePair number of a queue pair of this NIC
-     * @param rate new one, bit/s
+     * @param rate the new rate, bit/s
      */
     void NotifyRate(uint32_t queuePair, double rate)
     {
@@ -86,7 +86,7 @@ class RdmaPort
     /**
      * Traces a retransmission.
      * @param queuePair number of a queue pair of this NIC
-     * @param psn packet sent again
+     * @param psn PSN of the retransmitted packet
      */
     void NotifyRetransmission(uint32_t queuePair, uint64_t psn)
     {
@@ -107,7 +107,7 @@ class RdmaPort
     FabricPort* m_line{nullptr};   ///< port of the device
     uint32_t m_endpoint{0};        ///< @see GetEndpoint()
     RdmaSettings m_settings{};     ///< @see GetSettings()
-    RdmaSendScheduler m_scheduler; ///< gives the queue pairs turns at the port
+    RdmaSendScheduler m_scheduler; ///< schedules the queue pairs on the port
     RdmaTimerWatch m_timers;       ///< @see GetTimers()
 
     TracedCallback<uint32_t, double> m_rateTrace;             ///< @see RateTracedCallback

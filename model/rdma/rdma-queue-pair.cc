@@ -22,21 +22,21 @@ NS_LOG_COMPONENT_DEFINE("TrainingRdmaQueuePair");
 namespace
 {
 
-/// Packets that may be unacknowledged, so that a number is never ambiguous (IB: less than 2^23).
+/// Limit of unacknowledged packets that keeps 24-bit PSNs unambiguous (IB: less than 2^23).
 constexpr uint64_t PSN_WINDOW = PSN_MODULUS / 2 - 1;
 
-/// A timer is doubled with each expiry, this often at the most.
+/// Limit of timeout doublings: each expiry doubles the timeout.
 constexpr uint32_t MAX_DOUBLINGS = 7;
 
-/// IRN waits for the shorter timeout with no more packets than these in flight.
+/// IRN uses the low timeout with at most this many packets in flight.
 constexpr uint64_t FEW_PACKETS = 3;
 
-/// Retry limit of refusals that stands for "without end" (IB).
+/// RNR retry limit that means unlimited retries (IB).
 constexpr uint32_t ENDLESS = 7;
 
 /**
- * @param code of an RNR NAK, 5 bit
- * @return how long to wait (IB specification, table "encoding for RNR NAK timer field"), ps
+ * @param code timer field of an RNR NAK, 5 bits
+ * @return wait time (IB specification, table "encoding for RNR NAK timer field"), ps
  */
 int64_t
 GetRnrTime(uint8_t code)
@@ -62,7 +62,7 @@ RdmaQueuePair::RdmaQueuePair(RdmaPort& port,
       m_port(port),
       m_remote{remote.endpoint,
                remote.queuePair,
-               // Any function of the numbers will do; this one keeps the paths of earlier versions.
+               // Any hash of the numbers works; this one keeps the paths of earlier versions.
                HashFlow(port.GetEndpoint(),
                         remote.endpoint,
                         (number - 1) << 16 ^ (remote.queuePair - 1))},
@@ -198,7 +198,7 @@ RdmaQueuePair::IsWindowOpen(uint64_t inFlight) const
 void
 RdmaQueuePair::SetWindow(uint64_t bytes)
 {
-    // The last packet may exceed the window, and one packet always may be unacknowledged.
+    // The last packet may exceed the window, and one packet may always be in flight.
     const uint64_t mtu = m_port.GetSettings().mtu;
     const uint64_t packets = std::max<uint64_t>(1, bytes / mtu + (bytes % mtu > 0));
     m_limit = static_cast<uint32_t>(std::min<uint64_t>(packets, m_mostInFlight));
@@ -251,7 +251,7 @@ RdmaQueuePair::Fill(Frame& frame, uint64_t psn)
     }
     if (request.isSend)
     {
-        opcode -= WRITE_FIRST - SEND_FIRST; // in the same order
+        opcode -= WRITE_FIRST - SEND_FIRST; // same order of opcodes
     }
     else if (first)
     {
@@ -290,7 +290,7 @@ RdmaQueuePair::MakeFrame(int64_t now)
         frame->telemetry->reserve(switches);
         frame->bytes += GetTelemetryBytes(switches);
     }
-    // Without an answer a closed window would stay closed.
+    // A closed window needs an ACK to open again.
     frame->ackRequest = last || resend || m_needs.ackPerPacket ||
                         (psn + 1) % m_port.GetSettings().ackInterval == 0 ||
                         !IsWindowOpen(psn + 1 - m_window.unackedPsn);
@@ -303,7 +303,7 @@ RdmaQueuePair::MakeFrame(int64_t now)
     }
     if (frame->ackRequest)
     {
-        // Before an answer is due there is none to wait for, however slow the queue pair is.
+        // The timer starts with the first ACK request, however slow the queue pair is.
         if (m_awaitedPsn <= m_window.unackedPsn)
         {
             StartTimer(now);
@@ -372,7 +372,7 @@ RdmaQueuePair::UpdateRate(int64_t now)
         NS_LOG_LOGIC("queue pair " << GetNumber() << " sends at " << rate << " bit/s");
         m_rate = rate;
         m_port.NotifyRate(GetNumber(), rate);
-        if (m_nextSendTime > now) // the next packet goes at the new rate already
+        if (m_nextSendTime > now) // the new rate applies to the next packet already
         {
             Pace();
         }
@@ -419,7 +419,7 @@ RdmaQueuePair::ReceiveAck(const Frame& frame)
     const bool positive = frame.syndrome == SYNDROME_ACK;
     const bool isNak = frame.syndrome == SYNDROME_NAK_SEQUENCE;
     const uint64_t psn = ExtendPsn(frame.psn, m_window.unackedPsn);
-    // A NAK names the packet that is missing, so it acknowledges those before it.
+    // A NAK names the missing packet, so it acknowledges all packets before it.
     const uint64_t acknowledged = positive ? psn + 1 : psn;
     std::vector<uint64_t> completed;
     if (acknowledged > m_window.unackedPsn && acknowledged <= m_window.highestPsn)
@@ -473,7 +473,7 @@ RdmaQueuePair::Acknowledge(uint64_t psn, int64_t now)
     if (m_expiries > 0)
     {
         m_expiries = 0;
-        Simulator::Cancel(m_timer); // it had been doubled
+        Simulator::Cancel(m_timer); // its timeout was doubled
         if (m_awaitedPsn > psn)
         {
             StartTimer(now);
@@ -489,7 +489,7 @@ RdmaQueuePair::Acknowledge(uint64_t psn, int64_t now)
     {
         const PostedRequest& done = m_requests.front();
         m_ackedBytes -=
-            done.packets * m_port.GetSettings().mtu - done.bytes; // the last may be short
+            done.packets * m_port.GetSettings().mtu - done.bytes; // the last packet may be short
         if (done.signaled && m_onCompletion)
         {
             signaled.push_back(m_counters.completedMessages);
@@ -527,7 +527,7 @@ RdmaQueuePair::OnRefusal(uint8_t timer, uint64_t psn, int64_t now)
 {
     if (psn != m_window.unackedPsn || psn >= m_window.highestPsn || now < m_holdUntil)
     {
-        return; // an old answer, or a second one to the same packet
+        return; // an outdated NAK, or a second one for the same packet
     }
     NS_LOG_LOGIC("queue pair " << GetNumber() << " is refused packet " << psn
                                << ": receiver not ready");
@@ -539,7 +539,7 @@ RdmaQueuePair::OnRefusal(uint8_t timer, uint64_t psn, int64_t now)
         return;
     }
     m_holdUntil = now + GetRnrTime(timer);
-    m_progress = m_holdUntil; // there can be none before
+    m_progress = m_holdUntil; // no ACK can arrive earlier
     m_recovery->OnRefusal(m_window);
     TakeUpRecovery();
     Pace();
@@ -587,7 +587,7 @@ RdmaQueuePair::PrefetchTimer() const
 void
 RdmaQueuePair::SetTimer(int64_t now, int64_t next)
 {
-    // A timeout may become shorter, by up to this, when fewer packets are in flight.
+    // Fewer packets in flight may shorten the timeout, down to GetShortestTimeout().
     const int64_t left = m_progress + GetTimeout() - now;
     const int64_t wait = std::min(left, std::max(GetShortestTimeout(), m_progress - now));
     if (now + wait <= next && m_timer.IsExpired())
@@ -622,7 +622,7 @@ RdmaQueuePair::OnTimer()
 {
     if (m_failed || m_awaitedPsn <= m_window.unackedPsn)
     {
-        return; // nothing is awaited; the next packet that asks for an answer starts it again
+        return; // no ACK is outstanding; the next packet that requests one restarts the timer
     }
     const int64_t now = Simulator::Now().GetTimeStep();
     if (m_progress + GetTimeout() > now)
@@ -642,7 +642,7 @@ RdmaQueuePair::OnTimer()
     UpdateRate(now);
     m_recovery->OnTimeout(m_window);
     TakeUpRecovery();
-    m_awaitedPsn = m_window.unackedPsn; // all that is not known to have arrived is sent again
+    m_awaitedPsn = m_window.unackedPsn; // retransmits every packet not known to have arrived
     m_port.Schedule(*this);
 }
 
@@ -652,7 +652,7 @@ RdmaQueuePair::Fail(const std::string& reason)
     NS_LOG_WARN("queue pair " << GetNumber() << " fails: " << reason);
     m_failed = true;
     m_resends = false;
-    m_readyPsn = m_window.nextPsn; // nothing is sent any more
+    m_readyPsn = m_window.nextPsn; // stops sending
     if (m_onError)
     {
         m_onError("queue pair " + std::to_string(GetNumber()) + " to endpoint " +

@@ -31,34 +31,33 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-rdma
  *
- * A reliable connected queue pair (IB specification volume 1, chapter 9): this class is its sending
- * half, RdmaReceiver the other. Messages are SENDs and RDMA WRITEs cut into packets of one MTU,
- * numbered by packet sequence number modulo 2^24 on the wire. Every n packets and at the end of a
- * message the sender requests an acknowledgement. On a negative acknowledgement or a timeout, an
- * RdmaLossRecovery decides which packets are retransmitted. After too many timeouts or refusals
- * without progress, the queue pair reports an error and stops.
+ * A reliable connected queue pair (RC; IB specification volume 1, chapter 9): this class is the
+ * sender, RdmaReceiver the receiver. Messages are SENDs and RDMA WRITEs, segmented into packets of
+ * one MTU and numbered by PSN modulo 2^24 on the wire. The sender requests an acknowledgement every
+ * n packets and at the end of a message. On a NAK or a timeout, an RdmaLossRecovery selects the
+ * packets to retransmit. After too many timeouts or refusals without progress, the queue pair
+ * reports an error and stops.
  *
- * A message is complete at the receiver when its last packet and all before have been accepted, at
- * the sender when the acknowledgement that covers its last packet has arrived; both in the order of
- * posting.
+ * A message is complete at the receiver when its last packet and all earlier packets are accepted,
+ * at the sender when its last packet is acknowledged; both in posting order.
  */
 class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public RdmaSendQueue
 {
   public:
-    /** Called with each complete message. */
+    /** Called for each complete message. */
     using MessageHandler = RdmaReceiver::MessageHandler;
-    /** Called with the number of each signaled work request that is complete. */
+    /** Called for each completed signaled work request, with its number. */
     using CompletionHandler = std::function<void(uint64_t)>;
-    /** Called once, when the queue pair gives up. */
+    /** Called once, when the queue pair fails. */
     using ErrorHandler = std::function<void(const std::string&)>;
 
     /**
      * @param port of its NIC; must outlive the queue pair
-     * @param number its number
-     * @param remote the other side; its flow hash is ignored
-     * @param path to the other side
-     * @param congestionControl decides its rate
-     * @param recovery from losses
+     * @param number its queue pair number
+     * @param remote the remote side; its flow hash is ignored
+     * @param path to the remote side
+     * @param congestionControl sets its rate
+     * @param recovery recovers lost packets
      */
     RdmaQueuePair(RdmaPort& port,
                   uint32_t number,
@@ -67,16 +66,16 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
                   Ptr<RdmaCongestionControl> congestionControl,
                   std::unique_ptr<RdmaLossRecovery> recovery);
 
-    /** @param handler of messages received */
+    /** @param handler called for each received message */
     void SetMessageHandler(MessageHandler handler);
-    /** @param handler of work requests that are complete */
+    /** @param handler called for each completed work request */
     void SetCompletionHandler(CompletionHandler handler);
-    /** @param handler of the end of this queue pair */
+    /** @param handler called when the queue pair fails */
     void SetErrorHandler(ErrorHandler handler);
 
     /**
-     * Posts receives. From the first call on, each SEND and each WRITE with immediate data consumes
-     * one, and is refused while there is none. Before, receives are unlimited.
+     * Posts receives. After the first call, each SEND and each WRITE with immediate data consumes
+     * one, and is refused if none is left. Before the first call, receives are unlimited.
      * @param count number of receives
      */
     void PostReceive(uint64_t count);
@@ -84,7 +83,7 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     /**
      * Posts an RDMA WRITE to the send queue.
      * @param request the message
-     * @return number of the work request: 0, 1, ... in the order of posting
+     * @return number of the work request: 0, 1, ... in posting order
      */
     uint64_t Write(WorkRequest request);
 
@@ -101,8 +100,8 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     void Receive(Frame* frame);
 
     /**
-     * Brings into the cache the lines that Receive() is going to need.
-     * @param frame a frame for this queue pair, soon
+     * Prefetches the cache lines that Receive() will touch.
+     * @param frame a frame that arrives at this queue pair soon
      */
     void Expect(const Frame& frame) const;
 
@@ -113,10 +112,10 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     bool CheckTimer(int64_t now, int64_t next) override;
     void PrefetchTimer() const override;
 
-    /** @return its counts until now */
+    /** @return a snapshot of its counters */
     QueuePairCounters GetCounters() const;
 
-    /** @return the algorithm that decides its rate */
+    /** @return the algorithm that sets its rate */
     Ptr<RdmaCongestionControl> GetCongestionControl() const;
 
   private:
@@ -149,49 +148,48 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     bool Fill(Frame& frame, uint64_t psn);
     void Fail(const std::string& reason);
 
-    // With thousands of queue pairs, each line of the object that a packet needs is a cache miss.
-    // So all that a packet needs to be sent, but for the first and the last of a message, comes
-    // first: it takes SEND_LINES (see Prefetch()). Packet sequence numbers are 64 bit inside; the
-    // wire carries the low 24.
+    // With thousands of queue pairs, each cache line that a packet touches is a cache miss. The
+    // first SEND_LINES hold everything needed to send a packet in the middle of a message (see
+    // Prefetch()). PSNs are 64 bit inside; the wire carries the low 24 bits.
     bool m_resends{false};       // a packet must be retransmitted before the next new one
     bool m_recovering{false};    // loss recovery must be told of progress
-    bool m_isWatched{false};     // for the timer
-    bool m_requestIsSend{false}; // the request of m_requestFirst
+    bool m_isWatched{false};     // RdmaTimerWatch checks its timer
+    bool m_requestIsSend{false}; // type of the request at m_requestFirst
     RdmaLossRecovery::Window m_window;
-    uint64_t m_readyPsn{0};     // one past the last packet that the NIC knows of
-    uint64_t m_awaitedPsn{0};   // one past the last packet sent that asked for an answer
-    uint64_t m_requestFirst{0}; // first packet of the request that was sent from last
-    uint64_t m_requestEnd{0};   // one past its last packet; 0 if each packet has to look at it
-    uint32_t m_limit{0};        // packets in flight, as congestion control and NIC allow
-    uint32_t m_lastBytes{0};    // of the last packet sent, on the line
-    double m_rate;              // bit/s, as last told by the congestion control
-    int64_t m_rateEnd{0};       // until then it holds, ps
+    uint64_t m_readyPsn{0};     // one past the last packet whose doorbell the NIC has seen
+    uint64_t m_awaitedPsn{0};   // one past the last packet sent that requests an ACK
+    uint64_t m_requestFirst{0}; // first packet of the request sent last
+    uint64_t m_requestEnd{0};   // one past its last packet; 0 if each packet must look it up
+    uint32_t m_limit{0};        // limit of packets in flight, by congestion control and NIC
+    uint32_t m_lastBytes{0};    // size of the last packet on the line
+    double m_rate;              // last rate of the congestion control, bit/s
+    int64_t m_rateEnd{0};       // time until which m_rate is valid, ps
     int64_t m_lastSendTime{0};  // of the last packet, ps
-    int64_t m_holdUntil{0};     // nothing is sent before, after a refusal, ps
+    int64_t m_holdUntil{0};     // RNR wait: nothing is sent before this time, ps
     RdmaPort& m_port;
     const RdmaRemote m_remote;
     RdmaCongestionControl::Needs m_needs;
     bool m_selective;
     bool m_failed{false};
 
-    // An acknowledgement within a message needs one line more.
+    // An ACK in the middle of a message needs one more line.
     static constexpr std::size_t ACK_LINES = SEND_LINES + 1;
-    alignas(64) uint64_t m_oldestEnd{0}; // one past the oldest request that is not complete
-    uint64_t m_ackedBytes{0};            // acknowledged since the congestion control was told
+    alignas(64) uint64_t m_oldestEnd{0}; // one past the oldest incomplete request
+    uint64_t m_ackedBytes{0};            // acknowledged since the last OnAck()
     uint64_t m_receivedAcks{0};
-    uint32_t m_refusals{0};  // without progress since
-    uint32_t m_expiries{0};  // of the timer, without progress since
-    int64_t m_progress{0};   // when the timer started, or the last answer came, ps
+    uint32_t m_refusals{0};  // RNR NAKs without progress since
+    uint32_t m_expiries{0};  // timer expiries without progress since
+    int64_t m_progress{0};   // start of the timer or arrival of the last ACK, ps
     uint64_t m_postedPsn{0}; // one past the last packet posted
-    uint32_t m_mostInFlight; // packets, as the NIC allows
+    uint32_t m_mostInFlight; // limit of packets in flight by the NIC
 
     RdmaReceiver m_receiver;
     std::deque<PostedRequest> m_requests; // the oldest unacknowledged first
-    QueuePairCounters m_counters;         // except those that follow from sequence numbers
+    QueuePairCounters m_counters;         // without those derived from PSNs
 
     Ptr<RdmaCongestionControl> m_congestionControl;
     std::unique_ptr<RdmaLossRecovery> m_recovery;
-    EventId m_timer; // pending only if it may expire before the NIC looks again
+    EventId m_timer; // scheduled only if it may expire before the next periodic check
     CompletionHandler m_onCompletion;
     ErrorHandler m_onError;
 };

@@ -86,7 +86,7 @@ RdmaReceiver::ReceiveOutOfOrder(Frame* frame, uint64_t psn)
 {
     if (psn < m_expectedPsn)
     {
-        // The acknowledgement may have been lost: repeat it (C9-110).
+        // The ACK may have been lost: repeat it (C9-110).
         m_counters.duplicatePackets++;
         if (frame->ackRequest)
         {
@@ -112,7 +112,7 @@ void
 RdmaReceiver::FillGap(Frame& frame)
 {
     const Frame* next = &frame;
-    Frame* kept = m_recovery.Advance(); // one that was refused when its turn came
+    Frame* kept = m_recovery.Advance(); // a packet that was kept and refused before
     m_counters.duplicatePackets += kept ? 1 : 0;
     while (true)
     {
@@ -180,7 +180,7 @@ RdmaReceiver::Accept(const Frame& frame)
     if (frame.payload)
     {
         auto& bytes = m_message.payload->bytes;
-        if (m_message.isSend) // its length is known at its end only
+        if (m_message.isSend) // a SEND's length is known only at its end
         {
             bytes.resize(m_offset + frame.payloadBytes);
         }

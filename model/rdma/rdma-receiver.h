@@ -22,44 +22,44 @@
 namespace ns3::training
 {
 
-/** @ingroup distributed-training-rdma A message as the receiver gets it. */
+/** @ingroup distributed-training-rdma A received message. */
 struct RdmaMessage
 {
-    uint64_t address{0};      ///< WRITE: remote address the sender named
+    uint64_t address{0};      ///< WRITE: remote address given by the sender
     uint64_t bytes{0};        ///< size
     uint32_t immediate{0};    ///< immediate data, if any
     bool hasImmediate{false}; ///< whether the last packet carried immediate data
-    bool isSend{false};       ///< whether it came by SEND, not by WRITE
+    bool isSend{false};       ///< whether it was a SEND, not a WRITE
     Ptr<ByteBuffer> payload;  ///< contents, or null (virtual payload)
 };
 
-/** @ingroup distributed-training-rdma Destination of the packets of a queue pair. */
+/** @ingroup distributed-training-rdma The remote side of a queue pair. */
 struct RdmaRemote
 {
-    uint32_t endpoint;    ///< of the other side
-    uint32_t queuePair;   ///< number of the queue pair there
+    uint32_t endpoint;    ///< endpoint of the remote side
+    uint32_t queuePair;   ///< number of the remote queue pair
     uint32_t flowHash{0}; ///< for ECMP
 };
 
 /**
  * @ingroup distributed-training-rdma
  *
- * The receiving half of a reliable connected queue pair: accepts packets in order, answers them,
- * and assembles messages. Packets that loss recovery keeps ahead of a gap are accepted once the gap
- * is filled, so messages complete in the order of posting, whatever the order of arrival.
+ * The receiving half of a reliable connected queue pair: accepts packets in order, acknowledges
+ * them, and reassembles messages. Packets that loss recovery keeps ahead of a gap are accepted when
+ * the gap is filled, so messages complete in posting order, whatever the order of arrival.
  *
  * If receives are counted, a SEND consumes one with its first packet and a WRITE with immediate
- * data with its last. A packet that finds none is refused (receiver not ready, RNR).
+ * data with its last. A packet without a receive is refused (receiver not ready, RNR).
  */
 class alignas(64) RdmaReceiver
 {
   public:
-    /** Called with each complete message. */
+    /** Called for each complete message. */
     using MessageHandler = std::function<void(const RdmaMessage&)>;
 
     /**
      * @param port of its NIC
-     * @param remote the other side
+     * @param remote the remote side
      * @param congestionControl of the queue pair
      * @param recovery of the queue pair
      * @param counters of the queue pair
@@ -70,19 +70,19 @@ class alignas(64) RdmaReceiver
                  RdmaLossRecovery& recovery,
                  QueuePairCounters& counters);
 
-    /** @param handler of messages received */
+    /** @param handler called for each received message */
     void SetMessageHandler(MessageHandler handler);
 
-    /** @param count number of receives posted; from the first call on they are counted */
+    /** @param count number of posted receives; after the first call receives are counted */
     void PostReceive(uint64_t count);
 
     /**
      * @param frame a data packet, owned by the caller unless the result is true
-     * @return whether it is kept
+     * @return whether the receiver keeps it
      */
     bool Receive(Frame* frame);
 
-    /** @return one past the last packet accepted, which is how many have been */
+    /** @return one past the last accepted packet, which equals the number of accepted packets */
     uint64_t GetExpectedPsn() const
     {
         return m_expectedPsn;
@@ -94,9 +94,9 @@ class alignas(64) RdmaReceiver
         return m_sentAcks;
     }
 
-    /// Cache lines of the object, from its beginning, that a packet needs which is accepted...
+    /// Leading cache lines of the object that an accepted packet needs.
     static constexpr std::size_t ACCEPT_LINES = 1;
-    /// ... and one that is answered.
+    /// Leading cache lines of the object that an acknowledged packet needs.
     static constexpr std::size_t ANSWER_LINES = 2;
 
   private:
@@ -110,31 +110,31 @@ class alignas(64) RdmaReceiver
     void SendCnp();
     Frame* MakeControl(FrameKind kind, uint32_t transportBytes) const;
 
-    // The members that each packet needs come first.
+    // Members needed by every packet come first.
     uint64_t m_expectedPsn{0};
-    uint64_t m_kept{0};             // packets ahead of a gap
-    uint64_t m_offset{0};           // bytes of the message under way that have been accepted
-    uint32_t m_acceptedMessages{0}; // whose last packet has been accepted: the MSN
+    uint64_t m_kept{0};             // number of packets kept ahead of a gap
+    uint64_t m_offset{0};           // accepted bytes of the current message
+    uint32_t m_acceptedMessages{0}; // messages whose last packet is accepted: the MSN
     bool m_countsReceives{false};
-    bool m_silent{false}; // a packet ahead of the expected one has been answered
-    bool m_marked{false}; // a packet since the last answer was marked
+    bool m_silent{false}; // a NAK for the current gap is sent, so no more NAKs
+    bool m_marked{false}; // an ECN mark arrived since the last ACK
     RdmaPort& m_port;
     uint64_t m_sentAcks{0};
-    uint64_t m_receives{0}; // posted and not taken
+    uint64_t m_receives{0}; // posted and not consumed
     const RdmaRemote m_remote;
     int64_t m_nextCnp{0};
-    QueuePairCounters& m_counters; // of all else
+    QueuePairCounters& m_counters; // all other counters
     RdmaLossRecovery& m_recovery;
     const RdmaCongestionControl& m_congestionControl;
-    RdmaMessage m_message; // under way
+    RdmaMessage m_message; // the current message
     MessageHandler m_onMessage;
 };
 
 /**
  * @ingroup distributed-training-rdma
- * @param psn number on the wire, 24 bit
- * @param reference a packet sequence number near it
- * @return the number closest to the reference that has these low 24 bits
+ * @param psn PSN on the wire, 24 bits
+ * @param reference a 64-bit PSN near it
+ * @return the 64-bit PSN with these low 24 bits that is closest to the reference
  */
 inline uint64_t
 ExtendPsn(uint32_t psn, uint64_t reference)

@@ -20,12 +20,12 @@ namespace
 {
 
 /**
- * Selective repeat as IRN does it (Mittal et al., SIGCOMM 2018, section 3.1). The receiver keeps
- * packets that arrive ahead of a gap and answers each by a NAK that names the packet missing and
- * the one that came. The sender takes a packet for lost if a later one has arrived, and sends each
- * once more in an episode of recovery, which ends when all that had been sent at its beginning is
- * acknowledged. A timeout takes everything for lost that is not known to have arrived: IRN sends
- * the first packet only, but then a lost tail of n packets costs n timeouts.
+ * Selective repeat as in IRN (Mittal et al., SIGCOMM 2018, section 3.1). The receiver keeps packets
+ * ahead of a gap and answers each with a NAK that names the missing packet and the packet that
+ * arrived. The sender considers a packet lost if a later one has arrived, and retransmits it once
+ * per recovery episode. The episode ends when all packets sent before it are acknowledged. A
+ * timeout considers every packet lost that is not known to have arrived. IRN resends only the first
+ * packet, but then a lost tail of n packets costs n timeouts.
  */
 class SelectiveRepeat : public RdmaLossRecovery
 {
@@ -46,7 +46,7 @@ class SelectiveRepeat : public RdmaLossRecovery
         OnProgress(window);
         if (arrivedPsn < window.unackedPsn || arrivedPsn >= window.highestPsn)
         {
-            return false; // an old answer
+            return false; // an outdated NAK
         }
         const auto index = static_cast<std::size_t>(arrivedPsn - m_base);
         if (index >= m_arrived.size())
@@ -76,7 +76,7 @@ class SelectiveRepeat : public RdmaLossRecovery
 
     void OnRefusal(Window& window) override
     {
-        // An unacknowledged packet is retransmitted even if it has arrived once and was kept.
+        // An unacknowledged packet is retransmitted even if it arrived before and was kept.
         OnProgress(window);
         if (!m_arrived.empty())
         {
@@ -158,7 +158,7 @@ class SelectiveRepeat : public RdmaLossRecovery
         m_recoveryPsn = window.highestPsn;
     }
 
-    /** Skips packets that have arrived, to the next one that is lost. */
+    /** Skips packets that have arrived, up to the next lost one. */
     void SkipArrived()
     {
         while (m_scan < m_lostEnd && m_scan - m_base < m_arrived.size() &&
@@ -169,15 +169,15 @@ class SelectiveRepeat : public RdmaLossRecovery
     }
 
     // Sender
-    uint64_t m_base{0};         // packet of the first entry of m_arrived
-    std::deque<bool> m_arrived; // from m_base on: known to have arrived
-    uint64_t m_scan{0};         // packets before it have been dealt with
+    uint64_t m_base{0};         // PSN of the first entry of m_arrived
+    std::deque<bool> m_arrived; // from m_base on: whether the packet is known to have arrived
+    uint64_t m_scan{0};         // packets before it are done
     uint64_t m_lostEnd{0};      // packets before it that have not arrived are lost
-    uint64_t m_recoveryPsn{0};  // where the episode of recovery ends
+    uint64_t m_recoveryPsn{0};  // end of the recovery episode
     bool m_recovering{false};
 
     // Receiver
-    std::deque<Frame*> m_kept; // from the expected packet on, or null
+    std::deque<Frame*> m_kept; // from the expected packet on; null: missing
 };
 
 std::unique_ptr<RdmaLossRecovery>

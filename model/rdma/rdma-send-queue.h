@@ -17,13 +17,13 @@ class Frame;
 /**
  * @ingroup distributed-training-rdma
  *
- * The sending half of a queue pair of any kind, as the scheduler of the NIC sees it: a source of
- * packets of one traffic class, available now or from a later time on.
+ * The send queue of any type of queue pair, as the NIC's scheduler sees it: a source of packets of
+ * one traffic class, which are available now or from a later time on.
  */
 class RdmaSendQueue
 {
   public:
-    /// Cache lines of the object, from its beginning, that most packets need.
+    /// Leading cache lines of the object that most packets need.
     static constexpr std::size_t SEND_LINES = 3;
 
     /**
@@ -48,25 +48,25 @@ class RdmaSendQueue
     virtual Frame* MakeFrame(int64_t now) = 0;
 
     /**
-     * Brings into the cache the lines that MakeFrame() is going to need besides the first
-     * SEND_LINES of the object, which are there already.
+     * Prefetches the cache lines that MakeFrame() will touch besides the first SEND_LINES of the
+     * object, which are cached already.
      */
     virtual void Prefetch() const
     {
     }
 
     /**
-     * Checks the retransmission timer, from RdmaTimerWatch::Add() on.
+     * Checks the retransmission timer. RdmaTimerWatch calls it after Add().
      * @param now simulated time, ps
-     * @param next time of the next check, ps: a timeout before it needs an event of its own
-     * @return whether an acknowledgement is still awaited, so that the next check is needed
+     * @param next time of the next check, ps: an earlier timeout needs its own event
+     * @return whether an ACK is still outstanding, so that the next check is needed
      */
     virtual bool CheckTimer([[maybe_unused]] int64_t now, [[maybe_unused]] int64_t next)
     {
         return false;
     }
 
-    /** Brings into the cache the lines that CheckTimer() is going to need. */
+    /** Prefetches the cache lines that CheckTimer() will touch. */
     virtual void PrefetchTimer() const
     {
     }
@@ -95,16 +95,16 @@ class RdmaSendQueue
   private:
     friend class RdmaSendScheduler;
 
-    /** Its place at the scheduler. */
+    /** Its position in the scheduler. */
     enum class State : uint8_t
     {
-        IDLE,  ///< nowhere: it has nothing to send
-        READY, ///< in the list of queues that take turns
-        PACED  ///< in the heap of queues that wait for their time
+        IDLE,  ///< in neither container: nothing to send
+        READY, ///< in the round-robin list
+        PACED  ///< in the heap, waiting for its send time
     };
 
-    RdmaSendQueue* m_next{nullptr}; // in the list
-    int64_t m_wakeTime{0};          // of its entry in the heap, ps; others there are stale
+    RdmaSendQueue* m_next{nullptr}; // in the round-robin list
+    int64_t m_wakeTime{0};          // time of its heap entry, ps; its other entries are stale
     State m_state{State::IDLE};
     uint8_t m_priority;
     uint32_t m_number;

@@ -17,7 +17,7 @@ NS_LOG_COMPONENT_DEFINE("TrainingRdmaSendScheduler");
 namespace
 {
 
-/** Brings a queue into the cache. */
+/** Prefetches a queue. */
 void
 PrefetchLines(const RdmaSendQueue* queue)
 {
@@ -55,7 +55,7 @@ RdmaSendScheduler::Schedule(RdmaSendQueue& queue)
     const int64_t now = Simulator::Now().GetTimeStep();
     if (queue.m_nextSendTime > now)
     {
-        // A queue that has become later is found when its old time comes.
+        // A queue that was delayed meanwhile is rescheduled when its old time comes.
         if (queue.m_state == State::IDLE || queue.m_nextSendTime < queue.m_wakeTime)
         {
             Pace(queue);
@@ -94,7 +94,8 @@ RdmaSendScheduler::TakeFirst(uint8_t priority)
     }
     else if (turns.first->m_next && turns.first->m_next->m_next)
     {
-        // With thousands of queues, the next ones have left the cache since their last turn.
+        // With thousands of queues, the next ones were evicted from the cache since their last
+        // turn.
         PrefetchLines(turns.first->m_next->m_next);
         turns.first->Prefetch();
     }
@@ -118,7 +119,7 @@ RdmaSendScheduler::MoveDue(int64_t now)
         m_paced.pop();
         if (due.queue->m_state != RdmaSendQueue::State::PACED || due.time != due.queue->m_wakeTime)
         {
-            continue; // it has been given an earlier time since
+            continue; // a stale entry: the queue got an earlier time since
         }
         if (due.queue->m_nextSendTime > now)
         {
@@ -202,7 +203,7 @@ RdmaSendScheduler::SetTimer(int64_t time)
 void
 RdmaSendScheduler::OnTimer()
 {
-    // The first may have become later, so look before waking the port.
+    // The first queue may have been delayed, so check before waking the port.
     if (GetReady(Simulator::Now().GetTimeStep()))
     {
         m_port->Wake();

@@ -22,23 +22,22 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-rdma
  *
- * Gives the send queues of one NIC turns at its port. Queues that may send take turns (round robin)
- * within their traffic class; queues that are paced wait in a heap by time, so the cost of a packet
- * grows with the logarithm of their number at most. A stale entry of the heap is dropped when its
- * time comes.
+ * Schedules the send queues of one NIC on its port: round robin within each traffic class. Paced
+ * queues wait in a heap ordered by time, so a packet costs at most the logarithm of their number. A
+ * stale heap entry is dropped when its time comes.
  */
 class RdmaSendScheduler : public FrameSource
 {
   public:
     /**
-     * @param port asks for the frames; must outlive the scheduler's use, or null to stop
-     * @param injectionRate rate of all data together, bit/s; 0: that of the line
+     * @param port pulls the frames; must outlive the scheduler's use, or null to stop
+     * @param injectionRate limit of the total data rate, bit/s; 0: line rate
      */
     void Attach(FabricPort* port, uint64_t injectionRate);
 
     /**
-     * A queue may have something to send, or may send it earlier than it said before.
-     * @param queue of this NIC
+     * A queue may have a packet to send, or may send it earlier than reported before.
+     * @param queue a queue of this NIC
      */
     void Schedule(RdmaSendQueue& queue);
 
@@ -47,7 +46,7 @@ class RdmaSendScheduler : public FrameSource
     Frame* Pull(uint8_t priority, int64_t now) override;
 
   private:
-    /** A queue and the time from which it may send, ps. */
+    /** A queue and its earliest send time, ps. */
     struct Paced
     {
         int64_t time;
@@ -63,7 +62,7 @@ class RdmaSendScheduler : public FrameSource
         }
     };
 
-    /** Queues that take turns, linked by RdmaSendQueue::m_next. */
+    /** The round-robin list of one traffic class, linked by RdmaSendQueue::m_next. */
     struct Turns
     {
         RdmaSendQueue* first{nullptr};
@@ -81,7 +80,7 @@ class RdmaSendScheduler : public FrameSource
     std::array<Turns, PRIORITIES> m_turns;
     uint8_t m_ready{0}; // bit p: m_turns[p] is not empty
     std::priority_queue<Paced, std::vector<Paced>, Later> m_paced;
-    double m_picosecondsPerByte{0}; // of the injection rate; 0: no limit
+    double m_picosecondsPerByte{0}; // at the injection rate; 0: no limit
     int64_t m_nextInjection{0};     // ps
     EventId m_timer;
     int64_t m_timerTime{0}; // ps

@@ -17,8 +17,8 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-rdma
  *
- * The settings that all queue pairs of a NIC share: attributes of RdmaNic, which documents them and
- * gives their defaults.
+ * Settings shared by all queue pairs of a NIC. They are attributes of RdmaNic, which documents them
+ * and sets their defaults.
  */
 struct RdmaSettings
 {
@@ -27,19 +27,19 @@ struct RdmaSettings
     uint32_t pathHops;        ///< links on the longest path between hosts
     uint8_t dataPriority;     ///< traffic class of data
     uint8_t datagramPriority; ///< traffic class of datagrams
-    uint8_t controlPriority;  ///< traffic class of acknowledgements and CNPs
-    uint8_t minRnrTimer;      ///< code of the time to wait after a refusal, 5 bit
-    uint32_t retryLimit;      ///< timeouts without progress before a queue pair gives up
-    uint32_t rnrRetryLimit;   ///< refusals without progress before it gives up; 7: never
-    uint64_t inFlightLimit;   ///< limit of unacknowledged payload, bytes; 0: by loss recovery
+    uint8_t controlPriority;  ///< traffic class of ACKs, NAKs and CNPs
+    uint8_t minRnrTimer;      ///< RNR timer code sent in an RNR NAK, 5 bits
+    uint32_t retryLimit;      ///< timeouts without progress before a queue pair fails
+    uint32_t rnrRetryLimit;   ///< refusals without progress before it fails; 7: unlimited
+    uint64_t inFlightLimit;   ///< limit of payload in flight, bytes; 0: set by loss recovery
     Time baseRoundTrip;       ///< of a full packet and its acknowledgement on the idle network
     Time timeout;             ///< first retransmission timeout
-    Time timeoutLow;          ///< selective repeat: the same with few packets in flight
-    Time timeoutHigh;         ///< selective repeat: the same with more packets in flight
+    Time timeoutLow;          ///< selective repeat: first timeout with few packets in flight
+    Time timeoutHigh;         ///< selective repeat: first timeout with more packets in flight
     Time cnpInterval;         ///< minimum time between two CNPs of a queue pair
-    Time doorbellLatency;     ///< from posting a message until the NIC has its work request
-    Time dmaReadLatency;      ///< from then until the NIC has the first bytes of the message
-    Time completionLatency;   ///< from the last packet of a message until the host knows
+    Time doorbellLatency;     ///< from posting a message until the NIC sees its work request
+    Time dmaReadLatency;      ///< from the doorbell until the NIC has the first bytes
+    Time completionLatency;   ///< from the last packet of a message until the host is notified
 
     /** @return time from posting a message until its first packet can be sent */
     Time GetPostLatency() const

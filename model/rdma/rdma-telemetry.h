@@ -15,27 +15,28 @@
 namespace ns3::training
 {
 
-/** @ingroup distributed-training-rdma Load of one link between two packets' telemetry. */
+/** @ingroup distributed-training-rdma Load of one link between two telemetry records. */
 struct LinkLoad
 {
     double rate;          ///< line rate, bit/s
-    double throughput;    ///< sent in between, bit/s
-    double previousQueue; ///< bytes that waited when the first packet was sent
-    double queue;         ///< bytes that waited when the second packet was sent
-    int64_t interval;     ///< from the one to the other, ps
+    double throughput;    ///< average between the two records, bit/s
+    double previousQueue; ///< queue length at the first record, bytes
+    double queue;         ///< queue length at the second record, bytes
+    int64_t interval;     ///< time between the records, ps
 };
 
 /**
  * @ingroup distributed-training-rdma
- * Remembers the telemetry of the last acknowledgement, for algorithms that need its changes.
+ * Stores the telemetry of the last acknowledgement, for algorithms that need differences.
  */
 class TelemetryHistory
 {
   public:
     /**
      * @param now telemetry of an acknowledgement
-     * @return load of each link since the previous one, in the order of the hops; empty for the
-     *         first, and if the two packets cannot have taken the same path in this order
+     * @return load of each link since the previous acknowledgement, in hop order; empty for the
+     *         first acknowledgement, and if the two packets cannot have taken the same path in this
+     *         order
      */
     const std::vector<LinkLoad>& Update(const TelemetryStack& now);
 

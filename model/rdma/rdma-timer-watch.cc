@@ -51,7 +51,7 @@ RdmaTimerWatch::Check()
     Schedule();
     std::vector<RdmaSendQueue*> queues;
     queues.swap(m_queues);
-    constexpr std::size_t AHEAD = 4; // queue pairs have left the cache since the last check
+    constexpr std::size_t AHEAD = 4; // prefetch distance; the queue pairs are no longer cached
     for (std::size_t i = 0; i < queues.size(); i++)
     {
         if (i + AHEAD < queues.size())

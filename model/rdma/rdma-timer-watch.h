@@ -21,22 +21,22 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-rdma
  *
- * Looks after the retransmission timers of one NIC: a single event, twice in the shortest timeout,
- * checks the timer of each queue pair that awaits an acknowledgement. That is cheaper than one
- * event for each queue pair, or one that is moved with each acknowledgement.
+ * Watches the retransmission timers of one NIC: a single periodic event, every half of the shortest
+ * timeout, checks each queue pair with an outstanding ACK. That is cheaper than one event per queue
+ * pair, or one that moves with every ACK.
  */
 class RdmaTimerWatch
 {
   public:
-    /** @param shortest timeout that a queue pair may start with; must outlive the watch */
+    /** @param shortest initial timeout of any queue pair; must outlive the watch */
     void Attach(const Time& shortest);
 
-    /** Forgets all queue pairs. */
+    /** Removes all queue pairs. */
     void Stop();
 
     /**
-     * @param queue begins to await an acknowledgement: RdmaSendQueue::CheckTimer() is called
-     * periodically until it returns false
+     * @param queue with an outstanding ACK; RdmaSendQueue::CheckTimer() is called periodically
+     *        until it returns false
      */
     void Add(RdmaSendQueue& queue);
 

@@ -19,16 +19,16 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-rdma
  *
- * An entry of a send queue (a work request in the IB specification): one message to send.
+ * A work request of the IB specification, the entry of a send queue: one message to send.
  */
 struct WorkRequest
 {
-    uint64_t bytes{0};         ///< size of the message; up to MAX_REQUEST, of a datagram to the MTU
-    uint64_t address{0};       ///< RDMA WRITE: remote address, at the receiver's disposal
+    uint64_t bytes{0};         ///< message size; at most MAX_REQUEST, for a datagram the MTU
+    uint64_t address{0};       ///< RDMA WRITE: remote address, meaning defined by the receiver
     Ptr<ByteBuffer> payload;   ///< buffer with the contents, or null (virtual payload)
-    uint64_t payloadOffset{0}; ///< first byte of the message in `payload`
+    uint64_t payloadOffset{0}; ///< offset of the message in `payload`, bytes
     std::optional<uint32_t> immediate; ///< immediate data, sent with the last packet
-    bool signaled{true};               ///< whether its completion is reported; not of datagrams
+    bool signaled{true};               ///< whether it reports completion; datagrams never do
 };
 
 } // namespace ns3::training

@@ -22,7 +22,7 @@ namespace
 constexpr uint32_t BTH_BYTES = 12;
 constexpr uint32_t ICRC_BYTES = 4;
 
-// Fixed values of fields that a frame does not have.
+// Constants for wire fields that a Frame does not store.
 constexpr uint16_t PARTITION_KEY = 0xffff;
 constexpr uint8_t BTH_MIGRATED = 0x40;
 constexpr uint8_t BTH_BECN = 0x40;
@@ -30,7 +30,7 @@ constexpr uint8_t BTH_ACK_REQUEST = 0x80;
 constexpr uint32_t REMOTE_KEY = 0x00000001;
 constexpr uint32_t QUEUE_KEY = 0x01234567; // RDMA_UDP_QKEY of librdmacm
 
-// A hop's telemetry in 64 bits (HPCC, section 4.1): rate, time, bytes sent, queue.
+// Telemetry of a hop in 64 bits (HPCC, section 4.1): rate, time, bytes sent, queue length.
 constexpr uint64_t GIGABIT = 1000000000;
 constexpr std::array<uint64_t, 11> TELEMETRY_RATES{0,
                                                    1 * GIGABIT,
@@ -146,17 +146,17 @@ PutExtensions(WireBytes& out, const Frame& frame)
 }
 
 /**
- * Appends a whole packet around its transport headers.
- * @param out to append to
- * @param frame its other headers
- * @param transport from the base transport header to the payload
+ * Appends a whole packet.
+ * @param out output buffer
+ * @param frame source of the other headers
+ * @param transport bytes from the base transport header to the payload
  */
 void
 PutPacket(WireBytes& out, const Frame& frame, WireBytes transport)
 {
     const auto fixed = static_cast<uint32_t>(transport.size()) + Frame::ETHERNET_BYTES +
                        IPV4_BYTES + UDP_BYTES + ICRC_BYTES;
-    // Room that the sender has made beyond that.
+    // Padding that the sender added beyond the minimum.
     const uint32_t room = frame.bytes > fixed ? frame.bytes - fixed : 0;
     const uint32_t unit = GetTelemetryBytes(1) - GetTelemetryBytes(0);
     const uint32_t hops =
@@ -194,7 +194,7 @@ PutRoce(WireBytes& out, const Frame& frame)
     PutPacket(out, frame, std::move(transport));
 }
 
-/** Reads from the extended transport headers on. */
+/** Parses the packet from the extended transport headers on. */
 std::string
 ReadExtensions(const uint8_t* at, uint32_t size, uint32_t pad, Frame& frame)
 {
@@ -273,7 +273,7 @@ const WireFormat::Entry g_roce({"RoCEv2",
 uint32_t
 GetInvariantCrc(const uint8_t* packet, uint32_t bytes)
 {
-    constexpr uint32_t LINK_BYTES = 8; // ones in place of InfiniBand's link header
+    constexpr uint32_t LINK_BYTES = 8; // all ones, in place of InfiniBand's link header (LRH)
     const uint8_t* const udp = packet + IPV4_BYTES;
     const uint32_t shim =
         GetNumber(udp + 2, 2) == TELEMETRY_UDP_PORT ? GetTelemetryBytes(udp[UDP_BYTES + 1]) : 0;

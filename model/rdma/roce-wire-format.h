@@ -17,45 +17,45 @@
 /**
  * @file
  * @ingroup distributed-training-fabric
- * The wire format of RoCEv2: InfiniBand transport headers in UDP (IB specification volume 1, annex
- * A17). A data packet of the middle of a message is 62 bytes longer than its payload, 82 with
- * preamble and gap: 98.04 % of the line rate at MTU 4096.
+ * The wire format of RoCEv2: InfiniBand transport headers over UDP (IB specification volume 1,
+ * annex A17). A packet in the middle of a message is 62 bytes longer than its payload, 82 with
+ * preamble and gap: a goodput of 98.04 % of the line rate at MTU 4096.
  */
 namespace ns3::training
 {
 
 /// IPv4, UDP, base transport header and invariant CRC, bytes.
 static constexpr uint32_t ROCE_BYTES = 20 + 8 + 12 + 4;
-/// RDMA extended transport header: address, key and length of a WRITE, bytes.
+/// RDMA extended transport header (RETH): address, key and length of a WRITE, bytes.
 static constexpr uint32_t RETH_BYTES = 16;
 /// Immediate data, bytes.
 static constexpr uint32_t IMMEDIATE_BYTES = 4;
-/// ACK extended transport header, bytes.
+/// ACK extended transport header (AETH), bytes.
 static constexpr uint32_t AETH_BYTES = 4;
-/// Datagram extended transport header: key and source queue pair, bytes.
+/// Datagram extended transport header (DETH): key and source queue pair, bytes.
 static constexpr uint32_t DETH_BYTES = 8;
-/// Selective repeat: the packet that caused a NAK, behind the AETH, bytes.
+/// Selective repeat: PSN of the packet that triggered a NAK, after the AETH, bytes.
 static constexpr uint32_t SELECTIVE_BYTES = 4;
 /// Reserved bytes of a congestion notification packet.
 static constexpr uint32_t CNP_BYTES = 16;
-/// Hops that a telemetry header has room for at least (HPCC: 42 bytes for five).
+/// Minimum hops in a telemetry header (HPCC: 42 bytes for five).
 static constexpr uint32_t MIN_TELEMETRY_HOPS = 5;
 /// UDP destination port of RoCEv2.
 static constexpr uint16_t ROCE_UDP_PORT = 4791;
-/// UDP destination port of RoCEv2 with in-band telemetry in front of the base transport header: one
-/// of this module's own, so that no decoder takes the telemetry for a transport header.
+/// UDP destination port of RoCEv2 with in-band telemetry before the base transport header. It is
+/// specific to this module, so that no decoder takes the telemetry for a transport header.
 static constexpr uint16_t TELEMETRY_UDP_PORT = 4792;
-/// Frame::protocol of frames whose kind is RoCE, by default.
+/// Default Frame::protocol of RoCE frames.
 static constexpr uint16_t ROCE_PROTOCOL = 0;
-/// The least number of a queue pair for data: 0 and 1 are for management (InfiniBand).
+/// Lowest queue pair number for data: 0 and 1 are reserved for management (InfiniBand).
 static constexpr uint32_t FIRST_QUEUE_PAIR = 2;
-/// Packet sequence numbers count modulo this.
+/// Modulus of PSNs on the wire.
 static constexpr uint32_t PSN_MODULUS = 1 << 24;
-/// Longest message of one work request, bytes (IB: 2^31; split below so that it is a whole number
-/// of packets for every MTU that is a power of two).
+/// Maximum message size of one work request, bytes. IB allows 2^31; this is a whole number of
+/// packets for every power-of-two MTU.
 static constexpr uint64_t MAX_REQUEST = uint64_t{1} << 30;
 
-/** Opcodes of reliable connections and unreliable datagrams (base transport header). */
+/** Opcodes of reliable connections (RC) and unreliable datagrams (UD) in the BTH. */
 enum RoceOpcode : uint8_t
 {
     SEND_FIRST = 0x00,
@@ -76,17 +76,17 @@ enum RoceOpcode : uint8_t
     CNP = 0x81
 };
 
-/// AETH syndrome of a positive acknowledgement with unlimited credits.
+/// AETH syndrome of an ACK with unlimited credits.
 static constexpr uint8_t SYNDROME_ACK = 0x1f;
-/// AETH syndrome of a receiver that is not ready, to be combined with a timer code of 5 bits.
+/// AETH syndrome of an RNR NAK (receiver not ready), to be ORed with a 5-bit timer code.
 static constexpr uint8_t SYNDROME_RNR_NAK = 0x20;
-/// AETH syndrome of a packet sequence error.
+/// AETH syndrome of a NAK for a PSN sequence error.
 static constexpr uint8_t SYNDROME_NAK_SEQUENCE = 0x60;
 
 /**
- * @param hops it has room for
+ * @param hops capacity
  * @return size of a telemetry header, between UDP and the base transport header (HPCC, section 4.1:
- *         a count, a path identifier, and 64 bit for each hop), bytes
+ *         a count, a path identifier, and 64 bits per hop), bytes
  */
 inline uint32_t
 GetTelemetryBytes(uint32_t hops)
@@ -95,8 +95,8 @@ GetTelemetryBytes(uint32_t hops)
 }
 
 /**
- * @param transportBytes everything above Ethernet
- * @return size of the frame, padded to the shortest there is, bytes
+ * @param transportBytes bytes above Ethernet
+ * @return size of the frame, padded to the Ethernet minimum, bytes
  */
 inline uint32_t
 GetFrameBytes(uint32_t transportBytes)
@@ -170,8 +170,8 @@ IsDatagram(uint8_t opcode)
 
 /**
  * @param opcode of a data packet
- * @param payload bytes
- * @return size of its frame, with pad bytes, bytes
+ * @param payload payload size, bytes
+ * @return size of its frame, including pad bytes, bytes
  */
 inline uint32_t
 GetDataFrameBytes(uint8_t opcode, uint32_t payload)
@@ -182,41 +182,41 @@ GetDataFrameBytes(uint8_t opcode, uint32_t payload)
 }
 
 /**
- * The invariant CRC of RoCEv2 (annex A17.3.3): Ethernet's CRC-32 over all fields that routers leave
- * alone. In-band telemetry, which they change, is left out.
+ * The invariant CRC (ICRC) of RoCEv2 (annex A17.3.3): Ethernet's CRC-32 over all fields that
+ * routers do not change. In-band telemetry changes on the path and is excluded.
  * @param packet an IPv4 packet without options, with a UDP header and a base transport header
- * @param bytes its size up to the invariant CRC
- * @return the CRC, which is sent least significant byte first
+ * @param bytes its size up to the ICRC
+ * @return the CRC, sent least significant byte first
  */
 uint32_t GetInvariantCrc(const uint8_t* packet, uint32_t bytes);
 
 /**
- * Appends a data packet of RoCEv2, from Ethernet's header to the invariant CRC, for a protocol
- * whose packets have extended transport headers of their own.
- * @param out to append to
- * @param frame with opcode, queue pair and sequence number
- * @param putExtensions appends all between the base transport header and the invariant CRC
+ * Appends a RoCEv2 data packet, from the Ethernet header to the ICRC, for a protocol with its own
+ * extended transport headers.
+ * @param out output buffer
+ * @param frame with opcode, queue pair and PSN
+ * @param putExtensions appends everything between the base transport header and the ICRC
  */
 void PutRoceData(WireBytes& out,
                  const Frame& frame,
                  void (*putExtensions)(WireBytes& out, const Frame& frame));
 
-/** The part of a RoCEv2 packet behind its base transport header. */
+/** The part of a RoCEv2 packet after its base transport header. */
 struct RoceContents
 {
-    const uint8_t* at{nullptr}; ///< its first byte
-    uint32_t bytes{0};          ///< its size, without the invariant CRC
-    uint32_t pad{0};            ///< pad bytes behind the payload
+    const uint8_t* at{nullptr}; ///< first byte
+    uint32_t bytes{0};          ///< size without the ICRC
+    uint32_t pad{0};            ///< pad bytes after the payload
     bool isMarked{false};       ///< the BECN bit
-    std::string error;          ///< what is wrong with the packet, or nothing
+    std::string error;          ///< error in the packet, or empty
 };
 
 /**
- * Checks a RoCEv2 packet and reads its headers up to the base transport header.
- * @param udp the datagram, with an IPv4 header in front of it
+ * Checks a RoCEv2 packet and parses its headers up to the base transport header.
+ * @param udp the UDP datagram, preceded by an IPv4 header
  * @param bytes its length
- * @param frame with its addresses; gets flow hash, telemetry, opcode, queue pair, sequence number
- *        and acknowledge request
+ * @param frame with its addresses; receives flow hash, telemetry, opcode, queue pair, PSN and ACK
+ *        request
  * @return the rest, or an error
  */
 RoceContents ReadRoceHeaders(const uint8_t* udp, uint32_t bytes, Frame& frame);

@@ -22,7 +22,7 @@ using Kind = IterationField::Kind;
 using Mean = IterationField::Mean;
 using Merge = IterationField::RankMerge;
 
-/** @return the fields of some kinds, without what only iterations need */
+/** @return the fields of some kinds, reduced to their generic description */
 std::vector<RecordField<IterationRecord>>
 Select(const std::vector<Kind>& kinds)
 {
@@ -40,7 +40,7 @@ Select(const std::vector<Kind>& kinds)
     return selected;
 }
 
-/** Adds an iteration to a mean under way; `mean.iteration` is the number of those before it. */
+/** Adds an iteration to a running mean; `mean.iteration` is the number of those before it. */
 void
 Accumulate(const Field& field, const IterationRecord& record, IterationRecord& mean)
 {
@@ -64,7 +64,7 @@ Accumulate(const Field& field, const IterationRecord& record, IterationRecord& m
     }
 }
 
-/** @return the fields of the printed table, by place */
+/** @return the fields of the printed table, by column */
 const std::map<uint32_t, const Field*>&
 GetTable()
 {
@@ -269,7 +269,7 @@ GetMean(const std::vector<IterationRecord>& records)
     }
     if (mean.iteration == 0)
     {
-        mean.scalingEfficiency = 0; // of no iterations
+        mean.scalingEfficiency = 0; // no iterations
         return mean;
     }
     for (const Field& field : GetIterationFields())

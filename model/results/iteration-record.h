@@ -26,11 +26,11 @@ struct RankIteration
 {
     Time start;             ///< start of its forward pass
     Time end;               ///< end of its last step
-    Time computeTime;       ///< time spent computing
-    Time communicationTime; ///< time with at least one collective under way
+    Time computeTime;       ///< compute time
+    Time communicationTime; ///< time with at least one collective in progress
 
     /**
-     * Combines the measurements of two groups of ranks, as IterationField::RankMerge says.
+     * Merges the measurements of two groups of ranks, each field by its IterationField::RankMerge.
      * @param other measurements of the other ranks
      */
     void Merge(const RankIteration& other);
@@ -44,40 +44,40 @@ struct RankIteration
  */
 struct IterationRecord
 {
-    uint32_t iteration{0};           ///< number, from 0; of a mean: number of iterations in it
+    uint32_t iteration{0};           ///< number, from 0; in a mean: number of iterations
     bool warmup{false};              ///< excluded from means
-    double startS{0};                ///< simulated start: that of the job, or the end before, s
-    double endS{0};                  ///< simulated time when the last rank finished, s
+    double startS{0};                ///< start of the job, or end of the previous iteration, s
+    double endS{0};                  ///< end of the last rank, s
     double iterationTimeS{0};        ///< endS - startS
     double computeTimeS{0};          ///< compute time of the slowest rank, s
-    double communicationTimeS{0};    ///< RankIteration::communicationTime, mean over the ranks, s
+    double communicationTimeS{0};    ///< mean of RankIteration::communicationTime over the ranks, s
     double exposedCommunicationS{0}; ///< iterationTimeS - computeTimeS
     double busbwGBps{0};             ///< busBytes / communicationTimeS, GB/s
     double lowerBoundS{0};           ///< lower bound of the communication time, s
     double scalingEfficiency{1};     ///< computeTimeS / iterationTimeS
-    bool verified{false};            ///< every sum of every rank was compared and right
-    double busBytes{0};              ///< bytes that count for the bus bandwidth, see GetBusFactor()
+    bool verified{false};            ///< every sum of every rank was compared and correct
+    double busBytes{0};              ///< bytes for the bus bandwidth, see GetBusFactor()
 };
 
 /**
  * @ingroup distributed-training-results
  *
  * Description of one member of IterationRecord. Results files, JSON, the printed table, the merge
- * of ranks and processes, and means follow from these descriptions alone: a new quantity is a
- * member of the record, its field, and the line that measures it.
+ * of ranks and processes, and means derive from these descriptions alone. A new quantity needs only
+ * a member of the record, its field, and the line that measures it.
  */
 struct IterationField : RecordField<IterationRecord>
 {
-    /** Where the value goes. */
+    /** Role of the value, which determines its outputs. */
     enum class Kind
     {
         LABEL,    ///< identifies or qualifies an iteration: tables; last in JSON
         SPAN,     ///< simulated times: tables only
         QUANTITY, ///< a measurement: tables, JSON, means in JSON
-        TERM      ///< term of a ratio: nowhere
+        TERM      ///< term of a ratio: no output
     };
 
-    /** How the values of iterations become that of their mean. */
+    /** Aggregation of iterations to a mean. */
     enum class Mean
     {
         COUNT, ///< number of iterations
@@ -85,42 +85,42 @@ struct IterationField : RecordField<IterationRecord>
         LAST,  ///< value of the last iteration
         MEAN,  ///< arithmetic mean
         ALL,   ///< true if all are true
-        RATIO  ///< the ratio of the means of its terms
+        RATIO  ///< ratio of the means of its terms
     };
 
-    /** How the values of ranks become that of the job. */
+    /** Aggregation of ranks to the job. */
     enum class RankMerge
     {
-        EARLIEST, ///< the least
-        LATEST,   ///< the largest
+        EARLIEST, ///< minimum
+        LATEST,   ///< maximum
         MEAN      ///< arithmetic mean
     };
 
     /** Quotient of two members. */
     struct Ratio
     {
-        double IterationRecord::*numerator{nullptr};   ///< null: the field is no ratio
+        double IterationRecord::*numerator{nullptr};   ///< null: not a ratio
         double IterationRecord::*denominator{nullptr}; ///< member it is divided by
-        double unit{1};                                ///< of the field, in units of its terms
+        double unit{1};                                ///< unit of the field, in units of its terms
     };
 
-    /** Column of the table that programs print. */
+    /** Column of the printed table. */
     struct Column
     {
         uint32_t place{0};     ///< 1 for the first column; 0: not in the table
         std::string heading{}; ///< with the unit
-        double factor{1};      ///< from the member's unit to the column's
-        int width{12};         ///< characters, without the suffix
-        int digits{3};         ///< behind the decimal point
-        std::string suffix{};  ///< behind the number
+        double factor{1};      ///< converts the member's unit to the column's
+        int width{12};         ///< in characters, without the suffix
+        int digits{3};         ///< digits after the decimal point
+        std::string suffix{};  ///< printed after the number
     };
 
-    Kind kind;                              ///< where the value goes
-    Mean mean;                              ///< how means are made
-    Column column{};                        ///< place in the printed table
-    Ratio ratio{};                          ///< if the value is a ratio of others
-    RankMerge merge{};                      ///< if the value is measured by ranks
-    Time RankIteration::*measured{nullptr}; ///< measurement of ranks it is made of, or null
+    Kind kind;                              ///< role of the value
+    Mean mean;                              ///< aggregation to a mean
+    Column column{};                        ///< column of the printed table
+    Ratio ratio{};                          ///< terms, if the value is a ratio
+    RankMerge merge{};                      ///< aggregation of ranks, if ranks measure the value
+    Time RankIteration::*measured{nullptr}; ///< the ranks' measurement, or null
 };
 
 /**
@@ -145,20 +145,20 @@ const std::vector<RecordField<IterationRecord>>& GetIterationQuantities();
  * @ingroup distributed-training-results
  * @param ranks measurements of all ranks, merged
  * @param count number of ranks
- * @param record gets the members that ranks measure
+ * @param record receives the members that ranks measure
  */
 void SetMeasurements(const RankIteration& ranks, uint32_t count, IterationRecord& record);
 
 /**
  * @ingroup distributed-training-results
- * @param record whose ratios are computed from their terms; one whose denominator is 0 stays
+ * @param record its ratios are computed from their terms; a ratio with denominator 0 is unchanged
  */
 void SetRatios(IterationRecord& record);
 
 /**
  * @ingroup distributed-training-results
  * @param records iterations in order
- * @return mean of those that are not warm-up; all zero if there are none
+ * @return mean over the iterations after warm-up; all zero if there are none
  */
 IterationRecord GetMean(const std::vector<IterationRecord>& records);
 

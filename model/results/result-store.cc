@@ -26,20 +26,20 @@ NS_LOG_COMPONENT_DEFINE("TrainingResultStore");
 namespace
 {
 
-/** Most rows kept in memory, of all tables together. */
+/** Maximum rows kept in memory, over all tables. */
 constexpr std::size_t MAX_ROWS_KEPT = 200000;
 
-/** A file up to this size is checked through before it is appended to, bytes. */
+/** Maximum size of a file that is checked completely before rows are appended, bytes. */
 constexpr off_t MAX_CHECKED_FILE = 16 << 20;
 
-/** The table of runs in version 1 of the layout. */
+/** Table of runs in layout version 1. */
 constexpr const char* RUN_LAYOUT = R"(CREATE TABLE run (
     run_id INTEGER PRIMARY KEY, program TEXT NOT NULL, version TEXT NOT NULL,
     seed INTEGER NOT NULL, configuration TEXT NOT NULL, started TEXT NOT NULL, finished TEXT,
     state TEXT NOT NULL CHECK (state IN ('unfinished', 'finished', 'failed')), reason TEXT);
 )";
 
-/** @return the time of day in UTC, ISO 8601 */
+/** @return current time in UTC, ISO 8601 */
 std::string
 GetUtcNow()
 {
@@ -53,8 +53,8 @@ GetUtcNow()
 
 /**
  * @param path a file
- * @return whether it exists and has content; SQLite creates its files empty, so that an empty one
- *         may be another process's that is about to lay it out
+ * @return whether it exists and is not empty. SQLite creates files empty, so another process may be
+ *         about to lay out an empty file
  */
 bool
 HasContent(const std::string& path)
@@ -64,8 +64,8 @@ HasContent(const std::string& path)
 }
 
 /**
- * Refuses what SQLite need not even open, which might leave traces beside the file.
- * @param path a file that has content
+ * Refuses files that SQLite need not open, because opening may leave files beside it.
+ * @param path a file that is not empty
  */
 void
 CheckHeader(const std::string& path)
@@ -96,8 +96,8 @@ CheckHeader(const std::string& path)
 }
 
 /**
- * Refuses a database that is not ours; within a transaction, so that a file that another process is
- * laying out is seen either empty or whole.
+ * Refuses a foreign database. Call within a transaction, so that a file that another process lays
+ * out is either empty or complete.
  * @param database the file
  * @param path its name
  * @return whether it is still empty
@@ -170,7 +170,7 @@ LinkCounterRow::GetFields()
             {"max_queue_bytes", "byte", "most bytes that ever waited", &Row::maxQueue}};
 }
 
-/** The tables that belong to a run. */
+/** The tables of a run. */
 struct ResultStore::Tables
 {
     ResultTable<IterationRecord> iterations{"iteration",
@@ -216,7 +216,7 @@ ResultStore::Check(const std::string& path)
         }
         CheckHeader(path);
         SqliteDatabase database(path, SqliteDatabase::Mode::WRITE);
-        database.Execute("BEGIN"); // all that follows sees one state of the file
+        database.Execute("BEGIN"); // all queries see one snapshot of the file
         CheckLayout(database, path);
         struct stat status;
         if (stat(path.c_str(), &status) == 0 && status.st_size <= MAX_CHECKED_FILE &&

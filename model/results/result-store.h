@@ -45,9 +45,9 @@ struct CollectiveRow
     uint32_t sequence{0};  ///< number in the iteration, such as that of the bucket
     std::string operation; ///< "all-reduce", "reduce-scatter", ...
     std::string algorithm; ///< "ring", "parameter-server", ...
-    uint64_t bytes{0};     ///< size of the vector of a rank
-    double startS{0};      ///< simulated time when this rank issued it
-    double endS{0};        ///< simulated time when it was complete at this rank
+    uint64_t bytes{0};     ///< size of a rank's vector
+    double startS{0};      ///< simulated time of issue at this rank
+    double endS{0};        ///< simulated time of completion at this rank
 
     /** @return the columns */
     static std::vector<RecordField<CollectiveRow>> GetFields();
@@ -62,10 +62,10 @@ struct MessageRow
 {
     uint32_t source{0};      ///< sending rank
     uint32_t destination{0}; ///< receiving rank
-    uint64_t tag{0};         ///< tag by which sender and receiver match messages
+    uint64_t tag{0};         ///< matches sender and receiver
     uint64_t bytes{0};       ///< size without headers
-    double startS{0};        ///< simulated time when it was handed to the transport
-    double endS{0};          ///< simulated time when its last byte was in at the receiver
+    double startS{0};        ///< simulated time when the transport accepted it
+    double endS{0};          ///< simulated time when its last byte arrived
 
     /** @return the columns */
     static std::vector<RecordField<MessageRow>> GetFields();
@@ -80,14 +80,14 @@ struct LinkCounterRow
 {
     std::string node;     ///< name of the host or switch
     uint32_t port{0};     ///< number of the port at that node
-    std::string peer;     ///< name of the node at the other end
-    uint64_t bytes{0};    ///< bytes sent, with all overhead
+    std::string peer;     ///< name of the node at the other end of the link
+    uint64_t bytes{0};    ///< bytes sent, including overhead on the line
     uint64_t frames{0};   ///< frames sent
-    uint64_t marks{0};    ///< frames marked by ECN
+    uint64_t marks{0};    ///< frames with an ECN mark
     uint64_t pauses{0};   ///< PFC pause frames sent
     uint64_t drops{0};    ///< frames dropped
-    double busyS{0};      ///< time it was sending
-    uint64_t maxQueue{0}; ///< most bytes that ever waited
+    double busyS{0};      ///< transmission time
+    uint64_t maxQueue{0}; ///< maximum queue length, bytes
 
     /** @return the columns */
     static std::vector<RecordField<LinkCounterRow>> GetFields();
@@ -97,24 +97,24 @@ struct LinkCounterRow
  * @ingroup distributed-training-results
  *
  * One run's part of an SQLite results file: tables `run`, `iteration`, `collective`, `message` and
- * `link_counter`. A table has a column for each described member of its row type and `run_id`, the
- * key of `run`. Its `state` is 'unfinished' until Finish() or Fail(): that of a killed run stays.
- * Times of day are UTC in ISO 8601.
+ * `link_counter`. A table has one column per field of its row type, and `run_id`, the key of `run`.
+ * Its `state` is 'unfinished' until Finish() or Fail(), so a killed run stays 'unfinished'. Times
+ * of day are UTC in ISO 8601.
  *
- * The file may hold many runs, written by many processes at once (write-ahead log; a writer waits
- * for another's transaction). Rows are kept in memory and written together, in one transaction, at
- * each iteration's end, so that a killed run loses at most the iteration under way.
+ * The file may hold many runs, written by many processes concurrently (write-ahead log; a writer
+ * waits for the transactions of others). Rows are buffered and written in one transaction at the
+ * end of each iteration, so a killed run loses at most the current iteration.
  *
  * `PRAGMA user_version` is the version of the layout.
  */
 class ResultStore
 {
   public:
-    /** Version of the layout this program reads and writes. */
+    /** Supported version of the layout. */
     static constexpr int LAYOUT_VERSION = 1;
 
     /**
-     * Finds out whether the file can be written, creating and changing nothing.
+     * Checks whether the file can be written, without creating or changing anything.
      * @param path the file, which need not exist
      * @throw ConfigurationError if it cannot be written, is not a results file, is corrupt, or has
      *        a newer layout
@@ -122,7 +122,7 @@ class ResultStore
     static void Check(const std::string& path);
 
     /**
-     * Reads a results file, which other processes may be writing.
+     * Queries a results file, which other processes may be writing.
      * @param path the file
      * @param sql a query
      * @return the values of each row as text, NULL as empty text
@@ -132,14 +132,14 @@ class ResultStore
                                                        const std::string& sql);
 
     /**
-     * Opens or creates the file and enters a new run.
+     * Opens or creates the file and adds a new run.
      * @param path the file
-     * @param run what identifies the run
+     * @param run identity of the run
      * @throw ConfigurationError as Check(); then nothing has been created or changed
      */
     ResultStore(const std::string& path, const RunRow& run);
 
-    /** Writes what is kept in memory; a run without Finish() or Fail() stays 'unfinished'. */
+    /** Writes buffered rows; a run without Finish() or Fail() stays 'unfinished'. */
     ~ResultStore();
     ResultStore(const ResultStore&) = delete;
     ResultStore& operator=(const ResultStore&) = delete;
@@ -148,9 +148,9 @@ class ResultStore
     int64_t GetRunId() const;
 
     /**
-     * Enters an iteration, and writes it with all rows added before.
+     * Adds an iteration, and writes it with all rows added before.
      * @param row the iteration
-     * @throw std::runtime_error if it cannot be written, such as when the disk is full
+     * @throw std::runtime_error if it cannot be written, for example on a full disk
      */
     void AddIteration(const IterationRecord& row);
     /**
@@ -183,7 +183,7 @@ class ResultStore
 
     /**
      * Writes everything and sets the run's state to 'failed'.
-     * @param reason why, one line
+     * @param reason one line
      * @throw std::runtime_error as AddIteration()
      */
     void Fail(const std::string& reason);
@@ -195,9 +195,9 @@ class ResultStore
     void FlushIfLarge();
 
     std::unique_ptr<SqliteDatabase> m_database;
-    std::unique_ptr<Tables> m_tables; // with rows that are not yet written
+    std::unique_ptr<Tables> m_tables; // with rows that are not written yet
     int64_t m_runId{0};
-    std::size_t m_endRun{0}; // number of the statement
+    std::size_t m_endRun{0}; // number of the prepared statement
 };
 
 } // namespace ns3::training

@@ -21,25 +21,25 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-results
  *
- * A table of a results file: a column `run_id`, then a column for each field of a record. Keeps
- * rows in memory until Write().
+ * A table of a results file: a column `run_id`, then one column per field of a record. Buffers rows
+ * until Write().
  *
- * @tparam Record what a row holds
+ * @tparam Record type of a row
  */
 template <class Record>
 class ResultTable
 {
   public:
-    /** What the rows of a run are found by. */
+    /** Primary key of the rows. */
     enum class Key
     {
-        FIRST_COLUMN, ///< run and first column, which is unique in a run
+        FIRST_COLUMN, ///< run and first column, which is unique within a run
         RUN           ///< run
     };
 
     /**
      * @param name of the table
-     * @param key what rows are found by
+     * @param key primary key
      * @param fields the columns
      */
     ResultTable(std::string name, Key key, std::vector<RecordField<Record>> fields)
@@ -49,7 +49,7 @@ class ResultTable
     {
     }
 
-    /** @return statements that create it */
+    /** @return SQL statements that create it */
     std::string GetLayout() const
     {
         std::string sql =
@@ -70,7 +70,7 @@ class ResultTable
         return sql + ");\nCREATE INDEX " + m_name + "_run ON " + m_name + " (run_id);\n";
     }
 
-    /** @param database where rows will be written */
+    /** @param database destination of the rows */
     void Prepare(SqliteDatabase& database)
     {
         std::string columns = "run_id";
@@ -84,13 +84,13 @@ class ResultTable
                                     values + ")");
     }
 
-    /** @param row kept until Clear() */
+    /** @param row buffered until Clear() */
     void Add(const Record& row)
     {
         m_rows.push_back(row);
     }
 
-    /** @return number of rows that are kept */
+    /** @return number of buffered rows */
     std::size_t GetSize() const
     {
         return m_rows.size();
@@ -98,7 +98,7 @@ class ResultTable
 
     /**
      * @param database as for Prepare()
-     * @param runId the run that the rows belong to
+     * @param runId run of the rows
      */
     void Write(SqliteDatabase& database, int64_t runId) const
     {
@@ -116,7 +116,7 @@ class ResultTable
         }
     }
 
-    /** Forgets the rows. */
+    /** Drops the buffered rows. */
     void Clear()
     {
         m_rows.clear();
@@ -126,7 +126,7 @@ class ResultTable
     std::string m_name;
     Key m_key;
     std::vector<RecordField<Record>> m_fields;
-    std::size_t m_insert{0}; // number of the statement
+    std::size_t m_insert{0}; // number of the prepared statement
     std::vector<Record> m_rows;
 };
 

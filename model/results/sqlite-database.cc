@@ -17,7 +17,7 @@ namespace ns3::training
 namespace
 {
 
-/// Longest wait of a writer for others, ms: many processes may be ahead of it.
+/// Maximum wait of a writer for others, ms: many processes may be ahead of it.
 constexpr int BUSY_TIMEOUT_MS = 60000;
 
 int
@@ -122,7 +122,7 @@ SqliteDatabase::Query(const std::string& sql)
             rows.back().emplace_back(text ? reinterpret_cast<const char*>(text) : "");
         }
     }
-    sqlite3_finalize(statement); // a query that is not over would keep its lock
+    sqlite3_finalize(statement); // an unfinished query would keep its lock
     m_statements.pop_back();
     Expect(SQLITE_DONE, status);
     return rows;

@@ -22,7 +22,7 @@ namespace ns3::training
  * @ingroup distributed-training-results
  *
  * An open SQLite database: RAII around the C interface. All members throw std::runtime_error with
- * the file's name and the text of SQLite.
+ * the file's name and SQLite's message.
  */
 class SqliteDatabase
 {
@@ -30,9 +30,9 @@ class SqliteDatabase
     /** How to open the file. */
     enum class Mode
     {
-        READ,  ///< only for reading
-        WRITE, ///< for writing; the file must exist
-        CREATE ///< for writing; the file is created if it is missing
+        READ,  ///< read only
+        WRITE, ///< read and write; the file must exist
+        CREATE ///< read and write; creates the file if it is missing
     };
 
     /**
@@ -48,8 +48,8 @@ class SqliteDatabase
     void Execute(const std::string& sql);
 
     /**
-     * Switches to the write-ahead log. Waits for other processes, as this needs the file for itself
-     * and SQLite does not wait for that.
+     * Switches to the write-ahead log. Retries while other processes use the file, because the
+     * switch needs exclusive access and SQLite does not wait for it.
      */
     void UseWriteAheadLog();
 
@@ -61,12 +61,12 @@ class SqliteDatabase
 
     /**
      * @param sql a query with one result
-     * @return this result
+     * @return the result
      */
     std::string QueryValue(const std::string& sql);
 
     /**
-     * @param sql one statement, kept until the end
+     * @param sql one statement, kept until destruction
      * @return its number
      */
     std::size_t Prepare(const std::string& sql);
@@ -103,7 +103,7 @@ class SqliteDatabase
     /**
      * Executes a prepared statement.
      * @param statement its number
-     * @param values of all its parameters
+     * @param values values of all its parameters
      */
     template <class... T>
     void RunWith(std::size_t statement, const T&... values)
@@ -113,10 +113,10 @@ class SqliteDatabase
         Run(statement);
     }
 
-    /** @return number of the row that was inserted last */
+    /** @return row number of the last insertion */
     int64_t GetLastRow() const;
 
-    /** @param work done in one transaction: all of it or nothing */
+    /** @param work executed in one transaction: completely or not at all */
     template <class F>
     void Transaction(const F& work)
     {

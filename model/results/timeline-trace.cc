@@ -24,10 +24,10 @@ NS_LOG_COMPONENT_DEFINE("TrainingTimelineTrace");
 namespace
 {
 
-/** Further lanes of collectives are threads at multiples of this, behind all steps. */
+/** Threads of further collective lanes are multiples of this, above all steps. */
 constexpr uint32_t FIRST_COLLECTIVES_LANE = 1 << 20;
 
-/** Bytes of events to collect before they are written. */
+/** Size of the event buffer before it is written, bytes. */
 constexpr std::size_t BUFFER_BYTES = 1 << 16;
 
 /**
@@ -50,7 +50,7 @@ TimelineTrace::TimelineTrace(const std::string& path)
 {
     NS_LOG_FUNCTION(this << path);
     CheckOutputFile(path);
-    // The buffer that keeps events whole is ours; must precede open().
+    // Disables the stream's buffer, because ours keeps events whole; must precede open().
     m_file.rdbuf()->pubsetbuf(nullptr, 0);
     m_file.open(path, std::ios::trunc | std::ios::binary);
     if (!m_file)
@@ -113,7 +113,7 @@ TimelineTrace::Complete(uint32_t rank,
     NS_LOG_FUNCTION(this << rank << track << name << start << end);
     const uint32_t thread =
         track == COMPUTE ? uint32_t{COMPUTE} : FindLane(rank, track, start, end);
-    // Written by hand: a double cannot hold a long run's picoseconds.
+    // Formatted by hand: a double cannot hold the picoseconds of a long run.
     std::string event = "{\"ph\":\"X\",\"pid\":" + std::to_string(rank) +
                         ",\"tid\":" + std::to_string(thread) + ",\"ts\":" + ToMicroseconds(start) +
                         ",\"dur\":" + ToMicroseconds(end - start) + ",\"name\":" + QuoteJson(name);
@@ -127,8 +127,8 @@ TimelineTrace::Complete(uint32_t rank,
 uint32_t
 TimelineTrace::FindLane(uint32_t rank, Track track, Time start, Time end)
 {
-    // Events come in the order of their ends, so one that starts behind a lane's last end is free
-    // of all others in the lane.
+    // Events arrive in the order of their ends, so an event that starts after the end of a lane's
+    // last event overlaps with no event of the lane.
     std::vector<Time>& lanes = m_lanes[{rank, track}];
     uint32_t lane = 0;
     while (lane < lanes.size() && lanes[lane] > start)

@@ -22,11 +22,11 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-results
  *
- * Writes what happened when as a trace for ui.perfetto.dev or chrome://tracing (Trace Event Format,
- * JSON array form): a process a rank, and in it a track each for compute, collectives and steps.
+ * Writes a timeline for ui.perfetto.dev or chrome://tracing (Trace Event Format, JSON array form):
+ * one process per rank, with tracks for compute, collectives and steps.
  *
- * Events are written as they come and only whole ones reach the file; the format lets the closing
- * bracket be missing, so that the trace of a killed run can be loaded. Time stamps are microseconds
+ * Events are written as they arrive, and only complete ones reach the file. The format permits a
+ * missing closing bracket, so the trace of a killed run can be loaded. Time stamps are microseconds
  * of simulated time with all digits down to the picosecond.
  */
 class TimelineTrace
@@ -36,12 +36,12 @@ class TimelineTrace
     enum Track
     {
         COMPUTE = 1,     ///< forward passes, backward passes, updates
-        COLLECTIVES = 2, ///< collectives from their turn to completion, in order of ends
-        STEPS = 3        ///< steps of a collective, in order of ends
+        COLLECTIVES = 2, ///< collectives from their turn to completion, in order of completion
+        STEPS = 3        ///< steps of a collective, in order of completion
     };
 
     /**
-     * Creates the file, or empties it.
+     * Creates or truncates the file.
      * @param path the file
      * @throw ConfigurationError if it cannot be written
      */
@@ -52,20 +52,20 @@ class TimelineTrace
     TimelineTrace& operator=(const TimelineTrace&) = delete;
 
     /**
-     * Names a rank and its tracks; before its first event.
+     * Names a rank and its tracks. Call before its first event.
      * @param rank the rank
      * @param name its name, such as "rank 3 (host 3)"
      */
     void AddProcess(uint32_t rank, const std::string& name);
 
     /**
-     * Adds something that took time.
+     * Adds an event with a duration.
      * @param rank the rank
      * @param track the track
-     * @param name what it was
+     * @param name name of the event
      * @param start its start
      * @param end its end, not before the start
-     * @param arguments object with more to show, or null
+     * @param arguments object with details to show, or null
      */
     void Complete(uint32_t rank,
                   Track track,
@@ -75,13 +75,13 @@ class TimelineTrace
                   const JsonValue& arguments = JsonValue());
 
     /**
-     * Hands all events so far to the operating system.
+     * Passes all events so far to the operating system.
      * @throw std::runtime_error if they cannot be written
      */
     void Flush();
 
     /**
-     * Ends the array, which makes the file valid JSON, and closes the file. Further calls do
+     * Closes the array, which makes the file valid JSON, and closes the file. Further calls do
      * nothing.
      * @throw std::runtime_error if it cannot be written
      */
@@ -89,12 +89,12 @@ class TimelineTrace
 
   private:
     /**
-     * Finds a lane for an event, as the format wants events of a thread not to overlap. Messages of
-     * several peers do, and collectives of several communicators.
+     * Finds a lane for an event, because events of a thread must not overlap in this format.
+     * Messages of several peers overlap, and collectives of several communicators.
      * @param rank the rank
      * @param track STEPS or COLLECTIVES
      * @param start start of the event
-     * @param end its end, not before that of any event of the track before
+     * @param end its end, not before the end of the previous event of the track
      * @return number of the thread
      */
     uint32_t FindLane(uint32_t rank, Track track, Time start, Time end);
@@ -115,10 +115,10 @@ class TimelineTrace
 
     std::string m_path;     ///< the file's name
     std::ofstream m_file;   ///< the file
-    std::string m_buffer;   ///< whole events not yet written
+    std::string m_buffer;   ///< complete events not yet written
     bool m_isFirst{true};   ///< whether no event has been added
     bool m_isClosed{false}; ///< whether Close() has been called
-    /// By rank and track, end of the last event in each lane.
+    /// End of the last event in each lane, by rank and track.
     std::map<std::pair<uint32_t, Track>, std::vector<Time>> m_lanes;
 };
 

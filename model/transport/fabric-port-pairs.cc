@@ -15,10 +15,10 @@ namespace ns3::training
 namespace
 {
 
-/// Paths that are kept; more are found anew.
+/// Maximum number of cached paths; the cache is cleared beyond it.
 constexpr std::size_t MAX_PATHS = 1 << 21;
 
-/// Numbers of queue pairs, which count port pairs to all ranks, have 24 bits.
+/// Queue pair numbers, which enumerate the port pairs to all ranks, have 24 bits.
 constexpr uint32_t MAX_NUMBERS = (1 << 24) - 1;
 
 } // namespace
@@ -57,7 +57,7 @@ FabricPortPairs::GetRank(uint32_t endpoint) const
 std::vector<PortPair>
 FabricPortPairs::GetPortPairs(uint32_t rank, uint32_t peer)
 {
-    // Both sides must find the same port pairs in the same order.
+    // Both sides must compute the same port pairs in the same order.
     std::vector<PortPair> portPairs = Find(std::min(rank, peer), std::max(rank, peer));
     if (rank > peer)
     {
@@ -81,7 +81,7 @@ FabricPortPairs::Find(uint32_t rank, uint32_t peer)
     const auto& own = m_fabric.rails[rank];
     const auto& others = m_fabric.rails[peer];
     Path best{FAR, 0};
-    std::vector<std::pair<uint32_t, uint32_t>> pairs; // of ports, on the best path
+    std::vector<std::pair<uint32_t, uint32_t>> pairs; // port numbers, on the best path
     for (uint32_t i = 0; i < own.size(); i++)
     {
         for (uint32_t j = 0; j < others.size(); j++)
@@ -98,7 +98,7 @@ FabricPortPairs::Find(uint32_t rank, uint32_t peer)
             }
         }
     }
-    // Each time the pair whose ports are used least, until all are used.
+    // Greedy: always takes the pair with the least used ports, until every port is used.
     std::vector<uint32_t> ownUse(own.size(), 0);
     std::vector<uint32_t> otherUse(others.size(), 0);
     std::vector<PortPair> portPairs;
@@ -142,12 +142,12 @@ FabricPortPairs::GetPath(uint32_t from, uint32_t to)
     const uint32_t b = TopologyGraph::GetPeer(lastLink, m_fabric.hostOfEndpoint[to]);
     if (std::min(a, b) < topology.hosts)
     {
-        return {FAR, 0}; // another host's, which forwards nothing
+        return {FAR, 0}; // the port of another host, which forwards nothing
     }
     const bool isOnlyPair = m_fabric.rails[m_fabric.hostOfEndpoint[from]].size() == 1 &&
                             m_fabric.rails[m_fabric.hostOfEndpoint[to]].size() == 1;
     const Path between = a == b                     ? Path{0, UINT64_MAX}
-                         : isOnlyPair && m_rate > 0 ? Path{0, m_rate} // no need to search
+                         : isOnlyPair && m_rate > 0 ? Path{0, m_rate} // no search needed
                                                     : GetPathOfSwitches(a, b);
     return {between.cost == FAR ? FAR : between.cost + firstLink.cost + lastLink.cost,
             std::min({between.rate, firstLink.rate.GetBitRate(), lastLink.rate.GetBitRate()})};

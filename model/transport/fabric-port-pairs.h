@@ -22,12 +22,12 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-helper
  *
- * The port pairs between the ranks of a fabric, of which rank r is on host r. Of all pairs of a
- * port of one host and a port of the other, those on the best path are looked at: that of least
- * cost, of these of the highest rate of the slowest link. Each port of these pairs is in one port
- * pair if both hosts have as many, otherwise in as few as can be.
+ * The port pairs between the ranks of a fabric, where rank r is on host r. Candidates are all pairs
+ * of a port of one host and a port of the other that are on the best path: the path of least cost,
+ * and among those the path whose slowest link is fastest. If both hosts have equally many such
+ * ports, each port is in one port pair; otherwise ports are shared as little as possible.
  *
- * Faults do not matter: a port pair stays when its path dies.
+ * Faults do not change the table: a port pair stays when its path fails.
  */
 class FabricPortPairs : public PortPairTable
 {
@@ -46,8 +46,8 @@ class FabricPortPairs : public PortPairTable
     /** A path between two nodes or ports. */
     struct Path
     {
-        uint32_t cost; ///< FAR: there is none
-        uint64_t rate; ///< of its slowest link, bit/s
+        uint32_t cost; ///< FAR: no path
+        uint64_t rate; ///< rate of the slowest link, bit/s
     };
 
     static constexpr uint32_t FAR = UINT32_MAX;
@@ -58,9 +58,9 @@ class FabricPortPairs : public PortPairTable
 
     const Fabric& m_fabric;
     uint32_t m_ranks;
-    uint64_t m_rate{0}; // of all links between switches, if they are equal
+    uint64_t m_rate{0}; // common rate of all links between switches; 0 if they differ
     ShortestPaths m_paths;
-    std::map<uint32_t, std::vector<Path>> m_found; // by destination switch, from each switch
+    std::map<uint32_t, std::vector<Path>> m_found; // by destination switch, then source switch
 };
 
 } // namespace ns3::training

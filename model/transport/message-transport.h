@@ -20,9 +20,9 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-transport
  *
- * Messages between the ranks of a group, for one rank: reliable, with boundaries, 64-bit sizes, and
- * completion at the receiver; in order per pair of ranks, but for those that travel on different
- * port pairs (see MultiPortTransport).
+ * Messages between the ranks of a group, seen from one rank: reliable, with boundaries, 64-bit
+ * sizes, and completion at the receiver. Messages of a pair of ranks arrive in order unless they
+ * use different port pairs (see MultiPortTransport).
  */
 class MessageTransport : public Object
 {
@@ -33,7 +33,7 @@ class MessageTransport : public Object
      */
     using MessageHandler = std::function<void(uint32_t, uint64_t, uint64_t, Ptr<ByteBuffer>)>;
 
-    /** The path to a peer has failed for good. (peer rank, reason) */
+    /** The path to a peer has failed permanently. (peer rank, reason) */
     using ErrorHandler = std::function<void(uint32_t, const std::string&)>;
 
     /** @return the type */
@@ -42,17 +42,17 @@ class MessageTransport : public Object
     /** @param rank this rank */
     void SetRank(uint32_t rank);
 
-    /** @param handler of messages */
+    /** @param handler called for each received message */
     void SetMessageHandler(MessageHandler handler);
 
-    /** @param handler of failures */
+    /** @param handler called when a path has failed */
     void SetErrorHandler(ErrorHandler handler);
 
     /**
-     * Sends a message. The first one to a peer opens the connection.
-     * @param peer rank, not this one
-     * @param tag by which the receiver knows it
-     * @param bytes size, 0 allowed
+     * Sends a message. The first message to a peer opens the connection.
+     * @param peer destination rank, not this one
+     * @param tag identifies the message at the receiver
+     * @param bytes size, may be 0
      * @param payload contents (`bytes` long), or null (virtual payload)
      */
     virtual void Send(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload) = 0;
@@ -60,9 +60,9 @@ class MessageTransport : public Object
   protected:
     void DoDispose() override;
 
-    /** Hands a message up. @see MessageHandler */
+    /** Passes a message to the handler. @see MessageHandler */
     void Deliver(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload);
-    /** Hands a failure up. @see ErrorHandler */
+    /** Reports a failure to the handler. @see ErrorHandler */
     void Fail(uint32_t peer, const std::string& reason);
 
     uint32_t m_rank{0}; ///< this rank

@@ -20,7 +20,7 @@ NS_OBJECT_ENSURE_REGISTERED(MultiPortTransport);
 namespace
 {
 
-/// A message is not cut into parts smaller than this, bytes.
+/// Minimum size of a part of a striped message, bytes.
 constexpr uint64_t MIN_PART = 4096;
 
 } // namespace
@@ -73,7 +73,7 @@ MultiPortTransport::GetWay(uint32_t peer)
     {
         way.portPairs = m_portPairs->GetPortPairs(m_rank, peer);
         way.portPairs.resize(std::min<std::size_t>(way.portPairs.size(), MAX_PORT_PAIRS));
-        // Of several peers that get a message each, not all get it by the first port pair.
+        // Spreads the first messages to different peers over the port pairs.
         way.next = (m_rank + peer) % way.portPairs.size();
     }
     return way;

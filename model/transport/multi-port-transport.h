@@ -21,9 +21,9 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-transport
  *
- * Messages over portPairs: a connection for each port pair that is used. Between two ranks with
- * several port pairs messages take turns on the portPairs, or are cut into a part for each
- * (attribute Stripe); then no two messages of one tag may be on their way to one rank.
+ * Messages over port pairs, with one connection per port pair in use. If two ranks have several
+ * port pairs, messages use them in turn, or are striped over all of them (attribute Stripe). With
+ * striping, no two messages of one tag may be in flight to one rank.
  */
 class MultiPortTransport : public MessageTransport
 {
@@ -33,12 +33,12 @@ class MultiPortTransport : public MessageTransport
 
     /**
      * @param rank this rank
-     * @param port pairs between the ranks
+     * @param portPairs the port pairs between the ranks
      */
     void SetPortPairs(uint32_t rank, std::shared_ptr<PortPairTable> portPairs);
 
     /**
-     * As SetPortPairs() with one port pair between each two ranks.
+     * Like SetPortPairs(), with one port pair between any two ranks.
      * @param rank this rank
      * @param endpoints endpoint of each rank
      */
@@ -46,60 +46,60 @@ class MultiPortTransport : public MessageTransport
 
     void Send(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload) override;
 
-    /// Most port pairs between two ranks.
+    /// Maximum number of port pairs between two ranks.
     static constexpr uint32_t MAX_PORT_PAIRS = 64;
 
   protected:
-    /** A message, or one of the parts it is cut into. */
+    /** A message, or one part of a striped message. */
     struct Part
     {
         uint64_t tag;            ///< of the message
         uint64_t bytes;          ///< of the part
-        Ptr<ByteBuffer> payload; ///< sending: of the message; received: of the part; or null
-        uint64_t offset;         ///< sending: of the part in `payload`
+        Ptr<ByteBuffer> payload; ///< sent: of the message; received: of the part; null: virtual
+        uint64_t offset;         ///< sent: offset of the part in `payload`, bytes
         uint32_t index;          ///< number of the part
-        uint32_t parts;          ///< of the message, 1 to MAX_PORT_PAIRS
+        uint32_t parts;          ///< number of parts of the message, 1 to MAX_PORT_PAIRS
     };
 
     void DoDispose() override;
 
     /**
-     * Sends a message or a part of one.
-     * @param peer rank
-     * @param port pair number of one of its portPairs
-     * @param part to send
+     * Sends a message or one part of it.
+     * @param peer destination rank
+     * @param portPair index into GetPortPairs() of the peer
+     * @param part the part to send
      */
     virtual void SendOn(uint32_t peer, uint32_t portPair, const Part& part) = 0;
 
     /**
      * @param peer rank
-     * @return the port pairs to it
+     * @return the port pairs to the peer
      */
     const std::vector<PortPair>& GetPortPairs(uint32_t peer);
 
     /**
-     * Takes a part that has arrived; the message is handed up when all have.
-     * @param peer rank that sent it
+     * Accepts a received part. The last missing part delivers the message.
+     * @param peer source rank
      * @param part the part
      */
     void DeliverPart(uint32_t peer, const Part& part);
 
-    std::shared_ptr<PortPairTable> m_portPairs; ///< between the ranks
+    std::shared_ptr<PortPairTable> m_portPairs; ///< port pairs between the ranks
 
   private:
-    /** The way to one rank. */
+    /** The port pairs to one rank. */
     struct Way
     {
         std::vector<PortPair> portPairs;
         uint32_t next{0}; ///< port pair of the next message
     };
 
-    /** A message of which parts are missing. */
+    /** A message with missing parts. */
     struct Partial
     {
         uint32_t arrived{0};
         uint64_t bytes{0};
-        std::vector<Ptr<ByteBuffer>> payloads; ///< of the parts
+        std::vector<Ptr<ByteBuffer>> payloads; ///< by part
     };
 
     Way& GetWay(uint32_t peer);

@@ -14,14 +14,14 @@ namespace ns3::training
 
 /**
  * @ingroup distributed-training-transport
- * A full packet of a transport on the line, bytes.
+ * Size of a full packet of a transport on the line, bytes.
  */
 struct PacketSize
 {
-    uint32_t payload; ///< of messages
+    uint32_t payload; ///< message payload
     uint32_t headers; ///< all headers, with Ethernet's preamble and gap
 
-    /** @return share of the line rate that is payload in a long message */
+    /** @return goodput of a long message: the payload's share of the line rate */
     double GetGoodput() const
     {
         return static_cast<double>(payload) / (payload + headers);

@@ -13,13 +13,13 @@
 namespace ns3::training
 {
 
-/** A connection between two ranks: a port of each, and the rate of the path between them. */
+/** A connection between two ranks: one port of each, and the rate of the path between them. */
 struct PortPair
 {
-    uint32_t rail;           ///< of this rank's host: which of its ports
-    uint32_t localEndpoint;  ///< endpoint of that port
-    uint32_t remoteEndpoint; ///< endpoint of the other rank's port
-    uint64_t rate;           ///< of the slowest link on the way, bit/s; 0: that of the port
+    uint32_t rail;           ///< local port, by number
+    uint32_t localEndpoint;  ///< endpoint of the local port
+    uint32_t remoteEndpoint; ///< endpoint of the remote port
+    uint64_t rate;           ///< rate of the slowest link on the path, bit/s; 0: rate of the port
 };
 
 /**
@@ -35,23 +35,22 @@ class PortPairTable
     virtual uint32_t GetRanks() const = 0;
 
     /**
-     * @param rank one rank
-     * @param peer another one
-     * @return the port pairs from rank to peer, one at least; port pair i is port pair i from peer
-     * to rank, too
+     * @param rank local rank
+     * @param peer remote rank
+     * @return the port pairs from rank to peer, at least one; both directions have the same order
      */
     virtual std::vector<PortPair> GetPortPairs(uint32_t rank, uint32_t peer) = 0;
 
     /**
      * @param endpoint number of an endpoint
-     * @return the rank whose port it is; GetRanks() if there is none
+     * @return the rank that owns it; GetRanks() if there is none
      */
     virtual uint32_t GetRank(uint32_t endpoint) const = 0;
 };
 
 /**
  * @ingroup distributed-training-transport
- * One port pair between each two ranks, which have one port each.
+ * One port pair between any two ranks, each of which has one port.
  */
 class SinglePortPairs : public PortPairTable
 {

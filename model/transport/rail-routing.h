@@ -22,8 +22,8 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-transport
  *
- * IPv4 routes of a host with several rails: a packet to an endpoint leaves by the rail of the port
- * pair to it. The device of rail i is device i of the host.
+ * IPv4 routing of a host with several rails: a packet to an endpoint uses the rail of the port pair
+ * to it. Rail i is device i of the host.
  */
 class RailRouting : public Ipv4StaticRouting
 {
@@ -32,8 +32,8 @@ class RailRouting : public Ipv4StaticRouting
     static TypeId GetTypeId();
 
     /**
-     * @param rank whose host it is on
-     * @param port pairs between the ranks
+     * @param rank rank of this host
+     * @param portPairs the port pairs between the ranks
      */
     void SetPortPairs(uint32_t rank, std::shared_ptr<PortPairTable> portPairs);
 
@@ -51,7 +51,7 @@ class RailRouting : public Ipv4StaticRouting
     Ptr<Ipv4> m_ipv4;
     uint32_t m_rank{0};
     std::shared_ptr<PortPairTable> m_portPairs;
-    std::map<std::pair<uint32_t, uint32_t>, uint32_t> m_rails; // by addresses
+    std::map<std::pair<uint32_t, uint32_t>, uint32_t> m_rails; // by local and remote address
 };
 
 } // namespace ns3::training

@@ -20,7 +20,7 @@ NS_OBJECT_ENSURE_REGISTERED(RdmaTransport);
 namespace
 {
 
-/// Immediate data: number of the part in the upper half, parts less one in the lower.
+/// Immediate data: index of the part in the upper half, number of parts minus one in the lower.
 constexpr uint32_t INDEX_SHIFT = 16;
 
 } // namespace
@@ -107,7 +107,7 @@ void
 RdmaTransport::SendOn(uint32_t peer, uint32_t portPair, const Part& part)
 {
     RdmaQueuePair& queuePair = *GetConnection(peer, portPair).queuePair;
-    // A work request holds whole packets, so that splitting adds no short ones.
+    // Each work request holds whole packets, so splitting adds no short packets.
     const uint64_t mtu = m_nics.front()->GetSettings().mtu;
     const uint64_t longest = MAX_REQUEST / mtu * mtu;
     uint64_t sent = 0;

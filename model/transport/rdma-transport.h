@@ -22,13 +22,13 @@ namespace ns3::training
  * @ingroup distributed-training-transport
  *
  * Messages as RDMA WRITEs with immediate data, one queue pair per port pair. The tag travels as the
- * remote address, as NCCL's receiver tells its sender where to write. A message longer than one
- * work request takes several; only the last one carries immediate data, which tells the part of a
- * message that is cut into parts.
+ * remote address, since NCCL's receiver tells its sender where to write. A message longer than one
+ * work request takes several. Only the last one carries immediate data, which identifies the part
+ * of a striped message.
  *
- * Among N ranks the queue pair for port pair i to peer p has number 2 + p + i N at every rank, so
- * both sides know each other's number without exchanging it, and a side makes its queue pair when
- * it first sends or receives.
+ * Among N ranks the queue pair for port pair i to peer p has number 2 + p + i N at every rank. So
+ * both sides know each other's number without an exchange, and each side creates its queue pair on
+ * the first send or receive.
  */
 class RdmaTransport : public MultiPortTransport
 {
@@ -36,19 +36,19 @@ class RdmaTransport : public MultiPortTransport
     /** @return the type */
     static TypeId GetTypeId();
 
-    /** @param nic of this rank's host, which has one rail; SetGroup() comes first */
+    /** @param nic of this rank's host, which has one rail; call SetGroup() before */
     void SetNic(Ptr<RdmaNic> nic);
 
-    /** @param nics of the rails of this rank's host; SetPortPairs() comes first */
+    /** @param nics of the rails of this rank's host; call SetPortPairs() before */
     void SetNics(std::vector<Ptr<RdmaNic>> nics);
 
   private:
-    /** A port pair in use, and the message that arrives on it in several work requests. */
+    /** A port pair in use, and the message being received on it. */
     struct Connection
     {
         Ptr<RdmaQueuePair> queuePair;
         uint64_t received{0};    ///< bytes of the earlier work requests
-        Ptr<ByteBuffer> payload; ///< their contents
+        Ptr<ByteBuffer> payload; ///< contents of the earlier work requests
     };
 
     void DoDispose() override;

@@ -25,15 +25,15 @@ NS_OBJECT_ENSURE_REGISTERED(TcpTransport);
 namespace
 {
 
-/// Where the fields of a header's second half begin: real contents or not, number of the part,
-/// parts less one; the rest is the size.
+/// Bit positions in the second half of a header: real payload or not, index of the part, number of
+/// parts minus one; the rest is the size.
 constexpr uint32_t REAL_SHIFT = 63;
 constexpr uint32_t INDEX_SHIFT = 56;
 constexpr uint32_t PARTS_SHIFT = 49;
 constexpr uint64_t PART_MASK = 0x7f;
 constexpr uint64_t SIZE_MASK = (uint64_t{1} << PARTS_SHIFT) - 1;
 
-/// Most bytes handed to a socket in one call, so that no packet object grows without bound.
+/// Maximum bytes passed to a socket in one call; bounds the size of packet objects.
 constexpr uint64_t MAX_WRITE = 1 << 20;
 
 void
@@ -96,7 +96,7 @@ TcpTransport::SetSocketAttributes(const AttributeList& attributes)
 Ptr<Socket>
 TcpTransport::CreateSocket() const
 {
-    // ns-3 makes the objects in a socket of defaults.
+    // ns-3 creates the objects inside a socket from default attributes.
     const AttributeDefaults defaults(m_socketAttributes);
     return Socket::CreateSocket(m_node, TcpSocketFactory::GetTypeId());
 }
@@ -257,7 +257,7 @@ TcpTransport::Push(const Key& key)
         }
         if (packet->GetSize() == 0 || sender.socket->Send(packet) < 0)
         {
-            return; // the socket calls back when it has space
+            return; // the socket calls back when it has space again
         }
         message.sent = sent;
         if (sent == HEADER_BYTES + part.bytes)

@@ -32,9 +32,9 @@ namespace ns3::training
  *
  * Messages over TCP sockets of ns-3's own stack, one connection per port pair and direction, so
  * that data and acknowledgements never share a segment (NCCL's socket transport does the same). A
- * message, or a part of one, is a 16-byte header (tag; whether the contents are real, number of the
- * part, parts less one, size; big endian) and its contents. A connection is opened by the first
- * message and stays open.
+ * message, or one part of it, is a 16-byte header and the contents. The header holds the tag, a
+ * flag for real payload, the index of the part, the number of parts minus one, and the size; big
+ * endian. The first message opens a connection, which stays open.
  */
 class TcpTransport : public MultiPortTransport
 {
@@ -50,29 +50,29 @@ class TcpTransport : public MultiPortTransport
     static constexpr uint32_t PACKET_HEADER_BYTES = 20 + 20 + 12;
 
     /**
-     * @param attributes of the sockets that are created from now on, and of the objects in them;
-     *        those that accept connections hand them on
+     * @param attributes of sockets created from now on and of the objects inside; a listening
+     *        socket passes them to accepted connections
      */
     void SetSocketAttributes(const AttributeList& attributes);
 
     /**
-     * @param node this rank's host, with an internet stack, in which the device of rail i is device
-     *        i and any way to an endpoint leaves by the right one; listens from now on
+     * @param node this rank's host, with an internet stack whose device i is rail i and whose
+     *        routes use the right rail for each endpoint; listens from now on
      */
     void SetNode(Ptr<Node> node);
 
   private:
-    /** A peer and the number of one of its portPairs. */
+    /** A peer and the index of a port pair to it. */
     using Key = std::pair<uint32_t, uint32_t>;
 
-    /** A message on its way out. */
+    /** A message being sent. */
     struct Outgoing
     {
         Part part;
-        uint64_t sent{0}; ///< header and contents, bytes handed to the socket
+        uint64_t sent{0}; ///< bytes of header and contents passed to the socket
     };
 
-    /** The connection on one port pair. */
+    /** The sending connection of one port pair. */
     struct Sender
     {
         Ptr<Socket> socket;
@@ -80,14 +80,14 @@ class TcpTransport : public MultiPortTransport
         bool connected{false};
     };
 
-    /** A connection from one peer. */
+    /** An accepted connection from one peer. */
     struct Receiver
     {
         uint32_t peer;
         std::array<uint8_t, HEADER_BYTES> header{};
-        uint32_t headerBytes{0}; ///< of the header under way
-        Part part{};             ///< under way
-        uint64_t received{0};    ///< of the contents
+        uint32_t headerBytes{0}; ///< received bytes of the current header
+        Part part{};             ///< the part being received
+        uint64_t received{0};    ///< received bytes of the contents
     };
 
     void DoDispose() override;
@@ -112,7 +112,7 @@ class TcpTransport : public MultiPortTransport
     AttributeList m_socketAttributes;
     Ptr<Socket> m_listener;
     std::map<Key, Sender> m_senders;
-    std::map<Ptr<Socket>, Key> m_portPairOf; // sending sockets
+    std::map<Ptr<Socket>, Key> m_portPairOf; // by sending socket
     std::map<Ptr<Socket>, Receiver> m_receivers;
     uint16_t m_port;
 };

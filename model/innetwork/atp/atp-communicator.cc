@@ -32,9 +32,9 @@ NS_OBJECT_ENSURE_REGISTERED(AtpCommunicator);
 namespace
 {
 
-/// Windows on the worker's own line that the timeout is not to be shorter than.
+/// Minimum timeout, in window transmission times on the worker's line.
 constexpr double WINDOWS_BEFORE_TIMEOUT = 4;
-/// After a timeout, packets to be sent again for each result, which doubles them by round trip.
+/// Packets to retransmit per result after a timeout; doubles them every round trip.
 constexpr uint32_t PACKETS_FOR_RESULT = 2;
 constexpr int64_t MAX_INTEGER = std::numeric_limits<int32_t>::max();
 const char* const CONTROLS[] = {"fixed", "ecn", "a2tp"};
@@ -247,7 +247,7 @@ AtpCommunicator::GetScale() const
 double
 AtpCommunicator::GetLargest() const
 {
-    // What is rounded to the end of the range would count as saturated.
+    // A value rounded to the end of the range would count as saturated.
     return std::min(m_largestValue, (MAX_INTEGER - 1) / m_scalingFactor);
 }
 
@@ -312,7 +312,7 @@ void
 AtpCommunicator::SendNew()
 {
     const uint64_t end = std::min(m_total, m_base + m_window.GetPackets());
-    // What is beyond the slots' window is left to the server.
+    // Packets beyond the slot window go to the server unaggregated.
     const uint64_t slotsEnd = m_base + m_window.GetSlots();
     while (m_next < end)
     {
@@ -398,7 +398,7 @@ AtpCommunicator::TakeValues(const Frame& frame, uint64_t packet)
     }
     if (!m_isInteger && !frame.As<AtpHeader>().overflow)
     {
-        // Half a step for each worker, and the rounding to float32.
+        // Half a quantization step per worker, and the rounding to float32.
         m_errorBound = std::max(m_errorBound, GetSize() * 0.5 / scale + std::ldexp(largest, -24));
     }
 }
@@ -411,7 +411,7 @@ AtpCommunicator::OnData(Frame* frame)
         Process(frame);
         return;
     }
-    // Each thread has packets of its own in order: together they are as one that is faster.
+    // Each thread processes its own packets in order; together they act like one faster thread.
     Simulator::Schedule(m_cores.Take(0, m_packetCost / m_threads),
                         &AtpCommunicator::Process,
                         this,
@@ -422,7 +422,7 @@ void
 AtpCommunicator::Process(Frame* frame)
 {
     const auto& header = frame->As<AtpHeader>();
-    // All numbers of a tensor are less than 2^32 apart.
+    // Packet numbers of a tensor differ by less than 2^32.
     const uint32_t packet = header.packet - static_cast<uint32_t>(m_first);
     const uint32_t index = GetIndex(packet);
     if (!m_tensor || !header.isResult || !m_timers.IsWaiting(index) ||
@@ -518,7 +518,7 @@ AtpCommunicator::TakeResult(const Frame& frame, uint32_t index)
 void
 AtpCommunicator::Repair(uint64_t packet)
 {
-    // Results of different servers come in any order.
+    // Results of different servers arrive in any order.
     const uint64_t servers = m_session.routes.size();
     Stream& stream = m_streams[(m_first + packet) % servers];
     if (packet == stream.base)
@@ -552,8 +552,8 @@ AtpCommunicator::Repair(uint64_t packet)
 void
 AtpCommunicator::OnTimeout(uint32_t index)
 {
-    // Others may just wait, as this one, for a worker that is behind: they stay in the switches,
-    // until results of what is sent again show that they are lost, too.
+    // The others may only be waiting for a slow worker, as this one was. They stay in the switches
+    // until results of the retransmissions show that they are lost too.
     if (m_slots[index].packet == m_base)
     {
         NS_LOG_LOGIC("rank " << GetRank() << ": timeout of packet "
@@ -627,7 +627,7 @@ AtpCommunicator::GetExpectedSum(const std::vector<std::vector<float>>& inputs,
         bool mayHaveFloats = false;
         for (uint64_t i = begin; i < end && !hasFloats; i++)
         {
-            int64_t above = 0; // the largest sum of some of the ranks, and the smallest
+            int64_t above = 0; // largest and smallest sum of any subset of the ranks
             int64_t below = 0;
             for (const auto& input : inputs)
             {
@@ -641,7 +641,7 @@ AtpCommunicator::GetExpectedSum(const std::vector<std::vector<float>>& inputs,
             mayHaveFloats |= isSaturated(above) || isSaturated(below);
             sum[i] = Dequantize(static_cast<int32_t>(above + below), scale);
         }
-        // Which of its parts a switch or server adds first has decided.
+        // The result depends on which parts a switch or server adds first.
         hasFloats |= mayHaveFloats && !result.empty() &&
                      !std::equal(sum.begin() + begin, sum.begin() + end, result.begin() + begin);
         for (uint64_t i = begin; i < end && hasFloats; i++)

@@ -21,22 +21,22 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-innetwork
  *
- * A worker of ATP (Lao et al., NSDI 2021, and the released client): sends the packets of a tensor
- * to the job's servers, packet p to server p modulo their number; switches on the way add what they
- * can. The results, which servers send to all, acknowledge the packets and move the window, whose
- * size congestion controls (AtpWindow).
+ * A worker of ATP (Lao et al., NSDI 2021, and the released client). It sends the packets of a
+ * tensor to the job's servers, packet p to server p modulo their number; switches on the path
+ * aggregate them where they can. The servers multicast the results, which acknowledge the packets
+ * and advance the window. Congestion control sets the window size (AtpWindow).
  *
  * Float32 values are multiplied by ScalingFactor and rounded. A packet with a value above
- * LargestValue in magnitude goes to its server as floats; so does one that a server asks for. With
- * DataType int32 numbers must be whole, and are added as they are; a sum that overflows is an
+ * LargestValue in magnitude goes to its server as floats; so does a packet that a server requests
+ * as floats. With DataType int32 numbers must be whole and are added unchanged; an overflow is an
  * error.
  *
- * A packet is sent again, not to be held by switches, when as many results as ReorderingThreshold
- * have come past it, once, and whenever RetransmissionTimeout has passed. Until a tensor's first
- * result comes, which waits for the slowest worker, InitialTimeout is in its place.
+ * A packet is retransmitted once after ReorderingThreshold results for later packets, and each time
+ * RetransmissionTimeout expires. Switches must not hold retransmissions. The first result of a
+ * tensor waits for the slowest worker, so InitialTimeout replaces RetransmissionTimeout until then.
  *
- * Every sum is checked to hold each worker's part once, by a number beside the values to which each
- * worker adds its own.
+ * A simulation-only checksum in each packet verifies that every sum contains each worker's
+ * contribution exactly once.
  */
 class AtpCommunicator : public InNetworkCommunicator
 {
@@ -44,39 +44,39 @@ class AtpCommunicator : public InNetworkCommunicator
     /** @return the type */
     static TypeId GetTypeId();
 
-    /** A server, and what packets to it say. */
+    /** A server, and the header fields of packets to it. */
     struct Route
     {
         uint32_t server{0};   ///< its endpoint
-        bool isDirect{false}; ///< this worker alone is a child of the server's switch
+        bool isDirect{false}; ///< this worker itself is a child of the server's switch
         uint32_t workers{0};  ///< bit of this worker in its rack
         uint32_t children{0}; ///< bit of this worker or rack at the server's switch
         uint8_t fanIn[2]{};   ///< workers in the rack, children of the server's switch
     };
 
-    /** What the controller tells a worker. */
+    /** Job parameters that the controller gives a worker. */
     struct Session
     {
-        std::vector<Route> routes; ///< one for each server
-        uint32_t window{0};        ///< most packets in flight
-        uint32_t slots{0};         ///< of each switch
-        uint32_t elements{0};      ///< 32-bit integers in a packet
-        bool isExtended{false};    ///< whether packets have A2TP's and ESA's byte
+        std::vector<Route> routes; ///< by server
+        uint32_t window{0};        ///< maximum packets in flight
+        uint32_t slots{0};         ///< slots of each switch
+        uint32_t elements{0};      ///< 32-bit integers per packet
+        bool isExtended{false};    ///< whether packets have the extension byte of A2TP and ESA
     };
 
-    /** @param session as switches and servers have it; SetGroup() comes first */
+    /** @param session as configured at switches and servers; call SetGroup() before */
     void SetSession(const Session& session);
 
-    /** @return how the window is controlled */
+    /** @return the congestion control of the window */
     AtpWindow::Control GetControl() const;
 
-    /** @return where the job's servers are: auto, or hosts separated by commas */
+    /** @return placement of the job's servers: auto, or hosts separated by commas */
     const std::string& GetServers() const;
 
     /** @return threads of the client */
     uint32_t GetThreads() const;
 
-    /** @return the window as it is */
+    /** @return the current window */
     const AtpWindow& GetWindow() const;
 
     // InNetworkCommunicator
@@ -99,17 +99,17 @@ class AtpCommunicator : public InNetworkCommunicator
     struct Slot
     {
         uint64_t packet{0};     ///< its number in the tensor
-        bool isFloat{false};    ///< it goes as floats
-        bool isRepaired{false}; ///< it has been sent again because of results past it
+        bool isFloat{false};    ///< the packet carries floats
+        bool isRepaired{false}; ///< already retransmitted because of results for later packets
     };
 
-    /** Packets of one server. */
+    /** Packets to one server. */
     struct Stream
     {
-        uint64_t base{0};     ///< the first without a result
-        uint64_t highest{0};  ///< the last with a result past a gap
-        uint64_t repaired{0}; ///< gaps up to here have been sent again
-        uint32_t past{0};     ///< results since the base has moved
+        uint64_t base{0};     ///< first packet without a result
+        uint64_t highest{0};  ///< last packet after a gap with a result
+        uint64_t repaired{0}; ///< gaps below this packet are retransmitted
+        uint32_t past{0};     ///< results for later packets since base advanced
     };
 
     void SetDataType(std::string type);
@@ -156,17 +156,17 @@ class AtpCommunicator : public InNetworkCommunicator
     Time m_packetCost;
     uint8_t m_priority;
 
-    const Tensor* m_tensor{nullptr}; // the one under way
+    const Tensor* m_tensor{nullptr}; // the current tensor
     std::vector<float> m_sum;
-    uint64_t m_first{0};           // packets of all tensors before
-    uint64_t m_total{0};           // packets of this one
-    uint64_t m_base{0};            // of these, the first without a result
-    uint64_t m_next{0};            // the first not sent
+    uint64_t m_first{0};           // packets of all earlier tensors
+    uint64_t m_total{0};           // packets of the current tensor
+    uint64_t m_base{0};            // first packet without a result
+    uint64_t m_next{0};            // first packet not sent
     std::vector<Stream> m_streams; // by server
-    uint64_t m_again{0};           // after a timeout, the next to be sent again
-    uint64_t m_againEnd{0};        // and the last one but one
+    uint64_t m_again{0};           // next packet to retransmit after a timeout
+    uint64_t m_againEnd{0};        // end of the retransmissions, exclusive
     std::vector<Slot> m_slots;     // by packet modulo window
-    bool m_hasResult{false};       // of this tensor
+    bool m_hasResult{false};       // a result of the current tensor has arrived
     double m_errorBound{0};
 };
 

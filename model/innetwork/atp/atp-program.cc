@@ -29,15 +29,15 @@ NS_OBJECT_ENSURE_REGISTERED(AtpProgram);
 namespace
 {
 
-// The released program on Tofino: each pass adds half of a packet's integers.
+// Resources of the released program on Tofino: each pass adds half of a packet's integers.
 constexpr uint32_t PASSES = 2;
-/// Registers of an integer that a stage can hold.
+/// Integer registers per pipeline stage.
 constexpr uint32_t REGISTERS_PER_STAGE = 4;
-/// Stages for owner, bitmap, counter, congestion.
+/// Pipeline stages for owner, bitmap, counter and congestion bits.
 constexpr uint32_t CONTROL_STAGES = 4;
-/// Most integers that leave these stages free.
+/// Maximum integers that leave the control stages free.
 constexpr uint32_t MAX_ELEMENTS = PASSES * 8 * REGISTERS_PER_STAGE;
-/// Bitmap, owner, counter, congestion bit of each half, bytes.
+/// Bitmap, owner, counter and congestion bit of each half, bytes.
 constexpr uint32_t CONTROL_BYTES = 4 + 4 + 1 + 1;
 
 } // namespace
@@ -229,7 +229,7 @@ AtpProgram::Receive(Frame* frame)
         !header.isRackSum && !isServers && job->children.Find(frame->source) != EndpointTable::NONE;
     if (header.isResult ? frame->destination != GetEndpoint() : !isServers && !isRack)
     {
-        return false; // passes through, or is on its last hop
+        return false; // forwarded unchanged, or on its last hop
     }
     m_counters.received++;
     if (header.slot >= m_slotCount || frame->payloadBytes != 4 * m_elements)
@@ -253,7 +253,7 @@ AtpProgram::Receive(Frame* frame)
     const bool isMine = slot.used && slot.job == header.job && slot.packet == header.packet;
     if (!isRack && !header.isRackSum)
     {
-        // A part of a rack's sum for the server alone. What is here would wait for the rest.
+        // Part of a rack's sum for the server only. The slot's sum would wait for the rest forever.
         if (header.resend && isMine)
         {
             m_counters.evicted++;
@@ -366,7 +366,7 @@ AtpProgram::Contribute(Frame* frame, JobState& job, Aggregator& slot, bool isRac
     m_counters.completed++;
     NS_LOG_LOGIC("slot " << header.slot << ": sum of packet " << header.packet << " of job "
                          << +header.job << " is complete");
-    Fill(*frame, slot); // a second time if its last contribution has come again
+    Fill(*frame, slot); // twice if the last contribution was retransmitted
     SendOn(frame);
 }
 

@@ -16,14 +16,14 @@
 namespace ns3::training
 {
 
-/** A job as a switch knows it: where results go. What it adds, packets say themselves. */
+/** A job's result routing at one switch. Packets themselves say which sums to make. */
 struct AtpJob
 {
-    uint8_t number{0};                   ///< which job
-    uint32_t window{0};                  ///< packets by which a worker can be ahead of an answer
+    uint8_t number{0};                   ///< number of the job
+    uint32_t window{0};                  ///< maximum packets of a worker without a result
     std::vector<uint32_t> servers;       ///< endpoints of all; server of packet p: p modulo number
-    std::vector<uint32_t> workers;       ///< endpoints of those linked to this switch
-    std::vector<uint32_t> localServers;  ///< endpoints of the servers linked to this switch
+    std::vector<uint32_t> workers;       ///< endpoints of the workers on this switch
+    std::vector<uint32_t> localServers;  ///< endpoints of the servers on this switch
     std::vector<uint32_t> otherSwitches; ///< endpoints of the other switches with workers
 };
 
@@ -31,38 +31,39 @@ struct AtpJob
 struct AtpCounters
 {
     uint64_t received{0};   ///< frames of its jobs
-    uint64_t refused{0};    ///< of these, of a size or slot that it has not
-    uint64_t held{0};       ///< contributions added and kept
+    uint64_t refused{0};    ///< frames with an invalid size or slot
+    uint64_t held{0};       ///< contributions added and held in a slot
     uint64_t completed{0};  ///< sums with all contributions, sent on
-    uint64_t repeated{0};   ///< contributions that were there already
-    uint64_t collisions{0}; ///< contributions sent on because the slot was taken
-    uint64_t evicted{0};    ///< sums sent on because a contribution was sent again
-    uint64_t passed{0};     ///< contributions sent on unchanged: sent again, or floats
-    uint64_t preempted{0};  ///< sums sent on because of a job of higher priority
-    uint64_t reclaimed{0};  ///< slots taken from a sum that all workers have had
+    uint64_t repeated{0};   ///< duplicate contributions
+    uint64_t collisions{0}; ///< contributions sent on unaggregated because the slot was taken
+    uint64_t evicted{0};    ///< partial sums sent on because of a retransmission
+    uint64_t passed{0};     ///< contributions sent on unchanged: retransmissions or floats
+    uint64_t preempted{0};  ///< partial sums sent on because of a job of higher priority
+    uint64_t reclaimed{0};  ///< slots taken from a sum whose result all workers have
     uint64_t released{0};   ///< slots freed by a result
-    uint64_t multicasts{0}; ///< results sent on to workers
-    uint64_t saturated{0};  ///< sums in which a number left the range of 32 bits
+    uint64_t multicasts{0}; ///< results multicast to workers
+    uint64_t saturated{0};  ///< sums that saturated at 32 bits
 };
 
 /**
  * @ingroup distributed-training-innetwork
  *
  * ATP's switch program (Lao et al., ATP: In-network Aggregation for Multi-tenant Learning, NSDI
- * 2021; the released P4 program): jobs share a pool of slots, which packets find by a hash that
- * their workers compute. A slot belongs to the first packet of a job and number until the server's
- * result comes by. Who finds it taken goes on to the server unadded. A contribution that is sent
- * again takes what the slot has with it to the server and frees it.
+ * 2021; the released P4 program). Jobs share a pool of slots (aggregators). Workers compute a
+ * packet's slot by a hash. A slot belongs to the first packet that claims it, by job and packet
+ * number, until the server's result passes. A packet that finds its slot taken continues to the
+ * server unaggregated. A retransmission takes the slot's partial sum with it to the server and
+ * frees the slot.
  *
- * The switch that a worker is linked to adds for its rack; that of the server adds racks and its
- * own workers.
+ * The leaf switch of a worker aggregates its rack. The leaf switch of the server aggregates the
+ * racks and its own workers.
  *
- * With StickyCollisions a slot that another job has asked for says so in its result (A2TP, EuroSys
- * 2023). With Preemption a packet of a higher priority takes the slot, and what was in it goes to
- * its server (ESA, ICNP 2023).
+ * With StickyCollisions a slot that another job has requested reports the contention in its result
+ * (A2TP, EuroSys 2023). With Preemption a packet of a higher priority takes the slot, and the
+ * partial sum of the old job goes to its server (ESA, ICNP 2023).
  *
- * ReclaimStale is not in the released program: a slot whose packet is two windows behind one of its
- * job that asks for it holds a late duplicate, which nobody waits for, and is taken over.
+ * ReclaimStale is not in the released program. A slot is taken over if its packet is two windows
+ * behind a packet of the same job that requests it: it holds a late duplicate that no worker needs.
  */
 class AtpProgram : public AggregationProgram
 {
@@ -73,15 +74,15 @@ class AtpProgram : public AggregationProgram
     ~AtpProgram() override;
 
     /**
-     * @param job to work for
-     * @throw ConfigurationError if its number is taken or a packet has too many elements
+     * @param job to serve
+     * @throw ConfigurationError if its number is in use or a packet has too many elements
      */
     void AddJob(const AtpJob& job);
 
-    /** @return slots of the pool */
+    /** @return number of slots in the pool */
     uint32_t GetSlots() const;
 
-    /** @return 32-bit integers in a packet */
+    /** @return 32-bit integers per packet */
     uint32_t GetElements() const;
 
     /** @return its counters */
@@ -89,13 +90,13 @@ class AtpProgram : public AggregationProgram
 
     /**
      * @param job number of a job
-     * @return slots that it has now
+     * @return slots it occupies now
      */
     uint32_t GetOccupied(uint8_t job) const;
 
     /**
      * @param job number of a job
-     * @return slots that it has had since the simulation began, times time, slots * s
+     * @return integral of its occupied slots over time since the start of the simulation, slots * s
      */
     double GetSlotSeconds(uint8_t job) const;
 
@@ -105,7 +106,7 @@ class AtpProgram : public AggregationProgram
     bool Receive(Frame* frame) override;
 
     /**
-     * A contribution has been added to a slot, or recognized as one that is there.
+     * A contribution was added to a slot, or recognized as a duplicate.
      * (job, packet, bit of the contributor, whether it is a worker of the rack)
      */
     typedef void (*ContributionTracedCallback)(uint8_t job,
@@ -114,31 +115,31 @@ class AtpProgram : public AggregationProgram
                                                bool isRack);
 
   private:
-    /** A slot and what is in it. */
+    /** A slot and its partial sum. */
     struct Aggregator
     {
-        uint64_t check{0};  ///< sum of the contributions' checks
+        uint64_t check{0};  ///< sum of the contributions' checksums
         uint32_t packet{0}; ///< number of the packet
-        uint32_t seen{0};   ///< bit c: contributor c's is in
-        uint32_t child{0};  ///< of a rack: its bit at the server's switch
+        uint32_t seen{0};   ///< bit c: contributor c has contributed
+        uint32_t child{0};  ///< rack sum: its bit at the server's switch
         uint8_t job{0};
         uint8_t fanIn[2]{};
         uint8_t priority{0};
         bool used{false};
         bool isRack{false}; ///< contributors are workers of a rack
-        bool isReal{false}; ///< there are values
+        bool isReal{false}; ///< holds values
         bool congested{false};
         bool contested{false};
     };
 
-    /** A job of this program: its workers are children, and other switches targets behind them. */
+    /** A job of this program. Its workers are children; other switches are targets after them. */
     struct JobState : public Job
     {
-        AtpJob description;        ///< as it was added
-        EndpointTable servers;     ///< those linked to this switch
-        uint32_t occupied{0};      ///< slots it has
-        int64_t since{0};          ///< when that changed, ps
-        double slotPicoseconds{0}; ///< slots it has had until then, times time
+        AtpJob description;        ///< the job as added
+        EndpointTable servers;     ///< servers on this switch
+        uint32_t occupied{0};      ///< slots it occupies
+        int64_t since{0};          ///< time of the last change of `occupied`, ps
+        double slotPicoseconds{0}; ///< integral of `occupied` up to `since`
     };
 
     void DoDispose() override;
@@ -164,7 +165,7 @@ class AtpProgram : public AggregationProgram
     bool m_reclaims;
     bool m_verify;
     std::vector<Aggregator> m_slots;
-    std::vector<int32_t> m_values; // real payload: those of each slot
+    std::vector<int32_t> m_values; // real payload: values of each slot
     AtpCounters m_counters;
     TracedCallback<uint8_t, uint32_t, uint32_t, bool> m_addTrace;
     TracedCallback<uint8_t, uint32_t, uint32_t, bool> m_repeatTrace;

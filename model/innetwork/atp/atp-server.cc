@@ -69,8 +69,8 @@ AtpServer::SetSession(const Session& session, Ptr<HostDevice> device)
         m_ranks += static_cast<uint32_t>(child.size());
     }
     m_check.Configure(session.job, 0, m_ranks);
-    // A worker has all sums a window before what it sends, and what it lacks has not been sent a
-    // window after by anyone: two windows behind, nobody asks.
+    // No request comes for packets two windows behind: a worker has the sums of all packets a
+    // window before those it sends, and no worker sends a window beyond a packet it lacks.
     uint32_t size = 1;
     while (size < 2 * session.window)
     {
@@ -81,7 +81,7 @@ AtpServer::SetSession(const Session& session, Ptr<HostDevice> device)
     m_marks.assign(uint64_t{size} * session.children.size(), 0);
     m_cores.Configure(1);
     m_slots.Reset(session.job, session.window, session.slots);
-    // The host keeps it, until it is disposed of.
+    // The host owns this object until it is disposed of.
     device->SetProgramReceiver(
         AtpHeader::PROTOCOL,
         GetAtpServerKey(session.job),
@@ -171,7 +171,7 @@ AtpServer::Process(Frame* frame)
     }
     if (entry.state == State::DONE)
     {
-        // Its worker may have lost the result, or a switch holds a duplicate in a slot.
+        // The worker may have lost the result, or a switch holds a duplicate in a slot.
         m_counters.duplicates++;
         m_counters.answers++;
         SendResult(entry, false);
@@ -196,7 +196,7 @@ bool
 AtpServer::Mark(Entry& entry, const AtpHeader& header)
 {
     uint32_t* const marks = GetMarks(entry);
-    // Of a part of a rack the bits of its workers, otherwise whole children.
+    // Bits of the workers for a part of a rack, otherwise whole children.
     const auto getBits = [&](uint32_t child) {
         return header.isRackSum ? m_all[child] : header.workers & m_all[child];
     };
@@ -225,7 +225,7 @@ AtpServer::TakeIntegers(Entry& entry, const Frame& frame)
     {
         if (header.resend)
         {
-            SendResult(entry, true); // it has not heard
+            SendResult(entry, true); // the worker has lost the request for floats
         }
         return;
     }
@@ -234,7 +234,7 @@ AtpServer::TakeIntegers(Entry& entry, const Frame& frame)
                                 static_cast<uint32_t>(m_all.size());
     if (isWhole && entry.ranks > 0)
     {
-        // It holds the parts that are here, so they must not be added to it.
+        // The full sum contains the parts received so far, so it replaces them.
         NS_LOG_LOGIC("packet " << header.packet << ": a sum of all takes the place of parts");
         Begin(entry, State::INTEGERS);
     }
@@ -369,7 +369,7 @@ AtpServer::SendResult(const Entry& entry, bool isWish)
     header.contested = entry.contested;
     header.priority = entry.priority;
     header.overflow = isWish || entry.overflow;
-    header.resend = !isWish && entry.overflow; // or switches would take it for a wish
+    header.resend = !isWish && entry.overflow; // otherwise switches would take it for a request
     header.check = isWish ? 0 : entry.check;
     Frame* frame = Frame::Make(header);
     frame->bytes = GetAtpFrameBytes(m_session.elements, m_session.isExtended);

@@ -22,30 +22,30 @@
 namespace ns3::training
 {
 
-/** What a server has done. */
+/** Counters of a server. */
 struct AtpServerCounters
 {
     uint64_t received{0};   ///< frames of its job
-    uint64_t complete{0};   ///< of these, sums of all workers
-    uint64_t added{0};      ///< sums of some workers added
-    uint64_t duplicates{0}; ///< holding a contribution that it had, so not added
-    uint64_t stale{0};      ///< of packets that all workers have had the sum of
-    uint64_t results{0};    ///< sums sent
-    uint64_t answers{0};    ///< of these, again
-    uint64_t floats{0};     ///< sums made of floats
-    uint64_t remapped{0};   ///< slots given in place of ones that collide
+    uint64_t complete{0};   ///< sums of all workers received
+    uint64_t added{0};      ///< partial sums added
+    uint64_t duplicates{0}; ///< frames with a contribution it had already; not added
+    uint64_t stale{0};      ///< frames of packets whose sum all workers have
+    uint64_t results{0};    ///< results sent
+    uint64_t answers{0};    ///< results sent again
+    uint64_t floats{0};     ///< sums computed in floats
+    uint64_t remapped{0};   ///< slots replaced because of collisions
 };
 
 /**
  * @ingroup distributed-training-innetwork
  *
- * A parameter server of ATP (Lao et al., NSDI 2021; the released ParameterServer): gets the sums
- * that switches have completed, completes those that they could not, and sends the result to the
- * switch it is linked to, which frees its slots and multicasts it. It keeps results until all
- * workers must have had them, and sends them again to who asks.
+ * A parameter server of ATP (Lao et al., NSDI 2021; the released ParameterServer). It receives the
+ * complete sums of switches, completes the partial ones, and sends each result to its leaf switch,
+ * which frees the slots and multicasts it. It keeps results until all workers must have them, and
+ * answers retransmissions from them.
  *
- * If a sum has left the range of 32 bits, or a worker has sent floats because its values do not
- * fit, it asks all workers for that packet as floats, and adds these in the order of ranks.
+ * If a sum overflows 32 bits, or a worker sends floats because its values do not fit, the server
+ * requests that packet as floats from all workers and adds the floats in rank order.
  */
 class AtpServer : public Object
 {
@@ -53,48 +53,48 @@ class AtpServer : public Object
     /** @return the type */
     static TypeId GetTypeId();
 
-    /** What the controller tells a server. */
+    /** Job parameters that the controller gives a server. */
     struct Session
     {
         uint8_t job{0};             ///< number of the job
         uint32_t index{0};          ///< number of the server
-        uint32_t servers{1};        ///< how many there are
-        uint32_t switchEndpoint{0}; ///< where results go
-        uint32_t window{0};         ///< most packets of a worker in flight
-        uint32_t slots{0};          ///< of each switch
-        uint32_t elements{0};       ///< 32-bit integers in a packet
-        bool isExtended{false};     ///< whether packets have A2TP's and ESA's byte
-        /// Ranks of each child of its switch: a worker, or those of another switch in the order of
-        /// their bits.
+        uint32_t servers{1};        ///< number of servers
+        uint32_t switchEndpoint{0}; ///< destination of results
+        uint32_t window{0};         ///< maximum packets of a worker in flight
+        uint32_t slots{0};          ///< slots of each switch
+        uint32_t elements{0};       ///< 32-bit integers per packet
+        bool isExtended{false};     ///< whether packets have the extension byte of A2TP and ESA
+        /// Ranks of each child of its switch: one worker, or the workers of another switch in the
+        /// order of their bits.
         std::vector<std::vector<uint32_t>> children;
     };
 
     /**
-     * @param session as workers and switches have it
+     * @param session as configured at workers and switches
      * @param device NIC of its host
      */
     void SetSession(const Session& session, Ptr<HostDevice> device);
 
-    /** @return what it has done */
+    /** @return its counters */
     const AtpServerCounters& GetCounters() const;
 
     /** @return endpoint of its host */
     uint32_t GetEndpoint() const;
 
   private:
-    /** How far a packet is. */
+    /** State of a packet. */
     enum class State : uint8_t
     {
-        INTEGERS, ///< integers are added
-        FLOATS,   ///< floats are collected
-        DONE      ///< the result is known
+        INTEGERS, ///< adds integers
+        FLOATS,   ///< collects floats
+        DONE      ///< the result is complete
     };
 
-    /** A packet that is being added, or has been. */
+    /** A packet in progress or complete. */
     struct Entry
     {
         uint32_t packet{0};
-        uint32_t ranks{0}; ///< whose contributions are in
+        uint32_t ranks{0}; ///< number of ranks that have contributed
         uint64_t check{0};
         State state{State::INTEGERS};
         bool used{false};
@@ -102,12 +102,12 @@ class AtpServer : public Object
         bool collision{false};
         bool congested{false};
         bool contested{false};
-        bool overflow{false}; ///< the result are floats
+        bool overflow{false}; ///< the result is floats
         uint16_t slot{0};
         uint16_t newSlot{0};
         uint8_t priority{0};
         Ptr<ByteBuffer> result;
-        std::unique_ptr<std::vector<float>> floats; ///< of each rank
+        std::unique_ptr<std::vector<float>> floats; ///< by rank
     };
 
     void OnFrame(Frame* frame);
@@ -132,9 +132,9 @@ class AtpServer : public Object
     AtpSlots m_slots;
     uint32_t m_flowHash{0};
     uint32_t m_ranks{0};
-    std::vector<uint32_t> m_all;   // by child, bits of its ranks
-    std::vector<Entry> m_entries;  // by packet modulo their number, a power of two
-    std::vector<uint32_t> m_marks; // by entry and child, bits of ranks whose contribution is in
+    std::vector<uint32_t> m_all;   // by child: bits of all its ranks
+    std::vector<Entry> m_entries;  // ring by packet number; size is a power of two
+    std::vector<uint32_t> m_marks; // by entry and child: bits of the ranks that have contributed
     std::vector<int32_t> m_values; // real payload: by entry
     ContributionCheck m_check;
     AtpServerCounters m_counters;

@@ -14,7 +14,7 @@ namespace ns3::training
 namespace
 {
 
-/// Attempts to find a slot that no place has.
+/// Attempts to find a slot that no window position uses.
 constexpr uint32_t MAX_ATTEMPTS = 100;
 
 } // namespace

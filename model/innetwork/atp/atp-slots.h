@@ -16,23 +16,23 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-innetwork
  *
- * Which slots of switches a job's packets use: the place of a packet in the window has one, found
- * by a hash, so that jobs need not know of each other; no two places have the same, if there are
- * enough (Lao et al., NSDI 2021; HashTable.cc of the released client). All workers and servers of a
- * job come to the same.
+ * Maps the packets of a job to switch slots. Each position in the window has a slot, chosen by a
+ * hash so that jobs need no coordination. No two positions share a slot if there are enough (Lao et
+ * al., NSDI 2021; HashTable.cc of the released client). All workers and servers of a job compute
+ * the same slots.
  */
 class AtpSlots
 {
   public:
     /**
      * @param job number of the job
-     * @param window places
-     * @param slots of a switch
+     * @param window number of positions
+     * @param slots number of slots of a switch
      */
     void Reset(uint8_t job, uint32_t window, uint32_t slots);
 
     /**
-     * @param number of a packet, counted on over all tensors
+     * @param number of a packet, counted over all tensors
      * @return its slot
      */
     uint16_t Get(uint64_t number) const
@@ -42,7 +42,7 @@ class AtpSlots
 
     /**
      * @param number of a packet
-     * @param slot for packets of its place in the window from now on
+     * @param slot new slot of the packet's window position
      */
     void Set(uint64_t number, uint16_t slot)
     {
@@ -50,11 +50,11 @@ class AtpSlots
     }
 
     /**
-     * A server's choice of another slot than one that has collided, which is free again afterwards.
-     * @param slot that is taken by another job
-     * @param server number of the server: each has slots of its own to choose from
-     * @param servers how many there are
-     * @return one that no place of the job has; the same if there is none to be found
+     * Chooses a replacement for a slot that has collided, and frees the old one.
+     * @param slot used by another job
+     * @param server number of the server: each has its own slots to choose from
+     * @param servers number of servers
+     * @return a slot that no window position of the job uses; the same slot if none is found
      */
     uint16_t Choose(uint16_t slot, uint32_t server, uint32_t servers);
 
@@ -64,7 +64,7 @@ class AtpSlots
     uint8_t m_job{0};
     uint32_t m_slots{1};
     uint32_t m_choices{0};
-    std::vector<uint16_t> m_slotOf; // by place
+    std::vector<uint16_t> m_slotOf; // by window position
     std::vector<bool> m_used;       // by slot
 };
 

@@ -19,9 +19,9 @@ NS_LOG_COMPONENT_DEFINE("TrainingAtpWindow");
 namespace
 {
 
-/// By which a window without marks grows, bytes (released client).
+/// Increase of a window without marks, bytes (released client).
 constexpr double INCREASE_BYTES = 1500;
-/// Weights of the latest round, and the share of contested slots that is let be (A2TP).
+/// Weights of the latest round, and the tolerated fraction of contested slots (A2TP).
 constexpr double SHARE_WEIGHT = 1.0 / 8;
 constexpr double URGENCY_WEIGHT = 1.0 / 64;
 constexpr double CONTENTION_LET_BE = 0.1;

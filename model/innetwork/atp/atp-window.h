@@ -15,34 +15,35 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-innetwork
  *
- * How many packets a worker of ATP may have in flight, and with A2TP how many of these may use
- * slots of switches. Updated once for each window of results. The client's threads, each with a
- * window of its own there, are one window here, which grows by as many steps and keeps a packet for
- * each.
+ * The congestion window of an ATP worker: its packets in flight, and with A2TP the packets of these
+ * that may use switch slots. It is updated once per window of results. The released client has one
+ * window per thread. This is one window for all threads, which grows by as many steps and keeps at
+ * least one packet per thread.
  *
- * - fixed: the largest, as the released client does by default.
- * - ecn: halved if a packet was marked, otherwise larger by 1500 bytes (ATP; 1 packet to 100).
- * - a2tp: a window for the links, cut by the share of marked packets as DCTCP does, and one for
- *   slots, cut by the share of contested ones, the less so the more of the results come within the
- *   base round trip (Li et al., A2TP, EuroSys 2023, released client).
+ * - fixed: the maximum, as the released client does by default.
+ * - ecn: halved if a packet carried an ECN mark, otherwise raised by 1500 bytes (ATP; 1 packet to
+ *   100).
+ * - a2tp: a link window, cut by the fraction of marked packets as in DCTCP, and a slot window, cut
+ *   by the fraction of contested slots. The more results arrive within the base round trip, the
+ *   smaller is the cut of the slot window (Li et al., A2TP, EuroSys 2023, released client).
  */
 class AtpWindow
 {
   public:
-    /** How it is controlled. */
+    /** The congestion control algorithm. */
     enum class Control : uint8_t
     {
-        FIXED, ///< not at all
-        ECN,   ///< ATP
-        A2TP   ///< two windows
+        FIXED, ///< constant
+        ECN,   ///< ATP: by ECN marks
+        A2TP   ///< link window and slot window
     };
 
     /**
-     * @param control how
-     * @param most packets, of all threads
+     * @param control algorithm
+     * @param most maximum packets, of all threads
      * @param threads of the client
      * @param packetBytes size of a packet
-     * @param baseRoundTrip A2TP: results within that time are urgent, ps
+     * @param baseRoundTrip A2TP: results within this time are urgent, ps
      */
     void Reset(Control control,
                uint32_t most,
@@ -51,25 +52,25 @@ class AtpWindow
                int64_t baseRoundTrip);
 
     /**
-     * A result has come.
-     * @param now when, ps
-     * @param congested whether a packet on its way was marked
-     * @param contested whether another job has asked for its slot
+     * A result has arrived.
+     * @param now simulated time, ps
+     * @param congested whether a packet on its path carried an ECN mark
+     * @param contested whether another job has requested its slot
      */
     void OnResult(int64_t now, bool congested, bool contested);
 
     /**
-     * All results up to a packet have come.
-     * @param now when, ps
-     * @param base the first packet without
-     * @param next the first packet not sent
+     * All results before a packet have arrived.
+     * @param now simulated time, ps
+     * @param base first packet without a result
+     * @param next first packet not sent
      */
     void OnProgress(int64_t now, uint64_t base, uint64_t next);
 
-    /** @return packets that may be in flight */
+    /** @return limit of packets in flight */
     uint32_t GetPackets() const;
 
-    /** @return of these, packets that may use slots of switches */
+    /** @return limit of packets in flight that use switch slots */
     uint32_t GetSlots() const;
 
   private:
@@ -82,11 +83,11 @@ class AtpWindow
     int64_t m_baseRoundTrip{0};
     double m_window{1}; // packets
     double m_slots{1};  // packets
-    double m_alpha{0};  // share of marked packets
-    double m_beta{0};   // share of contested ones
-    double m_gamma{0};  // share of urgent ones
-    uint64_t m_end{0};  // packet that the round ends with
-    int64_t m_start{0}; // of the round, ps
+    double m_alpha{0};  // fraction of marked packets
+    double m_beta{0};   // fraction of contested packets
+    double m_gamma{0};  // fraction of urgent results
+    uint64_t m_end{0};  // last packet of the round
+    int64_t m_start{0}; // start of the round, ps
     uint32_t m_results{0};
     uint32_t m_congested{0};
     uint32_t m_contested{0};

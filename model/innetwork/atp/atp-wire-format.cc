@@ -14,7 +14,7 @@ namespace ns3::training
 namespace
 {
 
-/** Bits of the flags byte, as released; the rack's bit stands where it has the data index. */
+/** Bits of the flags byte, as released; the rack bit replaces the data index. */
 enum Flag : uint8_t
 {
     IS_ACK = 0x01,
@@ -25,9 +25,9 @@ enum Flag : uint8_t
     IS_OVERFLOW = 0x80
 };
 
-/// Of the extension.
+/// Bit of the extension byte.
 constexpr uint8_t IS_CONTESTED = 0x80;
-/// From an index to that of the other half of the values, as released.
+/// Offset from an index to that of the other half of the values, as released.
 constexpr uint32_t SECOND_INDEX = 20000;
 
 void
@@ -54,7 +54,7 @@ PutAtp(WireBytes& out, const Frame& frame)
     PutNumber(out, header.fanIn[1], 1);
     PutNumber(out, 0, 1);
     PutNumber(out, header.packet >> 16, 2);
-    PutNumber(out, header.newSlot, 4); // the length of the tensor, which a server overwrites
+    PutNumber(out, header.newSlot, 4); // replaces the tensor length, which a server overwrites
     if (extension)
     {
         PutNumber(out, (header.contested ? IS_CONTESTED : 0) | header.priority, extension);

@@ -133,7 +133,7 @@ NvlsCommunicator::OnMessage(uint32_t owner, const Frame& frame)
     const bool isRead = isDirect && frame.payloadBytes == 0;
     const bool isSum = header.operation & SHARP_TO_ONE;
     const bool isBarrier = !isDirect && !isSum;
-    // A rank may have all of a tensor before the barrier of that has come to it: by other trees.
+    // A rank may have a whole tensor, by other trees, before that tensor's barrier reaches it.
     const bool isOfBarrier =
         !m_behindBarrier && header.packet == GetNumber(m_barrier, m_session.window);
     const bool isExpected = IsUnderWay() && (isBarrier ? isOfBarrier

@@ -18,14 +18,14 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-innetwork
  *
- * A GPU at a switch that adds on demand, as NVLink SHARP (NCCL's NVLS all-reduce): behind a
- * barrier, each rank reads its part of the sums, packet by packet; the switch asks all ranks for
- * their numbers and answers with the sum (multimem.ld_reduce); the rank writes that to all through
- * the switch (multimem.st). So each link carries the tensor 1 + 1/n times in each direction,
- * without requests.
+ * A GPU at a switch that adds on demand, like NVLink SHARP (NCCL's NVLS all-reduce). After a
+ * barrier, each rank reads its part of the sums, packet by packet. The switch requests the numbers
+ * from all ranks and answers with the sum (multimem.ld_reduce). The rank writes the sum to all
+ * ranks through the switch (multimem.st). So each link carries the tensor 1 + 1/n times in each
+ * direction, not counting requests.
  *
- * Each rank is the owner of a tree of one switch, by which its part is added. An all-reduce is
- * complete at a rank when all parts have been written there; then all have read its numbers.
+ * Each rank owns a tree of one switch, which adds its part. An all-reduce is complete at a rank
+ * when all parts are written there; by then all ranks have read its numbers.
  */
 class NvlsCommunicator : public SharpEndpoint
 {
@@ -33,16 +33,16 @@ class NvlsCommunicator : public SharpEndpoint
     /** @return the type */
     static TypeId GetTypeId();
 
-    /** What the controller tells a rank. */
+    /** Job parameters that the controller gives a rank. */
     struct Session
     {
         uint32_t switchEndpoint{0};        ///< the switch
-        std::vector<uint32_t> connections; ///< there, by owner
-        uint32_t window{1};                ///< packets that a rank reads at a time
-        uint32_t elements{64};             ///< numbers in a packet
+        std::vector<uint32_t> connections; ///< connection numbers at the switch, by owner
+        uint32_t window{1};                ///< packets that a rank reads concurrently
+        uint32_t elements{64};             ///< numbers per packet
     };
 
-    /** @param session as the switch has it; SetGroup() and SetSums() come first */
+    /** @param session as configured at the switch; call SetGroup() and SetSums() before */
     void SetSession(const Session& session);
 
   protected:
@@ -53,14 +53,14 @@ class NvlsCommunicator : public SharpEndpoint
     void OnMessage(uint32_t connection, const Frame& frame) override;
 
   private:
-    /** A rank's part of the tensor under way, which it has the sums of first. */
+    /** The part of the current tensor that one rank owns: it reads and writes these sums. */
     struct Part
     {
         uint64_t first{0};   ///< number of its first packet on the owner's tree
-        uint64_t packets{0}; ///< how many
-        uint64_t read{0};    ///< of these, asked for by the owner
-        uint64_t written{0}; ///< of these, written by the owner
-        uint64_t next{0};    ///< number on the owner's tree behind the operation
+        uint64_t packets{0}; ///< number of packets
+        uint64_t read{0};    ///< packets read by the owner
+        uint64_t written{0}; ///< packets written by the owner
+        uint64_t next{0};    ///< number of the packet after the operation on the owner's tree
     };
 
     void Read();
@@ -72,11 +72,11 @@ class NvlsCommunicator : public SharpEndpoint
 
     Session m_session;
     std::vector<Part> m_parts; // by owner
-    uint64_t m_barrier{0};     // its number on the first rank's tree
+    uint64_t m_barrier{0};     // packet number of the barrier on the first rank's tree
     bool m_behindBarrier{false};
-    uint64_t m_asked{0};    // packets of this rank's part
-    uint64_t m_answered{0}; // of these
-    uint64_t m_left{0};     // packets of all parts that are not written yet
+    uint64_t m_asked{0};    // requested packets of this rank's part
+    uint64_t m_answered{0}; // answered requests
+    uint64_t m_left{0};     // packets of all parts not yet written
 };
 
 } // namespace ns3::training

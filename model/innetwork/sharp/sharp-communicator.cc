@@ -114,7 +114,7 @@ SharpCommunicator::Start()
     const auto isEmpty = [this](uint32_t tree) {
         const auto [begin, end] = GetPart(tree, GetValueCount());
         return begin == end &&
-               (tree > 0 || GetValueCount() > 0); // a barrier is a packet of the first
+               (tree > 0 || GetValueCount() > 0); // a barrier is one packet of the first tree
     };
     m_partsLeft = 0;
     for (uint32_t tree = 0; tree < GetTreeCount(); tree++)
@@ -213,7 +213,7 @@ SharpCommunicator::OnMessage(uint32_t connection, const Frame& frame)
     if (!IsUnderWay() || channel.received == channel.sent ||
         header.packet != GetNumber(packet, channel.window))
     {
-        CountDuplicate(); // it has come by multicast, or does so before those ahead of it
+        CountDuplicate(); // the sum arrives by multicast too, before or after those ahead of it
         return;
     }
     if (!Check(header, connection, packet))

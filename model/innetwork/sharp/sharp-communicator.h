@@ -18,19 +18,19 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-innetwork
  *
- * A rank's end of aggregation trees (SHARP's collective library): all-reduce, reduce to one rank,
- * broadcast and barrier.
+ * The rank's side of aggregation trees (SHARP's collective library): all-reduce, reduce to one
+ * rank, broadcast and barrier.
  *
- * A message up to StreamingThreshold is cut into packets of an outstanding operation's size, of
- * which as many are in flight as the job's quota allows; more wait here. A larger one goes by a
- * streaming tree, in larger packets, if all its switches can give the job theirs; if not, in small
- * packets like the others. That is found out by an operation of its own, the lock, which is kept
- * for LockBatch messages.
+ * A message up to StreamingThreshold is split into packets of the size of an outstanding operation.
+ * The job's quota limits the packets in flight; further packets wait at the rank. A larger message
+ * uses a streaming tree with larger packets if all switches of the tree can reserve it for the job,
+ * otherwise small packets. A separate operation, the lock, reserves the tree for LockBatch
+ * messages.
  *
- * With several trees each adds an equal part of the tensor.
+ * With several trees each one adds an equal part of the tensor.
  *
- * Numbers are added in the format DataType, in an order that is the tree's alone. A broadcast moves
- * float32 as they are.
+ * Numbers are added in the format DataType, in the order of the tree. A broadcast moves float32
+ * numbers unchanged.
  */
 class SharpCommunicator : public SharpEndpoint
 {
@@ -38,38 +38,38 @@ class SharpCommunicator : public SharpEndpoint
     /** @return the type */
     static TypeId GetTypeId();
 
-    /** Where a rank is joined to a tree. */
+    /** Connections of a rank to a tree. */
     struct TreePosition
     {
-        uint32_t switchEndpoint{0}; ///< where its packets go
-        uint32_t lowLatency{0};     ///< number of the connection there, for small messages
-        uint32_t streaming{0};      ///< and of that for large ones
+        uint32_t switchEndpoint{0}; ///< the rank's switch in the tree
+        uint32_t lowLatency{0};     ///< connection number at the switch for small messages
+        uint32_t streaming{0};      ///< connection number at the switch for large messages
     };
 
-    /** What the controller tells a rank. */
+    /** Job parameters that the controller gives a rank. */
     struct Session
     {
         std::vector<TreePosition> positions; ///< by tree
-        uint32_t window{1};                  ///< outstanding operations of each tree
-        uint32_t elements{64};               ///< numbers in a packet of one
+        uint32_t window{1};                  ///< outstanding operations per tree
+        uint32_t elements{64};               ///< numbers per packet of an outstanding operation
         uint32_t credits{64};                ///< streaming packets in flight
-        uint32_t streamingBytes{2048};       ///< values in one
+        uint32_t streamingBytes{2048};       ///< values per streaming packet, bytes
     };
 
-    /** @return how many trees the attributes ask for */
+    /** @return number of trees set by the attributes */
     uint32_t GetTrees() const;
 
     /**
-     * @param tree number of one
-     * @param streaming which of its two connections
-     * @return number of this rank's end
+     * @param tree number of a tree
+     * @param streaming whether it is the streaming connection
+     * @return queue pair number of this rank's side
      */
     static uint32_t GetQueuePair(uint32_t tree, bool streaming);
 
-    /** @param session as the switches have it; SetGroup() and SetSums() come first */
+    /** @param session as configured at the switches; call SetGroup() and SetSums() before */
     void SetSession(const Session& session);
 
-    /** @return whether the latest operation that is complete went by streaming trees alone */
+    /** @return whether the last completed operation used streaming trees only */
     bool HasStreamed() const;
 
     // InNetworkCommunicator
@@ -83,36 +83,36 @@ class SharpCommunicator : public SharpEndpoint
     void OnMessage(uint32_t connection, const Frame& frame) override;
 
   private:
-    /** One of the two connections of a tree, and what is under way on it. */
+    /** One of the two connections of a tree, and its current message. */
     struct Channel
     {
         /**
-         * A message begins.
-         * @param from number of the tensor
-         * @param to number behind it
-         * @param numbers in a packet
+         * Starts a message.
+         * @param from first number of the tensor
+         * @param to end of the range, exclusive
+         * @param numbers numbers per packet
          */
         void Begin(uint64_t from, uint64_t to, uint32_t numbers);
 
         uint32_t connection{0};
         uint32_t tree{0};
-        uint32_t window{1};   ///< packets in flight
-        uint32_t elements{1}; ///< numbers in a packet
-        uint64_t first{0};    ///< number of the operation's first packet
-        uint64_t begin{0};    ///< part of the tensor, numbers
-        uint64_t end{0};      ///< behind it
+        uint32_t window{1};   ///< limit of packets in flight
+        uint32_t elements{1}; ///< numbers per packet
+        uint64_t first{0};    ///< packet number of the operation's first packet
+        uint64_t begin{0};    ///< first number of its part of the tensor
+        uint64_t end{0};      ///< end of its part, exclusive
         uint64_t total{0};    ///< packets of the operation
-        uint64_t sent{0};     ///< of these
-        uint64_t received{0}; ///< results
+        uint64_t sent{0};     ///< packets sent
+        uint64_t received{0}; ///< results received
         bool locks{false};    ///< the message is a lock
-        bool unlocks{false};  ///< it is the last one of a lock
+        bool unlocks{false};  ///< the message is the last one under a lock
     };
 
-    /** Of a streaming tree. */
+    /** The lock of a streaming tree. */
     struct Lock
     {
         bool held{false};
-        uint64_t used{0}; ///< messages since
+        uint64_t used{0}; ///< messages sent since the lock
     };
 
     void StartPart(uint32_t tree, bool streaming);
@@ -128,9 +128,9 @@ class SharpCommunicator : public SharpEndpoint
     Session m_session;
     std::vector<Channel> m_channels; // by connection
     std::vector<Lock> m_locks;       // by tree
-    bool m_streams{false};           // the operation under way, so far
-    bool m_hasStreamed{false};       // the latest one that is complete
-    uint32_t m_partsLeft{0};         // of the tensor
+    bool m_streams{false};           // the current operation has used only streaming trees so far
+    bool m_hasStreamed{false};       // the last completed operation used only streaming trees
+    uint32_t m_partsLeft{0};         // incomplete parts of the tensor
 };
 
 } // namespace ns3::training

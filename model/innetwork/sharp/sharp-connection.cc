@@ -169,7 +169,7 @@ SharpConnection::Receive(const Frame& frame)
     }
     if (distance < HALF_OF_PSNS)
     {
-        if (!m_complained) // once, as a responder does
+        if (!m_complained) // one NAK per gap, as an InfiniBand responder
         {
             NS_LOG_LOGIC("endpoint " << m_endpoint << " misses PSN " << m_expected
                                      << " of endpoint " << m_peer.endpoint);
@@ -179,7 +179,7 @@ SharpConnection::Receive(const Frame& frame)
         return false;
     }
     m_owner.OnDuplicate();
-    NoteReceived(); // its acknowledgement may be lost
+    NoteReceived(); // its ACK may be lost
     return false;
 }
 
@@ -214,7 +214,7 @@ SharpConnection::Acknowledge(bool missing)
     Frame* frame = Frame::Make(header);
     frame->opcode = ACKNOWLEDGE;
     frame->syndrome = missing ? SYNDROME_NAK_SEQUENCE : SYNDROME_ACK;
-    // The latest one that is there, or the first one that is missing.
+    // An ACK carries the last PSN received, a NAK the first one missing.
     frame->psn = missing ? m_expected : (m_expected - 1) & PSN_MASK;
     frame->bytes = GetSharpAcknowledgeBytes();
     frame->ingress = m_ingress;
@@ -234,7 +234,7 @@ SharpConnection::OnAcknowledgement(const Frame& frame)
     const uint32_t acknowledged = (next - m_oldest) & PSN_MASK;
     if (acknowledged > m_count)
     {
-        return; // late
+        return; // outdated
     }
     for (uint32_t i = 0; i < acknowledged; i++)
     {
@@ -250,7 +250,7 @@ SharpConnection::OnAcknowledgement(const Frame& frame)
     if (acknowledged > 0 && m_timeouts > 0)
     {
         m_timeouts = 0;
-        Simulator::Cancel(m_timer); // it may have been doubled
+        Simulator::Cancel(m_timer); // its timeout may be doubled
         SetTimer();
     }
     if (missing && m_count > 0)
@@ -262,7 +262,7 @@ SharpConnection::OnAcknowledgement(const Frame& frame)
 void
 SharpConnection::SetTimer()
 {
-    // An acknowledgement leaves the timer as it is: when it expires it finds what to wait for.
+    // An ACK does not move the timer: on expiry it finds the next packet to wait for.
     if (m_timer.IsExpired())
     {
         m_timer = Simulator::Schedule(TimeStep(m_expiry - Simulator::Now().GetTimeStep()),

@@ -18,52 +18,51 @@
 namespace ns3::training
 {
 
-/** A message of one packet between neighbors in an aggregation tree. */
+/** A single-packet message between neighbors in an aggregation tree. */
 struct SharpMessage
 {
-    SharpHeader header;        ///< what it is
-    uint32_t payloadBytes{0};  ///< of values
-    Ptr<ByteBuffer> payload;   ///< the values, or null (virtual payload, or there are none)
-    uint64_t payloadOffset{0}; ///< where they begin
-    uint16_t ingress{0};       ///< in a switch: port whose frame caused it
+    SharpHeader header;        ///< operation and fields
+    uint32_t payloadBytes{0};  ///< size of the values
+    Ptr<ByteBuffer> payload;   ///< the values, or null (virtual payload, or no values)
+    uint64_t payloadOffset{0}; ///< offset of the values in `payload`
+    uint16_t ingress{0};       ///< in a switch: ingress port of the frame that triggered it
 };
 
 /**
  * @ingroup distributed-training-innetwork
  *
  * One end of a reliable connection between neighbors in an aggregation tree: InfiniBand's reliable
- * connection with messages of one packet, 24-bit packet sequence numbers, cumulative
- * acknowledgements, a negative one when a packet is missing, and go-back-N (IB specification,
- * volume 1, chapter 9.7). So every message arrives once and in order, whatever the links lose,
- * double or reorder; or the connection breaks.
+ * connection with single-packet messages, 24-bit PSNs, cumulative ACKs, a NAK for a missing packet,
+ * and go-back-N (IB specification, volume 1, chapter 9.7). Every message arrives once and in order
+ * even if links drop, duplicate or reorder packets; otherwise the connection breaks.
  *
- * How much is in flight is for those to bound who send.
+ * The senders must limit the packets in flight.
  */
 class SharpConnection
 {
   public:
-    /// Instead of an endpoint.
+    /// Endpoint of a missing peer.
     static constexpr uint32_t NONE = UINT32_MAX;
 
-    /** How a connection behaves, the same at both ends. */
+    /** Parameters of a connection, the same at both ends. */
     struct Settings
     {
-        uint32_t ackInterval{16}; ///< packets for each acknowledgement
-        Time ackDelay;            ///< from a packet to its acknowledgement at most
-        Time timeout;             ///< without progress until all is sent again; doubles
+        uint32_t ackInterval{16}; ///< packets per acknowledgement
+        Time ackDelay;            ///< maximum time from a packet to its acknowledgement
+        Time timeout;             ///< time without progress until go-back-N; doubles each time
         uint32_t retryLimit{7};   ///< timeouts without progress before it breaks
         uint8_t priority{3};      ///< traffic class
-        uint32_t firstPsn{0};     ///< sequence number of the first packet, 24 bit
+        uint32_t firstPsn{0};     ///< PSN of the first packet, 24 bits
     };
 
-    /** The end at the neighbor. */
+    /** The remote end. */
     struct Peer
     {
         uint32_t endpoint{NONE}; ///< of the neighbor
-        uint32_t queuePair{0};   ///< number of the connection there
+        uint32_t queuePair{0};   ///< connection number at the neighbor
     };
 
-    /** Who has the connection. */
+    /** The owner of a connection. */
     class Owner
     {
       public:
@@ -75,25 +74,25 @@ class SharpConnection
          */
         virtual void Transmit(Frame* frame) = 0;
 
-        /** @param packets that have been sent again */
+        /** @param packets number retransmitted */
         virtual void OnResent(uint64_t packets) = 0;
 
-        /** A packet has come that had come before. */
+        /** A duplicate packet has arrived. */
         virtual void OnDuplicate() = 0;
 
         /**
-         * The neighbor does not answer any more. The connection is closed.
-         * @param connection this one
+         * The neighbor no longer answers. The connection is closed.
+         * @param connection the closed connection
          */
         virtual void OnBroken(const SharpConnection& connection) = 0;
     };
 
     /**
-     * @param owner must outlive it
-     * @param endpoint of the owner
-     * @param peer the other end
-     * @param job whose it is
-     * @param settings the same at the other end
+     * @param owner must outlive the connection
+     * @param endpoint endpoint of the owner
+     * @param peer the remote end
+     * @param job number of its job
+     * @param settings the same at both ends
      */
     SharpConnection(Owner& owner,
                     uint32_t endpoint,
@@ -104,25 +103,25 @@ class SharpConnection
     SharpConnection(const SharpConnection&) = delete;
     SharpConnection& operator=(const SharpConnection&) = delete;
 
-    /** @param message sent at once, and again until it is acknowledged */
+    /** @param message sent immediately, and retransmitted until acknowledged */
     void Send(const SharpMessage& message);
 
-    /** @param message sent once, outside the connection, as a datagram */
+    /** @param message sent once as a datagram, outside the connection */
     void SendDatagram(const SharpMessage& message);
 
     /**
-     * @param frame that has come by this connection, of either kind
-     * @return whether it is a message that is new and in order
+     * @param frame received on this connection, of either type
+     * @return whether it is a new message in order
      */
     bool Receive(const Frame& frame);
 
-    /** Nothing is sent or received any more. */
+    /** Stops sending and receiving. */
     void Close();
 
-    /** @return whether it is not closed */
+    /** @return whether it is open */
     bool IsOpen() const;
 
-    /** @return the other end */
+    /** @return the remote end */
     const Peer& GetPeer() const;
 
   private:
@@ -143,19 +142,19 @@ class SharpConnection
     const Settings m_settings;
     const uint32_t m_flowHash;
     bool m_open{true};
-    // Sending: messages that are not acknowledged, in a ring whose size is a power of two.
+    // Sender: unacknowledged messages, in a ring whose size is a power of two.
     std::vector<SharpMessage> m_ring;
-    uint32_t m_first{0};  // place of the oldest
-    uint32_t m_count{0};  // how many
-    uint32_t m_oldest{0}; // its PSN
+    uint32_t m_first{0};  // index of the oldest
+    uint32_t m_count{0};  // number of unacknowledged messages
+    uint32_t m_oldest{0}; // PSN of the oldest
     uint32_t m_timeouts{0};
     int64_t m_expiry{0}; // ps
     EventId m_timer;
-    // Receiving.
+    // Receiver.
     uint32_t m_expected{0}; // PSN
     uint32_t m_unanswered{0};
-    bool m_complained{false}; // about the one that is expected
-    uint16_t m_ingress{0};    // port of the latest
+    bool m_complained{false}; // a NAK for m_expected was sent
+    uint16_t m_ingress{0};    // ingress port of the last packet
     EventId m_ackTimer;
 };
 

@@ -26,7 +26,7 @@ NS_OBJECT_ENSURE_REGISTERED(SharpEndpoint);
 namespace
 {
 
-/** @return the sum that a switch makes of numbers [begin, end), as it is written */
+/** @return the sum that a switch makes of numbers [begin, end), encoded */
 std::vector<uint8_t>
 AddBelow(const SharpSums& sums,
          uint32_t at,
@@ -55,7 +55,7 @@ AddBelow(const SharpSums& sums,
     return parts[0];
 }
 
-/** @return the most switches on the way from a rank to the root */
+/** @return maximum number of switches on the path from a rank to the root */
 uint32_t
 GetHeight(const SharpSums& sums, uint32_t at = 0)
 {
@@ -286,7 +286,7 @@ SharpEndpoint::End()
 {
     if (m_result.empty())
     {
-        m_result = m_tensor->values; // of a rank that is not the root
+        m_result = m_tensor->values; // a rank other than the root keeps its input
     }
     m_tensor = nullptr;
     Complete(std::move(m_result));
@@ -355,7 +355,7 @@ SharpEndpoint::Watch()
 void
 SharpEndpoint::OnLateData(Frame* frame)
 {
-    OnData(frame); // acknowledgements, and what has to be acknowledged again
+    OnData(frame); // handles acknowledgements and repeats them
 }
 
 void
@@ -392,7 +392,7 @@ SharpEndpoint::WriteValues(SharpMessage& message, uint64_t begin, uint64_t end) 
         return;
     }
     const float* const values = m_tensor->values.data() + begin;
-    // Of numbers from 2^127 on the bound of the error is not known.
+    // The error bound is undefined for numbers from 2^127 on.
     message.header.exponent =
         IsQuantizable(values, end - begin) ? GetBlockExponent(values, end - begin) : 127;
     message.payload = Create<ByteBuffer>();

@@ -21,27 +21,28 @@
 namespace ns3::training
 {
 
-/** Who adds whose numbers in which order, at one switch of a tree. */
+/** The addends of one switch of a tree, in order. */
 struct SharpSum
 {
-    /** An addend, in the order of addition. */
+    /** An addend. */
     struct Child
     {
-        bool isRank;    ///< a rank's numbers, or the sum of another switch
-        uint32_t index; ///< which rank, or which element of the tree
+        bool isRank;    ///< a rank's numbers; otherwise the sum of another switch
+        uint32_t index; ///< index of the rank, or of the switch in SharpSums
     };
 
-    std::vector<Child> children; ///< what it adds
+    std::vector<Child> children; ///< the addends in the order of addition
 };
 
-/// Switches of a tree, the root first.
+/// The switches of a tree, the root first.
 using SharpSums = std::vector<SharpSum>;
 
 /**
  * @ingroup distributed-training-innetwork
  *
- * What ranks at aggregation trees have in common, whoever asks for sums: reliable connections to
- * switches, numbers of a format, in equal parts for each tree, and the proof of what is in a sum.
+ * Common base of the ranks at aggregation trees, whether ranks or switches request the sums:
+ * reliable connections to switches, number formats, equal parts of the tensor per tree, and the
+ * checksum of contributions.
  */
 class SharpEndpoint : public InNetworkCommunicator, private SharpConnection::Owner
 {
@@ -49,13 +50,13 @@ class SharpEndpoint : public InNetworkCommunicator, private SharpConnection::Own
     /** @return the type */
     static TypeId GetTypeId();
 
-    /** @return how its connections behave, by the attributes */
+    /** @return connection parameters set by the attributes */
     SharpConnection::Settings GetSettings() const;
 
-    /** @return what numbers are added as */
+    /** @return number format of the addition */
     NumberFormat GetNumberFormat() const;
 
-    /** @param sums by tree, the same for all ranks; SetGroup() comes first */
+    /** @param sums by tree, the same at every rank; call SetGroup() before */
     void SetSums(std::shared_ptr<const std::vector<SharpSums>> sums);
 
     // InNetworkCommunicator
@@ -70,94 +71,94 @@ class SharpEndpoint : public InNetworkCommunicator, private SharpConnection::Own
     void OnData(Frame* frame) override;
     void OnLateData(Frame* frame) override;
 
-    /** Begins the operation under way, HostLatency after its call. */
+    /** Starts the current operation, HostLatency after its call. */
     virtual void Start() = 0;
 
     /**
-     * A message has come, in the order of its connection or as a datagram.
-     * @param connection number of it
+     * A message has arrived, in order on its connection or as a datagram.
+     * @param connection its number
      * @param frame the message
      */
     virtual void OnMessage(uint32_t connection, const Frame& frame) = 0;
 
     /**
-     * @param peer the other end
-     * @return number of the connection, which is that of this end's queue pair
+     * @param peer the remote end
+     * @return number of the connection, equal to this side's queue pair number
      */
     uint32_t Connect(const SharpConnection::Peer& peer);
 
     /**
-     * @param connection number of it
-     * @param message to be sent
+     * @param connection its number
+     * @param message to send
      */
     void Send(uint32_t connection, const SharpMessage& message);
 
     /**
-     * @param packet of a connection, from 0
-     * @param window packets in flight, which is places at the switches
-     * @return its number as packets carry it: its place is that modulo the window
+     * @param packet sequence number on a connection, from 0
+     * @param window packets in flight, equal to the slots at the switches
+     * @return packet number on the wire; its slot is the number modulo the window
      */
     static uint32_t GetNumber(uint64_t packet, uint32_t window);
 
-    /** @return trees */
+    /** @return number of trees */
     uint32_t GetTreeCount() const;
 
     /**
-     * @param tree one of them
-     * @param values of a tensor
-     * @return the first of those that the tree adds, and the one behind the last
+     * @param tree number of a tree
+     * @param values size of a tensor, numbers
+     * @return range of numbers that the tree adds, [first, end)
      */
     std::pair<uint64_t, uint64_t> GetPart(uint32_t tree, uint64_t values) const;
 
     /**
      * @param connection its number
-     * @param packet number on it
+     * @param packet number on the connection
      * @param operation bits of SharpOperation
-     * @return a message without values, with this rank's proof
+     * @return a message without values, with this rank's checksum
      */
     SharpMessage MakeMessage(uint32_t connection, uint64_t packet, uint8_t operation) const;
 
     /**
-     * @param message to put numbers into
+     * @param message receives the numbers
      * @param begin first number of the tensor
-     * @param end behind the last one
+     * @param end end of the range, exclusive
      */
     void WriteValues(SharpMessage& message, uint64_t begin, uint64_t end) const;
 
     /**
-     * Puts a message's numbers into the result.
+     * Copies a message's numbers into the result.
      * @param frame the message
      * @param begin first number of the tensor
-     * @param end behind the last one
-     * @param isSum whether they have been added
+     * @param end end of the range, exclusive
+     * @param isSum whether the numbers are sums
      */
     void ReadValues(const Frame& frame, uint64_t begin, uint64_t end, bool isSum);
 
     /**
-     * Ends the run if a sum has not got each rank's part once, or has left the range.
+     * Aborts the run if a sum lacks or repeats a rank's contribution, or overflows.
      * @param header of the sum
      * @param connection its number
-     * @param packet number on it
-     * @return whether it is right
+     * @param packet number on the connection
+     * @return whether the sum is correct
      */
     bool Check(const SharpHeader& header, uint32_t connection, uint64_t packet);
 
-    /** An answer has come: the network is there. */
+    /** Notes an answer: the network is alive. */
     void NoteAnswer();
 
-    /** The operation under way has its result. */
+    /** Completes the current operation. */
     void End();
 
-    /** @return whether an operation is under way */
+    /** @return whether an operation is in progress */
     bool IsUnderWay() const;
 
-    /** @return what the numbers of the operation under way travel as */
+    /** @return number format of the current operation */
     NumberFormat GetFormat() const;
 
-    /** @return whether this rank has numbers for the operation under way */
+    /** @return whether this rank contributes numbers to the current operation */
     bool Contributes() const;
 
-    /** @return numbers in the tensor of the operation under way */
+    /** @return size of the current operation's tensor, numbers */
     uint64_t GetValueCount() const;
 
   private:
@@ -173,9 +174,9 @@ class SharpEndpoint : public InNetworkCommunicator, private SharpConnection::Own
     void Watch();
     static uint64_t GetKey(uint32_t connection, uint64_t packet);
 
-    const Tensor* m_tensor{nullptr};              // of the operation under way
-    NumberFormat m_format{NumberFormat::FLOAT32}; // of its numbers
-    bool m_contributes{false};                    // this rank has numbers for it
+    const Tensor* m_tensor{nullptr};              // of the current operation
+    NumberFormat m_format{NumberFormat::FLOAT32}; // number format of the current operation
+    bool m_contributes{false};                    // this rank contributes numbers
     uint64_t m_values{0};                         // numbers in the tensor
     NumberFormat m_dataType{NumberFormat::FLOAT32};
     uint32_t m_ackInterval;
@@ -188,10 +189,10 @@ class SharpEndpoint : public InNetworkCommunicator, private SharpConnection::Own
     std::shared_ptr<const std::vector<SharpSums>> m_sums;
     std::vector<std::unique_ptr<SharpConnection>> m_connections;
     std::vector<float> m_result;
-    Time m_latestAnswer; // or start
+    Time m_latestAnswer; // or start of the operation
     EventId m_watch;
     EventId m_start;
-    int m_exponent{NO_EXPONENT}; // largest of any packet's numbers
+    int m_exponent{NO_EXPONENT}; // maximum exponent of any packet's numbers
     double m_errorBound{0};
 };
 

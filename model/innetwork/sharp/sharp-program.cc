@@ -29,7 +29,7 @@ NS_OBJECT_ENSURE_REGISTERED(SharpProgram);
 namespace
 {
 
-/// Of an operation beside its values: packet, operation, format, root, children seen.
+/// State per operation besides values: packet, operation, format, root, children seen; bytes.
 constexpr uint64_t STATE_BYTES = 24;
 
 } // namespace
@@ -121,7 +121,7 @@ SharpProgram::GetName() const
 SwitchProgram::Resources
 SharpProgram::GetResources() const
 {
-    // Stages and recirculation are of no concern: the adders are units of their own.
+    // Stages and recirculation do not apply: the adders are separate units.
     Resources resources;
     resources.registerBytes =
         uint64_t{m_slotCount} * (uint64_t{m_payload} * m_children + STATE_BYTES) +
@@ -263,7 +263,7 @@ SharpProgram::OnDuplicate()
 void
 SharpProgram::OnBroken(const SharpConnection& connection)
 {
-    // Nobody is told: those who wait for a sum find out by its absence.
+    // No notification: ranks that wait for a sum notice its absence.
     NS_LOG_INFO("no answers from endpoint " << connection.GetPeer().endpoint);
     m_counters.broken++;
 }
@@ -338,7 +338,8 @@ SharpProgram::Contribute(Tree& tree, uint32_t child, const Frame& frame)
     }
     else
     {
-        // Connections are in order, and a rank has no more in flight than there are slots.
+        // Connections deliver in order, and a rank has no more packets in flight than there are
+        // slots.
         NS_ABORT_MSG_IF(sum.packet != header.packet || slot.seen & bit,
                         "packet " << header.packet << " of child " << child
                                   << " in the sum of packet " << sum.packet);
@@ -400,7 +401,7 @@ SharpProgram::AddParts(const Tree& tree, Part* parts, SharpMessage& message)
             m_addends.push_back(last->payload->bytes.data() + last->offset);
         }
     }
-    if (m_addends.size() == 1) // a broadcast's only part, say
+    if (m_addends.size() == 1) // for example, the only contribution of a broadcast
     {
         message.payload = last->payload;
         message.payloadOffset = last->offset;
@@ -423,7 +424,7 @@ SharpProgram::Lock(Tree& tree, SharpHeader& header)
 {
     if (header.operation & SHARP_REFUSED)
     {
-        return; // by a switch below
+        return; // handled by a switch below
     }
     Tree& stream = *m_trees.at(tree.node.locks);
     if (m_activeStreams >= m_streams)

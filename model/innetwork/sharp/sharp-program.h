@@ -19,20 +19,20 @@
 namespace ns3::training
 {
 
-/** A tree of a job as one switch of it knows it; set up by a controller before the simulation. */
+/** A tree of a job as seen by one of its switches; configured before the simulation. */
 struct SharpNode
 {
-    /// Instead of a tree.
+    /// Index of no tree.
     static constexpr uint32_t NONE = UINT32_MAX;
 
-    uint8_t job{0};                              ///< whose it is
-    bool streaming{false};                       ///< for large messages, behind a lock
-    uint32_t slots{0};                           ///< low latency: operations at a time
+    uint8_t job{0};                              ///< number of the job
+    bool streaming{false};                       ///< for large messages, reserved by a lock
+    uint32_t slots{0};                           ///< low latency: outstanding operations
     uint32_t locks{NONE};                        ///< low latency: number of its streaming tree
     uint32_t firstQueuePair{0};                  ///< of the first child; the others follow
-    std::vector<SharpConnection::Peer> children; ///< whose sums it adds, in this order
-    SharpConnection::Peer parent;                ///< where its sum goes; none at the root
-    std::vector<uint8_t> childOf;                ///< by rank: the child it is, or is below
+    std::vector<SharpConnection::Peer> children; ///< addends of its sum, in this order
+    SharpConnection::Peer parent;                ///< receiver of its sum; none at the root
+    std::vector<uint8_t> childOf;                ///< by rank: the child that is or leads to it
     SharpConnection::Settings settings;          ///< of all its connections
 };
 
@@ -40,41 +40,41 @@ struct SharpNode
 struct SharpCounters
 {
     uint64_t received{0};   ///< frames addressed to it
-    uint64_t added{0};      ///< contributions
-    uint64_t completed{0};  ///< sums with all children in
-    uint64_t results{0};    ///< sums of all ranks that went to children
-    uint64_t resent{0};     ///< packets sent again
-    uint64_t duplicates{0}; ///< packets that came again
-    uint64_t refused{0};    ///< frames of no connection, or of one that is closed
-    uint64_t locks{0};      ///< streaming trees given away
-    uint64_t denials{0};    ///< streaming trees asked for in vain
-    uint64_t broken{0};     ///< connections that gave up
+    uint64_t added{0};      ///< contributions added
+    uint64_t completed{0};  ///< sums with all contributions
+    uint64_t results{0};    ///< results sent to children
+    uint64_t resent{0};     ///< packets retransmitted
+    uint64_t duplicates{0}; ///< duplicate packets
+    uint64_t refused{0};    ///< frames without a connection, or on a closed one
+    uint64_t locks{0};      ///< locks granted
+    uint64_t denials{0};    ///< locks denied
+    uint64_t broken{0};     ///< broken connections
 };
 
 /**
  * @ingroup distributed-training-innetwork
  *
- * An aggregation node as SHARP has them in InfiniBand switches (Graham et al., COMHPC 2016 and ISC
- * 2020; NVIDIA SHARP documentation): waits for a packet of each child, adds them, and sends the sum
- * to its parent, or, at the root, to all children; what comes from the parent goes to all children.
+ * An aggregation node of SHARP in InfiniBand switches (Graham et al., COMHPC 2016 and ISC 2020;
+ * NVIDIA SHARP documentation). It waits for a packet of each child, adds them, and sends the sum to
+ * its parent, or at the root to all children. It forwards packets of its parent to all children.
  * Neighbors have reliable connections.
  *
- * Sums are made in the order of the children, whatever the order of arrival, so they are
- * reproducible bit by bit.
+ * Contributions are added in the order of the children, whatever the order of arrival, so sums are
+ * bitwise reproducible.
  *
- * A low-latency tree has a quota of outstanding operations of the switch's. Of streaming trees,
- * which have larger packets and more buffers, only so many can be active at a time; a job takes
- * one, if there is one left at all switches of the tree, by an operation on its low-latency tree.
+ * A low-latency tree has a quota of the switch's outstanding operations. Streaming trees have
+ * larger packets and more buffers, so a switch limits how many are active. A job locks one by an
+ * operation on its low-latency tree, if all switches of the tree have one left.
  *
- * With Multicast results of a low-latency tree's sums go down as datagrams, too, which switches
- * pass on at once; what is lost of them comes by the connections.
+ * With Multicast, results of a low-latency tree also go down as datagrams, which switches forward
+ * immediately. The connections deliver the results whose datagrams are lost.
  *
- * A restart closes all connections for good: neighbors then get no answers.
+ * A restart closes all connections permanently: neighbors then get no answers.
  */
 class SharpProgram : public AggregationProgram, private SharpConnection::Owner
 {
   public:
-    /// Children of a switch: ports of a Quantum-2.
+    /// Maximum children of a switch: ports of a Quantum-2.
     static constexpr uint32_t MAX_CHILDREN = 64;
 
     /** @return the type */
@@ -83,15 +83,15 @@ class SharpProgram : public AggregationProgram, private SharpConnection::Owner
     ~SharpProgram() override;
 
     /**
-     * @param count connections
-     * @return number of the first; the others follow
+     * @param count number of connections to add
+     * @return queue pair number of the first; the others follow
      */
     uint32_t AddQueuePairs(uint32_t count);
 
     /**
      * @param node a tree, whose connections have been added
-     * @return its number here
-     * @throw ConfigurationError if it has too many children, or there are too many trees or
+     * @return number of the tree at this switch
+     * @throw ConfigurationError if it has too many children, or the switch has too many trees or
      *        operations
      */
     uint32_t AddTree(const SharpNode& node);
@@ -99,13 +99,13 @@ class SharpProgram : public AggregationProgram, private SharpConnection::Owner
     /** @return its counters */
     const SharpCounters& GetCounters() const;
 
-    /** @return packets of a streaming tree that a rank may have in flight */
+    /** @return streaming packets that a rank may have in flight */
     uint32_t GetCredits() const;
 
-    /** @return values in such a packet, bytes */
+    /** @return values in a streaming packet, bytes */
     uint32_t GetStreamingPayload() const;
 
-    /** @return streaming trees that are taken */
+    /** @return number of locked streaming trees */
     uint32_t GetActiveStreams() const;
 
     // AggregationProgram
@@ -114,7 +114,7 @@ class SharpProgram : public AggregationProgram, private SharpConnection::Owner
     bool Receive(Frame* frame) override;
 
     /**
-     * A contribution has been added. (job, number of the tree here, packet, child)
+     * A contribution was added. (job, number of the tree at this switch, packet, child)
      */
     typedef void (*ContributionTracedCallback)(uint8_t job,
                                                uint32_t tree,
@@ -122,19 +122,19 @@ class SharpProgram : public AggregationProgram, private SharpConnection::Owner
                                                uint32_t child);
 
   private:
-    /** Values of a child, held until all are there. */
+    /** Values of a child, held until all children have contributed. */
     struct Part
     {
         Ptr<ByteBuffer> payload;
         uint64_t offset{0};
     };
 
-    /** An operation under way. */
+    /** The state of an operation. */
     struct Slot
     {
-        uint64_t seen{0};     ///< bit c: child c's contribution is in
-        SharpMessage message; ///< of the first one, then of all
-        uint32_t count{0};    ///< contributions
+        uint64_t seen{0};     ///< bit c: child c has contributed
+        SharpMessage message; ///< first contribution, later the sum
+        uint32_t count{0};    ///< contributions received
     };
 
     struct Tree
@@ -143,10 +143,10 @@ class SharpProgram : public AggregationProgram, private SharpConnection::Owner
         uint32_t number{0};
         std::vector<Slot> slots;
         std::vector<Part> parts; ///< real payload: by slot and child
-        bool active{false};      ///< streaming: the job has it
+        bool active{false};      ///< streaming: the job holds the lock
     };
 
-    /** Whose a connection is. */
+    /** A connection's tree and child. */
     struct End
     {
         std::unique_ptr<SharpConnection> connection;
@@ -154,7 +154,7 @@ class SharpProgram : public AggregationProgram, private SharpConnection::Owner
         uint32_t child{0}; ///< or PARENT
     };
 
-    /// Instead of a child.
+    /// Index that means the parent.
     static constexpr uint32_t PARENT = MAX_CHILDREN;
 
     void DoDispose() override;
@@ -190,7 +190,7 @@ class SharpProgram : public AggregationProgram, private SharpConnection::Owner
     uint32_t m_slotsTaken{0};
     uint32_t m_treesOfKind[2]{0, 0};
     uint32_t m_activeStreams{0};
-    std::vector<const uint8_t*> m_addends; // kept for its memory
+    std::vector<const uint8_t*> m_addends; // a member only to reuse its memory
     SharpCounters m_counters;
     TracedCallback<uint8_t, uint32_t, uint32_t, uint32_t> m_addTrace;
 };

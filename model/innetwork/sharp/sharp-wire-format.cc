@@ -27,7 +27,7 @@ PutSharp(WireBytes& out, const Frame& frame)
         UDP_BYTES + SHARP_TRANSPORT_BYTES + datagram +
             (isAcknowledge ? AETH_BYTES : SHARP_HEADER_BYTES + (frame.payloadBytes + 3) / 4 * 4));
     PutNumber(out, frame.opcode, 1);
-    PutNumber(out, header.job, 1); // in place of migration state, pad count and version
+    PutNumber(out, header.job, 1); // replaces migration state, pad count and version
     PutNumber(out, 0xffff, 2);     // default partition
     PutNumber(out, frame.destinationQp, 4);
     PutNumber(out, frame.psn, 4);
@@ -37,7 +37,7 @@ PutSharp(WireBytes& out, const Frame& frame)
         PutNumber(out, 0, 3); // message sequence number: not simulated
         return;
     }
-    PutNumber(out, 0, datagram); // queue key and source: not simulated
+    PutNumber(out, 0, datagram); // queue key and source queue pair: not simulated
     PutNumber(out, header.operation, 1);
     PutNumber(out, header.format, 1);
     PutNumber(out, header.slot, 2);

@@ -15,10 +15,10 @@
 /**
  * @file
  * @ingroup distributed-training-innetwork
- * Sizes and codes of the packets of aggregation trees. As in SHARP they are messages of one packet
- * each over reliable connections from node to node, with InfiniBand's base transport header and
- * its acknowledgements, here in UDP; results may come as datagrams, too. The header behind it is
- * this module's own: that of SHARP is not public.
+ * Sizes and codes of the packets of aggregation trees. As in SHARP they are single-packet messages
+ * over reliable connections between neighboring nodes, with InfiniBand's base transport header and
+ * acknowledgements, here over UDP. Results may also be sent as datagrams. SHARP's own header is not
+ * public, so the header after the transport headers is specific to this module.
  */
 namespace ns3::training
 {
@@ -29,40 +29,40 @@ static constexpr uint16_t SHARP_UDP_PORT = 0xbe00;
 static constexpr uint32_t SHARP_TRANSPORT_BYTES = 12;
 /// Operation, format, job, packet, root, payload length, bytes.
 static constexpr uint32_t SHARP_HEADER_BYTES = 16;
-/// Largest payload that its length can say, bytes.
+/// Maximum payload that the length field can hold, bytes.
 static constexpr uint32_t SHARP_MAX_PAYLOAD = 8192;
 
-/** What a packet asks for, bit by bit; without any, a sum for all. */
+/** Operation flags of a packet; without any, an all-reduce. */
 enum SharpOperation : uint8_t
 {
-    SHARP_LOCK = 1,   ///< no values: whether the streaming tree is free, which it then no longer is
-    SHARP_UNLOCK = 2, ///< a sum after which the streaming tree is free again
-    SHARP_TO_ONE = 4, ///< the sum is for one rank, the others just learn that it is there
-    SHARP_REFUSED = 8, ///< with SHARP_LOCK: some switch's streaming trees are all taken
-    SHARP_DIRECT = 16, ///< no sum: to all at once
-    SHARP_QUIET = 32   ///< with SHARP_TO_ONE: the others are not told
+    SHARP_LOCK = 1,    ///< no values: requests the streaming tree and locks it if it is free
+    SHARP_UNLOCK = 2,  ///< a sum that unlocks the streaming tree
+    SHARP_TO_ONE = 4,  ///< the sum goes to one rank; the others only get a notification
+    SHARP_REFUSED = 8, ///< with SHARP_LOCK: a switch has no streaming tree left
+    SHARP_DIRECT = 16, ///< no sum: forwarded to all immediately
+    SHARP_QUIET = 32   ///< with SHARP_TO_ONE: no notification to the others
 };
 
-/** The header of a packet behind InfiniBand's, and the fields that its acknowledgements have. */
+/** The header after InfiniBand's transport headers, and the fields of its acknowledgements. */
 struct SharpHeader
 {
     static constexpr uint16_t PROTOCOL = 4; ///< Frame::protocol
 
     /// Simulation-only checksum: each rank contributed exactly once. Not serialized.
     uint64_t check{0};
-    uint32_t packet{0};   ///< number of the packet on its connection
-    uint16_t slot{0};     ///< root of a reduce or a broadcast
+    uint32_t packet{0};   ///< packet number on its connection
+    uint16_t slot{0};     ///< root rank of a reduce or a broadcast
     uint8_t job{0};       ///< number of the job
     uint8_t operation{0}; ///< bits of SharpOperation
     uint8_t format{0};    ///< NumberFormat of the values
-    int8_t exponent{0};   ///< largest of the values. Not serialized
-    bool overflow{false}; ///< a sum has left the range of its numbers. Not serialized
+    int8_t exponent{0};   ///< maximum exponent of the values. Not serialized
+    bool overflow{false}; ///< a sum has overflowed. Not serialized
 };
 
 /**
- * @param payload bytes
+ * @param payload size of the values, bytes
  * @param opcode SEND_ONLY of a connection, or UD_SEND_ONLY
- * @return size of a frame with values, bytes
+ * @return size of a frame with these values, bytes
  */
 inline uint32_t
 GetSharpFrameBytes(uint32_t payload, uint8_t opcode = SEND_ONLY)

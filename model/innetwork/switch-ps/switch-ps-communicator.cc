@@ -30,10 +30,10 @@ namespace
 {
 
 /**
- * @param header of a sum, with e so that all parts are below 2^e
- * @param workers parts of it
- * @return largest error of a number: each partial sum of k parts is below k 2^e, and rounded by
- *         2^-24 of that at most; infinite if a sum may be
+ * @param header of a sum, whose exponent e bounds all contributions by 2^e
+ * @param workers number of contributions
+ * @return error bound of a number: each partial sum of k contributions is below k 2^e and rounded
+ *         by at most 2^-24 of that; infinite if a sum can be infinite
  */
 double
 GetBound(const SwitchPsHeader& header, uint32_t workers)
@@ -304,7 +304,7 @@ SwitchPsCommunicator::MakeFrame(uint64_t packet)
     frame->priority = m_priority;
     if (m_tensor->IsReal())
     {
-        // In a pull it is empty, and tells the switch that numbers are wanted.
+        // The empty payload of a pull tells the switch to answer with numbers.
         frame->payload = Create<ByteBuffer>();
         frame->payload->bytes.assign(frame->payloadBytes, 0);
     }
@@ -328,7 +328,7 @@ void
 SwitchPsCommunicator::TakeValues(const Frame& frame, uint64_t packet)
 {
     const uint64_t elements = m_session.elements;
-    // Places in the result; those of the first packet of a pull may lie before it.
+    // Index into the result; the first packet of a pull may begin before it.
     const uint64_t begin = packet * elements;
     const uint64_t skipped = m_skip > begin ? m_skip - begin : 0;
     const uint8_t* from = frame.payload->bytes.data() + frame.payloadOffset;
@@ -382,7 +382,7 @@ void
 SwitchPsCommunicator::Process(Frame* frame)
 {
     const auto header = frame->As<SwitchPsHeader>();
-    // All numbers of a tensor are less than 2^32 apart.
+    // Packet numbers of a tensor differ by less than 2^32.
     const uint32_t packet = header.packet - static_cast<uint32_t>(m_first);
     const uint32_t slot = GetSlot(packet);
     if (!m_tensor || header.isPull != m_isPull || packet >= m_packets ||

@@ -20,16 +20,17 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-innetwork
  *
- * A worker of a parameter server in a switch (SwitchPsProgram). An all-reduce pushes a gradient
- * packet by packet, each a key range with a window of them in flight, and pulls what the switch
- * makes of it: without an optimizer the sum of all workers' gradients, with one the weights after
- * its step. Weights begin at 0, so they are the way from where training began.
+ * A worker of a parameter server in a switch (SwitchPsProgram). An all-reduce pushes a gradient and
+ * pulls the result, one key range per packet, with a window of packets in flight. Without an
+ * optimizer the result is the sum of all workers' gradients, with one the weights after its step.
+ * Weights start at 0, so they are the distance from the start of training.
  *
- * With an optimizer each all-reduce has weights of its own, until there have been Tensors of them;
- * then they begin again with the first. Pull() gets any of them without a step.
+ * With an optimizer each all-reduce has its own weights, until there are Tensors of them; then the
+ * first weights come again. Pull() reads any of them without a step.
  *
- * A packet without answer is sent again after RetransmissionTimeout. When there are no answers any
- * more the hosts go on as a ring, but not with an optimizer: the weights are lost with the switch.
+ * An unanswered packet is retransmitted after RetransmissionTimeout. When the switch no longer
+ * answers, the hosts take over with a ring, but not with an optimizer: the weights are lost with
+ * the switch.
  */
 class SwitchPsCommunicator : public InNetworkCommunicator
 {
@@ -37,38 +38,38 @@ class SwitchPsCommunicator : public InNetworkCommunicator
     /** @return the type */
     static TypeId GetTypeId();
 
-    /** What the controller tells a worker. */
+    /** Job parameters that the controller gives a worker. */
     struct Session
     {
-        uint32_t switchEndpoint{0};  ///< where packets go
-        uint32_t firstSlot{0};       ///< of the job's part
-        uint32_t window{512};        ///< slots, which is packets in flight
-        uint32_t elements{64};       ///< numbers in a packet
-        uint32_t ranges{0};          ///< key ranges that the job has
-        uint32_t staleness{0};       ///< steps that a worker may be ahead
-        OptimizerSettings optimizer; ///< of the switch
+        uint32_t switchEndpoint{0};  ///< destination of packets
+        uint32_t firstSlot{0};       ///< first slot of the job
+        uint32_t window{512};        ///< slots, equal to packets in flight
+        uint32_t elements{64};       ///< numbers per packet
+        uint32_t ranges{0};          ///< key ranges of the job
+        uint32_t staleness{0};       ///< staleness bound: steps that a worker may be ahead
+        OptimizerSettings optimizer; ///< optimizer of the switch
     };
 
-    /** @param session as the switch has it; SetGroup() comes first */
+    /** @param session as configured at the switch; call SetGroup() before */
     void SetSession(const Session& session);
 
     /**
-     * Gets weights as they are; queued behind what has been asked for.
-     * @param tensor where to put them, of a whole tensor's size or less
-     * @param place which tensor, by the order of the all-reduces from 0, modulo Tensors
-     * @param first key of it from which on
-     * @param done called when they are there
+     * Reads the current weights; queued after the operations issued so far.
+     * @param tensor receives the weights, at most as large as the whole tensor
+     * @param place number of the tensor, in the order of all-reduces from 0, modulo Tensors
+     * @param first first key of the tensor to read
+     * @param done called when the weights have arrived
      */
     void Pull(Ptr<Tensor> tensor, uint32_t place, uint64_t first, Done done);
 
-    /** @return the largest number of steps by which it was ahead when an answer came */
+    /** @return maximum lead over the slowest worker when an answer arrived, steps */
     uint32_t GetLargestLead() const;
 
     /**
      * @param inputs tensor of each rank
-     * @return without an optimizer their sum; with one the weights after a step, each call being
-     *         the all-reduce after that of the call before
-     * @throw ConfigurationError if they depend on the order in which packets come
+     * @return without an optimizer their sum; with one the weights after a step. Successive calls
+     *         correspond to successive all-reduces
+     * @throw ConfigurationError if the result depends on the order of arrival
      */
     std::vector<float> GetSum(const std::vector<std::vector<float>>& inputs) const override;
     bool ReturnsSum() const override;
@@ -85,18 +86,18 @@ class SwitchPsCommunicator : public InNetworkCommunicator
     std::string GetMissing() const override;
 
   private:
-    /** Weights of a tensor, as its worker knows them. */
+    /** A worker's view of the weights of a tensor. */
     struct Place
     {
         uint32_t firstRange{0};
-        uint32_t packets{0}; ///< which are its key ranges
+        uint32_t packets{0}; ///< number of packets, equal to its key ranges
         uint32_t clock{0};   ///< gradients pushed so far
     };
 
-    /** Weights of a tensor, as GetSum() makes them. */
+    /** Weights of a tensor, as computed by GetSum(). */
     struct Replica
     {
-        std::vector<float> values; ///< and what the optimizer keeps of them
+        std::vector<float> values; ///< weights, then the optimizer's state
         OptimizerPowers powers;
     };
 
@@ -124,20 +125,20 @@ class SwitchPsCommunicator : public InNetworkCommunicator
     uint32_t m_cores;
     uint8_t m_priority;
 
-    const Tensor* m_tensor{nullptr}; // the one under way
-    bool m_isPull{false};            // it is filled with weights, none are pushed
+    const Tensor* m_tensor{nullptr}; // the current tensor
+    bool m_isPull{false};            // it only pulls weights
     std::vector<float> m_result;
-    uint64_t m_first{0};    // packets of all tensors before, or of all pulls
-    uint64_t m_pushed{0};   // packets of all tensors so far
-    uint64_t m_pulled{0};   // packets of all pulls so far
-    uint64_t m_packets{0};  // of this one
-    uint64_t m_received{0}; // of these, answered
-    uint64_t m_skip{0};     // pull: keys of the first packet before the first one asked for
-    Place m_place;          // with an optimizer: that of this one
-    std::vector<uint64_t> m_packetOf; // by slot: which packet waits for its answer
+    uint64_t m_first{0};              // packets of all earlier tensors, or of all earlier pulls
+    uint64_t m_pushed{0};             // packets of all tensors so far
+    uint64_t m_pulled{0};             // packets of all pulls so far
+    uint64_t m_packets{0};            // packets of the current tensor
+    uint64_t m_received{0};           // answered packets
+    uint64_t m_skip{0};               // pull: keys of the first packet before the requested ones
+    Place m_place;                    // with an optimizer: place of the current tensor
+    std::vector<uint64_t> m_packetOf; // by slot: packet that waits for its answer
     SlotTimers m_timers;              // by slot
     WorkerCores m_coresInUse;
-    std::vector<Place> m_places; // with an optimizer: in the order of all-reduces
+    std::vector<Place> m_places; // with an optimizer: by order of all-reduces
     uint32_t m_turn{0};          // all-reduces so far
     uint32_t m_rangesUsed{0};    // by all places
     uint32_t m_largestLead{0};

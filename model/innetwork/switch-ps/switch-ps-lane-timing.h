@@ -15,54 +15,53 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-innetwork
  *
- * The times of the two resources that a parameter server in a switch shares among packets: the
- * lanes, which add the numbers of a packet in so many clocks, and the memory beside the chip, which
- * reads or writes all of a key range at its rate. Each serves one packet after the other. All times
- * are in ps.
+ * Timing of the two resources that packets share in a switch parameter server. The lanes add a
+ * packet's numbers in a number of clock cycles. The off-chip memory reads or writes a key range at
+ * its rate. Each serves one packet at a time. All times are in ps.
  */
 class SwitchPsLaneTiming
 {
   public:
     /**
-     * @param elements numbers in a packet
-     * @param lanes that add a number per clock each
+     * @param elements numbers per packet
+     * @param lanes number of lanes; each adds one number per clock cycle
      * @param clockMhz clock of the lanes, MHz
      */
     void ConfigureLanes(uint32_t elements, uint32_t lanes, double clockMhz);
 
     /**
-     * @param bytes of a key range, with all that the optimizer keeps of it
+     * @param bytes size of a key range, including the optimizer's state
      * @param rate of the memory, bit/s
      */
     void ConfigureMemory(uint64_t bytes, uint64_t rate);
 
-    /** Both are free again at once. */
+    /** Makes both resources idle. */
     void Reset();
 
     /**
-     * A packet takes the lanes.
-     * @param now when it has come
-     * @return when it has been added
+     * Reserves the lanes for a packet.
+     * @param now arrival of the packet
+     * @return time when its numbers are added
      */
     int64_t TakeLanes(int64_t now);
 
     /**
-     * A packet takes the memory.
-     * @param ready when it can
-     * @param accesses of all of its key range
-     * @return when it has been read or written
+     * Reserves the memory for a packet.
+     * @param ready earliest time of the access
+     * @param accesses number of accesses to its whole key range
+     * @return time when the accesses are done
      */
     int64_t TakeMemory(int64_t ready, uint32_t accesses);
 
-    /** @return when the lanes are free */
+    /** @return time when the lanes become idle */
     int64_t GetLanesFree() const;
 
-    /** @return when the memory is free */
+    /** @return time when the memory becomes idle */
     int64_t GetMemoryFree() const;
 
   private:
-    int64_t m_laneTime{0};   // that a packet takes
-    int64_t m_memoryTime{0}; // that an access takes
+    int64_t m_laneTime{0};   // per packet
+    int64_t m_memoryTime{0}; // per access
     int64_t m_lanesFree{0};
     int64_t m_memoryFree{0};
 };

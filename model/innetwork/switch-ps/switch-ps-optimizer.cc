@@ -8,7 +8,7 @@
 
 #include <cmath>
 
-// Results must not depend on the processor that the simulation runs on.
+// Disables fused operations: results must not depend on the processor of the simulation.
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #elif defined(__GNUC__)
@@ -78,7 +78,7 @@ StepAdam(const OptimizerSettings& settings,
     }
 }
 
-// Adders: decay of weights and the step; the velocity; two means and the root.
+// Adders: weight decay and step; velocity; two means and the root.
 const Registry<SwitchOptimizer>::Entry g_sgd("sgd",
                                              {"stochastic gradient descent", 1, 2, &StepSgd});
 const Registry<SwitchOptimizer>::Entry g_momentum("momentum",

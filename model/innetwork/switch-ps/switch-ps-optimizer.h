@@ -16,48 +16,48 @@
 namespace ns3::training
 {
 
-/** An optimizer and its constants. */
+/** An optimizer and its hyperparameters. */
 struct OptimizerSettings
 {
-    std::string name{"none"};  ///< none: there is none, or that of a SwitchOptimizer
+    std::string name{"none"};  ///< name of a SwitchOptimizer; none: no optimizer
     float learningRate{0.01F}; ///< step size
-    float momentum{0.9F};      ///< momentum: part of the last step that is kept
-    float beta1{0.9F};         ///< adam: decay of the mean of gradients
-    float beta2{0.999F};       ///< adam: decay of the mean of their squares
-    float epsilon{1e-8F};      ///< adam: added to the root
-    float weightDecay{0};      ///< factor of the weights in what is added to their gradients
+    float momentum{0.9F};      ///< momentum: fraction of the last step that is kept
+    float beta1{0.9F};         ///< adam: decay of the mean of the gradients
+    float beta2{0.999F};       ///< adam: decay of the mean of the squared gradients
+    float epsilon{1e-8F};      ///< adam: added to the square root
+    float weightDecay{0};      ///< weights times this factor are added to the gradients
 
-    /** @return whether weights are kept */
+    /** @return whether the switch keeps weights */
     bool KeepsWeights() const
     {
         return name != "none";
     }
 };
 
-/** Powers of Adam's decays, as many as there have been steps. */
+/** Powers of Adam's decay rates; the exponent is the number of steps. */
 struct OptimizerPowers
 {
-    float beta1{1}; ///< of the first one
-    float beta2{1}; ///< of the second one
+    float beta1{1}; ///< power of beta1
+    float beta2{1}; ///< power of beta2
 };
 
 /**
  * @ingroup distributed-training-innetwork
  *
- * An optimizer that a parameter server in a switch can have. All arithmetic is float32, each
- * operation rounded, in the order of the source: a product and a sum are never fused.
+ * An optimizer of a switch parameter server. All arithmetic is float32. Each operation is rounded,
+ * in source order: a product and a sum are never fused.
  */
 struct SwitchOptimizer
 {
     static constexpr const char* KIND = "optimizer"; ///< for messages
     std::string help;                                ///< one line
-    uint32_t arrays;                                 ///< numbers kept of a weight, itself included
-    uint32_t adders;                                 ///< float adders beside that of the sum
+    uint32_t arrays;                                 ///< numbers kept per weight, itself included
+    uint32_t adders;                                 ///< float adders besides that of the sum
     /**
-     * Makes a step with the weights of a key range.
-     * @param settings the constants
+     * Updates the weights of a key range by one step.
+     * @param settings hyperparameters
      * @param gradient of the range
-     * @param values the weights of the range, and then as many of each further array
+     * @param values the weights of the range, followed by the optimizer's arrays of the same size
      * @param count weights in the range
      * @param powers of the range
      */
@@ -71,22 +71,22 @@ struct SwitchOptimizer
 /**
  * @ingroup distributed-training-innetwork
  *
- * Weights, with what their optimizer keeps of them, by key range; they begin at 0.
+ * Weights and optimizer state by key range; both start at 0.
  */
 class OptimizerMemory
 {
   public:
     /**
-     * @param settings with an optimizer that exists
-     * @param elements weights in a key range
+     * @param settings with a registered optimizer
+     * @param elements weights per key range
      */
     void Configure(const OptimizerSettings& settings, uint32_t elements);
 
     /**
-     * Makes a step.
+     * Updates a key range by one step.
      * @param range number of the key range
-     * @param gradient its numbers
-     * @return its weights afterwards
+     * @param gradient gradient of the range
+     * @return the updated weights
      */
     const float* Step(uint32_t range, const float* gradient);
 

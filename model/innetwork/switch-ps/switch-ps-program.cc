@@ -195,7 +195,7 @@ SwitchPsProgram::GetResources() const
     resources.floatAdders = m_lanes;
     if (m_staleness == 0)
     {
-        // Both versions with bitmap, packet, range and count; the parts of all workers but one.
+        // Both versions with bitmap, packet, range and count; contributions of all workers but one.
         resources.registerBytes =
             m_slotCount * (2 * (bytes + 8 + 4 + 4 + 1) + (m_workers - 1) * bytes);
     }
@@ -395,7 +395,7 @@ SwitchPsProgram::Accumulate(Frame* frame, JobState& job, uint32_t worker)
     const Sum& other = m_sums[2 * header.slot + 1 - header.set];
     const uint64_t bit = uint64_t{1} << worker;
     const auto age = static_cast<int32_t>(header.packet - sum.packet);
-    // After a restart the slot may hold a part of this worker for the other version.
+    // After a restart the slot may hold a contribution of this worker to the other version.
     const bool isTaken = other.used && !other.complete && other.seen & bit && worker >= other.added;
     if ((sum.used && age < 0) || isTaken)
     {

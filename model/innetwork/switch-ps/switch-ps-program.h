@@ -22,56 +22,56 @@
 namespace ns3::training
 {
 
-/** A job as the switch that is its parameter server knows it, set up before the simulation. */
+/** A job as seen by the switch that is its parameter server; configured before the simulation. */
 struct SwitchPsJob
 {
-    uint8_t number{0};             ///< which job
-    uint32_t firstSlot{0};         ///< its part of the slots begins here
-    uint32_t slots{0};             ///< and has so many
-    uint32_t firstRange{0};        ///< its part of the key ranges begins here
-    uint32_t ranges{0};            ///< and has so many; 0 without an optimizer
-    std::vector<uint32_t> workers; ///< endpoints, in the order in which their parts are added
+    uint8_t number{0};             ///< number of the job
+    uint32_t firstSlot{0};         ///< first slot of the job
+    uint32_t slots{0};             ///< number of its slots
+    uint32_t firstRange{0};        ///< first key range of the job
+    uint32_t ranges{0};            ///< number of its key ranges; 0 without an optimizer
+    std::vector<uint32_t> workers; ///< endpoints, in the order of addition
 };
 
 /** Counters of a SwitchPsProgram. */
 struct SwitchPsCounters
 {
     uint64_t received{0};   ///< frames addressed to it
-    uint64_t added{0};      ///< of these, gradients added
-    uint64_t repeated{0};   ///< gradients that it had already
-    uint64_t stale{0};      ///< gradients of steps that their worker has done with
-    uint64_t refused{0};    ///< of no job, worker, slot, range or size that it knows, or lost
-    uint64_t steps{0};      ///< steps of the optimizer, of a key range each
+    uint64_t added{0};      ///< gradients added
+    uint64_t repeated{0};   ///< duplicate gradients
+    uint64_t stale{0};      ///< gradients of steps that their worker has completed
+    uint64_t refused{0};    ///< invalid job, worker, slot, range or size, or weights lost
+    uint64_t steps{0};      ///< optimizer steps, each of one key range
     uint64_t multicasts{0}; ///< sums or weights sent to all workers
     uint64_t unicasts{0};   ///< sums or weights sent to one worker
-    uint64_t blocked{0};    ///< answers held back until slower workers had come nearer
+    uint64_t blocked{0};    ///< answers delayed until slower workers catch up
 };
 
 /**
  * @ingroup distributed-training-innetwork
  *
- * A parameter server in an FPGA switch, as Hashmi proposes it (Towards Alleviating Bottlenecks in
- * Distributed Training of Deep Neural Nets, sections 3 and 4) and Itsubo et al. have built one
- * (IEICE Trans. 2021): it adds float32 gradients as frames pass, makes the optimizer's step, keeps
- * the weights, and sends them to the workers. A packet is a key range.
+ * A parameter server in an FPGA switch, as proposed by Hashmi (Towards Alleviating Bottlenecks in
+ * Distributed Training of Deep Neural Nets, sections 3 and 4) and built by Itsubo et al. (IEICE
+ * Trans. 2021). It adds float32 gradients at line speed, runs the optimizer step, stores the
+ * weights, and sends them to the workers. A packet is one key range.
  *
- * Synchronous (Staleness 0): the parts of a step are added in the order of the workers, whatever
- * the order they come in, so results are the same bits each time; a part that comes before its turn
- * waits in its slot. When all are in, the optimizer makes its step with the sum, and the new
- * weights (without an optimizer the sum) are sent to all. Slots have two versions as SwitchML's:
- * the one not in use answers those that have lost their answer.
+ * Synchronous (Staleness 0): gradients of a step are added in the order of the workers, whatever
+ * the order of arrival, so results are bitwise reproducible. A gradient that arrives early waits in
+ * its slot. When all have arrived, the optimizer applies the sum, and the new weights (without an
+ * optimizer the sum) are multicast. Slots have two versions as in SwitchML: the shadow copy answers
+ * workers that have lost the result.
  *
- * Bounded staleness s (Ho et al., NIPS 2013): each gradient is a step of its own as it comes. Each
- * key range has a vector clock, the steps of each worker. A worker gets its answer when the
- * slowest one is s steps behind it at most.
+ * Bounded staleness s (Ho et al., NIPS 2013): each gradient is a separate step on arrival. Each key
+ * range has a vector clock, the steps of each worker. A worker gets its answer when it is at most s
+ * steps ahead of the slowest worker.
  *
- * Lanes add a number per clock each; weights are read from and written to memory beside the
- * chip. When the switch restarts the weights are lost, and nobody is answered any more.
+ * Each lane adds one number per clock cycle. Weights are stored in off-chip memory. A restart of
+ * the switch loses the weights, and the switch answers no more requests.
  */
 class SwitchPsProgram : public AggregationProgram
 {
   public:
-    /// Workers of a job, bits of a bitmap.
+    /// Maximum workers of a job: bits of a bitmap.
     static constexpr uint32_t MAX_WORKERS = SwitchPsVectorClocks::MAX_WORKERS;
 
     /** @return the type */
@@ -80,30 +80,30 @@ class SwitchPsProgram : public AggregationProgram
     ~SwitchPsProgram() override;
 
     /**
-     * @param job to work for
-     * @throw ConfigurationError if its number, slots or key ranges are taken or not there, it has
-     *        too many workers, or attributes contradict each other
+     * @param job to serve
+     * @throw ConfigurationError if its number, slots or key ranges are in use or do not exist, it
+     *        has too many workers, or attributes contradict each other
      */
     void AddJob(const SwitchPsJob& job);
 
-    /** @return float32 numbers in a packet */
+    /** @return float32 numbers per packet */
     uint32_t GetElements() const;
 
-    /** @return the least key range that no job has */
+    /** @return lowest key range above those of all jobs */
     uint32_t GetFirstFreeRange() const;
 
-    /** @return key ranges of all jobs together */
+    /** @return number of key ranges of all jobs */
     uint32_t GetRanges() const;
 
-    /** @return the optimizer and its constants */
+    /** @return the optimizer and its hyperparameters */
     OptimizerSettings GetOptimizer() const;
 
-    /** @return steps that a worker may be ahead of the slowest one */
+    /** @return staleness bound: steps that a worker may be ahead of the slowest one */
     uint32_t GetStaleness() const;
 
     /**
-     * @param rate of all workers' links together, bit/s
-     * @return lanes with which it adds as fast as numbers can come
+     * @param rate sum of the workers' link rates, bit/s
+     * @return number of lanes that add at this rate
      */
     uint32_t GetLanesFor(uint64_t rate) const;
 
@@ -113,7 +113,7 @@ class SwitchPsProgram : public AggregationProgram
     /**
      * @param job number of a job
      * @param range number of one of its key ranges
-     * @return with bounded staleness, the range's vector clock: steps that each worker has made
+     * @return with bounded staleness: the range's vector clock, the steps of each worker
      */
     std::vector<uint32_t> GetVectorClock(uint8_t job, uint32_t range) const;
 
@@ -122,25 +122,25 @@ class SwitchPsProgram : public AggregationProgram
     Resources GetResources() const override;
     bool Receive(Frame* frame) override;
 
-    /** A gradient has been added to the sum, or to the weights. (job, packet, worker) */
+    /** A gradient was added to the sum, or to the weights. (job, packet, worker) */
     typedef void (*PushTracedCallback)(uint8_t job, uint32_t packet, uint32_t worker);
 
   private:
-    /** A sum of gradients, under way or complete: one of the two versions of a slot. */
+    /** A sum of gradients, partial or complete: one of the two versions of a slot. */
     struct Sum
     {
-        uint64_t check{0};  ///< sum of the parts' checks
-        uint64_t seen{0};   ///< bit w: worker w's part is here
-        uint32_t packet{0}; ///< which packet it is
-        uint32_t range{0};  ///< which key range
-        uint8_t added{0};   ///< parts that are added: those of workers 0 to added - 1
-        int8_t exponent{0}; ///< largest of the parts
-        bool used{false};   ///< there has been one
+        uint64_t check{0};  ///< sum of the contributions' checksums
+        uint64_t seen{0};   ///< bit w: worker w has contributed
+        uint32_t packet{0}; ///< number of the packet
+        uint32_t range{0};  ///< number of the key range
+        uint8_t added{0};   ///< contributions added: those of workers 0 to added - 1
+        int8_t exponent{0}; ///< maximum exponent of the contributions
+        bool used{false};   ///< the version has been used
         bool complete{false};
-        bool overflow{false}; ///< a part was beyond the range of exponents
+        bool overflow{false}; ///< a contribution exceeded the range of exponents
     };
 
-    /** A part that waits for its turn. */
+    /** A contribution that waits for its turn. */
     struct Part
     {
         Ptr<ByteBuffer> payload;
@@ -150,10 +150,10 @@ class SwitchPsProgram : public AggregationProgram
     /** A job of this program. */
     struct JobState : public Job
     {
-        uint32_t firstRange{0};      ///< its range of the key ranges begins here
-        uint32_t ranges{0};          ///< size of that range; 0 without an optimizer
-        SwitchPsVectorClocks clocks; ///< bounded staleness: of its key ranges
-        bool lost{false};            ///< a restart has lost its weights
+        uint32_t firstRange{0};      ///< first key range of the job
+        uint32_t ranges{0};          ///< number of its key ranges; 0 without an optimizer
+        SwitchPsVectorClocks clocks; ///< bounded staleness: clocks of its key ranges
+        bool lost{false};            ///< its weights were lost by a restart
     };
 
     void DoDispose() override;
@@ -189,9 +189,9 @@ class SwitchPsProgram : public AggregationProgram
     bool m_verify;
 
     std::vector<Sum> m_sums;       // by slot and version
-    std::vector<float> m_values;   // real payload: those of each slot and version
+    std::vector<float> m_values;   // real payload: values of each slot and version
     std::vector<Part> m_parts;     // real payload: by slot and worker
-    std::vector<float> m_gradient; // real payload: of the frame under way
+    std::vector<float> m_gradient; // real payload: of the current frame
     OptimizerMemory m_memory;      // real payload: by key range
     SwitchPsLaneTiming m_timing;
     SwitchPsCounters m_counters;

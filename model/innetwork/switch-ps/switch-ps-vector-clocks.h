@@ -16,30 +16,30 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-innetwork
  *
- * The vector clocks of a job's key ranges, for bounded staleness (Ho et al., NIPS 2013): for each
- * range the steps that each worker has made, and the workers whose answer is held back because they
- * are too far ahead of the slowest one. The cost of a step does not depend on the number of ranges;
- * workers are searched only when the slowest one has made a step.
+ * Vector clocks of a job's key ranges, for bounded staleness (Ho et al., NIPS 2013). Each range has
+ * the steps of each worker, and the workers whose answer is delayed because they are too far ahead
+ * of the slowest one. The cost of a step is independent of the number of ranges. Workers are
+ * scanned only when the slowest one makes a step.
  */
 class SwitchPsVectorClocks
 {
   public:
-    /// Workers of a job, bits of a bitmap.
+    /// Maximum workers of a job: bits of a bitmap.
     static constexpr uint32_t MAX_WORKERS = 64;
 
     /**
-     * @param workers of the job
+     * @param workers number of workers of the job
      * @param staleness steps that a worker may be ahead of the slowest one
      */
     void Configure(uint32_t workers, uint32_t staleness);
 
-    /** Forgets all steps. */
+    /** Resets all clocks. */
     void Clear();
 
     /**
      * @param range key range
      * @param worker of the job
-     * @return steps that the worker has made in that range
+     * @return the worker's steps in that range
      */
     uint32_t GetSteps(uint32_t range, uint32_t worker) const;
 
@@ -51,41 +51,41 @@ class SwitchPsVectorClocks
 
     /**
      * @param range key range
-     * @param worker that has made a step there
-     * @return number of the packet of the worker's latest step
+     * @param worker that has made a step in that range
+     * @return packet number of the worker's last step
      */
     uint32_t GetPacket(uint32_t range, uint32_t worker) const;
 
     /**
      * @param range key range
      * @param worker of the job
-     * @return whether the worker's answer is held back
+     * @return whether the worker's answer is delayed
      */
     bool IsBlocked(uint32_t range, uint32_t worker) const;
 
     /**
-     * A worker makes a step; if it is too far ahead afterwards, its answer is held back.
+     * Counts a step of a worker. Delays its answer if the worker is then too far ahead.
      * @param range key range
      * @param worker of the job
-     * @param packet number of the packet that brought the step
-     * @return bit w: the answer of worker w was held back until this step, and now is not
+     * @param packet number of the packet with the gradient
+     * @return bit w: this step releases the delayed answer of worker w
      */
     uint64_t Advance(uint32_t range, uint32_t worker, uint32_t packet);
 
   private:
-    /** The progress of a worker in a key range. */
+    /** Progress of a worker in a key range. */
     struct Progress
     {
-        uint32_t steps{0};  ///< that it has made
-        uint32_t packet{0}; ///< of the latest one
+        uint32_t steps{0};  ///< number of its steps
+        uint32_t packet{0}; ///< packet number of the last step
     };
 
     /** The clock of a key range. */
     struct Clock
     {
-        uint64_t blocked{0};            ///< bit w: worker w waits for slower ones
+        uint64_t blocked{0};            ///< bit w: the answer of worker w is delayed
         uint32_t least{0};              ///< steps of the slowest worker
-        uint32_t slowest{0};            ///< workers that have made so few
+        uint32_t slowest{0};            ///< number of workers at `least` steps
         std::vector<Progress> progress; ///< by worker
     };
 
@@ -93,7 +93,7 @@ class SwitchPsVectorClocks
 
     uint32_t m_workers{0};
     uint32_t m_staleness{0};
-    std::vector<Clock> m_clocks; // by key range, as far as used
+    std::vector<Clock> m_clocks; // by key range, up to the highest one used
 };
 
 } // namespace ns3::training

@@ -215,7 +215,7 @@ SwitchMlCommunicator::Cancel()
 bool
 SwitchMlCommunicator::IsKnown(uint64_t message) const
 {
-    // With a full window the exponent came with the sum that made the slot free.
+    // With a full window the exponent arrived with the sum that freed the slot.
     return message < m_ahead || m_known.empty() || m_known[message - m_ahead];
 }
 
@@ -355,7 +355,7 @@ SwitchMlCommunicator::Process(Frame* frame)
         Frame::Free(frame);
         return;
     }
-    // All numbers of a tensor are less than 2^32 apart.
+    // Packet numbers of a tensor differ by less than 2^32.
     const uint32_t offset = header.packet - static_cast<uint32_t>(m_first * m_packets);
     const uint64_t message = offset / m_packets;
     const uint32_t packet = offset % m_packets;
@@ -364,7 +364,7 @@ SwitchMlCommunicator::Process(Frame* frame)
     const bool isWanted = m_tensor && m_timers.IsWaiting(index) && slot.message == message;
     if (isWanted && packet == 0)
     {
-        slot.taken = 0; // a message that is answered again
+        slot.taken = 0; // the message is answered again
     }
     if (!isWanted || packet != slot.taken)
     {
@@ -398,7 +398,7 @@ void
 SwitchMlCommunicator::Finish(Slot& slot, const SwitchMlHeader& header)
 {
     const uint64_t message = slot.message;
-    // A part of a message is no answer.
+    // Only a complete message counts as an answer.
     m_timers.Stop(static_cast<uint32_t>((m_first + message) % m_window));
     m_received++;
     if (m_ahead > 0 && message < m_blocks)

@@ -19,23 +19,23 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-innetwork
  *
- * A worker of SwitchML (Sapio et al., NSDI 2021, algorithm 4, and the released DPDK client): keeps
- * a window of packets at the switch, one for each of its slots; the sum that comes back frees the
- * slot for the next packet. Packet p uses slot p modulo Window, and its two versions in turn.
+ * A worker of SwitchML (Sapio et al., NSDI 2021, algorithm 4, and the released DPDK client). It
+ * keeps a window of packets in flight, one per slot. The returned sum frees the slot for the next
+ * packet. Packet p uses slot p modulo Window, alternating between its two versions.
  *
- * Float32 tensors are quantized block by block, a packet being a block; the exponent that all
- * workers agree on travels one window ahead of the block, so a tensor takes one window of packets
- * more. With DataType int32 numbers must be whole, and are added as they are.
+ * Float32 tensors are quantized in blocks of one packet. The workers agree on the exponent of a
+ * block one window ahead of the block, so a tensor takes one extra window of packets. With DataType
+ * int32 numbers must be whole and are added unchanged.
  *
- * With RDMA framing the unit is a message of several packets with slots next to each other, sent by
- * RDMA WRITE over an unreliable connection, one for each message in flight. Exponents are those of
- * a message, in its immediate data. If a packet is lost, the message has no answer, and all of it
- * is sent again; what the switch has of it already changes nothing.
+ * With RDMA framing the unit is a message of several packets in consecutive slots, sent by RDMA
+ * WRITE over an unreliable connection, one per message in flight. Exponents are per message, in its
+ * immediate data. If a packet is lost, the message gets no answer and is retransmitted as a whole;
+ * the switch ignores the duplicates.
  *
- * A packet or message without answer is sent again after RetransmissionTimeout, which doubles after
- * TimeoutThreshold timeouts, and again after so many and as many more, up to an eighth of
- * FailureTimeout. Every sum is checked to hold each worker's part once, by a number beside the
- * values to which each worker adds its own.
+ * An unanswered packet or message is retransmitted after RetransmissionTimeout, which doubles after
+ * TimeoutThreshold timeouts, again after as many more, and so on, up to an eighth of
+ * FailureTimeout. A simulation-only checksum in each packet verifies that every sum contains each
+ * worker's contribution exactly once.
  */
 class SwitchMlCommunicator : public InNetworkCommunicator
 {
@@ -43,19 +43,19 @@ class SwitchMlCommunicator : public InNetworkCommunicator
     /** @return the type */
     static TypeId GetTypeId();
 
-    /** What the controller tells a worker. */
+    /** Job parameters that the controller gives a worker. */
     struct Session
     {
-        uint32_t switchEndpoint{0}; ///< where packets go
-        uint32_t firstSlot{0};      ///< of the job's part of the pool
-        uint32_t window{512};       ///< slots, which is packets in flight
-        uint32_t elements{64};      ///< 32-bit integers in a packet
-        uint32_t message{0};        ///< RDMA framing: packets in a message; 0: UDP
+        uint32_t switchEndpoint{0}; ///< destination of packets
+        uint32_t firstSlot{0};      ///< first slot of the job
+        uint32_t window{512};       ///< slots, equal to packets in flight
+        uint32_t elements{64};      ///< 32-bit integers per packet
+        uint32_t message{0};        ///< RDMA framing: packets per message; 0: UDP
     };
 
     /**
-     * @param session as the switch has it; SetGroup() comes first
-     * @throw ConfigurationError if there are too many workers to quantize for
+     * @param session as configured at the switch; call SetGroup() before
+     * @throw ConfigurationError if there are too many workers for the quantization
      */
     void SetSession(const Session& session);
 
@@ -73,11 +73,11 @@ class SwitchMlCommunicator : public InNetworkCommunicator
     std::string GetMissing() const override;
 
   private:
-    /** A message of this worker in flight, with slots for its packets; in UDP it is one packet. */
+    /** A message in flight, with slots for its packets; with UDP a message is one packet. */
     struct Slot
     {
-        uint64_t message{0}; ///< its number in the tensor
-        uint32_t taken{0};   ///< packets of its sum that have come in order
+        uint64_t message{0}; ///< message number in the tensor
+        uint32_t taken{0};   ///< packets of its sum received in order
     };
 
     void SetDataType(std::string type);
@@ -100,7 +100,7 @@ class SwitchMlCommunicator : public InNetworkCommunicator
     std::pair<uint64_t, uint64_t> GetRange(uint64_t block, uint32_t packet, uint64_t values) const;
 
     Session m_session;
-    uint32_t m_packets{1}; // slots of a message
+    uint32_t m_packets{1}; // packets per message
     uint32_t m_window{1};  // messages in flight
     uint32_t m_flowHash{0};
     ContributionCheck m_check;
@@ -111,17 +111,17 @@ class SwitchMlCommunicator : public InNetworkCommunicator
     uint32_t m_cores;
     uint8_t m_priority;
 
-    const Tensor* m_tensor{nullptr}; // the one under way
+    const Tensor* m_tensor{nullptr}; // the current tensor
     std::vector<float> m_sum;
-    uint64_t m_first{0};             // messages of all tensors before
+    uint64_t m_first{0};             // messages of all earlier tensors
     uint64_t m_blocks{0};            // messages with values
-    uint64_t m_ahead{0};             // messages by which exponents are ahead of values
-    uint64_t m_total{0};             // messages in all
-    uint64_t m_received{0};          // of these, answered
+    uint64_t m_ahead{0};             // lead of exponents over values, messages
+    uint64_t m_total{0};             // total messages
+    uint64_t m_received{0};          // answered messages
     std::vector<int8_t> m_exponents; // agreed, by block modulo m_ahead
     std::vector<bool> m_known;       // by block modulo m_ahead: it is agreed (if m_ahead < window)
     std::vector<Slot> m_slots;       // by message modulo window
-    std::vector<uint32_t> m_psns;    // RDMA: of what is sent, by queue pair
+    std::vector<uint32_t> m_psns;    // RDMA: next PSN to send, by queue pair
     std::vector<UnreliableReceiver> m_receivers; // RDMA: by queue pair
     SlotTimers m_timers;                         // by message modulo window
     WorkerCores m_coresInUse;

@@ -28,12 +28,12 @@ NS_OBJECT_ENSURE_REGISTERED(SwitchMlProgram);
 namespace
 {
 
-// The released program on Tofino: a pass adds 64 integers, and can read back half of them.
+// Resources of the released program on Tofino: a pass adds 64 integers and reads back half of them.
 constexpr uint32_t ELEMENTS_PER_PASS = 64;
 constexpr uint32_t ELEMENTS_READ_PER_PASS = 32;
-/// Registers of two integers that a stage can hold.
+/// Integer pair registers per pipeline stage.
 constexpr uint32_t REGISTERS_PER_STAGE = 4;
-/// Stages for job and worker, bitmap, counter, exponents.
+/// Pipeline stages for job and worker, bitmap, counter and exponents.
 constexpr uint32_t CONTROL_STAGES = 4;
 
 uint32_t
@@ -122,7 +122,7 @@ SwitchMlProgram::GetResources() const
     Resources resources;
     resources.stages =
         DivideUp(std::min(m_elements, ELEMENTS_PER_PASS) / 2, REGISTERS_PER_STAGE) + CONTROL_STAGES;
-    // Integers, bitmap, counter, exponents, tag.
+    // Integers, bitmap, counter, exponents and round tag, bytes.
     const uint64_t version = 4 * m_elements + 4 + 1 + 2 + (m_roundTag ? 4 : 0);
     resources.registerBytes = 2 * version * m_slotCount;
     resources.recirculationPorts = harvesting + (consuming - 1) * m_workers;
@@ -258,7 +258,7 @@ SwitchMlProgram::IsStale(const Version& mine,
                          uint32_t packet,
                          uint32_t bit) const
 {
-    // A worker that has gone on to the other version has had this sum.
+    // A worker that has moved on to the other version has received this sum.
     return (mine.used && static_cast<int32_t>(packet - mine.packet) < 0) ||
            (other.used && static_cast<int32_t>(other.packet - packet) > 0 && other.seen & bit);
 }
@@ -287,7 +287,8 @@ SwitchMlProgram::Contribute(Frame* frame, JobState& job, uint32_t child)
         m_repeatTrace(header.job, header.packet, child);
         if (mine.left == 0)
         {
-            // Complete: the shadow copy answers, or the switch above may have lost it.
+            // Complete: the shadow copy answers, or the sum is resent because the parent may have
+            // lost it.
             Fill(*frame, mine);
             NS_LOG_LOGIC("slot " << header.slot << ": sum of packet " << mine.packet
                                  << " again, for child " << child);
@@ -306,14 +307,14 @@ SwitchMlProgram::Contribute(Frame* frame, JobState& job, uint32_t child)
         }
         if (mine.left == 1)
         {
-            Harvest(ready); // taken for the last one, and dropped after that pass
+            Harvest(ready); // harvest pass: the frame is dropped afterwards
         }
         Frame::Free(frame);
         return;
     }
     if (m_verify)
     {
-        // A restart loses sums that some workers have had already, which then are ahead.
+        // A restart loses sums that some workers have already received, so they are ahead.
         NS_ABORT_MSG_IF(GetLife() == 0 && before == 0 && other.used && other.left != 0,
                         "slot " << header.slot << ": workers are more than one phase apart");
         NS_ABORT_MSG_IF(before != 0 && mine.packet != header.packet,
@@ -445,7 +446,7 @@ SwitchMlProgram::Consume(const Frame& frame)
     uint32_t port = harvesting + frame.ingress % m_workers;
     for (uint32_t left = m_elements; left > ELEMENTS_PER_PASS; left -= ELEMENTS_PER_PASS)
     {
-        bytes -= 4 * ELEMENTS_PER_PASS; // elements that have been added are cut off
+        bytes -= 4 * ELEMENTS_PER_PASS; // added elements are cut off
         ready = GetSwitch().ReserveRecirculation(port, bytes, ready) + m_passLatency.GetTimeStep();
         port += m_workers;
     }

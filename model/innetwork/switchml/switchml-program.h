@@ -18,34 +18,34 @@
 namespace ns3::training
 {
 
-/** A job as one of its switches knows it; set up by a controller before the simulation. */
+/** A job as seen by one of its switches; configured by a controller before the simulation. */
 struct SwitchMlJob
 {
-    /// Instead of an endpoint.
+    /// Endpoint of a missing parent.
     static constexpr uint32_t NONE = std::numeric_limits<uint32_t>::max();
 
-    uint8_t number{0};              ///< which job
-    uint32_t firstSlot{0};          ///< its part of the pool begins here
-    uint32_t slots{0};              ///< and has so many slots
-    std::vector<uint32_t> children; ///< endpoints that send to it: workers, or switches below
-    uint32_t parent{NONE};          ///< endpoint of the switch above, if this is not the root
-    uint32_t queuePairs{0};         ///< RDMA framing: of each child; 0: UDP
+    uint8_t number{0};              ///< number of the job
+    uint32_t firstSlot{0};          ///< first slot of the job in the pool
+    uint32_t slots{0};              ///< number of its slots
+    std::vector<uint32_t> children; ///< endpoints of the contributors: workers or child switches
+    uint32_t parent{NONE};          ///< endpoint of the parent switch; NONE at the root
+    uint32_t queuePairs{0};         ///< RDMA framing: queue pairs per child; 0: UDP
 };
 
 /** Counters of a SwitchMlProgram. */
 struct SwitchMlCounters
 {
     uint64_t received{0};   ///< frames addressed to it
-    uint64_t added{0};      ///< of these, contributions added
-    uint64_t repeated{0};   ///< contributions that it had already
-    uint64_t stale{0};      ///< contributions to a sum that the worker has had (RoundTag)
-    uint64_t broken{0};     ///< RDMA: behind a packet of their message that is missing
-    uint64_t refused{0};    ///< of no job, worker, slot or size that it knows
-    uint64_t completed{0};  ///< sums with all children in
-    uint64_t multicasts{0}; ///< sums sent to all children
-    uint64_t unicasts{0};   ///< sums sent again to one child
-    uint64_t forwarded{0};  ///< sums sent to the switch above, again included
-    uint64_t overflows{0};  ///< sums in which a number left the range of 32 bits
+    uint64_t added{0};      ///< contributions added
+    uint64_t repeated{0};   ///< duplicate contributions
+    uint64_t stale{0};      ///< contributions to a sum that the worker has received (RoundTag)
+    uint64_t broken{0};     ///< RDMA: packets after a gap in their message
+    uint64_t refused{0};    ///< frames with an invalid job, worker, slot or size
+    uint64_t completed{0};  ///< sums with all contributions
+    uint64_t multicasts{0}; ///< sums multicast to all children
+    uint64_t unicasts{0};   ///< sums resent to one child
+    uint64_t forwarded{0};  ///< sums sent to the parent switch, including retransmissions
+    uint64_t overflows{0};  ///< sums that overflowed 32 bits
 };
 
 /**
@@ -54,20 +54,20 @@ struct SwitchMlCounters
  * SwitchML's switch program: adds packets of 32-bit integers slot by slot and multicasts the sum
  * (Sapio et al., Scaling Distributed Machine Learning with In-Network Aggregation, NSDI 2021,
  * algorithm 3, with the counters, exponents and passes of the released P4 program). Each slot has
- * two versions, of which one is the shadow copy: it answers retransmissions until all workers are
+ * two versions. One of them is the shadow copy, which answers retransmissions until all workers are
  * known to have the result.
  *
- * Below another switch it sends its sum up instead, and what comes back to its children; then the
- * shadow copy holds the final sum.
+ * A switch with a parent sends its sum up and forwards the result to its children; the shadow copy
+ * then holds the final sum.
  *
- * With RoundTag (not in the released program) a contribution that the network has delayed until
- * its worker had the sum is recognized by its packet number; without it, it would be added to the
- * next sum of the slot, so then the paths from workers to the switch must be in order.
+ * RoundTag (not in the released program) detects a contribution that the network has delayed until
+ * after its worker had the sum, by its packet number. Without RoundTag it would be added to the
+ * slot's next sum, so paths from workers to the switch must then preserve order.
  */
 class SwitchMlProgram : public AggregationProgram
 {
   public:
-    /// Children of a switch, bits of the released program's bitmaps.
+    /// Maximum children of a switch: bits of the released program's bitmaps.
     static constexpr uint32_t MAX_CHILDREN = 32;
 
     /** @return the type */
@@ -76,15 +76,15 @@ class SwitchMlProgram : public AggregationProgram
     ~SwitchMlProgram() override;
 
     /**
-     * @param job to work for
-     * @throw ConfigurationError if its number or slots are taken, or it has too many children
+     * @param job to serve
+     * @throw ConfigurationError if its number or slots are in use, or it has too many children
      */
     void AddJob(const SwitchMlJob& job);
 
-    /** @return 32-bit integers in a packet */
+    /** @return 32-bit integers per packet */
     uint32_t GetElements() const;
 
-    /** @return slots of all jobs together */
+    /** @return number of slots of all jobs */
     uint32_t GetSlots() const;
 
     /** @return its counters */
@@ -96,20 +96,20 @@ class SwitchMlProgram : public AggregationProgram
     bool Receive(Frame* frame) override;
 
     /**
-     * A contribution has been added, or recognized as one that is there. (job, packet, child)
+     * A contribution was added, or recognized as a duplicate. (job, packet, child)
      */
     typedef void (*ContributionTracedCallback)(uint8_t job, uint32_t packet, uint32_t child);
 
   private:
-    /** A sum, under way or complete: one of the two versions of a slot. */
+    /** A sum, partial or complete: one of the two versions of a slot. */
     struct Version
     {
-        uint64_t check{0};   ///< sum of the contributions' checks
-        uint32_t packet{0};  ///< number of the packet, which is its tag
-        uint32_t seen{0};    ///< bit c: child c's contribution is in
-        uint8_t left{0};     ///< contributions missing; 0: complete, or never used
-        int8_t exponents[2]; ///< largest so far
-        bool used{false};    ///< there has been one
+        uint64_t check{0};   ///< sum of the contributions' checksums
+        uint32_t packet{0};  ///< number of the packet; the round tag
+        uint32_t seen{0};    ///< bit c: child c has contributed
+        uint8_t left{0};     ///< missing contributions; 0: complete, or never used
+        int8_t exponents[2]; ///< maximum so far
+        bool used{false};    ///< the version has been used
         bool isFinal{false}; ///< it is the sum of all workers
         bool overflow{false};
     };
@@ -122,12 +122,12 @@ class SwitchMlProgram : public AggregationProgram
     /** A job of this program. */
     struct JobState : public Job
     {
-        Target parent{SwitchMlJob::NONE, 0};       ///< the switch above, or NONE
-        uint32_t queuePairs{0};                    ///< RDMA framing: of each child; 0: UDP
+        Target parent{SwitchMlJob::NONE, 0};       ///< the parent switch, or NONE
+        uint32_t queuePairs{0};                    ///< RDMA framing: queue pairs per child; 0: UDP
         std::vector<UnreliableReceiver> receivers; ///< RDMA: by child and queue pair
-        std::vector<uint32_t> psns;                ///< RDMA: next ones to send, likewise
+        std::vector<uint32_t> psns;                ///< RDMA: next to send, by child and queue pair
 
-        /** @return whether no switch adds above this one */
+        /** @return whether this switch is the root of the tree */
         bool IsRoot() const
         {
             return parent.endpoint == SwitchMlJob::NONE;

@@ -14,14 +14,14 @@ namespace ns3::training
 namespace
 {
 
-/** Appends all that follows the base transport header in RDMA framing. */
+/** Appends everything after the base transport header in RDMA framing. */
 void
 PutMessage(WireBytes& out, const Frame& frame)
 {
     const auto& header = frame.As<SwitchMlHeader>();
     if (HasUnreliableReth(frame.opcode))
     {
-        PutNumber(out, 0, 8); // where the sum is to be written: not simulated
+        PutNumber(out, 0, 8); // destination address of the sum: not simulated
         PutNumber(out, header.slot << 1 | header.set, 4);
         PutNumber(out, header.packet, 4);
     }
@@ -85,7 +85,7 @@ PutSwitchMl(WireBytes& out, const Frame& frame)
            frame,
            SWITCHML_UDP_PORT,
            UDP_BYTES + SWITCHML_HEADER_BYTES + SWITCHML_EXPONENT_BYTES + frame.payloadBytes);
-    // Sizes 0 to 3 stand for 128, 256, 512, 1024 bytes.
+    // Size codes 0 to 3 mean 128, 256, 512, 1024 bytes.
     const uint32_t size =
         frame.payloadBytes < 256 ? 0 : 31 - __builtin_clz(frame.payloadBytes / 128);
     PutNumber(out, SWITCHML_DATA << 4 | size, 1);

@@ -16,25 +16,25 @@
 /**
  * @file
  * @ingroup distributed-training-innetwork
- * SwitchML's packets, as in its released switch program and clients. In UDP:
- * IPv4, UDP, a header of 8 bytes, two exponents, and 32-bit integers in network byte order. Over
- * RDMA: messages of RDMA WRITE over unreliable connections, whose remote key names the slot of the
- * first packet, and whose immediate data are a number and two exponents.
+ * SwitchML's packets, as in its released switch program and clients. With UDP: IPv4, UDP, a header
+ * of 8 bytes, two exponents, and 32-bit integers in network byte order. With RDMA: RDMA WRITE
+ * messages over unreliable connections; the remote key is the slot of the first packet, and the
+ * immediate data hold a number and two exponents.
  */
 namespace ns3::training
 {
 
-/// UDP destination port: the switch takes 0xbee0 to 0xbeef.
+/// UDP destination port: the switch accepts 0xbee0 to 0xbeef.
 static constexpr uint16_t SWITCHML_UDP_PORT = 0xbee0;
-/// The bits of the port that count.
+/// Mask of the significant bits of the port.
 static constexpr uint16_t SWITCHML_UDP_PORT_MASK = 0xfff0;
-/// Type and size, job, packet, slot.
+/// Type and size, job, packet and slot, bytes.
 static constexpr uint32_t SWITCHML_HEADER_BYTES = 8;
-/// One byte for each of two blocks.
+/// Two exponents of one byte, bytes.
 static constexpr uint32_t SWITCHML_EXPONENT_BYTES = 2;
-/// Message type of values, as the released client writes it.
+/// Message type of values, as in the released client.
 static constexpr uint8_t SWITCHML_DATA = 1;
-/// Slots that the 15 bits of a pool index tell apart.
+/// Maximum slots: 15 bits of a pool index.
 static constexpr uint32_t SWITCHML_MAX_SLOTS = 1 << 15;
 
 /** The header of a packet. */
@@ -44,18 +44,18 @@ struct SwitchMlHeader
 
     /// Simulation-only checksum: each worker contributed exactly once. Not serialized.
     uint64_t check{0};
-    uint32_t packet{0};    ///< number of the packet in its job
-    uint16_t slot{0};      ///< of the switch's pool
+    uint32_t packet{0};    ///< packet number in its job
+    uint16_t slot{0};      ///< slot in the switch's pool
     uint8_t set{0};        ///< version of the slot, 0 or 1
     uint8_t job{0};        ///< number of the job
-    int8_t exponents[2]{}; ///< largest of the blocks that are to come
-    bool overflow{false};  ///< a sum has left the range of 32 bits. Not serialized
+    int8_t exponents[2]{}; ///< maximum exponents of the coming blocks
+    bool overflow{false};  ///< a sum has overflowed 32 bits. Not serialized
 };
 
 /**
- * @param elements values in the packet
- * @return size of its frame, bytes: 180, 308, 1076 for 32, 64, 256 elements, and the frame check
- *         sequence
+ * @param elements values per packet
+ * @return size of its frame, bytes: 180, 308, 1076 for 32, 64, 256 elements, plus the frame
+ *         check sequence
  */
 inline uint32_t
 GetSwitchMlFrameBytes(uint32_t elements)
@@ -74,14 +74,14 @@ enum UnreliableOpcode : uint8_t
     UC_WRITE_ONLY_IMMEDIATE = 0x2b
 };
 
-/// Numbers of the switch's queue pairs: this, the worker's number times 2^16, and one of its own.
+/// Queue pair numbers at the switch: this base, plus worker * 2^16, plus an index per worker.
 static constexpr uint32_t SWITCHML_QUEUE_PAIRS = 0x800000;
-/// Queue pairs of a worker at the switch, one for each message in flight.
+/// Maximum queue pairs of a worker at the switch, one per message in flight.
 static constexpr uint32_t SWITCHML_MAX_QUEUE_PAIRS = 512;
 
 /**
- * @param packet of the message, from 0
- * @param packets in the message
+ * @param packet index in the message, from 0
+ * @param packets number of packets in the message
  * @return its opcode
  */
 inline uint8_t
@@ -115,7 +115,7 @@ HasUnreliableImmediate(uint8_t opcode)
 
 /**
  * @param opcode of an unreliable connection
- * @param elements values in the packet
+ * @param elements values per packet
  * @return size of its frame, bytes
  */
 inline uint32_t

@@ -25,12 +25,12 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-rdma
  *
- * The sending rate of one queue pair. An algorithm is one subclass in one pair of files, registered
- * by name (Registry<CongestionControlEntry>). It holds only its own state and learns of events by
- * the calls below. Times are picoseconds of simulated time, rates bit/s.
+ * Sets the sending rate of one queue pair. An algorithm is one subclass in one pair of files,
+ * registered by name (Registry<CongestionControlEntry>). It holds only its own state and learns of
+ * events through the calls below. Times are picoseconds of simulated time, rates bit/s.
  *
- * Timers should be lazy: the algorithm replays expired timers when it is asked for the rate, so a
- * queue pair costs no events.
+ * Timers should be lazy: the algorithm replays expired timers when GetRate() is called, so a queue
+ * pair costs no events.
  */
 class RdmaCongestionControl : public Object
 {
@@ -42,33 +42,33 @@ class RdmaCongestionControl : public Object
     struct Needs
     {
         bool acks{true};          ///< OnAck() is called
-        bool cnp{false};          ///< the receiver answers marked packets by CNPs
-        bool ackPerPacket{false}; ///< every packet asks for an acknowledgement
-        bool telemetry{false};    ///< packets gather in-band telemetry (INT)
+        bool cnp{false};          ///< the receiver answers ECN-marked packets with CNPs
+        bool ackPerPacket{false}; ///< every packet requests an acknowledgement
+        bool telemetry{false};    ///< packets collect in-band telemetry (INT)
     };
 
-    /** The path a queue pair sends on. */
+    /** The network path of a queue pair. */
     struct Path
     {
-        double lineRate;   ///< of the host's port, bit/s
-        int64_t roundTrip; ///< of a full packet and its acknowledgement on the idle network, ps
+        double lineRate;   ///< line rate of the host's port, bit/s
+        int64_t roundTrip; ///< round trip of a full packet and its ACK on the idle network, ps
         uint32_t mtu;      ///< payload of a full packet, bytes
         uint32_t hops;     ///< links on the longest path between hosts
     };
 
-    /** Contents of an acknowledgement. Packets are counted from 0 for the life of a queue pair. */
+    /** An acknowledgement. PSNs count from 0 over the life of the queue pair. */
     struct Ack
     {
         int64_t now;              ///< simulated time, ps
-        int64_t roundTrip;        ///< since the packet it answers was sent, ps
-        uint64_t bytes;           ///< payload that it acknowledges first
-        uint64_t firstUnackedPsn; ///< all packets before this one are acknowledged
-        uint64_t nextPsn;         ///< the packet that is sent next
-        bool ecnEcho; ///< the packet it answers, or one since the last answer, was marked
-        const TelemetryStack* telemetry; ///< of the packet it answers, or null
+        int64_t roundTrip;        ///< round-trip time of the acknowledged packet, ps
+        uint64_t bytes;           ///< newly acknowledged payload
+        uint64_t firstUnackedPsn; ///< all packets before this PSN are acknowledged
+        uint64_t nextPsn;         ///< PSN of the next new packet
+        bool ecnEcho; ///< an ECN mark on the acknowledged packet, or on one since the last ACK
+        const TelemetryStack* telemetry; ///< telemetry of the acknowledged packet, or null
     };
 
-    /** @return the signals it needs; the same for all queue pairs with the same attributes */
+    /** @return the required signals; the same for all queue pairs with the same attributes */
     virtual Needs GetNeeds() const
     {
         return {};
@@ -76,7 +76,7 @@ class RdmaCongestionControl : public Object
 
     /**
      * Called once, before the first packet.
-     * @param path the path it sends on
+     * @param path the network path of the queue pair
      */
     virtual void Initialize(const Path& path) = 0;
 
@@ -87,8 +87,8 @@ class RdmaCongestionControl : public Object
     virtual double GetRate(int64_t now) = 0;
 
     /**
-     * @return time until which the last result of GetRate() holds unless another event is reported,
-     *         ps; 0: unknown, GetRate() is called for each packet
+     * @return time until which the last result of GetRate() stays valid unless another event is
+     *         reported, ps; 0: unknown, so GetRate() is called for each packet
      */
     virtual int64_t GetRateEnd() const
     {
@@ -113,7 +113,7 @@ class RdmaCongestionControl : public Object
     }
 
     /**
-     * A congestion notification packet has arrived.
+     * A congestion notification packet (CNP) has arrived.
      * @param now simulated time, ps
      */
     virtual void OnCnp([[maybe_unused]] int64_t now)
@@ -137,13 +137,13 @@ class RdmaCongestionControl : public Object
     }
 };
 
-/** Detects the end of a round trip: the packets sent at its start are acknowledged. */
+/** Detects the end of a round trip: the ACK of a packet sent after the round trip began. */
 class RoundTripMark
 {
   public:
     /**
      * @param ack an acknowledgement
-     * @return whether it ends a round trip; the next one then begins
+     * @return whether it ends a round trip; if so, the next round trip begins
      */
     bool IsReached(const RdmaCongestionControl::Ack& ack)
     {
@@ -156,7 +156,7 @@ class RoundTripMark
     }
 
   private:
-    uint64_t m_psn{0}; // next to send when the round trip began
+    uint64_t m_psn{0}; // next PSN to send when the round trip began
 };
 
 /**
@@ -171,9 +171,9 @@ GetBytesSent(double rate, int64_t time)
 }
 
 /**
- * @param minimum rate that a user allows
+ * @param minimum lowest rate that the user allows, bit/s
  * @param lineRate of the port, bit/s
- * @return the lowest rate: at most that of the line, and more than 0, which would end all sending
+ * @return the minimum rate: at most the line rate, and above 0 because a rate of 0 never recovers
  */
 inline double
 GetLowestRate(const DataRate& minimum, double lineRate)
@@ -186,9 +186,9 @@ struct CongestionControlEntry
 {
     static constexpr const char* KIND = "RDMA congestion control"; ///< for messages
     std::string help;                                              ///< one line
-    TypeId (*getTypeId)();                                         ///< its class
-    /// Queue above which switches should mark every frame, and none below, bytes per Gbit/s of the
-    /// port; 0: it needs no particular marking.
+    TypeId (*getTypeId)();                                         ///< type of the subclass
+    /// Queue length above which switches should mark every frame, and below which none, in bytes
+    /// per Gbit/s of the port; 0: no recommendation.
     double ecnStepPerGbps{0};
 };
 

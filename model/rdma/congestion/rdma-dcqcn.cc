@@ -154,7 +154,7 @@ RdmaDcqcn::OnAck(const Ack& ack)
 {
     if (m_hasWindow)
     {
-        Advance(ack.now); // the window may have grown while it held back the next packet
+        Advance(ack.now); // the window may have grown while the next packet waited for it
     }
 }
 
@@ -176,7 +176,7 @@ RdmaDcqcn::OnCnp(int64_t now)
         m_started = true;
         m_alpha = 1;
         m_lastAlpha = now;
-        // One nanosecond behind the alpha timer, so that alpha is up to date at a cut.
+        // One nanosecond after the alpha timer, so that alpha is up to date at each rate cut.
         m_firstDecrease = now + m_decreasePeriod.GetTimeStep() + NanoSeconds(1).GetTimeStep();
         m_nextDecrease = m_firstDecrease;
         m_cnpForDecrease = true;
@@ -266,7 +266,7 @@ RdmaDcqcn::Raise()
     m_stage++;
     if (m_lineRate - m_rate < 1)
     {
-        m_rate = m_lineRate; // halving alone would never arrive
+        m_rate = m_lineRate; // repeated halving would never reach the line rate
     }
     NS_LOG_LOGIC("raises the rate to " << m_rate << " bit/s, stage " << m_stage);
 }

@@ -19,11 +19,11 @@ namespace ns3::training
  * @ingroup distributed-training-rdma
  *
  * DCQCN (Zhu et al., "Congestion control for large-scale RDMA deployments", SIGCOMM 2015) in the
- * variant of ConnectX firmware, as HPCC's simulator codes it: alpha is updated every microsecond,
- * the rate is cut at most every 4 us, and raised every 300 us. Defaults are those that an mlxconfig
- * dump shows (CLAMP_TGT_RATE 0, RPG_TIME_RESET 300 us, RPG_THRESHOLD 1, DCE_TCP_RTT 1 us,
- * RATE_REDUCE_MONITOR_PERIOD 4 us) with g = 1/256; the increase steps are scaled to the line rate
- * as HPCC's run.py does.
+ * variant of the ConnectX firmware that HPCC's simulator implements: alpha is updated every
+ * microsecond, the rate is cut at most every 4 us and raised every 300 us. The defaults come from
+ * an mlxconfig dump (CLAMP_TGT_RATE 0, RPG_TIME_RESET 300 us, RPG_THRESHOLD 1, DCE_TCP_RTT 1 us,
+ * RATE_REDUCE_MONITOR_PERIOD 4 us) with g = 1/256. The increase steps scale with the line rate, as
+ * in HPCC's run.py.
  *
  * The three timers are not events: Advance() replays their expiries.
  */
@@ -74,12 +74,12 @@ class RdmaDcqcn : public RdmaCongestionControl
     double m_alpha{1};
     uint32_t m_stage{0};
     bool m_started{false};     // the first CNP starts the timers
-    bool m_cnpForAlpha{false}; // since the last tick of the alpha timer
+    bool m_cnpForAlpha{false}; // a CNP arrived since the last tick of the alpha timer
     bool m_cnpForDecrease{false};
     int64_t m_lastAlpha{0};     // last tick of the alpha timer, ps
     int64_t m_firstDecrease{0}; // first tick of the decrease timer, ps
     int64_t m_nextIncrease{0};  // next tick of the increase timer, ps
-    int64_t m_nextDecrease{0};  // next tick of the decrease timer that makes a cut, ps
+    int64_t m_nextDecrease{0};  // next tick of the decrease timer that cuts the rate, ps
 };
 
 } // namespace ns3::training

@@ -61,7 +61,7 @@ RdmaCongestionControl::Needs
 RdmaDctcp::GetNeeds() const
 {
     Needs needs;
-    needs.ackPerPacket = true; // an acknowledgement of several would count them all as marked
+    needs.ackPerPacket = true; // one ACK for several packets would count them all as marked
     return needs;
 }
 

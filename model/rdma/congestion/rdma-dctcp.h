@@ -18,13 +18,13 @@ namespace ns3::training
  * @ingroup distributed-training-rdma
  *
  * DCTCP (Alizadeh et al., "Data center TCP", SIGCOMM 2010; RFC 8257) for RDMA as HPCC's simulator
- * does it: a window that is also a pace, rate = window / T. Once per round trip the part of marked
- * bytes is taken into alpha; the first mark after a cut has been answered cuts the window by
- * alpha / 2; a round trip without a cut raises it by one packet.
+ * implements it: the window also paces, rate = window / T. Once per round trip, alpha absorbs the
+ * fraction of marked bytes. A marked ACK cuts the window by alpha / 2, at most once per round trip.
+ * A round trip without a cut raises the window by one packet.
  *
- * A flow starts with one bandwidth-delay product, which is also the largest window: there is no
- * slow start. A loss counts as a mark with alpha 1, a timeout leaves the smallest window (RFC 8257,
- * section 3.5).
+ * A flow starts with a window of one bandwidth-delay product, which is also the maximum: there is
+ * no slow start. A loss counts as a mark with alpha 1. A timeout resets the window to the minimum
+ * (RFC 8257, section 3.5).
  */
 class RdmaDctcp : public RdmaCongestionControl
 {
@@ -61,11 +61,11 @@ class RdmaDctcp : public RdmaCongestionControl
     double m_smallest{0};
     double m_window{0};
     double m_alpha{1};
-    uint64_t m_ackedBytes{0};  // this round trip
-    uint64_t m_markedBytes{0}; // of these
-    uint64_t m_nextPsn{0};     // next to send, when last heard of
-    uint64_t m_cutPsn{0};      // next to send at the last cut
-    bool m_reduced{false};     // the last cut is not answered yet
+    uint64_t m_ackedBytes{0};  // in this round trip
+    uint64_t m_markedBytes{0}; // marked part of m_ackedBytes
+    uint64_t m_nextPsn{0};     // next PSN to send, as of the last ACK
+    uint64_t m_cutPsn{0};      // next PSN to send at the last cut
+    bool m_reduced{false};     // packets sent before the last cut are still unacknowledged
     RoundTripMark m_mark;
 };
 

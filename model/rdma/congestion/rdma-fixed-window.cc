@@ -47,7 +47,7 @@ RdmaFixedWindow::GetNeeds() const
 {
     Needs needs;
     needs.acks = false;
-    needs.ackPerPacket = true; // or the window would have to cover packets without an answer, too
+    needs.ackPerPacket = true; // otherwise the window would have to cover a whole ACK interval too
     return needs;
 }
 

@@ -14,7 +14,7 @@ namespace ns3::training
 
 /**
  * @ingroup distributed-training-rdma
- * Line rate, but no more than a window of unacknowledged bytes (as IRN caps it by the
+ * Line rate, limited by a fixed window of unacknowledged bytes (IRN limits it to the
  * bandwidth-delay product: Mittal et al., "Revisiting network support for RDMA", SIGCOMM 2018).
  */
 class RdmaFixedWindow : public RdmaCongestionControl
@@ -29,7 +29,7 @@ class RdmaFixedWindow : public RdmaCongestionControl
     uint64_t GetWindow() const override;
 
   private:
-    uint64_t m_window; // attribute, then in use; bytes
+    uint64_t m_window; // the attribute at first, later the effective window; bytes
     double m_rate{0};
 };
 

@@ -113,7 +113,7 @@ RdmaHpcc::OnAck(const Ack& ack)
     }
     if (interval == 0)
     {
-        return; // the first telemetry of a path tells no throughput
+        return; // throughput needs two telemetry records of a path
     }
     const double weight =
         static_cast<double>(std::min(interval, m_roundTrip)) / static_cast<double>(m_roundTrip);

@@ -19,14 +19,14 @@ namespace ns3::training
  * @ingroup distributed-training-rdma
  *
  * HPCC (Li et al., "HPCC: high precision congestion control", SIGCOMM 2019), algorithm 1: each
- * acknowledgement brings the load of every link on the path by in-band telemetry. The window is set
- * so that the most loaded link is used to the part eta. It moves away from a reference window,
- * which follows it once per round trip, so that an acknowledgement is not acted upon twice.
+ * acknowledgement carries in-band telemetry of every link on the path. The window is set so that
+ * the utilization of the most loaded link approaches eta. The window is computed from a reference
+ * window that is updated once per round trip, so that no congestion signal is applied twice.
  *
- * The load of a link is min(queue, previous queue) / (B T) + throughput / B, the largest of the
- * path is smoothed over a round trip T. Rate = window / T. A flow starts with one bandwidth-delay
- * product, which is also the largest window. Telemetry costs 2 + 8 bytes a hop on the wire, room
- * for five at least.
+ * The utilization of a link is min(queue, previous queue) / (B T) + throughput / B. The maximum
+ * over the path is smoothed over a round trip T. Rate = window / T. A flow starts with a window of
+ * one bandwidth-delay product, which is also the maximum. Telemetry costs 2 + 8 bytes per hop on
+ * the wire, with room for at least five hops.
  */
 class RdmaHpcc : public RdmaCongestionControl
 {
@@ -40,7 +40,7 @@ class RdmaHpcc : public RdmaCongestionControl
     uint64_t GetWindow() const override;
     void OnAck(const Ack& ack) override;
 
-    /** @return smoothed load of the most loaded link; 1: full, above: a queue */
+    /** @return smoothed utilization of the most loaded link; 1: full, above 1: a queue builds up */
     double GetUtilization() const
     {
         return m_utilization;

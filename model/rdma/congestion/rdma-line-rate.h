@@ -14,7 +14,7 @@ namespace ns3::training
 
 /**
  * @ingroup distributed-training-rdma
- * No congestion control ("none"): line rate always; only priority flow control holds it back.
+ * No congestion control ("none"): always line rate; only priority flow control slows it down.
  */
 class RdmaLineRate : public RdmaCongestionControl
 {

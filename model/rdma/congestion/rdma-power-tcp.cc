@@ -24,7 +24,7 @@ const Registry<CongestionControlEntry>::Entry g_powerTcp("power-tcp",
                                                          {"PowerTCP, by in-band telemetry",
                                                           &RdmaPowerTcp::GetTypeId});
 
-/// The current counts as this part of the line rate at least.
+/// Lower bound of the current, as a fraction of the line rate.
 constexpr double MIN_CURRENT = 0.5;
 
 } // namespace

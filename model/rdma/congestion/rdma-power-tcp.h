@@ -16,9 +16,9 @@ namespace ns3::training
 
 /**
  * @ingroup distributed-training-rdma
- * The update that both forms of PowerTCP share: smooths the measured power over a round trip and
- * moves the rate towards reference rate / power + increase by the part gamma. The reference follows
- * the rate once per round trip.
+ * The rate update shared by both forms of PowerTCP. It smooths the measured power over a round trip
+ * and moves the rate towards reference rate / power + increase with weight gamma. The reference
+ * rate is updated once per round trip.
  */
 class PowerRate
 {
@@ -29,17 +29,17 @@ class PowerRate
         double lineRate;   ///< bit/s
         double lowestRate; ///< bit/s
         double increase;   ///< bit/s
-        double gamma;      ///< part of the new rate
+        double gamma;      ///< weight of the new rate, 0 to 1
     };
 
-    /** @param parameters constants; the rate starts at that of the line */
+    /** @param parameters constants; the rate starts at the line rate */
     void Initialize(const Parameters& parameters);
 
     /**
-     * @param power measured, relative to the power that the algorithm aims at
-     * @param interval it was measured over, ps
+     * @param power measured power, relative to the target power
+     * @param interval length of the measurement, ps
      * @param roundTrip of the idle network, ps
-     * @param roundTripOver whether the reference follows the rate now
+     * @param roundTripOver whether the reference rate is updated now
      */
     void Update(double power, int64_t interval, int64_t roundTrip, bool roundTripOver);
 
@@ -60,10 +60,10 @@ class PowerRate
  * @ingroup distributed-training-rdma
  *
  * PowerTCP (Addanki et al., "PowerTCP: pushing the performance limits of datacenter networks", NSDI
- * 2022) by in-band telemetry, as its simulator (inet-tub/ns3-datacenter) does it. The power of a
- * link is current * voltage = (queue growth + throughput) * (queue + B T), in units of B^2 T; the
- * current counts as half the line rate at least. The rate aims at a power of `Eta` at the most
- * loaded link, see PowerRate. Window = rate * T.
+ * 2022) with in-band telemetry, as its simulator (inet-tub/ns3-datacenter) implements it. The power
+ * of a link is current * voltage = (queue growth + throughput) * (queue + B T), in units of B^2 T;
+ * the current is at least half the line rate. The rate steers the power of the most loaded link
+ * towards `Eta`, see PowerRate. Window = rate * T.
  */
 class RdmaPowerTcp : public RdmaCongestionControl
 {

@@ -28,7 +28,7 @@ const Registry<CongestionControlEntry>::Entry g_swift("swift",
                                                       {"Swift, by a target delay",
                                                        &RdmaSwift::GetTypeId});
 
-/// Parts of the target delay; their sum over all links must not run over, s.
+/// Upper bound of each part of the target delay, s; the sum over all links must not overflow.
 constexpr double MAX_TARGET = 1000;
 
 } // namespace
@@ -124,7 +124,7 @@ RdmaSwift::Initialize(const Path& path)
     m_largest = std::max(1.0, GetBytesSent(m_lineRate, longest) / m_mtu);
     m_smallest = std::min(m_smallest, m_largest);
     m_window = std::clamp(GetBytesSent(m_lineRate, path.roundTrip) / m_mtu, m_smallest, m_largest);
-    m_lastCut = std::numeric_limits<int64_t>::min() / 2; // the first may come at any time
+    m_lastCut = std::numeric_limits<int64_t>::min() / 2; // permits a cut at any time
 }
 
 double

@@ -19,14 +19,14 @@ namespace ns3::training
  *
  * Swift (Kumar et al., "Swift: delay is simple and effective for congestion control in the
  * datacenter", SIGCOMM 2020), algorithm 1, with the parameters of htsim (Broadcom/csg-htsim). The
- * window grows by `AdditiveIncrease` packets per round trip while the delay is below a target, and
- * is cut in proportion to the excess, at most once per round trip, otherwise. The target grows with
- * the hops of the path, and as the window shrinks (flow scaling).
+ * window grows by `AdditiveIncrease` packets per round trip while the delay is below the target.
+ * Otherwise it is cut in proportion to the excess, at most once per round trip. The target grows
+ * with the hops of the path, and as the window shrinks (flow scaling).
  *
- * The delay is the whole round trip, since hosts take no time. A window below one packet becomes a
- * pace of one packet in round trip / window. The largest window is the bytes of the line in the
- * longest target delay: a larger one would only count time in which the application is idle. A flow
- * starts with one bandwidth-delay product.
+ * The delay is the whole round trip because hosts add no delay. A window below one packet paces
+ * one packet per round trip / window. The maximum window is the bytes that the line sends in the
+ * longest target delay: more would only accumulate while the application is idle. A flow starts
+ * with a window of one bandwidth-delay product.
  */
 class RdmaSwift : public RdmaCongestionControl
 {
@@ -42,7 +42,7 @@ class RdmaSwift : public RdmaCongestionControl
     void OnLoss(int64_t now) override;
     void OnTimeout(int64_t now) override;
 
-    /** @return the delay it aims at with its present window, ps */
+    /** @return target delay at the current window, ps */
     int64_t GetTargetDelay() const;
 
   private:
@@ -64,12 +64,12 @@ class RdmaSwift : public RdmaCongestionControl
     double m_mtu{0};          // bytes
     double m_lineRate{0};     // bit/s
     int64_t m_pathTarget{0};  // target delay without flow scaling, ps
-    int64_t m_roundTrip{0};   // the last, ps
+    int64_t m_roundTrip{0};   // last round-trip time, ps
     double m_scalingAlpha{0}; // ps
     double m_largest{0};
     double m_window{0};
     int64_t m_lastCut{0};   // ps
-    uint32_t m_timeouts{0}; // in a row
+    uint32_t m_timeouts{0}; // consecutive timeouts
 };
 
 } // namespace ns3::training

@@ -22,9 +22,9 @@ const Registry<CongestionControlEntry>::Entry g_thetaPowerTcp(
     "theta-power-tcp",
     {"PowerTCP without telemetry, by the round trip", &RdmaThetaPowerTcp::GetTypeId});
 
-/// Growth of the round trip, plus 1, counts as this at least.
+/// Lower bound of round-trip growth plus 1.
 constexpr double MIN_CURRENT = 0.5;
-/// A round trip this much longer than the shortest counts as idle.
+/// A round trip up to this factor above the shortest counts as idle.
 constexpr double SLACK = 1.05;
 
 } // namespace

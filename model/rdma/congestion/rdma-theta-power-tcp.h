@@ -16,9 +16,9 @@ namespace ns3::training
  * @ingroup distributed-training-rdma
  *
  * Theta-PowerTCP (Addanki et al., NSDI 2022): PowerTCP without telemetry, as its simulator
- * (inet-tub/ns3-datacenter) does it. The growth of the round trip from one acknowledgement to the
- * next stands for that of the queue: power = (growth + 1) * round trip, in units of 1.05 times the
- * shortest round trip seen; growth + 1 counts as 0.5 at least. Window = rate * T.
+ * (inet-tub/ns3-datacenter) implements it. The growth of the round trip between successive
+ * acknowledgements replaces the growth of the queue: power = (growth + 1) * round trip, in units of
+ * 1.05 times the shortest round trip seen; growth + 1 is at least 0.5. Window = rate * T.
  */
 class RdmaThetaPowerTcp : public RdmaCongestionControl
 {
@@ -39,9 +39,9 @@ class RdmaThetaPowerTcp : public RdmaCongestionControl
     DataRate m_minimumRate;
 
     // state, ps
-    int64_t m_roundTrip{0};     // of the idle network, for the window
-    int64_t m_shortest{0};      // seen, not above that
-    int64_t m_lastRoundTrip{0}; // 0 before the first
+    int64_t m_roundTrip{0};     // of the idle network; sets the window
+    int64_t m_shortest{0};      // shortest round trip seen, at most m_roundTrip
+    int64_t m_lastRoundTrip{0}; // 0 before the first ACK
     int64_t m_lastTime{0};
     PowerRate m_rate;
     RoundTripMark m_mark;

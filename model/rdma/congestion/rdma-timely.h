@@ -19,11 +19,11 @@ namespace ns3::training
  * @ingroup distributed-training-rdma
  *
  * TIMELY (Mittal et al., "TIMELY: RTT-based congestion control for the datacenter", SIGCOMM 2015),
- * algorithm 1 with the parameters of HPCC's simulator: once per round trip the rate is cut if the
- * round trip is above a high threshold or grows, and raised if it is below a low threshold or does
- * not grow; after several raises in a row by more.
+ * algorithm 1 with the parameters of HPCC's simulator. Once per round trip the rate is cut if the
+ * round-trip time is above a high threshold or grows. It is raised if the round-trip time is below
+ * a low threshold or does not grow; consecutive raises get larger.
  *
- * The first rate is the line rate. With `Window` it is "TIMELY+w" of HPCC's evaluation.
+ * The initial rate is the line rate. With `Window` it is "TIMELY+w" of HPCC's evaluation.
  */
 class RdmaTimely : public RdmaCongestionControl
 {
@@ -54,9 +54,9 @@ class RdmaTimely : public RdmaCongestionControl
     int64_t m_baseRoundTrip{0}; // ps
     double m_lineRate{0};
     double m_rate{0};
-    int64_t m_previous{0};  // round trip, ps; 0 before the first
-    double m_difference{0}; // of successive round trips, smoothed, ps
-    uint32_t m_stage{0};    // raises in a row
+    int64_t m_previous{0};  // last round-trip time, ps; 0 before the first
+    double m_difference{0}; // smoothed difference of successive round-trip times, ps
+    uint32_t m_stage{0};    // consecutive raises
     RoundTripMark m_mark;
 };
 

@@ -9,8 +9,8 @@
  *
  * All-reduce by recursive tripling (a case of recursive multiplying: Ruefenacht, Bull, Booth,
  * "Generalisation of recursive doubling for AllReduce", 2017). In each of log3 N steps a rank
- * exchanges the whole vector with the two ranks whose numbers differ from its own in one digit to
- * the base 3. For short vectors.
+ * exchanges the whole vector with the two ranks whose numbers differ in one base-3 digit. Suited to
+ * short vectors.
  */
 
 #include "ns3/collective-algorithm.h"
@@ -35,14 +35,14 @@ void
 Build(const CollectiveRequest& request, CollectiveSchedule& schedule)
 {
     using Kind = ScheduleAction::Kind;
-    schedule.chunks = 1; // the vector is not cut
+    schedule.chunks = 1; // the vector is not split
     for (uint32_t rank = 0; rank < request.ranks; rank++)
     {
         uint32_t step = 0;
         for (uint32_t weight = 1; weight < request.ranks; weight *= 3, step++)
         {
             const uint32_t digit = rank / weight % 3;
-            const uint32_t others = rank - digit * weight; // all digits but this one
+            const uint32_t others = rank - digit * weight; // all digits except this one
             const uint32_t next = others + (digit + 1) % 3 * weight;
             const uint32_t previous = others + (digit + 2) % 3 * weight;
             schedule.Add(rank, Kind::SEND, next, 0, step);

@@ -7,8 +7,8 @@
 /**
  * @file
  *
- * A queue pair that sends at a fixed share of the line rate, as a NIC does whose rate limiter an
- * operator has set. Nothing that it hears changes the rate.
+ * A queue pair that sends at a fixed fraction of the line rate, like a NIC whose rate limiter is
+ * set by an operator. No feedback changes the rate.
  */
 
 #include "ns3/double.h"
@@ -20,7 +20,7 @@ namespace
 using namespace ns3;
 using namespace ns3::training;
 
-/** Sends at a fixed share of the line rate. */
+/** Sends at a fixed fraction of the line rate. */
 class RdmaFixedShare : public RdmaCongestionControl
 {
   public:

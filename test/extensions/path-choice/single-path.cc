@@ -7,8 +7,8 @@
 /**
  * @file
  *
- * Single-path routing: all frames to a destination take the same port, as in a network that does
- * not balance its load.
+ * Single-path routing: all frames to a destination use the same port, as in a network without load
+ * balancing.
  */
 
 #include "ns3/path-choice.h"
@@ -18,7 +18,7 @@ namespace
 
 using namespace ns3::training;
 
-/** The same port for all frames. */
+/** Uses the same port for all frames to a destination. */
 class SinglePath : public PathChoice
 {
   public:

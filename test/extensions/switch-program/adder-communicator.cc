@@ -98,7 +98,7 @@ AdderCommunicator::GetSum(const std::vector<std::vector<float>>& inputs) const
 double
 AdderCommunicator::GetErrorBound() const
 {
-    // Half a unit of each worker, and half a unit of float32 for the largest sum.
+    // Half a unit per worker, and half a float32 unit of the largest sum.
     return std::ldexp(0.5 * GetSize(), -static_cast<int>(m_session.fractionBits)) +
            std::ldexp(1, 31 - 25 - static_cast<int>(m_session.fractionBits));
 }

@@ -15,9 +15,9 @@
 #include <vector>
 
 /**
- * A worker of the adder: sends a tensor as fixed-point numbers, packet by packet, and receives the
- * sums. It sends a packet again when its sum does not come; when no sum comes at all, the base
- * class leaves the operation to the hosts.
+ * A worker of the adder. It sends a tensor as fixed-point numbers, packet by packet, and receives
+ * the sums. It retransmits a packet whose sum does not arrive. If no sum arrives at all, the base
+ * class falls back to the hosts.
  */
 class AdderCommunicator : public ns3::training::InNetworkCommunicator
 {
@@ -25,15 +25,15 @@ class AdderCommunicator : public ns3::training::InNetworkCommunicator
     /** The parameters of a job. */
     struct Session
     {
-        uint32_t switchEndpoint; ///< of the switch that adds
+        uint32_t switchEndpoint; ///< endpoint of the adding switch
         uint32_t window;         ///< packets in flight
-        uint32_t elements;       ///< numbers in a packet
-        uint32_t fractionBits;   ///< of a number, behind the binary point
+        uint32_t elements;       ///< numbers per packet
+        uint32_t fractionBits;   ///< fixed-point bits after the binary point
     };
 
     static ns3::TypeId GetTypeId();
 
-    /** @param session of the job; after SetGroup() */
+    /** @param session of the job; call SetGroup() before */
     void SetSession(const Session& session);
 
     std::vector<float> GetSum(const std::vector<std::vector<float>>& inputs) const override;
@@ -58,13 +58,13 @@ class AdderCommunicator : public ns3::training::InNetworkCommunicator
     Session m_session{};
     ns3::Time m_timeout; // attribute
     ns3::training::SlotTimers m_timers;
-    const ns3::training::Tensor* m_tensor{nullptr}; // of the operation under way
+    const ns3::training::Tensor* m_tensor{nullptr}; // of the current operation
     std::vector<float> m_sum;
     uint32_t m_first{0};            // number of the tensor's first packet in the job, modulo 2^32
     uint32_t m_next{0};             // number of the next tensor's first packet
     uint32_t m_packets{0};          // of the tensor
-    uint32_t m_received{0};         // of these, with their sums
-    std::vector<uint32_t> m_flying; // by slot of the window: packet of the tensor
+    uint32_t m_received{0};         // packets whose sum has arrived
+    std::vector<uint32_t> m_flying; // by window slot: packet in flight
 };
 
 #endif // ADDER_COMMUNICATOR_H

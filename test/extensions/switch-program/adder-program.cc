@@ -70,7 +70,7 @@ SwitchProgram::Resources
 AdderProgram::GetResources() const
 {
     Resources resources;
-    resources.stages = 2 + (m_elements + 3) / 4; // number, bitmap, four sums in a stage
+    resources.stages = 2 + (m_elements + 3) / 4; // number, bitmap, four sums per stage
     resources.registerBytes = uint64_t{m_slots} * (4 + 8 + 4 * m_elements);
     resources.latency = m_latency;
     return resources;

@@ -14,13 +14,12 @@
 #include <vector>
 
 /**
- * Adds 32-bit integers in one switch. A slot of the switch holds the sum of one packet; when the
- * packets of all workers have come, it multicasts the sum, and keeps it to answer a worker again
- * whose answer was lost.
+ * Adds 32-bit integers in one switch. Each slot of the switch holds the sum of one packet. When the
+ * packets of all workers have arrived, the program multicasts the sum. It keeps the sum to answer
+ * workers that have lost it.
  *
- * Packets take the slots in turn. A worker has at most half as many packets in flight as its job
- * has slots. So a slot is taken for a later packet only when all workers have the sum that it
- * holds.
+ * Packets use the slots in turn. A worker has at most half as many packets in flight as its job has
+ * slots. So a slot is reused for a later packet only after all workers have received its sum.
  */
 class AdderProgram : public ns3::training::AggregationProgram
 {
@@ -32,8 +31,9 @@ class AdderProgram : public ns3::training::AggregationProgram
     /**
      * @param number of the job
      * @param endpoints of its workers
-     * @param slots that it gets of the switch
-     * @throw ConfigurationError if the number or the slots are taken, or there are too many workers
+     * @param slots number of slots reserved for the job
+     * @throw ConfigurationError if the number is in use, too few slots are left, or there are too
+     *        many workers
      */
     void AddJob(uint8_t number, const std::vector<uint32_t>& endpoints, uint32_t slots);
 
@@ -46,7 +46,7 @@ class AdderProgram : public ns3::training::AggregationProgram
     {
         uint32_t packet{0};       // number of the packet
         uint64_t seen{0};         // bit w: worker w has contributed; 0: the slot is free
-        std::vector<int32_t> sum; // real payload: of the contributions so far
+        std::vector<int32_t> sum; // real payload: partial sum
     };
 
     struct AdderJob : Job

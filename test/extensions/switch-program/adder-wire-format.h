@@ -14,14 +14,14 @@
 /** The header of a packet: one part of the tensor, from a worker or back from the switch. */
 struct AdderHeader
 {
-    static constexpr uint16_t PROTOCOL = 300; ///< Frame::protocol; those up to 255 are the module's
+    static constexpr uint16_t PROTOCOL = 300; ///< Frame::protocol; numbers up to 255 are reserved
 
     uint32_t packet{0}; ///< number of the packet in its job
     uint8_t job{0};     ///< number of the job
 };
 
 /**
- * @param elements 32-bit integers in a packet
+ * @param elements 32-bit integers per packet
  * @return size of its frame, bytes
  */
 uint32_t GetAdderFrameBytes(uint32_t elements);

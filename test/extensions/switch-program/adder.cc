@@ -6,7 +6,7 @@
 
 /**
  * @file
- * The system by its name: installs the program in the first switch, and makes the workers.
+ * Registers the system: installs the program in the first switch, and creates the workers.
  */
 
 #include "adder-communicator.h"

@@ -7,8 +7,8 @@
 /**
  * @file
  *
- * Switches in a row, each joined to the next by one link, with the hosts spread over them: what
- * grows when racks are added one after the other.
+ * A chain of switches with the hosts spread over them: the result of adding racks one after the
+ * other.
  */
 
 #include "ns3/topology-builder.h"

@@ -9,7 +9,7 @@
  *
  * LeNet-5 (LeCun, Bottou, Bengio, Haffner, "Gradient-based learning applied to document
  * recognition", 1998) with fully connected feature maps, 32x32 images. Columns: layer, parameters,
- * multiply-accumulates of the forward pass for each image.
+ * multiply-accumulates of the forward pass per image.
  */
 
 #include "ns3/training-workload.h"
