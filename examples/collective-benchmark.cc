@@ -261,7 +261,7 @@ Benchmark(int argc, char* argv[])
     const bool table = benchmark.json != "-";
     if (!benchmark.sweep.empty())
     {
-        if (commandLine.ShowsSchedule())
+        if (commandLine.IsScheduleRequested())
         {
             throw ConfigurationError("--sweep with --print-schedule or --export-schedule (allowed: "
                                      "without)");

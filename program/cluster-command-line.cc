@@ -236,7 +236,7 @@ ClusterCommandLine::ShowSchedule(const Cluster& cluster,
                                  CollectiveOperation operation,
                                  uint64_t bytes) const
 {
-    if (Processes::GetId() == 0 && ShowsSchedule())
+    if (Processes::GetId() == 0 && IsScheduleRequested())
     {
         const auto schedule = cluster.GetPlanner().Get(operation, bytes, 0);
         if (!m_exportSchedule.empty())
@@ -252,7 +252,7 @@ ClusterCommandLine::ShowSchedule(const Cluster& cluster,
 }
 
 bool
-ClusterCommandLine::ShowsSchedule() const
+ClusterCommandLine::IsScheduleRequested() const
 {
     return m_printSchedule || !m_exportSchedule.empty();
 }

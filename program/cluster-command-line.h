@@ -73,7 +73,7 @@ class ClusterCommandLine
     bool ShowSchedule(const Cluster& cluster, CollectiveOperation operation, uint64_t bytes) const;
 
     /** @return whether ShowSchedule() prints or exports a schedule */
-    bool ShowsSchedule() const;
+    bool IsScheduleRequested() const;
 
   private:
     ClusterOptions& m_cluster;

@@ -137,7 +137,7 @@ Compare(const Cluster& cluster,
             if (schedule.GetPromise(rank, chunk) != CollectiveSchedule::Promise::NOTHING)
             {
                 const auto [begin, end] =
-                    CutVector(values.size() * sizeof(float), schedule.chunks, chunk);
+                    GetPartRange(values.size() * sizeof(float), schedule.chunks, chunk);
                 mismatch = CompareRange(rank,
                                         values,
                                         reference[rank],
@@ -208,8 +208,8 @@ MakeUnevenMatrix(uint32_t ranks, uint64_t bytes)
         {
             const uint64_t share = 1 + (from + to) % ranks;
             const uint64_t first = share * (share - 1) / 2;
-            matrix->push_back(CutVector(bytes, parts, first + share - 1).second -
-                              CutVector(bytes, parts, first).first);
+            matrix->push_back(GetPartRange(bytes, parts, first + share - 1).second -
+                              GetPartRange(bytes, parts, first).first);
         }
     }
     return matrix;

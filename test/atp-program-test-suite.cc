@@ -129,14 +129,14 @@ class Bench : public ProgramBench<AtpProgram>
     }
 
     /** Sends the result of a packet from a job's server, and runs until all frames arrive. */
-    void SendResult(uint8_t job, uint32_t packet, bool isWish = false, uint16_t slot = 3)
+    void SendResult(uint8_t job, uint32_t packet, bool isFloatRequest = false, uint16_t slot = 3)
     {
         AtpHeader header;
         header.isResult = true;
         header.job = job;
         header.packet = packet;
         header.slot = slot;
-        header.overflow = isWish;
+        header.overflow = isFloatRequest;
         Send(GetServer(job), program->GetEndpoint(), header, 0, Ecn::NOT_ECT);
     }
 

@@ -749,7 +749,7 @@ class WindowTest : public TestCase
                 {
                     expected.push_back(receives.at(distance - window));
                 }
-                const auto after = schedule.GetAfter(0, sends.at(distance));
+                const auto after = schedule.GetDependencies(0, sends.at(distance));
                 const std::vector<uint32_t> got(after.begin(), after.end());
                 NS_TEST_EXPECT_MSG_EQ((got == expected), true, window << ", " << distance);
             }
@@ -778,7 +778,7 @@ class LargePlansTest : public TestCase
             CollectiveRequest request;
             request.ranks = 4096;
             const auto schedule = BuildSchedule(name, request);
-            NS_TEST_EXPECT_MSG_EQ(schedule.GetStored(), 1, name);
+            NS_TEST_EXPECT_MSG_EQ(schedule.GetStoredRanks(), 1, name);
             NS_TEST_EXPECT_MSG_LT(schedule.GetMemory(), 2 << 20, name);
         }
     }

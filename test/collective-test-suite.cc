@@ -57,7 +57,7 @@ Inject(const CollectiveSchedule& schedule,
         for (uint32_t i = 0; i < schedule.GetActions(rank); i++)
         {
             const ScheduleAction action = schedule.Get(rank, i);
-            const auto after = schedule.GetAfter(rank, i);
+            const auto after = schedule.GetDependencies(rank, i);
             Edited edited{action.kind, action.peer, {}, action.step, {after.first, after.last}};
             action.ForEachChunk([&](uint32_t chunk) { edited.chunks.push_back({chunk, 1}); });
             ranks[rank].push_back(edited);
@@ -105,10 +105,10 @@ class RotationTest : public TestCase
             auto request = MakeRequest(operation, N, 0, 0);
             request.segments = 3;
             const auto rotated = BuildSchedule("ring", request);
-            NS_TEST_EXPECT_MSG_EQ(rotated.GetStored(), 1, "only one rank is stored");
+            NS_TEST_EXPECT_MSG_EQ(rotated.GetStoredRanks(), 1, "only one rank is stored");
             request.segments = 1;
             const auto all = Inject(BuildSchedule("ring", request), [](auto&) {});
-            NS_TEST_EXPECT_MSG_EQ(all.GetStored(), N, "all ranks are stored");
+            NS_TEST_EXPECT_MSG_EQ(all.GetStoredRanks(), N, "all ranks are stored");
             NS_TEST_EXPECT_MSG_EQ(VerifySchedule(all), "", "right");
             std::vector<std::vector<float>> inputs(N);
             for (uint32_t rank = 0; rank < N; rank++)
@@ -170,7 +170,7 @@ class ChunkRangeTest : public TestCase
                 uint64_t covered = 0;
                 for (uint32_t chunk = 0; chunk < chunks; chunk++)
                 {
-                    const auto [begin, end] = CutVector(bytes, chunks, chunk);
+                    const auto [begin, end] = GetPartRange(bytes, chunks, chunk);
                     NS_TEST_ASSERT_MSG_EQ(begin, covered, "a gap before chunk " << chunk);
                     NS_TEST_EXPECT_MSG_EQ((bytes % 4 == 0 ? begin % 4 : 0), 0, "inside a number");
                     NS_TEST_EXPECT_MSG_LT_OR_EQ(end - begin, bytes / chunks + 8, "uneven");
@@ -199,7 +199,7 @@ class ChunkRangeTest : public TestCase
                         const uint32_t chunk = rank * n + (i + n - rank) % n; // for rank i
                         for (uint32_t segment = 0; segment < 2; segment++)
                         {
-                            const auto place = layout.GetPlace(rank, chunk, segment);
+                            const auto place = layout.GetByteRange(rank, chunk, segment);
                             NS_TEST_ASSERT_MSG_EQ(place.has_value(), true, "it is there");
                             NS_TEST_EXPECT_MSG_EQ(place->first, sent, "a gap");
                             NS_TEST_EXPECT_MSG_EQ(place->second - place->first,
@@ -208,7 +208,7 @@ class ChunkRangeTest : public TestCase
                             sent = place->second;
                             const uint32_t result = layout.GetResult(rank)[i];
                             received += layout.GetBytes(result, segment);
-                            NS_TEST_EXPECT_MSG_EQ(layout.GetPlace(rank, result, 0).has_value(),
+                            NS_TEST_EXPECT_MSG_EQ(layout.GetByteRange(rank, result, 0).has_value(),
                                                   (i == rank),
                                                   "others' chunks are kept elsewhere");
                         }

@@ -201,7 +201,7 @@ class Expectation
     /** @return whether a rank's result is correct where it is defined */
     bool IsRight(uint32_t rank, const std::vector<float>& result) const
     {
-        const auto [begin, end] = CutVector(4 * m_count, m_ranks, rank);
+        const auto [begin, end] = GetPartRange(4 * m_count, m_ranks, rank);
         switch (m_operation)
         {
         case CollectiveOperation::ALL_REDUCE:
@@ -218,7 +218,7 @@ class Expectation
             std::vector<float> all;
             for (uint32_t from = 0; from < m_ranks; from++)
             {
-                const auto [first, last] = CutVector(4 * m_count, m_ranks, from);
+                const auto [first, last] = GetPartRange(4 * m_count, m_ranks, from);
                 const auto theirs = GetInput(from);
                 all.insert(all.end(), theirs.begin() + first / 4, theirs.begin() + last / 4);
             }
@@ -259,7 +259,7 @@ class Expectation
         {
             return (*m_matrix)[from * m_ranks + to] / 4;
         }
-        const auto [begin, end] = CutVector(4 * m_count, m_ranks, (from + to) % m_ranks);
+        const auto [begin, end] = GetPartRange(4 * m_count, m_ranks, (from + to) % m_ranks);
         return (end - begin) / 4;
     }
 

@@ -75,10 +75,10 @@ Exchange(const Cluster& cluster,
  * @ingroup distributed-training-port-pairs-tests
  * Choice of port pairs, and the rates of their paths.
  */
-class LaneChoiceTestCase : public TestCase
+class PortPairChoiceTestCase : public TestCase
 {
   public:
-    LaneChoiceTestCase()
+    PortPairChoiceTestCase()
         : TestCase("choice of port pairs")
     {
     }
@@ -189,14 +189,14 @@ class LaneChoiceTestCase : public TestCase
  * @ingroup distributed-training-port-pairs-tests
  * Messages in turns, or in parts, use all port pairs concurrently, and arrive complete.
  */
-class LaneUseTestCase : public TestCase
+class PortPairUseTestCase : public TestCase
 {
   public:
     /**
      * @param transport rdma or tcp
      * @param portPairs turns or stripe
      */
-    LaneUseTestCase(const std::string& transport, const std::string& portPairs)
+    PortPairUseTestCase(const std::string& transport, const std::string& portPairs)
         : TestCase("portPairs by " + portPairs + " over " + transport),
           m_transport(transport),
           m_portPairs(portPairs)
@@ -382,11 +382,11 @@ class PortPairsTestSuite : public TestSuite
     PortPairsTestSuite()
         : TestSuite("distributed-training-port-pairs", TestSuite::Type::UNIT)
     {
-        AddTestCase(new LaneChoiceTestCase);
+        AddTestCase(new PortPairChoiceTestCase);
         for (const std::string transport : {"rdma", "tcp"})
         {
-            AddTestCase(new LaneUseTestCase(transport, "turns"));
-            AddTestCase(new LaneUseTestCase(transport, "stripe"));
+            AddTestCase(new PortPairUseTestCase(transport, "turns"));
+            AddTestCase(new PortPairUseTestCase(transport, "stripe"));
         }
         AddTestCase(new SmallStripesTestCase);
         AddTestCase(new PathRateTestCase);
@@ -394,4 +394,4 @@ class PortPairsTestSuite : public TestSuite
 };
 
 /// The suite, registered.
-static PortPairsTestSuite g_lanesTestSuite;
+static PortPairsTestSuite g_portPairsTestSuite;

@@ -296,7 +296,7 @@ class MscclRoundTripTest : public TestCase
                 }
                 for (uint32_t chunk = 0; chunk < schedule.chunks; chunk++)
                 {
-                    const auto [begin, end] = CutVector(240, schedule.chunks, chunk);
+                    const auto [begin, end] = GetPartRange(240, schedule.chunks, chunk);
                     const bool promised =
                         schedule.GetPromise(rank, chunk) != CollectiveSchedule::Promise::NOTHING;
                     for (uint64_t i = begin / 4; promised && i < end / 4; i++)

@@ -317,12 +317,12 @@ class SchedulerDestroyTest : public TestCase
             Frame::Free(frame);
         }
 
-        void Expect(const Frame&) override
+        void Prefetch(const Frame&) override
         {
             asked++;
         }
 
-        void ExpectSoon(const Frame&) override
+        void PrefetchSoon(const Frame&) override
         {
             asked++;
         }

@@ -635,4 +635,4 @@ class SharpProgramTestSuite : public TestSuite
 };
 
 /// The suite, registered.
-static SharpProgramTestSuite g_treeProgramTestSuite;
+static SharpProgramTestSuite g_sharpProgramTestSuite;

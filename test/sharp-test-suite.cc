@@ -885,4 +885,4 @@ class SharpTestSuite : public TestSuite
 };
 
 /// The suite, registered.
-static SharpTestSuite g_treeTestSuite;
+static SharpTestSuite g_sharpTestSuite;

@@ -367,7 +367,7 @@ class MultitreeTableTestCase : public TestCase
         std::vector<std::set<uint32_t>> before(schedule.GetActions(rank));
         for (uint32_t i = 0; i < before.size(); i++)
         {
-            for (uint32_t earlier : schedule.GetAfter(rank, i))
+            for (uint32_t earlier : schedule.GetDependencies(rank, i))
             {
                 before[i].insert(earlier);
                 before[i].insert(before[earlier].begin(), before[earlier].end());

@@ -58,11 +58,12 @@ AlgorithmChooser::GetCost(const std::string& name, CollectiveRequest request)
         {
             request.segments = entry.segments ? entry.segments(request) : 1;
         }
-        const auto [found, isNew] = m_costs.try_emplace(PlanKey(request.operation,
-                                                                name,
-                                                                request.root,
-                                                                request.segments,
-                                                                entry.bySize ? request.bytes : 0));
+        const auto [found, isNew] =
+            m_costs.try_emplace(PlanKey(request.operation,
+                                        name,
+                                        request.root,
+                                        request.segments,
+                                        entry.dependsOnSize ? request.bytes : 0));
         if (isNew)
         {
             found->second = CollectiveCost::Measure(*request.topology,

@@ -54,14 +54,14 @@ GetFolded(std::size_t ranks)
 } // namespace
 
 Butterfly
-MakeNearFirst(uint32_t size)
+MakeDistanceDoubling(uint32_t size)
 {
     return {FloorLog2(size),
             [](uint32_t position, uint32_t step) { return position ^ 1U << step; }};
 }
 
 Butterfly
-MakeFarFirst(uint32_t size)
+MakeDistanceHalving(uint32_t size)
 {
     return {FloorLog2(size),
             [size](uint32_t position, uint32_t step) { return position ^ size / 2 >> step; }};

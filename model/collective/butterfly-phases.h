@@ -35,14 +35,14 @@ struct Butterfly
  * @param size number of positions, a power of two
  * @return the butterfly with distances 1, 2, 4, ... (recursive doubling)..
  */
-Butterfly MakeNearFirst(uint32_t size);
+Butterfly MakeDistanceDoubling(uint32_t size);
 
 /**
  * @ingroup distributed-training-collective
  * @param size number of positions, a power of two
  * @return the butterfly with distances size / 2, size / 4, ... (recursive halving)..
  */
-Butterfly MakeFarFirst(uint32_t size);
+Butterfly MakeDistanceHalving(uint32_t size);
 
 /**
  * @ingroup distributed-training-collective

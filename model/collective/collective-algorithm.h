@@ -83,7 +83,8 @@ struct CollectiveAlgorithm
     std::vector<AlgorithmNeed> needs{}; ///< requirements on a request
     /// Returns the preferred number of segments for a request; null: 1.
     uint32_t (*segments)(const CollectiveRequest& request){nullptr};
-    bool bySize{false};   ///< whether the schedule depends on the size, apart from its segments
+    bool dependsOnSize{
+        false};           ///< whether the schedule depends on the size, apart from its segments
     bool searches{false}; ///< whether it searches for a schedule, which is slow for many ranks
     /// Returns the planned paths of its messages, one per pair of ranks; null: any paths.
     std::vector<RankPath> (*paths)(const CollectiveRequest& request){nullptr};

@@ -49,7 +49,7 @@ GetFlows(const CollectiveSchedule& schedule)
 {
     std::map<uint32_t, std::map<std::pair<uint32_t, uint32_t>, std::pair<uint64_t, uint64_t>>>
         steps;
-    for (uint32_t rank = 0; rank < schedule.GetStored(); rank++)
+    for (uint32_t rank = 0; rank < schedule.GetStoredRanks(); rank++)
     {
         for (uint32_t i = 0; i < schedule.GetStoredActions(rank); i++)
         {
@@ -110,7 +110,7 @@ class CollectiveCost::Routes
     uint64_t CountMessages() const
     {
         const uint64_t times =
-            m_schedule.GetStored() < m_schedule.GetSize() ? m_schedule.GetSize() : 1;
+            m_schedule.GetStoredRanks() < m_schedule.GetSize() ? m_schedule.GetSize() : 1;
         uint64_t messages = 0;
         for (const auto& [flows, number] : m_patterns)
         {
@@ -172,7 +172,7 @@ class CollectiveCost::Routes
     void AddReceiver(uint32_t rank)
     {
         const uint32_t n = m_schedule.GetSize();
-        const bool rotated = m_schedule.GetStored() < n;
+        const bool rotated = m_schedule.GetStoredRanks() < n;
         bool searched = false;
         for (const auto& [flows, number] : m_patterns)
         {
@@ -190,10 +190,10 @@ class CollectiveCost::Routes
                 }
                 const uint32_t sender = rotated ? (rank + n - to) % n : from;
                 AddMessage(m_steps[number], GetHost(sender), largest);
-                Spread(m_loads[number],
-                       GetHost(sender),
-                       GetHost(rank),
-                       m_share * static_cast<double>(all));
+                DistributeOverRoutes(m_loads[number],
+                                     GetHost(sender),
+                                     GetHost(rank),
+                                     m_share * static_cast<double>(all));
             }
         }
     }
@@ -210,7 +210,10 @@ class CollectiveCost::Routes
     }
 
     /** Distributes the messages of a host over all their possible routes. */
-    void Spread(std::vector<Load>& loads, uint32_t source, uint32_t destination, double amount)
+    void DistributeOverRoutes(std::vector<Load>& loads,
+                              uint32_t source,
+                              uint32_t destination,
+                              double amount)
     {
         m_open[{m_paths.GetCost(source), source}] = 1;
         while (!m_open.empty())

@@ -37,7 +37,7 @@ AddRing(CollectiveSchedule& schedule,
     for (uint32_t i = 0; i < n; i++)
     {
         const uint32_t rank = group.ranks[i];
-        if (rank >= schedule.GetStored())
+        if (rank >= schedule.GetStoredRanks())
         {
             continue; // implied by rank 0 and rotation
         }
@@ -199,7 +199,7 @@ AddDirectExchange(CollectiveSchedule& schedule,
     const uint32_t window = order.window == 0 ? n : order.window;
     for (uint32_t i = 0; i < n; i++)
     {
-        if (ranks[i] >= schedule.GetStored())
+        if (ranks[i] >= schedule.GetStoredRanks())
         {
             continue; // implied by rank 0 and rotation
         }

@@ -131,8 +131,11 @@ CollectivePlanner::Get(CollectiveOperation operation, uint64_t bytes, uint32_t r
     {
         request.segments = algorithm.entry->segments ? algorithm.entry->segments(request) : 1;
     }
-    auto& plan = m_plans
-        [{name, operation, request.root, request.segments, algorithm.entry->bySize ? bytes : 0}];
+    auto& plan = m_plans[{name,
+                          operation,
+                          request.root,
+                          request.segments,
+                          algorithm.entry->dependsOnSize ? bytes : 0}];
     if (!plan)
     {
         NS_LOG_INFO("plan " << GetName(operation) << " of " << bytes << " bytes among "

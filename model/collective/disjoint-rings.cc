@@ -242,7 +242,7 @@ GetServerRings(uint32_t gpus, uint32_t servers)
 
 /** Adds the reverse of each ring. */
 std::vector<Ring>
-WithReverse(std::vector<Ring> rings)
+AddReversedRings(std::vector<Ring> rings)
 {
     const std::size_t count = rings.size();
     for (std::size_t i = 0; i < count; i++)
@@ -283,17 +283,17 @@ GetDisjointRings(const TopologyGraph& topology)
                      [](uint32_t side) { return side > 1; });
         if (shape.wraps && *std::min_element(sides.begin(), sides.end()) > 2)
         {
-            rings = WithReverse(FindTorusCycles(sides));
+            rings = AddReversedRings(FindTorusCycles(sides));
         }
         const GridWalk walk = WalkGrid(sides, shape.wraps);
         if (rings.empty() && walk.closed)
         {
-            rings = WithReverse({walk.nodes});
+            rings = AddReversedRings({walk.nodes});
         }
     }
     else if (topology.hosts > 2 && shape.fullMesh)
     {
-        rings = WithReverse(GetFullMeshCycles(topology.hosts));
+        rings = AddReversedRings(GetFullMeshCycles(topology.hosts));
     }
     else if (shape.rails)
     {

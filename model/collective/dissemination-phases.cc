@@ -42,7 +42,7 @@ AddDisseminationAllReduce(CollectiveSchedule& schedule,
     for (uint32_t i = 0; i < n; i++)
     {
         const uint32_t rank = ranks[i];
-        if (rank >= schedule.GetStored())
+        if (rank >= schedule.GetStoredRanks())
         {
             continue; // implied by rank 0 and rotation
         }
@@ -101,7 +101,7 @@ AddDisseminationAllGather(CollectiveSchedule& schedule,
         for (uint32_t i = 0; i < n; i++)
         {
             const uint32_t rank = group.ranks[i];
-            if (rank < schedule.GetStored()) // others are implied by rank 0 and rotation
+            if (rank < schedule.GetStoredRanks()) // others are implied by rank 0 and rotation
             {
                 const uint32_t from = (i + n - distance) % n;
                 const uint32_t to = (i + distance) % n;

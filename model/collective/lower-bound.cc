@@ -21,7 +21,7 @@ namespace
 
 /** @return the topology with the given hosts renumbered first; the regular shape is dropped */
 TopologyGraph
-PutFirst(TopologyGraph topology, const std::vector<uint32_t>& hosts)
+RenumberHostsFirst(TopologyGraph topology, const std::vector<uint32_t>& hosts)
 {
     constexpr uint32_t NONE = std::numeric_limits<uint32_t>::max();
     std::vector<uint32_t> numbers(topology.hosts, NONE);
@@ -52,7 +52,7 @@ PutFirst(TopologyGraph topology, const std::vector<uint32_t>& hosts)
 LowerBound::LowerBound(const TopologyGraph& topology,
                        const std::vector<uint32_t>& hosts,
                        double goodput)
-    : LowerBound(PutFirst(topology, hosts), static_cast<uint32_t>(hosts.size()), goodput)
+    : LowerBound(RenumberHostsFirst(topology, hosts), static_cast<uint32_t>(hosts.size()), goodput)
 {
 }
 
@@ -123,7 +123,7 @@ LowerBound::GetSeconds(CollectiveOperation operation,
     const bool isInParts = operation == Operation::REDUCE_SCATTER ||
                            operation == Operation::ALL_GATHER || operation == Operation::ALL_TO_ALL;
     const auto size =
-        static_cast<double>(isInParts ? m_ranks * CutVector(bytes, m_ranks, 0).second : bytes);
+        static_cast<double>(isInParts ? m_ranks * GetPartRange(bytes, m_ranks, 0).second : bytes);
     double bound = GetBusFactor(operation, m_ranks) * size / m_slowestRank;
     if (operation == Operation::ALL_REDUCE)
     {

@@ -37,11 +37,11 @@ GetSubtrees(const CollectiveSchedule& schedule, const PhaseTree& tree, const Pha
 
 /** Appends sends from parents to children, in edge order. */
 uint32_t
-AddDown(CollectiveSchedule& schedule,
-        const PhaseTree& tree,
-        const std::vector<ChunkList>& chunks,
-        uint32_t step,
-        uint32_t message)
+AddSendsToChildren(CollectiveSchedule& schedule,
+                   const PhaseTree& tree,
+                   const std::vector<ChunkList>& chunks,
+                   uint32_t step,
+                   uint32_t message)
 {
     for (std::size_t i = 0; i < tree.edges.size(); i++)
     {
@@ -54,12 +54,12 @@ AddDown(CollectiveSchedule& schedule,
 
 /** Appends sends from children to parents, in reverse edge order. */
 uint32_t
-AddUp(CollectiveSchedule& schedule,
-      const PhaseTree& tree,
-      const std::vector<ChunkList>& chunks,
-      uint32_t step,
-      uint32_t message,
-      Kind receive)
+AddSendsToParents(CollectiveSchedule& schedule,
+                  const PhaseTree& tree,
+                  const std::vector<ChunkList>& chunks,
+                  uint32_t step,
+                  uint32_t message,
+                  Kind receive)
 {
     const uint32_t end = step + tree.GetSteps();
     for (std::size_t i = tree.edges.size(); i-- > 0;)
@@ -130,7 +130,7 @@ AddTreeBroadcast(CollectiveSchedule& schedule,
                  uint32_t message)
 {
     const std::vector<ChunkList> all(tree.edges.size(), chunks);
-    return AddDown(schedule, tree, all, step, message);
+    return AddSendsToChildren(schedule, tree, all, step, message);
 }
 
 uint32_t
@@ -141,7 +141,7 @@ AddTreeReduce(CollectiveSchedule& schedule,
               uint32_t message)
 {
     const std::vector<ChunkList> all(tree.edges.size(), chunks);
-    return AddUp(schedule, tree, all, step, message, Kind::RECEIVE_REDUCE);
+    return AddSendsToParents(schedule, tree, all, step, message, Kind::RECEIVE_REDUCE);
 }
 
 uint32_t
@@ -150,7 +150,7 @@ AddTreeScatter(CollectiveSchedule& schedule,
                const PhaseGroup& group,
                uint32_t step)
 {
-    return AddDown(schedule, tree, GetSubtrees(schedule, tree, group), step, 0);
+    return AddSendsToChildren(schedule, tree, GetSubtrees(schedule, tree, group), step, 0);
 }
 
 uint32_t
@@ -159,7 +159,12 @@ AddTreeGather(CollectiveSchedule& schedule,
               const PhaseGroup& group,
               uint32_t step)
 {
-    return AddUp(schedule, tree, GetSubtrees(schedule, tree, group), step, 0, Kind::RECEIVE);
+    return AddSendsToParents(schedule,
+                             tree,
+                             GetSubtrees(schedule, tree, group),
+                             step,
+                             0,
+                             Kind::RECEIVE);
 }
 
 } // namespace ns3::training

@@ -54,7 +54,7 @@ CollectiveProgress::IsReady(uint32_t index) const
 {
     const uint32_t count = m_schedule->GetStoredActions(m_rank);
     const uint32_t begin = index / count * count; // first index of the segment
-    for (uint32_t before : m_schedule->GetAfter(m_rank, index - begin))
+    for (uint32_t before : m_schedule->GetDependencies(m_rank, index - begin))
     {
         if (!m_complete[begin + before])
         {

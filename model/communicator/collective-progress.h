@@ -74,7 +74,7 @@ class CollectiveProgress
      */
     bool IsEmpty(uint64_t bytes) const
     {
-        return bytes == 0 && !m_layout.SendsEmpty();
+        return bytes == 0 && !m_layout.HasEmptyMessages();
     }
 
     /** @return the next action to start, in the order in which they became ready; or nothing */

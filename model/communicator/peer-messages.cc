@@ -45,7 +45,7 @@ PeerMessages::GetNextReceiveTag(uint32_t peer)
 }
 
 uint64_t
-PeerMessages::GetTagApart() const
+PeerMessages::GetUnorderedTag() const
 {
     return MessageTag{m_communicator, 0, MessageTag::PEER_TO_PEER, APART}.Pack();
 }

@@ -51,7 +51,7 @@ class PeerMessages
     uint64_t GetNextReceiveTag(uint32_t peer);
 
     /** @return the tag of an unordered message */
-    uint64_t GetTagApart() const;
+    uint64_t GetUnorderedTag() const;
 
     /**
      * @param tensor to be sent

@@ -161,7 +161,9 @@ ScheduledCommunicator::SetOrder(std::string name)
 {
     if (Registry<CollectiveOrder>::All().count(name) == 0)
     {
-        RefuseAttribute("ScheduledCommunicator::Order", name, Registry<CollectiveOrder>::Names());
+        ThrowInvalidAttribute("ScheduledCommunicator::Order",
+                              name,
+                              Registry<CollectiveOrder>::Names());
     }
     m_order.SetOrder(name);
 }
@@ -219,9 +221,9 @@ ScheduledCommunicator::Send(Ptr<Tensor> tensor, uint32_t peer, Done done)
 }
 
 void
-ScheduledCommunicator::SendApart(Ptr<Tensor> tensor, uint32_t peer, Done done)
+ScheduledCommunicator::SendUnordered(Ptr<Tensor> tensor, uint32_t peer, Done done)
 {
-    SendTensor(*tensor, peer, m_peerMessages.GetTagApart(), done);
+    SendTensor(*tensor, peer, m_peerMessages.GetUnorderedTag(), done);
 }
 
 void
@@ -241,10 +243,10 @@ ScheduledCommunicator::Receive(Ptr<Tensor> tensor, uint32_t peer, Done done)
 }
 
 void
-ScheduledCommunicator::ReceiveApart(Ptr<Tensor> tensor, uint32_t peer, Done done)
+ScheduledCommunicator::ReceiveUnordered(Ptr<Tensor> tensor, uint32_t peer, Done done)
 {
     NS_LOG_FUNCTION(this << peer << tensor->bytes);
-    m_peerMessages.Expect(tensor, peer, m_peerMessages.GetTagApart(), done);
+    m_peerMessages.Expect(tensor, peer, m_peerMessages.GetUnorderedTag(), done);
 }
 
 void
@@ -434,7 +436,7 @@ ScheduledCommunicator::ChargeReduceTime(Active& active,
     const double seconds = 8.0 * static_cast<double>(progress.GetBytes(action)) /
                            static_cast<double>(m_reduceRate.GetBitRate());
     progress.SetBusy(index, true);
-    Simulator::Schedule(m_transport->Occupy(Seconds(seconds)),
+    Simulator::Schedule(m_transport->ReserveAdder(Seconds(seconds)),
                         &ScheduledCommunicator::OnReduced,
                         this,
                         active.record.collective,

@@ -89,18 +89,18 @@ class ScheduledCommunicator : public Communicator
     /**
      * Sends a tensor outside the order of Send(); once per peer.
      * @param tensor to send
-     * @param peer rank that calls ReceiveApart()
+     * @param peer rank that calls ReceiveUnordered()
      * @param done called when the transport has accepted the tensor
      */
-    void SendApart(Ptr<Tensor> tensor, uint32_t peer, Done done);
+    void SendUnordered(Ptr<Tensor> tensor, uint32_t peer, Done done);
 
     /**
-     * Receives the tensor of SendApart(); once per peer.
+     * Receives the tensor of SendUnordered(); once per peer.
      * @param tensor to be filled in
      * @param peer source rank
      * @param done called when the tensor is filled in
      */
-    void ReceiveApart(Ptr<Tensor> tensor, uint32_t peer, Done done);
+    void ReceiveUnordered(Ptr<Tensor> tensor, uint32_t peer, Done done);
 
     // Communicator
     void SetErrorHandler(ErrorHandler handler) override;

@@ -78,7 +78,7 @@ SharedTransport::GetRank(uint32_t number, uint32_t rank) const
 }
 
 Time
-SharedTransport::Occupy(Time duration)
+SharedTransport::ReserveAdder(Time duration)
 {
     m_adderFree = std::max(m_adderFree, Simulator::Now()) + duration;
     return m_adderFree - Simulator::Now();

@@ -74,7 +74,7 @@ class SharedTransport : public SimpleRefCount<SharedTransport>
      * @param duration of the addition
      * @return time from now to the end of the addition
      */
-    Time Occupy(Time duration);
+    Time ReserveAdder(Time duration);
 
     /** Drops the transport and all communicators. */
     void Dispose();

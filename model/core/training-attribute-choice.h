@@ -27,7 +27,9 @@ namespace ns3::training
  * @throw ConfigurationError always
  */
 [[noreturn]] inline void
-RefuseAttribute(const std::string& attribute, const std::string& text, const std::string& allowed)
+ThrowInvalidAttribute(const std::string& attribute,
+                      const std::string& text,
+                      const std::string& allowed)
 {
     throw ConfigurationError("ns3::training::" + attribute + "='" + text +
                              "' (allowed: " + allowed + ")");
@@ -44,9 +46,9 @@ RefuseAttribute(const std::string& attribute, const std::string& text, const std
  * @throw ConfigurationError if the value is not in the list
  */
 inline std::size_t
-FindChoice(const std::string& attribute,
-           const std::string& text,
-           const std::vector<std::string>& names)
+FindAllowedValue(const std::string& attribute,
+                 const std::string& text,
+                 const std::vector<std::string>& names)
 {
     std::size_t place = 0;
     std::string allowed;
@@ -58,7 +60,7 @@ FindChoice(const std::string& attribute,
         }
         allowed += (place++ == 0 ? "" : ", ") + name;
     }
-    RefuseAttribute(attribute, text, allowed);
+    ThrowInvalidAttribute(attribute, text, allowed);
 }
 
 } // namespace ns3::training

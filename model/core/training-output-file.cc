@@ -8,7 +8,6 @@
 
 #include "training-configuration-error.h"
 
-
 #include <cerrno>
 #include <cstring>
 #include <sys/stat.h>

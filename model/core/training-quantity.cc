@@ -6,7 +6,6 @@
 
 #include "training-quantity.h"
 
-
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
@@ -26,7 +25,7 @@ namespace
 using Units = std::vector<std::pair<std::string, uint64_t>>;
 
 /** Maximum value of a quantity in its base unit. */
-constexpr uint64_t LARGEST = std::numeric_limits<int64_t>::max();
+constexpr uint64_t MAX_VALUE = std::numeric_limits<int64_t>::max();
 
 constexpr uint64_t KIBI = 1024;
 constexpr uint64_t KILO = 1000;
@@ -117,7 +116,7 @@ ParseQuantity(const std::string& text, const Units& units, bool whole)
     }
     if (const auto integer = ParseUnsigned(number)) // exact beyond the 53 bits of a double
     {
-        if (*integer > LARGEST / unit->second)
+        if (*integer > MAX_VALUE / unit->second)
         {
             return {};
         }

@@ -27,11 +27,11 @@ namespace
 {
 
 /// Number of buckets between two adjustments of the bucket width.
-constexpr uint64_t JUDGE_INTERVAL = 512;
+constexpr uint64_t ADAPT_INTERVAL = 512;
 /// Target range of events per bucket: few enough to sort quickly, many enough per search for the
 /// next bucket.
-constexpr uint64_t FEWEST = 8;
-constexpr uint64_t MOST = 64;
+constexpr uint64_t MIN_EVENTS = 8;
+constexpr uint64_t MAX_EVENTS = 64;
 /// Number of events in the current bucket above which an insertion is too expensive.
 constexpr std::size_t MAX_NOW = 1024;
 /// Bounds of the bucket width as log2 of time steps: 1 ns and 17 us at picosecond resolution.
@@ -193,7 +193,7 @@ BucketScheduler::RemoveNext()
     const Event next = ToEvent(m_now.back());
     m_now.pop_back();
     m_size--;
-    if (Frame::AreAlive())
+    if (Frame::IsSimulationRunning())
     {
         Prefetch();
     }
@@ -235,7 +235,7 @@ BucketScheduler::Prefetch() const
         if (!(m_now[left - MIDDLE].order & NO_FRAME))
         {
             auto& frame = static_cast<Frame&>(event);
-            frame.port->Expect(frame);
+            frame.port->Prefetch(frame);
         }
         else if (&typeid(event) == &typeid(FabricPort))
         {
@@ -245,7 +245,7 @@ BucketScheduler::Prefetch() const
     if (left >= NEAR && !(m_now[left - NEAR].order & NO_FRAME))
     {
         auto& frame = static_cast<Frame&>(*m_now[left - NEAR].impl);
-        frame.port->ExpectSoon(frame);
+        frame.port->PrefetchSoon(frame);
     }
 }
 
@@ -278,9 +278,9 @@ BucketScheduler::FindNext() const
 void
 BucketScheduler::Advance()
 {
-    if (++m_advances == JUDGE_INTERVAL)
+    if (++m_advances == ADAPT_INTERVAL)
     {
-        Adapt();
+        AdaptWidth();
         if (!m_now.empty())
         {
             return; // the buckets became wider: the next events are now in the current bucket
@@ -314,13 +314,13 @@ BucketScheduler::Advance()
 }
 
 void
-BucketScheduler::Adapt()
+BucketScheduler::AdaptWidth()
 {
-    if (m_handed > MOST * m_advances && m_shift > NARROWEST)
+    if (m_handed > MAX_EVENTS * m_advances && m_shift > NARROWEST)
     {
         ChangeWidth(m_shift - 1);
     }
-    else if (m_handed < FEWEST * m_advances && m_shift < WIDEST)
+    else if (m_handed < MIN_EVENTS * m_advances && m_shift < WIDEST)
     {
         ChangeWidth(m_shift + 1);
     }

@@ -70,7 +70,7 @@ class BucketScheduler : public Scheduler
     void Advance();
     void PrefetchEvents() const;
     void Prefetch() const;
-    void Adapt();
+    void AdaptWidth();
     void ChangeWidth(uint32_t shift);
     uint64_t FindNext() const;
 

@@ -46,7 +46,7 @@ class Division
     }
 
     /** Assigns all remaining nodes, neighbors of assigned nodes first. */
-    void PutRest()
+    void AssignRest()
     {
         std::queue<uint32_t> reached;
         std::vector<bool> seen(m_processOf.size());
@@ -157,7 +157,7 @@ PartitionBySwitch(const TopologyGraph& topology, uint32_t ranks, uint32_t proces
             division.Put(host, process);
         }
     }
-    division.PutRest();
+    division.AssignRest();
     return division.Get();
 }
 

@@ -204,7 +204,7 @@ class alignas(64) Frame : public FrameInTransit, public FrameHeaders
      * @return whether the simulation is running; during its destruction, frames in flight still
      *         exist, but ports may not
      */
-    static bool AreAlive()
+    static bool IsSimulationRunning()
     {
         return m_alive;
     }

@@ -57,16 +57,16 @@ class FabricPortOwner
      * every frame.
      * @param frame frame frame that is about to arrive
      */
-    virtual void Expect([[maybe_unused]] const Frame& frame)
+    virtual void Prefetch([[maybe_unused]] const Frame& frame)
     {
     }
 
     /**
      * Second prefetch stage, a few events later, for data whose addresses depend on the data
-     * prefetched by Expect().
+     * prefetched by Prefetch().
      * @param frame frame frame that is about to arrive
      */
-    virtual void ExpectSoon([[maybe_unused]] const Frame& frame)
+    virtual void PrefetchSoon([[maybe_unused]] const Frame& frame)
     {
     }
 

@@ -132,7 +132,7 @@ FabricPort::Drop(Frame* frame, DropReason reason)
 }
 
 void
-FabricPort::Lose(Frame* frame, DropReason reason)
+FabricPort::CountLoss(Frame* frame, DropReason reason)
 {
     NS_LOG_LOGIC("node " << m_nodeId << " port " << m_index << " loses a frame from endpoint "
                          << frame->source << " to " << frame->destination << ": " << reason);
@@ -312,23 +312,23 @@ FabricPort::Transmit(Frame* frame, int64_t now)
     }
     if (m_isImpaired)
     {
-        Impair(frame, now, arrival, 0);
+        ApplyImpairments(frame, now, arrival, 0);
     }
     else
     {
-        Launch(frame, now, arrival);
+        ScheduleArrival(frame, now, arrival);
     }
 }
 
 void
-FabricPort::Impair(Frame* frame, int64_t now, int64_t arrival, std::size_t first)
+FabricPort::ApplyImpairments(Frame* frame, int64_t now, int64_t arrival, std::size_t first)
 {
     for (std::size_t i = first; i < m_impairments.size(); i++)
     {
         const LinkImpairment::Fate fate = m_impairments[i]->Decide(frame->bytes);
         if (fate.lost)
         {
-            Lose(frame, fate.reason);
+            CountLoss(frame, fate.reason);
             return;
         }
         if (fate.duplicated)
@@ -336,15 +336,15 @@ FabricPort::Impair(Frame* frame, int64_t now, int64_t arrival, std::size_t first
             // The copy follows back to back, as if the frame had been sent twice.
             m_counters.duplicatedFrames++;
             const int64_t behind = arrival + fate.delay + GetLineTime(frame->bytes);
-            Impair(frame->Clone(), now, behind, i + 1);
+            ApplyImpairments(frame->Clone(), now, behind, i + 1);
         }
         arrival += fate.delay;
     }
-    Launch(frame, now, arrival);
+    ScheduleArrival(frame, now, arrival);
 }
 
 void
-FabricPort::Launch(Frame* frame, int64_t now, int64_t arrival)
+FabricPort::ScheduleArrival(Frame* frame, int64_t now, int64_t arrival)
 {
     frame->port = m_peer;
     frame->ingress = m_peerIndex;
@@ -362,7 +362,7 @@ FabricPort::Arrive(Frame* frame)
 {
     if (m_down)
     {
-        Lose(frame, DropReason::LINK_DOWN); // in flight when the link went down
+        CountLoss(frame, DropReason::LINK_DOWN); // in flight when the link went down
         return;
     }
     m_counters.receivedFrames++;

@@ -157,15 +157,15 @@ class alignas(64) FabricPort : public EventImpl
     void Arrive(Frame* frame);
 
     /** @param frame frame that arrives after a few other events */
-    void Expect(const Frame& frame)
+    void Prefetch(const Frame& frame)
     {
-        m_owner.Expect(frame);
+        m_owner.Prefetch(frame);
     }
 
     /** @param frame frame that arrives very soon */
-    void ExpectSoon(const Frame& frame)
+    void PrefetchSoon(const Frame& frame)
     {
-        m_owner.ExpectSoon(frame);
+        m_owner.PrefetchSoon(frame);
     }
 
     /** Prefetches the members that every frame needs. */
@@ -300,9 +300,9 @@ class alignas(64) FabricPort : public EventImpl
     void ScheduleLineFree(int64_t now);
     void SendNext(int64_t now);
     void Transmit(Frame* frame, int64_t now);
-    void Impair(Frame* frame, int64_t now, int64_t arrival, std::size_t first);
-    void Launch(Frame* frame, int64_t now, int64_t arrival);
-    void Lose(Frame* frame, DropReason reason);
+    void ApplyImpairments(Frame* frame, int64_t now, int64_t arrival, std::size_t first);
+    void ScheduleArrival(Frame* frame, int64_t now, int64_t arrival);
+    void CountLoss(Frame* frame, DropReason reason);
     void SetPaused(uint8_t priority, bool paused, int64_t now);
     Frame* Pop(uint8_t priority);
     void OnPause(const Frame& frame);

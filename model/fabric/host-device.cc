@@ -249,7 +249,7 @@ HostDevice::SetReceiveRate(DataRate rate)
 }
 
 void
-HostDevice::Expect(const Frame& frame)
+HostDevice::Prefetch(const Frame& frame)
 {
     if (m_expectRdma && IsRoce(frame.kind))
     {
@@ -260,7 +260,7 @@ HostDevice::Expect(const Frame& frame)
 }
 
 void
-HostDevice::ExpectSoon(const Frame& frame)
+HostDevice::PrefetchSoon(const Frame& frame)
 {
     if (m_expectRdma && IsRoce(frame.kind))
     {

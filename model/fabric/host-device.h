@@ -89,8 +89,8 @@ class HostDevice : public FabricNetDevice, public FabricPortOwner
 
     // FabricPortOwner
     void Receive(Frame* frame, FabricPort& port) override;
-    void Expect(const Frame& frame) override;
-    void ExpectSoon(const Frame& frame) override;
+    void Prefetch(const Frame& frame) override;
+    void PrefetchSoon(const Frame& frame) override;
     bool BeginTransmit(Frame& frame, FabricPort& port) override;
     void NotifyLinkChange() override;
 

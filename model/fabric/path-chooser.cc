@@ -63,13 +63,13 @@ PathChooser::Clear()
 }
 
 uint16_t
-PathChooser::AskChoice(const Frame& frame, const ForwardingTable::Ports& group)
+PathChooser::ChooseByAlgorithm(const Frame& frame, const ForwardingTable::Ports& group)
 {
     const std::size_t size = group.size();
     const uint16_t choice = size >= m_minPorts ? m_choice->Choose(frame, group)
                             : size == 0        ? PathContext::NONE
                                                : group[0];
-    return choice == PathContext::NONE ? PathContext::NONE : AvoidDead(choice, frame, group);
+    return choice == PathContext::NONE ? PathContext::NONE : AvoidFailedPort(choice, frame, group);
 }
 
 } // namespace ns3::training

@@ -54,10 +54,10 @@ class PathChooser
     {
         if (!m_isByHash)
         {
-            return AskChoice(frame, group);
+            return ChooseByAlgorithm(frame, group);
         }
         return group.empty() ? PathContext::NONE
-                             : AvoidDead(m_context.ChooseByHash(frame, group), frame, group);
+                             : AvoidFailedPort(m_context.ChooseByHash(frame, group), frame, group);
     }
 
     /**
@@ -74,14 +74,14 @@ class PathChooser
     }
 
   private:
-    uint16_t AvoidDead(uint16_t choice,
-                       const Frame& frame,
-                       const ForwardingTable::Ports& group) const
+    uint16_t AvoidFailedPort(uint16_t choice,
+                             const Frame& frame,
+                             const ForwardingTable::Ports& group) const
     {
         return m_context.IsUp(choice) ? choice : m_context.ChooseAlive(frame, group);
     }
 
-    uint16_t AskChoice(const Frame& frame, const ForwardingTable::Ports& group);
+    uint16_t ChooseByAlgorithm(const Frame& frame, const ForwardingTable::Ports& group);
 
     bool m_isByHash{true};     // adjacent to the hash seed for cache locality
     std::size_t m_minPorts{0}; // minimum group size of the choice

@@ -24,13 +24,13 @@ PortScheduling::ReadWeights(const std::string& attribute, const std::string& tex
         int number = 0;
         if (!(stream >> number) || number < 1 || number > 1000)
         {
-            RefuseAttribute(attribute, text, allowed);
+            ThrowInvalidAttribute(attribute, text, allowed);
         }
         weight = static_cast<uint16_t>(number);
     }
     if (!(stream >> std::ws).eof())
     {
-        RefuseAttribute(attribute, text, allowed);
+        ThrowInvalidAttribute(attribute, text, allowed);
     }
     weights = read;
 }

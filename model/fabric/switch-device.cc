@@ -446,14 +446,14 @@ SwitchDevice::Restart()
 }
 
 void
-SwitchDevice::Expect(const Frame& frame)
+SwitchDevice::Prefetch(const Frame& frame)
 {
     m_table.Prefetch(frame.destination);
     m_buffer.Prefetch(frame.ingress, frame.priority);
 }
 
 void
-SwitchDevice::ExpectSoon(const Frame& frame)
+SwitchDevice::PrefetchSoon(const Frame& frame)
 {
     const uint16_t port = m_paths.PredictPort(frame, m_table.Get(frame.destination));
     if (port != PathContext::NONE)

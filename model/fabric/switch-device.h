@@ -118,8 +118,8 @@ class SwitchDevice : public Object, public FabricPortOwner, public ProgramHost
 
     // FabricPortOwner
     void Receive(Frame* frame, FabricPort& port) override;
-    void Expect(const Frame& frame) override;
-    void ExpectSoon(const Frame& frame) override;
+    void Prefetch(const Frame& frame) override;
+    void PrefetchSoon(const Frame& frame) override;
     bool BeginTransmit(Frame& frame, FabricPort& port) override;
 
     // ProgramHost

@@ -64,7 +64,7 @@ SwitchProgram::GetSwitch() const
 }
 
 uint32_t
-SwitchProgram::GetLife() const
+SwitchProgram::GetRestarts() const
 {
     return m_life;
 }

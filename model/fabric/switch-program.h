@@ -139,7 +139,7 @@ class SwitchProgram : public Object
      * earlier life are void, because their frames were lost with the pipeline.
      * @return number of the current life
      */
-    uint32_t GetLife() const;
+    uint32_t GetRestarts() const;
 
   private:
     ProgramHost* m_switch{nullptr};

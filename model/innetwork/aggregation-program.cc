@@ -162,13 +162,13 @@ AggregationProgram::Refuse(Frame* frame, const char* reason) const
 void
 AggregationProgram::SendAfter(Frame* frame, Time delay)
 {
-    Simulator::Schedule(delay, &AggregationProgram::SendNow, this, frame, GetLife());
+    Simulator::Schedule(delay, &AggregationProgram::SendNow, this, frame, GetRestarts());
 }
 
 void
 AggregationProgram::SendAfter(Frame* frame, Time delay, const Target& target)
 {
-    Simulator::Schedule(delay, &AggregationProgram::SendToNow, this, frame, target, GetLife());
+    Simulator::Schedule(delay, &AggregationProgram::SendToNow, this, frame, target, GetRestarts());
 }
 
 void
@@ -180,7 +180,7 @@ AggregationProgram::SendAfter(Frame* frame, Time delay, Job& job, uint32_t child
                         frame,
                         &job,
                         child,
-                        GetLife());
+                        GetRestarts());
 }
 
 void
@@ -192,13 +192,13 @@ AggregationProgram::MulticastAfter(Frame* frame, Time delay, Job& job, uint32_t 
                         frame,
                         &job,
                         count,
-                        GetLife());
+                        GetRestarts());
 }
 
 bool
 AggregationProgram::IsLost(Frame* frame, uint32_t life) const
 {
-    if (life == GetLife())
+    if (life == GetRestarts())
     {
         return false;
     }

@@ -211,10 +211,10 @@ class AggregationProgram : public SwitchProgram
     void CallAfter(Time delay, void (Program::*action)(Parameters...), Parameters... arguments)
     {
         Simulator::Schedule(delay,
-                            &AggregationProgram::CallInLife<Program, Parameters...>,
+                            &AggregationProgram::CallUnlessRestarted<Program, Parameters...>,
                             this,
                             action,
-                            GetLife(),
+                            GetRestarts(),
                             arguments...);
     }
 
@@ -242,9 +242,11 @@ class AggregationProgram : public SwitchProgram
 
   private:
     template <class Program, class... Parameters>
-    void CallInLife(void (Program::*action)(Parameters...), uint32_t life, Parameters... arguments)
+    void CallUnlessRestarted(void (Program::*action)(Parameters...),
+                             uint32_t life,
+                             Parameters... arguments)
     {
-        if (life == GetLife())
+        if (life == GetRestarts())
         {
             (static_cast<Program*>(this)->*action)(std::move(arguments)...);
         }

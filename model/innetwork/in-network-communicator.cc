@@ -56,7 +56,7 @@ void
 InNetworkCommunicator::SetOnFailure(std::string action)
 {
     m_endsOnFailure =
-        FindChoice("InNetworkCommunicator::OnFailure", action, {"ring", "error"}) == 1;
+        FindAllowedValue("InNetworkCommunicator::OnFailure", action, {"ring", "error"}) == 1;
 }
 
 std::string

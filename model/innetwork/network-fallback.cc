@@ -251,7 +251,7 @@ NetworkFallback::SendResults(uint32_t first)
     const bool isReduce = m_latest.operation == CollectiveOperation::REDUCE;
     if (isReduce && IsBehind(m_latest.root, first))
     {
-        m_hosts->SendApart(m_latest.tensor, m_latest.root, ignore); // this rank's contribution
+        m_hosts->SendUnordered(m_latest.tensor, m_latest.root, ignore); // this rank's contribution
     }
     // A rank that has passed a barrier proves that all ranks have reached it.
     if (isReduce || m_latest.operation == CollectiveOperation::BARRIER || first != m_group.rank)
@@ -262,7 +262,7 @@ NetworkFallback::SendResults(uint32_t first)
     {
         if (IsBehind(rank, first))
         {
-            m_hosts->SendApart(m_latest.tensor, rank, ignore);
+            m_hosts->SendUnordered(m_latest.tensor, rank, ignore);
         }
     }
 }
@@ -279,18 +279,18 @@ NetworkFallback::Resynchronize(uint32_t first)
     }
     if (operation.operation != CollectiveOperation::REDUCE)
     {
-        m_hosts->ReceiveApart(operation.tensor,
-                              first,
-                              MakeBoundCallback(&NetworkFallback::Complete, this));
+        m_hosts->ReceiveUnordered(operation.tensor,
+                                  first,
+                                  MakeBoundCallback(&NetworkFallback::Complete, this));
         return;
     }
     if (operation.root != m_group.rank)
     {
         if (IsBehind(operation.root, first))
         {
-            m_hosts->SendApart(operation.tensor,
-                               operation.root,
-                               MakeCallback(&NetworkFallback::Ignore));
+            m_hosts->SendUnordered(operation.tensor,
+                                   operation.root,
+                                   MakeCallback(&NetworkFallback::Ignore));
         }
         m_owner.OnCompleted();
         return;
@@ -305,9 +305,9 @@ NetworkFallback::Resynchronize(uint32_t first)
             m_gathered[rank] = Create<Tensor>();
             m_gathered[rank]->bytes = operation.tensor->bytes;
             m_gathered[rank]->values.resize(operation.tensor->values.size());
-            m_hosts->ReceiveApart(m_gathered[rank],
-                                  rank,
-                                  MakeBoundCallback(&NetworkFallback::AddGathered, this));
+            m_hosts->ReceiveUnordered(m_gathered[rank],
+                                      rank,
+                                      MakeBoundCallback(&NetworkFallback::AddGathered, this));
         }
     }
 }

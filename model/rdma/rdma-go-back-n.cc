@@ -34,7 +34,7 @@ class GoBackN : public RdmaLossRecovery
         GoBack(window);
     }
 
-    void OnRefusal(Window& window) override
+    void OnRnrNak(Window& window) override
     {
         GoBack(window);
     }

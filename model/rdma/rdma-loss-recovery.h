@@ -58,7 +58,7 @@ class RdmaLossRecovery
      * An RNR NAK: the receiver was not ready for packet `unackedPsn`, which must be retransmitted.
      * @param window of the sender
      */
-    virtual void OnRefusal(Window& window) = 0;
+    virtual void OnRnrNak(Window& window) = 0;
 
     /**
      * More packets are acknowledged. Called only while IsRecovering().

@@ -231,7 +231,7 @@ RdmaNic::Attach(Ptr<HostDevice> device)
     m_scheduler.Attach(m_line, m_injectionRate.GetBitRate());
     m_line->SetSource(&m_scheduler);
     m_device->SetRdmaReceiver([this](Frame* frame) { Receive(frame); },
-                              [this](const Frame& frame, bool isSoon) { Expect(frame, isSoon); });
+                              [this](const Frame& frame, bool isSoon) { Prefetch(frame, isSoon); });
     m_congestionControl.SetTypeId(m_congestionControlType);
     // Refuses inconsistent attributes here, not when the first message is sent.
     m_congestionControl.Create<RdmaCongestionControl>()->Initialize(MakePath(m_line->GetRate()));
@@ -337,7 +337,7 @@ RdmaNic::Find(uint32_t number) const
 }
 
 void
-RdmaNic::Expect(const Frame& frame, bool isSoon) const
+RdmaNic::Prefetch(const Frame& frame, bool isSoon) const
 {
     RdmaQueuePair* const* slot = &m_index[HashNumber(frame.destinationQp) & (m_index.size() - 1)];
     if (!isSoon)
@@ -346,7 +346,7 @@ RdmaNic::Expect(const Frame& frame, bool isSoon) const
     }
     else if (*slot) // probably the right queue pair; a check would wait for the cache miss
     {
-        (*slot)->Expect(frame);
+        (*slot)->Prefetch(frame);
     }
 }
 

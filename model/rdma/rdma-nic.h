@@ -81,7 +81,7 @@ class RdmaNic : public Object, public RdmaPort
   private:
     void DoDispose() override;
     void Receive(Frame* frame);
-    void Expect(const Frame& frame, bool isSoon) const;
+    void Prefetch(const Frame& frame, bool isSoon) const;
     RdmaQueuePair* Find(uint32_t number) const;
     void AddToIndex(RdmaQueuePair* queuePair);
     RdmaCongestionControl::Path MakePath(uint64_t rate) const;

@@ -176,7 +176,7 @@ RdmaQueuePair::OnDoorbell(uint64_t packets)
 {
     if (!m_failed)
     {
-        m_readyPsn += packets;
+        m_doorbellPsn += packets;
         SetWindow(m_congestionControl->GetWindow());
         m_port.Schedule(*this);
     }
@@ -185,8 +185,8 @@ RdmaQueuePair::OnDoorbell(uint64_t packets)
 bool
 RdmaQueuePair::CanSend() const
 {
-    return m_resends ||
-           (m_window.nextPsn < m_readyPsn && IsWindowOpen(m_window.nextPsn - m_window.unackedPsn));
+    return m_resends || (m_window.nextPsn < m_doorbellPsn &&
+                         IsWindowOpen(m_window.nextPsn - m_window.unackedPsn));
 }
 
 bool
@@ -304,11 +304,11 @@ RdmaQueuePair::MakeFrame(int64_t now)
     if (frame->ackRequest)
     {
         // The timer starts with the first ACK request, however slow the queue pair is.
-        if (m_awaitedPsn <= m_window.unackedPsn)
+        if (m_ackRequestedPsn <= m_window.unackedPsn)
         {
             StartTimer(now);
         }
-        m_awaitedPsn = std::max(m_awaitedPsn, psn + 1);
+        m_ackRequestedPsn = std::max(m_ackRequestedPsn, psn + 1);
     }
     if (resend)
     {
@@ -340,7 +340,7 @@ RdmaQueuePair::Prefetch() const
 }
 
 void
-RdmaQueuePair::Expect(const Frame& frame) const
+RdmaQueuePair::Prefetch(const Frame& frame) const
 {
     const bool isData = frame.kind == FrameKind::ROCE_DATA;
     const char* from =
@@ -449,7 +449,7 @@ RdmaQueuePair::ReceiveAck(const Frame& frame)
     }
     else
     {
-        OnRefusal(frame.syndrome & ~SYNDROME_RNR_NAK, psn, now);
+        OnRnrNak(frame.syndrome & ~SYNDROME_RNR_NAK, psn, now);
     }
     if (m_needs.acks || !positive || now >= m_rateEnd)
     {
@@ -474,7 +474,7 @@ RdmaQueuePair::Acknowledge(uint64_t psn, int64_t now)
     {
         m_expiries = 0;
         Simulator::Cancel(m_timer); // its timeout was doubled
-        if (m_awaitedPsn > psn)
+        if (m_ackRequestedPsn > psn)
         {
             StartTimer(now);
         }
@@ -482,7 +482,7 @@ RdmaQueuePair::Acknowledge(uint64_t psn, int64_t now)
     if (m_recovering)
     {
         m_recovery->OnProgress(m_window);
-        TakeUpRecovery();
+        UpdateRecoveryState();
     }
     std::vector<uint64_t> signaled;
     while (psn >= m_oldestEnd && !m_requests.empty())
@@ -519,11 +519,11 @@ RdmaQueuePair::OnNak(const Frame& frame, uint64_t psn, int64_t now)
     {
         m_congestionControl->OnLoss(now);
     }
-    TakeUpRecovery();
+    UpdateRecoveryState();
 }
 
 void
-RdmaQueuePair::OnRefusal(uint8_t timer, uint64_t psn, int64_t now)
+RdmaQueuePair::OnRnrNak(uint8_t timer, uint64_t psn, int64_t now)
 {
     if (psn != m_window.unackedPsn || psn >= m_window.highestPsn || now < m_holdUntil)
     {
@@ -540,16 +540,16 @@ RdmaQueuePair::OnRefusal(uint8_t timer, uint64_t psn, int64_t now)
     }
     m_holdUntil = now + GetRnrTime(timer);
     m_progress = m_holdUntil; // no ACK can arrive earlier
-    m_recovery->OnRefusal(m_window);
-    TakeUpRecovery();
+    m_recovery->OnRnrNak(m_window);
+    UpdateRecoveryState();
     Pace();
 }
 
 void
-RdmaQueuePair::TakeUpRecovery()
+RdmaQueuePair::UpdateRecoveryState()
 {
     // Retransmitted packets request acknowledgements again.
-    m_awaitedPsn = std::min(m_awaitedPsn, m_window.nextPsn);
+    m_ackRequestedPsn = std::min(m_ackRequestedPsn, m_window.nextPsn);
     m_resends = m_recovery->HasResend();
     m_recovering = m_recovery->IsRecovering();
 }
@@ -568,7 +568,7 @@ RdmaQueuePair::StartTimer(int64_t now)
 bool
 RdmaQueuePair::CheckTimer(int64_t now, int64_t next)
 {
-    m_isWatched = !m_failed && m_awaitedPsn > m_window.unackedPsn;
+    m_isWatched = !m_failed && m_ackRequestedPsn > m_window.unackedPsn;
     if (m_isWatched)
     {
         SetTimer(now, next);
@@ -620,7 +620,7 @@ RdmaQueuePair::GetShortestTimeout() const
 void
 RdmaQueuePair::OnTimer()
 {
-    if (m_failed || m_awaitedPsn <= m_window.unackedPsn)
+    if (m_failed || m_ackRequestedPsn <= m_window.unackedPsn)
     {
         return; // no ACK is outstanding; the next packet that requests one restarts the timer
     }
@@ -641,8 +641,8 @@ RdmaQueuePair::OnTimer()
     m_congestionControl->OnTimeout(now);
     UpdateRate(now);
     m_recovery->OnTimeout(m_window);
-    TakeUpRecovery();
-    m_awaitedPsn = m_window.unackedPsn; // retransmits every packet not known to have arrived
+    UpdateRecoveryState();
+    m_ackRequestedPsn = m_window.unackedPsn; // retransmits every packet not known to have arrived
     m_port.Schedule(*this);
 }
 
@@ -652,7 +652,7 @@ RdmaQueuePair::Fail(const std::string& reason)
     NS_LOG_WARN("queue pair " << GetNumber() << " fails: " << reason);
     m_failed = true;
     m_resends = false;
-    m_readyPsn = m_window.nextPsn; // stops sending
+    m_doorbellPsn = m_window.nextPsn; // stops sending
     if (m_onError)
     {
         m_onError("queue pair " + std::to_string(GetNumber()) + " to endpoint " +

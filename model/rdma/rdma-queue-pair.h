@@ -103,7 +103,7 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
      * Prefetches the cache lines that Receive() will touch.
      * @param frame a frame that arrives at this queue pair soon
      */
-    void Expect(const Frame& frame) const;
+    void Prefetch(const Frame& frame) const;
 
     // RdmaSendQueue
     bool CanSend() const override;
@@ -133,8 +133,8 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     void ReceiveAck(const Frame& frame);
     std::vector<uint64_t> Acknowledge(uint64_t psn, int64_t now);
     void OnNak(const Frame& frame, uint64_t psn, int64_t now);
-    void OnRefusal(uint8_t timer, uint64_t psn, int64_t now);
-    void TakeUpRecovery();
+    void OnRnrNak(uint8_t timer, uint64_t psn, int64_t now);
+    void UpdateRecoveryState();
     void UpdateRate(int64_t now);
     void Pace();
     void OnTimer();
@@ -156,16 +156,16 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     bool m_isWatched{false};     // RdmaTimerWatch checks its timer
     bool m_requestIsSend{false}; // type of the request at m_requestFirst
     RdmaLossRecovery::Window m_window;
-    uint64_t m_readyPsn{0};     // one past the last packet whose doorbell the NIC has seen
-    uint64_t m_awaitedPsn{0};   // one past the last packet sent that requests an ACK
-    uint64_t m_requestFirst{0}; // first packet of the request sent last
-    uint64_t m_requestEnd{0};   // one past its last packet; 0 if each packet must look it up
-    uint32_t m_limit{0};        // limit of packets in flight, by congestion control and NIC
-    uint32_t m_lastBytes{0};    // size of the last packet on the line
-    double m_rate;              // last rate of the congestion control, bit/s
-    int64_t m_rateEnd{0};       // time until which m_rate is valid, ps
-    int64_t m_lastSendTime{0};  // of the last packet, ps
-    int64_t m_holdUntil{0};     // RNR wait: nothing is sent before this time, ps
+    uint64_t m_doorbellPsn{0};     // one past the last packet whose doorbell the NIC has seen
+    uint64_t m_ackRequestedPsn{0}; // one past the last packet sent that requests an ACK
+    uint64_t m_requestFirst{0};    // first packet of the request sent last
+    uint64_t m_requestEnd{0};      // one past its last packet; 0 if each packet must look it up
+    uint32_t m_limit{0};           // limit of packets in flight, by congestion control and NIC
+    uint32_t m_lastBytes{0};       // size of the last packet on the line
+    double m_rate;                 // last rate of the congestion control, bit/s
+    int64_t m_rateEnd{0};          // time until which m_rate is valid, ps
+    int64_t m_lastSendTime{0};     // of the last packet, ps
+    int64_t m_holdUntil{0};        // RNR wait: nothing is sent before this time, ps
     RdmaPort& m_port;
     const RdmaRemote m_remote;
     RdmaCongestionControl::Needs m_needs;

@@ -65,7 +65,7 @@ RdmaReceiver::Receive(Frame* frame)
         Refuse(*frame);
         return false;
     }
-    m_silent = false;
+    m_nakSent = false;
     if (m_kept > 0)
     {
         FillGap(*frame);
@@ -100,9 +100,9 @@ RdmaReceiver::ReceiveOutOfOrder(Frame* frame, uint64_t psn)
     NS_LOG_LOGIC("endpoint " << m_port.GetEndpoint() << " expects packet " << m_expectedPsn
                              << " and " << (kept ? "keeps " : "discards ") << psn);
     (selective && !kept ? m_counters.duplicatePackets : m_counters.outOfOrderPackets)++;
-    if (!m_silent)
+    if (!m_nakSent)
     {
-        m_silent = !selective;
+        m_nakSent = !selective;
         Answer(SYNDROME_NAK_SEQUENCE, m_expectedPsn, *frame);
     }
     return kept;
@@ -157,7 +157,7 @@ RdmaReceiver::Refuse(Frame& data)
     NS_LOG_LOGIC("endpoint " << m_port.GetEndpoint() << " refuses packet " << m_expectedPsn
                              << ": no receive is posted");
     m_counters.refusedPackets++;
-    m_silent = true;
+    m_nakSent = true;
     Answer(SYNDROME_RNR_NAK | m_port.GetSettings().minRnrTimer, m_expectedPsn, data);
 }
 

@@ -116,8 +116,8 @@ class alignas(64) RdmaReceiver
     uint64_t m_offset{0};           // accepted bytes of the current message
     uint32_t m_acceptedMessages{0}; // messages whose last packet is accepted: the MSN
     bool m_countsReceives{false};
-    bool m_silent{false}; // a NAK for the current gap is sent, so no more NAKs
-    bool m_marked{false}; // an ECN mark arrived since the last ACK
+    bool m_nakSent{false}; // a NAK for the current gap is sent, so no more NAKs
+    bool m_marked{false};  // an ECN mark arrived since the last ACK
     RdmaPort& m_port;
     uint64_t m_sentAcks{0};
     uint64_t m_receives{0}; // posted and not consumed

@@ -70,11 +70,11 @@ class SelectiveRepeat : public RdmaLossRecovery
         OnProgress(window);
         NS_LOG_LOGIC("sends all from packet " << window.unackedPsn << " again");
         Recover(window);
-        OnRefusal(window);
+        OnRnrNak(window);
         m_lostEnd = window.highestPsn;
     }
 
-    void OnRefusal(Window& window) override
+    void OnRnrNak(Window& window) override
     {
         // An unacknowledged packet is retransmitted even if it arrived before and was kept.
         OnProgress(window);

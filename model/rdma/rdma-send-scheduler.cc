@@ -111,7 +111,7 @@ RdmaSendScheduler::Pace(RdmaSendQueue& queue)
 }
 
 void
-RdmaSendScheduler::MoveDue(int64_t now)
+RdmaSendScheduler::MovePacedToReady(int64_t now)
 {
     while (!m_paced.empty() && m_paced.top().time <= now)
     {
@@ -140,7 +140,7 @@ RdmaSendScheduler::GetReady(int64_t now)
         SetTimer(m_nextInjection);
         return 0;
     }
-    MoveDue(now);
+    MovePacedToReady(now);
     for (uint8_t left = m_ready; left; left &= left - 1)
     {
         // Since it was queued, its packets may have been acknowledged, or its rate or window cut.

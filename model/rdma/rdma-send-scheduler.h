@@ -72,7 +72,7 @@ class RdmaSendScheduler : public FrameSource
     void Append(RdmaSendQueue& queue);
     RdmaSendQueue* TakeFirst(uint8_t priority);
     void Pace(RdmaSendQueue& queue);
-    void MoveDue(int64_t now);
+    void MovePacedToReady(int64_t now);
     void SetTimer(int64_t time);
     void OnTimer();
 

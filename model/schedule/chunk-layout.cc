@@ -27,7 +27,7 @@ IsAllToAll(Operation operation)
 } // namespace
 
 ByteRange
-CutVector(uint64_t bytes, uint64_t parts, uint64_t part)
+GetPartRange(uint64_t bytes, uint64_t parts, uint64_t part)
 {
     const uint64_t unit = bytes % 4 == 0 ? 4 : 1;
     const uint64_t elements = bytes / unit;
@@ -70,7 +70,7 @@ ChunkLayout::ChunkLayout(const CollectiveSchedule& schedule, uint64_t bytes, Byt
 }
 
 bool
-ChunkLayout::SendsEmpty() const
+ChunkLayout::HasEmptyMessages() const
 {
     return m_schedule.operation == Operation::BARRIER;
 }
@@ -83,7 +83,7 @@ ChunkLayout::GetPair(uint32_t from, uint32_t to) const
     {
         return (*m_matrix)[uint64_t{from} * n + to];
     }
-    const auto [begin, end] = CutVector(m_bytes, n, (uint64_t{from} + to) % n);
+    const auto [begin, end] = GetPartRange(m_bytes, n, (uint64_t{from} + to) % n);
     return end - begin;
 }
 
@@ -111,15 +111,15 @@ ChunkLayout::GetBytes(uint32_t chunk, uint32_t segment) const
     {
         const uint32_t parts = m_schedule.GetPartsOfPair();
         const uint64_t pair = GetPair(m_schedule.GetSource(chunk), m_schedule.GetTarget(chunk));
-        const auto [begin, end] = CutVector(pair, parts, chunk % parts);
+        const auto [begin, end] = GetPartRange(pair, parts, chunk % parts);
         bytes = end - begin;
     }
     else if (m_schedule.operation != Operation::SEND_RECEIVE)
     {
-        const auto [begin, end] = CutVector(m_bytes, m_schedule.chunks, chunk);
+        const auto [begin, end] = GetPartRange(m_bytes, m_schedule.chunks, chunk);
         bytes = end - begin;
     }
-    const auto [begin, end] = CutVector(bytes, m_schedule.segments, segment);
+    const auto [begin, end] = GetPartRange(bytes, m_schedule.segments, segment);
     return end - begin;
 }
 
@@ -140,7 +140,7 @@ ChunkLayout::GetBytes(const ScheduleAction& action) const
 }
 
 std::optional<ByteRange>
-ChunkLayout::GetPlace(uint32_t rank, uint32_t chunk, uint32_t segment) const
+ChunkLayout::GetByteRange(uint32_t rank, uint32_t chunk, uint32_t segment) const
 {
     if (chunk >= m_schedule.chunks ||
         (IsExchange(m_schedule.operation) && m_schedule.GetSource(chunk) != rank))
@@ -153,14 +153,15 @@ ChunkLayout::GetPlace(uint32_t rank, uint32_t chunk, uint32_t segment) const
         const uint32_t parts = m_schedule.GetPartsOfPair();
         const uint32_t to = m_schedule.GetTarget(chunk);
         const uint64_t offset = GetOffset(rank, to, true);
-        const auto [begin, end] = CutVector(GetPair(rank, to), parts, chunk % parts);
+        const auto [begin, end] = GetPartRange(GetPair(rank, to), parts, chunk % parts);
         whole = {offset + begin, offset + end};
     }
     else if (m_schedule.operation != Operation::SEND_RECEIVE)
     {
-        whole = CutVector(m_bytes, m_schedule.chunks, chunk);
+        whole = GetPartRange(m_bytes, m_schedule.chunks, chunk);
     }
-    const auto [begin, end] = CutVector(whole.second - whole.first, m_schedule.segments, segment);
+    const auto [begin, end] =
+        GetPartRange(whole.second - whole.first, m_schedule.segments, segment);
     return ByteRange{whole.first + begin, whole.first + end};
 }
 

@@ -29,7 +29,7 @@ using ByteRange = std::pair<uint64_t, uint64_t>;
  * @param part index of the part
  * @return the range of the part, aligned to 4 bytes if the size is a multiple of 4
  */
-ByteRange CutVector(uint64_t bytes, uint64_t parts, uint64_t part);
+ByteRange GetPartRange(uint64_t bytes, uint64_t parts, uint64_t part);
 
 /**
  * @ingroup distributed-training-collective
@@ -72,7 +72,7 @@ class ChunkLayout
      * @return the range of the tensor that holds the chunk at the start and during the collective;
      *         none if the tensor does not hold the chunk
      */
-    std::optional<ByteRange> GetPlace(uint32_t rank, uint32_t chunk, uint32_t segment) const;
+    std::optional<ByteRange> GetByteRange(uint32_t rank, uint32_t chunk, uint32_t segment) const;
 
     /**
      * @param rank rank that owns of the tensor
@@ -81,7 +81,7 @@ class ChunkLayout
     std::vector<uint32_t> GetResult(uint32_t rank) const;
 
     /** @return whether messages without payload are sent, as in a barrier */
-    bool SendsEmpty() const;
+    bool HasEmptyMessages() const;
 
     /** @return the schedule */
     const CollectiveSchedule& GetSchedule() const

@@ -23,7 +23,7 @@ ChunkStore::ChunkStore(const ChunkLayout& layout, uint32_t rank, std::vector<flo
 ChunkStore::Span
 ChunkStore::Find(uint32_t chunk, uint32_t segment)
 {
-    if (const auto place = m_layout.GetPlace(m_rank, chunk, segment))
+    if (const auto place = m_layout.GetByteRange(m_rank, chunk, segment))
     {
         NS_ABORT_MSG_IF(place->second > m_values.size() * sizeof(float),
                         "rank " << m_rank << "'s tensor ends before chunk " << chunk);

@@ -315,7 +315,7 @@ CollectiveSchedule::Find(const std::vector<uint32_t>& all,
 }
 
 CollectiveSchedule::Indices
-CollectiveSchedule::GetAfter(uint32_t rank, uint32_t index) const
+CollectiveSchedule::GetDependencies(uint32_t rank, uint32_t index) const
 {
     const List& list = GetList(rank);
     return Find(list.after, list, &Stored::after, index);

@@ -163,7 +163,7 @@ class CollectiveSchedule
 
     /**
      * Appends an action.
-     * @param rank rank that performs the action, below GetStored()
+     * @param rank rank that performs the action, below GetStoredRanks()
      * @param kind kind of action
      * @param peer peer rank; COPY and REDUCE: number of the other copy, from 0
      * @param list the chunks
@@ -196,7 +196,7 @@ class CollectiveSchedule
     }
 
     /** @return number of ranks whose actions are stored: all, or 1 with rotation */
-    uint32_t GetStored() const
+    uint32_t GetStoredRanks() const
     {
         return static_cast<uint32_t>(m_lists.size());
     }
@@ -250,7 +250,7 @@ class CollectiveSchedule
      * @param index action number in the first segment
      * @return the earlier actions that it depends on, ascending
      */
-    Indices GetAfter(uint32_t rank, uint32_t index) const;
+    Indices GetDependencies(uint32_t rank, uint32_t index) const;
     /**
      * @param rank rank that performs the action
      * @param index action number in the first segment

@@ -76,7 +76,7 @@ class MscclExport
         AssignScratch();
         const ScheduleOrder order = OrderSchedule(m_schedule);
         FindChannels(order);
-        const bool rotated = m_schedule.GetStored() < m_schedule.GetSize();
+        const bool rotated = m_schedule.GetStoredRanks() < m_schedule.GetSize();
         for (uint32_t rank = 0; rank < m_schedule.GetSize(); rank++)
         {
             m_gpus[rank].end.resize(m_schedule.GetStoredActions(rank));
@@ -170,7 +170,7 @@ class MscclExport
                m_schedule.GetPromise(rank, number) == CollectiveSchedule::Promise::NOTHING;
     }
 
-    Place GetPlace(uint32_t rank, uint32_t number) const
+    Place GetByteRange(uint32_t rank, uint32_t number) const
     {
         const auto scratch = m_gpus[rank].scratch.find(number);
         if (scratch != m_gpus[rank].scratch.end())
@@ -198,7 +198,7 @@ class MscclExport
      */
     void FindChannels(const ScheduleOrder& order)
     {
-        const bool rotated = m_schedule.GetStored() < m_schedule.GetSize();
+        const bool rotated = m_schedule.GetStoredRanks() < m_schedule.GetSize();
         std::map<std::pair<uint32_t, uint32_t>, uint32_t>
             place; // position of each receive in the order
         for (uint32_t i = 0; i < order.entries.size(); i++)
@@ -255,7 +255,7 @@ class MscclExport
     {
         Gpu& gpu = m_gpus[rank];
         const ScheduleAction action = m_schedule.Get(rank, index);
-        const uint32_t stored = m_schedule.GetStored() == 1 ? 0 : rank;
+        const uint32_t stored = m_schedule.GetStoredRanks() == 1 ? 0 : rank;
         const bool local = action.kind == Kind::COPY || action.kind == Kind::REDUCE;
         const bool sends = action.kind == Kind::SEND;
         std::vector<Place> sources;
@@ -263,8 +263,8 @@ class MscclExport
         if (local)
         {
             action.ForEachChunk([&](uint32_t number) {
-                sources.push_back(GetPlace(rank, GetOther(action, number)));
-                targets.push_back(GetPlace(rank, number));
+                sources.push_back(GetByteRange(rank, GetOther(action, number)));
+                targets.push_back(GetByteRange(rank, number));
             });
         }
         else
@@ -306,7 +306,7 @@ class MscclExport
     std::vector<Place> GetPlaces(uint32_t rank, const ScheduleAction& action) const
     {
         std::vector<Place> places;
-        action.ForEachChunk([&](uint32_t number) { places.push_back(GetPlace(rank, number)); });
+        action.ForEachChunk([&](uint32_t number) { places.push_back(GetByteRange(rank, number)); });
         return places;
     }
 
@@ -320,7 +320,7 @@ class MscclExport
     {
         Gpu& gpu = m_gpus[rank];
         std::map<uint32_t, uint32_t> waits; // block, last step
-        for (uint32_t before : m_schedule.GetAfter(rank, index))
+        for (uint32_t before : m_schedule.GetDependencies(rank, index))
         {
             const auto [block, step] = gpu.end[before];
             if (block != me)

@@ -252,10 +252,10 @@ ReadScheduleJson(const std::string& text, const std::string& name)
         schedule.UseRotation(rotation == 2);
     }
     const Tree* actions = reader.FindList("actions");
-    if (!actions || actions->size() != schedule.GetStored())
+    if (!actions || actions->size() != schedule.GetStoredRanks())
     {
         reader.Refuse("actions of " + std::to_string(actions ? actions->size() : 0) +
-                      " ranks (allowed: " + std::to_string(schedule.GetStored()) + ")");
+                      " ranks (allowed: " + std::to_string(schedule.GetStoredRanks()) + ")");
     }
     uint32_t rank = 0;
     for (const auto& [none, list] : *actions)
@@ -283,7 +283,7 @@ ReadScheduleJson(const std::string& text, const std::string& name)
 std::string
 WriteScheduleJson(const CollectiveSchedule& schedule)
 {
-    const bool rotated = schedule.GetStored() < schedule.GetSize();
+    const bool rotated = schedule.GetStoredRanks() < schedule.GetSize();
     const uint32_t rotation = !rotated ? 0 : schedule.GetChunkShift() > 0 ? 2 : 1;
     std::ostringstream out;
     out << "{\n  \"format\": " << QuoteJson(FORMAT)
@@ -292,7 +292,7 @@ WriteScheduleJson(const CollectiveSchedule& schedule)
         << ",\n  \"ranks\": " << schedule.GetSize() << ",\n  \"root\": " << schedule.root
         << ",\n  \"chunks\": " << schedule.chunks << ",\n  \"segments\": " << schedule.segments
         << ",\n  \"rotation\": " << QuoteJson(ROTATIONS[rotation]) << ",\n  \"actions\": [";
-    for (uint32_t rank = 0; rank < schedule.GetStored(); rank++)
+    for (uint32_t rank = 0; rank < schedule.GetStoredRanks(); rank++)
     {
         out << (rank == 0 ? "\n    [" : ",\n    [");
         for (uint32_t i = 0; i < schedule.GetStoredActions(rank); i++)
@@ -304,7 +304,7 @@ WriteScheduleJson(const CollectiveSchedule& schedule)
                 chunks.Append(JsonValue::Array().Append(run->first).Append(run->count));
             }
             auto after = JsonValue::Array();
-            for (uint32_t before : schedule.GetAfter(rank, i))
+            for (uint32_t before : schedule.GetDependencies(rank, i))
             {
                 after.Append(before);
             }
@@ -391,7 +391,7 @@ DescribeSchedule(const CollectiveSchedule& schedule)
                 }
             }
             std::string after;
-            for (uint32_t before : schedule.GetAfter(rank, i))
+            for (uint32_t before : schedule.GetDependencies(rank, i))
             {
                 after += (after.empty() ? ", after " : " ") + std::to_string(before);
             }

@@ -54,7 +54,7 @@ InterpretSchedule(const CollectiveSchedule& schedule,
     {
         for (const auto& entry : order.entries)
         {
-            const bool all = schedule.GetStored() < n;
+            const bool all = schedule.GetStoredRanks() < n;
             for (uint32_t rank = all ? 0 : entry.rank; rank <= (all ? n - 1 : entry.rank); rank++)
             {
                 const ScheduleAction action = schedule.Get(rank, entry.index);

@@ -22,14 +22,14 @@ class Ordering
   public:
     explicit Ordering(const CollectiveSchedule& schedule)
         : m_schedule(schedule),
-          m_missing(schedule.GetStored()),
-          m_arrived(schedule.GetStored())
+          m_missing(schedule.GetStoredRanks()),
+          m_arrived(schedule.GetStoredRanks())
     {
     }
 
     ScheduleOrder Get()
     {
-        for (uint32_t rank = 0; rank < m_schedule.GetStored() && m_order.fault.empty(); rank++)
+        for (uint32_t rank = 0; rank < m_schedule.GetStoredRanks() && m_order.fault.empty(); rank++)
         {
             Prepare(rank);
         }
@@ -60,7 +60,7 @@ class Ordering
                 m_order.fault = DescribeAction(rank, action) + ", which does not exist";
                 return;
             }
-            const auto after = m_schedule.GetAfter(rank, i);
+            const auto after = m_schedule.GetDependencies(rank, i);
             for (uint32_t before : after)
             {
                 if (before >= i)
@@ -120,13 +120,13 @@ class Ordering
             }
             entry.other = other;
             const ScheduleAction receive = m_schedule.Get(action.peer, other);
-            if (!IsSame(action, receive))
+            if (!HaveSameChunks(action, receive))
             {
                 m_order.fault =
                     DescribeAction(rank, action) + ", but " + DescribeAction(action.peer, receive);
                 return;
             }
-            const uint32_t stored = m_schedule.GetStored() == 1 ? 0 : action.peer;
+            const uint32_t stored = m_schedule.GetStoredRanks() == 1 ? 0 : action.peer;
             if (m_arrived[stored][other])
             {
                 m_order.fault = DescribeAction(rank, action) + " twice";
@@ -142,7 +142,7 @@ class Ordering
     }
 
     /** @return whether a send and its receive have the same chunks, ignoring copy numbers */
-    bool IsSame(const ScheduleAction& send, const ScheduleAction& receive)
+    bool HaveSameChunks(const ScheduleAction& send, const ScheduleAction& receive)
     {
         m_sent.clear();
         send.ForEachChunk([&](uint32_t chunk) { m_sent.push_back(chunk % send.chunks); });
@@ -168,7 +168,7 @@ class Ordering
     {
         // A receive may be blocked only because its sender is blocked: find the root cause.
         std::string circle;
-        for (uint32_t rank = 0; rank < m_schedule.GetStored(); rank++)
+        for (uint32_t rank = 0; rank < m_schedule.GetStoredRanks(); rank++)
         {
             for (uint32_t i = 0; i < m_missing[rank].size(); i++)
             {

@@ -97,7 +97,7 @@ class OrderCheck
     /** @return whether an action depends on another, directly or indirectly */
     bool IsBefore(uint32_t rank, uint32_t before, uint32_t index)
     {
-        const auto direct = m_schedule.GetAfter(rank, index);
+        const auto direct = m_schedule.GetDependencies(rank, index);
         if (std::binary_search(direct.begin(), direct.end(), before))
         {
             return true;
@@ -108,7 +108,7 @@ class OrderCheck
         {
             const uint32_t i = open.back();
             open.pop_back();
-            for (uint32_t j : m_schedule.GetAfter(rank, i))
+            for (uint32_t j : m_schedule.GetDependencies(rank, i))
             {
                 if (j == before)
                 {
@@ -137,7 +137,7 @@ class SymbolicRun
     SymbolicRun(const CollectiveSchedule& schedule, const ScheduleOrder& order)
         : m_schedule(schedule),
           m_order(order),
-          m_rotated(schedule.GetStored() < schedule.GetSize()),
+          m_rotated(schedule.GetStoredRanks() < schedule.GetSize()),
           m_shift(m_rotated ? schedule.GetChunkShift() : 0),
           m_state(uint64_t{schedule.GetSize()} * schedule.GetCopies())
     {
@@ -383,7 +383,7 @@ VerifySchedule(const CollectiveSchedule& schedule)
     default:
         break;
     }
-    if (schedule.GetStored() < n && schedule.GetChunkShift() > 0)
+    if (schedule.GetStoredRanks() < n && schedule.GetChunkShift() > 0)
     {
         fits = fits && chunks % n == 0;
     }
@@ -395,7 +395,7 @@ VerifySchedule(const CollectiveSchedule& schedule)
     const ScheduleOrder order = OrderSchedule(schedule);
     std::string fault = order.fault;
     OrderCheck check(schedule);
-    for (uint32_t rank = 0; rank < schedule.GetStored() && fault.empty(); rank++)
+    for (uint32_t rank = 0; rank < schedule.GetStoredRanks() && fault.empty(); rank++)
     {
         fault = check.Check(rank);
     }

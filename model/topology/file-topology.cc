@@ -36,7 +36,7 @@ namespace
 {
 
 /// Maximum number of nodes or links; more are treated as a typing error.
-constexpr uint64_t MOST = 1 << 22;
+constexpr uint64_t MAX_ELEMENTS = 1 << 22;
 
 /// Maximum length of a file excerpt in an error message.
 constexpr std::size_t MAX_QUOTE = 40;
@@ -215,7 +215,7 @@ ReadWords(const std::string& text, const SourceLocation& location)
                             "nvswitches switches links gpu-type; or JSON)");
     }
     FileContents contents;
-    contents.nodes = words.NextNumber("number of nodes", 1, MOST);
+    contents.nodes = words.NextNumber("number of nodes", 1, MAX_ELEMENTS);
     uint32_t switches = 0;
     if (header == 6)
     {
@@ -224,7 +224,7 @@ ReadWords(const std::string& text, const SourceLocation& location)
         switches = words.NextNumber("number of NVSwitches", 0, contents.nodes - 1);
     }
     switches += words.NextNumber("number of switches", 0, contents.nodes - 1 - switches);
-    const uint32_t links = words.NextNumber("number of links", 0, MOST);
+    const uint32_t links = words.NextNumber("number of links", 0, MAX_ELEMENTS);
     if (header == 6)
     {
         words.Next("type of GPU");
@@ -329,9 +329,10 @@ ReadJson(const std::string& text, const SourceLocation& location, const Topology
     };
     FileContents contents;
     const uint32_t hosts =
-        location.GetNumber(1, "hosts", tree.get<std::string>("hosts", ""), 1, MOST);
+        location.GetNumber(1, "hosts", tree.get<std::string>("hosts", ""), 1, MAX_ELEMENTS);
     contents.nodes =
-        hosts + location.GetNumber(1, "switches", tree.get<std::string>("switches", "0"), 0, MOST);
+        hosts +
+        location.GetNumber(1, "switches", tree.get<std::string>("switches", "0"), 0, MAX_ELEMENTS);
     contents.shape.groupSize =
         location.GetNumber(1, "groupSize", tree.get<std::string>("groupSize", "1"), 1, hosts);
     uint64_t product = 1;

@@ -45,7 +45,7 @@ MultiPortTransport::GetTypeId()
 void
 MultiPortTransport::DoDispose()
 {
-    m_ways.clear();
+    m_peers.clear();
     m_partial.clear();
     m_portPairs = nullptr;
     MessageTransport::DoDispose();
@@ -64,11 +64,11 @@ MultiPortTransport::SetGroup(uint32_t rank, std::vector<uint32_t> endpoints)
     SetPortPairs(rank, std::make_shared<SinglePortPairs>(std::move(endpoints)));
 }
 
-MultiPortTransport::Way&
-MultiPortTransport::GetWay(uint32_t peer)
+MultiPortTransport::PeerPortPairs&
+MultiPortTransport::GetPeerPortPairs(uint32_t peer)
 {
-    const auto [found, fresh] = m_ways.try_emplace(peer);
-    Way& way = found->second;
+    const auto [found, fresh] = m_peers.try_emplace(peer);
+    PeerPortPairs& way = found->second;
     if (fresh)
     {
         way.portPairs = m_portPairs->GetPortPairs(m_rank, peer);
@@ -82,14 +82,14 @@ MultiPortTransport::GetWay(uint32_t peer)
 const std::vector<PortPair>&
 MultiPortTransport::GetPortPairs(uint32_t peer)
 {
-    return GetWay(peer).portPairs;
+    return GetPeerPortPairs(peer).portPairs;
 }
 
 void
 MultiPortTransport::Send(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload)
 {
     NS_LOG_FUNCTION(this << peer << tag << bytes);
-    Way& way = GetWay(peer);
+    PeerPortPairs& way = GetPeerPortPairs(peer);
     const auto portPairs = static_cast<uint32_t>(way.portPairs.size());
     if (!m_stripe)
     {

@@ -88,7 +88,7 @@ class MultiPortTransport : public MessageTransport
 
   private:
     /** The port pairs to one rank. */
-    struct Way
+    struct PeerPortPairs
     {
         std::vector<PortPair> portPairs;
         uint32_t next{0}; ///< port pair of the next message
@@ -102,10 +102,10 @@ class MultiPortTransport : public MessageTransport
         std::vector<Ptr<ByteBuffer>> payloads; ///< by part
     };
 
-    Way& GetWay(uint32_t peer);
+    PeerPortPairs& GetPeerPortPairs(uint32_t peer);
 
     bool m_stripe;
-    std::map<uint32_t, Way> m_ways;
+    std::map<uint32_t, PeerPortPairs> m_peers;
     std::map<std::pair<uint32_t, uint64_t>, Partial> m_partial; // by peer and tag
 };
 

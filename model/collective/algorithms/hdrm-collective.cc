@@ -49,7 +49,7 @@ BuildHdrm(const CollectiveRequest& request, CollectiveSchedule& schedule)
         // numbers.
         group.parts.emplace_back(request.operation == Operation::ALL_REDUCE ? i : group.ranks[i]);
     }
-    const Butterfly halves = MakeFarFirst(request.ranks);
+    const Butterfly halves = MakeDistanceHalving(request.ranks);
     uint32_t step = 0;
     if (request.operation != Operation::ALL_GATHER)
     {

@@ -73,7 +73,7 @@ BuildRabenseifner(const CollectiveRequest& request, CollectiveSchedule& schedule
             group.parts[i] = Reverse(i, bits);
         }
     }
-    const Butterfly halves = MakeNearFirst(1U << bits);
+    const Butterfly halves = MakeDistanceDoubling(1U << bits);
     uint32_t step = AddFold(schedule, folding, 0);
     if (request.operation != Operation::ALL_GATHER)
     {

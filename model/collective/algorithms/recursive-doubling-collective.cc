@@ -35,9 +35,12 @@ BuildRecursiveDoubling(const CollectiveRequest& request, CollectiveSchedule& sch
     const Folding folding = Fold(AllRanks(schedule));
     const auto size = static_cast<uint32_t>(folding.group.ranks.size());
     uint32_t step = AddFold(schedule, folding, 0);
-    step = gathers
-               ? AddButterflyAllGather(schedule, folding.group, MakeFarFirst(size), step)
-               : AddButterflyAllReduce(schedule, folding.group.ranks, MakeNearFirst(size), 0, step);
+    step = gathers ? AddButterflyAllGather(schedule, folding.group, MakeDistanceHalving(size), step)
+                   : AddButterflyAllReduce(schedule,
+                                           folding.group.ranks,
+                                           MakeDistanceDoubling(size),
+                                           0,
+                                           step);
     AddUnfold(schedule, folding, step);
 }
 

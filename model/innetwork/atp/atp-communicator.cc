@@ -138,7 +138,7 @@ AtpCommunicator::DoDispose()
 void
 AtpCommunicator::SetDataType(std::string type)
 {
-    m_isInteger = FindChoice("AtpCommunicator::DataType", type, {"float32", "int32"}) == 1;
+    m_isInteger = FindAllowedValue("AtpCommunicator::DataType", type, {"float32", "int32"}) == 1;
 }
 
 std::string
@@ -150,10 +150,10 @@ AtpCommunicator::GetDataType() const
 void
 AtpCommunicator::SetControl(std::string control)
 {
-    m_control =
-        static_cast<AtpWindow::Control>(FindChoice("AtpCommunicator::WindowControl",
-                                                   control,
-                                                   {std::begin(CONTROLS), std::end(CONTROLS)}));
+    m_control = static_cast<AtpWindow::Control>(
+        FindAllowedValue("AtpCommunicator::WindowControl",
+                         control,
+                         {std::begin(CONTROLS), std::end(CONTROLS)}));
 }
 
 std::string
@@ -293,8 +293,8 @@ AtpCommunicator::Begin(const Tensor& tensor)
     {
         m_streams[(m_first + packet) % m_streams.size()].base = packet;
     }
-    m_again = 0;
-    m_againEnd = 0;
+    m_nextResend = 0;
+    m_resendEnd = 0;
     m_hasResult = false;
     m_timers.Begin(m_initialTimeout, 0, GetFailureTimeout());
     SendNew();
@@ -432,7 +432,7 @@ AtpCommunicator::Process(Frame* frame)
     }
     else if (header.overflow && !header.resend)
     {
-        TakeWish(index);
+        HandleFloatRequest(index);
     }
     else
     {
@@ -442,7 +442,7 @@ AtpCommunicator::Process(Frame* frame)
 }
 
 void
-AtpCommunicator::TakeWish(uint32_t index)
+AtpCommunicator::HandleFloatRequest(uint32_t index)
 {
     Slot& slot = m_slots[index];
     if (m_isInteger)
@@ -499,7 +499,7 @@ AtpCommunicator::TakeResult(const Frame& frame, uint32_t index)
         m_window.OnProgress(now, m_first + m_base, m_first + m_next);
     }
     Repair(packet);
-    if (m_again < m_againEnd)
+    if (m_nextResend < m_resendEnd)
     {
         Recover(packet);
     }
@@ -560,18 +560,19 @@ AtpCommunicator::OnTimeout(uint32_t index)
                              << m_first + m_slots[index].packet);
         CountResent(1);
         Send(m_slots[index], true);
-        m_again = m_base + 1;
-        m_againEnd = m_next;
+        m_nextResend = m_base + 1;
+        m_resendEnd = m_next;
     }
 }
 
 void
 AtpCommunicator::Recover(uint64_t packet)
 {
-    uint32_t allowed = packet < m_again ? PACKETS_FOR_RESULT : 0;
-    for (m_again = std::max(m_again, m_base); allowed > 0 && m_again < m_againEnd; m_again++)
+    uint32_t allowed = packet < m_nextResend ? PACKETS_FOR_RESULT : 0;
+    for (m_nextResend = std::max(m_nextResend, m_base); allowed > 0 && m_nextResend < m_resendEnd;
+         m_nextResend++)
     {
-        const uint32_t index = GetIndex(m_again);
+        const uint32_t index = GetIndex(m_nextResend);
         if (m_timers.IsWaiting(index))
         {
             allowed--;

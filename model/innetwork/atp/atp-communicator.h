@@ -127,7 +127,7 @@ class AtpCommunicator : public InNetworkCommunicator
     void WriteValues(Frame& frame, const Slot& slot) const;
     void TakeValues(const Frame& frame, uint64_t packet);
     void Process(Frame* frame);
-    void TakeWish(uint32_t index);
+    void HandleFloatRequest(uint32_t index);
     void TakeResult(const Frame& frame, uint32_t index);
     void Repair(uint64_t packet);
     void OnTimeout(uint32_t index);
@@ -163,8 +163,8 @@ class AtpCommunicator : public InNetworkCommunicator
     uint64_t m_base{0};            // first packet without a result
     uint64_t m_next{0};            // first packet not sent
     std::vector<Stream> m_streams; // by server
-    uint64_t m_again{0};           // next packet to retransmit after a timeout
-    uint64_t m_againEnd{0};        // end of the retransmissions, exclusive
+    uint64_t m_nextResend{0};      // next packet to retransmit after a timeout
+    uint64_t m_resendEnd{0};       // end of the retransmissions, exclusive
     std::vector<Slot> m_slots;     // by packet modulo window
     bool m_hasResult{false};       // a result of the current tensor has arrived
     double m_errorBound{0};

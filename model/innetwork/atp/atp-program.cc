@@ -257,10 +257,10 @@ AtpProgram::Receive(Frame* frame)
         if (header.resend && isMine)
         {
             m_counters.evicted++;
-            SendOut(slot, *frame);
+            Evict(slot, *frame);
         }
         m_counters.passed++;
-        SendOn(frame);
+        Forward(frame);
         return true;
     }
     if (header.resend)
@@ -272,7 +272,7 @@ AtpProgram::Receive(Frame* frame)
         else
         {
             m_counters.passed++;
-            SendOn(frame);
+            Forward(frame);
         }
         return true;
     }
@@ -294,7 +294,7 @@ AtpProgram::TakeResend(Frame* frame, Aggregator& slot, bool isRack)
     Fill(*frame, slot);
     frame->As<AtpHeader>().resend = true;
     Free(slot);
-    SendOn(frame);
+    Forward(frame);
 }
 
 void
@@ -317,7 +317,7 @@ AtpProgram::Contribute(Frame* frame, JobState& job, Aggregator& slot, bool isRac
             m_counters.preempted++;
             NS_LOG_LOGIC("slot " << header.slot << ": job " << +header.job << " preempts job "
                                  << +slot.job);
-            SendOut(slot, *frame);
+            Evict(slot, *frame);
         }
         else
         {
@@ -327,7 +327,7 @@ AtpProgram::Contribute(Frame* frame, JobState& job, Aggregator& slot, bool isRac
                                  << +header.job << " collides with packet " << slot.packet
                                  << " of job " << +slot.job);
             header.collision = true;
-            SendOn(frame);
+            Forward(frame);
             return;
         }
     }
@@ -367,7 +367,7 @@ AtpProgram::Contribute(Frame* frame, JobState& job, Aggregator& slot, bool isRac
     NS_LOG_LOGIC("slot " << header.slot << ": sum of packet " << header.packet << " of job "
                          << +header.job << " is complete");
     Fill(*frame, slot); // twice if the last contribution was retransmitted
-    SendOn(frame);
+    Forward(frame);
 }
 
 void
@@ -466,7 +466,7 @@ AtpProgram::Fill(Frame& frame, const Aggregator& slot)
 }
 
 void
-AtpProgram::SendOut(Aggregator& slot, const Frame& cause)
+AtpProgram::Evict(Aggregator& slot, const Frame& cause)
 {
     const AtpJob& job = FindJob<JobState>(slot.job)->description;
     Frame* frame = cause.Clone();
@@ -484,7 +484,7 @@ AtpProgram::SendOut(Aggregator& slot, const Frame& cause)
     frame->flowHash = HashFlow(frame->source, frame->destination, slot.job);
     Fill(*frame, slot);
     Free(slot);
-    SendOn(frame);
+    Forward(frame);
 }
 
 void
@@ -509,7 +509,7 @@ AtpProgram::TakeResult(Frame* frame, JobState& job)
 }
 
 void
-AtpProgram::SendOn(Frame* frame)
+AtpProgram::Forward(Frame* frame)
 {
     const int64_t now = Simulator::Now().GetTimeStep();
     const int64_t latency = m_passLatency.GetTimeStep();

@@ -151,10 +151,10 @@ class AtpProgram : public AggregationProgram
     void Claim(Aggregator& slot, JobState& job, const Frame& frame, bool isRack);
     void Free(Aggregator& slot);
     void Fill(Frame& frame, const Aggregator& slot);
-    void SendOut(Aggregator& slot, const Frame& cause);
+    void Evict(Aggregator& slot, const Frame& cause);
     int32_t* GetValues(const Aggregator& slot);
     static void Count(JobState& job);
-    void SendOn(Frame* frame);
+    void Forward(Frame* frame);
 
     uint32_t m_elements;
     uint32_t m_slotCount;

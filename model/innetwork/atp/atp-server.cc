@@ -356,7 +356,7 @@ AtpServer::Finish(Entry& entry)
 }
 
 void
-AtpServer::SendResult(const Entry& entry, bool isWish)
+AtpServer::SendResult(const Entry& entry, bool isFloatRequest)
 {
     AtpHeader header;
     header.isResult = true;
@@ -364,17 +364,18 @@ AtpServer::SendResult(const Entry& entry, bool isWish)
     header.packet = entry.packet;
     header.slot = entry.slot;
     header.newSlot = entry.newSlot;
-    header.collision = entry.collision && !isWish;
+    header.collision = entry.collision && !isFloatRequest;
     header.congested = entry.congested;
     header.contested = entry.contested;
     header.priority = entry.priority;
-    header.overflow = isWish || entry.overflow;
-    header.resend = !isWish && entry.overflow; // otherwise switches would take it for a request
-    header.check = isWish ? 0 : entry.check;
+    header.overflow = isFloatRequest || entry.overflow;
+    header.resend =
+        !isFloatRequest && entry.overflow; // otherwise switches would take it for a request
+    header.check = isFloatRequest ? 0 : entry.check;
     Frame* frame = Frame::Make(header);
     frame->bytes = GetAtpFrameBytes(m_session.elements, m_session.isExtended);
     frame->payloadBytes = sizeof(int32_t) * m_session.elements;
-    frame->payload = isWish ? nullptr : entry.result;
+    frame->payload = isFloatRequest ? nullptr : entry.result;
     frame->source = m_device->GetEndpoint();
     frame->destination = m_session.switchEndpoint;
     frame->flowHash = m_flowHash;

@@ -118,7 +118,7 @@ class AtpServer : public Object
     void Begin(Entry& entry, State state);
     void AddValues(Entry& entry, const Frame& frame, bool isFirst);
     void Finish(Entry& entry);
-    void SendResult(const Entry& entry, bool isWish);
+    void SendResult(const Entry& entry, bool isFloatRequest);
     uint32_t* GetMarks(const Entry& entry);
     int32_t* GetValues(const Entry& entry);
 

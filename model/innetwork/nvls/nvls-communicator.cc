@@ -91,7 +91,7 @@ NvlsCommunicator::Read()
     while (m_asked < mine.packets && m_asked - m_answered < m_session.window)
     {
         const uint64_t number = mine.first + m_asked++;
-        SendPacket(GetRank(), number, MakeMessage(GetRank(), number, SHARP_DIRECT));
+        SendPacket(GetRank(), number, MakeMessage(GetRank(), number, SHARP_BROADCAST));
     }
 }
 
@@ -99,7 +99,7 @@ void
 NvlsCommunicator::Contribute(uint32_t owner, uint64_t packet)
 {
     const uint64_t number = m_parts[owner].first + packet;
-    SharpMessage message = MakeMessage(owner, number, SHARP_TO_ONE | SHARP_QUIET);
+    SharpMessage message = MakeMessage(owner, number, SHARP_TO_ONE | SHARP_NO_NOTIFICATION);
     const auto [begin, end] = GetRange(owner, packet);
     WriteValues(message, begin, end);
     SendPacket(owner, number, message);
@@ -112,7 +112,7 @@ NvlsCommunicator::Write(const Frame& frame)
                          frame.payloadBytes,
                          frame.payload,
                          frame.payloadOffset};
-    message.header.operation = SHARP_DIRECT;
+    message.header.operation = SHARP_BROADCAST;
     SendPacket(GetRank(), m_parts[GetRank()].first + m_answered++, message);
 }
 
@@ -129,7 +129,7 @@ NvlsCommunicator::OnMessage(uint32_t owner, const Frame& frame)
 {
     const auto& header = frame.As<SharpHeader>();
     Part& part = m_parts[owner];
-    const bool isDirect = header.operation & SHARP_DIRECT;
+    const bool isDirect = header.operation & SHARP_BROADCAST;
     const bool isRead = isDirect && frame.payloadBytes == 0;
     const bool isSum = header.operation & SHARP_TO_ONE;
     const bool isBarrier = !isDirect && !isSum;

@@ -163,17 +163,17 @@ SharpConnection::Receive(const Frame& frame)
     if (distance == 0)
     {
         m_expected = (m_expected + 1) & PSN_MASK;
-        m_complained = false;
+        m_nakSent = false;
         NoteReceived();
         return true;
     }
     if (distance < HALF_OF_PSNS)
     {
-        if (!m_complained) // one NAK per gap, as an InfiniBand responder
+        if (!m_nakSent) // one NAK per gap, as an InfiniBand responder
         {
             NS_LOG_LOGIC("endpoint " << m_endpoint << " misses PSN " << m_expected
                                      << " of endpoint " << m_peer.endpoint);
-            m_complained = true;
+            m_nakSent = true;
             Acknowledge(true);
         }
         return false;

@@ -153,8 +153,8 @@ class SharpConnection
     // Receiver.
     uint32_t m_expected{0}; // PSN
     uint32_t m_unanswered{0};
-    bool m_complained{false}; // a NAK for m_expected was sent
-    uint16_t m_ingress{0};    // ingress port of the last packet
+    bool m_nakSent{false}; // a NAK for m_expected was sent
+    uint16_t m_ingress{0}; // ingress port of the last packet
     EventId m_ackTimer;
 };
 

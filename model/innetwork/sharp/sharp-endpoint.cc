@@ -132,7 +132,7 @@ SharpEndpoint::SetDataType(std::string type)
     m_dataType = FindNumberFormat(type);
     if (m_dataType == NumberFormat::COUNT)
     {
-        RefuseAttribute("SharpEndpoint::DataType", type, "float32, int32, float16, bfloat16");
+        ThrowInvalidAttribute("SharpEndpoint::DataType", type, "float32, int32, float16, bfloat16");
     }
 }
 

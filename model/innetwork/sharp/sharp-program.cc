@@ -298,7 +298,7 @@ SharpProgram::Take(End& end, const Frame& frame)
         return;
     }
     Tree& tree = *m_trees[end.tree];
-    const bool isDirect = frame.As<SharpHeader>().operation & SHARP_DIRECT;
+    const bool isDirect = frame.As<SharpHeader>().operation & SHARP_BROADCAST;
     if (end.child != PARENT && !isDirect)
     {
         Contribute(tree, end.child, frame);
@@ -486,7 +486,7 @@ SharpProgram::SendDown(Tree* tree, SharpMessage message)
         SharpConnection& connection = *m_ends[tree->node.firstQueuePair + child].connection;
         if (toOne && child != target)
         {
-            if (operation & SHARP_QUIET)
+            if (operation & SHARP_NO_NOTIFICATION)
             {
                 continue;
             }

@@ -35,12 +35,12 @@ static constexpr uint32_t SHARP_MAX_PAYLOAD = 8192;
 /** Operation flags of a packet; without any, an all-reduce. */
 enum SharpOperation : uint8_t
 {
-    SHARP_LOCK = 1,    ///< no values: requests the streaming tree and locks it if it is free
-    SHARP_UNLOCK = 2,  ///< a sum that unlocks the streaming tree
-    SHARP_TO_ONE = 4,  ///< the sum goes to one rank; the others only get a notification
-    SHARP_REFUSED = 8, ///< with SHARP_LOCK: a switch has no streaming tree left
-    SHARP_DIRECT = 16, ///< no sum: forwarded to all immediately
-    SHARP_QUIET = 32   ///< with SHARP_TO_ONE: no notification to the others
+    SHARP_LOCK = 1,       ///< no values: requests the streaming tree and locks it if it is free
+    SHARP_UNLOCK = 2,     ///< a sum that unlocks the streaming tree
+    SHARP_TO_ONE = 4,     ///< the sum goes to one rank; the others only get a notification
+    SHARP_REFUSED = 8,    ///< with SHARP_LOCK: a switch has no streaming tree left
+    SHARP_BROADCAST = 16, ///< no sum: forwarded to all immediately
+    SHARP_NO_NOTIFICATION = 32 ///< with SHARP_TO_ONE: no notification to the others
 };
 
 /** The header after InfiniBand's transport headers, and the fields of its acknowledgements. */

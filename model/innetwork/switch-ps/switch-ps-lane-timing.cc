@@ -32,14 +32,14 @@ SwitchPsLaneTiming::Reset()
 }
 
 int64_t
-SwitchPsLaneTiming::TakeLanes(int64_t now)
+SwitchPsLaneTiming::ReserveLanes(int64_t now)
 {
     m_lanesFree = std::max(m_lanesFree, now) + m_laneTime;
     return m_lanesFree;
 }
 
 int64_t
-SwitchPsLaneTiming::TakeMemory(int64_t ready, uint32_t accesses)
+SwitchPsLaneTiming::ReserveMemory(int64_t ready, uint32_t accesses)
 {
     m_memoryFree = std::max(m_memoryFree, ready) + accesses * m_memoryTime;
     return m_memoryFree;

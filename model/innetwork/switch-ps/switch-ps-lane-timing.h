@@ -43,7 +43,7 @@ class SwitchPsLaneTiming
      * @param now arrival of the packet
      * @return time when its numbers are added
      */
-    int64_t TakeLanes(int64_t now);
+    int64_t ReserveLanes(int64_t now);
 
     /**
      * Reserves the memory for a packet.
@@ -51,7 +51,7 @@ class SwitchPsLaneTiming
      * @param accesses number of accesses to its whole key range
      * @return time when the accesses are done
      */
-    int64_t TakeMemory(int64_t ready, uint32_t accesses);
+    int64_t ReserveMemory(int64_t ready, uint32_t accesses);
 
     /** @return time when the lanes become idle */
     int64_t GetLanesFree() const;

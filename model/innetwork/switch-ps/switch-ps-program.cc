@@ -153,9 +153,9 @@ SwitchPsProgram::SetOptimizer(std::string name)
     const auto& known = Registry<SwitchOptimizer>::All();
     if (name != "none" && known.find(name) == known.end())
     {
-        RefuseAttribute("SwitchPsProgram::Optimizer",
-                        name,
-                        "none, " + Registry<SwitchOptimizer>::Names());
+        ThrowInvalidAttribute("SwitchPsProgram::Optimizer",
+                              name,
+                              "none, " + Registry<SwitchOptimizer>::Names());
     }
     m_optimizer = name;
 }
@@ -374,7 +374,7 @@ SwitchPsProgram::Receive(Frame* frame)
         Fill(*frame, frame->payload ? m_memory.Get(job->firstRange + header.keyRange) : nullptr);
         m_counters.unicasts++;
         const int64_t now = Simulator::Now().GetTimeStep();
-        SendAfter(frame, GetDelay(m_timing.TakeMemory(now, 1)), *job, worker);
+        SendAfter(frame, GetDelay(m_timing.ReserveMemory(now, 1)), *job, worker);
     }
     else if (m_staleness > 0)
     {
@@ -460,7 +460,7 @@ void
 SwitchPsProgram::AddPart(const JobState& job, Sum& sum, uint32_t slot, float* values)
 {
     const uint32_t worker = sum.added++;
-    m_timing.TakeLanes(Simulator::Now().GetTimeStep());
+    m_timing.ReserveLanes(Simulator::Now().GetTimeStep());
     m_counters.added++;
     m_pushTrace(job.number, sum.packet, worker);
     if (!values)
@@ -487,7 +487,7 @@ SwitchPsProgram::Complete(Frame* frame, JobState& job, Sum& sum)
     if (job.ranges > 0)
     {
         m_counters.steps++;
-        ready = m_timing.TakeMemory(ready, 2);
+        ready = m_timing.ReserveMemory(ready, 2);
         if (values)
         {
             const float* weights = m_memory.Step(job.firstRange + header.keyRange, values);
@@ -516,7 +516,7 @@ SwitchPsProgram::Apply(Frame* frame, JobState& job, uint32_t worker)
         (isLatest ? m_counters.repeated : m_counters.stale)++;
         if (isLatest && !job.clocks.IsBlocked(range, worker))
         {
-            Answer(frame, job, worker, m_timing.TakeMemory(now, 1));
+            Answer(frame, job, worker, m_timing.ReserveMemory(now, 1));
             return;
         }
         Refuse(frame, isLatest ? "its answer is held back" : "its worker has done with this step");
@@ -531,7 +531,7 @@ SwitchPsProgram::Apply(Frame* frame, JobState& job, uint32_t worker)
         ReadValues(*frame, m_gradient.data(), m_elements);
         m_memory.Step(job.firstRange + range, m_gradient.data());
     }
-    const int64_t ready = m_timing.TakeMemory(m_timing.TakeLanes(now), 2);
+    const int64_t ready = m_timing.ReserveMemory(m_timing.ReserveLanes(now), 2);
     const uint64_t unblocked = job.clocks.Advance(range, worker, header.packet);
     for (uint64_t bits = unblocked; bits; bits &= bits - 1)
     {

@@ -83,7 +83,8 @@ SwitchMlCommunicator::DoDispose()
 void
 SwitchMlCommunicator::SetDataType(std::string type)
 {
-    m_isInteger = FindChoice("SwitchMlCommunicator::DataType", type, {"float32", "int32"}) == 1;
+    m_isInteger =
+        FindAllowedValue("SwitchMlCommunicator::DataType", type, {"float32", "int32"}) == 1;
 }
 
 std::string

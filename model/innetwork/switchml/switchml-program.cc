@@ -292,7 +292,7 @@ SwitchMlProgram::Contribute(Frame* frame, JobState& job, uint32_t child)
             Fill(*frame, mine);
             NS_LOG_LOGIC("slot " << header.slot << ": sum of packet " << mine.packet
                                  << " again, for child " << child);
-            const Time delay = Harvest(ready) - Simulator::Now();
+            const Time delay = ReserveHarvestPass(ready) - Simulator::Now();
             if (mine.isFinal)
             {
                 m_counters.unicasts++;
@@ -307,7 +307,7 @@ SwitchMlProgram::Contribute(Frame* frame, JobState& job, uint32_t child)
         }
         if (mine.left == 1)
         {
-            Harvest(ready); // harvest pass: the frame is dropped afterwards
+            ReserveHarvestPass(ready); // harvest pass: the frame is dropped afterwards
         }
         Frame::Free(frame);
         return;
@@ -315,7 +315,7 @@ SwitchMlProgram::Contribute(Frame* frame, JobState& job, uint32_t child)
     if (m_verify)
     {
         // A restart loses sums that some workers have already received, so they are ahead.
-        NS_ABORT_MSG_IF(GetLife() == 0 && before == 0 && other.used && other.left != 0,
+        NS_ABORT_MSG_IF(GetRestarts() == 0 && before == 0 && other.used && other.left != 0,
                         "slot " << header.slot << ": workers are more than one phase apart");
         NS_ABORT_MSG_IF(before != 0 && mine.packet != header.packet,
                         "slot " << header.slot << ": packet " << header.packet << " in the sum of "
@@ -337,7 +337,7 @@ SwitchMlProgram::Contribute(Frame* frame, JobState& job, uint32_t child)
                          << (mine.overflow ? ", with an overflow" : ""));
     Fill(*frame, mine);
     mine.isFinal = job.IsRoot();
-    const Time delay = Harvest(ready) - Simulator::Now();
+    const Time delay = ReserveHarvestPass(ready) - Simulator::Now();
     if (mine.isFinal)
     {
         m_counters.multicasts++;
@@ -454,7 +454,7 @@ SwitchMlProgram::Consume(const Frame& frame)
 }
 
 Time
-SwitchMlProgram::Harvest(Time consumed)
+SwitchMlProgram::ReserveHarvestPass(Time consumed)
 {
     int64_t ready = consumed.GetTimeStep();
     const uint32_t harvesting = DivideUp(m_elements, ELEMENTS_READ_PER_PASS) - 1;

@@ -145,7 +145,7 @@ class SwitchMlProgram : public AggregationProgram
     void Fill(Frame& frame, const Version& version);
     int32_t* GetValues(const Frame& frame);
     Time Consume(const Frame& frame);
-    Time Harvest(Time consumed);
+    Time ReserveHarvestPass(Time consumed);
     void SendResult(Frame* frame, Job& job, uint32_t child) override;
 
     uint32_t m_elements;

@@ -70,8 +70,9 @@ MakeKeys()
     return keys;
 }
 
-const Registry<InNetworkSystem>::Entry g_adder(
-    "adder",
-    {"one switch adds fixed-point numbers of 32 bits", &Install, &MakeKeys});
+const Registry<InNetworkSystem>::Entry g_adder("adder",
+                                               {"one switch adds fixed-point numbers of 32 bits",
+                                                &Install,
+                                                &MakeKeys});
 
 } // namespace
