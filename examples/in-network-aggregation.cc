@@ -574,7 +574,7 @@ Compare(int argc, char* argv[])
     options.Group("Experiment");
     options.AddChoice(
         "part",
-        "switchml, atp, ring, switch-ps, loss, tree, jobs: figures; sums: every "
+        "switchml, atp, ring, switch-ps, loss, sharp, jobs: figures; sums: every "
         "system under losses",
         setting.part,
         {"all", "switchml", "atp", "ring", "switch-ps", "loss", "sharp", "jobs", "sums"});

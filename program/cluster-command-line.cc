@@ -120,6 +120,7 @@ ClusterCommandLine::AddNetworkTo(ProgramOptions& options)
                       "each in parts, one for each way",
                       m_cluster.portPairs,
                       {"turns", "stripe"});
+    options.AddRenamed("lanes", "--port-pairs=VALUE", "port-pairs");
     options.Reserve("ns3::training::MultiPortTransport::Stripe", "port-pairs");
     options.Reserve("ns3::training::SwitchDevice::BufferSize", "buffer");
     ReserveAttributes(options);

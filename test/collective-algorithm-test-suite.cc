@@ -792,7 +792,7 @@ class CollectiveAlgorithmTestSuite : public TestSuite
 {
   public:
     CollectiveAlgorithmTestSuite()
-        : TestSuite("distributed-training-algorithms", TestSuite::Type::UNIT)
+        : TestSuite("distributed-training-collective-algorithm", TestSuite::Type::UNIT)
     {
         AddTestCase(new AlgorithmPropertiesTest);
         AddTestCase(new TopologyAwareTest);

@@ -653,7 +653,7 @@ class ProgramOptionsTestSuite : public TestSuite
 {
   public:
     ProgramOptionsTestSuite()
-        : TestSuite("distributed-training-options", TestSuite::Type::UNIT)
+        : TestSuite("distributed-training-program-options", TestSuite::Type::UNIT)
     {
         AddTestCase(new QuantityTestCase);
         AddTestCase(new OptionsTestCase);

@@ -1105,7 +1105,7 @@ class TrainingJobTestSuite : public TestSuite
 {
   public:
     TrainingJobTestSuite()
-        : TestSuite("distributed-training-job", TestSuite::Type::UNIT)
+        : TestSuite("distributed-training-training-job", TestSuite::Type::UNIT)
     {
         AddTestCase(new WorkloadTotalsTestCase);
         AddTestCase(new GradientBucketsTestCase);

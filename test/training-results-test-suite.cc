@@ -585,7 +585,7 @@ class TrainingResultsTestSuite : public TestSuite
 {
   public:
     TrainingResultsTestSuite()
-        : TestSuite("distributed-training-results", TestSuite::Type::UNIT)
+        : TestSuite("distributed-training-training-results", TestSuite::Type::UNIT)
     {
         AddTestCase(new JsonWriterTestCase);
         AddTestCase(new OutputFileTestCase);

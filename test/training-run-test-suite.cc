@@ -453,7 +453,7 @@ class TrainingRunTestSuite : public TestSuite
 {
   public:
     TrainingRunTestSuite()
-        : TestSuite("distributed-training-run", TestSuite::Type::SYSTEM)
+        : TestSuite("distributed-training-training-run", TestSuite::Type::SYSTEM)
     {
         AddTestCase(new SameResultsTestCase);
         AddTestCase(new FilesTestCase);
