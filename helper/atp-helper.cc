@@ -56,7 +56,7 @@ GetAtpKeys()
 {
     std::vector<Key> keys = GetAttributeKeys(AtpProgram::GetTypeId());
     Key window = MakeWindowKey(ATP_MAX_SLOTS);
-    window.help = "packets in flight of a worker; 100 for each of its threads if not given";
+    window.help = "packets in flight per worker; default: 100 per thread";
     keys.push_back(window);
     Key servers = Key::Attribute(AtpCommunicator::GetTypeId(), SERVERS_ATTRIBUTE, SERVERS_KEY);
     servers.help = "hosts with the job's servers, up to 4, such as 3/7; auto: the first host "

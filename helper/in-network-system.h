@@ -113,11 +113,8 @@ GetWindow(const KeyValues& values, uint32_t slots)
 inline Key
 MakeWindowKey(uint32_t most)
 {
-    Key key = Key::Count("window",
-                         1,
-                         1,
-                         most,
-                         "packets in flight of a worker; as many as slots if not given");
+    Key key =
+        Key::Count("window", 1, 1, most, "packets in flight per worker; default: number of slots");
     key.initial.clear();
     return key;
 }

@@ -72,8 +72,8 @@ MakeKeys(TypeId communicator)
                               1,
                               1,
                               SHARP_MAX_PAYLOAD / 2,
-                              "numbers in a packet of a low-latency tree; as many as "
-                              "ns3::training::SharpProgram::Payload has space for if not given");
+                              "numbers in a packet of a low-latency tree; default: as many as "
+                              "ns3::training::SharpProgram::Payload has space for");
     elements.initial.clear();
     std::vector<Key> keys = GetAttributeKeys(program, {"Payload", "Trees"});
     keys.push_back(elements);

@@ -116,8 +116,8 @@ ClusterCommandLine::AddNetworkTo(ProgramOptions& options)
                     m_cluster.recovery,
                     &DescribeAlternatives<LossRecoveryEntry>);
     options.AddChoice("port-pairs",
-                      "how messages use several equally good ways between two hosts: in turns, or "
-                      "each in parts, one for each way",
+                      "how messages use several port pairs of two hosts: in turns, or each striped "
+                      "over the pairs",
                       m_cluster.portPairs,
                       {"turns", "stripe"});
     options.AddRenamed("lanes", "--port-pairs=VALUE", "port-pairs");
@@ -182,8 +182,7 @@ ClusterCommandLine::AddTo(ProgramOptions& options, const std::string& algorithmO
                     m_cluster.hostModel,
                     &DescribeAlternatives<HostModelEntry>);
     options.AddUnsigned("segments",
-                        "parts that each chunk is cut into, to be pipelined; 0: as many as the "
-                        "algorithm likes",
+                        "pipeline segments per chunk; 0: chosen by the algorithm",
                         m_cluster.segments,
                         0,
                         CollectiveSchedule::MAX_MESSAGES);

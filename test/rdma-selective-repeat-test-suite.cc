@@ -525,7 +525,7 @@ RdmaSelectiveSenderTestCase::DoRun()
     // A refusal: one packet, although it was kept; also if a NAK arrives before it is sent.
     window.unackedPsn = 130;
     recovery->OnProgress(window);
-    recovery->OnRefusal(window);
+    recovery->OnRnrNak(window);
     NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, 131), false, "no loss");
     NS_TEST_EXPECT_MSG_EQ(recovery->HasResend(), true, "to be sent again");
     NS_TEST_EXPECT_MSG_EQ(recovery->TakeResend(), 130, "the one refused");

@@ -38,8 +38,8 @@ ScheduledCommunicator::GetTypeId()
                           MakeUintegerAccessor(&ScheduledCommunicator::m_activeLimit),
                           MakeUintegerChecker<uint32_t>(1))
             .AddAttribute("Order",
-                          "Which of those that wait is next: fifo (issued first), lifo (issued "
-                          "last) or priority (highest Tensor::priority)",
+                          "Order of waiting collectives: fifo (issued first), lifo (issued last) "
+                          "or priority (highest Tensor::priority)",
                           StringValue("fifo"),
                           MakeStringAccessor(&ScheduledCommunicator::SetOrder,
                                              &ScheduledCommunicator::GetOrder),

@@ -45,34 +45,33 @@ HostDevice::GetTypeId()
                           UintegerValue(0),
                           MakeUintegerAccessor(&HostDevice::m_ipPriority),
                           MakeUintegerChecker<uint8_t>(0, PRIORITIES - 1))
+            .AddAttribute("IpQueueLimit",
+                          "Size of the IP transmit queue, bytes; packets beyond it are dropped",
+                          UintegerValue(64 << 20),
+                          MakeUintegerAccessor(&HostDevice::m_ipQueueLimit),
+                          MakeUintegerChecker<uint64_t>())
             .AddAttribute(
-                "IpQueueLimit",
-                "Limit of bytes of the IP stack that wait for the line; packets beyond it are "
-                "dropped",
-                UintegerValue(64 << 20),
-                MakeUintegerAccessor(&HostDevice::m_ipQueueLimit),
-                MakeUintegerChecker<uint64_t>())
-            .AddAttribute("StrictPriorities",
-                          "Bit p set: priority p goes before all that are not strict",
-                          UintegerValue(0xc0),
-                          MakeFieldAccessor<UintegerValue>(&HostDevice::m_scheduling,
-                                                           &PortScheduling::strict),
-                          MakeUintegerChecker<uint8_t>())
+                "StrictPriorities",
+                "Bit p set: priority p is served strictly before all non-strict priorities",
+                UintegerValue(0xc0),
+                MakeFieldAccessor<UintegerValue>(&HostDevice::m_scheduling,
+                                                 &PortScheduling::strict),
+                MakeUintegerChecker<uint8_t>())
             .AddAttribute("Weights",
-                          "Shares of priorities 0 to 7 where they are not strict (deficit round "
-                          "robin): eight numbers from 1 to 1000",
+                          "Deficit round-robin weights of the non-strict priorities 0 to 7: eight "
+                          "numbers from 1 to 1000",
                           StringValue("1 1 1 1 1 1 1 1"),
                           MakeStringAccessor(&HostDevice::SetWeights, &HostDevice::GetWeights),
                           MakeStringChecker())
             .AddAttribute("ReceiveRate",
-                          "Rate at which the host processes received frames; 0: as they come",
+                          "Rate at which the host processes received frames; 0: unlimited",
                           DataRateValue(DataRate(0)),
                           MakeFieldAccessor<DataRateValue>(&HostDevice::m_receiving,
                                                            &HostReceiveBuffer::Settings::rate),
                           MakeDataRateChecker())
             .AddAttribute("ReceiveBuffer",
-                          "Memory of a slow host for received frames, of lossless and of "
-                          "lossy classes each, bytes; headroom of its link comes on top",
+                          "Receive buffer of a slow host, separate for lossless and lossy classes, "
+                          "bytes; the link headroom is additional",
                           UintegerValue(256 << 10),
                           MakeFieldAccessor<UintegerValue>(&HostDevice::m_receiving,
                                                            &HostReceiveBuffer::Settings::bytes),

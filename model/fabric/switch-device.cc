@@ -47,41 +47,43 @@ SwitchDevice::GetTypeId()
                           MakeUintegerChecker<uint64_t>())
             .AddAttribute(
                 "Guaranteed",
-                "Own memory of each ingress port and lossless priority, bytes",
+                "Guaranteed memory per ingress port and lossless priority, bytes",
                 UintegerValue(4096),
                 MakeFieldAccessor<UintegerValue>(&SwitchDevice::m_memory,
                                                  &SharedBuffer::Configuration::guaranteed),
                 MakeUintegerChecker<uint64_t>())
             .AddAttribute(
                 "ResumeOffset",
-                "A paused sender resumes when its use is this far below the threshold, "
+                "A paused sender is resumed when its buffer use is this far below the threshold, "
                 "bytes",
                 UintegerValue(3072),
                 MakeFieldAccessor<UintegerValue>(&SwitchDevice::m_memory,
                                                  &SharedBuffer::Configuration::resumeOffset),
                 MakeUintegerChecker<uint64_t>())
             .AddAttribute("LargestFrame",
-                          "Largest frame that PFC headroom allows for, bytes",
+                          "Maximum frame size assumed for the PFC headroom, bytes",
                           UintegerValue(9216),
                           MakeFieldAccessor<UintegerValue>(&SwitchDevice::m_headroom,
                                                            &SharedBuffer::Headroom::largestFrame),
                           MakeUintegerChecker<uint32_t>(64))
             .AddAttribute("HeadroomScale",
-                          "Part of the PFC headroom that 802.1Qbb asks for that is reserved; below "
-                          "1, overload can drop lossless frames",
+                          "Fraction of the 802.1Qbb PFC headroom to reserve; below 1, lossless "
+                          "frames may be dropped under overload",
                           DoubleValue(1),
                           MakeFieldAccessor<DoubleValue>(&SwitchDevice::m_headroom,
                                                          &SharedBuffer::Headroom::scale),
                           MakeDoubleChecker<double>(0))
             .AddAttribute(
                 "LosslessAlpha",
-                "Dynamic threshold factor of lossless classes, of the free pool",
+                "Dynamic threshold alpha of lossless classes: the threshold is alpha times the "
+                "free pool",
                 DoubleValue(0.125),
                 MakeFieldAccessor<DoubleValue>(&SwitchDevice::m_memory,
                                                &SharedBuffer::Configuration::losslessAlpha),
                 MakeDoubleChecker<double>(0))
             .AddAttribute("LossyAlpha",
-                          "Dynamic threshold factor of lossy classes, of the free pool",
+                          "Dynamic threshold alpha of lossy classes: the threshold is alpha times "
+                          "the free pool",
                           DoubleValue(1),
                           MakeFieldAccessor<DoubleValue>(&SwitchDevice::m_memory,
                                                          &SharedBuffer::Configuration::lossyAlpha),
@@ -95,15 +97,15 @@ SwitchDevice::GetTypeId()
                 MakeUintegerChecker<uint8_t>())
             .AddAttribute(
                 "EcnKminPerGbps",
-                "Queue above which frames are marked with rising probability, bytes per "
-                "Gbit/s of the port (HPCC's simulator: 100 KB at 25 Gbit/s)",
+                "Kmin: queue length above which frames are ECN-marked with rising probability, "
+                "bytes per Gbit/s of the port (HPCC's simulator: 100 KB at 25 Gbit/s)",
                 DoubleValue(4000),
                 MakeFieldAccessor<DoubleValue>(&SwitchDevice::m_ecn, &RedCurve::kminPerGbps),
                 MakeDoubleChecker<double>(0))
             .AddAttribute(
                 "EcnKmaxPerGbps",
-                "Queue above which every frame is marked, bytes per Gbit/s of the port "
-                "(HPCC's simulator: 400 KB at 25 Gbit/s)",
+                "Kmax: queue length above which every frame is ECN-marked, bytes per Gbit/s of the "
+                "port (HPCC's simulator: 400 KB at 25 Gbit/s)",
                 DoubleValue(16000),
                 MakeFieldAccessor<DoubleValue>(&SwitchDevice::m_ecn, &RedCurve::kmaxPerGbps),
                 MakeDoubleChecker<double>(0))
@@ -114,14 +116,14 @@ SwitchDevice::GetTypeId()
                           MakeDoubleChecker<double>(0, 1))
             .AddAttribute(
                 "WredKminPerGbps",
-                "Queue of a lossy class above which frames that cannot be marked are "
+                "Queue length of a lossy class above which frames that are not ECN-capable are "
                 "dropped with rising probability, bytes per Gbit/s of the port",
                 DoubleValue(4000),
                 MakeFieldAccessor<DoubleValue>(&SwitchDevice::m_wred, &RedCurve::kminPerGbps),
                 MakeDoubleChecker<double>(0))
             .AddAttribute(
                 "WredKmaxPerGbps",
-                "Queue of a lossy class above which every such frame is dropped, unless "
+                "Queue length of a lossy class above which every such frame is dropped, unless "
                 "WredPmax is 0, bytes per Gbit/s of the port",
                 DoubleValue(16000),
                 MakeFieldAccessor<DoubleValue>(&SwitchDevice::m_wred, &RedCurve::kmaxPerGbps),
@@ -131,62 +133,61 @@ SwitchDevice::GetTypeId()
                           DoubleValue(0),
                           MakeFieldAccessor<DoubleValue>(&SwitchDevice::m_wred, &RedCurve::pmax),
                           MakeDoubleChecker<double>(0, 1))
-            .AddAttribute("StrictPriorities",
-                          "Bit p set: priority p goes before all that are not strict",
-                          UintegerValue(0xc0),
-                          MakeFieldAccessor<UintegerValue>(&SwitchDevice::m_scheduling,
-                                                           &PortScheduling::strict),
-                          MakeUintegerChecker<uint8_t>())
+            .AddAttribute(
+                "StrictPriorities",
+                "Bit p set: priority p is served strictly before all non-strict priorities",
+                UintegerValue(0xc0),
+                MakeFieldAccessor<UintegerValue>(&SwitchDevice::m_scheduling,
+                                                 &PortScheduling::strict),
+                MakeUintegerChecker<uint8_t>())
             .AddAttribute("Weights",
-                          "Shares of priorities 0 to 7 where they are not strict (deficit round "
-                          "robin): eight numbers from 1 to 1000",
+                          "Deficit round-robin weights of the non-strict priorities 0 to 7: eight "
+                          "numbers from 1 to 1000",
                           StringValue("1 1 1 1 1 1 1 1"),
                           MakeStringAccessor(&SwitchDevice::SetWeights, &SwitchDevice::GetWeights),
                           MakeStringChecker())
             .AddAttribute("Path",
-                          "Choice among equally good ports: NAME or NAME:key=value,... of a "
+                          "Load balancing among equal-cost ports: NAME or NAME:key=value,... of a "
                           "PathChoiceEntry",
                           StringValue("ecmp"),
                           MakeStringAccessor(&SwitchDevice::SetPath, &SwitchDevice::GetPath),
                           MakeStringChecker())
-            .AddAttribute(
-                "CutThrough",
-                "Whether a frame is forwarded when its headers are there; one from a line "
-                "slower than another port's is stored first",
-                BooleanValue(false),
-                MakeBooleanAccessor(&SwitchDevice::m_cutThrough),
-                MakeBooleanChecker())
+            .AddAttribute("CutThrough",
+                          "Cut-through: forward a frame once its headers have arrived; frames from "
+                          "ports below the highest port rate are stored and forwarded",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&SwitchDevice::m_cutThrough),
+                          MakeBooleanChecker())
             .AddAttribute("Stages",
-                          "Match-action stages that programs may use (Tofino: 12)",
+                          "Match-action stages available to programs (Tofino: 12)",
                           UintegerValue(12),
                           MakeFieldAccessor<UintegerValue>(&SwitchDevice::m_capacity,
                                                            &ProgramPipeline::Capacity::stages),
                           MakeUintegerChecker<uint32_t>())
             .AddAttribute(
                 "RegisterMemory",
-                "Stateful memory that programs may use, bytes",
+                "Stateful memory available to programs, bytes",
                 UintegerValue(15 << 20),
                 MakeFieldAccessor<UintegerValue>(&SwitchDevice::m_capacity,
                                                  &ProgramPipeline::Capacity::registerBytes),
                 MakeUintegerChecker<uint64_t>())
             .AddAttribute(
                 "RecirculationRate",
-                "Rate of each recirculation port, by which frames go through the "
-                "pipeline again",
+                "Rate of each recirculation port",
                 DataRateValue(DataRate("100Gbps")),
                 MakeFieldAccessor<DataRateValue>(&SwitchDevice::m_capacity,
                                                  &ProgramPipeline::Capacity::recirculationRate),
                 MakeDataRateChecker())
             .AddAttribute(
                 "RecirculationPorts",
-                "Recirculation ports that programs may use (Tofino with 4 pipes: 8, and "
-                "the 48 ports of 3 pipes looped back)",
+                "Recirculation ports available to programs (Tofino with 4 pipes: 8, and the 48 "
+                "ports of 3 pipes looped back)",
                 UintegerValue(56),
                 MakeFieldAccessor<UintegerValue>(&SwitchDevice::m_capacity,
                                                  &ProgramPipeline::Capacity::recirculationPorts),
                 MakeUintegerChecker<uint32_t>(1))
             .AddAttribute("FloatAdders",
-                          "Float32 adders that programs may use: none in a switch chip; as an "
+                          "Float32 adders available to programs: none in a switch chip; as an "
                           "FPGA, half the 3600 DSP slices of NetFPGA-SUME's XC7VX690T",
                           UintegerValue(1800),
                           MakeFieldAccessor<UintegerValue>(&SwitchDevice::m_capacity,
@@ -194,19 +195,18 @@ SwitchDevice::GetTypeId()
                           MakeUintegerChecker<uint32_t>())
             .AddAttribute(
                 "ExternalMemory",
-                "Memory beside the chip that programs may use, bytes (NetFPGA-SUME: 8 "
-                "GiB)",
+                "External memory available to programs, bytes (NetFPGA-SUME: 8 GiB)",
                 UintegerValue(8ULL << 30),
                 MakeFieldAccessor<UintegerValue>(&SwitchDevice::m_capacity,
                                                  &ProgramPipeline::Capacity::externalBytes),
                 MakeUintegerChecker<uint64_t>())
             .AddAttribute("PipelineDelay",
-                          "From a frame's arrival to when it can leave",
+                          "Delay from the arrival of a frame to its earliest departure",
                           TimeValue(TimeStep(0)),
                           MakeTimeAccessor(&SwitchDevice::m_pipelineDelay),
                           MakeTimeChecker(Time(0)))
             .AddAttribute("PauseResponse",
-                          "Longest time a sender takes to obey a pause, for sizing the headroom",
+                          "Maximum response time of a sender to a pause, for sizing the headroom",
                           TimeValue(TimeStep(0)),
                           MakeFieldAccessor<TimeValue>(&SwitchDevice::m_headroom,
                                                        &SharedBuffer::Headroom::pauseResponse),

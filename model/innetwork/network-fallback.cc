@@ -107,7 +107,7 @@ NetworkFallback::NoteCompleted(const Operation& operation)
 void
 NetworkFallback::Start(const std::string& reason)
 {
-    NS_LOG_INFO("rank " << m_group.rank << " goes over to the hosts: " << reason);
+    NS_LOG_INFO("rank " << m_group.rank << " falls back to the hosts: " << reason);
     m_owner.OnFallback();
     m_mode = Mode::FALLING_BACK;
     m_reason = reason;

@@ -55,7 +55,7 @@ Make()
 
 const Registry<LossRecoveryEntry>::Entry g_goBackN(
     "go-back-n",
-    {"everything from the first missing packet on is sent again", &Make});
+    {"retransmits everything from the first missing packet on", &Make});
 
 } // namespace
 

@@ -192,7 +192,7 @@ RdmaNic::GetTypeId()
                             MakeTraceSourceAccessor(&RdmaNic::m_rateTrace),
                             "ns3::training::RdmaPort::RateTracedCallback")
             .AddTraceSource("Retransmission",
-                            "A packet is sent again",
+                            "A packet is retransmitted",
                             MakeTraceSourceAccessor(&RdmaNic::m_retransmissionTrace),
                             "ns3::training::RdmaPort::RetransmissionTracedCallback")
             .AddTraceSource("Completion",

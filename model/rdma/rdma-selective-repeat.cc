@@ -188,7 +188,7 @@ Make()
 
 const Registry<LossRecoveryEntry>::Entry g_selectiveRepeat(
     "selective-repeat",
-    {"only missing packets are sent again (IRN)", &Make});
+    {"retransmits only missing packets (IRN)", &Make});
 
 } // namespace
 

@@ -313,8 +313,9 @@ class MscclImport
             {
                 if (block.done.size() < block.program.steps.size())
                 {
-                    throw ConfigurationError(block.program.steps[block.done.size()].where +
-                                             ": waits for what never comes");
+                    throw ConfigurationError(
+                        block.program.steps[block.done.size()].where +
+                        ": deadlock: waits for a message or step that never completes");
                 }
             }
         }

@@ -76,8 +76,7 @@ const Registry<TopologyBuilder>::Entry g_fatTree(
     "fat-tree",
     {"k-ary fat-tree of k^3/4 hosts with full bisection",
      {MakeCountKey("k",
-                   "ports of a switch, an even number; by default the least with a host for every "
-                   "rank",
+                   "ports per switch (even); by default the minimum that gives every rank a host",
                    MAX_PORTS,
                    2)},
      &BuildFatTree});

@@ -476,8 +476,8 @@ BuildFromFile(const TopologyRequest& request, TopologyGraph& graph)
 
 const Registry<TopologyBuilder>::Entry g_file(
     "file",
-    {"a file as HPCC, ASTRA-sim or SimAI have, or JSON: {\"hosts\": 2, \"switches\": 1, \"links\": "
-     "[{\"a\": 0, \"b\": 2, \"rate\": \"100Gbps\", \"delay\": \"1us\"}, ...]}",
+    {"a topology file in HPCC, ASTRA-sim or SimAI format, or JSON: {\"hosts\": 2, \"switches\": 1, "
+     "\"links\": [{\"a\": 0, \"b\": 2, \"rate\": \"100Gbps\", \"delay\": \"1us\"}, ...]}",
      {},
      &BuildFromFile,
      FirstValue{"PATH", "a readable file", true, true, {}}});

@@ -173,7 +173,8 @@ BuildRing(const TopologyRequest& request, TopologyGraph& graph)
 
 const Registry<TopologyBuilder>::Entry g_torus(
     "torus",
-    {"nodes that forward, row-major, each dimension a ring; a side of 2 has one link",
+    {"grid of forwarding nodes in row-major order, with a ring per dimension; a side of 2 has one "
+     "link",
      {},
      &BuildTorus,
      MakeSidesValue("sides of any number of dimensions; by default a near square")});

@@ -47,8 +47,8 @@ BuildLeafSpine(const TopologyRequest& request, TopologyGraph& graph)
 const Registry<TopologyBuilder>::Entry g_leafSpine(
     "leaf-spine",
     {"leaf switches with hosts, each linked to all spine switches",
-     {Key::Count("leaves", 4, 1, 1024, "switches with hosts"),
-      Key::Count("spines", 4, 1, 1024, "switches that join the leaves"),
+     {Key::Count("leaves", 4, 1, 1024, "leaf switches"),
+      Key::Count("spines", 4, 1, 1024, "spine switches"),
       MakeCountKey("hosts-per-leaf", "hosts on a leaf; by default as many as the ranks need"),
       MakeRateKey("uplink", "", "rate of the links to spines; by default that of all links")},
      &BuildLeafSpine});

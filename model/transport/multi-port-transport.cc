@@ -34,8 +34,7 @@ MultiPortTransport::GetTypeId()
             .SetGroupName("DistributedTraining")
             .AddAttribute(
                 "Stripe",
-                "Whether each message is cut into a part for each port pair; if not, messages "
-                "take turns",
+                "Whether messages are striped over the port pairs; otherwise they use them in turn",
                 BooleanValue(false),
                 MakeBooleanAccessor(&MultiPortTransport::m_stripe),
                 MakeBooleanChecker());

@@ -84,11 +84,7 @@ const Registry<CollectiveAlgorithm>::Entry g_direct(
       Operation::ALL_TO_ALL_V,
       Operation::BARRIER},
      &BuildDirect,
-     {Key::Count("window",
-                 0,
-                 0,
-                 65535,
-                 "messages that may be on their way to a rank; 0: any number")}});
+     {Key::Count("window", 0, 0, 65535, "maximum messages in flight to a rank; 0: unlimited")}});
 
 } // namespace
 

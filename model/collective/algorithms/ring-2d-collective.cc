@@ -155,8 +155,8 @@ BuildRing2d(const CollectiveRequest& request, CollectiveSchedule& schedule)
 
 const Registry<CollectiveAlgorithm>::Entry g_ring2d(
     "ring-2d",
-    {"all-reduces along rows and columns, half of the vector first here, half first there "
-     "(TPU)",
+    {"all-reduces along rows and columns; one half of the vector starts with the rows, the other "
+     "with the columns (TPU)",
      {Operation::ALL_REDUCE},
      &BuildRing2d,
      {},

@@ -114,7 +114,7 @@ const Registry<CollectiveAlgorithm>::Entry g_tacos(
      "(TACOS)",
      {Operation::ALL_REDUCE, Operation::REDUCE_SCATTER, Operation::ALL_GATHER},
      &BuildTacos,
-     {Key::Count("chunks", 1, 1, 64, "parts of each rank's part"),
+     {Key::Count("chunks", 1, 1, 64, "chunks per rank"),
       Key::Count("runs", 1, 1, 10000, "attempts, of which the best is taken"),
       Key::Count("seed", 1, 0, 1000000, "seed of the random numbers")},
      {},

@@ -38,7 +38,7 @@ Make(const KeyValues&, const PathContext& context)
 
 const Registry<PathChoiceEntry>::Entry g_destinationMod(
     "destination-mod",
-    {"by the place of the destination: its digit modulo the number of ports", {}, &Make});
+    {"D-mod-k: by the digit of the destination position, modulo the number of ports", {}, &Make});
 
 } // namespace
 

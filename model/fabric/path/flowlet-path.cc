@@ -71,11 +71,8 @@ Make(const KeyValues& values, const PathContext& context)
 
 const Registry<PathChoiceEntry>::Entry g_flowlet(
     "flowlet",
-    {"at random whenever a flow has paused",
-     {Key::Of("gap",
-              Key::Type::TIME,
-              "50us",
-              "pause of a flow after which its next frame may take another port")},
+    {"LetFlow: a random port per flowlet",
+     {Key::Of("gap", Key::Type::TIME, "50us", "idle gap that starts a new flowlet")},
      &Make});
 
 } // namespace

@@ -38,7 +38,7 @@ Make(const KeyValues&, const PathContext& context)
 
 const Registry<PathChoiceEntry>::Entry g_sourceMod(
     "source-mod",
-    {"by the place of the source: its digit modulo the number of ports", {}, &Make});
+    {"S-mod-k: by the digit of the source position, modulo the number of ports", {}, &Make});
 
 } // namespace
 

@@ -50,12 +50,12 @@ Make(const KeyValues& values, const PathContext&)
 
 const Registry<PathChoiceEntry>::Entry g_spray(
     "spray",
-    {"each frame by the next port in turn",
+    {"packet spraying: ports in round-robin order",
      {Key::Word("by",
                 "packet",
                 {"packet", "pair"},
-                "packet: one turn for all frames; pair: one for each pair of endpoints, so that "
-                "flows that mix in step still use all ports")},
+                "packet: one counter for all frames; pair: one counter per pair of endpoints, so "
+                "that flows that mix in step still use all ports")},
      &Make,
      true});
 

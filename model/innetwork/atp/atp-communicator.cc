@@ -92,8 +92,8 @@ AtpCommunicator::GetTypeId()
                           MakeTimeAccessor(&AtpCommunicator::m_baseRoundTrip),
                           MakeTimeChecker(Time(0)))
             .AddAttribute("InitialTimeout",
-                          "Time after which packets are sent again while a tensor has no result "
-                          "(released client: 50 ms)",
+                          "Retransmission timeout until the first result of a tensor (released "
+                          "client: 50 ms)",
                           TimeValue(MilliSeconds(50)),
                           MakeTimeAccessor(&AtpCommunicator::m_initialTimeout),
                           MakeTimeChecker(TimeStep(1)))
@@ -104,8 +104,8 @@ AtpCommunicator::GetTypeId()
                           MakeTimeAccessor(&AtpCommunicator::m_timeout),
                           MakeTimeChecker(TimeStep(1)))
             .AddAttribute("ReorderingThreshold",
-                          "Results past a packet after which it is sent again (paper: 3; released "
-                          "client: 1); 0: only after timeouts",
+                          "Results of later packets that trigger a retransmission (paper: 3; "
+                          "released client: 1); 0: only after timeouts",
                           UintegerValue(3),
                           MakeUintegerAccessor(&AtpCommunicator::m_reorderingThreshold),
                           MakeUintegerChecker<uint32_t>())
@@ -115,8 +115,7 @@ AtpCommunicator::GetTypeId()
                           MakeUintegerAccessor(&AtpCommunicator::m_jobPriority),
                           MakeUintegerChecker<uint8_t>(0, ATP_MAX_PRIORITY))
             .AddAttribute("PacketCost",
-                          "Time that a core takes for a packet: to receive a result, use it and "
-                          "send the next packet",
+                          "CPU time per packet: receive a result, store it, send the next packet",
                           TimeValue(Time(0)),
                           MakeTimeAccessor(&AtpCommunicator::m_packetCost),
                           MakeTimeChecker(Time(0)))

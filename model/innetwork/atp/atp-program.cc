@@ -68,8 +68,8 @@ AtpProgram::GetTypeId()
                           MakeTimeAccessor(&AtpProgram::m_passLatency),
                           MakeTimeChecker(Time(0)))
             .AddAttribute("LoopbackPorts",
-                          "Recirculation ports that share the second passes of what is sent on to "
-                          "servers, by the port that it came in by",
+                          "Recirculation ports for the second pass of frames to servers, selected "
+                          "by ingress port",
                           UintegerValue(16),
                           MakeUintegerAccessor(&AtpProgram::m_loopbackPorts),
                           MakeUintegerChecker<uint32_t>(1))
@@ -99,7 +99,7 @@ AtpProgram::GetTypeId()
                             MakeTraceSourceAccessor(&AtpProgram::m_addTrace),
                             "ns3::training::AtpProgram::ContributionTracedCallback")
             .AddTraceSource("Repeat",
-                            "A contribution has come to a slot again",
+                            "A duplicate contribution has arrived at a slot",
                             MakeTraceSourceAccessor(&AtpProgram::m_repeatTrace),
                             "ns3::training::AtpProgram::ContributionTracedCallback");
     return tid;

@@ -32,7 +32,7 @@ AtpServer::GetTypeId()
             .SetGroupName("DistributedTraining")
             .AddConstructor<AtpServer>()
             .AddAttribute("PacketCost",
-                          "Time that a core takes for a packet that comes",
+                          "CPU time per received packet",
                           TimeValue(Time(0)),
                           MakeTimeAccessor(&AtpServer::m_packetCost),
                           MakeTimeChecker(Time(0)))

@@ -89,13 +89,13 @@ SharpEndpoint::GetTypeId()
                           MakeUintegerAccessor(&SharpEndpoint::m_ackInterval),
                           MakeUintegerChecker<uint32_t>(1))
             .AddAttribute("AckDelay",
-                          "From a packet to its acknowledgement at most",
+                          "Maximum delay of an acknowledgement",
                           TimeValue(MicroSeconds(10)),
                           MakeTimeAccessor(&SharpEndpoint::m_ackDelay),
                           MakeTimeChecker(Time(0)))
             .AddAttribute("RetransmissionTimeout",
-                          "Time without progress of a connection until its packets are sent again; "
-                          "doubles (SHARP: code 18, 1.07 s, for links that lose nothing)",
+                          "Retransmission timeout of a connection without progress; doubles "
+                          "(SHARP: code 18, 1.07 s, for links that lose nothing)",
                           TimeValue(MilliSeconds(4)),
                           MakeTimeAccessor(&SharpEndpoint::m_timeout),
                           MakeTimeChecker(TimeStep(1)))

@@ -87,12 +87,13 @@ SharpProgram::GetTypeId()
                           TimeValue(NanoSeconds(130)),
                           MakeTimeAccessor(&SharpProgram::m_latency),
                           MakeTimeChecker(Time(0)))
-            .AddAttribute("Multicast",
-                          "Whether results of low-latency trees' sums also go to all ranks by "
-                          "multicast, ahead of those that pass each switch's adders",
-                          BooleanValue(false),
-                          MakeBooleanAccessor(&SharpProgram::m_multicast),
-                          MakeBooleanChecker())
+            .AddAttribute(
+                "Multicast",
+                "Whether results of low-latency trees' sums also go to all ranks by multicast, "
+                "before the reliable results arrive through the adders of each switch",
+                BooleanValue(false),
+                MakeBooleanAccessor(&SharpProgram::m_multicast),
+                MakeBooleanChecker())
             .AddTraceSource("Add",
                             "A contribution has been added",
                             MakeTraceSourceAccessor(&SharpProgram::m_addTrace),

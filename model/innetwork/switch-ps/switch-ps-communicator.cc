@@ -57,25 +57,24 @@ SwitchPsCommunicator::GetTypeId()
             .SetGroupName("DistributedTraining")
             .AddConstructor<SwitchPsCommunicator>()
             .AddAttribute("Tensors",
-                          "With an optimizer: all-reduces of a step, each of which has weights of "
-                          "its own; the next one has those of the first again. 0: never",
+                          "With an optimizer: all-reduces per training step, each with its own "
+                          "weights, which the next step uses again; 0: no weights are used again",
                           UintegerValue(0),
                           MakeUintegerAccessor(&SwitchPsCommunicator::m_tensors),
                           MakeUintegerChecker<uint32_t>())
             .AddAttribute("RetransmissionTimeout",
-                          "Time without an answer after which a packet is sent again",
+                          "Retransmission timeout of a packet without an answer",
                           TimeValue(MilliSeconds(1)),
                           MakeTimeAccessor(&SwitchPsCommunicator::m_timeout),
                           MakeTimeChecker(TimeStep(1)))
             .AddAttribute("TimeoutThreshold",
                           "Timeouts after which RetransmissionTimeout doubles for the rest of the "
-                          "tensor; rises by as many each time; 0: never",
+                          "tensor; the threshold grows by this number each time; 0: never",
                           UintegerValue(100),
                           MakeUintegerAccessor(&SwitchPsCommunicator::m_timeoutThreshold),
                           MakeUintegerChecker<uint32_t>())
             .AddAttribute("PacketCost",
-                          "Time that a core takes for a packet: to receive an answer, use it and "
-                          "send the next packet",
+                          "CPU time per packet: receive an answer, store it, send the next packet",
                           TimeValue(Time(0)),
                           MakeTimeAccessor(&SwitchPsCommunicator::m_packetCost),
                           MakeTimeChecker(Time(0)))

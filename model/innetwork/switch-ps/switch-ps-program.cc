@@ -43,7 +43,7 @@ SwitchPsProgram::GetTypeId()
                           MakeUintegerAccessor(&SwitchPsProgram::m_elements),
                           MakeUintegerChecker<uint32_t>(1, SWITCH_PS_MAX_ELEMENTS))
             .AddAttribute("Slots",
-                          "Sums under way, each in memory of its own on the chip",
+                          "Slots: concurrent sums in on-chip memory",
                           UintegerValue(512),
                           MakeUintegerAccessor(&SwitchPsProgram::m_slotCount),
                           MakeUintegerChecker<uint32_t>(1, SWITCH_PS_MAX_SLOTS))
@@ -52,13 +52,13 @@ SwitchPsProgram::GetTypeId()
                           UintegerValue(16),
                           MakeUintegerAccessor(&SwitchPsProgram::m_workers),
                           MakeUintegerChecker<uint32_t>(1, MAX_WORKERS))
-            .AddAttribute("Lanes",
-                          "Numbers that are added at a time, by a float32 adder each and those of "
-                          "the optimizer; 0: as many as the switch's ports can bring (the helper "
-                          "works it out)",
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&SwitchPsProgram::m_lanes),
-                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute(
+                "Lanes",
+                "Lanes: numbers added per clock cycle, each by a float32 adder and those of the "
+                "optimizer; 0: enough for the line rate of all ports (set by the helper)",
+                UintegerValue(0),
+                MakeUintegerAccessor(&SwitchPsProgram::m_lanes),
+                MakeUintegerChecker<uint32_t>())
             .AddAttribute("Clock",
                           "Clock of the lanes, MHz (NetFPGA-SUME's data path: 200)",
                           DoubleValue(200),
@@ -119,7 +119,7 @@ SwitchPsProgram::GetTypeId()
                           MakeDoubleAccessor(&SwitchPsProgram::m_epsilon),
                           MakeDoubleChecker<double>())
             .AddAttribute("WeightDecay",
-                          "Factor of the weights in what is added to their gradients",
+                          "Weight decay: weights times this factor are added to the gradients",
                           DoubleValue(0),
                           MakeDoubleAccessor(&SwitchPsProgram::m_weightDecay),
                           MakeDoubleChecker<double>())

@@ -43,20 +43,20 @@ SwitchMlCommunicator::GetTypeId()
                                              &SwitchMlCommunicator::GetDataType),
                           MakeStringChecker())
             .AddAttribute("RetransmissionTimeout",
-                          "Time without an answer after which a packet is sent again (paper: 1 ms; "
+                          "Retransmission timeout of a packet without an answer (paper: 1 ms; "
                           "released client: 10 ms)",
                           TimeValue(MilliSeconds(1)),
                           MakeTimeAccessor(&SwitchMlCommunicator::m_timeout),
                           MakeTimeChecker(TimeStep(1)))
-            .AddAttribute("TimeoutThreshold",
-                          "Timeouts after which RetransmissionTimeout doubles for the rest of the "
-                          "tensor; rises by as many each time (released client: 100); 0: never",
-                          UintegerValue(100),
-                          MakeUintegerAccessor(&SwitchMlCommunicator::m_timeoutThreshold),
-                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute(
+                "TimeoutThreshold",
+                "Timeouts after which RetransmissionTimeout doubles for the rest of the tensor; "
+                "the threshold grows by this number each time (released client: 100); 0: never",
+                UintegerValue(100),
+                MakeUintegerAccessor(&SwitchMlCommunicator::m_timeoutThreshold),
+                MakeUintegerChecker<uint32_t>())
             .AddAttribute("PacketCost",
-                          "Time that a core takes for a packet: to receive a sum, use it and send "
-                          "the next packet",
+                          "CPU time per packet: receive a sum, store it, send the next packet",
                           TimeValue(Time(0)),
                           MakeTimeAccessor(&SwitchMlCommunicator::m_packetCost),
                           MakeTimeChecker(Time(0)))

@@ -90,7 +90,7 @@ SwitchMlProgram::GetTypeId()
                             MakeTraceSourceAccessor(&SwitchMlProgram::m_addTrace),
                             "ns3::training::SwitchMlProgram::ContributionTracedCallback")
             .AddTraceSource("Repeat",
-                            "A contribution has come again",
+                            "A duplicate contribution has arrived",
                             MakeTraceSourceAccessor(&SwitchMlProgram::m_repeatTrace),
                             "ns3::training::SwitchMlProgram::ContributionTracedCallback");
     return tid;

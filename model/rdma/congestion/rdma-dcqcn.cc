@@ -44,7 +44,7 @@ RdmaDcqcn::GetTypeId()
                           MakeDoubleAccessor(&RdmaDcqcn::m_gain),
                           MakeDoubleChecker<double>(0, 1))
             .AddAttribute("LargestCut",
-                          "Largest part of the rate that one cut takes away",
+                          "Maximum fraction of the rate removed by one cut",
                           DoubleValue(0.5),
                           MakeDoubleAccessor(&RdmaDcqcn::m_largestCut),
                           MakeDoubleChecker<double>(0, 1))
@@ -61,7 +61,7 @@ RdmaDcqcn::GetTypeId()
                           MakeBooleanAccessor(&RdmaDcqcn::m_clampTarget),
                           MakeBooleanChecker())
             .AddAttribute("MinimumRate",
-                          "Rate that no cut goes below",
+                          "Minimum rate after a cut",
                           DataRateValue(DataRate("100Mbps")),
                           MakeDataRateAccessor(&RdmaDcqcn::m_minimumRate),
                           MakeDataRateChecker())

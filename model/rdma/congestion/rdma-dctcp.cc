@@ -50,7 +50,7 @@ RdmaDctcp::GetTypeId()
                           MakeDoubleAccessor(&RdmaDctcp::m_increasePackets),
                           MakeDoubleChecker<double>(0))
             .AddAttribute("MinimumRate",
-                          "Rate that the window never goes below",
+                          "Minimum rate, as a lower bound of the window",
                           DataRateValue(DataRate("100Mbps")),
                           MakeDataRateAccessor(&RdmaDctcp::m_minimumRate),
                           MakeDataRateChecker());

@@ -41,8 +41,8 @@ RdmaHpcc::GetTypeId()
                           MakeDoubleAccessor(&RdmaHpcc::m_eta),
                           MakeDoubleChecker<double>(0.01, 1))
             .AddAttribute("MaxStage",
-                          "Round trips of additive increase before the window is set by the load "
-                          "again (HPCC: 5 in the text, 0 in its simulations)",
+                          "Additive-increase stages, a round trip each, before a multiplicative "
+                          "update (HPCC: 5 in the text, 0 in its simulations)",
                           UintegerValue(5),
                           MakeUintegerAccessor(&RdmaHpcc::m_maxStage),
                           MakeUintegerChecker<uint32_t>())
@@ -53,7 +53,7 @@ RdmaHpcc::GetTypeId()
                           MakeDoubleAccessor(&RdmaHpcc::m_increaseFraction),
                           MakeDoubleChecker<double>(0, 1))
             .AddAttribute("MinimumRate",
-                          "Rate that the window never goes below",
+                          "Minimum rate, as a lower bound of the window",
                           DataRateValue(DataRate("100Mbps")),
                           MakeDataRateAccessor(&RdmaHpcc::m_minimumRate),
                           MakeDataRateChecker());

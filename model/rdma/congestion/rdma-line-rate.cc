@@ -15,7 +15,7 @@ namespace
 {
 
 const Registry<CongestionControlEntry>::Entry g_none("none",
-                                                     {"line rate, held back by pauses alone",
+                                                     {"line rate, limited only by PFC pauses",
                                                       &RdmaLineRate::GetTypeId});
 
 } // namespace

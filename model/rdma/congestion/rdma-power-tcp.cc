@@ -78,7 +78,7 @@ RdmaPowerTcp::GetTypeId()
                           MakeDoubleAccessor(&RdmaPowerTcp::m_increaseFraction),
                           MakeDoubleChecker<double>(0, 1))
             .AddAttribute("MinimumRate",
-                          "Rate that it never goes below",
+                          "Minimum rate",
                           DataRateValue(DataRate("100Mbps")),
                           MakeDataRateAccessor(&RdmaPowerTcp::m_minimumRate),
                           MakeDataRateChecker());

@@ -80,7 +80,7 @@ RdmaSwift::GetTypeId()
                           MakeDoubleAccessor(&RdmaSwift::m_beta),
                           MakeDoubleChecker<double>(0, 1))
             .AddAttribute("LargestCut",
-                          "Largest part of the window that one cut takes away (htsim: 0.5)",
+                          "Maximum fraction of the window removed by one cut (htsim: 0.5)",
                           DoubleValue(0.5),
                           MakeDoubleAccessor(&RdmaSwift::m_largestCut),
                           MakeDoubleChecker<double>(0, 0.99))

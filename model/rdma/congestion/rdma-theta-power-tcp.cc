@@ -48,7 +48,7 @@ RdmaThetaPowerTcp::GetTypeId()
                           MakeDoubleAccessor(&RdmaThetaPowerTcp::m_increaseFraction),
                           MakeDoubleChecker<double>(0, 1))
             .AddAttribute("MinimumRate",
-                          "Rate that it never goes below",
+                          "Minimum rate",
                           DataRateValue(DataRate("100Mbps")),
                           MakeDataRateAccessor(&RdmaThetaPowerTcp::m_minimumRate),
                           MakeDataRateChecker());

@@ -78,7 +78,7 @@ RdmaTimely::GetTypeId()
                           MakeUintegerAccessor(&RdmaTimely::m_hyperStages),
                           MakeUintegerChecker<uint32_t>())
             .AddAttribute("MinimumRate",
-                          "Rate that no cut goes below",
+                          "Minimum rate after a cut",
                           DataRateValue(DataRate("100Mbps")),
                           MakeDataRateAccessor(&RdmaTimely::m_minimumRate),
                           MakeDataRateChecker())
