@@ -154,12 +154,12 @@ void
 Check(const Experiment& experiment, const ClusterOptions& cluster, const ProgramOptions& options)
 {
     // The number of queue pair numbers.
-    constexpr uint32_t MOST = PSN_MODULUS - FIRST_QUEUE_PAIR;
-    if (experiment.traffic.queuePairs * cluster.ranks > MOST)
+    constexpr uint32_t MAX_QUEUE_PAIRS = PSN_MODULUS - FIRST_QUEUE_PAIR;
+    if (experiment.traffic.queuePairs * cluster.ranks > MAX_QUEUE_PAIRS)
     {
         throw ConfigurationError("--queue-pairs=" + std::to_string(experiment.traffic.queuePairs) +
                                  " (allowed: below 2^24 / ranks, " +
-                                 std::to_string(MOST / cluster.ranks) + ")");
+                                 std::to_string(MAX_QUEUE_PAIRS / cluster.ranks) + ")");
     }
     const std::string compares = experiment.compareSchedulers ? "--compare-schedulers"
                                  : experiment.compareAcks     ? "--compare-acks"

@@ -7,6 +7,7 @@
 #include "rdma-helper.h"
 
 #include "ns3/double.h"
+#include "ns3/training-configuration-error.h"
 
 #include <algorithm>
 
@@ -28,6 +29,13 @@ RdmaHelper::SetAttribute(const std::string& name, const AttributeValue& value)
 void
 RdmaHelper::SetCongestionControl(const std::string& congestionControl)
 {
+    using Controls = Registry<CongestionControlEntry>;
+    if (!Controls::All().count(KeyValues::Split(congestionControl).GetName()))
+    {
+        throw ConfigurationError("congestion control",
+                                 congestionControl,
+                                 " (allowed with rdma: " + Controls::Names() + ")");
+    }
     const auto choice = Choose<CongestionControlEntry>(congestionControl);
     m_congestionControl = choice.entry;
     m_keys = choice.values.GetAttributes(GetKeys(*choice.entry));

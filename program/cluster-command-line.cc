@@ -96,7 +96,7 @@ ClusterCommandLine::AddNetworkTo(ProgramOptions& options)
     options.AddAutomatic(buffer, m_cluster.buffer);
     options.AddKind("path",
                     "path-choice",
-                    "how switches choose among equally good ports",
+                    "how switches choose among equal-cost ports",
                     m_cluster.path,
                     &DescribeAlternatives<PathChoiceEntry>);
     options.AddDouble("loss", "probability that a link loses a frame", m_cluster.loss, 0, 1);

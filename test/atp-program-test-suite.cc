@@ -30,7 +30,7 @@ namespace
 {
 
 constexpr uint32_t ELEMENTS = 62;
-constexpr int32_t LARGEST = std::numeric_limits<int32_t>::max();
+constexpr int32_t MAX_NUMBER = std::numeric_limits<int32_t>::max();
 
 /** A frame received by a host. */
 struct Received
@@ -517,7 +517,7 @@ class AtpExtensionsTest : public TestCase
         // Just in range, just out of range at the last element, and already saturated.
         for (const int32_t excess : {0, 2})
         {
-            bench.Send(0, 0, 2, LARGEST - 61 * 2 - 1 + excess);
+            bench.Send(0, 0, 2, MAX_NUMBER - 61 * 2 - 1 + excess);
             bench.Send(0, 1, 2, 0);
             NS_TEST_EXPECT_MSG_EQ(bench.AtServer(0).back().regular, (excess == 0), "saturation");
             NS_TEST_EXPECT_MSG_EQ(bench.program->GetCounters().saturated,
@@ -525,11 +525,11 @@ class AtpExtensionsTest : public TestCase
                                   "counted");
             bench.SendResult(0, 2);
         }
-        NS_TEST_EXPECT_MSG_EQ(AddSaturating(LARGEST, -5), LARGEST, "is sticky");
-        NS_TEST_EXPECT_MSG_EQ(AddSaturating(-5, LARGEST), LARGEST, "in any order");
-        NS_TEST_EXPECT_MSG_EQ(AddSaturating(-LARGEST, -2), -LARGEST - 1, "at both ends");
-        NS_TEST_EXPECT_MSG_EQ(AddSaturating(-LARGEST - 1, 7), -LARGEST - 1, "sticky, too");
-        NS_TEST_EXPECT_MSG_EQ(AddSaturating(LARGEST - 7, 6), LARGEST - 1, "not too early");
+        NS_TEST_EXPECT_MSG_EQ(AddSaturating(MAX_NUMBER, -5), MAX_NUMBER, "is sticky");
+        NS_TEST_EXPECT_MSG_EQ(AddSaturating(-5, MAX_NUMBER), MAX_NUMBER, "in any order");
+        NS_TEST_EXPECT_MSG_EQ(AddSaturating(-MAX_NUMBER, -2), -MAX_NUMBER - 1, "at both ends");
+        NS_TEST_EXPECT_MSG_EQ(AddSaturating(-MAX_NUMBER - 1, 7), -MAX_NUMBER - 1, "sticky, too");
+        NS_TEST_EXPECT_MSG_EQ(AddSaturating(MAX_NUMBER - 7, 6), MAX_NUMBER - 1, "not too early");
 
         Extra floats;
         floats.overflow = true;

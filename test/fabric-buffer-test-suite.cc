@@ -204,10 +204,10 @@ FabricThresholdTestCase::DoRun()
     NS_TEST_EXPECT_MSG_EQ(small.GetThreshold(1), 1, "one byte is left");
 
     // Sizes beyond 64 bits neither wrap around nor are undefined.
-    constexpr uint64_t LARGEST = std::numeric_limits<uint64_t>::max();
+    constexpr uint64_t MAX_NUMBER = std::numeric_limits<uint64_t>::max();
     NS_TEST_EXPECT_MSG_GT_OR_EQ(small.GetThreshold(1e300), SIZE, "a factor above all memory");
     for (auto [guaranteed, headroom] :
-         {std::pair(LARGEST, HEADROOM), std::pair(GUARANTEED, LARGEST)})
+         {std::pair(MAX_NUMBER, HEADROOM), std::pair(GUARANTEED, MAX_NUMBER)})
     {
         error.clear();
         configuration.guaranteed = guaranteed;
@@ -222,7 +222,7 @@ FabricThresholdTestCase::DoRun()
         NS_TEST_EXPECT_MSG_NE(error.find("(allowed: up to 1e+18"), std::string::npos, error);
     }
     configuration.guaranteed = 0;
-    configuration.resumeOffset = LARGEST;
+    configuration.resumeOffset = MAX_NUMBER;
     SharedBuffer slow;
     slow.Configure(configuration, {SIZE / 2});
     frame = MakeFrame(BYTES, LOSSLESS);

@@ -45,7 +45,7 @@ class QuantityTestCase : public TestCase
     void DoRun() override
     {
         UsePicoseconds();
-        constexpr uint64_t LARGEST = std::numeric_limits<int64_t>::max();
+        constexpr uint64_t MAX_NUMBER = std::numeric_limits<int64_t>::max();
 
         for (const auto& [text, bytes] :
              std::vector<std::pair<std::string, uint64_t>>{{"0", 0},
@@ -65,7 +65,7 @@ class QuantityTestCase : public TestCase
                                                            {"1TB", 1000000000000},
                                                            {"1.5KiB", 1536},
                                                            {"0.5M", 524288},
-                                                           {"9223372036854775807", LARGEST}})
+                                                           {"9223372036854775807", MAX_NUMBER}})
         {
             NS_TEST_EXPECT_MSG_EQ(ParseBytes(text).value_or(12345), bytes, text);
         }
@@ -88,7 +88,7 @@ class QuantityTestCase : public TestCase
                                      uint64_t(26214400),
                                      uint64_t(1000000),
                                      uint64_t(1) << 40,
-                                     LARGEST})
+                                     MAX_NUMBER})
         {
             NS_TEST_EXPECT_MSG_EQ(ParseBytes(FormatBytes(bytes)).value(), bytes, "round trip");
         }

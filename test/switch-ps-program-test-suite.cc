@@ -796,16 +796,18 @@ class SwitchPsLaneTimingTest : public TestCase
         SwitchPsLaneTiming timing;
         timing.ConfigureLanes(64, 16, 200); // four clock cycles of 5 ns
         timing.ConfigureMemory(256, 100000000000);
-        NS_TEST_EXPECT_MSG_EQ(timing.TakeLanes(1000), 21000, "idle");
-        NS_TEST_EXPECT_MSG_EQ(timing.TakeLanes(2000), 41000, "behind the first");
-        NS_TEST_EXPECT_MSG_EQ(timing.TakeLanes(100000), 120000, "idle again");
+        NS_TEST_EXPECT_MSG_EQ(timing.ReserveLanes(1000), 21000, "idle");
+        NS_TEST_EXPECT_MSG_EQ(timing.ReserveLanes(2000), 41000, "behind the first");
+        NS_TEST_EXPECT_MSG_EQ(timing.ReserveLanes(100000), 120000, "idle again");
         NS_TEST_EXPECT_MSG_EQ(timing.GetLanesFree(), 120000, "until then");
-        NS_TEST_EXPECT_MSG_EQ(timing.TakeMemory(120000, 2), 120000 + 2 * 20480, "read and written");
-        NS_TEST_EXPECT_MSG_EQ(timing.TakeMemory(0, 1), 120000 + 3 * 20480, "behind the first");
+        NS_TEST_EXPECT_MSG_EQ(timing.ReserveMemory(120000, 2),
+                              120000 + 2 * 20480,
+                              "read and written");
+        NS_TEST_EXPECT_MSG_EQ(timing.ReserveMemory(0, 1), 120000 + 3 * 20480, "behind the first");
         NS_TEST_EXPECT_MSG_EQ(timing.GetMemoryFree(), 120000 + 3 * 20480, "until then");
         timing.Reset();
-        NS_TEST_EXPECT_MSG_EQ(timing.TakeLanes(0), 20000, "free at once");
-        NS_TEST_EXPECT_MSG_EQ(timing.TakeMemory(0, 1), 20480, "free at once");
+        NS_TEST_EXPECT_MSG_EQ(timing.ReserveLanes(0), 20000, "free at once");
+        NS_TEST_EXPECT_MSG_EQ(timing.ReserveMemory(0, 1), 20480, "free at once");
     }
 };
 

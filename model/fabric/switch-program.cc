@@ -27,7 +27,7 @@ void
 SwitchProgram::DoDispose()
 {
     m_switch = nullptr;
-    m_life++;
+    m_restarts++;
     Object::DoDispose();
 }
 
@@ -42,7 +42,7 @@ SwitchProgram::Restart()
 {
     NS_LOG_FUNCTION(this);
     Reset();
-    m_life++;
+    m_restarts++;
 }
 
 void
@@ -66,7 +66,7 @@ SwitchProgram::GetSwitch() const
 uint32_t
 SwitchProgram::GetRestarts() const
 {
-    return m_life;
+    return m_restarts;
 }
 
 void

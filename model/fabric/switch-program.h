@@ -135,16 +135,16 @@ class SwitchProgram : public Object
     ProgramHost& GetSwitch() const;
 
     /**
-     * Returns a number that changes with each restart and at disposal. Events scheduled in an
-     * earlier life are void, because their frames were lost with the pipeline.
-     * @return number of the current life
+     * Identifies the time between two restarts. An event that was scheduled before a restart is
+     * void, because its frame was lost with the pipeline.
+     * @return number of restarts so far; disposal counts as one
      */
     uint32_t GetRestarts() const;
 
   private:
     ProgramHost* m_switch{nullptr};
     uint32_t m_endpoint{0};
-    uint32_t m_life{0};
+    uint32_t m_restarts{0};
 };
 
 } // namespace ns3::training

@@ -196,9 +196,9 @@ AggregationProgram::MulticastAfter(Frame* frame, Time delay, Job& job, uint32_t 
 }
 
 bool
-AggregationProgram::IsLost(Frame* frame, uint32_t life) const
+AggregationProgram::IsLost(Frame* frame, uint32_t restarts) const
 {
-    if (life == GetRestarts())
+    if (restarts == GetRestarts())
     {
         return false;
     }
@@ -208,36 +208,36 @@ AggregationProgram::IsLost(Frame* frame, uint32_t life) const
 }
 
 void
-AggregationProgram::SendNow(Frame* frame, uint32_t life)
+AggregationProgram::SendNow(Frame* frame, uint32_t restarts)
 {
-    if (!IsLost(frame, life))
+    if (!IsLost(frame, restarts))
     {
         Emit(frame);
     }
 }
 
 void
-AggregationProgram::SendToNow(Frame* frame, Target target, uint32_t life)
+AggregationProgram::SendToNow(Frame* frame, Target target, uint32_t restarts)
 {
-    if (!IsLost(frame, life))
+    if (!IsLost(frame, restarts))
     {
         EmitTo(frame, target);
     }
 }
 
 void
-AggregationProgram::SendResultNow(Frame* frame, Job* job, uint32_t child, uint32_t life)
+AggregationProgram::SendResultNow(Frame* frame, Job* job, uint32_t child, uint32_t restarts)
 {
-    if (!IsLost(frame, life))
+    if (!IsLost(frame, restarts))
     {
         SendResult(frame, *job, child);
     }
 }
 
 void
-AggregationProgram::MulticastNow(Frame* frame, Job* job, uint32_t count, uint32_t life)
+AggregationProgram::MulticastNow(Frame* frame, Job* job, uint32_t count, uint32_t restarts)
 {
-    if (IsLost(frame, life))
+    if (IsLost(frame, restarts))
     {
         return;
     }

@@ -243,20 +243,20 @@ class AggregationProgram : public SwitchProgram
   private:
     template <class Program, class... Parameters>
     void CallUnlessRestarted(void (Program::*action)(Parameters...),
-                             uint32_t life,
+                             uint32_t restarts,
                              Parameters... arguments)
     {
-        if (life == GetRestarts())
+        if (restarts == GetRestarts())
         {
             (static_cast<Program*>(this)->*action)(std::move(arguments)...);
         }
     }
 
-    bool IsLost(Frame* frame, uint32_t life) const;
-    void SendNow(Frame* frame, uint32_t life);
-    void SendToNow(Frame* frame, Target target, uint32_t life);
-    void SendResultNow(Frame* frame, Job* job, uint32_t child, uint32_t life);
-    void MulticastNow(Frame* frame, Job* job, uint32_t count, uint32_t life);
+    bool IsLost(Frame* frame, uint32_t restarts) const;
+    void SendNow(Frame* frame, uint32_t restarts);
+    void SendToNow(Frame* frame, Target target, uint32_t restarts);
+    void SendResultNow(Frame* frame, Job* job, uint32_t child, uint32_t restarts);
+    void MulticastNow(Frame* frame, Job* job, uint32_t count, uint32_t restarts);
 
     std::array<std::unique_ptr<Job>, JOB_NUMBERS> m_jobs; // by number
 };

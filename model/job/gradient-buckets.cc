@@ -6,7 +6,6 @@
 
 #include "gradient-buckets.h"
 
-
 #include <algorithm>
 
 namespace ns3::training
