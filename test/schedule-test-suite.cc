@@ -501,7 +501,7 @@ class MscclImportTest : public TestCase
              "depid=\"0\" deps=\"9\", which d"},
             {"depid=\"-1\" deps=\"-1\"",
              "depid=\"0\" deps=\"1\"",
-             "gpu 0, tb 0, step 0: waits for"},
+             "gpu 0, tb 0, step 0: deadlock: waits for"},
             {"type=\"rrcs\"",
              "type=\"rrc\"",
              "gpu 0, tb 0, step 1: deadlock: waits for a message or step that never completes"},
