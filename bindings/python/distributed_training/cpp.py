@@ -13,7 +13,7 @@ def load_namespace() -> Any:
     """Return the C++ namespace ns3, with this module's classes in `training`.
 
     Only the libraries of ns-3 that this module needs are loaded (core, network, internet and their
-    dependencies). This takes about half a second, much less than ns-3's own `from ns import ns`.
+    dependencies). This takes about a second, much less than ns-3's own `from ns import ns`.
     cppyy itself is `ns.cppyy`. The extensions in DISTRIBUTED_TRAINING_EXTENSIONS are loaded, too.
 
     Raises ImportError if cppyy is missing or no version fits this ns-3, and BuildNotFound.
