@@ -879,7 +879,8 @@ class RefusedClusterTest : public TestCase
         ExpectRefusal("'k=3'", {"--topology=leaf-spine:k=3"});
         ExpectRefusal("fat-tree:k=5", {"--topology=fat-tree:k=5", "--ranks=2"});
         ExpectRefusal("--transport=udp", {"--transport=udp"});
-        ExpectRefusal("--congestion-control=cubic (allowed with rdma: ", {"--congestion-control=cubic"});
+        ExpectRefusal("--congestion-control=cubic (allowed with rdma: ",
+                      {"--congestion-control=cubic"});
         ExpectRefusal("--congestion-control=dcqcn (allowed with tcp",
                       {"--transport=tcp", "--congestion-control=dcqcn"});
         ExpectRefusal("--congestion-control=ns3::Node (",

