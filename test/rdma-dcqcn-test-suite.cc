@@ -195,7 +195,7 @@ RdmaDcqcnReferenceTestCase::DoRun()
         auto quiet = CreateObject<RdmaDcqcn>();   // GetRate() only at the end
         for (const auto& dcqcn : {watched, quiet})
         {
-            dcqcn->SetAttribute("Gain", DoubleValue(p.gain));
+            dcqcn->SetAttribute("G", DoubleValue(p.gain));
             dcqcn->SetAttribute("FastRecoveryStages", UintegerValue(p.stages));
             dcqcn->SetAttribute("ClampTarget", BooleanValue(p.clamp));
             dcqcn->SetAttribute("MinimumRate",

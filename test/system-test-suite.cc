@@ -789,7 +789,7 @@ class ClusterAttributesTest : public TestCase
                  {"ns3::training::RdmaNic::Mtu", "1000", "the cluster sets it (allowed: mtu)"},
                  {"ns3::training::RdmaNic::PathHops", "1", "the cluster sets it (allowed: what"},
                  {"ns3::training::SwitchMlProgram::Slots", "8", "has no such object (allowed: "},
-                 {"ns3::training::RdmaDctcp::Gain", "0.1", "has no such object (allowed: "},
+                 {"ns3::training::RdmaDctcp::G", "0.1", "has no such object (allowed: "},
                  {"ns3::TcpSocket::InitialCwnd", "1", "has no such object (allowed: "}})
         {
             ClusterOptions options = Make("ring");
@@ -801,8 +801,8 @@ class ClusterAttributesTest : public TestCase
         }
         for (const auto& [transport, control, reason] :
              std::vector<std::tuple<std::string, std::string, std::string>>{
-                 {"rdma", "dcqcn:gain=2", "'gain=2' (allowed: "},
-                 {"rdma", "none:gain=2", "'gain=2' (allowed: no keys)"},
+                 {"rdma", "dcqcn:g=2", "'g=2' (allowed: "},
+                 {"rdma", "none:g=2", "'g=2' (allowed: no keys)"},
                  {"tcp", "ns3::TcpBbr:HighGain=high", "'HighGain=high' (allowed: "},
                  {"tcp", "ns3::TcpBbr:high-gain=2", "'high-gain=2' (allowed: "}})
         {

@@ -414,7 +414,8 @@ class RefusedRunTestCase : public RunTestCase
         Refuse([](Options& options) { options.bucket = 0; }, "bucket 0");
         Refuse([](Options& options) { options.computeScale = -1; }, "compute scale -1");
         Refuse([](Options& options) { options.payload = "none"; }, "payload none");
-        Refuse([](Options& options) { options.workload = "resnet51"; }, "resnet51");
+        Refuse([](Options& options) { options.workload = "resnet51"; },
+               "workload resnet51 (allowed: ");
         Refuse([](Options& options) { options.workload = "mlp-hybrid-parallel:group=2"; },
                "3 ranks in groups of 2");
         Refuse(

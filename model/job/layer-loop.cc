@@ -202,10 +202,11 @@ GetGroupRanks(const WorkloadRequest& request)
                                                     : request.ranks;
     if (request.ranks % size != 0)
     {
-        throw ConfigurationError("workload '" + request.values.GetSpelling() + "' with " +
-                                 std::to_string(request.ranks) + " ranks in groups of " +
-                                 std::to_string(size) +
-                                 " (allowed: groups that divide the ranks, by the key group)");
+        throw ConfigurationError("workload",
+                                 request.values.GetSpelling(),
+                                 " with " + std::to_string(request.ranks) + " ranks in groups of " +
+                                     std::to_string(size) +
+                                     " (allowed: groups that divide the ranks, by the key group)");
     }
     return static_cast<uint32_t>(size);
 }
@@ -218,8 +219,9 @@ RefuseDataParallel(const WorkloadRequest& request)
     if (request.batch != usual.batch || request.bucket != usual.bucket ||
         request.overlap != usual.overlap)
     {
-        throw ConfigurationError("workload '" + request.values.GetSpelling() +
-                                 "' with batch, bucket or overlap (allowed: with models that are "
+        throw ConfigurationError("workload",
+                                 request.values.GetSpelling(),
+                                 " with batch, bucket or overlap (allowed: with models that are "
                                  "trained data parallel)");
     }
 }

@@ -101,9 +101,11 @@ CheckComputeTime(const std::string& name, double compute, double scale)
     }
     if (compute * scale > MAX_ITERATION)
     {
-        throw ConfigurationError(
-            "workload '" + name + "' with compute scale " + FormatDouble(scale) + " computes for " +
-            FormatDouble(compute * scale) + " s in an iteration (allowed: up to 1000000 s)");
+        throw ConfigurationError("workload",
+                                 name,
+                                 " with compute scale " + FormatDouble(scale) + " computes for " +
+                                     FormatDouble(compute * scale) +
+                                     " s in an iteration (allowed: up to 1000000 s)");
     }
 }
 

@@ -31,9 +31,10 @@ ChooseWorkload(const std::string& text)
     {
         return Choose<WorkloadEntry>("file:" + text);
     }
-    throw ConfigurationError("workload '" + text +
-                             "' (allowed: " + Registry<WorkloadEntry>::Names() +
-                             ", or a CSV file that can be read)");
+    throw ConfigurationError("workload",
+                             text,
+                             " (allowed: " + Registry<WorkloadEntry>::Names() +
+                                 ", or a CSV file that can be read)");
 }
 
 /** @return layers and compute times of a workload with a model */
@@ -145,8 +146,9 @@ LoadModel(const std::string& workload, uint64_t batch, double computeScale)
         {
             able += !entry.model ? "" : (able.empty() ? "" : ", ") + name;
         }
-        throw ConfigurationError("workload '" + workload +
-                                 "' is no model of layers (allowed: " + able + ")");
+        throw ConfigurationError("workload",
+                                 workload,
+                                 " is no model of layers (allowed: " + able + ")");
     }
     CheckBatch(batch);
     WorkloadRequest request;

@@ -38,7 +38,7 @@ RdmaDcqcn::GetTypeId()
             .SetParent<RdmaCongestionControl>()
             .SetGroupName("DistributedTraining")
             .AddConstructor<RdmaDcqcn>()
-            .AddAttribute("Gain",
+            .AddAttribute("G",
                           "Weight g of a new observation in alpha",
                           DoubleValue(1.0 / 256),
                           MakeDoubleAccessor(&RdmaDcqcn::m_gain),

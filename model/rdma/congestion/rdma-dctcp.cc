@@ -38,7 +38,7 @@ RdmaDctcp::GetTypeId()
             .SetParent<RdmaCongestionControl>()
             .SetGroupName("DistributedTraining")
             .AddConstructor<RdmaDctcp>()
-            .AddAttribute("Gain",
+            .AddAttribute("G",
                           "Weight g of a new observation in alpha (RFC 8257: 1/16)",
                           DoubleValue(1.0 / 16),
                           MakeDoubleAccessor(&RdmaDctcp::m_gain),
