@@ -253,7 +253,7 @@ HostDevice::Prefetch(const Frame& frame)
     if (m_expectRdma && IsRoce(frame.kind))
     {
         __builtin_prefetch(&frame.payloadBytes); // fields not read by switches, so not cached
-        __builtin_prefetch(&frame.sourceQp);
+        __builtin_prefetch(&frame.payload);
         m_expectRdma(frame, false);
     }
 }

@@ -23,14 +23,4 @@ RedCurve::Check(const std::string& prefix) const
     }
 }
 
-double
-RedCurve::GetProbability(const FabricPort& port, uint8_t priority) const
-{
-    const double gbps = static_cast<double>(port.GetRate()) * 1e-9;
-    const auto queue = static_cast<double>(port.GetQueueBytes(priority));
-    const double kmin = kminPerGbps * gbps;
-    const double kmax = kmaxPerGbps * gbps;
-    return queue > kmax ? 1 : queue > kmin ? pmax * (queue - kmin) / (kmax - kmin) : 0;
-}
-
 } // namespace ns3::training

@@ -40,7 +40,14 @@ struct RedCurve
      * @param priority traffic class of the queue
      * @return the probability for the current queue length
      */
-    double GetProbability(const FabricPort& port, uint8_t priority) const;
+    double GetProbability(const FabricPort& port, uint8_t priority) const
+    {
+        const double gbps = static_cast<double>(port.GetRate()) * 1e-9;
+        const auto queue = static_cast<double>(port.GetQueueBytes(priority));
+        const double kmin = kminPerGbps * gbps;
+        const double kmax = kmaxPerGbps * gbps;
+        return queue > kmax ? 1 : queue > kmin ? pmax * (queue - kmin) / (kmax - kmin) : 0;
+    }
 };
 
 } // namespace ns3::training
