@@ -19,6 +19,21 @@ namespace ns3::training
 namespace
 {
 
+/** Calls a callback, unless it is null. A function, as ns-3.35 schedules no lambdas. */
+void
+CallIfSet(Communicator::Done done)
+{
+    if (!done.IsNull())
+    {
+        done();
+    }
+}
+
+} // namespace
+
+namespace
+{
+
 /// MessageTag::message of an ordered and of an unordered message.
 constexpr uint32_t IN_ORDER = 0;
 constexpr uint32_t APART = 1;
@@ -109,12 +124,7 @@ PeerMessages::Deliver(const Expected& expected, const Early& message) const
 void
 PeerMessages::CompleteLater(Communicator::Done done)
 {
-    Simulator::ScheduleNow([done]() {
-        if (!done.IsNull())
-        {
-            done();
-        }
-    });
+    Simulator::ScheduleNow(&CallIfSet, done);
 }
 
 std::string
