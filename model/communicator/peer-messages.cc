@@ -29,11 +29,6 @@ CallIfSet(Communicator::Done done)
     }
 }
 
-} // namespace
-
-namespace
-{
-
 /// MessageTag::message of an ordered and of an unordered message.
 constexpr uint32_t IN_ORDER = 0;
 constexpr uint32_t APART = 1;
