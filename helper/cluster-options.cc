@@ -6,7 +6,6 @@
 
 #include "cluster-options.h"
 
-#include "ns3/algorithm-chooser.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-quantity.h"
 

@@ -7,11 +7,10 @@
 #ifndef DISTRIBUTED_TRAINING_IN_NETWORK_SYSTEM_H
 #define DISTRIBUTED_TRAINING_IN_NETWORK_SYSTEM_H
 
-#include "fabric-helper.h"
-
 #include "ns3/in-network-communicator.h"
 #include "ns3/training-attribute-list.h"
 #include "ns3/training-configuration-error.h"
+#include "ns3/training-fabric.h"
 #include "ns3/training-key-values.h"
 #include "ns3/training-registry.h"
 #include "ns3/uinteger.h"
@@ -113,10 +112,10 @@ GetWindow(const KeyValues& values, uint32_t slots)
 inline Key
 MakeWindowKey(uint32_t most)
 {
-    Key key =
-        Key::Count("window", 1, 1, most, "packets in flight per worker; default: number of slots");
-    key.initial.clear();
-    return key;
+    return Key::OptionalCount("window",
+                              1,
+                              most,
+                              "packets in flight per worker; default: number of slots");
 }
 
 /**

@@ -68,15 +68,13 @@ std::vector<Key>
 MakeKeys(TypeId communicator)
 {
     const TypeId program = SharpProgram::GetTypeId();
-    Key elements = Key::Count(ELEMENTS_KEY,
-                              1,
-                              1,
-                              SHARP_MAX_PAYLOAD / 2,
-                              "numbers in a packet of a low-latency tree; default: as many as "
-                              "ns3::training::SharpProgram::Payload has space for");
-    elements.initial.clear();
     std::vector<Key> keys = GetAttributeKeys(program, {"Payload", "Trees"});
-    keys.push_back(elements);
+    keys.push_back(
+        Key::OptionalCount(ELEMENTS_KEY,
+                           1,
+                           SHARP_MAX_PAYLOAD / 2,
+                           "numbers in a packet of a low-latency tree; default: as many as "
+                           "ns3::training::SharpProgram::Payload has space for"));
     keys.push_back(Key::Attribute(program, "Trees", "tree-limit"));
     keys.push_back(MakeWindowKey(1 << 16));
     const auto ofRanks = GetAttributeKeys(communicator);

@@ -6,6 +6,8 @@
 
 #include "training-cluster.h"
 
+#include "tcp-helper.h"
+
 #include "ns3/boolean.h"
 #include "ns3/fabric-border.h"
 #include "ns3/fabric-partition.h"

@@ -9,10 +9,8 @@
 
 #include "cluster-options.h"
 #include "cluster-plan.h"
-#include "fabric-helper.h"
 #include "in-network-system.h"
 #include "rdma-helper.h"
-#include "tcp-helper.h"
 
 #include "ns3/fabric-pcap.h"
 #include "ns3/fabric-port-pairs.h"
@@ -21,6 +19,7 @@
 #include "ns3/process-border.h"
 #include "ns3/rdma-nic.h"
 #include "ns3/scheduled-communicator.h"
+#include "ns3/training-fabric.h"
 
 #include <memory>
 #include <set>

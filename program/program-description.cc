@@ -345,7 +345,7 @@ ProgramDescription::PrintOverview(std::ostream& output) const
             text + (option.key.initial.empty() ? "" : " [" + option.key.initial + "]"));
     }
     output
-        << sections << "\nHelp:\n"
+        << "\nHelp:\n"
         << FormatRow("  --help=NAME",
                      width,
                      "details of an option or a value, such as " +

@@ -68,7 +68,6 @@ struct ProgramDescription
     std::string description;                ///< its purpose, one or more lines
     std::vector<OptionDescription> options; ///< in the order of the help
     std::vector<RenamedOption> renamed;     ///< former spellings, which are refused
-    std::string sections;                   ///< text after the options in the overview
     /// Additional members of the JSON by name, such as the quantities that the program measures.
     std::vector<std::pair<std::string, JsonValue>> members;
 

@@ -495,26 +495,10 @@ ProgramOptions::IsGiven(const std::string& name) const
     return option && option->isGiven;
 }
 
-void
-ProgramOptions::AddSection(const std::string& title,
-                           const std::vector<std::pair<std::string, std::string>>& rows)
-{
-    std::size_t width = 0;
-    for (const auto& [name, text] : rows)
-    {
-        width = std::max(width, name.size());
-    }
-    m_sections += "\n" + title + ":\n";
-    for (const auto& [name, text] : rows)
-    {
-        m_sections += "  " + name + std::string(width + 2 - name.size(), ' ') + text + "\n";
-    }
-}
-
 ProgramDescription
 ProgramOptions::Describe() const
 {
-    ProgramDescription description{m_program, m_description, {}, m_renamed, m_sections, m_members};
+    ProgramDescription description{m_program, m_description, {}, m_renamed, m_members};
     for (const Option& option : m_options)
     {
         description.options.push_back(option.description);

@@ -267,14 +267,6 @@ class ProgramOptions
      */
     bool IsGiven(const std::string& name) const;
 
-    /**
-     * Adds a section after the options of the help.
-     * @param title its title
-     * @param rows terms and their explanations
-     */
-    void AddSection(const std::string& title,
-                    const std::vector<std::pair<std::string, std::string>>& rows);
-
     /** @return description of all options, with their defaults */
     ProgramDescription Describe() const;
 
@@ -330,7 +322,6 @@ class ProgramOptions
     std::string m_program;                                    // name of the program
     std::string m_description;                                // its purpose
     std::string m_group;                                      // title of the current group
-    std::string m_sections;                                   // text after the options in the help
     std::vector<std::string> m_extensions;                    // shared libraries, all loaded
     std::vector<Option> m_options;                            // in the order of addition
     std::vector<RenamedOption> m_renamed;                     // former spellings, which are refused

@@ -8,8 +8,8 @@
 #define DISTRIBUTED_TRAINING_PROGRESS_LINE_H
 
 #include "ns3/event-id.h"
-#include "ns3/fabric-helper.h"
 #include "ns3/nstime.h"
+#include "ns3/training-fabric.h"
 
 #include <chrono>
 #include <functional>

@@ -7,7 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_RUN_COST_H
 #define DISTRIBUTED_TRAINING_RUN_COST_H
 
-#include "ns3/fabric-helper.h"
+#include "ns3/training-fabric.h"
 
 #include <cstdint>
 

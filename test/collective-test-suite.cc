@@ -21,6 +21,7 @@
 
 using namespace ns3;
 using namespace ns3::training;
+using namespace ns3::training::tests;
 
 namespace
 {

@@ -8,7 +8,6 @@
 
 #include "ns3/sharp-wire-format.h"
 #include "ns3/test.h"
-#include "ns3/training-configuration-error.h"
 
 #include <string>
 #include <tuple>

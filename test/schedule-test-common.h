@@ -4,19 +4,18 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#ifndef SCHEDULE_TEST_COMMON_H
-#define SCHEDULE_TEST_COMMON_H
+#ifndef DISTRIBUTED_TRAINING_SCHEDULE_TEST_COMMON_H
+#define DISTRIBUTED_TRAINING_SCHEDULE_TEST_COMMON_H
 
 #include "ns3/abort.h"
 #include "ns3/collective-schedule.h"
-#include "ns3/training-configuration-error.h"
 
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
-namespace ns3::training
+namespace ns3::training::tests
 {
 
 /** A modifiable action. */
@@ -124,21 +123,6 @@ Replace(std::string text, const std::string& what, const std::string& by)
     return text.replace(at, what.size(), by);
 }
 
-/** @return the refusal of a call, or empty */
-inline std::string
-GetRefusal(const std::function<void()>& call)
-{
-    try
-    {
-        call();
-    }
-    catch (const ConfigurationError& error)
-    {
-        return error.what();
-    }
-    return "";
-}
-
 /** @return numbers that differ by rank and index, with exact sums */
 inline std::vector<std::vector<float>>
 MakeInputs(uint32_t ranks, uint32_t count)
@@ -154,6 +138,6 @@ MakeInputs(uint32_t ranks, uint32_t count)
     return inputs;
 }
 
-} // namespace ns3::training
+} // namespace ns3::training::tests
 
-#endif // SCHEDULE_TEST_COMMON_H
+#endif // DISTRIBUTED_TRAINING_SCHEDULE_TEST_COMMON_H

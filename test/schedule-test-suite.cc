@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "refusal-test-common.h"
 #include "schedule-test-common.h"
 
 #include "ns3/chunk-layout.h"
@@ -17,6 +18,7 @@
 
 using namespace ns3;
 using namespace ns3::training;
+using namespace ns3::training::tests;
 
 namespace
 {

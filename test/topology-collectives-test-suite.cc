@@ -9,7 +9,6 @@
 #include "ns3/collective-measurement.h"
 #include "ns3/collective-planner.h"
 #include "ns3/host-model.h"
-#include "ns3/multitree-collective.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/schedule-file.h"
 #include "ns3/schedule-verifier.h"

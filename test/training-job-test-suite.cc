@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "iteration-test-common.h"
+
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
 #include "ns3/gradient-buckets.h"
@@ -32,6 +34,7 @@
 
 using namespace ns3;
 using namespace ns3::training;
+using namespace ns3::training::tests;
 
 /**
  * @ingroup distributed-training-tests
@@ -604,19 +607,6 @@ class IterationStatisticsTestCase : public TestCase
         ByteReader reader(writer.GetData(), writer.GetSize());
         to.Merge(reader);
         NS_ABORT_MSG_UNLESS(reader.IsAtEnd(), "more was packed than merged");
-    }
-
-    /** @return all stored fields of iterations */
-    static std::string ToText(const std::vector<IterationRecord>& records)
-    {
-        auto rows = JsonValue::Array();
-        for (const IterationRecord& record : records)
-        {
-            auto row = JsonValue::Object();
-            SetMembers(row, GetIterationColumns(), record);
-            rows.Append(row);
-        }
-        return rows.Write();
     }
 
     void DoRun() override

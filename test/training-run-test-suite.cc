@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "iteration-test-common.h"
 #include "refusal-test-common.h"
 
 #include "ns3/boolean.h"
@@ -30,6 +31,7 @@
 
 using namespace ns3;
 using namespace ns3::training;
+using namespace ns3::training::tests;
 
 /**
  * @ingroup distributed-training-tests
@@ -85,24 +87,6 @@ ReadFile(const std::string& path)
 {
     std::ifstream file(path);
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-/**
- * @ingroup distributed-training-run-tests
- * @param records iterations
- * @return all stored fields of all iterations
- */
-std::string
-ToText(const std::vector<IterationRecord>& records)
-{
-    auto rows = JsonValue::Array();
-    for (const IterationRecord& record : records)
-    {
-        auto row = JsonValue::Object();
-        SetMembers(row, GetIterationColumns(), record);
-        rows.Append(row);
-    }
-    return rows.Write();
 }
 
 } // namespace

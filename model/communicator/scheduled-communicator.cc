@@ -192,12 +192,6 @@ ScheduledCommunicator::GetSize() const
     return m_size;
 }
 
-uint64_t
-ScheduledCommunicator::GetReceivedMessages() const
-{
-    return m_receivedMessages;
-}
-
 MessageRecord
 ScheduledCommunicator::MakeRecord(uint32_t from, uint32_t to, uint64_t tag, uint64_t bytes) const
 {
@@ -487,7 +481,6 @@ ScheduledCommunicator::OnMessage(uint32_t peer,
                                  uint64_t bytes,
                                  Ptr<ByteBuffer> payload)
 {
-    m_receivedMessages++;
     const MessageTag parts = MessageTag::Unpack(tag);
     if (parts.step == MessageTag::TURN)
     {

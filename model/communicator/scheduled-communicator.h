@@ -116,9 +116,6 @@ class ScheduledCommunicator : public Communicator
                ByteMatrix matrix = nullptr) override;
     std::string GetWaitingFor() const override;
 
-    /** @return number of messages received, without those of split communicators */
-    uint64_t GetReceivedMessages() const;
-
     /** @see MessageRecord */
     typedef void (*MessageTracedCallback)(const MessageRecord& message);
     /** @see CollectiveRecord */
@@ -169,7 +166,6 @@ class ScheduledCommunicator : public Communicator
     uint32_t m_activeLimit;
     DataRate m_reduceRate;
     uint64_t m_issued{0};
-    uint64_t m_receivedMessages{0};
     TurnOrder m_order;
     std::deque<Active> m_queue; // the collectives in m_order
     std::list<Active> m_active;

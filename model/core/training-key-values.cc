@@ -149,17 +149,6 @@ KeyValues::IsGiven(const std::string& key) const
     return m_given.count(key) > 0;
 }
 
-std::vector<std::string>
-KeyValues::GetGiven() const
-{
-    std::vector<std::string> names;
-    for (const auto& [name, value] : m_given)
-    {
-        names.push_back(name);
-    }
-    return names;
-}
-
 bool
 KeyValues::Has(const std::string& key) const
 {

@@ -115,9 +115,6 @@ class KeyValues
      */
     bool IsGiven(const std::string& key) const;
 
-    /** @return names of the keys given by the user, sorted */
-    std::vector<std::string> GetGiven() const;
-
     /**
      * @param key key name
      * @return whether the key has a value, given or default

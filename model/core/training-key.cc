@@ -165,7 +165,15 @@ Key::Count(const std::string& name,
            uint64_t max,
            const std::string& help)
 {
-    Key key{name, Type::COUNT, help, std::to_string(initial)};
+    Key key = OptionalCount(name, min, max, help);
+    key.initial = std::to_string(initial);
+    return key;
+}
+
+Key
+Key::OptionalCount(const std::string& name, uint64_t min, uint64_t max, const std::string& help)
+{
+    Key key{name, Type::COUNT, help};
     key.min = static_cast<double>(min);
     key.max = static_cast<double>(max);
     return key;

@@ -66,6 +66,18 @@ struct Key
 
     /**
      * @param name key name
+     * @param min minimum
+     * @param max maximum
+     * @param help one line, which says what follows if the key is not given
+     * @return integer key without a default
+     */
+    static Key OptionalCount(const std::string& name,
+                             uint64_t min,
+                             uint64_t max,
+                             const std::string& help);
+
+    /**
+     * @param name key name
      * @param initial default
      * @param min minimum
      * @param max maximum

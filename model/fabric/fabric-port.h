@@ -283,12 +283,6 @@ class alignas(64) FabricPort : public EventImpl
             (bytes + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES) * m_picosecondsPerByte + 0.5);
     }
 
-    /** @return end of the current transmission, ps; in the past if the line is idle */
-    int64_t GetLineFree() const
-    {
-        return m_lineFree;
-    }
-
   private:
     /** @return the priority most likely served next */
     uint8_t GetNextPriority() const

@@ -310,14 +310,12 @@ MakeLayerLoopWorkload(const std::string& help, const std::function<LayerLoop()>&
     entry.help = help;
     if (hasGroups)
     {
-        Key group = Key::Of("group",
-                            Key::Type::COUNT,
-                            "",
-                            "consecutive ranks that share a model; default: those of a server or "
-                            "package of the topology, or all if it has none");
-        group.min = 1;
-        group.max = MAX_GROUP;
-        entry.keys = {group};
+        entry.keys = {Key::OptionalCount(
+            "group",
+            1,
+            MAX_GROUP,
+            "consecutive ranks that share a model; default: those of a server or package of the "
+            "topology, or all if it has none")};
     }
     entry.task = [make, hasGroups](const WorkloadRequest& request) {
         RefuseDataParallel(request);

@@ -38,7 +38,7 @@ class RdmaSendQueue
 
     virtual ~RdmaSendQueue() = default;
 
-    /** @return whether a packet may be sent, regardless of GetNextSendTime() */
+    /** @return whether a packet may be sent, regardless of its time */
     virtual bool CanSend() const = 0;
 
     /**
@@ -69,12 +69,6 @@ class RdmaSendQueue
     /** Prefetches the cache lines that CheckTimer() will touch. */
     virtual void PrefetchTimer() const
     {
-    }
-
-    /** @return earliest time of the next packet, ps */
-    int64_t GetNextSendTime() const
-    {
-        return m_nextSendTime;
     }
 
     /** @return number of the queue pair */

@@ -7,7 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_SCHEDULE_INTERPRETER_H
 #define DISTRIBUTED_TRAINING_SCHEDULE_INTERPRETER_H
 
-#include "chunk-layout.h"
+#include "collective-schedule.h"
 
 #include <vector>
 

@@ -116,9 +116,7 @@ MakeSidesValue(const std::string& help)
 Key
 MakeCountKey(const std::string& name, const std::string& help, uint64_t max, uint64_t min)
 {
-    Key key = Key::Count(name, min, min, max, help);
-    key.initial.clear();
-    return key;
+    return Key::OptionalCount(name, min, max, help);
 }
 
 Key
@@ -185,30 +183,6 @@ BuildTopology(const std::string& spec, uint32_t ranks, DataRate rate, Time delay
         }
     }
     return graph;
-}
-
-std::vector<std::pair<std::string, std::string>>
-MakeHelpRows(const std::vector<AlternativeDescription>& alternatives)
-{
-    std::vector<std::pair<std::string, std::string>> rows;
-    for (const AlternativeDescription& alternative : alternatives)
-    {
-        rows.emplace_back(alternative.name, alternative.help);
-        for (const std::string& note : alternative.notes)
-        {
-            rows.emplace_back("", note);
-        }
-        if (alternative.first)
-        {
-            rows.emplace_back("  " + alternative.first->name, alternative.first->help);
-        }
-        for (const Key& key : alternative.keys)
-        {
-            rows.emplace_back("  " + key.name + "=" + key.initial,
-                              key.help + " (" + key.GetAllowed() + ")");
-        }
-    }
-    return rows;
 }
 
 } // namespace ns3::training

@@ -147,14 +147,6 @@ std::optional<Time> ParseLinkDelay(const std::string& text);
  */
 TopologyGraph BuildTopology(const std::string& spec, uint32_t ranks, DataRate rate, Time delay);
 
-/**
- * @ingroup distributed-training-helper
- * @param alternatives the alternatives of a kind
- * @return rows of name and help text; each alternative is followed by its notes and keys
- */
-std::vector<std::pair<std::string, std::string>> MakeHelpRows(
-    const std::vector<AlternativeDescription>& alternatives);
-
 } // namespace ns3::training
 
 #endif // DISTRIBUTED_TRAINING_TOPOLOGY_BUILDER_H

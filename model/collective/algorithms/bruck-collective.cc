@@ -16,7 +16,7 @@
  * of the original algorithm are unnecessary.
  */
 
-#include "ns3/collective-phases.h"
+#include "ns3/collective-algorithm.h"
 
 #include <algorithm>
 #include <vector>

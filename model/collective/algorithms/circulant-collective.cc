@@ -15,7 +15,7 @@
  * rank.
  */
 
-#include "ns3/collective-phases.h"
+#include "ns3/collective-algorithm.h"
 
 #include <vector>
 

@@ -13,7 +13,7 @@
  * arrived; ceil(log2 N) steps for any N.
  */
 
-#include "ns3/collective-phases.h"
+#include "ns3/collective-algorithm.h"
 
 namespace ns3::training
 {

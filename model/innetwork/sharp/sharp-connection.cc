@@ -115,22 +115,29 @@ SharpConnection::SendDatagram(const SharpMessage& message)
     }
 }
 
-void
-SharpConnection::Transmit(const SharpMessage& message, uint8_t opcode, uint32_t psn)
+Frame*
+SharpConnection::MakeFrame(const SharpHeader& header, uint8_t opcode, uint32_t psn) const
 {
-    Frame* frame = Frame::Make(message.header);
+    Frame* frame = Frame::Make(header);
     frame->opcode = opcode;
-    frame->bytes = GetSharpFrameBytes(message.payloadBytes, opcode);
-    frame->payloadBytes = message.payloadBytes;
-    frame->payload = message.payload;
-    frame->payloadOffset = message.payloadOffset;
     frame->psn = psn;
-    frame->ingress = message.ingress;
     frame->source = m_endpoint;
     frame->destination = m_peer.endpoint;
     frame->destinationQp = m_peer.queuePair;
     frame->flowHash = m_flowHash;
     frame->priority = m_settings.priority;
+    return frame;
+}
+
+void
+SharpConnection::Transmit(const SharpMessage& message, uint8_t opcode, uint32_t psn)
+{
+    Frame* frame = MakeFrame(message.header, opcode, psn);
+    frame->bytes = GetSharpFrameBytes(message.payloadBytes, opcode);
+    frame->payloadBytes = message.payloadBytes;
+    frame->payload = message.payload;
+    frame->payloadOffset = message.payloadOffset;
+    frame->ingress = message.ingress;
     m_owner.Transmit(frame);
 }
 
@@ -211,18 +218,12 @@ SharpConnection::Acknowledge(bool missing)
     m_unanswered = 0;
     SharpHeader header;
     header.job = m_job;
-    Frame* frame = Frame::Make(header);
-    frame->opcode = ACKNOWLEDGE;
-    frame->syndrome = missing ? SYNDROME_NAK_SEQUENCE : SYNDROME_ACK;
     // An ACK carries the last PSN received, a NAK the first one missing.
-    frame->psn = missing ? m_expected : (m_expected - 1) & PSN_MASK;
+    const uint32_t psn = missing ? m_expected : (m_expected - 1) & PSN_MASK;
+    Frame* frame = MakeFrame(header, ACKNOWLEDGE, psn);
+    frame->syndrome = missing ? SYNDROME_NAK_SEQUENCE : SYNDROME_ACK;
     frame->bytes = GetSharpAcknowledgeBytes();
     frame->ingress = m_ingress;
-    frame->source = m_endpoint;
-    frame->destination = m_peer.endpoint;
-    frame->destinationQp = m_peer.queuePair;
-    frame->flowHash = m_flowHash;
-    frame->priority = m_settings.priority;
     m_owner.Transmit(frame);
 }
 

@@ -125,6 +125,7 @@ class SharpConnection
     const Peer& GetPeer() const;
 
   private:
+    Frame* MakeFrame(const SharpHeader& header, uint8_t opcode, uint32_t psn) const;
     void Transmit(const SharpMessage& message, uint8_t opcode, uint32_t psn);
     void SendAgain();
     void Acknowledge(bool missing);

@@ -7,10 +7,11 @@
 #ifndef DISTRIBUTED_TRAINING_SWITCHML_COMMUNICATOR_H
 #define DISTRIBUTED_TRAINING_SWITCHML_COMMUNICATOR_H
 
+#include "unreliable-receiver.h"
+
 #include "ns3/contribution-check.h"
 #include "ns3/in-network-communicator.h"
 #include "ns3/slot-timers.h"
-#include "ns3/unreliable-receiver.h"
 #include "ns3/worker-cores.h"
 
 namespace ns3::training

@@ -7,10 +7,11 @@
 #ifndef DISTRIBUTED_TRAINING_SWITCHML_PROGRAM_H
 #define DISTRIBUTED_TRAINING_SWITCHML_PROGRAM_H
 
+#include "unreliable-receiver.h"
+
 #include "ns3/aggregation-program.h"
 #include "ns3/nstime.h"
 #include "ns3/traced-callback.h"
-#include "ns3/unreliable-receiver.h"
 
 #include <limits>
 #include <vector>

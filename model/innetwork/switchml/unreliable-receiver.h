@@ -7,8 +7,9 @@
 #ifndef DISTRIBUTED_TRAINING_UNRELIABLE_RECEIVER_H
 #define DISTRIBUTED_TRAINING_UNRELIABLE_RECEIVER_H
 
+#include "switchml-wire-format.h"
+
 #include "ns3/roce-wire-format.h"
-#include "ns3/switchml-wire-format.h"
 
 #include <cstdint>
 
@@ -32,8 +33,8 @@ class UnreliableReceiver
      */
     bool Accept(uint8_t opcode, uint32_t psn)
     {
-        const bool isFirst = opcode == UC_WRITE_FIRST || opcode == UC_WRITE_ONLY_IMMEDIATE;
-        m_inMessage = isFirst || (m_inMessage && psn == m_next);
+        m_inMessage = HasUnreliableReth(opcode) || // the first packet
+                      (m_inMessage && psn == m_next);
         m_next = (psn + 1) % PSN_MODULUS;
         return m_inMessage;
     }
