@@ -10,13 +10,13 @@
 #include "ns3/data-rate.h"
 #include "ns3/event-id.h"
 #include "ns3/fabric-frame.h"
+#include "ns3/fabric-helper.h"
 #include "ns3/fabric-port.h"
 #include "ns3/host-device.h"
 #include "ns3/link-impairment.h"
 #include "ns3/nstime.h"
 #include "ns3/simulator.h"
 #include "ns3/topology-graph.h"
-#include "ns3/training-fabric.h"
 
 #include <cmath>
 #include <functional>
