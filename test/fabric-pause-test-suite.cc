@@ -136,6 +136,57 @@ FabricIncastTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-fabric-tests
+ * Frames that leave a switch by the port they came in by: a pause for their sender waits until the
+ * frame that causes it has left.
+ */
+class FabricReflectionTestCase : public TestCase
+{
+  public:
+    FabricReflectionTestCase()
+        : TestCase("pauses on the port that frames leave by")
+    {
+    }
+
+  private:
+    void DoRun() override;
+};
+
+void
+FabricReflectionTestCase::DoRun()
+{
+    UsePicoseconds();
+    constexpr uint64_t RATE = 100 * GIGA;
+    constexpr uint32_t BYTES = 4178;
+    FabricHelper helper;
+    helper.SetSwitchAttribute("BufferSize", UintegerValue(400000));
+    Fabric fabric =
+        helper.Install(BuildTopology("single-switch", 2, DataRate(RATE), NanoSeconds(500)));
+    Arrivals arrivals;
+    NoteArrivals(fabric.devices[0], arrivals);
+    FabricPort& port = fabric.devicesOfSwitches[0]->GetPort(0);
+    int64_t free = 0;
+    uint64_t pauses = 0;
+    port.SetTap([&](const Frame& frame, bool isSent) {
+        if (isSent)
+        {
+            NS_TEST_EXPECT_MSG_GT_OR_EQ(PicosecondsNow(), free, "one frame at a time");
+            free = PicosecondsNow() + LineTime(frame.bytes + 20, RATE);
+            pauses += frame.kind == FrameKind::PAUSE;
+        }
+    });
+    constexpr uint64_t FRAMES = 500;
+    Blaster reflected(fabric.devices[0], 0, BYTES, LOSSLESS, FRAMES);
+    Blaster other(fabric.devices[1], 0, BYTES, LOSSLESS, FRAMES);
+    reflected.Start(1);
+    other.Start(1);
+    Simulator::Run();
+    NS_TEST_EXPECT_MSG_GT(pauses, 10, "host 0 is paused");
+    NS_TEST_EXPECT_MSG_EQ(arrivals.size(), 2 * FRAMES, "all arrive");
+    Simulator::Destroy();
+}
+
+/**
+ * @ingroup distributed-training-fabric-tests
  * The headroom suffices in the worst case: pauses wait behind the largest frames, and senders have
  * just started another one.
  */
@@ -601,6 +652,7 @@ class FabricPauseTestSuite : public TestSuite
         add(new FabricIncastTestCase(31, 400 * GIGA, 100000, 9216, 4000000, true));
         add(new FabricIncastTestCase(3, 25 * GIGA, 10000000, 1106, 1000000, true));
         add(new FabricIncastTestCase(15, 100 * GIGA, 10000000, 4158, 300000, false));
+        AddTestCase(new FabricReflectionTestCase);
         add(new FabricHeadroomTestCase(9216));
         add(new FabricHeadroomTestCase(1500));
         add(new FabricLongPauseTestCase);

@@ -242,6 +242,7 @@ FabricPort::SendNext(int64_t now)
             return;
         }
         const uint8_t priority = m_owner.GetScheduling().Choose(eligible, m_current, m_queues);
+        m_lineFreePending = true; // what the owner sends now, such as a pause, waits its turn
         // Frames queued in the port (control, packets of the IP stack) precede frames of the
         // source.
         Frame* frame = m_waiting >> priority & 1 ? Pop(priority) : m_source->Pull(priority, now);
@@ -254,6 +255,7 @@ FabricPort::SendNext(int64_t now)
         {
             m_lineFree = std::max(m_lineFree, now);
         }
+        m_lineFreePending = false;
     }
     if (m_pauses || (m_waiting & ~m_paused) ||
         (m_source && m_source->GetReady(m_lineFree) & ~m_paused))
@@ -303,6 +305,10 @@ FabricPort::Transmit(Frame* frame, int64_t now)
         PriorityCounters& ofPriority = m_counters.byPriority[frame->priority];
         ofPriority.transmittedFrames++;
         ofPriority.transmittedBytes += frame->bytes;
+    }
+    if (frame->kind == FrameKind::ROCE_ACK || frame->kind == FrameKind::ROCE_CNP)
+    {
+        m_counters.answerFrames++;
     }
     int64_t arrival = m_lineFree + m_reach;
     if (m_cutThrough)
