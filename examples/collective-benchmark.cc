@@ -322,6 +322,7 @@ Benchmark(int argc, char* argv[])
     }
     GatherCounters(cluster.GetFabric());
     const RunCost cost = GetRunCost(cluster.GetFabric());
+    const auto warnings = GetWarnings(cluster);
     auto document = JsonValue::Object();
     document.Set("rows", rows);
     if (auto figures = GetInNetworkFigures(cluster))
@@ -329,13 +330,17 @@ Benchmark(int argc, char* argv[])
         figures->maxError = largestError;
         document.Set("in_network", figures->ToJson());
     }
+    AddWarnings(document, warnings);
     AddRunCost(document, cost);
     document.Set("configuration", GetConfiguration(options, cluster));
     document.Set("version", GetVersion());
     json.Write(document);
     if (table)
     {
-        std::printf("%s%s\n", FormatFallback(cluster).c_str(), FormatRunCost(cost).c_str());
+        std::printf("%s%s%s\n",
+                    FormatFallback(cluster).c_str(),
+                    FormatWarnings(warnings).c_str(),
+                    FormatRunCost(cost).c_str());
     }
     Simulator::Destroy();
     return Report(mismatch);

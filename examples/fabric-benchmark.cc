@@ -37,7 +37,7 @@ struct Experiment
 {
     std::string workload{"custom"};
     std::string pattern{"neighbour"};
-    FabricTraffic traffic{{}, 10000000, 1};
+    FabricTraffic traffic{{}, 10000000, 1, {}};
     bool compareSchedulers{false};
     bool compareAcks{false};
     std::string json;
@@ -189,6 +189,21 @@ void
 Print(const FabricMeasurement& measurement)
 {
     std::printf("simulated time          %12.3f us\n", measurement.simulatedMicroseconds);
+    std::printf("first completion        %12.3f us\n", measurement.firstMicroseconds);
+    std::printf("busiest link to a host  %12.2f %%\n", 100 * measurement.utilization);
+    std::printf("fairness of messages    %12.3f  (Jain's index)\n", measurement.fairness);
+    std::printf("longest switch queue    %12.1f KB\n",
+                static_cast<double>(measurement.peakQueueBytes) * 1e-3);
+    std::printf("packets sent again      %12llu  (%.2f %%)\n",
+                static_cast<unsigned long long>(measurement.repeatedPackets),
+                measurement.sentPackets > 0
+                    ? 100 * static_cast<double>(measurement.repeatedPackets) /
+                          static_cast<double>(measurement.sentPackets)
+                    : 0);
+    std::printf("pause frames            %12llu\n",
+                static_cast<unsigned long long>(measurement.pauseFrames));
+    std::printf("frames dropped          %12llu\n",
+                static_cast<unsigned long long>(measurement.droppedFrames));
     std::printf("data packet-hops        %12llu\n",
                 static_cast<unsigned long long>(measurement.dataHops));
     std::printf("ACK packet-hops         %12llu\n",
@@ -256,6 +271,12 @@ AddTo(JsonValue& document, const FabricMeasurement& measurement)
         .Set("setup_memory_MiB", measurement.setupMebibytes)
         .Set("peak_memory_MiB", measurement.peakMebibytes)
         .Set("simulated_time_us", measurement.simulatedMicroseconds)
+        .Set("first_completion_us", measurement.firstMicroseconds)
+        .Set("utilization", measurement.utilization)
+        .Set("fairness", measurement.fairness)
+        .Set("peak_queue_bytes", measurement.peakQueueBytes)
+        .Set("sent_packets", measurement.sentPackets)
+        .Set("repeated_packets", measurement.repeatedPackets)
         .Set("dropped_frames", measurement.droppedFrames)
         .Set("marked_frames", measurement.markedFrames)
         .Set("pause_frames", measurement.pauseFrames);
@@ -285,6 +306,10 @@ Benchmark(int argc, char* argv[])
                         experiment.traffic.queuePairs,
                         1,
                         PSN_MODULUS - FIRST_QUEUE_PAIR);
+    options.AddTime(
+        "duration",
+        "instead of messages of --bytes: endless ones, cut off after this time; 0: none",
+        experiment.traffic.duration);
     options.AddBool("compare-schedulers",
                     "run with ns-3's heap and map as event lists, too, and compare",
                     experiment.compareSchedulers);
@@ -326,6 +351,7 @@ Benchmark(int argc, char* argv[])
     {
         rows[0].measurement = MeasureFabric(experiment.traffic, cluster);
     }
+    const auto warnings = GetWarnings(cluster);
     if (experiment.json != "-")
     {
         std::printf("%s, %zu messages of %s, %s, packets of %u bytes\n",
@@ -335,6 +361,7 @@ Benchmark(int argc, char* argv[])
                     experiment.pattern.c_str(),
                     cluster.GetMtu());
         Print(rows[0].measurement);
+        std::printf("%s", FormatWarnings(warnings).c_str());
         if (compares)
         {
             Print(rows);
@@ -342,6 +369,7 @@ Benchmark(int argc, char* argv[])
     }
     auto document = JsonValue::Object();
     AddTo(document, rows[0].measurement);
+    AddWarnings(document, warnings);
     auto comparison = JsonValue::Array();
     for (const Row& row : rows)
     {

@@ -154,8 +154,9 @@ UsePublishedParameters(const std::string& congestionControl)
     Config::SetDefault(space + "RdmaTimely::Window", BooleanValue(true));
     // Acknowledgements share the class of data, except with TIMELY. Each carries the ECN echo, and
     // DCQCN checks once per microsecond whether there was one.
-    Config::SetDefault(space + "RdmaNic::ControlPriority",
-                       UintegerValue(congestionControl == "timely" ? 6 : 3));
+    const uint8_t answers = congestionControl == "timely" ? 6 : 3;
+    Config::SetDefault(space + "RdmaNic::AckPriority", UintegerValue(answers));
+    Config::SetDefault(space + "RdmaNic::CnpPriority", UintegerValue(answers));
     Config::SetDefault(space + "RdmaNic::CnpInterval", TimeValue(MicroSeconds(1)));
     Config::SetDefault(space + "SwitchDevice::BufferSize", UintegerValue(32 << 20));
     Config::SetDefault(space + "SwitchDevice::LargestFrame", UintegerValue(1200));

@@ -68,7 +68,8 @@ Train(int argc, char* argv[])
     if (table)
     {
         std::cout << FormatIteration("mean", result.mean) << "\n"
-                  << result.fallback << FormatRunCost(result.cost) << std::endl;
+                  << result.fallback << FormatWarnings(result.warnings)
+                  << FormatRunCost(result.cost) << std::endl;
     }
     return 0;
 }

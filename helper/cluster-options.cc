@@ -6,6 +6,7 @@
 
 #include "cluster-options.h"
 
+#include "ns3/path-choice.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-quantity.h"
 
@@ -21,7 +22,7 @@ ClusterOptions::Check() const
     {
         throw ConfigurationError("transport", transport, " (allowed: rdma, tcp)");
     }
-    if (!IsRdma() && recovery != ClusterOptions().recovery)
+    if (!IsRdma() && recovery != "auto")
     {
         throw ConfigurationError("recovery", recovery, " with transport tcp (allowed with rdma)");
     }
@@ -81,6 +82,14 @@ std::string
 ClusterOptions::GetCongestionControl() const
 {
     return congestionControl != "auto" ? congestionControl : IsRdma() ? "dcqcn" : "ns3::TcpCubic";
+}
+
+std::string
+ClusterOptions::GetRecovery() const
+{
+    return recovery != "auto"           ? recovery
+           : GetPathChoice(path).sprays ? "out-of-order"
+                                        : "go-back-n";
 }
 
 uint32_t

@@ -47,7 +47,7 @@ struct ClusterOptions
     std::string portPairs{"turns"};        ///< use of port pairs: turns or stripe
     std::string transport{"rdma"};         ///< rdma or tcp
     std::string congestionControl{"auto"}; ///< auto: dcqcn or ns3::TcpCubic
-    std::string recovery{"go-back-n"};     ///< RDMA: loss recovery, a LossRecoveryEntry
+    std::string recovery{"auto"};          ///< RDMA: loss recovery; auto: see GetRecovery()
     std::string algorithm{"ring"};         ///< a collective algorithm or an InNetworkSystem
     std::string hostModel{"none"};         ///< none or nccl
     uint64_t segments{0};                  ///< segments per chunk; 0: default of the algorithm
@@ -79,6 +79,12 @@ struct ClusterOptions
 
     /** @return the congestion control, with "auto" resolved */
     std::string GetCongestionControl() const;
+
+    /**
+     * @return the loss recovery of RDMA; auto is go-back-n, or out-of-order if switches spray the
+     *         frames of a flow over several paths
+     */
+    std::string GetRecovery() const;
 
     /** @return the MTU, with 0 resolved, bytes */
     uint32_t GetMtu() const;

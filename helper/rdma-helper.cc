@@ -14,6 +14,25 @@
 namespace ns3::training
 {
 
+namespace
+{
+
+/** Adds the attributes of a preset to a list, except those whose defaults the user has changed. */
+void
+AddUnlessChanged(AttributeList& list, const CongestionControlEntry::Preset& preset)
+{
+    for (const auto& [name, value] : preset.attributes)
+    {
+        const std::size_t end = name.rfind("::");
+        if (IsDefaultUnchanged(TypeId::LookupByName(name.substr(0, end)), name.substr(end + 2)))
+        {
+            list.Set(name, value);
+        }
+    }
+}
+
+} // namespace
+
 RdmaHelper::RdmaHelper()
 {
     m_nic.SetTypeId(RdmaNic::GetTypeId());
@@ -38,7 +57,15 @@ RdmaHelper::SetCongestionControl(const std::string& congestionControl)
     }
     const auto choice = Choose<CongestionControlEntry>(congestionControl);
     m_congestionControl = choice.entry;
-    m_keys = choice.values.GetAttributes(GetKeys(*choice.entry));
+    m_keys = {};
+    for (const CongestionControlEntry::Preset& preset : choice.entry->presets)
+    {
+        if (preset.name == choice.values.GetText("preset"))
+        {
+            AddUnlessChanged(m_keys, preset);
+        }
+    }
+    m_keys.Add(choice.values.GetAttributes(GetKeys(*choice.entry)));
 }
 
 void
@@ -58,6 +85,14 @@ void
 RdmaHelper::SetMarking(FabricHelper& fabric) const
 {
     const TypeId type = SwitchDevice::GetTypeId();
+    for (const std::string name : {"EcnKminPerGbps", "EcnKmaxPerGbps", "EcnPmax"})
+    {
+        if (m_keys.Has(type, name) && !m_attributes.Has(type, name) &&
+            IsDefaultUnchanged(type, name))
+        {
+            fabric.SetSwitchAttribute(name, *m_keys.Get(type, name));
+        }
+    }
     const double step = m_congestionControl->ecnStepPerGbps;
     for (const std::string name : {"EcnKminPerGbps", "EcnKmaxPerGbps"})
     {
@@ -74,6 +109,7 @@ std::vector<std::vector<Ptr<RdmaNic>>>
 RdmaHelper::Install(const Fabric& fabric, uint32_t hosts) const
 {
     ObjectFactory nics = m_nic;
+    m_keys.ApplyTo(nics);
     m_attributes.ApplyTo(nics);
     ObjectFactory congestionControls;
     congestionControls.SetTypeId(m_congestionControl->getTypeId());

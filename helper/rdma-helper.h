@@ -73,7 +73,7 @@ class RdmaHelper
 
     ObjectFactory m_nic;
     const CongestionControlEntry* m_congestionControl;
-    AttributeList m_keys;       // of the congestion control
+    AttributeList m_keys;       // values of the congestion control's preset and keys
     AttributeList m_attributes; // of NICs and congestion controls
     Time m_roundTrip;
 };

@@ -269,7 +269,7 @@ Cluster::InstallTransport()
     if (IsRdma())
     {
         m_rdma.SetAttribute("Mtu", UintegerValue(m_mtu));
-        m_rdma.SetAttribute("LossRecovery", StringValue(m_options.recovery));
+        m_rdma.SetAttribute("LossRecovery", StringValue(m_options.GetRecovery()));
         m_rdma.SetAttribute("PathHops", UintegerValue(m_longest.links));
         m_rdma.SetRoundTrip(m_roundTrip);
         m_nics = m_rdma.Install(m_fabric, GetRanks());

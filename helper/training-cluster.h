@@ -47,6 +47,12 @@ class Cluster
     Cluster(const Cluster&) = delete;
     Cluster& operator=(const Cluster&) = delete;
 
+    /** @return its options, with the congestion control resolved */
+    const ClusterOptions& GetOptions() const
+    {
+        return m_options;
+    }
+
     /** @return number of ranks */
     uint32_t GetRanks() const;
 

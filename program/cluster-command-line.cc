@@ -110,11 +110,11 @@ ClusterCommandLine::AddNetworkTo(ProgramOptions& options)
     options.AddString("pcap",
                       "prefix of capture files, one a port: PREFIX-host3-0.pcap",
                       m_cluster.pcap);
-    options.AddKind("recovery",
-                    "loss-recovery",
-                    "RDMA: loss recovery",
-                    m_cluster.recovery,
-                    &DescribeAlternatives<LossRecoveryEntry>);
+    options.AddKind("recovery", "loss-recovery", "RDMA: loss recovery", m_cluster.recovery, [] {
+        auto all = DescribeAlternatives<LossRecoveryEntry>();
+        all.insert(all.begin(), {"auto", "go-back-n; out-of-order if --path sprays", {}, {}, {}});
+        return all;
+    });
     options.AddChoice("port-pairs",
                       "how messages use several port pairs of two hosts: in turns, or each striped "
                       "over the pairs",

@@ -30,6 +30,8 @@ namespace ns3::training
 namespace
 {
 
+constexpr double BILLION = 1e9;
+
 /**
  * Sends a message over several queue pairs, split as evenly as possible into whole packets. Runs in
  * the context of the sender's host, because nodes interact only by frames.
@@ -96,10 +98,13 @@ class Connections
             const uint32_t number = FIRST_QUEUE_PAIR + peer * m_count + i;
             const uint32_t remote = FIRST_QUEUE_PAIR + host * m_count + i;
             const auto found = nic->GetQueuePairs().find(number);
-            queuePairs.push_back(
-                found != nic->GetQueuePairs().end()
-                    ? found->second
-                    : nic->CreateQueuePair(number, portPair.remoteEndpoint, remote, portPair.rate));
+            queuePairs.push_back(found != nic->GetQueuePairs().end()
+                                     ? found->second
+                                     : nic->CreateQueuePair(number,
+                                                            portPair.remoteEndpoint,
+                                                            remote,
+                                                            portPair.rate,
+                                                            portPair.pathRate));
         }
         return queuePairs;
     }
@@ -109,32 +114,112 @@ class Connections
     uint32_t m_count;
 };
 
-/** @return maximum over all processes */
-Time
-GetLatest(Time mine)
+/** @return the values of all processes */
+template <typename T>
+std::vector<T>
+Gather(T mine)
 {
     ByteWriter writer;
     writer(mine);
-    Time latest;
+    std::vector<T> values;
     for (const std::string& bytes : Processes::Gather(writer.GetText()))
     {
-        latest = std::max(latest, ByteReader(bytes.data(), bytes.size()).Next<Time>());
+        values.push_back(ByteReader(bytes.data(), bytes.size()).Next<T>());
     }
-    return latest;
+    return values;
 }
 
 /** @return sum over all processes */
-uint64_t
-GetSum(uint64_t mine)
+template <typename T>
+T
+GetSum(T mine)
 {
-    uint64_t sum = 0;
-    ByteWriter writer;
-    writer(mine);
-    for (const std::string& bytes : Processes::Gather(writer.GetText()))
+    const std::vector<T> values = Gather(mine);
+    return std::accumulate(values.begin(), values.end(), T{});
+}
+
+/** @return rate of all ports of the fastest host together, bit/s */
+double
+GetFastest(const Fabric& fabric)
+{
+    double fastest = 0;
+    for (const auto& rails : fabric.rails)
     {
-        sum += ByteReader(bytes.data(), bytes.size()).Next<uint64_t>();
+        double rate = 0;
+        for (const auto& device : rails)
+        {
+            rate += static_cast<double>(device->GetPort().GetRate());
+        }
+        fastest = std::max(fastest, rate);
     }
-    return sum;
+    return fastest;
+}
+
+/** @return largest share of its rate that a link from a switch to a host has carried so far, ppb */
+uint64_t
+GetLargestLoad(const Fabric& fabric)
+{
+    const double seconds = Simulator::Now().GetSeconds();
+    double largest = 0;
+    for (const auto& device : fabric.devicesOfSwitches)
+    {
+        for (uint16_t i = 0; i < device->GetNPorts(); i++)
+        {
+            const FabricPort& port = device->GetPort(i);
+            const PortCounters& sent = port.GetCounters();
+            if (seconds > 0 && dynamic_cast<HostDevice*>(&port.GetPeer()->GetOwner()))
+            {
+                const uint64_t onLine =
+                    sent.transmittedBytes +
+                    sent.transmittedFrames * (Frame::PREAMBLE_BYTES + Frame::GAP_BYTES);
+                largest = std::max(largest,
+                                   8.0 * static_cast<double>(onLine) /
+                                       (static_cast<double>(port.GetRate()) * seconds));
+            }
+        }
+    }
+    return static_cast<uint64_t>(largest * BILLION);
+}
+
+/** Measures repeated packets, and the fairness among messages, over all processes. */
+void
+MeasureFlows(FabricMeasurement& measurement,
+             const FabricTraffic& traffic,
+             const Cluster& cluster,
+             const Connections& connections)
+{
+    uint64_t sent = 0;
+    uint64_t repeated = 0;
+    uint64_t sum = 0;
+    uint64_t squares = 0;
+    for (const auto& [from, to] : traffic.messages)
+    {
+        if (cluster.IsLocal(from))
+        {
+            for (const auto& queuePair : connections.Get(from, to))
+            {
+                sent += queuePair->GetCounters().sentPackets;
+                repeated += queuePair->GetCounters().retransmittedPackets;
+            }
+        }
+        if (cluster.IsLocal(to))
+        {
+            uint64_t received = 0;
+            for (const auto& queuePair : connections.Get(to, from))
+            {
+                received += queuePair->GetCounters().receivedPackets;
+            }
+            sum += received;
+            squares += received * received;
+        }
+    }
+    measurement.sentPackets = GetSum(sent);
+    measurement.repeatedPackets = GetSum(repeated);
+    const auto total = static_cast<double>(GetSum(sum));
+    const auto allSquares = static_cast<double>(GetSum(squares));
+    measurement.fairness =
+        allSquares > 0 ? total * total / allSquares / static_cast<double>(traffic.messages.size())
+                       : 1;
 }
 
 } // namespace
@@ -201,34 +286,18 @@ FabricMeasurement
 MeasureFabric(const FabricTraffic& traffic, const Cluster& cluster)
 {
     const Fabric& fabric = cluster.GetFabric();
-    const auto& nic = cluster.GetNics(0).front();
-    const auto& links = fabric.topology.links;
-    const bool hasSecondClass =
-        std::any_of(links.begin(), links.end(), [](const auto& link) { return link.dateline; });
-    const uint8_t dataClass = nic->GetSettings().dataPriority;
-    const uint8_t controlClass = nic->GetSettings().controlPriority;
-    // After a dateline lossless frames use the next class, which other frames must not share.
-    UintegerValue lossless(0);
-    if (hasSecondClass)
-    {
-        fabric.devicesOfSwitches[0]->GetAttribute("LosslessClasses", lossless);
-    }
-    const bool isNext = controlClass == dataClass + 1 && lossless.Get() >> dataClass & 1;
-    const bool isPrevious = controlClass + 1 == dataClass && lossless.Get() >> controlClass & 1;
-    if (controlClass == dataClass || isNext || isPrevious)
-    {
-        throw ConfigurationError(
-            "ns3::training::RdmaNic::ControlPriority=" + std::to_string(controlClass) +
-            " with data in class " + std::to_string(dataClass) +
-            " (allowed: a class without data, as packet-hops are counted by "
-            "class)");
-    }
     GuardedRun run(cluster);
     std::vector<uint64_t> missing(
         traffic.messages.size()); // by message: parts that have not arrived
     uint64_t left = 0;            // messages to local hosts that have not arrived
+    Time first = Time::Max();     // arrival of the first of these
     Time end;                     // arrival of the last of these
-    const uint64_t packets = (traffic.bytes + cluster.GetMtu() - 1) / cluster.GetMtu();
+    uint64_t load = 0;            // of the busiest link to a host at that time, ppb
+    const bool isCutOff = !traffic.duration.IsZero();
+    const uint64_t bytes =
+        isCutOff ? static_cast<uint64_t>(GetFastest(fabric) * traffic.duration.GetSeconds() / 8)
+                 : traffic.bytes;
+    const uint64_t packets = (bytes + cluster.GetMtu() - 1) / cluster.GetMtu();
     const uint64_t parts = std::max<uint64_t>(1, std::min(packets, traffic.queuePairs));
     const Connections connections(cluster, traffic.queuePairs);
     std::deque<std::vector<Ptr<RdmaQueuePair>>> senders; // events hold addresses of its elements
@@ -243,9 +312,15 @@ MeasureFabric(const FabricTraffic& traffic, const Cluster& cluster)
             {
                 queuePair->SetMessageHandler([&, i](const RdmaMessage& message) {
                     missing[i] -= message.hasImmediate;
-                    if (missing[i] == 0 && message.hasImmediate && --left == 0)
+                    if (missing[i] > 0 || !message.hasImmediate)
+                    {
+                        return;
+                    }
+                    first = std::min(first, Simulator::Now());
+                    if (--left == 0 && !isCutOff)
                     {
                         end = Simulator::Now();
+                        load = GetLargestLoad(fabric);
                         run.End();
                     }
                 });
@@ -268,13 +343,21 @@ MeasureFabric(const FabricTraffic& traffic, const Cluster& cluster)
                                            TimeStep(0),
                                            &Send,
                                            &senders.back(),
-                                           traffic.bytes,
+                                           bytes,
                                            uint64_t{cluster.GetMtu()});
         }
     }
     const RunCost before = GetRunCost(fabric);
     const auto started = std::chrono::steady_clock::now();
-    if (left == 0)
+    if (isCutOff)
+    {
+        Simulator::Schedule(traffic.duration, [&] {
+            end = Simulator::Now();
+            load = GetLargestLoad(fabric);
+            run.End();
+        });
+    }
+    else if (left == 0)
     {
         run.End();
     }
@@ -294,7 +377,7 @@ MeasureFabric(const FabricTraffic& traffic, const Cluster& cluster)
     GatherCounters(fabric);
     const RunCost after = GetRunCost(fabric);
     const PortCounters total = fabric.GetTotal();
-    measurement.controlHops = total.byPriority[controlClass].transmittedFrames;
+    measurement.controlHops = total.answerFrames;
     for (const PriorityCounters& ofClass : total.byPriority)
     {
         measurement.dataHops += ofClass.transmittedFrames;
@@ -305,7 +388,24 @@ MeasureFabric(const FabricTraffic& traffic, const Cluster& cluster)
     measurement.setupCpuSeconds = before.cpuSeconds;
     measurement.setupMebibytes = before.peakMemoryMebibytes;
     measurement.peakMebibytes = after.peakMemoryMebibytes;
-    measurement.simulatedMicroseconds = GetLatest(end).GetSeconds() * 1e6;
+    const std::vector<Time> ends = Gather(end);
+    const std::vector<Time> firsts = Gather(first);
+    measurement.simulatedMicroseconds =
+        std::max_element(ends.begin(), ends.end())->GetSeconds() * 1e6;
+    const Time earliest = *std::min_element(firsts.begin(), firsts.end());
+    measurement.firstMicroseconds = earliest == Time::Max() ? 0 : earliest.GetSeconds() * 1e6;
+    MeasureFlows(measurement, traffic, cluster, connections);
+    for (const auto& device : fabric.devicesOfSwitches)
+    {
+        for (uint16_t i = 0; i < device->GetNPorts(); i++)
+        {
+            measurement.peakQueueBytes = std::max(measurement.peakQueueBytes,
+                                                  device->GetPort(i).GetCounters().peakQueueBytes);
+        }
+    }
+    const std::vector<uint64_t> loads = Gather(load);
+    measurement.utilization =
+        static_cast<double>(*std::max_element(loads.begin(), loads.end())) / BILLION;
     measurement.droppedFrames = total.droppedFrames;
     measurement.markedFrames = total.markedFrames;
     measurement.pauseFrames = total.pausesSent;

@@ -26,6 +26,7 @@ struct FabricTraffic
     std::vector<Message> messages; ///< source and destination of each message
     uint64_t bytes;                ///< size of each message
     uint64_t queuePairs;           ///< queue pairs per message; each gets whole packets
+    Time duration{};               ///< if not 0: messages do not end, and are cut off after it
 
     /**
      * @param pattern traffic pattern: neighbour, permutation, incast:SENDERS, all-to-all
@@ -48,6 +49,12 @@ struct FabricMeasurement
     double setupMebibytes{0};        ///< maximum resident set before the simulation
     double peakMebibytes{0};         ///< maximum resident set
     double simulatedMicroseconds{0}; ///< completion of the last message
+    double firstMicroseconds{0};     ///< completion of the first message
+    uint64_t sentPackets{0};         ///< data packets sent by hosts, repeated ones included
+    uint64_t repeatedPackets{0};     ///< of these, packets sent again
+    double utilization{0};           ///< largest share of its rate that a link to a host carries
+    double fairness{0};              ///< Jain's index of the packets received of each message
+    uint64_t peakQueueBytes{0};      ///< longest queue of a switch port
     uint64_t droppedFrames{0};       ///< frames dropped for lack of buffer space
     uint64_t markedFrames{0};        ///< frames with an ECN mark
     uint64_t pauseFrames{0};         ///< PFC frames sent

@@ -10,6 +10,7 @@
 #include "ns3/training-processes.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace ns3::training
 {
@@ -366,6 +367,9 @@ RunRecorder::AddLinkCounters()
             row.marks = counters.markedFrames;
             row.pauses = counters.pausesSent;
             row.drops = counters.droppedFrames + counters.lostFrames;
+            row.losslessDrops = std::accumulate(counters.losslessDrops.begin(),
+                                                counters.losslessDrops.end(),
+                                                uint64_t{0});
             row.busyS = 8.0 * static_cast<double>(lineBytes) / static_cast<double>(port.GetRate());
             row.maxQueue = counters.peakQueueBytes;
             m_store->AddLinkCounter(row);

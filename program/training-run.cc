@@ -9,6 +9,7 @@
 #include "guarded-run.h"
 #include "reference-sums.h"
 #include "run-recorder.h"
+#include "run-warnings.h"
 
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
@@ -121,6 +122,7 @@ TrainingRunResult::ToJson() const
     {
         document.Set("in_network", inNetwork->ToJson());
     }
+    AddWarnings(document, warnings);
     AddRunCost(document, cost);
     auto list = JsonValue::Array();
     for (const IterationRecord& record : iterations)
@@ -568,6 +570,7 @@ TrainingRun::Run()
     result.cost = GetRunCost(m_cluster->GetFabric());
     result.inNetwork = GetInNetworkFigures(*m_cluster);
     result.fallback = FormatFallback(*m_cluster);
+    result.warnings = GetWarnings(*m_cluster);
     result.configuration = m_configuration;
     if (result.mismatch.empty())
     {

@@ -80,6 +80,7 @@ struct TrainingRunResult
     std::vector<std::pair<std::string, std::string>> choices;
     std::optional<InNetworkFigures> inNetwork; ///< if all-reduces are offloaded to the network
     std::string fallback;                      ///< reason of a fallback, one line, or empty
+    std::vector<std::string> warnings;         ///< see GetWarnings()
     std::string mismatch;                      ///< the first wrong sum, or empty
     RunCost cost;                              ///< cost of the simulation
     JsonValue configuration;                   ///< value of every option; "resolved" for "auto"

@@ -398,6 +398,71 @@ FabricMarkingTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-fabric-tests
+ * The copies of a multicast take the space of one frame, until the last one has left.
+ */
+class FabricMulticastSpaceTestCase : public TestCase
+{
+  public:
+    FabricMulticastSpaceTestCase()
+        : TestCase("space of a multicast")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr uint32_t BYTES = 1000;
+        SharedBuffer buffer;
+        SharedBuffer::Configuration configuration;
+        configuration.size = 100000;
+        configuration.losslessAlpha = 1;
+        configuration.lossyAlpha = 1;
+        configuration.losslessClasses = 1 << LOSSLESS;
+        for (const uint8_t priority : {LOSSLESS, LOSSY})
+        {
+            buffer.Configure(configuration, {2 * BYTES, 2 * BYTES});
+            std::vector<Frame*> copies;
+            const uint64_t multicast = buffer.BeginMulticast();
+            for (int copy = 0; copy < 3; copy++)
+            {
+                copies.push_back(MakeFrame(BYTES, priority));
+                copies.back()->ingressPriority = priority;
+                copies.back()->ingress = 1;
+                buffer.Join(*copies.back(), multicast);
+                NS_TEST_EXPECT_MSG_EQ(buffer.Admit(*copies.back(), 0), true, "admitted");
+                NS_TEST_EXPECT_MSG_EQ(buffer.GetUsed(), BYTES, "one frame");
+            }
+            // A copy may leave before the others have joined.
+            buffer.Release(*copies[0]);
+            NS_TEST_EXPECT_MSG_EQ(+copies[0]->isCopy, 0, "no copy any more");
+            buffer.Leave(multicast);
+            buffer.Release(*copies[1]);
+            NS_TEST_EXPECT_MSG_EQ(buffer.GetUsed(), BYTES, "the last one is there");
+            NS_TEST_EXPECT_MSG_EQ(buffer.IsCurrent(multicast), true, "and its multicast");
+            buffer.Release(*copies[2]);
+            NS_TEST_EXPECT_MSG_EQ(buffer.GetUsed(), 0, "all have left");
+            NS_TEST_EXPECT_MSG_EQ(buffer.IsCurrent(multicast), false, "it is over");
+            // A restart ends multicasts, and their entries are used again.
+            const uint64_t lost = buffer.BeginMulticast();
+            buffer.Join(*copies[0], lost);
+            buffer.Admit(*copies[0], 0);
+            buffer.Configure(configuration, {2 * BYTES, 2 * BYTES});
+            NS_TEST_EXPECT_MSG_EQ(buffer.IsCurrent(lost), false, "it ended with the restart");
+            const uint64_t next = buffer.BeginMulticast();
+            NS_TEST_EXPECT_MSG_NE(next, lost, "another one");
+            buffer.Release(*copies[0]);
+            NS_TEST_EXPECT_MSG_EQ(buffer.GetUsed(), 0, "which the old copy does not touch");
+            buffer.Leave(next);
+            for (Frame* copy : copies)
+            {
+                Frame::Free(copy);
+            }
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-fabric-tests
  * The suite.
  */
 class FabricBufferTestSuite : public TestSuite
@@ -415,6 +480,7 @@ class FabricBufferTestSuite : public TestSuite
         add(new FabricCongestedQueuesTestCase(1));
         add(new FabricCongestedQueuesTestCase(3));
         add(new FabricMarkingTestCase);
+        add(new FabricMulticastSpaceTestCase);
     }
 };
 

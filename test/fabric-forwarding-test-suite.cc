@@ -163,7 +163,7 @@ class PathChoiceTestCase : public TestCase
         // Frames of two sources alternate.
         for (const auto& [path, sequence] :
              {std::pair("spray", std::vector<uint16_t>{1, 2, 1, 2, 1, 2, 1, 2}),
-              std::pair("spray:by=packet", std::vector<uint16_t>{1, 2, 1, 2, 1, 2, 1, 2}),
+              std::pair("spray:by=group", std::vector<uint16_t>{1, 2, 1, 2, 1, 2, 1, 2}),
               std::pair("spray:by=pair", std::vector<uint16_t>{1, 1, 2, 2, 1, 1, 2, 2}),
               std::pair("source-mod", std::vector<uint16_t>{1, 2, 1, 2, 1, 2, 1, 2}),
               std::pair("destination-mod", std::vector<uint16_t>{2, 2, 2, 2, 2, 2, 2, 2})})
@@ -178,10 +178,11 @@ class PathChoiceTestCase : public TestCase
             }
             NS_TEST_EXPECT_MSG_EQ((chosen == sequence), true, path);
         }
-        CheckRefusal("circle",
-                     "unknown path choice 'circle' (allowed: destination-mod, ecmp, flowlet, "
-                     "schedule, source-mod, spray)");
-        CheckRefusal("spray:by=chance", "(allowed: by=packet|pair");
+        CheckRefusal(
+            "circle",
+            "unknown path choice 'circle' (allowed: adaptive, destination-mod, ecmp, flowlet, "
+            "schedule, source-mod, spray)");
+        CheckRefusal("spray:by=chance", "(allowed: by=group|pair");
         CheckRefusal("flowlet:gap=5", "gap=5");
         CheckRefusal("ecmp:gap=5us", "gap");
         Simulator::Destroy();

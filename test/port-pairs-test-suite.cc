@@ -166,7 +166,7 @@ class PortPairChoiceTestCase : public TestCase
             NS_TEST_EXPECT_MSG_EQ(found[i].remoteEndpoint,
                                   fabric.rails[expected.to][other]->GetEndpoint(),
                                   what);
-            NS_TEST_EXPECT_MSG_EQ(found[i].rate, expected.gbps * 1000000000, what);
+            NS_TEST_EXPECT_MSG_EQ(found[i].pathRate, expected.gbps * 1000000000, what);
             NS_TEST_EXPECT_MSG_EQ(portPairs.GetRank(found[i].remoteEndpoint), expected.to, what);
         }
     }
@@ -311,7 +311,8 @@ class SmallStripesTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-port-pairs-tests
- * A queue pair on a fast port sends no faster than the slowest link on its path.
+ * A queue pair sends at the rate of its port; a host that forwards has the ports of its router.
+ * With PathRateCap it sends no faster than the slowest link on its path.
  */
 class PathRateTestCase : public TestCase
 {
@@ -322,8 +323,42 @@ class PathRateTestCase : public TestCase
     }
 
   private:
+    /** A message from a host at 100 Gbit/s over an uplink at 25 Gbit/s. */
+    void CheckSlowLink()
+    {
+        for (const bool isCapped : {false, true})
+        {
+            UsePicoseconds();
+            ClusterOptions options;
+            options.ranks = 2;
+            options.topology = "leaf-spine:leaves=2,spines=1,uplink=25Gbps";
+            options.congestionControl = "none";
+            options.attributes["ns3::training::RdmaNic::PathRateCap"] = isCapped ? "true" : "false";
+            {
+                const Cluster cluster(options);
+                const uint64_t bytes = 4096 * 500;
+                const auto arrivals = Exchange(cluster, {{1, nullptr}}, bytes);
+                NS_TEST_ASSERT_MSG_EQ(arrivals.size(), 1, "arrives");
+                NS_TEST_EXPECT_MSG_EQ_TOL(arrivals[0].time,
+                                          500 * (4096 + 82) * 8 / 25e9,
+                                          5e-6,
+                                          "the uplink is the bottleneck in any case");
+                const PortCounters total = cluster.GetFabric().GetTotal();
+                // Three quarters of the message wait in the leaf, unless the NIC knows the path.
+                const double wait = 0.75 * static_cast<double>(bytes);
+                NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(total.peakQueueBytes),
+                                          (isCapped ? 0.0 : wait),
+                                          0.05 * static_cast<double>(bytes),
+                                          "longest queue");
+                NS_TEST_EXPECT_MSG_EQ((total.markedFrames > 0), !isCapped, "marks");
+            }
+            Simulator::Destroy();
+        }
+    }
+
     void DoRun() override
     {
+        CheckSlowLink();
         // On a torus the host's own link is four times as fast as those to its neighbors.
         UsePicoseconds();
         ClusterOptions options;

@@ -332,7 +332,8 @@ RdmaCnpTestCase::DoRun()
             uint64_t cnpFrames = 0;
             network.SetTap(0, [&](Frame& frame) {
                 NS_TEST_EXPECT_MSG_EQ((frame.ecn == Ecn::NOT_ECT), true, "answers are not");
-                NS_TEST_EXPECT_MSG_EQ(+frame.priority, 6, "answers go first");
+                const int priority = frame.kind == FrameKind::ROCE_CNP ? 6 : 3;
+                NS_TEST_EXPECT_MSG_EQ(+frame.priority, priority, "CNPs go first, ACKs with data");
                 if (frame.kind == FrameKind::ROCE_CNP)
                 {
                     cnpFrames++;

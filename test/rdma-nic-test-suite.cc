@@ -182,6 +182,127 @@ RdmaRateChangeTestCase::DoRun()
     NS_TEST_EXPECT_MSG_EQ(arrivals[1] - arrivals[0], unit, "at the new rate");
 }
 
+/** @ingroup distributed-training-rdma-tests A slow rate that becomes fast by itself. */
+class RisingRate : public RdmaCongestionControl
+{
+  public:
+    /// Time of the rise, ps.
+    static constexpr int64_t RISE = 300 * MICROSECOND;
+
+    /** @return the type */
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("ns3::training::tests::RisingRate")
+                                .SetParent<RdmaCongestionControl>()
+                                .SetGroupName("DistributedTraining")
+                                .AddConstructor<RisingRate>();
+        return tid;
+    }
+
+    void Initialize(const Path&) override
+    {
+    }
+
+    double GetRate(int64_t now) override
+    {
+        m_isFast = now >= RISE;
+        return m_isFast ? 1e9 : 1e6;
+    }
+
+    int64_t GetRateEnd() const override
+    {
+        return m_isFast ? std::numeric_limits<int64_t>::max() : RISE;
+    }
+
+  private:
+    bool m_isFast{false};
+};
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * A rate that rises with time brings the waiting packet forward, though no event tells of it.
+ */
+class RdmaRisingRateTestCase : public TestCase
+{
+  public:
+    RdmaRisingRateTestCase()
+        : TestCase("a rate that rises with time acts on the waiting packet")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        RdmaNetwork network(
+            MakeChain(1, 100 * GIGA, DELAY),
+            RisingRate::GetTypeId(),
+            [](RdmaNic& nic) { nic.SetAttribute("PacingBurst", UintegerValue(0)); });
+        RdmaQueuePair& sender = network.Connect(0, 1, 1);
+        std::vector<int64_t> sent;
+        network.SetTap(1, [&](Frame&) {
+            sent.push_back(PicosecondsNow() - DELAY - LineTime(MTU + 70, 100 * GIGA));
+            return false;
+        });
+        sender.Send(MakeRequest(4 * MTU));
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(sent.size(), 4, "all packets");
+        // At 1 Mbit/s the second packet would wait for 33 ms.
+        NS_TEST_EXPECT_MSG_EQ(sent[1], RisingRate::RISE, "when the rate rises");
+        NS_TEST_EXPECT_MSG_EQ(sent[2] - sent[1], PACKET_BITS * 1000, "then at 1 Gbit/s");
+    }
+};
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * After a pause a paced queue pair makes up for some of the lost time, as a token bucket: packet n
+ * leaves n line times after the end of the pause, or when n - PacingBurst packets are paid for.
+ */
+class RdmaPacingBurstTestCase : public TestCase
+{
+  public:
+    /** @param burst attribute PacingBurst */
+    explicit RdmaPacingBurstTestCase(uint32_t burst)
+        : TestCase("pacing keeps a credit of " + std::to_string(burst) + " packets"),
+          m_burst(burst)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr uint64_t PACKETS = 40;
+        constexpr uint64_t FIRST = 5; // packets before the pause
+        RdmaNetwork network(
+            MakeChain(1, 100 * GIGA, DELAY),
+            SteppedRate::GetTypeId(),
+            [this](RdmaNic& nic) { nic.SetAttribute("PacingBurst", UintegerValue(m_burst)); });
+        RdmaQueuePair& sender = network.Connect(0, 1, 1);
+        DynamicCast<SteppedRate>(sender.GetCongestionControl())->rates = {50e9};
+        const int64_t unit = PACKET_BITS * 20; // at 50 Gbit/s
+        const int64_t line = LineTime(MTU + 82, 100 * GIGA);
+        std::vector<int64_t> sent;
+        network.SetTap(1, [&](Frame&) {
+            sent.push_back(PicosecondsNow() - DELAY - LineTime(MTU + 70, 100 * GIGA));
+            return false;
+        });
+        FabricPort& port = network.fabric.devices[0]->GetPort();
+        const int64_t resume = 20 * unit;
+        In((FIRST - 1) * unit + unit / 2, [&]() { port.Arrive(MakePause(1 << 3, MAX_PAUSE)); });
+        In(resume, [&]() { port.Arrive(MakePause(1 << 3, 0)); });
+        sender.Send(MakeRequest(PACKETS * MTU));
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(sent.size(), PACKETS, "all packets");
+        for (uint64_t i = FIRST; i < PACKETS; i++)
+        {
+            const auto n = static_cast<int64_t>(i - FIRST);
+            const int64_t time = resume + std::max(n * line, (n - m_burst) * unit);
+            NS_TEST_EXPECT_MSG_EQ_TOL(sent[i], time, 10, "packet " << i);
+        }
+    }
+
+    int64_t m_burst;
+};
+
 /**
  * @ingroup distributed-training-rdma-tests
  * Latencies of posting and completion, in closed form.
@@ -518,6 +639,9 @@ class RdmaNicTestSuite : public TestSuite
         const auto add = [this](TestCase* test) { AddTestCase(test); };
         add(new RdmaUnknownQueuePairTestCase);
         add(new RdmaRateChangeTestCase);
+        add(new RdmaRisingRateTestCase);
+        add(new RdmaPacingBurstTestCase(0));
+        add(new RdmaPacingBurstTestCase(4));
         add(new RdmaLatencyTestCase);
         add(new RdmaInjectionRateTestCase);
         add(new RdmaRetransmissionTraceTestCase);

@@ -464,7 +464,8 @@ class RdmaSelectiveSenderTestCase : public TestCase
 void
 RdmaSelectiveSenderTestCase::DoRun()
 {
-    const auto recovery = Registry<LossRecoveryEntry>::Find("selective-repeat").make();
+    const auto choice = Choose<LossRecoveryEntry>("selective-repeat");
+    const auto recovery = choice.entry->make(choice.values);
     RdmaLossRecovery::Window window{100, 120, 120};
     const auto resends = [&]() {
         std::vector<uint64_t> psns;
@@ -551,7 +552,7 @@ void
 RdmaLossRecoveryNameTestCase::DoRun()
 {
     NS_TEST_EXPECT_MSG_EQ(Registry<LossRecoveryEntry>::Names(),
-                          "go-back-n, selective-repeat",
+                          "go-back-n, out-of-order, selective-repeat",
                           "those there are");
     std::string message;
     try
@@ -565,7 +566,8 @@ RdmaLossRecoveryNameTestCase::DoRun()
         message = error.what();
     }
     NS_TEST_EXPECT_MSG_EQ(message,
-                          "unknown loss recovery 'hope' (allowed: go-back-n, selective-repeat)",
+                          "unknown loss recovery 'hope' (allowed: go-back-n, out-of-order, "
+                          "selective-repeat)",
                           "another is refused");
     Simulator::Destroy();
 }

@@ -211,7 +211,7 @@ class FileRunsTest : public TestCase
     {
         UsePicoseconds();
         const std::string ring = CreateTempDirFilename("ring.xml");
-        std::ofstream(ring) << RING;
+        std::ofstream(ring) << MSCCL_RING;
         const std::string swap = CreateTempDirFilename("swap.xml");
         std::ofstream(swap) << MakeSwap();
         const std::string json = CreateTempDirFilename("ring.json");

@@ -60,7 +60,7 @@ Inject(const CollectiveSchedule& schedule,
 }
 
 /// One chunk around a ring of three, in place, in the older form.
-inline const std::string RING = R"(<?xml version="1.0"?>
+inline const std::string MSCCL_RING = R"(<?xml version="1.0"?>
 <!-- a comment -->
 <algo name="ring3" proto="LL" nchannels="1" nchunksperloop="1" ngpus="3" coll="allreduce" inplace="1">
   <gpu id="0" i_chunks="1" o_chunks="1" s_chunks="0">

@@ -405,7 +405,7 @@ class MscclImportTest : public TestCase
   private:
     void DoRun() override
     {
-        const CollectiveSchedule ring = ReadMscclSchedule(RING, "ring.xml");
+        const CollectiveSchedule ring = ReadMscclSchedule(MSCCL_RING, "ring.xml");
         NS_TEST_EXPECT_MSG_EQ(
             DescribeSchedule(ring),
             "all-reduce by ring3: 3 ranks, 1 chunks, 2 copies, 1 segment, 4 steps\n"
@@ -517,7 +517,7 @@ class MscclImportTest : public TestCase
 
         for (const auto& wrong : cases)
         {
-            const std::string text = Replace(RING, wrong.what, wrong.by);
+            const std::string text = Replace(MSCCL_RING, wrong.what, wrong.by);
             const std::string refusal = GetRefusal([&] {
                 const std::string fault = VerifySchedule(ReadMscclSchedule(text, "x.xml"));
                 throw ConfigurationError(fault.empty() ? "accepted" : fault);
@@ -528,13 +528,13 @@ class MscclImportTest : public TestCase
         }
         const std::string more = R"(<tb id="1" send="-1" recv="2" chan="0"/></gpu>)";
         NS_TEST_EXPECT_MSG_EQ(
-            GetRefusal([&] { ReadMscclSchedule(Replace(RING, "</gpu>", more), "x"); }),
+            GetRefusal([&] { ReadMscclSchedule(Replace(MSCCL_RING, "</gpu>", more), "x"); }),
             "x: gpu 0, tb 1: a second thread block receives from gpu 2 on channel 0",
             "two receivers");
         const std::string sent = R"(<tb id="1" send="2" recv="-1" chan="0">
             <step s="0" type="s" srcbuf="i" srcoff="0" cnt="1"/></tb></gpu>)";
         NS_TEST_EXPECT_MSG_EQ(
-            GetRefusal([&] { ReadMscclSchedule(Replace(RING, "</gpu>", sent), "x"); }),
+            GetRefusal([&] { ReadMscclSchedule(Replace(MSCCL_RING, "</gpu>", sent), "x"); }),
             "x: a message from gpu 0 to gpu 2 on channel 0 is never received",
             "a message too many");
         NS_TEST_EXPECT_MSG_EQ(GetRefusal([&] {

@@ -304,13 +304,13 @@ class ResultStoreTestCase : public TestCase
         {
             ResultStore store(m_path, MakeRun());
             NS_TEST_EXPECT_MSG_EQ(store.GetRunId(), 1, "first run");
-            NS_TEST_EXPECT_MSG_EQ(Get("PRAGMA user_version"), "1", "version of the layout");
+            NS_TEST_EXPECT_MSG_EQ(Get("PRAGMA user_version"), "2", "version of the layout");
             NS_TEST_EXPECT_MSG_EQ(Get("PRAGMA journal_mode"), "wal", "write-ahead log");
             NS_TEST_EXPECT_MSG_EQ(Get("SELECT state FROM run"), "unfinished", "at first");
             NS_TEST_EXPECT_MSG_EQ(Get("SELECT finished IS NULL FROM run"), "1", "at first");
             store.AddCollective({1, 0, 2, "all-reduce", "ring", 5000000000, 0.25, 0.5});
             store.AddMessage({0, 1, 77, 123, 0.125, 0.25});
-            store.AddLinkCounter({"switch 0", 3, "host 1", 1000, 10, 2, 1, 4, 0.5, 4096});
+            store.AddLinkCounter({"switch 0", 3, "host 1", 1000, 10, 2, 1, 4, 0.5, 4096, 3});
             NS_TEST_EXPECT_MSG_EQ(Get("SELECT count(*) FROM message"), "0", "kept in memory");
             store.AddIteration({0, true, 0, 1, 1, 0.75, 0.5, 0.25, 12.5, 0.375, 0.75, true});
             NS_TEST_EXPECT_MSG_EQ(Get("SELECT count(*) FROM message"), "1", "written");
@@ -341,8 +341,18 @@ class ResultStoreTestCase : public TestCase
         const std::vector<std::string>
             collective{"1", "1", "0", "2", "all-reduce", "ring", "5000000000", "0.25", "0.5"};
         const std::vector<std::string> message{"1", "0", "1", "77", "123", "0.125", "0.25"};
-        const std::vector<std::string>
-            counter{"1", "switch 0", "3", "host 1", "1000", "10", "2", "1", "4", "0.5", "4096"};
+        const std::vector<std::string> counter{"1",
+                                               "switch 0",
+                                               "3",
+                                               "host 1",
+                                               "1000",
+                                               "10",
+                                               "2",
+                                               "1",
+                                               "4",
+                                               "0.5",
+                                               "4096",
+                                               "3"};
         const auto isEqual = [this](const std::string& table, const std::vector<std::string>& row) {
             return ResultStore::Query(m_path, "SELECT * FROM " + table) ==
                    std::vector<std::vector<std::string>>{row};
@@ -446,8 +456,8 @@ class ResultStoreRefusalTestCase : public TestCase
 
         constexpr std::size_t USER_VERSION = 60; // big-endian, in the file's header
         std::string newer = good;
-        newer[USER_VERSION + 3] = 2;
-        Refuse(newer, "layout version 2 of a newer program (allowed: up to 1)");
+        newer[USER_VERSION + 3] = 3;
+        Refuse(newer, "layout version 3 of a newer program (allowed: up to 2)");
         newer[USER_VERSION] = 0x7F;
         Refuse(newer, "of a newer program");
 

@@ -99,6 +99,8 @@ Frame::Allocate(FrameKind kind)
     frame->port = nullptr;
     frame->ingress = 0;
     frame->ingressPriority = 0;
+    frame->isEmitted = 0;
+    frame->isCopy = 0;
     if (kind == FrameKind::PROGRAM)
     {
         std::memset(frame->programHeader, 0, PROGRAM_HEADER_BYTES);
@@ -115,6 +117,8 @@ Frame::Clone() const
     copy->port = nullptr;
     copy->ingress = ingress;
     copy->ingressPriority = ingressPriority;
+    copy->isEmitted = 0;
+    copy->isCopy = 0;
     copy->telemetry = telemetry ? std::make_unique<TelemetryStack>(*telemetry) : nullptr;
     copy->packet = packet;
     copy->payload = payload;

@@ -117,15 +117,28 @@ static_assert(std::is_trivially_copyable_v<FrameHeaders> &&
 class FrameInTransit : public EventImpl
 {
   public:
-    uint8_t ingressPriority{0}; ///< in a switch: ingress traffic class
-    uint16_t ingress{0};        ///< index of the next port, or of the ingress port after arrival
+    FrameInTransit()
+        : ingressPriority(0),
+          isEmitted(0),
+          isCopy(0)
+    {
+    }
+
+    uint8_t ingressPriority : 6; ///< in a switch: ingress traffic class
+    uint8_t isEmitted : 1;       ///< in a switch: whether a program has emitted it
+    uint8_t isCopy : 1;          ///< in a switch: whether it is a copy of `multicast`
+    uint16_t ingress{0};         ///< index of the next port, or of the ingress port after arrival
 
     union {
         Frame* next{nullptr}; ///< next frame in the same queue
         uint64_t sequence;    ///< in flight: insertion order in the event list
     };
 
-    FabricPort* port{nullptr}; ///< next port; after arrival, the ingress port
+    union {
+        FabricPort* port{nullptr}; ///< next port; after arrival, the ingress port
+        uint64_t multicast;        ///< of a copy in a switch: see SharedBuffer::BeginMulticast()
+    };
+
     /// In-band telemetry requested by the sender, or null. Ports append records, and the receiver
     /// returns it.
     std::unique_ptr<TelemetryStack> telemetry;

@@ -20,6 +20,7 @@
 #include "ns3/event-id.h"
 #include "ns3/nstime.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -110,6 +111,15 @@ class alignas(64) FabricPort : public EventImpl
     {
         m_counters.markedFrames++;
         m_counters.byPriority[priority].markedFrames++;
+    }
+
+    /**
+     * Counts a frame of a lossless class that the device drops for lack of buffer space.
+     * @param priority its class
+     */
+    void CountLosslessDrop(uint8_t priority)
+    {
+        m_counters.losslessDrops[priority]++;
     }
 
     /** Enables in-band telemetry for frames that request it. */
@@ -253,6 +263,16 @@ class alignas(64) FabricPort : public EventImpl
     uint64_t GetQueueBytes(uint8_t priority) const
     {
         return m_queues[priority].GetBytes();
+    }
+
+    /**
+     * @param now simulated time, ps
+     * @return time at which the line will have sent all frames queued now, ps
+     */
+    int64_t GetDrainTime(int64_t now) const
+    {
+        return std::max(m_lineFree, now) +
+               static_cast<int64_t>(static_cast<double>(m_queuedBytes) * m_picosecondsPerByte);
     }
 
     /**

@@ -54,6 +54,32 @@ class PathContext
     }
 
     /**
+     * @param port port number
+     * @param priority traffic class
+     * @return whether the peer has paused the class on the port
+     */
+    bool IsPaused(uint16_t port, uint8_t priority) const
+    {
+        return m_ports[port]->IsPaused(priority);
+    }
+
+    /**
+     * @param port port number
+     * @param now simulated time, ps
+     * @return time at which the port will have sent all frames queued now, ps
+     */
+    int64_t GetDrainTime(uint16_t port, int64_t now) const
+    {
+        return m_ports[port]->GetDrainTime(now);
+    }
+
+    /** @return hash seed of the switch */
+    uint32_t GetHashSeed() const
+    {
+        return m_hashSeed;
+    }
+
+    /**
      * Chooses a port by the flow hash of a frame (ECMP).
      * @param frame frame with its flow hash
      * @param group candidate ports, at least one

@@ -18,6 +18,7 @@ PortCounters::operator+=(const PortCounters& other)
     transmittedBytes += other.transmittedBytes;
     receivedFrames += other.receivedFrames;
     receivedBytes += other.receivedBytes;
+    answerFrames += other.answerFrames;
     lostFrames += other.lostFrames;
     lostBytes += other.lostBytes;
     duplicatedFrames += other.duplicatedFrames;
@@ -29,6 +30,7 @@ PortCounters::operator+=(const PortCounters& other)
     peakQueueBytes = std::max(peakQueueBytes, other.peakQueueBytes);
     for (uint8_t priority = 0; priority < PRIORITIES; priority++)
     {
+        losslessDrops[priority] += other.losslessDrops[priority];
         PriorityCounters& mine = byPriority[priority];
         const PriorityCounters& theirs = other.byPriority[priority];
         mine.transmittedFrames += theirs.transmittedFrames;

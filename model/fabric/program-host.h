@@ -38,6 +38,15 @@ class ProgramHost
     virtual void Emit(Frame* frame, uint16_t port, Time latency) = 0;
 
     /**
+     * Frames emitted until EndMulticast() are copies of one frame: they share its space in the
+     * packet memory.
+     */
+    virtual void BeginMulticast() = 0;
+
+    /** Ends BeginMulticast(). */
+    virtual void EndMulticast() = 0;
+
+    /**
      * Sends a frame through the pipeline again, at the rate of the first recirculation port.
      * @param frame frame to recirculate; owned by the switch until the programs receive it again
      */

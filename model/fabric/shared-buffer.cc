@@ -76,6 +76,15 @@ SharedBuffer::Configure(const Configuration& configuration, std::vector<uint64_t
     m_poolSize = configuration.size - reserved;
     m_poolUsed = 0;
     m_used = 0;
+    for (uint32_t index = 0; index < m_multicasts.size(); index++)
+    {
+        if (m_multicasts[index].users > 0)
+        {
+            m_multicasts[index].users = 0;
+            m_multicasts[index].generation++;
+            m_freeMulticasts.push_back(index);
+        }
+    }
 }
 
 uint64_t
@@ -95,6 +104,31 @@ SharedBuffer::SharedUse(const Ingress& ingress) const
 
 bool
 SharedBuffer::Admit(const Frame& frame, uint64_t egressBytes)
+{
+    return frame.isCopy ? AdmitCopy(frame, egressBytes) : Charge(frame, egressBytes);
+}
+
+bool
+SharedBuffer::AdmitCopy(const Frame& frame, uint64_t egressBytes)
+{
+    Multicast* multicast = Find(frame.multicast);
+    if (multicast && multicast->bytes > 0)
+    {
+        return IsLossless(frame.ingressPriority) ||
+               egressBytes + frame.bytes <= GetThreshold(m_configuration.lossyAlpha);
+    }
+    const bool isAdmitted = Charge(frame, egressBytes);
+    if (multicast && isAdmitted)
+    {
+        multicast->bytes = frame.bytes;
+        multicast->ingress = frame.ingress;
+        multicast->priority = frame.ingressPriority;
+    }
+    return isAdmitted;
+}
+
+bool
+SharedBuffer::Charge(const Frame& frame, uint64_t egressBytes)
 {
     const uint64_t bytes = frame.bytes;
     if (!IsLossless(frame.ingressPriority))
@@ -119,8 +153,9 @@ SharedBuffer::Admit(const Frame& frame, uint64_t egressBytes)
         {
             m_poolUsed += after - before;
         }
-        else if (ingress.headroom + bytes <= m_headroom[frame.ingress])
+        else if (frame.isEmitted || ingress.headroom + bytes <= m_headroom[frame.ingress])
         {
+            // A program keeps what it cannot emit in memory of its own, and its senders are paused.
             ingress.headroom += bytes;
         }
         else if (fits)
@@ -138,17 +173,73 @@ SharedBuffer::Admit(const Frame& frame, uint64_t egressBytes)
     return true;
 }
 
-void
-SharedBuffer::Release(const Frame& frame)
+uint64_t
+SharedBuffer::BeginMulticast()
 {
-    const uint64_t bytes = frame.bytes;
+    if (m_freeMulticasts.empty())
+    {
+        m_freeMulticasts.push_back(static_cast<uint32_t>(m_multicasts.size()));
+        m_multicasts.emplace_back();
+    }
+    const uint32_t index = m_freeMulticasts.back();
+    m_freeMulticasts.pop_back();
+    m_multicasts[index].users = 1;
+    m_multicasts[index].bytes = 0;
+    return uint64_t{m_multicasts[index].generation} << 32 | index;
+}
+
+SharedBuffer::Multicast*
+SharedBuffer::Find(uint64_t multicast)
+{
+    return IsCurrent(multicast) ? &m_multicasts[static_cast<uint32_t>(multicast)] : nullptr;
+}
+
+void
+SharedBuffer::Join(Frame& frame, uint64_t multicast)
+{
+    frame.isCopy = 1;
+    frame.multicast = multicast;
+    Find(multicast)->users++;
+}
+
+void
+SharedBuffer::Leave(uint64_t multicast)
+{
+    Multicast* entry = Find(multicast);
+    if (!entry || --entry->users > 0)
+    {
+        return;
+    }
+    if (entry->bytes > 0)
+    {
+        Discharge(entry->bytes, entry->ingress, entry->priority);
+    }
+    entry->generation++;
+    m_freeMulticasts.push_back(static_cast<uint32_t>(multicast));
+}
+
+void
+SharedBuffer::Release(Frame& frame)
+{
+    if (frame.isCopy)
+    {
+        frame.isCopy = 0;
+        Leave(frame.multicast);
+        return;
+    }
+    Discharge(frame.bytes, frame.ingress, frame.ingressPriority);
+}
+
+void
+SharedBuffer::Discharge(uint64_t bytes, uint16_t port, uint8_t priority)
+{
     m_used -= bytes;
-    if (!IsLossless(frame.ingressPriority))
+    if (!IsLossless(priority))
     {
         m_poolUsed -= bytes;
         return;
     }
-    Ingress& ingress = m_ingress[frame.ingress * PRIORITIES + frame.ingressPriority];
+    Ingress& ingress = m_ingress[port * PRIORITIES + priority];
     NS_ASSERT(ingress.total >= bytes);
     const uint64_t before = SharedUse(ingress);
     ingress.total -= bytes;

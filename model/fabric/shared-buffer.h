@@ -24,8 +24,9 @@ namespace ns3::training
  *
  * Lossless classes are accounted at the ingress port: first a guaranteed part per port and
  * priority, then the shared pool up to `alpha * free pool`, then headroom for the frames in flight
- * until a pause takes effect. Lossy classes are accounted at the egress port with the same
- * threshold rule; frames above the threshold are dropped.
+ * until a pause takes effect. What programs of the switch emit is never dropped in a lossless
+ * class. Lossy classes are accounted at the egress port with the same threshold rule; frames above
+ * the threshold are dropped.
  */
 class SharedBuffer
 {
@@ -91,9 +92,38 @@ class SharedBuffer
 
     /**
      * Frees the space of a frame.
-     * @param frame frame that leaves the memory
+     * @param frame frame that leaves the memory, or that was not admitted if it is a copy; it is no
+     *        copy afterwards
      */
-    void Release(const Frame& frame);
+    void Release(Frame& frame);
+
+    /**
+     * Begins a multicast: its copies take the space of one frame, from the first copy that waits to
+     * the last one that leaves.
+     * @return the multicast, for Join(); Leave() ends the joining
+     */
+    uint64_t BeginMulticast();
+
+    /**
+     * @param frame frame that becomes a copy, until Release()
+     * @param multicast begun and not ended
+     */
+    void Join(Frame& frame, uint64_t multicast);
+
+    /**
+     * @param multicast of a copy
+     * @return whether it is not from before a restart
+     */
+    bool IsCurrent(uint64_t multicast) const
+    {
+        return m_multicasts[static_cast<uint32_t>(multicast)].generation == multicast >> 32;
+    }
+
+    /**
+     * A copy leaves its multicast, or no further copy will join it.
+     * @param multicast the multicast; not valid any more if nobody is left
+     */
+    void Leave(uint64_t multicast);
 
     /**
      * @param port ingress port
@@ -101,6 +131,15 @@ class SharedBuffer
      * @return whether to pause or resume the sender at that port now; the decision is recorded
      */
     Action Decide(uint16_t port, uint8_t priority);
+
+    /**
+     * @param priority traffic class
+     * @return whether the class is paused, not dropped
+     */
+    bool IsLossless(uint8_t priority) const
+    {
+        return m_configuration.losslessClasses >> priority & 1;
+    }
 
     /**
      * @param port ingress port
@@ -149,16 +188,28 @@ class SharedBuffer
         bool pausing{false};
     };
 
-    bool IsLossless(uint8_t priority) const
+    /** A multicast whose copies share space. */
+    struct Multicast
     {
-        return m_configuration.losslessClasses >> priority & 1;
-    }
+        uint32_t users{0};     ///< copies that have not left, and one until the end of joining
+        uint32_t generation{}; ///< of the use of this entry
+        uint32_t bytes{0};     ///< space allocated for all copies; 0: none yet
+        uint16_t ingress{0};   ///< port that it is charged to
+        uint8_t priority{0};   ///< class that it is charged to
+    };
+
+    bool AdmitCopy(const Frame& frame, uint64_t egressBytes);
+    bool Charge(const Frame& frame, uint64_t egressBytes);
+    void Discharge(uint64_t bytes, uint16_t port, uint8_t priority);
+    Multicast* Find(uint64_t multicast);
 
     uint64_t SharedUse(const Ingress& ingress) const;
 
     Configuration m_configuration;
     std::vector<uint64_t> m_headroom;
     std::vector<Ingress> m_ingress;
+    std::vector<Multicast> m_multicasts;
+    std::vector<uint32_t> m_freeMulticasts; // indices of unused entries
     uint64_t m_poolSize{0};
     uint64_t m_poolUsed{0};
     uint64_t m_used{0};

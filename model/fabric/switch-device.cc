@@ -55,8 +55,8 @@ SwitchDevice::GetTypeId()
             .AddAttribute(
                 "ResumeOffset",
                 "A paused sender is resumed when its buffer use is this far below the threshold, "
-                "bytes",
-                UintegerValue(3072),
+                "bytes: two of the largest frames, or it is paused again by the next one",
+                UintegerValue(18432),
                 MakeFieldAccessor<UintegerValue>(&SwitchDevice::m_memory,
                                                  &SharedBuffer::Configuration::resumeOffset),
                 MakeUintegerChecker<uint64_t>())
@@ -381,7 +381,12 @@ SwitchDevice::GetProgram(uint32_t index) const
 void
 SwitchDevice::Emit(Frame* frame, uint16_t port, Time latency)
 {
-    frame->ingressPriority = frame->priority;
+    frame->ingressPriority = frame->priority & 7;
+    frame->isEmitted = 1;
+    if (m_isMulticast)
+    {
+        m_buffer.Join(*frame, m_multicast);
+    }
     if (latency.IsZero())
     {
         port == BY_ROUTE ? Forward(frame) : SendFrom(frame, port);
@@ -397,9 +402,23 @@ SwitchDevice::Emit(Frame* frame, uint16_t port, Time latency)
 }
 
 void
+SwitchDevice::BeginMulticast()
+{
+    m_multicast = m_buffer.BeginMulticast();
+    m_isMulticast = true;
+}
+
+void
+SwitchDevice::EndMulticast()
+{
+    m_buffer.Leave(m_multicast);
+    m_isMulticast = false;
+}
+
+void
 SwitchDevice::Recirculate(Frame* frame)
 {
-    frame->ingressPriority = frame->priority;
+    frame->ingressPriority = frame->priority & 7;
     const int64_t now = Simulator::Now().GetTimeStep();
     Simulator::Schedule(TimeStep(ReserveRecirculation(0, frame->bytes, now) - now),
                         &SwitchDevice::EndRecirculation,
@@ -465,7 +484,8 @@ SwitchDevice::PrefetchSoon(const Frame& frame)
 void
 SwitchDevice::Receive(Frame* frame, FabricPort&)
 {
-    frame->ingressPriority = frame->priority;
+    frame->ingressPriority = frame->priority & 7; // 7: says that it fits
+    frame->isEmitted = 0;
     if (m_pipeline.IsEmpty() || !m_pipeline.Offer(frame))
     {
         Forward(frame);
@@ -478,7 +498,7 @@ SwitchDevice::Forward(Frame* frame)
     const uint16_t port = m_paths.Choose(*frame, m_table.Get(frame->destination));
     if (port == PathContext::NONE)
     {
-        m_ports[frame->ingress]->Drop(frame, DropReason::NO_ROUTE);
+        DropFrom(frame, *m_ports[frame->ingress], DropReason::NO_ROUTE);
         return;
     }
     SendFrom(frame, port);
@@ -492,24 +512,53 @@ SwitchDevice::SendFrom(Frame* frame, uint16_t port)
         frame->priority = m_datelines.GetClass(*frame, port);
     }
     FabricPort& egress = *m_ports[port];
-    if (egress.SendIfIdle(frame))
+    if (frame->isCopy ? SendCopyIfIdle(frame, egress) : egress.SendIfIdle(frame))
     {
         return;
     }
     if (m_wred.pmax > 0 && IsDroppedEarly(*frame, egress))
     {
-        egress.Drop(frame, DropReason::EARLY_DROP);
+        DropFrom(frame, egress, DropReason::EARLY_DROP);
         return;
     }
     if (!m_buffer.Admit(*frame, egress.GetQueueBytes(frame->priority)))
     {
-        egress.Drop(frame, DropReason::NO_BUFFER);
+        if (m_buffer.IsLossless(frame->ingressPriority))
+        {
+            egress.CountLosslessDrop(frame->ingressPriority);
+        }
+        DropFrom(frame, egress, DropReason::NO_BUFFER);
         return;
     }
     const uint16_t ingress = frame->ingress;
     const uint8_t priority = frame->ingressPriority;
     egress.Send(frame);
     UpdatePause(ingress, priority);
+}
+
+bool
+SwitchDevice::SendCopyIfIdle(Frame* frame, FabricPort& egress)
+{
+    // The port that it is sent to takes the place of the multicast in the frame.
+    const uint64_t multicast = frame->multicast;
+    frame->isCopy = 0;
+    if (egress.SendIfIdle(frame))
+    {
+        m_buffer.Leave(multicast);
+        return true;
+    }
+    frame->isCopy = m_buffer.IsCurrent(multicast);
+    return false;
+}
+
+void
+SwitchDevice::DropFrom(Frame* frame, FabricPort& port, DropReason reason)
+{
+    if (frame->isCopy)
+    {
+        m_buffer.Release(*frame);
+    }
+    port.Drop(frame, reason);
 }
 
 bool

@@ -124,6 +124,8 @@ class SwitchDevice : public Object, public FabricPortOwner, public ProgramHost
 
     // ProgramHost
     void Emit(Frame* frame, uint16_t port, Time latency) override;
+    void BeginMulticast() override;
+    void EndMulticast() override;
     void Recirculate(Frame* frame) override;
     int64_t ReserveRecirculation(uint32_t port, uint32_t bytes, int64_t ready) override;
 
@@ -138,8 +140,10 @@ class SwitchDevice : public Object, public FabricPortOwner, public ProgramHost
     std::string GetWeights() const;
     void Forward(Frame* frame);
     void SendFrom(Frame* frame, uint16_t port);
+    bool SendCopyIfIdle(Frame* frame, FabricPort& egress);
     void EndRecirculation(Frame* frame);
     bool IsDroppedEarly(const Frame& frame, const FabricPort& port) const;
+    void DropFrom(Frame* frame, FabricPort& port, DropReason reason);
     void UpdatePause(uint16_t ingress, uint8_t priority);
     void Mark(Frame& frame, FabricPort& port);
 
@@ -154,6 +158,8 @@ class SwitchDevice : public Object, public FabricPortOwner, public ProgramHost
     uint32_t m_nodeId{0};
     RedCurve m_ecn;
     RedCurve m_wred;
+    uint64_t m_multicast{0}; // which emitted frames join, if m_isMulticast
+    bool m_isMulticast{false};
     SharedBuffer::Configuration m_memory; // as set by attributes
     SharedBuffer::Headroom m_headroom;
     ProgramPipeline::Capacity m_capacity;

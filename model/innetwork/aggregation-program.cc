@@ -246,11 +246,13 @@ AggregationProgram::MulticastNow(Frame* frame, Job* job, uint32_t count, uint32_
         Frame::Free(frame);
         return;
     }
+    GetSwitch().BeginMulticast();
     for (uint32_t child = 0; child + 1 < count; child++)
     {
         SendResult(frame->Clone(), *job, child);
     }
     SendResult(frame, *job, count - 1);
+    GetSwitch().EndMulticast();
 }
 
 void

@@ -8,11 +8,15 @@
 #define DISTRIBUTED_TRAINING_RDMA_LOSS_RECOVERY_H
 
 #include "ns3/fabric-frame.h"
+#include "ns3/nstime.h"
+#include "ns3/training-key-values.h"
 #include "ns3/training-registry.h"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace ns3::training
 {
@@ -43,7 +47,7 @@ class RdmaLossRecovery
     /**
      * A NAK reports that packet `unackedPsn` is missing.
      * @param window of the sender, with all packets before the missing one acknowledged
-     * @param arrivedPsn packet that triggered the NAK; it has arrived
+     * @param arrivedPsn packet that the NAK names; it has arrived
      * @return whether this is a new loss, to be reported to the congestion control
      */
     virtual bool OnNak(Window& window, uint64_t arrivedPsn) = 0;
@@ -90,9 +94,12 @@ class RdmaLossRecovery
      * Offers a packet that arrived ahead of a gap.
      * @param distance from the expected packet, at least 0
      * @param frame the packet, owned by the callee if the result is true
+     * @param now simulated time, ps
      * @return whether the receiver keeps it; false if it discards the packet or already has it
      */
-    virtual bool Keep([[maybe_unused]] uint64_t distance, [[maybe_unused]] Frame* frame)
+    virtual bool Keep([[maybe_unused]] uint64_t distance,
+                      [[maybe_unused]] Frame* frame,
+                      [[maybe_unused]] int64_t now)
     {
         return false;
     }
@@ -112,8 +119,39 @@ class RdmaLossRecovery
         return nullptr;
     }
 
-    /** @return whether the receiver keeps packets ahead of a gap and answers each with a NAK */
+    /** A gap in the packets received, when a packet ahead of it arrives. */
+    struct Gap
+    {
+        uint64_t missing; ///< first missing packet
+        uint64_t arrived; ///< the packet that has arrived
+        bool isReported;  ///< whether a NAK has named this missing packet
+        int64_t age;      ///< time since the gap was found, or since it was reported, ps
+    };
+
+    /**
+     * Decides whether a packet ahead of a gap triggers a NAK.
+     * @param gap the gap
+     * @return the arrived packet to be named in a NAK; empty: no NAK
+     */
+    virtual std::optional<uint64_t> Report(const Gap& gap) const
+    {
+        return gap.isReported ? std::nullopt : std::optional<uint64_t>(gap.arrived);
+    }
+
+    /** @return when the first packet kept behind the gap arrived, ps */
+    virtual int64_t GetGapTime() const
+    {
+        return 0;
+    }
+
+    /** @return whether the receiver keeps packets ahead of a gap, and a NAK names one of them */
     virtual bool IsSelective() const
+    {
+        return false;
+    }
+
+    /** @return whether IRN's timeouts and its limit of packets in flight apply */
+    virtual bool IsIrn() const
     {
         return false;
     }
@@ -124,8 +162,23 @@ struct LossRecoveryEntry
 {
     static constexpr const char* KIND = "loss recovery"; ///< for messages
     std::string help;                                    ///< one line
-    std::unique_ptr<RdmaLossRecovery> (*make)();         ///< creates the instance of one queue pair
+    std::vector<Key> keys;                               ///< its keys
+    /// Creates the instance of one queue pair.
+    std::unique_ptr<RdmaLossRecovery> (*make)(const KeyValues& values);
+    bool takesReordering{false}; ///< whether it tells reordered packets from lost ones
 };
+
+/**
+ * @ingroup distributed-training-rdma
+ * @param recovery NAME or NAME:key=value,...
+ * @return description of the loss recovery of that name
+ * @throw ConfigurationError if there is none
+ */
+inline const LossRecoveryEntry&
+GetLossRecovery(const std::string& recovery)
+{
+    return Registry<LossRecoveryEntry>::Find(KeyValues::Split(recovery).GetName());
+}
 
 } // namespace ns3::training
 

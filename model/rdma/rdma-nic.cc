@@ -10,6 +10,7 @@
 
 #include "ns3/abort.h"
 #include "ns3/assert.h"
+#include "ns3/boolean.h"
 #include "ns3/log.h"
 #include "ns3/rdma-dcqcn.h"
 #include "ns3/simulator.h"
@@ -86,8 +87,8 @@ RdmaNic::GetTypeId()
                 MakeFieldAccessor<UintegerValue>(&RdmaNic::m_settings, &RdmaSettings::retryLimit),
                 MakeUintegerChecker<uint32_t>())
             .AddAttribute("LossRecovery",
-                          "Recovery from losses: a LossRecoveryEntry such as go-back-n or "
-                          "selective-repeat",
+                          "Recovery from losses: NAME or NAME:key=value,... of a "
+                          "LossRecoveryEntry",
                           StringValue("go-back-n"),
                           MakeStringAccessor(&RdmaNic::m_recoveryName),
                           MakeStringChecker())
@@ -127,6 +128,12 @@ RdmaNic::GetTypeId()
                 UintegerValue(12),
                 MakeFieldAccessor<UintegerValue>(&RdmaNic::m_settings, &RdmaSettings::minRnrTimer),
                 MakeUintegerChecker<uint8_t>(0, 31))
+            .AddAttribute("PathRateCap",
+                          "Whether a queue pair sends at most at the rate of the slowest link on "
+                          "its path; a real NIC knows the rate of its port only",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&RdmaNic::m_pathRateCap),
+                          MakeBooleanChecker())
             .AddAttribute("InjectionRate",
                           "Rate of all data of the NIC together, if below the line rate; 0: no "
                           "limit",
@@ -174,13 +181,26 @@ RdmaNic::GetTypeId()
                           MakeFieldAccessor<UintegerValue>(&RdmaNic::m_settings,
                                                            &RdmaSettings::datagramPriority),
                           MakeUintegerChecker<uint8_t>(0, PRIORITIES - 1))
-            .AddAttribute("ControlPriority",
-                          "Traffic class of acknowledgements and congestion notifications "
-                          "(ConnectX CNP_802P_PRIO: 6, strict)",
-                          UintegerValue(6),
-                          MakeFieldAccessor<UintegerValue>(&RdmaNic::m_settings,
-                                                           &RdmaSettings::controlPriority),
-                          MakeUintegerChecker<uint8_t>(0, PRIORITIES - 1))
+            .AddAttribute(
+                "AckPriority",
+                "Traffic class of acknowledgements; 8: DataPriority, as RoCE NICs",
+                UintegerValue(PRIORITIES),
+                MakeFieldAccessor<UintegerValue>(&RdmaNic::m_settings, &RdmaSettings::ackPriority),
+                MakeUintegerChecker<uint8_t>(0, PRIORITIES))
+            .AddAttribute(
+                "CnpPriority",
+                "Traffic class of congestion notifications (ConnectX CNP_802P_PRIO: 6, "
+                "strict)",
+                UintegerValue(6),
+                MakeFieldAccessor<UintegerValue>(&RdmaNic::m_settings, &RdmaSettings::cnpPriority),
+                MakeUintegerChecker<uint8_t>(0, PRIORITIES - 1))
+            .AddAttribute(
+                "PacingBurst",
+                "Unused sending time that the pacing of a queue pair keeps, in packets: "
+                "after a delay by others it sends so many packets ahead of its rate",
+                UintegerValue(4),
+                MakeFieldAccessor<UintegerValue>(&RdmaNic::m_settings, &RdmaSettings::pacingBurst),
+                MakeUintegerChecker<uint32_t>())
             .AddAttribute("CongestionControl",
                           "Class that decides the rate of each queue pair",
                           TypeIdValue(RdmaDcqcn::GetTypeId()),
@@ -235,25 +255,29 @@ RdmaNic::Attach(Ptr<HostDevice> device)
     m_congestionControl.SetTypeId(m_congestionControlType);
     // Refuses inconsistent attributes here, not when the first message is sent.
     m_congestionControl.Create<RdmaCongestionControl>()->Initialize(MakePath(m_line->GetRate()));
-    m_recovery = &Registry<LossRecoveryEntry>::Find(m_recoveryName);
-    m_timers.Attach(m_recovery->make()->IsSelective() ? m_settings.timeoutLow : m_settings.timeout);
+    m_recovery = Choose<LossRecoveryEntry>(m_recoveryName);
+    m_timers.Attach(MakeRecovery()->IsIrn() ? m_settings.timeoutLow : m_settings.timeout);
 }
 
 Ptr<RdmaQueuePair>
 RdmaNic::CreateQueuePair(uint32_t number,
                          uint32_t remoteEndpoint,
                          uint32_t remoteNumber,
+                         uint64_t rate,
                          uint64_t pathRate)
 {
-    NS_LOG_FUNCTION(this << number << remoteEndpoint << remoteNumber << pathRate);
+    NS_LOG_FUNCTION(this << number << remoteEndpoint << remoteNumber << rate << pathRate);
     NS_ASSERT_MSG(number < PSN_MODULUS && remoteNumber < PSN_MODULUS, "24 bits on the wire");
-    Ptr<RdmaQueuePair> queuePair = Create<RdmaQueuePair>(
-        *this,
-        number,
-        RdmaRemote{remoteEndpoint, remoteNumber, 0},
-        MakePath(pathRate > 0 ? std::min(pathRate, m_line->GetRate()) : m_line->GetRate()),
-        m_congestionControl.Create<RdmaCongestionControl>(),
-        m_recovery->make());
+    uint64_t limit = m_line->GetRate();
+    limit = rate > 0 ? std::min(rate, limit) : limit;
+    limit = m_pathRateCap && pathRate > 0 ? std::min(pathRate, limit) : limit;
+    Ptr<RdmaQueuePair> queuePair =
+        Create<RdmaQueuePair>(*this,
+                              number,
+                              RdmaRemote{remoteEndpoint, remoteNumber, 0},
+                              MakePath(limit),
+                              m_congestionControl.Create<RdmaCongestionControl>(),
+                              MakeRecovery());
     const bool added = m_queuePairs.emplace(number, queuePair).second;
     NS_ABORT_MSG_UNLESS(added, "queue pair " << number << " exists");
     if (2 * m_queuePairs.size() > m_index.size())
@@ -299,6 +323,12 @@ const std::unordered_map<uint32_t, Ptr<RdmaQueuePair>>&
 RdmaNic::GetQueuePairs() const
 {
     return m_queuePairs;
+}
+
+std::unique_ptr<RdmaLossRecovery>
+RdmaNic::MakeRecovery() const
+{
+    return m_recovery->entry->make(m_recovery->values);
 }
 
 RdmaCongestionControl::Path

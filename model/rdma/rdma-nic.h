@@ -17,6 +17,8 @@
 #include "ns3/object.h"
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -48,12 +50,15 @@ class RdmaNic : public Object, public RdmaPort
      * @param number of the new queue pair, unused on this NIC, below 2^24
      * @param remoteEndpoint endpoint of the remote side
      * @param remoteNumber number of the remote queue pair
-     * @param pathRate rate of the slowest link on the path, bit/s; 0: rate of the port
+     * @param rate rate of the port that the path begins with, bit/s; 0: that of the device
+     * @param pathRate rate of the slowest link on the path, bit/s; 0: unknown. Used only if the
+     *        attribute PathRateCap is set, as a NIC does not know it.
      * @return the queue pair, connected
      */
     Ptr<RdmaQueuePair> CreateQueuePair(uint32_t number,
                                        uint32_t remoteEndpoint,
                                        uint32_t remoteNumber,
+                                       uint64_t rate = 0,
                                        uint64_t pathRate = 0);
 
     /** Creates the queue pair for a number in a received frame, or returns null to refuse it. */
@@ -84,6 +89,7 @@ class RdmaNic : public Object, public RdmaPort
     void Prefetch(const Frame& frame, bool isSoon) const;
     RdmaQueuePair* Find(uint32_t number) const;
     void AddToIndex(RdmaQueuePair* queuePair);
+    std::unique_ptr<RdmaLossRecovery> MakeRecovery() const;
     RdmaCongestionControl::Path MakePath(uint64_t rate) const;
 
     Ptr<HostDevice> m_device;
@@ -94,8 +100,9 @@ class RdmaNic : public Object, public RdmaPort
     std::unordered_map<uint32_t, Ptr<RdmaDatagramQueuePair>> m_datagramQueuePairs;
     Listener m_listener;
     ObjectFactory m_congestionControl;
-    const LossRecoveryEntry* m_recovery{nullptr};
+    std::optional<Choice<LossRecoveryEntry>> m_recovery;
     DataRate m_injectionRate;
+    bool m_pathRateCap;
     TypeId m_congestionControlType;
     std::string m_recoveryName;
 };

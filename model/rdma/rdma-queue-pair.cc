@@ -13,6 +13,7 @@
 #include "ns3/simulator.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace ns3::training
 {
@@ -67,6 +68,7 @@ RdmaQueuePair::RdmaQueuePair(RdmaPort& port,
                         remote.endpoint,
                         (number - 1) << 16 ^ (remote.queuePair - 1))},
       m_selective(recovery->IsSelective()),
+      m_irn(recovery->IsIrn()),
       m_receiver(port, m_remote, *congestionControl, *recovery, m_counters),
       m_congestionControl(congestionControl),
       m_recovery(std::move(recovery))
@@ -80,10 +82,9 @@ RdmaQueuePair::RdmaQueuePair(RdmaPort& port,
     if (limit == 0)
     {
         limit =
-            m_selective
-                ? static_cast<uint64_t>(path.lineRate * settings.baseRoundTrip.GetSeconds() / 8) +
-                      uint64_t{settings.ackInterval} * path.mtu
-                : PSN_WINDOW * path.mtu;
+            m_irn ? static_cast<uint64_t>(path.lineRate * settings.baseRoundTrip.GetSeconds() / 8) +
+                        uint64_t{settings.ackInterval} * path.mtu
+                  : PSN_WINDOW * path.mtu;
     }
     m_mostInFlight = static_cast<uint32_t>(std::clamp<uint64_t>(limit / path.mtu, 1, PSN_WINDOW));
     SetWindow(m_congestionControl->GetWindow());
@@ -319,12 +320,14 @@ RdmaQueuePair::MakeFrame(int64_t now)
         m_window.nextPsn++;
         m_window.highestPsn = std::max(m_window.highestPsn, m_window.nextPsn);
     }
-    m_lastSendTime = now;
     m_lastBytes = frame->bytes + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
-    if (now >= m_rateEnd)
+    m_byteQuota -= m_lastBytes;
+    if (now >= m_rateEnd || m_byteQuota <= 0)
     {
         UpdateRate(now);
     }
+    // Time lost to other queue pairs is made up for, as by a token bucket.
+    m_paceStart = std::max(m_nextSendTime, now - m_port.GetSettings().pacingBurst * GetPaceTime());
     Pace();
     return frame;
 }
@@ -357,14 +360,25 @@ RdmaQueuePair::Prefetch(const Frame& frame) const
 void
 RdmaQueuePair::Pace()
 {
-    const auto time = static_cast<int64_t>(8.0 * m_lastBytes * 1e12 / m_rate);
-    m_nextSendTime = std::max(m_lastSendTime + time, m_holdUntil);
+    m_nextSendTime = std::max(m_paceStart + GetPaceTime(), m_holdUntil);
+}
+
+int64_t
+RdmaQueuePair::GetPaceTime() const
+{
+    return static_cast<int64_t>(8.0 * m_lastBytes * 1e12 / m_rate);
 }
 
 void
 RdmaQueuePair::UpdateRate(int64_t now)
 {
+    if (m_needs.sentBytes)
+    {
+        m_congestionControl->OnSent(static_cast<uint64_t>(m_byteGrant - m_byteQuota), now);
+    }
     const double rate = m_congestionControl->GetRate(now);
+    m_byteGrant = m_congestionControl->GetByteQuota();
+    m_byteQuota = m_byteGrant;
     m_rateEnd = m_congestionControl->GetRateEnd();
     SetWindow(m_congestionControl->GetWindow());
     if (rate != m_rate)
@@ -376,6 +390,15 @@ RdmaQueuePair::UpdateRate(int64_t now)
         {
             Pace();
         }
+    }
+}
+
+void
+RdmaQueuePair::Review(int64_t now)
+{
+    if (now >= m_rateEnd)
+    {
+        UpdateRate(now);
     }
 }
 
@@ -421,6 +444,10 @@ RdmaQueuePair::ReceiveAck(const Frame& frame)
     const uint64_t psn = ExtendPsn(frame.psn, m_window.unackedPsn);
     // A NAK names the missing packet, so it acknowledges all packets before it.
     const uint64_t acknowledged = positive ? psn + 1 : psn;
+    if (m_selective)
+    {
+        MeasureRoundTrip(now - frame.timestamp);
+    }
     std::vector<uint64_t> completed;
     if (acknowledged > m_window.unackedPsn && acknowledged <= m_window.highestPsn)
     {
@@ -601,10 +628,9 @@ RdmaQueuePair::SetTimer(int64_t now, int64_t next)
 int64_t
 RdmaQueuePair::GetTimeout() const
 {
-    if (m_selective && m_window.highestPsn - m_window.unackedPsn > FEW_PACKETS)
+    if (m_irn && m_window.highestPsn - m_window.unackedPsn > FEW_PACKETS)
     {
-        return m_port.GetSettings().timeoutHigh.GetTimeStep()
-               << std::min(m_expiries, MAX_DOUBLINGS);
+        return GetDoubled(m_port.GetSettings().timeoutHigh);
     }
     return GetShortestTimeout();
 }
@@ -613,8 +639,28 @@ int64_t
 RdmaQueuePair::GetShortestTimeout() const
 {
     const RdmaSettings& settings = m_port.GetSettings();
-    const Time& timeout = m_selective ? settings.timeoutLow : settings.timeout;
-    return timeout.GetTimeStep() << std::min(m_expiries, MAX_DOUBLINGS);
+    return GetDoubled(m_irn ? settings.timeoutLow : settings.timeout);
+}
+
+int64_t
+RdmaQueuePair::GetDoubled(const Time& timeout) const
+{
+    // Where a slow host or a pause delays acknowledgements, nothing is lost yet (RFC 6298).
+    return std::max(timeout.GetTimeStep(), m_roundTrip + 4 * m_variation)
+           << std::min(m_expiries, MAX_DOUBLINGS);
+}
+
+void
+RdmaQueuePair::MeasureRoundTrip(int64_t roundTrip)
+{
+    if (m_roundTrip == 0)
+    {
+        m_roundTrip = roundTrip;
+        m_variation = roundTrip / 2;
+        return;
+    }
+    m_variation += (std::abs(roundTrip - m_roundTrip) - m_variation) / 4;
+    m_roundTrip += (roundTrip - m_roundTrip) / 8;
 }
 
 void

@@ -109,6 +109,7 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     bool CanSend() const override;
     Frame* MakeFrame(int64_t now) override;
     void Prefetch() const override;
+    void Review(int64_t now) override;
     bool CheckTimer(int64_t now, int64_t next) override;
     void PrefetchTimer() const override;
 
@@ -137,11 +138,14 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     void UpdateRecoveryState();
     void UpdateRate(int64_t now);
     void Pace();
+    int64_t GetPaceTime() const;
     void OnTimer();
     void StartTimer(int64_t now);
     void SetTimer(int64_t now, int64_t next);
     int64_t GetTimeout() const;
     int64_t GetShortestTimeout() const;
+    int64_t GetDoubled(const Time& timeout) const;
+    void MeasureRoundTrip(int64_t roundTrip);
     bool IsWindowOpen(uint64_t inFlight) const;
     void SetWindow(uint64_t bytes);
     bool IsInside(uint64_t psn) const;
@@ -163,13 +167,15 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     uint32_t m_limit{0};           // limit of packets in flight, by congestion control and NIC
     uint32_t m_lastBytes{0};       // size of the last packet on the line
     double m_rate;                 // last rate of the congestion control, bit/s
-    int64_t m_rateEnd{0};          // time until which m_rate is valid, ps
-    int64_t m_lastSendTime{0};     // of the last packet, ps
+    int64_t m_paceStart{0};        // start of the time that pacing charges to the last packet, ps
+    int64_t m_byteQuota{0};        // bytes until the congestion control must be asked again
+    int64_t m_byteGrant{0};        // bytes of the last quota
     int64_t m_holdUntil{0};        // RNR wait: nothing is sent before this time, ps
     RdmaPort& m_port;
     const RdmaRemote m_remote;
     RdmaCongestionControl::Needs m_needs;
-    bool m_selective;
+    bool m_selective; // loss recovery keeps packets ahead of a gap
+    bool m_irn;       // IRN's timeouts and limit in flight apply
     bool m_failed{false};
 
     // An ACK in the middle of a message needs one more line.
@@ -179,6 +185,8 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     uint64_t m_receivedAcks{0};
     uint32_t m_refusals{0};  // RNR NAKs without progress since
     uint32_t m_expiries{0};  // timer expiries without progress since
+    int64_t m_roundTrip{0};  // selective: smoothed round-trip time, ps
+    int64_t m_variation{0};  // selective: smoothed deviation from it, ps
     int64_t m_progress{0};   // start of the timer or arrival of the last ACK, ps
     uint64_t m_postedPsn{0}; // one past the last packet posted
     uint32_t m_mostInFlight; // limit of packets in flight by the NIC

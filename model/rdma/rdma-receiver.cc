@@ -12,6 +12,7 @@
 #include "ns3/simulator.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace ns3::training
 {
@@ -65,12 +66,12 @@ RdmaReceiver::Receive(Frame* frame)
         Refuse(*frame);
         return false;
     }
-    m_nakSent = false;
     if (m_kept > 0)
     {
         FillGap(*frame);
         return false;
     }
+    m_complaint = Complaint::NONE;
     m_expectedPsn++;
     m_acceptedMessages += IsLast(frame->opcode);
     if (frame->ackRequest)
@@ -94,16 +95,28 @@ RdmaReceiver::ReceiveOutOfOrder(Frame* frame, uint64_t psn)
         }
         return false;
     }
-    const bool kept = m_recovery.Keep(psn - m_expectedPsn, frame);
+    const int64_t now = Simulator::Now().GetTimeStep();
+    const bool kept = m_recovery.Keep(psn - m_expectedPsn, frame, now);
     const bool selective = m_recovery.IsSelective();
+    if (m_kept == 0)
+    {
+        m_gapSince = now;
+    }
     m_kept += kept;
     NS_LOG_LOGIC("endpoint " << m_port.GetEndpoint() << " expects packet " << m_expectedPsn
                              << " and " << (kept ? "keeps " : "discards ") << psn);
     (selective && !kept ? m_counters.duplicatePackets : m_counters.outOfOrderPackets)++;
-    if (!m_nakSent)
+    const bool isReported = m_complaint == Complaint::NAK;
+    const auto report = m_complaint == Complaint::RNR_NAK
+                            ? std::nullopt
+                            : m_recovery.Report({m_expectedPsn, psn, isReported, now - m_gapSince});
+    if (report)
     {
-        m_nakSent = !selective;
-        Answer(SYNDROME_NAK_SEQUENCE, m_expectedPsn, *frame);
+        SendNak(*report, *frame, now);
+    }
+    else if (selective && frame->ackRequest)
+    {
+        Answer(SYNDROME_ACK, m_expectedPsn - 1, *frame);
     }
     return kept;
 }
@@ -112,12 +125,15 @@ void
 RdmaReceiver::FillGap(Frame& frame)
 {
     const Frame* next = &frame;
+    bool answers = m_complaint != Complaint::NONE; // the sender waits for the gap to be filled
+    m_complaint = Complaint::NONE;
     Frame* kept = m_recovery.Advance(); // a packet that was kept and refused before
     m_counters.duplicatePackets += kept ? 1 : 0;
     while (true)
     {
         m_expectedPsn++;
         m_acceptedMessages += IsLast(next->opcode);
+        answers = answers || next->ackRequest;
         Accept(*next);
         if (kept)
         {
@@ -127,7 +143,7 @@ RdmaReceiver::FillGap(Frame& frame)
         next = kept = m_recovery.PeekKept();
         if (!kept)
         {
-            Answer(SYNDROME_ACK, m_expectedPsn - 1, frame);
+            AnswerFilledGap(frame, answers);
             return;
         }
         if (m_countsReceives && !TakeReceive(kept->opcode))
@@ -136,6 +152,36 @@ RdmaReceiver::FillGap(Frame& frame)
             return;
         }
         m_recovery.Advance();
+    }
+}
+
+void
+RdmaReceiver::SendNak(uint64_t arrived, Frame& data, int64_t now)
+{
+    m_complaint = Complaint::NAK;
+    m_gapSince = now;
+    m_reportedEnd = arrived;
+    Answer(SYNDROME_NAK_SEQUENCE, m_expectedPsn, data, arrived);
+}
+
+void
+RdmaReceiver::AnswerFilledGap(Frame& frame, bool answers)
+{
+    if (m_kept > 0 && !m_recovery.IsIrn())
+    {
+        // The rest of a gap was reported with it. Another gap may have lasted for long already.
+        const int64_t now = Simulator::Now().GetTimeStep();
+        const bool isReported = m_expectedPsn < m_reportedEnd;
+        m_gapSince = isReported ? m_gapSince : m_recovery.GetGapTime();
+        if (const auto report = m_recovery.Report({m_expectedPsn, 0, isReported, now - m_gapSince}))
+        {
+            SendNak(*report, frame, now);
+            return;
+        }
+    }
+    if (answers)
+    {
+        Answer(SYNDROME_ACK, m_expectedPsn - 1, frame);
     }
 }
 
@@ -157,7 +203,7 @@ RdmaReceiver::Refuse(Frame& data)
     NS_LOG_LOGIC("endpoint " << m_port.GetEndpoint() << " refuses packet " << m_expectedPsn
                              << ": no receive is posted");
     m_counters.refusedPackets++;
-    m_nakSent = true;
+    m_complaint = Complaint::RNR_NAK;
     Answer(SYNDROME_RNR_NAK | m_port.GetSettings().minRnrTimer, m_expectedPsn, data);
 }
 
@@ -219,9 +265,11 @@ RdmaReceiver::Deliver(const RdmaMessage& message)
 }
 
 void
-RdmaReceiver::Answer(uint8_t syndrome, uint64_t psn, Frame& data)
+RdmaReceiver::Answer(uint8_t syndrome, uint64_t psn, Frame& data, uint64_t arrived)
 {
-    Frame* frame = MakeControl(FrameKind::ROCE_ACK, ROCE_BYTES + AETH_BYTES);
+    Frame* frame = MakeControl(FrameKind::ROCE_ACK,
+                               ROCE_BYTES + AETH_BYTES,
+                               m_port.GetSettings().GetAckPriority());
     frame->timestamp = data.timestamp;
     frame->ecnEcho = m_marked;
     m_marked = false;
@@ -236,7 +284,7 @@ RdmaReceiver::Answer(uint8_t syndrome, uint64_t psn, Frame& data)
         m_counters.sentNaks++;
         if (m_recovery.IsSelective())
         {
-            frame->selectivePsn = data.psn;
+            frame->selectivePsn = static_cast<uint32_t>(arrived % PSN_MODULUS);
             frame->bytes = GetFrameBytes(ROCE_BYTES + AETH_BYTES + SELECTIVE_BYTES);
         }
     }
@@ -264,14 +312,15 @@ RdmaReceiver::SendCnp()
     NS_LOG_LOGIC("endpoint " << m_port.GetEndpoint() << " sends a CNP to endpoint "
                              << m_remote.endpoint);
     m_counters.sentCnps++;
-    Frame* frame = MakeControl(FrameKind::ROCE_CNP, ROCE_BYTES + CNP_BYTES);
+    Frame* frame =
+        MakeControl(FrameKind::ROCE_CNP, ROCE_BYTES + CNP_BYTES, m_port.GetSettings().cnpPriority);
     frame->opcode = CNP;
     frame->psn = 0;
     m_port.SendControl(frame);
 }
 
 Frame*
-RdmaReceiver::MakeControl(FrameKind kind, uint32_t transportBytes) const
+RdmaReceiver::MakeControl(FrameKind kind, uint32_t transportBytes, uint8_t priority) const
 {
     Frame* frame = Frame::Allocate(kind);
     frame->bytes = GetFrameBytes(transportBytes);
@@ -279,7 +328,7 @@ RdmaReceiver::MakeControl(FrameKind kind, uint32_t transportBytes) const
     frame->destination = m_remote.endpoint;
     frame->destinationQp = m_remote.queuePair;
     frame->flowHash = m_remote.flowHash;
-    frame->priority = m_port.GetSettings().controlPriority;
+    frame->priority = priority;
     return frame;
 }
 

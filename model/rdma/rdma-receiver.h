@@ -46,7 +46,8 @@ struct RdmaRemote
  *
  * The receiving half of a reliable connected queue pair: accepts packets in order, acknowledges
  * them, and reassembles messages. Packets that loss recovery keeps ahead of a gap are accepted when
- * the gap is filled, so messages complete in posting order, whatever the order of arrival.
+ * the gap is filled, so messages complete in posting order, whatever the order of arrival. Loss
+ * recovery decides which of them trigger a NAK.
  *
  * If receives are counted, a SEND consumes one with its first packet and a WRITE with immediate
  * data with its last. A packet without a receive is refused (receiver not ready, RNR).
@@ -100,15 +101,25 @@ class alignas(64) RdmaReceiver
     static constexpr std::size_t ANSWER_LINES = 2;
 
   private:
+    /** What was sent about the expected packet. */
+    enum class Complaint : uint8_t
+    {
+        NONE,
+        NAK,    ///< it is missing
+        RNR_NAK ///< there was no receive for it
+    };
+
     bool ReceiveOutOfOrder(Frame* frame, uint64_t psn);
     void FillGap(Frame& frame);
+    void SendNak(uint64_t arrived, Frame& data, int64_t now);
+    void AnswerFilledGap(Frame& frame, bool answers);
     bool TakeReceive(uint8_t opcode);
     void Refuse(Frame& data);
     void Accept(const Frame& frame);
     void Deliver(const RdmaMessage& message);
-    void Answer(uint8_t syndrome, uint64_t psn, Frame& data);
+    void Answer(uint8_t syndrome, uint64_t psn, Frame& data, uint64_t arrived = 0);
     void SendCnp();
-    Frame* MakeControl(FrameKind kind, uint32_t transportBytes) const;
+    Frame* MakeControl(FrameKind kind, uint32_t transportBytes, uint8_t priority) const;
 
     // Members needed by every packet come first.
     uint64_t m_expectedPsn{0};
@@ -116,11 +127,13 @@ class alignas(64) RdmaReceiver
     uint64_t m_offset{0};           // accepted bytes of the current message
     uint32_t m_acceptedMessages{0}; // messages whose last packet is accepted: the MSN
     bool m_countsReceives{false};
-    bool m_nakSent{false}; // a NAK for the current gap is sent, so no more NAKs
-    bool m_marked{false};  // an ECN mark arrived since the last ACK
+    Complaint m_complaint{Complaint::NONE};
+    bool m_marked{false}; // an ECN mark arrived since the last ACK
     RdmaPort& m_port;
     uint64_t m_sentAcks{0};
-    uint64_t m_receives{0}; // posted and not consumed
+    uint64_t m_receives{0};    // posted and not consumed
+    int64_t m_gapSince{0};     // time at which the gap was found or last reported, ps
+    uint64_t m_reportedEnd{0}; // first packet behind the last gap reported
     const RdmaRemote m_remote;
     int64_t m_nextCnp{0};
     QueuePairCounters& m_counters; // all other counters

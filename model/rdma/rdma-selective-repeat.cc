@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "rdma-loss-recovery.h"
+#include "rdma-kept-packets.h"
 
 #include "ns3/log.h"
 
@@ -23,22 +23,19 @@ namespace
  * Selective repeat as in IRN (Mittal et al., SIGCOMM 2018, section 3.1). The receiver keeps packets
  * ahead of a gap and answers each with a NAK that names the missing packet and the packet that
  * arrived. The sender considers a packet lost if a later one has arrived, and retransmits it once
- * per recovery episode. The episode ends when all packets sent before it are acknowledged. A
- * timeout considers every packet lost that is not known to have arrived. IRN resends only the first
- * packet, but then a lost tail of n packets costs n timeouts.
+ * per recovery episode. Where packets are reordered, `threshold` asks for a packet that was sent so
+ * many packets later (the extension of section 7; RFC 9002 has 3). The episode ends when all
+ * packets sent before it are acknowledged. A timeout considers every packet lost that is not known
+ * to have arrived. IRN resends only the first packet, but then a lost tail of n packets costs n
+ * timeouts.
  */
-class SelectiveRepeat : public RdmaLossRecovery
+class SelectiveRepeat : public RdmaKeptPackets
 {
   public:
-    ~SelectiveRepeat() override
+    /** @param threshold packets after a missing one that must arrive before it counts as lost */
+    explicit SelectiveRepeat(uint64_t threshold)
+        : m_threshold(threshold)
     {
-        for (Frame* frame : m_kept)
-        {
-            if (frame)
-            {
-                Frame::Free(frame);
-            }
-        }
     }
 
     bool OnNak(Window& window, uint64_t arrivedPsn) override
@@ -54,7 +51,7 @@ class SelectiveRepeat : public RdmaLossRecovery
             m_arrived.resize(index + 1);
         }
         m_arrived[index] = true;
-        m_lostEnd = std::max(m_lostEnd, arrivedPsn);
+        m_lostEnd = std::max(m_lostEnd, arrivedPsn + 1 - std::min(arrivedPsn + 1, m_threshold));
         SkipArrived();
         const bool isNew = !m_recovering && HasResend();
         if (isNew)
@@ -116,37 +113,12 @@ class SelectiveRepeat : public RdmaLossRecovery
         return psn;
     }
 
-    bool Keep(uint64_t distance, Frame* frame) override
+    std::optional<uint64_t> Report(const Gap& gap) const override
     {
-        if (m_kept.size() <= distance)
-        {
-            m_kept.resize(distance + 1);
-        }
-        Frame*& place = m_kept[distance];
-        if (place)
-        {
-            return false;
-        }
-        place = frame;
-        return true;
+        return gap.arrived;
     }
 
-    Frame* PeekKept() const override
-    {
-        return m_kept.empty() ? nullptr : m_kept.front();
-    }
-
-    Frame* Advance() override
-    {
-        Frame* frame = PeekKept();
-        if (!m_kept.empty())
-        {
-            m_kept.pop_front();
-        }
-        return frame;
-    }
-
-    bool IsSelective() const override
+    bool IsIrn() const override
     {
         return true;
     }
@@ -168,27 +140,30 @@ class SelectiveRepeat : public RdmaLossRecovery
         }
     }
 
-    // Sender
+    const uint64_t m_threshold;
     uint64_t m_base{0};         // PSN of the first entry of m_arrived
     std::deque<bool> m_arrived; // from m_base on: whether the packet is known to have arrived
     uint64_t m_scan{0};         // packets before it are done
     uint64_t m_lostEnd{0};      // packets before it that have not arrived are lost
     uint64_t m_recoveryPsn{0};  // end of the recovery episode
     bool m_recovering{false};
-
-    // Receiver
-    std::deque<Frame*> m_kept; // from the expected packet on; null: missing
 };
 
 std::unique_ptr<RdmaLossRecovery>
-Make()
+Make(const KeyValues& values)
 {
-    return std::make_unique<SelectiveRepeat>();
+    return std::make_unique<SelectiveRepeat>(values.GetCount("threshold"));
 }
 
 const Registry<LossRecoveryEntry>::Entry g_selectiveRepeat(
     "selective-repeat",
-    {"retransmits only missing packets (IRN)", &Make});
+    {"retransmits only missing packets (IRN)",
+     {Key::Count("threshold",
+                 1,
+                 1,
+                 1 << 20,
+                 "a packet is lost once one sent so many packets later has arrived")},
+     &Make});
 
 } // namespace
 

@@ -71,6 +71,14 @@ class RdmaSendQueue
     {
     }
 
+    /**
+     * The time until which the rate is known (m_rateEnd) is over, and the queue still waits.
+     * @param now simulated time, ps
+     */
+    virtual void Review([[maybe_unused]] int64_t now)
+    {
+    }
+
     /** @return number of the queue pair */
     uint32_t GetNumber() const
     {
@@ -85,6 +93,7 @@ class RdmaSendQueue
 
   protected:
     int64_t m_nextSendTime{0}; ///< earliest time of the next packet, ps
+    int64_t m_rateEnd{0};      ///< time until which the rate is known, ps; not after now: unknown
 
   private:
     friend class RdmaSendScheduler;

@@ -9,6 +9,8 @@
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 
+#include <algorithm>
+
 namespace ns3::training
 {
 
@@ -58,10 +60,10 @@ RdmaSendScheduler::Schedule(RdmaSendQueue& queue)
         // A queue that was delayed meanwhile is rescheduled when its old time comes.
         if (queue.m_state == State::IDLE || queue.m_nextSendTime < queue.m_wakeTime)
         {
-            Pace(queue);
+            Pace(queue, now);
             if (!m_ready)
             {
-                SetTimer(queue.m_nextSendTime);
+                SetTimer(queue.m_wakeTime);
             }
         }
         return;
@@ -103,10 +105,12 @@ RdmaSendScheduler::TakeFirst(uint8_t priority)
 }
 
 void
-RdmaSendScheduler::Pace(RdmaSendQueue& queue)
+RdmaSendScheduler::Pace(RdmaSendQueue& queue, int64_t now)
 {
     queue.m_state = RdmaSendQueue::State::PACED;
-    queue.m_wakeTime = queue.m_nextSendTime;
+    // A rate that rises before the next packet brings it forward.
+    queue.m_wakeTime = queue.m_rateEnd > now ? std::min(queue.m_nextSendTime, queue.m_rateEnd)
+                                             : queue.m_nextSendTime;
     m_paced.push({queue.m_wakeTime, &queue});
 }
 
@@ -123,7 +127,11 @@ RdmaSendScheduler::MovePacedToReady(int64_t now)
         }
         if (due.queue->m_nextSendTime > now)
         {
-            Pace(*due.queue);
+            due.queue->Review(now);
+        }
+        if (due.queue->m_nextSendTime > now)
+        {
+            Pace(*due.queue, now);
         }
         else
         {
@@ -151,7 +159,7 @@ RdmaSendScheduler::GetReady(int64_t now)
             RdmaSendQueue* queue = TakeFirst(priority);
             if (queue->CanSend())
             {
-                Pace(*queue);
+                Pace(*queue, now);
             }
         }
     }
@@ -181,7 +189,7 @@ RdmaSendScheduler::Pull(uint8_t priority, int64_t now)
         }
         else
         {
-            Pace(*queue);
+            Pace(*queue, now);
         }
     }
     return frame;

@@ -71,7 +71,7 @@ class RdmaSendScheduler : public FrameSource
 
     void Append(RdmaSendQueue& queue);
     RdmaSendQueue* TakeFirst(uint8_t priority);
-    void Pace(RdmaSendQueue& queue);
+    void Pace(RdmaSendQueue& queue, int64_t now);
     void MovePacedToReady(int64_t now);
     void SetTimer(int64_t time);
     void OnTimer();

@@ -7,6 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_RDMA_SETTINGS_H
 #define DISTRIBUTED_TRAINING_RDMA_SETTINGS_H
 
+#include "ns3/fabric-traffic-class.h"
 #include "ns3/nstime.h"
 
 #include <cstdint>
@@ -27,8 +28,10 @@ struct RdmaSettings
     uint32_t pathHops;        ///< links on the longest path between hosts
     uint8_t dataPriority;     ///< traffic class of data
     uint8_t datagramPriority; ///< traffic class of datagrams
-    uint8_t controlPriority;  ///< traffic class of ACKs, NAKs and CNPs
+    uint8_t ackPriority;      ///< traffic class of ACKs and NAKs; PRIORITIES: that of data
+    uint8_t cnpPriority;      ///< traffic class of CNPs
     uint8_t minRnrTimer;      ///< RNR timer code sent in an RNR NAK, 5 bits
+    uint32_t pacingBurst;     ///< packets of unused sending time that pacing keeps
     uint32_t retryLimit;      ///< timeouts without progress before a queue pair fails
     uint32_t rnrRetryLimit;   ///< refusals without progress before it fails; 7: unlimited
     uint64_t inFlightLimit;   ///< limit of payload in flight, bytes; 0: set by loss recovery
@@ -40,6 +43,12 @@ struct RdmaSettings
     Time doorbellLatency;     ///< from posting a message until the NIC sees its work request
     Time dmaReadLatency;      ///< from the doorbell until the NIC has the first bytes
     Time completionLatency;   ///< from the last packet of a message until the host is notified
+
+    /** @return traffic class of ACKs and NAKs */
+    uint8_t GetAckPriority() const
+    {
+        return ackPriority < PRIORITIES ? ackPriority : dataPriority;
+    }
 
     /** @return time from posting a message until its first packet can be sent */
     Time GetPostLatency() const

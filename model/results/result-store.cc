@@ -97,7 +97,7 @@ CheckHeader(const std::string& path)
 
 /**
  * Refuses a foreign database. Call within a transaction, so that a file that another process lays
- * out is either empty or complete.
+ * out is either empty or complete. An older layout is brought up to date.
  * @param database the file
  * @param path its name
  * @return whether it is still empty
@@ -116,12 +116,17 @@ CheckLayout(SqliteDatabase& database, const std::string& path)
     const bool isOurs =
         database.QueryValue("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN "
                             "('run', 'iteration', 'collective', 'message', 'link_counter')") == "5";
-    if ((version == ResultStore::LAYOUT_VERSION && !isOurs) ||
-        (version != ResultStore::LAYOUT_VERSION && !isEmpty))
+    if ((version > 0 && !isOurs) || (version == 0 && !isEmpty))
     {
         throw ConfigurationError("results file '" + path +
                                  "': is a database of something else (allowed: a new file, or a "
                                  "results file written by this program)");
+    }
+    if (version == 1)
+    {
+        database.Execute(
+            "ALTER TABLE link_counter ADD COLUMN lossless_drops INTEGER NOT NULL DEFAULT 0");
+        database.Execute("PRAGMA user_version = 2");
     }
     return isEmpty;
 }
@@ -167,7 +172,11 @@ LinkCounterRow::GetFields()
             {"pauses", "", "PFC frames sent, resumes included", &Row::pauses},
             {"drops", "", "frames dropped here or lost on the link", &Row::drops},
             {"busy_s", "s", "time the line was taken, preamble and gap included", &Row::busyS},
-            {"max_queue_bytes", "byte", "most bytes that ever waited", &Row::maxQueue}};
+            {"max_queue_bytes", "byte", "most bytes that ever waited", &Row::maxQueue},
+            {"lossless_drops",
+             "",
+             "frames of lossless classes dropped here for lack of buffer space",
+             &Row::losslessDrops}};
 }
 
 /** The tables of a run. */

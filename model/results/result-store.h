@@ -78,16 +78,17 @@ struct MessageRow
  */
 struct LinkCounterRow
 {
-    std::string node;     ///< name of the host or switch
-    uint32_t port{0};     ///< number of the port at that node
-    std::string peer;     ///< name of the node at the other end of the link
-    uint64_t bytes{0};    ///< bytes sent, including overhead on the line
-    uint64_t frames{0};   ///< frames sent
-    uint64_t marks{0};    ///< frames with an ECN mark
-    uint64_t pauses{0};   ///< PFC pause frames sent
-    uint64_t drops{0};    ///< frames dropped
-    double busyS{0};      ///< transmission time
-    uint64_t maxQueue{0}; ///< maximum queue length, bytes
+    std::string node;          ///< name of the host or switch
+    uint32_t port{0};          ///< number of the port at that node
+    std::string peer;          ///< name of the node at the other end of the link
+    uint64_t bytes{0};         ///< bytes sent, including overhead on the line
+    uint64_t frames{0};        ///< frames sent
+    uint64_t marks{0};         ///< frames with an ECN mark
+    uint64_t pauses{0};        ///< PFC pause frames sent
+    uint64_t drops{0};         ///< frames dropped
+    double busyS{0};           ///< transmission time
+    uint64_t maxQueue{0};      ///< maximum queue length, bytes
+    uint64_t losslessDrops{0}; ///< frames of lossless classes dropped for lack of buffer space
 
     /** @return the columns */
     static std::vector<RecordField<LinkCounterRow>> GetFields();
@@ -111,7 +112,7 @@ class ResultStore
 {
   public:
     /** Supported version of the layout. */
-    static constexpr int LAYOUT_VERSION = 1;
+    static constexpr int LAYOUT_VERSION = 2;
 
     /**
      * Checks whether the file can be written, without creating or changing anything.

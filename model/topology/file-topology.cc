@@ -379,7 +379,7 @@ ReadJson(const std::string& text, const SourceLocation& location, const Topology
     {
         const std::size_t line =
             contents.links.size() < lines.size() ? lines[contents.links.size()] : 1;
-        check(value, line, "a, b, rate, delay, loss, cost, dimension, dateline");
+        check(value, line, "a, b, rate, delay, loss, cost, dimension, dateline, internal");
         const auto get = [&value = value](const std::string& key, const std::string& initial) {
             return value.get<std::string>(key, initial);
         };
@@ -400,6 +400,7 @@ ReadJson(const std::string& text, const SourceLocation& location, const Topology
                                0,
                                TopologyGraph::NO_DIMENSION));
         link.link.dateline = getFlag(value, line, "dateline");
+        link.link.internal = getFlag(value, line, "internal");
         contents.links.push_back(link);
     }
     return contents;
@@ -471,6 +472,7 @@ BuildFromFile(const TopologyRequest& request, TopologyGraph& graph)
     for (const auto& [owner, router] : routers)
     {
         graph.links.push_back({owner, router, DataRate(rates[router]), NanoSeconds(1)});
+        graph.links.back().internal = true;
     }
 }
 

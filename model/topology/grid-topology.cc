@@ -102,6 +102,7 @@ AddHostsOfGrid(TopologyGraph& graph, const DataRate& initial, uint32_t rails)
         {
             graph.links.push_back(
                 {host, graph.hosts + host, rate > 0 ? DataRate(rate) : initial, NanoSeconds(1)});
+            graph.links.back().internal = true;
         }
     }
 }

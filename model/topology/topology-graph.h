@@ -74,6 +74,9 @@ struct TopologyGraph
         bool dateline{false};
         uint32_t cost{1}; ///< routing cost; routes minimize the sum
         double loss{0};   ///< frame loss probability
+        /// Whether it is inside a host that forwards, between the host and its own router, so that
+        /// the ports of the host are those of the router.
+        bool internal{false};
     };
 
     std::string name;        ///< as written by the user

@@ -103,6 +103,10 @@ WriteTopology(const TopologyGraph& topology)
         {
             object.Set("dateline", true);
         }
+        if (link.internal)
+        {
+            object.Set("internal", true);
+        }
         links.Append(object);
     }
     auto sides = JsonValue::Array();

@@ -72,6 +72,13 @@ FabricPortPairs::GetPortPairs(uint32_t rank, uint32_t peer)
             portPair.rail = static_cast<uint32_t>(own - rails.begin());
         }
     }
+    for (PortPair& portPair : portPairs)
+    {
+        const uint32_t number = m_fabric.linkOfEndpoint[portPair.localEndpoint];
+        const auto& link = m_fabric.topology.links[number];
+        // A host that forwards has the ports of its router.
+        portPair.rate = link.internal ? portPair.pathRate : link.rate.GetBitRate();
+    }
     return portPairs;
 }
 
@@ -121,6 +128,7 @@ FabricPortPairs::Find(uint32_t rank, uint32_t peer)
         portPairs.push_back({next->first,
                              own[next->first]->GetEndpoint(),
                              others[next->second]->GetEndpoint(),
+                             0,
                              best.rate});
     }
     return portPairs;

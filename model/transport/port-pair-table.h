@@ -19,7 +19,8 @@ struct PortPair
     uint32_t rail;           ///< local port, by number
     uint32_t localEndpoint;  ///< endpoint of the local port
     uint32_t remoteEndpoint; ///< endpoint of the remote port
-    uint64_t rate;           ///< rate of the slowest link on the path, bit/s; 0: rate of the port
+    uint64_t rate;           ///< rate of the local port, bit/s; 0: unknown
+    uint64_t pathRate;       ///< rate of the slowest link on the path, bit/s; 0: unknown
 };
 
 /**

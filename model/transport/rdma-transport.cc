@@ -93,7 +93,8 @@ RdmaTransport::GetConnection(uint32_t peer, uint32_t portPair)
         entry.queuePair = m_nics.at(way.rail)->CreateQueuePair(first + peer,
                                                                way.remoteEndpoint,
                                                                first + m_rank,
-                                                               way.rate);
+                                                               way.rate,
+                                                               way.pathRate);
         entry.queuePair->SetMessageHandler([this, peer, portPair](const RdmaMessage& message) {
             Receive(peer, portPair, message);
         });

@@ -63,13 +63,16 @@ def to_text(value: Any) -> str:
 class Result:
     """The result of a run.
 
-    The members of the program's JSON output are attributes: lists as DataFrames, others unchanged.
+    The members of the program's JSON output are attributes: lists as DataFrames, others and the
+    warnings unchanged.
     """
 
     version: str
     """version of the program"""
     configuration: dict[str, Any]
     """every option of the program with its value; "resolved" holds the choices made for `auto`"""
+    warnings: list[str]
+    """what makes the results questionable, such as frames dropped in a lossless class"""
     events: int
     """simulator events"""
     packet_hops: int
@@ -86,7 +89,7 @@ class Result:
     def __init__(self, data: dict[str, Any]) -> None:
         self.data = data
         for name, value in data.items():
-            if not isinstance(value, list):
+            if not isinstance(value, list) or name == "warnings":
                 setattr(self, name, value)
 
     def __getattr__(self, name: str) -> Any:

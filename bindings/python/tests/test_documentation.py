@@ -220,10 +220,10 @@ def test_members_of_the_description(describe):
 
 def to_number(text):
     """Parse a default in the notation of ns-3 or of the documentation."""
-    match = re.fullmatch(r"\+?([\d.]+(?:e[+-]?\d+)?)(ps|us|ms|Mbps|bps|MiB)?", text)
+    match = re.fullmatch(r"\+?([\d.]+(?:e[+-]?\d+)?)(ps|us|ms|Mbps|Gbps|bps|MiB)?", text)
     if not match:
         return text
-    units = {"ps": 1, "us": 1e6, "ms": 1e9, "bps": 1, "Mbps": 1e6, "MiB": 1 << 20}
+    units = {"ps": 1, "us": 1e6, "ms": 1e9, "bps": 1, "Mbps": 1e6, "Gbps": 1e9, "MiB": 1 << 20}
     return float(match.group(1)) * units.get(match.group(2), 1)
 
 

@@ -135,15 +135,10 @@ def test_refusals(program, argument):
     assert process.stderr.count("\n") == 1 and process.stdout == ""
 
 
-@pytest.mark.parametrize("data, control, topology", [(3, 3, "single-switch"), (3, 4, "torus:4")])
-def test_hops_of_data_and_answers_are_told_apart(program, program_json, data, control, topology):
-    classes = f"--ns3::training::RdmaNic::DataPriority={data}"
-    options = ["--ranks=4", "--bytes=4096", f"--topology={topology}", classes]
-    same = f"--ns3::training::RdmaNic::ControlPriority={control}"
-    process = program("fabric-benchmark", *options, same)
-    assert process.returncode == 2
-    assert f"ControlPriority={control} with data in class {data} (allowed:" in process.stderr
-    assert process.stderr.count("\n") == 1 and process.stdout == ""
+@pytest.mark.parametrize("answers, topology", [(8, "single-switch"), (4, "torus:4"), (6, "torus:4")])
+def test_hops_of_data_and_answers_are_told_apart(program_json, answers, topology):
+    options = ["--ranks=4", "--bytes=4096", f"--topology={topology}"]
+    options.append(f"--ns3::training::RdmaNic::AckPriority={answers}")
     result = program_json("fabric-benchmark", *options)
     assert result["data_packet_hops"] == result["ack_packet_hops"] > 0
 
@@ -163,3 +158,99 @@ def test_dead_links_end_the_run(program):
     assert process.returncode == 3
     assert "2 of 2 messages have not arrived" in process.stderr and "failed" in process.stderr
     assert process.stdout == ""
+
+
+CONTROLS = ["dcqcn", "dctcp", "hpcc", "power-tcp", "swift", "theta-power-tcp", "timely", "window"]
+
+
+@pytest.mark.parametrize("senders", [2, 4, 8, 16])
+@pytest.mark.parametrize("control", CONTROLS)
+def test_incasts_at_default_settings_fill_the_line_fairly(program_json, control, senders):
+    result = program_json(
+        "fabric-benchmark",
+        *[f"--ranks={senders + 1}", f"--pattern=incast:{senders}", "--duration=10ms"],
+        f"--congestion-control={control}",
+    )
+    assert 0.9 <= result["utilization"] <= 1
+    assert result["fairness"] >= 0.9
+    assert result["repeated_packets"] == result["dropped_frames"] == 0
+    assert result["warnings"] == []
+
+
+PERMUTATION = ["--topology=fat-tree:k=4", "--pattern=permutation", "--bytes=2MB"]
+
+
+@pytest.mark.parametrize("control", ["none", "dcqcn", "swift"])
+@pytest.mark.parametrize("path", ["spray", "spray:by=pair", "adaptive"])
+def test_sprayed_packets_are_not_taken_for_lost_ones(program_json, path, control):
+    options = [*PERMUTATION, f"--congestion-control={control}"]
+    result = program_json("fabric-benchmark", *options, f"--path={path}")
+    assert result["repeated_packets"] == 0
+    assert result["warnings"] == []
+    one_path = program_json("fabric-benchmark", *options)
+    assert result["simulated_time_us"] < one_path["simulated_time_us"]
+
+
+@pytest.mark.parametrize("recovery", ["go-back-n", "selective-repeat"])
+def test_spraying_that_looks_like_losses_is_reported(program, program_json, recovery):
+    options = [*PERMUTATION, "--path=spray", f"--recovery={recovery}"]
+    result = program_json("fabric-benchmark", *options)
+    assert result["repeated_packets"] > 0
+    (warning,) = result["warnings"]
+    assert warning.startswith(f"path choice spray reorders packets, which recovery {recovery} takes")
+    assert f"warning: {warning}\n" in program("fabric-benchmark", *options).stdout
+
+
+@pytest.mark.parametrize("control", ["window", "dcqcn"])
+def test_spraying_balances_data_and_answers(program_json, control):
+    """Two hosts that send to each other over two spines: each spine carries half of the bytes."""
+    result = program_json(
+        "fabric-benchmark",
+        *["--ranks=2", "--topology=leaf-spine:leaves=2,spines=2,uplink=50Gbps", "--path=spray"],
+        *["--bytes=20MB", f"--congestion-control={control}"],
+    )
+    assert result["utilization"] > (0.95 if control == "dcqcn" else 0.85)  # a window of one BDP
+
+
+def test_a_fast_host_fills_slow_uplinks_and_their_queues(program_json):
+    uplinks = "--topology=leaf-spine:leaves=2,spines=4,uplink=25Gbps"
+    options = ["--ranks=2", "--pattern=incast:1", "--bytes=10MB", "--congestion-control=none"]
+    sprayed = program_json("fabric-benchmark", uplinks, *options, "--path=spray")
+    assert sprayed["utilization"] > 0.95
+    one_path = program_json("fabric-benchmark", uplinks, *options)
+    assert 0.24 < one_path["utilization"] < 0.26
+    assert one_path["marked_frames"] > 0 and one_path["pause_frames"] > 0
+    capped = "--ns3::training::RdmaNic::PathRateCap=true"
+    result = program_json("fabric-benchmark", uplinks, *options, "--path=spray", capped)
+    assert result["utilization"] < 0.26
+
+
+def test_drops_in_a_lossless_class_are_reported(program, program_json):
+    options = [
+        *["--ranks=9", "--pattern=incast:8", "--bytes=1MB", "--congestion-control=none"],
+        *["--buffer=300000", "--ns3::training::SwitchDevice::HeadroomScale=0"],
+    ]
+    result = program_json("fabric-benchmark", *options)
+    (warning,) = result["warnings"]
+    drops = result["dropped_frames"]
+    assert drops > 0
+    text = f"switch0 port 0 dropped {drops} frames of lossless class 3 for lack of buffer space"
+    assert warning == text
+    assert f"warning: {text}\n" in program("fabric-benchmark", *options).stdout
+
+
+def test_a_slow_host_is_not_taken_for_losses(program_json):
+    """A host that takes longer than IRN's timeouts, with nothing lost."""
+    result = program_json(
+        "collective-benchmark",
+        *["--ranks=8", "--topology=leaf-spine:leaves=4,spines=2", "--operation=all-to-all"],
+        *["--algorithm=direct", "--bytes=2M", "--warmup=0", "--recovery=selective-repeat"],
+        "--fault=host2:receive-rate=1Gbps",
+    )
+    go_back_n = program_json(
+        "collective-benchmark",
+        *["--ranks=8", "--topology=leaf-spine:leaves=4,spines=2", "--operation=all-to-all"],
+        *["--algorithm=direct", "--bytes=2M", "--warmup=0"],
+        "--fault=host2:receive-rate=1Gbps",
+    )
+    assert result["rows"][0]["time_us"] < 3 * go_back_n["rows"][0]["time_us"]

@@ -68,7 +68,7 @@ def test_a_stuck_run_that_holds_packets_ahead_of_a_gap_ends_in_order(program):
         "collective-benchmark",
         *["--ranks=16", "--topology=torus:4x4", "--bytes=400000", "--payload=real", "--warmup=0"],
         *["--recovery=selective-repeat", "--congestion-control=window"],
-        "--fault=*:burst-loss=0.01/0.3",
+        "--fault=*:burst-loss=0.1/0.3",
     )
     assert process.returncode == 3
     assert len(process.stderr.splitlines()) == 1

@@ -82,3 +82,24 @@ def test_files_that_do_not_fit_are_refused_before_any_run(run_jobs, tmp_path, te
     assert process.returncode == 2
     assert part in process.stderr.splitlines()[-1]
     assert path.exists() == (text is not None)
+
+
+@pytest.mark.parametrize("topology", ["single-switch", "rail-optimized:servers=1"])
+@pytest.mark.parametrize("slots", [512, 1024, 4096])
+def test_many_slots_lose_nothing_in_a_lossless_class(program_json, topology, slots):
+    result = program_json(
+        "collective-benchmark",
+        *["--ranks=8", f"--topology={topology}", "--bytes=8M", "--warmup=0"],
+        f"--algorithm=nvls:slots={slots},elements-per-packet=512",
+        "--ns3::training::SwitchDevice::RegisterMemory=1000000000",
+    )
+    assert result["warnings"] == []
+    assert result["in_network"]["resent"] == result["in_network"]["duplicates"] == 0
+    few = program_json(
+        "collective-benchmark",
+        *["--ranks=8", f"--topology={topology}", "--bytes=8M", "--warmup=0"],
+        "--algorithm=nvls:slots=512,elements-per-packet=512",
+        "--ns3::training::SwitchDevice::RegisterMemory=1000000000",
+    )
+    # With a slot for every packet all reads precede all writes.
+    assert result["rows"][0]["time_us"] < 1.6 * few["rows"][0]["time_us"]

@@ -317,10 +317,12 @@ SharpProgram::Take(End& end, const Frame& frame)
 void
 SharpProgram::Multicast(const Tree& tree, const SharpMessage& message)
 {
+    GetSwitch().BeginMulticast();
     for (uint32_t child = 0; child < tree.node.children.size(); child++)
     {
         m_ends[tree.node.firstQueuePair + child].connection->SendDatagram(message);
     }
+    GetSwitch().EndMulticast();
 }
 
 void
@@ -481,11 +483,21 @@ SharpProgram::SendDown(Tree* tree, SharpMessage message)
         Multicast(*tree, message);
     }
     const bool toOne = operation & SHARP_TO_ONE && message.header.slot < tree->node.childOf.size();
-    const uint32_t target = toOne ? tree->node.childOf[message.header.slot] : 0;
+    if (!toOne)
+    {
+        GetSwitch().BeginMulticast();
+        for (uint32_t child = 0; child < tree->node.children.size(); child++)
+        {
+            m_ends[tree->node.firstQueuePair + child].connection->Send(message);
+        }
+        GetSwitch().EndMulticast();
+        return;
+    }
+    const uint32_t target = tree->node.childOf[message.header.slot];
     for (uint32_t child = 0; child < tree->node.children.size(); child++)
     {
         SharpConnection& connection = *m_ends[tree->node.firstQueuePair + child].connection;
-        if (toOne && child != target)
+        if (child != target)
         {
             if (operation & SHARP_NO_NOTIFICATION)
             {

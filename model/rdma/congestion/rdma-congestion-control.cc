@@ -20,4 +20,22 @@ RdmaCongestionControl::GetTypeId()
     return tid;
 }
 
+std::vector<Key>
+GetKeys(const CongestionControlEntry& entry)
+{
+    std::vector<Key> keys = GetAttributeKeys(entry.getTypeId());
+    if (!entry.presets.empty())
+    {
+        std::vector<std::string> names;
+        std::string help = "published parameters, which other keys override:";
+        for (const auto& preset : entry.presets)
+        {
+            help += (names.empty() ? " " : "; ") + preset.name + ": " + preset.help;
+            names.push_back(preset.name);
+        }
+        keys.push_back(Key::Word("preset", names.front(), names, help));
+    }
+    return keys;
+}
+
 } // namespace ns3::training

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ns3::training
@@ -44,6 +45,7 @@ class RdmaCongestionControl : public Object
         bool acks{true};          ///< OnAck() is called
         bool cnp{false};          ///< the receiver answers ECN-marked packets with CNPs
         bool ackPerPacket{false}; ///< every packet requests an acknowledgement
+        bool sentBytes{false};    ///< OnSent() is called
         bool telemetry{false};    ///< packets collect in-band telemetry (INT)
     };
 
@@ -121,6 +123,21 @@ class RdmaCongestionControl : public Object
     }
 
     /**
+     * Called when GetByteQuota() is used up, and before each call of GetRate().
+     * @param bytes sent on the line since the last call
+     * @param now simulated time, ps
+     */
+    virtual void OnSent([[maybe_unused]] uint64_t bytes, [[maybe_unused]] int64_t now)
+    {
+    }
+
+    /** @return bytes on the line after which the rate may change */
+    virtual int64_t GetByteQuota() const
+    {
+        return std::numeric_limits<int64_t>::max();
+    }
+
+    /**
      * The receiver reports a lost packet.
      * @param now simulated time, ps
      */
@@ -190,14 +207,24 @@ struct CongestionControlEntry
     /// Queue length above which switches should mark every frame, and below which none, in bytes
     /// per Gbit/s of the port; 0: no recommendation.
     double ecnStepPerGbps{0};
+
+    /** A published set of parameters. */
+    struct Preset
+    {
+        std::string name; ///< value of the key `preset`
+        std::string help; ///< source
+        /// Full names and values of attributes: of the congestion control, NICs and switches.
+        std::vector<std::pair<std::string, std::string>> attributes;
+    };
+
+    std::vector<Preset> presets; ///< the first one is the default and equals the attributes'
 };
 
-/** @return keys of a congestion control: the attributes of its class */
-inline std::vector<Key>
-GetKeys(const CongestionControlEntry& entry)
-{
-    return GetAttributeKeys(entry.getTypeId());
-}
+/**
+ * @param entry description of a congestion control
+ * @return its keys: the attributes of its class, and `preset` if it has presets
+ */
+std::vector<Key> GetKeys(const CongestionControlEntry& entry);
 
 } // namespace ns3::training
 

@@ -24,9 +24,32 @@ NS_OBJECT_ENSURE_REGISTERED(RdmaDcqcn);
 namespace
 {
 
-const Registry<CongestionControlEntry>::Entry g_dcqcn("dcqcn",
-                                                      {"DCQCN, ConnectX firmware variant",
-                                                       &RdmaDcqcn::GetTypeId});
+const Registry<CongestionControlEntry>::Entry g_dcqcn(
+    "dcqcn",
+    {"DCQCN",
+     &RdmaDcqcn::GetTypeId,
+     0,
+     {{"hpcc", "run.py of HPCC's simulator: ConnectX without its byte counter", {}},
+      {"connectx",
+       "default parameters of ConnectX's firmware, with the byte counter in bytes",
+       {{"ns3::training::RdmaDcqcn::G", "0.0048828125"},
+        {"ns3::training::RdmaDcqcn::MinimumRate", "1Mbps"},
+        {"ns3::training::RdmaDcqcn::ByteCounter", "32767"}}},
+      {"sigcomm15",
+       "Zhu et al., SIGCOMM 2015, at 40 Gbit/s",
+       {{"ns3::training::RdmaDcqcn::FastRecoveryStages", "5"},
+        {"ns3::training::RdmaDcqcn::ClampTarget", "true"},
+        {"ns3::training::RdmaDcqcn::AdditiveIncrease", "0.001"},
+        {"ns3::training::RdmaDcqcn::HyperIncrease", "0.005"},
+        {"ns3::training::RdmaDcqcn::AlphaPeriod", "55us"},
+        {"ns3::training::RdmaDcqcn::DecreasePeriod", "50us"},
+        {"ns3::training::RdmaDcqcn::IncreasePeriod", "55us"},
+        {"ns3::training::RdmaDcqcn::ByteCounter", "10000000"},
+        {"ns3::training::RdmaDcqcn::MinimumRate", "40Mbps"},
+        {"ns3::training::RdmaNic::CnpInterval", "50us"},
+        {"ns3::training::SwitchDevice::EcnKminPerGbps", "125"},
+        {"ns3::training::SwitchDevice::EcnKmaxPerGbps", "5000"},
+        {"ns3::training::SwitchDevice::EcnPmax", "0.01"}}}}});
 
 } // namespace
 
@@ -61,8 +84,8 @@ RdmaDcqcn::GetTypeId()
                           MakeBooleanAccessor(&RdmaDcqcn::m_clampTarget),
                           MakeBooleanChecker())
             .AddAttribute("MinimumRate",
-                          "Minimum rate after a cut",
-                          DataRateValue(DataRate("100Mbps")),
+                          "Minimum rate after a cut (HPCC's run.py)",
+                          DataRateValue(DataRate("1Gbps")),
                           MakeDataRateAccessor(&RdmaDcqcn::m_minimumRate),
                           MakeDataRateChecker())
             .AddAttribute("AdditiveIncrease",
@@ -92,6 +115,12 @@ RdmaDcqcn::GetTypeId()
                           TimeValue(MicroSeconds(300)),
                           MakeTimeAccessor(&RdmaDcqcn::m_increasePeriod),
                           MakeTimeChecker(TimeStep(1)))
+            .AddAttribute("ByteCounter",
+                          "Bytes sent from a cut or such an increase to the next increase; 0: the "
+                          "timer alone increases",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&RdmaDcqcn::m_byteCounter),
+                          MakeUintegerChecker<uint64_t>())
             .AddAttribute("Window",
                           "Whether no more may be unacknowledged than the rate sends in a round "
                           "trip of the idle network (DCQCN+w of HPCC's evaluation)",
@@ -117,6 +146,7 @@ RdmaDcqcn::GetNeeds() const
     needs.acks = m_hasWindow;
     needs.cnp = true;
     needs.ackPerPacket = m_hasWindow;
+    needs.sentBytes = m_byteCounter > 0;
     return needs;
 }
 
@@ -239,21 +269,68 @@ void
 RdmaDcqcn::Cut(int64_t now)
 {
     AdvanceAlpha(now);
-    if (m_clampTarget || m_stage > 0)
+    if (m_clampTarget || m_stage > 0 || m_byteStage > 0)
     {
         m_target = m_rate;
     }
     m_rate = std::max(GetLowestRate(m_minimumRate, m_lineRate),
                       m_rate * (1 - std::min(m_alpha / 2, m_largestCut)));
     m_stage = 0;
+    m_byteStage = 0;
+    m_sentBytes = 0;
     m_cnpForDecrease = false;
     m_nextIncrease = now + m_increasePeriod.GetTimeStep();
     NS_LOG_LOGIC("cuts the rate to " << m_rate << " bit/s, alpha " << m_alpha);
 }
 
 void
+RdmaDcqcn::OnSent(uint64_t bytes, int64_t now)
+{
+    Advance(now);
+    m_sentBytes += bytes;
+    while (m_started && m_rate < m_lineRate && m_sentBytes >= m_byteCounter)
+    {
+        m_sentBytes -= m_byteCounter;
+        RaiseByBoth(m_byteStage);
+    }
+    if (m_rate >= m_lineRate)
+    {
+        m_sentBytes = 0;
+    }
+}
+
+int64_t
+RdmaDcqcn::GetByteQuota() const
+{
+    return m_started && m_rate < m_lineRate ? static_cast<int64_t>(m_byteCounter - m_sentBytes)
+                                            : RdmaCongestionControl::GetByteQuota();
+}
+
+void
+RdmaDcqcn::RaiseByBoth(uint32_t& stage)
+{
+    const uint32_t least = std::min(m_stage, m_byteStage);
+    if (least >= m_fastRecoveryStages)
+    {
+        const double steps = least - m_fastRecoveryStages + 1;
+        m_target = std::min(m_lineRate, m_target + steps * m_hyperFraction * m_lineRate);
+    }
+    else if (std::max(m_stage, m_byteStage) >= m_fastRecoveryStages)
+    {
+        m_target = std::min(m_lineRate, m_target + m_additiveFraction * m_lineRate);
+    }
+    stage++;
+    Approach();
+}
+
+void
 RdmaDcqcn::Raise()
 {
+    if (m_byteCounter > 0)
+    {
+        RaiseByBoth(m_stage);
+        return;
+    }
     if (m_stage == m_fastRecoveryStages)
     {
         m_target = std::min(m_lineRate, m_target + m_additiveFraction * m_lineRate);
@@ -262,13 +339,20 @@ RdmaDcqcn::Raise()
     {
         m_target = std::min(m_lineRate, m_target + m_hyperFraction * m_lineRate);
     }
-    m_rate = (m_rate + m_target) / 2;
     m_stage++;
+    Approach();
+}
+
+void
+RdmaDcqcn::Approach()
+{
+    m_rate = (m_rate + m_target) / 2;
     if (m_lineRate - m_rate < 1)
     {
         m_rate = m_lineRate; // repeated halving would never reach the line rate
     }
-    NS_LOG_LOGIC("raises the rate to " << m_rate << " bit/s, stage " << m_stage);
+    NS_LOG_LOGIC("raises the rate to " << m_rate << " bit/s, stages " << m_stage << " and "
+                                       << m_byteStage);
 }
 
 } // namespace ns3::training

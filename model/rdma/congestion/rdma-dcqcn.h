@@ -26,6 +26,10 @@ namespace ns3::training
  * in HPCC's run.py.
  *
  * The three timers are not events: Advance() replays their expiries.
+ *
+ * With a byte counter, as in the paper and in ConnectX, each ByteCounter bytes sent are another
+ * increase, with stages of their own: fast recovery while both stages are below
+ * FastRecoveryStages, hyper increase from then on, additive increase between.
  */
 class RdmaDcqcn : public RdmaCongestionControl
 {
@@ -40,6 +44,8 @@ class RdmaDcqcn : public RdmaCongestionControl
     uint64_t GetWindow() const override;
     void OnAck(const Ack& ack) override;
     void OnCnp(int64_t now) override;
+    void OnSent(uint64_t bytes, int64_t now) override;
+    int64_t GetByteQuota() const override;
 
     /**
      * @param now simulated time, ps
@@ -52,6 +58,8 @@ class RdmaDcqcn : public RdmaCongestionControl
     void AdvanceAlpha(int64_t now);
     void Cut(int64_t now);
     void Raise();
+    void Approach();
+    void RaiseByBoth(uint32_t& stage);
 
     // attributes
     double m_gain;
@@ -64,6 +72,7 @@ class RdmaDcqcn : public RdmaCongestionControl
     Time m_alphaPeriod;
     Time m_decreasePeriod;
     Time m_increasePeriod;
+    uint64_t m_byteCounter;
     bool m_hasWindow;
 
     // state
@@ -72,7 +81,9 @@ class RdmaDcqcn : public RdmaCongestionControl
     double m_rate{0};
     double m_target{0};
     double m_alpha{1};
-    uint32_t m_stage{0};
+    uint32_t m_stage{0};       // increases by the timer since the last cut
+    uint32_t m_byteStage{0};   // increases by the byte counter since the last cut
+    uint64_t m_sentBytes{0};   // since the last cut or increase by the byte counter
     bool m_started{false};     // the first CNP starts the timers
     bool m_cnpForAlpha{false}; // a CNP arrived since the last tick of the alpha timer
     bool m_cnpForDecrease{false};

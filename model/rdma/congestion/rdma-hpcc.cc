@@ -21,9 +21,20 @@ NS_OBJECT_ENSURE_REGISTERED(RdmaHpcc);
 namespace
 {
 
-const Registry<CongestionControlEntry>::Entry g_hpcc("hpcc",
-                                                     {"HPCC, by in-band telemetry",
-                                                      &RdmaHpcc::GetTypeId});
+const Registry<CongestionControlEntry>::Entry g_hpcc(
+    "hpcc",
+    {"HPCC, by in-band telemetry",
+     &RdmaHpcc::GetTypeId,
+     0,
+     {{"16-flows", "the rule of the paper for W_AI with up to 16 flows on a link", {}},
+      {"sigcomm19",
+       "Li et al., SIGCOMM 2019: up to 100 flows, which takes long to share a link fairly",
+       {{"ns3::training::RdmaHpcc::AdditiveIncrease", "0.0005"}}},
+      {"simulation",
+       "simulations of the paper: MaxStage 0",
+       {{"ns3::training::RdmaHpcc::AdditiveIncrease", "0.0005"},
+        {"ns3::training::RdmaHpcc::MaxStage", "0"},
+        {"ns3::training::RdmaHpcc::MinimumRate", "1Gbps"}}}}});
 
 } // namespace
 
@@ -46,12 +57,13 @@ RdmaHpcc::GetTypeId()
                           UintegerValue(5),
                           MakeUintegerAccessor(&RdmaHpcc::m_maxStage),
                           MakeUintegerChecker<uint32_t>())
-            .AddAttribute("AdditiveIncrease",
-                          "W_AI, part of the first window; the rule is (1 - eta) / N for N flows "
-                          "on a link (HPCC: 80 bytes at 100 Gbit/s and 13 us, N = 100)",
-                          DoubleValue(0.0005),
-                          MakeDoubleAccessor(&RdmaHpcc::m_increaseFraction),
-                          MakeDoubleChecker<double>(0, 1))
+            .AddAttribute(
+                "AdditiveIncrease",
+                "W_AI, part of the first window; the rule is (1 - eta) / N for N flows "
+                "on a link (HPCC: 80 bytes at 100 Gbit/s and 13 us, N = 100; here N = 16)",
+                DoubleValue(0.003),
+                MakeDoubleAccessor(&RdmaHpcc::m_increaseFraction),
+                MakeDoubleChecker<double>(0, 1))
             .AddAttribute("MinimumRate",
                           "Minimum rate, as a lower bound of the window",
                           DataRateValue(DataRate("100Mbps")),

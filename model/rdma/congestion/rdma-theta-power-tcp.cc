@@ -42,11 +42,13 @@ RdmaThetaPowerTcp::GetTypeId()
                           DoubleValue(0.7),
                           MakeDoubleAccessor(&RdmaThetaPowerTcp::m_gamma),
                           MakeDoubleChecker<double>(0, 1))
-            .AddAttribute("AdditiveIncrease",
-                          "Beta, part of the line rate (ns3-datacenter: 150 Mbit/s at 25 Gbit/s)",
-                          DoubleValue(0.006),
-                          MakeDoubleAccessor(&RdmaThetaPowerTcp::m_increaseFraction),
-                          MakeDoubleChecker<double>(0, 1))
+            .AddAttribute(
+                "AdditiveIncrease",
+                "Beta, part of the line rate (ns3-datacenter: 0.006, which leaves part of "
+                "the line idle where a round trip holds few packets)",
+                DoubleValue(0.012),
+                MakeDoubleAccessor(&RdmaThetaPowerTcp::m_increaseFraction),
+                MakeDoubleChecker<double>(0, 1))
             .AddAttribute("MinimumRate",
                           "Minimum rate",
                           DataRateValue(DataRate("100Mbps")),

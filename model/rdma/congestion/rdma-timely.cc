@@ -22,9 +22,15 @@ NS_OBJECT_ENSURE_REGISTERED(RdmaTimely);
 namespace
 {
 
-const Registry<CongestionControlEntry>::Entry g_timely("timely",
-                                                       {"TIMELY, by the gradient of the round trip",
-                                                        &RdmaTimely::GetTypeId});
+const Registry<CongestionControlEntry>::Entry g_timely(
+    "timely",
+    {"TIMELY, by the gradient of the round trip",
+     &RdmaTimely::GetTypeId,
+     0,
+     {{"hpcc", "TIMELY+w of HPCC's evaluation", {}},
+      {"sigcomm15",
+       "Mittal et al., SIGCOMM 2015: no window",
+       {{"ns3::training::RdmaTimely::Window", "false"}}}}});
 
 } // namespace
 
@@ -78,14 +84,14 @@ RdmaTimely::GetTypeId()
                           MakeUintegerAccessor(&RdmaTimely::m_hyperStages),
                           MakeUintegerChecker<uint32_t>())
             .AddAttribute("MinimumRate",
-                          "Minimum rate after a cut",
-                          DataRateValue(DataRate("100Mbps")),
+                          "Minimum rate after a cut (HPCC's run.py)",
+                          DataRateValue(DataRate("1Gbps")),
                           MakeDataRateAccessor(&RdmaTimely::m_minimumRate),
                           MakeDataRateChecker())
             .AddAttribute("Window",
                           "Whether no more may be unacknowledged than the rate sends in a round "
                           "trip of the idle network (TIMELY+w of HPCC's evaluation)",
-                          BooleanValue(false),
+                          BooleanValue(true),
                           MakeBooleanAccessor(&RdmaTimely::m_hasWindow),
                           MakeBooleanChecker());
     return tid;
@@ -95,7 +101,9 @@ RdmaCongestionControl::Needs
 RdmaTimely::GetNeeds() const
 {
     Needs needs;
-    needs.ackPerPacket = m_hasWindow;
+    // With fewer samples a flow that was cut to its minimum rate stays there (HPCC's run.py:
+    // L2_ACK_INTERVAL 1).
+    needs.ackPerPacket = true;
     return needs;
 }
 

@@ -23,7 +23,9 @@ namespace ns3::training
  * round-trip time is above a high threshold or grows. It is raised if the round-trip time is below
  * a low threshold or does not grow; consecutive raises get larger.
  *
- * The initial rate is the line rate. With `Window` it is "TIMELY+w" of HPCC's evaluation.
+ * The initial rate is the line rate. With `Window` it is "TIMELY+w" of HPCC's evaluation, without
+ * it the algorithm of the paper, whose rates have no fixed point (Zhu et al., "ECN or delay",
+ * CoNEXT 2016) and start with a queue of many round trips.
  */
 class RdmaTimely : public RdmaCongestionControl
 {

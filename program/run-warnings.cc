@@ -1,0 +1,105 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "run-warnings.h"
+
+#include "ns3/path-choice.h"
+#include "ns3/rdma-loss-recovery.h"
+
+namespace ns3::training
+{
+
+namespace
+{
+
+/// Ports named in warnings; the others are only counted.
+constexpr std::size_t MAX_NAMED = 3;
+
+/** Adds the ports that dropped frames of lossless classes. */
+void
+AddLosslessDrops(std::vector<std::string>& warnings, const Fabric& fabric)
+{
+    std::size_t ports = 0;
+    uint64_t others = 0;
+    for (uint32_t link = 0; link < fabric.channels.size(); link++)
+    {
+        for (uint32_t end = 0; end < 2; end++)
+        {
+            const FabricPort& port = fabric.channels[link]->GetPort(end);
+            for (uint8_t priority = 0; priority < PRIORITIES; priority++)
+            {
+                const uint32_t drops = port.GetCounters().losslessDrops[priority];
+                if (drops > 0 && ports++ < MAX_NAMED)
+                {
+                    warnings.push_back(fabric.GetEndName(link, end) + " port " +
+                                       std::to_string(port.GetIndex()) + " dropped " +
+                                       std::to_string(drops) + " frames of lossless class " +
+                                       std::to_string(priority) + " for lack of buffer space");
+                }
+                else
+                {
+                    others += drops;
+                }
+            }
+        }
+    }
+    if (ports > MAX_NAMED)
+    {
+        warnings.push_back(std::to_string(ports - MAX_NAMED) + " other ports dropped " +
+                           std::to_string(others) + " frames of lossless classes");
+    }
+}
+
+} // namespace
+
+std::vector<std::string>
+GetWarnings(const Cluster& cluster)
+{
+    std::vector<std::string> warnings;
+    AddLosslessDrops(warnings, cluster.GetFabric());
+    const ClusterOptions& options = cluster.GetOptions();
+    if (options.IsRdma() && GetPathChoice(options.path).sprays)
+    {
+        if (!GetLossRecovery(options.GetRecovery()).takesReordering)
+        {
+            warnings.push_back("path choice " + options.path +
+                               " reorders packets, which recovery " + options.GetRecovery() +
+                               " takes for losses: each is sent again (see --recovery)");
+        }
+        const std::string control = KeyValues::Split(options.GetCongestionControl()).GetName();
+        if (control == "hpcc" || control == "power-tcp")
+        {
+            warnings.push_back("congestion control " + control +
+                               " compares telemetry of one path, but path choice " + options.path +
+                               " uses several");
+        }
+    }
+    return warnings;
+}
+
+std::string
+FormatWarnings(const std::vector<std::string>& warnings)
+{
+    std::string text;
+    for (const std::string& warning : warnings)
+    {
+        text += "warning: " + warning + "\n";
+    }
+    return text;
+}
+
+void
+AddWarnings(JsonValue& document, const std::vector<std::string>& warnings)
+{
+    auto all = JsonValue::Array();
+    for (const std::string& warning : warnings)
+    {
+        all.Append(warning);
+    }
+    document.Set("warnings", all);
+}
+
+} // namespace ns3::training
