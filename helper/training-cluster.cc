@@ -223,6 +223,17 @@ Cluster::InstallInNetwork()
         request.endpoints.push_back(m_fabric.devices[rank]->GetEndpoint());
     }
     m_inNetworkCommunicators = system.entry->install(request);
+    std::set<CollectiveOperation> operations;
+    for (const CollectiveOperation operation :
+         {CollectiveOperation::ALL_REDUCE, CollectiveOperation::REDUCE})
+    {
+        if (m_inNetworkCommunicators.front()->IsOffloaded(operation))
+        {
+            operations.insert(operation);
+        }
+    }
+    m_lowerBound->SetSumsInNetwork(std::move(operations),
+                                   1 / m_inNetworkCommunicators.front()->GetLineShare());
 }
 
 std::vector<Ptr<ScheduledCommunicator>>

@@ -58,6 +58,7 @@ LowerBound::LowerBound(const TopologyGraph& topology,
 
 LowerBound::LowerBound(const TopologyGraph& topology, uint32_t ranks, double goodput)
     : m_ranks(ranks),
+      m_goodput(goodput),
       m_latency(ShortestPaths(topology).GetDiameter(ranks, true)),
       m_slowestRank(std::numeric_limits<double>::infinity())
 {
@@ -97,6 +98,13 @@ LowerBound::LowerBound(const TopologyGraph& topology, uint32_t ranks, double goo
     m_rates = std::move(rates);
 }
 
+void
+LowerBound::SetSumsInNetwork(std::set<CollectiveOperation> operations, double goodput)
+{
+    m_inNetwork = std::move(operations);
+    m_goodputInNetwork = goodput;
+}
+
 double
 LowerBound::GetSeconds(CollectiveOperation operation,
                        uint64_t bytes,
@@ -122,15 +130,18 @@ LowerBound::GetSeconds(CollectiveOperation operation,
     // Parts may differ by one element, and the largest part may belong to a rank with a slow link.
     const bool isInParts = operation == Operation::REDUCE_SCATTER ||
                            operation == Operation::ALL_GATHER || operation == Operation::ALL_TO_ALL;
-    const auto size =
-        static_cast<double>(isInParts ? m_ranks * GetPartRange(bytes, m_ranks, 0).second : bytes);
+    const bool isInNetwork = m_inNetwork.count(operation) > 0;
+    const double size =
+        static_cast<double>(isInParts ? m_ranks * GetPartRange(bytes, m_ranks, 0).second : bytes) *
+        (isInNetwork ? m_goodput / m_goodputInNetwork : 1); // the rates below are payload rates
     double bound = GetBusFactor(operation, m_ranks) * size / m_slowestRank;
     if (operation == Operation::ALL_REDUCE)
     {
         // Every rank sends and receives S. Each element needs N-1 transfers for its reduction and
         // N-1 for its distribution; the transfers may be divided among ranks in proportion to their
         // rates.
-        bound = std::max(size / m_slowestRank, 2.0 * (m_ranks - 1) * size / m_allRanks);
+        const double transfers = isInNetwork ? 0 : 2.0 * (m_ranks - 1) * size / m_allRanks;
+        bound = std::max(size / m_slowestRank, transfers);
     }
     if (HasRoot(operation))
     {

@@ -11,6 +11,7 @@
 #include "ns3/topology-graph.h"
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 namespace ns3::training
@@ -19,8 +20,9 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-collective
  *
- * A lower bound on the time of a collective among the first hosts of a topology, for any algorithm
- * without in-network reduction. The bound is the maximum of
+ * A lower bound on the time of a collective among the first hosts of a topology, for any algorithm.
+ * Where the network sums up (SetSumsInNetwork()), the term "transfers" does not apply. The bound is
+ * the maximum of
  * - bandwidth: the bytes that each rank must send and receive, over its own links or those of its
  *   router: (N-1)/N * S for reduce-scatter, all-gather and all-to-all, S for all others
  * (nccl-tests, doc/PERFORMANCE.md);
@@ -54,6 +56,14 @@ class LowerBound
     LowerBound(const TopologyGraph& topology, const std::vector<uint32_t>& hosts, double goodput);
 
     /**
+     * The network sums up and distributes the result, so that each rank sends and receives each
+     * element once.
+     * @param operations operations that the network takes part in
+     * @param goodput bytes of the vector per byte on the line; above 1 with a short number format
+     */
+    void SetSumsInNetwork(std::set<CollectiveOperation> operations, double goodput);
+
+    /**
      * @param operation collective operation
      * @param bytes size of the whole vector
      * @param matrix all-to-all-v: bytes from each rank to each
@@ -75,6 +85,9 @@ class LowerBound
     double GetSecondsOfMatrix(const std::vector<uint64_t>& matrix) const;
 
     uint32_t m_ranks;
+    double m_goodput;
+    std::set<CollectiveOperation> m_inNetwork; // operations that the network takes part in
+    double m_goodputInNetwork{1};
     Time m_latency;
     std::vector<double> m_rates; // payload rate of each rank's links, bytes/s
     double m_slowestRank;        // payload rate of the slowest rank's links, bytes/s

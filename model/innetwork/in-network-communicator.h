@@ -95,6 +95,13 @@ class InNetworkCommunicator : public Communicator, private NetworkFallback::Owne
     /** @param tensors all-reduces per training step, for a network that keeps weights */
     virtual void SetTensorsOfStep(uint32_t tensors);
 
+    /** @return bytes of a value on the line per byte of it in memory: less than 1 if it is shorter
+     */
+    virtual double GetLineShare() const
+    {
+        return 1;
+    }
+
     /** @return closed-form error bound of any element of the sums so far */
     virtual double GetErrorBound() const = 0;
 

@@ -103,3 +103,17 @@ def test_many_slots_lose_nothing_in_a_lossless_class(program_json, topology, slo
     )
     # With a slot for every packet all reads precede all writes.
     assert result["rows"][0]["time_us"] < 1.6 * few["rows"][0]["time_us"]
+
+
+@pytest.mark.parametrize(
+    "algorithm",
+    ["nvls", "switchml", "sharp", "sharp:data-type=float16", "atp", "nvls:elements-per-packet=1024,slots=64"],
+)
+@pytest.mark.parametrize("ranks", [2, 4, 8])
+def test_no_sum_in_the_network_is_faster_than_its_bound(program_json, algorithm, ranks):
+    result = program_json(
+        "collective-benchmark",
+        *[f"--ranks={ranks}", "--bytes=4M", "--warmup=0", f"--algorithm={algorithm}"],
+        "--ns3::training::SwitchDevice::RegisterMemory=1000000000",
+    )
+    assert 0.1 < result["rows"][0]["efficiency"] <= 1

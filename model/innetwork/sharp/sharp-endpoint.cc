@@ -443,6 +443,12 @@ SharpEndpoint::Check(const SharpHeader& header, uint32_t connection, uint64_t pa
 }
 
 double
+SharpEndpoint::GetLineShare() const
+{
+    return static_cast<double>(GetBytes(m_dataType)) / sizeof(float);
+}
+
+double
 SharpEndpoint::GetErrorBound() const
 {
     return m_errorBound;

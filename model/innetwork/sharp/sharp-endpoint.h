@@ -61,6 +61,7 @@ class SharpEndpoint : public InNetworkCommunicator, private SharpConnection::Own
 
     // InNetworkCommunicator
     std::vector<float> GetSum(const std::vector<std::vector<float>>& inputs) const override;
+    double GetLineShare() const override;
     double GetErrorBound() const override;
 
   protected:
