@@ -49,6 +49,12 @@ ScheduledCommunicator::GetTypeId()
                           DataRateValue(DataRate(0)),
                           MakeDataRateAccessor(&ScheduledCommunicator::m_reduceRate),
                           MakeDataRateChecker())
+            .AddAttribute("RendezvousBytes",
+                          "Size from which on a message of a stepwise schedule, whose sender is "
+                          "ahead of its receiver, waits for a grant of the receiver",
+                          UintegerValue(65536),
+                          MakeUintegerAccessor(&ScheduledCommunicator::m_rendezvousBytes),
+                          MakeUintegerChecker<uint64_t>())
             .AddTraceSource("Send",
                             "A message of a collective has been handed to the transport",
                             MakeTraceSourceAccessor(&ScheduledCommunicator::m_sendTrace),
@@ -84,6 +90,8 @@ ScheduledCommunicator::DoDispose()
     m_queue.clear();
     m_order.Clear();
     m_early.clear();
+    m_grants.clear();
+    m_ungranted.clear();
     m_peerMessages.Clear();
     Communicator::DoDispose();
 }
@@ -139,6 +147,7 @@ ScheduledCommunicator::Split(const std::vector<uint32_t>& ranks, Planner planner
     communicator->m_activeLimit = m_activeLimit;
     communicator->m_order.SetOrder(m_order.GetOrder());
     communicator->m_reduceRate = m_reduceRate;
+    communicator->m_rendezvousBytes = m_rendezvousBytes;
     communicator->m_planner = std::move(planner);
     communicator->m_hostModel = m_hostModel;
     communicator->m_transport = m_transport;
@@ -338,6 +347,10 @@ ScheduledCommunicator::RunReady(Active& active)
 {
     while (const auto index = active.progress->TakeReady())
     {
+        if (active.schedule->stepwise)
+        {
+            GrantStep(active, *index);
+        }
         Begin(active, *index);
     }
     if (active.progress->IsFinished())
@@ -361,6 +374,11 @@ ScheduledCommunicator::Begin(Active& active, uint32_t index)
         MessageTag{m_number, active.record.collective, action.step, action.message}.Pack();
     if (action.IsReceive())
     {
+        if (NeedsGrant(action, bytes))
+        {
+            m_grants.erase(
+                {action.peer, tag | uint64_t{MessageTag::GRANT} << MessageTag::MESSAGE_BITS});
+        }
         const auto early = m_early.find({action.peer, tag});
         if (early != m_early.end())
         {
@@ -376,10 +394,101 @@ ScheduledCommunicator::Begin(Active& active, uint32_t index)
         ChargeReduceTime(active, index, action);
         return;
     }
+    if (NeedsGrant(action, bytes) && m_grants.erase({action.peer, tag}) == 0)
+    {
+        m_ungranted[{action.peer, tag}] = index;
+        return;
+    }
+    SendChunk(active, index, action, tag);
+}
+
+bool
+ScheduledCommunicator::NeedsGrant(const ScheduleAction& action, uint64_t bytes) const
+{
+    return action.isGranted && bytes >= m_rendezvousBytes;
+}
+
+void
+ScheduledCommunicator::GrantStep(Active& active, uint32_t index)
+{
+    // Before the sends of the step, as a grant must not wait behind their data.
+    const CollectiveProgress& progress = *active.progress;
+    const ScheduleAction first = progress.GetAction(index);
+    for (uint32_t i = index; i < active.schedule->GetActions(m_rank); i++)
+    {
+        const ScheduleAction action = progress.GetAction(i);
+        if (action.step != first.step || action.segment != first.segment)
+        {
+            return;
+        }
+        if (!action.IsReceive() || !NeedsGrant(action, progress.GetBytes(action)))
+        {
+            continue;
+        }
+        const uint64_t grant = MessageTag{m_number,
+                                          active.record.collective,
+                                          action.step | MessageTag::GRANT,
+                                          action.message}
+                                   .Pack();
+        if (m_grants.emplace(action.peer, grant).second)
+        {
+            m_transport->Send(m_number, action.peer, grant, 0, nullptr);
+        }
+    }
+}
+
+void
+ScheduledCommunicator::SendChunk(Active& active,
+                                 uint32_t index,
+                                 const ScheduleAction& action,
+                                 uint64_t tag)
+{
+    CollectiveProgress& progress = *active.progress;
+    const uint64_t bytes = progress.GetBytes(action);
     const Ptr<ByteBuffer> payload = progress.Read(action);
     m_sendTrace(MakeRecord(m_rank, action.peer, tag, bytes));
-    m_transport->Send(m_number, action.peer, tag, bytes, payload);
-    progress.Complete(index);
+    if (!active.schedule->stepwise)
+    {
+        m_transport->Send(m_number, action.peer, tag, bytes, payload);
+        progress.Complete(index);
+        return;
+    }
+    progress.SetBusy(index, true);
+    m_transport->Send(
+        m_number,
+        action.peer,
+        tag,
+        bytes,
+        payload,
+        [this, collective = active.record.collective, index]() { OnSent(collective, index); });
+}
+
+void
+ScheduledCommunicator::OnSent(uint64_t collective, uint32_t index)
+{
+    if (!m_transport)
+    {
+        return; // disposed of
+    }
+    Active& active = *Find(collective);
+    active.progress->SetBusy(index, false);
+    active.progress->Complete(index);
+    RunReady(active);
+}
+
+void
+ScheduledCommunicator::OnGrant(uint32_t peer, uint64_t tag)
+{
+    const auto waiting = m_ungranted.find({peer, tag});
+    if (waiting == m_ungranted.end())
+    {
+        m_grants.insert({peer, tag});
+        return;
+    }
+    const uint32_t index = waiting->second;
+    m_ungranted.erase(waiting);
+    Active& active = *Find(MessageTag::Unpack(tag).collective);
+    SendChunk(active, index, active.progress->GetAction(index), tag);
 }
 
 void
@@ -486,6 +595,14 @@ ScheduledCommunicator::OnMessage(uint32_t peer,
     {
         m_order.OnTurn(parts.collective);
         StartNext();
+        return;
+    }
+    if (parts.step >= MessageTag::GRANT && parts.step < MessageTag::TURN)
+    {
+        OnGrant(
+            peer,
+            MessageTag{m_number, parts.collective, parts.step - MessageTag::GRANT, parts.message}
+                .Pack());
         return;
     }
     m_receiveTrace(MakeRecord(peer, m_rank, tag, bytes));
