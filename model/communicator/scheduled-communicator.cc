@@ -16,6 +16,7 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ns3::training
 {
@@ -444,8 +445,17 @@ ScheduledCommunicator::SendChunk(Active& active,
                                  uint64_t tag)
 {
     CollectiveProgress& progress = *active.progress;
-    const uint64_t bytes = progress.GetBytes(action);
+    const uint64_t bytes = GetWireBytes(active, progress.GetBytes(action));
     const Ptr<ByteBuffer> payload = progress.Read(action);
+    if (payload)
+    {
+        payload->bytes.resize(bytes); // with room for flags
+    }
+    const HostCost& host = active.host;
+    if ((host.sendSecondsPerByte > 0 || host.perSlot.IsStrictlyPositive()) && !IsLocal(action))
+    {
+        Occupy(active, action, host.sendSecondsPerByte);
+    }
     m_sendTrace(MakeRecord(m_rank, action.peer, tag, bytes));
     if (!active.schedule->stepwise)
     {
@@ -502,16 +512,53 @@ ScheduledCommunicator::OnChunk(Active& active, uint32_t index, const Ptr<ByteBuf
         ChargeReduceTime(active, index, action);
         return;
     }
-    const bool isLocal = m_hostModel->IsLocal(m_transport->GetRank(m_number, m_rank),
-                                              m_transport->GetRank(m_number, action.peer));
-    const double seconds =
-        active.host.secondsPerByte * static_cast<double>(progress.GetBytes(action));
+    const bool isLocal = IsLocal(action);
+    const Time done =
+        Occupy(active,
+               action,
+               isLocal ? active.host.localSecondsPerByte : active.host.remoteSecondsPerByte);
     progress.SetBusy(index, true);
-    Simulator::Schedule((isLocal ? active.host.localHop : active.host.remoteHop) + Seconds(seconds),
+    Simulator::Schedule(done + (isLocal ? active.host.localHop : active.host.remoteHop),
                         &ScheduledCommunicator::OnHop,
                         this,
                         active.record.collective,
                         index);
+}
+
+bool
+ScheduledCommunicator::IsLocal(const ScheduleAction& action) const
+{
+    return m_hostModel->IsLocal(m_transport->GetRank(m_number, m_rank),
+                                m_transport->GetRank(m_number, action.peer));
+}
+
+uint64_t
+ScheduledCommunicator::GetWireBytes(const Active& active, uint64_t bytes) const
+{
+    return active.host.wireFactor == 1 ? bytes
+                                       : static_cast<uint64_t>(std::ceil(
+                                             active.host.wireFactor * static_cast<double>(bytes)));
+}
+
+Time
+ScheduledCommunicator::Occupy(Active& active, const ScheduleAction& action, double secondsPerByte)
+{
+    const HostCost& host = active.host;
+    const bool isLocal = IsLocal(action);
+    if (host.hasCommonChannel && isLocal)
+    {
+        return Time(0);
+    }
+    const uint64_t bytes = active.progress->GetBytes(action);
+    const uint32_t lane = action.message / active.schedule->segments;
+    Time& free =
+        host.hasCommonChannel ? active.channels[{0, 0}] : active.channels[{action.peer, lane}];
+    free = std::max(free, Simulator::Now()) + Seconds(secondsPerByte * static_cast<double>(bytes));
+    if (host.perSlot.IsStrictlyPositive() && !isLocal)
+    {
+        free += host.perSlot * static_cast<int64_t>(bytes / host.slotBytes);
+    }
+    return free - Simulator::Now();
 }
 
 void

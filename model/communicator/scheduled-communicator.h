@@ -136,6 +136,8 @@ class ScheduledCommunicator : public Communicator
         ByteMatrix matrix;
         Done done;
         HostCost host;
+        std::map<std::pair<uint32_t, uint32_t>, Time>
+            channels;                                 // free from then on, by peer and lane
         bool isStarting{false};                       // HostCost::start is elapsing
         std::unique_ptr<CollectiveProgress> progress; // null: waits for its turn
     };
@@ -155,6 +157,9 @@ class ScheduledCommunicator : public Communicator
     bool NeedsGrant(const ScheduleAction& action, uint64_t bytes) const;
     void OnGrant(uint32_t peer, uint64_t tag);
     void OnChunk(Active& active, uint32_t index, const Ptr<ByteBuffer>& payload);
+    uint64_t GetWireBytes(const Active& active, uint64_t bytes) const;
+    bool IsLocal(const ScheduleAction& action) const;
+    Time Occupy(Active& active, const ScheduleAction& action, double secondsPerByte);
     void OnHop(uint64_t collective, uint32_t index);
     void ChargeReduceTime(Active& active, uint32_t index, const ScheduleAction& action);
     void OnReduced(uint64_t collective, uint32_t index);

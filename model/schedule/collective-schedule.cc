@@ -166,6 +166,7 @@ void
 CollectiveSchedule::Close(bool derive)
 {
     m_copies = 1;
+    m_lanes = 1;
     uint64_t steps = 0;
     uint64_t messages = 0;
     for (const List& list : m_lists)
@@ -173,7 +174,8 @@ CollectiveSchedule::Close(bool derive)
         for (const Stored& action : list.actions)
         {
             steps = std::max<uint64_t>(steps, uint64_t{action.step} + segments);
-            messages = std::max<uint64_t>(messages, (uint64_t{action.message} + 1) * segments);
+            m_lanes = std::max(m_lanes, uint32_t{action.message} + 1);
+            messages = std::max(messages, uint64_t{m_lanes} * segments);
             const bool local = action.kind == Kind::COPY || action.kind == Kind::REDUCE;
             m_copies = std::max(m_copies, local ? action.peer + 1 : 1);
         }

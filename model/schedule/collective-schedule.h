@@ -338,6 +338,12 @@ class CollectiveSchedule
         return m_copies;
     }
 
+    /** @return number of parts of the data with messages of their own, such as rings or trees */
+    uint32_t GetLanes() const
+    {
+        return m_lanes;
+    }
+
     /** @return memory footprint, bytes */
     uint64_t GetMemory() const;
 
@@ -384,6 +390,7 @@ class CollectiveSchedule
     bool m_rotated{false};
     bool m_rotateChunks{false};
     uint32_t m_copies{1};
+    uint32_t m_lanes{1};
     std::vector<List> m_lists;
 };
 
