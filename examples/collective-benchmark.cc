@@ -187,7 +187,9 @@ Sweep(const ProgramOptions& options,
     json.Write(document);
     if (table)
     {
-        std::printf("%s\n", FormatRunCost(sweep.cost).c_str());
+        std::printf("%s\n%s\n",
+                    FormatRunCost(sweep.cost).c_str(),
+                    FormatHostModel(cluster.hostModel).c_str());
     }
     return Report(mismatch);
 }
@@ -337,10 +339,11 @@ Benchmark(int argc, char* argv[])
     json.Write(document);
     if (table)
     {
-        std::printf("%s%s%s\n",
+        std::printf("%s%s%s\n%s\n",
                     FormatFallback(cluster).c_str(),
                     FormatWarnings(warnings).c_str(),
-                    FormatRunCost(cost).c_str());
+                    FormatRunCost(cost).c_str(),
+                    FormatHostModel(clusterOptions.hostModel).c_str());
     }
     Simulator::Destroy();
     return Report(mismatch);

@@ -6,7 +6,7 @@
 
 /**
  * @file
- * Bus bandwidth against message size on GPU clusters, published next to simulated:
+ * Bus bandwidth against message size of NCCL, published next to simulated:
  *
  *   ./ns3w run nccl-tables
  */
@@ -15,7 +15,9 @@
 #include "ns3/distributed-training-module.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <limits>
 #include <vector>
 
 using namespace ns3;
@@ -29,11 +31,22 @@ constexpr const char* LOCAL_RATE = "2966.4Gbps";
 /// Peak bus bandwidth of 8 NICs of 400 Gbit/s, the reference of SimAI's ratios, GB/s.
 constexpr double SIMAI_PEAK = 388;
 
+/** What a row shows. */
+enum class Role
+{
+    PREDICTED,  ///< the host model knows nothing of it
+    CALIBRATES, ///< a constant of the host model was chosen with it
+    OTHER       ///< the measured algorithm differs from the simulated one
+};
+
+constexpr const char* ROLES[] = {"predicted", "calibration", "other algorithm"};
+
 /** A size and its published value. */
 struct Point
 {
     const char* bytes;
-    double published; ///< bus bandwidth, GB/s
+    double published; ///< bus bandwidth, GB/s, or time, us
+    Role role{Role::PREDICTED};
 };
 
 /** A cluster and its table. */
@@ -43,52 +56,69 @@ struct Table
     const char* source;
     const char* operation;
     const char* algorithm;
-    uint32_t servers; ///< servers of 8 GPUs, each GPU with a NIC of 400 Gbit/s
-    double factor;    ///< converts the published numbers to GB/s
+    uint32_t servers; ///< servers of 8 GPUs, each GPU with a NIC of 400 Gbit/s; 0: two hosts, TCP
+    const char* hostModel;
+    double factor; ///< converts the published numbers to GB/s; 0: they are times, us
     std::vector<Point> points;
 };
 
 const std::vector<Table>&
 GetTables()
 {
+    constexpr const char* SIMAI = "SimAI's ratio of the peak of 388 GB/s";
+    // LL128 would be 40 % faster at 16 MiB.
+    constexpr const char* SIMPLE = "nccl:protocol=simple";
+    constexpr const char* SOCKET = "NCCL 2.31, NET/Socket, one port of 200 Gbit/s (simllm)";
     static const std::vector<Table> tables{
         {"8 H200, NVLink",
          "nccl-tests; from 64 MiB on summed in the NVSwitch (NVLS), simulated is a ring",
          "all-reduce",
          "ring",
          1,
+         "nccl",
          1,
-         {{"1M", 39.9}, {"8M", 155.5}, {"64M", 346.5}, {"512M", 450.3}}},
+         {{"1M", 39.9}, {"8M", 155.5}, {"64M", 346.5, Role::OTHER}, {"512M", 450.3, Role::OTHER}}},
         {"8 H100 of Azure ND v5, NVLink",
          "nccl-tests; summed in the NVSwitch (NVLS), simulated is a ring",
          "all-reduce",
          "ring",
          1,
+         "nccl",
          1,
-         {{"1M", 43.7},
-          {"4M", 128.7},
-          {"16M", 234.5},
-          {"64M", 361.8},
-          {"256M", 423.4},
-          {"1G", 466.4}}},
+         {{"1M", 43.7, Role::OTHER},
+          {"4M", 128.7, Role::OTHER},
+          {"16M", 234.5, Role::OTHER},
+          {"64M", 361.8, Role::OTHER},
+          {"256M", 423.4, Role::OTHER},
+          {"1G", 466.4, Role::OTHER}}},
         {"2 x 8 H100, 8 x 400 Gbit/s",
-         "SimAI's ratio of the peak of 388 GB/s",
+         SIMAI,
          "all-reduce",
          "multi-ring",
          2,
+         SIMPLE,
          SIMAI_PEAK,
-         {{"16M", .32},
+         {{"16M", .32, Role::CALIBRATES},
           {"32M", .47},
           {"64M", .50},
           {"128M", .67},
           {"256M", .85},
           {"512M", .89},
           {"1G", .92}}},
+        {"2 x 8 H100, 8 x 400 Gbit/s",
+         "logs of nccl-tests on two other clusters",
+         "all-reduce",
+         "multi-ring",
+         2,
+         "nccl",
+         1,
+         {{"64M", 214}, {"64M", 286}}},
         {"8 x 8 H100, 8 x 400 Gbit/s",
-         "SimAI's ratio of the peak of 388 GB/s",
+         SIMAI,
          "all-reduce",
          "multi-ring",
          8,
+         SIMPLE,
          SIMAI_PEAK,
          {{"16M", .13},
           {"32M", .24},
@@ -98,10 +128,11 @@ GetTables()
           {"512M", .78},
           {"1G", .90}}},
         {"16 x 8 H100, 8 x 400 Gbit/s",
-         "SimAI's ratio of the peak of 388 GB/s",
+         SIMAI,
          "all-reduce",
          "multi-ring",
          16,
+         SIMPLE,
          SIMAI_PEAK,
          {{"16M", .05},
           {"32M", .11},
@@ -110,14 +141,46 @@ GetTables()
           {"256M", .57},
           {"512M", .73},
           {"1G", .76}}},
-        {"4 x 8 H100, 8 x 400 Gbit/s",
-         "SimAI's simulation of a ring",
+        {"2 hosts, kernel TCP, one message",
+         SOCKET,
+         "broadcast",
+         "direct",
+         0,
+         "nccl-socket",
+         0,
+         {{"8", 18.8, Role::CALIBRATES},
+          {"512K", 172.1},
+          {"4M", 1218},
+          {"128M", 40665, Role::CALIBRATES}}},
+        {"2 hosts, kernel TCP",
+         SOCKET,
          "all-reduce",
-         "multi-ring",
-         4,
-         1,
-         {{"16M", 141.8}, {"64M", 160.6}, {"256M", 165.7}, {"512M", 166.7}}}};
+         "ring",
+         0,
+         "nccl-socket",
+         0,
+         {{"8", 40.1}, {"512K", 973.4, Role::CALIBRATES}, {"4M", 2800}, {"128M", 83389}}}};
     return tables;
+}
+
+ClusterOptions
+MakeOptions(const Table& table, const std::string& hostModel)
+{
+    ClusterOptions options;
+    options.algorithm = table.algorithm;
+    options.hostModel = hostModel;
+    if (table.servers == 0)
+    {
+        options.ranks = 2;
+        options.transport = "tcp";
+        options.rate = DataRate(200000000000);
+        return options;
+    }
+    options.ranks = 8 * table.servers;
+    options.topology = "rail-optimized:gpus=8,servers=" + std::to_string(table.servers) +
+                       ",local-rate=" + LOCAL_RATE;
+    options.rate = DataRate(400000000000);
+    return options;
 }
 
 /** @return bus bandwidth, GB/s */
@@ -126,14 +189,7 @@ Measure(const Table& table, uint64_t bytes, const std::string& hostModel)
 {
     double bandwidth = 0;
     {
-        ClusterOptions options;
-        options.ranks = 8 * table.servers;
-        options.topology = "rail-optimized:gpus=8,servers=" + std::to_string(table.servers) +
-                           ",local-rate=" + LOCAL_RATE;
-        options.rate = DataRate(400000000000);
-        options.algorithm = table.algorithm;
-        options.hostModel = hostModel;
-        const Cluster cluster(options);
+        const Cluster cluster(MakeOptions(table, hostModel));
         GuardedRun run(cluster);
         const auto operation = FindCollectiveOperation(table.operation);
         MeasureCollective(cluster, run, operation, 8, false, 1); // opens connections
@@ -143,14 +199,57 @@ Measure(const Table& table, uint64_t bytes, const std::string& hostModel)
     return bandwidth;
 }
 
+/** @return published bus bandwidth, GB/s */
+double
+GetPublished(const Table& table, const Point& point, uint64_t bytes)
+{
+    if (table.factor > 0)
+    {
+        return point.published * table.factor;
+    }
+    const double factor = GetBusFactor(FindCollectiveOperation(table.operation), 2);
+    return factor * static_cast<double>(bytes) / point.published * 1e-3;
+}
+
+/**
+ * @return bus bandwidth that NCCL's tuning expects of its best algorithm and protocol, GB/s; NaN if
+ *         the table is not of GPUs
+ */
+double
+GetExpected(const Table& table, uint64_t bytes)
+{
+    if (table.servers == 0)
+    {
+        return std::nan("");
+    }
+    NcclTuning::System system;
+    system.ranks = 8 * table.servers;
+    system.servers = table.servers;
+    system.localRate = 370.8e9;
+    system.remoteRate = SIMAI_PEAK * 1e9;
+    const NcclTuning tuning(system);
+    double seconds = std::numeric_limits<double>::infinity();
+    for (const auto algorithm : {NcclTuning::Algorithm::TREE,
+                                 NcclTuning::Algorithm::RING,
+                                 NcclTuning::Algorithm::SWITCH,
+                                 NcclTuning::Algorithm::SWITCH_TREE})
+    {
+        const auto operation = FindCollectiveOperation(table.operation);
+        const auto protocol = tuning.SelectProtocol(operation, algorithm, bytes);
+        seconds = std::min(seconds, tuning.GetSeconds(operation, algorithm, protocol, bytes));
+    }
+    const double factor = GetBusFactor(FindCollectiveOperation(table.operation), system.ranks);
+    return factor * static_cast<double>(bytes) / seconds * 1e-9;
+}
+
 int
 Tables(int argc, char* argv[])
 {
     uint64_t most = 64 << 20;
     std::string target;
     ProgramOptions options("nccl-tables",
-                           "Bus bandwidth of GPU clusters, published beside simulated with the "
-                           "host models nccl and none.");
+                           "Bus bandwidth of NCCL, published beside simulated with the host models "
+                           "nccl or nccl-socket, and none.");
     options.Group("Tables");
     options.AddBytes("most", "largest size", most, 1);
     options.AddString("json", "file for the results as JSON, or - for standard output", target);
@@ -162,14 +261,18 @@ Tables(int argc, char* argv[])
     {
         if (target != "-")
         {
-            std::printf("# %s, %s. %s\n%12s %18s %22s %22s\n",
+            std::printf("# %s, %s. %s. Host model: %s\n%12s %18s %16s %10s %16s %16s  %s\n",
                         table.name,
                         table.operation,
                         table.source,
+                        table.hostModel,
                         "bytes",
                         "published (GB/s)",
-                        "host model nccl (GB/s)",
-                        "host model none (GB/s)");
+                        "simulated (GB/s)",
+                        "deviation",
+                        "none (GB/s)",
+                        "tuning (GB/s)",
+                        "role");
         }
         for (const Point& point : table.points)
         {
@@ -178,21 +281,33 @@ Tables(int argc, char* argv[])
             {
                 continue;
             }
-            const double published = point.published * table.factor;
-            const double nccl = Measure(table, bytes, "nccl");
+            const double published = GetPublished(table, point, bytes);
+            const double nccl = Measure(table, bytes, table.hostModel);
             const double none = Measure(table, bytes, "none");
+            const double expected = GetExpected(table, bytes);
+            const char* role = ROLES[static_cast<int>(point.role)];
             rows.Append(JsonValue::Object()
                             .Set("cluster", table.name)
                             .Set("source", table.source)
                             .Set("operation", table.operation)
                             .Set("algorithm", table.algorithm)
+                            .Set("host_model", table.hostModel)
+                            .Set("role", role)
                             .Set("bytes", bytes)
                             .Set("published_GBps", published)
                             .Set("nccl_GBps", nccl)
-                            .Set("none_GBps", none));
+                            .Set("none_GBps", none)
+                            .Set("tuning_GBps", expected));
             if (target != "-")
             {
-                std::printf("%12s %18.1f %22.1f %22.1f\n", point.bytes, published, nccl, none);
+                std::printf("%12s %18.4g %16.4g %+8.0f %% %16.4g %16.4g  %s\n",
+                            point.bytes,
+                            published,
+                            nccl,
+                            100 * (nccl / published - 1),
+                            none,
+                            expected,
+                            role);
                 std::fflush(stdout);
             }
         }

@@ -69,7 +69,8 @@ Train(int argc, char* argv[])
     {
         std::cout << FormatIteration("mean", result.mean) << "\n"
                   << result.fallback << FormatWarnings(result.warnings)
-                  << FormatRunCost(result.cost) << std::endl;
+                  << FormatRunCost(result.cost) << "\n"
+                  << FormatHostModel(job.cluster.hostModel) << std::endl;
     }
     return 0;
 }

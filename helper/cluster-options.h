@@ -49,7 +49,7 @@ struct ClusterOptions
     std::string congestionControl{"auto"}; ///< auto: dcqcn or ns3::TcpCubic
     std::string recovery{"auto"};          ///< RDMA: loss recovery; auto: see GetRecovery()
     std::string algorithm{"ring"};         ///< a collective algorithm or an InNetworkSystem
-    std::string hostModel{"none"};         ///< none or nccl
+    std::string hostModel{"none"};         ///< a host model, with keys
     uint64_t segments{0};                  ///< segments per chunk; 0: default of the algorithm
     std::string schedule;                  ///< schedule file; empty: schedule of the algorithm
     bool verify{false};                    ///< proves schedules for any number of ranks

@@ -213,6 +213,14 @@ FormatRunCost(const RunCost& cost)
     return text;
 }
 
+std::string
+FormatHostModel(const std::string& hostModel)
+{
+    const bool none = hostModel == ClusterOptions().hostModel;
+    return "host model: " + hostModel +
+           (none ? " (hosts take no time for a message, so small messages are too fast)" : "");
+}
+
 void
 RunExperiment(const ProgramOptions& options,
               const std::string& json,
@@ -237,7 +245,8 @@ RunExperiment(const ProgramOptions& options,
     auto document = results();
     if (json != "-")
     {
-        std::cout << FormatRunCost(cost) << std::endl;
+        std::cout << FormatRunCost(cost) << "\n"
+                  << FormatHostModel(ClusterOptions().hostModel) << std::endl;
     }
     AddRunCost(document, cost);
     document.Set("configuration", options.ToJson()).Set("version", GetVersion());

@@ -87,12 +87,18 @@ void AddRunCost(JsonValue& document, const RunCost& cost);
  */
 std::string FormatRunCost(const RunCost& cost);
 
+/**
+ * @param hostModel name and keys of a host model
+ * @return a line that says which host model was used: the last line of a program's table
+ */
+std::string FormatHostModel(const std::string& hostModel);
+
 /** Parts of an experiment by name, for the option --part. */
 using ExperimentParts = std::vector<std::pair<std::string, std::function<void()>>>;
 
 /**
- * Runs an experiment of several simulations in a single process. Then prints its cost, unless JSON
- * goes to standard output, and writes its results.
+ * Runs an experiment of several simulations, without host model, in a single process. Then prints
+ * its cost, unless JSON goes to standard output, and writes its results.
  * @param options of the program
  * @param json as for JsonOutput
  * @param part name of one part, or "all"

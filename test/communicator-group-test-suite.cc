@@ -8,6 +8,7 @@
 #include "ns3/data-rate.h"
 #include "ns3/guarded-run.h"
 #include "ns3/host-model.h"
+#include "ns3/nccl-tuning.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/test.h"
@@ -18,6 +19,7 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <numeric>
 
@@ -490,7 +492,7 @@ class SharedRankTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
- * NCCL's latencies by protocol, algorithm and location, and a collective with these latencies.
+ * NCCL's cost by protocol, algorithm and location, and a collective with this cost.
  */
 class HostModelTest : public TestCase
 {
@@ -510,29 +512,50 @@ class HostModelTest : public TestCase
                                             DataRate(100000000000),
                                             NanoSeconds(500));
         const auto& nccl = Registry<HostModelEntry>::Find("nccl");
-        const auto all = nccl.make({topology, {}, 4, {}});
+        KeyValues keys;
+        keys.Check("host model", nccl.keys);
+        const auto all = nccl.make({topology, {}, 4, keys});
         const HostModel& model = *all;
-        // A ring has 6 steps, 2 of them between servers: LL 14.4 us, LL128 29.6 us, Simple 50 us.
-        CheckCost(model, "ring", 8, 6.6, 0.55, 1.7, 1);
-        CheckCost(model, "double-binary-tree", 8, 6.8, 0.55, 4.0, 1);
-        // 1.5 * 1 MiB at 12.5 GB/s: 125.8 us more with LL, 8.4 us with LL128.
-        CheckCost(model, "ring", 1 << 20, 14, 1.85, 3.0, 128.0 / 120 - 1);
-        CheckCost(model, "ring", 1 << 28, 8.4, 3.35, 13.0, 0);
-        // One server: the rate is that of NVLink, 450 GB/s.
-        const auto inside = nccl.make({topology, {2, 3}, 2, {}});
+        // us; s per GB. A ring posts to the network at each step (1 us); LL copies at 39 GB/s;
+        // NVLink has 450 GB/s, the network 12.5.
+        CheckCost(model, "ring", 8, 6.6, 0.95, 1.7, 2, 1.0 / 39 - 2.0 / 450);
+        CheckCost(model, "double-binary-tree", 8, 6.8, 0.55, 4.0, 2, 2.0 / 39 - 2.0 / 450);
+        CheckCost(model, "ring", 1 << 20, 14, 1.85, 3.0, 128.0 / 120, 0);
+        CheckCost(model, "ring", 1 << 28, 8.4, 3.35, 13.0, 1, 0);
+        // Two rings share the channels, and so NVLink.
+        CheckCost(model, "multi-ring", 1 << 28, 8.4, 3.35, 13.0, 1, 1.0 / 450);
+        // One server: the limit of LL is that of the GPU.
+        const auto inside = nccl.make({topology, {2, 3}, 2, keys});
         CollectiveRequest request;
         request.ranks = 2;
         const HostCost cost = inside->GetCost(BuildSchedule("ring", request), 8);
-        NS_TEST_EXPECT_MSG_EQ_TOL(cost.secondsPerByte * 450e9, 1, 1e-9, "NVLink");
+        NS_TEST_EXPECT_MSG_EQ_TOL(cost.localSecondsPerByte * 1e9,
+                                  1.0 / 141 - 2.0 / 450,
+                                  1e-12,
+                                  "LL in a server");
         NS_TEST_EXPECT_MSG_EQ(inside->IsLocal(2, 3), true, "the same server");
         NS_TEST_EXPECT_MSG_EQ(inside->IsLocal(1, 2), false, "two servers");
 
-        // Two ranks on a switch: start, and two steps with one network hop each.
+        // Servers on a topology without any: ranks 0 to 2 and 3 to 5.
+        auto three = KeyValues::Split("nccl:ranks-per-server=3,protocol=simple");
+        three.Check("host model", nccl.keys);
+        const auto flat =
+            BuildTopology("single-switch", 6, DataRate(100000000000), NanoSeconds(500));
+        const auto grouped = nccl.make({flat, {}, 6, three});
+        NS_TEST_EXPECT_MSG_EQ(grouped->IsLocal(0, 2), true, "the first server");
+        NS_TEST_EXPECT_MSG_EQ(grouped->IsLocal(2, 3), false, "two servers");
+        request.ranks = 6;
+        const HostCost pci = grouped->GetCost(BuildSchedule("ring", request), 8);
+        NS_TEST_EXPECT_MSG_EQ_TOL(pci.localHop.GetSeconds() * 1e6, 5.7 - 1, 1e-9, "PCIe");
+        NS_TEST_EXPECT_MSG_EQ_TOL(pci.remoteHop.GetSeconds() * 1e6, 14.0 - 1, 1e-9, "network");
+
+        // Two ranks on a switch: start, and two steps with one network hop each. LL sends 400 bytes
+        // more, which two links serialize.
         for (const std::string transport : {"rdma", "tcp"})
         {
             const Time none = Run("none", transport);
             const Time nccl = Run("nccl", transport);
-            const Time perHop = NanoSeconds(1700) + Seconds(400 / 12.5e9);
+            const Time perHop = NanoSeconds(4000) + Seconds(2 * 400 / 12.5e9);
             NS_TEST_EXPECT_MSG_EQ_TOL((nccl - none).GetSeconds(),
                                       (NanoSeconds(6600) + 2 * perHop).GetSeconds(),
                                       (transport == "rdma" ? 1e-8 : 1e-7), // acknowledgements
@@ -546,17 +569,25 @@ class HostModelTest : public TestCase
                    double start,
                    double local,
                    double remote,
-                   double inflation)
+                   double wireFactor,
+                   double localSeconds)
     {
         CollectiveRequest request;
         request.ranks = 4;
         request.segments = 1;
+        const auto topology = BuildTopology("rail-optimized:servers=2,gpus=2",
+                                            4,
+                                            DataRate(100000000000),
+                                            NanoSeconds(500));
+        request.topology = &topology;
         const HostCost cost = model.GetCost(BuildSchedule(algorithm, request), bytes);
         const std::string what = algorithm + " " + std::to_string(bytes);
         NS_TEST_EXPECT_MSG_EQ_TOL(cost.start.GetSeconds() * 1e6, start, 1e-9, what);
         NS_TEST_EXPECT_MSG_EQ_TOL(cost.localHop.GetSeconds() * 1e6, local, 1e-9, what);
         NS_TEST_EXPECT_MSG_EQ_TOL(cost.remoteHop.GetSeconds() * 1e6, remote, 1e-9, what);
-        NS_TEST_EXPECT_MSG_EQ_TOL(cost.secondsPerByte * 12.5e9, inflation, 1e-9, what);
+        NS_TEST_EXPECT_MSG_EQ_TOL(cost.wireFactor, wireFactor, 1e-12, what);
+        NS_TEST_EXPECT_MSG_EQ_TOL(cost.localSecondsPerByte * 1e9, localSeconds, 1e-12, what);
+        NS_TEST_EXPECT_MSG_EQ(cost.remoteSecondsPerByte, 0, what << ": the network is slower");
     }
 
     static Time Run(const std::string& hostModel, const std::string& transport)
@@ -586,6 +617,159 @@ class HostModelTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
+ * NCCL's expected times, against its formulas evaluated by hand.
+ */
+class NcclTuningTest : public TestCase
+{
+  public:
+    NcclTuningTest()
+        : TestCase("NCCL's tuning")
+    {
+    }
+
+  private:
+    using Algorithm = NcclTuning::Algorithm;
+    using Protocol = NcclTuning::Protocol;
+
+    void DoRun() override
+    {
+        NcclTuning::System system;
+        system.ranks = 16;
+        system.servers = 2;
+        system.localRate = 480e9;
+        system.remoteRate = 384e9;
+        const uint64_t bytes = 64 << 20;
+        const double moved = 64.0 * 1048576 * 30 / 16; // of a ring
+        {
+            // 30 steps, 2 of them between servers.
+            const NcclTuning intel(system);
+            Check(intel, Algorithm::RING, Protocol::SIMPLE, 1.4 * 131.6e-6 + moved / 384e9);
+            Check(intel, Algorithm::RING, Protocol::LL128, 75.2e-6 + moved / (0.92 * 384e9));
+            Check(intel, Algorithm::RING, Protocol::LL, 40e-6 + moved / 39e9);
+            // 14 local steps and 2 between servers; 64 MiB is the 21st entry of the corrections.
+            Check(intel,
+                  Algorithm::TREE,
+                  Protocol::SIMPLE,
+                  (8.4 + 2 * (7 * 4.0 + 14)) * 1e-6 + 2.0 * bytes / (0.8 * 0.92 * 384e9));
+            Check(intel,
+                  Algorithm::SWITCH_TREE,
+                  Protocol::SIMPLE,
+                  (25 + 2 * 20.9) * 1e-6 + moved / (2 * 480e9 * 0.85 * 15 / 16));
+            const auto best = [&](uint64_t size) {
+                return intel.SelectProtocol(CollectiveOperation::ALL_REDUCE, Algorithm::RING, size);
+            };
+            NS_TEST_EXPECT_MSG_EQ((best(1024) == Protocol::LL), true, "1 KiB");
+            NS_TEST_EXPECT_MSG_EQ((best(bytes) == Protocol::LL128), true, "64 MiB");
+            NS_TEST_EXPECT_MSG_EQ((best(uint64_t{1} << 30) == Protocol::SIMPLE), true, "1 GiB");
+            NS_TEST_EXPECT_MSG_EQ(std::isinf(intel.GetSeconds(CollectiveOperation::ALL_REDUCE,
+                                                              Algorithm::SWITCH,
+                                                              Protocol::SIMPLE,
+                                                              bytes)),
+                                  true,
+                                  "one server");
+        }
+        system.cpu = 1;
+        const NcclTuning amd(system);
+        Check(amd, Algorithm::RING, Protocol::SIMPLE, 1.4 * (36.4 + 28 * 6) * 1e-6 + moved / 384e9);
+        Check(amd, Algorithm::RING, Protocol::LL, (6.6 + 28 * 2 + 5.4) * 1e-6 + moved / 22.5e9);
+        system.servers = 1;
+        system.ranks = 8;
+        const NcclTuning inside(system);
+        Check(inside,
+              Algorithm::SWITCH,
+              Protocol::SIMPLE,
+              25e-6 + 64.0 * 1048576 * 14 / 8 / (2 * 480e9 * 0.85 * 15 / 16));
+        Check(inside,
+              Algorithm::RING,
+              Protocol::LL,
+              (6.6 + 14 * 0.6) * 1e-6 + 64.0 * 1048576 * 14 / 8 / 141e9);
+        // With one rank in a server, a ring has the network latency of a tree.
+        system.servers = 8;
+        const NcclTuning single(system);
+        Check(single,
+              Algorithm::RING,
+              Protocol::LL,
+              (6.6 + 14 * 5.0) * 1e-6 + 64.0 * 1048576 * 14 / 8 / 19e9);
+    }
+
+    void Check(const NcclTuning& tuning, Algorithm algorithm, Protocol protocol, double seconds)
+    {
+        const double expected =
+            tuning.GetSeconds(CollectiveOperation::ALL_REDUCE, algorithm, protocol, 64 << 20);
+        NS_TEST_EXPECT_MSG_EQ_TOL(expected * 1e6, seconds * 1e6, 1e-6, "NCCL's formula");
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
+ * A rank's socket threads copy what it sends and what it receives.
+ */
+class NcclSocketTest : public TestCase
+{
+  public:
+    NcclSocketTest()
+        : TestCase("NCCL over sockets")
+    {
+    }
+
+  private:
+    static constexpr double COPY = 28e9 / 8;
+    static constexpr double LINE = 25e9;
+
+    void DoRun() override
+    {
+        UsePicoseconds();
+        const uint64_t bytes = 4 << 20;
+        const double hop = 18.8e-6 - 1e-6;
+        const double slot = 12e-6;
+        // One message: the receiver copies what the line has not hidden; 8 slots.
+        const double alone = Run("none", "direct", Operation::BROADCAST, bytes);
+        NS_TEST_EXPECT_MSG_EQ_TOL(Run("nccl-socket", "direct", Operation::BROADCAST, bytes) - alone,
+                                  bytes * (1 / COPY - 1 / LINE) + 8 * slot + hop,
+                                  1e-9,
+                                  "one message");
+        // Two steps: copy half of the vector out, then half of it in; 4 slots each.
+        NS_TEST_EXPECT_MSG_EQ_TOL(Run("nccl-socket", "ring", Operation::ALL_REDUCE, bytes),
+                                  bytes * (2 / COPY - 1 / LINE) + 16 * slot + 2 * hop,
+                                  1e-9,
+                                  "all-reduce");
+        // LL sends twice the bytes in slots of 32 KiB.
+        NS_TEST_EXPECT_MSG_EQ_TOL(Run("nccl-socket", "ring", Operation::ALL_REDUCE, bytes / 8),
+                                  bytes / 4 * (2 / COPY - 1 / LINE) + 32 * slot + 2 * hop,
+                                  1e-9,
+                                  "LL");
+    }
+
+    static double Run(const std::string& hostModel,
+                      const std::string& algorithm,
+                      Operation operation,
+                      uint64_t bytes)
+    {
+        ClusterOptions options = MakeOptions(2);
+        options.hostModel = hostModel;
+        options.algorithm = algorithm;
+        options.rate = DataRate(200000000000);
+        Traffic traffic(options);
+        for (uint32_t rank : {0, 1})
+        {
+            traffic.Start(traffic.cluster->GetHostCommunicator(rank),
+                          rank,
+                          operation,
+                          static_cast<uint32_t>(bytes / sizeof(float)),
+                          1);
+        }
+        traffic.run->Run();
+        Time finished;
+        for (const CollectiveRecord& record : traffic.records)
+        {
+            finished = std::max(finished, record.finished);
+        }
+        return finished.GetSeconds();
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
  * Suite of groups of ranks.
  */
 class CommunicatorGroupTestSuite : public TestSuite
@@ -598,6 +782,8 @@ class CommunicatorGroupTestSuite : public TestSuite
         AddTestCase(new OrderTest);
         AddTestCase(new SharedRankTest);
         AddTestCase(new HostModelTest);
+        AddTestCase(new NcclTuningTest);
+        AddTestCase(new NcclSocketTest);
     }
 };
 

@@ -45,8 +45,16 @@ class RandomTransport : public MessageTransport
         SetRank(rank);
     }
 
-    void Send(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload) override
+    void Send(uint32_t peer,
+              uint64_t tag,
+              uint64_t bytes,
+              Ptr<ByteBuffer> payload,
+              SentHandler sent) override
     {
+        if (sent)
+        {
+            Simulator::Schedule(NanoSeconds(m_group.random() % 1000), sent);
+        }
         m_group.bytes += bytes;
         Time& free = m_free[peer];
         free = std::max(free, Simulator::Now()) + NanoSeconds(1 + m_group.random() % 1000);

@@ -147,17 +147,27 @@ CollectiveProgress::Finish()
 std::optional<std::string>
 CollectiveProgress::DescribeMissing() const
 {
+    std::optional<std::string> leaving;
     for (uint32_t i = 0; i < m_complete.size(); i++)
     {
         const ScheduleAction action = GetAction(i);
-        if (action.IsReceive() && !m_complete[i] && m_busy.count(i) == 0 && IsReady(i))
+        const bool isSend = action.kind == ScheduleAction::Kind::SEND;
+        if (m_complete[i] || !(isSend || action.IsReceive()) || !IsReady(i) ||
+            (isSend ? leaving.has_value() : m_busy.count(i) > 0))
         {
-            return "at step " + std::to_string(action.step) + " for " + action.DescribeChunks() +
-                   " (" + std::to_string(GetBytes(action)) + " bytes) from rank " +
-                   std::to_string(action.peer);
+            continue;
         }
+        const std::string text = "at step " + std::to_string(action.step) + " for " +
+                                 action.DescribeChunks() + " (" + std::to_string(GetBytes(action)) +
+                                 " bytes) " + (isSend ? "to leave for" : "from") + " rank " +
+                                 std::to_string(action.peer);
+        if (!isSend)
+        {
+            return text;
+        }
+        leaving = text;
     }
-    return std::nullopt;
+    return leaving;
 }
 
 } // namespace ns3::training

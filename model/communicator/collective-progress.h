@@ -132,7 +132,8 @@ class CollectiveProgress
 
     /**
      * @return the first message that an action waits for, such as "at step 3 for chunk 2 (100
-     *         bytes) from rank 1"; nothing if no message is missing
+     *         bytes) from rank 1", or that has not left, such as "at step 3 for chunk 2 (100 bytes)
+     *         to leave for rank 1"; nothing if there is none
      */
     std::optional<std::string> DescribeMissing() const;
 
@@ -144,7 +145,7 @@ class CollectiveProgress
     ChunkLayout m_layout;
     std::optional<ChunkStore> m_store; // real payload
     std::vector<bool> m_complete;      // per action
-    std::set<uint32_t> m_busy;         // actions in progress: hops, additions
+    std::set<uint32_t> m_busy;         // actions in progress: sends, hops, additions
     std::deque<uint32_t> m_ready;      // actions to start now
     uint64_t m_left;                   // incomplete actions
 };

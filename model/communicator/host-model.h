@@ -21,13 +21,25 @@
 namespace ns3::training
 {
 
-/** Time that hosts add to a collective, on top of the network. */
+/**
+ * Time and bytes that hosts add to a collective, on top of the network.
+ *
+ * A received message occupies its channel, one message after the other, and is used a hop's latency
+ * later. A channel carries the messages of one lane from one peer (CollectiveSchedule::GetLanes()).
+ */
 struct HostCost
 {
-    Time start;               ///< from the collective's turn to its first action
-    Time localHop;            ///< from the arrival of a message from the same server to its use
-    Time remoteHop;           ///< from the arrival of a message from another server to its use
-    double secondsPerByte{0}; ///< added to each hop, per byte of its message
+    Time start;                     ///< from the collective's turn to its first action
+    Time localHop;                  ///< latency of a message from the same server
+    Time remoteHop;                 ///< latency of a message from another server
+    double wireFactor{1};           ///< bytes sent per byte of data, at least 1
+    double localSecondsPerByte{0};  ///< of the channel, for data from the same server
+    double remoteSecondsPerByte{0}; ///< of the channel, for data from another server
+    /// Of the channel, for data sent to another server. Sending delays later messages only.
+    double sendSecondsPerByte{0};
+    Time perSlot;                 ///< of the channel, for each full slot from or to another server
+    uint64_t slotBytes{1};        ///< data in a slot, at least 1
+    bool hasCommonChannel{false}; ///< whether a rank's messages from and to other servers share one
 };
 
 /**

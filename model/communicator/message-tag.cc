@@ -26,7 +26,7 @@ static_assert(MessageTag::COMMUNICATOR_BITS + MessageTag::COLLECTIVE_BITS + Mess
                       MessageTag::MESSAGE_BITS ==
                   64,
               "a tag has 64 bits");
-static_assert(CollectiveSchedule::MAX_STEPS <= MessageTag::TURN &&
+static_assert(CollectiveSchedule::MAX_STEPS + MessageTag::GRANT <= MessageTag::TURN &&
                   CollectiveSchedule::MAX_MESSAGES == 1 << MessageTag::MESSAGE_BITS,
               "every message of a schedule has a tag of its own");
 

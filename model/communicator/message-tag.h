@@ -31,6 +31,8 @@ struct MessageTag
     static constexpr uint32_t PEER_TO_PEER = (1 << STEP_BITS) - 1;
     /// Step of a message without payload by which rank 0 announces the next collective (TurnOrder).
     static constexpr uint32_t TURN = PEER_TO_PEER - 1;
+    /// Added to the step of a message: a message without payload by which its receiver grants it.
+    static constexpr uint32_t GRANT = 1 << (STEP_BITS - 1);
 
     uint32_t communicator; ///< number of the communicator
     uint64_t collective;   ///< number of the collective; packed modulo 2^20

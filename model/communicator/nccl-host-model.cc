@@ -8,23 +8,21 @@
  * @file
  * @ingroup distributed-training-collective
  *
- * Latencies of NCCL (src/graph/tuning.cc), us, for its protocols LL, LL128, Simple: base of a tree
- * 6.8, 14, 8.4 and of a ring 6.6, 14, 8.4; NVLink hop of a tree 0.6, 1.25, 4.0 and of a ring 0.6,
- * 1.9, 3.4; network hop of a tree 5, 8.5, 14 and of a ring 2.7, 4, 14. NCCL measures end-to-end
- * latencies. Each hop therefore subtracts the propagation delay to the nearest rank, which the
- * simulation adds. LL sends two bytes per byte, LL128 128 per 120. Like NCCL, the model selects the
- * fastest protocol for the steps and bytes of the collective.
+ * Hosts that run NCCL. Its tuning (NcclTuning) gives the protocol, the base latency, the latency of
+ * a hop and the limits of the copy rate. NCCL measures latencies end to end; each hop therefore
+ * subtracts the propagation delay to the nearest rank, which the simulation adds. The thread blocks
+ * of a channel copy one message after the other. The lanes of a schedule, such as the rings of
+ * multi-ring, share the channels equally; the lanes of a ring together copy as fast as NVLink.
  *
  * An algorithm counts as a tree if its name contains "tree", except for multitree; otherwise as a
  * ring.
  */
 
 #include "host-model.h"
-
-#include "ns3/shortest-paths.h"
+#include "nccl-tuning.h"
+#include "server-map.h"
 
 #include <algorithm>
-#include <set>
 
 namespace ns3::training
 {
@@ -32,19 +30,20 @@ namespace ns3::training
 namespace
 {
 
-/** Constants of a protocol: latencies, us, and bytes sent per byte of data. */
-struct Protocol
+using Algorithm = NcclTuning::Algorithm;
+using Protocol = NcclTuning::Protocol;
+
+/// A message of an exchange of at most this size uses LL (NCCL_P2P_LL_THRESHOLD).
+constexpr uint64_t MAX_EXCHANGE_LL = 16384;
+
+/** @return position of a word */
+uint32_t
+Find(const std::vector<std::string>& words, const std::string& word)
 {
-    double base;
-    double local;
-    double remote;
-    double inflation;
-};
+    return static_cast<uint32_t>(std::find(words.begin(), words.end(), word) - words.begin());
+}
 
-constexpr Protocol RING[] = {{6.6, 0.6, 2.7, 2.0}, {14, 1.9, 4, 128.0 / 120}, {8.4, 3.4, 14, 1.0}};
-constexpr Protocol TREE[] = {{6.8, 0.6, 5, 2.0}, {14, 1.25, 8.5, 128.0 / 120}, {8.4, 4.0, 14, 1.0}};
-
-/** Latencies of NCCL, for the ranks of one communicator. */
+/** NCCL, for the ranks of one communicator. */
 class NcclHostModel : public HostModel
 {
   public:
@@ -55,83 +54,70 @@ class NcclHostModel : public HostModel
     bool IsLocal(uint32_t a, uint32_t b) const override;
 
   private:
-    uint32_t m_ranks;
-    uint32_t m_hostsPerServer;
-    uint32_t m_servers;      // number of servers with ranks
-    double m_localDelay{0};  // from the first rank to the nearest one in its server, s
-    double m_remoteDelay{0}; // from the first rank to the nearest one in another server, s
-    double m_localRate{0};   // bytes/s of a host within its server
-    double m_remoteRate{0};  // bytes/s of a host's slowest port
+    ServerMap m_map;
+    NcclTuning::System m_system; // without the rates
+    std::string m_protocol;
 };
 
 NcclHostModel::NcclHostModel(const HostModelRequest& request)
-    : m_ranks(request.ranks),
-      m_hostsPerServer(request.topology.shape.GetHostsPerServer())
+    : m_map(request),
+      m_protocol(request.keys.GetText("protocol"))
 {
-    std::set<uint32_t> servers;
-    ShortestPaths paths(request.topology);
-    const auto& hosts = request.hosts;
-    const uint32_t first = hosts.empty() ? 0 : hosts[0];
-    paths.Search(first);
-    const auto best = paths.GetPaths();
-    for (uint32_t rank = 0; rank < m_ranks; rank++)
-    {
-        const uint32_t host = hosts.empty() ? rank : hosts[rank];
-        servers.insert(host / m_hostsPerServer);
-        const bool isLocal = IsLocal(first, host);
-        double& delay = isLocal ? m_localDelay : m_remoteDelay;
-        double& rate = isLocal ? m_localRate : m_remoteRate;
-        if (host != first)
-        {
-            const double seconds = best[host].delay.GetSeconds();
-            const double bytes = static_cast<double>(best[host].rate) / 8;
-            delay = rate == 0 ? seconds : std::min(delay, seconds);
-            rate = rate == 0 ? bytes : std::min(rate, bytes);
-        }
-    }
-    m_servers = static_cast<uint32_t>(servers.size());
+    m_system.ranks = m_map.GetRanks();
+    m_system.servers = m_map.GetServers();
+    m_system.hasNvlink = m_map.HasLocalLinks();
+    m_system.channels = static_cast<uint32_t>(request.keys.GetCount("channels"));
+    m_system.gpu = Find(NcclTuning::GetGpus(), request.keys.GetText("gpu"));
+    m_system.cpu = Find(NcclTuning::GetCpus(), request.keys.GetText("cpu"));
 }
 
 bool
 NcclHostModel::IsLocal(uint32_t a, uint32_t b) const
 {
-    return a / m_hostsPerServer == b / m_hostsPerServer;
+    return m_map.IsLocal(a, b);
 }
 
 HostCost
 NcclHostModel::GetCost(const CollectiveSchedule& schedule, uint64_t bytes) const
 {
-    const uint32_t segments = std::max<uint32_t>(1, schedule.segments);
-    const uint32_t all = schedule.GetSteps();
-    const double steps = all < segments ? 0 : all - segments + 1;
-    // In each phase, a chunk of a ring crosses server boundaries (servers - 1) times.
-    const double remoteSteps = std::min(steps, 2.0 * (m_servers - 1));
-    const double rate = m_servers > 1 ? m_remoteRate : m_localRate;
-    const double perByte = rate > 0 ? 1 / rate : 0;
-    const double sent = GetBusFactor(schedule.operation, m_ranks) * static_cast<double>(bytes);
-    const bool tree =
+    const double lanes = schedule.GetLanes();
+    NcclTuning::System system = m_system;
+    system.localRate = m_map.GetLocalRate();
+    system.remoteRate = m_map.GetRemoteRate() * lanes;
+    const NcclTuning tuning(system);
+    const bool isTree =
         schedule.algorithm.find("tree") != std::string::npos && schedule.algorithm != "multitree";
-    const Protocol* fastest = nullptr;
-    double least = 0;
-    for (const Protocol& protocol : tree ? TREE : RING)
+    const auto algorithm = isTree ? Algorithm::TREE : Algorithm::RING;
+    auto protocol = Protocol::SIMPLE;
+    if (m_protocol != "auto")
     {
-        const double seconds = 1e-6 * (protocol.base + remoteSteps * protocol.remote +
-                                       (steps - remoteSteps) * protocol.local) +
-                               sent * protocol.inflation * perByte;
-        if (!fastest || seconds < least)
-        {
-            fastest = &protocol;
-            least = seconds;
-        }
+        protocol = static_cast<Protocol>(Find(NcclTuning::GetProtocols(), m_protocol));
     }
-    const auto hop = [](double microseconds, double delay) {
-        return Seconds(std::max(0.0, microseconds * 1e-6 - delay));
-    };
+    else if (IsExchange(schedule.operation))
+    {
+        protocol = bytes / system.ranks <= MAX_EXCHANGE_LL ? Protocol::LL : Protocol::SIMPLE;
+    }
+    else
+    {
+        protocol = tuning.SelectProtocol(schedule.operation, algorithm, bytes);
+    }
+
     HostCost cost;
-    cost.start = Seconds(fastest->base * 1e-6);
-    cost.localHop = hop(fastest->local, m_localDelay);
-    cost.remoteHop = hop(fastest->remote, m_remoteDelay);
-    cost.secondsPerByte = (fastest->inflation - 1) * perByte;
+    cost.start = Seconds(NcclTuning::GetBaseLatency(algorithm, protocol) * 1e-6);
+    cost.localHop = m_map.GetLocalHop(tuning.GetLocalLatency(algorithm, protocol) * 1e-6);
+    cost.remoteHop = m_map.GetRemoteHop(tuning.GetRemoteLatency(algorithm, protocol) * 1e-6);
+    cost.wireFactor = NcclTuning::GetWireFactor(protocol);
+    double copy = tuning.GetCopyRate(algorithm, protocol);
+    if (system.localRate > 0)
+    {
+        copy = std::min(copy, system.localRate);
+    }
+    // The line has taken its part of the copy's time when the message arrives.
+    const auto rest = [&](double rate) {
+        return rate > 0 ? std::max(0.0, lanes / copy - cost.wireFactor / rate) : 0;
+    };
+    cost.localSecondsPerByte = rest(m_map.GetLocalRate());
+    cost.remoteSecondsPerByte = rest(m_map.GetRemoteRate());
     return cost;
 }
 
@@ -141,9 +127,27 @@ MakeNccl(const HostModelRequest& request)
     return std::make_shared<NcclHostModel>(request);
 }
 
+std::vector<std::string>
+GetProtocolWords()
+{
+    std::vector<std::string> words{"auto"};
+    const auto& protocols = NcclTuning::GetProtocols();
+    words.insert(words.end(), protocols.begin(), protocols.end());
+    return words;
+}
+
 const Registry<HostModelEntry>::Entry g_nccl(
     "nccl",
-    {"latencies that NCCL's tuning assumes for its protocols LL, LL128 and Simple", &MakeNccl});
+    {"NCCL's protocols with their latencies, wire bytes and copy rates, by its published tuning",
+     &MakeNccl,
+     {Key::Word("protocol",
+                "auto",
+                GetProtocolWords(),
+                "protocol; auto: as NCCL's tuning selects it"),
+      Key::Word("gpu", "hopper", NcclTuning::GetGpus(), "generation of the GPUs"),
+      Key::Word("cpu", "intel", NcclTuning::GetCpus(), "vendor of the servers' CPUs"),
+      Key::Count("channels", 16, 1, 64, "thread blocks of a GPU that copy at the same time"),
+      ServerMap::GetKey()}});
 
 } // namespace
 

@@ -16,6 +16,7 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ns3::training
 {
@@ -49,6 +50,12 @@ ScheduledCommunicator::GetTypeId()
                           DataRateValue(DataRate(0)),
                           MakeDataRateAccessor(&ScheduledCommunicator::m_reduceRate),
                           MakeDataRateChecker())
+            .AddAttribute("RendezvousBytes",
+                          "Size from which on a message of a stepwise schedule, whose sender is "
+                          "ahead of its receiver, waits for a grant of the receiver",
+                          UintegerValue(65536),
+                          MakeUintegerAccessor(&ScheduledCommunicator::m_rendezvousBytes),
+                          MakeUintegerChecker<uint64_t>())
             .AddTraceSource("Send",
                             "A message of a collective has been handed to the transport",
                             MakeTraceSourceAccessor(&ScheduledCommunicator::m_sendTrace),
@@ -84,6 +91,8 @@ ScheduledCommunicator::DoDispose()
     m_queue.clear();
     m_order.Clear();
     m_early.clear();
+    m_grants.clear();
+    m_ungranted.clear();
     m_peerMessages.Clear();
     Communicator::DoDispose();
 }
@@ -139,6 +148,7 @@ ScheduledCommunicator::Split(const std::vector<uint32_t>& ranks, Planner planner
     communicator->m_activeLimit = m_activeLimit;
     communicator->m_order.SetOrder(m_order.GetOrder());
     communicator->m_reduceRate = m_reduceRate;
+    communicator->m_rendezvousBytes = m_rendezvousBytes;
     communicator->m_planner = std::move(planner);
     communicator->m_hostModel = m_hostModel;
     communicator->m_transport = m_transport;
@@ -338,6 +348,10 @@ ScheduledCommunicator::RunReady(Active& active)
 {
     while (const auto index = active.progress->TakeReady())
     {
+        if (active.schedule->stepwise)
+        {
+            GrantStep(active, *index);
+        }
         Begin(active, *index);
     }
     if (active.progress->IsFinished())
@@ -361,6 +375,11 @@ ScheduledCommunicator::Begin(Active& active, uint32_t index)
         MessageTag{m_number, active.record.collective, action.step, action.message}.Pack();
     if (action.IsReceive())
     {
+        if (NeedsGrant(action, bytes))
+        {
+            m_grants.erase(
+                {action.peer, tag | uint64_t{MessageTag::GRANT} << MessageTag::MESSAGE_BITS});
+        }
         const auto early = m_early.find({action.peer, tag});
         if (early != m_early.end())
         {
@@ -376,10 +395,110 @@ ScheduledCommunicator::Begin(Active& active, uint32_t index)
         ChargeReduceTime(active, index, action);
         return;
     }
+    if (NeedsGrant(action, bytes) && m_grants.erase({action.peer, tag}) == 0)
+    {
+        m_ungranted[{action.peer, tag}] = index;
+        return;
+    }
+    SendChunk(active, index, action, tag);
+}
+
+bool
+ScheduledCommunicator::NeedsGrant(const ScheduleAction& action, uint64_t bytes) const
+{
+    return action.isGranted && bytes >= m_rendezvousBytes;
+}
+
+void
+ScheduledCommunicator::GrantStep(Active& active, uint32_t index)
+{
+    // Before the sends of the step, as a grant must not wait behind their data.
+    const CollectiveProgress& progress = *active.progress;
+    const ScheduleAction first = progress.GetAction(index);
+    for (uint32_t i = index; i < active.schedule->GetActions(m_rank); i++)
+    {
+        const ScheduleAction action = progress.GetAction(i);
+        if (action.step != first.step || action.segment != first.segment)
+        {
+            return;
+        }
+        if (!action.IsReceive() || !NeedsGrant(action, progress.GetBytes(action)))
+        {
+            continue;
+        }
+        const uint64_t grant = MessageTag{m_number,
+                                          active.record.collective,
+                                          action.step | MessageTag::GRANT,
+                                          action.message}
+                                   .Pack();
+        if (m_grants.emplace(action.peer, grant).second)
+        {
+            m_transport->Send(m_number, action.peer, grant, 0, nullptr);
+        }
+    }
+}
+
+void
+ScheduledCommunicator::SendChunk(Active& active,
+                                 uint32_t index,
+                                 const ScheduleAction& action,
+                                 uint64_t tag)
+{
+    CollectiveProgress& progress = *active.progress;
+    const uint64_t bytes = GetWireBytes(active, progress.GetBytes(action));
     const Ptr<ByteBuffer> payload = progress.Read(action);
+    if (payload)
+    {
+        payload->bytes.resize(bytes); // with room for flags
+    }
+    const HostCost& host = active.host;
+    if ((host.sendSecondsPerByte > 0 || host.perSlot.IsStrictlyPositive()) && !IsLocal(action))
+    {
+        Occupy(active, action, host.sendSecondsPerByte);
+    }
     m_sendTrace(MakeRecord(m_rank, action.peer, tag, bytes));
-    m_transport->Send(m_number, action.peer, tag, bytes, payload);
-    progress.Complete(index);
+    if (!active.schedule->stepwise)
+    {
+        m_transport->Send(m_number, action.peer, tag, bytes, payload);
+        progress.Complete(index);
+        return;
+    }
+    progress.SetBusy(index, true);
+    m_transport->Send(
+        m_number,
+        action.peer,
+        tag,
+        bytes,
+        payload,
+        [this, collective = active.record.collective, index]() { OnSent(collective, index); });
+}
+
+void
+ScheduledCommunicator::OnSent(uint64_t collective, uint32_t index)
+{
+    if (!m_transport)
+    {
+        return; // disposed of
+    }
+    Active& active = *Find(collective);
+    active.progress->SetBusy(index, false);
+    active.progress->Complete(index);
+    RunReady(active);
+}
+
+void
+ScheduledCommunicator::OnGrant(uint32_t peer, uint64_t tag)
+{
+    const auto waiting = m_ungranted.find({peer, tag});
+    if (waiting == m_ungranted.end())
+    {
+        m_grants.insert({peer, tag});
+        return;
+    }
+    const uint32_t index = waiting->second;
+    m_ungranted.erase(waiting);
+    Active& active = *Find(MessageTag::Unpack(tag).collective);
+    SendChunk(active, index, active.progress->GetAction(index), tag);
 }
 
 void
@@ -393,16 +512,53 @@ ScheduledCommunicator::OnChunk(Active& active, uint32_t index, const Ptr<ByteBuf
         ChargeReduceTime(active, index, action);
         return;
     }
-    const bool isLocal = m_hostModel->IsLocal(m_transport->GetRank(m_number, m_rank),
-                                              m_transport->GetRank(m_number, action.peer));
-    const double seconds =
-        active.host.secondsPerByte * static_cast<double>(progress.GetBytes(action));
+    const bool isLocal = IsLocal(action);
+    const Time done =
+        Occupy(active,
+               action,
+               isLocal ? active.host.localSecondsPerByte : active.host.remoteSecondsPerByte);
     progress.SetBusy(index, true);
-    Simulator::Schedule((isLocal ? active.host.localHop : active.host.remoteHop) + Seconds(seconds),
+    Simulator::Schedule(done + (isLocal ? active.host.localHop : active.host.remoteHop),
                         &ScheduledCommunicator::OnHop,
                         this,
                         active.record.collective,
                         index);
+}
+
+bool
+ScheduledCommunicator::IsLocal(const ScheduleAction& action) const
+{
+    return m_hostModel->IsLocal(m_transport->GetRank(m_number, m_rank),
+                                m_transport->GetRank(m_number, action.peer));
+}
+
+uint64_t
+ScheduledCommunicator::GetWireBytes(const Active& active, uint64_t bytes) const
+{
+    return active.host.wireFactor == 1 ? bytes
+                                       : static_cast<uint64_t>(std::ceil(
+                                             active.host.wireFactor * static_cast<double>(bytes)));
+}
+
+Time
+ScheduledCommunicator::Occupy(Active& active, const ScheduleAction& action, double secondsPerByte)
+{
+    const HostCost& host = active.host;
+    const bool isLocal = IsLocal(action);
+    if (host.hasCommonChannel && isLocal)
+    {
+        return Time(0);
+    }
+    const uint64_t bytes = active.progress->GetBytes(action);
+    const uint32_t lane = action.message / active.schedule->segments;
+    Time& free =
+        host.hasCommonChannel ? active.channels[{0, 0}] : active.channels[{action.peer, lane}];
+    free = std::max(free, Simulator::Now()) + Seconds(secondsPerByte * static_cast<double>(bytes));
+    if (host.perSlot.IsStrictlyPositive() && !isLocal)
+    {
+        free += host.perSlot * static_cast<int64_t>(bytes / host.slotBytes);
+    }
+    return free - Simulator::Now();
 }
 
 void
@@ -486,6 +642,14 @@ ScheduledCommunicator::OnMessage(uint32_t peer,
     {
         m_order.OnTurn(parts.collective);
         StartNext();
+        return;
+    }
+    if (parts.step >= MessageTag::GRANT && parts.step < MessageTag::TURN)
+    {
+        OnGrant(
+            peer,
+            MessageTag{m_number, parts.collective, parts.step - MessageTag::GRANT, parts.message}
+                .Pack());
         return;
     }
     m_receiveTrace(MakeRecord(peer, m_rank, tag, bytes));

@@ -23,6 +23,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,6 +36,10 @@ namespace ns3::training
  *
  * A communicator whose collectives run on the hosts: it executes CollectiveSchedules over a
  * MessageTransport, for one rank. Adding a received chunk takes its size / ReduceRate.
+ *
+ * In a stepwise schedule (see CollectiveSchedule) a send is complete when its message has left, and
+ * a message that needs a grant waits for it if it has at least RendezvousBytes. The receiver grants
+ * it when it starts the step.
  *
  * At most ActiveCollectives collectives run at a time (1, as NCCL on one stream); the others wait
  * for their turn, see TurnOrder.
@@ -131,6 +136,8 @@ class ScheduledCommunicator : public Communicator
         ByteMatrix matrix;
         Done done;
         HostCost host;
+        std::map<std::pair<uint32_t, uint32_t>, Time>
+            channels;                                 // free from then on, by peer and lane
         bool isStarting{false};                       // HostCost::start is elapsing
         std::unique_ptr<CollectiveProgress> progress; // null: waits for its turn
     };
@@ -144,7 +151,15 @@ class ScheduledCommunicator : public Communicator
     void BeginActive(uint64_t collective);
     void RunReady(Active& active);
     void Begin(Active& active, uint32_t index);
+    void SendChunk(Active& active, uint32_t index, const ScheduleAction& action, uint64_t tag);
+    void OnSent(uint64_t collective, uint32_t index);
+    void GrantStep(Active& active, uint32_t index);
+    bool NeedsGrant(const ScheduleAction& action, uint64_t bytes) const;
+    void OnGrant(uint32_t peer, uint64_t tag);
     void OnChunk(Active& active, uint32_t index, const Ptr<ByteBuffer>& payload);
+    uint64_t GetWireBytes(const Active& active, uint64_t bytes) const;
+    bool IsLocal(const ScheduleAction& action) const;
+    Time Occupy(Active& active, const ScheduleAction& action, double secondsPerByte);
     void OnHop(uint64_t collective, uint32_t index);
     void ChargeReduceTime(Active& active, uint32_t index, const ScheduleAction& action);
     void OnReduced(uint64_t collective, uint32_t index);
@@ -165,11 +180,15 @@ class ScheduledCommunicator : public Communicator
     std::vector<Ptr<ScheduledCommunicator>> m_split;
     uint32_t m_activeLimit;
     DataRate m_reduceRate;
+    uint64_t m_rendezvousBytes;
     uint64_t m_issued{0};
     TurnOrder m_order;
     std::deque<Active> m_queue; // the collectives in m_order
     std::list<Active> m_active;
     std::map<std::pair<uint32_t, uint64_t>, Ptr<ByteBuffer>> m_early; // chunks, by peer and tag
+    std::set<std::pair<uint32_t, uint64_t>>
+        m_grants; // granted messages, and own grants until they serve; by peer and tag
+    std::map<std::pair<uint32_t, uint64_t>, uint32_t> m_ungranted; // actions that wait for a grant
     PeerMessages m_peerMessages;
     TracedCallback<const MessageRecord&> m_sendTrace;
     TracedCallback<const MessageRecord&> m_receiveTrace;

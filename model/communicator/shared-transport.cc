@@ -65,9 +65,10 @@ SharedTransport::Send(uint32_t number,
                       uint32_t peer,
                       uint64_t tag,
                       uint64_t bytes,
-                      Ptr<ByteBuffer> payload) const
+                      Ptr<ByteBuffer> payload,
+                      MessageTransport::SentHandler sent) const
 {
-    m_transport->Send(GetRank(number, peer), tag, bytes, std::move(payload));
+    m_transport->Send(GetRank(number, peer), tag, bytes, std::move(payload), std::move(sent));
 }
 
 uint32_t

@@ -55,12 +55,14 @@ class SharedTransport : public SimpleRefCount<SharedTransport>
      * @param tag as MessageTransport::Send()
      * @param bytes as MessageTransport::Send()
      * @param payload as MessageTransport::Send()
+     * @param sent as MessageTransport::Send()
      */
     void Send(uint32_t number,
               uint32_t peer,
               uint64_t tag,
               uint64_t bytes,
-              Ptr<ByteBuffer> payload) const;
+              Ptr<ByteBuffer> payload,
+              MessageTransport::SentHandler sent = nullptr) const;
 
     /**
      * @param number of a communicator

@@ -158,6 +158,7 @@ RdmaQueuePair::Post(WorkRequest request, bool isSend)
     const uint64_t mtu = m_port.GetSettings().mtu;
     const uint64_t packets = std::max<uint64_t>(1, (request.bytes + mtu - 1) / mtu);
     m_oldestEnd += m_requests.empty() ? packets : 0;
+    m_reportsSent |= static_cast<bool>(request.sent);
     m_requests.push_back({std::move(request), isSend, m_postedPsn, packets});
     m_postedPsn += packets;
     const Time latency = m_port.GetSettings().GetPostLatency();
@@ -220,6 +221,16 @@ bool
 RdmaQueuePair::IsInside(uint64_t psn) const
 {
     return psn > m_requestFirst && psn + 1 < m_requestEnd;
+}
+
+void
+RdmaQueuePair::NotifySent(PostedRequest& request)
+{
+    if (request.sent)
+    {
+        request.sent();
+        request.sent = nullptr;
+    }
 }
 
 bool
@@ -318,6 +329,10 @@ RdmaQueuePair::MakeFrame(int64_t now)
     else
     {
         m_window.nextPsn++;
+        if (last && m_reportsSent && psn == m_window.highestPsn)
+        {
+            NotifySent(m_requests[FindRequest(psn)]);
+        }
         m_window.highestPsn = std::max(m_window.highestPsn, m_window.nextPsn);
     }
     m_lastBytes = frame->bytes + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;

@@ -149,6 +149,7 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     bool IsWindowOpen(uint64_t inFlight) const;
     void SetWindow(uint64_t bytes);
     bool IsInside(uint64_t psn) const;
+    static void NotifySent(PostedRequest& request);
     bool Fill(Frame& frame, uint64_t psn);
     void Fail(const std::string& reason);
 
@@ -159,6 +160,7 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     bool m_recovering{false};    // loss recovery must be told of progress
     bool m_isWatched{false};     // RdmaTimerWatch checks its timer
     bool m_requestIsSend{false}; // type of the request at m_requestFirst
+    bool m_reportsSent{false};   // whether a request has had WorkRequest::sent
     RdmaLossRecovery::Window m_window;
     uint64_t m_doorbellPsn{0};     // one past the last packet whose doorbell the NIC has seen
     uint64_t m_ackRequestedPsn{0}; // one past the last packet sent that requests an ACK

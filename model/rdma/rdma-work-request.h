@@ -11,6 +11,7 @@
 #include "ns3/training-byte-buffer.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 namespace ns3::training
@@ -29,6 +30,8 @@ struct WorkRequest
     uint64_t payloadOffset{0}; ///< offset of the message in `payload`, bytes
     std::optional<uint32_t> immediate; ///< immediate data, sent with the last packet
     bool signaled{true};               ///< whether it reports completion; datagrams never do
+    std::function<void()> sent; ///< called when the last packet is sent for the first time; must
+                                ///< not post to the NIC; datagrams never call it
 };
 
 } // namespace ns3::training

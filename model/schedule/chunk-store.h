@@ -42,7 +42,7 @@ class ChunkStore
     /**
      * Executes a receive.
      * @param action a RECEIVE or RECEIVE_REDUCE
-     * @param bytes output of Read() at the sender
+     * @param bytes output of Read() at the sender, possibly with more behind it
      */
     void Receive(const ScheduleAction& action, const std::vector<uint8_t>& bytes);
 

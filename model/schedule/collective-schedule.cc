@@ -10,6 +10,7 @@
 #include "ns3/training-configuration-error.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 namespace ns3::training
@@ -165,6 +166,7 @@ void
 CollectiveSchedule::Close(bool derive)
 {
     m_copies = 1;
+    m_lanes = 1;
     uint64_t steps = 0;
     uint64_t messages = 0;
     for (const List& list : m_lists)
@@ -172,7 +174,8 @@ CollectiveSchedule::Close(bool derive)
         for (const Stored& action : list.actions)
         {
             steps = std::max<uint64_t>(steps, uint64_t{action.step} + segments);
-            messages = std::max<uint64_t>(messages, (uint64_t{action.message} + 1) * segments);
+            m_lanes = std::max(m_lanes, uint32_t{action.message} + 1);
+            messages = std::max(messages, uint64_t{m_lanes} * segments);
             const bool local = action.kind == Kind::COPY || action.kind == Kind::REDUCE;
             m_copies = std::max(m_copies, local ? action.peer + 1 : 1);
         }
@@ -199,6 +202,7 @@ CollectiveSchedule::Close(bool derive)
     Hazards hazards(derive ? uint64_t{chunks} * m_copies : 0);
     for (List& list : m_lists)
     {
+        std::map<uint32_t, std::vector<uint32_t>> taken; // earlier actions by step, if stepwise
         std::vector<uint32_t> all;
         std::vector<uint32_t> after;
         std::vector<uint32_t> waiting(list.actions.size() +
@@ -223,6 +227,16 @@ CollectiveSchedule::Close(bool derive)
                     }
                     hazards.Use(i, chunk, action.IsWrite(), after);
                 });
+            }
+            if (derive && stepwise)
+            {
+                const auto step = taken.try_emplace(stored.step).first;
+                if (step != taken.begin())
+                {
+                    const auto& previous = std::prev(step)->second;
+                    after.insert(after.end(), previous.begin(), previous.end());
+                }
+                step->second.push_back(i);
             }
             std::sort(after.begin(), after.end());
             after.erase(std::unique(after.begin(), after.end()), after.end());
@@ -273,6 +287,49 @@ CollectiveSchedule::Close(bool derive)
             return std::tie(x.peer, x.step, x.message, a) < std::tie(y.peer, y.step, y.message, b);
         });
     }
+    if (stepwise && !m_rotated) // with rotation, all ranks are equally far
+    {
+        MarkGranted();
+    }
+}
+
+void
+CollectiveSchedule::MarkGranted()
+{
+    std::map<uint32_t, std::vector<std::pair<uint32_t, uint32_t>>> sends; // by step: rank, action
+    for (uint32_t rank = 0; rank < m_size; rank++)
+    {
+        for (uint32_t i = 0; i < m_lists[rank].actions.size(); i++)
+        {
+            if (m_lists[rank].actions[i].kind == Kind::SEND)
+            {
+                sends[m_lists[rank].actions[i].step].emplace_back(rank, i);
+            }
+        }
+    }
+    std::vector<uint32_t> ready(m_size); // messages in a chain before the step
+    for (const auto& [step, messages] : sends)
+    {
+        auto next = ready;
+        for (const auto& [rank, index] : messages)
+        {
+            Stored& send = m_lists[rank].actions[index];
+            const uint32_t receive =
+                send.peer < m_size
+                    ? FindReceive(send.peer, rank, step, uint32_t{send.message} * segments)
+                    : NONE;
+            if (receive == NONE)
+            {
+                continue; // a fault; the verifier reports it
+            }
+            send.isGranted = ready[rank] < ready[send.peer];
+            m_lists[send.peer].actions[receive].isGranted = send.isGranted;
+            const uint32_t end = std::max(ready[rank], ready[send.peer]) + 1;
+            next[rank] = std::max(next[rank], end);
+            next[send.peer] = std::max(next[send.peer], end);
+        }
+        ready = std::move(next);
+    }
 }
 
 ScheduleAction
@@ -298,6 +355,7 @@ CollectiveSchedule::Get(uint32_t rank, uint32_t index) const
     action.chunkShift =
         static_cast<uint32_t>(m_rotated ? uint64_t{rank} * GetChunkShift() % chunks : 0);
     action.chunks = chunks;
+    action.isGranted = stored.isGranted;
     action.first = list.runs.data() + stored.runs;
     action.last = list.runs.data() + end;
     return action;

@@ -58,6 +58,7 @@ struct ScheduleAction
     uint32_t segment;      ///< segment of each chunk
     uint32_t chunkShift;   ///< added to the numbers in `runs`, modulo `chunks`
     uint32_t chunks;       ///< number of chunks of the schedule
+    bool isGranted;        ///< whether its message, if large, waits for the receiver's grant
     const ChunkRun* first; ///< first run of chunks
     const ChunkRun* last;  ///< end of the runs (exclusive)
 
@@ -125,6 +126,14 @@ struct ScheduleAction
  * explicitly. All other actions are concurrent. A message is identified by (sender, receiver, step,
  * message).
  *
+ * *Steps.* With `stepwise`, a rank takes one step after the other, like the blocking exchanges of
+ * an MPI library: an action also depends on all actions of the rank's previous step, and a SEND is
+ * complete when the message has left the rank. If fewer messages precede a message at its sender
+ * than at its receiver, it needs the receiver's grant: it would compete with messages of earlier
+ * steps, such as those of a folded rank. Small messages need none (ScheduledCommunicator). Without
+ * `stepwise`, a SEND is complete at once, and its rank's other messages share the line with it,
+ * like the channels of NCCL.
+ *
  * *Rotation.* If the actions of all ranks are equal up to a rotation of the rank numbers, only the
  * actions of rank 0 are stored: UseRotation(). The actions of rank r follow by adding r to the
  * peers, modulo ranks, and r * chunks / ranks to the chunks, modulo chunks.
@@ -143,9 +152,10 @@ class CollectiveSchedule
     uint32_t root{0};     ///< broadcast: source of the data; reduce: destination of the sum
     uint32_t chunks{1};   ///< see above
     uint32_t segments{1}; ///< segments per chunk, for pipelining
+    bool stepwise{false}; ///< whether each rank takes one step after the other, see above
 
     /// Maximum number of steps, including segments; see MessageTag.
-    static constexpr uint32_t MAX_STEPS = (1 << 20) - 2;
+    static constexpr uint32_t MAX_STEPS = (1 << 19) - 2;
     /// Maximum number of messages between two ranks per step, including segments.
     static constexpr uint32_t MAX_MESSAGES = 1 << 16;
 
@@ -183,8 +193,8 @@ class CollectiveSchedule
 
     /**
      * Derives the dependencies between actions, after the last Add().
-     * @param derive whether actions depend on earlier actions on the same chunks; otherwise only on
-     *        the actions that they name
+     * @param derive whether actions depend on earlier actions on the same chunks and, if stepwise,
+     *        of the previous step; otherwise only on the actions that they name
      * @throw ConfigurationError if there are too many steps, messages, segments or copies
      */
     void Close(bool derive = true);
@@ -328,6 +338,12 @@ class CollectiveSchedule
         return m_copies;
     }
 
+    /** @return number of parts of the data with messages of their own, such as rings or trees */
+    uint32_t GetLanes() const
+    {
+        return m_lanes;
+    }
+
     /** @return memory footprint, bytes */
     uint64_t GetMemory() const;
 
@@ -342,6 +358,7 @@ class CollectiveSchedule
         uint32_t next;  // index of its first dependent action
         uint16_t message;
         Kind kind;
+        bool isGranted{false};
     };
 
     /** The actions of a rank. */
@@ -362,6 +379,8 @@ class CollectiveSchedule
         return m_lists[m_rotated ? 0 : rank];
     }
 
+    void MarkGranted();
+
     Indices Find(const std::vector<uint32_t>& all,
                  const List& list,
                  uint32_t Stored::*first,
@@ -371,6 +390,7 @@ class CollectiveSchedule
     bool m_rotated{false};
     bool m_rotateChunks{false};
     uint32_t m_copies{1};
+    uint32_t m_lanes{1};
     std::vector<List> m_lists;
 };
 

@@ -33,6 +33,7 @@ constexpr uint64_t MAX_CHUNKS = 1 << 26;
 
 const std::vector<std::string> KINDS{"send", "receive", "receive-reduce", "copy", "reduce"};
 const std::vector<std::string> ROTATIONS{"none", "ranks", "chunks"};
+const std::vector<std::string> ORDERS{"data", "steps"};
 
 /** A JSON object in the file, with its location for error messages. */
 class Reader
@@ -230,6 +231,7 @@ ReadScheduleJson(const std::string& text, const std::string& name)
                          "chunks",
                          "segments",
                          "rotation",
+                         "order",
                          "actions"});
     reader.GetChoice("format", "", {FORMAT});
     CollectiveSchedule schedule;
@@ -251,6 +253,7 @@ ReadScheduleJson(const std::string& text, const std::string& name)
     {
         schedule.UseRotation(rotation == 2);
     }
+    schedule.stepwise = reader.GetChoice("order", "data", ORDERS) == 1;
     const Tree* actions = reader.FindList("actions");
     if (!actions || actions->size() != schedule.GetStoredRanks())
     {
@@ -291,7 +294,9 @@ WriteScheduleJson(const CollectiveSchedule& schedule)
         << ",\n  \"algorithm\": " << QuoteJson(schedule.algorithm)
         << ",\n  \"ranks\": " << schedule.GetSize() << ",\n  \"root\": " << schedule.root
         << ",\n  \"chunks\": " << schedule.chunks << ",\n  \"segments\": " << schedule.segments
-        << ",\n  \"rotation\": " << QuoteJson(ROTATIONS[rotation]) << ",\n  \"actions\": [";
+        << ",\n  \"rotation\": " << QuoteJson(ROTATIONS[rotation])
+        << ",\n  \"order\": " << QuoteJson(ORDERS[schedule.stepwise ? 1 : 0])
+        << ",\n  \"actions\": [";
     for (uint32_t rank = 0; rank < schedule.GetStoredRanks(); rank++)
     {
         out << (rank == 0 ? "\n    [" : ",\n    [");

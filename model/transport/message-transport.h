@@ -36,6 +36,9 @@ class MessageTransport : public Object
     /** The path to a peer has failed permanently. (peer rank, reason) */
     using ErrorHandler = std::function<void(uint32_t, const std::string&)>;
 
+    /** The last byte of a message has been passed to the network. */
+    using SentHandler = std::function<void()>;
+
     /** @return the type */
     static TypeId GetTypeId();
 
@@ -54,8 +57,14 @@ class MessageTransport : public Object
      * @param tag identifies the message at the receiver
      * @param bytes size, may be 0
      * @param payload contents (`bytes` long), or null (virtual payload)
+     * @param sent called once, from an event, when the last byte has been passed to the network
+     *        (RDMA: to the line for the first time; TCP: to the socket); null: not called
      */
-    virtual void Send(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload) = 0;
+    virtual void Send(uint32_t peer,
+                      uint64_t tag,
+                      uint64_t bytes,
+                      Ptr<ByteBuffer> payload,
+                      SentHandler sent = nullptr) = 0;
 
   protected:
     void DoDispose() override;

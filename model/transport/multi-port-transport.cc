@@ -8,6 +8,7 @@
 
 #include "ns3/boolean.h"
 #include "ns3/log.h"
+#include "ns3/simulator.h"
 
 #include <algorithm>
 
@@ -22,6 +23,13 @@ namespace
 
 /// Minimum size of a part of a striped message, bytes.
 constexpr uint64_t MIN_PART = 4096;
+
+/** Calls a handler; ns-3.35 schedules no function objects. */
+void
+Call(MessageTransport::SentHandler handler)
+{
+    handler();
+}
 
 } // namespace
 
@@ -85,23 +93,38 @@ MultiPortTransport::GetPortPairs(uint32_t peer)
 }
 
 void
-MultiPortTransport::Send(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload)
+MultiPortTransport::Send(uint32_t peer,
+                         uint64_t tag,
+                         uint64_t bytes,
+                         Ptr<ByteBuffer> payload,
+                         SentHandler sent)
 {
     NS_LOG_FUNCTION(this << peer << tag << bytes);
     PeerPortPairs& way = GetPeerPortPairs(peer);
     const auto portPairs = static_cast<uint32_t>(way.portPairs.size());
+    const auto parts =
+        static_cast<uint32_t>(m_stripe ? std::clamp<uint64_t>(bytes / MIN_PART, 1, portPairs) : 1);
+    if (sent)
+    {
+        // From an event, because the part is reported while its socket or NIC is sending.
+        sent = [left = std::make_shared<uint32_t>(parts), all = std::move(sent)]() {
+            if (--*left == 0)
+            {
+                Simulator::ScheduleNow(&Call, all);
+            }
+        };
+    }
     if (!m_stripe)
     {
-        SendOn(peer, way.next, {tag, bytes, std::move(payload), 0, 0, 1});
+        SendOn(peer, way.next, {tag, bytes, std::move(payload), 0, 0, 1, std::move(sent)});
         way.next = (way.next + 1) % portPairs;
         return;
     }
-    const auto parts = static_cast<uint32_t>(std::clamp<uint64_t>(bytes / MIN_PART, 1, portPairs));
     const uint64_t share = bytes / parts / sizeof(float) * sizeof(float);
     for (uint32_t i = 0; i < parts; i++)
     {
         const uint64_t length = i + 1 < parts ? share : bytes - i * share;
-        SendOn(peer, (way.next + i) % portPairs, {tag, length, payload, i * share, i, parts});
+        SendOn(peer, (way.next + i) % portPairs, {tag, length, payload, i * share, i, parts, sent});
     }
     way.next = (way.next + parts) % portPairs;
 }

@@ -44,7 +44,11 @@ class MultiPortTransport : public MessageTransport
      */
     void SetGroup(uint32_t rank, std::vector<uint32_t> endpoints);
 
-    void Send(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload) override;
+    void Send(uint32_t peer,
+              uint64_t tag,
+              uint64_t bytes,
+              Ptr<ByteBuffer> payload,
+              SentHandler sent = nullptr) override;
 
     /// Maximum number of port pairs between two ranks.
     static constexpr uint32_t MAX_PORT_PAIRS = 64;
@@ -59,6 +63,7 @@ class MultiPortTransport : public MessageTransport
         uint64_t offset;         ///< sent: offset of the part in `payload`, bytes
         uint32_t index;          ///< number of the part
         uint32_t parts;          ///< number of parts of the message, 1 to MAX_PORT_PAIRS
+        SentHandler sent{}; ///< sent: called once when its last byte has been passed on; or null
     };
 
     void DoDispose() override;

@@ -123,6 +123,7 @@ RdmaTransport::SendOn(uint32_t peer, uint32_t portPair, const Part& part)
         if (sent + length == part.bytes)
         {
             request.immediate = part.index << INDEX_SHIFT | (part.parts - 1);
+            request.sent = part.sent;
         }
         queuePair.Write(std::move(request));
         sent += length;

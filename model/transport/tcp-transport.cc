@@ -262,6 +262,10 @@ TcpTransport::Push(const Key& key)
         message.sent = sent;
         if (sent == HEADER_BYTES + part.bytes)
         {
+            if (part.sent)
+            {
+                part.sent();
+            }
             sender.queue.pop_front();
         }
     }

@@ -27,6 +27,7 @@ void
 BuildBinomial(const CollectiveRequest& request, CollectiveSchedule& schedule)
 {
     const PhaseTree tree = MakeBinomialTree(StartAt(AllRanks(schedule).ranks, request.root));
+    schedule.stepwise = true;
     schedule.chunks = 1;
     uint32_t step = 0;
     if (request.operation != Operation::BROADCAST)

@@ -33,6 +33,7 @@ using Operation = CollectiveOperation;
 void
 BuildBruck(const CollectiveRequest& request, CollectiveSchedule& schedule)
 {
+    schedule.stepwise = true;
     const uint32_t n = request.ranks;
     schedule.UseRotation(true);
     uint32_t step = 0;

@@ -43,6 +43,7 @@ GetSkips(uint32_t ranks)
 void
 BuildCirculant(const CollectiveRequest& request, CollectiveSchedule& schedule)
 {
+    schedule.stepwise = true;
     schedule.UseRotation(true);
     const uint32_t n = request.ranks;
     const auto skips = GetSkips(n);

@@ -27,6 +27,7 @@ using Operation = CollectiveOperation;
 void
 BuildDissemination(const CollectiveRequest& request, CollectiveSchedule& schedule)
 {
+    schedule.stepwise = true;
     schedule.UseRotation(false);
     uint32_t step = 0;
     for (uint32_t distance = 1; distance < request.ranks; distance *= 2, step++)

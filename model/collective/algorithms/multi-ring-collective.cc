@@ -29,6 +29,26 @@ using Operation = CollectiveOperation;
 /// Maximum number of rings that a user may request.
 constexpr uint64_t MAX_RINGS = 1000;
 
+/** @return number of rings that share no link */
+std::size_t
+CountRings(const CollectiveRequest& request)
+{
+    return GetDisjointRings(RankPlacement(request).GetTopology()).size();
+}
+
+bool
+HasRings(const CollectiveRequest& request)
+{
+    const uint64_t rings = request.keys.GetCount("rings");
+    return rings <= 1 || rings <= CountRings(request);
+}
+
+std::string
+DescribeRings(const CollectiveRequest& request)
+{
+    return request.Describe() + " with " + std::to_string(CountRings(request)) + " of them";
+}
+
 std::vector<PhaseGroup>
 MakeRings(const CollectiveRequest& request, CollectiveSchedule& schedule)
 {
@@ -38,7 +58,7 @@ MakeRings(const CollectiveRequest& request, CollectiveSchedule& schedule)
     if (limit != 1)
     {
         orders = GetDisjointRings(placement.GetTopology());
-        orders.resize(limit == 0 ? orders.size() : std::min<uint64_t>(limit, orders.size()));
+        orders.resize(limit == 0 ? orders.size() : limit);
     }
     const auto count = static_cast<uint32_t>(orders.size());
     schedule.chunks = request.ranks * count;
@@ -77,7 +97,8 @@ const Registry<CollectiveAlgorithm>::Entry g_multiRing(
     {"rings along the links of the topology, each with its part of the vector",
      {Operation::ALL_REDUCE, Operation::REDUCE_SCATTER, Operation::ALL_GATHER},
      &BuildMultiRing,
-     {Key::Count("rings", 0, 0, MAX_RINGS, "number of rings; 0: as many as share no link")}});
+     {Key::Count("rings", 0, 0, MAX_RINGS, "number of rings; 0: as many as share no link")},
+     {{"at most as many rings as share no link", &HasRings, &DescribeRings}}});
 
 } // namespace
 

@@ -59,6 +59,7 @@ MakeGatherTree(const std::vector<uint32_t>& ranks, uint32_t root)
 void
 BuildRabenseifner(const CollectiveRequest& request, CollectiveSchedule& schedule)
 {
+    schedule.stepwise = true;
     const uint32_t bits = FloorLog2(request.ranks);
     const bool anyOwner =
         request.operation == Operation::ALL_REDUCE || request.operation == Operation::REDUCE;

@@ -31,6 +31,7 @@ BuildRecursiveDoubling(const CollectiveRequest& request, CollectiveSchedule& sch
     {
         schedule.chunks = 1; // the vector is not divided
     }
+    schedule.stepwise = true;
     const bool gathers = request.operation == Operation::ALL_GATHER;
     const Folding folding = Fold(AllRanks(schedule));
     const auto size = static_cast<uint32_t>(folding.group.ranks.size());

@@ -26,6 +26,7 @@ using Operation = CollectiveOperation;
 void
 BuildScatterAllGather(const CollectiveRequest& request, CollectiveSchedule& schedule)
 {
+    schedule.stepwise = true;
     PhaseGroup group = AllRanks(schedule);
     group.ranks = StartAt(group.ranks, request.root); // the root has part 0, the next rank part 1
     const PhaseTree tree = MakeBinomialTree(group.ranks);

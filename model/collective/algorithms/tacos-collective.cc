@@ -26,6 +26,10 @@ namespace ns3::training
 namespace
 {
 
+/// Attempts by default, for at most so many ranks; with more ranks, one attempt takes as long.
+constexpr uint32_t DEFAULT_RUNS = 20;
+constexpr uint32_t MAX_RANKS_OF_RUNS = 256;
+
 using Kind = ScheduleAction::Kind;
 using Operation = CollectiveOperation;
 
@@ -91,11 +95,16 @@ BuildTacos(const CollectiveRequest& request, CollectiveSchedule& schedule)
     const auto chunks = static_cast<uint32_t>(request.keys.GetCount("chunks"));
     schedule.chunks = request.ranks * chunks;
     const uint64_t bytes = request.bytes / schedule.chunks / schedule.segments;
+    auto runs = static_cast<uint32_t>(request.keys.GetCount("runs"));
+    if (runs == 0)
+    {
+        runs = request.ranks <= MAX_RANKS_OF_RUNS ? DEFAULT_RUNS : 1;
+    }
     const auto gather = SynthesizeAllGather({placement.GetTopology(),
                                              placement.GetHosts(),
                                              chunks,
                                              std::max<uint64_t>(1, bytes),
-                                             static_cast<uint32_t>(request.keys.GetCount("runs")),
+                                             runs,
                                              static_cast<uint32_t>(request.keys.GetCount("seed"))});
     uint32_t step = 0;
     if (request.operation != Operation::ALL_GATHER)
@@ -115,7 +124,11 @@ const Registry<CollectiveAlgorithm>::Entry g_tacos(
      {Operation::ALL_REDUCE, Operation::REDUCE_SCATTER, Operation::ALL_GATHER},
      &BuildTacos,
      {Key::Count("chunks", 1, 1, 64, "chunks per rank"),
-      Key::Count("runs", 1, 1, 10000, "attempts, of which the best is taken"),
+      Key::Count("runs",
+                 0,
+                 0,
+                 10000,
+                 "attempts, of which the best is taken; 0: 20 for up to 256 ranks, otherwise 1"),
       Key::Count("seed", 1, 0, 1000000, "seed of the random numbers")},
      {},
      nullptr,

@@ -1,0 +1,115 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+/**
+ * @file
+ * @ingroup distributed-training-collective
+ *
+ * Hosts that run NCCL over kernel TCP (NET/Socket, without GPUDirect). The socket threads of a rank
+ * copy what it sends to and receives from other servers, one slot after the other. NCCL's tuning
+ * (NcclTuning) selects LL or Simple; LL128 is not available on this path. The defaults are fitted
+ * to three measurements with NCCL 2.31 on a port of 200 Gbit/s: 18.8 us for 8 bytes and 40665 us
+ * for 128 MiB from one rank to another, and 973 us for an all-reduce of 512 KiB between two ranks
+ * (openfabric-systems/simllm). The latency includes NCCL's base latency and the first
+ * slot.
+ */
+
+#include "host-model.h"
+#include "nccl-tuning.h"
+#include "server-map.h"
+
+#include <algorithm>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+using Algorithm = NcclTuning::Algorithm;
+using Protocol = NcclTuning::Protocol;
+
+/// Data in a slot of NCCL's buffers: an eighth of 4 MiB, for LL half of an eighth of 512 KiB.
+constexpr uint64_t SLOT = 512 << 10;
+constexpr uint64_t LL_SLOT = 32 << 10;
+
+/** NCCL over sockets, for the ranks of one communicator. */
+class NcclSocketHostModel : public HostModel
+{
+  public:
+    explicit NcclSocketHostModel(const HostModelRequest& request)
+        : m_map(request),
+          m_rate(static_cast<double>(request.keys.GetRate("rate").GetBitRate()) / 8),
+          m_hop(request.keys.GetTime("latency")),
+          m_slot(request.keys.GetTime("slot"))
+    {
+    }
+
+    // HostModel
+    HostCost GetCost(const CollectiveSchedule& schedule, uint64_t bytes) const override
+    {
+        NcclTuning::System system;
+        system.ranks = m_map.GetRanks();
+        system.servers = m_map.GetServers();
+        system.hasNvlink = m_map.HasLocalLinks();
+        system.localRate = m_map.GetLocalRate();
+        system.remoteRate = m_map.GetRemoteRate() * schedule.GetLanes();
+        const NcclTuning tuning(system);
+        const auto expect = [&](Protocol protocol) {
+            return tuning.GetSeconds(schedule.operation, Algorithm::RING, protocol, bytes);
+        };
+        const bool isLow =
+            !IsExchange(schedule.operation) && expect(Protocol::LL) < expect(Protocol::SIMPLE);
+        const Protocol protocol = isLow ? Protocol::LL : Protocol::SIMPLE;
+        HostCost cost;
+        cost.localHop = m_map.GetLocalHop(tuning.GetLocalLatency(Algorithm::RING, protocol) * 1e-6);
+        cost.remoteHop = m_map.GetRemoteHop(m_hop.GetSeconds());
+        cost.wireFactor = NcclTuning::GetWireFactor(protocol);
+        cost.sendSecondsPerByte = cost.wireFactor / m_rate;
+        const double line = m_map.GetRemoteRate() > 0 ? cost.wireFactor / m_map.GetRemoteRate() : 0;
+        cost.remoteSecondsPerByte = std::max(0.0, cost.sendSecondsPerByte - line);
+        cost.perSlot = m_slot;
+        cost.slotBytes = isLow ? LL_SLOT : SLOT;
+        cost.hasCommonChannel = true;
+        return cost;
+    }
+
+    bool IsLocal(uint32_t a, uint32_t b) const override
+    {
+        return m_map.IsLocal(a, b);
+    }
+
+  private:
+    ServerMap m_map;
+    double m_rate; // bytes/s of the socket threads, both directions together
+    Time m_hop;    // latency of a message
+    Time m_slot;   // of the socket threads, for each slot
+};
+
+std::shared_ptr<const HostModel>
+MakeNcclSocket(const HostModelRequest& request)
+{
+    return std::make_shared<NcclSocketHostModel>(request);
+}
+
+const Registry<HostModelEntry>::Entry g_ncclSocket(
+    "nccl-socket",
+    {"NCCL over kernel TCP: a rank's socket threads copy what it sends and receives",
+     &MakeNcclSocket,
+     {Key::Of("rate",
+              Key::Type::RATE,
+              "28Gbps",
+              "of a rank's socket threads, sent and received bytes together"),
+      Key::Of("latency", Key::Type::TIME, "18.8us", "of a message to another server"),
+      Key::Of("slot",
+              Key::Type::TIME,
+              "12us",
+              "of the socket threads for each full slot of a message"),
+      ServerMap::GetKey()}});
+
+} // namespace
+
+} // namespace ns3::training

@@ -1,0 +1,301 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "nccl-tuning.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+using Operation = CollectiveOperation;
+
+constexpr double INFINITE = std::numeric_limits<double>::infinity();
+constexpr double GB = 1e9;
+constexpr double US = 1e-6;
+
+/// us, by algorithm and protocol.
+constexpr double BASE[][3] = {{6.8, 14, 8.4}, {6.6, 14, 8.4}, {0, 0, 0}, {0, 0, 0}};
+constexpr double NVLINK[][3] = {{0.6, 1.25, 4.0}, {0.6, 1.9, 3.4}, {0, 0, 25}, {0, 0, 25}};
+constexpr double PCI[][3] = {{1.0, 1.9, 4.0}, {1.0, 2.5, 5.7}, {0, 0, 0}, {0, 0, 0}};
+constexpr double NETWORK[][3] = {{5.0, 8.5, 14}, {2.7, 4.0, 14}, {0, 0, 18}, {0, 0, 20.9}};
+
+/// Caps in GB/s by generation of GPUs and by 1, 2 or more servers. Of the first table, several
+/// servers use the row of the CPU's vendor, whatever the GPU.
+constexpr double MAX_LL[][3] = {{39, 39, 20.4}, {87.7, 22.5, 19}, {141, 45, 35}, {282, 90, 70}};
+constexpr double MAX_RING_LL128[][3] = {{20, 20, 20},
+                                        {20, 20, 20},
+                                        {36.7, 36.7, 36.7},
+                                        {40, 40, 40}};
+constexpr double MAX_TREE_LL128[][3] = {{20, 20, 20},
+                                        {20, 20, 20},
+                                        {36.7, 36.7, 29},
+                                        {55.6, 31.67, 20}};
+constexpr double MAX_TREE[][3] = {{26.5, 18.5, 10},
+                                  {24, 23.6, 17.8},
+                                  {38.7, 41.4, 36},
+                                  {70, 42.8, 24}};
+constexpr double MAX_SWITCH_TREE[][3] = {{26.5, 18.5, 10},
+                                         {24, 23.6, 17.8},
+                                         {0, 57.7, 45.5},
+                                         {0, 96, 80}};
+
+/// Efficiency of sums in the switch by generation of GPUs.
+constexpr double SWITCH_EFFICIENCY[] = {0, 0, 0.85, 0.74};
+
+/// Time to post to the network by the vendor of the CPU, us.
+constexpr double POST[] = {1, 2};
+
+/// Correction of a tree's bandwidth by protocol and by powers of two from 64 bytes on.
+constexpr double TREE_CORRECTION[][24] = {
+    {1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1, 1},
+    {1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .6, .6, .6, .8, .9, .9, .9, .9, 1, 1, 1},
+    {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5,
+     .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9, .9}};
+
+uint32_t
+GetLog2(uint64_t value)
+{
+    uint32_t log = 0;
+    while (value >>= 1)
+    {
+        log++;
+    }
+    return log;
+}
+
+template <class T>
+constexpr uint32_t
+Index(T value)
+{
+    return static_cast<uint32_t>(value);
+}
+
+bool
+IsHalf(Operation operation)
+{
+    return operation == Operation::REDUCE_SCATTER || operation == Operation::ALL_GATHER;
+}
+
+/** @return steps of a ring */
+uint32_t
+GetSteps(Operation operation, uint32_t ranks)
+{
+    return operation == Operation::ALL_REDUCE ? 2 * (ranks - 1)
+           : IsHalf(operation)                ? ranks - 1
+                                              : ranks;
+}
+
+} // namespace
+
+const std::vector<std::string>&
+NcclTuning::GetGpus()
+{
+    static const std::vector<std::string> names{"volta", "ampere", "hopper", "blackwell"};
+    return names;
+}
+
+const std::vector<std::string>&
+NcclTuning::GetCpus()
+{
+    static const std::vector<std::string> names{"intel", "amd"};
+    return names;
+}
+
+const std::vector<std::string>&
+NcclTuning::GetProtocols()
+{
+    static const std::vector<std::string> names{"ll", "ll128", "simple"};
+    return names;
+}
+
+NcclTuning::NcclTuning(const System& system)
+    : m_system(system),
+      m_perServer(system.ranks / system.servers),
+      m_scale(std::min<uint32_t>(system.servers, 3) - 1)
+{
+}
+
+double
+NcclTuning::GetBaseLatency(Algorithm algorithm, Protocol protocol)
+{
+    return BASE[Index(algorithm)][Index(protocol)];
+}
+
+double
+NcclTuning::GetLocalLatency(Algorithm algorithm, Protocol protocol) const
+{
+    const auto& table = m_system.hasNvlink ? NVLINK : PCI;
+    const double latency = table[Index(algorithm)][Index(protocol)];
+    if (algorithm != Algorithm::RING || m_system.servers == 1)
+    {
+        return latency;
+    }
+    // A ring between servers posts to the network at each of its steps.
+    return std::max(latency, POST[m_system.cpu] * (protocol == Protocol::SIMPLE ? 3 : 1));
+}
+
+double
+NcclTuning::GetRemoteLatency(Algorithm algorithm, Protocol protocol) const
+{
+    const auto row = m_perServer == 1 ? Algorithm::TREE : algorithm;
+    return NETWORK[Index(row)][Index(protocol)];
+}
+
+double
+NcclTuning::GetMaxLowLatencyBandwidth() const
+{
+    const uint32_t row = m_system.servers == 1 ? m_system.gpu : m_system.cpu;
+    return MAX_LL[row][m_scale] * GB;
+}
+
+double
+NcclTuning::GetCopyRate(Algorithm algorithm, Protocol protocol) const
+{
+    const double channels = m_system.channels * GB;
+    const uint32_t gpu = m_system.gpu;
+    const bool isTree = algorithm == Algorithm::TREE;
+    switch (protocol)
+    {
+    case Protocol::LL:
+        return GetMaxLowLatencyBandwidth();
+    case Protocol::LL128:
+        return channels * (isTree ? MAX_TREE_LL128 : MAX_RING_LL128)[gpu][m_scale];
+    case Protocol::SIMPLE:
+        break;
+    }
+    return isTree                                ? channels * MAX_TREE[gpu][m_scale]
+           : algorithm == Algorithm::SWITCH_TREE ? channels * MAX_SWITCH_TREE[gpu][m_scale]
+                                                 : INFINITE;
+}
+
+double
+NcclTuning::GetWireFactor(Protocol protocol)
+{
+    return protocol == Protocol::LL ? 2 : protocol == Protocol::LL128 ? 128.0 / 120 : 1;
+}
+
+double
+NcclTuning::GetBusBandwidth(Operation operation, Algorithm algorithm, Protocol protocol) const
+{
+    const double copy = GetCopyRate(algorithm, protocol);
+    const double local = m_system.localRate;
+    double graph = local;
+    if (m_system.servers > 1)
+    {
+        graph = m_perServer > 1 ? std::min(local, m_system.remoteRate) : m_system.remoteRate;
+    }
+    const bool isSimple = protocol == Protocol::SIMPLE;
+    if (algorithm == Algorithm::RING)
+    {
+        const double share = isSimple ? 1 : protocol == Protocol::LL ? 0.5 : 0.92;
+        return std::min(graph * share, copy);
+    }
+    if (operation != Operation::ALL_REDUCE)
+    {
+        return 0;
+    }
+    if (algorithm == Algorithm::TREE)
+    {
+        const double tree = std::min(graph * 0.92, GetCopyRate(algorithm, Protocol::SIMPLE));
+        const double share = isSimple                   ? 1
+                             : protocol == Protocol::LL ? 1 / 3.8
+                             : m_system.servers == 1    ? 7.0 / 9
+                                                        : 120.0 / 128;
+        return std::min(tree * share, copy);
+    }
+    const bool isSwitch = algorithm == Algorithm::SWITCH;
+    if (!isSimple || !m_system.hasNvlink || m_system.channels < 2 ||
+        isSwitch != (m_system.servers == 1))
+    {
+        return 0;
+    }
+    const double channels = m_system.channels;
+    const double inside = 2 * local * SWITCH_EFFICIENCY[m_system.gpu] * (channels - 1) / channels;
+    const double between = m_system.remoteRate * (m_system.servers == 2 ? 2 : 1);
+    return std::min({inside, isSwitch ? inside : between, copy});
+}
+
+double
+NcclTuning::GetLatency(Operation operation, Algorithm algorithm, Protocol protocol) const
+{
+    const double base = GetBaseLatency(algorithm, protocol);
+    const double local = GetLocalLatency(algorithm, protocol);
+    const double remote = GetRemoteLatency(algorithm, protocol);
+    const uint32_t servers = m_system.servers;
+    switch (algorithm)
+    {
+    case Algorithm::TREE:
+        return base + 2 * ((m_perServer - 1) * local + GetLog2(servers) * remote);
+    case Algorithm::SWITCH:
+        return local;
+    case Algorithm::SWITCH_TREE:
+        return base + local + 2 * GetLog2(servers) * remote;
+    case Algorithm::RING:
+        break;
+    }
+    const uint32_t steps = GetSteps(operation, m_system.ranks);
+    if (operation != Operation::ALL_REDUCE && !IsHalf(operation))
+    {
+        return base + steps * (servers > 1 ? remote : local);
+    }
+    const uint32_t between = (servers - 1) * (operation == Operation::ALL_REDUCE ? 2 : 1);
+    return base + (steps - between) * local + between * remote;
+}
+
+double
+NcclTuning::GetSeconds(Operation operation,
+                       Algorithm algorithm,
+                       Protocol protocol,
+                       uint64_t bytes) const
+{
+    double bandwidth = GetBusBandwidth(operation, algorithm, protocol);
+    if (bandwidth <= 0)
+    {
+        return INFINITE;
+    }
+    double latency = GetLatency(operation, algorithm, protocol);
+    const uint32_t size = GetLog2(bytes >> 6);
+    if (algorithm == Algorithm::TREE && bytes >= 64 && size < 23)
+    {
+        bandwidth *= TREE_CORRECTION[Index(protocol)][size];
+    }
+    if (algorithm == Algorithm::RING && protocol == Protocol::SIMPLE && m_system.servers > 1 &&
+        operation == Operation::ALL_REDUCE &&
+        bytes / (uint64_t{m_system.channels} * m_system.ranks) >= 64)
+    {
+        latency *= m_system.gpu == 0 ? 1.9 : 1.4; // "plateau effect of ring"
+    }
+    const double ratio =
+        algorithm == Algorithm::TREE
+            ? 2
+            : static_cast<double>(GetSteps(operation, m_system.ranks)) / m_system.ranks;
+    return latency * US + static_cast<double>(bytes) * ratio / bandwidth;
+}
+
+NcclTuning::Protocol
+NcclTuning::SelectProtocol(Operation operation, Algorithm algorithm, uint64_t bytes) const
+{
+    auto fastest = Protocol::SIMPLE;
+    double least = INFINITE;
+    for (const auto protocol : {Protocol::LL, Protocol::LL128, Protocol::SIMPLE})
+    {
+        const double seconds = GetSeconds(operation, algorithm, protocol, bytes);
+        if (seconds < least)
+        {
+            least = seconds;
+            fastest = protocol;
+        }
+    }
+    return fastest;
+}
+
+} // namespace ns3::training

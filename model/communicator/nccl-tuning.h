@@ -1,0 +1,120 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_NCCL_TUNING_H
+#define DISTRIBUTED_TRAINING_NCCL_TUNING_H
+
+#include "ns3/collective-operation.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-collective
+ *
+ * NCCL's own model of its time, with the constants and formulas of NCCL 2.30 (src/graph/tuning.cc):
+ * a base latency, a latency per step within a server and between servers, and a bandwidth with caps
+ * for each algorithm and protocol. NCCL selects the algorithm and the protocol with the least time.
+ */
+class NcclTuning
+{
+  public:
+    /** Algorithms of NCCL. */
+    enum class Algorithm
+    {
+        TREE,       ///< two binary trees between servers, chains within them
+        RING,       ///< rings through all GPUs
+        SWITCH,     ///< sums in the switch of one server
+        SWITCH_TREE ///< sums in the switches of the servers, trees between servers
+    };
+
+    /** Protocols of NCCL. */
+    enum class Protocol
+    {
+        LL,    ///< a flag of 4 bytes after every 4 bytes
+        LL128, ///< a flag of 8 bytes after every 120 bytes
+        SIMPLE ///< flags apart from the data
+    };
+
+    /** @return names of the generations of GPUs */
+    static const std::vector<std::string>& GetGpus();
+    /** @return names of the vendors of CPUs */
+    static const std::vector<std::string>& GetCpus();
+    /** @return names of the protocols, by Protocol */
+    static const std::vector<std::string>& GetProtocols();
+
+    /** The ranks of a communicator and what connects them. */
+    struct System
+    {
+        uint32_t ranks{1};     ///< number of ranks
+        uint32_t servers{1};   ///< number of servers with ranks
+        uint32_t channels{16}; ///< channels: thread blocks that copy at the same time
+        uint32_t gpu{2};       ///< index into GetGpus()
+        uint32_t cpu{0};       ///< index into GetCpus()
+        bool hasNvlink{true};  ///< whether NVLink connects the GPUs of a server; otherwise PCIe
+        double localRate{0};   ///< of a GPU to the others of its server, bytes/s
+        double remoteRate{0};  ///< of all ports together that a ring leaves a server by, bytes/s
+    };
+
+    /** @param system the ranks */
+    explicit NcclTuning(const System& system);
+
+    /** @return time from the start of a collective to its first step, us */
+    static double GetBaseLatency(Algorithm algorithm, Protocol protocol);
+
+    /** @return latency of a step within a server, us */
+    double GetLocalLatency(Algorithm algorithm, Protocol protocol) const;
+
+    /** @return latency of a step between servers, us */
+    double GetRemoteLatency(Algorithm algorithm, Protocol protocol) const;
+
+    /** @return limit of the rate at which all channels of a GPU copy, bytes of data per second */
+    double GetCopyRate(Algorithm algorithm, Protocol protocol) const;
+
+    /** @return bytes sent per byte of data */
+    static double GetWireFactor(Protocol protocol);
+
+    /**
+     * @param operation operation; for SWITCH, SWITCH_TREE and TREE an all-reduce
+     * @param algorithm algorithm
+     * @param protocol protocol; for SWITCH and SWITCH_TREE Protocol::SIMPLE
+     * @param bytes size of the whole vector
+     * @return the time that NCCL expects, s; infinite if it does not support the combination
+     */
+    double GetSeconds(CollectiveOperation operation,
+                      Algorithm algorithm,
+                      Protocol protocol,
+                      uint64_t bytes) const;
+
+    /**
+     * @param operation operation
+     * @param algorithm algorithm
+     * @param bytes size of the whole vector
+     * @return the fastest protocol
+     */
+    Protocol SelectProtocol(CollectiveOperation operation,
+                            Algorithm algorithm,
+                            uint64_t bytes) const;
+
+  private:
+    double GetBusBandwidth(CollectiveOperation operation,
+                           Algorithm algorithm,
+                           Protocol protocol) const;
+    double GetLatency(CollectiveOperation operation, Algorithm algorithm, Protocol protocol) const;
+    double GetMaxLowLatencyBandwidth() const;
+
+    System m_system;
+    uint32_t m_perServer; // ranks per server
+    uint32_t m_scale;     // column of the caps: 1, 2 or more servers
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_NCCL_TUNING_H
