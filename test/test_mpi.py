@@ -89,6 +89,7 @@ RUNS = {
         "--payload=real",
         "--loss=0.001",
     ],
+    "another draw of paths": ["collective-benchmark", *PODS, "--bytes=1M", "--RngRun=7"],
     "spray": ["collective-benchmark", *PODS, "--bytes=1M", "--path=spray"],
     "duplicates over TCP": [
         "collective-benchmark",
