@@ -46,10 +46,14 @@ struct ClusterOptions
     std::string pcap;                      ///< prefix of capture files; empty: no capture
     std::string portPairs{"turns"};        ///< use of port pairs: turns or stripe
     std::string transport{"rdma"};         ///< rdma or tcp
+    uint64_t queuePairs{1};                ///< RDMA: queue pairs per port pair, 1 to 64
+    bool split{false};                     ///< messages: split among queue pairs, or in turns
     std::string congestionControl{"auto"}; ///< auto: dcqcn or ns3::TcpCubic
     std::string recovery{"go-back-n"};     ///< RDMA: loss recovery, a LossRecoveryEntry
     std::string algorithm{"ring"};         ///< a collective algorithm or an InNetworkSystem
     std::string hostModel{"none"};         ///< none or nccl
+    Time hostLatency{0};                   ///< time in which a host posts a message
+    std::string hostJitter{"none"};        ///< distribution of a factor of it, a JitterEntry
     uint64_t segments{0};                  ///< segments per chunk; 0: default of the algorithm
     std::string schedule;                  ///< schedule file; empty: schedule of the algorithm
     bool verify{false};                    ///< proves schedules for any number of ranks
