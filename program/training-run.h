@@ -16,11 +16,13 @@
 #include "ns3/gradient-buckets.h"
 #include "ns3/iteration-record.h"
 #include "ns3/training-cluster.h"
+#include "ns3/training-gpu.h"
 #include "ns3/training-json-writer.h"
 #include "ns3/training-task.h"
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,9 +44,12 @@ struct TrainingRunOptions
 
     std::string workload{"resnet50"};      ///< NAME:key=value,... or a CSV file; MakeTrainingTask()
     uint64_t batch{32};                    ///< samples per rank and iteration
+    std::string gpu{DEFAULT_GPU};          ///< GPU of each rank, a GpuEntry
     double computeScale{1};                ///< factor of all compute times
     uint64_t bucket{DEFAULT_BUCKET_BYTES}; ///< cap of a gradient bucket, bytes
     bool overlap{true};                    ///< reduce buckets during the backward pass
+    std::string computeJitter{"none"};     ///< distribution of compute times, a JitterEntry
+    std::vector<std::string> stragglers;   ///< slow ranks, each as RANK:FACTOR
     std::string payload{"virtual"};        ///< virtual, or real: with numbers that are checked
     std::string allToAll;                  ///< algorithm of all-to-alls; empty: that of the cluster
     uint64_t iterations{3};                ///< measured iterations
@@ -63,6 +68,12 @@ struct TrainingRunOptions
 
     /** @throw ConfigurationError if a value is out of range */
     void Check() const;
+
+    /**
+     * @return factors of the compute times of the slow ranks, by rank
+     * @throw ConfigurationError if one is malformed, or given twice
+     */
+    std::map<uint32_t, double> GetSlowdowns() const;
 };
 
 /**
@@ -79,6 +90,7 @@ struct TrainingRunResult
     /// bytes; those of other operations than all-reduce by operation and size.
     std::vector<std::pair<std::string, std::string>> choices;
     std::optional<InNetworkFigures> inNetwork; ///< if all-reduces are offloaded to the network
+    std::string inputs;                        ///< what was given rather than simulated, one line
     std::string fallback;                      ///< reason of a fallback, one line, or empty
     std::string mismatch;                      ///< the first wrong sum, or empty
     RunCost cost;                              ///< cost of the simulation
@@ -141,6 +153,9 @@ class TrainingRun
 
     /** @return one line about job and cluster, and one line per choice of algorithm auto */
     std::string Describe() const;
+
+    /** @return what is given rather than simulated: compute times, jitter, hosts; one line */
+    std::string DescribeInputs() const;
 
     /** @return completed fraction of the iterations, 0 to 1 */
     double GetProgress() const;

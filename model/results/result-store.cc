@@ -262,6 +262,7 @@ ResultStore::ResultStore(const std::string& path, const RunRow& run)
                 m_tables->ForEach([&](const auto& table) { database.Execute(table.GetLayout()); });
                 database.Execute("PRAGMA user_version = " + std::to_string(LAYOUT_VERSION));
             }
+            m_tables->ForEach([&](const auto& table) { table.AddMissingColumns(database); });
             const auto insert = database.Prepare(
                 "INSERT INTO run (program, version, seed, configuration, started, state) "
                 "VALUES (?, ?, ?, ?, ?, 'unfinished')");
