@@ -187,6 +187,84 @@ TrainingRunResult::ToJson() const
     return document;
 }
 
+void
+TrainingRuns::Add(uint64_t run, const TrainingRunResult& result)
+{
+    m_cost.Add(result.cost);
+    m_runs.emplace_back(run, result);
+}
+
+IterationRecord
+TrainingRuns::GetMean() const
+{
+    return Estimate(&MeanEstimate::mean);
+}
+
+IterationRecord
+TrainingRuns::GetHalfWidth() const
+{
+    return Estimate(&MeanEstimate::halfWidth);
+}
+
+const RunCost&
+TrainingRuns::GetCost() const
+{
+    return m_cost;
+}
+
+IterationRecord
+TrainingRuns::Estimate(double MeanEstimate::*part) const
+{
+    IterationRecord record;
+    for (const auto& field : GetIterationQuantities())
+    {
+        if (const auto* member = std::get_if<double IterationRecord::*>(&field.member))
+        {
+            std::vector<double> values;
+            for (const auto& [run, result] : m_runs)
+            {
+                values.push_back(result.mean.*(*member));
+            }
+            record.*(*member) = EstimateMean(values).*part;
+        }
+    }
+    return record;
+}
+
+JsonValue
+TrainingRuns::ToJson() const
+{
+    auto document = MeanToJson(GetMean());
+    document.Set("confidence_95", MeanToJson(GetHalfWidth()));
+    AddRunCost(document, m_cost);
+    auto runs = JsonValue::Array();
+    auto iterations = JsonValue::Array();
+    for (const auto& [run, result] : m_runs)
+    {
+        auto one = MeanToJson(result.mean);
+        one.Set("run", run);
+        if (result.inNetwork)
+        {
+            one.Set("in_network", result.inNetwork->ToJson());
+        }
+        AddRunCost(one, result.cost);
+        runs.Append(one);
+        for (const IterationRecord& record : result.iterations)
+        {
+            auto iteration = IterationToJson(record);
+            iteration.Set("run", run);
+            iterations.Append(iteration);
+        }
+    }
+    const TrainingRunResult& first = m_runs.front().second;
+    document.Set("runs", runs)
+        .Set("iterations", iterations)
+        .Set("inputs", first.inputs)
+        .Set("configuration", first.configuration)
+        .Set("version", GetVersion());
+    return document;
+}
+
 /** The simulation of a job: applications, observers and output files. */
 class TrainingRun::Execution
 {

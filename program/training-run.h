@@ -10,6 +10,7 @@
 #include "cluster-command-line.h"
 #include "in-network-figures.h"
 #include "run-cost.h"
+#include "run-statistics.h"
 #include "training-program.h"
 
 #include "ns3/application-container.h"
@@ -98,6 +99,39 @@ struct TrainingRunResult
 
     /** @return the JSON document that `training-job --json` writes, see doc/results.rst */
     JsonValue ToJson() const;
+};
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * Results of a TrainingRun repeated with other run numbers (RepeatedRuns).
+ */
+class TrainingRuns
+{
+  public:
+    /**
+     * @param run run number
+     * @param result results of that run
+     */
+    void Add(uint64_t run, const TrainingRunResult& result);
+
+    /** @return means over the runs of the quantities of TrainingRunResult::mean */
+    IterationRecord GetMean() const;
+
+    /** @return of each quantity, half the width of the 95 % confidence interval of its mean */
+    IterationRecord GetHalfWidth() const;
+
+    /** @return cost of all runs */
+    const RunCost& GetCost() const;
+
+    /** @return the JSON document of several runs, see doc/results.rst */
+    JsonValue ToJson() const;
+
+  private:
+    IterationRecord Estimate(double MeanEstimate::*part) const;
+
+    std::vector<std::pair<uint64_t, TrainingRunResult>> m_runs; // by run number
+    RunCost m_cost;
 };
 
 /**

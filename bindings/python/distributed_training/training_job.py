@@ -16,7 +16,9 @@ class TrainingResult(Result):
     """The measurements of a training job: means over the iterations after the warm-up.
 
     Each measured quantity is an attribute, such as iteration_time_s; TrainingJob.quantities() lists
-    them with units and meanings. The glossary of the documentation defines the terms.
+    them with units and meanings. The glossary of the documentation defines the terms. With runs=N
+    they are means over the runs; confidence_95 has half the width of the confidence interval of
+    each, and runs is a DataFrame with one row per run.
     """
 
     choices: dict[str, str]
@@ -26,11 +28,14 @@ class TrainingResult(Result):
 
     @cached_property
     def iterations(self) -> pandas.DataFrame:
-        """One row per iteration, warm-up included: the measured quantities, warmup, verified."""
+        """One row per iteration, warm-up included: the measured quantities, warmup, verified.
+
+        With several runs the index is the run number and the iteration.
+        """
         import pandas
 
         frame = pandas.DataFrame(self.data["iterations"])
-        return frame.set_index("iteration")
+        return frame.set_index(["run", "iteration"] if "run" in frame else "iteration")
 
     def __repr__(self) -> str:
         values = self._parameters()
