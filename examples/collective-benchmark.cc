@@ -292,7 +292,9 @@ Sweep(const ProgramOptions& options,
     json.Write(document);
     if (table)
     {
-        std::printf("%s\n", FormatRunCost(sweep.cost).c_str());
+        std::printf("%s\ninputs: %s\n",
+                    FormatRunCost(sweep.cost).c_str(),
+                    cluster.DescribeHosts().c_str());
     }
     return Report(mismatch);
 }
@@ -376,7 +378,10 @@ Repeat(const ProgramOptions& options,
     json.Write(document);
     if (table)
     {
-        std::printf("%s%s\n", fallback.c_str(), FormatRunCost(cost).c_str());
+        std::printf("%s%s\ninputs: %s\n",
+                    fallback.c_str(),
+                    FormatRunCost(cost).c_str(),
+                    clusterOptions.DescribeHosts().c_str());
     }
     return 0;
 }
@@ -504,7 +509,10 @@ Benchmark(int argc, char* argv[])
     json.Write(document);
     if (table)
     {
-        std::printf("%s%s\n", FormatFallback(cluster).c_str(), FormatRunCost(all.cost).c_str());
+        std::printf("%s%s\ninputs: %s\n",
+                    FormatFallback(cluster).c_str(),
+                    FormatRunCost(all.cost).c_str(),
+                    clusterOptions.DescribeHosts().c_str());
     }
     Simulator::Destroy();
     return Report(all.mismatch);

@@ -112,6 +112,15 @@ ClusterOptions::GetOwnAttributes()
     return own;
 }
 
+std::string
+ClusterOptions::DescribeHosts() const
+{
+    const std::string text = "host model " + hostModel;
+    return hostLatency.IsZero()
+               ? text
+               : text + "; host latency " + FormatTime(hostLatency) + ", jitter " + hostJitter;
+}
+
 bool
 ClusterOptions::IsRdma() const
 {

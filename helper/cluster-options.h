@@ -78,6 +78,9 @@ struct ClusterOptions
      */
     static const std::map<std::string, std::string>& GetOwnAttributes();
 
+    /** @return what is assumed of hosts: their model, latency and jitter; part of a line */
+    std::string DescribeHosts() const;
+
     /** @return whether messages travel over RDMA, not TCP */
     bool IsRdma() const;
 

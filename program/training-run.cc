@@ -684,14 +684,7 @@ TrainingRun::DescribeInputs() const
     {
         text += "; straggler " + straggler;
     }
-    const ClusterOptions& cluster = m_options.cluster;
-    text += "; host model " + cluster.hostModel;
-    if (cluster.hostLatency.IsStrictlyPositive())
-    {
-        text +=
-            "; host latency " + FormatTime(cluster.hostLatency) + ", jitter " + cluster.hostJitter;
-    }
-    return text;
+    return text + "; " + m_options.cluster.DescribeHosts();
 }
 
 double

@@ -378,6 +378,10 @@ def test_inputs_are_said(program):
         "--host-latency=1us",
         "--host-jitter=exponential",
     ).stdout.splitlines()
+    benchmark = ["--ranks=2", "--bytes=8", "--host-latency=3us", "--host-jitter=normal:cv=0.1"]
+    for more in ([], ["--runs=2"], ["--sweep=algorithms"]):
+        lines = program("collective-benchmark", *benchmark, *more).stdout.splitlines()
+        assert lines[-1] == "inputs: host model none; host latency 3us, jitter normal:cv=0.1"
     assert " on v100, " in output[0]
     assert output[-2].startswith("straggler time: ")
     assert output[-1] == (
