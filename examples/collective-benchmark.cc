@@ -16,8 +16,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <iostream>
+#include <string>
 #include <utility>
+#include <vector>
 
 using namespace ns3;
 using namespace ns3::training;
@@ -106,6 +109,108 @@ PrintRow(const CollectiveMeasurement& row, bool real)
     std::fflush(stdout);
 }
 
+/** Measurements of all sizes in one simulation. */
+struct SizeMeasurements
+{
+    std::vector<CollectiveMeasurement> rows;
+    std::vector<std::string> choices; // of algorithm auto, by row; otherwise empty
+    std::string mismatch;             // the first wrong result, or empty
+    double largestError{-1};          // with a real payload
+    RunCost cost;
+};
+
+/**
+ * Measures all sizes, up to the first wrong result.
+ * @param cluster the cluster
+ * @param operation the collective
+ * @param sizes of the vector
+ * @param benchmark the options
+ * @param onRow called after each size
+ */
+SizeMeasurements
+MeasureSizes(const Cluster& cluster,
+             CollectiveOperation operation,
+             const std::vector<uint64_t>& sizes,
+             const BenchmarkOptions& benchmark,
+             const std::function<void(const CollectiveMeasurement&, const std::string&)>& onRow)
+{
+    const bool real = benchmark.payload == "real";
+    GuardedRun run(cluster);
+    uint64_t done = 0;
+    ProgressLine progress(cluster.GetFabric(), [&] {
+        return static_cast<double>(done) /
+               static_cast<double>(sizes.size() * (benchmark.warmup + 1));
+    });
+    SizeMeasurements all;
+    all.largestError = real ? 0 : -1;
+    for (uint64_t bytes : sizes)
+    {
+        CollectiveMeasurement row;
+        for (uint64_t i = 0; i <= benchmark.warmup && all.mismatch.empty(); i++)
+        {
+            row = MeasureCollective(cluster, run, operation, bytes, real, RngSeedManager::GetRun());
+            all.mismatch = row.mismatch;
+            all.largestError = std::max(all.largestError, row.largestError);
+            done++;
+        }
+        const std::string choice = cluster.GetPlanner().Explain(operation, bytes, 0);
+        row.algorithm = choice.empty() ? cluster.GetAlgorithm() : row.algorithm;
+        all.rows.push_back(row);
+        all.choices.push_back(choice);
+        progress.Clear();
+        onRow(row, choice);
+        if (!all.mismatch.empty())
+        {
+            break;
+        }
+    }
+    GatherCounters(cluster.GetFabric());
+    all.cost = GetRunCost(cluster.GetFabric());
+    return all;
+}
+
+/** @return the rows as JSON */
+JsonValue
+ToJson(const SizeMeasurements& all)
+{
+    auto rows = JsonValue::Array();
+    for (std::size_t i = 0; i < all.rows.size(); i++)
+    {
+        rows.Append(ToJson(all.rows[i], all.choices[i]));
+    }
+    return rows;
+}
+
+/**
+ * Merges the measurements of one size.
+ * @param runs measurements of several runs
+ * @param index of the size
+ * @param part of the estimates
+ * @return the first run's row with the part of each quantity
+ */
+CollectiveMeasurement
+Estimate(const std::vector<SizeMeasurements>& runs, std::size_t index, double MeanEstimate::*part)
+{
+    CollectiveMeasurement estimate = runs[0].rows[index];
+    for (double CollectiveMeasurement::*member : {&CollectiveMeasurement::seconds,
+                                                  &CollectiveMeasurement::algorithmBandwidth,
+                                                  &CollectiveMeasurement::busBandwidth,
+                                                  &CollectiveMeasurement::efficiency})
+    {
+        std::vector<double> values;
+        for (const SizeMeasurements& run : runs)
+        {
+            values.push_back(run.rows[index].*member);
+        }
+        estimate.*member = EstimateMean(values).*part;
+    }
+    for (const SizeMeasurements& run : runs)
+    {
+        estimate.verified &= run.rows[index].verified;
+    }
+    return estimate;
+}
+
 /** @return the exit status, given a description of the first wrong result or empty */
 int
 Report(const std::string& mismatch)
@@ -187,11 +292,98 @@ Sweep(const ProgramOptions& options,
     json.Write(document);
     if (table)
     {
-        std::printf("%s\n%s\n",
+        std::printf("%s\ninputs: %s\n",
                     FormatRunCost(sweep.cost).c_str(),
-                    FormatHostModel(cluster.hostModel).c_str());
+                    cluster.DescribeHosts().c_str());
     }
     return Report(mismatch);
+}
+
+/** Measures with several run numbers, and prints means with their confidence. */
+int
+Repeat(const ProgramOptions& options,
+       const ClusterOptions& clusterOptions,
+       const BenchmarkOptions& benchmark,
+       const std::vector<uint64_t>& sizes,
+       const RepeatedRuns& repeated)
+{
+    const CollectiveOperation operation = FindCollectiveOperation(benchmark.operation);
+    const JsonOutput json(benchmark.json);
+    std::vector<SizeMeasurements> runs;
+    RunCost cost;
+    auto list = JsonValue::Array();
+    auto configuration = JsonValue::Object();
+    std::string algorithm;
+    std::string fallback;
+    repeated.ForEach([&](uint64_t number) {
+        {
+            const Cluster cluster(clusterOptions);
+            cluster.GetPlanner().Check(operation);
+            runs.push_back(MeasureSizes(cluster, operation, sizes, benchmark, [](auto&&...) {}));
+            configuration = GetConfiguration(options, cluster);
+            algorithm = cluster.GetAlgorithm();
+            fallback = FormatFallback(cluster);
+            auto one = JsonValue::Object();
+            one.Set("run", number).Set("rows", ToJson(runs.back()));
+            if (auto figures = GetInNetworkFigures(cluster))
+            {
+                figures->maxError = runs.back().largestError;
+                one.Set("in_network", figures->ToJson());
+            }
+            list.Append(one);
+        }
+        Simulator::Destroy();
+        cost.Add(runs.back().cost);
+        return runs.back().mismatch.empty();
+    });
+    if (!runs.back().mismatch.empty())
+    {
+        return Report(runs.back().mismatch);
+    }
+    const bool table = benchmark.json != "-";
+    if (table)
+    {
+        PrintHead(benchmark.operation + ", " + algorithm + ", mean and 95 % confidence of " +
+                      std::to_string(runs.size()) + " runs",
+                  clusterOptions,
+                  "");
+    }
+    auto rows = JsonValue::Array();
+    for (std::size_t i = 0; i < sizes.size(); i++)
+    {
+        const CollectiveMeasurement mean = Estimate(runs, i, &MeanEstimate::mean);
+        const CollectiveMeasurement half = Estimate(runs, i, &MeanEstimate::halfWidth);
+        auto row = ToJson(mean, runs[0].choices[i]);
+        row.Set("time_us_95", half.seconds * 1e6)
+            .Set("algbw_GBps_95", half.algorithmBandwidth)
+            .Set("busbw_GBps_95", half.busBandwidth)
+            .Set("efficiency_95", half.efficiency);
+        rows.Append(row);
+        if (table)
+        {
+            PrintRow(mean, benchmark.payload == "real");
+            std::printf("%14s %14.3f %12.3f %12.3f %16s %11.3f\n",
+                        "+-",
+                        half.seconds * 1e6,
+                        half.algorithmBandwidth,
+                        half.busBandwidth,
+                        "",
+                        half.efficiency);
+        }
+    }
+    auto document = JsonValue::Object();
+    document.Set("rows", rows).Set("runs", list);
+    AddRunCost(document, cost);
+    document.Set("configuration", configuration).Set("version", GetVersion());
+    json.Write(document);
+    if (table)
+    {
+        std::printf("%s%s\ninputs: %s\n",
+                    fallback.c_str(),
+                    FormatRunCost(cost).c_str(),
+                    clusterOptions.DescribeHosts().c_str());
+    }
+    return 0;
 }
 
 int
@@ -238,6 +430,9 @@ Benchmark(int argc, char* argv[])
     {
         options.AddRenamed(key, "--algorithm=multitree:" + key + "=VALUE", "multitree");
     }
+    options.Group("Repetition");
+    RepeatedRuns repeated;
+    repeated.AddTo(options);
     options.Parse(argc, argv);
     const CollectiveOperation operation = FindCollectiveOperation(benchmark.operation);
     const std::vector<uint64_t> sizes = ParseSizes("--bytes", benchmark.bytes);
@@ -258,6 +453,11 @@ Benchmark(int argc, char* argv[])
             throw ConfigurationError("--bytes=" + std::to_string(bytes) +
                                      " with --payload=real (allowed: multiples of 4)");
         }
+    }
+    if (repeated.GetCount() > 1)
+    {
+        repeated.Check(options, {"sweep", "pcap", "export-schedule", "print-schedule"});
+        return Repeat(options, clusterOptions, benchmark, sizes, repeated);
     }
     const JsonOutput json(benchmark.json);
     const bool table = benchmark.json != "-";
@@ -281,72 +481,44 @@ Benchmark(int argc, char* argv[])
     {
         return 0;
     }
-    GuardedRun run(cluster);
-    uint64_t runs = 0;
-    ProgressLine progress(cluster.GetFabric(), [&] {
-        return static_cast<double>(runs) /
-               static_cast<double>(sizes.size() * (benchmark.warmup + 1));
-    });
-
     if (table)
     {
         PrintHead(benchmark.operation + ", " + cluster.GetAlgorithm(), clusterOptions, "");
     }
-    auto rows = JsonValue::Array();
-    std::string mismatch;
-    double largestError = real ? 0 : -1;
-    for (uint64_t bytes : sizes)
-    {
-        CollectiveMeasurement row;
-        for (uint64_t i = 0; i <= benchmark.warmup && mismatch.empty(); i++)
-        {
-            row = MeasureCollective(cluster, run, operation, bytes, real, RngSeedManager::GetRun());
-            mismatch = row.mismatch;
-            largestError = std::max(largestError, row.largestError);
-            runs++;
-        }
-        const std::string choice = cluster.GetPlanner().Explain(operation, bytes, 0);
-        row.algorithm = choice.empty() ? cluster.GetAlgorithm() : row.algorithm;
-        rows.Append(ToJson(row, choice));
+    const auto onRow = [&](const CollectiveMeasurement& row, const std::string& choice) {
         if (table)
         {
-            progress.Clear();
             if (!choice.empty())
             {
                 std::printf("# auto: %s\n", choice.c_str());
             }
             PrintRow(row, real);
         }
-        if (!mismatch.empty())
-        {
-            break;
-        }
-    }
-    GatherCounters(cluster.GetFabric());
-    const RunCost cost = GetRunCost(cluster.GetFabric());
+    };
+    const SizeMeasurements all = MeasureSizes(cluster, operation, sizes, benchmark, onRow);
     const auto warnings = GetWarnings(cluster);
     auto document = JsonValue::Object();
-    document.Set("rows", rows);
+    document.Set("rows", ToJson(all));
     if (auto figures = GetInNetworkFigures(cluster))
     {
-        figures->maxError = largestError;
+        figures->maxError = all.largestError;
         document.Set("in_network", figures->ToJson());
     }
     AddWarnings(document, warnings);
-    AddRunCost(document, cost);
+    AddRunCost(document, all.cost);
     document.Set("configuration", GetConfiguration(options, cluster));
     document.Set("version", GetVersion());
     json.Write(document);
     if (table)
     {
-        std::printf("%s%s%s\n%s\n",
+        std::printf("%s%s%s\ninputs: %s\n",
                     FormatFallback(cluster).c_str(),
                     FormatWarnings(warnings).c_str(),
-                    FormatRunCost(cost).c_str(),
-                    FormatHostModel(clusterOptions.hostModel).c_str());
+                    FormatRunCost(all.cost).c_str(),
+                    clusterOptions.DescribeHosts().c_str());
     }
     Simulator::Destroy();
-    return Report(mismatch);
+    return Report(all.mismatch);
 }
 
 } // namespace

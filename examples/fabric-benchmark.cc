@@ -17,6 +17,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <sys/wait.h>
@@ -282,6 +283,90 @@ AddTo(JsonValue& document, const FabricMeasurement& measurement)
         .Set("pause_frames", measurement.pauseFrames);
 }
 
+/** A figure that --runs averages. */
+struct Figure
+{
+    std::string name; // in JSON
+    std::function<double(const FabricMeasurement&)> get;
+};
+
+const std::vector<Figure> FIGURES{
+    {"simulated_time_us", [](const auto& m) { return m.simulatedMicroseconds; }},
+    {"data_packet_hops", [](const auto& m) { return static_cast<double>(m.dataHops); }},
+    {"ack_packet_hops", [](const auto& m) { return static_cast<double>(m.controlHops); }},
+    {"dropped_frames", [](const auto& m) { return static_cast<double>(m.droppedFrames); }},
+    {"marked_frames", [](const auto& m) { return static_cast<double>(m.markedFrames); }},
+    {"pause_frames", [](const auto& m) { return static_cast<double>(m.pauseFrames); }},
+    {"cpu_s", [](const auto& m) { return m.cpuSeconds; }},
+    {"data_packet_hops_per_cpu_s", [](const auto& m) { return m.GetRate(); }},
+};
+
+/** Measures with several run numbers, each in a process of its own; prints means. */
+int
+Repeat(const ProgramOptions& options,
+       const Experiment& experiment,
+       const ClusterOptions& clusterOptions,
+       const RepeatedRuns& repeated)
+{
+    const JsonOutput json(experiment.json);
+    std::vector<FabricMeasurement> runs;
+    auto list = JsonValue::Array();
+    int status = 0;
+    repeated.ForEach([&](uint64_t number) {
+        FabricTraffic traffic = experiment.traffic;
+        traffic.messages = FabricTraffic::MakeMessages(experiment.pattern,
+                                                       static_cast<uint32_t>(clusterOptions.ranks));
+        Row row = MakeRows(experiment)[0];
+        status = MeasureApart(row, traffic, clusterOptions);
+        runs.push_back(row.measurement);
+        auto one = JsonValue::Object();
+        one.Set("run", number);
+        AddTo(one, row.measurement);
+        list.Append(one);
+        return status == 0;
+    });
+    if (status != 0)
+    {
+        return status;
+    }
+    auto document = JsonValue::Object();
+    auto confidence = JsonValue::Object();
+    const bool table = experiment.json != "-";
+    if (table)
+    {
+        std::printf("%s, messages of %s, %s, mean and 95 %% confidence of %zu runs\n",
+                    clusterOptions.topology.c_str(),
+                    FormatBytes(experiment.traffic.bytes).c_str(),
+                    experiment.pattern.c_str(),
+                    runs.size());
+    }
+    for (const Figure& figure : FIGURES)
+    {
+        std::vector<double> values;
+        for (const FabricMeasurement& run : runs)
+        {
+            values.push_back(figure.get(run));
+        }
+        const MeanEstimate estimate = EstimateMean(values);
+        document.Set(figure.name, estimate.mean);
+        confidence.Set(figure.name, estimate.halfWidth);
+        if (table)
+        {
+            std::printf("%-27s %16.3f +- %.3f\n",
+                        figure.name.c_str(),
+                        estimate.mean,
+                        estimate.halfWidth);
+        }
+    }
+    const Cluster cluster(clusterOptions);
+    document.Set("confidence_95", confidence)
+        .Set("runs", list)
+        .Set("configuration", GetConfiguration(options, cluster))
+        .Set("version", GetVersion());
+    json.Write(document);
+    return 0;
+}
+
 int
 Benchmark(int argc, char* argv[])
 {
@@ -322,6 +407,9 @@ Benchmark(int argc, char* argv[])
     ClusterCommandLine commandLine(clusterOptions);
     commandLine.AddNetworkTo(options);
     commandLine.AddCongestionControlTo(options);
+    options.Group("Repetition");
+    RepeatedRuns repeated;
+    repeated.AddTo(options);
     // Twice: options of the user override those of the workload.
     options.Parse(argc, argv);
     UseWorkload(experiment, clusterOptions);
@@ -332,6 +420,11 @@ Benchmark(int argc, char* argv[])
         return 0;
     }
 
+    if (repeated.GetCount() > 1)
+    {
+        repeated.Check(options, {"compare-schedulers", "compare-acks", "pcap"});
+        return Repeat(options, experiment, clusterOptions, repeated);
+    }
     const JsonOutput json(experiment.json);
     experiment.traffic.messages =
         FabricTraffic::MakeMessages(experiment.pattern,

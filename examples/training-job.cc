@@ -16,6 +16,9 @@
 
 #include <cstdio>
 #include <iostream>
+#include <string>
+#include <utility>
+#include <vector>
 
 using namespace ns3;
 using namespace ns3::training;
@@ -23,27 +26,37 @@ using namespace ns3::training;
 namespace
 {
 
-int
-Train(int argc, char* argv[])
+/** @return a line about the time of stragglers, if there is any */
+std::string
+FormatStragglers(const IterationRecord& mean)
 {
-    TrainingRunOptions job;
-    ProgramOptions options("training-job",
-                           "Trains a model on a simulated cluster and measures its iterations.");
-    ClusterCommandLine cluster(job.cluster);
-    job.AddTo(options, cluster);
-    options.Parse(argc, argv);
-    if (cluster.ShowTopology())
+    if (mean.stragglerTimeS == 0)
     {
-        return 0;
+        return "";
     }
-    TrainingRun run(job);
-    run.SetConfiguration(options);
-    const TaskCollective largest = run.GetLargestCollective();
-    if (cluster.ShowSchedule(run.GetCluster(), largest.operation, largest.bytes))
+    char text[100];
+    std::snprintf(text,
+                  sizeof(text),
+                  "straggler time: %.3f ms an iteration, over all ranks\n",
+                  mean.stragglerTimeS * 1e3);
+    return text;
+}
+
+/** @return whether the result is right; otherwise it is reported */
+bool
+Check(const TrainingRunResult& result)
+{
+    if (!result.mismatch.empty())
     {
-        return 0;
+        std::cerr << "training-job: wrong sum: " << result.mismatch << std::endl;
     }
-    const bool table = job.json != "-";
+    return result.mismatch.empty();
+}
+
+/** Runs a job once, and prints its iterations. */
+bool
+TrainOnce(TrainingRun& run, bool table)
+{
     if (table)
     {
         std::cout << run.Describe() << "\n" << FormatIterationHeadings() << std::endl;
@@ -60,19 +73,91 @@ Train(int argc, char* argv[])
     });
     const TrainingRunResult result = run.Run();
     progress.Clear();
-    if (!result.mismatch.empty())
-    {
-        std::cerr << "training-job: wrong sum: " << result.mismatch << std::endl;
-        return 4;
-    }
-    if (table)
+    if (Check(result) && table)
     {
         std::cout << FormatIteration("mean", result.mean) << "\n"
                   << result.fallback << FormatWarnings(result.warnings)
                   << FormatRunCost(result.cost) << "\n"
-                  << FormatHostModel(job.cluster.hostModel) << std::endl;
+                  << FormatStragglers(result.mean) << result.inputs << std::endl;
     }
-    return 0;
+    return result.mismatch.empty();
+}
+
+/** Runs a job with several run numbers, and prints their means. */
+bool
+TrainRepeatedly(TrainingRunOptions job, const ProgramOptions& options, const RepeatedRuns& repeated)
+{
+    const bool table = job.json != "-";
+    const JsonOutput json(std::exchange(job.json, ""));
+    TrainingRuns runs;
+    bool isRight = true;
+    std::string inputs;
+    repeated.ForEach([&](uint64_t number) {
+        TrainingRun run(job);
+        run.SetConfiguration(options);
+        if (table && inputs.empty())
+        {
+            std::cout << run.Describe() << "\n" << FormatIterationHeadings() << std::endl;
+        }
+        inputs = run.DescribeInputs();
+        ProgressLine progress(run.GetCluster().GetFabric(), [&] { return run.GetProgress(); });
+        const TrainingRunResult result = run.Run();
+        progress.Clear();
+        isRight = Check(result);
+        if (isRight)
+        {
+            runs.Add(number, result);
+            if (table)
+            {
+                std::cout << FormatIteration("run " + std::to_string(number), result.mean) << "\n"
+                          << result.fallback << std::flush;
+            }
+        }
+        return isRight;
+    });
+    if (isRight)
+    {
+        json.Write(runs.ToJson());
+    }
+    if (isRight && table)
+    {
+        std::cout << FormatIteration("mean", runs.GetMean()) << "\n"
+                  << FormatIteration("+- (95 %)", runs.GetHalfWidth()) << "\n"
+                  << FormatRunCost(runs.GetCost()) << "\n"
+                  << FormatStragglers(runs.GetMean()) << inputs << std::endl;
+    }
+    return isRight;
+}
+
+int
+Train(int argc, char* argv[])
+{
+    TrainingRunOptions job;
+    ProgramOptions options("training-job",
+                           "Trains a model on a simulated cluster and measures its iterations.");
+    ClusterCommandLine cluster(job.cluster);
+    job.AddTo(options, cluster);
+    options.Group("Repetition");
+    RepeatedRuns repeated;
+    repeated.AddTo(options);
+    options.Parse(argc, argv);
+    if (cluster.ShowTopology())
+    {
+        return 0;
+    }
+    if (repeated.GetCount() > 1)
+    {
+        repeated.Check(options, {"trace", "pcap", "export-schedule", "print-schedule"});
+        return TrainRepeatedly(job, options, repeated) ? 0 : 4;
+    }
+    TrainingRun run(job);
+    run.SetConfiguration(options);
+    const TaskCollective largest = run.GetLargestCollective();
+    if (cluster.ShowSchedule(run.GetCluster(), largest.operation, largest.bytes))
+    {
+        return 0;
+    }
+    return TrainOnce(run, job.json != "-") ? 0 : 4;
 }
 
 } // namespace

@@ -6,14 +6,24 @@
 
 #include "cluster-options.h"
 
+#include "ns3/multi-port-transport.h"
 #include "ns3/path-choice.h"
 #include "ns3/training-configuration-error.h"
+#include "ns3/training-jitter.h"
 #include "ns3/training-quantity.h"
 
 #include <cmath>
 
 namespace ns3::training
 {
+
+namespace
+{
+
+/// Maximum latency of posting a message, s.
+constexpr double MAX_HOST_LATENCY = 1;
+
+} // namespace
 
 void
 ClusterOptions::Check() const
@@ -25,6 +35,37 @@ ClusterOptions::Check() const
     if (!IsRdma() && recovery != "auto")
     {
         throw ConfigurationError("recovery", recovery, " with transport tcp (allowed with rdma)");
+    }
+    if (hostLatency.IsStrictlyNegative() || hostLatency.GetSeconds() > MAX_HOST_LATENCY)
+    {
+        throw ConfigurationError("host latency",
+                                 FormatTime(hostLatency),
+                                 " (allowed: 0 to " + FormatDouble(MAX_HOST_LATENCY) + " s)");
+    }
+    if (hostLatency.IsZero() && MakeJitter(hostJitter))
+    {
+        throw ConfigurationError("host jitter",
+                                 hostJitter,
+                                 " without host latency (allowed: with a host latency above 0)");
+    }
+    if (queuePairs == 0 || queuePairs > MultiPortTransport::MAX_QUEUE_PAIRS)
+    {
+        throw ConfigurationError("queue pairs",
+                                 std::to_string(queuePairs),
+                                 " (allowed: 1 to " +
+                                     std::to_string(MultiPortTransport::MAX_QUEUE_PAIRS) + ")");
+    }
+    if (!IsRdma() && queuePairs > 1)
+    {
+        throw ConfigurationError("queue pairs",
+                                 std::to_string(queuePairs),
+                                 " with transport tcp (allowed with rdma)");
+    }
+    if (split && queuePairs == 1)
+    {
+        throw ConfigurationError("split",
+                                 "true",
+                                 " with one queue pair (allowed: with 2 queue pairs or more)");
     }
     for (const auto& [name, value] : attributes)
     {
@@ -70,6 +111,18 @@ ClusterOptions::GetOwnAttributes()
         {"ns3::training::SwitchDevice::Path", "path"},
     };
     return own;
+}
+
+std::string
+ClusterOptions::DescribeHosts() const
+{
+    const bool isFree = hostModel == "none" && hostLatency.IsZero();
+    const std::string text =
+        "host model " + hostModel +
+        (isFree ? " (hosts take no time for a message, so small messages are too fast)" : "");
+    return hostLatency.IsZero()
+               ? text
+               : text + "; host latency " + FormatTime(hostLatency) + ", jitter " + hostJitter;
 }
 
 bool

@@ -46,10 +46,14 @@ struct ClusterOptions
     std::string pcap;                      ///< prefix of capture files; empty: no capture
     std::string portPairs{"turns"};        ///< use of port pairs: turns or stripe
     std::string transport{"rdma"};         ///< rdma or tcp
+    uint64_t queuePairs{1};                ///< RDMA: queue pairs per port pair, 1 to 64
+    bool split{false};                     ///< messages: split among queue pairs, or in turns
     std::string congestionControl{"auto"}; ///< auto: dcqcn or ns3::TcpCubic
     std::string recovery{"auto"};          ///< RDMA: loss recovery; auto: see GetRecovery()
     std::string algorithm{"ring"};         ///< a collective algorithm or an InNetworkSystem
     std::string hostModel{"none"};         ///< a host model, with keys
+    Time hostLatency{0};                   ///< time in which a host posts a message
+    std::string hostJitter{"none"};        ///< distribution of a factor of it, a JitterEntry
     uint64_t segments{0};                  ///< segments per chunk; 0: default of the algorithm
     std::string schedule;                  ///< schedule file; empty: schedule of the algorithm
     bool verify{false};                    ///< proves schedules for any number of ranks
@@ -73,6 +77,9 @@ struct ClusterOptions
      *         determines each; empty: several fields
      */
     static const std::map<std::string, std::string>& GetOwnAttributes();
+
+    /** @return what is assumed of hosts: their model, latency and jitter; part of a line */
+    std::string DescribeHosts() const;
 
     /** @return whether messages travel over RDMA, not TCP */
     bool IsRdma() const;

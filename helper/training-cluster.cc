@@ -33,6 +33,8 @@ namespace
 /// Size of Ethernet headers, with preamble and gap.
 constexpr uint32_t ETHERNET_LINE_BYTES =
     Frame::ETHERNET_BYTES + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
+/// First random stream of hosts; each rank uses one.
+constexpr int64_t FIRST_STREAM = 1LL << 33;
 /// Maximum round trip: its multiples, such as doubled timeouts, must not overflow; s.
 constexpr double MAX_ROUND_TRIP = 4000;
 
@@ -211,6 +213,13 @@ Cluster::InstallInNetwork()
     {
         return;
     }
+    if (m_options.hostLatency.IsStrictlyPositive())
+    {
+        throw ConfigurationError("host latency",
+                                 FormatTime(m_options.hostLatency),
+                                 " with " + m_options.algorithm +
+                                     " (allowed: with algorithms that run on hosts)");
+    }
     const auto system = Choose<InNetworkSystem>(m_options.algorithm);
     InNetworkRequest request{m_fabric,
                              {},
@@ -279,6 +288,7 @@ Cluster::InstallTransport()
 {
     if (IsRdma())
     {
+        CheckQueuePairNumbers();
         m_rdma.SetAttribute("Mtu", UintegerValue(m_mtu));
         m_rdma.SetAttribute("LossRecovery", StringValue(m_options.GetRecovery()));
         m_rdma.SetAttribute("PathHops", UintegerValue(m_longest.links));
@@ -291,6 +301,25 @@ Cluster::InstallTransport()
     tcp.SetAttributes(m_attributes);
     tcp.SetNetwork(m_mtu, m_roundTrip, m_longest.rate);
     m_socketAttributes = tcp.Install(m_fabric, GetRanks(), m_portPairs);
+}
+
+void
+Cluster::CheckQueuePairNumbers() const
+{
+    std::size_t ports = 1;
+    for (const auto& rails : m_fabric.rails)
+    {
+        ports = std::max(ports, rails.size());
+    }
+    const uint64_t most = (PSN_MODULUS - FIRST_QUEUE_PAIR) / (m_options.ranks * ports);
+    if (m_options.queuePairs > most)
+    {
+        throw ConfigurationError("queue pairs",
+                                 std::to_string(m_options.queuePairs),
+                                 " with " + std::to_string(m_options.ranks) + " ranks of " +
+                                     std::to_string(ports) + " ports (allowed: up to " +
+                                     std::to_string(most) + ", as numbers have 24 bits)");
+    }
 }
 
 Ptr<MessageTransport>
@@ -315,6 +344,17 @@ Cluster::MakeTransport(uint32_t rank) const
     if (m_options.portPairs == "stripe")
     {
         transport->SetAttribute("Stripe", BooleanValue(true));
+    }
+    if (m_options.hostLatency.IsStrictlyPositive())
+    {
+        transport->SetAttribute("PostLatency", TimeValue(m_options.hostLatency));
+        transport->SetAttribute("PostJitter", StringValue(m_options.hostJitter));
+    }
+    transport->AssignStreams(FIRST_STREAM + rank);
+    if (m_options.queuePairs > 1)
+    {
+        transport->SetAttribute("QueuePairs", UintegerValue(m_options.queuePairs));
+        transport->SetAttribute("Split", BooleanValue(m_options.split));
     }
     return transport;
 }

@@ -151,6 +151,7 @@ class Cluster
     void PinPaths();
     std::shared_ptr<const HostModel> MakeHostModel(const std::vector<uint32_t>& hosts) const;
     void InstallTransport();
+    void CheckQueuePairNumbers() const;
     Ptr<MessageTransport> MakeTransport(uint32_t rank) const;
     void MakeCommunicators();
     void InstallInNetwork();

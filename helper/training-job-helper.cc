@@ -6,6 +6,7 @@
 
 #include "training-job-helper.h"
 
+#include "ns3/double.h"
 #include "ns3/node.h"
 
 #include <set>
@@ -23,6 +24,12 @@ void
 TrainingJobHelper::SetAttribute(const std::string& name, const AttributeValue& value)
 {
     m_application.Set(name, value);
+}
+
+void
+TrainingJobHelper::SetSlowdowns(std::map<uint32_t, double> slowdowns)
+{
+    m_slowdowns = std::move(slowdowns);
 }
 
 ApplicationContainer
@@ -66,6 +73,12 @@ TrainingJobHelper::Install(const Cluster& cluster,
         }
         auto application = m_application.Create<TrainingApplication>();
         application->SetTask(task, communicators);
+        application->AssignStreams(FIRST_STREAM + rank);
+        const auto slow = m_slowdowns.find(rank);
+        if (slow != m_slowdowns.end())
+        {
+            application->SetAttribute("Slowdown", DoubleValue(slow->second));
+        }
         cluster.GetFabric().hosts.Get(rank)->AddApplication(application);
         applications.Add(application);
     }

@@ -14,6 +14,7 @@
 #include "ns3/training-application.h"
 #include "ns3/training-task.h"
 
+#include <map>
 #include <memory>
 #include <string>
 
@@ -35,6 +36,10 @@ class TrainingJobHelper
      */
     void SetAttribute(const std::string& name, const AttributeValue& value);
 
+    /** @param slowdowns value of the attribute Slowdown by rank, of ranks that differ from the
+     * others */
+    void SetSlowdowns(std::map<uint32_t, double> slowdowns);
+
     /**
      * Creates the communicators of the task's groups and an application for each rank.
      * @param cluster whose ranks train
@@ -48,8 +53,12 @@ class TrainingJobHelper
                                  const std::shared_ptr<const TrainingTask>& task,
                                  const std::string& exchangeAlgorithm = "") const;
 
+    /// First random stream of a job; each rank uses one.
+    static constexpr int64_t FIRST_STREAM = 1LL << 32;
+
   private:
     ObjectFactory m_application;
+    std::map<uint32_t, double> m_slowdowns; // by rank
 };
 
 } // namespace ns3::training

@@ -9,6 +9,7 @@
 #include "ns3/algorithm-chooser.h"
 #include "ns3/collective-algorithm.h"
 #include "ns3/host-model.h"
+#include "ns3/multi-port-transport.h"
 #include "ns3/path-choice.h"
 #include "ns3/rdma-congestion-control.h"
 #include "ns3/rdma-loss-recovery.h"
@@ -16,6 +17,7 @@
 #include "ns3/topology-builder.h"
 #include "ns3/topology-report.h"
 #include "ns3/training-configuration-error.h"
+#include "ns3/training-jitter.h"
 #include "ns3/training-output-file.h"
 #include "ns3/training-processes.h"
 #include "ns3/training-registry.h"
@@ -158,6 +160,17 @@ ClusterCommandLine::AddTo(ProgramOptions& options, const std::string& algorithmO
     AddNetworkTo(options);
     options.AddChoice("transport", "how messages travel", m_cluster.transport, {"rdma", "tcp"});
     AddCongestionControlTo(options, "the TypeId of a TcpCongestionOps, such as ns3::TcpDctcp");
+    options.AddUnsigned("queue-pairs",
+                        "RDMA: queue pairs between two ports, each with its own path by ecmp",
+                        m_cluster.queuePairs,
+                        1,
+                        MultiPortTransport::MAX_QUEUE_PAIRS);
+    options.AddBool("split",
+                    "whether each message is split among the queue pairs; otherwise messages use "
+                    "them in turns",
+                    m_cluster.split);
+    options.Reserve("ns3::training::MultiPortTransport::QueuePairs", "queue-pairs");
+    options.Reserve("ns3::training::MultiPortTransport::Split", "split");
     options.AddKind(algorithmOption,
                     "collective",
                     "collective algorithm, or system that sums in the network",
@@ -181,6 +194,16 @@ ClusterCommandLine::AddTo(ProgramOptions& options, const std::string& algorithmO
                     "time that hosts take for collectives, beside the network",
                     m_cluster.hostModel,
                     &DescribeAlternatives<HostModelEntry>);
+    options.AddTime("host-latency",
+                    "time from a rank's decision to send a message until its host has posted it",
+                    m_cluster.hostLatency);
+    options.AddKind("host-jitter",
+                    "jitter",
+                    "distribution of a factor of --host-latency, drawn for each message",
+                    m_cluster.hostJitter,
+                    &DescribeAlternatives<JitterEntry>);
+    options.Reserve("ns3::training::MultiPortTransport::PostLatency", "host-latency");
+    options.Reserve("ns3::training::MultiPortTransport::PostJitter", "host-jitter");
     options.AddUnsigned("segments",
                         "pipeline segments per chunk; 0: chosen by the algorithm",
                         m_cluster.segments,

@@ -213,14 +213,6 @@ FormatRunCost(const RunCost& cost)
     return text;
 }
 
-std::string
-FormatHostModel(const std::string& hostModel)
-{
-    const bool none = hostModel == ClusterOptions().hostModel;
-    return "host model: " + hostModel +
-           (none ? " (hosts take no time for a message, so small messages are too fast)" : "");
-}
-
 void
 RunExperiment(const ProgramOptions& options,
               const std::string& json,
@@ -246,7 +238,7 @@ RunExperiment(const ProgramOptions& options,
     if (json != "-")
     {
         std::cout << FormatRunCost(cost) << "\n"
-                  << FormatHostModel(ClusterOptions().hostModel) << std::endl;
+                  << "inputs: " << ClusterOptions().DescribeHosts() << std::endl;
     }
     AddRunCost(document, cost);
     document.Set("configuration", options.ToJson()).Set("version", GetVersion());

@@ -87,12 +87,6 @@ void AddRunCost(JsonValue& document, const RunCost& cost);
  */
 std::string FormatRunCost(const RunCost& cost);
 
-/**
- * @param hostModel name and keys of a host model
- * @return a line that says which host model was used: the last line of a program's table
- */
-std::string FormatHostModel(const std::string& hostModel);
-
 /** Parts of an experiment by name, for the option --part. */
 using ExperimentParts = std::vector<std::pair<std::string, std::function<void()>>>;
 

@@ -17,8 +17,10 @@
 #include "ns3/log.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
+#include "ns3/string.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-configuration-error.h"
+#include "ns3/training-jitter.h"
 #include "ns3/training-job-helper.h"
 #include "ns3/training-job.h"
 #include "ns3/training-output-file.h"
@@ -41,6 +43,9 @@ namespace
 
 /// Program name in help, results files and messages.
 constexpr const char* PROGRAM = "training-job";
+
+/// Maximum factor of a slow rank's compute times.
+constexpr double MAX_SLOWDOWN = 1000;
 
 /** @throw ConfigurationError if a number is out of range */
 void
@@ -68,11 +73,26 @@ TrainingRunOptions::AddTo(ProgramOptions& options, ClusterCommandLine& clusterOp
                     &DescribeAlternatives<WorkloadEntry>,
                     "the path of a CSV file, short for file:PATH");
     options.AddUnsigned("batch", "samples per rank and iteration", batch, 1, MAX_BATCH);
+    options.AddKind("gpu",
+                    "gpu",
+                    "GPU of each rank: compute times of built-in models, and of updates",
+                    gpu,
+                    &DescribeAlternatives<GpuEntry>);
     options.AddDouble("compute-scale", "factor of all compute times", computeScale, 0, 1e6);
     options.AddBytes("bucket", "gradients that are reduced together", bucket, 1);
     options.AddBool("overlap",
                     "whether a bucket is reduced while the backward pass goes on",
                     overlap);
+    options.AddKind(
+        "compute-jitter",
+        "jitter",
+        "distribution of a factor of the compute times, drawn for each rank and iteration",
+        computeJitter,
+        &DescribeAlternatives<JitterEntry>);
+    options.AddList("straggler",
+                    "RANK:FACTOR: a rank whose compute times are longer by this factor, such as "
+                    "3:1.5; may be repeated",
+                    stragglers);
     options.AddChoice("payload",
                       "virtual carries sizes, real carries gradients and checks every sum",
                       payload,
@@ -96,9 +116,11 @@ TrainingRunOptions::AddTo(ProgramOptions& options, ClusterCommandLine& clusterOp
     options.AddString("trace", "file for a timeline, to be opened in ui.perfetto.dev", trace);
     clusterOptions.AddTo(options, "collective");
     options.AddToDescription("measured", DescribeFields(GetIterationQuantities()));
+    options.Reserve("ns3::training::TrainingApplication::ComputeJitter", "compute-jitter");
     options.Reserve("ns3::training::TrainingApplication::Iterations", "iterations");
     options.Reserve("ns3::training::TrainingApplication::RealPayload", "payload");
     options.Reserve("ns3::training::TrainingApplication::Seed", "RngRun");
+    options.Reserve("ns3::training::TrainingApplication::Slowdown", "straggler");
 }
 
 void
@@ -112,6 +134,31 @@ TrainingRunOptions::Check() const
     {
         throw ConfigurationError("payload", payload, " (allowed: virtual, real)");
     }
+    GetSlowdowns();
+}
+
+std::map<uint32_t, double>
+TrainingRunOptions::GetSlowdowns() const
+{
+    std::map<uint32_t, double> slowdowns;
+    for (const std::string& straggler : stragglers)
+    {
+        const auto colon = straggler.find(':');
+        const auto rank = ParseUnsigned(straggler.substr(0, colon));
+        const auto factor =
+            colon == std::string::npos ? std::nullopt : ParseDouble(straggler.substr(colon + 1));
+        if (!rank || *rank >= cluster.ranks || !factor ||
+            !(*factor > 0 && *factor <= MAX_SLOWDOWN) ||
+            !slowdowns.emplace(static_cast<uint32_t>(*rank), *factor).second)
+        {
+            throw ConfigurationError(
+                "straggler",
+                straggler,
+                " (allowed: RANK:FACTOR with a rank below " + std::to_string(cluster.ranks) +
+                    ", given once, and a factor above 0 up to " + FormatDouble(MAX_SLOWDOWN) + ")");
+        }
+    }
+    return slowdowns;
 }
 
 JsonValue
@@ -136,7 +183,86 @@ TrainingRunResult::ToJson() const
     }
     document.Set("iterations", list)
         .Set("choices", reasons)
+        .Set("inputs", inputs)
         .Set("configuration", configuration)
+        .Set("version", GetVersion());
+    return document;
+}
+
+void
+TrainingRuns::Add(uint64_t run, const TrainingRunResult& result)
+{
+    m_cost.Add(result.cost);
+    m_runs.emplace_back(run, result);
+}
+
+IterationRecord
+TrainingRuns::GetMean() const
+{
+    return Estimate(&MeanEstimate::mean);
+}
+
+IterationRecord
+TrainingRuns::GetHalfWidth() const
+{
+    return Estimate(&MeanEstimate::halfWidth);
+}
+
+const RunCost&
+TrainingRuns::GetCost() const
+{
+    return m_cost;
+}
+
+IterationRecord
+TrainingRuns::Estimate(double MeanEstimate::*part) const
+{
+    IterationRecord record;
+    for (const auto& field : GetIterationQuantities())
+    {
+        if (const auto* member = std::get_if<double IterationRecord::*>(&field.member))
+        {
+            std::vector<double> values;
+            for (const auto& [run, result] : m_runs)
+            {
+                values.push_back(result.mean.*(*member));
+            }
+            record.*(*member) = EstimateMean(values).*part;
+        }
+    }
+    return record;
+}
+
+JsonValue
+TrainingRuns::ToJson() const
+{
+    auto document = MeanToJson(GetMean());
+    document.Set("confidence_95", MeanToJson(GetHalfWidth()));
+    AddRunCost(document, m_cost);
+    auto runs = JsonValue::Array();
+    auto iterations = JsonValue::Array();
+    for (const auto& [run, result] : m_runs)
+    {
+        auto one = MeanToJson(result.mean);
+        one.Set("run", run);
+        if (result.inNetwork)
+        {
+            one.Set("in_network", result.inNetwork->ToJson());
+        }
+        AddRunCost(one, result.cost);
+        runs.Append(one);
+        for (const IterationRecord& record : result.iterations)
+        {
+            auto iteration = IterationToJson(record);
+            iteration.Set("run", run);
+            iterations.Append(iteration);
+        }
+    }
+    const TrainingRunResult& first = m_runs.front().second;
+    document.Set("runs", runs)
+        .Set("iterations", iterations)
+        .Set("inputs", first.inputs)
+        .Set("configuration", first.configuration)
         .Set("version", GetVersion());
     return document;
 }
@@ -374,6 +500,8 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
     TrainingJobHelper helper;
     helper.SetAttribute("Iterations", UintegerValue(m_options.warmup + m_options.iterations));
     helper.SetAttribute("RealPayload", BooleanValue(m_options.payload == "real"));
+    helper.SetAttribute("ComputeJitter", StringValue(m_options.computeJitter));
+    helper.SetSlowdowns(m_options.GetSlowdowns());
     helper.SetAttribute("Seed", UintegerValue(RngSeedManager::GetRun()));
     m_applications = helper.Install(*m_cluster, m_task, m_options.allToAll);
     const auto collectives = m_task->GetCollectives(0);
@@ -399,6 +527,7 @@ TrainingRun::MakeTask()
     WorkloadRequest request;
     request.batch = m_options.batch;
     request.computeScale = m_options.computeScale;
+    request.gpu = m_options.gpu;
     request.bucket = m_options.bucket;
     request.overlap = m_options.overlap;
     request.ranks = static_cast<uint32_t>(cluster.ranks);
@@ -544,6 +673,22 @@ TrainingRun::Describe() const
     return text;
 }
 
+std::string
+TrainingRun::DescribeInputs() const
+{
+    std::string text = "inputs: compute times of " + m_task->times;
+    if (m_options.computeScale != 1)
+    {
+        text += ", times " + FormatDouble(m_options.computeScale);
+    }
+    text += "; compute jitter " + m_options.computeJitter;
+    for (const std::string& straggler : m_options.stragglers)
+    {
+        text += "; straggler " + straggler;
+    }
+    return text + "; " + m_options.cluster.DescribeHosts();
+}
+
 double
 TrainingRun::GetProgress() const
 {
@@ -569,6 +714,7 @@ TrainingRun::Run()
     result.choices = m_choices;
     result.cost = GetRunCost(m_cluster->GetFabric());
     result.inNetwork = GetInNetworkFigures(*m_cluster);
+    result.inputs = DescribeInputs();
     result.fallback = FormatFallback(*m_cluster);
     result.warnings = GetWarnings(*m_cluster);
     result.configuration = m_configuration;

@@ -10,17 +10,20 @@
 #include "cluster-command-line.h"
 #include "in-network-figures.h"
 #include "run-cost.h"
+#include "run-statistics.h"
 #include "training-program.h"
 
 #include "ns3/application-container.h"
 #include "ns3/gradient-buckets.h"
 #include "ns3/iteration-record.h"
 #include "ns3/training-cluster.h"
+#include "ns3/training-gpu.h"
 #include "ns3/training-json-writer.h"
 #include "ns3/training-task.h"
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,9 +45,12 @@ struct TrainingRunOptions
 
     std::string workload{"resnet50"};      ///< NAME:key=value,... or a CSV file; MakeTrainingTask()
     uint64_t batch{32};                    ///< samples per rank and iteration
+    std::string gpu{DEFAULT_GPU};          ///< GPU of each rank, a GpuEntry
     double computeScale{1};                ///< factor of all compute times
     uint64_t bucket{DEFAULT_BUCKET_BYTES}; ///< cap of a gradient bucket, bytes
     bool overlap{true};                    ///< reduce buckets during the backward pass
+    std::string computeJitter{"none"};     ///< distribution of compute times, a JitterEntry
+    std::vector<std::string> stragglers;   ///< slow ranks, each as RANK:FACTOR
     std::string payload{"virtual"};        ///< virtual, or real: with numbers that are checked
     std::string allToAll;                  ///< algorithm of all-to-alls; empty: that of the cluster
     uint64_t iterations{3};                ///< measured iterations
@@ -63,6 +69,12 @@ struct TrainingRunOptions
 
     /** @throw ConfigurationError if a value is out of range */
     void Check() const;
+
+    /**
+     * @return factors of the compute times of the slow ranks, by rank
+     * @throw ConfigurationError if one is malformed, or given twice
+     */
+    std::map<uint32_t, double> GetSlowdowns() const;
 };
 
 /**
@@ -79,6 +91,7 @@ struct TrainingRunResult
     /// bytes; those of other operations than all-reduce by operation and size.
     std::vector<std::pair<std::string, std::string>> choices;
     std::optional<InNetworkFigures> inNetwork; ///< if all-reduces are offloaded to the network
+    std::string inputs;                        ///< what was given rather than simulated, one line
     std::string fallback;                      ///< reason of a fallback, one line, or empty
     std::vector<std::string> warnings;         ///< see GetWarnings()
     std::string mismatch;                      ///< the first wrong sum, or empty
@@ -87,6 +100,39 @@ struct TrainingRunResult
 
     /** @return the JSON document that `training-job --json` writes, see doc/results.rst */
     JsonValue ToJson() const;
+};
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * Results of a TrainingRun repeated with other run numbers (RepeatedRuns).
+ */
+class TrainingRuns
+{
+  public:
+    /**
+     * @param run run number
+     * @param result results of that run
+     */
+    void Add(uint64_t run, const TrainingRunResult& result);
+
+    /** @return means over the runs of the quantities of TrainingRunResult::mean */
+    IterationRecord GetMean() const;
+
+    /** @return of each quantity, half the width of the 95 % confidence interval of its mean */
+    IterationRecord GetHalfWidth() const;
+
+    /** @return cost of all runs */
+    const RunCost& GetCost() const;
+
+    /** @return the JSON document of several runs, see doc/results.rst */
+    JsonValue ToJson() const;
+
+  private:
+    IterationRecord Estimate(double MeanEstimate::*part) const;
+
+    std::vector<std::pair<uint64_t, TrainingRunResult>> m_runs; // by run number
+    RunCost m_cost;
 };
 
 /**
@@ -142,6 +188,9 @@ class TrainingRun
 
     /** @return one line about job and cluster, and one line per choice of algorithm auto */
     std::string Describe() const;
+
+    /** @return what is given rather than simulated: compute times, jitter, hosts; one line */
+    std::string DescribeInputs() const;
 
     /** @return completed fraction of the iterations, 0 to 1 */
     double GetProgress() const;

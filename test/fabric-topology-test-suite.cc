@@ -11,6 +11,7 @@
 #include "ns3/fabric-frame.h"
 #include "ns3/fabric-helper.h"
 #include "ns3/nstime.h"
+#include "ns3/rng-seed-manager.h"
 #include "ns3/shortest-paths.h"
 #include "ns3/simulator.h"
 #include "ns3/switch-device.h"
@@ -353,6 +354,97 @@ FabricEcmpTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-fabric-tests
+ * Every run and every seed draws other paths for the same flows, evenly; a run repeats exactly.
+ */
+class FabricEcmpDrawTestCase : public TestCase
+{
+  public:
+    FabricEcmpDrawTestCase()
+        : TestCase("ECMP of other runs and seeds")
+    {
+    }
+
+  private:
+    static constexpr uint32_t SPINES = 4;
+
+    void DoRun() override;
+
+    /** @return for each flow, by bit, the spines that carry it */
+    static std::vector<uint32_t> Draw(uint32_t seed, uint64_t run, uint32_t flows);
+};
+
+std::vector<uint32_t>
+FabricEcmpDrawTestCase::Draw(uint32_t seed, uint64_t run, uint32_t flows)
+{
+    RngSeedManager::SetSeed(seed);
+    RngSeedManager::SetRun(run);
+    const TopologyGraph graph = BuildTopology("leaf-spine:leaves=2,spines=4,hosts-per-leaf=1",
+                                              2,
+                                              DataRate("100Gbps"),
+                                              NanoSeconds(100));
+    Fabric fabric = FabricHelper().Install(graph);
+    const auto count = [&fabric](uint32_t spine) {
+        SwitchDevice& device = *fabric.devicesOfSwitches[2 + spine];
+        return device.GetPort(0).GetCounters().receivedFrames;
+    };
+    std::vector<uint32_t> taken;
+    for (uint32_t flow = 0; flow < flows; flow++)
+    {
+        std::vector<uint64_t> before;
+        for (uint32_t spine = 0; spine < SPINES; spine++)
+        {
+            before.push_back(count(spine));
+        }
+        Frame* frame = MakeFrame(100, LOSSLESS, 0, 1);
+        frame->flowHash = HashFlow(0, 1, flow);
+        fabric.devices[0]->GetPort().Send(frame);
+        Simulator::Run();
+        uint32_t spines = 0;
+        for (uint32_t spine = 0; spine < SPINES; spine++)
+        {
+            spines |= (count(spine) > before[spine]) << spine;
+        }
+        taken.push_back(spines);
+    }
+    Simulator::Destroy();
+    return taken;
+}
+
+void
+FabricEcmpDrawTestCase::DoRun()
+{
+    constexpr uint32_t RUNS = 400;
+    const uint32_t seed = RngSeedManager::GetSeed();
+    const uint64_t run = RngSeedManager::GetRun();
+    std::map<uint32_t, uint32_t> paths; // of one flow over the runs
+    uint32_t collisions = 0;            // of two flows
+    for (uint32_t i = 1; i <= RUNS; i++)
+    {
+        const auto taken = Draw(1, i, 2);
+        paths[taken[0]]++;
+        collisions += taken[0] == taken[1];
+    }
+    // Binomial with p = 1/4; five standard deviations.
+    const double deviation = 5 * std::sqrt(RUNS * 0.25 * 0.75);
+    NS_TEST_ASSERT_MSG_EQ(paths.size(), SPINES, "every path is drawn");
+    for (const auto& [spine, draws] : paths)
+    {
+        NS_TEST_EXPECT_MSG_EQ_TOL(draws, RUNS / 4.0, deviation, "spine " << spine);
+    }
+    NS_TEST_EXPECT_MSG_EQ_TOL(collisions, RUNS / 4.0, deviation, "collisions of two flows");
+
+    constexpr uint32_t FLOWS = 64;
+    const auto first = Draw(1, 1, FLOWS);
+    NS_TEST_EXPECT_MSG_EQ((Draw(1, 1, FLOWS) == first), true, "the same run");
+    NS_TEST_EXPECT_MSG_EQ((Draw(1, 2, FLOWS) == first), false, "another run");
+    NS_TEST_EXPECT_MSG_EQ((Draw(2, 1, FLOWS) == first), false, "another seed");
+    NS_TEST_EXPECT_MSG_EQ((Draw(1, 1ULL << 32 | 1, FLOWS) == first), false, "a run above 2^32");
+    RngSeedManager::SetSeed(seed);
+    RngSeedManager::SetRun(run);
+}
+
+/**
+ * @ingroup distributed-training-fabric-tests
  * The suite.
  */
 class FabricTopologyTestSuite : public TestSuite
@@ -363,6 +455,7 @@ class FabricTopologyTestSuite : public TestSuite
     {
         const auto add = [this](TestCase* test) { AddTestCase(test); };
         add(new FabricEcmpTestCase);
+        add(new FabricEcmpDrawTestCase);
         add(new FabricTopologyTestCase("single-switch", 1, {1, 1, 1, {}, 0}));
         add(new FabricTopologyTestCase("single-switch", 16, {16, 1, 16, {{2, 15}}, 1}));
         add(new FabricTopologyTestCase("single-switch:hosts=5", 2, {5, 1, 5, {{2, 4}}, 1}));

@@ -344,7 +344,7 @@ class AstraSimLoopsTestCase : public TestCase
                  {GetRefusal("mlp-hybrid-parallel:group=3"), "8 ranks in groups of 3 (allowed: "},
                  {GetRefusal("mlp-hybrid-parallel:group=0"), "group=0"},
                  {GetRefusal("mlp-model-parallel:group=4"), "group"},
-                 {GetRefusal("dlrm-hybrid-parallel", false), "overlap (allowed: "}})
+                 {GetRefusal("dlrm-hybrid-parallel", false), "gpu (allowed: "}})
         {
             NS_TEST_EXPECT_MSG_NE(refusal.find(part), std::string::npos, refusal << ": " << part);
         }

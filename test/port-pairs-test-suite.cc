@@ -4,15 +4,21 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "refusal-test-common.h"
+
 #include "ns3/config.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-cluster.h"
+#include "ns3/training-jitter.h"
 #include "ns3/training-time-resolution.h"
 
+#include <algorithm>
+#include <functional>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -24,6 +30,7 @@
 
 using namespace ns3;
 using namespace ns3::training;
+using namespace ns3::training::tests;
 
 namespace
 {
@@ -409,6 +416,247 @@ class PathRateTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-port-pairs-tests
+ * Several queue pairs spread messages over the paths of ECMP: split, every queue pair carries an
+ * equal part of each message; in turns, it carries whole messages.
+ */
+class QueuePairsTestCase : public TestCase
+{
+  public:
+    QueuePairsTestCase()
+        : TestCase("queue pairs")
+    {
+    }
+
+  private:
+    static constexpr uint32_t SPINES = 4;
+    static constexpr uint64_t PACKET = 4096;
+    static constexpr uint64_t PART_PACKETS = 256;
+    static constexpr uint64_t PART = PART_PACKETS * PACKET;
+
+    /** Data packets of rank 0 by spine, and the time of the last message. */
+    struct Result
+    {
+        std::vector<uint64_t> packets;
+        double seconds;
+    };
+
+    /** Sends messages from rank 0 to rank 1, which are under different leaves. */
+    Result Run(const std::string& uplink, uint32_t queuePairs, bool split, uint32_t messages);
+    void DoRun() override;
+    void CheckRefusals();
+};
+
+QueuePairsTestCase::Result
+QueuePairsTestCase::Run(const std::string& uplink,
+                        uint32_t queuePairs,
+                        bool split,
+                        uint32_t messages)
+{
+    constexpr uint64_t TOTAL = 8 * PART;
+    UsePicoseconds();
+    RngSeedManager::SetSeed(1);
+    RngSeedManager::SetRun(1);
+    ClusterOptions options;
+    options.ranks = 2;
+    options.topology = "leaf-spine:leaves=2,spines=4,hosts-per-leaf=1,uplink=" + uplink;
+    options.congestionControl = "none";
+    options.queuePairs = queuePairs;
+    options.split = split;
+    Result result{{}, 0};
+    {
+        const Cluster cluster(options);
+        std::vector<std::pair<uint32_t, Ptr<ByteBuffer>>> sent;
+        for (uint32_t i = 0; i < messages; i++)
+        {
+            auto buffer = Create<ByteBuffer>();
+            for (uint64_t at = 0; at < TOTAL / messages; at++)
+            {
+                buffer->bytes.push_back(static_cast<uint8_t>(at * 41 + at / 253 + i));
+            }
+            sent.emplace_back(1, buffer);
+        }
+        const auto arrivals = Exchange(cluster, sent, TOTAL / messages);
+        NS_TEST_EXPECT_MSG_EQ(arrivals.size(), messages, "each message arrives once");
+        for (const Arrival& arrival : arrivals)
+        {
+            NS_TEST_EXPECT_MSG_EQ((arrival.payload->bytes == sent[arrival.tag].second->bytes),
+                                  true,
+                                  "contents of message " << arrival.tag);
+            result.seconds = std::max(result.seconds, arrival.time);
+        }
+        for (uint32_t spine = 0; spine < SPINES; spine++)
+        {
+            const auto& device = cluster.GetFabric().devicesOfSwitches[2 + spine];
+            const uint8_t data = cluster.GetNics(0)[0]->GetSettings().dataPriority;
+            result.packets.push_back(
+                device->GetPort(1).GetCounters().byPriority[data].transmittedFrames);
+        }
+    }
+    Simulator::Destroy();
+    return result;
+}
+
+void
+QueuePairsTestCase::DoRun()
+{
+    const auto total = [](const Result& result) {
+        return std::accumulate(result.packets.begin(), result.packets.end(), uint64_t{0});
+    };
+    const auto most = [](const Result& result) {
+        return *std::max_element(result.packets.begin(), result.packets.end());
+    };
+    const Result one = Run("100Gbps", 1, false, 8);
+    NS_TEST_EXPECT_MSG_EQ(most(one), 8 * PART_PACKETS, "one queue pair: one path");
+    NS_TEST_EXPECT_MSG_EQ(total(one), 8 * PART_PACKETS, "packets");
+
+    const Result split = Run("100Gbps", 8, true, 1);
+    NS_TEST_EXPECT_MSG_EQ(total(split), 8 * PART_PACKETS, "split: no other packets");
+    uint32_t used = 0;
+    for (const uint64_t packets : split.packets)
+    {
+        NS_TEST_EXPECT_MSG_EQ(packets % PART_PACKETS, 0, "equal parts");
+        used += packets > 0;
+    }
+    NS_TEST_EXPECT_MSG_GT(used, 1, "split: several paths");
+
+    // The same queue pairs, and each carries as much.
+    const Result turns = Run("100Gbps", 8, false, 8);
+    NS_TEST_EXPECT_MSG_EQ((turns.packets == split.packets), true, "turns: the same paths");
+    const Result whole = Run("100Gbps", 8, false, 1);
+    NS_TEST_EXPECT_MSG_EQ(most(whole), 8 * PART_PACKETS, "turns: a message is whole");
+
+    // Slow uplinks: the most loaded path decides.
+    const double packet = (PACKET + 82) * 8 / 25e9;
+    for (const uint32_t queuePairs : {1, 8})
+    {
+        const Result slow = Run("25Gbps", queuePairs, queuePairs > 1, 1);
+        const double least = static_cast<double>(most(slow)) * packet;
+        NS_TEST_EXPECT_MSG_GT(slow.seconds, least, "not faster than the slowest path");
+        NS_TEST_EXPECT_MSG_LT(slow.seconds, 1.05 * least + 20e-6, "all paths at once");
+    }
+    CheckRefusals();
+}
+
+void
+QueuePairsTestCase::CheckRefusals()
+{
+    const auto refuse = [this](const std::function<void(ClusterOptions&)>& change,
+                               const std::string& text) {
+        ClusterOptions options;
+        options.ranks = 2;
+        change(options);
+        const std::string error = GetRefusal([&options] { const Cluster cluster(options); });
+        NS_TEST_EXPECT_MSG_NE(error.find(text), std::string::npos, error);
+        Simulator::Destroy();
+    };
+    refuse([](ClusterOptions& options) { options.queuePairs = 0; },
+           "queue pairs 0 (allowed: 1 to 64)");
+    refuse([](ClusterOptions& options) { options.queuePairs = 65; },
+           "queue pairs 65 (allowed: 1 to 64)");
+    refuse([](ClusterOptions& options) { options.split = true; },
+           "split true with one queue pair (allowed: ");
+    refuse(
+        [](ClusterOptions& options) {
+            options.queuePairs = 2;
+            options.transport = "tcp";
+        },
+        "queue pairs 2 with transport tcp (allowed with rdma)");
+}
+
+/**
+ * @ingroup distributed-training-port-pairs-tests
+ * The latency of hosts delays every message; with jitter each by its own draw, but in order.
+ */
+class HostLatencyTestCase : public TestCase
+{
+  public:
+    HostLatencyTestCase()
+        : TestCase("host latency and jitter")
+    {
+    }
+
+  private:
+    static constexpr uint32_t MESSAGES = 50;
+
+    /** @return arrival times of empty messages from rank 0, s */
+    std::vector<double> Run(const std::string& transport, Time latency, const std::string& jitter)
+    {
+        UsePicoseconds();
+        RngSeedManager::SetSeed(1);
+        RngSeedManager::SetRun(1);
+        ClusterOptions options;
+        options.ranks = 2;
+        options.transport = transport;
+        options.hostLatency = latency;
+        options.hostJitter = jitter;
+        std::vector<double> times;
+        {
+            const Cluster cluster(options);
+            const auto arrivals =
+                Exchange(cluster,
+                         std::vector<std::pair<uint32_t, Ptr<ByteBuffer>>>(MESSAGES, {1, nullptr}),
+                         0);
+            NS_TEST_EXPECT_MSG_EQ(arrivals.size(), MESSAGES, "messages");
+            for (const Arrival& arrival : arrivals)
+            {
+                NS_TEST_EXPECT_MSG_EQ(arrival.tag, times.size(), "in order");
+                times.push_back(arrival.time);
+            }
+        }
+        Simulator::Destroy();
+        return times;
+    }
+
+    void DoRun() override
+    {
+        constexpr double LATENCY = 1e-3; // longer than all messages take
+        for (const std::string transport : {"rdma", "tcp"})
+        {
+            const auto none = Run(transport, Time(0), "none");
+            const auto fixed = Run(transport, Seconds(LATENCY), "none");
+            const auto varied = Run(transport, Seconds(LATENCY), "exponential");
+            auto draws = MakeJitter("exponential");
+            draws->SetStream(1LL << 33);
+            double posted = 0;
+            for (uint32_t i = 0; i < MESSAGES; i++)
+            {
+                NS_TEST_EXPECT_MSG_EQ_TOL(fixed[i] - none[i], LATENCY, 1e-12, transport);
+                const double before = posted;
+                posted = std::max(posted, LATENCY * draws->GetValue());
+                NS_TEST_EXPECT_MSG_GT(varied[i], posted, transport << ": not before its post");
+                if (transport == "rdma" && posted - before > 1e-5) // the network is idle
+                {
+                    NS_TEST_EXPECT_MSG_EQ_TOL(varied[i] - posted, none[0], 1e-11, transport);
+                }
+            }
+            NS_TEST_EXPECT_MSG_EQ((Run(transport, Seconds(LATENCY), "exponential") == varied),
+                                  true,
+                                  "repeatable");
+        }
+        const auto refuse = [this](const std::function<void(ClusterOptions&)>& change,
+                                   const std::string& text) {
+            ClusterOptions options;
+            options.ranks = 2;
+            change(options);
+            const std::string error = GetRefusal([&options] { const Cluster cluster(options); });
+            NS_TEST_EXPECT_MSG_NE(error.find(text), std::string::npos, error);
+            Simulator::Destroy();
+        };
+        refuse([](ClusterOptions& options) { options.hostLatency = Seconds(2); },
+               "host latency 2s (allowed: 0 to 1 s)");
+        refuse([](ClusterOptions& options) { options.hostJitter = "exponential"; },
+               "host jitter exponential without host latency (allowed: ");
+        refuse(
+            [](ClusterOptions& options) {
+                options.hostLatency = MicroSeconds(1);
+                options.algorithm = "switchml";
+            },
+            "host latency 1us with switchml (allowed: ");
+    }
+};
+
+/**
+ * @ingroup distributed-training-port-pairs-tests
  * The suite.
  */
 class PortPairsTestSuite : public TestSuite
@@ -425,6 +673,8 @@ class PortPairsTestSuite : public TestSuite
         }
         AddTestCase(new SmallStripesTestCase);
         AddTestCase(new PathRateTestCase);
+        AddTestCase(new QueuePairsTestCase);
+        AddTestCase(new HostLatencyTestCase);
     }
 };
 

@@ -89,6 +89,7 @@ RUNS = {
         "--payload=real",
         "--loss=0.001",
     ],
+    "another draw of paths": ["collective-benchmark", *PODS, "--bytes=1M", "--RngRun=7"],
     "spray": ["collective-benchmark", *PODS, "--bytes=1M", "--path=spray"],
     "duplicates over TCP": [
         "collective-benchmark",
@@ -113,6 +114,17 @@ RUNS = {
     ],
     "job": ["training-job", WORKLOAD, *LEAVES, "--payload=real", "--loss=0.001"],
     "job over TCP": ["training-job", WORKLOAD, *LEAVES, "--transport=tcp", "--loss=0.0005"],
+    "job with jitter": [
+        "training-job",
+        WORKLOAD,
+        *LEAVES,
+        "--compute-jitter=lognormal:cv=0.3",
+        "--straggler=3:1.5",
+        "--host-latency=2us",
+        "--host-jitter=exponential",
+        "--queue-pairs=4",
+        "--split",
+    ],
     "job with a server in a switch": [
         "training-job",
         WORKLOAD,

@@ -6,6 +6,7 @@
 
 #include "ns3/nstime.h"
 #include "ns3/result-store.h"
+#include "ns3/sqlite-database.h"
 #include "ns3/test.h"
 #include "ns3/timeline-trace.h"
 #include "ns3/training-configuration-error.h"
@@ -304,7 +305,7 @@ class ResultStoreTestCase : public TestCase
         {
             ResultStore store(m_path, MakeRun());
             NS_TEST_EXPECT_MSG_EQ(store.GetRunId(), 1, "first run");
-            NS_TEST_EXPECT_MSG_EQ(Get("PRAGMA user_version"), "2", "version of the layout");
+            NS_TEST_EXPECT_MSG_EQ(Get("PRAGMA user_version"), "1", "version of the layout");
             NS_TEST_EXPECT_MSG_EQ(Get("PRAGMA journal_mode"), "wal", "write-ahead log");
             NS_TEST_EXPECT_MSG_EQ(Get("SELECT state FROM run"), "unfinished", "at first");
             NS_TEST_EXPECT_MSG_EQ(Get("SELECT finished IS NULL FROM run"), "1", "at first");
@@ -312,7 +313,8 @@ class ResultStoreTestCase : public TestCase
             store.AddMessage({0, 1, 77, 123, 0.125, 0.25});
             store.AddLinkCounter({"switch 0", 3, "host 1", 1000, 10, 2, 1, 4, 0.5, 4096, 3});
             NS_TEST_EXPECT_MSG_EQ(Get("SELECT count(*) FROM message"), "0", "kept in memory");
-            store.AddIteration({0, true, 0, 1, 1, 0.75, 0.5, 0.25, 12.5, 0.375, 0.75, true});
+            store.AddIteration(
+                {0, true, 0, 1, 1, 0.75, 0.0625, 0.5, 0.25, 12.5, 0.375, 0.75, true});
             NS_TEST_EXPECT_MSG_EQ(Get("SELECT count(*) FROM message"), "1", "written");
             store.Finish();
         }
@@ -332,6 +334,7 @@ class ResultStoreTestCase : public TestCase
                                                  "1.0",
                                                  "1.0",
                                                  "0.75",
+                                                 "0.0625",
                                                  "0.5",
                                                  "0.25",
                                                  "12.5",
@@ -395,6 +398,23 @@ class ResultStoreTestCase : public TestCase
                               "iterations of a killed run");
         ResultStore(m_path, MakeRun()).Finish();
         NS_TEST_EXPECT_MSG_EQ(Get("SELECT state FROM run WHERE run_id = 4"), "finished", "goes on");
+
+        // A file of a version that did not know a column.
+        const std::string rows = Get("SELECT count(*) FROM iteration");
+        SqliteDatabase(m_path, SqliteDatabase::Mode::WRITE)
+            .Execute("ALTER TABLE iteration DROP COLUMN straggler_time_s");
+        {
+            ResultStore store(m_path, MakeRun());
+            store.AddIteration({0, true, 0, 1, 1, 0.75, 0.125, 0.5, 0.25, 12.5, 0.375, 0.75, true});
+            store.Finish();
+        }
+        NS_TEST_EXPECT_MSG_EQ(
+            Get("SELECT count(*) FROM iteration WHERE straggler_time_s = 0 AND run_id < 5"),
+            rows,
+            "older rows");
+        NS_TEST_EXPECT_MSG_EQ(Get("SELECT straggler_time_s FROM iteration WHERE run_id = 5"),
+                              "0.125",
+                              "new rows");
     }
 
     std::string m_path; ///< the file
@@ -456,8 +476,8 @@ class ResultStoreRefusalTestCase : public TestCase
 
         constexpr std::size_t USER_VERSION = 60; // big-endian, in the file's header
         std::string newer = good;
-        newer[USER_VERSION + 3] = 3;
-        Refuse(newer, "layout version 3 of a newer program (allowed: up to 2)");
+        newer[USER_VERSION + 3] = 2;
+        Refuse(newer, "layout version 2 of a newer program (allowed: up to 1)");
         newer[USER_VERSION] = 0x7F;
         Refuse(newer, "of a newer program");
 

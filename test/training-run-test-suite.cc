@@ -9,6 +9,7 @@
 
 #include "ns3/boolean.h"
 #include "ns3/guarded-run.h"
+#include "ns3/random-variable-stream.h"
 #include "ns3/result-store.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
@@ -20,6 +21,7 @@
 #include "ns3/training-workload.h"
 #include "ns3/uinteger.h"
 
+#include <cmath>
 #include <fstream>
 #include <functional>
 #include <iterator>
@@ -432,6 +434,138 @@ class RefusedRunTestCase : public RunTestCase
 
 /**
  * @ingroup distributed-training-run-tests
+ * Means of several runs and their confidence.
+ */
+class RepeatedRunsTestCase : public RunTestCase
+{
+  public:
+    RepeatedRunsTestCase()
+        : RunTestCase("means of several runs, with their confidence")
+    {
+    }
+
+  private:
+    void CheckEstimates()
+    {
+        const auto estimate = EstimateMean({1, 2, 3, 4, 5});
+        NS_TEST_EXPECT_MSG_EQ_TOL(estimate.mean, 3, 1e-12, "mean");
+        NS_TEST_EXPECT_MSG_EQ_TOL(estimate.halfWidth,
+                                  2.776445 * std::sqrt(2.5 / 5),
+                                  1e-4,
+                                  "half of the interval");
+        NS_TEST_EXPECT_MSG_EQ(EstimateMean({7}).mean, 7, "one value");
+        NS_TEST_EXPECT_MSG_EQ(EstimateMean({7}).halfWidth, 0, "one value has no interval");
+        NS_TEST_EXPECT_MSG_EQ(EstimateMean({7, 7, 7}).halfWidth, 0, "equal values");
+        // Quantiles of tables of Student's t, by degrees of freedom.
+        for (const auto& [freedom, quantile] :
+             std::vector<std::pair<uint32_t, double>>{{1, 12.70620},
+                                                      {2, 4.302653},
+                                                      {10, 2.228139},
+                                                      {30, 2.042272},
+                                                      {31, 2.039513},
+                                                      {60, 2.000298},
+                                                      {120, 1.979930},
+                                                      {1000, 1.962339}})
+        {
+            // Half of the values are 1, the others -1: the variance is n / (n - 1).
+            const uint32_t count = freedom + 1;
+            std::vector<double> values;
+            double squares = 0;
+            for (uint32_t i = 0; i < count; i++)
+            {
+                values.push_back(i % 2 == 0 ? 1 : -1);
+            }
+            const double mean = count % 2 == 0 ? 0 : 1.0 / count;
+            for (const double value : values)
+            {
+                squares += (value - mean) * (value - mean);
+            }
+            const double error = std::sqrt(squares / freedom / count);
+            NS_TEST_EXPECT_MSG_EQ_TOL(EstimateMean(values).halfWidth / error,
+                                      quantile,
+                                      1e-4,
+                                      freedom << " degrees of freedom");
+        }
+        // The interval contains the true mean in 95 % of the cases: binomial, five deviations.
+        constexpr int CASES = 4000;
+        auto normal = CreateObject<NormalRandomVariable>();
+        normal->SetStream(3);
+        int hits = 0;
+        for (int i = 0; i < CASES; i++)
+        {
+            std::vector<double> values;
+            for (int n = 0; n < 4; n++)
+            {
+                values.push_back(10 + normal->GetValue());
+            }
+            const auto interval = EstimateMean(values);
+            hits += std::abs(interval.mean - 10) <= interval.halfWidth;
+        }
+        NS_TEST_EXPECT_MSG_EQ_TOL(hits,
+                                  0.95 * CASES,
+                                  5 * std::sqrt(CASES * 0.95 * 0.05),
+                                  "coverage");
+    }
+
+    void DoRun() override
+    {
+        CheckEstimates();
+        TrainingRunOptions options = MakeOptions();
+        options.computeJitter = "lognormal:cv=0.2";
+        options.stragglers = {"2:1.5"};
+        options.results = MakePath("runs.sqlite");
+        ProgramOptions program("test", "");
+        RepeatedRuns repeated;
+        repeated.AddTo(program);
+        program.Parse({"--runs=4"});
+        TrainingRuns runs;
+        std::vector<double> times;
+        repeated.ForEach([&](uint64_t number) {
+            NS_TEST_EXPECT_MSG_EQ(RngSeedManager::GetRun(), number, "run number");
+            runs.Add(number, TrainingRun(options).Run());
+            return true;
+        });
+        NS_TEST_EXPECT_MSG_EQ(RngSeedManager::GetRun(), 1, "as before");
+        options.results = "";
+        for (uint64_t number = 1; number <= 4; number++)
+        {
+            RngSeedManager::SetRun(number);
+            times.push_back(TrainingRun(options).Run().mean.iterationTimeS);
+        }
+        RngSeedManager::SetRun(1);
+        const auto expected = EstimateMean(times);
+        NS_TEST_EXPECT_MSG_EQ(runs.GetMean().iterationTimeS, expected.mean, "mean");
+        NS_TEST_EXPECT_MSG_EQ(runs.GetHalfWidth().iterationTimeS, expected.halfWidth, "interval");
+        NS_TEST_EXPECT_MSG_GT(expected.halfWidth, 0, "runs differ");
+        const std::string seeds = "SELECT seed FROM run ORDER BY run_id";
+        NS_TEST_EXPECT_MSG_EQ((ResultStore::Query(MakePath("runs.sqlite"), seeds) ==
+                               std::vector<std::vector<std::string>>{{"1"}, {"2"}, {"3"}, {"4"}}),
+                              true,
+                              "each run is in the file");
+        const std::string json = runs.ToJson().Write();
+        for (const std::string part : {R"("confidence_95":{"iteration_time_s":)",
+                                       R"("runs":[{"iteration_time_s":)",
+                                       R"("run":4,)",
+                                       R"("compute-jitter":"lognormal:cv=0.2")"})
+        {
+            NS_TEST_EXPECT_MSG_NE(json.find(part), std::string::npos, part);
+        }
+        const std::vector<std::pair<std::string, std::string>> refused{{"3:1.5", "a rank below 3"},
+                                                                       {"1", "RANK:FACTOR"},
+                                                                       {"1:0", "above 0"},
+                                                                       {"1:nan", "above 0"},
+                                                                       {"2:1.5", "given once"}};
+        for (const auto& [straggler, part] : refused)
+        {
+            options.stragglers = {"2:1.5", straggler};
+            const std::string error = GetRefusal([&options] { const TrainingRun run(options); });
+            NS_TEST_EXPECT_MSG_NE(error.find(part), std::string::npos, straggler << ": " << error);
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-run-tests
  * The suite.
  */
 class TrainingRunTestSuite : public TestSuite
@@ -441,6 +575,7 @@ class TrainingRunTestSuite : public TestSuite
         : TestSuite("distributed-training-training-run", TestSuite::Type::SYSTEM)
     {
         AddTestCase(new SameResultsTestCase);
+        AddTestCase(new RepeatedRunsTestCase);
         AddTestCase(new FilesTestCase);
         AddTestCase(new EveryWorkloadTestCase);
         AddTestCase(new RefusedRunTestCase);

@@ -9,6 +9,7 @@
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/log.h"
+#include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/training-field-accessor.h"
@@ -251,7 +252,11 @@ void
 SwitchDevice::SetNodeId(uint32_t nodeId)
 {
     m_nodeId = nodeId;
-    m_paths.GetContext().SetHashSeed(HashFlow(nodeId, 0, 0));
+    // Both count from 1, ns-3's defaults.
+    const uint64_t run = RngSeedManager::GetRun() - 1;
+    const uint32_t seed = RngSeedManager::GetSeed() - 1;
+    m_paths.GetContext().SetHashSeed(
+        HashFlow(nodeId, static_cast<uint32_t>(run), seed ^ static_cast<uint32_t>(run >> 32)));
 }
 
 FabricPort&

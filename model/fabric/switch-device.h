@@ -46,7 +46,11 @@ class SwitchDevice : public Object, public FabricPortOwner, public ProgramHost
     SwitchDevice();
     ~SwitchDevice() override;
 
-    /** @param nodeId id of its node */
+    /**
+     * Sets the hash seed of ECMP from the node, --RngSeed and --RngRun, so that every run draws
+     * other collisions of flows.
+     * @param nodeId id of its node
+     */
     void SetNodeId(uint32_t nodeId);
 
     /** @return a new port, numbered from 0 */

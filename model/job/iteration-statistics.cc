@@ -152,6 +152,7 @@ IterationStatistics::Finish(uint32_t iteration, const Report& report)
     const Time iterationTime = measured.end - measured.start;
     record.iterationTimeS = iterationTime.GetSeconds();
     record.exposedCommunicationS = (iterationTime - measured.computeTime).GetSeconds();
+    record.stragglerTimeS = (measured.totalCompute - m_ranks * measured.leastCompute).GetSeconds();
     record.lowerBoundS = m_lowerBoundS;
     record.busBytes = m_busBytes;
     record.verified = m_expectedSums && report.rightSums == *m_expectedSums;

@@ -217,12 +217,13 @@ RefuseDataParallel(const WorkloadRequest& request)
 {
     const WorkloadRequest usual;
     if (request.batch != usual.batch || request.bucket != usual.bucket ||
-        request.overlap != usual.overlap)
+        request.overlap != usual.overlap || request.gpu != usual.gpu)
     {
-        throw ConfigurationError("workload",
-                                 request.values.GetSpelling(),
-                                 " with batch, bucket or overlap (allowed: with models that are "
-                                 "trained data parallel)");
+        throw ConfigurationError(
+            "workload",
+            request.values.GetSpelling(),
+            " with batch, bucket, overlap or gpu (allowed: with models that are "
+            "trained data parallel)");
     }
 }
 
@@ -326,6 +327,7 @@ MakeLayerLoopWorkload(const std::string& help, const std::function<LayerLoop()>&
         TrainingTask task =
             MakeLayerLoopTask(Scale(loop, request.computeScale), request.ranks, groupRanks);
         task.name = request.values.GetName();
+        task.times = "ASTRA-sim 1.0's layer file";
         std::array<char, 80> text{};
         std::snprintf(text.data(),
                       text.size(),

@@ -45,6 +45,7 @@ struct LayeredModel
     std::string name;          ///< built-in name, or path of its file
     std::vector<Layer> layers; ///< in forward order
     Time update;               ///< time to apply the summed gradients to all parameters
+    std::string times;         ///< source of the compute times, one line
 
     /** @return number of parameters of all layers */
     uint64_t GetParameters() const;
@@ -61,56 +62,53 @@ struct LayeredModel
 /**
  * @ingroup distributed-training-job
  *
- * One layer of a built-in model: properties of the architecture only.
+ * One layer of a built-in model: properties of the architecture only. Layers without
+ * multiply-accumulates, such as batch norms, and operations on single elements, such as ReLU, take
+ * the time in which memory delivers and accepts their numbers.
  */
 struct LayerShape
 {
-    std::string name;        ///< its name in the model
-    uint64_t parameters{0};  ///< trainable parameters
-    uint64_t forwardMacs{0}; ///< multiply-accumulates of the forward pass, per sample
+    std::string name;             ///< its name in the model
+    uint64_t parameters{0};       ///< trainable parameters
+    uint64_t forwardMacs{0};      ///< multiply-accumulates of the forward pass, per sample
+    uint64_t forwardElements{0};  ///< numbers read and written by the rest of it, per sample
+    uint64_t backwardElements{0}; ///< the same of the backward pass
 };
 
 /**
  * @ingroup distributed-training-job
  *
- * Assumptions on compute time of built-in workloads (an input, not a measurement). The forward pass
- * of a layer takes 2 * MACs * batch / THROUGHPUT seconds, its backward pass twice that (gradients
- * of inputs and of weights). A layer without multiply-accumulates takes no time. The update takes
- * parameters * UPDATE_BYTES / MEMORY_BANDWIDTH seconds.
- */
-struct ComputeModel
-{
-    /**
-     * Sustained floating-point operations per second of one rank. 60e12 is about an A100 in mixed
-     * precision: 2450 images/s for ResNet-50.
-     */
-    static constexpr double THROUGHPUT = 60e12;
-    /** Backward time divided by forward time. */
-    static constexpr double BACKWARD_FACTOR = 2;
-    /** Memory bandwidth of one rank, byte/s (A100: 1.5e12). */
-    static constexpr double MEMORY_BANDWIDTH = 1.5e12;
-    /** Bytes moved per parameter by SGD: reads of weight and gradient, write of the weight. */
-    static constexpr double UPDATE_BYTES = 12;
-};
-
-/**
- * @ingroup distributed-training-job
+ * Derives compute times (an input, not a measurement) from a GPU. Numbers that are read and written
+ * have 2 bytes, at the GPU's memory bandwidth. Matrix products take twice their
+ * multiply-accumulates, divided by a rate; the backward pass takes the same for the gradients of
+ * weights, and again for those of inputs, which the first layer does not need. If the model was
+ * measured on the GPU, the rate is that with which forward and backward pass take the measured time
+ * per sample. Otherwise it is the GPU's peak times its efficiency.
+ *
  * @param name of the model
  * @param shapes its layers
  * @param batch samples per rank and iteration
- * @return the model with the times of ComputeModel, without update
+ * @param gpu name of a GpuEntry
+ * @return the model, without update
+ * @throw ConfigurationError if the GPU is unknown
  */
 LayeredModel ApplyComputeModel(const std::string& name,
                                const std::vector<LayerShape>& shapes,
-                               uint64_t batch);
+                               uint64_t batch,
+                               const std::string& gpu);
 
 /**
  * @ingroup distributed-training-job
- * @param model receives the update time of ComputeModel; then all its times are multiplied
+ *
+ * Adds the time of the update: SGD reads weight and gradient and writes the weight, 12 bytes per
+ * parameter at the GPU's memory bandwidth. Then multiplies all times.
+ *
+ * @param model to change
  * @param scale factor, not negative: 0.5 is a rank twice as fast
- * @throw ConfigurationError if the factor is invalid, or an iteration is too long to simulate
+ * @param gpu name of a GpuEntry
+ * @throw ConfigurationError if a value is invalid, or an iteration is too long to simulate
  */
-void ScaleModel(LayeredModel& model, double scale);
+void ScaleModel(LayeredModel& model, double scale, const std::string& gpu);
 
 /**
  * @ingroup distributed-training-job

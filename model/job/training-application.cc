@@ -7,13 +7,17 @@
 #include "training-application.h"
 
 #include "gradient-values.h"
+#include "layered-model.h"
 
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
 #include "ns3/callback.h"
+#include "ns3/double.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
+#include "ns3/string.h"
 #include "ns3/trace-source-accessor.h"
+#include "ns3/training-jitter.h"
 #include "ns3/uinteger.h"
 
 #include <utility>
@@ -48,6 +52,19 @@ TrainingApplication::GetTypeId()
                           UintegerValue(1),
                           MakeUintegerAccessor(&TrainingApplication::m_seed),
                           MakeUintegerChecker<uint64_t>())
+            .AddAttribute(
+                "Slowdown",
+                "Factor of all compute times: 1.5 is a rank that takes half as long again.",
+                DoubleValue(1),
+                MakeDoubleAccessor(&TrainingApplication::m_slowdown),
+                MakeDoubleChecker<double>(0))
+            .AddAttribute("ComputeJitter",
+                          "Distribution of a further factor, drawn in each iteration: NAME or "
+                          "NAME:key=value of a JitterEntry.",
+                          StringValue("none"),
+                          MakeStringAccessor(&TrainingApplication::SetComputeJitter,
+                                             &TrainingApplication::GetComputeJitter),
+                          MakeStringChecker())
             .AddTraceSource("IterationStart",
                             "An iteration begins.",
                             MakeTraceSourceAccessor(&TrainingApplication::m_iterationStartTrace),
@@ -92,6 +109,7 @@ TrainingApplication::DoDispose()
     StopApplication();
     m_communicators.clear();
     m_collectives.clear();
+    m_jitter = nullptr;
     Application::DoDispose();
 }
 
@@ -104,7 +122,29 @@ TrainingApplication::SetTask(std::shared_ptr<const TrainingTask> task,
                         "a handle for each communicator of the task");
     m_task = std::move(task);
     m_communicators = communicators;
-    m_computeTime = m_task->GetComputeTime();
+}
+
+int64_t
+TrainingApplication::AssignStreams(int64_t stream)
+{
+    if (m_jitter)
+    {
+        m_jitter->SetStream(stream);
+    }
+    return 1;
+}
+
+void
+TrainingApplication::SetComputeJitter(std::string jitter)
+{
+    m_jitter = MakeJitter(jitter);
+    m_computeJitter = std::move(jitter);
+}
+
+std::string
+TrainingApplication::GetComputeJitter() const
+{
+    return m_computeJitter;
 }
 
 uint32_t
@@ -162,6 +202,8 @@ TrainingApplication::StartIteration()
     NS_LOG_LOGIC("rank " << GetRank() << " begins iteration " << m_iteration);
     m_iterationStart = Simulator::Now();
     m_next = 0;
+    m_computeTime = Time();
+    m_pace = m_slowdown * (m_jitter ? m_jitter->GetValue() : 1);
     m_busyTime = Time();
     m_busyStart = m_iterationStart;
     m_iterationStartTrace(GetRank(), m_iteration);
@@ -201,7 +243,7 @@ TrainingApplication::TakeStep()
     switch (step.kind)
     {
     case TaskStep::Kind::COMPUTE:
-        StartCompute(step.length);
+        StartCompute(GetLength(step.length));
         return false;
     case TaskStep::Kind::START:
         m_next++;
@@ -219,9 +261,16 @@ TrainingApplication::TakeStep()
     return false;
 }
 
+Time
+TrainingApplication::GetLength(Time planned) const
+{
+    return m_pace == 1 ? planned : RoundToPicoseconds(planned.GetSeconds() * m_pace);
+}
+
 void
 TrainingApplication::StartCompute(Time length)
 {
+    m_computeTime += length;
     if (!m_phaseIsOpen)
     {
         m_phaseStart = Simulator::Now();
@@ -296,7 +345,7 @@ TrainingApplication::CollectiveDone(TrainingApplication* self, uint32_t index)
         self->m_busyTime += Simulator::Now() - self->m_busyStart;
     }
     self->m_collectiveDoneTrace(self->GetRank(), collective.iteration, index, result);
-    const Time update = self->m_task->collectives[index].update;
+    const Time update = self->GetLength(self->m_task->collectives[index].update);
     if (update.IsZero())
     {
         self->EndCollective(index);
@@ -329,6 +378,8 @@ TrainingApplication::EndIteration()
     measured.start = m_iterationStart;
     measured.end = now;
     measured.computeTime = m_computeTime;
+    measured.leastCompute = m_computeTime;
+    measured.totalCompute = m_computeTime;
     measured.communicationTime = m_busyTime + (m_underWay > 0 ? now - m_busyStart : Time());
     m_iterationEndTrace(GetRank(), m_iteration, measured);
     m_iteration++;

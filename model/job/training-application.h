@@ -14,6 +14,7 @@
 #include "ns3/iteration-record.h"
 #include "ns3/nstime.h"
 #include "ns3/ptr.h"
+#include "ns3/random-variable-stream.h"
 #include "ns3/traced-callback.h"
 #include "ns3/training-communicator.h"
 
@@ -37,6 +38,9 @@ namespace ns3::training
  * counts in each of both with its part. After the last iteration such collectives run to their end,
  * in no iteration.
  *
+ * All compute times of the task are multiplied by the attribute Slowdown, and in each iteration by
+ * a factor that is drawn from the distribution ComputeJitter.
+ *
  * Applications of different ranks share only the constant task.
  */
 class TrainingApplication : public Application
@@ -55,6 +59,12 @@ class TrainingApplication : public Application
      */
     void SetTask(std::shared_ptr<const TrainingTask> task,
                  const std::vector<Ptr<Communicator>>& communicators);
+
+    /**
+     * @param stream first random stream to use
+     * @return number of streams used: 1
+     */
+    int64_t AssignStreams(int64_t stream);
 
     /** @return number of this rank; valid once the task is set */
     uint32_t GetRank() const;
@@ -130,6 +140,9 @@ class TrainingApplication : public Application
     void StopApplication() override;
     void Advance();
     bool TakeStep();
+    void SetComputeJitter(std::string jitter);
+    std::string GetComputeJitter() const;
+    Time GetLength(Time planned) const;
     void StartCompute(Time length);
     void EndCompute();
     void StartCollective(uint32_t index);
@@ -142,10 +155,14 @@ class TrainingApplication : public Application
     uint32_t m_iterations; // attributes
     bool m_realPayload;
     uint64_t m_seed;
+    double m_slowdown;
+    std::string m_computeJitter;
 
+    Ptr<RandomVariableStream> m_jitter; // null: none
     std::shared_ptr<const TrainingTask> m_task;
     std::vector<Ptr<Communicator>> m_communicators;
-    Time m_computeTime; // of the current iteration
+    Time m_computeTime; // of the current iteration, so far
+    double m_pace{1};   // factor of compute times in the current iteration
 
     bool m_running{false};   // between start and Finish(), or stop
     bool m_finished{false};  // all iterations are over, all results in place

@@ -74,6 +74,7 @@ struct TrainingTask
 {
     std::string name;                                         ///< of the workload
     std::string description;                                  ///< one line
+    std::string times;                                        ///< source of its compute times
     uint64_t parameters{0};                                   ///< trainable parameters; 0: unknown
     std::vector<TaskCommunicator> communicators{{{}, false}}; ///< the first one: all ranks
     std::vector<TaskCollective> collectives;                  ///< in the order of START

@@ -42,7 +42,7 @@ LayeredModel
 MakeModel(const WorkloadEntry& entry, const WorkloadRequest& request)
 {
     LayeredModel model = entry.model(request);
-    ScaleModel(model, request.computeScale);
+    ScaleModel(model, request.computeScale, request.gpu);
     return model;
 }
 
@@ -64,8 +64,9 @@ MakeModelWorkload(const std::string& help, const std::vector<LayerShape>& layers
 {
     WorkloadEntry entry;
     entry.help = help;
+    entry.layers = layers;
     entry.model = [layers](const WorkloadRequest& request) {
-        return ApplyComputeModel(request.values.GetName(), layers, request.batch);
+        return ApplyComputeModel(request.values.GetName(), layers, request.batch, request.gpu);
     };
     return entry;
 }
@@ -76,6 +77,7 @@ MakeDataParallelTask(const LayeredModel& model, uint64_t bucket, bool overlap)
     TrainingTask task;
     task.name = model.name;
     task.parameters = model.GetParameters();
+    task.times = model.times;
     const Time backward = model.GetBackwardTime();
     // Time from the start of the backward pass to the end of each layer's backward pass.
     std::vector<Time> readyAt(model.layers.size());
@@ -132,11 +134,12 @@ MakeTrainingTask(const std::string& workload, WorkloadRequest request)
                   task.collectives.size(),
                   static_cast<unsigned long long>(request.batch));
     task.description = task.name + text.data();
+    task.description += choice.entry->layers.empty() ? "" : " on " + request.gpu;
     return task;
 }
 
 LayeredModel
-LoadModel(const std::string& workload, uint64_t batch, double computeScale)
+LoadModel(const std::string& workload, uint64_t batch, double computeScale, const std::string& gpu)
 {
     const Choice<WorkloadEntry> choice = ChooseWorkload(workload);
     if (!choice.entry->model)
@@ -155,6 +158,7 @@ LoadModel(const std::string& workload, uint64_t batch, double computeScale)
     request.values = choice.values;
     request.batch = batch;
     request.computeScale = computeScale;
+    request.gpu = gpu;
     return MakeModel(*choice.entry, request);
 }
 

@@ -9,6 +9,7 @@
 
 #include "gradient-buckets.h"
 #include "layered-model.h"
+#include "training-gpu.h"
 #include "training-task.h"
 
 #include "ns3/training-key-values.h"
@@ -41,6 +42,7 @@ constexpr uint64_t MAX_BATCH = 1ULL << 24;
 struct WorkloadRequest
 {
     uint64_t batch{32};                    ///< samples per rank and iteration
+    std::string gpu{DEFAULT_GPU};          ///< GPU of each rank, a GpuEntry
     double computeScale{1};                ///< factor of all compute times
     uint64_t bucket{DEFAULT_BUCKET_BYTES}; ///< data parallel: cap of a gradient bucket, bytes
     bool overlap{true};                    ///< data parallel: reduce during the backward pass
@@ -61,6 +63,7 @@ struct WorkloadEntry
     std::string help;                               ///< description, one line
     std::vector<Key> keys;                          ///< its keys
     std::optional<FirstValue> first;                ///< positional value without a key, or none
+    std::vector<LayerShape> layers;                 ///< of a built-in model, in forward order
     /// Layers with compute times, unscaled and without update; empty if there is a task.
     std::function<LayeredModel(const WorkloadRequest& request)> model;
     /// Creates the steps of a rank; empty if there is a model.
@@ -82,7 +85,7 @@ GetFirstValue(const WorkloadEntry& entry)
  * @ingroup distributed-training-job
  * @param help one line
  * @param layers shapes of the layers, in forward order
- * @return a workload with the times of ComputeModel
+ * @return a workload with the times of ApplyComputeModel()
  */
 WorkloadEntry MakeModelWorkload(const std::string& help, const std::vector<LayerShape>& layers);
 
@@ -118,10 +121,14 @@ TrainingTask MakeTrainingTask(const std::string& workload, WorkloadRequest reque
  * @param batch samples per rank and iteration; ignored for a CSV file, which has times per
  *        iteration
  * @param computeScale factor of all compute times: 0.5 is a rank twice as fast
+ * @param gpu name of a GpuEntry
  * @return the layers with compute times
  * @throw ConfigurationError as MakeTrainingTask(), or if the workload has no model
  */
-LayeredModel LoadModel(const std::string& workload, uint64_t batch, double computeScale);
+LayeredModel LoadModel(const std::string& workload,
+                       uint64_t batch,
+                       double computeScale,
+                       const std::string& gpu = DEFAULT_GPU);
 
 } // namespace ns3::training
 

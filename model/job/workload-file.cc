@@ -200,7 +200,9 @@ ReadWorkloadFile(const std::string& path)
                                  HEADER + ")");
     }
     file.clear();
-    return ReadWorkload(file, path);
+    LayeredModel model = ReadWorkload(file, path);
+    model.times = path;
+    return model;
 }
 
 } // namespace ns3::training

@@ -26,7 +26,9 @@ struct RankIteration
 {
     Time start;             ///< start of its forward pass
     Time end;               ///< end of its last step
-    Time computeTime;       ///< compute time
+    Time computeTime;       ///< compute time; of several ranks, the longest
+    Time leastCompute;      ///< the same; of several ranks, the shortest
+    Time totalCompute;      ///< the same; of several ranks, the sum
     Time communicationTime; ///< time with at least one collective in progress
 
     /**
@@ -50,12 +52,15 @@ struct IterationRecord
     double endS{0};                  ///< end of the last rank, s
     double iterationTimeS{0};        ///< endS - startS
     double computeTimeS{0};          ///< compute time of the slowest rank, s
+    double stragglerTimeS{0};        ///< compute time above that of the fastest rank, sum, s
     double communicationTimeS{0};    ///< mean of RankIteration::communicationTime over the ranks, s
     double exposedCommunicationS{0}; ///< iterationTimeS - computeTimeS
     double busbwGBps{0};             ///< busBytes / communicationTimeS, GB/s
     double lowerBoundS{0};           ///< lower bound of the communication time, s
     double scalingEfficiency{1};     ///< computeTimeS / iterationTimeS
     bool verified{false};            ///< every sum of every rank was compared and correct
+    double leastComputeS{0};         ///< compute time of the fastest rank, s
+    double meanComputeS{0};          ///< compute time, mean over the ranks, s
     double busBytes{0};              ///< bytes for the bus bandwidth, see GetBusFactor()
 };
 

@@ -97,7 +97,7 @@ CheckHeader(const std::string& path)
 
 /**
  * Refuses a foreign database. Call within a transaction, so that a file that another process lays
- * out is either empty or complete. An older layout is brought up to date.
+ * out is either empty or complete.
  * @param database the file
  * @param path its name
  * @return whether it is still empty
@@ -116,17 +116,12 @@ CheckLayout(SqliteDatabase& database, const std::string& path)
     const bool isOurs =
         database.QueryValue("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN "
                             "('run', 'iteration', 'collective', 'message', 'link_counter')") == "5";
-    if ((version > 0 && !isOurs) || (version == 0 && !isEmpty))
+    if ((version == ResultStore::LAYOUT_VERSION && !isOurs) ||
+        (version != ResultStore::LAYOUT_VERSION && !isEmpty))
     {
         throw ConfigurationError("results file '" + path +
                                  "': is a database of something else (allowed: a new file, or a "
                                  "results file written by this program)");
-    }
-    if (version == 1)
-    {
-        database.Execute(
-            "ALTER TABLE link_counter ADD COLUMN lossless_drops INTEGER NOT NULL DEFAULT 0");
-        database.Execute("PRAGMA user_version = 2");
     }
     return isEmpty;
 }
@@ -271,6 +266,7 @@ ResultStore::ResultStore(const std::string& path, const RunRow& run)
                 m_tables->ForEach([&](const auto& table) { database.Execute(table.GetLayout()); });
                 database.Execute("PRAGMA user_version = " + std::to_string(LAYOUT_VERSION));
             }
+            m_tables->ForEach([&](const auto& table) { table.AddMissingColumns(database); });
             const auto insert = database.Prepare(
                 "INSERT INTO run (program, version, seed, configuration, started, state) "
                 "VALUES (?, ?, ?, ?, ?, 'unfinished')");

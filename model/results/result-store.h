@@ -112,7 +112,7 @@ class ResultStore
 {
   public:
     /** Supported version of the layout. */
-    static constexpr int LAYOUT_VERSION = 2;
+    static constexpr int LAYOUT_VERSION = 1;
 
     /**
      * Checks whether the file can be written, without creating or changing anything.

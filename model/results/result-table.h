@@ -56,18 +56,31 @@ class ResultTable
             "CREATE TABLE " + m_name + " (\n    run_id INTEGER NOT NULL REFERENCES run";
         for (const auto& field : m_fields)
         {
-            const std::string type = field.GetTypeName();
-            sql += ",\n    " + field.name +
-                   (type == "text"     ? " TEXT"
-                    : type == "number" ? " REAL"
-                                       : " INTEGER") +
-                   " NOT NULL";
+            sql += ",\n    " + GetColumn(field);
         }
         if (m_key == Key::FIRST_COLUMN)
         {
             return sql + ",\n    PRIMARY KEY (run_id, " + m_fields[0].name + ")) WITHOUT ROWID;\n";
         }
         return sql + ");\nCREATE INDEX " + m_name + "_run ON " + m_name + " (run_id);\n";
+    }
+
+    /**
+     * Adds the columns that a file of an older program lacks, with 0 or an empty text in its rows.
+     * @param database with this table
+     */
+    void AddMissingColumns(SqliteDatabase& database) const
+    {
+        for (const auto& field : m_fields)
+        {
+            if (database.QueryValue("SELECT count(*) FROM pragma_table_info('" + m_name +
+                                    "') WHERE name = '" + field.name + "'") == "0")
+            {
+                database.Execute("ALTER TABLE " + m_name + " ADD COLUMN " + GetColumn(field) +
+                                 " DEFAULT " +
+                                 (std::string(field.GetTypeName()) == "text" ? "''" : "0"));
+            }
+        }
     }
 
     /** @param database destination of the rows */
@@ -123,6 +136,17 @@ class ResultTable
     }
 
   private:
+    /** @return SQL definition of a column */
+    static std::string GetColumn(const RecordField<Record>& field)
+    {
+        const std::string type = field.GetTypeName();
+        return field.name +
+               (type == "text"     ? " TEXT"
+                : type == "number" ? " REAL"
+                                   : " INTEGER") +
+               " NOT NULL";
+    }
+
     std::string m_name;
     Key m_key;
     std::vector<RecordField<Record>> m_fields;

@@ -9,6 +9,9 @@
 #include "ns3/boolean.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/training-jitter.h"
+#include "ns3/uinteger.h"
 
 #include <algorithm>
 
@@ -21,7 +24,7 @@ NS_OBJECT_ENSURE_REGISTERED(MultiPortTransport);
 namespace
 {
 
-/// Minimum size of a part of a striped message, bytes.
+/// Minimum size of a part of a message, bytes.
 constexpr uint64_t MIN_PART = 4096;
 
 /** Calls a handler; ns-3.35 schedules no function objects. */
@@ -45,7 +48,31 @@ MultiPortTransport::GetTypeId()
                 "Whether messages are striped over the port pairs; otherwise they use them in turn",
                 BooleanValue(false),
                 MakeBooleanAccessor(&MultiPortTransport::m_stripe),
-                MakeBooleanChecker());
+                MakeBooleanChecker())
+            .AddAttribute("QueuePairs",
+                          "Connections per port pair, such as queue pairs",
+                          UintegerValue(1),
+                          MakeUintegerAccessor(&MultiPortTransport::m_queuePairs),
+                          MakeUintegerChecker<uint32_t>(1, MAX_QUEUE_PAIRS))
+            .AddAttribute("Split",
+                          "Whether messages are split among the connections of a port pair; "
+                          "otherwise they use them in turn",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&MultiPortTransport::m_split),
+                          MakeBooleanChecker())
+            .AddAttribute("PostLatency",
+                          "Time from Send() until the host has posted a message",
+                          TimeValue(Time(0)),
+                          MakeTimeAccessor(&MultiPortTransport::m_postLatency),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute(
+                "PostJitter",
+                "Distribution of a factor of PostLatency, drawn for each message: NAME or "
+                "NAME:key=value of a JitterEntry",
+                StringValue("none"),
+                MakeStringAccessor(&MultiPortTransport::SetPostJitter,
+                                   &MultiPortTransport::GetPostJitter),
+                MakeStringChecker());
     return tid;
 }
 
@@ -55,7 +82,31 @@ MultiPortTransport::DoDispose()
     m_peers.clear();
     m_partial.clear();
     m_portPairs = nullptr;
+    m_jitter = nullptr;
     MessageTransport::DoDispose();
+}
+
+void
+MultiPortTransport::SetPostJitter(std::string jitter)
+{
+    m_jitter = MakeJitter(jitter);
+    m_postJitter = std::move(jitter);
+}
+
+std::string
+MultiPortTransport::GetPostJitter() const
+{
+    return m_postJitter;
+}
+
+int64_t
+MultiPortTransport::AssignStreams(int64_t stream)
+{
+    if (m_jitter)
+    {
+        m_jitter->SetStream(stream);
+    }
+    return 1;
 }
 
 void
@@ -71,25 +122,30 @@ MultiPortTransport::SetGroup(uint32_t rank, std::vector<uint32_t> endpoints)
     SetPortPairs(rank, std::make_shared<SinglePortPairs>(std::move(endpoints)));
 }
 
-MultiPortTransport::PeerPortPairs&
-MultiPortTransport::GetPeerPortPairs(uint32_t peer)
+MultiPortTransport::PeerConnections&
+MultiPortTransport::GetPeerConnections(uint32_t peer)
 {
     const auto [found, fresh] = m_peers.try_emplace(peer);
-    PeerPortPairs& way = found->second;
+    PeerConnections& way = found->second;
     if (fresh)
     {
-        way.portPairs = m_portPairs->GetPortPairs(m_rank, peer);
-        way.portPairs.resize(std::min<std::size_t>(way.portPairs.size(), MAX_PORT_PAIRS));
+        std::vector<PortPair> portPairs = m_portPairs->GetPortPairs(m_rank, peer);
+        portPairs.resize(std::min<std::size_t>(portPairs.size(), MAX_PORT_PAIRS));
+        way.ports = static_cast<uint32_t>(portPairs.size());
+        for (uint32_t i = 0; i < m_queuePairs; i++)
+        {
+            way.portPairs.insert(way.portPairs.end(), portPairs.begin(), portPairs.end());
+        }
         // Spreads the first messages to different peers over the port pairs.
-        way.next = (m_rank + peer) % way.portPairs.size();
+        way.next = (m_rank + peer) % way.ports;
     }
     return way;
 }
 
 const std::vector<PortPair>&
-MultiPortTransport::GetPortPairs(uint32_t peer)
+MultiPortTransport::GetConnections(uint32_t peer)
 {
-    return GetPeerPortPairs(peer).portPairs;
+    return GetPeerConnections(peer).portPairs;
 }
 
 void
@@ -100,10 +156,35 @@ MultiPortTransport::Send(uint32_t peer,
                          SentHandler sent)
 {
     NS_LOG_FUNCTION(this << peer << tag << bytes);
-    PeerPortPairs& way = GetPeerPortPairs(peer);
-    const auto portPairs = static_cast<uint32_t>(way.portPairs.size());
-    const auto parts =
-        static_cast<uint32_t>(m_stripe ? std::clamp<uint64_t>(bytes / MIN_PART, 1, portPairs) : 1);
+    if (m_postLatency.IsZero())
+    {
+        Post(peer, tag, bytes, std::move(payload), std::move(sent));
+        return;
+    }
+    const Time now = Simulator::Now();
+    const double factor = m_jitter ? m_jitter->GetValue() : 1;
+    m_lastPost = std::max(m_lastPost, now + Seconds(m_postLatency.GetSeconds() * factor));
+    Simulator::Schedule(m_lastPost - now,
+                        &MultiPortTransport::Post,
+                        this,
+                        peer,
+                        tag,
+                        bytes,
+                        payload,
+                        sent);
+}
+
+void
+MultiPortTransport::Post(uint32_t peer,
+                         uint64_t tag,
+                         uint64_t bytes,
+                         Ptr<ByteBuffer> payload,
+                         SentHandler sent)
+{
+    PeerConnections& way = GetPeerConnections(peer);
+    const auto connections = static_cast<uint32_t>(way.portPairs.size());
+    const uint32_t most = (m_stripe ? way.ports : 1) * (m_split ? m_queuePairs : 1);
+    const auto parts = static_cast<uint32_t>(std::clamp<uint64_t>(bytes / MIN_PART, 1, most));
     if (sent)
     {
         // From an event, because the part is reported while its socket or NIC is sending.
@@ -114,19 +195,17 @@ MultiPortTransport::Send(uint32_t peer,
             }
         };
     }
-    if (!m_stripe)
-    {
-        SendOn(peer, way.next, {tag, bytes, std::move(payload), 0, 0, 1, std::move(sent)});
-        way.next = (way.next + 1) % portPairs;
-        return;
-    }
     const uint64_t share = bytes / parts / sizeof(float) * sizeof(float);
+    // A message that is not striped keeps to one port pair.
+    const uint32_t step = m_stripe ? 1 : way.ports;
     for (uint32_t i = 0; i < parts; i++)
     {
         const uint64_t length = i + 1 < parts ? share : bytes - i * share;
-        SendOn(peer, (way.next + i) % portPairs, {tag, length, payload, i * share, i, parts, sent});
+        SendOn(peer,
+               (way.next + i * step) % connections,
+               {tag, length, payload, i * share, i, parts, sent});
     }
-    way.next = (way.next + parts) % portPairs;
+    way.next = (way.next + (m_stripe ? parts : 1)) % connections;
 }
 
 void

@@ -10,6 +10,9 @@
 #include "message-transport.h"
 #include "port-pair-table.h"
 
+#include "ns3/nstime.h"
+#include "ns3/random-variable-stream.h"
+
 #include <map>
 #include <memory>
 #include <utility>
@@ -21,9 +24,13 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-transport
  *
- * Messages over port pairs, with one connection per port pair in use. If two ranks have several
- * port pairs, messages use them in turn, or are striped over all of them (attribute Stripe). With
- * striping, no two messages of one tag may be in flight to one rank.
+ * Messages over port pairs, with one connection or several (attribute QueuePairs) per port pair in
+ * use. If two ranks have several port pairs, messages use them in turn, or are striped over all of
+ * them (attribute Stripe). Likewise, messages use the connections of a port pair in turn, or are
+ * split among all of them (attribute Split), as NCCL does with NCCL_IB_QPS_PER_CONNECTION and
+ * NCCL_IB_SPLIT_DATA_ON_QPS. The host takes PostLatency, times a factor of the distribution
+ * PostJitter, to post a message; it posts in order. No two messages in parts may have one tag and
+ * be in flight to one rank.
  */
 class MultiPortTransport : public MessageTransport
 {
@@ -44,6 +51,12 @@ class MultiPortTransport : public MessageTransport
      */
     void SetGroup(uint32_t rank, std::vector<uint32_t> endpoints);
 
+    /**
+     * @param stream first random stream to use
+     * @return number of streams used: 1
+     */
+    int64_t AssignStreams(int64_t stream);
+
     void Send(uint32_t peer,
               uint64_t tag,
               uint64_t bytes,
@@ -52,9 +65,11 @@ class MultiPortTransport : public MessageTransport
 
     /// Maximum number of port pairs between two ranks.
     static constexpr uint32_t MAX_PORT_PAIRS = 64;
+    /// Maximum number of connections per port pair.
+    static constexpr uint32_t MAX_QUEUE_PAIRS = 64;
 
   protected:
-    /** A message, or one part of a striped message. */
+    /** A message, or one part of a striped or split message. */
     struct Part
     {
         uint64_t tag;            ///< of the message
@@ -62,7 +77,7 @@ class MultiPortTransport : public MessageTransport
         Ptr<ByteBuffer> payload; ///< sent: of the message; received: of the part; null: virtual
         uint64_t offset;         ///< sent: offset of the part in `payload`, bytes
         uint32_t index;          ///< number of the part
-        uint32_t parts;          ///< number of parts of the message, 1 to MAX_PORT_PAIRS
+        uint32_t parts;          ///< number of parts of the message, at least 1
         SentHandler sent{}; ///< sent: called once when its last byte has been passed on; or null
     };
 
@@ -71,16 +86,16 @@ class MultiPortTransport : public MessageTransport
     /**
      * Sends a message or one part of it.
      * @param peer destination rank
-     * @param portPair index into GetPortPairs() of the peer
+     * @param connection index into GetConnections() of the peer
      * @param part the part to send
      */
-    virtual void SendOn(uint32_t peer, uint32_t portPair, const Part& part) = 0;
+    virtual void SendOn(uint32_t peer, uint32_t connection, const Part& part) = 0;
 
     /**
      * @param peer rank
-     * @return the port pairs to the peer
+     * @return port pair of each connection to the peer; the first ones use different port pairs
      */
-    const std::vector<PortPair>& GetPortPairs(uint32_t peer);
+    const std::vector<PortPair>& GetConnections(uint32_t peer);
 
     /**
      * Accepts a received part. The last missing part delivers the message.
@@ -92,11 +107,12 @@ class MultiPortTransport : public MessageTransport
     std::shared_ptr<PortPairTable> m_portPairs; ///< port pairs between the ranks
 
   private:
-    /** The port pairs to one rank. */
-    struct PeerPortPairs
+    /** The connections to one rank. */
+    struct PeerConnections
     {
-        std::vector<PortPair> portPairs;
-        uint32_t next{0}; ///< port pair of the next message
+        std::vector<PortPair> portPairs; ///< by connection
+        uint32_t ports{1};               ///< number of different port pairs
+        uint32_t next{0};                ///< connection of the next message
     };
 
     /** A message with missing parts. */
@@ -107,10 +123,23 @@ class MultiPortTransport : public MessageTransport
         std::vector<Ptr<ByteBuffer>> payloads; ///< by part
     };
 
-    PeerPortPairs& GetPeerPortPairs(uint32_t peer);
+    PeerConnections& GetPeerConnections(uint32_t peer);
+    void SetPostJitter(std::string jitter);
+    std::string GetPostJitter() const;
+    void Post(uint32_t peer,
+              uint64_t tag,
+              uint64_t bytes,
+              Ptr<ByteBuffer> payload,
+              SentHandler sent);
 
-    bool m_stripe;
-    std::map<uint32_t, PeerPortPairs> m_peers;
+    bool m_stripe; // attributes
+    bool m_split;
+    uint32_t m_queuePairs;
+    Time m_postLatency;
+    std::string m_postJitter;
+    Ptr<RandomVariableStream> m_jitter; // null: none
+    Time m_lastPost;                    // time of the last post, perhaps to come
+    std::map<uint32_t, PeerConnections> m_peers;
     std::map<std::pair<uint32_t, uint64_t>, Partial> m_partial; // by peer and tag
 };
 

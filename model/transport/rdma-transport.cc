@@ -73,30 +73,30 @@ RdmaTransport::Accept(uint32_t rail, uint32_t number)
 {
     const uint32_t index = number - FIRST_QUEUE_PAIR;
     const uint32_t peer = index % m_portPairs->GetRanks();
-    const uint32_t portPair = index / m_portPairs->GetRanks();
+    const uint32_t connection = index / m_portPairs->GetRanks();
     const bool known = number >= FIRST_QUEUE_PAIR && peer != m_rank &&
-                       portPair < GetPortPairs(peer).size() &&
-                       GetPortPairs(peer)[portPair].rail == rail;
-    return known ? PeekPointer(GetConnection(peer, portPair).queuePair) : nullptr;
+                       connection < GetConnections(peer).size() &&
+                       GetConnections(peer)[connection].rail == rail;
+    return known ? PeekPointer(GetConnection(peer, connection).queuePair) : nullptr;
 }
 
 RdmaTransport::Connection&
-RdmaTransport::GetConnection(uint32_t peer, uint32_t portPair)
+RdmaTransport::GetConnection(uint32_t peer, uint32_t connection)
 {
-    Connection& entry = m_connections[{peer, portPair}];
+    Connection& entry = m_connections[{peer, connection}];
     if (!entry.queuePair)
     {
-        NS_LOG_LOGIC("rank " << m_rank << " makes a queue pair for rank " << peer << ", port pair "
-                             << portPair);
-        const uint32_t first = FIRST_QUEUE_PAIR + portPair * m_portPairs->GetRanks();
-        const PortPair& way = GetPortPairs(peer)[portPair];
+        NS_LOG_LOGIC("rank " << m_rank << " makes a queue pair for rank " << peer << ", connection "
+                             << connection);
+        const uint32_t first = FIRST_QUEUE_PAIR + connection * m_portPairs->GetRanks();
+        const PortPair& way = GetConnections(peer)[connection];
         entry.queuePair = m_nics.at(way.rail)->CreateQueuePair(first + peer,
                                                                way.remoteEndpoint,
                                                                first + m_rank,
                                                                way.rate,
                                                                way.pathRate);
-        entry.queuePair->SetMessageHandler([this, peer, portPair](const RdmaMessage& message) {
-            Receive(peer, portPair, message);
+        entry.queuePair->SetMessageHandler([this, peer, connection](const RdmaMessage& message) {
+            Receive(peer, connection, message);
         });
         entry.queuePair->SetErrorHandler(
             [this, peer](const std::string& reason) { Fail(peer, reason); });
@@ -105,9 +105,9 @@ RdmaTransport::GetConnection(uint32_t peer, uint32_t portPair)
 }
 
 void
-RdmaTransport::SendOn(uint32_t peer, uint32_t portPair, const Part& part)
+RdmaTransport::SendOn(uint32_t peer, uint32_t connection, const Part& part)
 {
-    RdmaQueuePair& queuePair = *GetConnection(peer, portPair).queuePair;
+    RdmaQueuePair& queuePair = *GetConnection(peer, connection).queuePair;
     // Each work request holds whole packets, so splitting adds no short packets.
     const uint64_t mtu = m_nics.front()->GetSettings().mtu;
     const uint64_t longest = MAX_REQUEST / mtu * mtu;
@@ -131,9 +131,9 @@ RdmaTransport::SendOn(uint32_t peer, uint32_t portPair, const Part& part)
 }
 
 void
-RdmaTransport::Receive(uint32_t peer, uint32_t portPair, const RdmaMessage& message)
+RdmaTransport::Receive(uint32_t peer, uint32_t connection, const RdmaMessage& message)
 {
-    Connection& entry = m_connections.at({peer, portPair});
+    Connection& entry = m_connections.at({peer, connection});
     Ptr<ByteBuffer> payload = message.payload;
     if (message.payload && entry.received > 0)
     {

@@ -21,12 +21,12 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-transport
  *
- * Messages as RDMA WRITEs with immediate data, one queue pair per port pair. The tag travels as the
- * remote address, since NCCL's receiver tells its sender where to write. A message longer than one
- * work request takes several. Only the last one carries immediate data, which identifies the part
- * of a striped message.
+ * Messages as RDMA WRITEs with immediate data, one queue pair per connection. The tag travels as
+ * the remote address, since NCCL's receiver tells its sender where to write. A message longer than
+ * one work request takes several. Only the last one carries immediate data, which identifies the
+ * part of a message in parts.
  *
- * Among N ranks the queue pair for port pair i to peer p has number 2 + p + i N at every rank. So
+ * Among N ranks the queue pair of connection i to peer p has number 2 + p + i N at every rank. So
  * both sides know each other's number without an exchange, and each side creates its queue pair on
  * the first send or receive.
  */
@@ -43,7 +43,7 @@ class RdmaTransport : public MultiPortTransport
     void SetNics(std::vector<Ptr<RdmaNic>> nics);
 
   private:
-    /** A port pair in use, and the message being received on it. */
+    /** A queue pair in use, and the message being received on it. */
     struct Connection
     {
         Ptr<RdmaQueuePair> queuePair;
@@ -52,13 +52,13 @@ class RdmaTransport : public MultiPortTransport
     };
 
     void DoDispose() override;
-    void SendOn(uint32_t peer, uint32_t portPair, const Part& part) override;
-    Connection& GetConnection(uint32_t peer, uint32_t portPair);
+    void SendOn(uint32_t peer, uint32_t connection, const Part& part) override;
+    Connection& GetConnection(uint32_t peer, uint32_t connection);
     RdmaQueuePair* Accept(uint32_t rail, uint32_t number);
-    void Receive(uint32_t peer, uint32_t portPair, const RdmaMessage& message);
+    void Receive(uint32_t peer, uint32_t connection, const RdmaMessage& message);
 
     std::vector<Ptr<RdmaNic>> m_nics;
-    std::map<std::pair<uint32_t, uint32_t>, Connection> m_connections; // by peer and port pair
+    std::map<std::pair<uint32_t, uint32_t>, Connection> m_connections; // by peer and number
 };
 
 } // namespace ns3::training

@@ -121,10 +121,10 @@ TcpTransport::Listen()
 void
 TcpTransport::Open(const Key& key, Sender& sender)
 {
-    const PortPair& portPair = GetPortPairs(key.first)[key.second];
+    const PortPair& portPair = GetConnections(key.first)[key.second];
     sender.socket = CreateSocket();
     sender.socket->Bind();
-    if (portPair.rail > 0 || GetPortPairs(key.first).size() > 1)
+    if (portPair.rail > 0 || GetConnections(key.first).size() > 1)
     {
         sender.socket->BindToNetDevice(m_node->GetDevice(portPair.rail));
     }

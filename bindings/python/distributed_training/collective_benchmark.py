@@ -18,7 +18,11 @@ class BenchmarkResult(Result):
     @cached_property
     def rows(self) -> pandas.DataFrame:
         """One row per size, or per algorithm and size: algorithm, choice, operation, bytes,
-        time_us, algbw_GBps, busbw_GBps, lower_bound_us, efficiency, verified. GB is 10^9 bytes."""
+        time_us, algbw_GBps, busbw_GBps, lower_bound_us, efficiency, verified. GB is 10^9 bytes.
+
+        With runs=N these are means; time_us_95, algbw_GBps_95, busbw_GBps_95 and efficiency_95 are
+        half the width of their 95 % confidence intervals.
+        """
         import pandas
 
         return pandas.DataFrame(self.data["rows"])

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 TABLES = ("run", "iteration", "collective", "message", "link_counter")
 """The tables of a results file; the documentation lists their columns."""
 
-LAYOUT_VERSION = 2
+LAYOUT_VERSION = 1
 """The newest layout that read_results() supports."""
 
 

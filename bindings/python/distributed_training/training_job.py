@@ -16,19 +16,26 @@ class TrainingResult(Result):
     """The measurements of a training job: means over the iterations after the warm-up.
 
     Each measured quantity is an attribute, such as iteration_time_s; TrainingJob.quantities() lists
-    them with units and meanings. The glossary of the documentation defines the terms.
+    them with units and meanings. The glossary of the documentation defines the terms. With runs=N
+    they are means over the runs; confidence_95 has half the width of the confidence interval of
+    each, and runs is a DataFrame with one row per run.
     """
 
     choices: dict[str, str]
     """with collective="auto", the algorithm and the reason, by the size of collectives in bytes"""
+    inputs: str
+    """what was given rather than simulated: compute times, jitter, stragglers, hosts"""
 
     @cached_property
     def iterations(self) -> pandas.DataFrame:
-        """One row per iteration, warm-up included: the measured quantities, warmup, verified."""
+        """One row per iteration, warm-up included: the measured quantities, warmup, verified.
+
+        With several runs the index is the run number and the iteration.
+        """
         import pandas
 
         frame = pandas.DataFrame(self.data["iterations"])
-        return frame.set_index("iteration")
+        return frame.set_index(["run", "iteration"] if "run" in frame else "iteration")
 
     def __repr__(self) -> str:
         values = self._parameters()
@@ -40,7 +47,7 @@ class TrainingResult(Result):
         rows = [
             format_quantity(name, value)
             for name, value in self._numbers().items()
-            if name not in Result.__annotations__
+            if name not in {**Result.__annotations__, "inputs": str}
         ]
         cost = f"{scale(self.packet_hops, COUNTS)} packet-hops in {scale(self.cpu_s, SECONDS)} CPU"
         rows.append(("simulated with", cost))

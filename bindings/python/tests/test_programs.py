@@ -5,11 +5,13 @@ import contextlib
 import datetime
 import inspect
 import json
+import math
 import os
 import pickle
 import pty
 import re
 import signal
+import statistics
 import subprocess
 import sys
 import time
@@ -318,6 +320,89 @@ def test_bad_input_is_a_value_error_with_the_text_of_the_program(program, parame
 def test_wrong_types_and_names_are_type_errors(parameters, text):
     with pytest.raises(TypeError, match=re.escape(text)):
         dt.TrainingJob(**parameters)
+
+
+def test_runs_give_means_and_keep_each_run(tmp_path):
+    options = {**SMALL, "topology": "leaf-spine", "compute_jitter": "lognormal:cv=0.2"}
+    path = tmp_path / "results.sqlite"
+    result = dt.TrainingJob(**options, runs=3, run=5, results=path).run()
+    times = [dt.TrainingJob(**options, run=run).run().iteration_time_s for run in (5, 6, 7)]
+    assert list(result.runs["run"]) == [5, 6, 7]
+    assert list(result.runs["iteration_time_s"]) == times
+    assert result.iteration_time_s == pytest.approx(statistics.mean(times))
+    half = 4.3027 * statistics.stdev(times) / math.sqrt(3)  # Student's t, 2 degrees of freedom
+    assert result.confidence_95["iteration_time_s"] == pytest.approx(half, rel=1e-3)
+    assert list(result.iterations.loc[6].index) == [0, 1, 2, 3]
+    assert list(dt.read_results(path, "run")["seed"]) == [5, 6, 7]
+
+    options = {"ranks": 8, "topology": "leaf-spine", "algorithm": "direct", "bytes": ["64K", "1M"]}
+    result = dt.CollectiveBenchmark(**options, runs=3).run()
+    rows = [dt.CollectiveBenchmark(**options, run=run).run().rows for run in (1, 2, 3)]
+    for size in (0, 1):
+        times = [frame["time_us"][size] for frame in rows]
+        assert [run["rows"][size]["time_us"] for run in result.data["runs"]] == times
+        assert result.rows["time_us"][size] == pytest.approx(statistics.mean(times))
+        half = 4.3027 * statistics.stdev(times) / math.sqrt(3)
+        assert result.rows["time_us_95"][size] == pytest.approx(half, rel=1e-3)
+
+    options = {"ranks": 8, "topology": "leaf-spine", "pattern": "permutation", "bytes": "1M"}
+    result = dt.FabricBenchmark(**options, runs=3).run()
+    times = [dt.FabricBenchmark(**options, run=run).run().simulated_time_us for run in (1, 2, 3)]
+    assert list(result.runs["simulated_time_us"]) == times
+    assert result.simulated_time_us == pytest.approx(statistics.mean(times))
+
+
+@pytest.mark.parametrize(
+    "kind, parameters, text",
+    [
+        (dt.TrainingJob, {"trace": "x"}, "--runs=2 with --trace (allowed: without)"),
+        (dt.CollectiveBenchmark, {"sweep": "algorithms"}, "--runs=2 with --sweep (allowed: "),
+        (dt.FabricBenchmark, {"compare_acks": True}, "--runs=2 with --compare-acks (allowed: "),
+    ],
+)
+def test_runs_refuse_what_is_for_one(kind, parameters, text):
+    with pytest.raises(ValueError, match=re.escape(text)):
+        kind(ranks=2, runs=2, **parameters).run()
+
+
+def test_inputs_are_said(program):
+    output = program(
+        "training-job",
+        "--workload=alexnet",
+        "--ranks=2",
+        "--iterations=1",
+        "--batch=1",
+        "--gpu=v100",
+        "--compute-jitter=normal",
+        "--straggler=1:2",
+        "--host-latency=1us",
+        "--host-jitter=exponential",
+    ).stdout.splitlines()
+    benchmark = ["--ranks=2", "--bytes=8", "--host-latency=3us", "--host-jitter=normal:cv=0.1"]
+    for more in ([], ["--runs=2"], ["--sweep=algorithms"]):
+        lines = program("collective-benchmark", *benchmark, *more).stdout.splitlines()
+        assert lines[-1] == "inputs: host model none; host latency 3us, jitter normal:cv=0.1"
+    assert " on v100, " in output[0]
+    assert output[-2].startswith("straggler time: ")
+    assert output[-1] == (
+        "inputs: compute times of v100, 9319 samples/s (Lambda TF); compute jitter normal; "
+        "straggler 1:2; host model none; host latency 1us, jitter exponential"
+    )
+
+
+def test_queue_pairs_spread_flows():
+    # In the step between the leaves, four flows are hashed to four spines.
+    options = {"ranks": 8, "topology": "leaf-spine:leaves=2,spines=4,hosts-per-leaf=4"}
+    options |= {"algorithm": "recursive-doubling", "bytes": "1M", "runs": 10}
+    one = dt.CollectiveBenchmark(**options).run().rows
+    split = dt.CollectiveBenchmark(**options, queue_pairs=8, split=True).run().rows
+    assert split["time_us"][0] < 0.8 * one["time_us"][0]
+    for split in (True, False):
+        real = {**options, "queue_pairs": 3, "split": split, "bytes": "64K", "payload": "real"}
+        assert dt.CollectiveBenchmark(**real).run().rows["verified"].all()
+    for wrong in ({"queue_pairs": 65}, {"split": True}, {"queue_pairs": 2, "transport": "tcp"}):
+        with pytest.raises(ValueError, match="allowed"):
+            dt.CollectiveBenchmark(**options, **wrong).run()
 
 
 def test_options_have_keywords():

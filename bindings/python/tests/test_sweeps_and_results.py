@@ -103,7 +103,7 @@ def test_bad_results_files(tmp_path, results_file):
     newer = tmp_path / "newer.sqlite"
     newer.write_bytes(results_file.read_bytes())
     with sqlite3.connect(newer) as connection:
-        connection.execute("PRAGMA user_version = 3")
+        connection.execute("PRAGMA user_version = 2")
     connection.close()
     with pytest.raises(ValueError, match="newer program"):
         dt.read_results(newer)

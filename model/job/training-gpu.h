@@ -1,0 +1,60 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_GPU_H
+#define DISTRIBUTED_TRAINING_GPU_H
+
+#include "ns3/training-registry.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ns3::training
+{
+
+/// @ingroup distributed-training-job GPU of a rank, unless another one is chosen.
+constexpr const char* DEFAULT_GPU = "a100";
+
+/**
+ * @ingroup distributed-training-job
+ *
+ * Published throughput of training one model on one GPU, in mixed precision.
+ */
+struct MeasuredThroughput
+{
+    std::string model;          ///< name of the workload
+    double samplesPerSecond{0}; ///< images or sequences per second
+    uint64_t batch{0};          ///< samples per step of the measurement
+    std::string source;         ///< who measured it, with what
+};
+
+/**
+ * @ingroup distributed-training-job
+ *
+ * A GPU, from which compute times of built-in models are derived, see ApplyComputeModel(). It
+ * registers itself by Registry<GpuEntry>; those of the module are in one table, gpu-table.cc.
+ */
+struct GpuEntry
+{
+    static constexpr const char* KIND = "GPU"; ///< for messages
+    std::string help;                          ///< one line
+    double peak{0};            ///< dense FP16 products on tensor cores, floating-point operations/s
+    double memoryBandwidth{0}; ///< byte/s
+    /// Part of the peak that matrix products of models without a measurement reach, 0 to 1.
+    double efficiency{0};
+    std::vector<MeasuredThroughput> measured; ///< published throughputs
+
+    /**
+     * @param model name of a workload
+     * @return its measurement, or null
+     */
+    const MeasuredThroughput* Find(const std::string& model) const;
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_GPU_H
