@@ -117,6 +117,8 @@ def test_help_fits_on_a_screen(tmp_path):
         [f"--extension={ROOT / 'test/extensions/topology'}", "clean"],
         ["run", "training-job --x='"],
         ["run", "two\nlines\x1b[31m\udcff"],
+        ["test", "--mpi", "--sanitize"],
+        ["--ns3=wheel", "test", "--sanitize"],
     ],
 )
 def test_wrong_arguments_are_refused_by_one_line(tmp_path, words):
