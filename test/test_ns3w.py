@@ -162,11 +162,9 @@ def test_spaces_in_paths(tmp_path, ns3w, monkeypatch):
     monkeypatch.setattr(ns3w, "need", lambda *names: None)
     monkeypatch.setattr(ns3w, "work", lambda what, command, *rest, **more: commands.append(command))
     build.configure()
-    (flags,) = [word for word in commands[0] if str(word).startswith("-DCMAKE_CXX_FLAGS=")]
-    printed = subprocess.check_output(
-        f"printf '%s' {flags.split('=', 1)[1]}", shell=True, text=True
-    )
-    assert printed == f"-fmacro-prefix-map={build.directory}/="
+    # CMake would divide it.
+    flags = [word for word in commands[0] if str(word).startswith("-DCMAKE_CXX_FLAGS=")]
+    assert flags == ["-DCMAKE_CXX_FLAGS="]
 
 
 def test_unknown_program_is_refused_before_anything_is_built(tmp_path, ns3w):
