@@ -300,8 +300,6 @@ def test_bad_input_is_a_value_error_with_the_text_of_the_program(program, parame
         ({"rank": 4}, "no keyword 'rank'; did you mean 'ranks'? (allowed: "),
         ({"json": "-"}, "no keyword 'json'"),
         ({"print_topology": True}, "no keyword 'print_topology'"),
-        ({"print_schedule": True}, "no keyword 'print_schedule'"),
-        ({"print_trees": True}, "no keyword 'print_trees'"),
         ({"ranks": object()}, "ranks=<object"),
         ({"ranks": 4.0}, "ranks=4.0 (allowed: 1 to "),
         ({"ranks": True}, "ranks=True (allowed: 1 to "),
@@ -320,6 +318,14 @@ def test_bad_input_is_a_value_error_with_the_text_of_the_program(program, parame
 def test_wrong_types_and_names_are_type_errors(parameters, text):
     with pytest.raises(TypeError, match=re.escape(text)):
         dt.TrainingJob(**parameters)
+
+
+def test_what_prints_text_is_refused():
+    for name in ("print_trees", "print_schedule", "print_topology"):
+        with pytest.raises(TypeError, match=f"no keyword '{name}'"):
+            dt.CollectiveBenchmark(**{name: True})
+    with pytest.raises(ValueError, match="'PrintGlobals' prints text .* .allowed: ns3::TypeName"):
+        dt.CollectiveBenchmark(attributes={"PrintGlobals": True})
 
 
 def test_options_have_keywords():
