@@ -296,7 +296,7 @@ def test_python_packages_are_pinned_with_hashes(ns3w):
         entries = re.sub(r" \\\n +", " ", path.read_text()).splitlines()
         entries = [line for line in entries if line and not line.startswith("#")]
         for line in entries:
-            pin = r"[a-z0-9-]+==[\w.]+( ; [^-]+)?( --hash=sha256:[0-9a-f]{64})+"
+            pin = r"[A-Za-z0-9-]+==[\w.]+( ; [^-]+)?( --hash=sha256:[0-9a-f]{64})+"
             assert re.fullmatch(pin, line), (name, line)
         if name.startswith("cppyy"):
             assert name.replace("cppyy-", "cppyy==") in [line.split()[0] for line in entries]
