@@ -251,6 +251,28 @@ def test_version_is_written_once():
     assert f"\n## {version}" in (ROOT / "CHANGES.md").read_text()
 
 
+def test_sanitizers_have_a_build_of_their_own(tmp_path, ns3w, monkeypatch):
+    tree = str(fake_tree(tmp_path / "tree"))
+    commands = []
+    monkeypatch.setattr(ns3w, "need", lambda *names: None)
+    monkeypatch.setattr(ns3w, "work", lambda what, command, *rest, **more: commands.append(command))
+    builds = [ns3w.select_build(tree), ns3w.select_build(tree, sanitize=True)]
+    assert builds[0].directory != builds[1].directory
+    for build, ends, asserts, definitions in (
+        (builds[0], "-optimized", "OFF", []),
+        (builds[1], "-default", "ON", ["NS3_ASSERT_ENABLE"]),
+    ):
+        build.configure()
+        options = dict(word.split("=", 1) for word in commands.pop() if str(word).startswith("-D"))
+        sanitizes = "-fsanitize=address,undefined" in options["-DCMAKE_CXX_FLAGS"]
+        assert sanitizes == (build is builds[1])
+        assert options["-DNS3_ASSERT"] == asserts
+        build.write_build_info()
+        info = json.loads(build.info.read_text())
+        assert info["definitions"] == definitions
+        assert info["examples"]["training-job"].endswith("-training-job" + ends)
+
+
 @pytest.mark.parametrize("text", ["", "{", '["cut', "\udcff", "[]"])
 def test_damaged_records_count_as_absent(tmp_path, ns3w, monkeypatch, text):
     """A kill or a full disk may have left them, before they were written whole."""
