@@ -320,14 +320,6 @@ def test_wrong_types_and_names_are_type_errors(parameters, text):
         dt.TrainingJob(**parameters)
 
 
-def test_what_prints_text_is_refused():
-    for name in ("print_trees", "print_schedule", "print_topology"):
-        with pytest.raises(TypeError, match=f"no keyword '{name}'"):
-            dt.CollectiveBenchmark(**{name: True})
-    with pytest.raises(ValueError, match="'PrintGlobals' prints text .* .allowed: ns3::TypeName"):
-        dt.CollectiveBenchmark(attributes={"PrintGlobals": True})
-
-
 def test_options_have_keywords():
     with pytest.raises(TypeError):
         dt.TrainingJob("resnet50")
@@ -461,9 +453,7 @@ def wait_until(condition):
     ],
     ids=["run", "threads", "processes"],
 )
-def test_no_simulation_survives_the_process_that_started_it(
-    environment, tmp_path, statement, name
-):
+def test_no_simulation_survives_the_process_that_started_it(environment, tmp_path, statement, name):
     workload = tmp_path / "workload.csv"
     workload.write_bytes(WORKLOAD.read_bytes())
     script = f"""
@@ -517,6 +507,14 @@ def test_output_that_is_no_result_is_named(tmp_path, monkeypatch):
         with pytest.raises(RuntimeError, match=expected) as error:
             job.run()
         assert "\n" not in str(error.value)
+
+
+def test_what_prints_text_is_refused():
+    for name in ("print_trees", "print_schedule", "print_topology"):
+        with pytest.raises(TypeError, match=f"no keyword '{name}'"):
+            dt.CollectiveBenchmark(**{name: True})
+    with pytest.raises(ValueError, match="'PrintGlobals' prints text .* .allowed: ns3::TypeName"):
+        dt.CollectiveBenchmark(attributes={"PrintGlobals": True})
 
 
 def run_on_terminal(environment, script):
