@@ -8,6 +8,7 @@
 
 #include "cluster-command-line.h"
 #include "guarded-run.h"
+#include "parent-process.h"
 
 #include "ns3/log.h"
 #include "ns3/training-byte-archive.h"
@@ -36,6 +37,7 @@ constexpr std::size_t MAX_SIZES = 10000;
 int
 RunProgram(const std::string& name, const std::function<int()>& body)
 {
+    EndWithParent();
     // With several processes only the first one prints.
     const bool speaks = Processes::GetId() == 0;
     if (!speaks && !std::freopen("/dev/null", "w", stdout))

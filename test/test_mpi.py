@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Simulations in several processes have the results of one: `./ns3w test --mpi`."""
 
+import contextlib
 import json
+import os
 import re
+import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -253,3 +257,39 @@ def test_iterations_are_written_before_the_end(tmp_path):
     rows = get_rows(tmp_path / "r")
     assert len(rows["iteration"]) >= 20
     assert len(rows["message"]) > 20 * 100
+
+
+def find_simulations(workload):
+    """Return the ids of the programs, not that of mpirun, that run with a workload."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            words = path.read_bytes().split(b"\0")
+            if b"training-job" in words[0] and f"--workload={workload}".encode() in words:
+                found.append(int(path.parent.name))
+    return found
+
+
+def test_no_process_survives_a_killed_mpirun(tmp_path):
+    workload = tmp_path / "workload.csv"
+    workload.write_text("layer,parameters,forward_us,backward_us\nonly,1000000,10,20\n")
+    words = ["training-job", f"--workload={workload}", *LEAVES, "--iterations=1000000", "--mpi=2"]
+    with subprocess.Popen(
+        [sys.executable, ROOT / "ns3w", "run", *words],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        while len(find_simulations(workload)) < 2 and process.poll() is None:
+            time.sleep(0.05)
+        started = find_simulations(workload)
+        process.send_signal(signal.SIGKILL)
+    assert len(started) == 2
+    try:
+        deadline = time.monotonic() + 20
+        while find_simulations(workload) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert find_simulations(workload) == []
+    finally:
+        for each in find_simulations(workload):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(each, signal.SIGKILL)

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Tests of the script `ns3w` and of the lists of files that it shares with the builds."""
 
+import contextlib
 import hashlib
+import http.server
 import importlib.machinery
 import importlib.util
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tarfile
+import threading
 from pathlib import Path
 
 import pytest
@@ -111,6 +115,10 @@ def test_help_fits_on_a_screen(tmp_path):
         ["run", "training-job", "--plot-topology=torus"],
         ["--extension=/does/not/exist", "run", "training-job"],
         [f"--extension={ROOT / 'test/extensions/topology'}", "clean"],
+        ["run", "training-job --x='"],
+        ["run", "two\nlines\x1b[31m\udcff"],
+        ["test", "--mpi", "--sanitize"],
+        ["--ns3=wheel", "test", "--sanitize"],
     ],
 )
 def test_wrong_arguments_are_refused_by_one_line(tmp_path, words):
@@ -119,7 +127,44 @@ def test_wrong_arguments_are_refused_by_one_line(tmp_path, words):
     assert result.stdout == ""
     assert result.stderr.startswith("ns3w: ")
     assert result.stderr.count("\n") == 1
+    assert result.stderr[:-1].isprintable()
     assert "allowed" in result.stderr
+
+
+def test_unusable_cache_is_refused_by_one_line(tmp_path):
+    tree = fake_tree(tmp_path / "tree")
+    (tmp_path / "file").write_text("")
+    for home in (Path("/dev/null"), tmp_path / "file"):
+        result = call(tmp_path, "build", NS3_DIR=str(tree), XDG_CACHE_HOME=str(home))
+        assert result.returncode == 2
+        assert result.stderr.startswith(f"ns3w: {home}/distributed-training")
+        assert result.stderr.count("\n") == 1
+        assert "allowed by XDG_CACHE_HOME" in result.stderr
+
+
+def test_relative_cache_home_is_ignored(tmp_path, ns3w, monkeypatch):
+    cache_home = sys.modules["ns3w_support.console"].cache_home
+    assert cache_home() == tmp_path / "cache"
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for value in ("cache", "./cache", ""):
+        monkeypatch.setenv("XDG_CACHE_HOME", value)
+        assert cache_home() == tmp_path / ".cache"
+
+
+def test_spaces_in_paths(tmp_path, ns3w, monkeypatch):
+    monkeypatch.setattr(ns3w, "HERE", tmp_path / "my check-out")
+    monkeypatch.setattr(ns3w, "CACHE", tmp_path / "my cache")
+    monkeypatch.setattr(ns3w, "module_list", lambda name: [])
+    build = ns3w.select_build(str(fake_tree(tmp_path / "tree")))
+    assert build.directory.parent == tmp_path / "my cache/builds"
+    assert build.directory.name.startswith("my-check-out-")
+    commands = []
+    monkeypatch.setattr(ns3w, "need", lambda *names: None)
+    monkeypatch.setattr(ns3w, "work", lambda what, command, *rest, **more: commands.append(command))
+    build.configure()
+    # CMake would divide it.
+    flags = [word for word in commands[0] if str(word).startswith("-DCMAKE_CXX_FLAGS=")]
+    assert flags == ["-DCMAKE_CXX_FLAGS="]
 
 
 def test_unknown_program_is_refused_before_anything_is_built(tmp_path, ns3w):
@@ -206,6 +251,80 @@ def test_version_is_written_once():
     assert f"\n## {version}" in (ROOT / "CHANGES.md").read_text()
 
 
+def test_sanitizers_have_a_build_of_their_own(tmp_path, ns3w, monkeypatch):
+    tree = str(fake_tree(tmp_path / "tree"))
+    commands = []
+    monkeypatch.setattr(ns3w, "need", lambda *names: None)
+    monkeypatch.setattr(ns3w, "work", lambda what, command, *rest, **more: commands.append(command))
+    builds = [ns3w.select_build(tree), ns3w.select_build(tree, sanitize=True)]
+    assert builds[0].directory != builds[1].directory
+    for build, ends, asserts, definitions in (
+        (builds[0], "-optimized", "OFF", []),
+        (builds[1], "-default", "ON", ["NS3_ASSERT_ENABLE"]),
+    ):
+        build.configure()
+        options = dict(word.split("=", 1) for word in commands.pop() if str(word).startswith("-D"))
+        sanitizes = "-fsanitize=address,undefined" in options["-DCMAKE_CXX_FLAGS"]
+        assert sanitizes == (build is builds[1])
+        assert options["-DNS3_ASSERT"] == asserts
+        build.write_build_info()
+        info = json.loads(build.info.read_text())
+        assert info["definitions"] == definitions
+        assert info["examples"]["training-job"].endswith("-training-job" + ends)
+
+
+@pytest.mark.parametrize("text", ["", "{", '["cut', "\udcff", "[]"])
+def test_damaged_records_count_as_absent(tmp_path, ns3w, monkeypatch, text):
+    """A kill or a full disk may have left them, before they were written whole."""
+    build = ns3w.select_build(str(fake_tree(tmp_path / "tree")))
+    python = tmp_path / "cache/distributed-training"
+    python /= f"python{sys.version_info[0]}.{sys.version_info[1]}-ns-3.40"
+    done = []
+    monkeypatch.setattr(ns3w, "need", lambda *names: None)
+    monkeypatch.setattr(ns3w, "work", lambda what, *rest, **more: done.append(what.split()[0]))
+    for stamp, action, expected in [
+        (build.directory / "configured.json", build.configure, ["configuring"]),
+        (python / "installed.json", build.python_environment, ["making", *["installing"] * 5]),
+    ]:
+        done.clear()
+        stamp.parent.mkdir(parents=True, exist_ok=True)
+        stamp.write_bytes(text.encode("utf-8", "surrogateescape"))
+        action()
+        assert done == expected
+        assert json.loads(stamp.read_text())
+        action()
+        assert done == expected  # not again
+
+
+def test_files_are_written_whole_or_not_at_all(tmp_path, ns3w, monkeypatch):
+    path = tmp_path / "record.json"
+    ns3w.write_whole(path, "old")
+
+    def full(*paths):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(OSError):
+        ns3w.write_whole(path, "new")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["record.json"]
+    assert path.read_text() == "old"
+
+
+def test_python_packages_are_pinned_with_hashes(ns3w):
+    lists = {path.stem: path for path in ROOT.glob("build-support/python-packages/*.txt")}
+    versions = {cppyy for _, _, cppyy in REQUIREMENTS}
+    assert set(lists) == {"tools", "wheel"} | {f"cppyy-{version}" for version in versions}
+    for name, path in lists.items():
+        entries = re.sub(r" \\\n +", " ", path.read_text()).splitlines()
+        entries = [line for line in entries if line and not line.startswith("#")]
+        for line in entries:
+            pin = r"[A-Za-z0-9-]+==[\w.]+( ; [^-]+)?( --hash=sha256:[0-9a-f]{64})+"
+            assert re.fullmatch(pin, line), (name, line)
+        if name.startswith("cppyy"):
+            assert name.replace("cppyy-", "cppyy==") in [line.split()[0] for line in entries]
+    assert f"ns3=={ns3w.WHEEL}" in lists["wheel"].read_text()
+
+
 def test_stale_forwarding_headers_are_removed(tmp_path, ns3w):
     build = ns3w.select_build(str(fake_tree(tmp_path / "tree")))
     folder = build.output / "include/ns3"
@@ -231,6 +350,112 @@ def make_release(tmp_path):
     with tarfile.open(archive, "w:bz2") as tar:
         tar.add(source, source.name)
     return archive
+
+
+def test_unpacked_files_belong_to_whoever_unpacks_them(tmp_path, ns3_release, monkeypatch):
+    source = tmp_path / "ns-allinone-3.37/ns-3.37"
+    source.mkdir(parents=True)
+    (source / "VERSION").write_text("3.37\n")
+    (source / "VERSION").chmod(0o666)
+    archive = tmp_path / "archive.tar.bz2"
+
+    def by_somebody(member):
+        member.uid = member.gid = 1000
+        return member
+
+    with tarfile.open(archive, "w:bz2") as tar:
+        tar.add(source.parent, source.parent.name, filter=by_somebody)
+    digest = hashlib.sha256(archive.read_bytes()).hexdigest()
+    monkeypatch.setattr(ns3_release, "RELEASE_SHA256", digest)
+    monkeypatch.setattr(ns3_release, "RELEASE_URL", archive.as_uri())
+    state = (ns3_release.get_release() / "VERSION").stat()
+    assert (state.st_uid, state.st_gid) == (os.geteuid(), os.getegid())
+    assert state.st_mode & 0o777 == 0o644
+
+
+class Server(http.server.BaseHTTPRequestHandler):
+    """Serves `content` with ranges; cuts each connection after `cut` bytes."""
+
+    content = b""
+    cut = None
+    asked = []
+
+    def do_GET(self):
+        first = int(self.headers.get("Range", "bytes=0-")[len("bytes=") : -1])
+        self.asked.append(first)
+        if first and first >= len(self.content):
+            return self.send_error(416)
+        self.send_response(206 if first else 200)
+        self.send_header("Content-Length", str(len(self.content) - first))
+        self.end_headers()
+        end = None if self.cut is None else first + self.cut
+        self.wfile.write(self.content[first:end])
+
+    def log_message(self, *words):
+        pass
+
+
+@pytest.fixture
+def server(tmp_path, ns3_release, monkeypatch):
+    """Serves the archive of a release. The part of it that is downloaded is server.part."""
+    archive = make_release(tmp_path).read_bytes() + bytes(10000)
+    handler = type("Handler", (Server,), {"content": archive, "asked": []})
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as here:
+        threading.Thread(target=here.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{here.server_port}/ns.tar.bz2"
+        monkeypatch.setattr(ns3_release, "RELEASE_URL", url)
+        monkeypatch.setattr(ns3_release, "RELEASE_SHA256", hashlib.sha256(archive).hexdigest())
+        monkeypatch.setenv("no_proxy", "*")
+
+        def no_debian(directory):
+            raise OSError("not here")
+
+        monkeypatch.setattr(ns3_release, "download_from_debian", no_debian)
+        handler.part = ns3_release.CACHE / "downloads/ns.tar.part"
+        handler.part.parent.mkdir(parents=True)
+        yield handler
+        here.shutdown()
+
+
+def test_cut_download_is_continued(ns3_release, server):
+    server.cut = 4000
+    assert (ns3_release.get_release() / "VERSION").read_text() == "3.37\n"
+    assert server.asked == list(range(0, len(server.content), 4000))
+    assert not server.part.exists()
+
+
+@pytest.mark.parametrize(
+    "kept, asked",
+    [
+        (lambda whole: whole[:5000], [5000]),
+        (lambda whole: whole, []),
+        (lambda whole: whole + b"more", ["size + 4", 0]),
+        (lambda whole: bytes(len(whole)), ["size", 0]),
+        (lambda whole: bytes(5000), [5000, 0]),
+    ],
+    ids=["part", "whole", "too long", "wrong", "wrong part"],
+)
+def test_killed_download_is_continued_or_repeated(ns3_release, server, kept, asked):
+    server.part.write_bytes(kept(server.content))
+    ns3_release.get_release()
+    assert server.asked == [eval(str(each), {"size": len(server.content)}) for each in asked]
+
+
+def test_server_that_brings_nothing_is_given_up_and_the_part_kept(ns3_release, server):
+    server.part.write_bytes(server.content[:5000])
+    server.cut = 0
+    with pytest.raises(ns3_release.Failure, match="cut after 5000 of"):
+        ns3_release.get_release()
+    assert server.asked == [5000]
+    assert server.part.read_bytes() == server.content[:5000]
+
+
+def test_server_with_something_else_is_given_up(ns3_release, server):
+    server.content = bytes(20000)
+    with pytest.raises(ns3_release.Failure, match="wrong SHA-256"):
+        ns3_release.get_release()
+    assert server.asked == [0]
+    assert not server.part.exists()
 
 
 def test_release_is_verified_unpacked_and_kept(tmp_path, ns3_release, monkeypatch):
@@ -284,6 +509,28 @@ def test_missing_packages_without_rights_name_the_command(tmp_path, ns3w, monkey
     assert "sudo apt-get install" in str(failure.value)
     assert "ninja-build cmake" in str(failure.value)
     assert failure.value.status == 2
+
+
+def test_log_of_packages_is_in_the_cache(ns3w, monkeypatch):
+    packages = sys.modules["ns3w_support.system_packages"]
+    logs = []
+    monkeypatch.setattr(
+        shutil, "which", lambda name: "/usr/bin/apt-get" if name == "apt-get" else None
+    )
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(packages, "work", lambda what, command, log, **rest: logs.append(log))
+    ns3w.need("ninja")
+    assert {log.parent for log in logs} == {ns3w.CACHE}
+
+
+def test_logs_do_not_follow_links(tmp_path, ns3w):
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    log = tmp_path / "log"
+    log.symlink_to(victim)
+    with contextlib.suppress(OSError):
+        ns3w.work("trying", ["echo", "output"], log)
+    assert victim.read_text() == "precious"
 
 
 def test_two_at_once_wait_for_each_other(tmp_path, ns3w):

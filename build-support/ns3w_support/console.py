@@ -12,7 +12,14 @@ import sys
 import time
 from pathlib import Path
 
-CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "distributed-training"
+
+def cache_home():
+    """Return the folder of all caches. The XDG specification ignores a relative path."""
+    path = os.environ.get("XDG_CACHE_HOME", "")
+    return Path(path) if os.path.isabs(path) else Path.home() / ".cache"
+
+
+CACHE = cache_home() / "distributed-training"
 
 
 class Failure(Exception):
@@ -24,7 +31,15 @@ class Failure(Exception):
 
 
 def say(text):
-    print(f"ns3w: {text}", file=sys.stderr, flush=True)
+    """Print a message in one line: an argument in it may have any characters."""
+    line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(text))
+    print(f"ns3w: {line}", file=sys.stderr, flush=True)
+
+
+def open_log(path):
+    """Open a file for writing. A link is refused, as it may lead to a file of somebody else."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+    return open(os.open(path, flags, 0o644), "w")
 
 
 @contextlib.contextmanager
@@ -53,7 +68,7 @@ def work(what, command, log, idle=None, **options):
     if told:
         say(what)
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, **options}
-    with open(log, "w") as file, subprocess.Popen(command, errors="replace", **options) as process:
+    with open_log(log) as file, subprocess.Popen(command, errors="replace", **options) as process:
         for line in process.stdout:
             file.write(line)
             if not told and not re.search(idle, line):

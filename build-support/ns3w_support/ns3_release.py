@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The default ns-3 release of ns3w: downloaded once, verified, unpacked."""
 
+import contextlib
 import hashlib
+import http
 import http.client
 import os
 import re
@@ -9,7 +11,10 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tempfile
+import urllib.error
 import urllib.request
+from pathlib import Path
 
 from .console import CACHE, Failure, locked, say
 
@@ -28,16 +33,55 @@ def sha256(path):
 
 
 def download(url, part):
-    """Fetch a URL into a file, resuming an interrupted download."""
+    """Fetch a URL into a file, continuing what an interrupted download has left of it.
+
+    Raises OSError, with the file kept, if the connection is cut. Removes what cannot be continued.
+    """
     have = part.stat().st_size if part.exists() else 0
     request = urllib.request.Request(url, headers={"Range": f"bytes={have}-"} if have else {})
-    with urllib.request.urlopen(request, timeout=15) as answer:
-        have = have if answer.status == 206 else 0
+    try:
+        answer = urllib.request.urlopen(request, timeout=15)
+    except urllib.error.HTTPError as error:
+        if error.code != http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE or not have:
+            raise
+        part.unlink()  # as long as the whole or longer, and wrong
+        download(url, part)
+        return
+    with answer:
+        have = have if answer.status == http.HTTPStatus.PARTIAL_CONTENT else 0
+        length = answer.headers.get("Content-Length")
+        size = have + int(length) if length else None
         with open(part, "ab" if have else "wb") as file:
             while block := answer.read(1 << 20):
                 have += file.write(block)
                 if sys.stderr.isatty():
                     sys.stderr.write(f"\r{have >> 20} MiB ")
+    if size is not None and have < size:
+        raise ConnectionError(f"the connection was cut after {have} of {size} bytes")
+
+
+def download_verified(url, part):
+    """Fetch the archive into a file. A cut connection is continued as long as it brings something,
+    and what turns out wrong after that is fetched once more as a whole."""
+    continued = part.exists()
+    if continued and sha256(part) == RELEASE_SHA256:
+        return
+    while True:
+        before = part.stat().st_size if part.exists() else 0
+        try:
+            download(url, part)
+        except (ConnectionError, TimeoutError, http.client.IncompleteRead) as error:
+            if not part.exists() or part.stat().st_size <= before:
+                raise
+            say(f"{error}; continuing")
+            continued = True
+            continue
+        if sha256(part) == RELEASE_SHA256:
+            return
+        part.unlink()
+        if not continued:
+            raise OSError("wrong SHA-256")
+        continued = False
 
 
 def download_from_debian(directory):
@@ -50,7 +94,7 @@ def download_from_debian(directory):
     if not mirrors:
         raise OSError("apt knows no mirror of Debian")
     for name in ("state/lists/partial", "cache/archives/partial", "sources"):
-        (directory / name).mkdir(parents=True, exist_ok=True)
+        (directory / name).mkdir(parents=True)
     # Trusted: the SHA-256 of the archive is checked.
     (directory / "sources/ns3.sources").write_text(
         f"Types: deb-src\nURIs: {mirrors[0]}\nSuites: {RELEASE_DEBIAN}\nComponents: main\n"
@@ -62,14 +106,22 @@ def download_from_debian(directory):
         "Dir::Cache": directory / "cache",
         "Dir::Etc::sourcelist": "/dev/null",
         "Dir::Etc::sourceparts": directory / "sources",
-        "APT::Sandbox::User": "",
     }
+    target = directory / "source"
+    target.mkdir()
+    if os.geteuid() == 0:  # apt fetches as its own user, who must be able to write here
+        directory.chmod(0o755)
+        with contextlib.suppress(LookupError):
+            shutil.chown(target, "_apt")
     apt = ["apt-get"] + [f"-o{key}={value}" for key, value in options.items()]
     for words in (["update"], ["source", "--download-only", "--only-source", "ns3"]):
-        with open(directory / "log", "a") as log:
-            if subprocess.run([*apt, *words], cwd=directory, stdout=log, stderr=log).returncode:
-                raise OSError(f"see {directory}/log")
-    return next(directory.glob("ns3_*.orig.tar.bz2"))
+        done = subprocess.run(
+            [*apt, *words], cwd=target, stdin=subprocess.DEVNULL, capture_output=True, text=True
+        )
+        if done.returncode:
+            reason = (done.stderr.strip() or "no message").splitlines()[-1]
+            raise OSError(f"apt-get {words[0]} failed ({done.returncode}): {reason}")
+    return next(target.glob("ns3_*.orig.tar.bz2"))
 
 
 def get_archive():
@@ -85,15 +137,20 @@ def get_archive():
         say(f"getting ns-{RELEASE} from {place}")
         try:
             if place == RELEASE_URL:
-                download(place, part)
-            else:
-                os.replace(download_from_debian(downloads / "apt"), part)
-            if sha256(part) == RELEASE_SHA256:
+                download_verified(place, part)
                 os.replace(part, archive)
-                shutil.rmtree(downloads / "apt", ignore_errors=True)
                 return archive
-            part.unlink()
-            raise OSError("wrong SHA-256")
+            # Not in the cache, where apt's own user may not come. What he owns is copied, then
+            # checked.
+            with tempfile.TemporaryDirectory(prefix="ns3w-") as directory:
+                copy = archive.with_suffix(".debian")
+                shutil.copyfile(download_from_debian(Path(directory)), copy)
+            if sha256(copy) != RELEASE_SHA256:
+                copy.unlink()
+                raise OSError("wrong SHA-256")
+            os.replace(copy, archive)
+            part.unlink(missing_ok=True)
+            return archive
         except (OSError, http.client.HTTPException, StopIteration) as error:
             problems.append(f"{place}: {error or 'not found'}")
             say(f"no: {problems[-1]}")
@@ -118,9 +175,15 @@ def get_release():
         top = f"ns-allinone-{RELEASE}/ns-{RELEASE}/"
         unneeded = re.compile(r"(doc|src/lte|src/[^/]+/doc)(/|$)")
         with tarfile.open(archive) as tar:
+            # Known content, see RELEASE_SHA256; but with the owner and rights of its packer.
+            if hasattr(tarfile, "fully_trusted_filter"):
+                tar.extraction_filter = tarfile.fully_trusted_filter
             for member in tar:
                 member.name = member.name[len(top) :] if member.name.startswith(top) else ""
                 if member.name and not unneeded.match(member.name):
-                    tar.extract(member, partial)  # known content, see RELEASE_SHA256
+                    member.uid, member.gid = os.geteuid(), os.getegid()
+                    member.uname = member.gname = ""
+                    member.mode &= 0o755
+                    tar.extract(member, partial)
         os.replace(partial, release)
         return release

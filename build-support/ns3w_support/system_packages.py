@@ -8,10 +8,9 @@ import shlex
 import shutil
 import subprocess
 import sysconfig
-import tempfile
 from pathlib import Path
 
-from .console import Failure, say, work
+from .console import CACHE, Failure, say, work
 
 BUILD_TOOLS = ("c++", "cmake", "ninja", "ccache", "sqlite3.h")
 MPI_TOOLS = ("mpirun", "mpic++")
@@ -56,7 +55,7 @@ def need(*names):
             raise Failure(f"missing: {' '.join(missing)}. Type: sudo {shlex.join(install)}")
     say(f"missing, installing by apt: {' '.join(missing)}")
     prefix += ["env", "DEBIAN_FRONTEND=noninteractive"]
-    log = Path(tempfile.gettempdir(), f"ns3w-apt-{os.getuid()}.log")
+    log = CACHE / "apt.log"
     with contextlib.suppress(Failure):  # old package lists may suffice
         work("apt-get update", [*prefix, "apt-get", "update"], log, stdin=subprocess.DEVNULL)
     work(shlex.join(install), [*prefix, *install], log, stdin=subprocess.DEVNULL)

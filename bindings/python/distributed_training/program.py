@@ -8,6 +8,7 @@ import difflib
 import inspect
 import json
 import math
+import multiprocessing
 import numbers
 import os
 import shlex
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 _BAD_INPUT = 2
 _STUCK = 3
 _WRONG_RESULT = 4
+
+# A program ends with the process of this id, whatever ends that (see program/parent-process.h).
+_PARENT_VARIABLE = "DISTRIBUTED_TRAINING_PARENT"
 
 
 class SimulationStuck(RuntimeError):
@@ -134,6 +138,24 @@ _NS3_KEYWORDS = {
     "seed": ("RngSeed", "ns-3's RngSeed"),
     "run": ("RngRun", "ns-3's RngRun, which also makes the gradients of a real payload"),
 }
+
+
+# How ns-3's arguments begin that print text instead of a result.
+_PRINTING = "Print"
+
+
+def _is_orphan() -> bool:
+    """Whether this process works for another one (multiprocessing) that is no more."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return False
+    try:
+        os.kill(parent.pid or 0, 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        pass
+    return not parent.is_alive()
 
 
 def _is_keyword(option: Mapping[str, Any]) -> bool:
@@ -295,6 +317,11 @@ class Program(Generic[R]):
                             f"attributes: {attribute!r} (allowed: ns3::TypeName::Attribute, or the "
                             "name of a global value)"
                         )
+                    if attribute.startswith(_PRINTING):
+                        raise ValueError(
+                            f"attributes: {attribute!r} prints text instead of a result (allowed: "
+                            "ns3::TypeName::Attribute, or the name of a global value)"
+                        )
                     arguments.append(f"--{attribute}={to_text(setting)}")
             elif name in _NS3_KEYWORDS:
                 arguments.append(f"--{_NS3_KEYWORDS[name][0]}={to_text(value)}")
@@ -313,13 +340,15 @@ class Program(Generic[R]):
         """Run the program in a child process and return its result.
 
         If standard error is a terminal, the run shows its progress there. An interrupt (Ctrl-C)
-        ends the child first.
+        ends the child first. The child also ends with this process, and in a process of a pool
+        with the process that made the pool, even by SIGKILL.
 
         Raises ValueError for refused parameters, SimulationStuck, WrongResult, and BuildNotFound,
-        each with the program's text.
+        each with the program's text, and RuntimeError if there is no result for another reason.
         """
         command = [*self.get_command(), "--json=-"]
-        status, output, errors = self._execute(command, find_build().get_environment())
+        environment = {**find_build().get_environment(), _PARENT_VARIABLE: str(os.getpid())}
+        status, output, errors = self._execute(command, environment)
         text = "\n".join(
             line.split(f"{self.name}: ", 1)[-1] if line.startswith(f"{self.name}: ") else line
             for line in errors.strip().splitlines()
@@ -333,7 +362,13 @@ class Program(Generic[R]):
         if status != 0:
             reason = f"signal {-status}" if status < 0 else f"exit status {status}"
             raise RuntimeError(f"{shlex.join(command)} ended by {reason}: {text}")
-        result: R = self.result_type(json.loads(output))
+        try:
+            data = json.loads(output)
+        except ValueError:
+            first = output.decode(errors="replace").partition("\n")[0][:200]
+            what = f"its output begins with {first!r}" if first else "its output is empty"
+            raise RuntimeError(f"{shlex.join(command)} printed no result: {what}") from None
+        result: R = self.result_type(data)
         return result
 
     def cancel(self) -> None:
@@ -354,7 +389,7 @@ class Program(Generic[R]):
             errors.started()
             self._children.add(child)
             try:
-                output = child.communicate()[0]
+                output = self._wait(child)
             finally:
                 self._children.discard(child)
                 if child.returncode is None:  # interrupted: leave no process and no zombie
@@ -367,6 +402,18 @@ class Program(Generic[R]):
                 if child.stdout:
                     child.stdout.close()
         return child.returncode, output, errors.text
+
+    @staticmethod
+    def _wait(child: subprocess.Popen[bytes]) -> bytes:
+        """Return a child's output when it ends."""
+        in_pool = multiprocessing.parent_process() is not None
+        while True:
+            if in_pool and _is_orphan():
+                child.kill()
+            try:
+                return child.communicate(timeout=1 if in_pool else None)[0]
+            except subprocess.TimeoutExpired:
+                pass
 
     def __getstate__(self) -> dict[str, Any]:
         return {"parameters": self.parameters}

@@ -510,6 +510,98 @@ except KeyboardInterrupt:
         process.communicate()
 
 
+def find_with(text):
+    """Return the ids of the processes whose arguments contain a text, without zombies."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if text.encode() in path.read_bytes():
+                found.append(int(path.parent.name))
+    return found
+
+
+def wait_until(condition):
+    deadline = time.monotonic() + 30
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return condition()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel ends the children")
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGKILL"])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "job.run()",
+        "dt.sweep([job] * 5, ThreadPoolExecutor(2))",
+        "dt.sweep([job] * 5, ProcessPoolExecutor(2))",
+    ],
+    ids=["run", "threads", "processes"],
+)
+def test_no_simulation_survives_the_process_that_started_it(environment, tmp_path, statement, name):
+    workload = tmp_path / "workload.csv"
+    workload.write_bytes(WORKLOAD.read_bytes())
+    script = f"""
+import os, distributed_training as dt
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+job = dt.TrainingJob(workload=os.environ["MARK"], ranks=16, iterations=1000000)
+{statement}
+"""
+    children = 1 if statement == "job.run()" else 2
+    process = subprocess.Popen(
+        [sys.executable, "-c", script],
+        env={**environment, "MARK": str(workload)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        assert wait_until(lambda: len(find_with(str(workload))) == children)
+        process.send_signal(getattr(signal, name))
+        process.wait(20)
+        assert wait_until(lambda: not find_with(str(workload)))
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # the workers of a pool
+        process.wait()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel ends the children")
+def test_a_program_whose_parent_is_gone_ends_at_once(build):
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    process = subprocess.run(
+        [build.get_program("training-job"), "--iterations=1000000"],
+        env={**build.get_environment(), "DISTRIBUTED_TRAINING_PARENT": str(gone.pid)},
+        capture_output=True,
+        timeout=60,
+    )
+    assert process.returncode == -signal.SIGKILL
+
+
+def test_output_that_is_no_result_is_named(tmp_path, monkeypatch):
+    job = dt.TrainingJob(**SMALL)
+    impostor = tmp_path / "program"
+    for output, expected in [
+        ("usage: none", "output begins with 'usage: none'"),
+        ("", "output is empty"),
+    ]:
+        impostor.write_text(f"#! /bin/sh\nprintf '{output}'\n")
+        impostor.chmod(0o755)
+        monkeypatch.setattr(job, "get_command", lambda: [str(impostor)])
+        with pytest.raises(RuntimeError, match=expected) as error:
+            job.run()
+        assert "\n" not in str(error.value)
+
+
+def test_what_prints_text_is_refused():
+    for name in ("print_trees", "print_schedule", "print_topology"):
+        with pytest.raises(TypeError, match=f"no keyword '{name}'"):
+            dt.CollectiveBenchmark(**{name: True})
+    with pytest.raises(ValueError, match="'PrintGlobals' prints text .* .allowed: ns3::TypeName"):
+        dt.CollectiveBenchmark(attributes={"PrintGlobals": True})
+
+
 def run_on_terminal(environment, script):
     """Run a Python script whose standard error is a terminal; return (output, text shown)."""
     ours, theirs = pty.openpty()
