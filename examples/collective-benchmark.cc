@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <iostream>
 #include <utility>
 
@@ -62,8 +63,12 @@ ToJson(const CollectiveMeasurement& row, const std::string& choice)
     json.Set("algorithm", row.algorithm)
         .Set("choice", choice)
         .Set("operation", GetName(row.operation))
-        .Set("bytes", row.bytes)
-        .Set("time_us", row.seconds * 1e6)
+        .Set("bytes", row.bytes);
+    if (!row.failure.empty())
+    {
+        return json.Set("failure", row.failure);
+    }
+    json.Set("time_us", row.seconds * 1e6)
         .Set("algbw_GBps", row.algorithmBandwidth)
         .Set("busbw_GBps", row.busBandwidth)
         .Set("lower_bound_us", row.lowerBound * 1e6)
@@ -95,6 +100,14 @@ PrintHead(const std::string& what, const ClusterOptions& options, const std::str
 void
 PrintRow(const CollectiveMeasurement& row, bool real)
 {
+    if (!row.failure.empty())
+    {
+        std::printf("%14llu stuck: %s\n",
+                    static_cast<unsigned long long>(row.bytes),
+                    row.failure.c_str());
+        std::fflush(stdout);
+        return;
+    }
     std::printf("%14llu %14.3f %12.3f %12.3f %16.3f %11.3f %9s\n",
                 static_cast<unsigned long long>(row.bytes),
                 row.seconds * 1e6,
@@ -121,6 +134,7 @@ Report(const std::string& mismatch)
 /** Measures every algorithm that supports the collective. */
 int
 Sweep(const ProgramOptions& options,
+      const ClusterCommandLine& commandLine,
       const ClusterOptions& cluster,
       const SweepRequest& request,
       const JsonOutput& json,
@@ -128,13 +142,22 @@ Sweep(const ProgramOptions& options,
 {
     auto rows = JsonValue::Array();
     std::string mismatch;
+    std::string failure;
     bool isFirst = true;
     const auto onRow = [&](const CollectiveMeasurement& row) {
-        if (table && std::exchange(isFirst, false)) // all configuration errors are found by now
+        if (std::exchange(isFirst, false)) // all configuration errors are found by now
         {
-            PrintHead(GetName(request.operation) + ", every algorithm",
-                      cluster,
-                      "algorithm               ");
+            commandLine.ExportTopology();
+            if (table)
+            {
+                PrintHead(GetName(request.operation) + ", every algorithm",
+                          cluster,
+                          "algorithm               ");
+            }
+        }
+        if (failure.empty() && !row.failure.empty())
+        {
+            failure = row.algorithm + ": " + row.failure;
         }
         rows.Append(ToJson(row, ""));
         if (mismatch.empty() && !row.mismatch.empty())
@@ -155,20 +178,25 @@ Sweep(const ProgramOptions& options,
         const CollectiveMeasurement* best = sweep.FindFastest(bytes);
         const std::string& choice = sweep.choices.at(bytes);
         const CollectiveMeasurement* chosen = sweep.Find(bytes, choice);
-        fastest.Append(JsonValue::Object()
-                           .Set("bytes", bytes)
-                           .Set("algorithm", best->algorithm)
-                           .Set("time_us", best->seconds * 1e6)
-                           .Set("auto", choice)
-                           .Set("auto_time_us", chosen->seconds * 1e6));
+        if (!best)
+        {
+            continue; // every algorithm is stuck
+        }
+        fastest.Append(
+            JsonValue::Object()
+                .Set("bytes", bytes)
+                .Set("algorithm", best->algorithm)
+                .Set("time_us", best->seconds * 1e6)
+                .Set("auto", choice)
+                .Set("auto_time_us", chosen ? JsonValue(chosen->seconds * 1e6) : JsonValue()));
         if (table)
         {
-            std::printf("# %llu bytes: fastest %s, %.3f us; auto takes %s, %.3f us\n",
+            std::printf("# %llu bytes: fastest %s, %.3f us; auto takes %s, ",
                         static_cast<unsigned long long>(bytes),
                         best->algorithm.c_str(),
                         best->seconds * 1e6,
-                        choice.c_str(),
-                        chosen->seconds * 1e6);
+                        choice.c_str());
+            chosen ? std::printf("%.3f us\n", chosen->seconds * 1e6) : std::printf("stuck\n");
         }
     }
     for (const auto& [name, reason] : sweep.unfit)
@@ -182,12 +210,21 @@ Sweep(const ProgramOptions& options,
     auto document = JsonValue::Object();
     document.Set("rows", rows).Set("fastest", fastest).Set("unfit", unfit);
     AddRunCost(document, sweep.cost);
+    AddFailure(document, sweep.interruption ? "interrupted" : failure);
     document.Set("configuration", options.ToJson());
     document.Set("version", GetVersion());
     json.Write(document);
     if (table)
     {
         std::printf("%s\n", FormatRunCost(sweep.cost).c_str());
+    }
+    if (sweep.interruption)
+    {
+        std::rethrow_exception(sweep.interruption);
+    }
+    if (mismatch.empty() && !failure.empty())
+    {
+        throw SimulationStuck(failure);
     }
     return Report(mismatch);
 }
@@ -227,9 +264,7 @@ Benchmark(int argc, char* argv[])
                       "algorithms: measure every algorithm that fits, in place of --algorithm",
                       benchmark.sweep,
                       {"algorithms"});
-    options.AddString("json",
-                      "file for the results as JSON, or - for standard output",
-                      benchmark.json);
+    options.AddJson(benchmark.json);
     ClusterCommandLine commandLine(clusterOptions);
     commandLine.AddTo(options, "algorithm");
     for (const std::string key : {"order", "stop"})
@@ -267,6 +302,7 @@ Benchmark(int argc, char* argv[])
                                      "without)");
         }
         return Sweep(options,
+                     commandLine,
                      clusterOptions,
                      {operation, sizes, real, benchmark.warmup, RngSeedManager::GetRun()},
                      json,
@@ -275,6 +311,7 @@ Benchmark(int argc, char* argv[])
     Cluster cluster(clusterOptions);
     cluster.GetPlanner().Check(operation);
     const uint64_t largest = *std::max_element(sizes.begin(), sizes.end());
+    CheckSize(cluster, operation, largest, benchmark.warmup + 1, real);
     if (commandLine.ShowSchedule(cluster, operation, largest))
     {
         return 0;
@@ -293,15 +330,31 @@ Benchmark(int argc, char* argv[])
     auto rows = JsonValue::Array();
     std::string mismatch;
     double largestError = real ? 0 : -1;
+    std::exception_ptr stuck;
+    std::string failure;
     for (uint64_t bytes : sizes)
     {
         CollectiveMeasurement row;
-        for (uint64_t i = 0; i <= benchmark.warmup && mismatch.empty(); i++)
+        try
         {
-            row = MeasureCollective(cluster, run, operation, bytes, real, RngSeedManager::GetRun());
-            mismatch = row.mismatch;
-            largestError = std::max(largestError, row.largestError);
-            runs++;
+            for (uint64_t i = 0; i <= benchmark.warmup && mismatch.empty(); i++)
+            {
+                row = MeasureCollective(cluster,
+                                        run,
+                                        operation,
+                                        bytes,
+                                        real,
+                                        RngSeedManager::GetRun());
+                mismatch = row.mismatch;
+                largestError = std::max(largestError, row.largestError);
+                runs++;
+            }
+        }
+        catch (const SimulationStuck& error) // the results so far are kept
+        {
+            failure = error.what();
+            stuck = std::current_exception();
+            break;
         }
         const std::string choice = cluster.GetPlanner().Explain(operation, bytes, 0);
         row.algorithm = choice.empty() ? cluster.GetAlgorithm() : row.algorithm;
@@ -332,17 +385,23 @@ Benchmark(int argc, char* argv[])
     }
     AddWarnings(document, warnings);
     AddRunCost(document, cost);
+    AddFailure(document, failure);
     document.Set("configuration", GetConfiguration(options, cluster));
     document.Set("version", GetVersion());
     json.Write(document);
-    if (table)
+    if (table && !stuck)
     {
         std::printf("%s%s%s\n",
                     FormatFallback(cluster).c_str(),
                     FormatWarnings(warnings).c_str(),
                     FormatRunCost(cost).c_str());
     }
+    progress.Clear();
     Simulator::Destroy();
+    if (stuck)
+    {
+        std::rethrow_exception(stuck);
+    }
     return Report(mismatch);
 }
 
