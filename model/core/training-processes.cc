@@ -6,7 +6,6 @@
 
 #include "training-processes.h"
 
-#include "training-configuration-error.h"
 #include "training-quantity.h"
 
 #include "ns3/abort.h"

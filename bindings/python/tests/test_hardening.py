@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import resource
 import signal
 import sqlite3
 import subprocess
@@ -117,8 +118,6 @@ def test_a_realtime_simulator_is_refused_and_leaves_no_process(program):
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs a user to become")
 def test_no_process_for_a_probe(build, tmp_path):
     def become_nobody():
-        import resource  # pylint: disable=import-outside-toplevel
-
         resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
         os.setuid(65534)
 
@@ -200,8 +199,22 @@ def test_files_of_the_same_kind_are_replaced_as_a_whole(program, tmp_path):
     assert program(*JOB, "--json=/dev/null").returncode == 0
 
 
-def test_a_file_that_cannot_be_written_at_the_end(program):
+def test_a_file_that_cannot_be_written_at_the_end(build, program, tmp_path):
     assert "/dev/full" in get_line(program(*JOB, "--json=/dev/full"), 1)
+    path = tmp_path / "j.json"
+    assert program(*BENCHMARK, f"--json={path}").returncode == 0
+    before = path.read_bytes()
+    process = subprocess.run(
+        [build.get_program(JOB[0]), *JOB[1:], f"--json={path}"],
+        env=build.get_environment(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        restore_signals=False,  # keeps SIGXFSZ ignored
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)),
+    )
+    assert str(path) in get_line(process, 1)
+    assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
 
 
 # ---- results of runs that do not end well ----
@@ -338,9 +351,9 @@ def test_a_deleted_database_is_noticed(build, tmp_path):
 
 
 def test_simulated_time_does_not_overflow(program, tmp_path):
-    # 2 steps of a ring with 200 s each: 11530 iterations until the limit of 2^62 ps.
-    words = [*JOB[:2], "--ranks=2", "--delay=100s", "--bucket=100M", "--warmup=0"]
-    words.append("--iterations=12000")
+    # 6 steps of a ring with 200 s each: 3844 iterations until the limit of 2^62 ps.
+    far = [*JOB[:2], "--delay=100s", "--bucket=100M", "--warmup=0"]
+    words = [*far, "--ranks=4", "--iterations=4000"]
     process = program(*words, f"--results={tmp_path}/r")
     assert "limit of simulated time" in get_line(process, 3)
     ((first, last),) = get_rows(tmp_path / "r", "SELECT min(start_s), max(end_s) FROM iteration")
@@ -349,6 +362,7 @@ def test_simulated_time_does_not_overflow(program, tmp_path):
         [*BENCHMARK, "--bytes=1048575TiB"],
         [*BENCHMARK, "--bytes=1048575TiB", "--sweep=algorithms"],
         ["fabric-benchmark", "--bytes=1048575TiB"],
+        [*far, "--ranks=2", "--iterations=11530"],  # 2 steps each, the lower bound
         [*JOB, "--compute-scale=1000000", "--iterations=1000000"],
     ):
         process = program(*words)
