@@ -535,6 +535,10 @@ Comparison::CheckSums()
                 seconds = result.seconds;
                 outcome = result.mismatch.empty() && result.verified ? "exact" : "wrong";
             }
+            catch (const SimulationInterrupted&)
+            {
+                throw;
+            }
             catch (const SimulationStuck& stuck)
             {
                 Simulator::Destroy();

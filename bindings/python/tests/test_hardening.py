@@ -464,3 +464,19 @@ def test_a_schedule_that_takes_all_memory(program, tmp_path):
     )
     line = get_line(program(*BENCHMARK, "--ranks=4096", f"--schedule={path}"), 2)
     assert str(path) in line and "GiB of memory (allowed: " in line
+
+
+def test_a_signal_is_no_failure_of_the_network(build):
+    with subprocess.Popen(
+        [build.get_program("fabric-benchmark"), "--ranks=2", "--bytes=1TB"],
+        env=build.get_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        time.sleep(2)
+        process.terminate()
+        output, errors = process.communicate()
+    assert process.returncode == -signal.SIGTERM and output == ""
+    # Before the simulation the signal ends the program without words.
+    assert re.fullmatch(r"(fabric-benchmark: interrupted by SIGTERM .*\n)?", errors)
