@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <functional>
 #include <iostream>
 #include <string>
@@ -65,8 +66,12 @@ ToJson(const CollectiveMeasurement& row, const std::string& choice)
     json.Set("algorithm", row.algorithm)
         .Set("choice", choice)
         .Set("operation", GetName(row.operation))
-        .Set("bytes", row.bytes)
-        .Set("time_us", row.seconds * 1e6)
+        .Set("bytes", row.bytes);
+    if (!row.failure.empty())
+    {
+        return json.Set("failure", row.failure);
+    }
+    json.Set("time_us", row.seconds * 1e6)
         .Set("algbw_GBps", row.algorithmBandwidth)
         .Set("busbw_GBps", row.busBandwidth)
         .Set("lower_bound_us", row.lowerBound * 1e6)
@@ -98,6 +103,14 @@ PrintHead(const std::string& what, const ClusterOptions& options, const std::str
 void
 PrintRow(const CollectiveMeasurement& row, bool real)
 {
+    if (!row.failure.empty())
+    {
+        std::printf("%14llu stuck: %s\n",
+                    static_cast<unsigned long long>(row.bytes),
+                    row.failure.c_str());
+        std::fflush(stdout);
+        return;
+    }
     std::printf("%14llu %14.3f %12.3f %12.3f %16.3f %11.3f %9s\n",
                 static_cast<unsigned long long>(row.bytes),
                 row.seconds * 1e6,
@@ -116,11 +129,13 @@ struct SizeMeasurements
     std::vector<std::string> choices; // of algorithm auto, by row; otherwise empty
     std::string mismatch;             // the first wrong result, or empty
     double largestError{-1};          // with a real payload
+    std::exception_ptr stuck;         // SimulationStuck, which ended the measurements, or null
+    std::string failure;              // its text, or empty
     RunCost cost;
 };
 
 /**
- * Measures all sizes, up to the first wrong result.
+ * Measures all sizes, up to the first wrong result, or until the simulation is stuck.
  * @param cluster the cluster
  * @param operation the collective
  * @param sizes of the vector
@@ -146,12 +161,26 @@ MeasureSizes(const Cluster& cluster,
     for (uint64_t bytes : sizes)
     {
         CollectiveMeasurement row;
-        for (uint64_t i = 0; i <= benchmark.warmup && all.mismatch.empty(); i++)
+        try
         {
-            row = MeasureCollective(cluster, run, operation, bytes, real, RngSeedManager::GetRun());
-            all.mismatch = row.mismatch;
-            all.largestError = std::max(all.largestError, row.largestError);
-            done++;
+            for (uint64_t i = 0; i <= benchmark.warmup && all.mismatch.empty(); i++)
+            {
+                row = MeasureCollective(cluster,
+                                        run,
+                                        operation,
+                                        bytes,
+                                        real,
+                                        RngSeedManager::GetRun());
+                all.mismatch = row.mismatch;
+                all.largestError = std::max(all.largestError, row.largestError);
+                done++;
+            }
+        }
+        catch (const SimulationStuck& error) // the results so far are kept
+        {
+            all.failure = error.what();
+            all.stuck = std::current_exception();
+            break;
         }
         const std::string choice = cluster.GetPlanner().Explain(operation, bytes, 0);
         row.algorithm = choice.empty() ? cluster.GetAlgorithm() : row.algorithm;
@@ -226,6 +255,7 @@ Report(const std::string& mismatch)
 /** Measures every algorithm that supports the collective. */
 int
 Sweep(const ProgramOptions& options,
+      const ClusterCommandLine& commandLine,
       const ClusterOptions& cluster,
       const SweepRequest& request,
       const JsonOutput& json,
@@ -233,13 +263,22 @@ Sweep(const ProgramOptions& options,
 {
     auto rows = JsonValue::Array();
     std::string mismatch;
+    std::string failure;
     bool isFirst = true;
     const auto onRow = [&](const CollectiveMeasurement& row) {
-        if (table && std::exchange(isFirst, false)) // all configuration errors are found by now
+        if (std::exchange(isFirst, false)) // all configuration errors are found by now
         {
-            PrintHead(GetName(request.operation) + ", every algorithm",
-                      cluster,
-                      "algorithm               ");
+            commandLine.ExportTopology();
+            if (table)
+            {
+                PrintHead(GetName(request.operation) + ", every algorithm",
+                          cluster,
+                          "algorithm               ");
+            }
+        }
+        if (failure.empty() && !row.failure.empty())
+        {
+            failure = row.algorithm + ": " + row.failure;
         }
         rows.Append(ToJson(row, ""));
         if (mismatch.empty() && !row.mismatch.empty())
@@ -260,20 +299,25 @@ Sweep(const ProgramOptions& options,
         const CollectiveMeasurement* best = sweep.FindFastest(bytes);
         const std::string& choice = sweep.choices.at(bytes);
         const CollectiveMeasurement* chosen = sweep.Find(bytes, choice);
-        fastest.Append(JsonValue::Object()
-                           .Set("bytes", bytes)
-                           .Set("algorithm", best->algorithm)
-                           .Set("time_us", best->seconds * 1e6)
-                           .Set("auto", choice)
-                           .Set("auto_time_us", chosen->seconds * 1e6));
+        if (!best)
+        {
+            continue; // every algorithm is stuck
+        }
+        fastest.Append(
+            JsonValue::Object()
+                .Set("bytes", bytes)
+                .Set("algorithm", best->algorithm)
+                .Set("time_us", best->seconds * 1e6)
+                .Set("auto", choice)
+                .Set("auto_time_us", chosen ? JsonValue(chosen->seconds * 1e6) : JsonValue()));
         if (table)
         {
-            std::printf("# %llu bytes: fastest %s, %.3f us; auto takes %s, %.3f us\n",
+            std::printf("# %llu bytes: fastest %s, %.3f us; auto takes %s, ",
                         static_cast<unsigned long long>(bytes),
                         best->algorithm.c_str(),
                         best->seconds * 1e6,
-                        choice.c_str(),
-                        chosen->seconds * 1e6);
+                        choice.c_str());
+            chosen ? std::printf("%.3f us\n", chosen->seconds * 1e6) : std::printf("stuck\n");
         }
     }
     for (const auto& [name, reason] : sweep.unfit)
@@ -287,6 +331,7 @@ Sweep(const ProgramOptions& options,
     auto document = JsonValue::Object();
     document.Set("rows", rows).Set("fastest", fastest).Set("unfit", unfit);
     AddRunCost(document, sweep.cost);
+    AddFailure(document, sweep.interruption ? "interrupted" : failure);
     document.Set("configuration", options.ToJson());
     document.Set("version", GetVersion());
     json.Write(document);
@@ -295,6 +340,14 @@ Sweep(const ProgramOptions& options,
         std::printf("%s\ninputs: %s\n",
                     FormatRunCost(sweep.cost).c_str(),
                     cluster.DescribeHosts().c_str());
+    }
+    if (sweep.interruption)
+    {
+        std::rethrow_exception(sweep.interruption);
+    }
+    if (mismatch.empty() && !failure.empty())
+    {
+        throw SimulationStuck(failure);
     }
     return Report(mismatch);
 }
@@ -320,6 +373,10 @@ Repeat(const ProgramOptions& options,
             const Cluster cluster(clusterOptions);
             cluster.GetPlanner().Check(operation);
             runs.push_back(MeasureSizes(cluster, operation, sizes, benchmark, [](auto&&...) {}));
+            if (runs.back().stuck)
+            {
+                std::rethrow_exception(runs.back().stuck);
+            }
             configuration = GetConfiguration(options, cluster);
             algorithm = cluster.GetAlgorithm();
             fallback = FormatFallback(cluster);
@@ -421,9 +478,7 @@ Benchmark(int argc, char* argv[])
                       "algorithms: measure every algorithm that fits, in place of --algorithm",
                       benchmark.sweep,
                       {"algorithms"});
-    options.AddString("json",
-                      "file for the results as JSON, or - for standard output",
-                      benchmark.json);
+    options.AddJson(benchmark.json);
     ClusterCommandLine commandLine(clusterOptions);
     commandLine.AddTo(options, "algorithm");
     for (const std::string key : {"order", "stop"})
@@ -469,6 +524,7 @@ Benchmark(int argc, char* argv[])
                                      "without)");
         }
         return Sweep(options,
+                     commandLine,
                      clusterOptions,
                      {operation, sizes, real, benchmark.warmup, RngSeedManager::GetRun()},
                      json,
@@ -477,6 +533,7 @@ Benchmark(int argc, char* argv[])
     Cluster cluster(clusterOptions);
     cluster.GetPlanner().Check(operation);
     const uint64_t largest = *std::max_element(sizes.begin(), sizes.end());
+    CheckSize(cluster, operation, largest, benchmark.warmup + 1, real);
     if (commandLine.ShowSchedule(cluster, operation, largest))
     {
         return 0;
@@ -506,10 +563,11 @@ Benchmark(int argc, char* argv[])
     }
     AddWarnings(document, warnings);
     AddRunCost(document, all.cost);
+    AddFailure(document, all.failure);
     document.Set("configuration", GetConfiguration(options, cluster));
     document.Set("version", GetVersion());
     json.Write(document);
-    if (table)
+    if (table && !all.stuck)
     {
         std::printf("%s%s%s\ninputs: %s\n",
                     FormatFallback(cluster).c_str(),
@@ -518,6 +576,10 @@ Benchmark(int argc, char* argv[])
                     clusterOptions.DescribeHosts().c_str());
     }
     Simulator::Destroy();
+    if (all.stuck)
+    {
+        std::rethrow_exception(all.stuck);
+    }
     return Report(all.mismatch);
 }
 

@@ -401,9 +401,7 @@ Benchmark(int argc, char* argv[])
     options.AddBool("compare-acks",
                     "run with an acknowledgement for every packet, too, and compare",
                     experiment.compareAcks);
-    options.AddString("json",
-                      "file for the results as JSON, or - for standard output",
-                      experiment.json);
+    options.AddJson(experiment.json);
     ClusterCommandLine commandLine(clusterOptions);
     commandLine.AddNetworkTo(options);
     commandLine.AddCongestionControlTo(options);
@@ -440,6 +438,15 @@ Benchmark(int argc, char* argv[])
         }
     }
     const Cluster cluster(clusterOptions);
+    const uint64_t bytes = experiment.traffic.bytes;
+    const std::string option = "--bytes=" + std::to_string(bytes);
+    GuardedRun::CheckDuration(8 * static_cast<double>(bytes) /
+                                  static_cast<double>(clusterOptions.rate.GetBitRate()),
+                              option);
+    CheckMemory(static_cast<double>(experiment.traffic.messages.size()) *
+                    GuardedRun::EstimateMemory(bytes, 0),
+                option);
+    commandLine.ExportTopology();
     if (!compares)
     {
         rows[0].measurement = MeasureFabric(experiment.traffic, cluster);

@@ -513,9 +513,7 @@ Simulate(int argc, char* argv[])
                         setting.scale,
                         1,
                         16);
-    options.AddString("json",
-                      "file for the results as JSON, or - for standard output",
-                      setting.json);
+    options.AddJson(setting.json);
     options.Reserve("ns3::training::RdmaNic::BaseRoundTrip");
     options.Reserve("ns3::training::RdmaNic::CongestionControl", "congestion-control");
     options.Reserve("ns3::training::RdmaNic::Mtu");

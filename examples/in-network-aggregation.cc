@@ -535,6 +535,10 @@ Comparison::CheckSums()
                 seconds = result.seconds;
                 outcome = result.mismatch.empty() && result.verified ? "exact" : "wrong";
             }
+            catch (const SimulationInterrupted&)
+            {
+                throw;
+            }
             catch (const SimulationStuck& stuck)
             {
                 Simulator::Destroy();
@@ -588,9 +592,7 @@ Compare(int argc, char* argv[])
                      setting.matrixBytes,
                      4,
                      1 << 30);
-    options.AddString("json",
-                      "file for the results as JSON, or - for standard output",
-                      setting.json);
+    options.AddJson(setting.json);
     ClusterCommandLine::ReserveAttributes(options);
     options.Parse(argc, argv);
     if (setting.matrixBytes % sizeof(float) != 0)

@@ -252,7 +252,7 @@ Tables(int argc, char* argv[])
                            "nccl or nccl-socket, and none.");
     options.Group("Tables");
     options.AddBytes("most", "largest size", most, 1);
-    options.AddString("json", "file for the results as JSON, or - for standard output", target);
+    options.AddJson(target);
     ClusterCommandLine::ReserveAttributes(options);
     options.Parse(argc, argv);
     const JsonOutput json(target);

@@ -592,9 +592,7 @@ Compare(int argc, char* argv[])
                         setting.mtu,
                         256,
                         9000);
-    options.AddString("json",
-                      "file for the results as JSON, or - for standard output",
-                      setting.json);
+    options.AddJson(setting.json);
     ClusterCommandLine::ReserveAttributes(options);
     options.Parse(argc, argv);
     Config::SetDefault("ns3::training::SwitchDevice::CutThrough", BooleanValue(true));

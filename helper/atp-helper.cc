@@ -303,6 +303,7 @@ AtpHelper::AddJob(Fabric& fabric,
     plan.servers = servers.empty() ? FindServers(worker.GetServers(), endpoints) : servers;
     for (uint32_t server : plan.servers)
     {
+        fabric.RouteTo(fabric.hostOfEndpoint[server]);
         plan.serversOf[GetSwitch(server)].push_back(server);
     }
     plan.window = window > 0 ? window : worker.GetThreads() * WINDOW_OF_THREAD;

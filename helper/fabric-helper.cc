@@ -9,6 +9,7 @@
 #include "ns3/node.h"
 #include "ns3/shortest-paths.h"
 #include "ns3/training-configuration-error.h"
+#include "ns3/training-memory.h"
 #include "ns3/training-time-resolution.h"
 
 #include <algorithm>
@@ -118,6 +119,39 @@ FabricHelper::SetPartition(std::vector<uint32_t> processOf)
     m_processOf = std::move(processOf);
 }
 
+void
+FabricHelper::SetRoutedHosts(uint32_t hosts)
+{
+    m_routedHosts = hosts;
+}
+
+void
+FabricHelper::CheckSize(const TopologyGraph& topology)
+{
+    std::vector<uint32_t> ports(topology.GetNodes(), 0);
+    for (const auto& link : topology.links)
+    {
+        for (uint32_t node : {link.a, link.b})
+        {
+            if (++ports[node] > ForwardingTable::MAX_PORTS && node >= topology.hosts)
+            {
+                throw ConfigurationError(
+                    "topology '" + topology.name + "': " + topology.GetName(node) + " has " +
+                    std::to_string(ports[node]) + " ports or more (allowed: up to " +
+                    std::to_string(ForwardingTable::MAX_PORTS) + ")");
+            }
+        }
+    }
+    constexpr double BYTES_PER_ROUTE = 2; // of a switch to a host
+    constexpr double BYTES_PER_HOST = 8192;
+    constexpr double BYTES_PER_LINK = 4096;
+    const auto hosts = static_cast<double>(topology.hosts);
+    CheckMemory(BYTES_PER_ROUTE * hosts * topology.switches + BYTES_PER_HOST * hosts +
+                    BYTES_PER_LINK * static_cast<double>(topology.links.size()),
+                "topology '" + topology.name + "' of " + std::to_string(topology.hosts) +
+                    " hosts and " + std::to_string(topology.switches) + " switches");
+}
+
 Fabric
 FabricHelper::Install(const TopologyGraph& topology) const
 {
@@ -173,6 +207,7 @@ FabricHelper::Install(const TopologyGraph& topology) const
     {
         device->Configure();
     }
+    fabric.routedHosts = m_routedHosts;
     fabric.UpdateRoutes();
     return fabric;
 }

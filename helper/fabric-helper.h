@@ -49,7 +49,21 @@ class FabricHelper
     void SetPartition(std::vector<uint32_t> processOf);
 
     /**
-     * @param topology hosts have at least one link each
+     * Limits the routes to the first hosts, as only these receive frames; see Fabric::RouteTo().
+     * @param hosts their number
+     */
+    void SetRoutedHosts(uint32_t hosts);
+
+    /**
+     * Refuses a network that cannot be built.
+     * @param topology the network
+     * @throw ConfigurationError if a switch has more than ForwardingTable::MAX_PORTS ports, or the
+     *        network needs more memory than there is
+     */
+    static void CheckSize(const TopologyGraph& topology);
+
+    /**
+     * @param topology hosts have at least one link each; see CheckSize()
      * @return the fabric, routed, with random streams assigned
      * @throw ConfigurationError if some hosts cannot reach each other, or an attribute of the
      *        switches is invalid
@@ -67,6 +81,7 @@ class FabricHelper
     ObjectFactory m_host;
     ObjectFactory m_switch;
     std::vector<uint32_t> m_processOf;
+    uint32_t m_routedHosts{Fabric::NO_LINK}; // all
 };
 
 } // namespace ns3::training

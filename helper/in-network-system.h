@@ -29,7 +29,7 @@ inline constexpr uint32_t MAX_JOBS = 256;
 /** A job that requests in-network aggregation. */
 struct InNetworkRequest
 {
-    Fabric& fabric;                                ///< its switches aggregate
+    Fabric& fabric; ///< its switches aggregate; other hosts than ranks need RouteTo()
     std::vector<uint32_t> endpoints;               ///< by rank
     std::vector<Ptr<ScheduledCommunicator>> hosts; ///< for collectives on hosts, by rank
     const KeyValues& values;                       ///< keys of the system, as the user gave them

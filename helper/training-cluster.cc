@@ -51,6 +51,7 @@ Cluster::Cluster(const ClusterOptions& options)
     m_options.congestionControl = m_options.GetCongestionControl();
     m_mtu = m_options.GetMtu();
     m_topology = BuildTopology(m_options.topology, GetRanks(), m_options.rate, m_options.delay);
+    FabricHelper::CheckSize(m_topology);
     AddFaults();
     const PacketSize packet = GetPacketSize();
     m_plan = std::make_unique<ClusterPlan>(m_options, m_topology, packet);
@@ -149,9 +150,11 @@ Cluster::InstallFabric()
         helper.SetPartition(PartitionBySwitch(m_topology, GetRanks(), processes));
         Processes::Start();
     }
+    helper.SetRoutedHosts(GetRanks());
     m_fabric = helper.Install(m_topology);
     AddPipelines();
     m_faults.Apply(m_fabric, m_options.rerouteDelay);
+    m_faults.CheckDuplication(m_longest.links);
     if (!m_options.pcap.empty())
     {
         m_pcap = std::make_unique<FabricPcap>(m_fabric, m_options.pcap);

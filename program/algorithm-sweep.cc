@@ -73,19 +73,40 @@ Measure(const ClusterOptions& options,
     for (uint64_t bytes : request.sizes)
     {
         CollectiveMeasurement row;
-        for (uint64_t i = 0; i <= request.warmup && row.mismatch.empty(); i++)
+        try
         {
-            row = MeasureCollective(cluster,
-                                    run,
-                                    request.operation,
-                                    bytes,
-                                    request.real,
-                                    request.seed);
+            for (uint64_t i = 0; i <= request.warmup && row.mismatch.empty(); i++)
+            {
+                row = MeasureCollective(cluster,
+                                        run,
+                                        request.operation,
+                                        bytes,
+                                        request.real,
+                                        request.seed);
+            }
+        }
+        catch (const SimulationInterrupted&)
+        {
+            sweep.interruption = std::current_exception();
+            return;
+        }
+        catch (const SimulationStuck& stuck)
+        {
+            row = CollectiveMeasurement();
+            row.operation = request.operation;
+            row.algorithm = options.algorithm;
+            row.requested = bytes;
+            row.bytes = bytes;
+            row.failure = stuck.what();
         }
         sweep.rows.push_back(row);
         if (onRow)
         {
             onRow(row);
+        }
+        if (!row.failure.empty())
+        {
+            break; // this network makes no more progress
         }
     }
     GatherCounters(cluster.GetFabric());
@@ -103,7 +124,8 @@ AlgorithmSweep::FindFastest(uint64_t bytes) const
     const CollectiveMeasurement* fastest = nullptr;
     for (const CollectiveMeasurement& row : rows)
     {
-        if (row.requested == bytes && (!fastest || row.seconds < fastest->seconds))
+        if (row.requested == bytes && row.failure.empty() &&
+            (!fastest || row.seconds < fastest->seconds))
         {
             fastest = &row;
         }
@@ -116,7 +138,7 @@ AlgorithmSweep::Find(uint64_t bytes, const std::string& algorithm) const
 {
     for (const CollectiveMeasurement& row : rows)
     {
-        if (row.requested == bytes && row.algorithm == algorithm)
+        if (row.requested == bytes && row.algorithm == algorithm && row.failure.empty())
         {
             return &row;
         }
@@ -147,6 +169,7 @@ SweepAlgorithms(ClusterOptions options,
         {
             auto& planner = simulation.Get().GetPlanner();
             sweep.choices[bytes] = planner.Get(request.operation, bytes, 0)->algorithm;
+            CheckSize(simulation.Get(), request.operation, bytes, request.warmup + 1, request.real);
         }
     }
     for (const auto& [name, algorithm] : Registry<CollectiveAlgorithm>::All())
@@ -165,6 +188,10 @@ SweepAlgorithms(ClusterOptions options,
         catch (const ConfigurationError& error)
         {
             sweep.unfit[name] = error.what();
+        }
+        if (sweep.interruption)
+        {
+            break;
         }
     }
     return sweep;

@@ -11,6 +11,7 @@
 #include "run-cost.h"
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <map>
 #include <string>
@@ -22,21 +23,22 @@ namespace ns3::training
 /** Measurements of all algorithms on one cluster. */
 struct AlgorithmSweep
 {
-    std::vector<CollectiveMeasurement> rows;  ///< by algorithm, then size
+    std::vector<CollectiveMeasurement> rows;  ///< by algorithm, then size, up to a failure
     std::map<std::string, std::string> unfit; ///< unsupported algorithms, with the reason
     std::map<uint64_t, std::string> choices;  ///< choice of AlgorithmChooser, by size
-    RunCost cost;                             ///< total cost of all simulations
+    RunCost cost;                             ///< total cost of the simulations that completed
+    std::exception_ptr interruption;          ///< a SimulationInterrupted that ended it, or null
 
     /**
      * @param bytes one of the sizes
-     * @return the fastest measurement, or null if there is none
+     * @return the fastest measurement without failure, or null if there is none
      */
     const CollectiveMeasurement* FindFastest(uint64_t bytes) const;
 
     /**
      * @param bytes one of the sizes
      * @param algorithm name of an algorithm
-     * @return its measurement, or null
+     * @return its measurement without failure, or null
      */
     const CollectiveMeasurement* Find(uint64_t bytes, const std::string& algorithm) const;
 };
@@ -59,12 +61,13 @@ struct SweepRequest
  * No other simulation may exist. Algorithms that search for their schedule are skipped above
  * AlgorithmChooser::MAX_SEARCHED_RANKS.
  *
+ * A stuck simulation is a row with its failure, after which the next algorithm follows.
+ *
  * @param options of the cluster; the algorithm is ignored
  * @param request the collectives to measure
  * @param onRow called after each measurement; may be null
  * @return the measurements
  * @throw ConfigurationError if no algorithm supports the operation, or the options are wrong
- * @throw SimulationStuck as MeasureCollective()
  */
 AlgorithmSweep SweepAlgorithms(ClusterOptions options,
                                const SweepRequest& request,

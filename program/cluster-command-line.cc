@@ -24,7 +24,6 @@
 #include "ns3/training-time-resolution.h"
 
 #include <algorithm>
-#include <fstream>
 #include <iostream>
 #include <vector>
 
@@ -80,7 +79,10 @@ ClusterCommandLine::AddNetworkTo(ProgramOptions& options)
     options.AddBool("print-topology",
                     "describe the topology (counts, diameter, bisection) and end",
                     m_printTopology);
-    options.AddString("export-topology", "file for the topology as JSON", m_exportTopology);
+    options.AddOutput("export-topology",
+                      "file for the topology as JSON",
+                      m_exportTopology,
+                      OutputKind::TOPOLOGY);
     options.AddRate("rate", "line rate of every link", m_cluster.rate);
     options.AddTime("delay", "propagation delay of every link", m_cluster.delay);
     options.AddAutomatic(
@@ -212,10 +214,11 @@ ClusterCommandLine::AddTo(ProgramOptions& options, const std::string& algorithmO
     options.AddString("schedule",
                       "file with a schedule, JSON or MSCCL XML, in place of --" + algorithmOption,
                       m_cluster.schedule);
-    options.AddString("export-schedule",
+    options.AddOutput("export-schedule",
                       "file for the schedule (of the largest size): MSCCL XML if it ends in .xml, "
                       "otherwise JSON",
-                      m_exportSchedule);
+                      m_exportSchedule,
+                      OutputKind::SCHEDULE);
     options.AddBool("print-schedule",
                     "list the schedule (of the largest size) and end",
                     m_printSchedule);
@@ -225,33 +228,35 @@ ClusterCommandLine::AddTo(ProgramOptions& options, const std::string& algorithmO
                     m_cluster.verify);
 }
 
+TopologyGraph
+ClusterCommandLine::MakeTopology() const
+{
+    UsePicoseconds();
+    return BuildTopology(m_cluster.topology,
+                         static_cast<uint32_t>(m_cluster.ranks),
+                         m_cluster.rate,
+                         m_cluster.delay);
+}
+
 bool
 ClusterCommandLine::ShowTopology() const
 {
-    if (Processes::GetId() != 0 || (!m_printTopology && m_exportTopology.empty()))
+    if (m_printTopology && Processes::GetId() == 0)
     {
-        return m_printTopology;
-    }
-    UsePicoseconds();
-    const auto ranks = static_cast<uint32_t>(m_cluster.ranks);
-    const TopologyGraph topology =
-        BuildTopology(m_cluster.topology, ranks, m_cluster.rate, m_cluster.delay);
-    if (!m_exportTopology.empty())
-    {
-        CheckOutputFile(m_exportTopology);
-        std::ofstream file(m_exportTopology);
-        file << WriteTopology(topology) << std::flush;
-        if (!file)
-        {
-            throw ConfigurationError("--export-topology=" + m_exportTopology +
-                                     ": cannot be written");
-        }
-    }
-    if (m_printTopology)
-    {
-        std::cout << DescribeTopology(topology, ranks) << std::flush;
+        std::cout << DescribeTopology(MakeTopology(), static_cast<uint32_t>(m_cluster.ranks))
+                  << std::flush;
+        ExportTopology();
     }
     return m_printTopology;
+}
+
+void
+ClusterCommandLine::ExportTopology() const
+{
+    if (!m_exportTopology.empty() && Processes::GetId() == 0)
+    {
+        WriteOutputFile(m_exportTopology, WriteTopology(MakeTopology()));
+    }
 }
 
 bool
@@ -259,6 +264,7 @@ ClusterCommandLine::ShowSchedule(const Cluster& cluster,
                                  CollectiveOperation operation,
                                  uint64_t bytes) const
 {
+    ExportTopology();
     if (Processes::GetId() == 0 && IsScheduleRequested())
     {
         const auto schedule = cluster.GetPlanner().Get(operation, bytes, 0);

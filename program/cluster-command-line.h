@@ -56,19 +56,25 @@ class ClusterCommandLine
     static void ReserveAttributes(ProgramOptions& options);
 
     /**
-     * Executes --print-topology and --export-topology.
+     * Executes --print-topology, and then --export-topology, too.
      * @return whether the program is done
-     * @throw ConfigurationError if the topology is invalid, or the file cannot be written
+     * @throw ConfigurationError if the topology is invalid
      */
     bool ShowTopology() const;
 
     /**
-     * Executes --print-schedule and --export-schedule.
+     * Executes --export-topology. Call when all options are known to be right.
+     * @throw std::runtime_error if the file cannot be written
+     */
+    void ExportTopology() const;
+
+    /**
+     * Executes --export-topology, --print-schedule and --export-schedule.
      * @param cluster the cluster with the schedule
      * @param operation of the schedule
      * @param bytes size of the whole vector
      * @return whether the program is done
-     * @throw ConfigurationError if the file cannot be written
+     * @throw std::runtime_error if a file cannot be written
      */
     bool ShowSchedule(const Cluster& cluster, CollectiveOperation operation, uint64_t bytes) const;
 
@@ -76,6 +82,8 @@ class ClusterCommandLine
     bool IsScheduleRequested() const;
 
   private:
+    TopologyGraph MakeTopology() const;
+
     ClusterOptions& m_cluster;
     bool m_printTopology{false};
     std::string m_exportTopology; // file, or empty: none

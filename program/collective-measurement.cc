@@ -12,6 +12,7 @@
 #include "ns3/schedule-interpreter.h"
 #include "ns3/simulator.h"
 #include "ns3/training-byte-archive.h"
+#include "ns3/training-memory.h"
 #include "ns3/training-processes.h"
 
 #include <algorithm>
@@ -213,6 +214,32 @@ MakeUnevenMatrix(uint32_t ranks, uint64_t bytes)
         }
     }
     return matrix;
+}
+
+double
+GetLowerBound(const Cluster& cluster, CollectiveOperation operation, uint64_t bytes)
+{
+    const ByteMatrix matrix = operation == CollectiveOperation::ALL_TO_ALL_V
+                                  ? MakeUnevenMatrix(cluster.GetRanks(), bytes)
+                                  : nullptr;
+    return cluster.GetLowerBound().GetSeconds(operation, bytes, matrix);
+}
+
+void
+CheckSize(const Cluster& cluster,
+          CollectiveOperation operation,
+          uint64_t bytes,
+          uint64_t times,
+          bool real)
+{
+    if (operation == CollectiveOperation::BARRIER)
+    {
+        return; // without bytes
+    }
+    const std::string option = "--bytes=" + std::to_string(bytes);
+    GuardedRun::CheckDuration(static_cast<double>(times) * GetLowerBound(cluster, operation, bytes),
+                              option);
+    CheckMemory(cluster.GetRanks() * GuardedRun::EstimateMemory(bytes, real ? 2 : 0), option);
 }
 
 CollectiveMeasurement

@@ -30,6 +30,7 @@ struct CollectiveMeasurement
     double efficiency{0};         ///< lower bound / time; 1 if nothing was to be done
     double largestError{0}; ///< real all-reduce: maximum difference from the exact sum, at rank 0
     std::string mismatch;   ///< real payload: first wrong result; empty if all are correct
+    std::string failure;    ///< why it could not complete; then other results are missing
     bool verified{false};   ///< results were compared, or the schedule proven; see doc/
 };
 
@@ -44,6 +45,32 @@ struct CollectiveMeasurement
  * @return bytes from each rank to each
  */
 ByteMatrix MakeUnevenMatrix(uint32_t ranks, uint64_t bytes);
+
+/**
+ * @ingroup distributed-training-helper
+ * @param cluster the cluster
+ * @param operation collective operation
+ * @param bytes size of the whole vector; of an all-to-all-v see MakeUnevenMatrix()
+ * @return lower bound of the time of the collective, s
+ */
+double GetLowerBound(const Cluster& cluster, CollectiveOperation operation, uint64_t bytes);
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * Refuses a collective that takes longer than a simulation may, or more memory than there is.
+ * @param cluster the cluster
+ * @param operation collective operation
+ * @param bytes size of the whole vector
+ * @param times how often it runs
+ * @param real whether the payload is real
+ * @throw ConfigurationError if it is too large
+ */
+void CheckSize(const Cluster& cluster,
+               CollectiveOperation operation,
+               uint64_t bytes,
+               uint64_t times,
+               bool real);
 
 /**
  * @ingroup distributed-training-helper

@@ -365,6 +365,10 @@ MeasureFabric(const FabricTraffic& traffic, const Cluster& cluster)
     {
         run.Run();
     }
+    catch (const SimulationInterrupted&)
+    {
+        throw;
+    }
     catch (const SimulationStuck& stuck)
     {
         throw SimulationStuck(std::to_string(GetSum(left)) + " of " +

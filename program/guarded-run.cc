@@ -8,18 +8,75 @@
 
 #include "ns3/event-id.h"
 #include "ns3/log.h"
+#include "ns3/roce-wire-format.h"
 #include "ns3/simulator.h"
 #include "ns3/training-byte-archive.h"
+#include "ns3/training-configuration-error.h"
 #include "ns3/training-processes.h"
 #include "ns3/training-quantity.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <csignal>
 #include <map>
 
 namespace ns3::training
 {
 
 NS_LOG_COMPONENT_DEFINE("TrainingGuardedRun");
+
+namespace
+{
+
+constexpr std::array<int, 3> SIGNALS{SIGHUP, SIGINT, SIGTERM};
+
+bool g_handlesSignals = false;
+volatile std::sig_atomic_t g_signal = 0;       // the signal that has arrived
+volatile std::sig_atomic_t g_isSimulating = 0; // a simulation of one process runs
+
+void
+OnSignal(int signal)
+{
+    g_signal = signal;
+    if (g_isSimulating != 0)
+    {
+        Simulator::Stop(); // sets a flag; several processes must stop together, when they halt
+    }
+}
+
+/** @return name of a signal */
+std::string
+GetSignalName(int signal)
+{
+    return signal == SIGINT ? "SIGINT" : signal == SIGTERM ? "SIGTERM" : "SIGHUP";
+}
+
+/** @param handler of the signals that are not ignored */
+void
+SetHandler(void (*handler)(int))
+{
+    for (int signal : SIGNALS)
+    {
+        struct sigaction action;
+        if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN)
+        {
+            action = {};
+            action.sa_handler = handler;
+            action.sa_flags = static_cast<int>(SA_RESETHAND);
+            sigaction(signal, &action, nullptr);
+        }
+    }
+}
+
+} // namespace
+
+SimulationInterrupted::SimulationInterrupted(int signal, Time when)
+    : SimulationStuck("interrupted by " + GetSignalName(signal) + " (at " +
+                      FormatDouble(when.GetSeconds()) + " s)"),
+      m_signal(signal)
+{
+}
 
 /** State that the processes exchange when the simulation halts. */
 struct GuardedRun::State
@@ -32,13 +89,14 @@ struct GuardedRun::State
     Time lastDone;
     bool computing{false};
     uint64_t progress{0};
+    int signal{0};                           ///< that has arrived; 0: none
     std::map<uint32_t, std::string> waiting; ///< by rank; only waiting ranks
 
     std::string Pack() const
     {
         ByteWriter writer;
         writer(failureTime, failurePeer, failure, stopped, ended, lastDone, computing, progress);
-        writer(waiting.size());
+        writer(signal, waiting.size());
         for (const auto& [rank, text] : waiting)
         {
             writer(rank, text);
@@ -52,6 +110,7 @@ struct GuardedRun::State
         ByteReader reader(bytes.data(), bytes.size());
         reader(state.failureTime, state.failurePeer, state.failure);
         reader(state.stopped, state.ended, state.lastDone, state.computing, state.progress);
+        reader(state.signal);
         for (auto left = reader.Next<std::size_t>(); left > 0; left--)
         {
             const auto rank = reader.Next<uint32_t>();
@@ -74,9 +133,35 @@ struct GuardedRun::State
         lastDone = std::max(lastDone, other.lastDone);
         computing |= other.computing;
         progress += other.progress;
+        signal = std::max(signal, other.signal);
         waiting.insert(other.waiting.begin(), other.waiting.end());
     }
 };
+
+void
+GuardedRun::CheckDuration(double seconds, const std::string& what)
+{
+    if (seconds > MAX_SECONDS)
+    {
+        throw ConfigurationError(what + ": takes at least " + FormatDouble(std::ceil(seconds)) +
+                                 " s of simulated time (allowed: up to " +
+                                 FormatDouble(MAX_SECONDS) + " s)");
+    }
+}
+
+double
+GuardedRun::EstimateMemory(uint64_t bytes, uint32_t copies)
+{
+    constexpr double BYTES_PER_REQUEST = 100; // of at most MAX_REQUEST bytes
+    return static_cast<double>(bytes) *
+           (BYTES_PER_REQUEST / static_cast<double>(MAX_REQUEST) + copies);
+}
+
+void
+GuardedRun::HandleSignals()
+{
+    g_handlesSignals = true;
+}
 
 GuardedRun::GuardedRun(const Cluster& cluster)
     : m_cluster(cluster),
@@ -94,10 +179,18 @@ GuardedRun::GuardedRun(const Cluster& cluster)
         m_cluster.GetBorder()->SetNoticeHandler(
             [this](ProcessBorder::Notice notice, Time when) { OnNotice(notice, when); });
     }
+    if (g_handlesSignals)
+    {
+        SetHandler(&OnSignal);
+    }
 }
 
 GuardedRun::~GuardedRun()
 {
+    if (g_handlesSignals)
+    {
+        SetHandler(SIG_DFL);
+    }
     for (uint32_t rank = 0; rank < m_cluster.GetRanks(); rank++)
     {
         m_cluster.GetCommunicator(rank)->SetErrorHandler(nullptr);
@@ -204,7 +297,12 @@ bool
 GuardedRun::RunOnce()
 {
     const EventId check = Simulator::Schedule(m_deadlockPeriod, &GuardedRun::Halt, this, m_run);
-    Simulator::Run();
+    g_isSimulating = Processes::GetCount() == 1;
+    if (g_signal == 0 || Processes::GetCount() > 1)
+    {
+        Simulator::Run();
+    }
+    g_isSimulating = 0;
     Simulator::Cancel(check);
     // All processes are here now, at the same simulated time unless one of them has stopped early.
     State all = GetState();
@@ -224,6 +322,10 @@ GuardedRun::RunOnce()
             (waiting == all.waiting.end() ? "" : waiting->second + "; ") + reason + " (at " +
             FormatDouble(static_cast<double>(when.GetPicoSeconds()) / 1e12) + " s)");
     };
+    if (all.signal != 0)
+    {
+        throw SimulationInterrupted(all.signal, Simulator::Now());
+    }
     if (!all.failure.empty())
     {
         throw stuck(all.failurePeer, all.failure, all.failureTime);
@@ -231,6 +333,10 @@ GuardedRun::RunOnce()
     if (all.stopped || (all.ended && Simulator::Now() >= all.lastDone + m_cluster.GetRoundTrip()))
     {
         return true;
+    }
+    if (Simulator::Now().GetSeconds() > MAX_SECONDS)
+    {
+        throw stuck(0, "the limit of simulated time is reached", Simulator::Now());
     }
     const PfcDeadlock deadlock = FindPfcDeadlock(m_cluster.GetFabric());
     if (!deadlock.cycle.empty() && deadlock.cycle == m_deadlock.cycle &&
@@ -270,6 +376,7 @@ GuardedRun::GetState() const
     state.ended = m_ended;
     state.lastDone = m_lastDone;
     state.computing = m_computing();
+    state.signal = g_signal;
     for (uint32_t rank = 0; rank < m_cluster.GetRanks(); rank++)
     {
         for (const auto& device : m_cluster.GetFabric().rails[rank])

@@ -37,11 +37,36 @@ class SimulationStuck : public std::runtime_error
 /**
  * @ingroup distributed-training-helper
  *
+ * Thrown when a signal has ended a simulation. A program keeps its results so far, and then lets
+ * the signal end it.
+ */
+class SimulationInterrupted : public SimulationStuck
+{
+  public:
+    /**
+     * @param signal its number
+     * @param when simulated time
+     */
+    SimulationInterrupted(int signal, Time when);
+
+    /** @return number of the signal */
+    int GetSignal() const
+    {
+        return m_signal;
+    }
+
+  private:
+    int m_signal;
+};
+
+/**
+ * @ingroup distributed-training-helper
+ *
  * Runs the simulation of a cluster, in one process or several. It ends when all requested work is
  * complete, when a transport fails, or when the simulation is stuck: for a long time (120 simulated
  * seconds, twice the longest retransmission timeout of TCP, or 1000 round trips if that is longer)
- * no host has received a frame and no rank computes, or PFC pauses form a deadlock. It halts
- * periodically to check for this.
+ * no host has received a frame and no rank computes, PFC pauses form a deadlock, or MAX_SECONDS are
+ * over. It halts periodically to check for this.
  *
  * After the last requested event the simulation continues for one round trip, in which frames in
  * flight arrive. So all processes end at the same simulated time and with the same traffic as a
@@ -50,6 +75,33 @@ class SimulationStuck : public std::runtime_error
 class GuardedRun
 {
   public:
+    /**
+     * Maximum simulated time, s: half of what 64 bits of picoseconds hold, so that no sum of times
+     * overflows.
+     */
+    static constexpr double MAX_SECONDS = 4611686;
+
+    /**
+     * Refuses a simulation that would exceed MAX_SECONDS.
+     * @param seconds lower bound of its duration, s
+     * @param what options that determine it, as "--bytes=1E18"
+     * @throw ConfigurationError if it is too long
+     */
+    static void CheckDuration(double seconds, const std::string& what);
+
+    /**
+     * @param bytes of the collectives that a rank has at a time
+     * @param copies number of copies of real values; 0: the payload is virtual
+     * @return estimate of the memory that they take at a rank, bytes
+     */
+    static double EstimateMemory(uint64_t bytes, uint32_t copies);
+
+    /**
+     * Lets SIGINT, SIGTERM and SIGHUP end later runs with SimulationInterrupted, unless they are
+     * ignored. A second signal ends the program at once.
+     */
+    static void HandleSignals();
+
     /**
      * @param cluster its ranks are watched; must outlive this object
      */

@@ -6,7 +6,6 @@
 
 #include "ns3-arguments.h"
 
-#include "ns3/abort.h"
 #include "ns3/attribute.h"
 #include "ns3/command-line.h"
 #include "ns3/config.h"
@@ -23,9 +22,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <fcntl.h>
 #include <iostream>
 #include <set>
+#include <sstream>
+#include <stdexcept>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -47,6 +50,9 @@ const std::vector<std::pair<std::string, bool>> PRINT_ARGUMENTS{{"PrintAttribute
                                                                 {"PrintVersion", false},
                                                                 {"version", false}};
 
+/// Time limit of such a try; a realtime simulator, for example, never ends.
+constexpr unsigned MAX_PROBE_SECONDS = 5;
+
 /**
  * Tries an action in a child process first, because ns-3 ends the program at many values it cannot
  * parse, some only when they are used.
@@ -61,9 +67,14 @@ Succeeds(const std::function<bool()>& action)
     std::cerr.flush();
     std::fflush(nullptr); // otherwise the child would print the buffers too
     const pid_t child = fork();
-    NS_ABORT_MSG_IF(child < 0, "cannot start a process");
+    if (child < 0)
+    {
+        throw std::runtime_error(std::string("no process can be started to try an argument (") +
+                                 std::strerror(errno) + ")");
+    }
     if (child == 0)
     {
+        alarm(MAX_PROBE_SECONDS); // its default action ends the process
         const rlimit none{0, 0};
         setrlimit(RLIMIT_CORE, &none);
         const int nowhere = open("/dev/null", O_WRONLY);
@@ -246,6 +257,11 @@ Ns3Arguments::Parse(const std::string& name,
     {
         throw ConfigurationError(argument + " (allowed: --" + name + "= and a value)");
     }
+    if (m_fixed.count(name) > 0)
+    {
+        throw ConfigurationError(argument + ": NS_ATTRIBUTE_DEFAULT sets it, too (allowed: one of "
+                                            "both)");
+    }
     const auto reserved = m_reserved.find(name);
     if (reserved != m_reserved.end())
     {
@@ -273,6 +289,55 @@ Ns3Arguments::Parse(const std::string& name,
     NS_LOG_INFO("sets " << argument);
     m_given.emplace_back(name, value);
     return true;
+}
+
+void
+Ns3Arguments::ParseEnvironment(const std::function<bool(const std::string&)>& hasOption)
+{
+    static bool isApplied = false; // once, as values of the command line prevail later
+    m_fixed.clear();
+    std::set<std::string> attributes;
+    for (const std::string variable : {"NS_GLOBAL_VALUE", "NS_ATTRIBUTE_DEFAULT"})
+    {
+        const char* text = std::getenv(variable.c_str());
+        std::istringstream entries(text ? text : "");
+        for (std::string entry; std::getline(entries, entry, ';');)
+        {
+            if (entry.empty())
+            {
+                continue;
+            }
+            const auto equals = entry.find('=');
+            const std::string name = entry.substr(0, equals);
+            const bool isAttribute = name.find("::") != std::string::npos;
+            if (isApplied)
+            {
+                m_given.emplace_back(name, entry.substr(equals + 1));
+                continue;
+            }
+            try
+            {
+                if (equals == std::string::npos ||
+                    isAttribute != (variable == "NS_ATTRIBUTE_DEFAULT") ||
+                    !Parse(name, entry.substr(equals + 1), true, hasOption))
+                {
+                    throw ConfigurationError(entry + (isAttribute ? " (allowed: TYPE::NAME=VALUE)"
+                                                                  : " (allowed: NAME=VALUE, see "
+                                                                    "--PrintGlobals)"));
+                }
+            }
+            catch (const ConfigurationError& error)
+            {
+                throw ConfigurationError("environment variable " + variable + ": " + error.what());
+            }
+            if (isAttribute)
+            {
+                attributes.insert(name);
+            }
+        }
+    }
+    isApplied = true;
+    m_fixed = attributes; // they would prevail over values of the command line
 }
 
 const std::vector<std::pair<std::string, std::string>>&

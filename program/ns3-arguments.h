@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,11 +51,20 @@ class Ns3Arguments
                bool hasValue,
                const std::function<bool(const std::string&)>& hasOption);
 
+    /**
+     * Handles the values in NS_GLOBAL_VALUE and NS_ATTRIBUTE_DEFAULT (name=value;name=value) as if
+     * they were arguments, so that they are checked and recorded.
+     * @param hasOption as in Parse()
+     * @throw ConfigurationError if one is invalid
+     */
+    void ParseEnvironment(const std::function<bool(const std::string&)>& hasOption);
+
     /** @return names and values of the global values and attributes that were set, as written */
     const std::vector<std::pair<std::string, std::string>>& GetGiven() const;
 
   private:
-    std::string m_program; // name of the program
+    std::string m_program;         // name of the program
+    std::set<std::string> m_fixed; // attributes set by the environment
     // attributes set by the program, and their options
     std::map<std::string, std::string> m_reserved;
     std::vector<std::pair<std::string, std::string>> m_given; // names and values, in order

@@ -21,6 +21,7 @@
 #include <iostream>
 #include <set>
 #include <sstream>
+#include <unistd.h>
 
 namespace ns3::training
 {
@@ -43,6 +44,44 @@ SplitList(const std::string& text)
     return items;
 }
 
+/** @return existing files that the value of an option may name: items, and those after file: or @
+ */
+std::vector<std::string>
+GetFiles(const OptionDescription& option, const std::string& text)
+{
+    std::vector<std::string> files;
+    if (option.key.type != Key::Type::TEXT)
+    {
+        return files;
+    }
+    const auto add = [&files](const std::string& path) {
+        if (access(path.c_str(), F_OK) == 0)
+        {
+            files.push_back(path);
+        }
+    };
+    std::vector<AlternativeDescription> alternatives;
+    if (option.list)
+    {
+        alternatives = option.list();
+    }
+    for (const std::string& item : SplitList(text))
+    {
+        const auto prefix = item.find_first_of(":@");
+        if (prefix != std::string::npos)
+        {
+            add(item.substr(prefix + 1));
+        }
+        if (std::none_of(alternatives.begin(), alternatives.end(), [&](const auto& alternative) {
+                return alternative.name == item.substr(0, prefix);
+            }))
+        {
+            add(item);
+        }
+    }
+    return files;
+}
+
 /** Exits the program after printing help. */
 [[noreturn]] void
 EndProgram()
@@ -61,7 +100,8 @@ ProgramOptions::ProgramOptions(const std::string& program, const std::string& de
 {
     NS_LOG_FUNCTION(this << program);
     UsePicoseconds();
-    BucketScheduler::UseByDefault();
+    static const bool isChosen = (BucketScheduler::UseByDefault(), true); // before the user chooses
+    (void)isChosen;
 }
 
 void
@@ -76,7 +116,7 @@ ProgramOptions::AddOption(const Key& key,
                           std::function<std::string()> get)
 {
     NS_ABORT_MSG_IF(Find(key.name), "option --" << key.name << " added twice");
-    Option option{{m_group, key, false, {}, {}, {}}, false, std::move(set), std::move(get), {}};
+    Option option{{m_group, key, false, {}, {}, {}}, false, std::move(set), std::move(get), {}, {}};
     option.description.key.initial = option.get();
     m_options.push_back(std::move(option));
     return m_options.back();
@@ -97,6 +137,25 @@ ProgramOptions::AddString(const std::string& name, const std::string& help, std:
     Key key = Key::Of(name, Key::Type::TEXT, "", help);
     key.range = "text that is not empty";
     Add(key, value);
+}
+
+void
+ProgramOptions::AddOutput(const std::string& name,
+                          const std::string& help,
+                          std::string& value,
+                          OutputKind kind)
+{
+    AddString(name, help, value);
+    m_options.back().output = kind;
+}
+
+void
+ProgramOptions::AddJson(std::string& value)
+{
+    AddOutput("json",
+              "file for the results as JSON, or - for standard output",
+              value,
+              OutputKind::RESULTS);
 }
 
 void
@@ -281,6 +340,8 @@ ProgramOptions::Parse(const std::vector<std::string>& arguments)
     // Lets ns-3 do its documentation run and event metrics.
     CommandLine().Parse(std::vector<std::string>{m_program});
     LoadExtensions(arguments);
+    const auto hasOption = [this](const std::string& name) { return Find(name) != nullptr; };
+    m_ns3Arguments.ParseEnvironment(hasOption);
 
     std::set<std::string> begun; // lists already started on this command line
     for (const auto& argument : arguments)
@@ -321,9 +382,7 @@ ProgramOptions::Parse(const std::vector<std::string>& arguments)
             });
         if (option == m_options.end())
         {
-            if (!m_ns3Arguments.Parse(name, value, hasValue, [this](const std::string& other) {
-                    return Find(other) != nullptr;
-                }))
+            if (!m_ns3Arguments.Parse(name, value, hasValue, hasOption))
             {
                 throw ConfigurationError("unknown option --" + name + SuggestName(name));
             }
@@ -348,6 +407,42 @@ ProgramOptions::Parse(const std::vector<std::string>& arguments)
         NS_LOG_INFO("sets --" << name << "=" << text);
         option->set(text);
         option->isGiven = true;
+    }
+    CheckOutputs();
+}
+
+void
+ProgramOptions::CheckOutputs() const
+{
+    for (const Option& option : m_options)
+    {
+        const std::string& name = option.description.key.name;
+        const std::string path = option.output ? option.get() : "";
+        if (path.empty() || (path == "-" && option.output == OutputKind::RESULTS))
+        {
+            continue;
+        }
+        for (const Option& other : m_options)
+        {
+            const auto names = other.output ? std::vector<std::string>{other.get()}
+                                            : GetFiles(other.description, other.get());
+            if (&other != &option && std::any_of(names.begin(), names.end(), [&](const auto& file) {
+                    return IsSameFile(path, file);
+                }))
+            {
+                throw ConfigurationError("--" + name + "=" + path + ": --" +
+                                         other.description.key.name +
+                                         " names the same file (allowed: a file for each)");
+            }
+        }
+        try
+        {
+            CheckOutputFile(path, *option.output);
+        }
+        catch (const ConfigurationError& error)
+        {
+            throw ConfigurationError("--" + name + ": " + error.what());
+        }
     }
 }
 

@@ -14,10 +14,12 @@
 #include "ns3/nstime.h"
 #include "ns3/training-json-writer.h"
 #include "ns3/training-key-values.h"
+#include "ns3/training-output-file.h"
 
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -101,6 +103,25 @@ class ProgramOptions
      * @param value receives the value, which is not empty; its default may be
      */
     void AddString(const std::string& name, const std::string& help, std::string& value);
+
+    /**
+     * Adds an option for a file that the program writes. Parse() refuses a file that cannot be
+     * written, a file of another kind, and a file that another option names, too.
+     * @param name the option's name, without dashes
+     * @param help its meaning, one line
+     * @param value receives the path; empty: none; RESULTS: - for standard output
+     * @param kind what the program writes
+     */
+    void AddOutput(const std::string& name,
+                   const std::string& help,
+                   std::string& value,
+                   OutputKind kind);
+
+    /**
+     * Adds the option --json for the results.
+     * @param value receives the file, or - for standard output; empty: none
+     */
+    void AddJson(std::string& value);
 
     /**
      * @param name the option's name, without dashes
@@ -279,6 +300,7 @@ class ProgramOptions
         std::function<void(const std::string&)> set; // sets the value from valid text
         std::function<std::string()> get;            // the value as text
         std::function<void()> clear;                 // of a list: removes all values
+        std::optional<OutputKind> output;            // content of a file that is written
     };
 
     /**
@@ -315,6 +337,9 @@ class ProgramOptions
      * @throw ConfigurationError if the argument was renamed
      */
     void CheckRenamed(const std::string& name, const std::string& value) const;
+
+    /** @throw ConfigurationError if a file cannot be written or would destroy another one */
+    void CheckOutputs() const;
 
     /** @param name an unknown name @return suggestion for the error message: a similar option */
     std::string SuggestName(const std::string& name) const;

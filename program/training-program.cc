@@ -16,12 +16,15 @@
 #include "ns3/training-output-file.h"
 #include "ns3/training-processes.h"
 #include "ns3/training-quantity.h"
+#include "ns3/training-setup-progress.h"
 
-#include <algorithm>
+#include <csignal>
 #include <cstdio>
-#include <fstream>
+#include <cstdlib>
 #include <iostream>
+#include <new>
 #include <sstream>
+#include <unistd.h>
 
 namespace ns3::training
 {
@@ -32,7 +35,66 @@ namespace
 /// More sizes are considered a typing error.
 constexpr std::size_t MAX_SIZES = 10000;
 
+/// Words of messages, such as values of options, and whole messages are shortened to these lengths.
+constexpr std::size_t MAX_WORD = 300;
+constexpr std::size_t MAX_LINE = 4000;
+
+/** @return the text without its middle if it is longer than a limit */
+std::string
+Shorten(const std::string& text, std::size_t limit)
+{
+    const std::string gap = "[...]";
+    const std::size_t half = (limit - gap.size()) / 2;
+    return text.size() <= limit ? text
+                                : text.substr(0, half) + gap + text.substr(text.size() - half);
+}
+
+/** @return whether everything has reached standard output */
+bool
+FlushOutput()
+{
+    std::cout.flush();
+    return std::fflush(stdout) == 0 && !std::ferror(stdout) && std::cout;
+}
+
+/// Message about an output that cannot be written.
+constexpr const char* LOST_OUTPUT = "standard output: cannot be written";
+
+/// Name of the program while its body runs, which --help and ns-3 may end by std::exit(0).
+const char* g_running = nullptr;
+
+/** Ends the program with status 1 if output of its body is lost. */
+void
+CheckOutputAtExit()
+{
+    if (g_running && !FlushOutput())
+    {
+        std::fprintf(stderr, "%s: %s\n", g_running, LOST_OUTPUT);
+        _exit(1);
+    }
+}
+
 } // namespace
+
+std::string
+ToLine(const std::string& text)
+{
+    std::string line;
+    std::string word;
+    for (const char character : text + ' ')
+    {
+        const bool isControl = static_cast<unsigned char>(character) < ' ' || character == 127;
+        if (character != ' ')
+        {
+            word += isControl ? '?' : character;
+            continue;
+        }
+        line += Shorten(word, MAX_WORD) + ' ';
+        word.clear();
+    }
+    line.pop_back();
+    return Shorten(line, MAX_LINE);
+}
 
 int
 RunProgram(const std::string& name, const std::function<int()>& body)
@@ -44,7 +106,15 @@ RunProgram(const std::string& name, const std::function<int()>& body)
     {
         return 1;
     }
+    g_running = name.c_str();
+    std::atexit(&CheckOutputAtExit);
+    GuardedRun::HandleSignals();
+    if (speaks)
+    {
+        SetupProgress::Enable();
+    }
     int status = 0;
+    int signal = 0;
     std::string text;
     try
     {
@@ -55,6 +125,11 @@ RunProgram(const std::string& name, const std::function<int()>& body)
         status = 2;
         text = NameOption(error);
     }
+    catch (const SimulationInterrupted& error)
+    {
+        signal = error.GetSignal();
+        text = error.what();
+    }
     catch (const SimulationStuck& error)
     {
         status = 3;
@@ -63,18 +138,28 @@ RunProgram(const std::string& name, const std::function<int()>& body)
     catch (const std::exception& error) // for example a full disk, or no memory left
     {
         status = 1;
-        text = error.what();
+        text = dynamic_cast<const std::bad_alloc*>(&error) ? "out of memory" : error.what();
         if (Processes::GetCount() > 1) // the other processes do not know of the error
         {
-            std::cerr << name << ": " << text << std::endl;
+            std::cerr << name << ": " << ToLine(text) << std::endl;
             Processes::Abort(status);
         }
     }
+    g_running = nullptr;
+    if (!FlushOutput() && status == 0)
+    {
+        status = 1;
+        text = LOST_OUTPUT;
+    }
     if (!text.empty() && speaks)
     {
-        std::cerr << name << ": " << text << std::endl;
+        std::cerr << name << ": " << ToLine(text) << std::endl;
     }
     Processes::Finish();
+    if (signal != 0)
+    {
+        std::raise(signal); // its default action, as the run is over
+    }
     // mpirun kills the others when one fails, possibly before the first one prints.
     return speaks ? status : 0;
 }
@@ -136,7 +221,7 @@ ParseSizes(const std::string& option, const std::string& text)
         {
             throw refuse(parts[2]);
         }
-        if (geometric ? bytes > end / step : bytes > end - std::min(end, step))
+        if (geometric ? bytes > end / step : end - bytes < step)
         {
             return sizes;
         }
@@ -147,10 +232,6 @@ ParseSizes(const std::string& option, const std::string& text)
 JsonOutput::JsonOutput(const std::string& target)
     : m_target(target)
 {
-    if (!target.empty() && target != "-")
-    {
-        CheckOutputFile(target);
-    }
 }
 
 void
@@ -166,12 +247,16 @@ JsonOutput::Write(const JsonValue& document) const
     }
     else if (!m_target.empty())
     {
-        std::ofstream file(m_target);
-        file << document.Write(2) << std::endl;
-        if (!file)
-        {
-            throw ConfigurationError("--json=" + m_target + ": cannot be written");
-        }
+        WriteOutputFile(m_target, document.Write(2) + "\n");
+    }
+}
+
+void
+AddFailure(JsonValue& document, const std::string& failure)
+{
+    if (!failure.empty())
+    {
+        document.Set("state", "failed").Set("reason", failure);
     }
 }
 

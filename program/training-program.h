@@ -31,13 +31,21 @@ namespace ns3::training
 
 /**
  * Runs a program's body and maps its exceptions to exit statuses, each with one line on standard
- * error: 2 for a ConfigurationError, 3 for SimulationStuck, 1 for anything else. With several
+ * error: 2 for a ConfigurationError, 3 for SimulationStuck, 1 for anything else, also if standard
+ * output cannot be written. After SimulationInterrupted the signal ends the program. With several
  * processes (see Processes) only the first one writes to standard output and error.
  * @param name of the program
  * @param body returns the exit status: 0, or 4 for a wrong result
  * @return the exit status; 0 in all processes but the first
  */
 int RunProgram(const std::string& name, const std::function<int()>& body);
+
+/**
+ * @param text any text
+ * @return the text as one line for a terminal: control characters are replaced by '?', and the
+ *         middle of very long words is left out
+ */
+std::string ToLine(const std::string& text);
 
 /**
  * @param option name of the option, for messages
@@ -53,19 +61,24 @@ class JsonOutput
   public:
     /**
      * @param target a file, "-" for standard output, or empty for none
-     * @throw ConfigurationError if the file cannot be written; nothing is created yet
      */
     explicit JsonOutput(const std::string& target);
 
     /**
      * @param document written if there is a target and this is the first process
-     * @throw ConfigurationError if the file cannot be written
+     * @throw std::runtime_error if the file cannot be written
      */
     void Write(const JsonValue& document) const;
 
   private:
     std::string m_target;
 };
+
+/**
+ * @param document receives the members state, "failed", and reason, unless the run is complete
+ * @param failure why the run ended early, one line; empty if it did not
+ */
+void AddFailure(JsonValue& document, const std::string& failure);
 
 /**
  * @param options of the program

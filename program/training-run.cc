@@ -23,13 +23,14 @@
 #include "ns3/training-jitter.h"
 #include "ns3/training-job-helper.h"
 #include "ns3/training-job.h"
-#include "ns3/training-output-file.h"
+#include "ns3/training-memory.h"
 #include "ns3/training-processes.h"
 #include "ns3/training-quantity.h"
 #include "ns3/training-workload.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <exception>
 #include <limits>
 #include <set>
 
@@ -111,9 +112,12 @@ TrainingRunOptions::AddTo(ProgramOptions& options, ClusterCommandLine& clusterOp
                         0,
                         MAX_ITERATIONS);
     options.Group("Output");
-    options.AddString("results", "SQLite file to which the run is added", results);
-    options.AddString("json", "file for the results as JSON, or - for standard output", json);
-    options.AddString("trace", "file for a timeline, to be opened in ui.perfetto.dev", trace);
+    options.AddOutput("results", "SQLite file to which the run is added", results, OutputKind::ANY);
+    options.AddJson(json);
+    options.AddOutput("trace",
+                      "file for a timeline, to be opened in ui.perfetto.dev",
+                      trace,
+                      OutputKind::TIMELINE);
     clusterOptions.AddTo(options, "collective");
     options.AddToDescription("measured", DescribeFields(GetIterationQuantities()));
     options.Reserve("ns3::training::TrainingApplication::ComputeJitter", "compute-jitter");
@@ -181,11 +185,9 @@ TrainingRunResult::ToJson() const
     {
         reasons.Set(collective, choice);
     }
-    document.Set("iterations", list)
-        .Set("choices", reasons)
-        .Set("inputs", inputs)
-        .Set("configuration", configuration)
-        .Set("version", GetVersion());
+    document.Set("iterations", list).Set("choices", reasons).Set("inputs", inputs);
+    AddFailure(document, failure);
+    document.Set("configuration", configuration).Set("version", GetVersion());
     return document;
 }
 
@@ -369,7 +371,7 @@ TrainingRun::Execution::Observe()
         m_job.Observe(m_applications.back());
         m_recorder->Observe(m_applications.back());
     }
-    m_job.SetLowerBound(m_run.GetLowerBound());
+    m_job.SetLowerBound(m_run.m_lowerBound);
 }
 
 void
@@ -491,10 +493,6 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
     {
         ResultStore::Check(m_options.results);
     }
-    if (!m_options.trace.empty())
-    {
-        CheckOutputFile(m_options.trace);
-    }
     m_cluster = std::make_unique<Cluster>(m_options.cluster);
     SetConfiguration(program);
     TrainingJobHelper helper;
@@ -513,6 +511,19 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
         worker->SetTensorsOfStep(static_cast<uint32_t>(sums));
     }
     ExplainChoices();
+    m_lowerBound = GetLowerBound();
+    const double iterations = static_cast<double>(m_options.warmup + m_options.iterations);
+    GuardedRun::CheckDuration(iterations *
+                                  std::max(m_lowerBound, m_task->GetComputeTime().GetSeconds()),
+                              "--iterations=" + std::to_string(m_options.iterations));
+    uint64_t bytes = 0;
+    for (uint32_t index : collectives)
+    {
+        bytes += m_task->collectives[index].bytes;
+    }
+    CheckMemory(m_cluster->GetRanks() *
+                    GuardedRun::EstimateMemory(bytes, m_options.payload == "real" ? 1 : 0),
+                "--workload=" + m_options.workload + " with --payload=" + m_options.payload);
 }
 
 TrainingRun::~TrainingRun()
@@ -703,9 +714,18 @@ TrainingRun::Run()
     NS_ABORT_MSG_IF(m_hasRun, "a TrainingRun can be run once");
     m_hasRun = true;
     TrainingRunResult result;
+    std::exception_ptr stuck;
     {
         Execution execution(*this);
-        execution.Simulate();
+        try
+        {
+            execution.Simulate();
+        }
+        catch (const SimulationStuck& error)
+        {
+            result.failure = error.what();
+            stuck = std::current_exception();
+        }
         result.mismatch = execution.GetJob().GetMismatch();
         result.iterations = execution.GetJob().GetResults();
         result.endS = execution.GetJob().GetEnd().GetSeconds();
@@ -721,6 +741,10 @@ TrainingRun::Run()
     if (result.mismatch.empty())
     {
         m_json.Write(result.ToJson());
+    }
+    if (stuck)
+    {
+        std::rethrow_exception(stuck);
     }
     return result;
 }

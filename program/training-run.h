@@ -95,6 +95,7 @@ struct TrainingRunResult
     std::string fallback;                      ///< reason of a fallback, one line, or empty
     std::vector<std::string> warnings;         ///< see GetWarnings()
     std::string mismatch;                      ///< the first wrong sum, or empty
+    std::string failure;                       ///< why the run ended early, or empty
     RunCost cost;                              ///< cost of the simulation
     JsonValue configuration;                   ///< value of every option; "resolved" for "auto"
 
@@ -199,8 +200,9 @@ class TrainingRun
      * Simulates the job; may be called once. Ends early at the first wrong sum, which the result
      * describes; then no JSON is written.
      * @return the results
-     * @throw SimulationStuck if the simulation cannot make progress
-     * @throw ConfigurationError if a file can no longer be written
+     * @throw SimulationStuck if the simulation cannot make progress or is interrupted; the files
+     *        contain the results so far
+     * @throw std::runtime_error if a file can no longer be written
      */
     TrainingRunResult Run();
 
@@ -228,6 +230,7 @@ class TrainingRun
     JsonValue m_configuration;
     ApplicationContainer m_applications; // of the local ranks
     std::function<void(const IterationRecord&)> m_onIteration;
+    double m_lowerBound{0}; // of the communication time of an iteration, s
     uint64_t m_complete{0}; // complete iterations
     bool m_hasRun{false};
 };

@@ -107,6 +107,75 @@ class LoadBalancingTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-fabric-tests
+ * A table has a group of its own for each port of the largest switch.
+ */
+class ForwardingTableTestCase : public TestCase
+{
+  public:
+    ForwardingTableTestCase()
+        : TestCase("forwarding table: all groups that it can hold")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        ForwardingTable table;
+        constexpr uint32_t PORTS = ForwardingTable::MAX_PORTS;
+        for (uint32_t port = 0; port < PORTS; port++)
+        {
+            table.Set(port, {static_cast<uint16_t>(port)});
+        }
+        table.Set(PORTS, {0});
+        table.Set(PORTS + 1, {});
+        uint32_t right = 0;
+        for (uint32_t port = 0; port < PORTS; port++)
+        {
+            const auto group = table.Get(port);
+            right += group.size() == 1 && group[0] == port;
+        }
+        NS_TEST_EXPECT_MSG_EQ(right, PORTS, "one port each");
+        NS_TEST_EXPECT_MSG_EQ(table.Get(PORTS)[0], 0, "a shared group");
+        NS_TEST_EXPECT_MSG_EQ(table.Get(PORTS + 1).empty(), true, "unreachable");
+        NS_TEST_EXPECT_MSG_EQ(table.Get(PORTS + 2).empty(), true, "unknown");
+        bool isRefused = false;
+        try
+        {
+            table.Set(0, {1, 2});
+        }
+        catch (const ConfigurationError&)
+        {
+            isRefused = true;
+        }
+        NS_TEST_EXPECT_MSG_EQ(isRefused, true, "the table is full");
+
+        // Groups of odd and even sizes, each twice.
+        ForwardingTable mixed;
+        for (uint32_t destination = 0; destination < 200; destination++)
+        {
+            ForwardingTable::Group ports(destination % 100 % 7 + 1);
+            for (std::size_t i = 0; i < ports.size(); i++)
+            {
+                ports[i] = static_cast<uint16_t>(destination % 100 + i);
+            }
+            mixed.Set(destination, ports);
+        }
+        for (uint32_t destination = 0; destination < 200; destination++)
+        {
+            const auto group = mixed.Get(destination);
+            NS_TEST_EXPECT_MSG_EQ(group.size(), destination % 100 % 7 + 1, "ports");
+            NS_TEST_EXPECT_MSG_EQ(group[group.size() - 1],
+                                  destination % 100 + group.size() - 1,
+                                  "last port");
+            NS_TEST_EXPECT_MSG_EQ((group.begin() == mixed.Get(destination % 100).begin()),
+                                  true,
+                                  "shared");
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-fabric-tests
  * Path choices in isolation: each by name and keys, with ports up and down.
  */
 class PathChoiceTestCase : public TestCase
@@ -668,6 +737,7 @@ class FabricForwardingTestSuite : public TestSuite
         : TestSuite("distributed-training-fabric-forwarding", TestSuite::Type::UNIT)
     {
         AddTestCase(new LoadBalancingTestCase);
+        AddTestCase(new ForwardingTableTestCase);
         AddTestCase(new PathChoiceTestCase);
         AddTestCase(new ChosenPathTestCase);
         AddTestCase(new CutThroughTestCase);

@@ -12,7 +12,9 @@
 #include "ns3/object.h"
 #include "ns3/test.h"
 #include "ns3/training-attribute-list.h"
+#include "ns3/training-input-file.h"
 #include "ns3/training-key-values.h"
+#include "ns3/training-memory.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
@@ -431,6 +433,67 @@ class KeyValuesDescriptionTest : public TestCase
 /**
  * @ingroup distributed-training-key-values-tests
  *
+ * Files that would crash a parser or fill the memory.
+ */
+class InputLimitsTest : public RefusalTest
+{
+  public:
+    InputLimitsTest()
+        : RefusalTest("input: nested text, endless files, memory, names")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const auto repeat = [](const std::string& text, uint32_t times) {
+            std::string all;
+            for (uint32_t i = 0; i < times; i++)
+            {
+                all += text;
+            }
+            return all;
+        };
+        const auto check = [](const std::string& text) {
+            return GetRefusal([&] { CheckNesting(text, "f"); });
+        };
+        const std::string values = "<a b='<' c=\"/>\">";
+        for (const std::string open : {"[", "{\"a]}\\\"\":", "<a>", values.c_str()})
+        {
+            NS_TEST_EXPECT_MSG_EQ(check(repeat(open, MAX_NESTING)), "", open);
+            ExpectPart(check(repeat(open, MAX_NESTING + 1)), "f:1: nested too deeply (allowed: up");
+            ExpectPart(check(repeat(open + "\n", 50000)), "f:65: nested too deeply");
+        }
+        NS_TEST_EXPECT_MSG_EQ(check(repeat("[{}]", 1000)), "", "side by side");
+        NS_TEST_EXPECT_MSG_EQ(check("\"" + repeat("[", 1000) + "\""), "", "in a string");
+        NS_TEST_EXPECT_MSG_EQ(check(repeat("<a/><b></b>", 1000)), "", "side by side");
+        NS_TEST_EXPECT_MSG_EQ(check("<?xml?><!--" + repeat("<a>", 99) + "--><a/>"), "", "comment");
+        for (const std::string malformed : {"", "<", "<a", "<!--", "\"", "\"\\", "]]", "</a></a>"})
+        {
+            NS_TEST_EXPECT_MSG_EQ(check(malformed), "", "left to the parser");
+        }
+
+        ExpectPart(GetRefusal([] { ReadInputFile("/dev/zero"); }), "/dev/zero: is too long");
+        NS_TEST_EXPECT_MSG_EQ(ReadInputFile("/dev/null").value_or("none"), "", "an empty file");
+        NS_TEST_EXPECT_MSG_EQ(ReadInputFile("/").has_value(), false, "a directory");
+        NS_TEST_EXPECT_MSG_EQ(ReadInputFile("/nosuch").has_value(), false, "no file");
+
+        const double available = GetAvailableMemory();
+        NS_TEST_EXPECT_MSG_GT(available, 1 << 20, "some memory");
+        NS_TEST_EXPECT_MSG_LT(available, 1e18, "but not all");
+        NS_TEST_EXPECT_MSG_EQ(GetRefusal([] { CheckMemory(1, "it"); }), "", "little");
+        ExpectPart(GetRefusal([] { CheckMemory(1e18, "it"); }),
+                   "it: needs about 9.31e+08 GiB of memory (allowed: up to ");
+
+        NS_TEST_EXPECT_MSG_EQ(MakePrintableName("ring 2 ~"), "ring 2 ~", "printable");
+        NS_TEST_EXPECT_MSG_EQ(MakePrintableName("a\n\x1b[1m\xc3\xa4"), "a??[1m??", "replaced");
+        NS_TEST_EXPECT_MSG_EQ(MakePrintableName(std::string(1000, 'x')).size(), 100, "shortened");
+    }
+};
+
+/**
+ * @ingroup distributed-training-key-values-tests
+ *
  * Suite of the grammar NAME:key=value.
  */
 class KeyValuesTestSuite : public TestSuite
@@ -444,6 +507,7 @@ class KeyValuesTestSuite : public TestSuite
         AddTestCase(new AttributeListTest);
         AddTestCase(new KeyValuesAttributeTest);
         AddTestCase(new KeyValuesDescriptionTest);
+        AddTestCase(new InputLimitsTest);
     }
 };
 

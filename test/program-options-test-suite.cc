@@ -12,6 +12,7 @@
 #include "ns3/rng-seed-manager.h"
 #include "ns3/test.h"
 #include "ns3/training-configuration-error.h"
+#include "ns3/training-program.h"
 #include "ns3/training-quantity.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/training-version.h"
@@ -647,6 +648,54 @@ class Ns3ArgumentsTestCase : public TestCase
 /**
  * @ingroup distributed-training-options-tests
  *
+ * Text that users and files control, in messages; ranges of sizes.
+ */
+class ProgramTextTestCase : public TestCase
+{
+  public:
+    ProgramTextTestCase()
+        : TestCase("messages of one short line; ranges of sizes")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        NS_TEST_EXPECT_MSG_EQ(ToLine("a b  c"), "a b  c", "unchanged");
+        NS_TEST_EXPECT_MSG_EQ(ToLine("a\nb\x1b[2J\x7f"), "a?b?[2J?", "control characters");
+        NS_TEST_EXPECT_MSG_EQ(ToLine(""), "", "empty");
+        NS_TEST_EXPECT_MSG_EQ(ToLine(std::string(300, 'x')), std::string(300, 'x'), "long");
+        const std::string value = ToLine("--a=" + std::string(100000, 'x') + " (allowed: y)");
+        NS_TEST_EXPECT_MSG_LT(value.size(), 330, "a longer word is shortened");
+        NS_TEST_EXPECT_MSG_EQ(value.substr(0, 8), "--a=xxxx", "its begin remains");
+        NS_TEST_EXPECT_MSG_EQ(value.substr(value.size() - 14),
+                              "x (allowed: y)",
+                              "the rest remains");
+        std::string words;
+        for (uint32_t i = 0; i < 10000; i++)
+        {
+            words += "word ";
+        }
+        NS_TEST_EXPECT_MSG_LT(ToLine(words).size(), 4001, "a long message is shortened");
+
+        using Sizes = std::vector<uint64_t>;
+        const auto parse = [](const std::string& text) { return ParseSizes("--bytes", text); };
+        NS_TEST_EXPECT_MSG_EQ((parse("0:1K:1M") == Sizes{0}), true, "a step beyond the end");
+        NS_TEST_EXPECT_MSG_EQ((parse("0:1:1667713624GB") == Sizes{0}), true, "a huge step");
+        NS_TEST_EXPECT_MSG_EQ((parse("0:9:4") == Sizes{0, 4, 8}), true, "from 0");
+        NS_TEST_EXPECT_MSG_EQ((parse("0:8:4") == Sizes{0, 4, 8}), true, "to the end");
+        NS_TEST_EXPECT_MSG_EQ((parse("5:5:9") == Sizes{5}), true, "one");
+        NS_TEST_EXPECT_MSG_EQ((parse("1:9:x3") == Sizes{1, 3, 9}), true, "by a factor");
+        NS_TEST_EXPECT_MSG_EQ((parse("9223372036854775806:9223372036854775807:1") ==
+                               Sizes{9223372036854775806U, 9223372036854775807U}),
+                              true,
+                              "the largest");
+    }
+};
+
+/**
+ * @ingroup distributed-training-options-tests
+ *
  * Suite of the command line.
  */
 class ProgramOptionsTestSuite : public TestSuite
@@ -658,6 +707,7 @@ class ProgramOptionsTestSuite : public TestSuite
         AddTestCase(new QuantityTestCase);
         AddTestCase(new OptionsTestCase);
         AddTestCase(new Ns3ArgumentsTestCase);
+        AddTestCase(new ProgramTextTestCase);
     }
 };
 

@@ -239,6 +239,12 @@ def test_a_program_for_one_process_says_so():
     assert re.fullmatch(r"hpcc-fct: --mpi=2 \(allowed: 1, .*\)\n", process.stderr)
 
 
+def test_no_comparison_in_several_processes():
+    process = run(2, "fabric-benchmark", "--ranks=8", "--topology=leaf-spine", "--compare-acks")
+    assert process.returncode == 2
+    assert "--compare-acks (allowed in one process only" in process.stderr
+
+
 def test_a_dead_host_ends_all_processes():
     words = ["collective-benchmark", *LEAVES, "--bytes=1M", "--fault=host3:down,from=50us"]
     alone, shared = run(1, *words), run(2, *words)

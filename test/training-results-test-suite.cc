@@ -22,9 +22,12 @@
 #include <iterator>
 #include <limits>
 #include <set>
+#include <stdexcept>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 using namespace ns3;
 using namespace ns3::training;
@@ -190,11 +193,32 @@ class OutputFileTestCase : public TestCase
     {
         UsePicoseconds();
         const std::string good = CreateTempDirFilename(MakeName("good.json"));
-        NS_TEST_EXPECT_MSG_EQ(GetError([&] { CheckOutputFile(good); }), "", "can be created");
+        const auto check = [&](OutputKind kind) {
+            return GetError([&] { CheckOutputFile(good, kind); });
+        };
+        NS_TEST_EXPECT_MSG_EQ(check(OutputKind::RESULTS), "", "can be created");
         NS_TEST_EXPECT_MSG_EQ(Exists(good), false, "but has not been");
-        WriteFile(good, "content");
-        NS_TEST_EXPECT_MSG_EQ(GetError([&] { CheckOutputFile(good); }), "", "can be overwritten");
-        NS_TEST_EXPECT_MSG_EQ(ReadFile(good), "content", "but has not been");
+        const std::vector<std::pair<OutputKind, std::string>> contents{
+            {OutputKind::RESULTS, "{\n  \"rows\": [],\n  \"version\": \"1\"\n}\n"},
+            {OutputKind::TIMELINE, "[\n{\"ph\":\"M\"}\n]\n"},
+            {OutputKind::TOPOLOGY, "{\n  \"hosts\": 2}\n"},
+            {OutputKind::SCHEDULE, "{\n  \"format\": \"distributed-training schedule 1\"}\n"},
+            {OutputKind::SCHEDULE, "<algo name=\"a\"/>"},
+            {OutputKind::CAPTURE, "\xd4\xc3\xb2\xa1 and more"},
+            {OutputKind::ANY, "SQLite format 3"},
+            {OutputKind::ANY, "name,parameters,forward_us\n"}};
+        for (const auto& [kind, content] : contents)
+        {
+            WriteFile(good, content);
+            for (const auto& [other, unused] : contents)
+            {
+                const bool isAllowed = other == kind || other == OutputKind::ANY;
+                NS_TEST_EXPECT_MSG_EQ(check(other).empty(), isAllowed, content << check(other));
+            }
+            NS_TEST_EXPECT_MSG_EQ(ReadFile(good), content, "checks change nothing");
+        }
+        WriteFile(good, "");
+        NS_TEST_EXPECT_MSG_EQ(check(OutputKind::RESULTS), "", "an empty file is of every kind");
 
         const std::string directory = CreateTempDirFilename("");
         for (const auto& bad : {std::string(),
@@ -203,7 +227,7 @@ class OutputFileTestCase : public TestCase
                                 directory + "/missing/file",
                                 good + "/file"})
         {
-            const auto refusals = {GetError([&] { CheckOutputFile(bad); }),
+            const auto refusals = {GetError([&] { CheckOutputFile(bad, OutputKind::ANY); }),
                                    GetError([&] { TimelineTrace trace(bad); }),
                                    GetError([&] { ResultStore store(bad, MakeRun()); })};
             for (const auto& message : refusals)
@@ -213,6 +237,69 @@ class OutputFileTestCase : public TestCase
             }
         }
         NS_TEST_EXPECT_MSG_EQ(Exists(directory + "/missing"), false, "nothing created");
+    }
+};
+
+/**
+ * @ingroup distributed-training-results-tests
+ *
+ * A file has its name only when it is complete.
+ */
+class OutputFileReplacementTestCase : public TestCase
+{
+  public:
+    OutputFileReplacementTestCase()
+        : TestCase("output files: complete or unchanged")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const std::string path = CreateTempDirFilename(MakeName("whole.json"));
+        const std::string link = CreateTempDirFilename(MakeName("link.json"));
+        WriteOutputFile(path, "old");
+        NS_TEST_ASSERT_MSG_EQ(symlink(path.c_str(), link.c_str()), 0, "a link");
+        std::string growing;
+        {
+            OutputFile file(link);
+            growing = file.GetGrowingName();
+            file.Write("new ");
+            NS_TEST_EXPECT_MSG_EQ(ReadFile(path), "old", "unchanged");
+            NS_TEST_EXPECT_MSG_EQ(ReadFile(growing), "new ", "grows beside it");
+        }
+        NS_TEST_EXPECT_MSG_EQ(ReadFile(path), "old", "given up");
+        NS_TEST_EXPECT_MSG_EQ(Exists(growing), false, "nothing is left");
+        {
+            OutputFile file(link);
+            file.Write("new ");
+            file.Write("text");
+            file.Commit();
+        }
+        NS_TEST_EXPECT_MSG_EQ(ReadFile(path), "new text", "replaced");
+        NS_TEST_EXPECT_MSG_EQ(ReadFile(link), "new text", "the link is followed");
+        NS_TEST_EXPECT_MSG_EQ(Exists(growing), false, "nothing is left");
+        bool isTold = false;
+        try
+        {
+            WriteOutputFile("/dev/full", "text");
+        }
+        catch (const ConfigurationError&)
+        {
+        }
+        catch (const std::runtime_error& error)
+        {
+            isTold = std::string(error.what()).find("'/dev/full'") != std::string::npos;
+        }
+        NS_TEST_EXPECT_MSG_EQ(isTold, true, "a full device");
+        std::remove(path.c_str());
+        NS_TEST_EXPECT_MSG_EQ(IsSameFile(path, link), true, "by a link to nothing");
+        WriteOutputFile(link, "again");
+        NS_TEST_EXPECT_MSG_EQ(ReadFile(path), "again", "by a link to nothing");
+        NS_TEST_EXPECT_MSG_EQ(IsSameFile(path, link), true, "by a link");
+        NS_TEST_EXPECT_MSG_EQ(IsSameFile(path + "x", path + "x"), true, "not yet there");
+        NS_TEST_EXPECT_MSG_EQ(IsSameFile(path, path + "x"), false, "another");
+        NS_TEST_EXPECT_MSG_EQ(IsSameFile("/dev/null", "/dev/null"), false, "a device");
     }
 };
 
@@ -247,7 +334,8 @@ class TimelineTraceTestCase : public TestCase
                            Seconds(1000) + PicoSeconds(21),
                            JsonValue::Object().Set("bytes", 8));
             trace.Flush();
-            const std::string unfinished = ReadFile(path);
+            const std::string unfinished = ReadFile(trace.GetGrowingName());
+            NS_TEST_EXPECT_MSG_EQ(Exists(path), false, "not yet under its name");
             NS_TEST_EXPECT_MSG_EQ(unfinished.substr(0, 2), "[\n", "begin");
             NS_TEST_EXPECT_MSG_EQ(unfinished.substr(unfinished.size() - step.size()),
                                   step,
@@ -418,6 +506,63 @@ class ResultStoreTestCase : public TestCase
     }
 
     std::string m_path; ///< the file
+};
+
+/**
+ * @ingroup distributed-training-results-tests
+ *
+ * Locks of other programs lose no rows.
+ */
+class ResultStoreLockTestCase : public TestCase
+{
+  public:
+    ResultStoreLockTestCase()
+        : TestCase("results: a locked file, a deleted file")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const std::string path = CreateTempDirFilename(MakeName("locked.sqlite"));
+        const auto count = [&path](const std::string& table) {
+            return ResultStore::Query(path, "SELECT count(*) FROM " + table)[0][0];
+        };
+        {
+            ResultStore store(path, MakeRun());
+            {
+                SqliteDatabase other(path, SqliteDatabase::Mode::WRITE);
+                other.Execute("BEGIN IMMEDIATE");
+                for (uint32_t i = 0; i < 3; i++)
+                {
+                    IterationRecord record;
+                    record.iteration = i;
+                    store.AddMessage({});
+                    store.AddIteration(record);
+                }
+                NS_TEST_EXPECT_MSG_EQ(count("iteration"), "0", "rows wait");
+                other.Execute("COMMIT");
+            }
+            IterationRecord last;
+            last.iteration = 3;
+            store.AddIteration(last);
+            NS_TEST_EXPECT_MSG_EQ(count("iteration"), "4", "all rows are written");
+            NS_TEST_EXPECT_MSG_EQ(count("message"), "3", "all rows are written");
+            std::remove(path.c_str());
+            bool isTold = false;
+            try
+            {
+                last.iteration = 4;
+                store.AddIteration(last);
+            }
+            catch (const std::runtime_error& error)
+            {
+                isTold = std::string(error.what()).find("deleted") != std::string::npos;
+            }
+            NS_TEST_EXPECT_MSG_EQ(isTold, true, "a deleted file is noticed");
+        }
+        NS_TEST_EXPECT_MSG_EQ(Exists(path), false, "and not made again");
+    }
 };
 
 /**
@@ -619,8 +764,10 @@ class TrainingResultsTestSuite : public TestSuite
     {
         AddTestCase(new JsonWriterTestCase);
         AddTestCase(new OutputFileTestCase);
+        AddTestCase(new OutputFileReplacementTestCase);
         AddTestCase(new TimelineTraceTestCase);
         AddTestCase(new ResultStoreTestCase);
+        AddTestCase(new ResultStoreLockTestCase);
         AddTestCase(new ResultStoreRefusalTestCase);
         AddTestCase(new ResultStoreConcurrencyTestCase);
     }

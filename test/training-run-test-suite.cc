@@ -245,6 +245,8 @@ class FilesTestCase : public RunTestCase
         NS_TEST_EXPECT_MSG_EQ(query("SELECT state || reason FROM run WHERE run_id = 2"),
                               "failed" + text,
                               "stuck");
+        const std::string reason = "\"state\": \"failed\",\n  \"reason\": " + QuoteJson(text);
+        NS_TEST_EXPECT_MSG_NE(ReadFile(options.json).find(reason), std::string::npos, reason);
     }
 };
 
@@ -429,6 +431,15 @@ class RefusedRunTestCase : public RunTestCase
         Refuse([](Options& options) { options.json = "/missing/file"; }, "/missing");
         Refuse([](Options& options) { options.trace = "/missing/file"; }, "/missing");
         Refuse([](Options& options) { options.results = "/missing/file"; }, "/missing");
+        Refuse([](Options& options) { options.json = options.results; }, "names the same file");
+        Refuse([](Options& options) { options.trace = options.results; }, "names the same file");
+        Refuse(
+            [](Options& options) {
+                options.iterations = 1000000;
+                options.computeScale = 1e6;
+                options.workload = "vgg16";
+            },
+            "--iterations=1000000: takes at least ");
     }
 };
 

@@ -8,16 +8,139 @@
 
 #include "training-configuration-error.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <stdexcept>
 #include <sys/stat.h>
 #include <unistd.h>
 
 namespace ns3::training
 {
 
+namespace
+{
+
+/// Bytes at the beginning and at the end of a file that tell its kind.
+constexpr std::streamoff EXCERPT_BYTES = 256;
+
+/** @return whether a path is a file that exists and is neither a regular file nor a directory */
+bool
+IsDevice(const std::string& path)
+{
+    struct stat status;
+    return stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
+/** @return the path without symbolic links; its last part need not exist */
+std::string
+GetRealPath(std::string path)
+{
+    char real[PATH_MAX];
+    if (realpath(path.c_str(), real))
+    {
+        return real;
+    }
+    constexpr uint32_t MAX_LINKS = 40; // as Linux
+    for (uint32_t i = 0; i < MAX_LINKS; i++)
+    {
+        const ssize_t length = readlink(path.c_str(), real, sizeof(real));
+        if (length <= 0)
+        {
+            break;
+        }
+        const std::string target(real, static_cast<std::size_t>(length));
+        path = target[0] == '/' ? target : path.substr(0, path.rfind('/') + 1) + target;
+    }
+    const auto slash = path.rfind('/');
+    const std::string directory = slash == std::string::npos ? "."
+                                  : slash == 0               ? "/"
+                                                             : path.substr(0, slash);
+    const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
+    return realpath(directory.c_str(), real) ? std::string(real) + "/" + name : path;
+}
+
+/** @return bytes of a file from an offset, without blanks and line breaks */
+std::string
+GetExcerpt(std::ifstream& file, std::streamoff offset)
+{
+    std::string text(EXCERPT_BYTES, '\0');
+    file.clear();
+    file.seekg(offset);
+    file.read(&text[0], EXCERPT_BYTES);
+    text.resize(static_cast<std::size_t>(std::max<std::streamsize>(0, file.gcount())));
+    text.erase(
+        std::remove_if(text.begin(),
+                       text.end(),
+                       [](char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }),
+        text.end());
+    return text;
+}
+
+/** @return whether a file is empty or of a kind */
+bool
+IsOfKind(const std::string& path, OutputKind kind)
+{
+    std::ifstream file(path, std::ios::binary);
+    file.seekg(0, std::ios::end);
+    const std::streamoff size = file.tellg();
+    if (!file || size < 0)
+    {
+        return false;
+    }
+    if (size == 0)
+    {
+        return true;
+    }
+    const std::string begin = GetExcerpt(file, 0);
+    const std::string end = GetExcerpt(file, std::max<std::streamoff>(0, size - EXCERPT_BYTES));
+    const auto begins = [&begin](const std::string& text) { return begin.rfind(text, 0) == 0; };
+    switch (kind)
+    {
+    case OutputKind::RESULTS:
+        return begins("{") && end.find("\"version\":") != std::string::npos;
+    case OutputKind::TIMELINE:
+        return begins("[{\"ph\":") || begin == "[]";
+    case OutputKind::TOPOLOGY:
+        return begins("{\"hosts\":");
+    case OutputKind::SCHEDULE:
+        return begins("{\"format\":\"distributed-trainingschedule") || begins("<algo");
+    case OutputKind::CAPTURE: // microseconds or nanoseconds, both byte orders
+        return begins("\xd4\xc3\xb2\xa1") || begins("\xa1\xb2\xc3\xd4") ||
+               begins("\x4d\x3c\xb2\xa1") || begins("\xa1\xb2\x3c\x4d");
+    default:
+        return true;
+    }
+}
+
+/** @return words for a kind of content */
+std::string
+Describe(OutputKind kind)
+{
+    switch (kind)
+    {
+    case OutputKind::RESULTS:
+        return "a JSON document of such results";
+    case OutputKind::TIMELINE:
+        return "a timeline";
+    case OutputKind::TOPOLOGY:
+        return "an exported topology";
+    case OutputKind::SCHEDULE:
+        return "an exported schedule";
+    case OutputKind::CAPTURE:
+        return "a capture of packets";
+    default:
+        return "a file";
+    }
+}
+
+} // namespace
+
 void
-CheckOutputFile(const std::string& path)
+CheckOutputFile(const std::string& path, OutputKind kind)
 {
     const auto fail = [&path](const std::string& what) {
         throw ConfigurationError("output file '" + path + "': " + what);
@@ -37,20 +160,29 @@ CheckOutputFile(const std::string& path)
         {
             fail(std::string("cannot be written (") + std::strerror(errno) + ")");
         }
-        return;
+        if (!S_ISREG(status.st_mode))
+        {
+            return;
+        }
+        if (!IsOfKind(path, kind))
+        {
+            fail("is something else, which is not overwritten (allowed: a new file, or " +
+                 Describe(kind) + ")");
+        }
     }
-    if (errno != ENOENT)
+    else if (errno != ENOENT)
     {
         fail(std::string("cannot be written (") + std::strerror(errno) + ")");
     }
-    const auto slash = path.rfind('/');
-    const std::string directory = slash == std::string::npos ? "."
-                                  : slash == 0               ? "/"
-                                                             : path.substr(0, slash);
-    if (slash + 1 == path.size())
+    if (path.back() == '/')
     {
         fail("is a directory (allowed: the path of a file that can be written)");
     }
+    const std::string real = GetRealPath(path);
+    const auto slash = real.rfind('/');
+    const std::string directory = slash == std::string::npos ? "."
+                                  : slash == 0               ? "/"
+                                                             : real.substr(0, slash);
     if (stat(directory.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
     {
         fail("there is no directory '" + directory +
@@ -60,6 +192,72 @@ CheckOutputFile(const std::string& path)
     {
         fail("no file can be created in '" + directory + "' (" + std::strerror(errno) + ")");
     }
+}
+
+bool
+IsSameFile(const std::string& a, const std::string& b)
+{
+    return !IsDevice(a) && GetRealPath(a) == GetRealPath(b);
+}
+
+OutputFile::OutputFile(const std::string& path)
+    : m_path(path),
+      m_name(IsDevice(path) ? path : GetRealPath(path)),
+      m_growing(IsDevice(path) ? path : m_name + "." + std::to_string(getpid()) + ".part")
+{
+    // Without a buffer of the stream, a text reaches the file as a whole; must precede open().
+    m_file.rdbuf()->pubsetbuf(nullptr, 0);
+    m_file.open(m_growing, std::ios::trunc | std::ios::binary);
+    if (!m_file)
+    {
+        m_isComplete = true; // there is nothing to remove
+        Fail();
+    }
+}
+
+OutputFile::~OutputFile()
+{
+    if (!m_isComplete && m_growing != m_name)
+    {
+        std::remove(m_growing.c_str());
+    }
+}
+
+void
+OutputFile::Fail() const
+{
+    throw std::runtime_error("output file '" + m_path + "': cannot be written (" +
+                             std::strerror(errno) + ")");
+}
+
+void
+OutputFile::Write(const std::string& text)
+{
+    m_file.write(text.data(), static_cast<std::streamsize>(text.size()));
+    m_file.flush();
+    if (!m_file)
+    {
+        Fail();
+    }
+}
+
+void
+OutputFile::Commit()
+{
+    m_file.close();
+    if (!m_file || (m_growing != m_name && std::rename(m_growing.c_str(), m_name.c_str()) != 0))
+    {
+        Fail();
+    }
+    m_isComplete = true;
+}
+
+void
+WriteOutputFile(const std::string& path, const std::string& text)
+{
+    OutputFile file(path);
+    file.Write(text);
+    file.Commit();
 }
 
 } // namespace ns3::training

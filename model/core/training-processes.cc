@@ -6,7 +6,6 @@
 
 #include "training-processes.h"
 
-#include "training-configuration-error.h"
 #include "training-quantity.h"
 
 #include "ns3/abort.h"
@@ -39,6 +38,8 @@ NS_LOG_COMPONENT_DEFINE("TrainingProcesses");
 namespace
 {
 
+#ifdef NS3_MPI
+
 /**
  * Reads a number from the environment.
  * @param names names of environment variables, one per MPI implementation
@@ -60,8 +61,6 @@ GetFromEnvironment(std::initializer_list<const char*> names, uint32_t otherwise)
     return otherwise;
 }
 
-#ifdef NS3_MPI
-
 bool g_started = false;
 Processes::Receiver g_receiver;
 std::vector<std::pair<uint32_t, uint32_t>> g_mailboxes; // node and interface per process
@@ -78,6 +77,8 @@ OnPacket(Ptr<Packet> packet)
 
 } // namespace
 
+#ifdef NS3_MPI
+
 uint32_t
 Processes::GetCount()
 {
@@ -93,8 +94,6 @@ Processes::GetId()
         GetCount() == 1 ? 0 : GetFromEnvironment({"OMPI_COMM_WORLD_RANK", "PMI_RANK"}, 0);
     return id;
 }
-
-#ifdef NS3_MPI
 
 void
 Processes::Start()
@@ -201,14 +200,21 @@ Processes::Send(uint32_t process, const uint8_t* data, uint32_t size, Time delay
 
 #else
 
+uint32_t
+Processes::GetCount()
+{
+    return 1;
+}
+
+uint32_t
+Processes::GetId()
+{
+    return 0;
+}
+
 void
 Processes::Start()
 {
-    if (GetCount() > 1)
-    {
-        throw ConfigurationError("started as " + std::to_string(GetCount()) +
-                                 " processes, but this ns-3 is built without MPI (allowed: one)");
-    }
 }
 
 void

@@ -23,14 +23,14 @@ namespace ns3::training
  * The processes of a parallel simulation, which runs on ns-3's granted-time-window MPI engine
  * (DistributedSimulatorImpl). `mpirun` starts them with identical arguments. This class contains
  * all MPI code of the module. A build without MPI, or a process started without `mpirun`, has one
- * process.
+ * process; `mpirun` then starts independent simulations.
  *
  * Functions marked "collective call" must be called by all processes in the same order.
  */
 class Processes
 {
   public:
-    /** @return number of processes, from the environment set by `mpirun`; 1 without it */
+    /** @return number of processes, from the environment set by `mpirun`; 1 without it or MPI */
     static uint32_t GetCount();
 
     /** @return number of this process, from 0 */
@@ -39,7 +39,6 @@ class Processes
     /**
      * Starts the parallel simulation. Must be called before the simulator is first used. Does
      * nothing when called again or if there is only one process. Collective call.
-     * @throw ConfigurationError if this build of ns-3 has no MPI
      */
     static void Start();
 

@@ -173,7 +173,7 @@ FabricPcap::FabricPcap(const Fabric& fabric, const std::string& prefix)
     {
         for (const std::string& path : m_files->GetPaths())
         {
-            CheckOutputFile(path);
+            CheckOutputFile(path, OutputKind::CAPTURE);
         }
     }
     catch (const ConfigurationError& error)

@@ -8,10 +8,11 @@
 
 #include "ns3/log.h"
 #include "ns3/simulator.h"
+#include "ns3/training-input-file.h"
 #include "ns3/training-quantity.h"
 
 #include <algorithm>
-#include <fstream>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <optional>
@@ -147,7 +148,15 @@ FaultPlan::Add(const std::string& text, const std::string& where)
 void
 FaultPlan::AddFile(const std::string& path)
 {
-    std::ifstream file(path);
+    const auto text = ReadInputFile(path);
+    if (!text)
+    {
+        throw ConfigurationError("fault",
+                                 "@" + path,
+                                 ": cannot read '" + path +
+                                     "' (allowed: a file with a fault a line)");
+    }
+    std::istringstream file(*text);
     std::string line;
     for (uint32_t number = 1; std::getline(file, line); number++)
     {
@@ -162,12 +171,23 @@ FaultPlan::AddFile(const std::string& path)
             Add(line, here);
         }
     }
-    if (!file.eof()) // the file does not exist or is a directory
+}
+
+void
+FaultPlan::CheckDuplication(uint32_t links) const
+{
+    double copies = 1;
+    for (const Fault& fault : m_faults)
     {
-        throw ConfigurationError("fault",
-                                 "@" + path,
-                                 ": cannot read '" + path +
-                                     "' (allowed: a file with a fault a line)");
+        const auto number = std::min<std::size_t>(links, fault.links.size());
+        copies *= std::pow(1 + fault.impairment.duplicate, static_cast<double>(number));
+        if (copies > MAX_COPIES)
+        {
+            throw Refuse(fault,
+                         ": makes " + FormatDouble(std::round(copies)) +
+                             " copies of a frame on a path of " + std::to_string(links) +
+                             " links (allowed: up to " + FormatDouble(MAX_COPIES) + ")");
+        }
     }
 }
 

@@ -70,6 +70,16 @@ class FaultPlan
      */
     void Apply(Fabric& fabric, Time rerouteDelay);
 
+    /**
+     * Refuses duplication that grows along a path until it fills the memory. Call after Apply().
+     * @param links number of links of the longest path
+     * @throw ConfigurationError if a frame is expected to arrive more than MAX_COPIES times
+     */
+    void CheckDuplication(uint32_t links) const;
+
+    /// Maximum expected number of copies of a frame at its destination.
+    static constexpr double MAX_COPIES = 1000;
+
   private:
     /** One fault. */
     struct Fault

@@ -25,12 +25,16 @@ namespace ns3::training
 class ForwardingTable
 {
   public:
+    /// Maximum number of ports of a switch, so that each can have a group of its own.
+    static constexpr std::size_t MAX_PORTS = 65535;
+
     /// Equal-cost ports on shortest paths to a destination.
     using Group = std::vector<uint16_t>;
 
     /**
      * @param destination endpoint
      * @param ports equal-cost ports in ascending order; empty if unreachable
+     * @throw ConfigurationError if there are too many different groups of ports
      */
     void Set(uint32_t destination, const Group& ports);
 
@@ -92,7 +96,7 @@ class ForwardingTable
     Ports Get(uint32_t destination) const
     {
         return Ports(m_groups.data() +
-                     (destination < m_groupOf.size() ? m_groupOf[destination] : 0));
+                     UNIT * (destination < m_groupOf.size() ? m_groupOf[destination] : 0));
     }
 
     /**
@@ -105,14 +109,20 @@ class ForwardingTable
     }
 
   private:
+    /// Groups begin at multiples of this, so that two bytes can tell the place of 65535 groups.
+    static constexpr std::size_t UNIT = 2;
+
     void Assign(uint32_t destination, const Group& ports);
+    uint16_t FindGroup(const Group& ports);
 
     std::set<uint32_t> m_static; // destinations with static routes
-    // Offset of the group by destination. Two bytes only, because the tables of all switches
-    // compete for the cache.
+    // Place of the group by destination, in units. Two bytes only, because the tables of all
+    // switches compete for the cache.
     std::vector<uint16_t> m_groupOf;
-    std::vector<uint16_t> m_groups{0}; // per group: port count, ports; first group: unreachable
-    std::vector<uint16_t> m_starts{0}; // group offsets
+    // Per group: port count, ports, filled up to a unit. The first group means unreachable.
+    std::vector<uint16_t> m_groups{0, 0};
+    std::vector<uint16_t> m_starts{0}; // places of the groups of no port or several ones, in units
+    std::vector<uint16_t> m_groupOfPort; // place of the group of one port, in units; 0: none yet
 };
 
 } // namespace ns3::training

@@ -11,8 +11,10 @@
 #include "ns3/node.h"
 #include "ns3/shortest-paths.h"
 #include "ns3/training-configuration-error.h"
+#include "ns3/training-setup-progress.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 namespace ns3::training
@@ -68,65 +70,83 @@ GetShare(const ForwardingTable::Group& ports, const Rail& rail)
     return share;
 }
 
-/**
- * Sets the routes of all switches to the endpoints at one switch.
- * @param fabric the fabric
- * @param index index of the switch
- * @param endpoints endpoints at the switch
- * @param paths shortest paths of its topology
- */
-void
-SetRoutes(Fabric& fabric,
-          uint32_t index,
-          const std::vector<uint32_t>& endpoints,
-          ShortestPaths& paths)
+/** Sets routes of all switches, over the links that are up. */
+class Router
 {
-    const TopologyGraph& topology = fabric.topology;
-    const auto getPort = [&](uint32_t link, uint32_t node) {
-        return fabric.channels[link]->GetPort(topology.links[link].a == node ? 0 : 1).GetIndex();
-    };
-    const bool allUp = std::all_of(fabric.channels.begin(),
-                                   fabric.channels.end(),
-                                   [](const auto& channel) { return channel->IsUp(); });
-    ShortestPaths::LinkFilter usable;
-    if (!allUp)
+  public:
+    explicit Router(Fabric& fabric)
+        : m_fabric(fabric),
+          m_paths(fabric.topology)
     {
-        usable = [&fabric](uint32_t link) { return fabric.channels[link]->IsUp(); };
-    }
-    paths.Search(topology.hosts + index, usable);
-    const std::vector<Rail> rails = CountRails(fabric, endpoints);
-    std::vector<uint32_t> next;
-    ForwardingTable::Group ports;
-    for (uint32_t i = 0; i < topology.switches; i++)
-    {
-        const uint32_t node = topology.hosts + i;
-        paths.GetNextLinks(node, next);
-        ports.clear();
-        for (uint32_t link : next)
+        for (const auto& channel : fabric.channels)
         {
-            ports.push_back(getPort(link, node));
+            m_isUp.push_back(channel->IsUp());
+            m_ports.push_back({channel->GetPort(0).GetIndex(), channel->GetPort(1).GetIndex()});
         }
-        ForwardingTable& table = fabric.devicesOfSwitches[i]->GetTable();
-        for (const Rail& rail : rails)
+        if (std::find(m_isUp.begin(), m_isUp.end(), false) != m_isUp.end())
         {
-            const uint32_t endpoint = rail.endpoint;
-            const bool isHost = endpoint < fabric.devices.size();
-            const uint32_t last = isHost ? fabric.linkOfEndpoint[endpoint] : Fabric::NO_LINK;
-            if (isHost && !fabric.channels[last]->IsUp())
-            {
-                table.Set(endpoint, {});
-            }
-            else if (isHost && i == index)
-            {
-                table.Set(endpoint, {getPort(last, node)});
-            }
-            else
-            {
-                table.Set(endpoint, rail.count > 1 ? GetShare(ports, rail) : ports);
-            }
+            m_usable = [this](uint32_t link) { return m_isUp[link]; };
         }
     }
-}
+
+    Router(const Router&) = delete;
+    Router& operator=(const Router&) = delete;
+
+    /**
+     * Sets the routes to the endpoints at one switch.
+     * @param index index of the switch
+     * @param endpoints endpoints at the switch
+     */
+    void SetRoutes(uint32_t index, const std::vector<uint32_t>& endpoints)
+    {
+        const TopologyGraph& topology = m_fabric.topology;
+        m_paths.Search(topology.hosts + index, m_usable);
+        const std::vector<Rail> rails = CountRails(m_fabric, endpoints);
+        for (uint32_t i = 0; i < topology.switches; i++)
+        {
+            const uint32_t node = topology.hosts + i;
+            m_paths.GetNextLinks(node, m_next);
+            m_group.clear();
+            for (uint32_t link : m_next)
+            {
+                m_group.push_back(GetPort(link, node));
+            }
+            ForwardingTable& table = m_fabric.devicesOfSwitches[i]->GetTable();
+            for (const Rail& rail : rails)
+            {
+                const uint32_t endpoint = rail.endpoint;
+                const bool isHost = endpoint < m_fabric.devices.size();
+                const uint32_t last = isHost ? m_fabric.linkOfEndpoint[endpoint] : Fabric::NO_LINK;
+                if (isHost && !m_isUp[last])
+                {
+                    table.Set(endpoint, {});
+                }
+                else if (isHost && i == index)
+                {
+                    table.Set(endpoint, {GetPort(last, node)});
+                }
+                else
+                {
+                    table.Set(endpoint, rail.count > 1 ? GetShare(m_group, rail) : m_group);
+                }
+            }
+        }
+    }
+
+  private:
+    uint16_t GetPort(uint32_t link, uint32_t node) const
+    {
+        return m_ports[link][m_fabric.topology.links[link].a == node ? 0 : 1];
+    }
+
+    Fabric& m_fabric;
+    ShortestPaths m_paths;
+    std::vector<bool> m_isUp;                     // by link
+    std::vector<std::array<uint16_t, 2>> m_ports; // by link and end
+    ShortestPaths::LinkFilter m_usable;           // null: all links are up
+    std::vector<uint32_t> m_next;
+    ForwardingTable::Group m_group;
+};
 
 } // namespace
 
@@ -143,11 +163,11 @@ Fabric::UpdateRoutes()
     std::vector<std::vector<uint32_t>> endpointsOf(topology.switches);
     for (uint32_t endpoint = 0; endpoint < devices.size(); endpoint++)
     {
+        const uint32_t host = hostOfEndpoint[endpoint];
         const uint32_t link = linkOfEndpoint[endpoint];
-        const uint32_t last = link == NO_LINK ? 0
-                                              : TopologyGraph::GetPeer(topology.links[link],
-                                                                       hostOfEndpoint[endpoint]);
-        if (last >= topology.hosts)
+        const uint32_t last =
+            link == NO_LINK ? 0 : TopologyGraph::GetPeer(topology.links[link], host);
+        if (last >= topology.hosts && (host < routedHosts || otherRoutedHosts.count(host) > 0))
         {
             endpointsOf[last - topology.hosts].push_back(endpoint);
         }
@@ -156,13 +176,40 @@ Fabric::UpdateRoutes()
     {
         endpointsOf[addressedSwitches[i]].push_back(static_cast<uint32_t>(devices.size()) + i);
     }
-    ShortestPaths paths(topology);
+    Router router(*this);
+    SetupProgress progress("routes", topology.switches);
     for (uint32_t index = 0; index < topology.switches; index++)
     {
+        progress.Advance();
         if (!endpointsOf[index].empty())
         {
-            SetRoutes(*this, index, endpointsOf[index], paths);
+            router.SetRoutes(index, endpointsOf[index]);
         }
+    }
+}
+
+void
+Fabric::RouteTo(uint32_t host)
+{
+    if (host < routedHosts || !otherRoutedHosts.insert(host).second)
+    {
+        return;
+    }
+    Router router(*this);
+    std::map<uint32_t, std::vector<uint32_t>> endpointsOf; // by switch
+    for (const auto& device : rails[host])
+    {
+        const uint32_t link = linkOfEndpoint[device->GetEndpoint()];
+        const uint32_t last =
+            link == NO_LINK ? 0 : TopologyGraph::GetPeer(topology.links[link], host);
+        if (last >= topology.hosts)
+        {
+            endpointsOf[last - topology.hosts].push_back(device->GetEndpoint());
+        }
+    }
+    for (const auto& [index, endpoints] : endpointsOf)
+    {
+        router.SetRoutes(index, endpoints);
     }
 }
 
@@ -233,8 +280,7 @@ Fabric::AddressSwitch(uint32_t index)
     if (found == addressedSwitches.end())
     {
         addressedSwitches.push_back(index);
-        ShortestPaths paths(topology);
-        SetRoutes(*this, index, {endpoint}, paths);
+        Router(*this).SetRoutes(index, {endpoint});
     }
     return endpoint;
 }

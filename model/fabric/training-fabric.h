@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,8 @@ struct Fabric
     std::vector<Ptr<SwitchDevice>> devicesOfSwitches; ///< the device of each switch
     std::vector<Ptr<FabricChannel>> channels;         ///< each link
     std::vector<uint32_t> addressedSwitches;          ///< switches with an endpoint, in their order
+    uint32_t routedHosts{NO_LINK};       ///< there are routes to this number of first hosts
+    std::set<uint32_t> otherRoutedHosts; ///< and to these hosts, see RouteTo()
 
     /**
      * @param link index of a link
@@ -54,10 +57,16 @@ struct Fabric
     std::string GetEndName(uint32_t link, uint32_t end) const;
 
     /**
-     * Recomputes the routes of all switches over the links that are up. Static routes stay
-     * unchanged.
+     * Recomputes the routes of all switches, to the hosts that have any, over the links that are
+     * up. Static routes stay unchanged.
      */
     void UpdateRoutes();
+
+    /**
+     * Adds the routes to a host, unless there are any.
+     * @param host its number
+     */
+    void RouteTo(uint32_t host);
 
     /**
      * Pins the path from one endpoint to another, for switches whose path choice follows explicit

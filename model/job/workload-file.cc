@@ -9,11 +9,12 @@
 #include "training-workload.h"
 
 #include "ns3/training-configuration-error.h"
+#include "ns3/training-input-file.h"
 #include "ns3/training-quantity.h"
 
 #include <cmath>
-#include <fstream>
 #include <optional>
+#include <sstream>
 
 namespace ns3::training
 {
@@ -192,14 +193,13 @@ ReadWorkload(std::istream& input, const std::string& name)
 LayeredModel
 ReadWorkloadFile(const std::string& path)
 {
-    std::ifstream file(path);
-    // A directory can be opened, but not read.
-    if (!file || (file.peek() == std::ifstream::traits_type::eof() && file.bad()))
+    const auto text = ReadInputFile(path);
+    if (!text)
     {
         throw ConfigurationError(path + ": cannot be read (allowed: a CSV file with the columns " +
                                  HEADER + ")");
     }
-    file.clear();
+    std::istringstream file(*text);
     LayeredModel model = ReadWorkload(file, path);
     model.times = path;
     return model;

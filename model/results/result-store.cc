@@ -15,6 +15,7 @@
 #include <array>
 #include <ctime>
 #include <fstream>
+#include <iostream>
 #include <stdexcept>
 #include <sys/stat.h>
 
@@ -28,6 +29,9 @@ namespace
 
 /** Maximum rows kept in memory, over all tables. */
 constexpr std::size_t MAX_ROWS_KEPT = 200000;
+
+/** Wait for the transactions of other processes, ms. */
+constexpr int PATIENCE_MS = 2000;
 
 /** Maximum size of a file that is checked completely before rows are appended, bytes. */
 constexpr off_t MAX_CHECKED_FILE = 16 << 20;
@@ -213,7 +217,14 @@ ResultStore::Check(const std::string& path)
     NS_LOG_FUNCTION(path);
     try
     {
-        CheckOutputFile(path);
+        CheckOutputFile(path, OutputKind::ANY);
+        struct stat type;
+        if (stat(path.c_str(), &type) == 0 && !S_ISREG(type.st_mode))
+        {
+            throw ConfigurationError("results file '" + path +
+                                     "': is not a regular file (allowed: a new file, or a results "
+                                     "file written by this program)");
+        }
         if (!HasContent(path))
         {
             return;
@@ -250,7 +261,9 @@ ResultStore::Query(const std::string& path, const std::string& sql)
 }
 
 ResultStore::ResultStore(const std::string& path, const RunRow& run)
-    : m_tables(std::make_unique<Tables>())
+    : m_path(path),
+      m_tables(std::make_unique<Tables>()),
+      m_flushAt(MAX_ROWS_KEPT)
 {
     NS_LOG_FUNCTION(this << path);
     Check(path);
@@ -281,6 +294,12 @@ ResultStore::ResultStore(const std::string& path, const RunRow& run)
         m_tables->ForEach([&](auto& table) { table.Prepare(database); });
         m_endRun = database.Prepare(
             "UPDATE run SET finished = ?, state = ?, reason = nullif(?, '') WHERE run_id = ?");
+        struct stat status;
+        if (stat(path.c_str(), &status) == 0)
+        {
+            m_device = status.st_dev;
+            m_inode = status.st_ino;
+        }
     }
     catch (const ConfigurationError&)
     {
@@ -297,6 +316,7 @@ ResultStore::~ResultStore()
     NS_LOG_FUNCTION(this);
     try
     {
+        m_isLocked = true; // no wait
         Flush();
     }
     catch (const std::runtime_error& error)
@@ -343,7 +363,7 @@ ResultStore::AddLinkCounter(const LinkCounterRow& row)
 void
 ResultStore::FlushIfLarge()
 {
-    if (m_tables->GetSize() >= MAX_ROWS_KEPT)
+    if (m_tables->GetSize() >= m_flushAt)
     {
         Flush();
     }
@@ -357,10 +377,40 @@ ResultStore::Flush()
     {
         return;
     }
-    m_database->Transaction([this] {
-        m_tables->ForEach([this](const auto& table) { table.Write(*m_database, m_runId); });
-    });
+    CheckFile();
+    try
+    {
+        // While the file is locked, the simulation goes on without a wait.
+        m_database->SetPatience(m_isLocked ? 0 : PATIENCE_MS);
+        m_database->Transaction([this] { WriteRows(); });
+    }
+    catch (const SqliteBusy& error)
+    {
+        NS_LOG_WARN(error.what() << ", " << m_tables->GetSize() << " rows wait");
+        m_isLocked = true;
+        m_flushAt = m_tables->GetSize() + MAX_ROWS_KEPT;
+        return;
+    }
+    m_isLocked = false;
+    m_flushAt = MAX_ROWS_KEPT;
     m_tables->ForEach([](auto& table) { table.Clear(); });
+}
+
+void
+ResultStore::WriteRows()
+{
+    m_tables->ForEach([this](const auto& table) { table.Write(*m_database, m_runId); });
+}
+
+void
+ResultStore::CheckFile() const
+{
+    struct stat status;
+    if (stat(m_path.c_str(), &status) != 0 || status.st_dev != m_device || status.st_ino != m_inode)
+    {
+        throw std::runtime_error("results file '" + m_path +
+                                 "': has been deleted or replaced during the run");
+    }
 }
 
 void
@@ -380,8 +430,27 @@ ResultStore::Fail(const std::string& reason)
 void
 ResultStore::End(const std::string& state, const std::string& reason)
 {
-    Flush();
-    m_database->RunWith(m_endRun, GetUtcNow(), state, reason, m_runId);
+    CheckFile();
+    m_database->SetPatience(PATIENCE_MS);
+    for (bool isTold = false;; isTold = true)
+    {
+        try
+        {
+            m_database->Transaction([&] {
+                WriteRows();
+                m_database->RunWith(m_endRun, GetUtcNow(), state, reason, m_runId);
+            });
+            m_tables->ForEach([](auto& table) { table.Clear(); });
+            return;
+        }
+        catch (const SqliteBusy& error)
+        {
+            if (!isTold)
+            {
+                std::cerr << error.what() << ", waiting for the other program" << std::endl;
+            }
+        }
+    }
 }
 
 } // namespace ns3::training

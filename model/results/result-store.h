@@ -104,7 +104,9 @@ struct LinkCounterRow
  *
  * The file may hold many runs, written by many processes concurrently (write-ahead log; a writer
  * waits for the transactions of others). Rows are buffered and written in one transaction at the
- * end of each iteration, so a killed run loses at most the current iteration.
+ * end of each iteration, so a killed run loses at most the current iteration. While another program
+ * keeps the file locked, rows remain in memory and each iteration tries again; Finish() and Fail()
+ * wait until the lock is gone.
  *
  * `PRAGMA user_version` is the version of the layout.
  */
@@ -140,7 +142,8 @@ class ResultStore
      */
     ResultStore(const std::string& path, const RunRow& run);
 
-    /** Writes buffered rows; a run without Finish() or Fail() stays 'unfinished'. */
+    /** Writes buffered rows unless the file is locked; a run without Finish() or Fail() stays
+     *  'unfinished'. */
     ~ResultStore();
     ResultStore(const ResultStore&) = delete;
     ResultStore& operator=(const ResultStore&) = delete;
@@ -149,9 +152,10 @@ class ResultStore
     int64_t GetRunId() const;
 
     /**
-     * Adds an iteration, and writes it with all rows added before.
+     * Adds an iteration, and writes it with all rows added before, unless the file is locked.
      * @param row the iteration
-     * @throw std::runtime_error if it cannot be written, for example on a full disk
+     * @throw std::runtime_error if it cannot be written, for example on a full disk, or if the file
+     *        has been deleted or replaced
      */
     void AddIteration(const IterationRecord& row);
     /**
@@ -171,19 +175,20 @@ class ResultStore
     void AddLinkCounter(const LinkCounterRow& row);
 
     /**
-     * Writes all rows added so far.
+     * Writes all rows added so far, unless the file is locked.
      * @throw std::runtime_error as AddIteration()
      */
     void Flush();
 
     /**
-     * Writes everything and sets the run's state to 'finished'.
+     * Writes everything and sets the run's state to 'finished'. Waits while the file is locked, and
+     * says so on standard error.
      * @throw std::runtime_error as AddIteration()
      */
     void Finish();
 
     /**
-     * Writes everything and sets the run's state to 'failed'.
+     * Writes everything and sets the run's state to 'failed'. Waits as Finish().
      * @param reason one line
      * @throw std::runtime_error as AddIteration()
      */
@@ -194,10 +199,17 @@ class ResultStore
 
     void End(const std::string& state, const std::string& reason);
     void FlushIfLarge();
+    void WriteRows();
+    void CheckFile() const;
 
+    std::string m_path;
+    uint64_t m_device{0}; // identity of the file
+    uint64_t m_inode{0};
     std::unique_ptr<SqliteDatabase> m_database;
     std::unique_ptr<Tables> m_tables; // with rows that are not written yet
     int64_t m_runId{0};
+    std::size_t m_flushAt;   // rows in memory that make a flush due
+    bool m_isLocked{false};  // whether the last flush found the file locked
     std::size_t m_endRun{0}; // number of the prepared statement
 };
 

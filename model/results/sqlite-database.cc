@@ -8,7 +8,6 @@
 
 #include <chrono>
 #include <sqlite3.h>
-#include <stdexcept>
 #include <thread>
 
 namespace ns3::training
@@ -59,9 +58,21 @@ SqliteDatabase::~SqliteDatabase()
 }
 
 void
+SqliteDatabase::SetPatience(int milliseconds)
+{
+    sqlite3_busy_timeout(m_handle, milliseconds);
+}
+
+void
 SqliteDatabase::Throw() const
 {
-    throw std::runtime_error("results file '" + m_path + "': " + sqlite3_errmsg(m_handle));
+    const std::string text = "results file '" + m_path + "': " + sqlite3_errmsg(m_handle);
+    const int status = sqlite3_errcode(m_handle);
+    if (status == SQLITE_BUSY || status == SQLITE_LOCKED)
+    {
+        throw SqliteBusy(text);
+    }
+    throw std::runtime_error(text);
 }
 
 void

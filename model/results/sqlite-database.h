@@ -8,6 +8,7 @@
 #define DISTRIBUTED_TRAINING_SQLITE_DATABASE_H
 
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -18,11 +19,18 @@ struct sqlite3_stmt;
 namespace ns3::training
 {
 
+/** Thrown when another process has locked the database for longer than the patience. */
+class SqliteBusy : public std::runtime_error
+{
+  public:
+    using std::runtime_error::runtime_error;
+};
+
 /**
  * @ingroup distributed-training-results
  *
  * An open SQLite database: RAII around the C interface. All members throw std::runtime_error with
- * the file's name and SQLite's message.
+ * the file's name and SQLite's message, SqliteBusy if the database is locked.
  */
 class SqliteDatabase
 {
@@ -43,6 +51,12 @@ class SqliteDatabase
     ~SqliteDatabase();
     SqliteDatabase(const SqliteDatabase&) = delete;
     SqliteDatabase& operator=(const SqliteDatabase&) = delete;
+
+    /**
+     * Sets how long a statement waits for the lock of another process; initially 60 s.
+     * @param milliseconds maximum wait
+     */
+    void SetPatience(int milliseconds);
 
     /** @param sql statements without results */
     void Execute(const std::string& sql);

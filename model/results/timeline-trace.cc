@@ -7,12 +7,8 @@
 #include "timeline-trace.h"
 
 #include "ns3/log.h"
-#include "ns3/training-configuration-error.h"
-#include "ns3/training-output-file.h"
 
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <stdexcept>
 #include <utility>
 
@@ -45,20 +41,18 @@ ToMicroseconds(Time time)
 
 } // namespace
 
+const std::string&
+TimelineTrace::Check(const std::string& path)
+{
+    CheckOutputFile(path, OutputKind::TIMELINE);
+    return path;
+}
+
 TimelineTrace::TimelineTrace(const std::string& path)
-    : m_path(path)
+    : m_file(Check(path)),
+      m_buffer("[")
 {
     NS_LOG_FUNCTION(this << path);
-    CheckOutputFile(path);
-    // Disables the stream's buffer, because ours keeps events whole; must precede open().
-    m_file.rdbuf()->pubsetbuf(nullptr, 0);
-    m_file.open(path, std::ios::trunc | std::ios::binary);
-    if (!m_file)
-    {
-        throw ConfigurationError("trace file '" + path + "': cannot be written (" +
-                                 std::strerror(errno) + ")");
-    }
-    m_buffer = "[";
 }
 
 TimelineTrace::~TimelineTrace()
@@ -175,14 +169,8 @@ void
 TimelineTrace::Flush()
 {
     NS_LOG_FUNCTION(this << m_buffer.size());
-    m_file.write(m_buffer.data(), static_cast<std::streamsize>(m_buffer.size()));
-    m_file.flush();
-    m_buffer.clear();
-    if (!m_file)
-    {
-        throw std::runtime_error("trace file '" + m_path + "': cannot be written (" +
-                                 std::strerror(errno) + ")");
-    }
+    const std::string text = std::exchange(m_buffer, "");
+    m_file.Write(text);
 }
 
 void
@@ -196,7 +184,7 @@ TimelineTrace::Close()
     m_isClosed = true;
     m_buffer += "\n]\n";
     Flush();
-    m_file.close();
+    m_file.Commit();
 }
 
 } // namespace ns3::training

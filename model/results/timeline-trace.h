@@ -9,9 +9,9 @@
 
 #include "ns3/nstime.h"
 #include "ns3/training-json-writer.h"
+#include "ns3/training-output-file.h"
 
 #include <cstdint>
-#include <fstream>
 #include <map>
 #include <string>
 #include <vector>
@@ -26,8 +26,8 @@ namespace ns3::training
  * one process per rank, with tracks for compute, collectives and steps.
  *
  * Events are written as they arrive, and only complete ones reach the file. The format permits a
- * missing closing bracket, so the trace of a killed run can be loaded. Time stamps are microseconds
- * of simulated time with all digits down to the picosecond.
+ * missing closing bracket, so what a killed run leaves (OutputFile::GetGrowingName()) can be
+ * loaded. Time stamps are microseconds of simulated time with all digits down to the picosecond.
  */
 class TimelineTrace
 {
@@ -41,9 +41,9 @@ class TimelineTrace
     };
 
     /**
-     * Creates or truncates the file.
+     * Creates the file, which grows under another name until Close(), see OutputFile.
      * @param path the file
-     * @throw ConfigurationError if it cannot be written
+     * @throw ConfigurationError if it cannot be written, or there is a file of another kind
      */
     explicit TimelineTrace(const std::string& path);
     /** Calls Close(), ignoring errors. */
@@ -81,11 +81,17 @@ class TimelineTrace
     void Flush();
 
     /**
-     * Closes the array, which makes the file valid JSON, and closes the file. Further calls do
-     * nothing.
+     * Closes the array, which makes the file valid JSON, and gives the file its name. Further calls
+     * do nothing.
      * @throw std::runtime_error if it cannot be written
      */
     void Close();
+
+    /** @return name of the file until Close() */
+    const std::string& GetGrowingName() const
+    {
+        return m_file.GetGrowingName();
+    }
 
   private:
     /**
@@ -98,6 +104,8 @@ class TimelineTrace
      * @return number of the thread
      */
     uint32_t FindLane(uint32_t rank, Track track, Time start, Time end);
+    /** @param path the file @return the path, if the file may be written */
+    static const std::string& Check(const std::string& path);
     /** @param event a JSON object */
     void Add(const std::string& event);
     /**
@@ -113,8 +121,7 @@ class TimelineTrace
                      const std::string& key,
                      const JsonValue& value);
 
-    std::string m_path;     ///< the file's name
-    std::ofstream m_file;   ///< the file
+    OutputFile m_file;      ///< the file
     std::string m_buffer;   ///< complete events not yet written
     bool m_isFirst{true};   ///< whether no event has been added
     bool m_isClosed{false}; ///< whether Close() has been called

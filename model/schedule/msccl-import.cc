@@ -8,6 +8,7 @@
 #include "msccl-schedule.h"
 
 #include "ns3/training-configuration-error.h"
+#include "ns3/training-memory.h"
 
 #include <algorithm>
 #include <deque>
@@ -28,6 +29,9 @@ using Place = MscclPlace;
 /// Pseudo-buffer for chunks that are received, reduced and forwarded without being stored; one slot
 /// per thread block.
 constexpr char TEMPORARY = 't';
+
+/// Memory for a chunk of a GPU: nodes of the maps of Gpu.
+constexpr double BYTES_PER_CHUNK = 300;
 
 /** Execution state of a thread block. */
 struct Block
@@ -81,6 +85,9 @@ class MscclImport
         m_schedule.root = m_program.root;
         m_schedule.chunks = m_program.chunks * (pairs ? n : 1);
         m_schedule.Resize(n);
+        CheckMemory(BYTES_PER_CHUNK * n * m_schedule.chunks,
+                    m_name + ": " + std::to_string(m_schedule.chunks) + " chunks on " +
+                        std::to_string(n) + " gpus");
         m_gpus.resize(n);
         for (uint32_t id = 0; id < n; id++)
         {

@@ -7,6 +7,7 @@
 #include "msccl-program.h"
 
 #include "ns3/training-configuration-error.h"
+#include "ns3/training-input-file.h"
 #include "ns3/training-quantity.h"
 
 #include <algorithm>
@@ -99,6 +100,7 @@ class MscclReader
     MscclProgram Read(const std::string& text)
     {
         Tree tree;
+        CheckNesting(text, m_name);
         try
         {
             using namespace boost::property_tree::xml_parser;
@@ -124,7 +126,7 @@ class MscclReader
     void ReadAlgorithm(const Tree& tree)
     {
         const Element algorithm(tree, m_name);
-        m_program.name = algorithm.Find("name").value_or("msccl");
+        m_program.name = MakePrintableName(algorithm.Find("name").value_or("msccl"));
         m_program.gpus.resize(algorithm.GetNumber("ngpus", 1, MAX_GPUS));
         m_program.inPlace = algorithm.Find("inplace").value_or("0") != "0";
         static const std::map<std::string, Operation> operations{

@@ -10,11 +10,13 @@
 #include "schedule-verifier.h"
 
 #include "ns3/training-configuration-error.h"
+#include "ns3/training-input-file.h"
 #include "ns3/training-json-writer.h"
+#include "ns3/training-memory.h"
+#include "ns3/training-output-file.h"
 #include "ns3/training-quantity.h"
 
 #include <boost/property_tree/json_parser.hpp>
-#include <fstream>
 #include <set>
 #include <sstream>
 
@@ -30,6 +32,9 @@ using Tree = boost::property_tree::ptree;
 constexpr const char* FORMAT = "distributed-training schedule 1";
 constexpr uint64_t MAX_RANKS = 1 << 20;
 constexpr uint64_t MAX_CHUNKS = 1 << 26;
+
+/// Memory for a parsed file, per character.
+constexpr double BYTES_PER_CHARACTER = 30;
 
 const std::vector<std::string> KINDS{"send", "receive", "receive-reduce", "copy", "reduce"};
 const std::vector<std::string> ROTATIONS{"none", "ranks", "chunks"};
@@ -194,15 +199,14 @@ ReadAction(const Tree& tree,
 std::string
 ReadFile(const std::string& path)
 {
-    std::ifstream file(path);
-    std::ostringstream text;
-    text << file.rdbuf();
-    if (!file)
+    auto text = ReadInputFile(path);
+    if (!text)
     {
         throw ConfigurationError(path + ": cannot be read (allowed: a schedule as JSON or MSCCL "
                                         "XML)");
     }
-    return text.str();
+    CheckMemory(BYTES_PER_CHARACTER * static_cast<double>(text->size()), path);
+    return *std::move(text);
 }
 
 } // namespace
@@ -211,6 +215,7 @@ CollectiveSchedule
 ReadScheduleJson(const std::string& text, const std::string& name)
 {
     Tree tree;
+    CheckNesting(text, name);
     try
     {
         std::istringstream stream(text);
@@ -243,7 +248,7 @@ ReadScheduleJson(const std::string& text, const std::string& name)
     {
         reader.Refuse(error.what());
     }
-    schedule.algorithm = reader.GetText("algorithm", "file");
+    schedule.algorithm = MakePrintableName(reader.GetText("algorithm", "file"));
     const uint32_t ranks = reader.GetNumber("ranks", "", 1, MAX_RANKS);
     schedule.root = reader.GetNumber("root", "0", 0, ranks - 1);
     schedule.chunks = reader.GetNumber("chunks", "", 1, MAX_CHUNKS);
@@ -348,13 +353,7 @@ void
 SaveSchedule(const CollectiveSchedule& schedule, const std::string& path)
 {
     const bool xml = path.size() >= 4 && path.compare(path.size() - 4, 4, ".xml") == 0;
-    const std::string text = xml ? WriteMscclSchedule(schedule) : WriteScheduleJson(schedule);
-    std::ofstream file(path);
-    file << text << std::flush;
-    if (!file)
-    {
-        throw ConfigurationError(path + ": cannot be written");
-    }
+    WriteOutputFile(path, xml ? WriteMscclSchedule(schedule) : WriteScheduleJson(schedule));
 }
 
 std::string

@@ -32,7 +32,8 @@ CollectiveSchedule LoadSchedule(const std::string& path);
 /**
  * @param schedule schedule to write
  * @param path path of the file; .xml selects MSCCL XML, any other suffix JSON
- * @throw ConfigurationError if the file cannot be written, or MSCCL does not support the operation
+ * @throw ConfigurationError if MSCCL does not support the operation
+ * @throw std::runtime_error if the file cannot be written
  */
 void SaveSchedule(const CollectiveSchedule& schedule, const std::string& path);
 

@@ -8,6 +8,8 @@
 
 #include "schedule-order.h"
 
+#include "ns3/training-memory.h"
+
 #include <algorithm>
 #include <boost/dynamic_bitset.hpp>
 #include <deque>
@@ -356,6 +358,36 @@ class SymbolicRun
     std::string m_lack;  // deviation of the final state from the promise
 };
 
+/** @return memory for the check of a schedule, bytes */
+double
+EstimateMemory(const CollectiveSchedule& schedule)
+{
+    constexpr double BYTES_PER_CHUNK = 48; // of OrderCheck
+    constexpr double BYTES_PER_USE = 12;   // in both checks
+    constexpr double BYTES_PER_SET = 64;   // beside its bits
+    const double ranks = schedule.GetSize();
+    const double set = ranks / 8 + BYTES_PER_SET;
+    double uses = 0;
+    double sends = 0;
+    for (uint32_t rank = 0; rank < schedule.GetStoredRanks(); rank++)
+    {
+        for (uint32_t i = 0; i < schedule.GetStoredActions(rank); i++)
+        {
+            const ScheduleAction action = schedule.Get(rank, i);
+            sends += action.kind == Kind::SEND;
+            for (const ChunkRun* run = action.first; run != action.last; run++)
+            {
+                uses += run->count;
+            }
+        }
+    }
+    // A message leaves when it arrives: most sends of a rank are not in flight together.
+    const double flying = std::min(sends, schedule.GetStoredRanks() * 1.0) *
+                          (schedule.GetStoredRanks() < schedule.GetSize() ? ranks : 1);
+    return BYTES_PER_CHUNK * schedule.chunks * schedule.GetCopies() + BYTES_PER_USE * uses +
+           set * (ranks * schedule.GetCopies() + flying);
+}
+
 } // namespace
 
 std::string
@@ -392,6 +424,9 @@ VerifySchedule(const CollectiveSchedule& schedule)
         return GetName(schedule.operation) + " of " + std::to_string(n) + " ranks cannot have " +
                std::to_string(chunks) + " chunks";
     }
+    CheckMemory(EstimateMemory(schedule),
+                "schedule " + schedule.algorithm + " of " + std::to_string(n) + " ranks and " +
+                    std::to_string(chunks) + " chunks");
     const ScheduleOrder order = OrderSchedule(schedule);
     std::string fault = order.fault;
     OrderCheck check(schedule);

@@ -20,12 +20,13 @@
 
 #include "topology-builder.h"
 
+#include "ns3/training-input-file.h"
+#include "ns3/training-memory.h"
 #include "ns3/training-quantity.h"
 
 #include <algorithm>
 #include <boost/property_tree/json_parser.hpp>
 #include <boost/property_tree/ptree.hpp>
-#include <fstream>
 #include <functional>
 #include <sstream>
 
@@ -37,6 +38,9 @@ namespace
 
 /// Maximum number of nodes or links; more are treated as a typing error.
 constexpr uint64_t MAX_ELEMENTS = 1 << 22;
+
+/// Memory for a parsed file, per character.
+constexpr double BYTES_PER_CHARACTER = 30;
 
 /// Maximum length of a file excerpt in an error message.
 constexpr std::size_t MAX_QUOTE = 40;
@@ -283,6 +287,7 @@ ReadJson(const std::string& text, const SourceLocation& location, const Topology
 {
     namespace json = boost::property_tree;
     json::ptree tree;
+    CheckNesting(text, request.keys.GetFirst());
     std::istringstream stream(text);
     try
     {
@@ -411,15 +416,14 @@ BuildFromFile(const TopologyRequest& request, TopologyGraph& graph)
 {
     const std::string& path = request.keys.GetFirst();
     const SourceLocation location(path);
-    std::ifstream file(path);
-    std::ostringstream text;
-    text << file.rdbuf();
-    if (!file)
+    const auto text = ReadInputFile(path);
+    if (!text)
     {
         throw ConfigurationError("topology '" + request.keys.GetSpelling() +
                                  "' cannot be read (allowed: file:PATH of a readable file)");
     }
-    const std::string all = text.str();
+    const std::string& all = *text;
+    CheckMemory(BYTES_PER_CHARACTER * static_cast<double>(all.size()), path);
     const std::size_t first = all.find_first_not_of(" \t\r\n");
     if (first == std::string::npos)
     {

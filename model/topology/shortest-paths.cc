@@ -6,6 +6,8 @@
 
 #include "shortest-paths.h"
 
+#include "ns3/training-setup-progress.h"
+
 #include <algorithm>
 #include <functional>
 #include <queue>
@@ -213,8 +215,11 @@ ShortestPaths::GetLongestPath(uint32_t ranks)
 {
     Path longest;
     longest.rate = 0;
-    for (uint32_t root : GetDistinctHosts(ranks))
+    const std::vector<uint32_t> roots = GetDistinctHosts(ranks);
+    SetupProgress progress("longest path", roots.size());
+    for (uint32_t root : roots)
     {
+        progress.Advance();
         Search(root);
         const std::vector<Path> paths = GetPaths();
         for (uint32_t host = 0; host < ranks; host++)

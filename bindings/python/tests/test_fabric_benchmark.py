@@ -2,7 +2,6 @@
 """The program fabric-benchmark, which has no class in the package."""
 
 import math
-import subprocess
 
 import pytest
 
@@ -102,19 +101,6 @@ def test_options_that_do_not_go_together(program, option, other):
     assert process.returncode == 2
     assert option in process.stderr and "allowed" in process.stderr
     assert process.stderr.count("\n") == 1 and process.stdout == ""
-
-
-def test_no_comparison_in_several_processes(build):
-    environment = {**build.get_environment(), "OMPI_COMM_WORLD_SIZE": "2"}
-    process = subprocess.run(
-        [build.get_program("fabric-benchmark"), "--compare-acks"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert process.returncode == 2
-    assert "--compare-acks (allowed in one process only" in process.stderr
 
 
 def test_failure_of_a_compared_run_is_told_once(program):

@@ -57,8 +57,10 @@ def test_what_cannot_work_ends_with_one_line(program, fault, transport):
         "collective-benchmark", *COLLECTIVE, *TRANSPORTS[transport], f"--fault={fault}", "--json=-"
     )
     assert process.returncode == 3
-    assert process.stdout == ""
+    document = json.loads(process.stdout)
+    assert document["state"] == "failed" and document["rows"] == []
     (line,) = process.stderr.splitlines()
+    assert line == f"collective-benchmark: stuck: {document['reason']}"
     for word in ("stuck: rank", "waits in all-reduce 0 (ring) at step", "from rank", "failed"):
         assert word in line
 
@@ -87,8 +89,10 @@ def test_a_system_in_the_network_that_may_not_be_replaced_ends_with_one_line(pro
         "--json=-",
     )
     assert process.returncode == 3
-    assert process.stdout == ""
+    document = json.loads(process.stdout)
+    assert document["state"] == "failed" and document["rows"] == []
     (line,) = process.stderr.splitlines()
+    assert line == f"collective-benchmark: stuck: {document['reason']}"
     assert f"waits in all-reduce 0 ({system}), which has failed; rank " in line
 
 

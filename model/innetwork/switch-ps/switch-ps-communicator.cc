@@ -82,7 +82,7 @@ SwitchPsCommunicator::GetTypeId()
                           "Cores that share the packets, slot by slot",
                           UintegerValue(4),
                           MakeUintegerAccessor(&SwitchPsCommunicator::m_cores),
-                          MakeUintegerChecker<uint32_t>(1))
+                          MakeUintegerChecker<uint32_t>(1, 4096))
             .AddAttribute("Priority",
                           "Traffic class of all packets; 0 is lossy, 3 lossless",
                           UintegerValue(0),

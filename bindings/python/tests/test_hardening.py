@@ -1,0 +1,482 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What programs do when the world is against them: full disks, signals, locks, hostile files."""
+
+import json
+import os
+import re
+import resource
+import signal
+import sqlite3
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+WORKLOAD = Path(__file__).with_name("small-workload.csv")
+JOB = ["training-job", f"--workload={WORKLOAD}", "--ranks=4", "--iterations=1", "--warmup=0"]
+BENCHMARK = ["collective-benchmark", "--ranks=4", "--bytes=1K", "--warmup=0"]
+
+
+def get_line(process, status):
+    """Return the one line that a failed program has written."""
+    assert process.returncode == status, process.stderr
+    assert process.stderr.count("\n") == 1 and process.stderr.endswith("\n"), process.stderr
+    return process.stderr[:-1]
+
+
+def get_rows(path, sql):
+    with sqlite3.connect(path) as database:
+        return database.execute(sql).fetchall()
+
+
+# ---- where a program runs ----
+
+
+@pytest.mark.parametrize("prefix", ["OMPI_COMM_WORLD_", "PMI_"])
+def test_a_build_without_mpi_ignores_its_variables(build, tmp_path, prefix):
+    environment = {**build.get_environment(), f"{prefix}SIZE": "4", f"{prefix}RANK": "1"}
+
+    def run(*words):
+        return subprocess.run(
+            [build.get_program(words[0]), *words[1:]],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+
+    process = run(*JOB, "--json=-", f"--results={tmp_path}/r")
+    assert process.returncode == 0
+    assert len(json.loads(process.stdout)["iterations"]) == 1
+    assert get_rows(tmp_path / "r", "SELECT state FROM run") == [("finished",)]
+    assert "--ranks=0" in get_line(run("training-job", "--ranks=0"), 2)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [*BENCHMARK, "--json=-"],
+        BENCHMARK,
+        JOB,
+        ["training-job", "--help"],
+        ["training-job", "--describe=json"],
+        ["training-job", "--PrintTypeIds"],
+        [*BENCHMARK, "--print-topology"],
+    ],
+    ids=lambda words: " ".join(words[-2:]),
+)
+def test_output_that_cannot_be_written_is_told(build, words):
+    with open("/dev/full", "w", encoding="ascii") as full:
+        process = subprocess.run(
+            [build.get_program(words[0]), *words[1:]],
+            env=build.get_environment(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=120,
+        )
+    assert "standard output" in get_line(process, 1)
+
+
+def test_environment_of_ns3_is_checked_and_recorded(build):
+    def run(variable, value, *words):
+        return subprocess.run(
+            [build.get_program("collective-benchmark"), *BENCHMARK[1:], *words],
+            env={**build.get_environment(), variable: value},
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+
+    attribute = "ns3::training::RdmaNic::AckInterval"
+    process = run("NS_ATTRIBUTE_DEFAULT", f"{attribute}=1", "--json=-")
+    assert json.loads(process.stdout)["configuration"][attribute] == "1"
+    process = run("NS_GLOBAL_VALUE", "RngRun=7", "--json=-")
+    assert json.loads(process.stdout)["configuration"]["RngRun"] == "7"
+    process = run("NS_GLOBAL_VALUE", "RngRun=7", "--RngRun=3", "--json=-")
+    assert json.loads(process.stdout)["configuration"]["RngRun"] == "3"
+    for variable, value, part in [
+        ("NS_GLOBAL_VALUE", "RngRun=-1", "RngRun=-1"),
+        ("NS_GLOBAL_VALUE", "RngRum=1", "RngRum=1"),
+        ("NS_GLOBAL_VALUE", "RngRun", "allowed: NAME=VALUE"),
+        ("NS_ATTRIBUTE_DEFAULT", "ns3::training::RdmaNic::Mtu=999", "the program sets it"),
+        ("NS_ATTRIBUTE_DEFAULT", "ns3::training::RdmaNic::Colour=1", "no attribute 'Colour'"),
+    ]:
+        line = get_line(run(variable, value), 2)
+        assert variable in line and part in line and "(allowed: " in line
+    line = get_line(run("NS_ATTRIBUTE_DEFAULT", f"{attribute}=1", f"--{attribute}=2"), 2)
+    assert "NS_ATTRIBUTE_DEFAULT" in line
+
+
+def test_a_realtime_simulator_is_refused_and_leaves_no_process(program):
+    option = "--SimulatorImplementationType=ns3::RealtimeSimulatorImpl"
+    line = get_line(program(*BENCHMARK, option), 2)
+    assert option in line and "(allowed: " in line
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs a user to become")
+def test_no_process_for_a_probe(build, tmp_path):
+    def become_nobody():
+        resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+        os.setuid(65534)
+
+    command = [build.get_program("collective-benchmark"), *BENCHMARK[1:], "--RngRun=2"]
+    try:
+        process = subprocess.run(
+            command,
+            env=build.get_environment(),
+            capture_output=True,
+            text=True,
+            timeout=120,
+            preexec_fn=become_nobody,
+            cwd="/",
+        )
+    except PermissionError:
+        pytest.skip("the build is not readable by other users")
+    if process.returncode == 127 or "cannot open shared object" in process.stderr:
+        pytest.skip("the build is not readable by other users")
+    assert "no process can be started" in get_line(process, 1)
+
+
+# ---- output files ----
+
+
+def test_files_of_another_kind_are_not_overwritten(program, tmp_path):
+    database = tmp_path / "d.sqlite"
+    assert program(*JOB, f"--results={database}").returncode == 0
+    workload = tmp_path / "w.csv"
+    workload.write_bytes(WORKLOAD.read_bytes())
+    text = tmp_path / "notes.json"
+    text.write_text('{"hosts": "of the party"}', encoding="ascii")
+    schedule, topology = tmp_path / "s.json", tmp_path / "t.json"
+    assert program(*BENCHMARK, f"--export-schedule={schedule}").returncode == 0
+    assert program(*BENCHMARK, f"--export-topology={topology}").returncode == 0
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    journal = Path("/dev/null-journal")
+    journals = journal.exists()
+    assert set(before) == {database, workload, text, schedule, topology}
+    for options in [
+        [f"--json={database}"],
+        [f"--trace={database}"],
+        [f"--export-topology={database}"],
+        [f"--export-schedule={database}"],
+        [f"--results={database}", f"--json={database}"],
+        [f"--results={database}", f"--trace={tmp_path}/./d.sqlite"],
+        [f"--json={tmp_path}/new", f"--trace={tmp_path}/new"],
+        [f"--workload={workload}", f"--json={workload}"],
+        [f"--workload=file:{workload}", f"--trace={workload}"],
+        [f"--topology=file:{topology}", f"--export-topology={topology}"],
+        [f"--schedule={schedule}", f"--export-schedule={schedule}"],
+        [f"--json={text}"],
+        [f"--json={schedule}"],
+        [f"--trace={topology}"],
+        ["--results=/dev/null"],
+        [f"--export-topology={tmp_path}/new", "--workload=nosuch"],
+        [f"--export-schedule={tmp_path}/new", "--fault=host9:down"],
+    ]:
+        line = get_line(program(*JOB, *options), 2)
+        assert options[-1].split("=")[0].lstrip("-") in line or "nosuch" in line, line
+        assert "(allowed: " in line
+        assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+    assert journal.exists() == journals
+
+
+def test_files_of_the_same_kind_are_replaced_as_a_whole(program, tmp_path):
+    target = tmp_path / "real.json"
+    link = tmp_path / "link.json"
+    link.symlink_to(target)
+    for words in (JOB, BENCHMARK, JOB):
+        assert program(*words, f"--json={link}").returncode == 0
+        document = json.loads(target.read_text(encoding="ascii"))
+        assert "state" not in document and document["version"]
+    trace = tmp_path / "t.json"
+    for _ in range(2):
+        assert program(*JOB, f"--trace={trace}").returncode == 0
+        assert json.loads(trace.read_text(encoding="ascii"))
+    assert link.is_symlink()
+    assert {path.name for path in tmp_path.iterdir()} == {"real.json", "link.json", "t.json"}
+    assert program(*JOB, "--json=/dev/null").returncode == 0
+
+
+def test_a_file_that_cannot_be_written_at_the_end(build, program, tmp_path):
+    assert "/dev/full" in get_line(program(*JOB, "--json=/dev/full"), 1)
+    path = tmp_path / "j.json"
+    assert program(*BENCHMARK, f"--json={path}").returncode == 0
+    before = path.read_bytes()
+    process = subprocess.run(
+        [build.get_program(JOB[0]), *JOB[1:], f"--json={path}"],
+        env=build.get_environment(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        restore_signals=False,  # keeps SIGXFSZ ignored
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)),
+    )
+    assert str(path) in get_line(process, 1)
+    assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
+
+
+# ---- results of runs that do not end well ----
+
+
+def test_a_stuck_benchmark_keeps_its_rows(program, tmp_path):
+    words = ["collective-benchmark", "--ranks=4", "--bytes=4K,64K,1M,16M", "--warmup=0"]
+    path = tmp_path / "x.json"
+    process = program(*words, "--fault=host1:down,from=200us", f"--json={path}")
+    line = get_line(process, 3)
+    document = json.loads(path.read_text(encoding="ascii"))
+    assert [row["bytes"] for row in document["rows"]] == [4096, 65536, 1 << 20]
+    assert document["state"] == "failed"
+    assert line == f"collective-benchmark: stuck: {document['reason']}"
+
+
+def test_a_stuck_job_keeps_its_iterations(program, tmp_path):
+    words = [*JOB[:3], "--iterations=1000", f"--results={tmp_path}/r", "--fault=host1:down,from=5ms"]
+    process = program(*words, "--json=-")
+    line = get_line(process, 3)
+    document = json.loads(process.stdout)
+    assert document["state"] == "failed" and line.endswith(document["reason"])
+    (run,) = get_rows(tmp_path / "r", "SELECT state, reason FROM run")
+    assert run == ("failed", document["reason"])
+    ((count,),) = get_rows(tmp_path / "r", "SELECT count(*) FROM iteration")
+    assert count == len(document["iterations"]) > 0
+
+
+def test_a_stuck_algorithm_does_not_end_a_sweep(program):
+    words = ["collective-benchmark", "--ranks=4", "--bytes=16K", "--sweep=algorithms", "--warmup=0"]
+    fault = "--fault=host0-switch0:down,from=8us"
+    process = program(*words, fault, "--json=-")
+    assert "stuck: " in get_line(process, 3)
+    document = json.loads(process.stdout)
+    failed = [row["algorithm"] for row in document["rows"] if "failure" in row]
+    assert 0 < len(failed) < len(document["rows"])
+    assert {row["algorithm"] for row in document["fastest"]}.isdisjoint(failed)
+    assert document["state"] == "failed" and document["reason"].startswith(failed[0])
+    table = program(*words, fault)
+    assert table.returncode == 3
+    assert len(re.findall(r"^\S+ +16384 stuck: ", table.stdout, re.MULTILINE)) == len(failed)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_keeps_what_is_done(build, tmp_path, number):
+    json_file, trace = tmp_path / "j", tmp_path / "t"
+    command = [
+        build.get_program("training-job"),
+        *JOB[1:3],
+        "--iterations=1000000",
+        f"--results={tmp_path}/r",
+        f"--json={json_file}",
+        f"--trace={trace}",
+    ]
+    with subprocess.Popen(
+        command,
+        env=build.get_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
+    ) as process:
+        for line in process.stdout:
+            if line.startswith("20 "):
+                process.send_signal(number)
+                break
+        process.stdout.read()
+        errors = process.stderr.read()
+    assert process.returncode == -number
+    assert re.fullmatch(rf"training-job: interrupted by {number.name} \(at .* s\)\n", errors)
+    document = json.loads(json_file.read_text(encoding="ascii"))
+    assert document["state"] == "failed"
+    assert document["reason"].startswith(f"interrupted by {number.name}")
+    assert len(document["iterations"]) >= 20
+    assert json.loads(trace.read_text(encoding="ascii"))
+    assert get_rows(tmp_path / "r", "SELECT state, reason FROM run") == [
+        ("failed", document["reason"])
+    ]
+    ((count,),) = get_rows(tmp_path / "r", "SELECT count(*) FROM iteration")
+    assert count == len(document["iterations"])
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_a_lock_of_another_program_loses_nothing(build, tmp_path):
+    path = tmp_path / "r.sqlite"
+    command = [build.get_program("training-job"), *JOB[1:3], "--iterations=300"]
+    with subprocess.Popen(
+        [*command, f"--results={path}"],
+        env=build.get_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        for line in process.stdout:
+            if line.startswith("2 "):
+                break
+        database = sqlite3.connect(path, isolation_level=None, timeout=60)
+        database.execute("BEGIN IMMEDIATE")
+        for line in process.stdout:  # the simulation goes on
+            if line.startswith("300 "):
+                break
+        ((count,),) = database.execute("SELECT count(*) FROM iteration").fetchall()
+        assert count < 301
+        assert "locked" in process.stderr.readline()
+        database.execute("COMMIT")
+        database.close()
+        process.stdout.read()
+        process.stderr.read()
+    assert process.returncode == 0
+    assert get_rows(path, "SELECT state FROM run") == [("finished",)]
+    assert get_rows(path, "SELECT count(*) FROM iteration") == [(301,)]
+
+
+def test_a_deleted_database_is_noticed(build, tmp_path):
+    path = tmp_path / "r.sqlite"
+    command = [build.get_program("training-job"), *JOB[1:3], "--iterations=1000000"]
+    with subprocess.Popen(
+        [*command, f"--results={path}"],
+        env=build.get_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        process.stdout.readline()
+        for line in process.stdout:
+            if line.startswith("2 "):
+                break
+        for file in tmp_path.iterdir():
+            file.unlink()
+        process.stdout.read()
+        errors = process.stderr.read()
+    assert process.returncode == 1
+    assert re.fullmatch(r"training-job: results file '.*': has been deleted or .*\n", errors)
+
+
+def test_simulated_time_does_not_overflow(program, tmp_path):
+    # 6 steps of a ring with 200 s each: 3844 iterations until the limit of 2^62 ps.
+    far = [*JOB[:2], "--delay=100s", "--bucket=100M", "--warmup=0"]
+    words = [*far, "--ranks=4", "--iterations=4000"]
+    process = program(*words, f"--results={tmp_path}/r")
+    assert "limit of simulated time" in get_line(process, 3)
+    ((first, last),) = get_rows(tmp_path / "r", "SELECT min(start_s), max(end_s) FROM iteration")
+    assert first == 0 and 4.6e6 < last < 2**63 * 1e-12
+    for words in (
+        [*BENCHMARK, "--bytes=1048575TiB"],
+        [*BENCHMARK, "--bytes=1048575TiB", "--sweep=algorithms"],
+        ["fabric-benchmark", "--bytes=1048575TiB"],
+        [*far, "--ranks=2", "--iterations=11530"],  # 2 steps each, the lower bound
+        [*JOB, "--compute-scale=1000000", "--iterations=1000000"],
+    ):
+        process = program(*words)
+        line = get_line(process, 2)
+        assert "s of simulated time (allowed: up to 4611686 s)" in line and process.stdout == ""
+
+
+# ---- input that would take all memory, or crash ----
+
+
+def test_sizes_from_zero(program_json):
+    rows = program_json("collective-benchmark", "--ranks=4", "--warmup=0", "--bytes=0:1K:1M")["rows"]
+    assert [row["bytes"] for row in rows] == [0]
+    rows = program_json("collective-benchmark", "--ranks=4", "--warmup=0", "--bytes=0:9:4")["rows"]
+    assert [row["bytes"] for row in rows] == [0, 4, 8]
+
+
+def test_as_many_hosts_as_a_switch_has_ports(program):
+    line = get_line(program("collective-benchmark", "--bytes=4", "--ranks=1048576"), 2)
+    assert "65536 ports or more (allowed: up to 65535)" in line
+
+
+@pytest.mark.parametrize("option", ["topology=file:", "schedule="])
+@pytest.mark.parametrize(
+    "text", ['{"hosts":2,"links":' + "[" * 50000, "{" + '"a":{' * 50000, "<a>" * 30000]
+)
+def test_nested_files(program, tmp_path, option, text):
+    path = tmp_path / "deep"
+    path.write_text("\n" + text, encoding="ascii")
+    line = get_line(program(*BENCHMARK, f"--{option}{path}"), 2)
+    if option == "schedule=" or text[0] == "{":
+        assert f"{path}:2: nested too deeply (allowed: up to 64 levels)" in line
+
+
+@pytest.mark.parametrize(
+    "option", ["--topology=file:/dev/zero", "--schedule=/dev/zero", "--fault=@/dev/zero"]
+)
+def test_files_without_end(program, option):
+    line = get_line(program(*BENCHMARK, option), 2)
+    assert "/dev/zero: is too long (allowed: up to 256 MiB)" in line
+
+
+def test_a_name_from_a_file_is_printable(program, tmp_path):
+    schedule = tmp_path / "s.json"
+    assert program(*BENCHMARK, f"--export-schedule={schedule}").returncode == 0
+    document = json.loads(schedule.read_text(encoding="ascii"))
+    document["algorithm"] = 'evil\n\x1b[31m\u202e<&"' + "x" * 1000
+    evil = tmp_path / "evil.json"
+    evil.write_text(json.dumps(document), encoding="ascii")
+    words = [*BENCHMARK, f"--schedule={evil}"]
+    exported = tmp_path / "evil.xml"
+    process = program(*words, f"--export-schedule={exported}")
+    assert process.returncode == 0
+    head = process.stdout.splitlines()[0]
+    assert head.startswith("# all-reduce, evil??[31m???<&\"xxx") and len(head) < 300
+    again = program(*BENCHMARK, f"--schedule={exported}")
+    assert again.returncode == 0 and again.stdout.splitlines()[0] == head
+    get_line(program(*words, "--fault=host1:down"), 3)
+
+
+def test_long_values_are_shortened(program):
+    for option in ("--ranks=", "--topology=", "--bytes=", "--algorithm=", "--"):
+        line = get_line(program("collective-benchmark", option + "9" * 100000), 2)
+        assert len(line) < 5000 and "[...]" in line
+
+
+@pytest.mark.parametrize(
+    "words, part",
+    [
+        ([*BENCHMARK, "--payload=real", "--bytes=1024G", "--rate=100Tbps"], "--bytes=1099511627776"),
+        ([*BENCHMARK, "--bytes=1048575TiB", "--rate=100Tbps"], "--bytes="),
+        ([*BENCHMARK, "--topology=torus:1024x1024"], "topology 'torus:1024x1024'"),
+        (
+            [*BENCHMARK, "--ranks=32", "--topology=torus:32", "--fault=*:duplicate=1"],
+            "*:duplicate=1: makes",
+        ),
+        (
+            [*BENCHMARK, "--algorithm=switch-ps", "--ns3::training::SwitchPsCommunicator::Cores=9999"],
+            "Cores=9999",
+        ),
+    ],
+)
+def test_memory_that_cannot_be_had_is_refused(program, words, part):
+    begin = time.monotonic()
+    line = get_line(program(*words), 2)
+    assert part in line and "(allowed: " in line
+    assert time.monotonic() - begin < 60
+
+
+def test_a_schedule_that_takes_all_memory(program, tmp_path):
+    gpus = "".join(
+        f'<gpu id="{i}" i_chunks="1048576" o_chunks="1048576" s_chunks="0"></gpu>'
+        for i in range(4096)
+    )
+    path = tmp_path / "bomb.xml"
+    path.write_text(
+        f'<algo name="bomb" nchunksperloop="1048576" ngpus="4096" coll="allreduce">{gpus}</algo>',
+        encoding="ascii",
+    )
+    line = get_line(program(*BENCHMARK, "--ranks=4096", f"--schedule={path}"), 2)
+    assert str(path) in line and "GiB of memory (allowed: " in line
+
+
+def test_a_signal_is_no_failure_of_the_network(build):
+    with subprocess.Popen(
+        [build.get_program("fabric-benchmark"), "--ranks=2", "--bytes=1TB"],
+        env=build.get_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        time.sleep(2)
+        process.terminate()
+        output, errors = process.communicate()
+    assert process.returncode == -signal.SIGTERM and output == ""
+    # Before the simulation the signal ends the program without words.
+    assert re.fullmatch(r"(fabric-benchmark: interrupted by SIGTERM .*\n)?", errors)
