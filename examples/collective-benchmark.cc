@@ -73,7 +73,10 @@ ToJson(const CollectiveMeasurement& row, const std::string& choice)
 }
 
 void
-PrintHead(const std::string& what, const ClusterOptions& options, const std::string& first)
+PrintHead(const std::string& what,
+          const ClusterOptions& options,
+          const std::string& first,
+          const std::vector<std::string>& notes)
 {
     std::printf("# %s, %llu ranks, %s, %s, %s\n",
                 what.c_str(),
@@ -81,6 +84,10 @@ PrintHead(const std::string& what, const ClusterOptions& options, const std::str
                 options.topology.c_str(),
                 FormatRate(options.rate).c_str(),
                 options.transport.c_str());
+    for (const std::string& note : notes)
+    {
+        std::printf("# %s\n", note.c_str());
+    }
     std::printf("%s%14s %14s %12s %12s %16s %11s %9s\n",
                 first.c_str(),
                 "bytes",
@@ -134,7 +141,8 @@ Sweep(const ProgramOptions& options,
         {
             PrintHead(GetName(request.operation) + ", every algorithm",
                       cluster,
-                      "algorithm               ");
+                      "algorithm               ",
+                      {});
         }
         rows.Append(ToJson(row, ""));
         if (mismatch.empty() && !row.mismatch.empty())
@@ -288,7 +296,10 @@ Benchmark(int argc, char* argv[])
 
     if (table)
     {
-        PrintHead(benchmark.operation + ", " + cluster.GetAlgorithm(), clusterOptions, "");
+        PrintHead(benchmark.operation + ", " + cluster.GetAlgorithm(),
+                  clusterOptions,
+                  "",
+                  cluster.GetNotes());
     }
     auto rows = JsonValue::Array();
     std::string mismatch;
@@ -331,15 +342,21 @@ Benchmark(int argc, char* argv[])
         document.Set("in_network", figures->ToJson());
     }
     AddWarnings(document, warnings);
+    const auto tcp = GetTcpFigures(cluster);
+    if (tcp)
+    {
+        document.Set("tcp", tcp->ToJson());
+    }
     AddRunCost(document, cost);
     document.Set("configuration", GetConfiguration(options, cluster));
     document.Set("version", GetVersion());
     json.Write(document);
     if (table)
     {
-        std::printf("%s%s%s\n",
+        std::printf("%s%s%s%s\n",
                     FormatFallback(cluster).c_str(),
                     FormatWarnings(warnings).c_str(),
+                    tcp ? tcp->Format().c_str() : "",
                     FormatRunCost(cost).c_str());
     }
     Simulator::Destroy();

@@ -69,6 +69,7 @@ Train(int argc, char* argv[])
     {
         std::cout << FormatIteration("mean", result.mean) << "\n"
                   << result.fallback << FormatWarnings(result.warnings)
+                  << (result.tcp ? result.tcp->Format() : "")
                   << FormatRunCost(result.cost) << std::endl;
     }
     return 0;

@@ -123,6 +123,10 @@ TrainingRunResult::ToJson() const
         document.Set("in_network", inNetwork->ToJson());
     }
     AddWarnings(document, warnings);
+    if (tcp)
+    {
+        document.Set("tcp", tcp->ToJson());
+    }
     AddRunCost(document, cost);
     auto list = JsonValue::Array();
     for (const IterationRecord& record : iterations)
@@ -541,6 +545,10 @@ TrainingRun::Describe() const
     {
         text += "\n# auto: " + choice;
     }
+    for (const std::string& note : m_cluster->GetNotes())
+    {
+        text += "\n# " + note;
+    }
     return text;
 }
 
@@ -571,6 +579,7 @@ TrainingRun::Run()
     result.inNetwork = GetInNetworkFigures(*m_cluster);
     result.fallback = FormatFallback(*m_cluster);
     result.warnings = GetWarnings(*m_cluster);
+    result.tcp = GetTcpFigures(*m_cluster);
     result.configuration = m_configuration;
     if (result.mismatch.empty())
     {

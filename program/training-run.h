@@ -10,6 +10,7 @@
 #include "cluster-command-line.h"
 #include "in-network-figures.h"
 #include "run-cost.h"
+#include "tcp-figures.h"
 #include "training-program.h"
 
 #include "ns3/application-container.h"
@@ -81,6 +82,7 @@ struct TrainingRunResult
     std::optional<InNetworkFigures> inNetwork; ///< if all-reduces are offloaded to the network
     std::string fallback;                      ///< reason of a fallback, one line, or empty
     std::vector<std::string> warnings;         ///< see GetWarnings()
+    std::optional<TcpFigures> tcp;             ///< if messages travel over TCP
     std::string mismatch;                      ///< the first wrong sum, or empty
     RunCost cost;                              ///< cost of the simulation
     JsonValue configuration;                   ///< value of every option; "resolved" for "auto"
@@ -140,7 +142,10 @@ class TrainingRun
     /** @return the largest collective of all ranks; 0 bytes if there is none */
     TaskCollective GetLargestCollective() const;
 
-    /** @return one line about job and cluster, and one line per choice of algorithm auto */
+    /**
+     * @return one line about job and cluster, one line per choice of algorithm auto, and the notes
+     *         of the cluster
+     */
     std::string Describe() const;
 
     /** @return completed fraction of the iterations, 0 to 1 */
