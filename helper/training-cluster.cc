@@ -48,6 +48,19 @@ FindSystem(const ClusterOptions& options)
     return found == all.end() ? nullptr : &found->second;
 }
 
+/** Lets recirculation ports of switches run at the rate of the links, if that is higher. */
+void
+RaiseRecirculation(DataRate rate, const AttributeList& attributes, FabricHelper& fabric)
+{
+    const TypeId type = SwitchDevice::GetTypeId();
+    const std::string name = "RecirculationRate";
+    const auto usual = DynamicCast<const DataRateValue>(attributes.Get(type, name))->Get();
+    if (rate > usual && !attributes.Has(type, name) && IsDefaultUnchanged(type, name))
+    {
+        fabric.SetSwitchAttribute(name, DataRateValue(rate));
+    }
+}
+
 } // namespace
 
 Cluster::Cluster(const ClusterOptions& options)
@@ -164,6 +177,7 @@ Cluster::InstallFabric()
         }
     }
     SetMarking(helper);
+    RaiseRecirculation(m_options.rate, m_attributes, helper);
     helper.SetAttributes(m_attributes);
     const uint32_t processes = Processes::GetCount();
     if (processes > 1)
