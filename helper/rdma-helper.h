@@ -55,8 +55,8 @@ class RdmaHelper
     void SetRoundTrip(Time roundTrip);
 
     /**
-     * Sets the ECN curve of switches that a key of the congestion control names, unless the user has
-     * set their defaults or an attribute.
+     * Sets the ECN curve of switches that a key of the congestion control names, unless the user
+     * has set their defaults or an attribute.
      * @param fabric creates the switches
      */
     void SetMarking(FabricHelper& fabric) const;
