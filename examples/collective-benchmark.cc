@@ -81,7 +81,10 @@ ToJson(const CollectiveMeasurement& row, const std::string& choice)
 }
 
 void
-PrintHead(const std::string& what, const ClusterOptions& options, const std::string& first)
+PrintHead(const std::string& what,
+          const ClusterOptions& options,
+          const std::string& first,
+          const std::vector<std::string>& notes)
 {
     std::printf("# %s, %llu ranks, %s, %s, %s\n",
                 what.c_str(),
@@ -89,6 +92,10 @@ PrintHead(const std::string& what, const ClusterOptions& options, const std::str
                 options.topology.c_str(),
                 FormatRate(options.rate).c_str(),
                 options.transport.c_str());
+    for (const std::string& note : notes)
+    {
+        std::printf("# %s\n", note.c_str());
+    }
     std::printf("%s%14s %14s %12s %12s %16s %11s %9s\n",
                 first.c_str(),
                 "bytes",
@@ -273,7 +280,8 @@ Sweep(const ProgramOptions& options,
             {
                 PrintHead(GetName(request.operation) + ", every algorithm",
                           cluster,
-                          "algorithm               ");
+                          "algorithm               ",
+                          {});
             }
         }
         if (failure.empty() && !row.failure.empty())
@@ -540,7 +548,10 @@ Benchmark(int argc, char* argv[])
     }
     if (table)
     {
-        PrintHead(benchmark.operation + ", " + cluster.GetAlgorithm(), clusterOptions, "");
+        PrintHead(benchmark.operation + ", " + cluster.GetAlgorithm(),
+                  clusterOptions,
+                  "",
+                  cluster.GetNotes());
     }
     const auto onRow = [&](const CollectiveMeasurement& row, const std::string& choice) {
         if (table)
@@ -562,6 +573,11 @@ Benchmark(int argc, char* argv[])
         document.Set("in_network", figures->ToJson());
     }
     AddWarnings(document, warnings);
+    const auto tcp = GetTcpFigures(cluster);
+    if (tcp)
+    {
+        document.Set("tcp", tcp->ToJson());
+    }
     AddRunCost(document, all.cost);
     AddFailure(document, all.failure);
     document.Set("configuration", GetConfiguration(options, cluster));
@@ -569,9 +585,10 @@ Benchmark(int argc, char* argv[])
     json.Write(document);
     if (table && !all.stuck)
     {
-        std::printf("%s%s%s\ninputs: %s\n",
+        std::printf("%s%s%s%s\ninputs: %s\n",
                     FormatFallback(cluster).c_str(),
                     FormatWarnings(warnings).c_str(),
+                    tcp ? tcp->Format().c_str() : "",
                     FormatRunCost(all.cost).c_str(),
                     clusterOptions.DescribeHosts().c_str());
     }

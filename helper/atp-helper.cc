@@ -26,10 +26,39 @@ constexpr std::size_t MAX_SERVERS = 4;
 constexpr std::size_t MAX_CHILDREN = 32;
 /// Packets in flight per thread of the released client.
 constexpr uint32_t WINDOW_OF_THREAD = 100;
+/// Marking threshold of the released program: 1000 cells of 80 bytes, at 100 Gbit/s.
+constexpr double ECN_STEP_PER_GBPS = 800;
 /// Key for the server hosts.
 constexpr const char* SERVERS_KEY = "servers";
 /// Attribute for the server hosts.
 constexpr const char* SERVERS_ATTRIBUTE = "ParameterServers";
+
+/** @return what servers on hosts of ranks cost, one line; empty if there are none */
+std::string
+DescribeSharing(const std::vector<Ptr<AtpServer>>& servers, const InNetworkRequest& request)
+{
+    const std::vector<uint32_t> hosts = GetHosts(request.fabric, request.endpoints);
+    std::string ranks;
+    for (const auto& server : servers)
+    {
+        const auto host = std::find(hosts.begin(),
+                                    hosts.end(),
+                                    request.fabric.hostOfEndpoint[server->GetEndpoint()]);
+        if (host != hosts.end())
+        {
+            ranks += (ranks.empty() ? "" : "/") + std::to_string(host - hosts.begin());
+        }
+    }
+    if (ranks.empty())
+    {
+        return "";
+    }
+    // The line carries the rank's own packets and the server's part of them.
+    const std::size_t count = servers.size();
+    return "atp: a server shares the line of rank " + ranks + ", so the rate is at most " +
+           std::to_string(count) + "/" + std::to_string(count + 1) +
+           " of that with servers on hosts without ranks (more hosts than ranks avoid this)";
+}
 
 std::vector<Ptr<InNetworkCommunicator>>
 InstallAtp(const InNetworkRequest& request)
@@ -48,6 +77,11 @@ InstallAtp(const InNetworkRequest& request)
     // Without the key, each thread has its own window.
     const auto workers =
         helper.AddJob(request.fabric, request.endpoints, request.hosts, GetWindow(values, 0));
+    const std::string sharing = DescribeSharing(helper.GetServers(0), request);
+    if (!sharing.empty())
+    {
+        request.notes.push_back(sharing);
+    }
     return {workers.begin(), workers.end()};
 }
 
@@ -79,7 +113,9 @@ const Registry<InNetworkSystem>::Entry g_atp(
     "atp",
     {"switches add 32-bit integers as far as they have slots, servers the rest (ATP, NSDI 2021)",
      &InstallAtp,
-     &GetAtpKeys});
+     &GetAtpKeys,
+     "all-reduce",
+     ECN_STEP_PER_GBPS});
 
 /** @return index of a value */
 template <typename T>

@@ -34,6 +34,7 @@ struct InNetworkRequest
     std::vector<Ptr<ScheduledCommunicator>> hosts; ///< for collectives on hosts, by rank
     const KeyValues& values;                       ///< keys of the system, as the user gave them
     AttributeList attributes;                      ///< of the objects to create
+    std::vector<std::string>& notes; ///< receives what a reader of the results must know, by line
 };
 
 /**
@@ -51,6 +52,9 @@ struct InNetworkSystem
     /// Describes its keys, with the current defaults; null: no keys.
     std::vector<Key> (*getKeys)();
     std::string operations{"all-reduce"}; ///< offloaded collectives; all others use a ring
+    /// Queue length above which switches should ECN-mark every frame, and below which none, in
+    /// bytes per Gbit/s of the port; 0: no recommendation.
+    double ecnStepPerGbps{0};
 };
 
 /** @return descriptions of the keys of a system */

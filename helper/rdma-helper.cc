@@ -6,7 +6,6 @@
 
 #include "rdma-helper.h"
 
-#include "ns3/double.h"
 #include "ns3/training-configuration-error.h"
 
 #include <algorithm>
@@ -93,16 +92,20 @@ RdmaHelper::SetMarking(FabricHelper& fabric) const
             fabric.SetSwitchAttribute(name, *m_keys.Get(type, name));
         }
     }
-    const double step = m_congestionControl->ecnStepPerGbps;
-    for (const std::string name : {"EcnKminPerGbps", "EcnKmaxPerGbps"})
-    {
-        if (step == 0 || m_attributes.Has(type, name) || !IsDefaultUnchanged(type, name))
-        {
-            return;
-        }
-    }
-    fabric.SetSwitchAttribute("EcnKminPerGbps", DoubleValue(step));
-    fabric.SetSwitchAttribute("EcnKmaxPerGbps", DoubleValue(step));
+}
+
+bool
+RdmaHelper::UsesEcn() const
+{
+    ObjectFactory factory;
+    factory.SetTypeId(m_congestionControl->getTypeId());
+    return GetEcnStep() > 0 || factory.Create<RdmaCongestionControl>()->GetNeeds().cnp;
+}
+
+double
+RdmaHelper::GetEcnStep() const
+{
+    return m_congestionControl->ecnStepPerGbps;
 }
 
 std::vector<std::vector<Ptr<RdmaNic>>>

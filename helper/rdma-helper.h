@@ -55,11 +55,20 @@ class RdmaHelper
     void SetRoundTrip(Time roundTrip);
 
     /**
-     * Sets the ECN thresholds of switches as the congestion control recommends, unless the user has
-     * set their defaults or an attribute.
+     * Sets the ECN curve of switches that a key of the congestion control names, unless the user
+     * has set their defaults or an attribute.
      * @param fabric creates the switches
      */
     void SetMarking(FabricHelper& fabric) const;
+
+    /** @return whether the congestion control reacts to ECN marks */
+    bool UsesEcn() const;
+
+    /**
+     * @return queue length above which switches should ECN-mark every frame, and below which none,
+     *         bytes per Gbit/s of the port; 0: no recommendation
+     */
+    double GetEcnStep() const;
 
     /**
      * @param fabric whose hosts have no NICs yet

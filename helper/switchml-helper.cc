@@ -9,6 +9,7 @@
 #include "ns3/aggregation-tree.h"
 #include "ns3/switchml-wire-format.h"
 #include "ns3/training-configuration-error.h"
+#include "ns3/training-quantity.h"
 
 #include <algorithm>
 
@@ -17,6 +18,44 @@ namespace ns3::training
 
 namespace
 {
+
+/// Rate of a host for which the default number of slots is meant, bit/s.
+constexpr uint64_t RATE_OF_SLOTS = 100000000000;
+/// Faster hosts get up to this multiple of the slots: more would not fit into switches.
+constexpr uint64_t MAX_SLOT_FACTOR = 4;
+
+/** @return slots of the job's programs: the default grows with the rate of the hosts */
+uint32_t
+ChooseSlots(const InNetworkRequest& request)
+{
+    const TypeId program = SwitchMlProgram::GetTypeId();
+    const uint32_t slots = GetNumber(request.attributes, program, "Slots");
+    if (request.attributes.Has(program, "Slots") || !IsDefaultUnchanged(program, "Slots"))
+    {
+        return slots;
+    }
+    uint64_t rate = 0;
+    for (uint32_t endpoint : request.endpoints)
+    {
+        rate = std::max(rate, request.fabric.devices[endpoint]->GetPort().GetRate());
+    }
+    const uint64_t factor = (rate + RATE_OF_SLOTS - 1) / RATE_OF_SLOTS;
+    return slots * static_cast<uint32_t>(std::clamp<uint64_t>(factor, 1, MAX_SLOT_FACTOR));
+}
+
+/** @return the timers of workers, one line */
+std::string
+DescribeTimers(const AttributeList& attributes)
+{
+    const TypeId worker = SwitchMlCommunicator::GetTypeId();
+    const auto timeout =
+        DynamicCast<const TimeValue>(attributes.Get(worker, "RetransmissionTimeout"))->Get();
+    const uint32_t threshold = GetNumber(attributes, worker, "TimeoutThreshold");
+    return "switchml: packets time out after " + FormatTime(timeout) +
+           (threshold == 0
+                ? ", always"
+                : ", doubled after " + std::to_string(threshold) + " timeouts of a worker");
+}
 
 std::vector<Ptr<InNetworkCommunicator>>
 InstallSwitchMl(const InNetworkRequest& request)
@@ -28,13 +67,15 @@ InstallSwitchMl(const InNetworkRequest& request)
         throw ConfigurationError(std::string(InNetworkSystem::KIND) + " '" + values.GetSpelling() +
                                  "': message-packets (allowed with framing=rdma)");
     }
-    const uint32_t slots = GetNumber(request.attributes, SwitchMlProgram::GetTypeId(), "Slots");
+    const uint32_t slots = ChooseSlots(request);
     SwitchMlHelper helper;
     helper.SetAttributes(request.attributes);
+    helper.SetProgramAttribute("Slots", UintegerValue(slots));
     helper.SetMessagePackets(isRdma ? static_cast<uint32_t>(values.GetCount("message-packets"))
                                     : 0);
     const auto workers =
         helper.AddJob(request.fabric, request.endpoints, request.hosts, GetWindow(values, slots));
+    request.notes.push_back(DescribeTimers(request.attributes));
     return {workers.begin(), workers.end()};
 }
 

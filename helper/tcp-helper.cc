@@ -6,6 +6,7 @@
 
 #include "tcp-helper.h"
 
+#include "ns3/boolean.h"
 #include "ns3/data-rate.h"
 #include "ns3/host-device.h"
 #include "ns3/internet-stack-helper.h"
@@ -13,13 +14,16 @@
 #include "ns3/ipv4.h"
 #include "ns3/object-factory.h"
 #include "ns3/rail-routing.h"
+#include "ns3/rdma-congestion-control.h"
 #include "ns3/tcp-congestion-ops.h"
+#include "ns3/tcp-dctcp.h"
 #include "ns3/tcp-l4-protocol.h"
 #include "ns3/tcp-socket-base.h"
 #include "ns3/tcp-socket-state.h"
 #include "ns3/tcp-transport.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-key-values.h"
+#include "ns3/training-registry.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -31,8 +35,14 @@ namespace ns3::training
 namespace
 {
 
-/// Maximum window with the window scale option.
-constexpr double MAX_TCP_BUFFER = 1 << 30;
+/// Send buffer up to which Linux enlarges it by itself (tcp_wmem), bytes.
+constexpr double LINUX_SEND_BUFFER = 4 << 20;
+/// Largest receive buffer: the window scale option ends here.
+constexpr uint64_t MAX_RECEIVE_BUFFER = 1 << 30;
+/// Largest send buffer; the receive buffer is half as large again.
+constexpr double MAX_SEND_BUFFER = 640 << 20;
+/// Size of the timestamp option with its padding, bytes.
+constexpr uint32_t TIMESTAMP_BYTES = 12;
 
 /** @return whether objects of a type are TCP congestion controls, whatever parent it declares */
 bool
@@ -80,12 +90,21 @@ CheckSockets(const AttributeList& attributes)
 {
     const TypeId type = TcpSocketBase::GetTypeId();
     const auto segment = Get<UintegerValue>(attributes, type, "SegmentSize").Get();
-    const auto buffer = Get<UintegerValue>(attributes, type, "RcvBufSize").Get();
-    if (buffer < segment)
+    const auto sending = Get<UintegerValue>(attributes, type, "SndBufSize").Get();
+    const auto receiving = Get<UintegerValue>(attributes, type, "RcvBufSize").Get();
+    if (receiving < segment)
     {
         throw ConfigurationError(
-            "ns3::TcpSocket::RcvBufSize=" + std::to_string(buffer) +
+            "ns3::TcpSocket::RcvBufSize=" + std::to_string(receiving) +
             " (allowed: at least ns3::TcpSocket::SegmentSize=" + std::to_string(segment) + ")");
+    }
+    // ns-3 up to 3.40 sends an empty segment and crashes when the data in flight fill the announced
+    // window exactly. The window scale option rounds the window down.
+    if (receiving - receiving / 32768 - 1 <= sending)
+    {
+        throw ConfigurationError("ns3::TcpSocket::RcvBufSize=" + std::to_string(receiving) +
+                                 " (allowed: more than ns3::TcpSocket::SndBufSize=" +
+                                 std::to_string(sending) + ", by 1 in 32768)");
     }
     const auto pacing =
         Get<DataRateValue>(attributes, TcpSocketState::GetTypeId(), "MaxPacingRate").Get();
@@ -136,22 +155,75 @@ TcpHelper::Tune(const std::string& name, const AttributeValue& value)
     }
 }
 
+template <typename Value>
+Value
+TcpHelper::GetOfSockets(const std::string& name) const
+{
+    const TypeId type = TcpSocketBase::GetTypeId();
+    AttributeList values = m_tuned;
+    values.Add(m_attributes.SelectFor(type));
+    return Get<Value>(values, type, name);
+}
+
+uint64_t
+TcpHelper::ChooseSendBuffer(uint64_t automatic) const
+{
+    const auto isGiven = [this](const std::string& name) {
+        return m_attributes.Has(TcpSocketBase::GetTypeId(), name) ||
+               !IsDefaultUnchanged(TcpSocket::GetTypeId(), name);
+    };
+    if (isGiven("SndBufSize"))
+    {
+        return GetOfSockets<UintegerValue>("SndBufSize").Get();
+    }
+    if (isGiven("RcvBufSize"))
+    {
+        return GetOfSockets<UintegerValue>("RcvBufSize").Get() / 3 * 2;
+    }
+    return automatic;
+}
+
+double
+TcpHelper::GetEcnStep() const
+{
+    const TypeId dctcp = TcpDctcp::GetTypeId();
+    return m_congestionControl == dctcp || m_congestionControl.IsChildOf(dctcp)
+               ? Registry<CongestionControlEntry>::Find("dctcp").ecnStepPerGbps
+               : 0;
+}
+
+bool
+TcpHelper::UsesEcn() const
+{
+    const TypeId type = TcpSocketBase::GetTypeId();
+    TypeId::AttributeInformation ecn;
+    type.LookupAttributeByName("UseEcn", &ecn);
+    const std::string use = m_attributes.Get(type, "UseEcn")->SerializeToString(ecn.checker);
+    return GetEcnStep() > 0 || use == "On";
+}
+
 void
 TcpHelper::SetNetwork(uint32_t mtu, Time roundTrip, uint64_t rate)
 {
     const double product = roundTrip.GetSeconds() * static_cast<double>(rate) / 8;
-    const auto buffer =
-        static_cast<uint32_t>(std::clamp(4 * product, 1024.0 * 1024.0, MAX_TCP_BUFFER));
+    // A single sender's queue may double the round trip.
+    const double buffer = std::clamp(2 * product, LINUX_SEND_BUFFER, MAX_SEND_BUFFER);
+    const Time least = std::max(MilliSeconds(5), 4 * roundTrip);
     m_tuned = {};
-    Tune("ns3::TcpSocket::SegmentSize", UintegerValue(mtu - TcpTransport::PACKET_HEADER_BYTES));
-    Tune("ns3::TcpSocket::SndBufSize", UintegerValue(buffer));
-    Tune("ns3::TcpSocket::RcvBufSize", UintegerValue(buffer));
+    const uint64_t sending = ChooseSendBuffer(static_cast<uint64_t>(buffer));
+    Tune("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
+    const bool stamps = GetOfSockets<BooleanValue>("Timestamp").Get();
+    Tune("ns3::TcpSocket::SegmentSize",
+         UintegerValue(mtu - TcpTransport::PACKET_HEADER_BYTES - (stamps ? TIMESTAMP_BYTES : 0)));
+    Tune("ns3::TcpSocket::SndBufSize", UintegerValue(sending));
+    Tune("ns3::TcpSocket::RcvBufSize",
+         UintegerValue(std::min<uint64_t>(sending + sending / 2, MAX_RECEIVE_BUFFER)));
     Tune("ns3::TcpSocket::DelAckTimeout", TimeValue(MilliSeconds(1)));
     Tune("ns3::TcpSocket::DataRetries", UintegerValue(15));
     Tune("ns3::TcpSocket::ConnTimeout", TimeValue(std::max(MilliSeconds(10), 4 * roundTrip)));
-    Tune("ns3::TcpSocketBase::MinRto", TimeValue(std::max(MilliSeconds(5), 2 * roundTrip)));
+    Tune("ns3::TcpSocketBase::MinRto", TimeValue(least));
+    Tune("ns3::TcpSocketBase::ClockGranularity", TimeValue(least));
     Tune("ns3::TcpSocketState::MaxPacingRate", DataRateValue(DataRate(rate)));
-    Tune("ns3::TcpSocketBase::ClockGranularity", TimeValue(MicroSeconds(1)));
     Tune("ns3::RttEstimator::InitialEstimation", TimeValue(std::max(MilliSeconds(1), roundTrip)));
 }
 

@@ -52,6 +52,17 @@ class TcpHelper
      */
     void SetNetwork(uint32_t mtu, Time roundTrip, uint64_t rate);
 
+    /** @return whether the congestion control, or an attribute of the user, makes sockets use ECN
+     */
+    bool UsesEcn() const;
+
+    /**
+     * @return queue length above which switches should ECN-mark every frame, and below which none,
+     *         bytes per Gbit/s of the port: for TcpDctcp that of the DCTCP over RDMA; 0: no
+     *         recommendation
+     */
+    double GetEcnStep() const;
+
     /**
      * @param fabric whose hosts have no internet stack yet
      * @param hosts number of hosts with a stack: hosts 0 to hosts - 1
@@ -65,6 +76,9 @@ class TcpHelper
 
   private:
     void Tune(const std::string& name, const AttributeValue& value);
+    template <typename Value>
+    Value GetOfSockets(const std::string& name) const;
+    uint64_t ChooseSendBuffer(uint64_t automatic) const;
     AttributeList GetSocketAttributes(const Object& tcp) const;
 
     TypeId m_congestionControl;

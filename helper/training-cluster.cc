@@ -6,15 +6,15 @@
 
 #include "training-cluster.h"
 
-#include "tcp-helper.h"
-
 #include "ns3/boolean.h"
+#include "ns3/double.h"
 #include "ns3/fabric-border.h"
 #include "ns3/fabric-partition.h"
 #include "ns3/rdma-transport.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/shortest-paths.h"
 #include "ns3/string.h"
+#include "ns3/tcp-socket-base.h"
 #include "ns3/tcp-transport.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-processes.h"
@@ -38,6 +38,31 @@ constexpr int64_t FIRST_STREAM = 1LL << 33;
 /// Maximum round trip: its multiples, such as doubled timeouts, must not overflow; s.
 constexpr double MAX_ROUND_TRIP = 4000;
 
+/// Transmit queue of a host that TCP cannot fill, bytes.
+constexpr uint64_t UNLIMITED_QUEUE = 1ULL << 60;
+
+/** @return the in-network system of a cluster, or null */
+const InNetworkSystem*
+FindSystem(const ClusterOptions& options)
+{
+    const auto& all = Registry<InNetworkSystem>::All();
+    const auto found = all.find(KeyValues::Split(options.algorithm).GetName());
+    return found == all.end() ? nullptr : &found->second;
+}
+
+/** Lets recirculation ports of switches run at the rate of the links, if that is higher. */
+void
+RaiseRecirculation(DataRate rate, const AttributeList& attributes, FabricHelper& fabric)
+{
+    const TypeId type = SwitchDevice::GetTypeId();
+    const std::string name = "RecirculationRate";
+    const auto usual = DynamicCast<const DataRateValue>(attributes.Get(type, name))->Get();
+    if (rate > usual && !attributes.Has(type, name) && IsDefaultUnchanged(type, name))
+    {
+        fabric.SetSwitchAttribute(name, DataRateValue(rate));
+    }
+}
+
 } // namespace
 
 Cluster::Cluster(const ClusterOptions& options)
@@ -60,6 +85,11 @@ Cluster::Cluster(const ClusterOptions& options)
     InstallFabric();
     InstallTransport();
     MakeCommunicators();
+    const std::string marking = DescribeMarking();
+    if (!marking.empty())
+    {
+        m_notes.push_back(marking);
+    }
     InstallInNetwork();
     CheckAttributes();
 }
@@ -137,12 +167,20 @@ Cluster::InstallFabric()
     {
         m_rdma.SetCongestionControl(m_options.congestionControl);
         m_rdma.SetAttributes(m_attributes);
-        m_rdma.SetMarking(helper);
     }
     else
     {
+        m_tcp.SetCongestionControl(m_options.congestionControl);
+        m_tcp.SetAttributes(m_attributes);
         helper.SetHostAttribute("Mtu", UintegerValue(m_mtu));
+        if (IsDefaultUnchanged(HostDevice::GetTypeId(), "IpQueueLimit"))
+        {
+            // Linux holds packets back in their sockets, and does not drop them before the line.
+            helper.SetHostAttribute("IpQueueLimit", UintegerValue(UNLIMITED_QUEUE));
+        }
     }
+    SetMarking(helper);
+    RaiseRecirculation(m_options.rate, m_attributes, helper);
     helper.SetAttributes(m_attributes);
     const uint32_t processes = Processes::GetCount();
     if (processes > 1)
@@ -168,6 +206,67 @@ Cluster::InstallFabric()
     {
         m_border = MakeBorder(m_fabric, m_roundTrip);
     }
+}
+
+void
+Cluster::SetMarking(FabricHelper& fabric) const
+{
+    if (IsRdma())
+    {
+        m_rdma.SetMarking(fabric);
+    }
+    double step = IsRdma() ? m_rdma.GetEcnStep() : m_tcp.GetEcnStep();
+    if (const InNetworkSystem* system = FindSystem(m_options); system && system->ecnStepPerGbps > 0)
+    {
+        step = system->ecnStepPerGbps;
+    }
+    const TypeId type = SwitchDevice::GetTypeId();
+    for (const std::string name : {"EcnKminPerGbps", "EcnKmaxPerGbps"})
+    {
+        if (step == 0 || m_attributes.Has(type, name) || !IsDefaultUnchanged(type, name))
+        {
+            return;
+        }
+    }
+    fabric.SetSwitchAttribute("EcnKminPerGbps", DoubleValue(step));
+    fabric.SetSwitchAttribute("EcnKmaxPerGbps", DoubleValue(step));
+}
+
+std::string
+Cluster::FindEcnUser() const
+{
+    if (const InNetworkSystem* system = FindSystem(m_options); system && system->ecnStepPerGbps > 0)
+    {
+        return KeyValues::Split(m_options.algorithm).GetName();
+    }
+    const bool uses = IsRdma() ? m_rdma.UsesEcn() : m_tcp.UsesEcn();
+    return uses ? KeyValues::Split(m_options.congestionControl).GetName() : "";
+}
+
+std::string
+Cluster::DescribeMarking() const
+{
+    const std::string user = FindEcnUser();
+    if (user.empty() || m_fabric.devicesOfSwitches.empty())
+    {
+        return "";
+    }
+    const SwitchDevice& device = *m_fabric.devicesOfSwitches[0];
+    const auto kilobytes = [&](const std::string& attribute) {
+        DoubleValue perGbps;
+        device.GetAttribute(attribute, perGbps);
+        const double gbps = static_cast<double>(m_options.rate.GetBitRate()) * 1e-9;
+        return FormatDouble(perGbps.Get() * gbps * 1e-3) + " kB";
+    };
+    DoubleValue pmax;
+    device.GetAttribute("EcnPmax", pmax);
+    const std::string kmin = kilobytes("EcnKminPerGbps");
+    const std::string kmax = kilobytes("EcnKmaxPerGbps");
+    const std::string curve =
+        kmin == kmax ? ""
+                     : "from " + kmin + " on, up to " + FormatDouble(100 * pmax.Get()) + " %, ";
+    return "ECN for " + user + ": switches mark " + curve + "all frames above " + kmax + " at " +
+           FormatRate(m_options.rate);
 }
 
 void
@@ -228,7 +327,8 @@ Cluster::InstallInNetwork()
                              {},
                              m_communicators,
                              system.values,
-                             system.values.GetAttributes(GetKeys(*system.entry))};
+                             system.values.GetAttributes(GetKeys(*system.entry)),
+                             m_notes};
     request.attributes.Add(m_attributes);
     for (uint32_t rank = 0; rank < GetRanks(); rank++)
     {
@@ -299,11 +399,8 @@ Cluster::InstallTransport()
         m_nics = m_rdma.Install(m_fabric, GetRanks());
         return;
     }
-    TcpHelper tcp;
-    tcp.SetCongestionControl(m_options.congestionControl);
-    tcp.SetAttributes(m_attributes);
-    tcp.SetNetwork(m_mtu, m_roundTrip, m_longest.rate);
-    m_socketAttributes = tcp.Install(m_fabric, GetRanks(), m_portPairs);
+    m_tcp.SetNetwork(m_mtu, m_roundTrip, m_longest.rate);
+    m_socketAttributes = m_tcp.Install(m_fabric, GetRanks(), m_portPairs);
 }
 
 void
@@ -467,10 +564,23 @@ Cluster::GetCongestionControl() const
     return m_options.congestionControl;
 }
 
+uint64_t
+Cluster::GetSendBuffer() const
+{
+    const auto size = m_socketAttributes.Get(TcpSocketBase::GetTypeId(), "SndBufSize");
+    return DynamicCast<const UintegerValue>(size)->Get();
+}
+
 uint32_t
 Cluster::GetMtu() const
 {
     return m_mtu;
+}
+
+const std::vector<std::string>&
+Cluster::GetNotes() const
+{
+    return m_notes;
 }
 
 Time

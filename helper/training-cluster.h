@@ -11,6 +11,7 @@
 #include "cluster-plan.h"
 #include "in-network-system.h"
 #include "rdma-helper.h"
+#include "tcp-helper.h"
 
 #include "ns3/fabric-pcap.h"
 #include "ns3/fabric-port-pairs.h"
@@ -129,8 +130,17 @@ class Cluster
     /** @return the congestion control in use, with "auto" resolved */
     const std::string& GetCongestionControl() const;
 
+    /** @return with TCP, the size of a send buffer, bytes */
+    uint64_t GetSendBuffer() const;
+
     /** @return the MTU in use, with 0 resolved, bytes */
     uint32_t GetMtu() const;
+
+    /**
+     * @return what a reader of the results must know, one line each: the ECN marking that hosts
+     *         react to, and notes of the in-network system
+     */
+    const std::vector<std::string>& GetNotes() const;
 
     /**
      * @param rank 0 to GetRanks() - 1
@@ -148,6 +158,9 @@ class Cluster
     void AddFaults();
     void MeasurePaths();
     void InstallFabric();
+    void SetMarking(FabricHelper& fabric) const;
+    std::string FindEcnUser() const;
+    std::string DescribeMarking() const;
     void PinPaths();
     std::shared_ptr<const HostModel> MakeHostModel(const std::vector<uint32_t>& hosts) const;
     void InstallTransport();
@@ -159,6 +172,7 @@ class Cluster
     ClusterOptions m_options;
     AttributeList m_attributes; // of its objects, from the options
     RdmaHelper m_rdma;
+    TcpHelper m_tcp;
     AttributeList m_socketAttributes; // with TCP
     TopologyGraph m_topology;
     uint32_t m_mtu;
@@ -175,6 +189,7 @@ class Cluster
     std::vector<Ptr<InNetworkCommunicator>> m_inNetworkCommunicators;
     std::unique_ptr<ClusterPlan> m_plan;
     std::unique_ptr<LowerBound> m_lowerBound;
+    std::vector<std::string> m_notes;
 };
 
 } // namespace ns3::training

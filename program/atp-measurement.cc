@@ -7,9 +7,11 @@
 #include "atp-measurement.h"
 
 #include "ns3/atp-helper.h"
+#include "ns3/double.h"
 #include "ns3/link-impairment.h"
 #include "ns3/simulator.h"
 #include "ns3/topology-builder.h"
+#include "ns3/training-registry.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
@@ -108,8 +110,13 @@ MeasureAtpJobs(const AtpScenario& scenario)
     const uint32_t hostsOfJob = scenario.workers + 1;
     // The background traffic has its own destination host.
     const uint32_t hosts = scenario.jobs * hostsOfJob + 1;
-    Fabric fabric = FabricHelper().Install(
-        BuildTopology("single-switch", hosts, scenario.rate, scenario.delay));
+    FabricHelper switches;
+    const DoubleValue step(Registry<InNetworkSystem>::Find("atp").ecnStepPerGbps);
+    switches.SetSwitchAttribute("EcnKminPerGbps", step);
+    switches.SetSwitchAttribute("EcnKmaxPerGbps", step);
+    switches.SetAttributes(scenario.attributes);
+    Fabric fabric =
+        switches.Install(BuildTopology("single-switch", hosts, scenario.rate, scenario.delay));
     if (scenario.loss > 0)
     {
         LinkImpairment::Configuration configuration;

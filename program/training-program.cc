@@ -269,6 +269,12 @@ GetConfiguration(const ProgramOptions& options, const Cluster& cluster)
         .Set("mtu", cluster.GetMtu())
         .Set("hosts", cluster.GetFabric().topology.hosts)
         .Set("switches", cluster.GetFabric().topology.switches);
+    std::string notes;
+    for (const std::string& note : cluster.GetNotes())
+    {
+        notes += (notes.empty() ? "" : "; ") + note;
+    }
+    resolved.Set("notes", notes);
     auto configuration = options.ToJson();
     configuration.Set("resolved", resolved);
     return configuration;

@@ -174,6 +174,10 @@ TrainingRunResult::ToJson() const
         document.Set("in_network", inNetwork->ToJson());
     }
     AddWarnings(document, warnings);
+    if (tcp)
+    {
+        document.Set("tcp", tcp->ToJson());
+    }
     AddRunCost(document, cost);
     auto list = JsonValue::Array();
     for (const IterationRecord& record : iterations)
@@ -681,6 +685,10 @@ TrainingRun::Describe() const
     {
         text += "\n# auto: " + choice;
     }
+    for (const std::string& note : m_cluster->GetNotes())
+    {
+        text += "\n# " + note;
+    }
     return text;
 }
 
@@ -737,6 +745,7 @@ TrainingRun::Run()
     result.inputs = DescribeInputs();
     result.fallback = FormatFallback(*m_cluster);
     result.warnings = GetWarnings(*m_cluster);
+    result.tcp = GetTcpFigures(*m_cluster);
     result.configuration = m_configuration;
     if (result.mismatch.empty())
     {

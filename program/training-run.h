@@ -11,6 +11,7 @@
 #include "in-network-figures.h"
 #include "run-cost.h"
 #include "run-statistics.h"
+#include "tcp-figures.h"
 #include "training-program.h"
 
 #include "ns3/application-container.h"
@@ -94,6 +95,7 @@ struct TrainingRunResult
     std::string inputs;                        ///< what was given rather than simulated, one line
     std::string fallback;                      ///< reason of a fallback, one line, or empty
     std::vector<std::string> warnings;         ///< see GetWarnings()
+    std::optional<TcpFigures> tcp;             ///< if messages travel over TCP
     std::string mismatch;                      ///< the first wrong sum, or empty
     std::string failure;                       ///< why the run ended early, or empty
     RunCost cost;                              ///< cost of the simulation
@@ -187,7 +189,10 @@ class TrainingRun
     /** @return the largest collective of all ranks; 0 bytes if there is none */
     TaskCollective GetLargestCollective() const;
 
-    /** @return one line about job and cluster, and one line per choice of algorithm auto */
+    /**
+     * @return one line about job and cluster, one line per choice of algorithm auto, and the notes
+     *         of the cluster
+     */
     std::string Describe() const;
 
     /** @return what is given rather than simulated: compute times, jitter, hosts; one line */

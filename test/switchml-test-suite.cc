@@ -431,6 +431,59 @@ class SwitchMlOptionsTest : public InNetworkTest
     }
 };
 
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Slots and recirculation ports follow the rate of the links unless they are given.
+ */
+class SwitchMlRateTest : public TestCase
+{
+  public:
+    SwitchMlRateTest()
+        : TestCase("slots and recirculation grow with the rate; notes name the timers")
+    {
+    }
+
+  private:
+    void Check(const ClusterOptions& options,
+               uint32_t slots,
+               const std::string& rate,
+               const std::string& timers)
+    {
+        {
+            const Cluster cluster(options);
+            const auto device = cluster.GetFabric().devicesOfSwitches[0];
+            const auto program = DynamicCast<SwitchMlProgram>(device->GetProgram(0));
+            NS_TEST_EXPECT_MSG_EQ(program->GetSlots(), slots, options.rate);
+            DataRateValue recirculation;
+            device->GetAttribute("RecirculationRate", recirculation);
+            NS_TEST_EXPECT_MSG_EQ(recirculation.Get(), DataRate(rate), options.rate);
+            NS_TEST_EXPECT_MSG_EQ(cluster.GetNotes().back(),
+                                  "switchml: packets time out after " + timers,
+                                  options.rate);
+        }
+        Simulator::Destroy();
+    }
+
+    void DoRun() override
+    {
+        const std::string mixed = "1ms, doubled after 100 timeouts of a worker";
+        ClusterOptions options = MakeOptions(4);
+        for (const auto& [rate, slots, recirculation] :
+             {std::make_tuple("10Gbps", 512, "100Gbps"),
+              std::make_tuple("100Gbps", 512, "100Gbps"),
+              std::make_tuple("200Gbps", 1024, "200Gbps"),
+              std::make_tuple("800Gbps", 2048, "800Gbps")})
+        {
+            options.rate = DataRate(rate);
+            Check(options, slots, recirculation, mixed);
+        }
+        options.attributes["ns3::training::SwitchDevice::RecirculationRate"] = "100Gbps";
+        options.attributes["ns3::training::SwitchMlCommunicator::TimeoutThreshold"] = "0";
+        SetKey(options, "slots", 512);
+        Check(options, 512, "100Gbps", "1ms, always");
+    }
+};
+
 /** @ingroup distributed-training-innetwork-tests SwitchML, end to end. */
 class SwitchMlTestSuite : public TestSuite
 {
@@ -444,6 +497,7 @@ class SwitchMlTestSuite : public TestSuite
         AddTestCase(new SwitchMlJobsTest);
         AddTestCase(new SwitchMlTimeTest);
         AddTestCase(new SwitchMlOptionsTest);
+        AddTestCase(new SwitchMlRateTest);
     }
 };
 

@@ -35,7 +35,7 @@ struct PacketSize
 
     /**
      * @param mtu largest IP packet, bytes
-     * @return a segment of TCP with the timestamp option
+     * @return a segment of TCP without options
      */
     static PacketSize OfTcp(uint32_t mtu);
 };

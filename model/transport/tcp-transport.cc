@@ -11,6 +11,8 @@
 #include "ns3/inet-socket-address.h"
 #include "ns3/log.h"
 #include "ns3/node.h"
+#include "ns3/simulator.h"
+#include "ns3/tcp-socket-base.h"
 #include "ns3/tcp-socket-factory.h"
 #include "ns3/uinteger.h"
 
@@ -35,6 +37,10 @@ constexpr uint64_t SIZE_MASK = (uint64_t{1} << PARTS_SHIFT) - 1;
 
 /// Maximum bytes passed to a socket in one call; bounds the size of packet objects.
 constexpr uint64_t MAX_WRITE = 1 << 20;
+
+/// Copies of a SYN that an accepted connection survives: ns-3 counts each as a failed attempt of
+/// its own. More would overflow the time of an attempt, which doubles each time.
+constexpr uint32_t MAX_SYN_COPIES = 30;
 
 void
 WriteBigEndian(uint64_t value, uint8_t* bytes)
@@ -112,6 +118,7 @@ void
 TcpTransport::Listen()
 {
     m_listener = CreateSocket();
+    m_listener->SetAttribute("ConnCount", UintegerValue(MAX_SYN_COPIES));
     m_listener->Bind(InetSocketAddress(Ipv4Address::GetAny(), m_port));
     m_listener->Listen();
     m_listener->SetAcceptCallback(MakeNullCallback<bool, Ptr<Socket>, const Address&>(),
@@ -123,6 +130,10 @@ TcpTransport::Open(const Key& key, Sender& sender)
 {
     const PortPair& portPair = GetConnections(key.first)[key.second];
     sender.socket = CreateSocket();
+    sender.buffer = DynamicCast<TcpSocketBase>(sender.socket)->GetTxBuffer();
+    UintegerValue segment;
+    sender.socket->GetAttribute("SegmentSize", segment);
+    sender.unit = std::min<uint64_t>(segment.Get(), sender.buffer->MaxBufferSize());
     sender.socket->Bind();
     if (portPair.rail > 0 || GetConnections(key.first).size() > 1)
     {
@@ -228,13 +239,46 @@ void
 TcpTransport::Push(const Key& key)
 {
     Sender& sender = m_senders.at(key);
+    CountWaiting(sender);
+    Write(sender);
+    sender.waiting = sender.connected && !sender.queue.empty();
+}
+
+const TcpTransport::Waiting&
+TcpTransport::GetWaiting() const
+{
+    return m_waiting;
+}
+
+void
+TcpTransport::CountWaiting(Sender& sender)
+{
+    const Time now = Simulator::Now();
+    if (sender.waiting && now > sender.since)
+    {
+        const TcpTxBuffer& buffer = *sender.buffer;
+        const uint32_t sent = buffer.BytesInFlight() + buffer.GetSacked() + buffer.GetLost() -
+                              buffer.GetRetransmitsCount();
+        m_waiting.socket += now - sender.since;
+        m_waiting.buffer += sent == buffer.Size() ? now - sender.since : Time(0);
+    }
+    sender.since = now;
+}
+
+void
+TcpTransport::Write(Sender& sender) const
+{
     while (sender.connected && !sender.queue.empty())
     {
-        const uint64_t space = std::min<uint64_t>(sender.socket->GetTxAvailable(), MAX_WRITE);
         Outgoing& message = sender.queue.front();
         const Part& part = message.part;
         Ptr<Packet> packet = Create<Packet>();
         uint64_t sent = message.sent;
+        uint64_t space = std::min<uint64_t>(sender.socket->GetTxAvailable(), MAX_WRITE);
+        if (space < HEADER_BYTES + part.bytes - sent)
+        {
+            space -= space % sender.unit;
+        }
         if (sent < HEADER_BYTES)
         {
             const auto header = WriteHeader(part);

@@ -12,6 +12,7 @@
 #include "ns3/nstime.h"
 #include "ns3/packet.h"
 #include "ns3/socket.h"
+#include "ns3/tcp-tx-buffer.h"
 #include "ns3/training-attribute-list.h"
 
 #include <array>
@@ -46,8 +47,19 @@ class TcpTransport : public MultiPortTransport
 
     /// Size of a message header, bytes.
     static constexpr uint32_t HEADER_BYTES = 16;
-    /// IPv4 and TCP headers of a packet, with the timestamp option.
-    static constexpr uint32_t PACKET_HEADER_BYTES = 20 + 20 + 12;
+    /// IPv4 and TCP headers of a packet, without options.
+    static constexpr uint32_t PACKET_HEADER_BYTES = 20 + 20;
+
+    /** Time over all connections of a rank, a subset of the other. */
+    struct Waiting
+    {
+        Time socket; ///< messages waited for space in a connected socket
+        Time buffer; ///< all that the socket's buffer held was in flight: no window, but the
+                     ///< buffer's size limited the rate
+    };
+
+    /** @return how long messages have waited for sockets */
+    const Waiting& GetWaiting() const;
 
     /**
      * @param attributes of sockets created from now on and of the objects inside; a listening
@@ -76,8 +88,14 @@ class TcpTransport : public MultiPortTransport
     struct Sender
     {
         Ptr<Socket> socket;
+        Ptr<TcpTxBuffer> buffer; ///< of the socket
         std::deque<Outgoing> queue;
+        /// A full segment: the socket sends each smaller write as a segment of its own, and such
+        /// segments would never grow together again.
+        uint64_t unit{1};
         bool connected{false};
+        bool waiting{false}; ///< for space in the socket
+        Time since;          ///< start of this wait, or when it was last counted
     };
 
     /** An accepted connection from one peer. */
@@ -107,6 +125,8 @@ class TcpTransport : public MultiPortTransport
     static std::array<uint8_t, HEADER_BYTES> WriteHeader(const Part& part);
     static Part ReadHeader(const std::array<uint8_t, HEADER_BYTES>& header);
     void Push(const Key& key);
+    void Write(Sender& sender) const;
+    void CountWaiting(Sender& sender);
 
     Ptr<Node> m_node;
     AttributeList m_socketAttributes;
@@ -115,6 +135,7 @@ class TcpTransport : public MultiPortTransport
     std::map<Ptr<Socket>, Key> m_portPairOf; // by sending socket
     std::map<Ptr<Socket>, Receiver> m_receivers;
     uint16_t m_port;
+    Waiting m_waiting;
 };
 
 } // namespace ns3::training

@@ -103,6 +103,8 @@ def test_json_keys(job_json, benchmark_json, program_json):
         "collective-benchmark", "--algorithm=switchml", "--ranks=2", "--bytes=8", "--payload=real"
     )
     assert list(sums["in_network"]) == read_names("results.rst", "json-in-network")
+    over_tcp = program_json("collective-benchmark", "--transport=tcp", "--ranks=2", "--bytes=8")
+    assert list(over_tcp["tcp"]) == read_names("results.rst", "json-tcp")
     systems_json = program_json("in-network-aggregation", "--part=sums", "--sum-bytes=4K")
     assert list(systems_json) == read_names("results.rst", "json-in-network-aggregation")
     rates_json = program_json("in-network-aggregation", "--part=switchml", "--bytes=64K")
@@ -247,7 +249,10 @@ def test_tcp_attributes_exist(program):
             kind, name = attribute.rsplit("::", 1)
             assert f"--{attribute}=[" in program("training-job", f"--PrintAttributes={kind}").stdout
     source = (REPOSITORY / "helper/tcp-helper.cc").read_text(encoding="utf-8")
-    changed = re.findall(r'Tune\("(.*?)"', source) + ["ns3::TcpL4Protocol::SocketType"]
+    changed = re.findall(r'Tune\("(.*?)"', source) + [
+        "ns3::TcpL4Protocol::SocketType",
+        "ns3::training::HostDevice::IpQueueLimit",
+    ]
     documented = " ".join(row[0] for row in read_table("tcp.rst", "tcp-attributes"))
     assert set(changed) == set(re.findall(r"``(.*?)``", documented))
 
