@@ -18,13 +18,15 @@ namespace ns3::training
 void
 ClusterOptions::Check() const
 {
-    if (!IsRdma() && transport != "tcp")
+    if (!IsRdma() && !IsUec() && transport != "tcp")
     {
-        throw ConfigurationError("transport", transport, " (allowed: rdma, tcp)");
+        throw ConfigurationError("transport", transport, " (allowed: rdma, tcp, uec)");
     }
     if (!IsRdma() && recovery != "auto")
     {
-        throw ConfigurationError("recovery", recovery, " with transport tcp (allowed with rdma)");
+        throw ConfigurationError("recovery",
+                                 recovery,
+                                 " with transport " + transport + " (allowed with rdma)");
     }
     for (const auto& [name, value] : attributes)
     {
@@ -68,6 +70,10 @@ ClusterOptions::GetOwnAttributes()
         {"ns3::training::RdmaNic::Mtu", "mtu"},
         {"ns3::training::RdmaNic::PathHops", ""},
         {"ns3::training::SwitchDevice::Path", "path"},
+        {"ns3::training::UecNic::BaseRoundTrip", ""},
+        {"ns3::training::UecNic::CongestionControl", "congestion control"},
+        {"ns3::training::UecNic::Mtu", "mtu"},
+        {"ns3::training::UecNic::Trimming", ""},
     };
     return own;
 }
@@ -78,10 +84,19 @@ ClusterOptions::IsRdma() const
     return transport == "rdma";
 }
 
+bool
+ClusterOptions::IsUec() const
+{
+    return transport == "uec";
+}
+
 std::string
 ClusterOptions::GetCongestionControl() const
 {
-    return congestionControl != "auto" ? congestionControl : IsRdma() ? "dcqcn" : "ns3::TcpCubic";
+    return congestionControl != "auto" ? congestionControl
+           : IsRdma()                  ? "dcqcn"
+           : IsUec()                   ? "nscc"
+                                       : "ns3::TcpCubic";
 }
 
 std::string
@@ -95,7 +110,7 @@ ClusterOptions::GetRecovery() const
 uint32_t
 ClusterOptions::GetMtu() const
 {
-    return mtu != 0 ? static_cast<uint32_t>(mtu) : IsRdma() ? 4096 : 9000;
+    return mtu != 0 ? static_cast<uint32_t>(mtu) : IsRdma() || IsUec() ? 4096 : 9000;
 }
 
 } // namespace ns3::training

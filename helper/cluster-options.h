@@ -37,7 +37,7 @@ struct ClusterOptions
     std::string topology{"single-switch"}; ///< see BuildTopology()
     DataRate rate{100000000000};           ///< of each link, bit/s
     Time delay{NanoSeconds(500)};          ///< propagation delay of each link
-    uint64_t mtu{0};                       ///< RDMA payload or IP packet, bytes; 0: 4096 or 9000
+    uint64_t mtu{0};                       ///< payload or IP packet, bytes; 0: 4096 or 9000
     uint64_t buffer{0};                    ///< packet memory of each switch, bytes; 0: automatic
     double loss{0};                        ///< drop probability of each frame on each link
     std::vector<std::string> faults;       ///< see FaultPlan
@@ -45,8 +45,8 @@ struct ClusterOptions
     std::string path{"ecmp"};              ///< path choice of switches; see SwitchDevice
     std::string pcap;                      ///< prefix of capture files; empty: no capture
     std::string portPairs{"turns"};        ///< use of port pairs: turns or stripe
-    std::string transport{"rdma"};         ///< rdma or tcp
-    std::string congestionControl{"auto"}; ///< auto: dcqcn or ns3::TcpCubic
+    std::string transport{"rdma"};         ///< rdma, tcp or uec
+    std::string congestionControl{"auto"}; ///< auto: dcqcn, ns3::TcpCubic or nscc
     std::string recovery{"auto"};          ///< RDMA: loss recovery; auto: see GetRecovery()
     std::string algorithm{"ring"};         ///< a collective algorithm or an InNetworkSystem
     std::string hostModel{"none"};         ///< none or nccl
@@ -74,8 +74,11 @@ struct ClusterOptions
      */
     static const std::map<std::string, std::string>& GetOwnAttributes();
 
-    /** @return whether messages travel over RDMA, not TCP */
+    /** @return whether messages travel over RDMA */
     bool IsRdma() const;
+
+    /** @return whether messages travel over Ultra Ethernet */
+    bool IsUec() const;
 
     /** @return the congestion control, with "auto" resolved */
     std::string GetCongestionControl() const;

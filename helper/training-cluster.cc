@@ -19,6 +19,7 @@
 #include "ns3/topology-builder.h"
 #include "ns3/training-processes.h"
 #include "ns3/training-quantity.h"
+#include "ns3/uec-transport.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -64,7 +65,9 @@ Cluster::Cluster(const ClusterOptions& options)
 PacketSize
 Cluster::GetPacketSize() const
 {
-    return IsRdma() ? PacketSize::OfRdma(m_mtu) : PacketSize::OfTcp(m_mtu);
+    return IsRdma()            ? PacketSize::OfRdma(m_mtu)
+           : m_options.IsUec() ? PacketSize::OfUec(m_mtu)
+                               : PacketSize::OfTcp(m_mtu);
 }
 
 LowerBound
@@ -124,6 +127,7 @@ Cluster::MeasurePaths()
 void
 Cluster::InstallFabric()
 {
+    AddPipelines();
     FabricHelper helper;
     if (m_options.buffer != 0)
     {
@@ -135,6 +139,13 @@ Cluster::InstallFabric()
         m_rdma.SetCongestionControl(m_options.congestionControl);
         m_rdma.SetAttributes(m_attributes);
         m_rdma.SetMarking(helper);
+    }
+    else if (m_options.IsUec())
+    {
+        m_uec.SetCongestionControl(m_options.congestionControl);
+        m_uec.SetAttributes(m_attributes);
+        m_uec.SetNetwork(m_mtu, m_roundTrip);
+        m_uec.SetSwitches(helper);
     }
     else
     {
@@ -148,7 +159,6 @@ Cluster::InstallFabric()
         Processes::Start();
     }
     m_fabric = helper.Install(m_topology);
-    AddPipelines();
     m_faults.Apply(m_fabric, m_options.rerouteDelay);
     if (!m_options.pcap.empty())
     {
@@ -168,8 +178,9 @@ Cluster::InstallFabric()
 void
 Cluster::AddPipelines()
 {
-    const auto& switches = m_fabric.devicesOfSwitches;
-    const Time pipeline = switches.empty() ? Time(0) : switches[0]->GetPipelineDelay();
+    const auto delay = m_attributes.Get(SwitchDevice::GetTypeId(), "PipelineDelay");
+    const Time pipeline =
+        m_topology.switches == 0 ? Time(0) : dynamic_cast<const TimeValue&>(*delay).Get();
     const uint32_t passes = 2 * (m_longest.links - 1);
     const double seconds = m_roundTrip.GetSeconds() + passes * pipeline.GetSeconds();
     if (seconds > MAX_ROUND_TRIP)
@@ -286,6 +297,11 @@ Cluster::InstallTransport()
         m_nics = m_rdma.Install(m_fabric, GetRanks());
         return;
     }
+    if (m_options.IsUec())
+    {
+        m_uecNics = m_uec.Install(m_fabric, GetRanks());
+        return;
+    }
     TcpHelper tcp;
     tcp.SetCongestionControl(m_options.congestionControl);
     tcp.SetAttributes(m_attributes);
@@ -303,6 +319,13 @@ Cluster::MakeTransport(uint32_t rank) const
         rdma->SetPortPairs(rank, m_portPairs);
         rdma->SetNics(m_nics[rank]);
         transport = rdma;
+    }
+    else if (m_options.IsUec())
+    {
+        auto uec = m_attributes.Create<UecTransport>();
+        uec->SetPortPairs(rank, m_portPairs);
+        uec->SetNics(m_uecNics[rank]);
+        transport = uec;
     }
     else
     {
@@ -351,6 +374,12 @@ const std::vector<Ptr<RdmaNic>>&
 Cluster::GetNics(uint32_t rank) const
 {
     return m_nics.at(rank);
+}
+
+const std::vector<Ptr<UecNic>>&
+Cluster::GetUecNics(uint32_t rank) const
+{
+    return m_uecNics.at(rank);
 }
 
 PortPairTable&
