@@ -804,7 +804,9 @@ class ClusterAttributesTest : public TestCase
                  {"rdma", "dcqcn:g=2", "'g=2' (allowed: "},
                  {"rdma", "none:g=2", "'g=2' (allowed: no keys)"},
                  {"tcp", "ns3::TcpBbr:HighGain=high", "'HighGain=high' (allowed: "},
-                 {"tcp", "ns3::TcpBbr:high-gain=2", "'high-gain=2' (allowed: "}})
+                 {"tcp", "ns3::TcpBbr:high-gain=2", "'high-gain=2' (allowed: "},
+                 {"uec", "dcqcn", "dcqcn (allowed with uec: nscc, rccc)"},
+                 {"uec", "nscc:g=2", "'g=2' (allowed: "}})
         {
             ClusterOptions options = Make("ring", transport);
             options.congestionControl = control;
