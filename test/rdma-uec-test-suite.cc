@@ -690,7 +690,7 @@ class UecNsccTest : public TestCase
                                                        bool isMarked,
                                                        uint64_t bytes = PACKET)
     {
-        return {now, ROUND_TRIP + delay, bytes, 100000, isMarked, false};
+        return {now, ROUND_TRIP + delay, bytes, 100000, isMarked, false, false};
     }
 
     void DoRun() override
@@ -815,7 +815,13 @@ class UecNsccTest : public TestCase
     void CheckShorterPath()
     {
         auto nscc = Make();
-        nscc->OnAck({1, ROUND_TRIP / 2, PACKET, 0, true, false});
+        UecCongestionControl::Feedback feedback{1, ROUND_TRIP / 2, PACKET, 0, true, false, true};
+        nscc->OnAck(feedback);
+        NS_TEST_EXPECT_MSG_EQ(nscc->GetWindow(),
+                              static_cast<uint64_t>(1.5 * PRODUCT),
+                              "a short packet says nothing about full ones");
+        feedback.isShort = false;
+        nscc->OnAck(feedback);
         NS_TEST_EXPECT_MSG_EQ(nscc->GetWindow(),
                               static_cast<uint64_t>(0.75 * PRODUCT),
                               "a shorter round trip bounds the window");

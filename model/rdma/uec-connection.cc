@@ -174,6 +174,12 @@ UecConnection::CanSend() const
            (!m_lost.empty() || m_nextPsn - m_unackedPsn < MAX_RANGE);
 }
 
+bool
+UecConnection::IsShort(const Packet& packet) const
+{
+    return packet.bytes < m_overhead + m_port.GetSettings().mtu;
+}
+
 UecConnection::Packet&
 UecConnection::Track(uint64_t psn)
 {
@@ -365,6 +371,7 @@ UecConnection::ReceiveAck(const Frame& frame)
         if (packet.state == Packet::State::IN_FLIGHT && packet.sends == sends)
         {
             feedback.roundTrip = now - packet.sentAt;
+            feedback.isShort = IsShort(packet);
         }
     }
     const uint64_t before = m_arrivedBytes;
@@ -431,6 +438,7 @@ UecConnection::ReceiveNack(const Frame& frame)
         feedback.now = now;
         feedback.roundTrip = now - packet.sentAt;
         feedback.bytes = packet.bytes;
+        feedback.isShort = IsShort(packet);
         feedback.inFlight = GetInFlight();
         feedback.isMarked = header.flags & UEC_MARKED;
         feedback.isLastHop = header.flags & UEC_LAST_HOP;

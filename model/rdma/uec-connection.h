@@ -127,6 +127,7 @@ class UecConnection : public SimpleRefCount<UecConnection>, public RdmaSendQueue
     uint32_t GetNextBytes() const;
     bool HasWork() const;
     Packet& Track(uint64_t psn);
+    bool IsShort(const Packet& packet) const;
     uint32_t GetWantedCredit() const;
     bool NeedsCreditNow() const;
     void RequestCredit(int64_t now);

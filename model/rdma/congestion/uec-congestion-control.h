@@ -51,6 +51,7 @@ class UecCongestionControl : public Object
         uint64_t inFlight; ///< bytes in flight, after the ACK or before the NACK
         bool isMarked;     ///< whether the packet was ECN-marked
         bool isLastHop;    ///< NACK: trimmed at the link to its destination
+        bool isShort;      ///< whether the packet is shorter than a full one
     };
 
     /**

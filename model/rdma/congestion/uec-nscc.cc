@@ -140,6 +140,17 @@ UecNscc::SetBaseRoundTrip(int64_t roundTrip)
 }
 
 void
+UecNscc::LowerBaseRoundTrip(const Feedback& feedback)
+{
+    // A short packet takes less time on every link, so its round trip would make the window too
+    // small for full ones. (The reference does not tell them apart.)
+    if (!feedback.isShort && feedback.roundTrip > 0 && feedback.roundTrip < m_baseRoundTrip)
+    {
+        SetBaseRoundTrip(feedback.roundTrip);
+    }
+}
+
+void
 UecNscc::UpdateDelay(int64_t delay, bool isMarked)
 {
     // An unmarked packet has met no queue above the marking threshold: its delay has other causes.
@@ -249,12 +260,9 @@ UecNscc::OnAck(const Feedback& feedback)
     m_periodReceived += bytes;
     m_ignored += bytes;
     auto delay = static_cast<int64_t>(m_average);
-    if (feedback.roundTrip > 0)
+    LowerBaseRoundTrip(feedback);
+    if (feedback.roundTrip >= m_baseRoundTrip)
     {
-        if (feedback.roundTrip < m_baseRoundTrip)
-        {
-            SetBaseRoundTrip(feedback.roundTrip);
-        }
         delay = feedback.roundTrip - m_baseRoundTrip;
         UpdateDelay(delay, feedback.isMarked);
     }
@@ -286,10 +294,7 @@ UecNscc::OnAck(const Feedback& feedback)
 void
 UecNscc::OnNack(const Feedback& feedback)
 {
-    if (feedback.roundTrip > 0 && feedback.roundTrip < m_baseRoundTrip)
-    {
-        SetBaseRoundTrip(feedback.roundTrip);
-    }
+    LowerBaseRoundTrip(feedback);
     const auto bytes = static_cast<double>(feedback.bytes);
     m_ignored += bytes;
     // The queue was full, that is, about a round trip long.

@@ -52,6 +52,7 @@ class UecNscc : public UecCongestionControl
 
   private:
     void SetBaseRoundTrip(int64_t roundTrip);
+    void LowerBaseRoundTrip(const Feedback& feedback);
     void UpdateDelay(int64_t delay, bool isMarked);
     bool QuickAdapt(const Feedback& feedback, bool isLoss, bool isMarked, int64_t delay);
     void IncreaseProportionally(const Feedback& feedback, int64_t delay);
