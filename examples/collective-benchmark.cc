@@ -411,7 +411,8 @@ Repeat(const ProgramOptions& options,
         PrintHead(benchmark.operation + ", " + algorithm + ", mean and 95 % confidence of " +
                       std::to_string(runs.size()) + " runs",
                   clusterOptions,
-                  "");
+                  "",
+                  {});
     }
     auto rows = JsonValue::Array();
     for (std::size_t i = 0; i < sizes.size(); i++)

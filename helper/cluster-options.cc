@@ -28,13 +28,15 @@ constexpr double MAX_HOST_LATENCY = 1;
 void
 ClusterOptions::Check() const
 {
-    if (!IsRdma() && transport != "tcp")
+    if (!IsRdma() && !IsUec() && transport != "tcp")
     {
-        throw ConfigurationError("transport", transport, " (allowed: rdma, tcp)");
+        throw ConfigurationError("transport", transport, " (allowed: rdma, tcp, uec)");
     }
     if (!IsRdma() && recovery != "auto")
     {
-        throw ConfigurationError("recovery", recovery, " with transport tcp (allowed with rdma)");
+        throw ConfigurationError("recovery",
+                                 recovery,
+                                 " with transport " + transport + " (allowed with rdma)");
     }
     if (hostLatency.IsStrictlyNegative() || hostLatency.GetSeconds() > MAX_HOST_LATENCY)
     {
@@ -109,6 +111,10 @@ ClusterOptions::GetOwnAttributes()
         {"ns3::training::RdmaNic::Mtu", "mtu"},
         {"ns3::training::RdmaNic::PathHops", ""},
         {"ns3::training::SwitchDevice::Path", "path"},
+        {"ns3::training::UecNic::BaseRoundTrip", ""},
+        {"ns3::training::UecNic::CongestionControl", "congestion control"},
+        {"ns3::training::UecNic::Mtu", "mtu"},
+        {"ns3::training::UecNic::Trimming", ""},
     };
     return own;
 }
@@ -131,10 +137,19 @@ ClusterOptions::IsRdma() const
     return transport == "rdma";
 }
 
+bool
+ClusterOptions::IsUec() const
+{
+    return transport == "uec";
+}
+
 std::string
 ClusterOptions::GetCongestionControl() const
 {
-    return congestionControl != "auto" ? congestionControl : IsRdma() ? "dcqcn" : "ns3::TcpCubic";
+    return congestionControl != "auto" ? congestionControl
+           : IsRdma()                  ? "dcqcn"
+           : IsUec()                   ? "nscc"
+                                       : "ns3::TcpCubic";
 }
 
 std::string
@@ -148,7 +163,7 @@ ClusterOptions::GetRecovery() const
 uint32_t
 ClusterOptions::GetMtu() const
 {
-    return mtu != 0 ? static_cast<uint32_t>(mtu) : IsRdma() ? 4096 : 9000;
+    return mtu != 0 ? static_cast<uint32_t>(mtu) : IsRdma() || IsUec() ? 4096 : 9000;
 }
 
 } // namespace ns3::training

@@ -37,7 +37,7 @@ struct ClusterOptions
     std::string topology{"single-switch"}; ///< see BuildTopology()
     DataRate rate{100000000000};           ///< of each link, bit/s
     Time delay{NanoSeconds(500)};          ///< propagation delay of each link
-    uint64_t mtu{0};                       ///< RDMA payload or IP packet, bytes; 0: 4096 or 9000
+    uint64_t mtu{0};                       ///< payload or IP packet, bytes; 0: 4096 or 9000
     uint64_t buffer{0};                    ///< packet memory of each switch, bytes; 0: automatic
     double loss{0};                        ///< drop probability of each frame on each link
     std::vector<std::string> faults;       ///< see FaultPlan
@@ -45,10 +45,10 @@ struct ClusterOptions
     std::string path{"ecmp"};              ///< path choice of switches; see SwitchDevice
     std::string pcap;                      ///< prefix of capture files; empty: no capture
     std::string portPairs{"turns"};        ///< use of port pairs: turns or stripe
-    std::string transport{"rdma"};         ///< rdma or tcp
+    std::string transport{"rdma"};         ///< rdma, tcp or uec
     uint64_t queuePairs{1};                ///< RDMA: queue pairs per port pair, 1 to 64
     bool split{false};                     ///< messages: split among queue pairs, or in turns
-    std::string congestionControl{"auto"}; ///< auto: dcqcn or ns3::TcpCubic
+    std::string congestionControl{"auto"}; ///< auto: dcqcn, ns3::TcpCubic or nscc
     std::string recovery{"auto"};          ///< RDMA: loss recovery; auto: see GetRecovery()
     std::string algorithm{"ring"};         ///< a collective algorithm or an InNetworkSystem
     std::string hostModel{"none"};         ///< a host model, with keys
@@ -81,8 +81,11 @@ struct ClusterOptions
     /** @return what is assumed of hosts: their model, latency and jitter; part of a line */
     std::string DescribeHosts() const;
 
-    /** @return whether messages travel over RDMA, not TCP */
+    /** @return whether messages travel over RDMA */
     bool IsRdma() const;
+
+    /** @return whether messages travel over Ultra Ethernet */
+    bool IsUec() const;
 
     /** @return the congestion control, with "auto" resolved */
     std::string GetCongestionControl() const;

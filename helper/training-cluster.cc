@@ -19,6 +19,7 @@
 #include "ns3/topology-builder.h"
 #include "ns3/training-processes.h"
 #include "ns3/training-quantity.h"
+#include "ns3/uec-transport.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -97,7 +98,9 @@ Cluster::Cluster(const ClusterOptions& options)
 PacketSize
 Cluster::GetPacketSize() const
 {
-    return IsRdma() ? PacketSize::OfRdma(m_mtu) : PacketSize::OfTcp(m_mtu);
+    return IsRdma()            ? PacketSize::OfRdma(m_mtu)
+           : m_options.IsUec() ? PacketSize::OfUec(m_mtu)
+                               : PacketSize::OfTcp(m_mtu);
 }
 
 LowerBound
@@ -157,6 +160,7 @@ Cluster::MeasurePaths()
 void
 Cluster::InstallFabric()
 {
+    AddPipelines();
     FabricHelper helper;
     if (m_options.buffer != 0)
     {
@@ -167,6 +171,13 @@ Cluster::InstallFabric()
     {
         m_rdma.SetCongestionControl(m_options.congestionControl);
         m_rdma.SetAttributes(m_attributes);
+    }
+    else if (m_options.IsUec())
+    {
+        m_uec.SetCongestionControl(m_options.congestionControl);
+        m_uec.SetAttributes(m_attributes);
+        m_uec.SetNetwork(m_mtu, m_roundTrip);
+        m_uec.SetSwitches(helper);
     }
     else
     {
@@ -190,7 +201,6 @@ Cluster::InstallFabric()
     }
     helper.SetRoutedHosts(GetRanks());
     m_fabric = helper.Install(m_topology);
-    AddPipelines();
     m_faults.Apply(m_fabric, m_options.rerouteDelay);
     m_faults.CheckDuplication(m_longest.links);
     if (!m_options.pcap.empty())
@@ -215,7 +225,7 @@ Cluster::SetMarking(FabricHelper& fabric) const
     {
         m_rdma.SetMarking(fabric);
     }
-    double step = IsRdma() ? m_rdma.GetEcnStep() : m_tcp.GetEcnStep();
+    double step = IsRdma() ? m_rdma.GetEcnStep() : m_options.IsUec() ? 0 : m_tcp.GetEcnStep();
     if (const InNetworkSystem* system = FindSystem(m_options); system && system->ecnStepPerGbps > 0)
     {
         step = system->ecnStepPerGbps;
@@ -238,6 +248,10 @@ Cluster::FindEcnUser() const
     if (const InNetworkSystem* system = FindSystem(m_options); system && system->ecnStepPerGbps > 0)
     {
         return KeyValues::Split(m_options.algorithm).GetName();
+    }
+    if (m_options.IsUec())
+    {
+        return ""; // its switches are set as it needs
     }
     const bool uses = IsRdma() ? m_rdma.UsesEcn() : m_tcp.UsesEcn();
     return uses ? KeyValues::Split(m_options.congestionControl).GetName() : "";
@@ -272,8 +286,9 @@ Cluster::DescribeMarking() const
 void
 Cluster::AddPipelines()
 {
-    const auto& switches = m_fabric.devicesOfSwitches;
-    const Time pipeline = switches.empty() ? Time(0) : switches[0]->GetPipelineDelay();
+    const auto delay = m_attributes.Get(SwitchDevice::GetTypeId(), "PipelineDelay");
+    const Time pipeline =
+        m_topology.switches == 0 ? Time(0) : dynamic_cast<const TimeValue&>(*delay).Get();
     const uint32_t passes = 2 * (m_longest.links - 1);
     const double seconds = m_roundTrip.GetSeconds() + passes * pipeline.GetSeconds();
     if (seconds > MAX_ROUND_TRIP)
@@ -399,6 +414,11 @@ Cluster::InstallTransport()
         m_nics = m_rdma.Install(m_fabric, GetRanks());
         return;
     }
+    if (m_options.IsUec())
+    {
+        m_uecNics = m_uec.Install(m_fabric, GetRanks());
+        return;
+    }
     m_tcp.SetNetwork(m_mtu, m_roundTrip, m_longest.rate);
     m_socketAttributes = m_tcp.Install(m_fabric, GetRanks(), m_portPairs);
 }
@@ -432,6 +452,13 @@ Cluster::MakeTransport(uint32_t rank) const
         rdma->SetPortPairs(rank, m_portPairs);
         rdma->SetNics(m_nics[rank]);
         transport = rdma;
+    }
+    else if (m_options.IsUec())
+    {
+        auto uec = m_attributes.Create<UecTransport>();
+        uec->SetPortPairs(rank, m_portPairs);
+        uec->SetNics(m_uecNics[rank]);
+        transport = uec;
     }
     else
     {
@@ -491,6 +518,12 @@ const std::vector<Ptr<RdmaNic>>&
 Cluster::GetNics(uint32_t rank) const
 {
     return m_nics.at(rank);
+}
+
+const std::vector<Ptr<UecNic>>&
+Cluster::GetUecNics(uint32_t rank) const
+{
+    return m_uecNics.at(rank);
 }
 
 PortPairTable&

@@ -12,6 +12,7 @@
 #include "in-network-system.h"
 #include "rdma-helper.h"
 #include "tcp-helper.h"
+#include "uec-helper.h"
 
 #include "ns3/fabric-pcap.h"
 #include "ns3/fabric-port-pairs.h"
@@ -21,6 +22,7 @@
 #include "ns3/rdma-nic.h"
 #include "ns3/scheduled-communicator.h"
 #include "ns3/training-fabric.h"
+#include "ns3/uec-nic.h"
 
 #include <memory>
 #include <set>
@@ -57,7 +59,7 @@ class Cluster
     /** @return number of ranks */
     uint32_t GetRanks() const;
 
-    /** @return whether messages travel over RDMA, not TCP */
+    /** @return whether messages travel over RDMA */
     bool IsRdma() const;
 
     /** @return the hosts, switches and links */
@@ -105,6 +107,12 @@ class Cluster
      * @return with RDMA, the NIC on each port of its host
      */
     const std::vector<Ptr<RdmaNic>>& GetNics(uint32_t rank) const;
+
+    /**
+     * @param rank 0 to GetRanks() - 1
+     * @return with Ultra Ethernet, the NIC on each port of its host
+     */
+    const std::vector<Ptr<UecNic>>& GetUecNics(uint32_t rank) const;
 
     /** @return the port pairs between its ranks */
     PortPairTable& GetPortPairs() const;
@@ -173,6 +181,7 @@ class Cluster
     AttributeList m_attributes; // of its objects, from the options
     RdmaHelper m_rdma;
     TcpHelper m_tcp;
+    UecHelper m_uec;
     AttributeList m_socketAttributes; // with TCP
     TopologyGraph m_topology;
     uint32_t m_mtu;
@@ -182,7 +191,8 @@ class Cluster
     FaultPlan m_faults;
     std::unique_ptr<FabricPcap> m_pcap;
     std::unique_ptr<ProcessBorder> m_border;
-    std::vector<std::vector<Ptr<RdmaNic>>> m_nics; // by rank and rail
+    std::vector<std::vector<Ptr<RdmaNic>>> m_nics;   // by rank and rail
+    std::vector<std::vector<Ptr<UecNic>>> m_uecNics; // by rank and rail
     std::shared_ptr<FabricPortPairs> m_portPairs;
     std::vector<Ptr<MessageTransport>> m_transports;
     std::vector<Ptr<ScheduledCommunicator>> m_communicators;

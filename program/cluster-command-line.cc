@@ -22,6 +22,7 @@
 #include "ns3/training-processes.h"
 #include "ns3/training-registry.h"
 #include "ns3/training-time-resolution.h"
+#include "ns3/uec-congestion-control.h"
 
 #include <algorithm>
 #include <iostream>
@@ -90,7 +91,8 @@ ClusterCommandLine::AddNetworkTo(ProgramOptions& options)
                    0,
                    ClusterOptions::MIN_MTU,
                    ClusterOptions::MAX_MTU,
-                   "largest RDMA payload or IP packet, 256 to 9000 bytes; auto: 4096 or 9000"),
+                   "largest payload of rdma and uec, or IP packet of tcp, 256 to 9000 bytes; auto: "
+                   "4096 or 9000"),
         m_cluster.mtu);
     Key buffer = Key::Of("buffer",
                          Key::Type::BYTES,
@@ -142,15 +144,22 @@ ClusterCommandLine::ReserveAttributes(ProgramOptions& options)
 void
 ClusterCommandLine::AddCongestionControlTo(ProgramOptions& options, const std::string& otherwise)
 {
-    const std::string automatic = otherwise.empty() ? "dcqcn" : "dcqcn, or ns3::TcpCubic with tcp";
+    const bool isRdma = otherwise.empty();
+    const std::string automatic =
+        isRdma ? "dcqcn" : "dcqcn, or ns3::TcpCubic with tcp, or nscc with uec";
     options.AddKind(
         "congestion-control",
         "congestion-control",
         "congestion control: sending rate of each flow",
         m_cluster.congestionControl,
-        [automatic] {
+        [automatic, isRdma] {
             auto all = DescribeAlternatives<CongestionControlEntry>();
             all.insert(all.begin(), {"auto", automatic, {}, {}, {}});
+            if (!isRdma)
+            {
+                const auto uec = DescribeAlternatives<UecCongestionControlEntry>();
+                all.insert(all.end(), uec.begin(), uec.end());
+            }
             return all;
         },
         otherwise);
@@ -160,7 +169,10 @@ void
 ClusterCommandLine::AddTo(ProgramOptions& options, const std::string& algorithmOption)
 {
     AddNetworkTo(options);
-    options.AddChoice("transport", "how messages travel", m_cluster.transport, {"rdma", "tcp"});
+    options.AddChoice("transport",
+                      "how messages travel",
+                      m_cluster.transport,
+                      {"rdma", "tcp", "uec"});
     AddCongestionControlTo(options, "the TypeId of a TcpCongestionOps, such as ns3::TcpDctcp");
     options.AddUnsigned("queue-pairs",
                         "RDMA: queue pairs between two ports, each with its own path by ecmp",

@@ -41,7 +41,7 @@ TcpFigures::Format() const
 std::optional<TcpFigures>
 GetTcpFigures(const Cluster& cluster)
 {
-    if (cluster.IsRdma())
+    if (cluster.GetOptions().transport != "tcp")
     {
         return std::nullopt;
     }

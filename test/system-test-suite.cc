@@ -168,7 +168,7 @@ class ExtremeSizeTest : public TestCase
   private:
     void DoRun() override
     {
-        for (const std::string transport : {"rdma", "tcp"})
+        for (const std::string transport : {"rdma", "tcp", "uec"})
         {
             for (uint64_t bytes : {uint64_t{0}, uint64_t{1}, uint64_t{5} << 30})
             {
@@ -209,7 +209,7 @@ class RealPayloadTest : public TestCase
   private:
     void DoRun() override
     {
-        for (const std::string transport : {"rdma", "tcp"})
+        for (const std::string transport : {"rdma", "tcp", "uec"})
         {
             for (uint32_t ranks : {2, 3, 7})
             {
@@ -259,7 +259,7 @@ class EveryAlgorithmTest : public TestCase
             uint32_t runs = 0;
             for (CollectiveOperation operation : algorithm.operations)
             {
-                for (const std::string transport : {"rdma", "tcp"})
+                for (const std::string transport : {"rdma", "tcp", "uec"})
                 {
                     runs += Check(name, operation, MakeOptions(6, transport, "single-switch"));
                     runs += Check(name, operation, MakeOptions(8, transport, "torus:2x4"));
@@ -306,7 +306,7 @@ class ConservationTest : public TestCase
   private:
     void DoRun() override
     {
-        for (const std::string transport : {"rdma", "tcp"})
+        for (const std::string transport : {"rdma", "tcp", "uec"})
         {
             ClusterOptions options = MakeOptions(8, transport, "fat-tree:k=4");
             options.loss = 0.002;
@@ -455,7 +455,7 @@ class DeterminismTest : public TestCase
   private:
     void DoRun() override
     {
-        for (const std::string transport : {"rdma", "tcp"})
+        for (const std::string transport : {"rdma", "tcp", "uec"})
         {
             ClusterOptions options = MakeOptions(8, transport, "fat-tree:k=4");
             options.loss = 0.001;
@@ -486,7 +486,7 @@ class DeadLinkTest : public TestCase
   private:
     void DoRun() override
     {
-        for (const std::string transport : {"rdma", "tcp"})
+        for (const std::string transport : {"rdma", "tcp", "uec"})
         {
             ClusterOptions options = MakeOptions(3, transport, "single-switch");
             options.loss = 1;
@@ -570,7 +570,7 @@ class WholeJobTest : public TestCase
                            {"b", 250000, MicroSeconds(20), MicroSeconds(70)},
                            {"c", 300000, MicroSeconds(30), MicroSeconds(60)}};
         workload.update = MicroSeconds(10);
-        for (const std::string transport : {"rdma", "tcp"})
+        for (const std::string transport : {"rdma", "tcp", "uec"})
         {
             const ClusterOptions options = MakeOptions(5, transport, "fat-tree:k=4");
             const auto overlapped = Train(options, workload, true, false);
@@ -804,7 +804,9 @@ class ClusterAttributesTest : public TestCase
                  {"rdma", "dcqcn:g=2", "'g=2' (allowed: "},
                  {"rdma", "none:g=2", "'g=2' (allowed: no keys)"},
                  {"tcp", "ns3::TcpBbr:HighGain=high", "'HighGain=high' (allowed: "},
-                 {"tcp", "ns3::TcpBbr:high-gain=2", "'high-gain=2' (allowed: "}})
+                 {"tcp", "ns3::TcpBbr:high-gain=2", "'high-gain=2' (allowed: "},
+                 {"uec", "dcqcn", "dcqcn (allowed with uec: nscc, rccc)"},
+                 {"uec", "nscc:g=2", "'g=2' (allowed: "}})
         {
             ClusterOptions options = Make("ring", transport);
             options.congestionControl = control;

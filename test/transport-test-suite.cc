@@ -12,6 +12,7 @@
 #include "ns3/test.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-time-resolution.h"
+#include "ns3/uec-transport.h"
 #include "ns3/uinteger.h"
 
 #include <map>
@@ -39,7 +40,7 @@ class TransportFixture
 {
   public:
     /**
-     * @param kind rdma or tcp
+     * @param kind rdma, tcp or uec
      * @param ranks number of ranks
      * @param loss drop probability of each link
      */
@@ -69,6 +70,13 @@ class TransportFixture
                 rdma->SetGroup(rank, endpoints);
                 rdma->SetNic(fabric.devices[rank]->GetObject<RdmaNic>());
                 transport = rdma;
+            }
+            else if (kind == "uec")
+            {
+                auto uec = CreateObject<UecTransport>();
+                uec->SetGroup(rank, endpoints);
+                uec->SetNics({fabric.devices[rank]->GetObject<UecNic>()});
+                transport = uec;
             }
             else
             {
@@ -129,7 +137,7 @@ class MessagesArriveTest : public TestCase
 {
   public:
     /**
-     * @param kind rdma or tcp
+     * @param kind rdma, tcp or uec
      * @param loss drop probability of each link
      */
     MessagesArriveTest(const std::string& kind, double loss)
@@ -200,8 +208,14 @@ class MessagesArriveTest : public TestCase
 class HugeMessageTest : public TestCase
 {
   public:
-    HugeMessageTest()
-        : TestCase("a message of more than 4 GiB")
+    /**
+     * @param kind rdma or uec
+     * @param lineBytes of a packet of 4096 bytes
+     */
+    HugeMessageTest(const std::string& kind, uint32_t lineBytes)
+        : TestCase("a message of more than 4 GiB over " + kind),
+          m_kind(kind),
+          m_lineBytes(lineBytes)
     {
     }
 
@@ -209,7 +223,7 @@ class HugeMessageTest : public TestCase
     void DoRun() override
     {
         const uint64_t bytes = (uint64_t{4} << 30) + 5;
-        TransportFixture fixture("rdma", 2, 0);
+        TransportFixture fixture(m_kind, 2, 0);
         fixture.transports[0]->Send(1, 1, bytes, nullptr);
         fixture.transports[0]->Send(1, 2, 1, nullptr);
         Simulator::Run();
@@ -217,11 +231,14 @@ class HugeMessageTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(fixture.received[1][0].bytes, bytes, "size");
         NS_TEST_EXPECT_MSG_EQ(fixture.received[1][0].tag, 1, "tag");
         NS_TEST_EXPECT_MSG_EQ_TOL(fixture.received[1][0].time,
-                                  static_cast<double>(bytes) * 4178 / 4096 * 80e-12,
+                                  static_cast<double>(bytes) * m_lineBytes / 4096 * 80e-12,
                                   1e-4,
                                   "time");
         NS_TEST_EXPECT_MSG_EQ(fixture.received[1][1].bytes, 1, "the next one");
     }
+
+    std::string m_kind;
+    uint32_t m_lineBytes;
 };
 
 /**
@@ -264,13 +281,14 @@ class TransportTestSuite : public TestSuite
     TransportTestSuite()
         : TestSuite("distributed-training-transport", TestSuite::Type::UNIT)
     {
-        for (const std::string kind : {"rdma", "tcp"})
+        for (const std::string kind : {"rdma", "tcp", "uec"})
         {
             AddTestCase(new MessagesArriveTest(kind, 0));
             AddTestCase(new MessagesArriveTest(kind, 0.02));
             AddTestCase(new UnreachablePeerTest(kind));
         }
-        AddTestCase(new HugeMessageTest);
+        AddTestCase(new HugeMessageTest("rdma", 4178));
+        AddTestCase(new HugeMessageTest("uec", 4218));
     }
 };
 

@@ -67,6 +67,14 @@ struct WireFormat
      */
     using Key = uint32_t (*)(const Frame& frame);
 
+    /**
+     * Cuts a frame to its header, for a switch whose queue is full (packet trimming).
+     * @param frame a frame of this protocol; its size and payload are changed
+     * @param isLastHop whether the full queue is that of the link to the destination
+     * @return whether it was cut; false: such frames are dropped
+     */
+    using Trim = bool (*)(Frame& frame, bool isLastHop);
+
     /** The packets on the wire that are parsed as this protocol. */
     struct Binding
     {
@@ -142,6 +150,7 @@ struct WireFormat
     Key key;                       ///< extracts the receiver's key; null: no receivers at hosts
     Write write;                   ///< serializer
     std::vector<Binding> bindings; ///< packets that are parsed as this protocol
+    Trim trim{nullptr};            ///< cuts frames to their headers; null: they are dropped
 };
 
 } // namespace ns3::training

@@ -6,6 +6,8 @@
 
 #include "switch-device.h"
 
+#include "fabric-wire-format.h"
+
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/log.h"
@@ -28,6 +30,13 @@ namespace
 
 /// Default packet memory unless more is needed, bytes.
 constexpr uint64_t DEFAULT_BUFFER = 32 << 20;
+
+/** @return whether the link of a port leads to a host */
+bool
+IsLastHop(const FabricPort& port)
+{
+    return !dynamic_cast<const SwitchDevice*>(&port.GetPeer()->GetOwner());
+}
 
 } // namespace
 
@@ -115,6 +124,31 @@ SwitchDevice::GetTypeId()
                           DoubleValue(0.2),
                           MakeFieldAccessor<DoubleValue>(&SwitchDevice::m_ecn, &RedCurve::pmax),
                           MakeDoubleChecker<double>(0, 1))
+            .AddAttribute("EcnLastHop",
+                          "Whether frames are ECN-marked on links to hosts too",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&SwitchDevice::m_marksLastHop),
+                          MakeBooleanChecker())
+            .AddAttribute(
+                "TrimClasses",
+                "Bit p set: a frame of priority p, a lossy one, that finds its queue full is cut "
+                "to its header (packet trimming); other protocols than Ultra Ethernet drop it",
+                UintegerValue(0),
+                MakeFieldAccessor<UintegerValue>(&SwitchDevice::m_trim, &TrimRule::classes),
+                MakeUintegerChecker<uint8_t>())
+            .AddAttribute(
+                "TrimPerGbps",
+                "Queue length up to which frames of TrimClasses stay whole, bytes per Gbit/s of "
+                "the port (htsim: a bandwidth-delay product, here of 12 us)",
+                DoubleValue(1500),
+                MakeFieldAccessor<DoubleValue>(&SwitchDevice::m_trim, &TrimRule::perGbps),
+                MakeDoubleChecker<double>(0))
+            .AddAttribute(
+                "TrimmedPriority",
+                "Traffic class of frames that were cut to their headers; a strict one",
+                UintegerValue(6),
+                MakeFieldAccessor<UintegerValue>(&SwitchDevice::m_trim, &TrimRule::priority),
+                MakeUintegerChecker<uint8_t>(0, PRIORITIES - 1))
             .AddAttribute(
                 "WredKminPerGbps",
                 "Queue length of a lossy class above which frames that are not ECN-capable are "
@@ -224,6 +258,10 @@ SwitchDevice::GetTypeId()
                             "A frame has been marked congestion experienced",
                             MakeTraceSourceAccessor(&SwitchDevice::m_markTrace),
                             "ns3::training::SwitchDevice::MarkTracedCallback")
+            .AddTraceSource("Trim",
+                            "A frame has been cut to its header",
+                            MakeTraceSourceAccessor(&SwitchDevice::m_trimTrace),
+                            "ns3::training::SwitchDevice::TrimTracedCallback")
             .AddTraceSource("Drop",
                             "A frame has been dropped, or lost on a link, for a reason",
                             MakeTraceSourceAccessor(&SwitchDevice::m_dropTrace),
@@ -346,6 +384,7 @@ SwitchDevice::Configure()
 {
     m_ecn.Check("Ecn");
     m_wred.Check("Wred");
+    m_trim.Check(m_memory.losslessClasses);
     m_datelines.Configure(m_ports.size(), m_memory.losslessClasses);
     uint64_t fastest = 0;
     for (const auto& port : m_ports)
@@ -447,6 +486,12 @@ SwitchDevice::EndRecirculation(Frame* frame)
 }
 
 uint64_t
+SwitchDevice::GetTrimmedFrames() const
+{
+    return m_trimmedFrames;
+}
+
+uint64_t
 SwitchDevice::GetRecirculatedBytes() const
 {
     return m_pipeline.GetRecirculatedBytes();
@@ -526,6 +571,11 @@ SwitchDevice::SendFrom(Frame* frame, uint16_t port)
         DropFrom(frame, egress, DropReason::EARLY_DROP);
         return;
     }
+    if (m_trim.IsAbove(*frame, egress) && !Trim(*frame, egress))
+    {
+        DropFrom(frame, egress, DropReason::NO_BUFFER);
+        return;
+    }
     if (!m_buffer.Admit(*frame, egress.GetQueueBytes(frame->priority)))
     {
         if (m_buffer.IsLossless(frame->ingressPriority))
@@ -567,6 +617,25 @@ SwitchDevice::DropFrom(Frame* frame, FabricPort& port, DropReason reason)
 }
 
 bool
+SwitchDevice::Trim(Frame& frame, FabricPort& port)
+{
+    const auto trim =
+        frame.kind == FrameKind::PROGRAM ? WireFormat::Find(frame.protocol).trim : nullptr;
+    // A copy of a multicast shares its memory with the others, so it stays as it is.
+    if (!trim || frame.isCopy || !trim(frame, IsLastHop(port)))
+    {
+        return false;
+    }
+    NS_LOG_LOGIC("node " << m_nodeId << " port " << port.GetIndex()
+                         << " trims a frame from endpoint " << frame.source << " to "
+                         << frame.destination);
+    frame.priority = m_trim.priority;
+    m_trimmedFrames++;
+    m_trimTrace(frame, port.GetIndex());
+    return true;
+}
+
+bool
 SwitchDevice::BeginTransmit(Frame& frame, FabricPort& port)
 {
     m_buffer.Release(frame);
@@ -598,6 +667,10 @@ void
 SwitchDevice::Mark(Frame& frame, FabricPort& port)
 {
     const double probability = m_ecn.GetProbability(port, frame.priority);
+    if (probability > 0 && !m_marksLastHop && IsLastHop(port))
+    {
+        return;
+    }
     if (probability == 1 || (probability > 0 && m_random->GetValue() < probability))
     {
         NS_LOG_LOGIC("node " << m_nodeId << " port " << port.GetIndex()

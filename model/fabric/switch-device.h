@@ -16,6 +16,7 @@
 #include "program-pipeline.h"
 #include "red-curve.h"
 #include "shared-buffer.h"
+#include "trim-rule.h"
 
 #include "ns3/nstime.h"
 #include "ns3/object.h"
@@ -36,7 +37,8 @@ namespace ns3::training
  * ns3::Node. It offers each frame to the programs in its data plane (ProgramPipeline), looks up the
  * destination (ForwardingTable), chooses among equal-cost ports (PathChooser), stores the frame in
  * a SharedBuffer, ECN-marks it according to the queue length at dequeue or drops it early
- * (RedCurve), and pauses senders of lossless classes (PauseSender).
+ * (RedCurve), cuts it to its header if its queue is full (TrimRule), and pauses senders of lossless
+ * classes (PauseSender).
  */
 class SwitchDevice : public Object, public FabricPortOwner, public ProgramHost
 {
@@ -117,6 +119,9 @@ class SwitchDevice : public Object, public FabricPortOwner, public ProgramHost
      */
     void Restart();
 
+    /** @return number of frames cut to their headers */
+    uint64_t GetTrimmedFrames() const;
+
     /** @return recirculated bytes */
     uint64_t GetRecirculatedBytes() const;
 
@@ -136,6 +141,9 @@ class SwitchDevice : public Object, public FabricPortOwner, public ProgramHost
     /** A frame has been ECN-marked. (frame, egress port) */
     typedef void (*MarkTracedCallback)(const Frame& frame, uint16_t port);
 
+    /** A frame has been cut to its header. (frame, egress port) */
+    typedef void (*TrimTracedCallback)(const Frame& frame, uint16_t port);
+
   private:
     void DoDispose() override;
     void SetPath(std::string name);
@@ -148,6 +156,7 @@ class SwitchDevice : public Object, public FabricPortOwner, public ProgramHost
     void EndRecirculation(Frame* frame);
     bool IsDroppedEarly(const Frame& frame, const FabricPort& port) const;
     void DropFrom(Frame* frame, FabricPort& port, DropReason reason);
+    bool Trim(Frame& frame, FabricPort& port);
     void UpdatePause(uint16_t ingress, uint8_t priority);
     void Mark(Frame& frame, FabricPort& port);
 
@@ -164,12 +173,16 @@ class SwitchDevice : public Object, public FabricPortOwner, public ProgramHost
     RedCurve m_wred;
     uint64_t m_multicast{0}; // which emitted frames join, if m_isMulticast
     bool m_isMulticast{false};
+    TrimRule m_trim;
+    uint64_t m_trimmedFrames{0};
+    bool m_marksLastHop;
     SharedBuffer::Configuration m_memory; // as set by attributes
     SharedBuffer::Headroom m_headroom;
     ProgramPipeline::Capacity m_capacity;
     bool m_cutThrough;
     Time m_pipelineDelay;
     TracedCallback<const Frame&, uint16_t> m_markTrace;
+    TracedCallback<const Frame&, uint16_t> m_trimTrace;
 };
 
 } // namespace ns3::training

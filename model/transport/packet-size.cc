@@ -10,6 +10,7 @@
 
 #include "ns3/fabric-frame.h"
 #include "ns3/roce-wire-format.h"
+#include "ns3/uec-wire-format.h"
 
 namespace ns3::training
 {
@@ -19,6 +20,12 @@ PacketSize::OfRdma(uint32_t mtu)
 {
     return {mtu,
             GetDataFrameBytes(WRITE_MIDDLE, mtu) - mtu + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES};
+}
+
+PacketSize
+PacketSize::OfUec(uint32_t mtu)
+{
+    return {mtu, GetUecFrameBytes(mtu, false) - mtu + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES};
 }
 
 PacketSize

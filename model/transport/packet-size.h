@@ -34,6 +34,12 @@ struct PacketSize
     static PacketSize OfRdma(uint32_t mtu);
 
     /**
+     * @param mtu payload of a full packet, bytes
+     * @return a packet of Ultra Ethernet, without credit
+     */
+    static PacketSize OfUec(uint32_t mtu);
+
+    /**
      * @param mtu largest IP packet, bytes
      * @return a segment of TCP without options
      */

@@ -36,6 +36,8 @@ CLASSES = [
     "RdmaSwift",
     "RdmaThetaPowerTcp",
     "RdmaTimely",
+    "UecNic",
+    "UecNscc",
     "MultiPortTransport",
     "TcpTransport",
     "ScheduledCommunicator",

@@ -1,0 +1,671 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "uec-connection.h"
+
+#include "roce-wire-format.h"
+
+#include "ns3/assert.h"
+#include "ns3/log.h"
+#include "ns3/simulator.h"
+#include "ns3/wire-bytes.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingUecConnection");
+
+namespace
+{
+
+/// Limit of packets from the first unacknowledged one on (reference simulator).
+constexpr uint64_t MAX_RANGE = 1 << 14;
+/// Ring of a new connection, packets.
+constexpr std::size_t FIRST_RING = 16;
+/// Limit of timeout doublings.
+constexpr uint32_t MAX_DOUBLINGS = 7;
+
+} // namespace
+
+UecConnection::UecConnection(UecPort& port,
+                             uint32_t number,
+                             const RdmaRemote& remote,
+                             const UecCongestionControl::Path& path,
+                             Ptr<UecCongestionControl> congestionControl)
+    : RdmaSendQueue(number, port.GetSettings().dataPriority),
+      m_port(port),
+      m_remote{remote.endpoint,
+               remote.queuePair,
+               HashFlow(port.GetEndpoint(), remote.endpoint, number << 16 ^ remote.queuePair)},
+      m_needsCredit(congestionControl->NeedsCredit()),
+      m_overhead(GetUecFrameBytes(0, m_needsCredit)),
+      m_packets(FIRST_RING),
+      m_credit(static_cast<int64_t>(port.GetUecSettings().creditLimit)),
+      m_congestionControl(congestionControl),
+      m_paths(port.GetUecSettings().pathBits, port.GetRandom()),
+      m_receiver(port, m_remote, m_needsCredit, m_counters)
+{
+    m_congestionControl->Initialize(path);
+    m_window = m_congestionControl->GetWindow();
+}
+
+void
+UecConnection::SetMessageHandler(MessageHandler handler)
+{
+    m_receiver.SetMessageHandler(std::move(handler));
+}
+
+void
+UecConnection::SetErrorHandler(ErrorHandler handler)
+{
+    m_onError = std::move(handler);
+}
+
+QueuePairCounters
+UecConnection::GetCounters() const
+{
+    return m_counters;
+}
+
+Ptr<UecCongestionControl>
+UecConnection::GetCongestionControl() const
+{
+    return m_congestionControl;
+}
+
+void
+UecConnection::Send(UecMessage message)
+{
+    NS_LOG_FUNCTION(this << message.tag << message.bytes);
+    NS_ASSERT(message.bytes <= UEC_MAX_MESSAGE);
+    if (m_failed)
+    {
+        return;
+    }
+    m_counters.postedMessages++;
+    const uint64_t mtu = m_port.GetSettings().mtu;
+    const uint64_t packets = std::max<uint64_t>(1, (message.bytes + mtu - 1) / mtu);
+    const uint64_t bytes = message.bytes + packets * m_overhead;
+    m_messages.push_back({std::move(message), m_postedPsn, packets});
+    m_postedPsn += packets;
+    const Time latency = m_port.GetSettings().GetPostLatency();
+    if (latency.IsZero())
+    {
+        OnDoorbell(packets, bytes);
+    }
+    else
+    {
+        Simulator::Schedule(latency, &UecConnection::OnDoorbell, this, packets, bytes);
+    }
+}
+
+void
+UecConnection::OnDoorbell(uint64_t packets, uint64_t bytes)
+{
+    if (m_failed)
+    {
+        return;
+    }
+    m_doorbellPsn += packets;
+    m_unsentBytes += bytes;
+    if (NeedsCreditNow())
+    {
+        RequestCredit(Simulator::Now().GetTimeStep());
+    }
+    m_port.Schedule(*this);
+}
+
+const UecConnection::Posted&
+UecConnection::FindMessage(uint64_t psn, uint64_t& number) const
+{
+    const auto behind = std::upper_bound(
+        m_messages.begin(),
+        m_messages.end(),
+        psn,
+        [](uint64_t wanted, const Posted& message) { return wanted < message.firstPsn; });
+    const auto index = static_cast<uint64_t>(behind - m_messages.begin()) - 1;
+    number = m_firstMessage + index;
+    return m_messages[index];
+}
+
+bool
+UecConnection::HasWork() const
+{
+    return !m_lost.empty() || m_nextPsn < m_doorbellPsn;
+}
+
+uint32_t
+UecConnection::GetNextBytes() const
+{
+    if (!m_lost.empty())
+    {
+        return m_packets[*m_lost.begin() & (m_packets.size() - 1)].bytes;
+    }
+    const uint32_t mtu = m_port.GetSettings().mtu;
+    const Posted& message = m_messages[m_current - m_firstMessage];
+    const uint64_t sent = (m_nextPsn - message.firstPsn) * mtu;
+    return m_overhead + static_cast<uint32_t>(std::min<uint64_t>(mtu, message.bytes - sent));
+}
+
+uint64_t
+UecConnection::GetInFlight() const
+{
+    // The remote side counts packets before it acknowledges each of them.
+    const uint64_t reported = m_reportedQuanta * UEC_QUANTUM;
+    const uint64_t unnamed = reported > m_arrivedBytes ? reported - m_arrivedBytes : 0;
+    return m_inFlightBytes > unnamed ? m_inFlightBytes - unnamed : 0;
+}
+
+bool
+UecConnection::CanSend() const
+{
+    if (m_failed || !HasWork() || (m_needsCredit && m_credit <= 0))
+    {
+        return false;
+    }
+    const uint64_t inFlight = GetInFlight();
+    return (inFlight == 0 || inFlight + GetNextBytes() <= m_window) &&
+           (!m_lost.empty() || m_nextPsn - m_unackedPsn < MAX_RANGE);
+}
+
+bool
+UecConnection::IsShort(const Packet& packet) const
+{
+    return packet.bytes < m_overhead + m_port.GetSettings().mtu;
+}
+
+UecConnection::Packet&
+UecConnection::Track(uint64_t psn)
+{
+    if (psn - m_unackedPsn >= m_packets.size())
+    {
+        std::vector<Packet> packets(2 * m_packets.size());
+        for (uint64_t old = m_unackedPsn; old < psn; old++)
+        {
+            packets[old & (packets.size() - 1)] = At(old);
+        }
+        m_packets.swap(packets);
+    }
+    return At(psn);
+}
+
+Frame*
+UecConnection::MakeFrame(int64_t now)
+{
+    const bool resend = !m_lost.empty();
+    const uint64_t psn = resend ? *m_lost.begin() : m_nextPsn;
+    uint64_t number = m_current;
+    const Posted& message =
+        resend ? FindMessage(psn, number) : m_messages[m_current - m_firstMessage];
+    const uint32_t mtu = m_port.GetSettings().mtu;
+    const uint64_t index = psn - message.firstPsn;
+    const bool last = index + 1 == message.packets;
+
+    UecHeader header;
+    header.psn = static_cast<uint32_t>(psn);
+    header.message = static_cast<uint16_t>(number);
+    header.entropy = m_paths.Next();
+    header.request.tag = message.tag;
+    header.request.bytes = static_cast<uint32_t>(message.bytes);
+    header.request.offset = static_cast<uint32_t>(index * mtu);
+    header.request.data = index == 0 ? message.data : 0;
+    header.request.payload =
+        last ? static_cast<uint32_t>(message.bytes) - header.request.offset : mtu;
+    header.flags = static_cast<uint8_t>((index == 0 ? UEC_FIRST : 0) | (last ? UEC_LAST : 0) |
+                                        (resend ? UEC_RETRANSMITTED : 0));
+
+    const uint32_t bytes = m_overhead + header.request.payload;
+    Packet& packet = resend ? At(psn) : Track(psn);
+    if (resend)
+    {
+        m_lost.erase(m_lost.begin());
+        m_lostBytes -= bytes;
+        m_counters.retransmittedPackets++;
+        m_port.NotifyRetransmission(GetNumber(), psn);
+    }
+    else
+    {
+        m_nextPsn++;
+        m_unsentBytes -= bytes;
+        m_current += last;
+        packet.sends = 0;
+        if (last && message.sent)
+        {
+            message.sent();
+        }
+    }
+    packet.sentAt = now;
+    packet.bytes = static_cast<uint16_t>(bytes);
+    packet.entropy = header.entropy;
+    packet.state = Packet::State::IN_FLIGHT;
+    packet.sends += packet.sends < std::numeric_limits<uint8_t>::max();
+    m_inFlightBytes += bytes;
+    m_sendOrder.emplace_back(psn, now);
+    m_counters.sentPackets++;
+    if (m_needsCredit)
+    {
+        m_credit -= bytes;
+        header.flags |= UEC_CREDIT;
+        header.credit = GetWantedCredit();
+        m_creditEvent = now;
+    }
+    // Without an answer to this packet, the next one may have to wait.
+    if (resend || m_nextPsn == m_doorbellPsn || (m_needsCredit && m_credit <= 0) ||
+        GetInFlight() + bytes >= m_window)
+    {
+        header.flags |= UEC_ACK_REQUEST;
+    }
+    Watch();
+
+    Frame* frame = Frame::Make(header);
+    frame->bytes = bytes;
+    frame->source = m_port.GetEndpoint();
+    frame->destination = m_remote.endpoint;
+    frame->destinationQp = m_remote.queuePair;
+    frame->flowHash = (m_remote.flowHash & ~ENTROPY_MASK) | header.entropy;
+    frame->priority = GetPriority();
+    frame->ecn = Ecn::ECT;
+    frame->payloadBytes = header.request.payload;
+    if (message.payload)
+    {
+        frame->payload = message.payload;
+        frame->payloadOffset = message.payloadOffset + header.request.offset;
+    }
+    return frame;
+}
+
+void
+UecConnection::Receive(Frame* frame)
+{
+    switch (frame->As<UecHeader>().type)
+    {
+    case UecType::REQUEST:
+        m_receiver.Receive(*frame);
+        break;
+    case UecType::CREDIT_REQUEST:
+        m_receiver.ReceiveCreditRequest(*frame);
+        break;
+    case UecType::ACK:
+        ReceiveAck(*frame);
+        break;
+    case UecType::NACK:
+        ReceiveNack(*frame);
+        break;
+    case UecType::CREDIT:
+        ReceiveCredit(*frame);
+        break;
+    }
+    Frame::Free(frame);
+}
+
+void
+UecConnection::MarkArrived(uint64_t psn)
+{
+    Packet& packet = At(psn);
+    if (packet.state == Packet::State::ARRIVED)
+    {
+        return;
+    }
+    if (packet.state == Packet::State::LOST)
+    {
+        m_lost.erase(psn);
+        m_lostBytes -= packet.bytes;
+    }
+    else
+    {
+        m_inFlightBytes -= packet.bytes;
+    }
+    m_arrivedBytes += packet.bytes;
+    packet.state = Packet::State::ARRIVED;
+}
+
+void
+UecConnection::MarkLost(uint64_t psn)
+{
+    Packet& packet = At(psn);
+    packet.state = Packet::State::LOST;
+    m_inFlightBytes -= packet.bytes;
+    m_lostBytes += packet.bytes;
+    m_lost.insert(psn);
+}
+
+void
+UecConnection::StopSpeculating()
+{
+    // From the first answer on, the receiver decides.
+    if (m_isSpeculating)
+    {
+        m_isSpeculating = false;
+        m_credit = m_needsCredit ? std::min<int64_t>(m_credit, 0) : m_credit;
+    }
+}
+
+void
+UecConnection::ReceiveAck(const Frame& frame)
+{
+    const auto& header = frame.As<UecHeader>();
+    const uint64_t psn = ExtendCounter(header.psn, UEC_PSN_BITS, m_unackedPsn);
+    if (m_failed || psn > m_nextPsn)
+    {
+        return;
+    }
+    const int64_t now = Simulator::Now().GetTimeStep();
+    m_counters.receivedAcks++;
+    UecCongestionControl::Feedback feedback{};
+    feedback.now = now;
+    feedback.isMarked = header.flags & UEC_MARKED;
+    const uint64_t reported = ExtendCounter(header.ack.received, UEC_QUANTA_BITS, m_reportedQuanta);
+    if (reported > m_reportedQuanta)
+    {
+        feedback.bytes = (reported - m_reportedQuanta) * UEC_QUANTUM;
+        m_reportedQuanta = reported;
+    }
+    const uint64_t cause = ExtendCounter(header.ack.cause, UEC_PSN_BITS, m_unackedPsn);
+    if (cause >= m_unackedPsn && cause < m_nextPsn)
+    {
+        // The round trip is known if it is certain which transmission has arrived.
+        const Packet& packet = At(cause);
+        const uint8_t sends = header.flags & UEC_RETRANSMITTED ? 2 : 1;
+        if (packet.state == Packet::State::IN_FLIGHT && packet.sends == sends)
+        {
+            feedback.roundTrip = now - packet.sentAt;
+            feedback.isShort = IsShort(packet);
+        }
+    }
+    const uint64_t before = m_arrivedBytes;
+    for (uint64_t arrived = m_unackedPsn; arrived < psn; arrived++)
+    {
+        MarkArrived(arrived);
+    }
+    const uint64_t base = ExtendCounter(header.ack.base, UEC_PSN_BITS, psn);
+    for (uint64_t left = header.ack.bitmap; left; left &= left - 1)
+    {
+        const uint64_t arrived = base + static_cast<uint64_t>(__builtin_ctzll(left));
+        if (arrived >= m_unackedPsn && arrived < m_nextPsn)
+        {
+            MarkArrived(arrived);
+        }
+    }
+    m_unackedPsn = std::max(m_unackedPsn, psn);
+    m_paths.Report(header.entropy,
+                   feedback.isMarked ? UecPaths::Outcome::MARKED : UecPaths::Outcome::GOOD);
+    feedback.inFlight = GetInFlight();
+    m_congestionControl->OnAck(feedback);
+    m_window = m_congestionControl->GetWindow();
+    StopSpeculating();
+    if (m_arrivedBytes > before)
+    {
+        OnProgress(now);
+    }
+    CompleteMessages();
+    m_port.Schedule(*this);
+}
+
+void
+UecConnection::CompleteMessages()
+{
+    while (!m_messages.empty() &&
+           m_messages.front().firstPsn + m_messages.front().packets <= m_unackedPsn)
+    {
+        m_messages.pop_front();
+        m_firstMessage++;
+        m_port.NotifyCompletion(GetNumber(), m_counters.completedMessages);
+        m_counters.completedMessages++;
+    }
+}
+
+void
+UecConnection::ReceiveNack(const Frame& frame)
+{
+    const auto& header = frame.As<UecHeader>();
+    const uint64_t psn = ExtendCounter(header.psn, UEC_PSN_BITS, m_unackedPsn);
+    if (m_failed)
+    {
+        return;
+    }
+    m_counters.receivedNaks++;
+    const int64_t now = Simulator::Now().GetTimeStep();
+    StopSpeculating();
+    // A NACK that comes late is of an earlier transmission.
+    if (psn >= m_unackedPsn && psn < m_nextPsn && At(psn).state == Packet::State::IN_FLIGHT &&
+        At(psn).entropy == header.entropy)
+    {
+        NS_LOG_LOGIC("connection " << GetNumber() << ": packet " << psn << " was trimmed");
+        const Packet& packet = At(psn);
+        UecCongestionControl::Feedback feedback{};
+        feedback.now = now;
+        feedback.roundTrip = now - packet.sentAt;
+        feedback.bytes = packet.bytes;
+        feedback.isShort = IsShort(packet);
+        feedback.inFlight = GetInFlight();
+        feedback.isMarked = header.flags & UEC_MARKED;
+        feedback.isLastHop = header.flags & UEC_LAST_HOP;
+        m_congestionControl->OnNack(feedback);
+        m_window = m_congestionControl->GetWindow();
+        MarkLost(psn);
+        m_paths.Report(header.entropy,
+                       !feedback.isLastHop ? UecPaths::Outcome::TRIMMED
+                       : feedback.isMarked ? UecPaths::Outcome::MARKED
+                                           : UecPaths::Outcome::GOOD);
+        OnProgress(now); // the network delivers headers
+    }
+    m_port.Schedule(*this);
+}
+
+bool
+UecConnection::NeedsCreditNow() const
+{
+    return m_needsCredit && m_credit <= 0 && HasWork();
+}
+
+uint32_t
+UecConnection::GetWantedCredit() const
+{
+    uint64_t need = m_unsentBytes + m_lostBytes;
+    const uint64_t packet = m_overhead + m_port.GetSettings().mtu;
+    if (m_window < std::numeric_limits<uint64_t>::max() - packet)
+    {
+        need = std::min(need, m_window + packet);
+    }
+    auto wanted =
+        static_cast<int64_t>(std::min(need, m_port.GetUecSettings().creditLimit)) - m_credit;
+    if (m_isSpeculating && m_unsentBytes > 0)
+    {
+        wanted = std::max(wanted, static_cast<int64_t>(packet));
+    }
+    const int64_t quanta = wanted > 0 ? (wanted + UEC_QUANTUM - 1) / UEC_QUANTUM : 0;
+    return static_cast<uint32_t>((m_granted + static_cast<uint64_t>(quanta)) &
+                                 ((1 << UEC_QUANTA_BITS) - 1));
+}
+
+void
+UecConnection::RequestCredit(int64_t now)
+{
+    m_creditEvent = now;
+    UecHeader header;
+    header.type = UecType::CREDIT_REQUEST;
+    header.credit = GetWantedCredit();
+    header.entropy = m_paths.Next();
+    Frame* frame = Frame::Make(header);
+    frame->bytes = GetFrameBytes(IPV4_BYTES + UDP_BYTES + UEC_CONTROL_BYTES);
+    frame->source = m_port.GetEndpoint();
+    frame->destination = m_remote.endpoint;
+    frame->destinationQp = m_remote.queuePair;
+    frame->flowHash = (m_remote.flowHash & ~ENTROPY_MASK) | header.entropy;
+    frame->priority = m_port.GetSettings().ackPriority;
+    m_port.SendControl(frame);
+    Watch();
+}
+
+void
+UecConnection::ReceiveCredit(const Frame& frame)
+{
+    if (m_failed)
+    {
+        return;
+    }
+    const int64_t now = Simulator::Now().GetTimeStep();
+    StopSpeculating();
+    const uint64_t granted =
+        ExtendCounter(frame.As<UecHeader>().credit, UEC_QUANTA_BITS, m_granted);
+    if (granted > m_granted)
+    {
+        m_credit = std::min(m_credit + static_cast<int64_t>((granted - m_granted) * UEC_QUANTUM),
+                            static_cast<int64_t>(m_port.GetUecSettings().creditLimit));
+        m_granted = granted;
+        m_creditEvent = now;
+        OnProgress(now);
+    }
+    m_port.Schedule(*this);
+}
+
+void
+UecConnection::OnProgress(int64_t now)
+{
+    if (m_backoff > 0)
+    {
+        m_backoff = 0;
+        Simulator::Cancel(m_timer); // its timeout was doubled
+        SetTimer(now, m_port.GetTimers().GetNextCheck());
+    }
+}
+
+void
+UecConnection::Watch()
+{
+    if (!m_isWatched)
+    {
+        m_isWatched = true;
+        m_port.GetTimers().Add(*this);
+    }
+}
+
+int64_t
+UecConnection::GetTimeout() const
+{
+    return m_port.GetSettings().timeout.GetTimeStep() << std::min(m_backoff, MAX_DOUBLINGS);
+}
+
+int64_t
+UecConnection::GetDeadline()
+{
+    while (!m_sendOrder.empty())
+    {
+        const auto [psn, time] = m_sendOrder.front();
+        if (psn >= m_unackedPsn && At(psn).state == Packet::State::IN_FLIGHT &&
+            At(psn).sentAt == time)
+        {
+            break;
+        }
+        m_sendOrder.pop_front();
+    }
+    const bool waits = NeedsCreditNow();
+    if (m_sendOrder.empty() && !waits)
+    {
+        return std::numeric_limits<int64_t>::max();
+    }
+    int64_t start = waits ? m_creditEvent : std::numeric_limits<int64_t>::max();
+    if (!m_sendOrder.empty())
+    {
+        start = std::min(start, m_sendOrder.front().second);
+    }
+    return start + GetTimeout();
+}
+
+bool
+UecConnection::CheckTimer(int64_t now, int64_t next)
+{
+    m_isWatched = !m_failed && GetDeadline() < std::numeric_limits<int64_t>::max();
+    if (m_isWatched)
+    {
+        SetTimer(now, next);
+    }
+    return m_isWatched;
+}
+
+void
+UecConnection::SetTimer(int64_t now, int64_t next)
+{
+    const int64_t deadline = GetDeadline();
+    if (deadline <= next && m_timer.IsExpired())
+    {
+        m_timer = Simulator::Schedule(TimeStep(std::max<int64_t>(deadline - now, 0)),
+                                      &UecConnection::OnTimer,
+                                      this);
+    }
+}
+
+void
+UecConnection::OnTimer()
+{
+    if (m_failed)
+    {
+        return;
+    }
+    const int64_t now = Simulator::Now().GetTimeStep();
+    const int64_t sentBefore = now - GetTimeout();
+    bool raises = false;
+    while (GetDeadline() <= now && !m_sendOrder.empty() && m_sendOrder.front().second <= sentBefore)
+    {
+        const auto [psn, time] = m_sendOrder.front();
+        m_sendOrder.pop_front();
+        raises = raises || m_backoff == 0 || time >= m_backoffTime;
+        OnExpiry(psn);
+    }
+    if (NeedsCreditNow() && m_creditEvent <= sentBefore)
+    {
+        raises = raises || m_backoff == 0 || m_creditEvent >= m_backoffTime;
+        RequestCredit(now);
+    }
+    if (raises)
+    {
+        m_backoff++;
+        m_backoffTime = now;
+    }
+    const uint32_t limit = m_port.GetSettings().retryLimit;
+    if (m_backoff > limit)
+    {
+        Fail("retry limit of " + std::to_string(limit) + " reached");
+        return;
+    }
+    if (GetDeadline() < std::numeric_limits<int64_t>::max())
+    {
+        Watch();
+        SetTimer(now, m_port.GetTimers().GetNextCheck());
+    }
+    m_port.Schedule(*this);
+}
+
+void
+UecConnection::OnExpiry(uint64_t psn)
+{
+    NS_LOG_LOGIC("connection " << GetNumber() << " times out, packet " << psn
+                               << " is not acknowledged");
+    Packet& packet = At(psn);
+    m_counters.timeouts++;
+    StopSpeculating();
+    MarkLost(psn);
+    m_paths.Report(packet.entropy, UecPaths::Outcome::LOST);
+    m_congestionControl->OnTimeout(packet.bytes);
+    m_window = m_congestionControl->GetWindow();
+}
+
+void
+UecConnection::Fail(const std::string& reason)
+{
+    NS_LOG_WARN("connection " << GetNumber() << " fails: " << reason);
+    m_failed = true;
+    if (m_onError)
+    {
+        m_onError("connection " + std::to_string(GetNumber()) + " to endpoint " +
+                  std::to_string(m_remote.endpoint) + ": " + reason);
+    }
+}
+
+} // namespace ns3::training

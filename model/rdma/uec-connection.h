@@ -1,0 +1,192 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_UEC_CONNECTION_H
+#define DISTRIBUTED_TRAINING_UEC_CONNECTION_H
+
+#include "rdma-queue-pair-counters.h"
+#include "rdma-receiver.h"
+#include "rdma-send-queue.h"
+#include "uec-message.h"
+#include "uec-paths.h"
+#include "uec-port.h"
+#include "uec-receiver.h"
+#include "uec-wire-format.h"
+
+#include "ns3/event-id.h"
+#include "ns3/simple-ref-count.h"
+#include "ns3/uec-congestion-control.h"
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-rdma
+ *
+ * A connection of Ultra Ethernet (a packet delivery context, PDC; reliable unordered delivery):
+ * this class is the sender, UecReceiver the receiver. Each packet takes its own path (UecPaths). A
+ * packet is sent again after a NACK, because it was trimmed, or when it is not acknowledged in
+ * time. If it is not acknowledged again and nothing else arrives, the timeout doubles, and after
+ * too many expiries the connection reports an error and stops. The rules are those of the reference
+ * simulator (ultraethernet/uet-htsim, htsim/sim/uec.cpp), which has neither doubling nor limit.
+ *
+ * Messages complete in posting order, at the receiver as soon as all their packets have arrived.
+ */
+class UecConnection : public SimpleRefCount<UecConnection>, public RdmaSendQueue
+{
+  public:
+    /** Called for each complete message. */
+    using MessageHandler = UecReceiver::MessageHandler;
+    /** Called once, when the connection fails. */
+    using ErrorHandler = std::function<void(const std::string&)>;
+
+    /**
+     * @param port of its NIC; must outlive the connection
+     * @param number of the connection
+     * @param remote the remote side; its flow hash is ignored
+     * @param path to the remote side
+     * @param congestionControl limits what it has in flight
+     */
+    UecConnection(UecPort& port,
+                  uint32_t number,
+                  const RdmaRemote& remote,
+                  const UecCongestionControl::Path& path,
+                  Ptr<UecCongestionControl> congestionControl);
+
+    /** @param handler called for each received message */
+    void SetMessageHandler(MessageHandler handler);
+    /** @param handler called when the connection fails */
+    void SetErrorHandler(ErrorHandler handler);
+
+    /**
+     * Posts a message.
+     * @param message the message
+     */
+    void Send(UecMessage message);
+
+    /** @param frame a frame for this connection; freed by it */
+    void Receive(Frame* frame);
+
+    // RdmaSendQueue
+    bool CanSend() const override;
+    Frame* MakeFrame(int64_t now) override;
+    bool CheckTimer(int64_t now, int64_t next) override;
+
+    /** @return a snapshot of its counters; the NAKs are those for trimmed packets */
+    QueuePairCounters GetCounters() const;
+
+    /** @return the algorithm that limits what it has in flight */
+    Ptr<UecCongestionControl> GetCongestionControl() const;
+
+    /** @return bytes in flight */
+    uint64_t GetInFlight() const;
+
+  private:
+    /** A posted message, until all its packets are acknowledged. */
+    struct Posted : UecMessage
+    {
+        uint64_t firstPsn;
+        uint64_t packets;
+    };
+
+    /** A packet, from its first transmission until it and all before are acknowledged. */
+    struct Packet
+    {
+        enum class State : uint8_t
+        {
+            IN_FLIGHT,
+            LOST, ///< in m_lost
+            ARRIVED
+        };
+
+        int64_t sentAt;   ///< last time, ps
+        uint16_t bytes;   ///< of its frame
+        uint16_t entropy; ///< last value
+        State state;
+        uint8_t sends; ///< transmissions, at most 255
+    };
+
+    Packet& At(uint64_t psn)
+    {
+        return m_packets[psn & (m_packets.size() - 1)];
+    }
+
+    void OnDoorbell(uint64_t packets, uint64_t bytes);
+    const Posted& FindMessage(uint64_t psn, uint64_t& number) const;
+    uint32_t GetNextBytes() const;
+    bool HasWork() const;
+    Packet& Track(uint64_t psn);
+    bool IsShort(const Packet& packet) const;
+    uint32_t GetWantedCredit() const;
+    bool NeedsCreditNow() const;
+    void RequestCredit(int64_t now);
+    void ReceiveAck(const Frame& frame);
+    void ReceiveNack(const Frame& frame);
+    void ReceiveCredit(const Frame& frame);
+    void StopSpeculating();
+    void MarkArrived(uint64_t psn);
+    void MarkLost(uint64_t psn);
+    void CompleteMessages();
+    void OnProgress(int64_t now);
+    int64_t GetTimeout() const;
+    void Watch();
+    int64_t GetDeadline();
+    void SetTimer(int64_t now, int64_t next);
+    void OnTimer();
+    void OnExpiry(uint64_t psn);
+    void Fail(const std::string& reason);
+
+    UecPort& m_port;
+    const RdmaRemote m_remote;
+    const bool m_needsCredit;
+    bool m_failed{false};
+    bool m_isWatched{false};       // RdmaTimerWatch checks its timer
+    bool m_isSpeculating{true};    // sends by the initial credit, before any answer
+    uint32_t m_overhead;           // headers of a frame, bytes
+    uint64_t m_window{0};          // limit of bytes in flight
+    uint64_t m_unackedPsn{0};      // first packet that is not known to have arrived
+    uint64_t m_nextPsn{0};         // next new packet
+    uint64_t m_doorbellPsn{0};     // one past the last packet that the NIC may send
+    uint64_t m_postedPsn{0};       // one past the last packet posted
+    uint64_t m_unsentBytes{0};     // frames of the packets from m_nextPsn to m_doorbellPsn
+    uint64_t m_inFlightBytes{0};   // frames of packets in the state IN_FLIGHT
+    uint64_t m_arrivedBytes{0};    // frames of packets known to have arrived
+    uint64_t m_reportedQuanta{0};  // received by the remote side, as it says
+    uint64_t m_lostBytes{0};       // frames of packets in m_lost
+    std::set<uint64_t> m_lost;     // packets to send again
+    std::vector<Packet> m_packets; // ring of packets from m_unackedPsn on
+    std::deque<std::pair<uint64_t, int64_t>> m_sendOrder; // packet and time of each transmission
+
+    uint64_t m_firstMessage{0}; // number of the first message in m_messages
+    uint64_t m_current{0};      // number of the message of m_nextPsn
+    std::deque<Posted> m_messages;
+
+    int64_t m_credit;         // bytes
+    uint64_t m_granted{0};    // sum, quanta
+    int64_t m_creditEvent{0}; // last time that credit was spent, asked for or granted, ps
+
+    uint32_t m_backoff{0};    // expiries without progress, of packets sent after the one before
+    int64_t m_backoffTime{0}; // of the last of them, ps
+    EventId m_timer;          // scheduled only if it may expire before the next periodic check
+
+    Ptr<UecCongestionControl> m_congestionControl;
+    UecPaths m_paths;
+    QueuePairCounters m_counters;
+    UecReceiver m_receiver;
+    ErrorHandler m_onError;
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_UEC_CONNECTION_H

@@ -1,0 +1,268 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "uec-nic.h"
+
+#include "ns3/abort.h"
+#include "ns3/boolean.h"
+#include "ns3/double.h"
+#include "ns3/log.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-field-accessor.h"
+#include "ns3/uec-nscc.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingUecNic");
+NS_OBJECT_ENSURE_REGISTERED(UecNic);
+
+namespace
+{
+
+/// Credit of a sender, in bandwidth-delay products (reference simulator).
+constexpr double CREDIT_PRODUCTS = 1.5;
+/// Bits of a connection number.
+constexpr uint32_t NUMBER_BITS = 24;
+
+// Timeout of the reference simulator: the time in which six full queues are sent, and a margin. A
+// queue holds one bandwidth-delay product, or five without trimming.
+constexpr int64_t TIMEOUT_MARGIN = 15000000; // ps
+constexpr int64_t TIMEOUT_QUEUES = 6;
+constexpr int64_t DROPPING_QUEUE = 5;
+
+} // namespace
+
+TypeId
+UecNic::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::training::UecNic")
+            .SetParent<Object>()
+            .SetGroupName("DistributedTraining")
+            .AddConstructor<UecNic>()
+            .AddAttribute("Mtu",
+                          "Payload of a full packet, bytes",
+                          UintegerValue(4096),
+                          MakeFieldAccessor<UintegerValue>(&UecNic::m_settings, &RdmaSettings::mtu),
+                          MakeUintegerChecker<uint32_t>(1, 9000))
+            .AddAttribute(
+                "BaseRoundTrip",
+                "Longest round trip of a full packet and its acknowledgement on the idle network",
+                TimeValue(MicroSeconds(12)),
+                MakeFieldAccessor<TimeValue>(&UecNic::m_settings, &RdmaSettings::baseRoundTrip),
+                MakeTimeChecker(TimeStep(1)))
+            .AddAttribute("Trimming",
+                          "Whether switches trim packets: sets the defaults of the timeout and of "
+                          "the target delay",
+                          BooleanValue(true),
+                          MakeFieldAccessor<BooleanValue>(&UecNic::m_uec, &UecSettings::isTrimming),
+                          MakeBooleanChecker())
+            .AddAttribute(
+                "RetransmissionTimeout",
+                "Time without acknowledgement until a packet is sent again, doubled with each "
+                "expiry without progress; 0: 15 us and 6 round trips, without trimming 30",
+                TimeValue(Time(0)),
+                MakeFieldAccessor<TimeValue>(&UecNic::m_settings, &RdmaSettings::timeout),
+                MakeTimeChecker(Time(0)))
+            .AddAttribute(
+                "RetryLimit",
+                "Expiries without progress before a connection reports an error",
+                UintegerValue(7),
+                MakeFieldAccessor<UintegerValue>(&UecNic::m_settings, &RdmaSettings::retryLimit),
+                MakeUintegerChecker<uint32_t>())
+            .AddAttribute("Paths",
+                          "Entropy values over which a connection sprays its packets, a power of "
+                          "two",
+                          UintegerValue(64),
+                          MakeUintegerAccessor(&UecNic::m_paths),
+                          MakeUintegerChecker<uint32_t>(1, UEC_MAX_PATHS))
+            .AddAttribute(
+                "AckBytes",
+                "Received bytes, with headers, per acknowledgement, besides those of marked "
+                "packets and on request",
+                UintegerValue(16384),
+                MakeFieldAccessor<UintegerValue>(&UecNic::m_uec, &UecSettings::ackBytes),
+                MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute(
+                "CreditPackets",
+                "Full packets per grant of credit",
+                UintegerValue(4),
+                MakeFieldAccessor<UintegerValue>(&UecNic::m_uec, &UecSettings::creditPackets),
+                MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("CreditRate",
+                          "Rate of credits, as a fraction of the line rate",
+                          DoubleValue(0.99),
+                          MakeDoubleAccessor(&UecNic::m_creditRate),
+                          MakeDoubleChecker<double>(1e-6))
+            .AddAttribute(
+                "DoorbellLatency",
+                "From the posting of a message until the NIC has its work request",
+                TimeValue(Time(0)),
+                MakeFieldAccessor<TimeValue>(&UecNic::m_settings, &RdmaSettings::doorbellLatency),
+                MakeTimeChecker(Time(0)))
+            .AddAttribute(
+                "DmaReadLatency",
+                "From then until the NIC has the first bytes of the message",
+                TimeValue(Time(0)),
+                MakeFieldAccessor<TimeValue>(&UecNic::m_settings, &RdmaSettings::dmaReadLatency),
+                MakeTimeChecker(Time(0)))
+            .AddAttribute(
+                "CompletionLatency",
+                "From the last packet of a message until the receiving host knows",
+                TimeValue(Time(0)),
+                MakeFieldAccessor<TimeValue>(&UecNic::m_settings, &RdmaSettings::completionLatency),
+                MakeTimeChecker(Time(0)))
+            .AddAttribute(
+                "DataPriority",
+                "Traffic class of data, a lossy one",
+                UintegerValue(1),
+                MakeFieldAccessor<UintegerValue>(&UecNic::m_settings, &RdmaSettings::dataPriority),
+                MakeUintegerChecker<uint8_t>(0, PRIORITIES - 1))
+            .AddAttribute("ControlPriority",
+                          "Traffic class of acknowledgements, NACKs and credits, a strict one",
+                          UintegerValue(6),
+                          MakeFieldAccessor<UintegerValue>(&UecNic::m_settings,
+                                                           &RdmaSettings::ackPriority),
+                          MakeUintegerChecker<uint8_t>(0, PRIORITIES - 1))
+            .AddAttribute("CongestionControl",
+                          "Class that limits what each connection has in flight",
+                          TypeIdValue(UecNscc::GetTypeId()),
+                          MakeTypeIdAccessor(&UecNic::m_congestionControlType),
+                          MakeTypeIdChecker())
+            .AddTraceSource("Retransmission",
+                            "A packet is retransmitted",
+                            MakeTraceSourceAccessor(&UecNic::m_retransmissionTrace),
+                            "ns3::training::RdmaPort::RetransmissionTracedCallback")
+            .AddTraceSource("Completion",
+                            "All packets of a message are acknowledged",
+                            MakeTraceSourceAccessor(&UecNic::m_completionTrace),
+                            "ns3::training::RdmaPort::CompletionTracedCallback");
+    return tid;
+}
+
+UecNic::UecNic()
+{
+    m_random = CreateObject<UniformRandomVariable>();
+}
+
+UecNic::~UecNic() = default;
+
+void
+UecNic::DoDispose()
+{
+    if (m_device)
+    {
+        m_device->SetProgramReceiver(UecHeader::PROTOCOL, 0, nullptr);
+    }
+    m_device = nullptr;
+    m_listener = nullptr;
+    m_scheduler.Attach(nullptr, 0);
+    m_credits.Stop();
+    m_timers.Stop();
+    m_connections.clear();
+    m_random = nullptr;
+    Object::DoDispose();
+}
+
+void
+UecNic::SetCongestionControl(const ObjectFactory& factory)
+{
+    m_congestionControlType = factory.GetTypeId();
+    m_congestionControl = factory;
+}
+
+void
+UecNic::Attach(Ptr<HostDevice> device)
+{
+    if ((m_paths & (m_paths - 1)) != 0)
+    {
+        throw ConfigurationError("ns3::training::UecNic::Paths=" + std::to_string(m_paths) +
+                                 " (allowed: a power of two)");
+    }
+    m_uec.pathBits = static_cast<uint32_t>(__builtin_ctz(m_paths));
+    m_device = device;
+    m_line = &device->GetPort();
+    m_endpoint = device->GetEndpoint();
+    m_scheduler.Attach(m_line, 0);
+    m_line->SetSource(&m_scheduler);
+    m_device->SetProgramReceiver(UecHeader::PROTOCOL, 0, [this](Frame* frame) { Receive(frame); });
+    m_congestionControl.SetTypeId(m_congestionControlType);
+    const int64_t roundTrip = m_settings.baseRoundTrip.GetTimeStep();
+    if (m_settings.timeout.IsZero())
+    {
+        const int64_t queue = m_uec.isTrimming ? roundTrip : DROPPING_QUEUE * roundTrip;
+        m_settings.timeout = TimeStep(TIMEOUT_MARGIN + TIMEOUT_QUEUES * queue);
+    }
+    m_timers.Attach(m_settings.timeout);
+    const auto rate = static_cast<double>(m_line->GetRate());
+    m_credits.Attach(rate * m_creditRate);
+    m_path.lineRate = rate;
+    m_path.roundTrip = roundTrip;
+    m_path.payload = m_settings.mtu;
+    m_path.packet = GetUecFrameBytes(m_settings.mtu, false);
+    m_path.isTrimming = m_uec.isTrimming;
+    m_uec.creditLimit = std::max<uint64_t>(
+        static_cast<uint64_t>(CREDIT_PRODUCTS * rate / 8e12 * static_cast<double>(roundTrip)),
+        GetUecFrameBytes(m_settings.mtu, true));
+}
+
+Ptr<UecConnection>
+UecNic::CreateConnection(uint32_t number, uint32_t remoteEndpoint, uint32_t remoteNumber)
+{
+    NS_LOG_FUNCTION(this << number << remoteEndpoint << remoteNumber);
+    NS_ASSERT_MSG(number >> NUMBER_BITS == 0 && remoteNumber >> NUMBER_BITS == 0,
+                  "24 bits on the wire");
+    Ptr<UecConnection> connection =
+        Create<UecConnection>(*this,
+                              number,
+                              RdmaRemote{remoteEndpoint, remoteNumber},
+                              m_path,
+                              m_congestionControl.Create<UecCongestionControl>());
+    const bool added = m_connections.emplace(number, connection).second;
+    NS_ABORT_MSG_UNLESS(added, "connection " << number << " exists");
+    return connection;
+}
+
+void
+UecNic::SetListener(Listener listener)
+{
+    m_listener = std::move(listener);
+}
+
+const std::unordered_map<uint32_t, Ptr<UecConnection>>&
+UecNic::GetConnections() const
+{
+    return m_connections;
+}
+
+int64_t
+UecNic::AssignStreams(int64_t stream)
+{
+    m_random->SetStream(stream);
+    return 1;
+}
+
+void
+UecNic::Receive(Frame* frame)
+{
+    const auto found = m_connections.find(frame->destinationQp);
+    UecConnection* connection = found != m_connections.end() ? PeekPointer(found->second)
+                                : m_listener                 ? m_listener(frame->destinationQp)
+                                                             : nullptr;
+    if (!connection)
+    {
+        NS_LOG_WARN("endpoint " << m_endpoint << " has no connection " << frame->destinationQp);
+        m_line->Drop(frame, DropReason::NO_RECEIVER);
+        return;
+    }
+    connection->Receive(frame);
+}
+
+} // namespace ns3::training

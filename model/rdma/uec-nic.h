@@ -1,0 +1,88 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_UEC_NIC_H
+#define DISTRIBUTED_TRAINING_UEC_NIC_H
+
+#include "uec-connection.h"
+#include "uec-port.h"
+
+#include "ns3/host-device.h"
+#include "ns3/object-factory.h"
+#include "ns3/object.h"
+
+#include <functional>
+#include <unordered_map>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-rdma
+ *
+ * The Ultra Ethernet engine of one host device: creates connections, holds their settings as
+ * attributes, and delivers each frame to its connection.
+ */
+class UecNic : public Object, public UecPort
+{
+  public:
+    /** @return the type */
+    static TypeId GetTypeId();
+    UecNic();
+    ~UecNic() override;
+
+    /**
+     * Sets the attribute CongestionControl, including attributes of its objects. Call before
+     * Attach().
+     * @param factory creates the congestion control of each connection
+     */
+    void SetCongestionControl(const ObjectFactory& factory);
+
+    /** @param device the port that it sends on */
+    void Attach(Ptr<HostDevice> device);
+
+    /**
+     * @param number of the new connection, unused on this NIC, below 2^24
+     * @param remoteEndpoint endpoint of the remote side
+     * @param remoteNumber number of the connection there
+     * @return the connection
+     */
+    Ptr<UecConnection> CreateConnection(uint32_t number,
+                                        uint32_t remoteEndpoint,
+                                        uint32_t remoteNumber);
+
+    /** Creates the connection for a number in a received frame, or returns null to refuse it. */
+    using Listener = std::function<UecConnection*(uint32_t number)>;
+
+    /** @param listener called for frames to connections that do not exist yet */
+    void SetListener(Listener listener);
+
+    /** @return all connections by number */
+    const std::unordered_map<uint32_t, Ptr<UecConnection>>& GetConnections() const;
+
+    /**
+     * @param stream first random number stream
+     * @return number of streams used
+     */
+    int64_t AssignStreams(int64_t stream);
+
+  private:
+    void DoDispose() override;
+    void Receive(Frame* frame);
+
+    Ptr<HostDevice> m_device;
+    std::unordered_map<uint32_t, Ptr<UecConnection>> m_connections;
+    Listener m_listener;
+    ObjectFactory m_congestionControl;
+    TypeId m_congestionControlType;
+    UecCongestionControl::Path m_path{};
+    uint32_t m_paths;
+    double m_creditRate;
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_UEC_NIC_H

@@ -1,0 +1,323 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "uec-receiver.h"
+
+#include "roce-wire-format.h"
+
+#include "ns3/assert.h"
+#include "ns3/log.h"
+#include "ns3/simulator.h"
+#include "ns3/wire-bytes.h"
+
+#include <algorithm>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingUecReceiver");
+
+namespace
+{
+
+/// Packets farther ahead are refused: no sender has so many in flight.
+constexpr uint64_t MAX_AHEAD = 1 << 15;
+
+} // namespace
+
+void
+UecArrivals::Add(uint64_t psn, uint64_t expected)
+{
+    while (!Covers(psn, expected))
+    {
+        std::vector<uint64_t> words(2 * m_words.size());
+        for (uint64_t word = 0; word < m_words.size(); word++)
+        {
+            const uint64_t number = expected / 64 + word;
+            words[number & (words.size() - 1)] = m_words[number & m_mask];
+        }
+        m_words.swap(words);
+        m_mask = m_words.size() - 1;
+    }
+    m_words[psn / 64 & m_mask] |= uint64_t{1} << psn % 64;
+}
+
+UecReceiver::UecReceiver(UecPort& port,
+                         const RdmaRemote& remote,
+                         bool grantsCredit,
+                         QueuePairCounters& counters)
+    : m_port(port),
+      m_remote(remote),
+      m_grantsCredit(grantsCredit),
+      m_counters(counters)
+{
+}
+
+void
+UecReceiver::SetMessageHandler(MessageHandler handler)
+{
+    m_onMessage = std::move(handler);
+}
+
+bool
+UecReceiver::HasArrived(uint64_t psn) const
+{
+    return psn < m_expected ||
+           (m_ahead > 0 && m_arrivals.Covers(psn, m_expected) && m_arrivals.Has(psn));
+}
+
+void
+UecReceiver::Receive(const Frame& frame)
+{
+    const auto& header = frame.As<UecHeader>();
+    const uint64_t psn = ExtendCounter(header.psn, UEC_PSN_BITS, m_expected);
+    if (psn > m_expected + MAX_AHEAD)
+    {
+        NS_LOG_WARN("endpoint " << m_port.GetEndpoint() << " refuses packet " << psn
+                                << ", far ahead of " << m_expected);
+        return;
+    }
+    if (header.flags & UEC_TRIMMED)
+    {
+        ReceiveTrimmed(frame, psn);
+        return;
+    }
+    RaiseWanted(header.credit);
+    if (HasArrived(psn))
+    {
+        m_counters.duplicatePackets++;
+        Acknowledge(frame, psn);
+        return;
+    }
+    const bool isRequested = header.flags & UEC_ACK_REQUEST;
+    bool acknowledges = isRequested || frame.ecn == Ecn::CE || m_counters.receivedPackets == 0;
+    m_isAckRequested = m_isAckRequested || isRequested;
+    m_counters.receivedPackets++;
+    m_receivedBytes += frame.bytes;
+    m_unacknowledged += frame.bytes;
+    if (psn == m_expected)
+    {
+        m_expected++;
+        while (m_ahead > 0 && m_arrivals.Has(m_expected))
+        {
+            m_arrivals.Remove(m_expected);
+            m_ahead--;
+            m_expected++;
+        }
+        if (m_ahead == 0 && m_isAckRequested)
+        {
+            acknowledges = true;
+            m_isAckRequested = false;
+        }
+    }
+    else
+    {
+        m_counters.outOfOrderPackets++;
+        m_arrivals.Add(psn, m_expected);
+        m_ahead++;
+    }
+    if (acknowledges || m_unacknowledged >= m_port.GetUecSettings().ackBytes)
+    {
+        Acknowledge(frame, psn);
+    }
+    Place(frame, header);
+}
+
+void
+UecReceiver::ReceiveTrimmed(const Frame& frame, uint64_t psn)
+{
+    if (HasArrived(psn))
+    {
+        Acknowledge(frame, psn);
+        return;
+    }
+    const auto& request = frame.As<UecHeader>();
+    RaiseWanted(request.credit);
+    NS_LOG_LOGIC("endpoint " << m_port.GetEndpoint() << " gets packet " << psn << " trimmed");
+    m_counters.sentNaks++;
+    UecHeader header;
+    header.type = UecType::NACK;
+    header.psn = request.psn;
+    header.flags = static_cast<uint8_t>((request.flags & UEC_LAST_HOP) |
+                                        (frame.ecn == Ecn::CE ? UEC_MARKED : 0));
+    m_port.SendControl(MakeControl(header, request.entropy));
+    if (m_grantsCredit)
+    {
+        // The packet has spent its credit and will need the same again.
+        m_wanted += GetPacketQuanta();
+        m_port.GetCreditPacer().Request(*this);
+    }
+}
+
+uint64_t
+UecReceiver::GetPacketQuanta() const
+{
+    return GetUecFrameBytes(m_port.GetSettings().mtu, true) / UEC_QUANTUM + 1;
+}
+
+void
+UecReceiver::Acknowledge(const Frame& frame, uint64_t psn)
+{
+    const auto& request = frame.As<UecHeader>();
+    m_unacknowledged = 0;
+    m_counters.sentAcks++;
+    UecHeader header;
+    header.type = UecType::ACK;
+    header.psn = static_cast<uint32_t>(m_expected);
+    header.flags = static_cast<uint8_t>((request.flags & UEC_RETRANSMITTED) |
+                                        (frame.ecn == Ecn::CE ? UEC_MARKED : 0));
+    header.outOfOrder = static_cast<uint16_t>(std::min<uint64_t>(m_ahead, 0xffff));
+    const uint64_t base =
+        std::max(m_expected + 1, psn < UEC_BITMAP_PACKETS ? 0 : psn - (UEC_BITMAP_PACKETS - 1));
+    header.ack = {};
+    header.ack.base = static_cast<uint32_t>(base);
+    header.ack.bitmap = m_ahead > 0 ? m_arrivals.GetBits(base) : 0;
+    header.ack.cause = static_cast<uint32_t>(psn);
+    header.ack.received =
+        static_cast<uint32_t>(m_receivedBytes / UEC_QUANTUM & ((1 << UEC_QUANTA_BITS) - 1));
+    m_port.SendControl(MakeControl(header, request.entropy));
+}
+
+Frame*
+UecReceiver::MakeControl(UecHeader header, uint16_t entropy) const
+{
+    header.entropy = entropy;
+    Frame* frame = Frame::Make(header);
+    frame->bytes = GetFrameBytes(IPV4_BYTES + UDP_BYTES +
+                                 (header.type == UecType::ACK ? UEC_ACK_BYTES : UEC_CONTROL_BYTES));
+    frame->source = m_port.GetEndpoint();
+    frame->destination = m_remote.endpoint;
+    frame->destinationQp = m_remote.queuePair;
+    frame->flowHash = (m_remote.flowHash & ~ENTROPY_MASK) | entropy;
+    frame->priority = m_port.GetSettings().ackPriority;
+    return frame;
+}
+
+void
+UecReceiver::Place(const Frame& frame, const UecHeader& header)
+{
+    const uint64_t number = ExtendCounter(header.message, UEC_MESSAGE_BITS, m_firstMessage);
+    const uint64_t index = number - m_firstMessage;
+    NS_ASSERT_MSG(index <= MAX_AHEAD, "a message has at least one packet");
+    if (index >= m_messages.size())
+    {
+        m_messages.resize(index + 1);
+    }
+    Partial& message = m_messages[index];
+    message.isKnown = true;
+    message.tag = header.request.tag;
+    message.bytes = header.request.bytes;
+    if (header.flags & UEC_FIRST)
+    {
+        message.data = header.request.data;
+    }
+    if (frame.payload)
+    {
+        if (!message.payload)
+        {
+            message.payload = Create<ByteBuffer>();
+            message.payload->bytes.resize(message.bytes);
+        }
+        const auto from = frame.payload->bytes.begin() + static_cast<int64_t>(frame.payloadOffset);
+        std::copy(from,
+                  from + frame.payloadBytes,
+                  message.payload->bytes.begin() + header.request.offset);
+    }
+    message.received += frame.payloadBytes;
+    while (!m_messages.empty() && m_messages.front().isKnown &&
+           m_messages.front().received == m_messages.front().bytes)
+    {
+        const UecMessage complete = std::move(m_messages.front());
+        m_messages.pop_front();
+        m_firstMessage++;
+        const Time& latency = m_port.GetSettings().completionLatency;
+        if (latency.IsZero())
+        {
+            Deliver(complete);
+        }
+        else
+        {
+            Simulator::Schedule(latency, &UecReceiver::Deliver, this, complete);
+        }
+    }
+}
+
+void
+UecReceiver::Deliver(const UecMessage& message)
+{
+    m_counters.receivedMessages++;
+    m_counters.receivedBytes += message.bytes;
+    if (m_onMessage)
+    {
+        m_onMessage(message);
+    }
+}
+
+void
+UecReceiver::RaiseWanted(uint32_t credit)
+{
+    if (!m_grantsCredit)
+    {
+        return;
+    }
+    const uint64_t wanted = ExtendCounter(credit, UEC_QUANTA_BITS, m_wanted);
+    if (wanted > m_wanted && wanted < uint64_t{1} << 63)
+    {
+        m_wanted = wanted;
+        if (WantsCredit())
+        {
+            m_port.GetCreditPacer().Request(*this);
+        }
+    }
+}
+
+void
+UecReceiver::ReceiveCreditRequest(const Frame& frame)
+{
+    if (m_grantsCredit)
+    {
+        // The grant may have been lost, so it is repeated. It is a sum, so this adds nothing.
+        SendCredit();
+        RaiseWanted(frame.As<UecHeader>().credit);
+        m_port.GetCreditPacer().Request(*this);
+    }
+}
+
+bool
+UecReceiver::WantsCredit() const
+{
+    return m_wanted > m_granted;
+}
+
+bool
+UecReceiver::MayGetAdvance() const
+{
+    return (m_granted - m_wanted) * UEC_QUANTUM < m_port.GetUecSettings().creditLimit;
+}
+
+uint64_t
+UecReceiver::GrantCredit(bool isAdvance)
+{
+    const uint64_t turn = std::max<uint64_t>(uint64_t{m_port.GetUecSettings().creditPackets} *
+                                                 m_port.GetSettings().mtu / UEC_QUANTUM,
+                                             1);
+    const uint64_t before = m_granted;
+    m_granted = isAdvance ? before + turn : std::max(before, std::min(before + turn, m_wanted));
+    SendCredit();
+    return (m_granted - before) * UEC_QUANTUM;
+}
+
+void
+UecReceiver::SendCredit()
+{
+    UecHeader header;
+    header.type = UecType::CREDIT;
+    header.credit = static_cast<uint32_t>(m_granted & ((1 << UEC_QUANTA_BITS) - 1));
+    m_creditEntropy = (m_creditEntropy + 1) & ENTROPY_MASK;
+    m_port.SendControl(MakeControl(header, m_creditEntropy));
+}
+
+} // namespace ns3::training
