@@ -125,12 +125,12 @@ UecNic::GetTypeId()
                 UintegerValue(1),
                 MakeFieldAccessor<UintegerValue>(&UecNic::m_settings, &RdmaSettings::dataPriority),
                 MakeUintegerChecker<uint8_t>(0, PRIORITIES - 1))
-            .AddAttribute("ControlPriority",
-                          "Traffic class of acknowledgements, NACKs and credits, a strict one",
-                          UintegerValue(6),
-                          MakeFieldAccessor<UintegerValue>(&UecNic::m_settings,
-                                                           &RdmaSettings::ackPriority),
-                          MakeUintegerChecker<uint8_t>(0, PRIORITIES - 1))
+            .AddAttribute(
+                "ControlPriority",
+                "Traffic class of acknowledgements, NACKs and credits, a strict one",
+                UintegerValue(6),
+                MakeFieldAccessor<UintegerValue>(&UecNic::m_settings, &RdmaSettings::ackPriority),
+                MakeUintegerChecker<uint8_t>(0, PRIORITIES - 1))
             .AddAttribute("CongestionControl",
                           "Class that limits what each connection has in flight",
                           TypeIdValue(UecNscc::GetTypeId()),

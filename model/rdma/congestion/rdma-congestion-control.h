@@ -217,7 +217,7 @@ struct CongestionControlEntry
         std::vector<std::pair<std::string, std::string>> attributes;
     };
 
-    std::vector<Preset> presets; ///< the first one is the default and equals the attributes'
+    std::vector<Preset> presets{}; ///< the first one is the default and equals the attributes'
 };
 
 /**
