@@ -231,9 +231,7 @@ class PathChoiceTestCase : public TestCase
         }
         // Frames of two sources alternate.
         for (const auto& [path, sequence] :
-             {std::pair("spray", std::vector<uint16_t>{1, 2, 1, 2, 1, 2, 1, 2}),
-              std::pair("spray:by=group", std::vector<uint16_t>{1, 2, 1, 2, 1, 2, 1, 2}),
-              std::pair("spray:by=pair", std::vector<uint16_t>{1, 1, 2, 2, 1, 1, 2, 2}),
+             {std::pair("spray:by=pair", std::vector<uint16_t>{1, 1, 2, 2, 1, 1, 2, 2}),
               std::pair("source-mod", std::vector<uint16_t>{1, 2, 1, 2, 1, 2, 1, 2}),
               std::pair("destination-mod", std::vector<uint16_t>{2, 2, 2, 2, 2, 2, 2, 2})})
         {
@@ -247,14 +245,47 @@ class PathChoiceTestCase : public TestCase
             }
             NS_TEST_EXPECT_MSG_EQ((chosen == sequence), true, path);
         }
+        for (const std::string path : {"spray", "spray:by=destination", "adaptive"})
+        {
+            CheckBalance(path, ports);
+        }
         CheckRefusal(
             "circle",
             "unknown path choice 'circle' (allowed: adaptive, destination-mod, ecmp, flowlet, "
             "schedule, source-mod, spray)");
-        CheckRefusal("spray:by=chance", "(allowed: by=group|pair");
+        CheckRefusal("spray:by=chance", "(allowed: by=destination|pair");
         CheckRefusal("flowlet:gap=5", "gap=5");
         CheckRefusal("ecmp:gap=5us", "gap");
         Simulator::Destroy();
+    }
+
+    /** Frames of two sizes alternate, and so do two destinations: each port gets half of each. */
+    void CheckBalance(const std::string& path, const std::vector<Ptr<FabricPort>>& ports)
+    {
+        constexpr uint32_t LARGE = 4178;
+        ForwardingTable table;
+        PathChooser chooser(ports, CreateObject<UniformRandomVariable>());
+        chooser.SetPath(path);
+        std::map<std::pair<uint32_t, uint16_t>, uint64_t> bytes; // by destination and port
+        for (const uint32_t destination : {8, 9})
+        {
+            table.Set(destination, {1, 2});
+        }
+        for (uint32_t i = 0; i < 400; i++)
+        {
+            const uint32_t destination = 8 + i % 2;
+            Frame* frame = MakeFrame(i % 4 < 2 ? LARGE : 66, 3, i % 2, destination);
+            const uint16_t port = chooser.Choose(*frame, table.Get(destination));
+            bytes[{destination, port}] += frame->bytes;
+            Frame::Free(frame);
+        }
+        for (const uint32_t destination : {8, 9})
+        {
+            NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(bytes[{destination, 1}]),
+                                      static_cast<double>(bytes[{destination, 2}]),
+                                      LARGE,
+                                      path << " to " << destination);
+        }
     }
 
     /** @return egress port of a frame between two endpoints */
