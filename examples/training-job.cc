@@ -77,8 +77,7 @@ TrainOnce(TrainingRun& run, bool table)
     {
         std::cout << FormatIteration("mean", result.mean) << "\n"
                   << result.fallback << FormatWarnings(result.warnings)
-                  << (result.tcp ? result.tcp->Format() : "")
-                  << FormatRunCost(result.cost) << "\n"
+                  << (result.tcp ? result.tcp->Format() : "") << FormatRunCost(result.cost) << "\n"
                   << FormatStragglers(result.mean) << result.inputs << std::endl;
     }
     return result.mismatch.empty();

@@ -18,8 +18,8 @@ namespace ns3::training
  * @ingroup distributed-training
  *
  * Shows the progress of a long part of the set-up, such as the routes of a large network, as one
- * line on standard error. Nothing is shown unless a program has called Enable(), standard error is a
- * terminal, and the part takes longer than a second.
+ * line on standard error. Nothing is shown unless a program has called Enable(), standard error is
+ * a terminal, and the part takes longer than a second.
  */
 class SetupProgress
 {

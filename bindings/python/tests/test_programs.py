@@ -542,8 +542,9 @@ def test_no_simulation_survives_the_process_that_started_it(environment, tmp_pat
     workload = tmp_path / "workload.csv"
     workload.write_bytes(WORKLOAD.read_bytes())
     script = f"""
-import os, distributed_training as dt
+import os, signal, distributed_training as dt
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it
 job = dt.TrainingJob(workload=os.environ["MARK"], ranks=16, iterations=1000000)
 {statement}
 """
