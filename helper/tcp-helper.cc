@@ -67,7 +67,8 @@ GetTcpKeys(TypeId type)
         for (std::size_t i = 0; i < type.GetAttributeN(); i++)
         {
             const auto attribute = type.GetAttribute(i);
-            if ((attribute.flags & TypeId::ATTR_SET) && attribute.supportLevel == TypeId::SUPPORTED)
+            if ((attribute.flags & TypeId::ATTR_SET) &&
+                attribute.supportLevel == TypeId::SupportLevel::SUPPORTED)
             {
                 keys.push_back(Key::Attribute(type, attribute.name, attribute.name));
             }

@@ -43,7 +43,8 @@ GetLevels(TypeId type)
 bool
 CanSet(const TypeId::AttributeInformation& attribute)
 {
-    return (attribute.flags & TypeId::ATTR_SET) && attribute.supportLevel == TypeId::SUPPORTED;
+    return (attribute.flags & TypeId::ATTR_SET) &&
+           attribute.supportLevel == TypeId::SupportLevel::SUPPORTED;
 }
 
 /** @return names of the settable attributes of a type and its ancestors */

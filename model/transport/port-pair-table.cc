@@ -25,7 +25,7 @@ SinglePortPairs::GetRanks() const
 std::vector<PortPair>
 SinglePortPairs::GetPortPairs(uint32_t rank, uint32_t peer)
 {
-    return {{0, m_endpoints.at(rank), m_endpoints.at(peer), 0}};
+    return {{0, m_endpoints.at(rank), m_endpoints.at(peer), 0, 0}};
 }
 
 uint32_t
