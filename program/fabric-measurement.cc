@@ -155,11 +155,10 @@ GetFastest(const Fabric& fabric)
     return fastest;
 }
 
-/** @return largest share of its rate that a link from a switch to a host has carried so far, ppb */
+/** @return largest share of its rate that a link from a switch to a host has carried, ppb */
 uint64_t
-GetLargestLoad(const Fabric& fabric)
+GetLargestLoad(const Fabric& fabric, double seconds)
 {
-    const double seconds = Simulator::Now().GetSeconds();
     double largest = 0;
     for (const auto& device : fabric.devicesOfSwitches)
     {
@@ -292,7 +291,7 @@ MeasureFabric(const FabricTraffic& traffic, const Cluster& cluster)
     uint64_t left = 0;            // messages to local hosts that have not arrived
     Time first = Time::Max();     // arrival of the first of these
     Time end;                     // arrival of the last of these
-    uint64_t load = 0;            // of the busiest link to a host at that time, ppb
+    uint64_t load = 0;            // of the busiest link to a host until then, ppb
     const bool isCutOff = !traffic.duration.IsZero();
     const uint64_t bytes =
         isCutOff ? static_cast<uint64_t>(GetFastest(fabric) * traffic.duration.GetSeconds() / 8)
@@ -320,7 +319,6 @@ MeasureFabric(const FabricTraffic& traffic, const Cluster& cluster)
                     if (--left == 0 && !isCutOff)
                     {
                         end = Simulator::Now();
-                        load = GetLargestLoad(fabric);
                         run.End();
                     }
                 });
@@ -353,7 +351,7 @@ MeasureFabric(const FabricTraffic& traffic, const Cluster& cluster)
     {
         Simulator::Schedule(traffic.duration, [&] {
             end = Simulator::Now();
-            load = GetLargestLoad(fabric);
+            load = GetLargestLoad(fabric, end.GetSeconds()); // before frames go on
             run.End();
         });
     }
@@ -406,6 +404,10 @@ MeasureFabric(const FabricTraffic& traffic, const Cluster& cluster)
             measurement.peakQueueBytes = std::max(measurement.peakQueueBytes,
                                                   device->GetPort(i).GetCounters().peakQueueBytes);
         }
+    }
+    if (!isCutOff)
+    {
+        load = GetLargestLoad(fabric, measurement.simulatedMicroseconds * 1e-6);
     }
     const std::vector<uint64_t> loads = Gather(load);
     measurement.utilization =
