@@ -6,7 +6,9 @@
 
 #include "run-warnings.h"
 
+#include "ns3/object-factory.h"
 #include "ns3/path-choice.h"
+#include "ns3/rdma-congestion-control.h"
 #include "ns3/rdma-loss-recovery.h"
 
 namespace ns3::training
@@ -70,7 +72,9 @@ GetWarnings(const Cluster& cluster)
                                " takes for losses: each is sent again (see --recovery)");
         }
         const std::string control = KeyValues::Split(options.GetCongestionControl()).GetName();
-        if (control == "hpcc" || control == "power-tcp")
+        ObjectFactory controls;
+        controls.SetTypeId(Registry<CongestionControlEntry>::Find(control).getTypeId());
+        if (controls.Create<RdmaCongestionControl>()->GetNeeds().telemetry)
         {
             warnings.push_back("congestion control " + control +
                                " compares telemetry of one path, but path choice " + options.path +
