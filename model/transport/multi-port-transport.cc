@@ -209,6 +209,20 @@ MultiPortTransport::Post(uint32_t peer,
 }
 
 void
+MultiPortTransport::Arriving::Append(uint64_t more, Ptr<ByteBuffer> contents)
+{
+    if (contents && bytes > 0)
+    {
+        payload->bytes.insert(payload->bytes.end(), contents->bytes.begin(), contents->bytes.end());
+    }
+    else
+    {
+        payload = std::move(contents);
+    }
+    bytes += more;
+}
+
+void
 MultiPortTransport::DeliverPart(uint32_t peer, const Part& part)
 {
     if (part.parts == 1)

@@ -81,6 +81,20 @@ class MultiPortTransport : public MessageTransport
         SentHandler sent{}; ///< sent: called once when its last byte has been passed on; or null
     };
 
+    /** A part that arrives as several requests, in order. */
+    struct Arriving
+    {
+        uint64_t bytes{0};       ///< of the earlier requests
+        Ptr<ByteBuffer> payload; ///< contents of the earlier requests
+
+        /**
+         * Appends a request.
+         * @param more its bytes
+         * @param contents its contents, or null
+         */
+        void Append(uint64_t more, Ptr<ByteBuffer> contents);
+    };
+
     void DoDispose() override;
 
     /**

@@ -10,6 +10,7 @@
 #include "ns3/roce-wire-format.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ns3::training
 {
@@ -134,27 +135,18 @@ void
 RdmaTransport::Receive(uint32_t peer, uint32_t connection, const RdmaMessage& message)
 {
     Connection& entry = m_connections.at({peer, connection});
-    Ptr<ByteBuffer> payload = message.payload;
-    if (message.payload && entry.received > 0)
-    {
-        auto& bytes = entry.payload->bytes;
-        bytes.insert(bytes.end(), message.payload->bytes.begin(), message.payload->bytes.end());
-        payload = entry.payload;
-    }
-    entry.received += message.bytes;
+    entry.arriving.Append(message.bytes, message.payload);
     if (!message.hasImmediate)
     {
-        entry.payload = payload;
         return;
     }
+    const Arriving whole = std::exchange(entry.arriving, {});
     const Part part{message.address,
-                    entry.received,
-                    payload,
+                    whole.bytes,
+                    whole.payload,
                     0,
                     message.immediate >> INDEX_SHIFT,
                     (message.immediate & ((1 << INDEX_SHIFT) - 1)) + 1};
-    entry.received = 0;
-    entry.payload = nullptr;
     DeliverPart(peer, part);
 }
 

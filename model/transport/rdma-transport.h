@@ -47,8 +47,7 @@ class RdmaTransport : public MultiPortTransport
     struct Connection
     {
         Ptr<RdmaQueuePair> queuePair;
-        uint64_t received{0};    ///< bytes of the earlier work requests
-        Ptr<ByteBuffer> payload; ///< contents of the earlier work requests
+        Arriving arriving{}; ///< part being received
     };
 
     void DoDispose() override;

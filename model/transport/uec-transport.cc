@@ -9,6 +9,7 @@
 #include "ns3/log.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ns3::training
 {
@@ -125,27 +126,18 @@ void
 UecTransport::Receive(uint32_t peer, uint32_t portPair, const UecMessage& message)
 {
     Connection& entry = m_connections.at({peer, portPair});
-    Ptr<ByteBuffer> payload = message.payload;
-    if (message.payload && entry.received > 0)
-    {
-        auto& bytes = entry.payload->bytes;
-        bytes.insert(bytes.end(), message.payload->bytes.begin(), message.payload->bytes.end());
-        payload = entry.payload;
-    }
-    entry.received += message.bytes;
+    entry.arriving.Append(message.bytes, message.payload);
     if (message.data & CONTINUES)
     {
-        entry.payload = payload;
         return;
     }
+    const Arriving whole = std::exchange(entry.arriving, {});
     const Part part{message.tag,
-                    entry.received,
-                    payload,
+                    whole.bytes,
+                    whole.payload,
                     0,
                     static_cast<uint32_t>(message.data >> INDEX_SHIFT & FIELD_MASK),
                     static_cast<uint32_t>(message.data & FIELD_MASK) + 1};
-    entry.received = 0;
-    entry.payload = nullptr;
     DeliverPart(peer, part);
 }
 

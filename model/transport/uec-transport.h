@@ -42,8 +42,7 @@ class UecTransport : public MultiPortTransport
     struct Connection
     {
         Ptr<UecConnection> connection;
-        uint64_t received{0};    ///< bytes of the earlier sends
-        Ptr<ByteBuffer> payload; ///< contents of the earlier sends
+        Arriving arriving{}; ///< part being received
     };
 
     void DoDispose() override;
