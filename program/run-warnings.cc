@@ -11,6 +11,8 @@
 #include "ns3/rdma-congestion-control.h"
 #include "ns3/rdma-loss-recovery.h"
 
+#include <algorithm>
+
 namespace ns3::training
 {
 
@@ -63,6 +65,11 @@ GetWarnings(const Cluster& cluster)
     std::vector<std::string> warnings;
     AddLosslessDrops(warnings, cluster.GetFabric());
     const ClusterOptions& options = cluster.GetOptions();
+    if (options.transport == "tcp" && GetPathChoice(options.path).sprays)
+    {
+        warnings.push_back("path choice " + options.path +
+                           " reorders segments, which TCP takes for losses");
+    }
     if (options.IsRdma() && GetPathChoice(options.path).sprays)
     {
         if (!GetLossRecovery(options.GetRecovery()).takesReordering)
@@ -93,6 +100,18 @@ FormatWarnings(const std::vector<std::string>& warnings)
         text += "warning: " + warning + "\n";
     }
     return text;
+}
+
+void
+MergeWarnings(std::vector<std::string>& all, const std::vector<std::string>& more)
+{
+    for (const std::string& warning : more)
+    {
+        if (std::find(all.begin(), all.end(), warning) == all.end())
+        {
+            all.push_back(warning);
+        }
+    }
 }
 
 void
