@@ -317,31 +317,35 @@ void
 Comparison::CompareLosses()
 {
     m_table.PrintHeadings(
-        "\nSwitchML with losses: time over that without; expected: stalls of 1 ms\n");
+        "\nSwitchML with losses: time over that without; expected: stalls of the paper's 1 ms\n");
     const uint32_t ranks = 8;
-    // The released client doubles its timeout after a threshold, unlike the closed form.
-    ClusterOptions options =
-        MakeRack(ranks, "switchml:elements-per-packet=32,slots=128,timeout-threshold=0", "10Gbps");
-    options.delay = MicroSeconds(5);
     const uint64_t bytes = std::max<uint64_t>(m_setting.bytes, 16 << 20);
-    const double best = GetSeconds(options, bytes);
     const double line = 204 * 8 / 10e9;
     const double roundTrip = 2 * 5e-6 + 400e-9 + 2 * 192 * 8 / 10e9;
-    for (double loss : {1e-4, 1e-3, 1e-2})
+    for (const std::string timer : {"paper", "client"})
     {
-        options.loss = loss;
-        const double stalls = 1 - std::pow(1 - loss, 2.0 * ranks);
-        char what[64];
-        std::snprintf(what,
-                      sizeof(what),
-                      "8 workers, 10 Gbit/s, %g %% lost on each link",
-                      100 * loss);
-        AddRow("T7",
-               what,
-               "x",
-               NONE,
-               std::max(1.0, (roundTrip + stalls * 1e-3) / (128 * line)),
-               GetSeconds(options, bytes) / best);
+        ClusterOptions options =
+            MakeRack(ranks, "switchml:elements-per-packet=32,slots=128,timer=" + timer, "10Gbps");
+        options.delay = MicroSeconds(5);
+        const double best = GetSeconds(options, bytes);
+        for (double loss : {1e-4, 1e-3, 1e-2})
+        {
+            options.loss = loss;
+            const double stalls = 1 - std::pow(1 - loss, 2.0 * ranks);
+            const bool isPaper = timer == "paper";
+            char what[80];
+            std::snprintf(what,
+                          sizeof(what),
+                          "8 workers, 10 Gbit/s, %g %% lost on each link, timer=%s",
+                          100 * loss,
+                          timer.c_str());
+            AddRow("T7",
+                   what,
+                   "x",
+                   NONE,
+                   isPaper ? std::max(1.0, (roundTrip + stalls * 1e-3) / (128 * line)) : NONE,
+                   GetSeconds(options, bytes) / best);
+        }
     }
 }
 

@@ -9,7 +9,6 @@
 #include "ns3/aggregation-tree.h"
 #include "ns3/switchml-wire-format.h"
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-quantity.h"
 
 #include <algorithm>
 
@@ -43,20 +42,6 @@ ChooseSlots(const InNetworkRequest& request)
     return slots * static_cast<uint32_t>(std::clamp<uint64_t>(factor, 1, MAX_SLOT_FACTOR));
 }
 
-/** @return the timers of workers, one line */
-std::string
-DescribeTimers(const AttributeList& attributes)
-{
-    const TypeId worker = SwitchMlCommunicator::GetTypeId();
-    const auto timeout =
-        DynamicCast<const TimeValue>(attributes.Get(worker, "RetransmissionTimeout"))->Get();
-    const uint32_t threshold = GetNumber(attributes, worker, "TimeoutThreshold");
-    return "switchml: packets time out after " + FormatTime(timeout) +
-           (threshold == 0
-                ? ", always"
-                : ", doubled after " + std::to_string(threshold) + " timeouts of a worker");
-}
-
 std::vector<Ptr<InNetworkCommunicator>>
 InstallSwitchMl(const InNetworkRequest& request)
 {
@@ -75,7 +60,7 @@ InstallSwitchMl(const InNetworkRequest& request)
                                     : 0);
     const auto workers =
         helper.AddJob(request.fabric, request.endpoints, request.hosts, GetWindow(values, slots));
-    request.notes.push_back(DescribeTimers(request.attributes));
+    request.notes.push_back(workers.front()->DescribeTimers());
     return {workers.begin(), workers.end()};
 }
 

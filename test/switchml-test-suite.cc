@@ -89,7 +89,7 @@ class SwitchMlExactTest : public InNetworkTest
     {
         const Default integers("SwitchMlCommunicator::DataType", "int32", "float32");
         const Default verify("SwitchMlProgram::Verify", "true", "false");
-        const Default timeout("SwitchMlCommunicator::RetransmissionTimeout", "100us", "1ms");
+        const Default timeout("SwitchMlCommunicator::RetransmissionTimeout", "100us", "0s");
         for (uint32_t ranks : {2, 3, 8, 16})
         {
             for (double loss : {0.0, 0.001, 0.01, 0.05})
@@ -198,6 +198,55 @@ class SwitchMlQuantizedTest : public InNetworkTest
         Trial overflow(MakeOptions(2), 100, true);
         overflow.inputs[0][50] = overflow.inputs[1][50] = 1 << 30;
         ExpectPart(overflow.Run(), "packet 0 in slot 0 of switchml job 0 overflows 32 bits");
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * A lost packet is sent again after exactly the time of the rule.
+ */
+class SwitchMlTimerTest : public InNetworkTest
+{
+  public:
+    SwitchMlTimerTest()
+        : InNetworkTest("a lost packet is sent again when the rule says")
+    {
+    }
+
+  private:
+    /** @return time of a sum of one packet, s */
+    double Measure(const ClusterOptions& options, uint64_t resent)
+    {
+        Trial trial(options, 1, true);
+        NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", options.algorithm);
+        NS_TEST_EXPECT_MSG_EQ(trial.GetError(), 0, options.algorithm);
+        NS_TEST_EXPECT_MSG_EQ(trial.CountResent(), resent, options.algorithm);
+        return trial.GetSeconds();
+    }
+
+    void DoRun() override
+    {
+        const Default integers("SwitchMlCommunicator::DataType", "int32", "float32");
+        // The released client's first window waits for its packets in a thread, 16 / 4, times 10
+        // ms.
+        for (const auto& [keys, milliseconds] :
+             {std::make_pair("timer=paper", 1),
+              std::make_pair("timer=paper,retransmission-timeout=3ms", 3),
+              std::make_pair("timer=client", 40),
+              std::make_pair("timer=client,cores=2", 80),
+              std::make_pair("timer=client,retransmission-timeout=1ms", 4),
+              std::make_pair("timer=client,framing=rdma,message-packets=1", 11)})
+        {
+            ClusterOptions options = MakeOptions(2);
+            // No recirculation, which retransmissions would share.
+            options.algorithm = std::string("switchml:elements-per-packet=32,window=16,") + keys;
+            const double usual = Measure(options, 0);
+            options.faults = {"host1-switch0:loss=1,until=500us"};
+            NS_TEST_EXPECT_MSG_EQ_TOL(Measure(options, 2),
+                                      usual + 1e-3 * milliseconds,
+                                      1e-12,
+                                      keys);
+        }
     }
 };
 
@@ -387,6 +436,7 @@ class SwitchMlOptionsTest : public InNetworkTest
         ExpectRefusal(options, "58 recirculation ports");
         ExpectRefusal(MakeOptions(33), "33 children");
         ExpectChoice(MakeOptions(4), "SwitchMlCommunicator::DataType", "float32", "float32, int32");
+        ExpectChoice(MakeOptions(4), "SwitchMlCommunicator::Timer", "paper", "paper, client");
         ExpectChoice(MakeOptions(4), "InNetworkCommunicator::OnFailure", "ring", "ring, error");
         ExpectChoice(MakeOptions(4),
                      "ScheduledCommunicator::Order",
@@ -458,7 +508,7 @@ class SwitchMlRateTest : public TestCase
             device->GetAttribute("RecirculationRate", recirculation);
             NS_TEST_EXPECT_MSG_EQ(recirculation.Get(), DataRate(rate), options.rate);
             NS_TEST_EXPECT_MSG_EQ(cluster.GetNotes().back(),
-                                  "switchml: packets time out after " + timers,
+                                  "switchml: timers of the " + timers,
                                   options.rate);
         }
         Simulator::Destroy();
@@ -466,7 +516,10 @@ class SwitchMlRateTest : public TestCase
 
     void DoRun() override
     {
-        const std::string mixed = "1ms, doubled after 100 timeouts of a worker";
+        const std::string paper = "paper: packets time out after 1ms, always";
+        const std::string client = "released client: packets time out after 10ms ";
+        const std::string hundred = "doubled after 100 timeouts of a thread, then 200, and so on, "
+                                    "until the tensor ends";
         ClusterOptions options = MakeOptions(4);
         for (const auto& [rate, slots, recirculation] :
              {std::make_tuple("10Gbps", 512, "100Gbps"),
@@ -475,12 +528,23 @@ class SwitchMlRateTest : public TestCase
               std::make_tuple("800Gbps", 2048, "800Gbps")})
         {
             options.rate = DataRate(rate);
-            Check(options, slots, recirculation, mixed);
+            Check(options, slots, recirculation, paper);
         }
         options.attributes["ns3::training::SwitchDevice::RecirculationRate"] = "100Gbps";
-        options.attributes["ns3::training::SwitchMlCommunicator::TimeoutThreshold"] = "0";
         SetKey(options, "slots", 512);
-        Check(options, 512, "100Gbps", "1ms, always");
+        Check(options, 512, "100Gbps", paper);
+        SetKey(options, "timer", "client");
+        Check(options, 512, "100Gbps", client + "(in the first window 1280ms), " + hundred);
+        SetKey(options, "retransmission-timeout", "2ms");
+        SetKey(options, "cores", 512);
+        Check(options, 512, "100Gbps", "released client: packets time out after 2ms, " + hundred);
+        SetKey(options, "framing", "rdma");
+        SetKey(options, "retransmission-timeout", "0us");
+        Check(options,
+              512,
+              "100Gbps",
+              "released client: packets time out after 10ms, doubled after 101 timeouts of a "
+              "thread, then 201, and so on, for good");
     }
 };
 
@@ -493,6 +557,7 @@ class SwitchMlTestSuite : public TestSuite
     {
         AddTestCase(new SwitchMlExactTest);
         AddTestCase(new SwitchMlQuantizedTest);
+        AddTestCase(new SwitchMlTimerTest);
         AddTestCase(new SwitchMlFailureTest);
         AddTestCase(new SwitchMlJobsTest);
         AddTestCase(new SwitchMlTimeTest);

@@ -33,10 +33,10 @@ namespace ns3::training
  * immediate data. If a packet is lost, the message gets no answer and is retransmitted as a whole;
  * the switch ignores the duplicates.
  *
- * An unanswered packet or message is retransmitted after RetransmissionTimeout, which doubles after
- * TimeoutThreshold timeouts, again after as many more, and so on, up to an eighth of
- * FailureTimeout. A simulation-only checksum in each packet verifies that every sum contains each
- * worker's contribution exactly once.
+ * An unanswered packet or message is retransmitted by the rule that the attribute Timer names: that
+ * of the paper, or that of the released client, with timers for each of its threads. A
+ * simulation-only checksum in each packet verifies that every sum contains each worker's
+ * contribution exactly once.
  */
 class SwitchMlCommunicator : public InNetworkCommunicator
 {
@@ -59,6 +59,9 @@ class SwitchMlCommunicator : public InNetworkCommunicator
      * @throw ConfigurationError if there are too many workers for the quantization
      */
     void SetSession(const Session& session);
+
+    /** @return the rule of its timers, one line; call SetSession() before */
+    std::string DescribeTimers() const;
 
     // InNetworkCommunicator
     std::vector<float> GetSum(const std::vector<std::vector<float>>& inputs) const override;
@@ -83,10 +86,18 @@ class SwitchMlCommunicator : public InNetworkCommunicator
 
     void SetDataType(std::string type);
     std::string GetDataType() const;
+    void SetTimer(std::string timer);
+    std::string GetTimer() const;
+    TimeoutRule GetTimeoutRule() const;
+    void ConfigureTimers();
+    void CancelTimers();
+    SlotTimers& GetTimers(uint32_t slot);
+    uint32_t GetTimerOf(uint32_t slot) const;
+    bool IsWaiting(uint32_t slot) const;
     bool CheckTensor(const Tensor& tensor);
     bool IsKnown(uint64_t message) const;
     void SendIfPossible(uint64_t message);
-    void Send(uint64_t message);
+    void Send(uint64_t message, bool isFirst);
     void SendPackets(const Slot& slot);
     Frame* MakeFrame(uint64_t message, uint32_t packet);
     void FrameForRdma(Frame& frame, uint32_t queuePair, uint32_t packet);
@@ -106,8 +117,8 @@ class SwitchMlCommunicator : public InNetworkCommunicator
     uint32_t m_flowHash{0};
     ContributionCheck m_check;
     bool m_isInteger{false};
-    Time m_timeout;
-    uint32_t m_timeoutThreshold;
+    bool m_hasClientTimers{false};
+    Time m_timeout; // 0: that of the rule
     Time m_packetCost;
     uint32_t m_cores;
     uint8_t m_priority;
@@ -124,7 +135,7 @@ class SwitchMlCommunicator : public InNetworkCommunicator
     std::vector<Slot> m_slots;       // by message modulo window
     std::vector<uint32_t> m_psns;    // RDMA: next PSN to send, by queue pair
     std::vector<UnreliableReceiver> m_receivers; // RDMA: by queue pair
-    SlotTimers m_timers;                         // by message modulo window
+    std::vector<SlotTimers> m_timers;            // by thread, which has each slot modulo threads
     WorkerCores m_coresInUse;
     double m_errorBound{0};
 };
