@@ -7,6 +7,7 @@
 #include "switchml-helper.h"
 
 #include "ns3/aggregation-tree.h"
+#include "ns3/data-rate.h"
 #include "ns3/switchml-wire-format.h"
 #include "ns3/training-configuration-error.h"
 
@@ -145,6 +146,10 @@ SwitchMlHelper::AddJob(Fabric& fabric,
         }
         programs[i]->AddJob(job);
     }
+    DataRateValue recirculation;
+    fabric.devicesOfSwitches[tree.front().switchIndex]->GetAttribute("RecirculationRate",
+                                                                     recirculation);
+    const uint64_t lineRate = GetLineRate(endpoints, tree.size() > 1);
     std::vector<Ptr<SwitchMlCommunicator>> communicators;
     for (uint32_t rank = 0; rank < endpoints.size(); rank++)
     {
@@ -156,6 +161,10 @@ SwitchMlHelper::AddJob(Fabric& fabric,
         session.window = window;
         session.elements = programs.front()->GetElements();
         session.message = m_message;
+        session.key = window < programs.front()->GetSlots() ? "window" : "slots";
+        session.lineRate = lineRate;
+        session.recirculationBytes = programs.front()->GetRecirculatedBytes();
+        session.recirculationRate = recirculation.Get().GetBitRate();
         communicator->SetSession(session);
         communicators.push_back(communicator);
     }

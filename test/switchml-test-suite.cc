@@ -7,6 +7,7 @@
 #include "innetwork-test-common.h"
 
 #include "ns3/program-options.h"
+#include "ns3/run-warnings.h"
 #include "ns3/simulator.h"
 #include "ns3/switchml-communicator.h"
 #include "ns3/switchml-helper.h"
@@ -548,6 +549,88 @@ class SwitchMlRateTest : public TestCase
     }
 };
 
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Slots or recirculation ports that keep workers from filling the line are reported, with values
+ * that do not.
+ */
+class SwitchMlLimitTest : public InNetworkTest
+{
+  public:
+    SwitchMlLimitTest()
+        : InNetworkTest("a warning names slots or recirculation that limit the rate")
+    {
+    }
+
+  private:
+    /**
+     * Checks the warnings of a run.
+     * @param options of the cluster
+     * @param use expected share of the line
+     * @param warning expected start of the only warning; empty: none
+     * @return the warning
+     */
+    std::string Check(const ClusterOptions& options, double use, const std::string& warning)
+    {
+        Trial trial(options, 16 << 20, true, false);
+        NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", options.algorithm);
+        NS_TEST_EXPECT_MSG_EQ_TOL(trial.cluster->GetInNetworkCommunicators()[0]->GetLineUse() / use,
+                                  1,
+                                  0.02,
+                                  options.algorithm);
+        const auto warnings = GetWarnings(*trial.cluster);
+        NS_TEST_EXPECT_MSG_EQ(warnings.size(), (warning.empty() ? 0 : 1), options.algorithm);
+        const std::string text = warnings.empty() ? "" : warnings[0];
+        NS_TEST_EXPECT_MSG_EQ(text.substr(0, warning.size()), warning, options.algorithm);
+        return text;
+    }
+
+    /** @return text between the last "=" and the next " or more" */
+    static std::string GetRemedy(const std::string& warning)
+    {
+        const std::size_t begin = warning.rfind('=') + 1;
+        return warning.substr(begin, warning.find(" or more", begin) - begin);
+    }
+
+    void DoRun() override
+    {
+        const Default integers("SwitchMlCommunicator::DataType", "int32", "float32");
+        const double line = 332 * 8 / 800e9;
+        ClusterOptions options = MakeOptions(4);
+        options.rate = DataRate("800Gbps");
+        Check(options, 1, "");
+        // 2048 slots take 6.8 us on the line, and a sum takes two passes more than the round trip.
+        options.delay = MicroSeconds(5);
+        const double roundTrip = 2 * 5e-6 + 2 * 400e-9 + (2 * 320 + 204) * 8 / 800e9;
+        std::string warning =
+            Check(options, 2048 * line / roundTrip, "slots=2048 limits switchml to 6");
+        SetKey(options, "slots", GetRemedy(warning));
+        Check(options, 1, "");
+        SetKey(options, "window", 1024);
+        Check(options, 1024 * line / roundTrip, "window=1024 limits switchml to 31 %");
+        options.faults = {"host1:receive-rate=800Gbps"};
+        Check(options, 1024 * line / roundTrip, ""); // a fault may be the reason
+        // A sum is 204 bytes at the recirculation port, where the line carries 332.
+        options = MakeOptions(4);
+        options.rate = DataRate("800Gbps");
+        const std::string name = "ns3::training::SwitchDevice::RecirculationRate";
+        options.attributes[name] = "100Gbps";
+        warning = Check(options,
+                        332.0 / 204 / 8,
+                        "the recirculation ports of the switches, with 100Gbps, limit switchml to "
+                        "20 % of the line (a full line takes " +
+                            name + "=492Gbps");
+        options.attributes[name] = GetRemedy(warning);
+        Check(options, 1, "");
+        // Of 256 numbers the last reading pass carries 224: 972 bytes, where the line carries 1100.
+        SetKey(options, "elements-per-packet", 256);
+        options.attributes[name] = "200Gbps";
+        Check(options,
+              1100.0 / 972 / 4,
+              "the recirculation ports of the switches, with 200Gbps, limit switchml to 28 %");
+    }
+};
+
 /** @ingroup distributed-training-innetwork-tests SwitchML, end to end. */
 class SwitchMlTestSuite : public TestSuite
 {
@@ -563,6 +646,7 @@ class SwitchMlTestSuite : public TestSuite
         AddTestCase(new SwitchMlTimeTest);
         AddTestCase(new SwitchMlOptionsTest);
         AddTestCase(new SwitchMlRateTest);
+        AddTestCase(new SwitchMlLimitTest);
     }
 };
 

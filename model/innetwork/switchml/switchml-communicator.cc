@@ -140,6 +140,7 @@ SwitchMlCommunicator::SetSession(const Session& session)
     m_flowHash = HashFlow(GetDevice().GetEndpoint(), session.switchEndpoint, GetJob());
     m_check.Configure(GetJob(), GetRank(), GetSize());
     ConfigureTimers();
+    ConfigureLimits();
     m_slots.assign(m_window, Slot());
     m_psns.assign(m_window, 0);
     m_receivers.assign(m_window, UnreliableReceiver());
@@ -201,6 +202,30 @@ SwitchMlCommunicator::ConfigureTimers()
                 OnSilence(slot * threads + thread, silence);
             });
     }
+}
+
+void
+SwitchMlCommunicator::ConfigureLimits()
+{
+    if (m_session.lineRate == 0 || m_packetCost.IsStrictlyPositive())
+    {
+        return; // the cores may be the limit
+    }
+    uint32_t bytes = 0;
+    for (uint32_t packet = 0; packet < m_packets; packet++)
+    {
+        bytes += Frame::PREAMBLE_BYTES + Frame::GAP_BYTES +
+                 (m_session.message > 0
+                      ? GetSwitchMlRdmaFrameBytes(GetUnreliableOpcode(packet, m_packets),
+                                                  m_session.elements)
+                      : GetSwitchMlFrameBytes(m_session.elements));
+    }
+    SetLimits({m_session.key,
+               m_session.window,
+               m_window,
+               8.0 * bytes / static_cast<double>(m_session.lineRate),
+               8.0 * m_packets * m_session.recirculationBytes,
+               m_session.recirculationRate});
 }
 
 SlotTimers&
@@ -535,6 +560,7 @@ SwitchMlCommunicator::Finish(Slot& slot, const SwitchMlHeader& header)
         m_first += m_total;
         m_tensor = nullptr;
         CancelTimers();
+        NoteRate(m_total);
         Complete(std::move(m_sum));
     }
 }

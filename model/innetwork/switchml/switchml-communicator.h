@@ -47,11 +47,15 @@ class SwitchMlCommunicator : public InNetworkCommunicator
     /** Job parameters that the controller gives a worker. */
     struct Session
     {
-        uint32_t switchEndpoint{0}; ///< destination of packets
-        uint32_t firstSlot{0};      ///< first slot of the job
-        uint32_t window{512};       ///< slots, equal to packets in flight
-        uint32_t elements{64};      ///< 32-bit integers per packet
-        uint32_t message{0};        ///< RDMA framing: packets per message; 0: UDP
+        uint32_t switchEndpoint{0};     ///< destination of packets
+        uint32_t firstSlot{0};          ///< first slot of the job
+        uint32_t window{512};           ///< slots, equal to packets in flight
+        uint32_t elements{64};          ///< 32-bit integers per packet
+        uint32_t message{0};            ///< RDMA framing: packets per message; 0: UDP
+        std::string key{"slots"};       ///< key of the system that sets the window
+        uint64_t lineRate{0};           ///< of the slowest link, bit/s; 0: unknown
+        uint32_t recirculationBytes{0}; ///< of a packet on the busiest recirculation port
+        uint64_t recirculationRate{0};  ///< of a recirculation port, bit/s
     };
 
     /**
@@ -90,6 +94,7 @@ class SwitchMlCommunicator : public InNetworkCommunicator
     std::string GetTimer() const;
     TimeoutRule GetTimeoutRule() const;
     void ConfigureTimers();
+    void ConfigureLimits();
     void CancelTimers();
     SlotTimers& GetTimers(uint32_t slot);
     uint32_t GetTimerOf(uint32_t slot) const;
