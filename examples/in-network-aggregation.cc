@@ -37,6 +37,7 @@ struct Setting
     std::string part{"all"};
     uint64_t bytes{16 << 20};
     uint64_t matrixBytes{1 << 20};
+    uint64_t jobs{2};
     std::string json;
 };
 
@@ -231,9 +232,11 @@ Comparison::CompareAtp()
     for (uint32_t slots : {20000, 1200, 300, 1})
     {
         AtpScenario scenario;
+        scenario.jobs = static_cast<uint32_t>(m_setting.jobs);
         scenario.slots = slots;
         const AtpJobResult job = MeasureAtpJobs(scenario).jobs[0];
-        const std::string what = "2 jobs, " + std::to_string(slots) + " slots: ";
+        const std::string what =
+            std::to_string(m_setting.jobs) + " jobs, " + std::to_string(slots) + " slots: ";
         AddRow("T10", what + "frames at a server for each sum", "", NONE, NONE, job.serverFrames);
         AddRow("T10",
                what + "goodput; the server's link",
@@ -596,6 +599,11 @@ Compare(int argc, char* argv[])
                      setting.matrixBytes,
                      4,
                      1 << 30);
+    options.AddUnsigned("jobs",
+                        "ATP jobs of 4 workers and a server that share the slots of a switch (T10)",
+                        setting.jobs,
+                        1,
+                        16);
     options.AddJson(setting.json);
     ClusterCommandLine::ReserveAttributes(options);
     options.Parse(argc, argv);
