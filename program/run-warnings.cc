@@ -11,6 +11,8 @@
 #include "ns3/rdma-congestion-control.h"
 #include "ns3/rdma-loss-recovery.h"
 
+#include <algorithm>
+
 namespace ns3::training
 {
 
@@ -57,6 +59,27 @@ AddLosslessDrops(std::vector<std::string>& warnings, const Fabric& fabric)
     }
 }
 
+/** Adds the limit of an in-network system that kept its fastest rank from filling the line. */
+void
+AddInNetworkLimit(std::vector<std::string>& warnings, const Cluster& cluster)
+{
+    const auto& workers = cluster.GetInNetworkCommunicators();
+    const auto fastest =
+        std::max_element(workers.begin(), workers.end(), [](const auto& one, const auto& other) {
+            return one->GetLineUse() < other->GetLineUse();
+        });
+    // A fault may be the limit.
+    if (fastest == workers.end() || !cluster.GetOptions().faults.empty())
+    {
+        return;
+    }
+    const std::string limit = (*fastest)->DescribeLimit();
+    if (!limit.empty())
+    {
+        warnings.push_back(limit);
+    }
+}
+
 } // namespace
 
 std::vector<std::string>
@@ -64,6 +87,7 @@ GetWarnings(const Cluster& cluster)
 {
     std::vector<std::string> warnings;
     AddLosslessDrops(warnings, cluster.GetFabric());
+    AddInNetworkLimit(warnings, cluster);
     const ClusterOptions& options = cluster.GetOptions();
     if (options.IsRdma() && cluster.GetMtu() > MAX_ROCE_MTU)
     {
