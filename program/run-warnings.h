@@ -20,7 +20,8 @@ namespace ns3::training
  * @ingroup distributed-training-helper
  *
  * Reports what makes the results of a run questionable: frames of a lossless class that a switch
- * dropped, and combinations of options that no one would run.
+ * dropped, limits of an in-network system that keep ranks from filling their lines, and
+ * combinations of options that no one would run.
  * @param cluster after the simulation and GatherCounters()
  * @return one line each
  */
