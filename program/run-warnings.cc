@@ -95,6 +95,11 @@ GetWarnings(const Cluster& cluster)
                            " bytes a packet, not " + std::to_string(cluster.GetMtu()) +
                            " (see --mtu)");
     }
+    if (options.transport == "tcp" && GetPathChoice(options.path).sprays)
+    {
+        warnings.push_back("path choice " + options.path +
+                           " reorders segments, which TCP takes for losses");
+    }
     if (options.IsRdma() && GetPathChoice(options.path).sprays)
     {
         if (!GetLossRecovery(options.GetRecovery()).takesReordering)
@@ -125,6 +130,18 @@ FormatWarnings(const std::vector<std::string>& warnings)
         text += "warning: " + warning + "\n";
     }
     return text;
+}
+
+void
+MergeWarnings(std::vector<std::string>& all, const std::vector<std::string>& more)
+{
+    for (const std::string& warning : more)
+    {
+        if (std::find(all.begin(), all.end(), warning) == all.end())
+        {
+            all.push_back(warning);
+        }
+    }
 }
 
 void
