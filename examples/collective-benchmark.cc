@@ -579,6 +579,11 @@ Benchmark(int argc, char* argv[])
     {
         document.Set("tcp", tcp->ToJson());
     }
+    const auto uec = GetUecFigures(cluster);
+    if (uec)
+    {
+        document.Set("uec", uec->ToJson());
+    }
     AddRunCost(document, all.cost);
     AddFailure(document, all.failure);
     document.Set("configuration", GetConfiguration(options, cluster));
@@ -586,10 +591,11 @@ Benchmark(int argc, char* argv[])
     json.Write(document);
     if (table && !all.stuck)
     {
-        std::printf("%s%s%s%s\ninputs: %s\n",
+        std::printf("%s%s%s%s%s\ninputs: %s\n",
                     FormatFallback(cluster).c_str(),
                     FormatWarnings(warnings).c_str(),
                     tcp ? tcp->Format().c_str() : "",
+                    uec ? uec->Format().c_str() : "",
                     FormatRunCost(all.cost).c_str(),
                     clusterOptions.DescribeHosts().c_str());
     }

@@ -178,6 +178,10 @@ TrainingRunResult::ToJson() const
     {
         document.Set("tcp", tcp->ToJson());
     }
+    if (uec)
+    {
+        document.Set("uec", uec->ToJson());
+    }
     AddRunCost(document, cost);
     auto list = JsonValue::Array();
     for (const IterationRecord& record : iterations)
@@ -746,6 +750,7 @@ TrainingRun::Run()
     result.fallback = FormatFallback(*m_cluster);
     result.warnings = GetWarnings(*m_cluster);
     result.tcp = GetTcpFigures(*m_cluster);
+    result.uec = GetUecFigures(*m_cluster);
     result.configuration = m_configuration;
     if (result.mismatch.empty())
     {

@@ -13,6 +13,7 @@
 #include "run-statistics.h"
 #include "tcp-figures.h"
 #include "training-program.h"
+#include "uec-figures.h"
 
 #include "ns3/application-container.h"
 #include "ns3/gradient-buckets.h"
@@ -96,6 +97,7 @@ struct TrainingRunResult
     std::string fallback;                      ///< reason of a fallback, one line, or empty
     std::vector<std::string> warnings;         ///< see GetWarnings()
     std::optional<TcpFigures> tcp;             ///< if messages travel over TCP
+    std::optional<UecFigures> uec;             ///< if messages travel over Ultra Ethernet
     std::string mismatch;                      ///< the first wrong sum, or empty
     std::string failure;                       ///< why the run ended early, or empty
     RunCost cost;                              ///< cost of the simulation

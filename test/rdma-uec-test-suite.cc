@@ -177,12 +177,7 @@ class UecNetwork
     /** @return number of frames trimmed by all switches */
     uint64_t GetTrimmed() const
     {
-        uint64_t trimmed = 0;
-        for (const auto& device : fabric.devicesOfSwitches)
-        {
-            trimmed += device->GetTrimmedFrames();
-        }
-        return trimmed;
+        return fabric.GetTotal().trimmedFrames;
     }
 
     Time roundTrip;                                ///< longest one on the idle network

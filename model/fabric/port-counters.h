@@ -45,6 +45,7 @@ struct PortCounters
     uint64_t droppedFrames{0};    ///< frames dropped by the owner of the port, see DropReason
     uint64_t droppedBytes{0};     ///< bytes dropped
     uint64_t markedFrames{0};     ///< frames ECN-marked on transmission
+    uint64_t trimmedFrames{0};    ///< frames that the owner cut to their header for this port
     uint64_t pausesSent{0};       ///< pause frames sent, resumes included
     uint64_t pausesReceived{0};   ///< pause frames received, resumes included
     uint64_t peakQueueBytes{0};   ///< peak length of all queues together, bytes
