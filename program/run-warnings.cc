@@ -17,6 +17,8 @@ namespace ns3::training
 namespace
 {
 
+/// Largest path MTU that the InfiniBand specification encodes, bytes.
+constexpr uint32_t MAX_ROCE_MTU = 4096;
 /// Ports named in warnings; the others are only counted.
 constexpr std::size_t MAX_NAMED = 3;
 
@@ -63,6 +65,12 @@ GetWarnings(const Cluster& cluster)
     std::vector<std::string> warnings;
     AddLosslessDrops(warnings, cluster.GetFabric());
     const ClusterOptions& options = cluster.GetOptions();
+    if (options.IsRdma() && cluster.GetMtu() > MAX_ROCE_MTU)
+    {
+        warnings.push_back("RoCE carries at most " + std::to_string(MAX_ROCE_MTU) +
+                           " bytes a packet, not " + std::to_string(cluster.GetMtu()) +
+                           " (see --mtu)");
+    }
     if (options.IsRdma() && GetPathChoice(options.path).sprays)
     {
         if (!GetLossRecovery(options.GetRecovery()).takesReordering)

@@ -48,9 +48,13 @@ RdmaQueuePair::RdmaQueuePair(RdmaPort& port,
       m_congestionControl(congestionControl),
       m_recovery(std::move(recovery))
 {
+    NS_ASSERT_MSG(reinterpret_cast<const char*>(&m_oldestEnd) ==
+                      reinterpret_cast<const char*>(this) + SEND_LINES * 64,
+                  "what sending a packet needs has outgrown the lines that are prefetched");
     m_congestionControl->Initialize(path);
     m_needs = m_congestionControl->GetNeeds();
     m_rate = m_congestionControl->GetRate(Simulator::Now().GetTimeStep());
+    m_picosecondsPerByte = 8e12 / m_rate;
 
     const RdmaSettings& settings = port.GetSettings();
     uint64_t limit = settings.inFlightLimit;
@@ -356,7 +360,7 @@ RdmaQueuePair::Pace()
 int64_t
 RdmaQueuePair::GetPaceTime() const
 {
-    return static_cast<int64_t>(8.0 * m_lastBytes * 1e12 / m_rate);
+    return static_cast<int64_t>(m_lastBytes * m_picosecondsPerByte);
 }
 
 void
@@ -375,6 +379,7 @@ RdmaQueuePair::UpdateRate(int64_t now)
     {
         NS_LOG_LOGIC("queue pair " << GetNumber() << " sends at " << rate << " bit/s");
         m_rate = rate;
+        m_picosecondsPerByte = 8e12 / rate;
         m_port.NotifyRate(GetNumber(), rate);
         if (m_nextSendTime > now) // the new rate applies to the next packet already
         {

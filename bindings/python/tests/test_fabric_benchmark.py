@@ -225,6 +225,13 @@ def test_drops_in_a_lossless_class_are_reported(program, program_json):
     assert f"warning: {text}\n" in program("fabric-benchmark", *options).stdout
 
 
+def test_packets_longer_than_roce_allows_are_reported(program_json):
+    options = ["--ranks=2", "--bytes=100kB"]
+    assert program_json("fabric-benchmark", *options, "--mtu=4096")["warnings"] == []
+    (warning,) = program_json("fabric-benchmark", *options, "--mtu=9000")["warnings"]
+    assert warning == "RoCE carries at most 4096 bytes a packet, not 9000 (see --mtu)"
+
+
 def test_a_slow_host_is_not_taken_for_losses(program_json):
     """A host that takes longer than IRN's timeouts, with nothing lost."""
     result = program_json(
