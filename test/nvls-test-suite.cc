@@ -6,6 +6,7 @@
 
 #include "innetwork-test-common.h"
 
+#include "ns3/run-warnings.h"
 #include "ns3/sharp-wire-format.h"
 #include "ns3/test.h"
 
@@ -239,6 +240,50 @@ class NvlsOptionsTest : public InNetworkTest
     }
 };
 
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Few slots are reported, with a number that is enough; likewise credits of a streaming tree.
+ */
+class NvlsLimitTest : public InNetworkTest
+{
+  public:
+    NvlsLimitTest()
+        : InNetworkTest("a warning names slots or credits that limit the rate")
+    {
+    }
+
+  private:
+    std::string Measure(const ClusterOptions& options)
+    {
+        Trial trial(options, 4 << 20, true, false);
+        NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", options.algorithm);
+        const auto warnings = GetWarnings(*trial.cluster);
+        return warnings.empty() ? "" : warnings[0];
+    }
+
+    void DoRun() override
+    {
+        for (const std::string key : {"slots", "credits"})
+        {
+            ClusterOptions options = MakeOptions(8, "rail-optimized:servers=1");
+            options.algorithm = key == "slots" ? "nvls" : "sharp";
+            SetKey(options, key, 32);
+            std::string warning = Measure(options);
+            ExpectPart(warning, key + "=32 limits " + (key == "slots" ? "nvls" : "sharp"));
+            // Longer queues may take more than the first warning says.
+            for (uint32_t attempt = 0; attempt < 4 && !warning.empty(); attempt++)
+            {
+                const std::size_t begin = warning.rfind('=') + 1;
+                SetKey(options,
+                       key,
+                       warning.substr(begin, warning.find(" or more", begin) - begin));
+                warning = Measure(options);
+            }
+            NS_TEST_EXPECT_MSG_EQ(warning, "", options.algorithm);
+        }
+    }
+};
+
 /** @ingroup distributed-training-innetwork-tests Reads of sums from a switch, end to end. */
 class NvlsTestSuite : public TestSuite
 {
@@ -250,6 +295,7 @@ class NvlsTestSuite : public TestSuite
         AddTestCase(new NvlsFailureTest);
         AddTestCase(new NvlsTimeTest);
         AddTestCase(new NvlsOptionsTest);
+        AddTestCase(new NvlsLimitTest);
     }
 };
 

@@ -43,6 +43,20 @@ NvlsCommunicator::SetSession(const Session& session)
     {
         Connect({session.switchEndpoint, connection});
     }
+    if (session.lineRate > 0)
+    {
+        // For each packet that a rank reads, as do the others: a contribution to each and its own
+        // write, and a request of each.
+        const auto owners = static_cast<double>(session.connections.size());
+        const uint32_t overhead = Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
+        const uint32_t payload = session.elements * GetBytes(GetNumberFormat());
+        const double bytes = (owners + 1) * (GetSharpFrameBytes(payload) + overhead) +
+                             owners * (GetSharpFrameBytes(0) + overhead);
+        SetLimits({session.key,
+                   session.slots,
+                   session.window,
+                   8 * bytes / static_cast<double>(session.lineRate)});
+    }
 }
 
 void
@@ -201,6 +215,7 @@ NvlsCommunicator::OnMessage(uint32_t owner, const Frame& frame)
         ReadValues(frame, begin, end, true);
         if (--m_left == 0)
         {
+            NoteRate(m_parts[GetRank()].packets, GetHostTime(GetValueCount() * sizeof(float)));
             CopyOut();
         }
     }

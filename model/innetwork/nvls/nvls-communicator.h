@@ -42,6 +42,9 @@ class NvlsCommunicator : public SharpEndpoint
         std::vector<uint32_t> connections; ///< connection numbers at the switch, by owner
         uint32_t window{1};                ///< packets that a rank reads concurrently
         uint32_t elements{64};             ///< numbers per packet
+        std::string key{"slots"};          ///< key of the system that sets the window
+        uint64_t slots{0};                 ///< its value
+        uint64_t lineRate{0};              ///< of the slowest link of a rank, bit/s; 0: unknown
     };
 
     /** @param session as configured at the switch; call SetGroup() and SetSums() before */
