@@ -11,6 +11,8 @@
  *   ./ns3w run nccl-tables
  */
 
+#include "hidden-global-values.h"
+
 #include "ns3/core-module.h"
 #include "ns3/distributed-training-module.h"
 
@@ -183,9 +185,12 @@ MakeOptions(const Table& table, const std::string& hostModel)
     return options;
 }
 
-/** @return bus bandwidth, GB/s */
+/**
+ * @param cost receives that of the simulation
+ * @return bus bandwidth, GB/s
+ */
 double
-Measure(const Table& table, uint64_t bytes, const std::string& hostModel)
+Measure(const Table& table, uint64_t bytes, const std::string& hostModel, RunCost& cost)
 {
     double bandwidth = 0;
     {
@@ -194,6 +199,7 @@ Measure(const Table& table, uint64_t bytes, const std::string& hostModel)
         const auto operation = FindCollectiveOperation(table.operation);
         MeasureCollective(cluster, run, operation, 8, false, 1); // opens connections
         bandwidth = MeasureCollective(cluster, run, operation, bytes, false, 1).busBandwidth;
+        cost.Add(GetRunCost(cluster.GetFabric()));
     }
     Simulator::Destroy();
     return bandwidth;
@@ -257,6 +263,7 @@ Tables(int argc, char* argv[])
     options.Parse(argc, argv);
     const JsonOutput json(target);
     auto rows = JsonValue::Array();
+    RunCost cost;
     for (const Table& table : GetTables())
     {
         if (target != "-")
@@ -282,8 +289,8 @@ Tables(int argc, char* argv[])
                 continue;
             }
             const double published = GetPublished(table, point, bytes);
-            const double nccl = Measure(table, bytes, table.hostModel);
-            const double none = Measure(table, bytes, "none");
+            const double nccl = Measure(table, bytes, table.hostModel, cost);
+            const double none = Measure(table, bytes, "none", cost);
             const double expected = GetExpected(table, bytes);
             const char* role = ROLES[static_cast<int>(point.role)];
             rows.Append(JsonValue::Object()
@@ -312,10 +319,19 @@ Tables(int argc, char* argv[])
             }
         }
     }
-    json.Write(JsonValue::Object()
-                   .Set("rows", rows)
-                   .Set("configuration", options.ToJson())
-                   .Set("version", GetVersion()));
+    const std::string inputs = "host model of each table; a constant of it is chosen with the rows "
+                               "of role calibration";
+    if (target != "-")
+    {
+        std::printf("%s\n%s", FormatRunCost(cost).c_str(), FormatInputs(inputs).c_str());
+    }
+    auto document = JsonValue::Object();
+    document.Set("rows", rows);
+    AddRunCost(document, cost);
+    document.Set("inputs", inputs)
+        .Set("configuration", options.ToJson())
+        .Set("version", GetVersion());
+    json.Write(document);
     return 0;
 }
 

@@ -19,6 +19,8 @@ namespace ns3::training
 namespace
 {
 
+/// Largest path MTU that the InfiniBand specification encodes, bytes.
+constexpr uint32_t MAX_ROCE_MTU = 4096;
 /// Ports named in warnings; the others are only counted.
 constexpr std::size_t MAX_NAMED = 3;
 
@@ -87,6 +89,17 @@ GetWarnings(const Cluster& cluster)
     AddLosslessDrops(warnings, cluster.GetFabric());
     AddInNetworkLimit(warnings, cluster);
     const ClusterOptions& options = cluster.GetOptions();
+    if (options.IsRdma() && cluster.GetMtu() > MAX_ROCE_MTU)
+    {
+        warnings.push_back("RoCE carries at most " + std::to_string(MAX_ROCE_MTU) +
+                           " bytes a packet, not " + std::to_string(cluster.GetMtu()) +
+                           " (see --mtu)");
+    }
+    if (options.transport == "tcp" && GetPathChoice(options.path).sprays)
+    {
+        warnings.push_back("path choice " + options.path +
+                           " reorders segments, which TCP takes for losses");
+    }
     if (options.IsRdma() && GetPathChoice(options.path).sprays)
     {
         if (!GetLossRecovery(options.GetRecovery()).takesReordering)
@@ -117,6 +130,18 @@ FormatWarnings(const std::vector<std::string>& warnings)
         text += "warning: " + warning + "\n";
     }
     return text;
+}
+
+void
+MergeWarnings(std::vector<std::string>& all, const std::vector<std::string>& more)
+{
+    for (const std::string& warning : more)
+    {
+        if (std::find(all.begin(), all.end(), warning) == all.end())
+        {
+            all.push_back(warning);
+        }
+    }
 }
 
 void

@@ -36,6 +36,13 @@ std::string FormatWarnings(const std::vector<std::string>& warnings);
 
 /**
  * @ingroup distributed-training-helper
+ * @param all receives the warnings that it does not have
+ * @param more warnings of another simulation
+ */
+void MergeWarnings(std::vector<std::string>& all, const std::vector<std::string>& more);
+
+/**
+ * @ingroup distributed-training-helper
  * @param document JSON document that receives the member "warnings"
  * @param warnings one line each
  */

@@ -566,10 +566,11 @@ SwiftTestCase::DoRun()
         ack.now = now;
         ack.bytes = bytes;
         swift->OnAck(ack);
-        return static_cast<double>(swift->GetWindow());
+        return swift->GetCongestionWindow();
     };
     double got = 0;
-    NS_TEST_EXPECT_MSG_EQ(swift->GetWindow(), 162500, "one product");
+    NS_TEST_EXPECT_MSG_EQ(swift->GetCongestionWindow(), 162500, "one product");
+    NS_TEST_EXPECT_MSG_EQ(swift->GetWindow(), 162000, "whole packets in flight");
     NS_TEST_EXPECT_MSG_EQ(swift->GetRate(0), LINE, "no pace above one packet");
     NS_TEST_EXPECT_MSG_EQ(swift->GetTargetDelay(), PATH_TARGET, "100 packets and more: no scaling");
     got = tell(PATH_TARGET - 1);
@@ -601,10 +602,10 @@ SwiftTestCase::DoRun()
     NS_TEST_EXPECT_MSG_EQ_TOL(got, window / 2, 1, "by one half at most");
     window /= 2;
     swift->OnLoss(now);
-    NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(swift->GetWindow()), window, 1, "not twice");
+    NS_TEST_EXPECT_MSG_EQ_TOL(swift->GetCongestionWindow(), window, 1, "not twice");
     now += MILLISECOND;
     swift->OnLoss(now);
-    NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(swift->GetWindow()), window / 2, 1, "a loss");
+    NS_TEST_EXPECT_MSG_EQ_TOL(swift->GetCongestionWindow(), window / 2, 1, "a loss");
     window /= 2;
     // Below one packet the window becomes a pace.
     while (window > 600)
@@ -613,22 +614,25 @@ SwiftTestCase::DoRun()
         window = tell(MILLISECOND);
     }
     NS_TEST_EXPECT_MSG_EQ_TOL(swift->GetRate(0), window * 8 / 1e-3, 2e4, "window / round trip");
+    NS_TEST_EXPECT_MSG_EQ(swift->GetWindow(), 1000, "one packet in flight");
     got = tell(MICROSECOND);
     NS_TEST_EXPECT_MSG_EQ_TOL(got, window + 1000, 1, "raised by whole packets");
     NS_TEST_EXPECT_MSG_EQ(swift->GetRate(0), LINE, "and back to no pace");
     for (int i = 0; i < 5; i++)
     {
-        NS_TEST_EXPECT_MSG_GT(swift->GetWindow(), 20, "timeout " << i);
+        NS_TEST_EXPECT_MSG_GT(swift->GetCongestionWindow(), 20, "timeout " << i);
         now += MILLISECOND;
         swift->OnTimeout(now);
     }
-    NS_TEST_EXPECT_MSG_EQ(swift->GetWindow(), 10, "five timeouts in a row: the smallest window");
+    NS_TEST_EXPECT_MSG_EQ(swift->GetCongestionWindow(),
+                          10,
+                          "five timeouts in a row: the smallest window");
     NS_TEST_EXPECT_MSG_EQ(swift->GetTargetDelay(), PATH_TARGET + 100 * MICROSECOND, "whole range");
     for (int i = 0; i < 100000; i++)
     {
         tell(MICROSECOND, 1000000);
     }
-    NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(swift->GetWindow()),
+    NS_TEST_EXPECT_MSG_EQ_TOL(swift->GetCongestionWindow(),
                               LINE * (PATH_TARGET + 100 * MICROSECOND) / 8e12,
                               1,
                               "the largest: line rate for the longest target");

@@ -255,12 +255,15 @@ FabricPort::SendNext(int64_t now)
         {
             m_lineFree = std::max(m_lineFree, now);
         }
-        m_lineFreePending = false;
     }
     if (m_pauses || (m_waiting & ~m_paused) ||
         (m_source && m_source->GetReady(m_lineFree) & ~m_paused))
     {
         ScheduleLineFree(now);
+    }
+    else
+    {
+        m_lineFreePending = false;
     }
 }
 

@@ -168,10 +168,9 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     uint64_t m_requestEnd{0};      // one past its last packet; 0 if each packet must look it up
     uint32_t m_limit{0};           // limit of packets in flight, by congestion control and NIC
     uint32_t m_lastBytes{0};       // size of the last packet on the line
-    double m_rate;                 // last rate of the congestion control, bit/s
+    double m_picosecondsPerByte;   // of the last rate of the congestion control
     int64_t m_paceStart{0};        // start of the time that pacing charges to the last packet, ps
     int64_t m_byteQuota{0};        // bytes until the congestion control must be asked again
-    int64_t m_byteGrant{0};        // bytes of the last quota
     int64_t m_holdUntil{0};        // RNR wait: nothing is sent before this time, ps
     RdmaPort& m_port;
     const RdmaRemote m_remote;
@@ -187,15 +186,17 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     uint64_t m_receivedAcks{0};
     uint32_t m_refusals{0};  // RNR NAKs without progress since
     uint32_t m_expiries{0};  // timer expiries without progress since
-    int64_t m_roundTrip{0};  // selective: smoothed round-trip time, ps
-    int64_t m_variation{0};  // selective: smoothed deviation from it, ps
     int64_t m_progress{0};   // start of the timer or arrival of the last ACK, ps
     uint64_t m_postedPsn{0}; // one past the last packet posted
+    int64_t m_byteGrant{0};  // bytes of the last quota
+    double m_rate;           // last rate of the congestion control, bit/s
     uint32_t m_mostInFlight; // limit of packets in flight by the NIC
 
     RdmaReceiver m_receiver;
     std::deque<PostedRequest> m_requests; // the oldest unacknowledged first
     QueuePairCounters m_counters;         // without those derived from PSNs
+    int64_t m_roundTrip{0};               // selective: smoothed round-trip time, ps
+    int64_t m_variation{0};               // selective: smoothed deviation from it, ps
 
     Ptr<RdmaCongestionControl> m_congestionControl;
     std::unique_ptr<RdmaLossRecovery> m_recovery;

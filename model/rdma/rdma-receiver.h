@@ -131,9 +131,7 @@ class alignas(64) RdmaReceiver
     bool m_marked{false}; // an ECN mark arrived since the last ACK
     RdmaPort& m_port;
     uint64_t m_sentAcks{0};
-    uint64_t m_receives{0};    // posted and not consumed
-    int64_t m_gapSince{0};     // time at which the gap was found or last reported, ps
-    uint64_t m_reportedEnd{0}; // first packet behind the last gap reported
+    uint64_t m_receives{0}; // posted and not consumed
     const RdmaRemote m_remote;
     int64_t m_nextCnp{0};
     QueuePairCounters& m_counters; // all other counters
@@ -141,6 +139,8 @@ class alignas(64) RdmaReceiver
     const RdmaCongestionControl& m_congestionControl;
     RdmaMessage m_message; // the current message
     MessageHandler m_onMessage;
+    int64_t m_gapSince{0};     // time at which the gap was found or last reported, ps
+    uint64_t m_reportedEnd{0}; // first packet behind the last gap reported
 };
 
 /**

@@ -82,8 +82,8 @@ def test_compares_schedulers_and_acks(program_json):
 def test_table_names_the_default(program):
     process = program("fabric-benchmark", "--ranks=2", "--bytes=1M", "--compare-schedulers")
     lines = process.stdout.splitlines()
-    assert "(default)" in lines[-3] and "BucketScheduler" in lines[-3]
-    assert "HeapScheduler" in lines[-2] and "MapScheduler" in lines[-1]
+    assert "(default)" in lines[-4] and "BucketScheduler" in lines[-4]
+    assert "HeapScheduler" in lines[-3] and "MapScheduler" in lines[-2]
     assert process.stdout.count("(default)") == 1
 
 
@@ -223,6 +223,13 @@ def test_drops_in_a_lossless_class_are_reported(program, program_json):
     text = f"switch0 port 0 dropped {drops} frames of lossless class 3 for lack of buffer space"
     assert warning == text
     assert f"warning: {text}\n" in program("fabric-benchmark", *options).stdout
+
+
+def test_packets_longer_than_roce_allows_are_reported(program_json):
+    options = ["--ranks=2", "--bytes=100kB"]
+    assert program_json("fabric-benchmark", *options, "--mtu=4096")["warnings"] == []
+    (warning,) = program_json("fabric-benchmark", *options, "--mtu=9000")["warnings"]
+    assert warning == "RoCE carries at most 4096 bytes a packet, not 9000 (see --mtu)"
 
 
 def test_a_slow_host_is_not_taken_for_losses(program_json):

@@ -302,8 +302,9 @@ RdmaDcqcn::OnSent(uint64_t bytes, int64_t now)
 int64_t
 RdmaDcqcn::GetByteQuota() const
 {
-    return m_started && m_rate < m_lineRate ? static_cast<int64_t>(m_byteCounter - m_sentBytes)
-                                            : RdmaCongestionControl::GetByteQuota();
+    const bool counts = m_byteCounter > 0 && m_started && m_rate < m_lineRate;
+    return counts ? static_cast<int64_t>(m_byteCounter - m_sentBytes)
+                  : RdmaCongestionControl::GetByteQuota();
 }
 
 void

@@ -138,7 +138,14 @@ RdmaSwift::GetRate(int64_t)
 uint64_t
 RdmaSwift::GetWindow() const
 {
-    return static_cast<uint64_t>(std::ceil(m_window * m_mtu));
+    // Whole packets, as htsim counts them; below one, the rate spaces them.
+    return static_cast<uint64_t>(std::max(1.0, std::floor(m_window))) * m_mtu;
+}
+
+double
+RdmaSwift::GetCongestionWindow() const
+{
+    return m_window * m_mtu;
 }
 
 int64_t

@@ -45,6 +45,9 @@ class RdmaSwift : public RdmaCongestionControl
     /** @return target delay at the current window, ps */
     int64_t GetTargetDelay() const;
 
+    /** @return the window before it is rounded down to whole packets, bytes */
+    double GetCongestionWindow() const;
+
   private:
     void Cut(double factor, int64_t now);
 
