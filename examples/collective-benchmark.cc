@@ -599,6 +599,11 @@ Benchmark(int argc, char* argv[])
     {
         document.Set("tcp", tcp->ToJson());
     }
+    const auto uec = GetUecFigures(cluster);
+    if (uec)
+    {
+        document.Set("uec", uec->ToJson());
+    }
     AddRunCost(document, all.cost);
     document.Set("inputs", clusterOptions.DescribeHosts());
     AddFailure(document, all.failure);
@@ -607,10 +612,11 @@ Benchmark(int argc, char* argv[])
     json.Write(document);
     if (table && !all.stuck)
     {
-        std::printf("%s%s%s%s\n%s",
+        std::printf("%s%s%s%s%s\n%s",
                     FormatFallback(cluster).c_str(),
                     FormatWarnings(warnings).c_str(),
                     tcp ? tcp->Format().c_str() : "",
+                    uec ? uec->Format().c_str() : "",
                     FormatRunCost(all.cost).c_str(),
                     FormatInputs(clusterOptions.DescribeHosts()).c_str());
     }

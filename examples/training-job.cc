@@ -79,7 +79,8 @@ TrainOnce(TrainingRun& run, bool table)
     {
         std::cout << FormatIteration("mean", result.mean) << "\n"
                   << result.fallback << FormatWarnings(result.warnings)
-                  << (result.tcp ? result.tcp->Format() : "") << FormatRunCost(result.cost) << "\n"
+                  << (result.tcp ? result.tcp->Format() : "")
+                  << (result.uec ? result.uec->Format() : "") << FormatRunCost(result.cost) << "\n"
                   << FormatStragglers(result.mean) << FormatInputs(result.inputs) << std::flush;
     }
     return result.mismatch.empty();

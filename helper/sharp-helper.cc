@@ -60,6 +60,10 @@ InstallNvls(const InNetworkRequest& request)
                                                          request.endpoints,
                                                          request.hosts,
                                                          GetJobWindow(request));
+    for (const auto& rank : ranks)
+    {
+        rank->SetHostModel(request.hostModel);
+    }
     return {ranks.begin(), ranks.end()};
 }
 

@@ -89,16 +89,16 @@ GetWarnings(const Cluster& cluster)
     AddLosslessDrops(warnings, cluster.GetFabric());
     AddInNetworkLimit(warnings, cluster);
     const ClusterOptions& options = cluster.GetOptions();
-    if (options.transport == "tcp" && GetPathChoice(options.path).sprays)
-    {
-        warnings.push_back("path choice " + options.path +
-                           " reorders segments, which TCP takes for losses");
-    }
     if (options.IsRdma() && cluster.GetMtu() > MAX_ROCE_MTU)
     {
         warnings.push_back("RoCE carries at most " + std::to_string(MAX_ROCE_MTU) +
                            " bytes a packet, not " + std::to_string(cluster.GetMtu()) +
                            " (see --mtu)");
+    }
+    if (options.transport == "tcp" && GetPathChoice(options.path).sprays)
+    {
+        warnings.push_back("path choice " + options.path +
+                           " reorders segments, which TCP takes for losses");
     }
     if (options.IsRdma() && GetPathChoice(options.path).sprays)
     {

@@ -27,6 +27,10 @@ TrainingRunResult::ToJson() const
     {
         document.Set("tcp", tcp->ToJson());
     }
+    if (uec)
+    {
+        document.Set("uec", uec->ToJson());
+    }
     AddRunCost(document, cost);
     auto list = JsonValue::Array();
     for (const IterationRecord& record : iterations)

@@ -10,6 +10,7 @@
 #include "in-network-figures.h"
 #include "run-cost.h"
 #include "tcp-figures.h"
+#include "uec-figures.h"
 
 #include "ns3/iteration-record.h"
 #include "ns3/training-json-writer.h"
@@ -40,6 +41,7 @@ struct TrainingRunResult
     std::string fallback;                      ///< reason of a fallback, one line, or empty
     std::vector<std::string> warnings;         ///< see GetWarnings()
     std::optional<TcpFigures> tcp;             ///< if messages travel over TCP
+    std::optional<UecFigures> uec;             ///< if messages travel over Ultra Ethernet
     std::string mismatch;                      ///< the first wrong sum, or empty
     std::string failure;                       ///< why the run ended early, or empty
     RunCost cost;                              ///< cost of the simulation

@@ -520,6 +520,7 @@ TrainingRun::Run()
     result.fallback = FormatFallback(*m_cluster);
     result.warnings = GetWarnings(*m_cluster);
     result.tcp = GetTcpFigures(*m_cluster);
+    result.uec = GetUecFigures(*m_cluster);
     result.configuration = m_configuration;
     if (result.mismatch.empty())
     {

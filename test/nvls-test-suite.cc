@@ -183,6 +183,19 @@ class NvlsTimeTest : public InNetworkTest
                 GetSeconds(options, count + count / 4) - GetSeconds(options, count / 4);
             NS_TEST_EXPECT_MSG_EQ_TOL(seconds / expected, 1, 0.02, ranks);
         }
+        // NCCL's hosts: 25 us, and copies of two loops, whose traffic begins behind the barrier.
+        options = MakeOptions(8, server);
+        const double barrier = 2 * (250e-9 + 8 * bit * (GetSharpFrameBytes(0) + 8)) + 130e-9;
+        for (const auto& [count, copies] : {std::pair{1 << 18, 2.0}, std::pair{1 << 21, 1.0}})
+        {
+            options.hostModel = "none";
+            const double none = GetSeconds(options, count);
+            options.hostModel = "nccl";
+            NS_TEST_EXPECT_MSG_EQ_TOL(GetSeconds(options, count) - none,
+                                      25e-6 + copies * (none - barrier),
+                                      1e-8,
+                                      count << " numbers");
+        }
     }
 };
 
@@ -208,7 +221,17 @@ class NvlsOptionsTest : public InNetworkTest
             MakeOptions(9, servers),
             "nvls job 0 needs 9 switches (allowed: ranks on one, such as the local switch of a "
             "server)");
-        ClusterOptions options = MakeOptions(8, servers);
+        ClusterOptions options = MakeOptions(8, "single-switch");
+        options.hostModel = "nccl";
+        ExpectRefusal(options,
+                      "host model nccl with sums in a switch, servers=8,gpu=hopper,channels=16 "
+                      "(allowed: one server with NVLink, gpu=hopper or blackwell, 2 channels or "
+                      "more)");
+        options.topology = servers;
+        ExpectRefusal(options, "nothing is refused");
+        options.hostModel = "nccl:gpu=ampere";
+        ExpectRefusal(options, "servers=1,gpu=ampere,channels=16 (allowed: one server");
+        options = MakeOptions(8, servers);
         SetKey(options, "framing", "rdma");
         ExpectRefusal(options, "'framing=rdma' (allowed: slots=");
         options = MakeOptions(8, servers);

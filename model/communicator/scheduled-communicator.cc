@@ -542,6 +542,11 @@ ScheduledCommunicator::Occupy(Active& active, const ScheduleAction& action, doub
     Time& free =
         host.hasCommonChannel ? active.channels[{0, 0}] : active.channels[{action.peer, lane}];
     free = std::max(free, Simulator::Now()) + Seconds(secondsPerByte * static_cast<double>(bytes));
+    if (action.IsReceive() && !isLocal)
+    {
+        free += host.perWindow *
+                static_cast<int64_t>((std::max<uint64_t>(bytes, 1) - 1) / host.windowBytes);
+    }
     if (host.perSlot.IsStrictlyPositive() && !isLocal)
     {
         free += host.perSlot * static_cast<int64_t>(bytes / host.slotBytes);

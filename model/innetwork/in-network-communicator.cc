@@ -175,13 +175,13 @@ InNetworkCommunicator::SetLimits(const InNetworkLimits& limits)
 }
 
 void
-InNetworkCommunicator::NoteRate(uint64_t packets)
+InNetworkCommunicator::NoteRate(uint64_t packets, Time hostTime)
 {
     if (m_limits.window == 0 || packets < MIN_WINDOWS * m_limits.window)
     {
         return;
     }
-    const Time time = Simulator::Now() - m_queue.front().record.started;
+    const Time time = Simulator::Now() - m_queue.front().record.started - hostTime;
     const double seconds = time.GetSeconds() / static_cast<double>(packets);
     m_leastSeconds = m_leastSeconds > 0 ? std::min(m_leastSeconds, seconds) : seconds;
 }

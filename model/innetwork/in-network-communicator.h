@@ -213,8 +213,9 @@ class InNetworkCommunicator : public Communicator, private NetworkFallback::Owne
     /**
      * Measures the current operation, which is about to complete.
      * @param packets of the operation that the window limits
+     * @param hostTime time that the host took before the first packet
      */
-    void NoteRate(uint64_t packets);
+    void NoteRate(uint64_t packets, Time hostTime = Time(0));
 
     /**
      * Reports that the network no longer answers.
