@@ -389,6 +389,9 @@ class UecIncastSpreadTest : public TestCase
             }
             Simulator::Run();
             NS_TEST_ASSERT_MSG_EQ(network.completedAt.size(), FLOWS, "all complete");
+            const QueuePairCounters total = network.GetTotal();
+            NS_TEST_EXPECT_MSG_EQ(total.timeouts, 0, "nothing was lost in run " << run);
+            NS_TEST_EXPECT_MSG_EQ(total.retransmittedPackets, network.GetTrimmed(), "each once");
             const double first = static_cast<double>(network.completedAt.front()) / MICROSECOND;
             sum += first;
             squares += first * first;

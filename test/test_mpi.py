@@ -110,6 +110,27 @@ RUNS = {
         "--fault=*:loss=0.002,reorder=0.01/2us",
         "--payload=real",
     ],
+    # Requests, acknowledgements, NACKs and trimmed frames cross the border.
+    "Ultra Ethernet": [
+        "collective-benchmark",
+        *PODS,
+        "--transport=uec",
+        "--algorithm=parameter-server",
+        "--bytes=1M",
+        "--payload=real",
+    ],
+    # The same with credits, requests for credit, and losses of all of them.
+    "Ultra Ethernet with credit": [
+        "collective-benchmark",
+        *PODS,
+        "--transport=uec",
+        "--congestion-control=nscc:receiver-credit=true",
+        "--algorithm=parameter-server",
+        "--bytes=256K",
+        "--loss=0.001",
+        "--payload=real",
+    ],
+    "job over Ultra Ethernet": ["training-job", WORKLOAD, *LEAVES, "--transport=uec"],
     "restart of a switch": [
         "collective-benchmark",
         *LEAVES,
@@ -183,6 +204,19 @@ def test_results_are_those_of_one_process(words):
     alone = get_json(1, *words)
     for processes in (2, 3):
         assert get_json(processes, *words) == alone
+
+
+def test_packets_of_ultra_ethernet_are_trimmed_and_lost_across_the_border():
+    for name in ("Ultra Ethernet", "Ultra Ethernet with credit"):
+        figures = get_json(2, *RUNS[name])["uec"]
+        assert figures["trimmed_packets"] > 0
+        assert figures["repeated_packets"] > 0
+        # Each trimmed packet causes a NACK, unless that is lost.
+        if "loss" not in " ".join(RUNS[name]):
+            assert figures["nacks"] == figures["trimmed_packets"] == figures["repeated_packets"]
+            assert figures["timeouts"] == figures["duplicate_packets"] == 0
+        else:
+            assert figures["timeouts"] > 0
 
 
 def test_frames_of_an_extension_cross_the_border_of_processes():

@@ -93,7 +93,10 @@ UecReceiver::Receive(const Frame& frame)
         return;
     }
     const bool isRequested = header.flags & UEC_ACK_REQUEST;
-    bool acknowledges = isRequested || frame.ecn == Ecn::CE || m_counters.receivedPackets == 0;
+    // A NACK may close the window over packets that do not ask for an acknowledgement. The sender
+    // would then wait for its timeout, because the header has overtaken them.
+    bool acknowledges = isRequested || frame.ecn == Ecn::CE || m_counters.receivedPackets == 0 ||
+                        m_expected < m_trimmedEnd;
     m_isAckRequested = m_isAckRequested || isRequested;
     m_counters.receivedPackets++;
     m_receivedBytes += frame.bytes;
@@ -138,6 +141,7 @@ UecReceiver::ReceiveTrimmed(const Frame& frame, uint64_t psn)
     RaiseWanted(request.credit);
     NS_LOG_LOGIC("endpoint " << m_port.GetEndpoint() << " gets packet " << psn << " trimmed");
     m_counters.sentNaks++;
+    m_trimmedEnd = std::max(m_trimmedEnd, psn + 1);
     UecHeader header;
     header.type = UecType::NACK;
     header.psn = request.psn;

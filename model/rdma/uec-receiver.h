@@ -84,8 +84,8 @@ class UecArrivals
  *
  * The receiving half of a connection of Ultra Ethernet: accepts packets in any order (reliable
  * unordered delivery, RUD), writes them to their place in the message, and reports messages when
- * complete, in posting order. It acknowledges at once the first packet, marked packets and packets
- * that ask for it, and otherwise every `ackBytes`; a trimmed packet is answered by a NACK.
+ * complete, in posting order. It acknowledges at once the first packet, marked ones, those that ask
+ * for it, all while a trimmed one is missing (which a NACK answers), and else every `ackBytes`.
  */
 class UecReceiver : public UecCreditClient
 {
@@ -147,6 +147,7 @@ class UecReceiver : public UecCreditClient
     uint64_t m_receivedBytes{0};
     uint64_t m_unacknowledged{0}; // bytes since the last acknowledgement
     bool m_isAckRequested{false}; // and a packet before was missing
+    uint64_t m_trimmedEnd{0};     // one past the last packet that arrived trimmed
 
     uint64_t m_firstMessage{0}; // number of the first message that is not complete
     std::deque<Partial> m_messages;
