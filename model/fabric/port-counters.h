@@ -52,6 +52,8 @@ struct PortCounters
     uint64_t answerFrames{0}; ///< RoCE ACKs, NAKs and CNPs sent, which are among the frames sent
     /// Frames of a lossless class that the owner dropped for lack of buffer space, by priority.
     std::array<uint32_t, PRIORITIES> losslessDrops{};
+    /// Pauses that the watchdog took for a storm, by priority.
+    std::array<uint32_t, PRIORITIES> pauseStorms{};
 
     /**
      * Adds the counters of another port; a peak becomes the maximum of both.
