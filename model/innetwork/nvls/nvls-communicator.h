@@ -7,6 +7,8 @@
 #ifndef DISTRIBUTED_TRAINING_NVLS_COMMUNICATOR_H
 #define DISTRIBUTED_TRAINING_NVLS_COMMUNICATOR_H
 
+#include "nvlink-packets.h"
+
 #include "ns3/sharp-endpoint.h"
 
 #include <utility>
@@ -45,6 +47,8 @@ class NvlsCommunicator : public SharpEndpoint
     /** @param session as configured at the switch; call SetGroup() and SetSums() before */
     void SetSession(const Session& session);
 
+    SharpConnection::Settings GetSettings() const override;
+
   protected:
     std::string GetName() const override;
     std::string GetMissing() const override;
@@ -63,6 +67,9 @@ class NvlsCommunicator : public SharpEndpoint
         uint64_t next{0};    ///< number of the packet after the operation on the owner's tree
     };
 
+    void SetFraming(std::string name);
+    std::string GetFraming() const;
+    void SetBytes(SharpMessage& message, NvlinkPacket kind, uint32_t values) const;
     void Read();
     void Contribute(uint32_t owner, uint64_t packet);
     void Write(const Frame& frame);
@@ -70,6 +77,7 @@ class NvlsCommunicator : public SharpEndpoint
     bool IsNumber(uint32_t owner, uint64_t packet, const Frame& frame) const;
     std::pair<uint64_t, uint64_t> GetRange(uint32_t owner, uint64_t packet) const;
 
+    std::size_t m_framing{0}; // index of its name
     Session m_session;
     std::vector<Part> m_parts; // by owner
     uint64_t m_barrier{0};     // packet number of the barrier on the first rank's tree
