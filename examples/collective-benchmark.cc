@@ -11,6 +11,8 @@
  *   ./ns3w run "collective-benchmark --operation=all-reduce --ranks=16 --bytes=8:64M:x4"
  */
 
+#include "hidden-global-values.h"
+
 #include "ns3/core-module.h"
 #include "ns3/distributed-training-module.h"
 
@@ -92,11 +94,8 @@ PrintHead(const std::string& what,
                 options.topology.c_str(),
                 FormatRate(options.rate).c_str(),
                 options.transport.c_str());
-    for (const std::string& note : notes)
-    {
-        std::printf("# %s\n", note.c_str());
-    }
-    std::printf("%s%14s %14s %12s %12s %16s %11s %9s\n",
+    std::printf("%s%s%14s %14s %12s %12s %16s %11s %9s\n",
+                FormatNotes(notes).c_str(),
                 first.c_str(),
                 "bytes",
                 "time (us)",
@@ -272,7 +271,7 @@ Sweep(const ProgramOptions& options,
     std::string mismatch;
     std::string failure;
     bool isFirst = true;
-    const auto onRow = [&](const CollectiveMeasurement& row) {
+    const auto onRow = [&](const Cluster& run, const CollectiveMeasurement& row) {
         if (std::exchange(isFirst, false)) // all configuration errors are found by now
         {
             commandLine.ExportTopology();
@@ -281,7 +280,7 @@ Sweep(const ProgramOptions& options,
                 PrintHead(GetName(request.operation) + ", every algorithm",
                           cluster,
                           "algorithm               ",
-                          {});
+                          run.GetNotes());
             }
         }
         if (failure.empty() && !row.failure.empty())
@@ -338,16 +337,19 @@ Sweep(const ProgramOptions& options,
     }
     auto document = JsonValue::Object();
     document.Set("rows", rows).Set("fastest", fastest).Set("unfit", unfit);
+    AddWarnings(document, sweep.warnings);
     AddRunCost(document, sweep.cost);
+    document.Set("inputs", cluster.DescribeHosts());
     AddFailure(document, sweep.interruption ? "interrupted" : failure);
     document.Set("configuration", options.ToJson());
     document.Set("version", GetVersion());
     json.Write(document);
     if (table)
     {
-        std::printf("%s\ninputs: %s\n",
+        std::printf("%s%s\n%s",
+                    FormatWarnings(sweep.warnings).c_str(),
                     FormatRunCost(sweep.cost).c_str(),
-                    cluster.DescribeHosts().c_str());
+                    FormatInputs(cluster.DescribeHosts()).c_str());
     }
     if (sweep.interruption)
     {
@@ -376,18 +378,28 @@ Repeat(const ProgramOptions& options,
     auto configuration = JsonValue::Object();
     std::string algorithm;
     std::string fallback;
+    std::string failure;
+    std::exception_ptr stuck;
+    std::vector<std::string> notes;
+    std::vector<std::string> warnings;
     repeated.ForEach([&](uint64_t number) {
         {
             const Cluster cluster(clusterOptions);
             cluster.GetPlanner().Check(operation);
-            runs.push_back(MeasureSizes(cluster, operation, sizes, benchmark, [](auto&&...) {}));
-            if (runs.back().stuck)
-            {
-                std::rethrow_exception(runs.back().stuck);
-            }
+            const SizeMeasurements all =
+                MeasureSizes(cluster, operation, sizes, benchmark, [](auto&&...) {});
             configuration = GetConfiguration(options, cluster);
+            MergeWarnings(warnings, GetWarnings(cluster));
+            if (all.stuck) // the complete runs are kept
+            {
+                stuck = all.stuck;
+                failure = "run " + std::to_string(number) + ": " + all.failure;
+                return false;
+            }
+            runs.push_back(all);
             algorithm = cluster.GetAlgorithm();
             fallback = FormatFallback(cluster);
+            notes = cluster.GetNotes();
             auto one = JsonValue::Object();
             one.Set("run", number).Set("rows", ToJson(runs.back()));
             if (auto figures = GetInNetworkFigures(cluster))
@@ -401,21 +413,21 @@ Repeat(const ProgramOptions& options,
         cost.Add(runs.back().cost);
         return runs.back().mismatch.empty();
     });
-    if (!runs.back().mismatch.empty())
+    if (!runs.empty() && !runs.back().mismatch.empty())
     {
         return Report(runs.back().mismatch);
     }
-    const bool table = benchmark.json != "-";
+    const bool table = benchmark.json != "-" && !stuck;
     if (table)
     {
         PrintHead(benchmark.operation + ", " + algorithm + ", mean and 95 % confidence of " +
                       std::to_string(runs.size()) + " runs",
                   clusterOptions,
                   "",
-                  {});
+                  notes);
     }
     auto rows = JsonValue::Array();
-    for (std::size_t i = 0; i < sizes.size(); i++)
+    for (std::size_t i = 0; i < sizes.size() && !runs.empty(); i++)
     {
         const CollectiveMeasurement mean = Estimate(runs, i, &MeanEstimate::mean);
         const CollectiveMeasurement half = Estimate(runs, i, &MeanEstimate::halfWidth);
@@ -439,15 +451,23 @@ Repeat(const ProgramOptions& options,
     }
     auto document = JsonValue::Object();
     document.Set("rows", rows).Set("runs", list);
+    AddWarnings(document, warnings);
     AddRunCost(document, cost);
+    document.Set("inputs", clusterOptions.DescribeHosts());
+    AddFailure(document, failure);
     document.Set("configuration", configuration).Set("version", GetVersion());
     json.Write(document);
     if (table)
     {
-        std::printf("%s%s\ninputs: %s\n",
+        std::printf("%s%s%s\n%s",
                     fallback.c_str(),
+                    FormatWarnings(warnings).c_str(),
                     FormatRunCost(cost).c_str(),
-                    clusterOptions.DescribeHosts().c_str());
+                    FormatInputs(clusterOptions.DescribeHosts()).c_str());
+    }
+    if (stuck)
+    {
+        std::rethrow_exception(stuck);
     }
     return 0;
 }
@@ -579,19 +599,26 @@ Benchmark(int argc, char* argv[])
     {
         document.Set("tcp", tcp->ToJson());
     }
+    const auto uec = GetUecFigures(cluster);
+    if (uec)
+    {
+        document.Set("uec", uec->ToJson());
+    }
     AddRunCost(document, all.cost);
+    document.Set("inputs", clusterOptions.DescribeHosts());
     AddFailure(document, all.failure);
     document.Set("configuration", GetConfiguration(options, cluster));
     document.Set("version", GetVersion());
     json.Write(document);
     if (table && !all.stuck)
     {
-        std::printf("%s%s%s%s\ninputs: %s\n",
+        std::printf("%s%s%s%s%s\n%s",
                     FormatFallback(cluster).c_str(),
                     FormatWarnings(warnings).c_str(),
                     tcp ? tcp->Format().c_str() : "",
+                    uec ? uec->Format().c_str() : "",
                     FormatRunCost(all.cost).c_str(),
-                    clusterOptions.DescribeHosts().c_str());
+                    FormatInputs(clusterOptions.DescribeHosts()).c_str());
     }
     Simulator::Destroy();
     if (all.stuck)

@@ -11,9 +11,12 @@
  *   ./ns3w run "fabric-benchmark --workload=W1"
  */
 
+#include "hidden-global-values.h"
+
 #include "ns3/core-module.h"
 #include "ns3/distributed-training-module.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -186,6 +189,23 @@ Check(const Experiment& experiment, const ClusterOptions& cluster, const Program
     }
 }
 
+/** Refuses traffic that would take too long, or too much memory. */
+void
+CheckSize(const FabricTraffic& traffic, const DataRate& rate)
+{
+    const double bytesPerSecond = static_cast<double>(rate.GetBitRate()) / 8;
+    const bool isCutOff = !traffic.duration.IsZero();
+    const double seconds = isCutOff ? traffic.duration.GetSeconds()
+                                    : static_cast<double>(traffic.bytes) / bytesPerSecond;
+    const std::string option = isCutOff ? "--duration=" + FormatTime(traffic.duration)
+                                        : "--bytes=" + std::to_string(traffic.bytes);
+    GuardedRun::CheckDuration(seconds, option);
+    const double bytes = std::min(seconds * bytesPerSecond, 1e18);
+    CheckMemory(static_cast<double>(traffic.messages.size()) *
+                    GuardedRun::EstimateMemory(static_cast<uint64_t>(bytes), 0),
+                option);
+}
+
 void
 Print(const FabricMeasurement& measurement)
 {
@@ -311,36 +331,45 @@ Repeat(const ProgramOptions& options,
     const JsonOutput json(experiment.json);
     std::vector<FabricMeasurement> runs;
     auto list = JsonValue::Array();
+    std::string failure;
     int status = 0;
     repeated.ForEach([&](uint64_t number) {
         FabricTraffic traffic = experiment.traffic;
         traffic.messages = FabricTraffic::MakeMessages(experiment.pattern,
                                                        static_cast<uint32_t>(clusterOptions.ranks));
+        CheckSize(traffic, clusterOptions.rate);
         Row row = MakeRows(experiment)[0];
         status = MeasureApart(row, traffic, clusterOptions);
+        if (status != 0) // the complete runs are kept
+        {
+            failure = "run " + std::to_string(number) + " is stuck";
+            return false;
+        }
         runs.push_back(row.measurement);
         auto one = JsonValue::Object();
         one.Set("run", number);
         AddTo(one, row.measurement);
         list.Append(one);
-        return status == 0;
+        return true;
     });
-    if (status != 0)
+    if (status != 0 && status != 3)
     {
         return status;
     }
     auto document = JsonValue::Object();
     auto confidence = JsonValue::Object();
-    const bool table = experiment.json != "-";
+    const Cluster cluster(clusterOptions);
+    const bool table = experiment.json != "-" && status == 0;
     if (table)
     {
-        std::printf("%s, messages of %s, %s, mean and 95 %% confidence of %zu runs\n",
+        std::printf("%s, messages of %s, %s, mean and 95 %% confidence of %zu runs\n%s",
                     clusterOptions.topology.c_str(),
                     FormatBytes(experiment.traffic.bytes).c_str(),
                     experiment.pattern.c_str(),
-                    runs.size());
+                    runs.size(),
+                    FormatNotes(cluster.GetNotes()).c_str());
     }
-    for (const Figure& figure : FIGURES)
+    for (const Figure& figure : runs.empty() ? std::vector<Figure>() : FIGURES)
     {
         std::vector<double> values;
         for (const FabricMeasurement& run : runs)
@@ -358,13 +387,20 @@ Repeat(const ProgramOptions& options,
                         estimate.halfWidth);
         }
     }
-    const Cluster cluster(clusterOptions);
-    document.Set("confidence_95", confidence)
-        .Set("runs", list)
-        .Set("configuration", GetConfiguration(options, cluster))
-        .Set("version", GetVersion());
+    const auto warnings = GetWarnings(cluster);
+    if (table)
+    {
+        std::printf("%s%s",
+                    FormatWarnings(warnings).c_str(),
+                    FormatInputs(ClusterOptions().DescribeHosts()).c_str());
+    }
+    document.Set("confidence_95", confidence).Set("runs", list);
+    AddWarnings(document, warnings);
+    document.Set("inputs", ClusterOptions().DescribeHosts());
+    AddFailure(document, failure);
+    document.Set("configuration", GetConfiguration(options, cluster)).Set("version", GetVersion());
     json.Write(document);
-    return 0;
+    return status;
 }
 
 int
@@ -427,6 +463,7 @@ Benchmark(int argc, char* argv[])
     experiment.traffic.messages =
         FabricTraffic::MakeMessages(experiment.pattern,
                                     static_cast<uint32_t>(clusterOptions.ranks));
+    CheckSize(experiment.traffic, clusterOptions.rate);
     std::vector<Row> rows = MakeRows(experiment);
     const bool compares = rows.size() > 1;
     for (std::size_t i = 0; compares && i < rows.size(); i++)
@@ -438,14 +475,6 @@ Benchmark(int argc, char* argv[])
         }
     }
     const Cluster cluster(clusterOptions);
-    const uint64_t bytes = experiment.traffic.bytes;
-    const std::string option = "--bytes=" + std::to_string(bytes);
-    GuardedRun::CheckDuration(8 * static_cast<double>(bytes) /
-                                  static_cast<double>(clusterOptions.rate.GetBitRate()),
-                              option);
-    CheckMemory(static_cast<double>(experiment.traffic.messages.size()) *
-                    GuardedRun::EstimateMemory(bytes, 0),
-                option);
     commandLine.ExportTopology();
     if (!compares)
     {
@@ -454,18 +483,20 @@ Benchmark(int argc, char* argv[])
     const auto warnings = GetWarnings(cluster);
     if (experiment.json != "-")
     {
-        std::printf("%s, %zu messages of %s, %s, packets of %u bytes\n",
+        std::printf("%s, %zu messages of %s, %s, packets of %u bytes\n%s",
                     clusterOptions.topology.c_str(),
                     experiment.traffic.messages.size(),
                     FormatBytes(experiment.traffic.bytes).c_str(),
                     experiment.pattern.c_str(),
-                    cluster.GetMtu());
+                    cluster.GetMtu(),
+                    FormatNotes(cluster.GetNotes()).c_str());
         Print(rows[0].measurement);
         std::printf("%s", FormatWarnings(warnings).c_str());
         if (compares)
         {
             Print(rows);
         }
+        std::printf("%s", FormatInputs(ClusterOptions().DescribeHosts()).c_str());
     }
     auto document = JsonValue::Object();
     AddTo(document, rows[0].measurement);
@@ -482,6 +513,7 @@ Benchmark(int argc, char* argv[])
         comparison.Append(object);
     }
     document.Set("comparison", comparison)
+        .Set("inputs", ClusterOptions().DescribeHosts())
         .Set("configuration", GetConfiguration(options, cluster))
         .Set("version", GetVersion());
     json.Write(document);

@@ -12,6 +12,8 @@
  *   ./ns3w run "hpcc-fct --congestion-control=dcqcn"
  */
 
+#include "hidden-global-values.h"
+
 #include "ns3/core-module.h"
 #include "ns3/distributed-training-module.h"
 
@@ -565,12 +567,13 @@ Simulate(int argc, char* argv[])
     if (prints)
     {
         std::printf(
-            "%llu packets marked, %llu dropped, %llu pauses, largest queue %llu bytes\n%s\n",
+            "%llu packets marked, %llu dropped, %llu pauses, largest queue %llu bytes\n%s\n%s",
             static_cast<unsigned long long>(total.markedFrames),
             static_cast<unsigned long long>(total.droppedFrames),
             static_cast<unsigned long long>(total.pausesSent),
             static_cast<unsigned long long>(total.peakQueueBytes),
-            FormatRunCost(cost).c_str());
+            FormatRunCost(cost).c_str(),
+            FormatInputs(ClusterOptions().DescribeHosts()).c_str());
     }
     auto document = JsonValue::Object();
     document.Set("rows", rows)
@@ -581,6 +584,7 @@ Simulate(int argc, char* argv[])
         .Set("pause_frames", total.pausesSent)
         .Set("peak_queue_bytes", total.peakQueueBytes);
     AddRunCost(document, cost);
+    document.Set("inputs", ClusterOptions().DescribeHosts());
     document.Set("configuration", options.ToJson()).Set("version", GetVersion());
     json.Write(document);
     Simulator::Destroy();

@@ -11,13 +11,17 @@
  *   ./ns3w run nccl-tables
  */
 
+#include "hidden-global-values.h"
+
 #include "ns3/core-module.h"
 #include "ns3/distributed-training-module.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 #include <limits>
+#include <string>
 #include <vector>
 
 using namespace ns3;
@@ -28,18 +32,22 @@ namespace
 
 /// Bus bandwidth within a server of H100s as measured by SimAI, GB/s, as a rate.
 constexpr const char* LOCAL_RATE = "2966.4Gbps";
+/// Rate between two of four A100s, measured (simllm): 94 GB/s.
+constexpr const char* A100_LOCAL_RATE = "752Gbps";
 /// Peak bus bandwidth of 8 NICs of 400 Gbit/s, the reference of SimAI's ratios, GB/s.
 constexpr double SIMAI_PEAK = 388;
 
 /** What a row shows. */
 enum class Role
 {
-    PREDICTED,  ///< the host model knows nothing of it
-    CALIBRATES, ///< a constant of the host model was chosen with it
-    OTHER       ///< the measured algorithm differs from the simulated one
+    PREDICTED, ///< the host model knows nothing of it
+    CALIBRATES ///< a constant of the host model was chosen with it
 };
 
-constexpr const char* ROLES[] = {"predicted", "calibration", "other algorithm"};
+constexpr const char* ROLES[] = {"predicted", "calibration"};
+
+/// NCCL's algorithms, by NcclTuning::Algorithm.
+constexpr const char* ALGORITHMS[] = {"tree", "ring", "nvls", "nvls-tree"};
 
 /** A size and its published value. */
 struct Point
@@ -56,41 +64,60 @@ struct Table
     const char* source;
     const char* operation;
     const char* algorithm;
-    uint32_t servers; ///< servers of 8 GPUs, each GPU with a NIC of 400 Gbit/s; 0: two hosts, TCP
+    uint32_t servers;
     const char* hostModel;
     double factor; ///< converts the published numbers to GB/s; 0: they are times, us
     std::vector<Point> points;
+    uint32_t gpus{8}; ///< of a server: 8 with a NIC of 400 Gbit/s each; 1 or 4: kernel TCP
+
+    /** @return number of ranks */
+    uint32_t GetRanks() const
+    {
+        return servers * gpus;
+    }
+
+    /** @return whether over kernel TCP */
+    bool IsTcp() const
+    {
+        return gpus < 8;
+    }
 };
 
 const std::vector<Table>&
 GetTables()
 {
+    constexpr const char* NCCL_TESTS = "nccl-tests";
+    // Packets of 1 KiB.
+    constexpr const char* NVLS = "nvls:elements-per-packet=256";
     constexpr const char* SIMAI = "SimAI's ratio of the peak of 388 GB/s";
     // LL128 would be 40 % faster at 16 MiB.
     constexpr const char* SIMPLE = "nccl:protocol=simple";
     constexpr const char* SOCKET = "NCCL 2.31, NET/Socket, one port of 200 Gbit/s (simllm)";
     static const std::vector<Table> tables{
+        {"8 H200, NVLink", NCCL_TESTS, "all-reduce", "ring", 1, "nccl", 1, {{"1M", 39.9}}},
         {"8 H200, NVLink",
-         "nccl-tests; from 64 MiB on summed in the NVSwitch (NVLS), simulated is a ring",
+         NCCL_TESTS,
          "all-reduce",
-         "ring",
+         NVLS,
          1,
          "nccl",
          1,
-         {{"1M", 39.9}, {"8M", 155.5}, {"64M", 346.5, Role::OTHER}, {"512M", 450.3, Role::OTHER}}},
+         {{"1M", 39.9}, {"8M", 155.5}, {"64M", 346.5}, {"512M", 450.3}}},
         {"8 H100 of Azure ND v5, NVLink",
-         "nccl-tests; summed in the NVSwitch (NVLS), simulated is a ring",
+         NCCL_TESTS,
          "all-reduce",
-         "ring",
+         NVLS,
          1,
          "nccl",
          1,
-         {{"1M", 43.7, Role::OTHER},
-          {"4M", 128.7, Role::OTHER},
-          {"16M", 234.5, Role::OTHER},
-          {"64M", 361.8, Role::OTHER},
-          {"256M", 423.4, Role::OTHER},
-          {"1G", 466.4, Role::OTHER}}},
+         {{"1M", 43.7},
+          {"4M", 128.7},
+          {"16M", 234.5},
+          {"64M", 361.8},
+          {"128M", 400.6},
+          {"256M", 423.4},
+          {"512M", 438.5},
+          {"1G", 466.4}}},
         {"2 x 8 H100, 8 x 400 Gbit/s",
          SIMAI,
          "all-reduce",
@@ -145,21 +172,50 @@ GetTables()
          SOCKET,
          "broadcast",
          "direct",
-         0,
+         2,
          "nccl-socket",
          0,
          {{"8", 18.8, Role::CALIBRATES},
           {"512K", 172.1},
           {"4M", 1218},
-          {"128M", 40665, Role::CALIBRATES}}},
+          {"128M", 40665, Role::CALIBRATES}},
+         1},
         {"2 hosts, kernel TCP",
          SOCKET,
          "all-reduce",
          "ring",
-         0,
+         2,
          "nccl-socket",
          0,
-         {{"8", 40.1}, {"512K", 973.4, Role::CALIBRATES}, {"4M", 2800}, {"128M", 83389}}}};
+         {{"8", 40.1}, {"512K", 973.4, Role::CALIBRATES}, {"4M", 2800}, {"128M", 83389}},
+         1},
+        {"2 hosts, kernel TCP, bytes for all ranks",
+         SOCKET,
+         "all-to-all",
+         "direct",
+         2,
+         "nccl-socket",
+         0,
+         {{"16", 41.1}, {"1M", 469.6}, {"8M", 2689}, {"256M", 96231}},
+         1},
+        {"2 x 4 A100, kernel TCP",
+         SOCKET,
+         "all-reduce",
+         "multi-ring",
+         2,
+         "nccl-socket",
+         0,
+         {{"8", 50.8}, {"512K", 936.2}, {"4M", 1321}, {"128M", 45691}},
+         4},
+        {"2 x 4 A100, kernel TCP, bytes for all ranks",
+         SOCKET,
+         "all-to-all",
+         "direct",
+         2,
+         "nccl-socket",
+         0,
+         {{"64", 89.8}, {"4M", 2366}, {"32M", 11828}, {"1G", 417125}},
+         4}};
     return tables;
 }
 
@@ -169,23 +225,35 @@ MakeOptions(const Table& table, const std::string& hostModel)
     ClusterOptions options;
     options.algorithm = table.algorithm;
     options.hostModel = hostModel;
-    if (table.servers == 0)
+    options.ranks = table.GetRanks();
+    if (table.IsTcp())
     {
-        options.ranks = 2;
         options.transport = "tcp";
         options.rate = DataRate(200000000000);
+        if (table.gpus > 1)
+        {
+            options.topology = "rail-optimized:gpus=" + std::to_string(table.gpus) +
+                               ",servers=" + std::to_string(table.servers) +
+                               ",local-rate=" + A100_LOCAL_RATE;
+        }
         return options;
     }
-    options.ranks = 8 * table.servers;
     options.topology = "rail-optimized:gpus=8,servers=" + std::to_string(table.servers) +
                        ",local-rate=" + LOCAL_RATE;
     options.rate = DataRate(400000000000);
+    if (IsInNetwork(table.algorithm))
+    {
+        options.attributes["ns3::training::SharpProgram::Children"] = "8"; // the switch's memory
+    }
     return options;
 }
 
-/** @return bus bandwidth, GB/s */
+/**
+ * @param cost receives that of the simulation
+ * @return bus bandwidth, GB/s
+ */
 double
-Measure(const Table& table, uint64_t bytes, const std::string& hostModel)
+Measure(const Table& table, uint64_t bytes, const std::string& hostModel, RunCost& cost)
 {
     double bandwidth = 0;
     {
@@ -194,6 +262,7 @@ Measure(const Table& table, uint64_t bytes, const std::string& hostModel)
         const auto operation = FindCollectiveOperation(table.operation);
         MeasureCollective(cluster, run, operation, 8, false, 1); // opens connections
         bandwidth = MeasureCollective(cluster, run, operation, bytes, false, 1).busBandwidth;
+        cost.Add(GetRunCost(cluster.GetFabric()));
     }
     Simulator::Destroy();
     return bandwidth;
@@ -207,39 +276,49 @@ GetPublished(const Table& table, const Point& point, uint64_t bytes)
     {
         return point.published * table.factor;
     }
-    const double factor = GetBusFactor(FindCollectiveOperation(table.operation), 2);
+    const double factor = GetBusFactor(FindCollectiveOperation(table.operation), table.GetRanks());
     return factor * static_cast<double>(bytes) / point.published * 1e-3;
 }
 
-/**
- * @return bus bandwidth that NCCL's tuning expects of its best algorithm and protocol, GB/s; NaN if
- *         the table is not of GPUs
- */
-double
+/** What NCCL's tuning expects of its best algorithm and protocol. */
+struct Expected
+{
+    double bandwidth{std::nan("")}; ///< bus bandwidth, GB/s
+    std::string choice;             ///< algorithm and protocol
+};
+
+/** @return what NCCL's tuning expects; nothing if the table is not of GPUs */
+Expected
 GetExpected(const Table& table, uint64_t bytes)
 {
-    if (table.servers == 0)
+    Expected best;
+    if (table.IsTcp())
     {
-        return std::nan("");
+        return best;
     }
     NcclTuning::System system;
-    system.ranks = 8 * table.servers;
+    system.ranks = table.GetRanks();
     system.servers = table.servers;
     system.localRate = 370.8e9;
     system.remoteRate = SIMAI_PEAK * 1e9;
     const NcclTuning tuning(system);
-    double seconds = std::numeric_limits<double>::infinity();
-    for (const auto algorithm : {NcclTuning::Algorithm::TREE,
-                                 NcclTuning::Algorithm::RING,
-                                 NcclTuning::Algorithm::SWITCH,
-                                 NcclTuning::Algorithm::SWITCH_TREE})
+    const auto operation = FindCollectiveOperation(table.operation);
+    double least = std::numeric_limits<double>::infinity();
+    for (uint32_t i = 0; i < std::size(ALGORITHMS); i++)
     {
-        const auto operation = FindCollectiveOperation(table.operation);
+        const auto algorithm = static_cast<NcclTuning::Algorithm>(i);
         const auto protocol = tuning.SelectProtocol(operation, algorithm, bytes);
-        seconds = std::min(seconds, tuning.GetSeconds(operation, algorithm, protocol, bytes));
+        const double seconds = tuning.GetSeconds(operation, algorithm, protocol, bytes);
+        if (seconds < least)
+        {
+            least = seconds;
+            best.choice = std::string(ALGORITHMS[i]) + " " +
+                          NcclTuning::GetProtocols()[static_cast<uint32_t>(protocol)];
+        }
     }
-    const double factor = GetBusFactor(FindCollectiveOperation(table.operation), system.ranks);
-    return factor * static_cast<double>(bytes) / seconds * 1e-9;
+    best.bandwidth =
+        GetBusFactor(operation, system.ranks) * static_cast<double>(bytes) / least * 1e-9;
+    return best;
 }
 
 int
@@ -257,22 +336,26 @@ Tables(int argc, char* argv[])
     options.Parse(argc, argv);
     const JsonOutput json(target);
     auto rows = JsonValue::Array();
+    RunCost cost;
     for (const Table& table : GetTables())
     {
         if (target != "-")
         {
-            std::printf("# %s, %s. %s. Host model: %s\n%12s %18s %16s %10s %16s %16s  %s\n",
-                        table.name,
-                        table.operation,
-                        table.source,
-                        table.hostModel,
-                        "bytes",
-                        "published (GB/s)",
-                        "simulated (GB/s)",
-                        "deviation",
-                        "none (GB/s)",
-                        "tuning (GB/s)",
-                        "role");
+            std::printf(
+                "# %s, %s by %s. %s. Host model: %s\n%12s %18s %16s %10s %16s %16s  %-16s  %s\n",
+                table.name,
+                table.operation,
+                table.algorithm,
+                table.source,
+                table.hostModel,
+                "bytes",
+                "published (GB/s)",
+                "simulated (GB/s)",
+                "deviation",
+                "none (GB/s)",
+                "tuning (GB/s)",
+                "its choice",
+                "role");
         }
         for (const Point& point : table.points)
         {
@@ -282,9 +365,9 @@ Tables(int argc, char* argv[])
                 continue;
             }
             const double published = GetPublished(table, point, bytes);
-            const double nccl = Measure(table, bytes, table.hostModel);
-            const double none = Measure(table, bytes, "none");
-            const double expected = GetExpected(table, bytes);
+            const double nccl = Measure(table, bytes, table.hostModel, cost);
+            const double none = Measure(table, bytes, "none", cost);
+            const Expected expected = GetExpected(table, bytes);
             const char* role = ROLES[static_cast<int>(point.role)];
             rows.Append(JsonValue::Object()
                             .Set("cluster", table.name)
@@ -297,25 +380,36 @@ Tables(int argc, char* argv[])
                             .Set("published_GBps", published)
                             .Set("nccl_GBps", nccl)
                             .Set("none_GBps", none)
-                            .Set("tuning_GBps", expected));
+                            .Set("tuning_GBps", expected.bandwidth)
+                            .Set("tuning_choice", expected.choice));
             if (target != "-")
             {
-                std::printf("%12s %18.4g %16.4g %+8.0f %% %16.4g %16.4g  %s\n",
+                std::printf("%12s %18.4g %16.4g %+8.0f %% %16.4g %16.4g  %-16s  %s\n",
                             point.bytes,
                             published,
                             nccl,
                             100 * (nccl / published - 1),
                             none,
-                            expected,
+                            expected.bandwidth,
+                            expected.choice.c_str(),
                             role);
                 std::fflush(stdout);
             }
         }
     }
-    json.Write(JsonValue::Object()
-                   .Set("rows", rows)
-                   .Set("configuration", options.ToJson())
-                   .Set("version", GetVersion()));
+    const std::string inputs = "host model of each table; a constant of it is chosen with the rows "
+                               "of role calibration";
+    if (target != "-")
+    {
+        std::printf("%s\n%s", FormatRunCost(cost).c_str(), FormatInputs(inputs).c_str());
+    }
+    auto document = JsonValue::Object();
+    document.Set("rows", rows);
+    AddRunCost(document, cost);
+    document.Set("inputs", inputs)
+        .Set("configuration", options.ToJson())
+        .Set("version", GetVersion());
+    json.Write(document);
     return 0;
 }
 

@@ -12,6 +12,8 @@
  *   ./ns3w run "switch-barrier --ranks=32 --loss=0.01"
  */
 
+#include "hidden-global-values.h"
+
 #include "ns3/core-module.h"
 #include "ns3/distributed-training-module.h"
 

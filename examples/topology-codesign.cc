@@ -12,6 +12,8 @@
  *   ./ns3w run topology-codesign
  */
 
+#include "hidden-global-values.h"
+
 #include "ns3/core-module.h"
 #include "ns3/distributed-training-module.h"
 

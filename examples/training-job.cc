@@ -11,6 +11,8 @@
  *   ./ns3w run "training-job --workload=resnet50 --ranks=16 --topology=fat-tree:k=4"
  */
 
+#include "hidden-global-values.h"
+
 #include "ns3/core-module.h"
 #include "ns3/distributed-training-module.h"
 
@@ -77,8 +79,9 @@ TrainOnce(TrainingRun& run, bool table)
     {
         std::cout << FormatIteration("mean", result.mean) << "\n"
                   << result.fallback << FormatWarnings(result.warnings)
-                  << (result.tcp ? result.tcp->Format() : "") << FormatRunCost(result.cost) << "\n"
-                  << FormatStragglers(result.mean) << result.inputs << std::endl;
+                  << (result.tcp ? result.tcp->Format() : "")
+                  << (result.uec ? result.uec->Format() : "") << FormatRunCost(result.cost) << "\n"
+                  << FormatStragglers(result.mean) << FormatInputs(result.inputs) << std::flush;
     }
     return result.mismatch.empty();
 }
@@ -101,7 +104,18 @@ TrainRepeatedly(TrainingRunOptions job, const ProgramOptions& options, const Rep
         }
         inputs = run.DescribeInputs();
         ProgressLine progress(run.GetCluster().GetFabric(), [&] { return run.GetProgress(); });
-        const TrainingRunResult result = run.Run();
+        TrainingRunResult result;
+        try
+        {
+            result = run.Run();
+        }
+        catch (const SimulationStuck& error) // the complete runs are kept
+        {
+            runs.Fail("run " + std::to_string(number) + ": " + error.what(),
+                      GetConfiguration(options, run.GetCluster()));
+            json.Write(runs.ToJson());
+            throw;
+        }
         progress.Clear();
         isRight = Check(result);
         if (isRight)
@@ -123,8 +137,8 @@ TrainRepeatedly(TrainingRunOptions job, const ProgramOptions& options, const Rep
     {
         std::cout << FormatIteration("mean", runs.GetMean()) << "\n"
                   << FormatIteration("+- (95 %)", runs.GetHalfWidth()) << "\n"
-                  << FormatRunCost(runs.GetCost()) << "\n"
-                  << FormatStragglers(runs.GetMean()) << inputs << std::endl;
+                  << FormatWarnings(runs.GetWarnings()) << FormatRunCost(runs.GetCost()) << "\n"
+                  << FormatStragglers(runs.GetMean()) << FormatInputs(inputs) << std::flush;
     }
     return isRight;
 }

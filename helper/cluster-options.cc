@@ -61,7 +61,7 @@ ClusterOptions::Check() const
     {
         throw ConfigurationError("queue pairs",
                                  std::to_string(queuePairs),
-                                 " with transport tcp (allowed with rdma)");
+                                 " with transport " + transport + " (allowed with rdma)");
     }
     if (split && queuePairs == 1)
     {

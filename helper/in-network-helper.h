@@ -132,6 +132,26 @@ class InNetworkHelper
     }
 
     /**
+     * @param endpoints of a job
+     * @param isBetweenSwitches whether its frames also use links between switches
+     * @return rate of its slowest link, or at least no higher: of all links, with links between
+     *         switches; bit/s
+     */
+    uint64_t GetLineRate(const std::vector<uint32_t>& endpoints, bool isBetweenSwitches) const
+    {
+        uint64_t rate = UINT64_MAX;
+        for (uint32_t endpoint : endpoints)
+        {
+            rate = std::min(rate, m_fabric->devices[endpoint]->GetPort().GetRate());
+        }
+        for (const auto& link : m_fabric->topology.links)
+        {
+            rate = isBetweenSwitches ? std::min(rate, link.rate.GetBitRate()) : rate;
+        }
+        return rate;
+    }
+
+    /**
      * Adds a worker to its group.
      * @param worker a new worker
      * @param rank of the worker

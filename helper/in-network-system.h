@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct InNetworkRequest
     Fabric& fabric; ///< its switches aggregate; other hosts than ranks need RouteTo()
     std::vector<uint32_t> endpoints;               ///< by rank
     std::vector<Ptr<ScheduledCommunicator>> hosts; ///< for collectives on hosts, by rank
+    std::shared_ptr<const HostModel> hostModel;    ///< of the ranks; null: hosts add no time
     const KeyValues& values;                       ///< keys of the system, as the user gave them
     AttributeList attributes;                      ///< of the objects to create
     std::vector<std::string>& notes; ///< receives what a reader of the results must know, by line

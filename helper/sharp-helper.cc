@@ -114,6 +114,10 @@ InstallNvls(const InNetworkRequest& request)
                                           request.endpoints,
                                           request.hosts,
                                           GetJobWindow(ofNvSwitch));
+    for (const auto& rank : ranks)
+    {
+        rank->SetHostModel(request.hostModel);
+    }
     return {ranks.begin(), ranks.end()};
 }
 
@@ -364,6 +368,7 @@ SharpHelper::AddJob(Fabric& fabric,
     }
     const uint32_t trees = ranks[0]->GetTrees();
     const Job job = MakeJob("sharp", endpoints, window, trees, *ranks[0]);
+    bool isBetweenSwitches = false;
     const uint32_t payload = GetPayload(*ranks[0]);
     auto sums = std::make_shared<std::vector<SharpSums>>();
     std::vector<SharpCommunicator::Session> sessions(endpoints.size());
@@ -372,6 +377,7 @@ SharpHelper::AddJob(Fabric& fabric,
     {
         const Tree tree = MakeTree(job, number, payload);
         program = tree.programs.front();
+        isBetweenSwitches |= tree.nodes.size() > 1;
         std::vector<uint32_t> connections[2]; // by rank, for each type of tree
         std::vector<uint32_t> locks;
         for (const bool streaming : {true, false})
@@ -392,6 +398,9 @@ SharpHelper::AddJob(Fabric& fabric,
         sessions[rank].elements = payload / GetBytes(ranks[0]->GetNumberFormat());
         sessions[rank].credits = program->GetCredits();
         sessions[rank].streamingBytes = program->GetStreamingPayload();
+        sessions[rank].creditsOfSwitch =
+            GetNumber(GetAttributes(), SharpProgram::GetTypeId(), "Credits");
+        sessions[rank].lineRate = GetLineRate(job.endpoints, isBetweenSwitches);
         JoinGroup(*ranks[rank], rank, job.number, job.endpoints, hosts);
         ranks[rank]->SetSums(sums);
         ranks[rank]->SetSession(sessions[rank]);
@@ -413,6 +422,8 @@ SharpHelper::AddReadingJob(Fabric& fabric,
         ranks.push_back(GetAttributes().Create<NvlsCommunicator>());
     }
     const Job job = MakeJob("nvls", endpoints, window, owners, *ranks[0]);
+    const uint64_t lineRate = GetLineRate(job.endpoints, false);
+    const uint32_t slots = GetNumber(GetAttributes(), SharpProgram::GetTypeId(), "Slots");
     const uint32_t payload = GetPayload(*ranks[0]);
     auto sums = std::make_shared<std::vector<SharpSums>>();
     std::vector<NvlsCommunicator::Session> sessions(owners);
@@ -445,6 +456,9 @@ SharpHelper::AddReadingJob(Fabric& fabric,
     {
         sessions[rank].window = job.window;
         sessions[rank].elements = payload / GetBytes(ranks[0]->GetNumberFormat());
+        sessions[rank].key = window < slots ? "window" : "slots";
+        sessions[rank].slots = window;
+        sessions[rank].lineRate = lineRate;
         JoinGroup(*ranks[rank], rank, job.number, job.endpoints, hosts);
         ranks[rank]->SetSums(sums);
         ranks[rank]->SetSession(sessions[rank]);

@@ -7,9 +7,9 @@
 #include "switchml-helper.h"
 
 #include "ns3/aggregation-tree.h"
+#include "ns3/data-rate.h"
 #include "ns3/switchml-wire-format.h"
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-quantity.h"
 
 #include <algorithm>
 
@@ -43,20 +43,6 @@ ChooseSlots(const InNetworkRequest& request)
     return slots * static_cast<uint32_t>(std::clamp<uint64_t>(factor, 1, MAX_SLOT_FACTOR));
 }
 
-/** @return the timers of workers, one line */
-std::string
-DescribeTimers(const AttributeList& attributes)
-{
-    const TypeId worker = SwitchMlCommunicator::GetTypeId();
-    const auto timeout =
-        DynamicCast<const TimeValue>(attributes.Get(worker, "RetransmissionTimeout"))->Get();
-    const uint32_t threshold = GetNumber(attributes, worker, "TimeoutThreshold");
-    return "switchml: packets time out after " + FormatTime(timeout) +
-           (threshold == 0
-                ? ", always"
-                : ", doubled after " + std::to_string(threshold) + " timeouts of a worker");
-}
-
 std::vector<Ptr<InNetworkCommunicator>>
 InstallSwitchMl(const InNetworkRequest& request)
 {
@@ -75,7 +61,7 @@ InstallSwitchMl(const InNetworkRequest& request)
                                     : 0);
     const auto workers =
         helper.AddJob(request.fabric, request.endpoints, request.hosts, GetWindow(values, slots));
-    request.notes.push_back(DescribeTimers(request.attributes));
+    request.notes.push_back(workers.front()->DescribeTimers());
     return {workers.begin(), workers.end()};
 }
 
@@ -160,6 +146,10 @@ SwitchMlHelper::AddJob(Fabric& fabric,
         }
         programs[i]->AddJob(job);
     }
+    DataRateValue recirculation;
+    fabric.devicesOfSwitches[tree.front().switchIndex]->GetAttribute("RecirculationRate",
+                                                                     recirculation);
+    const uint64_t lineRate = GetLineRate(endpoints, tree.size() > 1);
     std::vector<Ptr<SwitchMlCommunicator>> communicators;
     for (uint32_t rank = 0; rank < endpoints.size(); rank++)
     {
@@ -171,6 +161,10 @@ SwitchMlHelper::AddJob(Fabric& fabric,
         session.window = window;
         session.elements = programs.front()->GetElements();
         session.message = m_message;
+        session.key = window < programs.front()->GetSlots() ? "window" : "slots";
+        session.lineRate = lineRate;
+        session.recirculationBytes = programs.front()->GetRecirculatedBytes();
+        session.recirculationRate = recirculation.Get().GetBitRate();
         communicator->SetSession(session);
         communicators.push_back(communicator);
     }

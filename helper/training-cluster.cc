@@ -341,6 +341,7 @@ Cluster::InstallInNetwork()
     InNetworkRequest request{m_fabric,
                              {},
                              m_communicators,
+                             MakeHostModel({}),
                              system.values,
                              system.values.GetAttributes(GetKeys(*system.entry)),
                              m_notes};

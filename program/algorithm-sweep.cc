@@ -6,6 +6,8 @@
 
 #include "algorithm-sweep.h"
 
+#include "run-warnings.h"
+
 #include "ns3/fabric-border.h"
 #include "ns3/simulator.h"
 #include "ns3/training-configuration-error.h"
@@ -60,7 +62,7 @@ class Simulation
 void
 Measure(const ClusterOptions& options,
         const SweepRequest& request,
-        const std::function<void(const CollectiveMeasurement&)>& onRow,
+        const SweepRowHandler& onRow,
         AlgorithmSweep& sweep)
 {
     const Simulation simulation(options);
@@ -102,7 +104,7 @@ Measure(const ClusterOptions& options,
         sweep.rows.push_back(row);
         if (onRow)
         {
-            onRow(row);
+            onRow(cluster, row);
         }
         if (!row.failure.empty())
         {
@@ -110,6 +112,10 @@ Measure(const ClusterOptions& options,
         }
     }
     GatherCounters(cluster.GetFabric());
+    for (const std::string& warning : GetWarnings(cluster))
+    {
+        sweep.warnings.push_back(options.algorithm + ": " + warning);
+    }
     RunCost cost = GetRunCost(cluster.GetFabric()); // time and memory of the whole program
     cost.events += sweep.cost.events;
     cost.packetHops += sweep.cost.packetHops;
@@ -147,9 +153,7 @@ AlgorithmSweep::Find(uint64_t bytes, const std::string& algorithm) const
 }
 
 AlgorithmSweep
-SweepAlgorithms(ClusterOptions options,
-                const SweepRequest& request,
-                const std::function<void(const CollectiveMeasurement&)>& onRow)
+SweepAlgorithms(ClusterOptions options, const SweepRequest& request, const SweepRowHandler& onRow)
 {
     if (Processes::GetCount() > 1)
     {

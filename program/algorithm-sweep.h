@@ -26,6 +26,7 @@ struct AlgorithmSweep
     std::vector<CollectiveMeasurement> rows;  ///< by algorithm, then size, up to a failure
     std::map<std::string, std::string> unfit; ///< unsupported algorithms, with the reason
     std::map<uint64_t, std::string> choices;  ///< choice of AlgorithmChooser, by size
+    std::vector<std::string> warnings;        ///< of algorithms, each with its name
     RunCost cost;                             ///< total cost of the simulations that completed
     std::exception_ptr interruption;          ///< a SimulationInterrupted that ended it, or null
 
@@ -53,6 +54,9 @@ struct SweepRequest
     uint64_t seed{1};   ///< seed of the payload
 };
 
+/// Receives a measurement and its cluster.
+using SweepRowHandler = std::function<void(const Cluster&, const CollectiveMeasurement&)>;
+
 /**
  * @ingroup distributed-training-helper
  *
@@ -65,13 +69,13 @@ struct SweepRequest
  *
  * @param options of the cluster; the algorithm is ignored
  * @param request the collectives to measure
- * @param onRow called after each measurement; may be null
+ * @param onRow called after each measurement with its cluster; may be null
  * @return the measurements
  * @throw ConfigurationError if no algorithm supports the operation, or the options are wrong
  */
 AlgorithmSweep SweepAlgorithms(ClusterOptions options,
                                const SweepRequest& request,
-                               const std::function<void(const CollectiveMeasurement&)>& onRow);
+                               const SweepRowHandler& onRow);
 
 } // namespace ns3::training
 

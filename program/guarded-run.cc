@@ -6,7 +6,6 @@
 
 #include "guarded-run.h"
 
-#include "ns3/event-id.h"
 #include "ns3/log.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/simulator.h"
@@ -41,7 +40,7 @@ OnSignal(int signal)
     g_signal = signal;
     if (g_isSimulating != 0)
     {
-        Simulator::Stop(); // sets a flag; several processes must stop together, when they halt
+        Simulator::Stop(); // sets a flag; several processes must stop together, see CheckSignal()
     }
 }
 
@@ -167,7 +166,8 @@ GuardedRun::GuardedRun(const Cluster& cluster)
     : m_cluster(cluster),
       m_computing([] { return false; }),
       m_period(std::max(Seconds(120), 1000 * cluster.GetRoundTrip())),
-      m_deadlockPeriod(std::max(MilliSeconds(10), 100 * cluster.GetRoundTrip()))
+      m_deadlockPeriod(std::max(MilliSeconds(10), 100 * cluster.GetRoundTrip())),
+      m_signalPeriod(std::max(MicroSeconds(10), cluster.GetRoundTrip()))
 {
     for (uint32_t rank = 0; rank < m_cluster.GetRanks(); rank++)
     {
@@ -280,6 +280,18 @@ GuardedRun::Halt(uint32_t run)
 }
 
 void
+GuardedRun::CheckSignal()
+{
+    if (g_signal == 0)
+    {
+        m_signalCheck = Simulator::Schedule(m_signalPeriod, &GuardedRun::CheckSignal, this);
+        return;
+    }
+    m_cluster.GetBorder()->Announce(ProcessBorder::Notice::STOP);
+    Simulator::Stop(m_cluster.GetRoundTrip()); // when the others know
+}
+
+void
 GuardedRun::Run()
 {
     m_lastCheck = Simulator::Now();
@@ -297,6 +309,10 @@ bool
 GuardedRun::RunOnce()
 {
     const EventId check = Simulator::Schedule(m_deadlockPeriod, &GuardedRun::Halt, this, m_run);
+    if (Processes::GetCount() > 1)
+    {
+        m_signalCheck = Simulator::Schedule(m_signalPeriod, &GuardedRun::CheckSignal, this);
+    }
     g_isSimulating = Processes::GetCount() == 1;
     if (g_signal == 0 || Processes::GetCount() > 1)
     {
@@ -304,6 +320,7 @@ GuardedRun::RunOnce()
     }
     g_isSimulating = 0;
     Simulator::Cancel(check);
+    Simulator::Cancel(m_signalCheck);
     // All processes are here now, at the same simulated time unless one of them has stopped early.
     State all = GetState();
     if (Processes::GetCount() > 1)

@@ -7,6 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_GUARDED_RUN_H
 #define DISTRIBUTED_TRAINING_GUARDED_RUN_H
 
+#include "ns3/event-id.h"
 #include "ns3/pfc-deadlock.h"
 #include "ns3/training-cluster.h"
 
@@ -145,6 +146,7 @@ class GuardedRun
 
     void OnNotice(ProcessBorder::Notice notice, Time when);
     void Halt(uint32_t run);
+    void CheckSignal();
     bool RunOnce();
     State GetState() const;
 
@@ -154,6 +156,8 @@ class GuardedRun
     Time m_period;
     Time m_lastCheck;       // last check for progress
     Time m_deadlockPeriod;  // time between two halts
+    Time m_signalPeriod;    // several processes: time between two looks for a signal
+    EventId m_signalCheck;  // the next look
     PfcDeadlock m_deadlock; // state at the last halt
     uint32_t m_run{0};      // completed calls of Run()
     bool m_ended{false};    // End() was called

@@ -300,6 +300,10 @@ Ns3Arguments::ParseEnvironment(const std::function<bool(const std::string&)>& ha
     for (const std::string variable : {"NS_GLOBAL_VALUE", "NS_ATTRIBUTE_DEFAULT"})
     {
         const char* text = std::getenv(variable.c_str());
+        if (!text && variable == "NS_GLOBAL_VALUE")
+        {
+            text = std::getenv("DT_GLOBAL_VALUE"); // hidden from ns-3: see examples/
+        }
         std::istringstream entries(text ? text : "");
         for (std::string entry; std::getline(entries, entry, ';');)
         {

@@ -370,6 +370,7 @@ RunRecorder::AddLinkCounters()
             row.losslessDrops = std::accumulate(counters.losslessDrops.begin(),
                                                 counters.losslessDrops.end(),
                                                 uint64_t{0});
+            row.trims = counters.trimmedFrames;
             row.busyS = 8.0 * static_cast<double>(lineBytes) / static_cast<double>(port.GetRate());
             row.maxQueue = counters.peakQueueBytes;
             m_store->AddLinkCounter(row);

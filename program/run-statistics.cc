@@ -6,10 +6,6 @@
 
 #include "run-statistics.h"
 
-#include "ns3/rng-seed-manager.h"
-#include "ns3/training-configuration-error.h"
-#include "ns3/training-processes.h"
-
 #include <array>
 #include <cmath>
 
@@ -62,59 +58,6 @@ EstimateMean(const std::vector<double>& values)
             GetQuantile(values.size() - 1) * std::sqrt(squares / (count - 1) / count);
     }
     return estimate;
-}
-
-void
-RepeatedRuns::AddTo(ProgramOptions& options)
-{
-    options.AddUnsigned("runs",
-                        "runs with the numbers --RngRun, --RngRun + 1, ...; gives means and their "
-                        "95 % confidence intervals",
-                        m_count,
-                        1,
-                        MAX_RUNS);
-}
-
-void
-RepeatedRuns::Check(const ProgramOptions& options, const std::vector<std::string>& excluded) const
-{
-    if (m_count == 1)
-    {
-        return;
-    }
-    const std::string option = "--runs=" + std::to_string(m_count) + " with ";
-    if (Processes::GetCount() > 1)
-    {
-        throw ConfigurationError(option + "several processes (allowed: one)");
-    }
-    for (const std::string& name : excluded)
-    {
-        if (options.IsGiven(name))
-        {
-            throw ConfigurationError(option + "--" + name + " (allowed: without)");
-        }
-    }
-}
-
-uint64_t
-RepeatedRuns::GetCount() const
-{
-    return m_count;
-}
-
-void
-RepeatedRuns::ForEach(const std::function<bool(uint64_t run)>& work) const
-{
-    const uint64_t first = RngSeedManager::GetRun();
-    for (uint64_t i = 0; i < m_count; i++)
-    {
-        RngSeedManager::SetRun(first + i);
-        if (!work(first + i))
-        {
-            break;
-        }
-    }
-    RngSeedManager::SetRun(first);
 }
 
 } // namespace ns3::training

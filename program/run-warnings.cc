@@ -11,6 +11,7 @@
 #include "ns3/rdma-congestion-control.h"
 #include "ns3/rdma-loss-recovery.h"
 
+#include <algorithm>
 #include <array>
 
 namespace ns3::training
@@ -68,6 +69,27 @@ AddMishaps(std::vector<std::string>& warnings, const Fabric& fabric, const Misha
     }
 }
 
+/** Adds the limit of an in-network system that kept its fastest rank from filling the line. */
+void
+AddInNetworkLimit(std::vector<std::string>& warnings, const Cluster& cluster)
+{
+    const auto& workers = cluster.GetInNetworkCommunicators();
+    const auto fastest =
+        std::max_element(workers.begin(), workers.end(), [](const auto& one, const auto& other) {
+            return one->GetLineUse() < other->GetLineUse();
+        });
+    // A fault may be the limit.
+    if (fastest == workers.end() || !cluster.GetOptions().faults.empty())
+    {
+        return;
+    }
+    const std::string limit = (*fastest)->DescribeLimit();
+    if (!limit.empty())
+    {
+        warnings.push_back(limit);
+    }
+}
+
 } // namespace
 
 std::vector<std::string>
@@ -86,12 +108,18 @@ GetWarnings(const Cluster& cluster)
                 "had",
                 "pause storms in lossless",
                 ", in which the watchdog ignored its pauses"});
+    AddInNetworkLimit(warnings, cluster);
     const ClusterOptions& options = cluster.GetOptions();
     if (options.IsRdma() && cluster.GetMtu() > MAX_ROCE_MTU)
     {
         warnings.push_back("RoCE carries at most " + std::to_string(MAX_ROCE_MTU) +
                            " bytes a packet, not " + std::to_string(cluster.GetMtu()) +
                            " (see --mtu)");
+    }
+    if (options.transport == "tcp" && GetPathChoice(options.path).sprays)
+    {
+        warnings.push_back("path choice " + options.path +
+                           " reorders segments, which TCP takes for losses");
     }
     if (options.IsRdma() && GetPathChoice(options.path).sprays)
     {
@@ -123,6 +151,18 @@ FormatWarnings(const std::vector<std::string>& warnings)
         text += "warning: " + warning + "\n";
     }
     return text;
+}
+
+void
+MergeWarnings(std::vector<std::string>& all, const std::vector<std::string>& more)
+{
+    for (const std::string& warning : more)
+    {
+        if (std::find(all.begin(), all.end(), warning) == all.end())
+        {
+            all.push_back(warning);
+        }
+    }
 }
 
 void

@@ -20,7 +20,8 @@ namespace ns3::training
  * @ingroup distributed-training-helper
  *
  * Reports what makes the results of a run questionable: frames of a lossless class that a switch
- * dropped, and combinations of options that no one would run.
+ * dropped, limits of an in-network system that keep ranks from filling their lines, and
+ * combinations of options that no one would run.
  * @param cluster after the simulation and GatherCounters()
  * @return one line each
  */
@@ -32,6 +33,13 @@ std::vector<std::string> GetWarnings(const Cluster& cluster);
  * @return "warning: " and a warning, a line each
  */
 std::string FormatWarnings(const std::vector<std::string>& warnings);
+
+/**
+ * @ingroup distributed-training-helper
+ * @param all receives the warnings that it does not have
+ * @param more warnings of another simulation
+ */
+void MergeWarnings(std::vector<std::string>& all, const std::vector<std::string>& more);
 
 /**
  * @ingroup distributed-training-helper

@@ -7,6 +7,7 @@
 #include "training-extensions.h"
 
 #include "ns3/training-configuration-error.h"
+#include "ns3/training-input-file.h"
 #include "ns3/training-registry.h"
 
 #include <cstdlib>
@@ -26,6 +27,10 @@ LoadExtension(const std::string& file)
                                   " (allowed: shared libraries built for this module by "
                                   "distributed_training_add_extension())");
     };
+    if (IsNamedPipe(path))
+    {
+        throw refuse("is a named pipe");
+    }
     const std::size_t refused = GetRefusedRegistrations().size();
     if (!dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL))
     {

@@ -306,6 +306,23 @@ FormatRunCost(const RunCost& cost)
     return text;
 }
 
+std::string
+FormatInputs(const std::string& inputs)
+{
+    return "inputs: " + inputs + "\n";
+}
+
+std::string
+FormatNotes(const std::vector<std::string>& notes)
+{
+    std::string text;
+    for (const std::string& note : notes)
+    {
+        text += "# " + note + "\n";
+    }
+    return text;
+}
+
 void
 RunExperiment(const ProgramOptions& options,
               const std::string& json,
@@ -328,12 +345,13 @@ RunExperiment(const ProgramOptions& options,
         }
     }
     auto document = results();
+    const std::string inputs = ClusterOptions().DescribeHosts();
     if (json != "-")
     {
-        std::cout << FormatRunCost(cost) << "\n"
-                  << "inputs: " << ClusterOptions().DescribeHosts() << std::endl;
+        std::cout << FormatRunCost(cost) << "\n" << FormatInputs(inputs) << std::flush;
     }
     AddRunCost(document, cost);
+    document.Set("inputs", inputs);
     document.Set("configuration", options.ToJson()).Set("version", GetVersion());
     output.Write(document);
 }

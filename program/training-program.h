@@ -100,6 +100,18 @@ void AddRunCost(JsonValue& document, const RunCost& cost);
  */
 std::string FormatRunCost(const RunCost& cost);
 
+/**
+ * @param inputs what is given to a simulation rather than simulated, such as the hosts' times
+ * @return the last line of a program's table
+ */
+std::string FormatInputs(const std::string& inputs);
+
+/**
+ * @param notes of a cluster, see Cluster::GetNotes()
+ * @return a comment line for each, which precede a table
+ */
+std::string FormatNotes(const std::vector<std::string>& notes);
+
 /** Parts of an experiment by name, for the option --part. */
 using ExperimentParts = std::vector<std::pair<std::string, std::function<void()>>>;
 

@@ -7,136 +7,25 @@
 #ifndef DISTRIBUTED_TRAINING_RUN_H
 #define DISTRIBUTED_TRAINING_RUN_H
 
-#include "cluster-command-line.h"
-#include "in-network-figures.h"
-#include "run-cost.h"
-#include "run-statistics.h"
-#include "tcp-figures.h"
 #include "training-program.h"
+#include "training-run-options.h"
+#include "training-run-result.h"
 
 #include "ns3/application-container.h"
-#include "ns3/gradient-buckets.h"
 #include "ns3/iteration-record.h"
 #include "ns3/training-cluster.h"
-#include "ns3/training-gpu.h"
 #include "ns3/training-json-writer.h"
 #include "ns3/training-task.h"
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace ns3::training
 {
-
-/**
- * @ingroup distributed-training-helper
- *
- * Options of a TrainingRun. A plain struct: set the fields that differ from the defaults.
- */
-struct TrainingRunOptions
-{
-    /// Maximum iterations, and maximum warm-up iterations.
-    static constexpr uint64_t MAX_ITERATIONS = 1000000;
-
-    std::string workload{"resnet50"};      ///< NAME:key=value,... or a CSV file; MakeTrainingTask()
-    uint64_t batch{32};                    ///< samples per rank and iteration
-    std::string gpu{DEFAULT_GPU};          ///< GPU of each rank, a GpuEntry
-    double computeScale{1};                ///< factor of all compute times
-    uint64_t bucket{DEFAULT_BUCKET_BYTES}; ///< cap of a gradient bucket, bytes
-    bool overlap{true};                    ///< reduce buckets during the backward pass
-    std::string computeJitter{"none"};     ///< distribution of compute times, a JitterEntry
-    std::vector<std::string> stragglers;   ///< slow ranks, each as RANK:FACTOR
-    std::string payload{"virtual"};        ///< virtual, or real: with numbers that are checked
-    std::string allToAll;                  ///< algorithm of all-to-alls; empty: that of the cluster
-    uint64_t iterations{3};                ///< measured iterations
-    uint64_t warmup{1};                    ///< initial iterations excluded from means
-    std::string results;                   ///< SQLite results file; empty: none
-    std::string json;                      ///< results file in JSON, "-" for stdout; empty: none
-    std::string trace;                     ///< timeline file; empty: none
-    ClusterOptions cluster;                ///< the cluster, with the algorithm of the collectives
-
-    /**
-     * Adds all fields as options of a program.
-     * @param options of the program
-     * @param clusterOptions command line of the member `cluster`
-     */
-    void AddTo(ProgramOptions& options, ClusterCommandLine& clusterOptions);
-
-    /** @throw ConfigurationError if a value is out of range */
-    void Check() const;
-
-    /**
-     * @return factors of the compute times of the slow ranks, by rank
-     * @throw ConfigurationError if one is malformed, or given twice
-     */
-    std::map<uint32_t, double> GetSlowdowns() const;
-};
-
-/**
- * @ingroup distributed-training-helper
- *
- * Results of a TrainingRun.
- */
-struct TrainingRunResult
-{
-    IterationRecord mean;                    ///< mean of the iterations after the warm-up
-    std::vector<IterationRecord> iterations; ///< all iterations, warm-up included
-    double endS{0}; ///< simulated time at which all results are in place, s
-    /// Algorithm auto: its choices and their reasons, by size of the collectives of all ranks in
-    /// bytes; those of other operations than all-reduce by operation and size.
-    std::vector<std::pair<std::string, std::string>> choices;
-    std::optional<InNetworkFigures> inNetwork; ///< if all-reduces are offloaded to the network
-    std::string inputs;                        ///< what was given rather than simulated, one line
-    std::string fallback;                      ///< reason of a fallback, one line, or empty
-    std::vector<std::string> warnings;         ///< see GetWarnings()
-    std::optional<TcpFigures> tcp;             ///< if messages travel over TCP
-    std::string mismatch;                      ///< the first wrong sum, or empty
-    std::string failure;                       ///< why the run ended early, or empty
-    RunCost cost;                              ///< cost of the simulation
-    JsonValue configuration;                   ///< value of every option; "resolved" for "auto"
-
-    /** @return the JSON document that `training-job --json` writes, see doc/results.rst */
-    JsonValue ToJson() const;
-};
-
-/**
- * @ingroup distributed-training-helper
- *
- * Results of a TrainingRun repeated with other run numbers (RepeatedRuns).
- */
-class TrainingRuns
-{
-  public:
-    /**
-     * @param run run number
-     * @param result results of that run
-     */
-    void Add(uint64_t run, const TrainingRunResult& result);
-
-    /** @return means over the runs of the quantities of TrainingRunResult::mean */
-    IterationRecord GetMean() const;
-
-    /** @return of each quantity, half the width of the 95 % confidence interval of its mean */
-    IterationRecord GetHalfWidth() const;
-
-    /** @return cost of all runs */
-    const RunCost& GetCost() const;
-
-    /** @return the JSON document of several runs, see doc/results.rst */
-    JsonValue ToJson() const;
-
-  private:
-    IterationRecord Estimate(double MeanEstimate::*part) const;
-
-    std::vector<std::pair<uint64_t, TrainingRunResult>> m_runs; // by run number
-    RunCost m_cost;
-};
 
 /**
  * @ingroup distributed-training-helper

@@ -265,7 +265,9 @@ class NothingBeatsItsBoundTest : public TestCase
         request.warmup = 0;
         uint32_t rows = 0;
         const auto sweep =
-            SweepAlgorithms(options, request, [&](const CollectiveMeasurement&) { rows++; });
+            SweepAlgorithms(options, request, [&](const Cluster&, const CollectiveMeasurement&) {
+                rows++;
+            });
         const std::string what = topology + ", " + training::GetName(operation);
         for (const CollectiveMeasurement& row : sweep.rows)
         {

@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "refusal-test-common.h"
+
 #include "ns3/config.h"
 #include "ns3/data-rate.h"
 #include "ns3/guarded-run.h"
@@ -22,6 +24,7 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <tuple>
 
 using namespace ns3;
 using namespace ns3::training;
@@ -536,6 +539,13 @@ class HostModelTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(inside->IsLocal(2, 3), true, "the same server");
         NS_TEST_EXPECT_MSG_EQ(inside->IsLocal(1, 2), false, "two servers");
 
+        CheckWindow(nccl);
+        NS_TEST_EXPECT_MSG_EQ(
+            training::tests::GetRefusal([&] { model.GetSwitchCost(8); }),
+            "host model nccl with sums in a switch, servers=2,gpu=hopper,channels=16 (allowed: "
+            "one server with NVLink, gpu=hopper or blackwell, 2 channels or more)",
+            "the switches of two servers");
+
         // Servers on a topology without any: ranks 0 to 2 and 3 to 5.
         auto three = KeyValues::Split("nccl:ranks-per-server=3,protocol=simple");
         three.Check("host model", nccl.keys);
@@ -561,6 +571,70 @@ class HostModelTest : public TestCase
                                       (transport == "rdma" ? 1e-8 : 1e-7), // acknowledgements
                                       transport);
         }
+    }
+
+    /** 8 slots in flight for each of 16 channels limit the rate on a path of 10 ms. */
+    void CheckWindow(const HostModelEntry& nccl)
+    {
+        const auto far = BuildTopology("single-switch", 2, DataRate(100000000000), MilliSeconds(5));
+        const double roundTrip = 20e-3;
+        const double line = 12.5e9;
+        const std::vector<std::tuple<std::string, Operation, double, double>> cases{
+            {"simple", Operation::ALL_REDUCE, 4 << 20, 1},
+            {"ll128", Operation::ALL_REDUCE, 8 * 576000, 128.0 / 120},
+            {"ll", Operation::ALL_REDUCE, 256 << 10, 2},
+            {"simple", Operation::ALL_TO_ALL, 1 << 20, 1}};
+        for (const auto& [protocol, operation, window, wireFactor] : cases)
+        {
+            auto keys = KeyValues::Split("nccl:protocol=" + protocol);
+            keys.Check("host model", nccl.keys);
+            CollectiveRequest request;
+            request.ranks = 2;
+            request.operation = operation;
+            const HostCost cost =
+                nccl.make({far, {}, 2, keys})->GetCost(BuildSchedule("direct", request), 1 << 30);
+            const double bytes = 16 * window;
+            const std::string what = protocol + ", " + training::GetName(operation);
+            NS_TEST_EXPECT_MSG_EQ(cost.windowBytes, bytes, what);
+            const double copy = protocol == "ll" ? 39e9 : protocol == "ll128" ? 16 * 36.7e9 : line;
+            NS_TEST_EXPECT_MSG_EQ_TOL(cost.perWindow.GetSeconds() * 1e6,
+                                      (roundTrip - bytes * std::max(wireFactor / line, 1 / copy)) *
+                                          1e6,
+                                      1e-6,
+                                      what);
+        }
+        const auto near =
+            BuildTopology("single-switch", 2, DataRate(100000000000), NanoSeconds(500));
+        KeyValues keys;
+        keys.Check("host model", nccl.keys);
+        CollectiveRequest request;
+        request.ranks = 2;
+        NS_TEST_EXPECT_MSG_EQ(
+            nccl.make({near, {}, 2, keys})->GetCost(BuildSchedule("ring", request), 8).perWindow,
+            Time(0),
+            "a short path");
+        // 2 MiB from each rank to the other: two windows of one channel.
+        const auto getSeconds = [](const std::string& hostModel) {
+            ClusterOptions options = MakeOptions(2);
+            options.hostModel = hostModel;
+            options.algorithm = "direct";
+            options.delay = MilliSeconds(5);
+            Traffic traffic(options);
+            for (uint32_t rank : {0, 1})
+            {
+                traffic.Start(traffic.cluster->GetHostCommunicator(rank),
+                              rank,
+                              Operation::ALL_TO_ALL,
+                              1 << 20,
+                              1);
+            }
+            traffic.run->Run();
+            return traffic.records.front().finished.GetSeconds();
+        };
+        NS_TEST_EXPECT_MSG_EQ_TOL(getSeconds("nccl:channels=1") - getSeconds("none"),
+                                  8.4e-6 + roundTrip - (1 << 20) / line,
+                                  1e-9,
+                                  "two windows");
     }
 
     void CheckCost(const HostModel& model,
@@ -683,6 +757,15 @@ class NcclTuningTest : public TestCase
               Algorithm::RING,
               Protocol::LL,
               (6.6 + 14 * 0.6) * 1e-6 + 64.0 * 1048576 * 14 / 8 / 141e9);
+        // 16 channels and 8 ranks: 128 chunks of 16, 32, 64 or 128 KiB.
+        const std::vector<std::pair<uint64_t, uint64_t>>
+            loops{{0, 0}, {1, 1}, {2, 2}, {7, 2}, {8, 4}, {63, 4}, {64, 8}, {1023, 8}, {1024, 16}};
+        for (const auto& [mebibytes, loop] : loops)
+        {
+            NS_TEST_EXPECT_MSG_EQ(inside.GetSwitchLoop(mebibytes << 20),
+                                  loop << 20,
+                                  mebibytes << " MiB");
+        }
         // With one rank in a server, a ring has the network latency of a tree.
         system.servers = 8;
         const NcclTuning single(system);
@@ -738,6 +821,15 @@ class NcclSocketTest : public TestCase
                                   bytes / 4 * (2 / COPY - 1 / LINE) + 32 * slot + 2 * hop,
                                   1e-9,
                                   "LL");
+        // Sends and receives have slots of 128 KiB, and smaller ones for small messages.
+        for (const auto& [message, slots] : {std::pair{4 << 20, 32}, {512 << 10, 8}, {64 << 10, 2}})
+        {
+            NS_TEST_EXPECT_MSG_EQ_TOL(
+                Run("nccl-socket", "direct", Operation::ALL_TO_ALL, 2 * message),
+                message * (2 / COPY - 1 / LINE) + 2 * slots * slot + hop,
+                1e-9,
+                "exchange of " << message << " bytes");
+        }
     }
 
     static double Run(const std::string& hostModel,

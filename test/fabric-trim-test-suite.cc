@@ -124,8 +124,7 @@ class TrimNetwork
     /** @return frames that the switches say they trimmed */
     uint64_t GetTrimmed() const
     {
-        return fabric.devicesOfSwitches[0]->GetTrimmedFrames() +
-               fabric.devicesOfSwitches[1]->GetTrimmedFrames();
+        return fabric.GetTotal().trimmedFrames;
     }
 
     /// Queue that stays whole, at the slow link, bytes.

@@ -7,6 +7,7 @@
 #include "innetwork-test-common.h"
 
 #include "ns3/nvlink-packets.h"
+#include "ns3/run-warnings.h"
 #include "ns3/sharp-wire-format.h"
 #include "ns3/test.h"
 
@@ -167,6 +168,7 @@ class NvlsTimeTest : public InNetworkTest
                                   8 * 250e-9 + 4 * 130e-9 + 8 * bit * 8 * (64 + 8),
                                   1e-10,
                                   "");
+        Hosts(server);
         const Default latency("SharpProgram::Latency", "0ns", "130ns");
         for (const uint32_t ranks : {4, 8, 16})
         {
@@ -201,6 +203,25 @@ class NvlsTimeTest : public InNetworkTest
         NS_TEST_EXPECT_MSG_EQ(GetNvlinkFrameBytes(NvlinkPacket::WRITE, 100), 124, "7 + 2 flits");
         NS_TEST_EXPECT_MSG_EQ(GetNvlinkFrameBytes(NvlinkPacket::READ, 1), 64, "the shortest");
         Credits();
+    }
+
+    /** NCCL's hosts add their time. */
+    void Hosts(const std::string& server)
+    {
+        const double bit = 1 / 3600e9;
+        // NCCL's hosts: 25 us, and copies of two loops, whose traffic begins behind the barrier.
+        ClusterOptions options = MakeOptions(8, server);
+        const double barrier = 2 * (250e-9 + 8 * bit * (64 + 8)) + 130e-9;
+        for (const auto& [count, copies] : {std::pair{1 << 18, 2.0}, std::pair{1 << 21, 1.0}})
+        {
+            options.hostModel = "none";
+            const double none = GetSeconds(options, count);
+            options.hostModel = "nccl";
+            NS_TEST_EXPECT_MSG_EQ_TOL(GetSeconds(options, count) - none,
+                                      25e-6 + copies * (none - barrier),
+                                      1e-8,
+                                      count << " numbers");
+        }
     }
 
     /** The NVSwitch has credits, which all come back; nothing is dropped or paused. */
@@ -260,6 +281,16 @@ class NvlsOptionsTest : public InNetworkTest
         ClusterOptions options = MakeOptions(8, servers);
         SetKey(options, "frames", "rdma");
         ExpectRefusal(options, "'frames=rdma' (allowed: slots=");
+        options = MakeOptions(8, "single-switch");
+        options.hostModel = "nccl";
+        ExpectRefusal(options,
+                      "host model nccl with sums in a switch, servers=8,gpu=hopper,channels=16 "
+                      "(allowed: one server with NVLink, gpu=hopper or blackwell, 2 channels or "
+                      "more)");
+        options.topology = servers;
+        ExpectRefusal(options, "nothing is refused");
+        options.hostModel = "nccl:gpu=ampere";
+        ExpectRefusal(options, "servers=1,gpu=ampere,channels=16 (allowed: one server");
         options = MakeOptions(8, servers);
         SetKey(options, "framing", "rdma");
         ExpectRefusal(options,
@@ -268,6 +299,50 @@ class NvlsOptionsTest : public InNetworkTest
         options = MakeOptions(8, servers);
         SetKey(options, "window", 7);
         ExpectRefusal(options, "nvls job 0 with a window of 7 (allowed: from 8, its trees)");
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Few slots are reported, with a number that is enough; likewise credits of a streaming tree.
+ */
+class NvlsLimitTest : public InNetworkTest
+{
+  public:
+    NvlsLimitTest()
+        : InNetworkTest("a warning names slots or credits that limit the rate")
+    {
+    }
+
+  private:
+    std::string Measure(const ClusterOptions& options)
+    {
+        Trial trial(options, 4 << 20, true, false);
+        NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", options.algorithm);
+        const auto warnings = GetWarnings(*trial.cluster);
+        return warnings.empty() ? "" : warnings[0];
+    }
+
+    void DoRun() override
+    {
+        for (const std::string key : {"slots", "credits"})
+        {
+            ClusterOptions options = MakeOptions(8, "rail-optimized:servers=1");
+            options.algorithm = key == "slots" ? "nvls" : "sharp";
+            SetKey(options, key, 32);
+            std::string warning = Measure(options);
+            ExpectPart(warning, key + "=32 limits " + (key == "slots" ? "nvls" : "sharp"));
+            // Longer queues may take more than the first warning says.
+            for (uint32_t attempt = 0; attempt < 4 && !warning.empty(); attempt++)
+            {
+                const std::size_t begin = warning.rfind('=') + 1;
+                SetKey(options,
+                       key,
+                       warning.substr(begin, warning.find(" or more", begin) - begin));
+                warning = Measure(options);
+            }
+            NS_TEST_EXPECT_MSG_EQ(warning, "", options.algorithm);
+        }
     }
 };
 
@@ -282,6 +357,7 @@ class NvlsTestSuite : public TestSuite
         AddTestCase(new NvlsFailureTest);
         AddTestCase(new NvlsTimeTest);
         AddTestCase(new NvlsOptionsTest);
+        AddTestCase(new NvlsLimitTest);
     }
 };
 

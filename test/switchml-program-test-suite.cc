@@ -7,6 +7,7 @@
 #include "switch-program-test-common.h"
 
 #include "ns3/block-quantizer.h"
+#include "ns3/slot-timers.h"
 #include "ns3/switchml-program.h"
 #include "ns3/switchml-wire-format.h"
 #include "ns3/test.h"
@@ -611,6 +612,201 @@ class UnreliableReceiverTest : public TestCase
     }
 };
 
+/** Slots of a thread and the times of their retransmissions. */
+class TimedSlots
+{
+  public:
+    TimedSlots(uint32_t slots, const TimeoutRule& rule)
+        : resent(slots)
+    {
+        timers.Configure(
+            slots,
+            rule,
+            [this](uint32_t slot) { resent[slot].push_back(Now()); },
+            [this](uint32_t, Time) { failed = Now(); });
+    }
+
+    /** @return the time, ms */
+    static int64_t Now()
+    {
+        return Simulator::Now().GetMilliSeconds();
+    }
+
+    SlotTimers timers;
+    std::vector<std::vector<int64_t>> resent; ///< by slot: times, ms
+    int64_t failed{-1};                       ///< time of failure, ms
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Timeouts by the rule of SwitchML's paper and by those of the released clients.
+ */
+class SlotTimersTest : public TestCase
+{
+  public:
+    SlotTimersTest()
+        : TestCase("requests time out, and timeouts double, by the rules of paper and clients")
+    {
+    }
+
+  private:
+    /** @return from, from + step, ..., to */
+    static std::vector<int64_t> Range(int64_t from, int64_t to, int64_t step)
+    {
+        std::vector<int64_t> times;
+        for (int64_t time = from; time <= to; time += step)
+        {
+            times.push_back(time);
+        }
+        return times;
+    }
+
+    void Expect(const std::vector<int64_t>& actual,
+                const std::vector<int64_t>& expected,
+                const std::string& what)
+    {
+        NS_TEST_EXPECT_MSG_EQ(actual.size(), expected.size(), what);
+        NS_TEST_EXPECT_MSG_EQ((actual == expected), true, what);
+    }
+
+    /** Calls a function at a time, ms. */
+    static void At(int64_t time, std::function<void()> call)
+    {
+        Simulator::Schedule(MilliSeconds(static_cast<uint64_t>(time)), [call] { call(); });
+    }
+
+    static void RunUntil(int64_t time)
+    {
+        Simulator::Stop(MilliSeconds(static_cast<uint64_t>(time)) - Simulator::Now());
+        Simulator::Run();
+    }
+
+    /** @return the rule of the released client over UDP, with a window of 64 packets a thread */
+    static TimeoutRule MakeClient()
+    {
+        TimeoutRule rule{MilliSeconds(10)};
+        rule.threshold = 100;
+        rule.increment = 100;
+        rule.firstFactor = 64;
+        rule.isPolled = true;
+        return rule;
+    }
+
+    void CheckPaper()
+    {
+        TimedSlots slots(2, {MilliSeconds(1)});
+        slots.timers.Begin(MilliSeconds(20));
+        slots.timers.Start(0, true);
+        At(5, [&] { slots.timers.Stop(0); });
+        At(5, [&] { slots.timers.Start(1); });
+        RunUntil(100);
+        Expect(slots.resent[0], Range(1, 4, 1), "paper: every millisecond");
+        Expect(slots.resent[1], Range(6, 24, 1), "paper: until the failure timeout");
+        NS_TEST_EXPECT_MSG_EQ(slots.failed, 25, "paper: since the latest answer");
+        Simulator::Destroy();
+    }
+
+    void CheckPolls()
+    {
+        TimedSlots slots(4, MakeClient());
+        slots.timers.Begin(Seconds(100));
+        slots.timers.Start(0, true);
+        slots.timers.Start(1, true);
+        slots.timers.Start(2, true);
+        At(4, [&] {
+            slots.timers.Stop(0);
+            slots.timers.Start(0); // looked at after 10 and 20 ms, and late after 14
+        });
+        At(30, [&] {
+            slots.timers.Stop(2);
+            slots.timers.Start(2); // late at a look
+        });
+        RunUntil(705);
+        Expect(slots.resent[0], Range(20, 700, 20), "client: each look sees those before the last");
+        Expect(slots.resent[1], {640, 660, 680, 700}, "client: the first window waits for longer");
+        Expect(slots.resent[2], Range(40, 700, 20), "client: just in time");
+        Simulator::Destroy();
+    }
+
+    void CheckDoubling()
+    {
+        TimedSlots slots(10, MakeClient());
+        TimedSlots other(1, MakeClient());
+        slots.timers.Begin(Seconds(1000));
+        other.timers.Begin(Seconds(1000));
+        other.timers.Start(0);
+        for (uint32_t slot = 0; slot < 10; slot++)
+        {
+            slots.timers.Start(slot);
+        }
+        // Ten timeouts each 20 ms: the hundredth, of slot 9 at 190 ms, doubles to 20 ms. Then it is
+        // late at each other look. The two hundredth from then on is again that of slot 9.
+        At(995, [&] { slots.timers.Cancel(); });
+        RunUntil(1000);
+        auto expected = Range(10, 190, 20);
+        const auto later = Range(230, 990, 40);
+        expected.insert(expected.end(), later.begin(), later.end());
+        Expect(slots.resent[9], expected, "client: doubles after 100 timeouts");
+        Expect(other.resent[0], Range(10, 999, 20), "client: not so in other threads");
+        // The next tensor begins with 10 ms, but with the threshold 300.
+        slots.timers.Begin(Seconds(1000));
+        slots.timers.Start(0);
+        slots.resent[0].clear();
+        RunUntil(7100);
+        expected = Range(1010, 6990, 20); // 300 timeouts
+        expected.push_back(7030);
+        expected.push_back(7070);
+        Expect(slots.resent[0], expected, "client: starts anew, but for the threshold");
+        Simulator::Destroy();
+    }
+
+    void CheckRdma()
+    {
+        TimeoutRule rule{MilliSeconds(10)};
+        rule.threshold = 101;
+        rule.increment = 100;
+        rule.delay = MilliSeconds(1);
+        rule.isKept = true;
+        TimedSlots slots(1, rule);
+        slots.timers.Begin(Seconds(1000));
+        slots.timers.Start(0, true);
+        RunUntil(1150);
+        auto expected = Range(11, 101 * 11, 11);
+        expected.push_back(101 * 11 + 21);
+        Expect(slots.resent[0], expected, "client over RDMA: doubles after 101 timeouts");
+        slots.timers.Cancel();
+        slots.resent[0].clear();
+        slots.timers.Begin(Seconds(1000));
+        slots.timers.Start(0, true);
+        RunUntil(1200);
+        Expect(slots.resent[0], {1171, 1192}, "client over RDMA: stays with 20 ms");
+        Simulator::Destroy();
+    }
+
+    void CheckFailure()
+    {
+        // Eight first timeouts, 5.12 s, are longer than the failure timeout. The hundredth timeout,
+        // at 640 + 99 * 20 ms, doubles to 20 ms.
+        TimedSlots slots(1, MakeClient());
+        slots.timers.Begin(Seconds(1));
+        slots.timers.Start(0, true);
+        RunUntil(10000);
+        NS_TEST_EXPECT_MSG_EQ(slots.failed, 640 + 99 * 20 + 63 * 40, "client: fails later");
+        NS_TEST_EXPECT_MSG_EQ(slots.resent[0].size(), 100 + 62, "client: after many attempts");
+        Simulator::Destroy();
+    }
+
+    void DoRun() override
+    {
+        UsePicoseconds();
+        CheckPaper();
+        CheckPolls();
+        CheckDoubling();
+        CheckRdma();
+        CheckFailure();
+    }
+};
+
 /** @ingroup distributed-training-innetwork-tests SwitchML's switch program. */
 class SwitchMlProgramTestSuite : public TestSuite
 {
@@ -627,6 +823,7 @@ class SwitchMlProgramTestSuite : public TestSuite
         AddTestCase(new SwitchMlResourcesTest);
         AddTestCase(new BlockQuantizerTest);
         AddTestCase(new UnreliableReceiverTest);
+        AddTestCase(new SlotTimersTest);
     }
 };
 

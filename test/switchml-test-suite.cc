@@ -7,6 +7,7 @@
 #include "innetwork-test-common.h"
 
 #include "ns3/program-options.h"
+#include "ns3/run-warnings.h"
 #include "ns3/simulator.h"
 #include "ns3/switchml-communicator.h"
 #include "ns3/switchml-helper.h"
@@ -89,7 +90,7 @@ class SwitchMlExactTest : public InNetworkTest
     {
         const Default integers("SwitchMlCommunicator::DataType", "int32", "float32");
         const Default verify("SwitchMlProgram::Verify", "true", "false");
-        const Default timeout("SwitchMlCommunicator::RetransmissionTimeout", "100us", "1ms");
+        const Default timeout("SwitchMlCommunicator::RetransmissionTimeout", "100us", "0s");
         for (uint32_t ranks : {2, 3, 8, 16})
         {
             for (double loss : {0.0, 0.001, 0.01, 0.05})
@@ -198,6 +199,55 @@ class SwitchMlQuantizedTest : public InNetworkTest
         Trial overflow(MakeOptions(2), 100, true);
         overflow.inputs[0][50] = overflow.inputs[1][50] = 1 << 30;
         ExpectPart(overflow.Run(), "packet 0 in slot 0 of switchml job 0 overflows 32 bits");
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * A lost packet is sent again after exactly the time of the rule.
+ */
+class SwitchMlTimerTest : public InNetworkTest
+{
+  public:
+    SwitchMlTimerTest()
+        : InNetworkTest("a lost packet is sent again when the rule says")
+    {
+    }
+
+  private:
+    /** @return time of a sum of one packet, s */
+    double Measure(const ClusterOptions& options, uint64_t resent)
+    {
+        Trial trial(options, 1, true);
+        NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", options.algorithm);
+        NS_TEST_EXPECT_MSG_EQ(trial.GetError(), 0, options.algorithm);
+        NS_TEST_EXPECT_MSG_EQ(trial.CountResent(), resent, options.algorithm);
+        return trial.GetSeconds();
+    }
+
+    void DoRun() override
+    {
+        const Default integers("SwitchMlCommunicator::DataType", "int32", "float32");
+        // The released client's first window waits for its packets in a thread, 16 / 4, times 10
+        // ms.
+        for (const auto& [keys, milliseconds] :
+             {std::make_pair("timer=paper", 1),
+              std::make_pair("timer=paper,retransmission-timeout=3ms", 3),
+              std::make_pair("timer=client", 40),
+              std::make_pair("timer=client,cores=2", 80),
+              std::make_pair("timer=client,retransmission-timeout=1ms", 4),
+              std::make_pair("timer=client,framing=rdma,message-packets=1", 11)})
+        {
+            ClusterOptions options = MakeOptions(2);
+            // No recirculation, which retransmissions would share.
+            options.algorithm = std::string("switchml:elements-per-packet=32,window=16,") + keys;
+            const double usual = Measure(options, 0);
+            options.faults = {"host1-switch0:loss=1,until=500us"};
+            NS_TEST_EXPECT_MSG_EQ_TOL(Measure(options, 2),
+                                      usual + 1e-3 * milliseconds,
+                                      1e-12,
+                                      keys);
+        }
     }
 };
 
@@ -387,6 +437,7 @@ class SwitchMlOptionsTest : public InNetworkTest
         ExpectRefusal(options, "58 recirculation ports");
         ExpectRefusal(MakeOptions(33), "33 children");
         ExpectChoice(MakeOptions(4), "SwitchMlCommunicator::DataType", "float32", "float32, int32");
+        ExpectChoice(MakeOptions(4), "SwitchMlCommunicator::Timer", "paper", "paper, client");
         ExpectChoice(MakeOptions(4), "InNetworkCommunicator::OnFailure", "ring", "ring, error");
         ExpectChoice(MakeOptions(4),
                      "ScheduledCommunicator::Order",
@@ -458,7 +509,7 @@ class SwitchMlRateTest : public TestCase
             device->GetAttribute("RecirculationRate", recirculation);
             NS_TEST_EXPECT_MSG_EQ(recirculation.Get(), DataRate(rate), options.rate);
             NS_TEST_EXPECT_MSG_EQ(cluster.GetNotes().back(),
-                                  "switchml: packets time out after " + timers,
+                                  "switchml: timers of the " + timers,
                                   options.rate);
         }
         Simulator::Destroy();
@@ -466,7 +517,10 @@ class SwitchMlRateTest : public TestCase
 
     void DoRun() override
     {
-        const std::string mixed = "1ms, doubled after 100 timeouts of a worker";
+        const std::string paper = "paper: packets time out after 1ms, always";
+        const std::string client = "released client: packets time out after 10ms ";
+        const std::string hundred = "doubled after 100 timeouts of a thread, then 200, and so on, "
+                                    "until the tensor ends";
         ClusterOptions options = MakeOptions(4);
         for (const auto& [rate, slots, recirculation] :
              {std::make_tuple("10Gbps", 512, "100Gbps"),
@@ -475,12 +529,105 @@ class SwitchMlRateTest : public TestCase
               std::make_tuple("800Gbps", 2048, "800Gbps")})
         {
             options.rate = DataRate(rate);
-            Check(options, slots, recirculation, mixed);
+            Check(options, slots, recirculation, paper);
         }
         options.attributes["ns3::training::SwitchDevice::RecirculationRate"] = "100Gbps";
-        options.attributes["ns3::training::SwitchMlCommunicator::TimeoutThreshold"] = "0";
         SetKey(options, "slots", 512);
-        Check(options, 512, "100Gbps", "1ms, always");
+        Check(options, 512, "100Gbps", paper);
+        SetKey(options, "timer", "client");
+        Check(options, 512, "100Gbps", client + "(in the first window 1280ms), " + hundred);
+        SetKey(options, "retransmission-timeout", "2ms");
+        SetKey(options, "cores", 512);
+        Check(options, 512, "100Gbps", "released client: packets time out after 2ms, " + hundred);
+        SetKey(options, "framing", "rdma");
+        SetKey(options, "retransmission-timeout", "0us");
+        Check(options,
+              512,
+              "100Gbps",
+              "released client: packets time out after 10ms, doubled after 101 timeouts of a "
+              "thread, then 201, and so on, for good");
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Slots or recirculation ports that keep workers from filling the line are reported, with values
+ * that do not.
+ */
+class SwitchMlLimitTest : public InNetworkTest
+{
+  public:
+    SwitchMlLimitTest()
+        : InNetworkTest("a warning names slots or recirculation that limit the rate")
+    {
+    }
+
+  private:
+    /**
+     * Checks the warnings of a run.
+     * @param options of the cluster
+     * @param use expected share of the line
+     * @param warning expected start of the only warning; empty: none
+     * @return the warning
+     */
+    std::string Check(const ClusterOptions& options, double use, const std::string& warning)
+    {
+        Trial trial(options, 16 << 20, true, false);
+        NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", options.algorithm);
+        NS_TEST_EXPECT_MSG_EQ_TOL(trial.cluster->GetInNetworkCommunicators()[0]->GetLineUse() / use,
+                                  1,
+                                  0.02,
+                                  options.algorithm);
+        const auto warnings = GetWarnings(*trial.cluster);
+        NS_TEST_EXPECT_MSG_EQ(warnings.size(), (warning.empty() ? 0 : 1), options.algorithm);
+        const std::string text = warnings.empty() ? "" : warnings[0];
+        NS_TEST_EXPECT_MSG_EQ(text.substr(0, warning.size()), warning, options.algorithm);
+        return text;
+    }
+
+    /** @return text between the last "=" and the next " or more" */
+    static std::string GetRemedy(const std::string& warning)
+    {
+        const std::size_t begin = warning.rfind('=') + 1;
+        return warning.substr(begin, warning.find(" or more", begin) - begin);
+    }
+
+    void DoRun() override
+    {
+        const Default integers("SwitchMlCommunicator::DataType", "int32", "float32");
+        const double line = 332 * 8 / 800e9;
+        ClusterOptions options = MakeOptions(4);
+        options.rate = DataRate("800Gbps");
+        Check(options, 1, "");
+        // 2048 slots take 6.8 us on the line, and a sum takes two passes more than the round trip.
+        options.delay = MicroSeconds(5);
+        const double roundTrip = 2 * 5e-6 + 2 * 400e-9 + (2 * 320 + 204) * 8 / 800e9;
+        std::string warning =
+            Check(options, 2048 * line / roundTrip, "slots=2048 limits switchml to 6");
+        SetKey(options, "slots", GetRemedy(warning));
+        Check(options, 1, "");
+        SetKey(options, "window", 1024);
+        Check(options, 1024 * line / roundTrip, "window=1024 limits switchml to 31 %");
+        options.faults = {"host1:receive-rate=800Gbps"};
+        Check(options, 1024 * line / roundTrip, ""); // a fault may be the reason
+        // A sum is 204 bytes at the recirculation port, where the line carries 332.
+        options = MakeOptions(4);
+        options.rate = DataRate("800Gbps");
+        const std::string name = "ns3::training::SwitchDevice::RecirculationRate";
+        options.attributes[name] = "100Gbps";
+        warning = Check(options,
+                        332.0 / 204 / 8,
+                        "the recirculation ports of the switches, with 100Gbps, limit switchml to "
+                        "20 % of the line (a full line takes " +
+                            name + "=492Gbps");
+        options.attributes[name] = GetRemedy(warning);
+        Check(options, 1, "");
+        // Of 256 numbers the last reading pass carries 224: 972 bytes, where the line carries 1100.
+        SetKey(options, "elements-per-packet", 256);
+        options.attributes[name] = "200Gbps";
+        Check(options,
+              1100.0 / 972 / 4,
+              "the recirculation ports of the switches, with 200Gbps, limit switchml to 28 %");
     }
 };
 
@@ -493,11 +640,13 @@ class SwitchMlTestSuite : public TestSuite
     {
         AddTestCase(new SwitchMlExactTest);
         AddTestCase(new SwitchMlQuantizedTest);
+        AddTestCase(new SwitchMlTimerTest);
         AddTestCase(new SwitchMlFailureTest);
         AddTestCase(new SwitchMlJobsTest);
         AddTestCase(new SwitchMlTimeTest);
         AddTestCase(new SwitchMlOptionsTest);
         AddTestCase(new SwitchMlRateTest);
+        AddTestCase(new SwitchMlLimitTest);
     }
 };
 

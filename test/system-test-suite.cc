@@ -412,7 +412,7 @@ class SharedLinkTest : public TestCase
             nic->Attach(fabric.devices[rank]);
             auto transport = CreateObject<RdmaTransport>();
             transport->SetGroup(rank, {0, 1});
-            transport->SetNic(nic);
+            transport->SetNics({nic});
             transport->SetMessageHandler(
                 [this](uint32_t, uint64_t, uint64_t bytes, Ptr<ByteBuffer>) {
                     m_rdmaBytes += bytes;

@@ -273,6 +273,33 @@ def test_iterations_are_written_before_the_end(tmp_path):
     assert len(rows["message"]) > 20 * 100
 
 
+def test_a_signal_keeps_the_iterations_since_the_last_halt(tmp_path):
+    """The processes do not wait for the next halt, because mpirun kills them a second later."""
+    workload = tmp_path / "workload.csv"
+    workload.write_text("layer,parameters,forward_us,backward_us\nonly,1000000,10,20\n")
+    words = ["training-job", f"--workload={workload}", "--ranks=64", "--topology=fat-tree:k=8"]
+    words += ["--iterations=1000000", f"--results={tmp_path}/r", f"--json={tmp_path}/j", "--mpi=2"]
+    command = [sys.executable, ROOT / "ns3w", "run", *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        process.stdout.readline()
+        begin = time.monotonic()
+        for line in process.stdout:
+            if line.startswith("0 warm-up"):  # printed at the first halt
+                break
+        time.sleep((time.monotonic() - begin) / 8)
+        process.terminate()
+        process.stdout.read()
+    with sqlite3.connect(tmp_path / "r") as database:
+        ((state, reason),) = database.execute("SELECT state, reason FROM run").fetchall()
+        ((end,),) = database.execute("SELECT max(end_s) FROM iteration").fetchall()
+    assert state == "failed" and reason.startswith("interrupted by SIGTERM")
+    # Well after the first halt, at 10 ms, and before the second one.
+    assert 0.0101 < float(re.search(r"\(at (.*) s\)", reason).group(1)) < 0.02
+    assert 0.01 < end
+    iterations = json.loads((tmp_path / "j").read_text())["iterations"]
+    assert len(iterations) == len(get_rows(tmp_path / "r")["iteration"])
+
+
 def find_simulations(workload):
     """Return the ids of the programs, not that of mpirun, that run with a workload."""
     found = []

@@ -180,6 +180,87 @@ class TopologyCountsTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-topology-tests
+ * The hosts of a torus are alike, so one search finds its longest path: set-up does not search from
+ * every host. A link that differs, or a host without a rank, makes the hosts distinct.
+ */
+class AlikeHostsTestCase : public TestCase
+{
+  public:
+    AlikeHostsTestCase()
+        : TestCase("alike hosts")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const std::string spec :
+             {"torus:4x4", "torus:5x3", "torus:2x3", "torus:2x2x2", "torus:1x5", "ring:7", "torus"})
+        {
+            const TopologyGraph graph = Build(spec, spec == "torus" ? 12 : 1);
+            ExpectSearches(graph, 1, spec);
+            NS_TEST_EXPECT_MSG_EQ(ShortestPaths(graph).GetDistinctHosts(graph.hosts - 1).size(),
+                                  graph.hosts - 1,
+                                  spec << " with a host without a rank");
+        }
+        for (const std::string spec : {"mesh:4x4", "mesh:3"})
+        {
+            const TopologyGraph graph = Build(spec);
+            ExpectSearches(graph, graph.hosts, spec);
+        }
+        const TopologyGraph torus = Build("torus:4x3");
+        using Change = void (*)(TopologyGraph::Link&);
+        const std::vector<Change> changes{
+            [](TopologyGraph::Link& link) { link.rate = DataRate("1Gbps"); },
+            [](TopologyGraph::Link& link) { link.delay = MicroSeconds(9); },
+            [](TopologyGraph::Link& link) { link.cost = 3; },
+            [](TopologyGraph::Link& link) { std::swap(link.a, link.b); },
+            [](TopologyGraph::Link& link) { link.dimension = 1 - link.dimension; },
+        };
+        for (std::size_t i = 0; i < changes.size(); i++)
+        {
+            TopologyGraph changed = torus;
+            changes[i](changed.links[5]);
+            ExpectSearches(changed, changed.hosts, "change " + std::to_string(i));
+        }
+        TopologyGraph slow = torus; // the links of a dimension are alike
+        for (auto& link : slow.links)
+        {
+            link.rate = link.dimension == 0 ? DataRate("10Gbps") : link.rate;
+            link.delay = link.dimension == 0 ? MicroSeconds(7) : link.delay;
+        }
+        ExpectSearches(slow, 1, "a slow dimension");
+    }
+
+    /** Compares the longest paths with those of a search from every host. */
+    void ExpectSearches(const TopologyGraph& graph, uint32_t searches, const std::string& what)
+    {
+        TopologyGraph shapeless = graph;
+        shapeless.shape = TopologyShape();
+        ShortestPaths paths(graph);
+        ShortestPaths all(shapeless);
+        NS_TEST_EXPECT_MSG_EQ(paths.GetDistinctHosts(graph.hosts).size(), searches, what);
+        NS_TEST_EXPECT_MSG_EQ(all.GetDistinctHosts(graph.hosts).size(), graph.hosts, what);
+        const ShortestPaths::Path found = paths.GetLongestPath(graph.hosts);
+        const ShortestPaths::Path expected = all.GetLongestPath(graph.hosts);
+        NS_TEST_EXPECT_MSG_EQ(found.links, expected.links, what << ": links");
+        NS_TEST_EXPECT_MSG_EQ(found.rate, expected.rate, what << ": rate");
+        NS_TEST_EXPECT_MSG_EQ(found.delay, expected.delay, what << ": delay");
+        NS_TEST_EXPECT_MSG_EQ_TOL(found.secondsPerBit,
+                                  expected.secondsPerBit,
+                                  1e-9 * expected.secondsPerBit,
+                                  what << ": seconds per bit");
+        for (bool ranksForward : {false, true})
+        {
+            NS_TEST_EXPECT_MSG_EQ(paths.GetDiameter(graph.hosts, ranksForward),
+                                  all.GetDiameter(graph.hosts, ranksForward),
+                                  what << ": diameter");
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-topology-tests
  * Routes of a torus or mesh are in dimension order, the last dimension first, in the shorter
  * direction, and upwards if both are equally long.
  */
@@ -423,6 +504,7 @@ class TopologyTestSuite : public TestSuite
     {
         const auto add = [this](TestCase* test) { AddTestCase(test); };
         add(new TopologyCountsTestCase);
+        add(new AlikeHostsTestCase);
         add(new DimensionOrderTestCase);
         add(new GridNeighborsTestCase);
         add(new DragonflyTestCase);

@@ -399,7 +399,7 @@ class ResultStoreTestCase : public TestCase
             NS_TEST_EXPECT_MSG_EQ(Get("SELECT finished IS NULL FROM run"), "1", "at first");
             store.AddCollective({1, 0, 2, "all-reduce", "ring", 5000000000, 0.25, 0.5});
             store.AddMessage({0, 1, 77, 123, 0.125, 0.25});
-            store.AddLinkCounter({"switch 0", 3, "host 1", 1000, 10, 2, 1, 4, 0.5, 4096, 3});
+            store.AddLinkCounter({"switch 0", 3, "host 1", 1000, 10, 2, 1, 4, 0.5, 4096, 3, 5});
             NS_TEST_EXPECT_MSG_EQ(Get("SELECT count(*) FROM message"), "0", "kept in memory");
             store.AddIteration(
                 {0, true, 0, 1, 1, 0.75, 0.0625, 0.5, 0.25, 12.5, 0.375, 0.75, true});
@@ -443,7 +443,8 @@ class ResultStoreTestCase : public TestCase
                                                "4",
                                                "0.5",
                                                "4096",
-                                               "3"};
+                                               "3",
+                                               "5"};
         const auto isEqual = [this](const std::string& table, const std::vector<std::string>& row) {
             return ResultStore::Query(m_path, "SELECT * FROM " + table) ==
                    std::vector<std::vector<std::string>>{row};

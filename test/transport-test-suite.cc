@@ -68,7 +68,7 @@ class TransportFixture
             {
                 auto rdma = CreateObject<RdmaTransport>();
                 rdma->SetGroup(rank, endpoints);
-                rdma->SetNic(fabric.devices[rank]->GetObject<RdmaNic>());
+                rdma->SetNics({fabric.devices[rank]->GetObject<RdmaNic>()});
                 transport = rdma;
             }
             else if (kind == "uec")

@@ -40,6 +40,15 @@ struct HostCost
     Time perSlot;                 ///< of the channel, for each full slot from or to another server
     uint64_t slotBytes{1};        ///< data in a slot, at least 1
     bool hasCommonChannel{false}; ///< whether a rank's messages from and to other servers share one
+    Time perWindow;               ///< of the channel, for each window of a message beyond the first
+    uint64_t windowBytes{1};      ///< data of a message from another server in flight, at least 1
+};
+
+/** Time that hosts add to an all-reduce by a switch. */
+struct SwitchCost
+{
+    Time start;       ///< from the turn of the all-reduce to its first packet
+    double copies{0}; ///< copies before and after the traffic, in times of the traffic
 };
 
 /**
@@ -58,6 +67,16 @@ class HostModel
      * @return the hosts' time
      */
     virtual HostCost GetCost(const CollectiveSchedule& schedule, uint64_t bytes) const = 0;
+
+    /**
+     * @param bytes size of the whole vector
+     * @return the hosts' time for an all-reduce that the switch of a server adds
+     * @throw ConfigurationError if the hosts have no such all-reduce
+     */
+    virtual SwitchCost GetSwitchCost([[maybe_unused]] uint64_t bytes) const
+    {
+        return {};
+    }
 
     /**
      * @param a a host

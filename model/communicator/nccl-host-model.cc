@@ -22,7 +22,10 @@
 #include "nccl-tuning.h"
 #include "server-map.h"
 
+#include "ns3/training-configuration-error.h"
+
 #include <algorithm>
+#include <cmath>
 
 namespace ns3::training
 {
@@ -51,6 +54,7 @@ class NcclHostModel : public HostModel
 
     // HostModel
     HostCost GetCost(const CollectiveSchedule& schedule, uint64_t bytes) const override;
+    SwitchCost GetSwitchCost(uint64_t bytes) const override;
     bool IsLocal(uint32_t a, uint32_t b) const override;
 
   private:
@@ -118,6 +122,49 @@ NcclHostModel::GetCost(const CollectiveSchedule& schedule, uint64_t bytes) const
     };
     cost.localSecondsPerByte = rest(m_map.GetLocalRate());
     cost.remoteSecondsPerByte = rest(m_map.GetRemoteRate());
+    if (m_map.GetRemoteRate() > 0)
+    {
+        // The next window leaves when the first one is copied and the sender knows it.
+        const uint64_t window = NcclTuning::GetWindow(protocol, IsExchange(schedule.operation));
+        cost.windowBytes = std::max<uint64_t>(1, window * system.channels / schedule.GetLanes());
+        const double latency = tuning.GetRemoteLatency(algorithm, protocol) * 1e-6;
+        const double busy = static_cast<double>(cost.windowBytes) *
+                            std::max(lanes / copy, cost.wireFactor / m_map.GetRemoteRate());
+        const double roundTrip = std::max(latency, m_map.GetRemoteDelay()) + m_map.GetRemoteDelay();
+        cost.perWindow = Seconds(std::max(0.0, roundTrip - busy));
+    }
+    return cost;
+}
+
+SwitchCost
+NcclHostModel::GetSwitchCost(uint64_t bytes) const
+{
+    if (m_system.ranks == 1)
+    {
+        return {};
+    }
+    NcclTuning::System system = m_system;
+    system.localRate = m_map.GetLocalRate();
+    const NcclTuning tuning(system);
+    const double seconds =
+        tuning.GetSeconds(CollectiveOperation::ALL_REDUCE, Algorithm::SWITCH, Protocol::SIMPLE, 0);
+    if (!std::isfinite(seconds))
+    {
+        throw ConfigurationError(
+            "host model",
+            "nccl",
+            " with sums in a switch, servers=" + std::to_string(system.servers) + ",gpu=" +
+                NcclTuning::GetGpus()[system.gpu] + ",channels=" + std::to_string(system.channels) +
+                " (allowed: one server with NVLink, gpu=hopper or blackwell, 2 channels or more)");
+    }
+    SwitchCost cost;
+    cost.start = Seconds(seconds);
+    if (bytes > 0)
+    {
+        // The stages take turns with each other, so each takes as long as the traffic of a loop.
+        cost.copies =
+            2 * static_cast<double>(tuning.GetSwitchLoop(bytes)) / static_cast<double>(bytes);
+    }
     return cost;
 }
 

@@ -36,6 +36,19 @@ using Protocol = NcclTuning::Protocol;
 constexpr uint64_t SLOT = 512 << 10;
 constexpr uint64_t LL_SLOT = 32 << 10;
 
+/**
+ * @param bytes size of a message
+ * @return data in a slot of sends and receives (NCCL_P2P_NET_CHUNKSIZE, addP2pToPlan())
+ */
+uint64_t
+GetExchangeSlot(uint64_t bytes)
+{
+    constexpr uint64_t SLOT_OF_LARGE = 128 << 10;
+    return bytes < SLOT_OF_LARGE       ? SLOT_OF_LARGE / 4
+           : bytes < 8 * SLOT_OF_LARGE ? SLOT_OF_LARGE / 2
+                                       : SLOT_OF_LARGE;
+}
+
 /** NCCL over sockets, for the ranks of one communicator. */
 class NcclSocketHostModel : public HostModel
 {
@@ -72,7 +85,9 @@ class NcclSocketHostModel : public HostModel
         const double line = m_map.GetRemoteRate() > 0 ? cost.wireFactor / m_map.GetRemoteRate() : 0;
         cost.remoteSecondsPerByte = std::max(0.0, cost.sendSecondsPerByte - line);
         cost.perSlot = m_slot;
-        cost.slotBytes = isLow ? LL_SLOT : SLOT;
+        cost.slotBytes = IsExchange(schedule.operation) ? GetExchangeSlot(bytes / system.ranks)
+                         : isLow                        ? LL_SLOT
+                                                        : SLOT;
         cost.hasCommonChannel = true;
         return cost;
     }

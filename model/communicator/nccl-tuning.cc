@@ -48,6 +48,20 @@ constexpr double MAX_SWITCH_TREE[][3] = {{26.5, 18.5, 10},
                                          {0, 57.7, 45.5},
                                          {0, 96, 80}};
 
+/// Slots of a connection (NCCL_STEPS), and the data in one, bytes, by protocol: an eighth of the
+/// buffers of 512 KiB (half of it flags), 4.7 MiB (120 of 128 bytes) and 4 MiB; an exchange with
+/// Simple has less (NCCL_P2P_NET_CHUNKSIZE).
+constexpr uint64_t SLOTS = 8;
+constexpr uint64_t SLOT[] = {32 << 10, 576000, 512 << 10};
+constexpr uint64_t EXCHANGE_SLOT = 128 << 10;
+
+/// Channels of sums in the switch at most.
+constexpr uint32_t MAX_SWITCH_CHANNELS = 16;
+
+/// Chunks of sums in the switch, and the number of loops from which on they are not smaller.
+constexpr uint64_t MAX_SWITCH_CHUNK = 128 << 10;
+constexpr uint64_t SWITCH_CHUNKS[][2] = {{64, 64 << 10}, {8, 32 << 10}, {2, 16 << 10}};
+
 /// Efficiency of sums in the switch by generation of GPUs.
 constexpr double SWITCH_EFFICIENCY[] = {0, 0, 0.85, 0.74};
 
@@ -279,6 +293,26 @@ NcclTuning::GetSeconds(Operation operation,
             ? 2
             : static_cast<double>(GetSteps(operation, m_system.ranks)) / m_system.ranks;
     return latency * US + static_cast<double>(bytes) * ratio / bandwidth;
+}
+
+uint64_t
+NcclTuning::GetSwitchLoop(uint64_t bytes) const
+{
+    const uint64_t chunks =
+        uint64_t{std::min(m_system.channels, MAX_SWITCH_CHANNELS)} * m_system.ranks;
+    uint64_t chunk = MAX_SWITCH_CHUNK;
+    for (const auto& [loops, smaller] : SWITCH_CHUNKS)
+    {
+        chunk = bytes < loops * chunks * chunk ? smaller : chunk;
+    }
+    return std::min(bytes, chunks * chunk);
+}
+
+uint64_t
+NcclTuning::GetWindow(Protocol protocol, bool isExchange)
+{
+    const bool isSmall = isExchange && protocol == Protocol::SIMPLE;
+    return SLOTS * (isSmall ? EXCHANGE_SLOT : SLOT[Index(protocol)]);
 }
 
 NcclTuning::Protocol

@@ -82,6 +82,22 @@ class NcclTuning
     static double GetWireFactor(Protocol protocol);
 
     /**
+     * The threads of a GPU copy a chunk into the buffers that the switch reads, let the switch add
+     * it, and copy the sum out again. These stages work at the same time, each on one loop: a chunk
+     * for every channel and rank (src/enqueue.cc). The first loop's copy and the last one's remain.
+     * @param bytes size of an all-reduce by Algorithm::SWITCH
+     * @return data in a loop, at most `bytes`
+     */
+    uint64_t GetSwitchLoop(uint64_t bytes) const;
+
+    /**
+     * @param protocol protocol
+     * @param isExchange whether for sends and receives, which have smaller chunks
+     * @return data that a connection of one channel has in flight at most, bytes: NCCL_STEPS slots
+     */
+    static uint64_t GetWindow(Protocol protocol, bool isExchange);
+
+    /**
      * @param operation operation; for SWITCH, SWITCH_TREE and TREE an all-reduce
      * @param algorithm algorithm
      * @param protocol protocol; for SWITCH and SWITCH_TREE Protocol::SIMPLE

@@ -91,8 +91,7 @@ ScheduledCommunicator::DoDispose()
     m_queue.clear();
     m_order.Clear();
     m_early.clear();
-    m_grants.clear();
-    m_ungranted.clear();
+    m_grants.Clear();
     m_peerMessages.Clear();
     Communicator::DoDispose();
 }
@@ -377,8 +376,7 @@ ScheduledCommunicator::Begin(Active& active, uint32_t index)
     {
         if (NeedsGrant(action, bytes))
         {
-            m_grants.erase(
-                {action.peer, tag | uint64_t{MessageTag::GRANT} << MessageTag::MESSAGE_BITS});
+            m_grants.Forget(action.peer, tag);
         }
         const auto early = m_early.find({action.peer, tag});
         if (early != m_early.end())
@@ -395,12 +393,10 @@ ScheduledCommunicator::Begin(Active& active, uint32_t index)
         ChargeReduceTime(active, index, action);
         return;
     }
-    if (NeedsGrant(action, bytes) && m_grants.erase({action.peer, tag}) == 0)
+    if (!NeedsGrant(action, bytes) || m_grants.Take(action.peer, tag, index))
     {
-        m_ungranted[{action.peer, tag}] = index;
-        return;
+        SendChunk(active, index, action, tag);
     }
-    SendChunk(active, index, action, tag);
 }
 
 bool
@@ -426,14 +422,11 @@ ScheduledCommunicator::GrantStep(Active& active, uint32_t index)
         {
             continue;
         }
-        const uint64_t grant = MessageTag{m_number,
-                                          active.record.collective,
-                                          action.step | MessageTag::GRANT,
-                                          action.message}
-                                   .Pack();
-        if (m_grants.emplace(action.peer, grant).second)
+        const uint64_t tag =
+            MessageTag{m_number, active.record.collective, action.step, action.message}.Pack();
+        if (m_grants.Grant(action.peer, tag))
         {
-            m_transport->Send(m_number, action.peer, grant, 0, nullptr);
+            m_transport->Send(m_number, action.peer, MessageGrants::GetGrantOf(tag), 0, nullptr);
         }
     }
 }
@@ -489,16 +482,11 @@ ScheduledCommunicator::OnSent(uint64_t collective, uint32_t index)
 void
 ScheduledCommunicator::OnGrant(uint32_t peer, uint64_t tag)
 {
-    const auto waiting = m_ungranted.find({peer, tag});
-    if (waiting == m_ungranted.end())
+    if (const auto index = m_grants.OnGrant(peer, tag))
     {
-        m_grants.insert({peer, tag});
-        return;
+        Active& active = *Find(MessageTag::Unpack(tag).collective);
+        SendChunk(active, *index, active.progress->GetAction(*index), tag);
     }
-    const uint32_t index = waiting->second;
-    m_ungranted.erase(waiting);
-    Active& active = *Find(MessageTag::Unpack(tag).collective);
-    SendChunk(active, index, active.progress->GetAction(index), tag);
 }
 
 void
@@ -554,6 +542,11 @@ ScheduledCommunicator::Occupy(Active& active, const ScheduleAction& action, doub
     Time& free =
         host.hasCommonChannel ? active.channels[{0, 0}] : active.channels[{action.peer, lane}];
     free = std::max(free, Simulator::Now()) + Seconds(secondsPerByte * static_cast<double>(bytes));
+    if (action.IsReceive() && !isLocal)
+    {
+        free += host.perWindow *
+                static_cast<int64_t>((std::max<uint64_t>(bytes, 1) - 1) / host.windowBytes);
+    }
     if (host.perSlot.IsStrictlyPositive() && !isLocal)
     {
         free += host.perSlot * static_cast<int64_t>(bytes / host.slotBytes);
@@ -644,12 +637,9 @@ ScheduledCommunicator::OnMessage(uint32_t peer,
         StartNext();
         return;
     }
-    if (parts.step >= MessageTag::GRANT && parts.step < MessageTag::TURN)
+    if (MessageGrants::IsGrant(parts))
     {
-        OnGrant(
-            peer,
-            MessageTag{m_number, parts.collective, parts.step - MessageTag::GRANT, parts.message}
-                .Pack());
+        OnGrant(peer, MessageGrants::GetGranted(tag));
         return;
     }
     m_receiveTrace(MakeRecord(peer, m_rank, tag, bytes));

@@ -10,6 +10,7 @@
 #include "collective-progress.h"
 #include "communicator-records.h"
 #include "host-model.h"
+#include "message-grants.h"
 #include "peer-messages.h"
 #include "shared-transport.h"
 #include "training-communicator.h"
@@ -23,7 +24,6 @@
 #include <list>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -186,9 +186,7 @@ class ScheduledCommunicator : public Communicator
     std::deque<Active> m_queue; // the collectives in m_order
     std::list<Active> m_active;
     std::map<std::pair<uint32_t, uint64_t>, Ptr<ByteBuffer>> m_early; // chunks, by peer and tag
-    std::set<std::pair<uint32_t, uint64_t>>
-        m_grants; // granted messages, and own grants until they serve; by peer and tag
-    std::map<std::pair<uint32_t, uint64_t>, uint32_t> m_ungranted; // actions that wait for a grant
+    MessageGrants m_grants;
     PeerMessages m_peerMessages;
     TracedCallback<const MessageRecord&> m_sendTrace;
     TracedCallback<const MessageRecord&> m_receiveTrace;

@@ -59,6 +59,12 @@ class ServerMap
         return m_hasLocalLinks;
     }
 
+    /** @return propagation delay between the nearest ranks of two servers, s */
+    double GetRemoteDelay() const
+    {
+        return m_remoteDelay;
+    }
+
     /** @return rate between ranks of a server, bytes/s; 0 without any */
     double GetLocalRate() const
     {

@@ -9,7 +9,10 @@
 #include "training-configuration-error.h"
 
 #include <algorithm>
+#include <climits>
+#include <cstdlib>
 #include <fstream>
+#include <sys/stat.h>
 
 namespace ns3::training
 {
@@ -135,9 +138,22 @@ CheckXml(const std::string& text, Depth depth)
 
 } // namespace
 
+bool
+IsNamedPipe(const std::string& path)
+{
+    struct stat status;
+    char real[PATH_MAX];
+    return stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode) &&
+           realpath(path.c_str(), real);
+}
+
 std::optional<std::string>
 ReadInputFile(const std::string& path)
 {
+    if (IsNamedPipe(path))
+    {
+        throw ConfigurationError(path + ": is a named pipe (allowed: a file, or /dev/stdin)");
+    }
     std::ifstream file(path, std::ios::binary);
     std::string text;
     std::string block(1 << 20, '\0');

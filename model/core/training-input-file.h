@@ -23,9 +23,18 @@ constexpr uint32_t MAX_NESTING = 64;
 
 /**
  * @ingroup distributed-training
+ * @param path a path
+ * @return whether it is a named pipe: opening it waits for another program. The pipes of a shell,
+ *         such as /dev/stdin, have no name
+ */
+bool IsNamedPipe(const std::string& path);
+
+/**
+ * @ingroup distributed-training
  * @param path a file
  * @return its content; none if it cannot be read
- * @throw ConfigurationError if it is longer than MAX_INPUT_BYTES, as a device may be
+ * @throw ConfigurationError if it is longer than MAX_INPUT_BYTES, as a device may be, or a named
+ *        pipe
  */
 std::optional<std::string> ReadInputFile(const std::string& path);
 

@@ -7,6 +7,7 @@
 #include "training-output-file.h"
 
 #include "training-configuration-error.h"
+#include "training-input-file.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -159,6 +160,10 @@ CheckOutputFile(const std::string& path, OutputKind kind)
         if (access(path.c_str(), W_OK) != 0)
         {
             fail(std::string("cannot be written (") + std::strerror(errno) + ")");
+        }
+        if (IsNamedPipe(path))
+        {
+            fail("is a named pipe (allowed: the path of a file, or - where it is offered)");
         }
         if (!S_ISREG(status.st_mode))
         {

@@ -117,6 +117,12 @@ class alignas(64) FabricPort : public EventImpl
         m_counters.byPriority[priority].markedFrames++;
     }
 
+    /** Counts a frame that the device has cut to its header for this port. */
+    void CountTrim()
+    {
+        m_counters.trimmedFrames++;
+    }
+
     /**
      * Counts a frame of a lossless class that the device drops for lack of buffer space.
      * @param priority its class

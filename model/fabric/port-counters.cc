@@ -25,6 +25,7 @@ PortCounters::operator+=(const PortCounters& other)
     droppedFrames += other.droppedFrames;
     droppedBytes += other.droppedBytes;
     markedFrames += other.markedFrames;
+    trimmedFrames += other.trimmedFrames;
     pausesSent += other.pausesSent;
     pausesReceived += other.pausesReceived;
     peakQueueBytes = std::max(peakQueueBytes, other.peakQueueBytes);

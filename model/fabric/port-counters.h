@@ -49,7 +49,8 @@ struct PortCounters
     uint64_t peakQueueBytes{0};    ///< peak length of all queues together, bytes
     // Each frame touches that of its priority: what follows must not push it across a cache line.
     std::array<PriorityCounters, PRIORITIES> byPriority{}; ///< the same by priority
-    uint64_t answerFrames{0}; ///< RoCE ACKs, NAKs and CNPs sent, which are among the frames sent
+    uint64_t answerFrames{0};  ///< RoCE ACKs, NAKs and CNPs sent, which are among the frames sent
+    uint64_t trimmedFrames{0}; ///< frames that the owner cut to their header for this port
     /// Frames of a lossless class that the owner dropped for lack of buffer space, by priority.
     std::array<uint32_t, PRIORITIES> losslessDrops{};
     /// Pauses that the watchdog took for a storm, by priority.

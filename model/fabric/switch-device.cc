@@ -681,12 +681,6 @@ SwitchDevice::EndRecirculation(Frame* frame)
 }
 
 uint64_t
-SwitchDevice::GetTrimmedFrames() const
-{
-    return m_trimmedFrames;
-}
-
-uint64_t
 SwitchDevice::GetRecirculatedBytes() const
 {
     return m_pipeline.GetRecirculatedBytes();
@@ -835,7 +829,7 @@ SwitchDevice::Trim(Frame& frame, FabricPort& port)
                          << " trims a frame from endpoint " << frame.source << " to "
                          << frame.destination);
     frame.priority = m_trim.priority;
-    m_trimmedFrames++;
+    port.CountTrim();
     m_trimTrace(frame, port.GetIndex());
     return true;
 }

@@ -130,9 +130,6 @@ class SwitchDevice : public Object, public FabricPortOwner, public ProgramHost
      */
     void Restart();
 
-    /** @return number of frames cut to their headers */
-    uint64_t GetTrimmedFrames() const;
-
     /** @return recirculated bytes */
     uint64_t GetRecirculatedBytes() const;
 
@@ -197,7 +194,6 @@ class SwitchDevice : public Object, public FabricPortOwner, public ProgramHost
     uint64_t m_multicast{0}; // which emitted frames join, if m_isMulticast
     bool m_isMulticast{false};
     TrimRule m_trim;
-    uint64_t m_trimmedFrames{0};
     bool m_marksLastHop;
     SharedBuffer::Configuration m_memory; // as set by attributes
     SharedBuffer::Headroom m_headroom;

@@ -178,7 +178,7 @@ Fabric::UpdateRoutes()
     }
     Router router(*this);
     SetupProgress progress("routes", topology.switches);
-    for (uint32_t index = 0; index < topology.switches; index++)
+    for (uint32_t index = topology.switches; index-- > 0;) // so that a table has its size at once
     {
         progress.Advance();
         if (!endpointsOf[index].empty())

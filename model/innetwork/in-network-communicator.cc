@@ -12,14 +12,28 @@
 #include "ns3/string.h"
 #include "ns3/trace-source-accessor.h"
 #include "ns3/training-attribute-choice.h"
+#include "ns3/training-quantity.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ns3::training
 {
 
 NS_LOG_COMPONENT_DEFINE("TrainingInNetworkCommunicator");
 NS_OBJECT_ENSURE_REGISTERED(InNetworkCommunicator);
+
+namespace
+{
+
+/// Operations of fewer windows measure latencies.
+constexpr uint64_t MIN_WINDOWS = 8;
+/// Share of the line above which nothing limits a worker.
+constexpr double GOOD_LINE_USE = 0.8;
+/// Share of a closed form that a measurement reaches.
+constexpr double CLOSE = 0.9;
+
+} // namespace
 
 TypeId
 InNetworkCommunicator::GetTypeId()
@@ -119,6 +133,57 @@ const InNetworkCounters&
 InNetworkCommunicator::GetCounters() const
 {
     return m_counters;
+}
+
+double
+InNetworkCommunicator::GetLineUse() const
+{
+    return m_leastSeconds > 0 ? m_limits.lineSeconds / m_leastSeconds : 0;
+}
+
+std::string
+InNetworkCommunicator::DescribeLimit() const
+{
+    const double use = GetLineUse();
+    if (use == 0 || use >= GOOD_LINE_USE || m_counters.resent > 0)
+    {
+        return "";
+    }
+    const std::string share = " to " + std::to_string(std::lround(100 * use)) + " % of the line (";
+    // Rate of the recirculation port that would do for a full line.
+    const double wanted = m_limits.recirculationBits / m_limits.lineSeconds;
+    if (use * wanted >= CLOSE * static_cast<double>(m_limits.recirculationRate) &&
+        m_limits.recirculationRate > 0)
+    {
+        const auto gigabits = static_cast<uint64_t>(std::ceil(wanted * 1e-9));
+        return "the recirculation ports of the switches, with " +
+               FormatRate(DataRate(m_limits.recirculationRate)) + ", limit " + GetName() + share +
+               "a full line takes ns3::training::SwitchDevice::RecirculationRate=" +
+               std::to_string(gigabits) + "Gbps or more)";
+    }
+    // A larger window may have longer queues, and then takes even more.
+    const auto least = static_cast<uint64_t>(std::ceil(static_cast<double>(m_limits.value) / use));
+    return m_limits.key + "=" + std::to_string(m_limits.value) + " limits " + GetName() + share +
+           "packets in flight wait for answers; a full line takes " + m_limits.key + "=" +
+           std::to_string(least) + " or more)";
+}
+
+void
+InNetworkCommunicator::SetLimits(const InNetworkLimits& limits)
+{
+    m_limits = limits;
+}
+
+void
+InNetworkCommunicator::NoteRate(uint64_t packets, Time hostTime)
+{
+    if (m_limits.window == 0 || packets < MIN_WINDOWS * m_limits.window)
+    {
+        return;
+    }
+    const Time time = Simulator::Now() - m_queue.front().record.started - hostTime;
+    const double seconds = time.GetSeconds() / static_cast<double>(packets);
+    m_leastSeconds = m_leastSeconds > 0 ? std::min(m_leastSeconds, seconds) : seconds;
 }
 
 bool

@@ -31,6 +31,17 @@ struct InNetworkCounters
     uint64_t duplicates{0}; ///< duplicate sums
 };
 
+/** What keeps a worker from filling its line, besides the line. */
+struct InNetworkLimits
+{
+    std::string key;               ///< of the system, that limits the packets in flight
+    uint64_t value{0};             ///< of the key
+    uint64_t window{0};            ///< packets of a worker in flight with this value; 0: unknown
+    double lineSeconds{0};         ///< time that a packet takes on the slowest line
+    double recirculationBits{0};   ///< that a packet takes on the busiest recirculation port
+    uint64_t recirculationRate{0}; ///< of that port, bit/s
+};
+
 /**
  * @ingroup distributed-training-innetwork
  *
@@ -108,6 +119,19 @@ class InNetworkCommunicator : public Communicator, private NetworkFallback::Owne
     /** @return its counters */
     const InNetworkCounters& GetCounters() const;
 
+    /**
+     * @return largest share of its line that an operation filled; 0 if none had the packets of
+     *         several windows, or if the limits are unknown
+     */
+    double GetLineUse() const;
+
+    /**
+     * Explains the share of the line that was filled.
+     * @return one line: the limit of the system that kept the worker from filling its line, and the
+     *         least value that would not; empty if it filled most of it, or if there were losses
+     */
+    std::string DescribeLimit() const;
+
     /** @return whether all ranks have fallen back to the hosts permanently */
     bool HasFallenBack() const;
 
@@ -183,6 +207,16 @@ class InNetworkCommunicator : public Communicator, private NetworkFallback::Owne
      */
     void Complete(std::vector<float> sum);
 
+    /** @param limits of this worker */
+    void SetLimits(const InNetworkLimits& limits);
+
+    /**
+     * Measures the current operation, which is about to complete.
+     * @param packets of the operation that the window limits
+     * @param hostTime time that the host took before the first packet
+     */
+    void NoteRate(uint64_t packets, Time hostTime = Time(0));
+
     /**
      * Reports that the network no longer answers.
      * @param reason one line that names the missing answer
@@ -248,6 +282,8 @@ class InNetworkCommunicator : public Communicator, private NetworkFallback::Owne
     Ptr<HostDevice> m_device;
     Ptr<ScheduledCommunicator> m_hosts;
     InNetworkCounters m_counters;
+    InNetworkLimits m_limits;
+    double m_leastSeconds{0}; // per packet, of the fastest long operation; 0: there was none
     Time m_failureTimeout;
     Time m_noticeInterval;
     ErrorHandler m_onError;

@@ -19,40 +19,54 @@ NS_LOG_COMPONENT_DEFINE("TrainingSlotTimers");
 namespace
 {
 
-/// Minimum transmissions of a packet before the network is considered failed; bounds the doubling.
-constexpr int64_t MIN_ATTEMPTS = 8;
+/// Least number of the longest timeouts that make a failure timeout.
+constexpr int64_t MIN_TIMEOUTS = 8;
+/// Timeouts from here on do not double: a day, ps.
+constexpr int64_t MAX_TIMEOUT = 86400000000000000;
 
 } // namespace
 
 void
-SlotTimers::Configure(uint32_t slots, Resend resend, Fail fail)
+SlotTimers::Configure(uint32_t slots, const TimeoutRule& rule, Resend resend, Fail fail)
 {
-    NS_LOG_FUNCTION(this << slots);
+    NS_LOG_FUNCTION(this << slots << rule.timeout);
     m_slots.assign(slots, Slot());
+    m_rule = rule;
     m_resend = std::move(resend);
     m_fail = std::move(fail);
+    m_timeout = rule.timeout.GetTimeStep();
+    m_threshold = rule.threshold;
+    m_timeouts = 0;
+    m_polled = -m_timeout;
+    m_latestAnswer = m_polled;
 }
 
 void
-SlotTimers::Begin(Time timeout, uint32_t threshold, Time silence)
+SlotTimers::Begin(Time silence)
 {
-    if (m_step != threshold)
+    const int64_t now = Simulator::Now().GetTimeStep();
+    if (!m_rule.isKept)
     {
-        m_step = threshold;
-        m_threshold = threshold;
+        m_timeout = m_rule.timeout.GetTimeStep();
     }
-    m_timeout = timeout.GetTimeStep();
+    if (now - m_polled >= m_timeout)
+    {
+        m_polled = now;
+    }
     m_silence = silence.GetTimeStep();
-    m_latestAnswer = Simulator::Now().GetTimeStep();
+    m_latestAnswer = now;
 }
 
 void
-SlotTimers::Start(uint32_t slot)
+SlotTimers::Start(uint32_t slot, bool isFirst)
 {
-    m_slots[slot].expiry = Simulator::Now().GetTimeStep() + m_timeout;
+    const int64_t timeout = isFirst ? m_timeout * m_rule.firstFactor : m_timeout;
     m_slots[slot].waiting = true;
-    Append(slot);
-    SetTimer();
+    Insert(slot, Simulator::Now().GetTimeStep() + timeout);
+    if (m_oldest == slot || m_timer.IsExpired())
+    {
+        SetTimer();
+    }
 }
 
 void
@@ -66,9 +80,8 @@ SlotTimers::Stop(uint32_t slot)
 void
 SlotTimers::Restart(uint32_t slot)
 {
-    m_slots[slot].expiry = Simulator::Now().GetTimeStep() + m_timeout;
     Unlink(slot);
-    Append(slot);
+    Insert(slot, Simulator::Now().GetTimeStep() + m_timeout);
 }
 
 void
@@ -80,7 +93,6 @@ SlotTimers::Shorten(Time timeout)
     {
         m_slots[slot].expiry = std::min(m_slots[slot].expiry, latest);
     }
-    Simulator::Cancel(m_timer);
     SetTimer();
 }
 
@@ -91,6 +103,11 @@ SlotTimers::Cancel()
     m_oldest = NONE;
     m_newest = NONE;
     Simulator::Cancel(m_timer);
+    if (m_rule.isPolled && m_latestAnswer > m_polled)
+    {
+        // Until its last answer a thread has looked at its timers.
+        m_polled += (m_latestAnswer - m_polled) / m_timeout * m_timeout;
+    }
 }
 
 bool
@@ -106,12 +123,19 @@ SlotTimers::GetOldest() const
 }
 
 void
-SlotTimers::Append(uint32_t slot)
+SlotTimers::Insert(uint32_t slot, int64_t expiry)
 {
-    m_slots[slot].previous = m_newest;
-    m_slots[slot].next = NONE;
-    (m_newest == NONE ? m_oldest : m_slots[m_newest].next) = slot;
-    m_newest = slot;
+    uint32_t previous = m_newest; // only a tensor's first requests may expire later than others
+    while (previous != NONE && m_slots[previous].expiry > expiry)
+    {
+        previous = m_slots[previous].previous;
+    }
+    const uint32_t next = previous == NONE ? m_oldest : m_slots[previous].next;
+    m_slots[slot].expiry = expiry;
+    m_slots[slot].previous = previous;
+    m_slots[slot].next = next;
+    (previous == NONE ? m_oldest : m_slots[previous].next) = slot;
+    (next == NONE ? m_newest : m_slots[next].previous) = slot;
 }
 
 void
@@ -123,27 +147,68 @@ SlotTimers::Unlink(uint32_t slot)
     (next == NONE ? m_newest : m_slots[next].previous) = previous;
 }
 
+int64_t
+SlotTimers::GetNotice(int64_t expiry) const
+{
+    if (!m_rule.isPolled)
+    {
+        return expiry + m_rule.delay.GetTimeStep();
+    }
+    return m_polled + (expiry - m_polled + m_timeout - 1) / m_timeout * m_timeout;
+}
+
+int64_t
+SlotTimers::GetPatience() const
+{
+    return m_rule.threshold == 0 ? m_silence
+                                 : std::max(m_silence,
+                                            MIN_TIMEOUTS * std::max(m_timeout,
+                                                                    m_rule.timeout.GetTimeStep() *
+                                                                        m_rule.firstFactor));
+}
+
 void
 SlotTimers::SetTimer()
 {
     // An answer does not move the timer: on expiry it finds the next slot to wait for.
-    if (m_timer.IsExpired() && m_oldest != NONE)
+    if (m_oldest == NONE)
     {
-        m_timer =
-            Simulator::Schedule(TimeStep(m_slots[m_oldest].expiry - Simulator::Now().GetTimeStep()),
-                                &SlotTimers::OnTimer,
-                                this);
+        return;
     }
+    const int64_t at = GetNotice(m_slots[m_oldest].expiry);
+    if (m_timer.IsExpired() || at < m_timerAt)
+    {
+        Simulator::Cancel(m_timer);
+        m_timerAt = at;
+        m_timer = Simulator::Schedule(TimeStep(at - Simulator::Now().GetTimeStep()),
+                                      &SlotTimers::OnTimer,
+                                      this);
+    }
+}
+
+void
+SlotTimers::CountTimeout()
+{
+    if (m_rule.threshold == 0 || ++m_timeouts < m_threshold)
+    {
+        return;
+    }
+    m_timeouts = 0;
+    m_threshold += m_rule.increment;
+    m_timeout = m_timeout < MAX_TIMEOUT ? 2 * m_timeout : m_timeout;
+    NS_LOG_INFO("timeout " << m_timeout << " ps, doubled again after " << m_threshold
+                           << " timeouts");
 }
 
 void
 SlotTimers::OnTimer()
 {
     const int64_t now = Simulator::Now().GetTimeStep();
-    while (m_oldest != NONE && m_slots[m_oldest].expiry <= now)
+    m_polled = m_rule.isPolled ? now : m_polled;
+    while (m_oldest != NONE && m_slots[m_oldest].expiry + m_rule.delay.GetTimeStep() <= now)
     {
         const uint32_t slot = m_oldest;
-        if (now - m_latestAnswer >= m_silence)
+        if (now - m_latestAnswer >= GetPatience())
         {
             const Time silence = TimeStep(now - m_latestAnswer);
             NS_LOG_WARN("no answer for " << silence << ", the oldest to slot " << slot);
@@ -151,18 +216,10 @@ SlotTimers::OnTimer()
             m_fail(slot, silence);
             return;
         }
-        if (m_step > 0 && ++m_timeouts >= m_threshold)
-        {
-            m_timeouts = 0;
-            m_threshold += m_step;
-            // Bounded, so that a lost packet is sent several times before the failure timeout.
-            m_timeout = std::max(m_timeout, std::min(2 * m_timeout, m_silence / MIN_ATTEMPTS));
-            NS_LOG_INFO("timeout " << m_timeout << " ps after " << m_threshold - m_step
-                                   << " timeouts");
-        }
-        m_slots[slot].expiry = now + m_timeout;
+        CountTimeout();
         Unlink(slot);
-        Append(slot);
+        // A poll reads the clock before it sets timers, so the next one still comes too early.
+        Insert(slot, now + m_timeout + (m_rule.isPolled ? 1 : 0));
         m_resend(slot);
     }
     SetTimer();

@@ -20,10 +20,24 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-innetwork
  *
- * Retransmission timers of a worker, one per slot. All slots have the same timeout, so the waiting
- * slots form a list in order of expiry, and one event serves all. The timeout doubles after
- * `threshold` timeouts, again after as many more, and so on, up to an eighth of the failure
- * timeout.
+ * When requests without an answer time out. The defaults: after a constant time.
+ */
+struct TimeoutRule
+{
+    Time timeout;            ///< since the latest request of a slot
+    uint32_t threshold{0};   ///< timeouts until it doubles, of all tensors; 0: it never does
+    uint32_t increment{0};   ///< what each doubling adds to the threshold, which counts anew
+    uint32_t firstFactor{1}; ///< factor of the timeout of a tensor's first requests
+    Time delay{0};           ///< from a timeout until it is noticed
+    bool isPolled{false};    ///< timeouts are looked for once a timeout, while slots wait
+    bool isKept{false};      ///< a doubled timeout holds for all later tensors
+};
+
+/**
+ * @ingroup distributed-training-innetwork
+ *
+ * Retransmission timers of a thread of a worker, one per slot. The waiting slots form a list in
+ * order of expiry, and one event serves all.
  */
 class SlotTimers
 {
@@ -38,21 +52,24 @@ class SlotTimers
 
     /**
      * @param slots number of slots
+     * @param rule of the timeouts
      * @param resend called at each timeout
      * @param fail called when there are no more answers
      */
-    void Configure(uint32_t slots, Resend resend, Fail fail);
+    void Configure(uint32_t slots, const TimeoutRule& rule, Resend resend, Fail fail);
 
     /**
      * Starts a tensor, with no slot waiting.
-     * @param timeout retransmission timeout, from the last request of a slot on
-     * @param threshold timeouts after which it doubles for this tensor; 0: never
-     * @param silence failure timeout: time without any answer
+     * @param silence failure timeout: time without any answer. If timeouts change, it is at least
+     *        eight times the longest in force, so that a lost packet is sent several times
      */
-    void Begin(Time timeout, uint32_t threshold, Time silence);
+    void Begin(Time silence);
 
-    /** @param slot starts waiting for an answer */
-    void Start(uint32_t slot);
+    /**
+     * @param slot starts waiting for an answer
+     * @param isFirst whether it is one of the tensor's first requests
+     */
+    void Start(uint32_t slot, bool isFirst = false);
 
     /** @param slot has received its answer */
     void Stop(uint32_t slot);
@@ -62,11 +79,11 @@ class SlotTimers
 
     /**
      * Shortens the timeout from now on.
-     * @param timeout replaces the current one, until it doubles
+     * @param timeout replaces the current one, until the tensor ends
      */
     void Shorten(Time timeout);
 
-    /** Stops all waiting. */
+    /** Stops all waiting, at the end of a tensor. */
     void Cancel();
 
     /**
@@ -75,7 +92,7 @@ class SlotTimers
      */
     bool IsWaiting(uint32_t slot) const;
 
-    /** @return the slot that has waited longest, or NONE */
+    /** @return the slot that times out first, or NONE */
     uint32_t GetOldest() const;
 
   private:
@@ -87,12 +104,16 @@ class SlotTimers
         bool waiting{false};
     };
 
-    void Append(uint32_t slot);
+    void Insert(uint32_t slot, int64_t expiry);
     void Unlink(uint32_t slot);
     void SetTimer();
+    int64_t GetNotice(int64_t expiry) const;
+    int64_t GetPatience() const;
+    void CountTimeout();
     void OnTimer();
 
     std::vector<Slot> m_slots;
+    TimeoutRule m_rule;
     Resend m_resend;
     Fail m_fail;
     uint32_t m_oldest{NONE}; // first waiting slot to expire
@@ -100,9 +121,10 @@ class SlotTimers
     int64_t m_timeout{0};      // current timeout, ps
     int64_t m_silence{0};      // failure timeout, ps
     int64_t m_latestAnswer{0}; // or start of the tensor, ps
-    uint32_t m_step{0};
-    uint32_t m_threshold{0}; // timeouts before it doubles
-    uint32_t m_timeouts{0};  // since the last doubling
+    int64_t m_polled{0};       // latest look at the timers that changes them or is known, ps
+    uint64_t m_threshold{0};   // timeouts before it doubles
+    uint64_t m_timeouts{0};    // since the last doubling
+    int64_t m_timerAt{0};      // time of the timer, ps
     EventId m_timer;
 };
 

@@ -10,7 +10,7 @@
 
 #include <array>
 #include <cstdio>
-#include <fstream>
+#include <unistd.h>
 
 namespace ns3::training
 {
@@ -27,7 +27,7 @@ ChooseWorkload(const std::string& text)
     {
         return Choose<WorkloadEntry>(text);
     }
-    if (!text.empty() && std::ifstream(text))
+    if (!text.empty() && access(text.c_str(), R_OK) == 0)
     {
         return Choose<WorkloadEntry>("file:" + text);
     }

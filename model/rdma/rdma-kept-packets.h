@@ -47,11 +47,6 @@ class RdmaKeptPackets : public RdmaLossRecovery
         return true;
     }
 
-    int64_t GetGapTime() const override
-    {
-        return m_kept[GetFirstKept()].time;
-    }
-
     Frame* PeekKept() const override
     {
         return m_kept.empty() ? nullptr : m_kept.front().frame;
@@ -82,6 +77,12 @@ class RdmaKeptPackets : public RdmaLossRecovery
             distance++;
         }
         return distance < m_kept.size() ? distance : 0;
+    }
+
+    /** @return when the first packet kept behind the gap arrived, ps */
+    int64_t GetGapTime() const
+    {
+        return m_kept[GetFirstKept()].time;
     }
 
   private:

@@ -138,10 +138,25 @@ class RdmaLossRecovery
         return gap.isReported ? std::nullopt : std::optional<uint64_t>(gap.arrived);
     }
 
-    /** @return when the first packet kept behind the gap arrived, ps */
-    virtual int64_t GetGapTime() const
+    /** The first of the gaps that remain after a gap has been filled. */
+    struct NextGap
     {
-        return 0;
+        uint64_t missing; ///< first missing packet
+        bool isReported;  ///< whether it was part of the gap reported last
+        int64_t now;      ///< simulated time, ps
+    };
+
+    /**
+     * Decides whether the filling of a gap triggers a NAK for the next one. Packets behind that one
+     * are kept.
+     * @param gap the next gap
+     * @param since when the filled gap was found or reported, ps; becomes that of the next one
+     * @return as Report()
+     */
+    virtual std::optional<uint64_t> ReportNext([[maybe_unused]] const NextGap& gap,
+                                               [[maybe_unused]] int64_t& since) const
+    {
+        return std::nullopt;
     }
 
     /** @return whether the receiver keeps packets ahead of a gap, and a NAK names one of them */

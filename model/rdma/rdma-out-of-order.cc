@@ -80,6 +80,13 @@ class OutOfOrder : public RdmaKeptPackets
                                   : std::optional<uint64_t>(gap.missing + GetFirstKept());
     }
 
+    std::optional<uint64_t> ReportNext(const NextGap& gap, int64_t& since) const override
+    {
+        // The rest of a gap was reported with it. Another gap may have lasted for long already.
+        since = gap.isReported ? since : GetGapTime();
+        return Report({gap.missing, 0, gap.isReported, gap.now - since});
+    }
+
   private:
     const int64_t m_window;
     uint64_t m_resend{0};    // next packet to retransmit

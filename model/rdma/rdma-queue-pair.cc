@@ -26,31 +26,6 @@ namespace
 /// Limit of unacknowledged packets that keeps 24-bit PSNs unambiguous (IB: less than 2^23).
 constexpr uint64_t PSN_WINDOW = PSN_MODULUS / 2 - 1;
 
-/// Limit of timeout doublings: each expiry doubles the timeout.
-constexpr uint32_t MAX_DOUBLINGS = 7;
-
-/// IRN uses the low timeout with at most this many packets in flight.
-constexpr uint64_t FEW_PACKETS = 3;
-
-/// RNR retry limit that means unlimited retries (IB).
-constexpr uint32_t ENDLESS = 7;
-
-/**
- * @param code timer field of an RNR NAK, 5 bits
- * @return wait time (IB specification, table "encoding for RNR NAK timer field"), ps
- */
-int64_t
-GetRnrTime(uint8_t code)
-{
-    constexpr int64_t UNIT = 10000000; // 10 us
-    const uint32_t step = code == 0 ? 32 : code;
-    if (step == 1)
-    {
-        return UNIT;
-    }
-    return step % 2 == 0 ? UNIT << step / 2 : 3 * UNIT << (step - 3) / 2;
-}
-
 } // namespace
 
 RdmaQueuePair::RdmaQueuePair(RdmaPort& port,
@@ -552,56 +527,6 @@ RdmaQueuePair::Acknowledge(uint64_t psn, int64_t now)
 }
 
 void
-RdmaQueuePair::OnNak(const Frame& frame, uint64_t psn, int64_t now)
-{
-    NS_LOG_LOGIC("queue pair " << GetNumber() << " receives a NAK: packet " << psn
-                               << " is missing");
-    m_counters.receivedNaks++;
-    const bool isOld = psn < m_window.unackedPsn || psn >= m_window.highestPsn;
-    if (isOld && !m_selective)
-    {
-        return;
-    }
-    if (m_recovery->OnNak(m_window, ExtendPsn(frame.selectivePsn, m_window.unackedPsn)))
-    {
-        m_congestionControl->OnLoss(now);
-    }
-    UpdateRecoveryState();
-}
-
-void
-RdmaQueuePair::OnRnrNak(uint8_t timer, uint64_t psn, int64_t now)
-{
-    if (psn != m_window.unackedPsn || psn >= m_window.highestPsn || now < m_holdUntil)
-    {
-        return; // an outdated NAK, or a second one for the same packet
-    }
-    NS_LOG_LOGIC("queue pair " << GetNumber() << " is refused packet " << psn
-                               << ": receiver not ready");
-    m_counters.receivedRefusals++;
-    const uint32_t limit = m_port.GetSettings().rnrRetryLimit;
-    if (limit != ENDLESS && ++m_refusals > limit)
-    {
-        Fail("receiver not ready, retry limit of " + std::to_string(limit) + " reached");
-        return;
-    }
-    m_holdUntil = now + GetRnrTime(timer);
-    m_progress = m_holdUntil; // no ACK can arrive earlier
-    m_recovery->OnRnrNak(m_window);
-    UpdateRecoveryState();
-    Pace();
-}
-
-void
-RdmaQueuePair::UpdateRecoveryState()
-{
-    // Retransmitted packets request acknowledgements again.
-    m_ackRequestedPsn = std::min(m_ackRequestedPsn, m_window.nextPsn);
-    m_resends = m_recovery->HasResend();
-    m_recovering = m_recovery->IsRecovering();
-}
-
-void
 RdmaQueuePair::StartTimer(int64_t now)
 {
     m_progress = now;
@@ -610,64 +535,6 @@ RdmaQueuePair::StartTimer(int64_t now)
         m_isWatched = true;
         m_port.GetTimers().Add(*this);
     }
-}
-
-bool
-RdmaQueuePair::CheckTimer(int64_t now, int64_t next)
-{
-    m_isWatched = !m_failed && m_ackRequestedPsn > m_window.unackedPsn;
-    if (m_isWatched)
-    {
-        SetTimer(now, next);
-    }
-    return m_isWatched;
-}
-
-void
-RdmaQueuePair::PrefetchTimer() const
-{
-    __builtin_prefetch(&m_window);
-    __builtin_prefetch(&m_failed);
-    __builtin_prefetch(&m_progress, 1);
-}
-
-void
-RdmaQueuePair::SetTimer(int64_t now, int64_t next)
-{
-    // Fewer packets in flight may shorten the timeout, down to GetShortestTimeout().
-    const int64_t left = m_progress + GetTimeout() - now;
-    const int64_t wait = std::min(left, std::max(GetShortestTimeout(), m_progress - now));
-    if (now + wait <= next && m_timer.IsExpired())
-    {
-        m_timer = Simulator::Schedule(TimeStep(std::max<int64_t>(wait, 0)),
-                                      &RdmaQueuePair::OnTimer,
-                                      this);
-    }
-}
-
-int64_t
-RdmaQueuePair::GetTimeout() const
-{
-    if (m_irn && m_window.highestPsn - m_window.unackedPsn > FEW_PACKETS)
-    {
-        return GetDoubled(m_port.GetSettings().timeoutHigh);
-    }
-    return GetShortestTimeout();
-}
-
-int64_t
-RdmaQueuePair::GetShortestTimeout() const
-{
-    const RdmaSettings& settings = m_port.GetSettings();
-    return GetDoubled(m_irn ? settings.timeoutLow : settings.timeout);
-}
-
-int64_t
-RdmaQueuePair::GetDoubled(const Time& timeout) const
-{
-    // Where a slow host or a pause delays acknowledgements, nothing is lost yet (RFC 6298).
-    return std::max(timeout.GetTimeStep(), m_roundTrip + 4 * m_variation)
-           << std::min(m_expiries, MAX_DOUBLINGS);
 }
 
 void
@@ -681,49 +548,6 @@ RdmaQueuePair::MeasureRoundTrip(int64_t roundTrip)
     }
     m_variation += (std::abs(roundTrip - m_roundTrip) - m_variation) / 4;
     m_roundTrip += (roundTrip - m_roundTrip) / 8;
-}
-
-void
-RdmaQueuePair::OnTimer()
-{
-    if (m_failed || m_ackRequestedPsn <= m_window.unackedPsn)
-    {
-        return; // no ACK is outstanding; the next packet that requests one restarts the timer
-    }
-    const int64_t now = Simulator::Now().GetTimeStep();
-    if (m_progress + GetTimeout() > now)
-    {
-        SetTimer(now, m_port.GetTimers().GetNextCheck());
-        return;
-    }
-    NS_LOG_LOGIC("queue pair " << GetNumber() << " times out, packet " << m_window.unackedPsn
-                               << " is not acknowledged");
-    m_counters.timeouts++;
-    if (++m_expiries > m_port.GetSettings().retryLimit)
-    {
-        Fail("retry limit of " + std::to_string(m_port.GetSettings().retryLimit) + " reached");
-        return;
-    }
-    m_congestionControl->OnTimeout(now);
-    UpdateRate(now);
-    m_recovery->OnTimeout(m_window);
-    UpdateRecoveryState();
-    m_ackRequestedPsn = m_window.unackedPsn; // retransmits every packet not known to have arrived
-    m_port.Schedule(*this);
-}
-
-void
-RdmaQueuePair::Fail(const std::string& reason)
-{
-    NS_LOG_WARN("queue pair " << GetNumber() << " fails: " << reason);
-    m_failed = true;
-    m_resends = false;
-    m_doorbellPsn = m_window.nextPsn; // stops sending
-    if (m_onError)
-    {
-        m_onError("queue pair " + std::to_string(GetNumber()) + " to endpoint " +
-                  std::to_string(m_remote.endpoint) + ": " + reason);
-    }
 }
 
 } // namespace ns3::training

@@ -167,13 +167,11 @@ RdmaReceiver::SendNak(uint64_t arrived, Frame& data, int64_t now)
 void
 RdmaReceiver::AnswerFilledGap(Frame& frame, bool answers)
 {
-    if (m_kept > 0 && !m_recovery.IsIrn())
+    if (m_kept > 0)
     {
-        // The rest of a gap was reported with it. Another gap may have lasted for long already.
         const int64_t now = Simulator::Now().GetTimeStep();
         const bool isReported = m_expectedPsn < m_reportedEnd;
-        m_gapSince = isReported ? m_gapSince : m_recovery.GetGapTime();
-        if (const auto report = m_recovery.Report({m_expectedPsn, 0, isReported, now - m_gapSince}))
+        if (const auto report = m_recovery.ReportNext({m_expectedPsn, isReported, now}, m_gapSince))
         {
             SendNak(*report, frame, now);
             return;

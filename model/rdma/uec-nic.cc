@@ -28,6 +28,11 @@ namespace
 
 /// Credit of a sender, in bandwidth-delay products (reference simulator).
 constexpr double CREDIT_PRODUCTS = 1.5;
+/// Received bytes per acknowledgement (reference simulator).
+constexpr double ACK_BYTES = 16384;
+/// Limit of these bytes, in bandwidth-delay products. A window of 1.5 products must cover the round
+/// trip, the wait for the acknowledgement, and that of the acknowledgement for packets on its way.
+constexpr double ACK_PRODUCTS = 0.25;
 /// Bits of a connection number.
 constexpr uint32_t NUMBER_BITS = 24;
 
@@ -86,10 +91,11 @@ UecNic::GetTypeId()
             .AddAttribute(
                 "AckBytes",
                 "Received bytes, with headers, per acknowledgement, besides those of marked "
-                "packets and on request",
-                UintegerValue(16384),
+                "packets and on request; 0: 16384, but at most a quarter of the product of the "
+                "line rate and BaseRoundTrip",
+                UintegerValue(0),
                 MakeFieldAccessor<UintegerValue>(&UecNic::m_uec, &UecSettings::ackBytes),
-                MakeUintegerChecker<uint32_t>(1))
+                MakeUintegerChecker<uint32_t>())
             .AddAttribute(
                 "CreditPackets",
                 "Full packets per grant of credit",
@@ -208,9 +214,13 @@ UecNic::Attach(Ptr<HostDevice> device)
     m_path.payload = m_settings.mtu;
     m_path.packet = GetUecFrameBytes(m_settings.mtu, false);
     m_path.isTrimming = m_uec.isTrimming;
-    m_uec.creditLimit = std::max<uint64_t>(
-        static_cast<uint64_t>(CREDIT_PRODUCTS * rate / 8e12 * static_cast<double>(roundTrip)),
-        GetUecFrameBytes(m_settings.mtu, true));
+    const double product = rate / 8e12 * static_cast<double>(roundTrip);
+    if (m_uec.ackBytes == 0)
+    {
+        m_uec.ackBytes = static_cast<uint32_t>(std::clamp(ACK_PRODUCTS * product, 1., ACK_BYTES));
+    }
+    m_uec.creditLimit = std::max(static_cast<uint64_t>(CREDIT_PRODUCTS * product),
+                                 uint64_t{GetUecFrameBytes(m_settings.mtu, true)});
 }
 
 Ptr<UecConnection>

@@ -175,7 +175,8 @@ LinkCounterRow::GetFields()
             {"lossless_drops",
              "",
              "frames of lossless classes dropped here for lack of buffer space",
-             &Row::losslessDrops}};
+             &Row::losslessDrops},
+            {"trims", "", "frames cut to their header here (packet trimming)", &Row::trims}};
 }
 
 /** The tables of a run. */

@@ -89,6 +89,7 @@ struct LinkCounterRow
     double busyS{0};           ///< transmission time
     uint64_t maxQueue{0};      ///< maximum queue length, bytes
     uint64_t losslessDrops{0}; ///< frames of lossless classes dropped for lack of buffer space
+    uint64_t trims{0};         ///< frames cut to their header (packet trimming)
 
     /** @return the columns */
     static std::vector<RecordField<LinkCounterRow>> GetFields();

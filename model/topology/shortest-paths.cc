@@ -149,9 +149,66 @@ ShortestPaths::GetPaths() const
     return paths;
 }
 
+bool
+ShortestPaths::IsTorus() const
+{
+    const TopologyShape& shape = m_topology.shape;
+    uint64_t nodes = 1;
+    for (uint32_t side : shape.sides)
+    {
+        nodes *= side;
+    }
+    const uint32_t hosts = m_topology.hosts;
+    if (!shape.wraps || nodes != hosts || m_topology.switches != hosts)
+    {
+        return false;
+    }
+    // A shift by one place along any dimension must map the links onto themselves.
+    using Link = std::tuple<uint32_t, uint32_t, uint64_t, int64_t, uint32_t, uint8_t>;
+    uint32_t stride = hosts;
+    for (uint32_t side : shape.sides)
+    {
+        stride /= side;
+        const auto shift = [&](uint32_t node) {
+            const bool isLast = node % hosts / stride % side == side - 1;
+            return isLast ? node - (side - 1) * stride : node + stride;
+        };
+        std::vector<Link> before;
+        std::vector<Link> after;
+        for (const auto& link : m_topology.links)
+        {
+            const auto add = [&](std::vector<Link>& links, uint32_t a, uint32_t b) {
+                if (side == 2 && a > b)
+                {
+                    std::swap(a, b); // the way up is the way down
+                }
+                links.emplace_back(a,
+                                   b,
+                                   link.rate.GetBitRate(),
+                                   link.delay.GetTimeStep(),
+                                   link.cost,
+                                   link.dimension);
+            };
+            add(before, link.a, link.b);
+            add(after, shift(link.a), shift(link.b));
+        }
+        std::sort(before.begin(), before.end());
+        std::sort(after.begin(), after.end());
+        if (before != after)
+        {
+            return false;
+        }
+    }
+    return true;
+}
+
 std::vector<uint32_t>
 ShortestPaths::GetDistinctHosts(uint32_t ranks) const
 {
+    if (ranks == m_topology.hosts && IsTorus())
+    {
+        return {0};
+    }
     std::set<std::vector<std::tuple<uint32_t, uint64_t, int64_t>>> seen;
     std::vector<uint32_t> distinct;
     for (uint32_t host = 0; host < ranks; host++)

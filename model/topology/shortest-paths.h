@@ -98,8 +98,9 @@ class ShortestPaths
     Path GetLongestPath(uint32_t ranks);
 
     /**
-     * Finds classes of equivalent hosts: hosts with links of equal rates and delays to the same
-     * switches have equal distances to all other hosts.
+     * Finds classes of equivalent hosts. Hosts with links of equal rates and delays to the same
+     * switches have equal distances to all other hosts. In a torus all hosts see the same
+     * distances, if all of them have ranks and the links of each dimension are alike.
      * @param ranks number of hosts
      * @return the first host of each class
      */
@@ -112,6 +113,8 @@ class ShortestPaths
     {
         return node >= m_topology.hosts || node == m_destination;
     }
+
+    bool IsTorus() const;
 
     const TopologyGraph& m_topology;
     // Links of node i: m_links[m_first[i]] to m_links[m_first[i + 1]], in ascending order.

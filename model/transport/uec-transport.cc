@@ -8,7 +8,7 @@
 
 #include "ns3/log.h"
 
-#include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace ns3::training
@@ -20,10 +20,8 @@ NS_OBJECT_ENSURE_REGISTERED(UecTransport);
 namespace
 {
 
-// Header data: number of parts minus one, index of the part, and whether another send follows.
-constexpr uint32_t INDEX_SHIFT = 16;
+/// Bit of the header data: another send of the part follows. The lower half is its number.
 constexpr uint64_t CONTINUES = uint64_t{1} << 32;
-constexpr uint64_t FIELD_MASK = (1 << INDEX_SHIFT) - 1;
 
 } // namespace
 
@@ -37,108 +35,50 @@ UecTransport::GetTypeId()
     return tid;
 }
 
-void
-UecTransport::DoDispose()
+UecTransport::UecTransport()
+    : ConnectionTransport(0)
 {
-    for (auto& [key, entry] : m_connections)
-    {
-        entry.connection->SetMessageHandler(nullptr);
-        entry.connection->SetErrorHandler(nullptr);
-    }
-    m_connections.clear();
-    for (const auto& nic : m_nics)
-    {
-        nic->SetListener(nullptr);
-    }
-    m_nics.clear();
-    MultiPortTransport::DoDispose();
+}
+
+Ptr<UecConnection>
+UecTransport::CreateConnection(UecNic& nic,
+                               uint32_t number,
+                               const PortPair& way,
+                               uint32_t remoteNumber)
+{
+    NS_LOG_LOGIC("rank " << m_rank << " makes connection " << number);
+    return nic.CreateConnection(number, way.remoteEndpoint, remoteNumber);
 }
 
 void
-UecTransport::SetNics(std::vector<Ptr<UecNic>> nics)
+UecTransport::SendOn(uint32_t peer, uint32_t connection, const Part& part)
 {
-    m_nics = std::move(nics);
-    for (uint32_t rail = 0; rail < m_nics.size(); rail++)
-    {
-        m_nics[rail]->SetListener([this, rail](uint32_t number) { return Accept(rail, number); });
-    }
-}
-
-UecConnection*
-UecTransport::Accept(uint32_t rail, uint32_t number)
-{
-    const uint32_t peer = number % m_portPairs->GetRanks();
-    const uint32_t portPair = number / m_portPairs->GetRanks();
-    const bool known = peer != m_rank && portPair < GetConnections(peer).size() &&
-                       GetConnections(peer)[portPair].rail == rail;
-    return known ? PeekPointer(GetConnection(peer, portPair).connection) : nullptr;
-}
-
-UecTransport::Connection&
-UecTransport::GetConnection(uint32_t peer, uint32_t portPair)
-{
-    Connection& entry = m_connections[{peer, portPair}];
-    if (!entry.connection)
-    {
-        NS_LOG_LOGIC("rank " << m_rank << " makes a connection for rank " << peer << ", port pair "
-                             << portPair);
-        const uint32_t first = portPair * m_portPairs->GetRanks();
-        const PortPair& way = GetConnections(peer)[portPair];
-        entry.connection =
-            m_nics.at(way.rail)->CreateConnection(first + peer, way.remoteEndpoint, first + m_rank);
-        entry.connection->SetMessageHandler([this, peer, portPair](const UecMessage& message) {
-            Receive(peer, portPair, message);
-        });
-        entry.connection->SetErrorHandler(
-            [this, peer](const std::string& reason) { Fail(peer, reason); });
-    }
-    return entry;
-}
-
-void
-UecTransport::SendOn(uint32_t peer, uint32_t portPair, const Part& part)
-{
-    UecConnection& connection = *GetConnection(peer, portPair).connection;
-    // Each send holds whole packets, so splitting adds no short packets.
-    const uint64_t mtu = m_nics.front()->GetSettings().mtu;
-    const uint64_t longest = UEC_MAX_MESSAGE / mtu * mtu;
-    uint64_t sent = 0;
-    do
-    {
-        const uint64_t length = std::min(longest, part.bytes - sent);
+    UecConnection& sender = GetConnection(peer, connection);
+    ForEachRequest(part, UEC_MAX_MESSAGE, [&](uint64_t offset, uint64_t bytes, bool isLast) {
         UecMessage message;
         message.tag = part.tag;
-        message.bytes = length;
+        message.bytes = bytes;
         message.payload = part.payload;
-        message.payloadOffset = part.offset + sent;
-        sent += length;
-        message.data = uint64_t{part.index} << INDEX_SHIFT | (part.parts - 1) |
-                       (sent < part.bytes ? CONTINUES : 0);
-        if (sent == part.bytes)
+        message.payloadOffset = part.offset + offset;
+        message.data = GetNumber(part) | (isLast ? 0 : CONTINUES);
+        if (isLast)
         {
             message.sent = part.sent;
         }
-        connection.Send(std::move(message));
-    } while (sent < part.bytes);
+        sender.Send(std::move(message));
+    });
 }
 
 void
-UecTransport::Receive(uint32_t peer, uint32_t portPair, const UecMessage& message)
+UecTransport::Receive(uint32_t peer, uint32_t connection, const UecMessage& message)
 {
-    Connection& entry = m_connections.at({peer, portPair});
-    entry.arriving.Append(message.bytes, message.payload);
-    if (message.data & CONTINUES)
-    {
-        return;
-    }
-    const Arriving whole = std::exchange(entry.arriving, {});
-    const Part part{message.tag,
-                    whole.bytes,
-                    whole.payload,
-                    0,
-                    static_cast<uint32_t>(message.data >> INDEX_SHIFT & FIELD_MASK),
-                    static_cast<uint32_t>(message.data & FIELD_MASK) + 1};
-    DeliverPart(peer, part);
+    const bool continues = message.data & CONTINUES;
+    ReceiveRequest(peer,
+                   connection,
+                   message.tag,
+                   message.bytes,
+                   message.payload,
+                   continues ? std::nullopt : std::optional(static_cast<uint32_t>(message.data)));
 }
 
 } // namespace ns3::training

@@ -77,6 +77,8 @@ class Result:
     """every option of the program with its value; "resolved" holds the choices made for `auto`"""
     warnings: list[str]
     """what makes the results questionable, such as frames dropped in a lossless class"""
+    inputs: str
+    """what was given rather than simulated, such as compute times and hosts"""
     events: int
     """simulator events"""
     packet_hops: int

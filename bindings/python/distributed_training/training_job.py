@@ -23,8 +23,6 @@ class TrainingResult(Result):
 
     choices: dict[str, str]
     """with collective="auto", the algorithm and the reason, by the size of collectives in bytes"""
-    inputs: str
-    """what was given rather than simulated: compute times, jitter, stragglers, hosts"""
 
     @cached_property
     def iterations(self) -> pandas.DataFrame:
@@ -47,7 +45,7 @@ class TrainingResult(Result):
         rows = [
             format_quantity(name, value)
             for name, value in self._numbers().items()
-            if name not in {**Result.__annotations__, "inputs": str}
+            if name not in Result.__annotations__
         ]
         cost = f"{scale(self.packet_hops, COUNTS)} packet-hops in {scale(self.cpu_s, SECONDS)} CPU"
         rows.append(("simulated with", cost))

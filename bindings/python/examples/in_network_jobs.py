@@ -3,7 +3,7 @@
 
     ./ns3w python bindings/python/examples/in_network_jobs.py [FILE.csv] [--plot=FILE.svg] [OPTION...]
 
-Three models, 8 to 64 workers, 10 and 100 Gbit/s, seven systems and four loss rates: 672 runs, which
+Three models, 8 to 64 workers, 10 and 100 Gbit/s, eight systems and four loss rates: 768 runs, which
 take days of processor time. Each run is added to FILE.csv as it ends, and runs in the file are not
 repeated, so the command may be interrupted and restarted. Options select parts: --workloads,
 --ranks, --rates, --systems, --losses, each a comma-separated list.
@@ -32,6 +32,7 @@ SYSTEMS: dict[str, dict[str, Any]] = {
     "ring RDMA": {"collective": "ring", "recovery": "selective-repeat"},
     "parameter server": {"collective": "parameter-server", "recovery": "selective-repeat"},
     "switchml": {"collective": "switchml"},
+    "switchml client": {"collective": "switchml:timer=client"},
     "atp": {"collective": "atp"},
     "sharp": {"collective": "sharp"},
     "switch-ps": {"collective": "switch-ps"},

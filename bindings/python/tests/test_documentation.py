@@ -107,6 +107,8 @@ def test_json_keys(job_json, benchmark_json, program_json):
     assert list(sums["in_network"]) == read_names("results.rst", "json-in-network")
     over_tcp = program_json("collective-benchmark", "--transport=tcp", "--ranks=2", "--bytes=8")
     assert list(over_tcp["tcp"]) == read_names("results.rst", "json-tcp")
+    over_uec = program_json("collective-benchmark", "--transport=uec", "--ranks=2", "--bytes=8")
+    assert list(over_uec["uec"]) == read_names("results.rst", "json-uec")
     systems_json = program_json("in-network-aggregation", "--part=sums", "--sum-bytes=4K")
     assert list(systems_json) == read_names("results.rst", "json-in-network-aggregation")
     rates_json = program_json("in-network-aggregation", "--part=switchml", "--bytes=64K")

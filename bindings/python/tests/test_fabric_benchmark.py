@@ -83,8 +83,8 @@ def test_compares_schedulers_and_acks(program_json):
 def test_table_names_the_default(program):
     process = program("fabric-benchmark", "--ranks=2", "--bytes=1M", "--compare-schedulers")
     lines = process.stdout.splitlines()
-    assert "(default)" in lines[-3] and "BucketScheduler" in lines[-3]
-    assert "HeapScheduler" in lines[-2] and "MapScheduler" in lines[-1]
+    assert "(default)" in lines[-4] and "BucketScheduler" in lines[-4]
+    assert "HeapScheduler" in lines[-3] and "MapScheduler" in lines[-2]
     assert process.stdout.count("(default)") == 1
 
 

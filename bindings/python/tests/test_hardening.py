@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What programs do when the world is against them: full disks, signals, locks, hostile files."""
 
+import errno
 import json
 import os
 import re
 import resource
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -100,6 +102,8 @@ def test_environment_of_ns3_is_checked_and_recorded(build):
         ("NS_GLOBAL_VALUE", "RngRun=-1", "RngRun=-1"),
         ("NS_GLOBAL_VALUE", "RngRum=1", "RngRum=1"),
         ("NS_GLOBAL_VALUE", "RngRun", "allowed: NAME=VALUE"),
+        ("NS_GLOBAL_VALUE", "RngRun=x", "RngRun=x"),  # ns-3 aborts, before the program begins
+        ("NS_GLOBAL_VALUE", "RngRun=3;RngSeed=1e3", "RngSeed=1e3"),
         ("NS_ATTRIBUTE_DEFAULT", "ns3::training::RdmaNic::Mtu=999", "the program sets it"),
         ("NS_ATTRIBUTE_DEFAULT", "ns3::training::RdmaNic::Colour=1", "no attribute 'Colour'"),
     ]:
@@ -115,28 +119,26 @@ def test_a_realtime_simulator_is_refused_and_leaves_no_process(program):
     assert option in line and "(allowed: " in line
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs a user to become")
+@pytest.mark.skipif(not shutil.which("c++"), reason="there is no compiler")
 def test_no_process_for_a_probe(build, tmp_path):
-    def become_nobody():
-        resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
-        os.setuid(65534)
-
-    command = [build.get_program("collective-benchmark"), *BENCHMARK[1:], "--RngRun=2"]
-    try:
+    """As at the limit of processes of a user, which does not hold for root."""
+    library = tmp_path / "nofork.so"
+    source = "#include <cerrno>\nextern \"C\" int fork() { errno = EAGAIN; return -1; }\n"
+    command = ["c++", "-shared", "-fPIC", "-x", "c++", "-", "-o", library]
+    subprocess.run(command, input=source, text=True, check=True)
+    for words, what in [
+        ([*BENCHMARK, "--RngRun=2"], "no process can be started"),
+        (["fabric-benchmark", "--ranks=2", "--runs=2"], "no process for a run"),
+    ]:
         process = subprocess.run(
-            command,
-            env=build.get_environment(),
+            [build.get_program(words[0]), *words[1:]],
+            env={**build.get_environment(), "LD_PRELOAD": str(library)},
             capture_output=True,
             text=True,
             timeout=120,
-            preexec_fn=become_nobody,
-            cwd="/",
         )
-    except PermissionError:
-        pytest.skip("the build is not readable by other users")
-    if process.returncode == 127 or "cannot open shared object" in process.stderr:
-        pytest.skip("the build is not readable by other users")
-    assert "no process can be started" in get_line(process, 1)
+        line = get_line(process, 1)
+        assert what in line and os.strerror(errno.EAGAIN) in line
 
 
 # ---- output files ----
@@ -217,6 +219,36 @@ def test_a_file_that_cannot_be_written_at_the_end(build, program, tmp_path):
     assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
 
 
+def test_named_pipes_are_refused(build, program, tmp_path):
+    """Opening one would wait for another program, in silence."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for option in [
+        f"--workload={pipe}",
+        f"--workload=file:{pipe}",
+        f"--topology=file:{pipe}",
+        f"--schedule={pipe}",
+        f"--fault=@{pipe}",
+        f"--extension={pipe}",
+        f"--json={pipe}",
+        f"--trace={pipe}",
+        f"--results={pipe}",
+        f"--export-topology={pipe}",
+        f"--export-schedule={pipe}",
+    ]:
+        line = get_line(program(*JOB, option), 2)
+        assert str(pipe) in line and "is a named pipe" in line and "(allowed: " in line
+    process = subprocess.run(  # the pipe of a shell
+        [build.get_program(JOB[0]), "--workload=/dev/stdin", *JOB[2:]],
+        env=build.get_environment(),
+        input=WORKLOAD.read_text(encoding="ascii"),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert process.returncode == 0, process.stderr
+
+
 # ---- results of runs that do not end well ----
 
 
@@ -241,6 +273,54 @@ def test_a_stuck_job_keeps_its_iterations(program, tmp_path):
     assert run == ("failed", document["reason"])
     ((count,),) = get_rows(tmp_path / "r", "SELECT count(*) FROM iteration")
     assert count == len(document["iterations"]) > 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [*JOB[:3], "--iterations=2", "--warmup=0"],
+        ["collective-benchmark", "--ranks=4", "--bytes=1M", "--warmup=0"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_stuck_run_keeps_the_runs_before(program, words):
+    # The second loss of a packet in a row ends a run, which happens in some.
+    words = [*words, "--loss=0.012", "--ns3::training::RdmaNic::RetryLimit=1", "--runs=40"]
+    process = program(*words, "--json=-")
+    line = get_line(process, 3)
+    document = json.loads(process.stdout)
+    runs = [run["run"] for run in document["runs"]]
+    assert runs == list(range(1, len(runs) + 1)) and 0 < len(runs) < 40
+    assert document["state"] == "failed"
+    assert document["reason"].startswith(f"run {len(runs) + 1}: ")
+    assert line.endswith(document["reason"].partition(": ")[2])
+    assert document["inputs"] and document["configuration"]["runs"] == 40
+    if "iterations" in document:
+        assert len(document["iterations"]) == 2 * len(runs)
+    else:
+        assert [row["bytes"] for row in document["rows"]] == [1 << 20]
+
+
+@pytest.mark.parametrize("name", ["training-job", "collective-benchmark", "fabric-benchmark"])
+def test_a_stuck_first_run(program, name):
+    options = {"training-job": JOB[1:], "collective-benchmark": BENCHMARK[1:]}.get(name, [])
+    process = program(name, *options, "--ranks=4", "--runs=3", "--loss=1", "--json=-")
+    get_line(process, 3)
+    document = json.loads(process.stdout)
+    assert document["runs"] == [] and document["state"] == "failed"
+    assert document["reason"].startswith("run 1") and document["configuration"]["runs"] == 3
+
+
+@pytest.mark.parametrize("more", [[], ["--runs=2"], ["--sweep=algorithms"]], ids=str)
+def test_warnings_of_all_simulations(program, program_json, more):
+    words = ["collective-benchmark", "--ranks=4", "--bytes=1K", "--path=adaptive", *more]
+    text = "path choice adaptive reorders segments, which TCP takes for losses"
+    warnings = program_json(*words, "--transport=tcp")["warnings"]
+    assert warnings and {line.split(": ")[-1] for line in warnings} == {text}
+    assert len(warnings) == (1 if more != ["--sweep=algorithms"] else len(set(warnings)))
+    table = program(*words, "--transport=tcp").stdout
+    assert all(f"warning: {line}\n" in table for line in warnings)
+    assert program_json(*words)["warnings"] == []
 
 
 def test_a_stuck_algorithm_does_not_end_a_sweep(program):
@@ -435,6 +515,8 @@ def test_long_values_are_shortened(program):
         ([*BENCHMARK, "--payload=real", "--bytes=1024G", "--rate=100Tbps"], "--bytes=1099511627776"),
         ([*BENCHMARK, "--bytes=1048575TiB", "--rate=100Tbps"], "--bytes="),
         ([*BENCHMARK, "--topology=torus:1024x1024"], "topology 'torus:1024x1024'"),
+        (["fabric-benchmark", "--duration=1000h", "--ranks=1024"], "--duration=3600000s: "),
+        (["fabric-benchmark", "--duration=1000h", "--ranks=1024", "--runs=2"], "3600000s: "),
         (
             [*BENCHMARK, "--ranks=32", "--topology=torus:32", "--fault=*:duplicate=1"],
             "*:duplicate=1: makes",

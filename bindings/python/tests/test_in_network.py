@@ -33,6 +33,7 @@ def run_jobs(environment):
     "arguments, allowed",
     [
         (["in-network-aggregation", "--part=sums", "--sum-bytes=10001"], "multiples of 4"),
+        (["in-network-aggregation", "--jobs=17"], "1 to 16"),
         (["switch-barrier", "--ranks=65"], "1 to 64"),
     ],
 )
@@ -40,6 +41,17 @@ def test_bad_input_is_refused_by_the_option(program, arguments, allowed):
     process = program(*arguments)
     assert process.returncode == 2
     assert process.stderr == f"{arguments[0]}: {arguments[-1]} (allowed: {allowed})\n"
+
+
+def test_atp_jobs_that_share_a_switch_get_what_their_servers_carry(program_json):
+    document = program_json("in-network-aggregation", "--part=atp", "--jobs=3", "--bytes=64K")
+    rows = [row for row in document["rows"] if row["test"] == "T10"]
+    assert len(rows) == 8
+    assert all(row["scenario"].startswith("3 jobs, ") for row in rows)
+    goodputs = [row for row in rows if row["unit"] == "Gbit/s"]
+    for row in goodputs:
+        assert row["ours"] == pytest.approx(row["expected"], rel=0.1)
+    assert goodputs[0]["ours"] > 3 * goodputs[-1]["ours"]
 
 
 @pytest.mark.parametrize("option", ["--rate=1Mbps", "--delay=1s"])

@@ -378,10 +378,22 @@ def test_inputs_are_said(program):
         "--host-latency=1us",
         "--host-jitter=exponential",
     ).stdout.splitlines()
+    marking = "# ECN for dcqcn: switches mark "
     benchmark = ["--ranks=2", "--bytes=8", "--host-latency=3us", "--host-jitter=normal:cv=0.1"]
     for more in ([], ["--runs=2"], ["--sweep=algorithms"]):
         lines = program("collective-benchmark", *benchmark, *more).stdout.splitlines()
         assert lines[-1] == "inputs: host model none; host latency 3us, jitter normal:cv=0.1"
+        assert lines[1].startswith(marking)
+    for name, *words in [
+        ["fabric-benchmark", "--ranks=2", "--bytes=1M"],
+        ["fabric-benchmark", "--ranks=2", "--bytes=1M", "--runs=2"],
+        ["hpcc-fct", "--scale=16", "--warm-up=10us", "--duration=100us"],
+        ["multitree-allreduce", "--part=sizes", "--topology=torus:2x2", "--bytes=1K"],
+        ["nccl-tables", "--most=8"],
+    ]:
+        last = program(name, *words).stdout.splitlines()[-1]
+        assert last.startswith("inputs: host model ")
+        assert json.loads(program(name, *words, "--json=-").stdout)["inputs"] == last[8:]
     assert " on v100, " in output[0]
     assert output[-2].startswith("straggler time: ")
     assert output[-1] == (

@@ -78,6 +78,21 @@ def test_results_file(results_file):
     assert len(dt.read_results(results_file, "message", run_id=1)) == 2 * 2 * 2 * buckets
 
 
+def test_trimmed_packets_are_counted_everywhere_alike(tmp_path):
+    """In the JSON object `uec`, per port in the results file, and in the line of the program."""
+    options = {"workload": WORKLOAD, "ranks": 8, "collective": "parameter-server", "iterations": 1}
+    path = tmp_path / "results.sqlite"
+    figures = dt.TrainingJob(**options, transport="uec", results=path).run().data["uec"]
+    assert figures["trimmed_packets"] > 0
+    assert figures["nacks"] == figures["repeated_packets"] == figures["trimmed_packets"]
+    assert figures["timeouts"] == figures["duplicate_packets"] == 0
+    with sqlite3.connect(path) as database:
+        ports = database.execute("SELECT node, port, trims FROM link_counter WHERE trims").fetchall()
+        assert database.execute("SELECT sum(drops) FROM link_counter").fetchone() == (0,)
+    assert sum(trims for _, _, trims in ports) == figures["trimmed_packets"]
+    assert len(ports) == 1  # the link to the server
+
+
 def test_results_file_in_a_read_only_directory(results_file, tmp_path):
     directory = tmp_path / "archive"
     directory.mkdir()

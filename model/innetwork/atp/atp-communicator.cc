@@ -221,6 +221,7 @@ AtpCommunicator::SetSession(const Session& session)
     m_cores.Configure(1);
     m_timers.Configure(
         session.window,
+        {m_initialTimeout},
         [this](uint32_t index) { OnTimeout(index); },
         [this](uint32_t index, Time silence) { OnSilence(index, silence); });
 }
@@ -295,7 +296,7 @@ AtpCommunicator::Begin(const Tensor& tensor)
     m_nextResend = 0;
     m_resendEnd = 0;
     m_hasResult = false;
-    m_timers.Begin(m_initialTimeout, 0, GetFailureTimeout());
+    m_timers.Begin(GetFailureTimeout());
     SendNew();
 }
 

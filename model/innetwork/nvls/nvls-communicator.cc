@@ -8,6 +8,7 @@
 
 #include "ns3/log.h"
 #include "ns3/sharp-wire-format.h"
+#include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/training-attribute-choice.h"
 
@@ -88,6 +89,41 @@ NvlsCommunicator::SetSession(const Session& session)
     {
         Connect({session.switchEndpoint, connection});
     }
+    if (session.lineRate > 0)
+    {
+        // For each packet that a rank reads, as do the others: a contribution to each and its own
+        // write, and a request of each.
+        const auto owners = static_cast<double>(session.connections.size());
+        const uint32_t overhead = Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
+        const uint32_t payload = session.elements * GetBytes(GetNumberFormat());
+        const double bytes = (owners + 1) * (GetSharpFrameBytes(payload) + overhead) +
+                             owners * (GetSharpFrameBytes(0) + overhead);
+        SetLimits({session.key,
+                   session.slots,
+                   session.window,
+                   8 * bytes / static_cast<double>(session.lineRate)});
+    }
+}
+
+void
+NvlsCommunicator::SetHostModel(std::shared_ptr<const HostModel> model)
+{
+    m_hostModel = std::move(model);
+    GetHostTime(0); // refuses
+}
+
+Time
+NvlsCommunicator::GetHostTime(uint64_t bytes) const
+{
+    const Time time = SharpEndpoint::GetHostTime(bytes);
+    return m_hostModel ? time + m_hostModel->GetSwitchCost(bytes).start : time;
+}
+
+void
+NvlsCommunicator::Cancel()
+{
+    Simulator::Cancel(m_end);
+    SharpEndpoint::Cancel();
 }
 
 std::pair<uint64_t, uint64_t>
@@ -106,6 +142,7 @@ NvlsCommunicator::Start()
     m_asked = 0;
     m_answered = 0;
     m_behindBarrier = false;
+    m_begin = Simulator::Now(); // a tensor may be complete before its barrier
     m_barrier = m_parts[0].next++;
     for (uint32_t owner = 0; owner < m_parts.size(); owner++)
     {
@@ -219,6 +256,7 @@ NvlsCommunicator::OnMessage(uint32_t owner, const Frame& frame)
     {
         NS_LOG_LOGIC("rank " << GetRank() << " is behind the barrier");
         m_behindBarrier = true;
+        m_begin = Simulator::Now();
         Read();
     }
     else if (isSum)
@@ -232,9 +270,24 @@ NvlsCommunicator::OnMessage(uint32_t owner, const Frame& frame)
         ReadValues(frame, begin, end, true);
         if (--m_left == 0)
         {
-            End();
+            NoteRate(m_parts[GetRank()].packets, GetHostTime(GetValueCount() * sizeof(float)));
+            CopyOut();
         }
     }
+}
+
+void
+NvlsCommunicator::CopyOut()
+{
+    const double copies =
+        m_hostModel ? m_hostModel->GetSwitchCost(GetValueCount() * sizeof(float)).copies : 0;
+    if (copies == 0)
+    {
+        End();
+        return;
+    }
+    m_end = Simulator::Schedule(Seconds(copies * (Simulator::Now() - m_begin).GetSeconds()),
+                                [this]() { End(); });
 }
 
 std::string

@@ -9,8 +9,10 @@
 
 #include "nvlink-packets.h"
 
+#include "ns3/host-model.h"
 #include "ns3/sharp-endpoint.h"
 
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -42,6 +44,9 @@ class NvlsCommunicator : public SharpEndpoint
         std::vector<uint32_t> connections; ///< connection numbers at the switch, by owner
         uint32_t window{1};                ///< packets that a rank reads concurrently
         uint32_t elements{64};             ///< numbers per packet
+        std::string key{"slots"};          ///< key of the system that sets the window
+        uint64_t slots{0};                 ///< its value
+        uint64_t lineRate{0};              ///< of the slowest link of a rank, bit/s; 0: unknown
     };
 
     /** @param session as configured at the switch; call SetGroup() and SetSums() before */
@@ -49,10 +54,18 @@ class NvlsCommunicator : public SharpEndpoint
 
     SharpConnection::Settings GetSettings() const override;
 
+    /**
+     * @param model of the hosts; null: hosts add no time
+     * @throw ConfigurationError if its hosts have no sums in a switch
+     */
+    void SetHostModel(std::shared_ptr<const HostModel> model);
+
   protected:
     std::string GetName() const override;
     std::string GetMissing() const override;
     // SharpEndpoint
+    Time GetHostTime(uint64_t bytes) const override;
+    void Cancel() override;
     void Start() override;
     void OnMessage(uint32_t connection, const Frame& frame) override;
 
@@ -73,15 +86,19 @@ class NvlsCommunicator : public SharpEndpoint
     void Read();
     void Contribute(uint32_t owner, uint64_t packet);
     void Write(const Frame& frame);
+    void CopyOut();
     void SendPacket(uint32_t owner, uint64_t number, SharpMessage message);
     bool IsNumber(uint32_t owner, uint64_t packet, const Frame& frame) const;
     std::pair<uint64_t, uint64_t> GetRange(uint32_t owner, uint64_t packet) const;
 
     std::size_t m_framing{0}; // index of its name
     Session m_session;
-    std::vector<Part> m_parts; // by owner
-    uint64_t m_barrier{0};     // packet number of the barrier on the first rank's tree
+    std::shared_ptr<const HostModel> m_hostModel; // null: hosts add no time
+    std::vector<Part> m_parts;                    // by owner
+    uint64_t m_barrier{0}; // packet number of the barrier on the first rank's tree
     bool m_behindBarrier{false};
+    Time m_begin;           // of the traffic
+    EventId m_end;          // when the host has copied the sums
     uint64_t m_asked{0};    // requested packets of this rank's part
     uint64_t m_answered{0}; // answered requests
     uint64_t m_left{0};     // packets of all parts not yet written

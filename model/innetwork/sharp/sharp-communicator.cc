@@ -84,6 +84,16 @@ SharpCommunicator::SetSession(const Session& session)
             m_channels.push_back(channel);
         }
     }
+    if (session.lineRate > 0)
+    {
+        const double bits = 8.0 * (GetSharpFrameBytes(session.streamingBytes) +
+                                   Frame::PREAMBLE_BYTES + Frame::GAP_BYTES);
+        SetLimits({"credits",
+                   session.creditsOfSwitch,
+                   session.credits,
+                   static_cast<double>(session.positions.size()) * bits /
+                       static_cast<double>(session.lineRate)});
+    }
 }
 
 bool
@@ -241,6 +251,10 @@ SharpCommunicator::OnMessage(uint32_t connection, const Frame& frame)
     if (--m_partsLeft == 0)
     {
         m_hasStreamed = m_streams;
+        if (m_streams)
+        {
+            NoteRate(channel.total);
+        }
         End();
     }
 }

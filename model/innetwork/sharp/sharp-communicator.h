@@ -54,6 +54,8 @@ class SharpCommunicator : public SharpEndpoint
         uint32_t elements{64};               ///< numbers per packet of an outstanding operation
         uint32_t credits{64};                ///< streaming packets in flight
         uint32_t streamingBytes{2048};       ///< values per streaming packet, bytes
+        uint64_t creditsOfSwitch{0};         ///< of all streaming trees
+        uint64_t lineRate{0};                ///< of the slowest link, bit/s; 0: unknown
     };
 
     /** @return number of trees set by the attributes */

@@ -273,12 +273,19 @@ SharpEndpoint::Begin(const Tensor& tensor)
     {
         m_watch = Simulator::Schedule(GetFailureTimeout(), &SharpEndpoint::Watch, this);
     }
-    if (m_hostLatency.IsZero())
+    const Time hostTime = GetHostTime(tensor.bytes);
+    if (hostTime.IsZero())
     {
         Start();
         return;
     }
-    m_start = Simulator::Schedule(m_hostLatency, &SharpEndpoint::Start, this);
+    m_start = Simulator::Schedule(hostTime, &SharpEndpoint::Start, this);
+}
+
+Time
+SharpEndpoint::GetHostTime([[maybe_unused]] uint64_t bytes) const
+{
+    return m_hostLatency;
 }
 
 void

@@ -72,7 +72,13 @@ class SharpEndpoint : public InNetworkCommunicator, private SharpConnection::Own
     void OnData(Frame* frame) override;
     void OnLateData(Frame* frame) override;
 
-    /** Starts the current operation, HostLatency after its call. */
+    /**
+     * @param bytes size of the current operation's tensor
+     * @return time that the host takes before Start(); HostLatency
+     */
+    virtual Time GetHostTime(uint64_t bytes) const;
+
+    /** Starts the current operation, GetHostTime() after its call. */
     virtual void Start() = 0;
 
     /**

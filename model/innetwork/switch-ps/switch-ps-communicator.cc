@@ -67,12 +67,6 @@ SwitchPsCommunicator::GetTypeId()
                           TimeValue(MilliSeconds(1)),
                           MakeTimeAccessor(&SwitchPsCommunicator::m_timeout),
                           MakeTimeChecker(TimeStep(1)))
-            .AddAttribute("TimeoutThreshold",
-                          "Timeouts after which RetransmissionTimeout doubles for the rest of the "
-                          "tensor; the threshold grows by this number each time; 0: never",
-                          UintegerValue(100),
-                          MakeUintegerAccessor(&SwitchPsCommunicator::m_timeoutThreshold),
-                          MakeUintegerChecker<uint32_t>())
             .AddAttribute("PacketCost",
                           "CPU time per packet: receive an answer, store it, send the next packet",
                           TimeValue(Time(0)),
@@ -120,6 +114,7 @@ SwitchPsCommunicator::SetSession(const Session& session)
     m_coresInUse.Configure(m_cores);
     m_timers.Configure(
         session.window,
+        {m_timeout},
         [this](uint32_t slot) { SendAgain(slot); },
         [this](uint32_t slot, Time silence) { OnSilence(slot, silence); });
 }
@@ -254,7 +249,7 @@ SwitchPsCommunicator::StartWindow()
 {
     m_received = 0;
     m_result.assign(m_tensor->values.size(), 0);
-    m_timers.Begin(m_timeout, m_timeoutThreshold, GetFailureTimeout());
+    m_timers.Begin(GetFailureTimeout());
     for (uint64_t packet = 0; packet < std::min<uint64_t>(m_session.window, m_packets); packet++)
     {
         Send(packet);

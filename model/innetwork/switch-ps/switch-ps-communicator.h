@@ -120,7 +120,6 @@ class SwitchPsCommunicator : public InNetworkCommunicator
     ContributionCheck m_check;
     uint32_t m_tensors;
     Time m_timeout;
-    uint32_t m_timeoutThreshold;
     Time m_packetCost;
     uint32_t m_cores;
     uint8_t m_priority;

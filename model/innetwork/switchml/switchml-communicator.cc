@@ -24,6 +24,20 @@
 namespace ns3::training
 {
 
+namespace
+{
+
+/// Timeout of the paper, ms.
+constexpr uint64_t PAPER_TIMEOUT = 1;
+/// Timeout of the released client, ms.
+constexpr uint64_t CLIENT_TIMEOUT = 10;
+/// The released client's timeouts until the timeout doubles, and what is added each time.
+constexpr uint32_t CLIENT_THRESHOLD = 100;
+/// The released client over RDMA compares whole milliseconds, which must exceed the timeout; ms.
+constexpr uint64_t CLIENT_RDMA_DELAY = 1;
+
+} // namespace
+
 NS_LOG_COMPONENT_DEFINE("TrainingSwitchMlCommunicator");
 NS_OBJECT_ENSURE_REGISTERED(SwitchMlCommunicator);
 
@@ -42,26 +56,26 @@ SwitchMlCommunicator::GetTypeId()
                           MakeStringAccessor(&SwitchMlCommunicator::SetDataType,
                                              &SwitchMlCommunicator::GetDataType),
                           MakeStringChecker())
+            .AddAttribute("Timer",
+                          "Rule of retransmissions: paper (a constant 1 ms) or client (that of "
+                          "the released client: 10 ms, which doubles, thread by thread)",
+                          StringValue("paper"),
+                          MakeStringAccessor(&SwitchMlCommunicator::SetTimer,
+                                             &SwitchMlCommunicator::GetTimer),
+                          MakeStringChecker())
             .AddAttribute("RetransmissionTimeout",
-                          "Retransmission timeout of a packet without an answer (paper: 1 ms; "
-                          "released client: 10 ms)",
-                          TimeValue(MilliSeconds(1)),
+                          "Timeout of the rule, before it doubles; 0: 1 ms or 10 ms, see Timer",
+                          TimeValue(Time(0)),
                           MakeTimeAccessor(&SwitchMlCommunicator::m_timeout),
-                          MakeTimeChecker(TimeStep(1)))
-            .AddAttribute(
-                "TimeoutThreshold",
-                "Timeouts after which RetransmissionTimeout doubles for the rest of the tensor; "
-                "the threshold grows by this number each time (released client: 100); 0: never",
-                UintegerValue(100),
-                MakeUintegerAccessor(&SwitchMlCommunicator::m_timeoutThreshold),
-                MakeUintegerChecker<uint32_t>())
+                          MakeTimeChecker(Time(0), Seconds(10)))
             .AddAttribute("PacketCost",
                           "CPU time per packet: receive a sum, store it, send the next packet",
                           TimeValue(Time(0)),
                           MakeTimeAccessor(&SwitchMlCommunicator::m_packetCost),
                           MakeTimeChecker(Time(0)))
             .AddAttribute("Cores",
-                          "Cores that share the packets, slot by slot (released client: 4)",
+                          "Cores that share the packets, slot by slot, each with a thread "
+                          "(released client: 4)",
                           UintegerValue(4),
                           MakeUintegerAccessor(&SwitchMlCommunicator::m_cores),
                           MakeUintegerChecker<uint32_t>(1))
@@ -125,14 +139,129 @@ SwitchMlCommunicator::SetSession(const Session& session)
     }
     m_flowHash = HashFlow(GetDevice().GetEndpoint(), session.switchEndpoint, GetJob());
     m_check.Configure(GetJob(), GetRank(), GetSize());
-    m_timers.Configure(
-        m_window,
-        [this](uint32_t slot) { SendAgain(slot); },
-        [this](uint32_t slot, Time silence) { OnSilence(slot, silence); });
+    ConfigureTimers();
+    ConfigureLimits();
     m_slots.assign(m_window, Slot());
     m_psns.assign(m_window, 0);
     m_receivers.assign(m_window, UnreliableReceiver());
     m_coresInUse.Configure(m_cores);
+}
+
+void
+SwitchMlCommunicator::SetTimer(std::string timer)
+{
+    m_hasClientTimers =
+        FindAllowedValue("SwitchMlCommunicator::Timer", timer, {"paper", "client"}) == 1;
+}
+
+std::string
+SwitchMlCommunicator::GetTimer() const
+{
+    return m_hasClientTimers ? "client" : "paper";
+}
+
+TimeoutRule
+SwitchMlCommunicator::GetTimeoutRule() const
+{
+    TimeoutRule rule;
+    rule.timeout = m_timeout;
+    if (m_timeout.IsZero())
+    {
+        rule.timeout = MilliSeconds(m_hasClientTimers ? CLIENT_TIMEOUT : PAPER_TIMEOUT);
+    }
+    if (!m_hasClientTimers)
+    {
+        return rule;
+    }
+    rule.increment = CLIENT_THRESHOLD;
+    if (m_session.message > 0)
+    {
+        rule.threshold = CLIENT_THRESHOLD + 1; // this client's count must exceed the threshold
+        rule.delay = MilliSeconds(CLIENT_RDMA_DELAY);
+        rule.isKept = true;
+        return rule;
+    }
+    rule.threshold = CLIENT_THRESHOLD;
+    rule.firstFactor = std::max<uint32_t>(1, m_window / m_cores);
+    rule.isPolled = true;
+    return rule;
+}
+
+void
+SwitchMlCommunicator::ConfigureTimers()
+{
+    const uint32_t threads = m_hasClientTimers ? std::min(m_cores, m_window) : 1;
+    m_timers.resize(threads);
+    for (uint32_t thread = 0; thread < threads; thread++)
+    {
+        m_timers[thread].Configure(
+            (m_window - thread + threads - 1) / threads,
+            GetTimeoutRule(),
+            [this, threads, thread](uint32_t slot) { SendAgain(slot * threads + thread); },
+            [this, threads, thread](uint32_t slot, Time silence) {
+                OnSilence(slot * threads + thread, silence);
+            });
+    }
+}
+
+void
+SwitchMlCommunicator::ConfigureLimits()
+{
+    if (m_session.lineRate == 0 || m_packetCost.IsStrictlyPositive())
+    {
+        return; // the cores may be the limit
+    }
+    uint32_t bytes = 0;
+    for (uint32_t packet = 0; packet < m_packets; packet++)
+    {
+        bytes += Frame::PREAMBLE_BYTES + Frame::GAP_BYTES +
+                 (m_session.message > 0
+                      ? GetSwitchMlRdmaFrameBytes(GetUnreliableOpcode(packet, m_packets),
+                                                  m_session.elements)
+                      : GetSwitchMlFrameBytes(m_session.elements));
+    }
+    SetLimits({m_session.key,
+               m_session.window,
+               m_window,
+               8.0 * bytes / static_cast<double>(m_session.lineRate),
+               8.0 * m_packets * m_session.recirculationBytes,
+               m_session.recirculationRate});
+}
+
+SlotTimers&
+SwitchMlCommunicator::GetTimers(uint32_t slot)
+{
+    return m_timers[slot % m_timers.size()];
+}
+
+uint32_t
+SwitchMlCommunicator::GetTimerOf(uint32_t slot) const
+{
+    return slot / static_cast<uint32_t>(m_timers.size());
+}
+
+bool
+SwitchMlCommunicator::IsWaiting(uint32_t slot) const
+{
+    return m_timers[slot % m_timers.size()].IsWaiting(GetTimerOf(slot));
+}
+
+std::string
+SwitchMlCommunicator::DescribeTimers() const
+{
+    const TimeoutRule rule = GetTimeoutRule();
+    const std::string timeout = FormatTime(rule.timeout);
+    if (!m_hasClientTimers)
+    {
+        return "switchml: timers of the paper: packets time out after " + timeout + ", always";
+    }
+    return "switchml: timers of the released client: packets time out after " + timeout +
+           (rule.firstFactor > 1
+                ? " (in the first window " + FormatTime(rule.timeout * rule.firstFactor) + ")"
+                : "") +
+           ", doubled after " + std::to_string(rule.threshold) + " timeouts of a thread, then " +
+           std::to_string(rule.threshold + rule.increment) + ", and so on, " +
+           (rule.isKept ? "for good" : "until the tensor ends");
 }
 
 double
@@ -198,10 +327,22 @@ SwitchMlCommunicator::Begin(const Tensor& tensor)
     m_received = 0;
     m_exponents.assign(m_ahead, NO_EXPONENT);
     m_known.assign(m_ahead < m_window ? m_ahead : 0, false);
-    m_timers.Begin(m_timeout, m_timeoutThreshold, GetFailureTimeout());
+    for (SlotTimers& timers : m_timers)
+    {
+        timers.Begin(GetFailureTimeout());
+    }
     for (uint64_t message = 0; message < batch; message++)
     {
-        Send(message);
+        Send(message, true);
+    }
+}
+
+void
+SwitchMlCommunicator::CancelTimers()
+{
+    for (SlotTimers& timers : m_timers)
+    {
+        timers.Cancel();
     }
 }
 
@@ -210,7 +351,7 @@ SwitchMlCommunicator::Cancel()
 {
     m_tensor = nullptr;
     m_sum.clear();
-    m_timers.Cancel();
+    CancelTimers();
 }
 
 bool
@@ -224,20 +365,20 @@ void
 SwitchMlCommunicator::SendIfPossible(uint64_t message)
 {
     const auto slot = static_cast<uint32_t>((m_first + message) % m_window);
-    if (message < m_total && !m_timers.IsWaiting(slot) && IsKnown(message))
+    if (message < m_total && !IsWaiting(slot) && IsKnown(message))
     {
-        Send(message);
+        Send(message, false);
     }
 }
 
 void
-SwitchMlCommunicator::Send(uint64_t message)
+SwitchMlCommunicator::Send(uint64_t message, bool isFirst)
 {
     const auto index = static_cast<uint32_t>((m_first + message) % m_window);
     Slot& slot = m_slots[index];
     slot.message = message;
     slot.taken = 0;
-    m_timers.Start(index);
+    GetTimers(index).Start(GetTimerOf(index), isFirst);
     CountSent(m_packets);
     SendPackets(slot);
 }
@@ -362,7 +503,7 @@ SwitchMlCommunicator::Process(Frame* frame)
     const uint32_t packet = offset % m_packets;
     const auto index = static_cast<uint32_t>((m_first + message) % m_window);
     Slot& slot = m_slots[index];
-    const bool isWanted = m_tensor && m_timers.IsWaiting(index) && slot.message == message;
+    const bool isWanted = m_tensor && IsWaiting(index) && slot.message == message;
     if (isWanted && packet == 0)
     {
         slot.taken = 0; // the message is answered again
@@ -400,7 +541,8 @@ SwitchMlCommunicator::Finish(Slot& slot, const SwitchMlHeader& header)
 {
     const uint64_t message = slot.message;
     // Only a complete message counts as an answer.
-    m_timers.Stop(static_cast<uint32_t>((m_first + message) % m_window));
+    const auto index = static_cast<uint32_t>((m_first + message) % m_window);
+    GetTimers(index).Stop(GetTimerOf(index));
     m_received++;
     if (m_ahead > 0 && message < m_blocks)
     {
@@ -417,7 +559,8 @@ SwitchMlCommunicator::Finish(Slot& slot, const SwitchMlHeader& header)
         NS_LOG_LOGIC("rank " << GetRank() << " has the sums of all " << m_total << " messages");
         m_first += m_total;
         m_tensor = nullptr;
-        m_timers.Cancel();
+        CancelTimers();
+        NoteRate(m_total);
         Complete(std::move(m_sum));
     }
 }
@@ -444,11 +587,17 @@ SwitchMlCommunicator::OnSilence(uint32_t slot, Time silence)
 std::string
 SwitchMlCommunicator::GetMissing() const
 {
-    const uint32_t slot = m_timers.GetOldest();
-    if (slot == SlotTimers::NONE)
+    const auto threads = static_cast<uint32_t>(m_timers.size());
+    uint32_t thread = 0;
+    while (thread + 1 < threads && m_timers[thread].GetOldest() == SlotTimers::NONE)
+    {
+        thread++;
+    }
+    if (m_timers[thread].GetOldest() == SlotTimers::NONE)
     {
         return "its own cores";
     }
+    const uint32_t slot = m_timers[thread].GetOldest() * threads + thread;
     return "the sum of packet " + std::to_string((m_first + m_slots[slot].message) * m_packets) +
            " in slot " + std::to_string(m_session.firstSlot + slot * m_packets) + " (" +
            std::to_string(m_received) + " of " + std::to_string(m_total) + " received)";

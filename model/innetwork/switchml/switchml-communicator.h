@@ -33,10 +33,10 @@ namespace ns3::training
  * immediate data. If a packet is lost, the message gets no answer and is retransmitted as a whole;
  * the switch ignores the duplicates.
  *
- * An unanswered packet or message is retransmitted after RetransmissionTimeout, which doubles after
- * TimeoutThreshold timeouts, again after as many more, and so on, up to an eighth of
- * FailureTimeout. A simulation-only checksum in each packet verifies that every sum contains each
- * worker's contribution exactly once.
+ * An unanswered packet or message is retransmitted by the rule that the attribute Timer names: that
+ * of the paper, or that of the released client, with timers for each of its threads. A
+ * simulation-only checksum in each packet verifies that every sum contains each worker's
+ * contribution exactly once.
  */
 class SwitchMlCommunicator : public InNetworkCommunicator
 {
@@ -47,11 +47,15 @@ class SwitchMlCommunicator : public InNetworkCommunicator
     /** Job parameters that the controller gives a worker. */
     struct Session
     {
-        uint32_t switchEndpoint{0}; ///< destination of packets
-        uint32_t firstSlot{0};      ///< first slot of the job
-        uint32_t window{512};       ///< slots, equal to packets in flight
-        uint32_t elements{64};      ///< 32-bit integers per packet
-        uint32_t message{0};        ///< RDMA framing: packets per message; 0: UDP
+        uint32_t switchEndpoint{0};     ///< destination of packets
+        uint32_t firstSlot{0};          ///< first slot of the job
+        uint32_t window{512};           ///< slots, equal to packets in flight
+        uint32_t elements{64};          ///< 32-bit integers per packet
+        uint32_t message{0};            ///< RDMA framing: packets per message; 0: UDP
+        std::string key{"slots"};       ///< key of the system that sets the window
+        uint64_t lineRate{0};           ///< of the slowest link, bit/s; 0: unknown
+        uint32_t recirculationBytes{0}; ///< of a packet on the busiest recirculation port
+        uint64_t recirculationRate{0};  ///< of a recirculation port, bit/s
     };
 
     /**
@@ -59,6 +63,9 @@ class SwitchMlCommunicator : public InNetworkCommunicator
      * @throw ConfigurationError if there are too many workers for the quantization
      */
     void SetSession(const Session& session);
+
+    /** @return the rule of its timers, one line; call SetSession() before */
+    std::string DescribeTimers() const;
 
     // InNetworkCommunicator
     std::vector<float> GetSum(const std::vector<std::vector<float>>& inputs) const override;
@@ -83,10 +90,19 @@ class SwitchMlCommunicator : public InNetworkCommunicator
 
     void SetDataType(std::string type);
     std::string GetDataType() const;
+    void SetTimer(std::string timer);
+    std::string GetTimer() const;
+    TimeoutRule GetTimeoutRule() const;
+    void ConfigureTimers();
+    void ConfigureLimits();
+    void CancelTimers();
+    SlotTimers& GetTimers(uint32_t slot);
+    uint32_t GetTimerOf(uint32_t slot) const;
+    bool IsWaiting(uint32_t slot) const;
     bool CheckTensor(const Tensor& tensor);
     bool IsKnown(uint64_t message) const;
     void SendIfPossible(uint64_t message);
-    void Send(uint64_t message);
+    void Send(uint64_t message, bool isFirst);
     void SendPackets(const Slot& slot);
     Frame* MakeFrame(uint64_t message, uint32_t packet);
     void FrameForRdma(Frame& frame, uint32_t queuePair, uint32_t packet);
@@ -106,8 +122,8 @@ class SwitchMlCommunicator : public InNetworkCommunicator
     uint32_t m_flowHash{0};
     ContributionCheck m_check;
     bool m_isInteger{false};
-    Time m_timeout;
-    uint32_t m_timeoutThreshold;
+    bool m_hasClientTimers{false};
+    Time m_timeout; // 0: that of the rule
     Time m_packetCost;
     uint32_t m_cores;
     uint8_t m_priority;
@@ -124,7 +140,7 @@ class SwitchMlCommunicator : public InNetworkCommunicator
     std::vector<Slot> m_slots;       // by message modulo window
     std::vector<uint32_t> m_psns;    // RDMA: next PSN to send, by queue pair
     std::vector<UnreliableReceiver> m_receivers; // RDMA: by queue pair
-    SlotTimers m_timers;                         // by message modulo window
+    std::vector<SlotTimers> m_timers;            // by thread, which has each slot modulo threads
     WorkerCores m_coresInUse;
     double m_errorBound{0};
 };

@@ -131,6 +131,24 @@ SwitchMlProgram::GetResources() const
 }
 
 uint32_t
+SwitchMlProgram::GetRecirculatedBytes() const
+{
+    // See Consume() and ReserveHarvestPass(): each pass of them has a port.
+    const uint32_t overhead = Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
+    const uint32_t reading = DivideUp(m_elements, ELEMENTS_READ_PER_PASS) - 1;
+    uint32_t bytes = 0;
+    if (reading > 0)
+    {
+        bytes = GetSwitchMlFrameBytes(ELEMENTS_READ_PER_PASS * reading) + overhead;
+    }
+    if (m_elements > ELEMENTS_PER_PASS)
+    {
+        bytes = std::max(bytes, GetSwitchMlFrameBytes(m_elements - ELEMENTS_PER_PASS) + overhead);
+    }
+    return bytes;
+}
+
+uint32_t
 SwitchMlProgram::GetElements() const
 {
     return m_elements;

@@ -85,6 +85,9 @@ class SwitchMlProgram : public AggregationProgram
     /** @return 32-bit integers per packet */
     uint32_t GetElements() const;
 
+    /** @return bytes of a packet on the line of the busiest recirculation port; 0: none */
+    uint32_t GetRecirculatedBytes() const;
+
     /** @return number of slots of all jobs */
     uint32_t GetSlots() const;
 

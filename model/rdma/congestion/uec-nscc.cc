@@ -41,6 +41,11 @@ constexpr double PERIOD_PACKETS = 8;
 constexpr double LARGEST_DECREASE = 0.5;
 constexpr double QUICK_ADAPT_TARGETS = 4;
 
+// Not in the reference, and without effect from a product of 8 packets on: a window holds whole
+// packets, and an acknowledgement waits for a packet on each link. A window of 1.5 products of few
+// packets would not last until it arrives.
+constexpr double MARGIN_PACKETS = 4;
+
 } // namespace
 
 TypeId
@@ -136,7 +141,8 @@ void
 UecNscc::SetBaseRoundTrip(int64_t roundTrip)
 {
     m_baseRoundTrip = roundTrip;
-    m_largest = std::max(WINDOW_FACTOR * m_lineRate * static_cast<double>(roundTrip), m_smallest);
+    const double product = m_lineRate * static_cast<double>(roundTrip);
+    m_largest = std::max(WINDOW_FACTOR * product, product + MARGIN_PACKETS * m_smallest);
 }
 
 void

@@ -48,6 +48,7 @@ AdderCommunicator::SetSession(const Session& session)
     m_flying.resize(session.window);
     m_timers.Configure(
         session.window,
+        {m_timeout},
         [this](uint32_t slot) {
             CountResent(1);
             SendFrame(m_flying[slot]);
@@ -123,7 +124,7 @@ AdderCommunicator::Begin(const Tensor& tensor)
     m_received = 0;
     m_first = m_next;
     m_next += m_packets;
-    m_timers.Begin(m_timeout, 0, GetFailureTimeout());
+    m_timers.Begin(GetFailureTimeout());
     for (uint32_t packet = 0; packet < std::min(m_session.window, m_packets); packet++)
     {
         Send(packet);

@@ -1,0 +1,211 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+// The part of UecConnection that acts on losses: NACKs and timeouts.
+
+#include "uec-connection.h"
+
+#include "ns3/log.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingUecConnectionRecovery");
+
+namespace
+{
+
+/// Limit of timeout doublings.
+constexpr uint32_t MAX_DOUBLINGS = 7;
+
+} // namespace
+
+void
+UecConnection::ReceiveNack(const Frame& frame)
+{
+    const auto& header = frame.As<UecHeader>();
+    const uint64_t psn = ExtendCounter(header.psn, UEC_PSN_BITS, m_unackedPsn);
+    if (m_failed)
+    {
+        return;
+    }
+    m_counters.receivedNaks++;
+    const int64_t now = Simulator::Now().GetTimeStep();
+    StopSpeculating();
+    // A NACK that comes late is of an earlier transmission.
+    if (psn >= m_unackedPsn && psn < m_nextPsn && At(psn).state == Packet::State::IN_FLIGHT &&
+        At(psn).entropy == header.entropy)
+    {
+        NS_LOG_LOGIC("connection " << GetNumber() << ": packet " << psn << " was trimmed");
+        const Packet& packet = At(psn);
+        UecCongestionControl::Feedback feedback{};
+        feedback.now = now;
+        feedback.roundTrip = now - packet.sentAt;
+        feedback.bytes = packet.bytes;
+        feedback.isShort = IsShort(packet);
+        feedback.inFlight = GetInFlight();
+        feedback.isMarked = header.flags & UEC_MARKED;
+        feedback.isLastHop = header.flags & UEC_LAST_HOP;
+        m_congestionControl->OnNack(feedback);
+        m_window = m_congestionControl->GetWindow();
+        MarkLost(psn);
+        m_paths.Report(header.entropy,
+                       !feedback.isLastHop ? UecPaths::Outcome::TRIMMED
+                       : feedback.isMarked ? UecPaths::Outcome::MARKED
+                                           : UecPaths::Outcome::GOOD);
+        OnProgress(now); // the network delivers headers
+    }
+    m_port.Schedule(*this);
+}
+
+void
+UecConnection::MarkLost(uint64_t psn)
+{
+    Packet& packet = At(psn);
+    packet.state = Packet::State::LOST;
+    m_inFlightBytes -= packet.bytes;
+    m_lostBytes += packet.bytes;
+    m_lost.insert(psn);
+}
+
+void
+UecConnection::OnProgress(int64_t now)
+{
+    if (m_backoff > 0)
+    {
+        m_backoff = 0;
+        Simulator::Cancel(m_timer); // its timeout was doubled
+        SetTimer(now, m_port.GetTimers().GetNextCheck());
+    }
+}
+
+int64_t
+UecConnection::GetTimeout() const
+{
+    return m_port.GetSettings().timeout.GetTimeStep() << std::min(m_backoff, MAX_DOUBLINGS);
+}
+
+int64_t
+UecConnection::GetDeadline()
+{
+    while (!m_sendOrder.empty())
+    {
+        const auto [psn, time] = m_sendOrder.front();
+        if (psn >= m_unackedPsn && At(psn).state == Packet::State::IN_FLIGHT &&
+            At(psn).sentAt == time)
+        {
+            break;
+        }
+        m_sendOrder.pop_front();
+    }
+    const bool waits = NeedsCreditNow();
+    if (m_sendOrder.empty() && !waits)
+    {
+        return std::numeric_limits<int64_t>::max();
+    }
+    int64_t start = waits ? m_creditEvent : std::numeric_limits<int64_t>::max();
+    if (!m_sendOrder.empty())
+    {
+        start = std::min(start, m_sendOrder.front().second);
+    }
+    return start + GetTimeout();
+}
+
+bool
+UecConnection::CheckTimer(int64_t now, int64_t next)
+{
+    m_isWatched = !m_failed && GetDeadline() < std::numeric_limits<int64_t>::max();
+    if (m_isWatched)
+    {
+        SetTimer(now, next);
+    }
+    return m_isWatched;
+}
+
+void
+UecConnection::SetTimer(int64_t now, int64_t next)
+{
+    const int64_t deadline = GetDeadline();
+    if (deadline <= next && m_timer.IsExpired())
+    {
+        m_timer = Simulator::Schedule(TimeStep(std::max<int64_t>(deadline - now, 0)),
+                                      &UecConnection::OnTimer,
+                                      this);
+    }
+}
+
+void
+UecConnection::OnTimer()
+{
+    if (m_failed)
+    {
+        return;
+    }
+    const int64_t now = Simulator::Now().GetTimeStep();
+    const int64_t sentBefore = now - GetTimeout();
+    bool raises = false;
+    while (GetDeadline() <= now && !m_sendOrder.empty() && m_sendOrder.front().second <= sentBefore)
+    {
+        const auto [psn, time] = m_sendOrder.front();
+        m_sendOrder.pop_front();
+        raises = raises || m_backoff == 0 || time >= m_backoffTime;
+        OnExpiry(psn);
+    }
+    if (NeedsCreditNow() && m_creditEvent <= sentBefore)
+    {
+        raises = raises || m_backoff == 0 || m_creditEvent >= m_backoffTime;
+        RequestCredit(now);
+    }
+    if (raises)
+    {
+        m_backoff++;
+        m_backoffTime = now;
+    }
+    const uint32_t limit = m_port.GetSettings().retryLimit;
+    if (m_backoff > limit)
+    {
+        Fail("retry limit of " + std::to_string(limit) + " reached");
+        return;
+    }
+    if (GetDeadline() < std::numeric_limits<int64_t>::max())
+    {
+        Watch();
+        SetTimer(now, m_port.GetTimers().GetNextCheck());
+    }
+    m_port.Schedule(*this);
+}
+
+void
+UecConnection::OnExpiry(uint64_t psn)
+{
+    NS_LOG_LOGIC("connection " << GetNumber() << " times out, packet " << psn
+                               << " is not acknowledged");
+    Packet& packet = At(psn);
+    m_counters.timeouts++;
+    StopSpeculating();
+    MarkLost(psn);
+    m_paths.Report(packet.entropy, UecPaths::Outcome::LOST);
+    m_congestionControl->OnTimeout(packet.bytes);
+    m_window = m_congestionControl->GetWindow();
+}
+
+void
+UecConnection::Fail(const std::string& reason)
+{
+    NS_LOG_WARN("connection " << GetNumber() << " fails: " << reason);
+    m_failed = true;
+    if (m_onError)
+    {
+        m_onError("connection " + std::to_string(GetNumber()) + " to endpoint " +
+                  std::to_string(m_remote.endpoint) + ": " + reason);
+    }
+}
+
+} // namespace ns3::training

@@ -1,0 +1,144 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "training-run-options.h"
+
+#include "ns3/iteration-record.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-jitter.h"
+#include "ns3/training-quantity.h"
+#include "ns3/training-workload.h"
+
+#include <limits>
+#include <optional>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+/// Maximum factor of a slow rank's compute times.
+constexpr double MAX_SLOWDOWN = 1000;
+
+/** @throw ConfigurationError if a number is out of range */
+void
+CheckRange(const std::string& field, uint64_t value, uint64_t min, uint64_t max)
+{
+    if (value < min || value > max)
+    {
+        throw ConfigurationError(field,
+                                 std::to_string(value),
+                                 " (allowed: " + std::to_string(min) + " to " +
+                                     std::to_string(max) + ")");
+    }
+}
+
+} // namespace
+
+void
+TrainingRunOptions::AddTo(ProgramOptions& options, ClusterCommandLine& clusterOptions)
+{
+    options.Group("Job");
+    options.AddKind("workload",
+                    "workload",
+                    "training that is simulated",
+                    workload,
+                    &DescribeAlternatives<WorkloadEntry>,
+                    "the path of a CSV file, short for file:PATH");
+    options.AddUnsigned("batch", "samples per rank and iteration", batch, 1, MAX_BATCH);
+    options.AddKind("gpu",
+                    "gpu",
+                    "GPU of each rank: compute times of built-in models, and of updates",
+                    gpu,
+                    &DescribeAlternatives<GpuEntry>);
+    options.AddDouble("compute-scale", "factor of all compute times", computeScale, 0, 1e6);
+    options.AddBytes("bucket", "gradients that are reduced together", bucket, 1);
+    options.AddBool("overlap",
+                    "whether a bucket is reduced while the backward pass goes on",
+                    overlap);
+    options.AddKind(
+        "compute-jitter",
+        "jitter",
+        "distribution of a factor of the compute times, drawn for each rank and iteration",
+        computeJitter,
+        &DescribeAlternatives<JitterEntry>);
+    options.AddList("straggler",
+                    "RANK:FACTOR: a rank whose compute times are longer by this factor, such as "
+                    "3:1.5; may be repeated",
+                    stragglers);
+    options.AddChoice("payload",
+                      "virtual carries sizes, real carries gradients and checks every sum",
+                      payload,
+                      {"virtual", "real"});
+    options.AddString("all-to-all",
+                      "algorithm of the workload's all-to-alls, if not that of --collective",
+                      allToAll);
+    options.AddUnsigned("iterations",
+                        "iterations that are measured",
+                        iterations,
+                        1,
+                        MAX_ITERATIONS);
+    options.AddUnsigned("warmup",
+                        "iterations before these, left out of means",
+                        warmup,
+                        0,
+                        MAX_ITERATIONS);
+    options.Group("Output");
+    options.AddOutput("results", "SQLite file to which the run is added", results, OutputKind::ANY);
+    options.AddJson(json);
+    options.AddOutput("trace",
+                      "file for a timeline, to be opened in ui.perfetto.dev",
+                      trace,
+                      OutputKind::TIMELINE);
+    clusterOptions.AddTo(options, "collective");
+    options.AddToDescription("measured", DescribeFields(GetIterationQuantities()));
+    options.Reserve("ns3::training::TrainingApplication::ComputeJitter", "compute-jitter");
+    options.Reserve("ns3::training::TrainingApplication::Iterations", "iterations");
+    options.Reserve("ns3::training::TrainingApplication::RealPayload", "payload");
+    options.Reserve("ns3::training::TrainingApplication::Seed", "RngRun");
+    options.Reserve("ns3::training::TrainingApplication::Slowdown", "straggler");
+}
+
+void
+TrainingRunOptions::Check() const
+{
+    CheckRange("batch", batch, 1, MAX_BATCH);
+    CheckRange("bucket", bucket, 1, std::numeric_limits<int64_t>::max());
+    CheckRange("iterations", iterations, 1, MAX_ITERATIONS);
+    CheckRange("warmup", warmup, 0, MAX_ITERATIONS);
+    if (payload != "virtual" && payload != "real")
+    {
+        throw ConfigurationError("payload", payload, " (allowed: virtual, real)");
+    }
+    GetSlowdowns();
+}
+
+std::map<uint32_t, double>
+TrainingRunOptions::GetSlowdowns() const
+{
+    std::map<uint32_t, double> slowdowns;
+    for (const std::string& straggler : stragglers)
+    {
+        const auto colon = straggler.find(':');
+        const auto rank = ParseUnsigned(straggler.substr(0, colon));
+        const auto factor =
+            colon == std::string::npos ? std::nullopt : ParseDouble(straggler.substr(colon + 1));
+        if (!rank || *rank >= cluster.ranks || !factor ||
+            !(*factor > 0 && *factor <= MAX_SLOWDOWN) ||
+            !slowdowns.emplace(static_cast<uint32_t>(*rank), *factor).second)
+        {
+            throw ConfigurationError(
+                "straggler",
+                straggler,
+                " (allowed: RANK:FACTOR with a rank below " + std::to_string(cluster.ranks) +
+                    ", given once, and a factor above 0 up to " + FormatDouble(MAX_SLOWDOWN) + ")");
+        }
+    }
+    return slowdowns;
+}
+
+} // namespace ns3::training

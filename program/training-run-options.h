@@ -1,0 +1,71 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_RUN_OPTIONS_H
+#define DISTRIBUTED_TRAINING_RUN_OPTIONS_H
+
+#include "cluster-command-line.h"
+#include "program-options.h"
+
+#include "ns3/cluster-options.h"
+#include "ns3/gradient-buckets.h"
+#include "ns3/training-gpu.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * Options of a TrainingRun. A plain struct: set the fields that differ from the defaults.
+ */
+struct TrainingRunOptions
+{
+    /// Maximum iterations, and maximum warm-up iterations.
+    static constexpr uint64_t MAX_ITERATIONS = 1000000;
+
+    std::string workload{"resnet50"};      ///< NAME:key=value,... or a CSV file; MakeTrainingTask()
+    uint64_t batch{32};                    ///< samples per rank and iteration
+    std::string gpu{DEFAULT_GPU};          ///< GPU of each rank, a GpuEntry
+    double computeScale{1};                ///< factor of all compute times
+    uint64_t bucket{DEFAULT_BUCKET_BYTES}; ///< cap of a gradient bucket, bytes
+    bool overlap{true};                    ///< reduce buckets during the backward pass
+    std::string computeJitter{"none"};     ///< distribution of compute times, a JitterEntry
+    std::vector<std::string> stragglers;   ///< slow ranks, each as RANK:FACTOR
+    std::string payload{"virtual"};        ///< virtual, or real: with numbers that are checked
+    std::string allToAll;                  ///< algorithm of all-to-alls; empty: that of the cluster
+    uint64_t iterations{3};                ///< measured iterations
+    uint64_t warmup{1};                    ///< initial iterations excluded from means
+    std::string results;                   ///< SQLite results file; empty: none
+    std::string json;                      ///< results file in JSON, "-" for stdout; empty: none
+    std::string trace;                     ///< timeline file; empty: none
+    ClusterOptions cluster;                ///< the cluster, with the algorithm of the collectives
+
+    /**
+     * Adds all fields as options of a program.
+     * @param options of the program
+     * @param clusterOptions command line of the member `cluster`
+     */
+    void AddTo(ProgramOptions& options, ClusterCommandLine& clusterOptions);
+
+    /** @throw ConfigurationError if a value is out of range */
+    void Check() const;
+
+    /**
+     * @return factors of the compute times of the slow ranks, by rank
+     * @throw ConfigurationError if one is malformed, or given twice
+     */
+    std::map<uint32_t, double> GetSlowdowns() const;
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_RUN_OPTIONS_H

@@ -1,0 +1,51 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "training-run-result.h"
+
+#include "run-warnings.h"
+#include "training-program.h"
+
+#include "ns3/training-version.h"
+
+namespace ns3::training
+{
+
+JsonValue
+TrainingRunResult::ToJson() const
+{
+    auto document = MeanToJson(mean);
+    if (inNetwork)
+    {
+        document.Set("in_network", inNetwork->ToJson());
+    }
+    AddWarnings(document, warnings);
+    if (tcp)
+    {
+        document.Set("tcp", tcp->ToJson());
+    }
+    if (uec)
+    {
+        document.Set("uec", uec->ToJson());
+    }
+    AddRunCost(document, cost);
+    auto list = JsonValue::Array();
+    for (const IterationRecord& record : iterations)
+    {
+        list.Append(IterationToJson(record));
+    }
+    auto reasons = JsonValue::Object();
+    for (const auto& [collective, choice] : choices)
+    {
+        reasons.Set(collective, choice);
+    }
+    document.Set("iterations", list).Set("choices", reasons).Set("inputs", inputs);
+    AddFailure(document, failure);
+    document.Set("configuration", configuration).Set("version", GetVersion());
+    return document;
+}
+
+} // namespace ns3::training

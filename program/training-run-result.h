@@ -1,0 +1,56 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_RUN_RESULT_H
+#define DISTRIBUTED_TRAINING_RUN_RESULT_H
+
+#include "in-network-figures.h"
+#include "run-cost.h"
+#include "tcp-figures.h"
+#include "uec-figures.h"
+
+#include "ns3/iteration-record.h"
+#include "ns3/training-json-writer.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * Results of a TrainingRun.
+ */
+struct TrainingRunResult
+{
+    IterationRecord mean;                    ///< mean of the iterations after the warm-up
+    std::vector<IterationRecord> iterations; ///< all iterations, warm-up included
+    double endS{0}; ///< simulated time at which all results are in place, s
+    /// Algorithm auto: its choices and their reasons, by size of the collectives of all ranks in
+    /// bytes; those of other operations than all-reduce by operation and size.
+    std::vector<std::pair<std::string, std::string>> choices;
+    std::optional<InNetworkFigures> inNetwork; ///< if all-reduces are offloaded to the network
+    std::string inputs;                        ///< what was given rather than simulated, one line
+    std::string fallback;                      ///< reason of a fallback, one line, or empty
+    std::vector<std::string> warnings;         ///< see GetWarnings()
+    std::optional<TcpFigures> tcp;             ///< if messages travel over TCP
+    std::optional<UecFigures> uec;             ///< if messages travel over Ultra Ethernet
+    std::string mismatch;                      ///< the first wrong sum, or empty
+    std::string failure;                       ///< why the run ended early, or empty
+    RunCost cost;                              ///< cost of the simulation
+    JsonValue configuration;                   ///< value of every option; "resolved" for "auto"
+
+    /** @return the JSON document that `training-job --json` writes, see doc/results.rst */
+    JsonValue ToJson() const;
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_RUN_RESULT_H
