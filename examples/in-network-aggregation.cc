@@ -413,7 +413,7 @@ Comparison::CompareTrees()
            NONE,
            1.75,
            ring / GetSeconds(options, large));
-    options.algorithm = "nvls:children=8,credits=256,elements-per-packet=256,slots=1024";
+    options.algorithm = "nvls";
     AddRow("NVLS",
            "8 GPUs, sums read from it over ring",
            "x",

@@ -169,6 +169,10 @@ FabricHelper::Install(const TopologyGraph& topology) const
     {
         auto device = m_switch.Create<SwitchDevice>();
         device->SetNodeId(fabric.switches.Get(i)->GetId());
+        if (topology.scaleUpSwitches.count(i) > 0)
+        {
+            device->SetScaleUp();
+        }
         fabric.switches.Get(i)->AggregateObject(device);
         stream += device->AssignStreams(stream);
         fabric.devicesOfSwitches.push_back(device);

@@ -11,7 +11,9 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <set>
 
 namespace ns3::training
 {
@@ -21,6 +23,31 @@ namespace
 
 /// Key for the numbers per packet.
 constexpr const char* ELEMENTS_KEY = "elements-per-packet";
+
+/// Values in a packet of NVLS, bytes: one simulated frame stands for eight packets of NVLink.
+constexpr uint32_t NVLS_PAYLOAD = 1024;
+/// Packets of all ranks that an NVSwitch has memory for: 8 MiB in all.
+constexpr uint32_t NVLS_ADDENDS = 8192;
+/// Ranks from which on each has fewer of them.
+constexpr uint32_t NVLS_RANKS = 8;
+
+/** Gives a switch whose neighbors are hosts the flow control of an NVSwitch. */
+void
+MakeScaleUp(const Fabric& fabric, uint32_t index)
+{
+    const TopologyGraph& topology = fabric.topology;
+    const bool hasSwitches =
+        std::any_of(topology.links.begin(), topology.links.end(), [&](const auto& link) {
+            const uint32_t node = topology.hosts + index;
+            return (link.a == node || link.b == node) &&
+                   TopologyGraph::GetPeer(link, node) >= topology.hosts;
+        });
+    if (!hasSwitches)
+    {
+        fabric.devicesOfSwitches[index]->SetScaleUp();
+        fabric.devicesOfSwitches[index]->Configure();
+    }
+}
 
 /** @return a helper for a request */
 SharpHelper
@@ -53,13 +80,40 @@ InstallSharp(const InNetworkRequest& request)
     return {ranks.begin(), ranks.end()};
 }
 
+/**
+ * @return attributes of the program in an NVSwitch, unless the user has set them: packets of eight
+ *         cache lines, and memory for a bandwidth-delay product
+ */
+AttributeList
+GetNvSwitchAttributes(const InNetworkRequest& request)
+{
+    const auto ranks = static_cast<uint32_t>(request.endpoints.size());
+    const TypeId program = SharpProgram::GetTypeId();
+    AttributeList attributes;
+    for (const auto& [name, value] : std::map<std::string, uint32_t>{
+             {"Payload", NVLS_PAYLOAD},
+             {"Slots", std::max(ranks, NVLS_ADDENDS / std::max(ranks, NVLS_RANKS))},
+             {"Children", ranks},
+             {"Credits", 1}}) // streaming trees are not used
+    {
+        if (!request.attributes.Has(program, name) && IsDefaultUnchanged(program, name))
+        {
+            attributes.Set(program.GetName() + "::" + name, std::to_string(value));
+        }
+    }
+    return attributes;
+}
+
 std::vector<Ptr<InNetworkCommunicator>>
 InstallNvls(const InNetworkRequest& request)
 {
-    const auto ranks = MakeHelper(request).AddReadingJob(request.fabric,
-                                                         request.endpoints,
-                                                         request.hosts,
-                                                         GetJobWindow(request));
+    InNetworkRequest ofNvSwitch = request;
+    ofNvSwitch.attributes.Add(GetNvSwitchAttributes(request));
+    const auto ranks = MakeHelper(ofNvSwitch)
+                           .AddReadingJob(request.fabric,
+                                          request.endpoints,
+                                          request.hosts,
+                                          GetJobWindow(ofNvSwitch));
     for (const auto& rank : ranks)
     {
         rank->SetHostModel(request.hostModel);
@@ -373,6 +427,7 @@ SharpHelper::AddReadingJob(Fabric& fabric,
     const uint32_t payload = GetPayload(*ranks[0]);
     auto sums = std::make_shared<std::vector<SharpSums>>();
     std::vector<NvlsCommunicator::Session> sessions(owners);
+    std::set<uint32_t> switches;
     for (uint32_t owner = 0; owner < owners; owner++)
     {
         const Tree tree = MakeTree(job, owner, payload);
@@ -383,6 +438,7 @@ SharpHelper::AddReadingJob(Fabric& fabric,
                                      " switches (allowed: ranks on one, such as the local switch "
                                      "of a server)");
         }
+        switches.insert(tree.nodes[0].switchIndex);
         std::vector<uint32_t> connections;
         AddToSwitches(job, tree, false, owner, {}, connections);
         for (uint32_t rank = 0; rank < owners; rank++)
@@ -391,6 +447,10 @@ SharpHelper::AddReadingJob(Fabric& fabric,
             sessions[rank].connections.push_back(connections[rank]);
         }
         sums->push_back(tree.sums);
+    }
+    for (uint32_t index : switches)
+    {
+        MakeScaleUp(GetFabric(), index);
     }
     for (uint32_t rank = 0; rank < owners; rank++)
     {

@@ -359,7 +359,7 @@ GuardedRun::RunOnce()
     if (!deadlock.cycle.empty() && deadlock.cycle == m_deadlock.cycle &&
         deadlock.sentFrames == m_deadlock.sentFrames)
     {
-        throw stuck(0, "deadlock of priority flow control: " + deadlock.cycle, Simulator::Now());
+        throw stuck(0, "deadlock of flow control: " + deadlock.cycle, Simulator::Now());
     }
     m_deadlock = deadlock;
     if (Simulator::Now() - m_lastCheck >= m_period)

@@ -12,6 +12,7 @@
 #include "ns3/rdma-loss-recovery.h"
 
 #include <algorithm>
+#include <array>
 
 namespace ns3::training
 {
@@ -24,9 +25,18 @@ constexpr uint32_t MAX_ROCE_MTU = 4096;
 /// Ports named in warnings; the others are only counted.
 constexpr std::size_t MAX_NAMED = 3;
 
-/** Adds the ports that dropped frames of lossless classes. */
+/** A counter by port and class of what should not happen. */
+struct Mishap
+{
+    std::array<uint32_t, PRIORITIES> PortCounters::*counts;
+    std::string before; ///< words before the number
+    std::string after;  ///< words between number and class
+    std::string end;    ///< words after the class
+};
+
+/** Adds the ports that had a mishap. */
 void
-AddLosslessDrops(std::vector<std::string>& warnings, const Fabric& fabric)
+AddMishaps(std::vector<std::string>& warnings, const Fabric& fabric, const Mishap& mishap)
 {
     std::size_t ports = 0;
     uint64_t others = 0;
@@ -37,25 +47,25 @@ AddLosslessDrops(std::vector<std::string>& warnings, const Fabric& fabric)
             const FabricPort& port = fabric.channels[link]->GetPort(end);
             for (uint8_t priority = 0; priority < PRIORITIES; priority++)
             {
-                const uint32_t drops = port.GetCounters().losslessDrops[priority];
-                if (drops > 0 && ports++ < MAX_NAMED)
+                const uint32_t count = (port.GetCounters().*mishap.counts)[priority];
+                if (count > 0 && ports++ < MAX_NAMED)
                 {
                     warnings.push_back(fabric.GetEndName(link, end) + " port " +
-                                       std::to_string(port.GetIndex()) + " dropped " +
-                                       std::to_string(drops) + " frames of lossless class " +
-                                       std::to_string(priority) + " for lack of buffer space");
+                                       std::to_string(port.GetIndex()) + " " + mishap.before + " " +
+                                       std::to_string(count) + " " + mishap.after + " class " +
+                                       std::to_string(priority) + mishap.end);
                 }
                 else
                 {
-                    others += drops;
+                    others += count;
                 }
             }
         }
     }
     if (ports > MAX_NAMED)
     {
-        warnings.push_back(std::to_string(ports - MAX_NAMED) + " other ports dropped " +
-                           std::to_string(others) + " frames of lossless classes");
+        warnings.push_back(std::to_string(ports - MAX_NAMED) + " other ports " + mishap.before +
+                           " " + std::to_string(others) + " " + mishap.after + " classes");
     }
 }
 
@@ -86,7 +96,18 @@ std::vector<std::string>
 GetWarnings(const Cluster& cluster)
 {
     std::vector<std::string> warnings;
-    AddLosslessDrops(warnings, cluster.GetFabric());
+    AddMishaps(warnings,
+               cluster.GetFabric(),
+               {&PortCounters::losslessDrops,
+                "dropped",
+                "frames of lossless",
+                " for lack of buffer space"});
+    AddMishaps(warnings,
+               cluster.GetFabric(),
+               {&PortCounters::pauseStorms,
+                "had",
+                "pause storms in lossless",
+                ", in which the watchdog ignored its pauses"});
     AddInNetworkLimit(warnings, cluster);
     const ClusterOptions& options = cluster.GetOptions();
     if (options.IsRdma() && cluster.GetMtu() > MAX_ROCE_MTU)

@@ -22,6 +22,7 @@
 #include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -348,7 +349,7 @@ FabricMarkingTestCase::DoRun()
         Arrivals arrivals;
         NoteArrivals(fabric.devices[1], arrivals);
         // Fills the queue while it is paused, then drains it: each length occurs once.
-        device.GetPort(1).Arrive(MakePause(1 << LOSSY, 1000));
+        device.GetPort(1).OverridePause(LOSSY, true);
         for (uint32_t i = 0; i < FRAMES; i++)
         {
             Frame* frame = MakeFrame(BYTES, LOSSY);
@@ -357,6 +358,7 @@ FabricMarkingTestCase::DoRun()
             device.Receive(frame, device.GetPort(0));
         }
         NS_TEST_ASSERT_MSG_EQ(device.GetPort(1).GetQueueBytes(LOSSY), FRAMES * BYTES, "filled");
+        device.GetPort(1).OverridePause(LOSSY, false);
         Simulator::Run();
         NS_TEST_ASSERT_MSG_EQ(arrivals.size(), FRAMES, "drained");
         for (uint32_t i = 0; i < FRAMES; i++)
@@ -463,6 +465,70 @@ class FabricMulticastSpaceTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-fabric-tests
+ * Frames take whole cells of the memory.
+ */
+class FabricCellTestCase : public TestCase
+{
+  public:
+    FabricCellTestCase()
+        : TestCase("frames take whole cells")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr uint64_t SIZE = 100000;
+        for (const uint32_t cell : {1, 64, 208, 254})
+        {
+            for (const uint32_t bytes : {64, 208, 209, 4178})
+            {
+                for (const bool lossless : {false, true})
+                {
+                    SharedBuffer::Configuration configuration;
+                    configuration.size = SIZE;
+                    configuration.losslessAlpha = 1e9; // up to the whole pool
+                    configuration.lossyAlpha = 1e9;
+                    configuration.losslessClasses = 1 << LOSSLESS;
+                    configuration.cellSize = cell;
+                    SharedBuffer buffer;
+                    buffer.Configure(configuration, {0});
+                    Frame* frame = MakeFrame(bytes, lossless ? LOSSLESS : LOSSY);
+                    frame->ingressPriority = frame->priority;
+                    frame->ingress = 0;
+                    frame->isEmitted = 0;
+                    const uint64_t space = (bytes + cell - 1) / cell * cell;
+                    uint64_t admitted = 0;
+                    while (buffer.Admit(*frame, 0))
+                    {
+                        admitted++;
+                    }
+                    NS_TEST_EXPECT_MSG_EQ(admitted, SIZE / space, bytes << " in " << cell);
+                    NS_TEST_EXPECT_MSG_EQ(buffer.GetUsed(), admitted * space, "used");
+                    for (; admitted > 0; admitted--)
+                    {
+                        buffer.Release(*frame);
+                    }
+                    NS_TEST_EXPECT_MSG_EQ(buffer.GetUsed(), 0, "free again");
+                    NS_TEST_EXPECT_MSG_EQ(buffer.GetThreshold(1), SIZE, "and the pool whole");
+                    Frame::Free(frame);
+                }
+            }
+            // No frames of any size take more than the bound of their bytes on the line.
+            const double most = SharedBuffer::GetCellBytes(1, cell);
+            double worst = 1;
+            for (uint32_t bytes = 64; bytes <= 9216; bytes++)
+            {
+                const uint32_t space = (bytes + cell - 1) / cell * cell;
+                worst = std::max(worst, static_cast<double>(space) / (bytes + 20));
+            }
+            NS_TEST_EXPECT_MSG_EQ_TOL(most, worst, 1e-12, cell);
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-fabric-tests
  * The suite.
  */
 class FabricBufferTestSuite : public TestSuite
@@ -481,6 +547,7 @@ class FabricBufferTestSuite : public TestSuite
         add(new FabricCongestedQueuesTestCase(3));
         add(new FabricMarkingTestCase);
         add(new FabricMulticastSpaceTestCase);
+        add(new FabricCellTestCase);
     }
 };
 

@@ -241,6 +241,14 @@ DropReasonTestCase::Hosts()
     Send(3, LOSSLESS, 99);
     Check(DropReason::OTHER_HOST, 3, 3);
 
+    FabricHelper watched;
+    watched.SetSwitchAttribute("WatchdogDetection", TimeValue(MicroSeconds(100)));
+    watched.SetSwitchAttribute("WatchdogRestoration", TimeValue(MilliSeconds(1)));
+    FabricPort& paused = Make(watched).devicesOfSwitches[0]->GetPort(1);
+    paused.Arrive(MakePause(1 << LOSSLESS, 65535));
+    In(10000000, [this]() { Send(6, LOSSLESS); });
+    Check(DropReason::PAUSE_STORM, 6, 6);
+
     Make().devices[1]->SetRdmaReceiver(nullptr);
     Send(4, LOSSLESS);
     Check(DropReason::NO_RECEIVER, 4, 4);

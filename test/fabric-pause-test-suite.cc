@@ -15,6 +15,7 @@
 #include "ns3/nstime.h"
 #include "ns3/pfc-deadlock.h"
 #include "ns3/simulator.h"
+#include "ns3/string.h"
 #include "ns3/test.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-configuration-error.h"
@@ -406,18 +407,269 @@ FabricPauseTestCase::DoRun()
 
 /**
  * @ingroup distributed-training-fabric-tests
+ * A port obeys a pause after its response time, by default the maximum of the standard.
+ */
+class FabricPauseResponseTestCase : public TestCase
+{
+  public:
+    FabricPauseResponseTestCase()
+        : TestCase("a pause is obeyed after the response time")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        // IEEE Std 802.3, 31B.3.7, in pause quanta of 512 bit times.
+        const std::vector<std::pair<uint64_t, int64_t>> limits{{100000000, 5120000},
+                                                               {1 * GIGA, 1024000},
+                                                               {10 * GIGA, 3430400},
+                                                               {25 * GIGA, 1638400},
+                                                               {40 * GIGA, 1510400},
+                                                               {50 * GIGA, 1505280},
+                                                               {100 * GIGA, 2017280},
+                                                               {200 * GIGA, 1159680},
+                                                               {400 * GIGA, 1158400},
+                                                               {800 * GIGA, 1158400}};
+        UsePicoseconds();
+        for (const auto& [rate, limit] : limits)
+        {
+            NS_TEST_EXPECT_MSG_EQ(GetPauseResponseLimit(rate).GetTimeStep(), limit, rate);
+        }
+        constexpr uint64_t RATE = 100 * GIGA;
+        constexpr int64_t DELAY = 1000000;
+        constexpr uint32_t BYTES = 1000;
+        constexpr uint32_t FRAMES = 1000;
+        const int64_t frameTime = LineTime(BYTES + 20, RATE);
+        const int64_t arrives = LineTime(Frame::MIN_BYTES + 8, RATE) + DELAY;
+        const int64_t length = LineTime(1000 * 64, RATE);
+        for (const int64_t response : {0, 100, 500000, 2017280})
+        {
+            Recorder a;
+            Recorder b;
+            a.pauseResponse = TimeStep(response);
+            a.port.Connect(b.port, RATE, TimeStep(DELAY));
+            b.port.Connect(a.port, RATE, TimeStep(DELAY));
+            for (uint32_t i = 0; i < FRAMES; i++)
+            {
+                a.port.Send(MakeFrame(BYTES, LOSSLESS));
+            }
+            b.port.SendPause(1 << LOSSLESS, 1000);
+            Simulator::Run();
+            const int64_t obeyed = arrives + response;
+            const int64_t before = (obeyed + frameTime - 1) / frameTime;
+            NS_TEST_EXPECT_MSG_EQ(a.begun[before - 1].first,
+                                  (before - 1) * frameTime,
+                                  response << ": the last frame before");
+            NS_TEST_EXPECT_MSG_EQ_TOL(a.begun[before].first,
+                                      arrives + length,
+                                      1,
+                                      response << ": the pause lasts from its arrival on");
+            NS_TEST_EXPECT_MSG_EQ(b.arrivals.size(), FRAMES, response << ": all arrive");
+            Simulator::Destroy();
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * The frames that a sender begins until it obeys the pause fit into a headroom of just their size,
+ * and one of them is dropped if the headroom has a byte less.
+ */
+class FabricExactHeadroomTestCase : public TestCase
+{
+  public:
+    FabricExactHeadroomTestCase()
+        : TestCase("the headroom suffices to the byte")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr uint64_t RATE = 100 * GIGA;
+        constexpr int64_t DELAY = 700000;
+        constexpr uint32_t BYTES = 1500;
+        const int64_t response = GetPauseResponseLimit(RATE).GetTimeStep();
+        // All memory is headroom: the first frame makes the switch pause its sender.
+        const int64_t obeyed =
+            LineTime(BYTES + 8, RATE) + LineTime(Frame::MIN_BYTES + 8, RATE) + 2 * DELAY + response;
+        const int64_t frameTime = LineTime(BYTES + 20, RATE);
+        const int64_t frames = (obeyed + frameTime - 1) / frameTime;
+        const double usual = static_cast<double>(2 * DELAY + response) / 80 + 3.0 * BYTES + 128;
+        NS_TEST_EXPECT_MSG_GT(usual, static_cast<double>(frames * BYTES), "the usual headroom");
+        for (const double missing : {0.5, -0.5})
+        {
+            UsePicoseconds();
+            FabricHelper helper;
+            helper.SetSwitchAttribute("Guaranteed", UintegerValue(0));
+            helper.SetSwitchAttribute("LosslessAlpha", DoubleValue(0));
+            helper.SetSwitchAttribute("LargestFrame", UintegerValue(BYTES));
+            helper.SetSwitchAttribute(
+                "HeadroomScale",
+                DoubleValue((static_cast<double>(frames * BYTES) + missing) / usual));
+            Fabric fabric =
+                helper.Install(BuildTopology("single-switch", 2, DataRate(RATE), TimeStep(DELAY)));
+            fabric.devicesOfSwitches[0]->GetPort(1).OverridePause(LOSSLESS, true);
+            Blaster sender(fabric.devices[0], 1, BYTES, LOSSLESS, 1000);
+            sender.Start(0);
+            Simulator::Stop(MicroSeconds(100));
+            Simulator::Run();
+            NS_TEST_EXPECT_MSG_EQ(static_cast<int64_t>(sender.sent), frames, "until it obeys");
+            NS_TEST_EXPECT_MSG_EQ(fabric.GetTotal().losslessDrops[LOSSLESS],
+                                  (missing < 0 ? 1 : 0),
+                                  "drops");
+            Simulator::Destroy();
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * The watchdog: a class that is paused too long is dropped or forwarded until pauses cease.
+ */
+class FabricWatchdogTestCase : public TestCase
+{
+  public:
+    FabricWatchdogTestCase()
+        : TestCase("watchdog against pause storms")
+    {
+    }
+
+  private:
+    static constexpr uint64_t RATE = 100 * GIGA;
+    static constexpr int64_t DELAY = 500000;
+    static constexpr uint32_t BYTES = 1000;
+    static constexpr int64_t STORM = 3000000000; // ends at, ps
+    static constexpr int64_t DETECTION = 1000000000;
+    static constexpr int64_t RESTORATION = 600000000;
+
+    static FabricHelper MakeHelper(const std::string& action)
+    {
+        FabricHelper helper;
+        helper.SetSwitchAttribute("WatchdogDetection",
+                                  TimeValue(TimeStep(action == "none" ? 0 : DETECTION)));
+        helper.SetSwitchAttribute("WatchdogRestoration", TimeValue(TimeStep(RESTORATION)));
+        if (action != "none")
+        {
+            helper.SetSwitchAttribute("WatchdogAction", StringValue(action));
+        }
+        return helper;
+    }
+
+    void Storm(const std::string& action)
+    {
+        UsePicoseconds();
+        Fabric fabric = MakeHelper(action).Install(
+            BuildTopology("single-switch", 2, DataRate(RATE), TimeStep(DELAY)));
+        Arrivals arrivals;
+        NoteArrivals(fabric.devices[1], arrivals);
+        FabricPort& port = fabric.devices[1]->GetPort();
+        for (int64_t time = 0; time <= STORM; time += 100000000)
+        {
+            In(time, [&]() { port.SendPause(1 << LOSSLESS, 65535); });
+        }
+        Blaster sender(fabric.devices[0], 1, BYTES, LOSSLESS, 2000);
+        sender.Start(100000000);
+        // After the storm, all is as before.
+        In(2 * STORM, [&]() { fabric.devices[0]->GetPort().Send(MakeFrame(BYTES, LOSSLESS)); });
+        Simulator::Run();
+        const int64_t paused = LineTime(Frame::MIN_BYTES + 8, RATE) + DELAY +
+                               GetPauseResponseLimit(RATE).GetTimeStep();
+        const int64_t transit = LineTime(BYTES + 8, RATE) + DELAY;
+        const PortCounters& counters = fabric.devicesOfSwitches[0]->GetPort(1).GetCounters();
+        const uint32_t storms = action == "none" ? 0 : 1;
+        NS_TEST_EXPECT_MSG_EQ(counters.pauseStorms[LOSSLESS], storms, action << ": storms");
+        NS_TEST_EXPECT_MSG_EQ(arrivals.back().time,
+                              2 * STORM + 2 * transit,
+                              action << ": the last frame");
+        if (action == "drop")
+        {
+            NS_TEST_EXPECT_MSG_EQ(counters.byPriority[LOSSLESS].droppedFrames,
+                                  2000,
+                                  "all but the last one");
+            NS_TEST_EXPECT_MSG_EQ(arrivals.size(), 1, "that one");
+        }
+        else
+        {
+            NS_TEST_EXPECT_MSG_EQ(counters.droppedFrames, 0, action);
+            NS_TEST_EXPECT_MSG_EQ(arrivals.size(), 2001, action << ": all arrive");
+            // Without a watchdog, the last pause has to expire.
+            const int64_t begins = action == "forward"
+                                       ? paused + DETECTION
+                                       : paused - GetPauseResponseLimit(RATE).GetTimeStep() +
+                                             STORM + LineTime(65535ULL * 64, RATE);
+            NS_TEST_EXPECT_MSG_EQ_TOL(arrivals.front().time,
+                                      begins + transit,
+                                      1,
+                                      action << ": the first frame");
+        }
+        NS_TEST_EXPECT_MSG_EQ(fabric.devicesOfSwitches[0]->GetBuffer().GetUsed(),
+                              0,
+                              action << ": memory is free");
+        NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, action << ": all frames given back");
+        Simulator::Destroy();
+    }
+
+    void DeadReceiver(bool watched)
+    {
+        UsePicoseconds();
+        Fabric fabric =
+            MakeHelper(watched ? "drop" : "none")
+                .Install(BuildTopology("single-switch", 3, DataRate(RATE), TimeStep(DELAY)));
+        fabric.devices[1]->SetReceiveRate(DataRate(1));
+        Arrivals arrivals;
+        NoteArrivals(fabric.devices[2], arrivals);
+        Blaster sender(fabric.devices[0], 1, BYTES, LOSSLESS, 100000);
+        sender.Start(0);
+        In(DETECTION / 2, [&]() {
+            for (uint32_t i = 0; i < 100; i++)
+            {
+                fabric.devices[0]->GetPort().Send(MakeFrame(BYTES, LOSSLESS, 0, 2));
+            }
+        });
+        Simulator::Stop(TimeStep(20 * DETECTION));
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(arrivals.size(),
+                              (watched ? 100 : 0),
+                              "frames for another host behind those for the dead one");
+        NS_TEST_EXPECT_MSG_EQ((sender.sent == 100000), watched, "their sender goes on");
+        NS_TEST_EXPECT_MSG_EQ(
+            fabric.devicesOfSwitches[0]->GetPort(1).GetCounters().pauseStorms[LOSSLESS],
+            (watched ? 1 : 0),
+            "storms");
+        Simulator::Destroy();
+    }
+
+    void DoRun() override
+    {
+        for (const std::string action : {"none", "drop", "forward"})
+        {
+            Storm(action);
+        }
+        DeadReceiver(false);
+        DeadReceiver(true);
+    }
+};
+
+/**
+ * @ingroup distributed-training-fabric-tests
  * A ring of three switches with flows in the same direction over two links each: a deadlock, whose
  * cycle is reported. On shortest paths the same traffic passes.
  */
 class FabricDeadlockTestCase : public TestCase
 {
   public:
-    FabricDeadlockTestCase()
-        : TestCase("a deadlock of pauses is found")
+    /** @param flowControl of the switches */
+    explicit FabricDeadlockTestCase(std::string flowControl)
+        : TestCase("a deadlock is found, flow control " + flowControl),
+          m_flowControl(std::move(flowControl))
     {
     }
 
   private:
+    std::string m_flowControl;
+
     void DoRun() override
     {
         for (const bool cyclic : {true, false})
@@ -434,7 +686,8 @@ class FabricDeadlockTestCase : public TestCase
                     {3 + i, 3 + (i + 1) % 3, DataRate("100Gbps"), NanoSeconds(100)});
             }
             FabricHelper helper;
-            helper.SetSwitchAttribute("BufferSize", UintegerValue(200000));
+            helper.SetSwitchAttribute("BufferSize", UintegerValue(300000));
+            helper.SetSwitchAttribute("FlowControl", StringValue(m_flowControl));
             Fabric fabric = helper.Install(graph);
             std::vector<std::unique_ptr<Blaster>> senders;
             std::vector<Arrivals> arrivals(3);
@@ -512,6 +765,8 @@ class FabricDatelineTestCase : public TestCase
             FabricHelper helper;
             helper.SetSwitchAttribute("BufferSize", UintegerValue(400000));
             helper.SetSwitchAttribute("LargestFrame", UintegerValue(1000));
+            helper.SetSwitchAttribute("PauseResponse", TimeValue(Time(0)));
+            helper.SetHostAttribute("PauseResponse", TimeValue(Time(0)));
             Fabric fabric = helper.Install(graph);
             std::vector<std::unique_ptr<Blaster>> senders;
             std::vector<Arrivals> arrivals(graph.hosts);
@@ -640,7 +895,8 @@ class FabricPauseTestSuite : public TestSuite
         : TestSuite("distributed-training-fabric-pause", TestSuite::Type::UNIT)
     {
         const auto add = [this](TestCase* test) { AddTestCase(test); };
-        add(new FabricDeadlockTestCase);
+        add(new FabricDeadlockTestCase("pfc"));
+        add(new FabricDeadlockTestCase("credit"));
         add(new FabricDatelineTestCase("ring:5", {2}));
         add(new FabricDatelineTestCase("ring:8", {3}));
         add(new FabricDatelineTestCase("torus:5x5", {12}));
@@ -655,6 +911,9 @@ class FabricPauseTestSuite : public TestSuite
         AddTestCase(new FabricReflectionTestCase);
         add(new FabricHeadroomTestCase(9216));
         add(new FabricHeadroomTestCase(1500));
+        add(new FabricPauseResponseTestCase);
+        add(new FabricExactHeadroomTestCase);
+        add(new FabricWatchdogTestCase);
         add(new FabricLongPauseTestCase);
         add(new FabricPauseTestCase(400 * GIGA, 65535));
         add(new FabricPauseTestCase(100 * GIGA, 1000));

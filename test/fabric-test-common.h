@@ -190,6 +190,12 @@ class Recorder : public FabricPortOwner
         return true;
     }
 
+    Time GetPauseResponse(uint64_t) const override
+    {
+        return pauseResponse;
+    }
+
+    Time pauseResponse;                             ///< from the arrival of a pause on
     FabricPort port;                                ///< the port
     Arrivals arrivals;                              ///< received frames
     std::vector<std::pair<int64_t, uint8_t>> begun; ///< time and priority of queued frames sent

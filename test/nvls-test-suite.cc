@@ -6,6 +6,7 @@
 
 #include "innetwork-test-common.h"
 
+#include "ns3/nvlink-packets.h"
 #include "ns3/run-warnings.h"
 #include "ns3/sharp-wire-format.h"
 #include "ns3/test.h"
@@ -155,37 +156,62 @@ class NvlsTimeTest : public InNetworkTest
         const std::string server = "rail-optimized:gpus=16,servers=1,local-delay=250ns";
         // Barrier, read, contributions and sum, write: each takes an uplink and a downlink.
         ClusterOptions options = MakeOptions(8, server);
+        options.algorithm = "nvls:framing=ethernet";
         const double line =
             8 * bit * (4 * (GetSharpFrameBytes(0) + 8) + 4 * (GetSharpFrameBytes(4) + 8));
         NS_TEST_EXPECT_MSG_EQ_TOL(GetSeconds(options, 1),
                                   8 * 250e-9 + 4 * 130e-9 + line,
                                   1e-10,
                                   "");
-        // A downlink carries a request and a written sum per packet of the tensor, and a sum per
-        // packet of its own part. It also carries ACKs of the packets sent up, which are equally
-        // many.
-        const Default children("SharpProgram::Children", "16", "32");
-        for (const uint32_t ranks : {4, 16})
+        options.algorithm = "nvls"; // of the shortest frames
+        NS_TEST_EXPECT_MSG_EQ_TOL(GetSeconds(options, 1),
+                                  8 * 250e-9 + 4 * 130e-9 + 8 * bit * 8 * (64 + 8),
+                                  1e-10,
+                                  "");
+        Hosts(server);
+        const Default latency("SharpProgram::Latency", "0ns", "130ns");
+        for (const uint32_t ranks : {4, 8, 16})
         {
-            options = MakeOptions(ranks, server);
-            options.algorithm = "nvls:elements-per-packet=256,slots=760";
-            const Default latency("SharpProgram::Latency", "0ns", "130ns");
-            const uint64_t count = 4 << 20;
-            const double request = GetSharpFrameBytes(0) + 20;
-            const double values = GetSharpFrameBytes(1024) + 20;
-            const double acknowledgement = (GetSharpAcknowledgeBytes() + 20) / 16.0;
-            const double packet =
-                request + values * (1 + 1.0 / ranks) + acknowledgement * (1 + 2.0 / ranks);
-            const double expected = static_cast<double>(count) / 256 * packet * 8 * bit;
-            options.topology = "rail-optimized:gpus=16,servers=1";
-            // Without the latency of the first packets.
-            const double seconds =
-                GetSeconds(options, count + count / 4) - GetSeconds(options, count / 4);
-            NS_TEST_EXPECT_MSG_EQ_TOL(seconds / expected, 1, 0.02, ranks);
+            options = MakeOptions(ranks, "rail-optimized:gpus=16,servers=1");
+            const double n = ranks;
+            // A downlink carries a request and a written sum per packet of the tensor, and a sum
+            // per packet of its own part. It also carries ACKs of the packets sent up, which are
+            // equally many.
+            const auto check = [&](uint32_t request, uint32_t sum, uint32_t write, double answers) {
+                const uint64_t count = 4 << 20;
+                const double packet = request + 20 + write + 20 + (sum + 20) / n + answers;
+                const double expected = static_cast<double>(count) / 256 * packet * 8 * bit;
+                // Without the latency of the first packets.
+                const double seconds =
+                    GetSeconds(options, count + count / 4) - GetSeconds(options, count / 4);
+                NS_TEST_EXPECT_MSG_EQ_TOL(seconds / expected, 1, 0.02, ranks);
+            };
+            options.algorithm = "nvls:framing=ethernet";
+            check(GetSharpFrameBytes(0),
+                  GetSharpFrameBytes(1024),
+                  GetSharpFrameBytes(1024),
+                  (GetSharpAcknowledgeBytes() + 20) / 16.0 * (1 + 2 / n));
+            // Eight packets of NVLink: 16 flits of 16 bytes, 72 and 80. On a rank's own connection
+            // each third packet is a write of eight, on the others none is.
+            options.algorithm = "nvls";
+            check(236, 1132, 1260, 84 / 16.0 * (n - 1) / n + 8 * 16 / n);
         }
+        NS_TEST_EXPECT_MSG_EQ(GetNvlinkFrameBytes(NvlinkPacket::READ, 1024), 236, "request");
+        NS_TEST_EXPECT_MSG_EQ(GetNvlinkFrameBytes(NvlinkPacket::ANSWER, 1024), 1132, "sum");
+        NS_TEST_EXPECT_MSG_EQ(GetNvlinkFrameBytes(NvlinkPacket::WRITE, 1024), 1260, "write");
+        NS_TEST_EXPECT_MSG_EQ(GetNvlinkFrameBytes(NvlinkPacket::RESPONSE, 1024), 108, "response");
+        NS_TEST_EXPECT_MSG_EQ(GetNvlinkFrameBytes(NvlinkPacket::WRITE, 100), 124, "7 + 2 flits");
+        NS_TEST_EXPECT_MSG_EQ(GetNvlinkFrameBytes(NvlinkPacket::READ, 1), 64, "the shortest");
+        Credits();
+    }
+
+    /** NCCL's hosts add their time. */
+    void Hosts(const std::string& server)
+    {
+        const double bit = 1 / 3600e9;
         // NCCL's hosts: 25 us, and copies of two loops, whose traffic begins behind the barrier.
-        options = MakeOptions(8, server);
-        const double barrier = 2 * (250e-9 + 8 * bit * (GetSharpFrameBytes(0) + 8)) + 130e-9;
+        ClusterOptions options = MakeOptions(8, server);
+        const double barrier = 2 * (250e-9 + 8 * bit * (64 + 8)) + 130e-9;
         for (const auto& [count, copies] : {std::pair{1 << 18, 2.0}, std::pair{1 << 21, 1.0}})
         {
             options.hostModel = "none";
@@ -195,6 +221,37 @@ class NvlsTimeTest : public InNetworkTest
                                       25e-6 + copies * (none - barrier),
                                       1e-8,
                                       count << " numbers");
+        }
+    }
+
+    /** The NVSwitch has credits, which all come back; nothing is dropped or paused. */
+    void Credits()
+    {
+        for (const std::string topology : {"rail-optimized:servers=1", "single-switch"})
+        {
+            Trial trial(MakeOptions(8, topology), 1 << 18, false);
+            NS_TEST_EXPECT_MSG_EQ(trial.Run(2), "", topology);
+            const Fabric& fabric = trial.cluster->GetFabric();
+            NS_TEST_EXPECT_MSG_EQ(fabric.GetTotal().droppedFrames, 0, topology << ": drops");
+            NS_TEST_EXPECT_MSG_EQ(fabric.GetTotal().pausesSent, 0, topology << ": pauses");
+            uint32_t ends = 0;
+            for (const auto& channel : fabric.channels)
+            {
+                for (uint32_t end = 0; end < 2; end++)
+                {
+                    const LinkCredits* credits = channel->GetPort(end).GetCredits();
+                    if (credits)
+                    {
+                        // The class without traffic has what it had at the start.
+                        NS_TEST_EXPECT_MSG_EQ(credits->GetBalance(3),
+                                              credits->GetBalance(2),
+                                              topology << ": credits");
+                        NS_TEST_EXPECT_MSG_GT(credits->GetBalance(3), 0, topology);
+                        ends++;
+                    }
+                }
+            }
+            NS_TEST_EXPECT_MSG_EQ(ends, 16, topology << ": both ends of the GPUs' links");
         }
     }
 };
@@ -221,7 +278,10 @@ class NvlsOptionsTest : public InNetworkTest
             MakeOptions(9, servers),
             "nvls job 0 needs 9 switches (allowed: ranks on one, such as the local switch of a "
             "server)");
-        ClusterOptions options = MakeOptions(8, "single-switch");
+        ClusterOptions options = MakeOptions(8, servers);
+        SetKey(options, "frames", "rdma");
+        ExpectRefusal(options, "'frames=rdma' (allowed: slots=");
+        options = MakeOptions(8, "single-switch");
         options.hostModel = "nccl";
         ExpectRefusal(options,
                       "host model nccl with sums in a switch, servers=8,gpu=hopper,channels=16 "
@@ -233,7 +293,9 @@ class NvlsOptionsTest : public InNetworkTest
         ExpectRefusal(options, "servers=1,gpu=ampere,channels=16 (allowed: one server");
         options = MakeOptions(8, servers);
         SetKey(options, "framing", "rdma");
-        ExpectRefusal(options, "'framing=rdma' (allowed: slots=");
+        ExpectRefusal(options,
+                      "ns3::training::NvlsCommunicator::Framing='rdma' (allowed: nvlink, "
+                      "ethernet)");
         options = MakeOptions(8, servers);
         SetKey(options, "window", 7);
         ExpectRefusal(options, "nvls job 0 with a window of 7 (allowed: from 8, its trees)");

@@ -247,6 +247,7 @@ RdmaDatagramClassTestCase::DoRun()
         RdmaDatagramQueuePair& datagrams = Open(network, 0, 1, received);
         Open(network, 1, 1, received);
         RdmaQueuePair& connection = network.Connect(0, 1, 1); // datagrams have separate numbers
+        network.fabric.devices[0]->SetAttribute("PauseResponse", TimeValue(Time(0)));
         network.fabric.devices[0]->GetPort().Arrive(
             MakePause(static_cast<uint8_t>(1 << paused), 65535)); // 335.5 us
         Write(connection, 10 * 4096);

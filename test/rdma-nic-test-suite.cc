@@ -285,6 +285,7 @@ class RdmaPacingBurstTestCase : public TestCase
             sent.push_back(PicosecondsNow() - DELAY - LineTime(MTU + 70, 100 * GIGA));
             return false;
         });
+        network.fabric.devices[0]->SetAttribute("PauseResponse", TimeValue(Time(0)));
         FabricPort& port = network.fabric.devices[0]->GetPort();
         const int64_t resume = 20 * unit;
         In((FIRST - 1) * unit + unit / 2, [&]() { port.Arrive(MakePause(1 << 3, MAX_PAUSE)); });

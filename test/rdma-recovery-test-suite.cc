@@ -379,6 +379,7 @@ RdmaPsnWrapTestCase::DoRun()
     });
     RdmaQueuePair& sender = network.Connect(0, 1, 1);
     RdmaQueuePair& receiver = network.Get(1, 1);
+    network.fabric.devices[0]->SetAttribute("PauseResponse", TimeValue(Time(0)));
     network.fabric.devices[0]->GetPort().Arrive(MakePause(1 << LOSSLESS, 65535)); // 33 ms
     Write(sender, PACKETS);
     std::set<uint64_t> lose{WRAP - 3, WRAP, WRAP + 70};

@@ -409,6 +409,7 @@ RdmaOvertakingTestCase::DoRun()
         }
         RdmaNetwork network(MakeChain(1, 100 * GIGA, 0), RdmaLineRate::GetTypeId(), Configure());
         RdmaQueuePair& sender = network.Connect(0, 1, 1);
+        network.fabric.devices[0]->SetAttribute("PauseResponse", TimeValue(Time(0)));
         network.fabric.devices[0]->GetPort().Arrive(MakePause(1 << LOSSLESS, 65535));
         const std::vector<uint64_t> sizes{100, 2 * MTU + 1, 0, MTU + 1};
         for (uint64_t bytes : sizes)

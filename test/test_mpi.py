@@ -36,6 +36,14 @@ RUNS = {
     # Symmetric traffic: many frames are sent and arrive at the same time.
     "all-to-all": ["fabric-benchmark", *PODS, "--bytes=200K", "--pattern=all-to-all"],
     "pauses": ["fabric-benchmark", *PODS, "--bytes=1M", "--pattern=incast:15", "--buffer=1M"],
+    "credits": [
+        "fabric-benchmark",
+        *PODS,
+        "--bytes=200K",
+        "--pattern=incast:15",
+        "--ns3::training::SwitchDevice::FlowControl=credit",
+        "--loss=0.001",
+    ],
     "telemetry": [
         "fabric-benchmark",
         *PODS,

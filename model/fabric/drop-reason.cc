@@ -29,6 +29,7 @@ constexpr std::array<const char*, static_cast<std::size_t>(DropReason::COUNT)> N
     "restart",
     "other-host",
     "no-receiver",
+    "pause-storm",
 };
 
 } // namespace

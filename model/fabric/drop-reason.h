@@ -31,6 +31,7 @@ enum class DropReason : uint8_t
     RESTART,          ///< switch restarted while the frame was queued
     OTHER_HOST,       ///< host: the frame is addressed to another endpoint
     NO_RECEIVER,      ///< host: no receiver for this protocol, job or queue pair
+    PAUSE_STORM,      ///< switch: the watchdog empties a queue that is paused too long
     COUNT             ///< number of reasons
 };
 

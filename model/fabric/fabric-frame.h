@@ -34,7 +34,8 @@ enum class FrameKind : uint8_t
     ROCE_DATA, ///< RoCEv2 request packet (SEND or RDMA WRITE)
     ROCE_ACK,  ///< RoCEv2 acknowledge, positive or negative
     ROCE_CNP,  ///< RoCEv2 congestion notification packet
-    PROGRAM    ///< packet of a custom protocol, for programs in switches and hosts
+    PROGRAM,   ///< packet of a custom protocol, for programs in switches and hosts
+    CREDIT     ///< credits for the peer, which ride in headers and take no time on the line
 };
 
 /**

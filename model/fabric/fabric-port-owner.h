@@ -11,6 +11,7 @@
 #include "fabric-frame.h"
 #include "port-scheduling.h"
 
+#include "ns3/nstime.h"
 #include "ns3/traced-callback.h"
 
 #include <cstdint>
@@ -81,6 +82,26 @@ class FabricPortOwner
     /** Called when the link of a port has gone up or down. */
     virtual void NotifyLinkChange()
     {
+    }
+
+    /**
+     * @param port port number
+     * @param priority traffic class
+     * @return bytes of frames that came by this port in this class and are stored
+     */
+    virtual uint64_t GetHeldBytes([[maybe_unused]] uint16_t port,
+                                  [[maybe_unused]] uint8_t priority) const
+    {
+        return 0;
+    }
+
+    /**
+     * @param bitsPerSecond line rate of a port
+     * @return time from the arrival of a pause until the port obeys it
+     */
+    virtual Time GetPauseResponse([[maybe_unused]] uint64_t bitsPerSecond) const
+    {
+        return Time(0);
     }
 
     /** @return the scheduling of priorities at all ports */

@@ -37,10 +37,11 @@ FabricPort::FabricPort(FabricPortOwner& owner, uint32_t nodeId, uint16_t index)
       m_nodeId(nodeId),
       m_index(index),
       m_lineFreePending(false),
+      m_storesAll(false),
       m_down(false),
+      m_isHooked(false),
       m_cutThrough(false),
       m_addsTelemetry(false),
-      m_isTapped(false),
       m_isImpaired(false),
       m_isAtBorder(false)
 {
@@ -108,7 +109,11 @@ FabricPort::Flush()
         {
             Drop(Pop(priority), DropReason::RESTART);
         }
-        SetPaused(priority, false, Simulator::Now().GetTimeStep());
+        if (!m_credits || m_credits->GetBalance(priority) > 0 ||
+            !(m_credits->GetSendingClasses() >> priority & 1))
+        {
+            SetPaused(priority, false, Simulator::Now().GetTimeStep());
+        }
     }
     while (m_pauses)
     {
@@ -159,7 +164,73 @@ void
 FabricPort::SetTap(Tap tap)
 {
     m_tap = std::move(tap);
-    m_isTapped = true;
+    m_isHooked = true;
+}
+
+void
+FabricPort::SetFlowControl(FlowControl flowControl)
+{
+    m_flowControl = flowControl;
+}
+
+LinkCredits&
+FabricPort::MakeCredits()
+{
+    if (!m_credits)
+    {
+        m_credits = std::make_unique<LinkCredits>();
+        m_isHooked = true;
+    }
+    return *m_credits;
+}
+
+void
+FabricPort::ReceiveWithCredits(uint8_t classes, uint64_t bytes)
+{
+    MakeCredits().SetReceiving(classes, bytes);
+    m_peer->MakeCredits().SetSending(classes, bytes);
+}
+
+void
+FabricPort::GrantCredits(uint8_t priority)
+{
+    const uint64_t bytes = m_credits->Grant(priority, m_owner.GetHeldBytes(m_index, priority));
+    if (bytes == 0)
+    {
+        return;
+    }
+    Frame* frame = Frame::Allocate(FrameKind::CREDIT);
+    frame->priority = priority;
+    frame->messageBytes = bytes;
+    const int64_t now = Simulator::Now().GetTimeStep();
+    ScheduleArrival(frame, now, now + m_delay);
+}
+
+void
+FabricPort::AddCredits(uint8_t priority, int64_t bytes, int64_t now)
+{
+    const bool mayBegin = m_credits->Add(priority, bytes);
+    if (mayBegin == IsPaused(priority))
+    {
+        m_pausedUntil[priority] = std::numeric_limits<int64_t>::max();
+        SetPaused(priority, !mayBegin, now);
+        if (mayBegin)
+        {
+            Wake();
+        }
+    }
+}
+
+void
+FabricPort::StoreAll()
+{
+    m_storesAll = true;
+}
+
+void
+FabricPort::SetWatchdog(PauseWatchdog* watchdog)
+{
+    m_watchdog = watchdog;
 }
 
 void
@@ -171,7 +242,7 @@ FabricPort::SetSource(FrameSource* source)
 bool
 FabricPort::SendIfIdle(Frame* frame)
 {
-    if (m_lineFreePending || m_waiting || m_paused >> frame->priority & 1)
+    if (m_lineFreePending || m_storesAll || m_waiting || m_paused >> frame->priority & 1)
     {
         return false;
     }
@@ -295,9 +366,9 @@ FabricPort::Transmit(Frame* frame, int64_t now)
             m_counters.transmittedFrames * (Frame::PREAMBLE_BYTES + Frame::GAP_BYTES);
         frame->telemetry->push_back({now, onLine, m_queuedBytes, m_rate});
     }
-    if (m_isTapped)
+    if (m_isHooked)
     {
-        m_tap(*frame, true);
+        OnTransmit(*frame, now);
     }
     const int64_t lineTime = GetLineTime(frame->bytes);
     m_lineFree = now + lineTime;
@@ -330,13 +401,41 @@ FabricPort::Transmit(Frame* frame, int64_t now)
 }
 
 void
+FabricPort::OnTransmit(const Frame& frame, int64_t now)
+{
+    if (m_tap)
+    {
+        m_tap(frame, true);
+    }
+    if (m_credits && frame.kind != FrameKind::PAUSE &&
+        m_credits->GetSendingClasses() >> frame.priority & 1)
+    {
+        AddCredits(frame.priority, -static_cast<int64_t>(frame.bytes), now);
+    }
+}
+
+void
 FabricPort::ApplyImpairments(Frame* frame, int64_t now, int64_t arrival, std::size_t first)
 {
     for (std::size_t i = first; i < m_impairments.size(); i++)
     {
         const LinkImpairment::Fate fate = m_impairments[i]->Decide(frame->bytes);
+        const bool needsCredits = m_credits && frame->kind != FrameKind::PAUSE &&
+                                  m_credits->GetSendingClasses() >> frame->priority & 1;
         if (fate.lost)
         {
+            if (needsCredits)
+            {
+                // The next frame tells the receiver that this one is missing.
+                Frame* credit = Frame::Allocate(FrameKind::CREDIT);
+                credit->priority = frame->priority;
+                credit->messageBytes = frame->bytes;
+                credit->port = this;
+                credit->Ref(); // the simulator releases one reference after the event
+                Simulator::ScheduleWithContext(m_nodeId,
+                                               TimeStep(arrival - now) + m_peer->GetDelay(),
+                                               credit);
+            }
             CountLoss(frame, fate.reason);
             return;
         }
@@ -344,6 +443,10 @@ FabricPort::ApplyImpairments(Frame* frame, int64_t now, int64_t arrival, std::si
         {
             // The copy follows back to back, as if the frame had been sent twice.
             m_counters.duplicatedFrames++;
+            if (needsCredits)
+            {
+                AddCredits(frame->priority, -static_cast<int64_t>(frame->bytes), now);
+            }
             const int64_t behind = arrival + fate.delay + GetLineTime(frame->bytes);
             ApplyImpairments(frame->Clone(), now, behind, i + 1);
         }
@@ -369,17 +472,54 @@ FabricPort::ScheduleArrival(Frame* frame, int64_t now, int64_t arrival)
 void
 FabricPort::Arrive(Frame* frame)
 {
+    if (m_down || m_isHooked)
+    {
+        ArriveSpecially(frame);
+        return;
+    }
+    Take(frame);
+}
+
+void
+FabricPort::ArriveSpecially(Frame* frame)
+{
+    const uint8_t priority = frame->priority;
+    if (frame->kind == FrameKind::CREDIT)
+    {
+        AddCredits(priority,
+                   static_cast<int64_t>(frame->messageBytes),
+                   Simulator::Now().GetTimeStep());
+        Frame::Free(frame);
+        return;
+    }
+    const bool tookCredits = frame->kind != FrameKind::PAUSE && ReceivesWithCredits(priority);
+    if (tookCredits)
+    {
+        m_credits->NoteReceived(priority, frame->bytes);
+    }
     if (m_down)
     {
         CountLoss(frame, DropReason::LINK_DOWN); // in flight when the link went down
-        return;
     }
+    else
+    {
+        if (m_tap)
+        {
+            m_tap(*frame, false);
+        }
+        Take(frame);
+    }
+    if (tookCredits)
+    {
+        GrantCredits(priority);
+    }
+}
+
+inline void
+FabricPort::Take(Frame* frame)
+{
     m_counters.receivedFrames++;
     m_counters.receivedBytes += frame->bytes;
-    if (m_isTapped)
-    {
-        m_tap(*frame, false);
-    }
     if (frame->kind == FrameKind::PAUSE)
     {
         OnPause(*frame);
@@ -405,80 +545,6 @@ FabricPort::SendPause(uint8_t classes, uint16_t quanta)
     }
     *last = frame;
     Wake();
-}
-
-void
-FabricPort::SetPaused(uint8_t priority, bool paused, int64_t now)
-{
-    if (paused == IsPaused(priority))
-    {
-        return;
-    }
-    NS_LOG_LOGIC("node " << m_nodeId << " port " << m_index << " priority " << +priority
-                         << (paused ? " is paused" : " is resumed"));
-    m_paused ^= 1 << priority;
-    if (paused)
-    {
-        m_pausedSince[priority] = now;
-    }
-    else
-    {
-        m_counters.byPriority[priority].pausedTime += now - m_pausedSince[priority];
-    }
-    m_owner.NotifyPause(m_index, priority, paused);
-}
-
-void
-FabricPort::OnPause(const Frame& frame)
-{
-    m_counters.pausesReceived++;
-    const int64_t now = Simulator::Now().GetTimeStep();
-    const auto length = static_cast<int64_t>(frame.pauseQuanta * 64 * m_picosecondsPerByte);
-    for (uint8_t priority = 0; priority < PRIORITIES; priority++)
-    {
-        if (frame.pauseClasses >> priority & 1)
-        {
-            m_pausedUntil[priority] = now + length;
-            SetPaused(priority, length > 0, now);
-        }
-    }
-    OnPauseExpired();
-    if (!length)
-    {
-        Wake();
-    }
-}
-
-void
-FabricPort::OnPauseExpired()
-{
-    Simulator::Cancel(m_pauseExpiry);
-    const int64_t now = Simulator::Now().GetTimeStep();
-    int64_t first = std::numeric_limits<int64_t>::max();
-    const uint8_t before = m_paused;
-    for (uint8_t priority = 0; priority < PRIORITIES; priority++)
-    {
-        if (m_paused >> priority & 1)
-        {
-            if (m_pausedUntil[priority] <= now)
-            {
-                SetPaused(priority, false, now);
-            }
-            else
-            {
-                first = std::min(first, m_pausedUntil[priority]);
-            }
-        }
-    }
-    if (m_paused)
-    {
-        m_pauseExpiry =
-            Simulator::Schedule(TimeStep(first - now), &FabricPort::OnPauseExpired, this);
-    }
-    if (before != m_paused)
-    {
-        Wake();
-    }
 }
 
 } // namespace ns3::training

@@ -11,9 +11,11 @@
 #include "fabric-frame.h"
 #include "fabric-port-owner.h"
 #include "fabric-traffic-class.h"
+#include "flow-control.h"
 #include "frame-border.h"
 #include "frame-queue.h"
 #include "frame-source.h"
+#include "link-credits.h"
 #include "link-impairment.h"
 #include "port-counters.h"
 
@@ -30,6 +32,8 @@
 
 namespace ns3::training
 {
+
+class PauseWatchdog;
 
 /// Maximum pause time, in units of 512 bit times; the pause expires then unless renewed or resumed.
 static constexpr uint16_t MAX_PAUSE = 65535;
@@ -130,6 +134,77 @@ class alignas(64) FabricPort : public EventImpl
 
     /** Enables in-band telemetry for frames that request it. */
     void EnableTelemetry();
+
+    /** @param flowControl of the link; CREDIT: see ReceiveWithCredits() */
+    void SetFlowControl(FlowControl flowControl);
+
+    /** @return how this port and its peer keep each other from overrunning lossless classes */
+    FlowControl GetFlowControl() const
+    {
+        return m_flowControl;
+    }
+
+    /**
+     * Lets the peer send frames of some classes only for credits, that is, for free space here.
+     * @param classes bit p: class p
+     * @param bytes space for each of the classes, apart from that for one frame
+     */
+    void ReceiveWithCredits(uint8_t classes, uint64_t bytes);
+
+    /**
+     * Grants the peer what has become free, see FabricPortOwner::GetHeldBytes().
+     * @param priority a class that is received with credits
+     */
+    void GrantCredits(uint8_t priority);
+
+    /** @return its credits, or null */
+    const LinkCredits* GetCredits() const
+    {
+        return m_credits.get();
+    }
+
+    /**
+     * @param priority traffic class
+     * @return whether the peer sends the class only for credits
+     */
+    bool ReceivesWithCredits(uint8_t priority) const
+    {
+        return m_credits && m_credits->GetReceivingClasses() >> priority & 1;
+    }
+
+    /** Makes SendIfIdle() refuse all frames, so that each one is stored and released. */
+    void StoreAll();
+
+    /** @param watchdog decides which pauses the port obeys; null: all; must outlive the port */
+    void SetWatchdog(PauseWatchdog* watchdog);
+
+    /**
+     * Ends a pause before its time, or begins one without an end.
+     * @param priority traffic class
+     * @param paused whether it stays paused until the next call
+     */
+    void OverridePause(uint8_t priority, bool paused);
+
+    /**
+     * Drops all queued frames of a class and releases their space.
+     * @param priority traffic class
+     */
+    void Purge(uint8_t priority);
+
+    /**
+     * Counts a pause storm.
+     * @param priority traffic class
+     */
+    void CountStorm(uint8_t priority)
+    {
+        m_counters.pauseStorms[priority]++;
+    }
+
+    /** @return time from the arrival of a pause until this port obeys it */
+    Time GetPauseResponse() const
+    {
+        return m_owner.GetPauseResponse(m_rate);
+    }
 
     /** @param border receives every frame sent from now on; null: none; must outlive the port */
     void SetBorder(FrameBorder* border);
@@ -320,12 +395,18 @@ class alignas(64) FabricPort : public EventImpl
     void ScheduleLineFree(int64_t now);
     void SendNext(int64_t now);
     void Transmit(Frame* frame, int64_t now);
+    void OnTransmit(const Frame& frame, int64_t now);
+    void ArriveSpecially(Frame* frame);
+    void Take(Frame* frame);
+    void AddCredits(uint8_t priority, int64_t bytes, int64_t now);
+    LinkCredits& MakeCredits();
     void ApplyImpairments(Frame* frame, int64_t now, int64_t arrival, std::size_t first);
     void ScheduleArrival(Frame* frame, int64_t now, int64_t arrival);
     void CountLoss(Frame* frame, DropReason reason);
     void SetPaused(uint8_t priority, bool paused, int64_t now);
     Frame* Pop(uint8_t priority);
     void OnPause(const Frame& frame);
+    void ObeyPause(uint8_t classes, int64_t until);
     void OnPauseExpired();
 
     // Hot members first: with the first counters, they fit into two cache lines.
@@ -346,10 +427,11 @@ class alignas(64) FabricPort : public EventImpl
     uint16_t m_index;
     uint8_t m_current{0}; // round robin position
     bool m_lineFreePending : 1;
+    bool m_storesAll : 1;
     bool m_down : 1;
+    bool m_isHooked : 1; // frames need OnTransmit() and ArriveSpecially()
     bool m_cutThrough : 1;
     bool m_addsTelemetry : 1;
-    bool m_isTapped : 1;
     bool m_isImpaired : 1;
     bool m_isAtBorder : 1;
     PortCounters m_counters;
@@ -361,6 +443,9 @@ class alignas(64) FabricPort : public EventImpl
     std::array<int64_t, PRIORITIES> m_pausedSince{};
     EventId m_pauseExpiry;
     FrameBorder* m_border{nullptr};
+    PauseWatchdog* m_watchdog{nullptr};
+    FlowControl m_flowControl{FlowControl::PFC};
+    std::unique_ptr<LinkCredits> m_credits; // null: no class has any
     Tap m_tap;
     std::vector<std::shared_ptr<LinkImpairment>> m_impairments;
 };

@@ -83,6 +83,12 @@ HostDevice::GetTypeId()
                 MakeFieldAccessor<UintegerValue>(&HostDevice::m_receiving,
                                                  &HostReceiveBuffer::Settings::losslessClasses),
                 MakeUintegerChecker<uint8_t>())
+            .AddAttribute("PauseResponse",
+                          "Time from the arrival of a pause until the port obeys it; negative: the "
+                          "maximum of IEEE 802.3, 31B.3.7",
+                          TimeValue(NanoSeconds(-1)),
+                          MakeTimeAccessor(&HostDevice::m_pauseResponse),
+                          MakeTimeChecker())
             .AddTraceSource("QueueLength",
                             "The length of a queue has changed",
                             MakeTraceSourceAccessor(&HostDevice::m_queueLengthTrace),
@@ -224,6 +230,18 @@ void
 HostDevice::NotifyLinkChange()
 {
     CallLinkChange();
+}
+
+Time
+HostDevice::GetPauseResponse(uint64_t bitsPerSecond) const
+{
+    return ResolvePauseResponse(m_pauseResponse, bitsPerSecond);
+}
+
+uint64_t
+HostDevice::GetHeldBytes(uint16_t, uint8_t priority) const
+{
+    return m_receiveBuffer->GetHeldBytes(priority);
 }
 
 void

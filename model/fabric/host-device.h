@@ -93,6 +93,8 @@ class HostDevice : public FabricNetDevice, public FabricPortOwner
     void PrefetchSoon(const Frame& frame) override;
     bool BeginTransmit(Frame& frame, FabricPort& port) override;
     void NotifyLinkChange() override;
+    uint64_t GetHeldBytes(uint16_t port, uint8_t priority) const override;
+    Time GetPauseResponse(uint64_t bitsPerSecond) const override;
 
     // NetDevice
     bool Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumber) override;
@@ -123,6 +125,7 @@ class HostDevice : public FabricNetDevice, public FabricPortOwner
     Ptr<NicProgram> m_program;
     HostReceiveBuffer::Settings m_receiving;
     std::unique_ptr<HostReceiveBuffer> m_receiveBuffer;
+    Time m_pauseResponse; // negative: limit of the standard
     TracedCallback<Ptr<const Packet>> m_macTxTrace;
     TracedCallback<Ptr<const Packet>> m_macTxDropTrace;
     TracedCallback<Ptr<const Packet>> m_macRxTrace;

@@ -26,14 +26,26 @@ HostReceiveBuffer::HostReceiveBuffer(FabricPort& port,
 bool
 HostReceiveBuffer::IsLossless(const Frame& frame) const
 {
-    return m_settings.losslessClasses >> frame.priority & 1;
+    return m_port.GetFlowControl() != FlowControl::NONE &&
+           (m_settings.losslessClasses >> frame.priority & 1 ||
+            m_port.ReceivesWithCredits(frame.priority));
+}
+
+uint64_t&
+HostReceiveBuffer::GetAccount(const Frame& frame)
+{
+    if (m_port.ReceivesWithCredits(frame.priority))
+    {
+        return m_creditBytes[frame.priority];
+    }
+    return IsLossless(frame) ? m_losslessBytes : m_lossyBytes;
 }
 
 void
 HostReceiveBuffer::Receive(Frame* frame)
 {
     const bool lossless = IsLossless(*frame);
-    uint64_t& held = lossless ? m_losslessBytes : m_lossyBytes;
+    uint64_t& held = GetAccount(*frame);
     if (!lossless && held + frame->bytes > m_settings.bytes)
     {
         m_port.Drop(frame, DropReason::NO_BUFFER);
@@ -65,7 +77,11 @@ HostReceiveBuffer::Process()
 {
     Frame* frame = m_frames.front();
     m_frames.pop_front();
-    (IsLossless(*frame) ? m_losslessBytes : m_lossyBytes) -= frame->bytes;
+    GetAccount(*frame) -= frame->bytes;
+    if (m_port.ReceivesWithCredits(frame->priority))
+    {
+        m_port.GrantCredits(frame->priority);
+    }
     if (!m_frames.empty() && m_settings.rate.GetBitRate() > 0)
     {
         m_processed =

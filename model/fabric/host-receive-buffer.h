@@ -13,6 +13,7 @@
 #include "ns3/data-rate.h"
 #include "ns3/event-id.h"
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -25,7 +26,8 @@ namespace ns3::training
  *
  * The receive buffer of a slow host, which processes frames one after another at its receive rate.
  * If lossless frames fill more than half of the buffer, the host pauses the switch until at most a
- * quarter is occupied. Lossy frames are dropped if the buffer is full.
+ * quarter is occupied. Lossy frames are dropped if the buffer is full. A switch that sends with
+ * credits gets them back as the host processes its frames.
  */
 class HostReceiveBuffer
 {
@@ -50,11 +52,21 @@ class HostReceiveBuffer
     /** @param frame arrived frame; owned by the buffer from now on */
     void Receive(Frame* frame);
 
+    /**
+     * @param priority a class that is received with credits
+     * @return its bytes in the buffer
+     */
+    uint64_t GetHeldBytes(uint8_t priority) const
+    {
+        return m_creditBytes[priority];
+    }
+
     /** Delivers all buffered frames immediately. */
     void Drain();
 
   private:
     bool IsLossless(const Frame& frame) const;
+    uint64_t& GetAccount(const Frame& frame);
     void Process();
     void UpdatePause();
 
@@ -65,6 +77,7 @@ class HostReceiveBuffer
     std::deque<Frame*> m_frames; // the first frame is being processed
     uint64_t m_losslessBytes{0};
     uint64_t m_lossyBytes{0};
+    std::array<uint64_t, PRIORITIES> m_creditBytes{};
     EventId m_processed;
 };
 

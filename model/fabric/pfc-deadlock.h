@@ -16,7 +16,8 @@ namespace ns3::training
 {
 
 /**
- * A deadlock of priority flow control: a cycle of paused switch queues that wait for each other.
+ * A deadlock of flow control: a cycle of switch queues that wait for each other's pauses or
+ * credits.
  */
 struct PfcDeadlock
 {
@@ -27,10 +28,10 @@ struct PfcDeadlock
 /**
  * @ingroup distributed-training-helper
  *
- * Searches for a deadlock of priority flow control, that is, a cyclic buffer dependency: a cycle of
- * paused switch ports, each of which waits for buffer space in the next switch (Hu et al.,
- * "Deadlocks in datacenter networks", HotNets 2016). A cycle may be temporary. If its ports have
- * sent no frames since a much earlier check, it is a permanent deadlock.
+ * Searches for a deadlock of flow control, that is, a cyclic buffer dependency: a cycle of paused
+ * switch ports, or ports without credits, each of which waits for buffer space in the next switch
+ * (Hu et al., "Deadlocks in datacenter networks", HotNets 2016). A cycle may be temporary. If its
+ * ports have sent no frames since a much earlier check, it is a permanent deadlock.
  *
  * @param fabric the fabric in its current state
  * @return the current cycle, if any. Collective call (see Processes)

@@ -32,6 +32,7 @@ PortCounters::operator+=(const PortCounters& other)
     for (uint8_t priority = 0; priority < PRIORITIES; priority++)
     {
         losslessDrops[priority] += other.losslessDrops[priority];
+        pauseStorms[priority] += other.pauseStorms[priority];
         PriorityCounters& mine = byPriority[priority];
         const PriorityCounters& theirs = other.byPriority[priority];
         mine.transmittedFrames += theirs.transmittedFrames;

@@ -53,6 +53,8 @@ struct PortCounters
     uint64_t trimmedFrames{0}; ///< frames that the owner cut to their header for this port
     /// Frames of a lossless class that the owner dropped for lack of buffer space, by priority.
     std::array<uint32_t, PRIORITIES> losslessDrops{};
+    /// Pauses that the watchdog took for a storm, by priority.
+    std::array<uint32_t, PRIORITIES> pauseStorms{};
 
     /**
      * Adds the counters of another port; a peak becomes the maximum of both.

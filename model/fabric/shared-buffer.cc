@@ -25,16 +25,29 @@ constexpr double MAX_MEMORY = 1e18;
 
 } // namespace
 
+double
+SharedBuffer::GetCellBytes(double bytes, uint32_t cellSize)
+{
+    // The worst frame is the shortest one of its number of cells.
+    constexpr double LINE_OVERHEAD = Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
+    const double cells = (Frame::MIN_BYTES + cellSize - 1) / cellSize;
+    const double shortest = cellSize * cells / (Frame::MIN_BYTES + LINE_OVERHEAD);
+    const double next = cellSize * (cells + 1) / (cellSize * cells + 1 + LINE_OVERHEAD);
+    return bytes * std::max({1.0, shortest, next});
+}
+
 uint64_t
-SharedBuffer::Headroom::GetBytes(const FabricPort& port) const
+SharedBuffer::Headroom::GetBytes(const FabricPort& port, uint32_t cellSize) const
 {
     // Bytes that may arrive once the threshold is crossed: the crossing frame, a round trip of the
     // link, the frame that delays the pause frame, the frame that the sender has already started,
     // and the response time of the sender.
     const double roundTrip = port.GetPeer()->GetDelay().GetSeconds() +
-                             port.GetDelay().GetSeconds() + pauseResponse.GetSeconds();
-    const double bytes = scale * (roundTrip * static_cast<double>(port.GetRate()) / 8 +
-                                  3.0 * largestFrame + 2 * Frame::MIN_BYTES);
+                             port.GetDelay().GetSeconds() +
+                             port.GetPeer()->GetPauseResponse().GetSeconds();
+    const double bytes = scale * GetCellBytes(roundTrip * static_cast<double>(port.GetRate()) / 8 +
+                                                  3.0 * largestFrame + 2 * Frame::MIN_BYTES,
+                                              cellSize);
     // GetReserved() rejects sizes that do not fit into 64 bits.
     return static_cast<uint64_t>(std::min(bytes, std::ldexp(1.0, 63)));
 }
@@ -52,8 +65,8 @@ SharedBuffer::GetReserved(const Configuration& configuration, const std::vector<
                                  FormatDouble(reserved) + " bytes (allowed: up to " +
                                  FormatDouble(MAX_MEMORY) +
                                  "; they follow from delays and rates of links, and from "
-                                 "Guaranteed, HeadroomScale, LargestFrame and PauseResponse of "
-                                 "ns3::training::SwitchDevice)");
+                                 "Guaranteed, HeadroomScale, LargestFrame, CellSize and "
+                                 "CreditBuffer of ns3::training::SwitchDevice, and PauseResponse)");
     }
     return static_cast<uint64_t>(reserved);
 }
@@ -67,10 +80,11 @@ SharedBuffer::Configure(const Configuration& configuration, std::vector<uint64_t
         throw ConfigurationError("packet memory (--buffer, SwitchDevice::BufferSize) of " +
                                  FormatBytes(configuration.size) + " (allowed: more than " +
                                  FormatBytes(reserved) +
-                                 ", which the guarantees and the PFC headroom of " +
+                                 ", which the guarantees and the headroom of " +
                                  std::to_string(headroom.size()) + " ports take)");
     }
     m_configuration = configuration;
+    m_configuration.pausedClasses = configuration.losslessClasses & ~configuration.creditClasses;
     m_headroom = std::move(headroom);
     m_ingress.assign(m_headroom.size() * PRIORITIES, {});
     m_poolSize = configuration.size - reserved;
@@ -120,7 +134,7 @@ SharedBuffer::AdmitCopy(const Frame& frame, uint64_t egressBytes)
     const bool isAdmitted = Charge(frame, egressBytes);
     if (multicast && isAdmitted)
     {
-        multicast->bytes = frame.bytes;
+        multicast->bytes = static_cast<uint32_t>(InCells(frame.bytes));
         multicast->ingress = frame.ingress;
         multicast->priority = frame.ingressPriority;
     }
@@ -130,7 +144,7 @@ SharedBuffer::AdmitCopy(const Frame& frame, uint64_t egressBytes)
 bool
 SharedBuffer::Charge(const Frame& frame, uint64_t egressBytes)
 {
-    const uint64_t bytes = frame.bytes;
+    const uint64_t bytes = InCells(frame.bytes);
     if (!IsLossless(frame.ingressPriority))
     {
         if (m_poolUsed + bytes > m_poolSize ||
@@ -153,9 +167,11 @@ SharedBuffer::Charge(const Frame& frame, uint64_t egressBytes)
         {
             m_poolUsed += after - before;
         }
-        else if (frame.isEmitted || ingress.headroom + bytes <= m_headroom[frame.ingress])
+        else if (frame.isEmitted || m_configuration.creditClasses >> frame.ingressPriority & 1 ||
+                 ingress.headroom + bytes <= m_headroom[frame.ingress])
         {
             // A program keeps what it cannot emit in memory of its own, and its senders are paused.
+            // What has come for credits has its space besides that.
             ingress.headroom += bytes;
         }
         else if (fits)
@@ -227,7 +243,7 @@ SharedBuffer::Release(Frame& frame)
         Leave(frame.multicast);
         return;
     }
-    Discharge(frame.bytes, frame.ingress, frame.ingressPriority);
+    Discharge(InCells(frame.bytes), frame.ingress, frame.ingressPriority);
 }
 
 void
@@ -252,9 +268,9 @@ SharedBuffer::Discharge(uint64_t bytes, uint16_t port, uint8_t priority)
 SharedBuffer::Action
 SharedBuffer::Decide(uint16_t port, uint8_t priority)
 {
-    if (!IsLossless(priority))
+    if (!(m_configuration.pausedClasses >> priority & 1))
     {
-        return Action::NONE;
+        return m_configuration.creditClasses >> priority & 1 ? Action::GRANT : Action::NONE;
     }
     Ingress& ingress = m_ingress[port * PRIORITIES + priority];
     const uint64_t use = SharedUse(ingress);

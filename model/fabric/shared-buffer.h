@@ -39,6 +39,9 @@ class SharedBuffer
         double losslessAlpha{0};    ///< threshold factor of lossless classes
         double lossyAlpha{0};       ///< threshold factor of lossy classes
         uint8_t losslessClasses{0}; ///< bit p: priority p is paused instead of dropped
+        uint8_t creditClasses{0};   ///< those lossless classes whose senders need credits
+        uint8_t pausedClasses{0};   ///< the others; set by Configure()
+        uint32_t cellSize{1};       ///< frames take whole cells of this size
         uint64_t resumeOffset{0};   ///< use must drop this far below the threshold to resume
     };
 
@@ -50,21 +53,29 @@ class SharedBuffer
     {
         double scale{1};          ///< fraction of the computed headroom to reserve
         uint32_t largestFrame{0}; ///< maximum frame size, bytes
-        Time pauseResponse;       ///< maximum response time of a sender to a pause
 
         /**
          * @param port a connected port
+         * @param cellSize see Configuration
          * @return headroom for each lossless priority of the port, bytes
          */
-        uint64_t GetBytes(const FabricPort& port) const;
+        uint64_t GetBytes(const FabricPort& port, uint32_t cellSize) const;
     };
+
+    /**
+     * @param bytes of frames and their overhead on the line
+     * @param cellSize see Configuration
+     * @return memory that such frames take at most, bytes
+     */
+    static double GetCellBytes(double bytes, uint32_t cellSize);
 
     /** Flow control action after a change of an ingress queue. */
     enum class Action
     {
         NONE,
-        PAUSE, ///< use has exceeded the threshold
-        RESUME ///< use has dropped far enough below the threshold
+        PAUSE,  ///< use has exceeded the threshold
+        RESUME, ///< use has dropped far enough below the threshold
+        GRANT   ///< the sender needs credits, and may get some
     };
 
     /**
@@ -128,13 +139,14 @@ class SharedBuffer
     /**
      * @param port ingress port
      * @param priority traffic class
-     * @return whether to pause or resume the sender at that port now; the decision is recorded
+     * @return whether to pause or resume the sender at that port now, which is recorded, or to
+     *         grant it credits
      */
     Action Decide(uint16_t port, uint8_t priority);
 
     /**
      * @param priority traffic class
-     * @return whether the class is paused, not dropped
+     * @return whether the class is paused, or granted credits, and not dropped
      */
     bool IsLossless(uint8_t priority) const
     {
@@ -166,6 +178,16 @@ class SharedBuffer
      * @return bytes of the shared pool that one queue may currently use
      */
     uint64_t GetThreshold(double alpha) const;
+
+    /**
+     * @param port ingress port
+     * @param priority a lossless class
+     * @return bytes in use of what came by this port in this class
+     */
+    uint64_t GetHeld(uint16_t port, uint8_t priority) const
+    {
+        return m_ingress[port * PRIORITIES + priority].total;
+    }
 
     /** @return bytes in use */
     uint64_t GetUsed() const
@@ -204,6 +226,12 @@ class SharedBuffer
     Multicast* Find(uint64_t multicast);
 
     uint64_t SharedUse(const Ingress& ingress) const;
+
+    uint64_t InCells(uint64_t bytes) const
+    {
+        const uint64_t cell = m_configuration.cellSize;
+        return cell == 1 ? bytes : (bytes + cell - 1) / cell * cell;
+    }
 
     Configuration m_configuration;
     std::vector<uint64_t> m_headroom;

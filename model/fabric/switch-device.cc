@@ -14,6 +14,8 @@
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
+#include "ns3/training-attribute-choice.h"
+#include "ns3/training-configuration-error.h"
 #include "ns3/training-field-accessor.h"
 #include "ns3/uinteger.h"
 
@@ -30,6 +32,12 @@ namespace
 
 /// Default packet memory unless more is needed, bytes.
 constexpr uint64_t DEFAULT_BUFFER = 32 << 20;
+
+/// Values of FlowControl: by the kind of switch, then the enumerators.
+const std::vector<std::string> FLOW_CONTROLS{"auto", "none", "pfc", "credit"};
+
+/// Values of WatchdogAction, in the order of the enumerators.
+const std::vector<std::string> WATCHDOG_ACTIONS{"drop", "forward"};
 
 /** @return whether the link of a port leads to a host */
 bool
@@ -241,11 +249,55 @@ SwitchDevice::GetTypeId()
                           MakeTimeAccessor(&SwitchDevice::m_pipelineDelay),
                           MakeTimeChecker(Time(0)))
             .AddAttribute("PauseResponse",
-                          "Maximum response time of a sender to a pause, for sizing the headroom",
-                          TimeValue(TimeStep(0)),
-                          MakeFieldAccessor<TimeValue>(&SwitchDevice::m_headroom,
-                                                       &SharedBuffer::Headroom::pauseResponse),
-                          MakeTimeChecker(Time(0)))
+                          "Time from the arrival of a pause until a port obeys it, for which the "
+                          "headroom of its peer provides; negative: the maximum of IEEE 802.3, "
+                          "31B.3.7",
+                          TimeValue(NanoSeconds(-1)),
+                          MakeTimeAccessor(&SwitchDevice::m_pauseResponse),
+                          MakeTimeChecker())
+            .AddAttribute("FlowControl",
+                          "How lossless classes are kept from overrunning a buffer: pfc, credit, "
+                          "none, or auto: credit for NVSwitches, otherwise pfc",
+                          StringValue("auto"),
+                          MakeStringAccessor(&SwitchDevice::SetFlowControl,
+                                             &SwitchDevice::GetFlowControlName),
+                          MakeStringChecker())
+            .AddAttribute(
+                "CreditBuffer",
+                "Receive buffer of each port and lossless class with credits, bytes; 0: an "
+                "equal part of half the packet memory, at least the round trip of the "
+                "link and two of the largest frames",
+                UintegerValue(0),
+                MakeUintegerAccessor(&SwitchDevice::m_creditBuffer),
+                MakeUintegerChecker<uint64_t>(0, uint64_t{1} << 40))
+            .AddAttribute(
+                "CellSize",
+                "Frames take whole cells of the packet memory, bytes (Broadcom Trident and "
+                "Tomahawk: 208, Tomahawk 3: 254); 1: just their bytes",
+                UintegerValue(1),
+                MakeFieldAccessor<UintegerValue>(&SwitchDevice::m_memory,
+                                                 &SharedBuffer::Configuration::cellSize),
+                MakeUintegerChecker<uint32_t>(1, 1 << 16))
+            .AddAttribute(
+                "WatchdogDetection",
+                "A class of a port that is paused for so long is in a pause storm (SONiC: "
+                "200 ms); 0: no watchdog",
+                TimeValue(TimeStep(0)),
+                MakeFieldAccessor<TimeValue>(&SwitchDevice::m_watchdog,
+                                             &PauseWatchdog::Settings::detection),
+                MakeTimeChecker(Time(0)))
+            .AddAttribute("WatchdogRestoration",
+                          "A pause storm is over when no pause has come for so long",
+                          TimeValue(MilliSeconds(200)),
+                          MakeFieldAccessor<TimeValue>(&SwitchDevice::m_watchdog,
+                                                       &PauseWatchdog::Settings::restoration),
+                          MakeTimeChecker(TimeStep(1)))
+            .AddAttribute("WatchdogAction",
+                          "What happens to frames of a class in a pause storm: drop or forward",
+                          StringValue("drop"),
+                          MakeStringAccessor(&SwitchDevice::SetWatchdogAction,
+                                             &SwitchDevice::GetWatchdogAction),
+                          MakeStringChecker())
             .AddTraceSource("QueueLength",
                             "The length of a queue has changed",
                             MakeTraceSourceAccessor(&SwitchDevice::m_queueLengthTrace),
@@ -380,18 +432,76 @@ SwitchDevice::GetWeights() const
 }
 
 void
+SwitchDevice::SetFlowControl(std::string name)
+{
+    m_flowControl = FindAllowedValue("SwitchDevice::FlowControl", name, FLOW_CONTROLS);
+}
+
+std::string
+SwitchDevice::GetFlowControlName() const
+{
+    return FLOW_CONTROLS[m_flowControl];
+}
+
+FlowControl
+SwitchDevice::GetFlowControl() const
+{
+    if (m_flowControl == 0)
+    {
+        return m_isScaleUp ? FlowControl::CREDIT : FlowControl::PFC;
+    }
+    return static_cast<FlowControl>(m_flowControl - 1);
+}
+
+void
+SwitchDevice::SetScaleUp()
+{
+    m_isScaleUp = true;
+}
+
+void
+SwitchDevice::SetWatchdogAction(std::string name)
+{
+    m_watchdog.action = static_cast<PauseWatchdog::Action>(
+        FindAllowedValue("SwitchDevice::WatchdogAction", name, WATCHDOG_ACTIONS));
+}
+
+std::string
+SwitchDevice::GetWatchdogAction() const
+{
+    return WATCHDOG_ACTIONS[static_cast<std::size_t>(m_watchdog.action)];
+}
+
+uint64_t
+SwitchDevice::GetCreditBytes(const FabricPort& port) const
+{
+    if (m_creditBuffer > 0)
+    {
+        return m_creditBuffer;
+    }
+    const double roundTrip = port.GetPeer()->GetDelay().GetSeconds() + port.GetDelay().GetSeconds();
+    const double frame = m_headroom.largestFrame;
+    const double least = roundTrip * static_cast<double>(port.GetRate()) / 8 + 2 * frame;
+    const double classes = __builtin_popcount(GetLosslessClasses());
+    const auto memory = static_cast<double>(m_memory.size == 0 ? DEFAULT_BUFFER : m_memory.size);
+    const double share = memory / 2 / (classes * static_cast<double>(m_ports.size())) /
+                         SharedBuffer::GetCellBytes(1, m_memory.cellSize);
+    return static_cast<uint64_t>(std::clamp(share - frame, least, std::max(least, 1e15)));
+}
+
+void
 SwitchDevice::Configure()
 {
     m_ecn.Check("Ecn");
     m_wred.Check("Wred");
-    m_trim.Check(m_memory.losslessClasses);
-    m_datelines.Configure(m_ports.size(), m_memory.losslessClasses);
+    const uint8_t lossless = GetFlowControl() == FlowControl::NONE ? 0 : m_memory.losslessClasses;
+    m_trim.Check(lossless);
+    m_datelines.Configure(m_ports.size(), lossless);
     uint64_t fastest = 0;
     for (const auto& port : m_ports)
     {
         fastest = std::max(fastest, port->GetRate());
     }
-    std::vector<uint64_t> headroom;
     for (const auto& port : m_ports)
     {
         // Cut-through from a slower to a faster link would underrun in the middle of a frame.
@@ -399,10 +509,95 @@ SwitchDevice::Configure()
         {
             port->GetPeer()->EnableCutThrough();
         }
-        headroom.push_back(m_headroom.GetBytes(*port));
+        const auto neighbor = dynamic_cast<const SwitchDevice*>(&port->GetPeer()->GetOwner());
+        if (neighbor && neighbor->GetFlowControl() != GetFlowControl())
+        {
+            throw ConfigurationError(
+                "ns3::training::SwitchDevice::FlowControl of neighbors: " +
+                FLOW_CONTROLS[1 + static_cast<std::size_t>(GetFlowControl())] + " and " +
+                FLOW_CONTROLS[1 + static_cast<std::size_t>(neighbor->GetFlowControl())] +
+                " (allowed: the same at both ends of a link)");
+        }
+        port->SetFlowControl(GetFlowControl());
+        port->GetPeer()->SetFlowControl(GetFlowControl());
     }
+    ConfigureMemory();
+    if (GetFlowControl() == FlowControl::CREDIT)
+    {
+        ConfigureCredits();
+    }
+    else if (GetFlowControl() == FlowControl::PFC && m_watchdog.detection.IsStrictlyPositive())
+    {
+        ConfigureWatchdogs();
+    }
+}
+
+void
+SwitchDevice::ConfigureCredits()
+{
+    const uint8_t classes = GetLosslessClasses();
+    for (const auto& port : m_ports)
+    {
+        port->StoreAll();
+        port->SetWatchdog(nullptr);
+        port->ReceiveWithCredits(classes, GetCreditBytes(*port));
+        if (IsLastHop(*port))
+        {
+            port->GetPeer()->ReceiveWithCredits(classes, GetCreditBytes(*port));
+        }
+    }
+}
+
+void
+SwitchDevice::ConfigureWatchdogs()
+{
+    for (const auto& port : m_ports)
+    {
+        m_watchdogs.emplace_back(*port, m_watchdog);
+        port->SetWatchdog(&m_watchdogs.back());
+    }
+    m_queueLengthTrace.ConnectWithoutContext(MakeCallback(&SwitchDevice::WatchQueue, this));
+}
+
+void
+SwitchDevice::WatchQueue(uint16_t port, uint8_t priority, uint64_t bytes)
+{
+    if (bytes > 0)
+    {
+        m_watchdogs[port].NotifyQueued(priority);
+    }
+}
+
+uint8_t
+SwitchDevice::GetLosslessClasses() const
+{
+    return GetFlowControl() == FlowControl::NONE
+               ? 0
+               : m_memory.losslessClasses | m_datelines.GetSecondClasses();
+}
+
+void
+SwitchDevice::ConfigureMemory()
+{
     SharedBuffer::Configuration memory = m_memory;
-    memory.losslessClasses |= m_datelines.GetSecondClasses();
+    memory.losslessClasses = GetLosslessClasses();
+    std::vector<uint64_t> headroom;
+    for (const auto& port : m_ports)
+    {
+        headroom.push_back(m_headroom.GetBytes(*port, memory.cellSize));
+    }
+    if (GetFlowControl() == FlowControl::CREDIT)
+    {
+        // All memory of a class is its receive buffer; what programs emit may take more.
+        memory.creditClasses = memory.losslessClasses;
+        memory.guaranteed = 0;
+        memory.losslessAlpha = 0;
+        std::transform(m_ports.begin(), m_ports.end(), headroom.begin(), [&](const auto& port) {
+            const uint64_t bytes = GetCreditBytes(*port) + m_headroom.largestFrame;
+            return static_cast<uint64_t>(
+                SharedBuffer::GetCellBytes(static_cast<double>(bytes), memory.cellSize));
+        });
+    }
     if (memory.size == 0)
     {
         memory.size = std::max(DEFAULT_BUFFER, 2 * SharedBuffer::GetReserved(memory, headroom));
@@ -503,7 +698,17 @@ SwitchDevice::Restart()
     {
         pauses.Forget();
     }
-    Configure();
+    ConfigureMemory();
+    for (const auto& port : m_ports)
+    {
+        for (uint8_t priority = 0; priority < PRIORITIES; priority++)
+        {
+            if (port->ReceivesWithCredits(priority))
+            {
+                port->GrantCredits(priority);
+            }
+        }
+    }
     m_paths.Clear();
     m_pipeline.Restart();
 }
@@ -641,6 +846,18 @@ SwitchDevice::BeginTransmit(Frame& frame, FabricPort& port)
     return true;
 }
 
+Time
+SwitchDevice::GetPauseResponse(uint64_t bitsPerSecond) const
+{
+    return ResolvePauseResponse(m_pauseResponse, bitsPerSecond);
+}
+
+uint64_t
+SwitchDevice::GetHeldBytes(uint16_t port, uint8_t priority) const
+{
+    return m_buffer.GetHeld(port, priority);
+}
+
 void
 SwitchDevice::UpdatePause(uint16_t ingress, uint8_t priority)
 {
@@ -653,6 +870,9 @@ SwitchDevice::UpdatePause(uint16_t ingress, uint8_t priority)
         break;
     case SharedBuffer::Action::RESUME:
         m_pauses[ingress].Resume(1 << priority);
+        break;
+    case SharedBuffer::Action::GRANT:
+        m_ports[ingress]->GrantCredits(priority);
         break;
     }
 }
@@ -680,8 +900,7 @@ SwitchDevice::Mark(Frame& frame, FabricPort& port)
 bool
 SwitchDevice::IsDroppedEarly(const Frame& frame, const FabricPort& port) const
 {
-    const uint8_t lossless = m_memory.losslessClasses | m_datelines.GetSecondClasses();
-    if (frame.ecn != Ecn::NOT_ECT || lossless >> frame.priority & 1)
+    if (frame.ecn != Ecn::NOT_ECT || m_buffer.IsLossless(frame.priority))
     {
         return false;
     }

@@ -12,6 +12,7 @@
 #include "forwarding-table.h"
 #include "path-chooser.h"
 #include "pause-sender.h"
+#include "pause-watchdog.h"
 #include "program-host.h"
 #include "program-pipeline.h"
 #include "red-curve.h"
@@ -37,8 +38,8 @@ namespace ns3::training
  * ns3::Node. It offers each frame to the programs in its data plane (ProgramPipeline), looks up the
  * destination (ForwardingTable), chooses among equal-cost ports (PathChooser), stores the frame in
  * a SharedBuffer, ECN-marks it according to the queue length at dequeue or drops it early
- * (RedCurve), cuts it to its header if its queue is full (TrimRule), and pauses senders of lossless
- * classes (PauseSender).
+ * (RedCurve), cuts it to its header if its queue is full (TrimRule), and keeps senders of lossless
+ * classes from overrunning it by pauses (PauseSender) or credits (LinkCredits).
  */
 class SwitchDevice : public Object, public FabricPortOwner, public ProgramHost
 {
@@ -79,11 +80,21 @@ class SwitchDevice : public Object, public FabricPortOwner, public ProgramHost
     ForwardingTable& GetTable();
 
     /**
-     * Configures the buffer and cut-through. Called after all ports have been connected.
-     * @throw ConfigurationError if the buffer is too small, Kmin is above Kmax, or a lossless class
-     *        has no second class where it needs one
+     * Makes it a switch of a scale-up network, such as an NVSwitch: its links have credits, unless
+     * the attribute FlowControl says otherwise. Called before Configure().
+     */
+    void SetScaleUp();
+
+    /**
+     * Configures the buffer, flow control and cut-through. Called after all ports of the fabric
+     * have been connected, and before the simulation.
+     * @throw ConfigurationError if the buffer is too small, Kmin is above Kmax, a lossless class
+     *        has no second class where it needs one, or a neighbor has another flow control
      */
     void Configure();
+
+    /** @return flow control of its links */
+    FlowControl GetFlowControl() const;
 
     /** @return the data used by its path choice (attribute Path) */
     PathContext& GetPathContext();
@@ -127,6 +138,8 @@ class SwitchDevice : public Object, public FabricPortOwner, public ProgramHost
     void Prefetch(const Frame& frame) override;
     void PrefetchSoon(const Frame& frame) override;
     bool BeginTransmit(Frame& frame, FabricPort& port) override;
+    uint64_t GetHeldBytes(uint16_t port, uint8_t priority) const override;
+    Time GetPauseResponse(uint64_t bitsPerSecond) const override;
 
     // ProgramHost
     void Emit(Frame* frame, uint16_t port, Time latency) override;
@@ -145,6 +158,16 @@ class SwitchDevice : public Object, public FabricPortOwner, public ProgramHost
     void DoDispose() override;
     void SetPath(std::string name);
     std::string GetPath() const;
+    void SetFlowControl(std::string name);
+    std::string GetFlowControlName() const;
+    void SetWatchdogAction(std::string name);
+    std::string GetWatchdogAction() const;
+    uint8_t GetLosslessClasses() const;
+    void ConfigureMemory();
+    void ConfigureCredits();
+    void ConfigureWatchdogs();
+    void WatchQueue(uint16_t port, uint8_t priority, uint64_t bytes);
+    uint64_t GetCreditBytes(const FabricPort& port) const;
     void SetWeights(std::string weights);
     std::string GetWeights() const;
     void Forward(Frame* frame);
@@ -174,6 +197,12 @@ class SwitchDevice : public Object, public FabricPortOwner, public ProgramHost
     bool m_marksLastHop;
     SharedBuffer::Configuration m_memory; // as set by attributes
     SharedBuffer::Headroom m_headroom;
+    std::size_t m_flowControl{0}; // index of its name
+    bool m_isScaleUp{false};
+    uint64_t m_creditBuffer{0};
+    Time m_pauseResponse; // negative: limit of the standard
+    PauseWatchdog::Settings m_watchdog;
+    std::deque<PauseWatchdog> m_watchdogs; // by port; empty: none
     ProgramPipeline::Capacity m_capacity;
     bool m_cutThrough;
     Time m_pipelineDelay;

@@ -57,6 +57,7 @@ struct FileContents
 {
     uint32_t nodes{0};
     std::vector<bool> isSwitch; ///< by node
+    std::vector<uint32_t> scaleUpSwitches;
     TopologyShape shape;
     std::vector<FileLink> links;
 };
@@ -227,6 +228,7 @@ ReadWords(const std::string& text, const SourceLocation& location)
         contents.shape.serverGroups = true;
         switches = words.NextNumber("number of NVSwitches", 0, contents.nodes - 1);
     }
+    const uint32_t scaleUpSwitches = switches;
     switches += words.NextNumber("number of switches", 0, contents.nodes - 1 - switches);
     const uint32_t links = words.NextNumber("number of links", 0, MAX_ELEMENTS);
     if (header == 6)
@@ -242,6 +244,10 @@ ReadWords(const std::string& text, const SourceLocation& location)
             location.Refuse(words.GetLine(), "switch", std::to_string(node), "each once");
         }
         contents.isSwitch[node] = true;
+        if (i < scaleUpSwitches)
+        {
+            contents.scaleUpSwitches.push_back(node);
+        }
     }
     for (uint32_t i = 0; i < links; i++)
     {
@@ -462,6 +468,19 @@ BuildFromFile(const TopologyRequest& request, TopologyGraph& graph)
         host += !contents.isSwitch[node];
     }
     graph.switches = next - graph.hosts;
+    for (uint32_t node : contents.scaleUpSwitches)
+    {
+        graph.scaleUpSwitches.insert(number[node] - graph.hosts);
+    }
+    for (const FileLink& link : contents.links)
+    {
+        if (contents.isSwitch[link.link.a] && contents.isSwitch[link.link.b])
+        {
+            // Part of a network of switches, which has one flow control.
+            graph.scaleUpSwitches.erase(number[link.link.a] - graph.hosts);
+            graph.scaleUpSwitches.erase(number[link.link.b] - graph.hosts);
+        }
+    }
     graph.shape = contents.shape;
     graph.shape.groupSize = std::min(contents.shape.groupSize, graph.hosts);
     std::vector<uint64_t> rates(next, 0);

@@ -38,6 +38,10 @@ BuildRailOptimized(const TopologyRequest& request, TopologyGraph& graph)
     graph.shape.serverGroups = true;
     graph.shape.rails = true;
     graph.hosts = servers * gpus;
+    for (uint32_t server = 0; server < servers; server++)
+    {
+        graph.scaleUpSwitches.insert(server);
+    }
     const uint32_t firstLeaf = graph.hosts + servers;
     const uint32_t firstSpine = firstLeaf + units * gpus;
     graph.switches = firstSpine + spines - graph.hosts;

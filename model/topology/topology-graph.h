@@ -11,6 +11,7 @@
 #include "ns3/nstime.h"
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -84,6 +85,8 @@ struct TopologyGraph
     uint32_t switches{0};    ///< number of switches
     std::vector<Link> links; ///< all links; parallel links are allowed
     TopologyShape shape;     ///< regular structure, if any
+    /// Indices of switches of a scale-up network, which join the GPUs of a server (NVSwitches).
+    std::set<uint32_t> scaleUpSwitches;
 
     /** @return number of nodes */
     uint32_t GetNodes() const

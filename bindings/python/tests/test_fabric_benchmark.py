@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The program fabric-benchmark, which has no class in the package."""
 
+import json
 import math
 
 import pytest
@@ -230,6 +231,60 @@ def test_packets_longer_than_roce_allows_are_reported(program_json):
     assert program_json("fabric-benchmark", *options, "--mtu=4096")["warnings"] == []
     (warning,) = program_json("fabric-benchmark", *options, "--mtu=9000")["warnings"]
     assert warning == "RoCE carries at most 4096 bytes a packet, not 9000 (see --mtu)"
+
+
+CREDIT = "--ns3::training::SwitchDevice::FlowControl=credit"
+
+
+def test_an_incast_with_credits_loses_and_pauses_nothing(program_json):
+    """The same time as with pauses: the receiver's line is always busy."""
+    options = ["--ranks=9", "--pattern=incast:8", "--bytes=1MB", "--congestion-control=none"]
+    credits = program_json("fabric-benchmark", *options, CREDIT)
+    pauses = program_json("fabric-benchmark", *options, "--buffer=1M")
+    assert credits["dropped_frames"] == credits["pause_frames"] == 0
+    assert pauses["pause_frames"] > 0
+    assert credits["utilization"] == pytest.approx(pauses["utilization"], rel=0.01)
+
+
+def write_ring(path, switches):
+    """Write a ring of switches with a faster host each, without datelines."""
+    links = [{"a": i, "b": switches + i, "rate": "400Gbps"} for i in range(switches)]
+    links += [{"a": switches + i, "b": switches + (i + 1) % switches} for i in range(switches)]
+    path.write_text(json.dumps({"hosts": switches, "switches": switches, "links": links}))
+
+
+@pytest.mark.parametrize(
+    "flow_control",
+    [[CREDIT, "--ns3::training::SwitchDevice::CreditBuffer=20000"], ["--buffer=800000"]],
+    ids=["credit", "pfc"],
+)
+def test_a_deadlock_is_reported(program, tmp_path, flow_control):
+    write_ring(tmp_path / "ring.json", 8)
+    process = program(
+        "fabric-benchmark",
+        *["--ranks=8", f"--topology=file:{tmp_path}/ring.json", "--pattern=all-to-all"],
+        *["--bytes=3MB", "--congestion-control=none", *flow_control],
+    )
+    assert process.returncode == 3
+    assert "deadlock of flow control: switch" in process.stderr
+    assert "(priority 3)" in process.stderr
+
+
+def test_a_pause_storm_is_reported(program_json):
+    """A dead receiver holds up its sender; the watchdog frees what is behind."""
+    result = program_json(
+        "fabric-benchmark",
+        *["--ranks=4", "--pattern=incast:3", "--bytes=1MB", "--congestion-control=none"],
+        "--fault=host0:receive-rate=100Mbps,until=5ms",
+        "--ns3::training::SwitchDevice::WatchdogDetection=1ms",
+        "--ns3::training::SwitchDevice::WatchdogRestoration=1ms",
+        "--ns3::training::SwitchDevice::WatchdogAction=forward",
+    )
+    (warning,) = [text for text in result["warnings"] if "storm" in text]
+    assert warning == (
+        "switch0 port 0 had 1 pause storms in lossless class 3, in which the watchdog ignored its "
+        "pauses"
+    )
 
 
 def test_a_slow_host_is_not_taken_for_losses(program_json):

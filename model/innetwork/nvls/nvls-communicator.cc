@@ -9,8 +9,12 @@
 #include "ns3/log.h"
 #include "ns3/sharp-wire-format.h"
 #include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/training-attribute-choice.h"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 namespace ns3::training
 {
@@ -18,13 +22,29 @@ namespace ns3::training
 NS_LOG_COMPONENT_DEFINE("TrainingNvlsCommunicator");
 NS_OBJECT_ENSURE_REGISTERED(NvlsCommunicator);
 
+namespace
+{
+
+/// Values of Framing.
+const std::vector<std::string> FRAMINGS{"nvlink", "ethernet"};
+
+} // namespace
+
 TypeId
 NvlsCommunicator::GetTypeId()
 {
     static TypeId tid = TypeId("ns3::training::NvlsCommunicator")
                             .SetParent<SharpEndpoint>()
                             .SetGroupName("DistributedTraining")
-                            .AddConstructor<NvlsCommunicator>();
+                            .AddConstructor<NvlsCommunicator>()
+                            .AddAttribute("Framing",
+                                          "Size of frames: that of the NVLink packets that they "
+                                          "stand for (nvlink), or that of a tree's packets over "
+                                          "Ethernet (ethernet)",
+                                          StringValue("nvlink"),
+                                          MakeStringAccessor(&NvlsCommunicator::SetFraming,
+                                                             &NvlsCommunicator::GetFraming),
+                                          MakeStringChecker());
     return tid;
 }
 
@@ -32,6 +52,32 @@ std::string
 NvlsCommunicator::GetName() const
 {
     return "nvls";
+}
+
+void
+NvlsCommunicator::SetFraming(std::string name)
+{
+    m_framing = FindAllowedValue("NvlsCommunicator::Framing", name, FRAMINGS);
+}
+
+std::string
+NvlsCommunicator::GetFraming() const
+{
+    return FRAMINGS[m_framing];
+}
+
+SharpConnection::Settings
+NvlsCommunicator::GetSettings() const
+{
+    SharpConnection::Settings settings = SharpEndpoint::GetSettings();
+    settings.nvlink = m_framing == 0;
+    return settings;
+}
+
+void
+NvlsCommunicator::SetBytes(SharpMessage& message, NvlinkPacket kind, uint32_t values) const
+{
+    message.bytes = m_framing == 0 ? GetNvlinkFrameBytes(kind, values) : 0;
 }
 
 void
@@ -109,7 +155,9 @@ NvlsCommunicator::Start()
         part.written = 0;
         m_left += part.packets;
     }
-    SendPacket(0, m_barrier, MakeMessage(0, m_barrier, 0));
+    SharpMessage barrier = MakeMessage(0, m_barrier, 0);
+    SetBytes(barrier, NvlinkPacket::WRITE, 0);
+    SendPacket(0, m_barrier, barrier);
 }
 
 void
@@ -127,8 +175,13 @@ NvlsCommunicator::Read()
     const Part& mine = m_parts[GetRank()];
     while (m_asked < mine.packets && m_asked - m_answered < m_session.window)
     {
+        const auto [begin, end] = GetRange(GetRank(), m_asked);
         const uint64_t number = mine.first + m_asked++;
-        SendPacket(GetRank(), number, MakeMessage(GetRank(), number, SHARP_BROADCAST));
+        SharpMessage request = MakeMessage(GetRank(), number, SHARP_BROADCAST);
+        SetBytes(request,
+                 NvlinkPacket::READ,
+                 static_cast<uint32_t>(end - begin) * GetBytes(GetFormat()));
+        SendPacket(GetRank(), number, request);
     }
 }
 
@@ -139,6 +192,7 @@ NvlsCommunicator::Contribute(uint32_t owner, uint64_t packet)
     SharpMessage message = MakeMessage(owner, number, SHARP_TO_ONE | SHARP_NO_NOTIFICATION);
     const auto [begin, end] = GetRange(owner, packet);
     WriteValues(message, begin, end);
+    SetBytes(message, NvlinkPacket::ANSWER, message.payloadBytes);
     SendPacket(owner, number, message);
 }
 
@@ -150,6 +204,7 @@ NvlsCommunicator::Write(const Frame& frame)
                          frame.payload,
                          frame.payloadOffset};
     message.header.operation = SHARP_BROADCAST;
+    SetBytes(message, NvlinkPacket::WRITE, message.payloadBytes);
     SendPacket(GetRank(), m_parts[GetRank()].first + m_answered++, message);
 }
 

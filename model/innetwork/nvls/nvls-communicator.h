@@ -7,6 +7,8 @@
 #ifndef DISTRIBUTED_TRAINING_NVLS_COMMUNICATOR_H
 #define DISTRIBUTED_TRAINING_NVLS_COMMUNICATOR_H
 
+#include "nvlink-packets.h"
+
 #include "ns3/host-model.h"
 #include "ns3/sharp-endpoint.h"
 
@@ -50,6 +52,8 @@ class NvlsCommunicator : public SharpEndpoint
     /** @param session as configured at the switch; call SetGroup() and SetSums() before */
     void SetSession(const Session& session);
 
+    SharpConnection::Settings GetSettings() const override;
+
     /**
      * @param model of the hosts; null: hosts add no time
      * @throw ConfigurationError if its hosts have no sums in a switch
@@ -76,6 +80,9 @@ class NvlsCommunicator : public SharpEndpoint
         uint64_t next{0};    ///< number of the packet after the operation on the owner's tree
     };
 
+    void SetFraming(std::string name);
+    std::string GetFraming() const;
+    void SetBytes(SharpMessage& message, NvlinkPacket kind, uint32_t values) const;
     void Read();
     void Contribute(uint32_t owner, uint64_t packet);
     void Write(const Frame& frame);
@@ -84,6 +91,7 @@ class NvlsCommunicator : public SharpEndpoint
     bool IsNumber(uint32_t owner, uint64_t packet, const Frame& frame) const;
     std::pair<uint64_t, uint64_t> GetRange(uint32_t owner, uint64_t packet) const;
 
+    std::size_t m_framing{0}; // index of its name
     Session m_session;
     std::shared_ptr<const HostModel> m_hostModel; // null: hosts add no time
     std::vector<Part> m_parts;                    // by owner

@@ -9,6 +9,7 @@
 #include "sharp-wire-format.h"
 
 #include "ns3/log.h"
+#include "ns3/nvlink-packets.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/simulator.h"
 
@@ -133,7 +134,8 @@ void
 SharpConnection::Transmit(const SharpMessage& message, uint8_t opcode, uint32_t psn)
 {
     Frame* frame = MakeFrame(message.header, opcode, psn);
-    frame->bytes = GetSharpFrameBytes(message.payloadBytes, opcode);
+    frame->bytes =
+        message.bytes > 0 ? message.bytes : GetSharpFrameBytes(message.payloadBytes, opcode);
     frame->payloadBytes = message.payloadBytes;
     frame->payload = message.payload;
     frame->payloadOffset = message.payloadOffset;
@@ -171,6 +173,10 @@ SharpConnection::Receive(const Frame& frame)
     {
         m_expected = (m_expected + 1) & PSN_MASK;
         m_nakSent = false;
+        if (m_settings.nvlink && frame.As<SharpHeader>().operation & SHARP_BROADCAST)
+        {
+            m_written += frame.payloadBytes;
+        }
         NoteReceived();
         return true;
     }
@@ -222,7 +228,9 @@ SharpConnection::Acknowledge(bool missing)
     const uint32_t psn = missing ? m_expected : (m_expected - 1) & PSN_MASK;
     Frame* frame = MakeFrame(header, ACKNOWLEDGE, psn);
     frame->syndrome = missing ? SYNDROME_NAK_SEQUENCE : SYNDROME_ACK;
-    frame->bytes = GetSharpAcknowledgeBytes();
+    frame->bytes = m_settings.nvlink ? GetNvlinkFrameBytes(NvlinkPacket::RESPONSE, m_written)
+                                     : GetSharpAcknowledgeBytes();
+    m_written = 0;
     frame->ingress = m_ingress;
     m_owner.Transmit(frame);
 }

@@ -26,6 +26,7 @@ struct SharpMessage
     Ptr<ByteBuffer> payload;   ///< the values, or null (virtual payload, or no values)
     uint64_t payloadOffset{0}; ///< offset of the values in `payload`
     uint16_t ingress{0};       ///< in a switch: ingress port of the frame that triggered it
+    uint32_t bytes{0};         ///< size of its frame; 0: that of its headers and values
 };
 
 /**
@@ -53,6 +54,7 @@ class SharpConnection
         uint32_t retryLimit{7};   ///< timeouts without progress before it breaks
         uint8_t priority{3};      ///< traffic class
         uint32_t firstPsn{0};     ///< PSN of the first packet, 24 bits
+        bool nvlink{false};       ///< frames have the size of NVLink's packets
     };
 
     /** The remote end. */
@@ -154,6 +156,7 @@ class SharpConnection
     // Receiver.
     uint32_t m_expected{0}; // PSN
     uint32_t m_unanswered{0};
+    uint32_t m_written{0}; // bytes of values written in these, NVLink only
     bool m_nakSent{false}; // a NAK for m_expected was sent
     uint16_t m_ingress{0}; // ingress port of the last packet
     EventId m_ackTimer;

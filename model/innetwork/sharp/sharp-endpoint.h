@@ -51,7 +51,7 @@ class SharpEndpoint : public InNetworkCommunicator, private SharpConnection::Own
     static TypeId GetTypeId();
 
     /** @return connection parameters set by the attributes */
-    SharpConnection::Settings GetSettings() const;
+    virtual SharpConnection::Settings GetSettings() const;
 
     /** @return number format of the addition */
     NumberFormat GetNumberFormat() const;

@@ -309,7 +309,8 @@ SharpProgram::Take(End& end, const Frame& frame)
                                frame.payloadBytes,
                                frame.payload,
                                frame.payloadOffset,
-                               frame.ingress};
+                               frame.ingress,
+                               tree.node.settings.nvlink ? frame.bytes : 0};
     const bool goesUp = end.child != PARENT && tree.node.parent.endpoint != SharpConnection::NONE;
     isDatagram ? Multicast(tree, message) : SendLater(tree, message, goesUp);
 }
@@ -338,6 +339,7 @@ SharpProgram::Contribute(Tree& tree, uint32_t child, const Frame& frame)
         NS_ABORT_MSG_IF(tree.node.streaming && !tree.active, "streaming without the lock");
         sum = header;
         slot.message.payloadBytes = frame.payloadBytes;
+        slot.message.bytes = tree.node.settings.nvlink ? frame.bytes : 0;
     }
     else
     {

@@ -1,0 +1,153 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+/**
+ * @file
+ * @ingroup distributed-training-fabric
+ * How a port obeys pauses of its peer, as far as its watchdog lets it.
+ */
+
+#include "fabric-port.h"
+#include "pause-watchdog.h"
+
+#include "ns3/log.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingPortPauses");
+
+void
+FabricPort::SetPaused(uint8_t priority, bool paused, int64_t now)
+{
+    if (paused == IsPaused(priority))
+    {
+        return;
+    }
+    NS_LOG_LOGIC("node " << m_nodeId << " port " << m_index << " priority " << +priority
+                         << (paused ? " is paused" : " is resumed"));
+    m_paused ^= 1 << priority;
+    if (paused)
+    {
+        m_pausedSince[priority] = now;
+    }
+    else
+    {
+        m_counters.byPriority[priority].pausedTime += now - m_pausedSince[priority];
+    }
+    m_owner.NotifyPause(m_index, priority, paused);
+    if (m_watchdog)
+    {
+        m_watchdog->NotifyPause(priority, paused);
+    }
+}
+
+void
+FabricPort::OnPause(const Frame& frame)
+{
+    m_counters.pausesReceived++;
+    const int64_t now = Simulator::Now().GetTimeStep();
+    const auto length = static_cast<int64_t>(frame.pauseQuanta * 64 * m_picosecondsPerByte);
+    uint8_t classes = frame.pauseClasses;
+    if (m_credits)
+    {
+        classes &= ~m_credits->GetSendingClasses();
+    }
+    const Time response = GetPauseResponse();
+    if (response.IsZero())
+    {
+        ObeyPause(classes, now + length);
+    }
+    else
+    {
+        Simulator::Schedule(response, &FabricPort::ObeyPause, this, classes, now + length);
+    }
+}
+
+void
+FabricPort::ObeyPause(uint8_t classes, int64_t until)
+{
+    const int64_t now = Simulator::Now().GetTimeStep();
+    if (m_watchdog)
+    {
+        classes = m_watchdog->Filter(classes, until > now);
+    }
+    for (uint8_t priority = 0; priority < PRIORITIES; priority++)
+    {
+        if (classes >> priority & 1)
+        {
+            m_pausedUntil[priority] = until;
+            SetPaused(priority, until > now, now);
+        }
+    }
+    OnPauseExpired();
+    if (until <= now)
+    {
+        Wake();
+    }
+}
+
+void
+FabricPort::OnPauseExpired()
+{
+    Simulator::Cancel(m_pauseExpiry);
+    const int64_t now = Simulator::Now().GetTimeStep();
+    int64_t first = std::numeric_limits<int64_t>::max();
+    const uint8_t before = m_paused;
+    for (uint8_t priority = 0; priority < PRIORITIES; priority++)
+    {
+        if (m_paused >> priority & 1)
+        {
+            if (m_pausedUntil[priority] <= now)
+            {
+                SetPaused(priority, false, now);
+            }
+            else
+            {
+                first = std::min(first, m_pausedUntil[priority]);
+            }
+        }
+    }
+    if (first < std::numeric_limits<int64_t>::max())
+    {
+        m_pauseExpiry =
+            Simulator::Schedule(TimeStep(first - now), &FabricPort::OnPauseExpired, this);
+    }
+    if (before != m_paused)
+    {
+        Wake();
+    }
+}
+
+void
+FabricPort::OverridePause(uint8_t priority, bool paused)
+{
+    m_pausedUntil[priority] = paused ? std::numeric_limits<int64_t>::max() : 0;
+    SetPaused(priority, paused, Simulator::Now().GetTimeStep());
+    if (!paused)
+    {
+        Wake();
+    }
+}
+
+void
+FabricPort::Purge(uint8_t priority)
+{
+    while (m_waiting >> priority & 1)
+    {
+        Frame* frame = Pop(priority);
+        if (m_owner.BeginTransmit(*frame, *this)) // releases its space
+        {
+            Drop(frame, DropReason::PAUSE_STORM);
+        }
+    }
+}
+
+} // namespace ns3::training
