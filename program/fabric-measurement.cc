@@ -379,9 +379,9 @@ MeasureFabric(const FabricTraffic& traffic, const Cluster& cluster)
     GatherCounters(fabric);
     const RunCost after = GetRunCost(fabric);
     const PortCounters total = fabric.GetTotal();
-    measurement.controlHops = total.answerFrames;
     for (const PriorityCounters& ofClass : total.byPriority)
     {
+        measurement.controlHops += ofClass.answerFrames;
         measurement.dataHops += ofClass.transmittedFrames;
     }
     measurement.dataHops -= measurement.controlHops;

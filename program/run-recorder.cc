@@ -10,7 +10,6 @@
 #include "ns3/training-processes.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace ns3::training
 {
@@ -367,9 +366,10 @@ RunRecorder::AddLinkCounters()
             row.marks = counters.markedFrames;
             row.pauses = counters.pausesSent;
             row.drops = counters.droppedFrames + counters.lostFrames;
-            row.losslessDrops = std::accumulate(counters.losslessDrops.begin(),
-                                                counters.losslessDrops.end(),
-                                                uint64_t{0});
+            for (const PriorityCounters& ofClass : counters.byPriority)
+            {
+                row.losslessDrops += ofClass.losslessDrops;
+            }
             row.trims = counters.trimmedFrames;
             row.busyS = 8.0 * static_cast<double>(lineBytes) / static_cast<double>(port.GetRate());
             row.maxQueue = counters.peakQueueBytes;

@@ -12,7 +12,6 @@
 #include "ns3/rdma-loss-recovery.h"
 
 #include <algorithm>
-#include <array>
 
 namespace ns3::training
 {
@@ -28,7 +27,7 @@ constexpr std::size_t MAX_NAMED = 3;
 /** A counter by port and class of what should not happen. */
 struct Mishap
 {
-    std::array<uint32_t, PRIORITIES> PortCounters::*counts;
+    uint32_t PriorityCounters::*counts;
     std::string before; ///< words before the number
     std::string after;  ///< words between number and class
     std::string end;    ///< words after the class
@@ -47,7 +46,7 @@ AddMishaps(std::vector<std::string>& warnings, const Fabric& fabric, const Misha
             const FabricPort& port = fabric.channels[link]->GetPort(end);
             for (uint8_t priority = 0; priority < PRIORITIES; priority++)
             {
-                const uint32_t count = (port.GetCounters().*mishap.counts)[priority];
+                const uint32_t count = port.GetCounters().byPriority[priority].*mishap.counts;
                 if (count > 0 && ports++ < MAX_NAMED)
                 {
                     warnings.push_back(fabric.GetEndName(link, end) + " port " +
@@ -98,13 +97,13 @@ GetWarnings(const Cluster& cluster)
     std::vector<std::string> warnings;
     AddMishaps(warnings,
                cluster.GetFabric(),
-               {&PortCounters::losslessDrops,
+               {&PriorityCounters::losslessDrops,
                 "dropped",
                 "frames of lossless",
                 " for lack of buffer space"});
     AddMishaps(warnings,
                cluster.GetFabric(),
-               {&PortCounters::pauseStorms,
+               {&PriorityCounters::pauseStorms,
                 "had",
                 "pause storms in lossless",
                 ", in which the watchdog ignored its pauses"});

@@ -206,7 +206,9 @@ class CreditIncastTestCase : public TestCase
                               SENDERS * FRAMES,
                               what << ": arrived, lost on links or by the restart");
         NS_TEST_EXPECT_MSG_EQ((total.droppedFrames > 0), restart, what << ": drops");
-        NS_TEST_EXPECT_MSG_EQ(total.losslessDrops[LOSSLESS], 0, what << ": no lack of space");
+        NS_TEST_EXPECT_MSG_EQ(total.byPriority[LOSSLESS].losslessDrops,
+                              0,
+                              what << ": no lack of space");
         NS_TEST_EXPECT_MSG_EQ((total.lostFrames > 0), (loss > 0), what << ": losses");
         NS_TEST_EXPECT_MSG_EQ(total.pausesSent, 0, what << ": no pauses");
         if (loss == 0 && !restart)
@@ -360,7 +362,9 @@ class FlowControlChoiceTestCase : public TestCase
         Simulator::Run();
         const PortCounters total = fabric.GetTotal();
         NS_TEST_EXPECT_MSG_GT(total.byPriority[LOSSLESS].droppedFrames, 800, "drops");
-        NS_TEST_EXPECT_MSG_EQ(total.pausesSent + total.losslessDrops[LOSSLESS], 0, "as of lossy");
+        NS_TEST_EXPECT_MSG_EQ(total.pausesSent + total.byPriority[LOSSLESS].losslessDrops,
+                              0,
+                              "as of lossy");
         Simulator::Destroy();
     }
 };

@@ -516,7 +516,7 @@ class FabricExactHeadroomTestCase : public TestCase
             Simulator::Stop(MicroSeconds(100));
             Simulator::Run();
             NS_TEST_EXPECT_MSG_EQ(static_cast<int64_t>(sender.sent), frames, "until it obeys");
-            NS_TEST_EXPECT_MSG_EQ(fabric.GetTotal().losslessDrops[LOSSLESS],
+            NS_TEST_EXPECT_MSG_EQ(fabric.GetTotal().byPriority[LOSSLESS].losslessDrops,
                                   (missing < 0 ? 1 : 0),
                                   "drops");
             Simulator::Destroy();
@@ -579,7 +579,9 @@ class FabricWatchdogTestCase : public TestCase
         const int64_t transit = LineTime(BYTES + 8, RATE) + DELAY;
         const PortCounters& counters = fabric.devicesOfSwitches[0]->GetPort(1).GetCounters();
         const uint32_t storms = action == "none" ? 0 : 1;
-        NS_TEST_EXPECT_MSG_EQ(counters.pauseStorms[LOSSLESS], storms, action << ": storms");
+        NS_TEST_EXPECT_MSG_EQ(counters.byPriority[LOSSLESS].pauseStorms,
+                              storms,
+                              action << ": storms");
         NS_TEST_EXPECT_MSG_EQ(arrivals.back().time,
                               2 * STORM + 2 * transit,
                               action << ": the last frame");
@@ -635,7 +637,7 @@ class FabricWatchdogTestCase : public TestCase
                               "frames for another host behind those for the dead one");
         NS_TEST_EXPECT_MSG_EQ((sender.sent == 100000), watched, "their sender goes on");
         NS_TEST_EXPECT_MSG_EQ(
-            fabric.devicesOfSwitches[0]->GetPort(1).GetCounters().pauseStorms[LOSSLESS],
+            fabric.devicesOfSwitches[0]->GetPort(1).GetCounters().byPriority[LOSSLESS].pauseStorms,
             (watched ? 1 : 0),
             "storms");
         Simulator::Destroy();

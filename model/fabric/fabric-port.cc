@@ -379,10 +379,8 @@ FabricPort::Transmit(Frame* frame, int64_t now)
         PriorityCounters& ofPriority = m_counters.byPriority[frame->priority];
         ofPriority.transmittedFrames++;
         ofPriority.transmittedBytes += frame->bytes;
-    }
-    if (frame->kind == FrameKind::ROCE_ACK || frame->kind == FrameKind::ROCE_CNP)
-    {
-        m_counters.answerFrames++;
+        ofPriority.answerFrames +=
+            frame->kind == FrameKind::ROCE_ACK || frame->kind == FrameKind::ROCE_CNP;
     }
     int64_t arrival = m_lineFree + m_reach;
     if (m_cutThrough)

@@ -129,7 +129,7 @@ class alignas(64) FabricPort : public EventImpl
      */
     void CountLosslessDrop(uint8_t priority)
     {
-        m_counters.losslessDrops[priority]++;
+        m_counters.byPriority[priority].losslessDrops++;
     }
 
     /** Enables in-band telemetry for frames that request it. */
@@ -197,7 +197,7 @@ class alignas(64) FabricPort : public EventImpl
      */
     void CountStorm(uint8_t priority)
     {
-        m_counters.pauseStorms[priority]++;
+        m_counters.byPriority[priority].pauseStorms++;
     }
 
     /** @return time from the arrival of a pause until this port obeys it */

@@ -18,7 +18,6 @@ PortCounters::operator+=(const PortCounters& other)
     transmittedBytes += other.transmittedBytes;
     receivedFrames += other.receivedFrames;
     receivedBytes += other.receivedBytes;
-    answerFrames += other.answerFrames;
     lostFrames += other.lostFrames;
     lostBytes += other.lostBytes;
     duplicatedFrames += other.duplicatedFrames;
@@ -31,8 +30,6 @@ PortCounters::operator+=(const PortCounters& other)
     peakQueueBytes = std::max(peakQueueBytes, other.peakQueueBytes);
     for (uint8_t priority = 0; priority < PRIORITIES; priority++)
     {
-        losslessDrops[priority] += other.losslessDrops[priority];
-        pauseStorms[priority] += other.pauseStorms[priority];
         PriorityCounters& mine = byPriority[priority];
         const PriorityCounters& theirs = other.byPriority[priority];
         mine.transmittedFrames += theirs.transmittedFrames;
@@ -41,6 +38,9 @@ PortCounters::operator+=(const PortCounters& other)
         mine.markedFrames += theirs.markedFrames;
         mine.peakQueueBytes = std::max(mine.peakQueueBytes, theirs.peakQueueBytes);
         mine.pausedTime += theirs.pausedTime;
+        mine.answerFrames += theirs.answerFrames;
+        mine.losslessDrops += theirs.losslessDrops;
+        mine.pauseStorms += theirs.pauseStorms;
     }
     return *this;
 }

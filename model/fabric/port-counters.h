@@ -15,7 +15,7 @@
 namespace ns3::training
 {
 
-/** Counters of one priority of a port. */
+/** Counters of one priority of a port, a cache line. */
 struct PriorityCounters
 {
     uint64_t transmittedFrames{0}; ///< frames sent
@@ -24,6 +24,9 @@ struct PriorityCounters
     uint64_t droppedFrames{0};     ///< frames dropped by the owner of the port
     uint64_t markedFrames{0};      ///< frames ECN-marked on transmission
     int64_t pausedTime{0};         ///< total time paused by the peer, until the last resume, ps
+    uint64_t answerFrames{0};  ///< RoCE ACKs, NAKs and CNPs sent, which are among the frames sent
+    uint32_t losslessDrops{0}; ///< frames dropped for lack of buffer space though lossless
+    uint32_t pauseStorms{0};   ///< pauses that the watchdog took for a storm
 };
 
 /**
@@ -40,21 +43,15 @@ struct PortCounters
     uint64_t receivedBytes{0};     ///< bytes received
     uint64_t lostFrames{0};        ///< frames lost on the link, on sending or in flight
     uint64_t lostBytes{0};         ///< bytes lost
-    uint64_t duplicatedFrames{0};  ///< frames duplicated by the link
     uint64_t droppedFrames{0};     ///< frames dropped by the owner of the port, see DropReason
     uint64_t droppedBytes{0};      ///< bytes dropped
     uint64_t markedFrames{0};      ///< frames ECN-marked on transmission
     uint64_t pausesSent{0};        ///< pause frames sent, resumes included
     uint64_t pausesReceived{0};    ///< pause frames received, resumes included
     uint64_t peakQueueBytes{0};    ///< peak length of all queues together, bytes
-    // Each frame touches that of its priority: what follows must not push it across a cache line.
     std::array<PriorityCounters, PRIORITIES> byPriority{}; ///< the same by priority
-    uint64_t answerFrames{0};  ///< RoCE ACKs, NAKs and CNPs sent, which are among the frames sent
+    uint64_t duplicatedFrames{0};                          ///< frames duplicated by the link
     uint64_t trimmedFrames{0}; ///< frames that the owner cut to their header for this port
-    /// Frames of a lossless class that the owner dropped for lack of buffer space, by priority.
-    std::array<uint32_t, PRIORITIES> losslessDrops{};
-    /// Pauses that the watchdog took for a storm, by priority.
-    std::array<uint32_t, PRIORITIES> pauseStorms{};
 
     /**
      * Adds the counters of another port; a peak becomes the maximum of both.

@@ -91,13 +91,19 @@ NvlsCommunicator::SetSession(const Session& session)
     }
     if (session.lineRate > 0)
     {
-        // For each packet that a rank reads, as do the others: a contribution to each and its own
-        // write, and a request of each.
+        // The line to a rank, for each packet that it reads, as do the others: requests and writes
+        // of all, and its sum.
         const auto owners = static_cast<double>(session.connections.size());
         const uint32_t overhead = Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
         const uint32_t payload = session.elements * GetBytes(GetNumberFormat());
-        const double bytes = (owners + 1) * (GetSharpFrameBytes(payload) + overhead) +
-                             owners * (GetSharpFrameBytes(0) + overhead);
+        const auto getLineBytes = [&](NvlinkPacket kind, uint32_t sent) {
+            const uint32_t frame =
+                m_framing == 0 ? GetNvlinkFrameBytes(kind, payload) : GetSharpFrameBytes(sent);
+            return frame + overhead;
+        };
+        const double bytes = owners * (getLineBytes(NvlinkPacket::READ, 0) +
+                                       getLineBytes(NvlinkPacket::WRITE, payload)) +
+                             getLineBytes(NvlinkPacket::ANSWER, payload);
         SetLimits({session.key,
                    session.slots,
                    session.window,
