@@ -413,7 +413,7 @@ Comparison::CompareTrees()
            NONE,
            1.75,
            ring / GetSeconds(options, large));
-    options.algorithm = "nvls";
+    options.algorithm = "nvls:framing=ethernet"; // as the ring
     AddRow("NVLS",
            "8 GPUs, sums read from it over ring",
            "x",
