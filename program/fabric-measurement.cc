@@ -180,6 +180,15 @@ GetLargestLoad(const Fabric& fabric, double seconds)
     return static_cast<uint64_t>(largest * BILLION);
 }
 
+/** Ends a measurement after its duration. A function, as ns-3.35 schedules no lambdas. */
+void
+CutOff(GuardedRun* run, const Fabric* fabric, Time* end, uint64_t* load)
+{
+    *end = Simulator::Now();
+    *load = GetLargestLoad(*fabric, end->GetSeconds()); // before frames go on
+    run->End();
+}
+
 /** Measures repeated packets, and the fairness among messages, over all processes. */
 void
 MeasureFlows(FabricMeasurement& measurement,
@@ -349,11 +358,7 @@ MeasureFabric(const FabricTraffic& traffic, const Cluster& cluster)
     const auto started = std::chrono::steady_clock::now();
     if (isCutOff)
     {
-        Simulator::Schedule(traffic.duration, [&] {
-            end = Simulator::Now();
-            load = GetLargestLoad(fabric, end.GetSeconds()); // before frames go on
-            run.End();
-        });
+        Simulator::Schedule(traffic.duration, &CutOff, &run, &fabric, &end, &load);
     }
     else if (left == 0)
     {
