@@ -131,10 +131,10 @@ class AtpExactTest : public TestCase
 
     void DoRun() override
     {
-        const Default integers("AtpCommunicator::DataType", "int32", "float32");
-        const Default verify("AtpProgram::Verify", "true", "false");
-        const Default verifyServer("AtpServer::Verify", "true", "false");
-        const Default timeout("AtpCommunicator::InitialTimeout", "1ms", "50ms");
+        const Default integers("AtpCommunicator::DataType", "int32");
+        const Default verify("AtpProgram::Verify", "true");
+        const Default verifyServer("AtpServer::Verify", "true");
+        const Default timeout("AtpCommunicator::InitialTimeout", "1ms");
         for (uint32_t ranks : {2, 3, 8, 16})
         {
             for (double loss : {0.0, 0.001, 0.01, 0.05})
@@ -157,7 +157,7 @@ class AtpExactTest : public TestCase
             }
         }
         // Servers in several racks, one of them without workers; switches with a single host.
-        const Default servers("AtpCommunicator::ParameterServers", "1,8,3", "auto");
+        const Default servers("AtpCommunicator::ParameterServers", "1,8,3");
         for (const std::string topology :
              {"leaf-spine:leaves=4,spines=2,hosts-per-leaf=3", "fat-tree:k=4", "torus:3x3"})
         {
@@ -273,10 +273,10 @@ class AtpEveryLossTest : public TestCase
 
     void DoRun() override
     {
-        const Default integers("AtpCommunicator::DataType", "int32", "float32");
-        const Default verify("AtpProgram::Verify", "true", "false");
-        const Default verifyServer("AtpServer::Verify", "true", "false");
-        const Default timeout("AtpCommunicator::InitialTimeout", "100us", "50ms");
+        const Default integers("AtpCommunicator::DataType", "int32");
+        const Default verify("AtpProgram::Verify", "true");
+        const Default verifyServer("AtpServer::Verify", "true");
+        const Default timeout("AtpCommunicator::InitialTimeout", "100us");
         const std::vector<std::string> topologies{"single-switch:hosts=4",
                                                   "leaf-spine:leaves=2,spines=1,hosts-per-leaf=2",
                                                   "leaf-spine:leaves=3,spines=1,hosts-per-leaf=2"};
@@ -321,7 +321,7 @@ class AtpFloatTest : public InNetworkTest
     /** The use of floats depends on which contributions of either sign are added first. */
     void CheckPartsThatSaturate()
     {
-        const Default scale("AtpCommunicator::ScalingFactor", "1e9", "1e6");
+        const Default scale("AtpCommunicator::ScalingFactor", "1e9");
         uint32_t integers = 0;
         uint32_t floats = 0;
         for (uint32_t large = 1; large < 5; large++)
@@ -341,9 +341,9 @@ class AtpFloatTest : public InNetworkTest
 
     void DoRun() override
     {
-        const Default verify("AtpProgram::Verify", "true", "false");
-        const Default verifyServer("AtpServer::Verify", "true", "false");
-        const Default timeout("AtpCommunicator::InitialTimeout", "1ms", "50ms");
+        const Default verify("AtpProgram::Verify", "true");
+        const Default verifyServer("AtpServer::Verify", "true");
+        const Default timeout("AtpCommunicator::InitialTimeout", "1ms");
         for (uint32_t ranks : {2, 5, 16})
         {
             for (uint64_t count : {1, 61, 62, 63, 20001})
@@ -388,7 +388,7 @@ class AtpFloatTest : public InNetworkTest
             NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 0, "by the network");
         }
         CheckPartsThatSaturate();
-        const Default integers("AtpCommunicator::DataType", "int32", "float32");
+        const Default integers("AtpCommunicator::DataType", "int32");
         for (const float wrong : {0.5F, 2147483648.0F})
         {
             Trial trial(MakeOptions(2), 100, true);
@@ -416,10 +416,10 @@ class AtpFailureTest : public InNetworkTest
   private:
     void DoRun() override
     {
-        const Default timeout("InNetworkCommunicator::FailureTimeout", "20ms", "1s");
-        const Default initial("AtpCommunicator::InitialTimeout", "1ms", "50ms");
-        const Default verify("AtpServer::Verify", "true", "false");
-        const Default verifySwitch("AtpProgram::Verify", "true", "false");
+        const Default timeout("InNetworkCommunicator::FailureTimeout", "20ms");
+        const Default initial("AtpCommunicator::InitialTimeout", "1ms");
+        const Default verify("AtpServer::Verify", "true");
+        const Default verifySwitch("AtpProgram::Verify", "true");
         for (uint32_t at = 5; at <= 245; at += 30)
         {
             for (const std::string topology :
@@ -448,7 +448,7 @@ class AtpFailureTest : public InNetworkTest
             ExpectPart(FormatFallback(*trial.cluster), "has had no result of packet");
         }
         {
-            const Default error("InNetworkCommunicator::OnFailure", "error", "ring");
+            const Default error("InNetworkCommunicator::OnFailure", "error");
             Trial trial(options, 200000, false);
             const std::string text = trial.Run();
             ExpectPart(text, "has had no result of packet");
@@ -478,9 +478,9 @@ class AtpJobsTest : public InNetworkTest
     void Run(uint32_t slots, double loss)
     {
         UsePicoseconds();
-        const Default integers("AtpCommunicator::DataType", "int32", "float32");
-        const Default verify("AtpProgram::Verify", "true", "false");
-        const Default verifyServer("AtpServer::Verify", "true", "false");
+        const Default integers("AtpCommunicator::DataType", "int32");
+        const Default verify("AtpProgram::Verify", "true");
+        const Default verifyServer("AtpServer::Verify", "true");
         constexpr uint64_t COUNT = 62 * 400;
         m_fabric = FabricHelper().Install(
             BuildTopology("single-switch", 10, DataRate("100Gbps"), MicroSeconds(1)));
@@ -527,7 +527,7 @@ class AtpJobsTest : public InNetworkTest
     void CheckConservation(uint32_t slots)
     {
         // Retransmissions only after timeouts.
-        const Default threshold("AtpCommunicator::ReorderingThreshold", "0", "3");
+        const Default threshold("AtpCommunicator::ReorderingThreshold", "0");
         Run(slots, 0);
         const AtpHelper& helper = *m_helper;
         const std::string what = std::to_string(slots) + " slots";
@@ -583,8 +583,8 @@ class AtpJobsTest : public InNetworkTest
         {
             CheckConservation(slots);
         }
-        const Default preemption("AtpProgram::Preemption", "true", "false");
-        const Default windows("AtpCommunicator::WindowControl", "a2tp", "ecn");
+        const Default preemption("AtpProgram::Preemption", "true");
+        const Default windows("AtpCommunicator::WindowControl", "a2tp");
         for (uint32_t slots : {5, 40, 60})
         {
             CheckLosses(slots);
@@ -666,7 +666,7 @@ class AtpTimeTest : public InNetworkTest
         NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(MakeOptions(4), 1 << 20) / bound, 0.5, 0.01, "shared");
         {
             // Four of them, each with a quarter.
-            const Default servers("AtpCommunicator::ParameterServers", "0,1,2,3", "auto");
+            const Default servers("AtpCommunicator::ParameterServers", "0,1,2,3");
             NS_TEST_EXPECT_MSG_EQ_TOL(GetRate(MakeOptions(4), 4 << 20) / bound, 0.8, 0.01, "four");
         }
         // Three racks of four and a fourth with the server: three sums on the path to its switch.
@@ -701,7 +701,7 @@ class AtpSharingTest : public TestCase
         scenario.slots = 200;
         scenario.window = 400;
         {
-            const Default preemption("AtpProgram::Preemption", "true", "false");
+            const Default preemption("AtpProgram::Preemption", "true");
             const AtpResult equal = MeasureAtpJobs(scenario);
             NS_TEST_EXPECT_MSG_EQ(equal.program.preempted, 0, "equal priorities");
             NS_TEST_EXPECT_MSG_EQ_TOL(equal.jobs[0].goodput / equal.jobs[1].goodput,
@@ -725,7 +725,7 @@ class AtpSharingTest : public TestCase
         scenario.warmup = MilliSeconds(3);
         const double bound = 62 * 32 / (332.0 * 8) * 100 / scenario.workers;
         {
-            const Default fixed("AtpCommunicator::WindowControl", "fixed", "ecn");
+            const Default fixed("AtpCommunicator::WindowControl", "fixed");
             const AtpResult result = MeasureAtpJobs(scenario);
             NS_TEST_EXPECT_MSG_LT(result.jobs[0].goodput, 0.7 * bound, "timeouts in the queue");
         }
@@ -739,11 +739,11 @@ class AtpSharingTest : public TestCase
         scenario.window = 450;
         scenario.duration = MilliSeconds(12);
         scenario.background = DataRate("80Gbps");
-        const Default threads("AtpCommunicator::Threads", "9", "12");
+        const Default threads("AtpCommunicator::Threads", "9");
         // Hosts of the released client reach 50 Gbit/s.
-        const Default cost("AtpCommunicator::PacketCost", "350ns", "0ns");
+        const Default cost("AtpCommunicator::PacketCost", "350ns");
         const AtpResult atp = MeasureAtpJobs(scenario);
-        const Default windows("AtpCommunicator::WindowControl", "a2tp", "ecn");
+        const Default windows("AtpCommunicator::WindowControl", "a2tp");
         const AtpResult a2tp = MeasureAtpJobs(scenario);
         NS_TEST_EXPECT_MSG_EQ_TOL(a2tp.jobs[0].goodput, 50, 10, "job A");
         NS_TEST_EXPECT_MSG_EQ_TOL(a2tp.jobs[1].goodput, 15.5, 3.1, "job B, which straggles");
@@ -780,14 +780,12 @@ class AtpSkewTest : public TestCase
 
     void DoRun() override
     {
-        const Default integers("AtpCommunicator::DataType", "int32", "float32");
-        const Default verify("AtpProgram::Verify", "true", "false");
-        const Default verifyServer("AtpServer::Verify", "true", "false");
+        const Default integers("AtpCommunicator::DataType", "int32");
+        const Default verify("AtpProgram::Verify", "true");
+        const Default verifyServer("AtpServer::Verify", "true");
         for (const bool patient : {true, false})
         {
-            const Default timeout("AtpCommunicator::InitialTimeout",
-                                  patient ? "50ms" : "200us",
-                                  "50ms");
+            const Default timeout("AtpCommunicator::InitialTimeout", patient ? "50ms" : "200us");
             for (const std::string topology :
                  {"single-switch:hosts=6", "leaf-spine:leaves=3,spines=2"})
             {
@@ -840,8 +838,8 @@ class AtpOptionsTest : public InNetworkTest
         ExpectRefusal(options, "'elements-per-packet=66' (allowed: elements-per-packet=2 to 64, ");
         SetKey(options, "elements-per-packet", 33);
         ExpectRefusal(options, "33 elements per packet (allowed: even numbers up to 64)");
-        ExpectChoice(MakeOptions(4), "AtpCommunicator::DataType", "float32", "float32, int32");
-        ExpectChoice(MakeOptions(4), "AtpCommunicator::WindowControl", "ecn", "fixed, ecn, a2tp");
+        ExpectChoice(MakeOptions(4), "AtpCommunicator::DataType", "float32, int32");
+        ExpectChoice(MakeOptions(4), "AtpCommunicator::WindowControl", "fixed, ecn, a2tp");
         options = MakeOptions(33);
         ExpectRefusal(options, "atp job 0 has 33 workers at a switch (allowed: up to 32)");
         options = MakeOptions(34, "leaf-spine:leaves=34,spines=1,hosts-per-leaf=1");
@@ -851,12 +849,12 @@ class AtpOptionsTest : public InNetworkTest
         NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "racks of 16 fit");
         for (const std::string servers : {"4", "1,1", "x", ""})
         {
-            const Default wrong("AtpCommunicator::ParameterServers", servers, "auto");
+            const Default wrong("AtpCommunicator::ParameterServers", servers);
             ExpectRefusal(MakeOptions(4),
                           "AtpCommunicator::ParameterServers=" + servers + " (allowed: ");
         }
         {
-            const Default wrong("AtpCommunicator::ParameterServers", "0,1,2,3,4", "auto");
+            const Default wrong("AtpCommunicator::ParameterServers", "0,1,2,3,4");
             ExpectRefusal(MakeOptions(5), "(allowed: 1 to 4 hosts)");
         }
         UsePicoseconds();
@@ -865,7 +863,7 @@ class AtpOptionsTest : public InNetworkTest
         AtpHelper helper;
         Job<AtpCommunicator> job;
         job.Add(helper, fabric, {0, 1}, 0);
-        const Default windows("AtpCommunicator::WindowControl", "a2tp", "ecn");
+        const Default windows("AtpCommunicator::WindowControl", "a2tp");
         ExpectPart(GetRefusal([&]() { job.Add(helper, fabric, {2, 3}, 0); }), "switches without");
         Simulator::Destroy();
     }

@@ -39,21 +39,28 @@ namespace ns3::training::tests
 class Default
 {
   public:
-    Default(const std::string& name, const std::string& value, const std::string& usual)
-        : m_name("ns3::training::" + name),
-          m_usual(usual)
+    Default(const std::string& name, const std::string& value)
     {
-        Config::SetDefault(m_name, StringValue(value));
+        const std::string full = "ns3::training::" + name;
+        const std::size_t separator = full.rfind("::");
+        m_type = TypeId::LookupByName(full.substr(0, separator));
+        while (m_type.GetAttribute(m_index).name != full.substr(separator + 2))
+        {
+            m_index++;
+        }
+        m_former = m_type.GetAttribute(m_index).initialValue;
+        Config::SetDefault(full, StringValue(value));
     }
 
     ~Default()
     {
-        Config::SetDefault(m_name, StringValue(m_usual));
+        m_type.SetAttributeInitialValue(m_index, m_former);
     }
 
   private:
-    std::string m_name;
-    std::string m_usual;
+    TypeId m_type;
+    std::size_t m_index{0};
+    Ptr<const AttributeValue> m_former;
 };
 
 /** Sets a key of the in-network system. */
@@ -385,10 +392,9 @@ class InNetworkTest : public RefusalTest
     /** Expects the refusal of an attribute's value, also as a default. */
     void ExpectChoice(const ClusterOptions& options,
                       const std::string& attribute,
-                      const std::string& usual,
                       const std::string& allowed)
     {
-        const Default wrong(attribute, "wrong", usual);
+        const Default wrong(attribute, "wrong");
         ExpectRefusal(options, attribute + "='wrong' (allowed: " + allowed + ")");
     }
 
@@ -419,7 +425,7 @@ class InNetworkTest : public RefusalTest
     /** Without its switch and with OnFailure=error, a run ends with a message with these parts. */
     void CheckDeadSwitch(ClusterOptions options, const std::vector<std::string>& parts)
     {
-        const Default error("InNetworkCommunicator::OnFailure", "error", "ring");
+        const Default error("InNetworkCommunicator::OnFailure", "error");
         options.faults = {"switch0:down,from=30us"};
         Trial trial(options, 200000, false);
         const std::string text = trial.Run();

@@ -105,8 +105,8 @@ class SharpExactTest : public InNetworkTest
 
     void DoRun() override
     {
-        const Default integers("SharpEndpoint::DataType", "int32", "float32");
-        const Default timeout("SharpEndpoint::RetransmissionTimeout", "100us", "4ms");
+        const Default integers("SharpEndpoint::DataType", "int32");
+        const Default timeout("SharpEndpoint::RetransmissionTimeout", "100us");
         for (const uint32_t ranks : {2, 3, 8, 16})
         {
             CheckFaults(MakeOptions(ranks), std::to_string(ranks) + " ranks");
@@ -123,12 +123,12 @@ class SharpExactTest : public InNetworkTest
         options.loss = 0.01;
         Check(options, "spray");
         {
-            const Default multicast("SharpProgram::Multicast", "true", "false");
+            const Default multicast("SharpProgram::Multicast", "true");
             CheckFaults(MakeOptions(12, "fat-tree:k=4"), "multicast");
         }
         SetKey(options, "window", 7); // slot numbers wrap around
-        const Default trees("SharpCommunicator::Trees", "3", "1");
-        const Default streams("SharpProgram::Streams", "3", "1");
+        const Default trees("SharpCommunicator::Trees", "3");
+        const Default streams("SharpProgram::Streams", "3");
         CheckFaults(options, "three trees, small window");
     }
 };
@@ -172,10 +172,10 @@ class SharpFloatTest : public InNetworkTest
 
     void DoRun() override
     {
-        const Default timeout("SharpEndpoint::RetransmissionTimeout", "100us", "4ms");
+        const Default timeout("SharpEndpoint::RetransmissionTimeout", "100us");
         for (const std::string format : {"float32", "float16", "bfloat16"})
         {
-            const Default type("SharpEndpoint::DataType", format, "float32");
+            const Default type("SharpEndpoint::DataType", format);
             for (const uint32_t ranks : {2, 5, 16})
             {
                 for (const std::string topology :
@@ -184,8 +184,8 @@ class SharpFloatTest : public InNetworkTest
                     ClusterOptions options = MakeOptions(ranks, topology);
                     Check(format, options);
                     options.loss = 0.02;
-                    const Default trees("SharpCommunicator::Trees", "2", "1");
-                    const Default streams("SharpProgram::Streams", "2", "1");
+                    const Default trees("SharpCommunicator::Trees", "2");
+                    const Default streams("SharpProgram::Streams", "2");
                     Check(format, options);
                 }
             }
@@ -195,7 +195,7 @@ class SharpFloatTest : public InNetworkTest
 
     void Expect(const std::string& format, float first, float second, const std::string& part)
     {
-        const Default type("SharpEndpoint::DataType", format, "float32");
+        const Default type("SharpEndpoint::DataType", format);
         Trial trial(MakeOptions(2), 100, true);
         trial.inputs[0][50] = first;
         trial.inputs[1][50] = second;
@@ -288,7 +288,7 @@ class SharpOperationsTest : public TestCase
 
     void DoRun() override
     {
-        const Default timeout("SharpEndpoint::RetransmissionTimeout", "100us", "4ms");
+        const Default timeout("SharpEndpoint::RetransmissionTimeout", "100us");
         for (const std::string topology : {"single-switch", "fat-tree:k=4", "torus:3x3"})
         {
             for (const double loss : {0.0, 0.02})
@@ -301,7 +301,7 @@ class SharpOperationsTest : public TestCase
             CheckBarrier(topology);
         }
         // Numbers that are added as float16 are broadcast unchanged.
-        const Default type("SharpEndpoint::DataType", "float16", "float32");
+        const Default type("SharpEndpoint::DataType", "float16");
         CheckOperation(CollectiveOperation::BROADCAST, MakeOptions(4));
     }
 };
@@ -354,9 +354,9 @@ class SharpFailureTest : public InNetworkTest
 
     void DoRun() override
     {
-        const Default failure("InNetworkCommunicator::FailureTimeout", "5ms", "1s");
-        const Default timeout("SharpEndpoint::RetransmissionTimeout", "100us", "4ms");
-        const Default retries("SharpEndpoint::RetryLimit", "3", "7");
+        const Default failure("InNetworkCommunicator::FailureTimeout", "5ms");
+        const Default timeout("SharpEndpoint::RetransmissionTimeout", "100us");
+        const Default retries("SharpEndpoint::RetryLimit", "3");
         for (const std::string topology : {"single-switch", "leaf-spine:leaves=2,spines=1"})
         {
             for (uint32_t at = 5; at <= 115; at += 10)
@@ -457,9 +457,9 @@ class SharpMixedFailureTest : public TestCase
 
     void DoRun() override
     {
-        const Default failure("InNetworkCommunicator::FailureTimeout", "10ms", "1s");
-        const Default timeout("SharpEndpoint::RetransmissionTimeout", "100us", "4ms");
-        const Default retries("SharpEndpoint::RetryLimit", "2", "7");
+        const Default failure("InNetworkCommunicator::FailureTimeout", "10ms");
+        const Default timeout("SharpEndpoint::RetransmissionTimeout", "100us");
+        const Default retries("SharpEndpoint::RetryLimit", "2");
         for (const CollectiveOperation operation : {CollectiveOperation::ALL_REDUCE,
                                                     CollectiveOperation::REDUCE,
                                                     CollectiveOperation::BROADCAST,
@@ -503,8 +503,8 @@ class SharpJobsTest : public InNetworkTest
      */
     std::pair<uint32_t, uint32_t> Run(uint32_t batch, uint32_t streams)
     {
-        const Default lock("SharpCommunicator::LockBatch", std::to_string(batch), "0");
-        const Default most("SharpProgram::Streams", std::to_string(streams), "1");
+        const Default lock("SharpCommunicator::LockBatch", std::to_string(batch));
+        const Default most("SharpProgram::Streams", std::to_string(streams));
         UsePicoseconds();
         Fabric fabric = FabricHelper().Install(BuildTopology("leaf-spine:leaves=3,spines=2",
                                                              12,
@@ -636,7 +636,7 @@ class SharpTimeTest : public InNetworkTest
                                       expected,
                                       1e-12,
                                       topology);
-            const Default latency("SharpEndpoint::HostLatency", "1us", "0ns");
+            const Default latency("SharpEndpoint::HostLatency", "1us");
             NS_TEST_EXPECT_MSG_EQ_TOL(GetSeconds(MakeOptions(16, topology), 2),
                                       expected + 1e-6,
                                       1e-12,
@@ -647,7 +647,7 @@ class SharpTimeTest : public InNetworkTest
     /** Multicast results pass the switches downwards without delay. */
     void CheckMulticast()
     {
-        const Default multicast("SharpProgram::Multicast", "true", "false");
+        const Default multicast("SharpProgram::Multicast", "true");
         for (const auto& [topology, links] : {std::pair("single-switch", 1),
                                               std::pair("leaf-spine:leaves=2,spines=1", 2),
                                               std::pair("fat-tree:k=4", 3)})
@@ -664,7 +664,7 @@ class SharpTimeTest : public InNetworkTest
     /** Packets of 256 bytes: limited by the line, or by the quota per round trip. */
     void CheckQuota()
     {
-        const Default never("SharpCommunicator::StreamingThreshold", "1000000000", "16384");
+        const Default never("SharpCommunicator::StreamingThreshold", "1000000000");
         const uint64_t count = 1 << 20;
         for (const uint64_t window : {1, 4, 16, 512})
         {
@@ -706,7 +706,7 @@ class SharpTimeTest : public InNetworkTest
             }
         }
         // Two bytes per number.
-        const Default type("SharpEndpoint::DataType", "bfloat16", "float32");
+        const Default type("SharpEndpoint::DataType", "bfloat16");
         NS_TEST_EXPECT_MSG_EQ_TOL(GetSeconds(MakeOptions(4), count) / (2.0 * count * 8e-11),
                                   1.05,
                                   0.01,
@@ -719,8 +719,8 @@ class SharpTimeTest : public InNetworkTest
         const uint64_t count = 4 << 20;
         const ClusterOptions options = MakeOptions(8, "leaf-spine:leaves=2,spines=2,uplink=50Gbps");
         const double one = GetSeconds(options, count);
-        const Default trees("SharpCommunicator::Trees", "2", "1");
-        const Default streams("SharpProgram::Streams", "2", "1");
+        const Default trees("SharpCommunicator::Trees", "2");
+        const Default streams("SharpProgram::Streams", "2");
         NS_TEST_EXPECT_MSG_EQ_TOL(one / GetSeconds(options, count), 2, 0.02, "two trees");
     }
 
@@ -736,15 +736,15 @@ class SharpTimeTest : public InNetworkTest
     /** T14: 8 bytes among 128 hosts; two latencies are calibrated to the first two figures. */
     void CheckLowLatency()
     {
-        const Default host("SharpEndpoint::HostLatency", "683ns", "0ns");
-        const Default completion("RdmaNic::CompletionLatency", "683ns", "0ns");
-        const Default adders("SharpProgram::Latency", "640ns", "130ns");
+        const Default host("SharpEndpoint::HostLatency", "683ns");
+        const Default completion("RdmaNic::CompletionLatency", "683ns");
+        const Default adders("SharpProgram::Latency", "640ns");
         ClusterOptions options = MakeOptions(128, "leaf-spine:leaves=8,spines=4");
         options.delay = NanoSeconds(50);
         const double tree = GetSeconds(options, 2);
         NS_TEST_EXPECT_MSG_EQ_TOL(tree * 1e6, 2.83, 0.02, "published with SHARP");
         {
-            const Default multicast("SharpProgram::Multicast", "true", "false");
+            const Default multicast("SharpProgram::Multicast", "true");
             const double gain = 1 - GetSeconds(options, 2) / tree;
             NS_TEST_EXPECT_MSG_EQ_TOL(gain, 0.23, 0.01, "published: 0.16");
         }
@@ -758,10 +758,8 @@ class SharpTimeTest : public InNetworkTest
     /** @return seconds of a message among 64 ranks, after another one */
     double GetSecondsOf(uint64_t bytes, bool streams, bool locks)
     {
-        const Default threshold("SharpCommunicator::StreamingThreshold",
-                                streams ? "0" : "1000000",
-                                "16384");
-        const Default batch("SharpCommunicator::LockBatch", locks ? "1" : "0", "0");
+        const Default threshold("SharpCommunicator::StreamingThreshold", streams ? "0" : "1000000");
+        const Default batch("SharpCommunicator::LockBatch", locks ? "1" : "0");
         ClusterOptions options = MakeOptions(64, "leaf-spine:leaves=4,spines=4");
         options.delay = NanoSeconds(50);
         options.rate = DataRate("200Gbps");
@@ -774,8 +772,8 @@ class SharpTimeTest : public InNetworkTest
     /** Size from which streaming is faster: published 4 to 8 KB, 16 KB with the lock. */
     void CheckCrossover()
     {
-        const Default host("SharpEndpoint::HostLatency", "683ns", "0ns");
-        const Default adders("SharpProgram::Latency", "640ns", "130ns");
+        const Default host("SharpEndpoint::HostLatency", "683ns");
+        const Default adders("SharpProgram::Latency", "640ns");
         const auto gains = [this](uint64_t bytes, bool locks) {
             return GetSecondsOf(bytes, true, locks) < GetSecondsOf(bytes, false, locks);
         };
@@ -817,7 +815,6 @@ class SharpOptionsTest : public InNetworkTest
         ExpectRefusal(MakeOptions(1), "nothing is refused");
         ExpectChoice(MakeOptions(4),
                      "SharpEndpoint::DataType",
-                     "float32",
                      "float32, int32, float16, bfloat16");
         ClusterOptions options = MakeOptions(4);
         SetKey(options, "framing", "rdma");
@@ -830,14 +827,14 @@ class SharpOptionsTest : public InNetworkTest
             "sharp job 0 needs 17 outstanding operations of a switch (allowed: 1 to 16, which "
             "are left)");
         {
-            const Default slots("SharpProgram::Slots", "16", "512");
+            const Default slots("SharpProgram::Slots", "16");
             options.algorithm = "sharp:window=17";
             ExpectRefusal(options, "sharp job 0 needs 17 outstanding operations");
             // Only one of these formats fits into two bytes.
-            const Default payload("SharpProgram::Payload", "2", "256");
+            const Default payload("SharpProgram::Payload", "2");
             ExpectRefusal(MakeOptions(4),
                           "ns3::training::SharpProgram::Payload=2 (allowed: from 4");
-            const Default format("SharpEndpoint::DataType", "float16", "float32");
+            const Default format("SharpEndpoint::DataType", "float16");
             ExpectRefusal(MakeOptions(4), "nothing is refused");
             Trial trial(MakeOptions(4), 100, false);
             NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", "a number in a packet");
@@ -855,11 +852,11 @@ class SharpOptionsTest : public InNetworkTest
         ExpectRefusal(options, "nothing is refused");
         options.ranks = 65;
         ExpectRefusal(options, "sharp job 0 has 65 children at a switch (allowed: 1 to 64)");
-        const Default trees("SharpCommunicator::Trees", "3", "1");
+        const Default trees("SharpCommunicator::Trees", "3");
         options = MakeOptions(4);
         SetKey(options, "window", 2);
         ExpectRefusal(options, "sharp job 0 with a window of 2 (allowed: from 3, its trees)");
-        const Default most("SharpProgram::Trees", "2", "63");
+        const Default most("SharpProgram::Trees", "2");
         ExpectRefusal(MakeOptions(4),
                       "sharp job 0 needs one more streaming tree of a switch (allowed: 2)");
     }

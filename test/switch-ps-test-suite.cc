@@ -238,8 +238,8 @@ class SwitchPsExactTest : public InNetworkTest
 
     void DoRun() override
     {
-        const Default verify("SwitchPsProgram::Verify", "true", "false");
-        const Default timeout("SwitchPsCommunicator::RetransmissionTimeout", "100us", "1ms");
+        const Default verify("SwitchPsProgram::Verify", "true");
+        const Default timeout("SwitchPsCommunicator::RetransmissionTimeout", "100us");
         for (uint32_t ranks : {2, 3, 8, 16})
         {
             for (double loss : {0.0, 0.001, 0.01, 0.05})
@@ -311,7 +311,7 @@ class SwitchPsWeightsTest : public InNetworkTest
   private:
     void Check(const std::string& optimizer, uint32_t ranks, double loss)
     {
-        const Default name("SwitchPsProgram::Optimizer", optimizer, "none");
+        const Default name("SwitchPsProgram::Optimizer", optimizer);
         const std::string what =
             optimizer + ", " + std::to_string(ranks) + " ranks, loss " + std::to_string(loss);
         constexpr uint32_t STEPS = 6;
@@ -410,7 +410,7 @@ class SwitchPsWeightsTest : public InNetworkTest
 
     void DoRun() override
     {
-        const Default timeout("SwitchPsCommunicator::RetransmissionTimeout", "100us", "1ms");
+        const Default timeout("SwitchPsCommunicator::RetransmissionTimeout", "100us");
         for (const std::string optimizer : {"sgd", "momentum", "adam"})
         {
             Check(optimizer, 4, 0);
@@ -418,14 +418,14 @@ class SwitchPsWeightsTest : public InNetworkTest
         }
         Check("adam", 1, 0);
         // Weights that do not fit, or that have changed.
-        const Default name("SwitchPsProgram::Optimizer", "sgd", "none");
+        const Default name("SwitchPsProgram::Optimizer", "sgd");
         CheckPulls();
         {
-            const Default weights("SwitchPsProgram::Weights", "640", "33554432");
+            const Default weights("SwitchPsProgram::Weights", "640");
             Training training(MakeOptions(2), {320, 330}, 1);
             ExpectPart(training.Run(), "tensor 1 of switch-ps needs 6 key ranges (allowed: 5");
         }
-        const Default tensors("SwitchPsCommunicator::Tensors", "1", "0");
+        const Default tensors("SwitchPsCommunicator::Tensors", "1");
         Training training(MakeOptions(2), {320, 330}, 1);
         ExpectPart(training.Run(),
                    "tensor 0 of switch-ps has 6 key ranges (allowed: 5, as before)");
@@ -450,7 +450,7 @@ class SwitchPsStragglerTest : public InNetworkTest
     {
         const std::string what =
             "staleness " + std::to_string(staleness) + ", loss " + std::to_string(loss);
-        const Default bound("SwitchPsProgram::Staleness", std::to_string(staleness), "0");
+        const Default bound("SwitchPsProgram::Staleness", std::to_string(staleness));
         constexpr uint32_t STEPS = 8;
         constexpr uint32_t RANKS = 4;
         constexpr uint64_t SIZE = 64 * 9;
@@ -494,15 +494,15 @@ class SwitchPsStragglerTest : public InNetworkTest
 
     void DoRun() override
     {
-        const Default optimizer("SwitchPsProgram::Optimizer", "momentum", "none");
-        const Default timeout("SwitchPsCommunicator::RetransmissionTimeout", "100us", "1ms");
+        const Default optimizer("SwitchPsProgram::Optimizer", "momentum");
+        const Default timeout("SwitchPsCommunicator::RetransmissionTimeout", "100us");
         for (uint32_t staleness : {1, 2, 3})
         {
             Check(staleness, 0);
             Check(staleness, 0.02);
         }
         // The programs' reference has no order of arrival.
-        const Default bound("SwitchPsProgram::Staleness", "1", "0");
+        const Default bound("SwitchPsProgram::Staleness", "1");
         const Cluster cluster(MakeOptions(2));
         ExpectPart(GetRefusal([&]() {
                        GetReferenceSums(cluster, {{1}, {2}});
@@ -555,10 +555,10 @@ class SwitchPsInvariantTest : public InNetworkTest
     {
         const std::string answer = "the answer to packet 0 in slot 0 of switch-ps job 0 ";
         Expect(answer + "does not hold each worker's part once");
-        const Default optimizer("SwitchPsProgram::Optimizer", "sgd", "none");
+        const Default optimizer("SwitchPsProgram::Optimizer", "sgd");
         Expect(answer + "does not hold each worker's part once");
-        const Default bound("SwitchPsProgram::Staleness", "1", "0");
-        const Default latency("SwitchPsProgram::PassLatency", "1ms", "500ns");
+        const Default bound("SwitchPsProgram::Staleness", "1");
+        const Default latency("SwitchPsProgram::PassLatency", "1ms");
         Expect(answer + "lets rank 0 go 2 steps ahead");
     }
 };
@@ -578,16 +578,16 @@ class SwitchPsFailureTest : public InNetworkTest
   private:
     void DoRun() override
     {
-        const Default timeout("InNetworkCommunicator::FailureTimeout", "20ms", "1s");
-        const Default verify("SwitchPsProgram::Verify", "true", "false");
+        const Default timeout("InNetworkCommunicator::FailureTimeout", "20ms");
+        const Default verify("SwitchPsProgram::Verify", "true");
         CheckPoolRestarts({MakeOptions(4)});
         CheckDeadSwitch(MakeOptions(4),
                         {"has had no answer to packet", "of switch-ps, nor to any other"});
         CheckDeadWorker(MakeOptions(4));
-        const Default optimizer("SwitchPsProgram::Optimizer", "adam", "none");
+        const Default optimizer("SwitchPsProgram::Optimizer", "adam");
         for (uint32_t staleness : {0, 2})
         {
-            const Default bound("SwitchPsProgram::Staleness", std::to_string(staleness), "0");
+            const Default bound("SwitchPsProgram::Staleness", std::to_string(staleness));
             for (const std::string fault : {"switch0:restart,from=30us,until=33us",
                                             "switch0:down,from=30us",
                                             "host2:down,from=30us"})
@@ -625,9 +625,9 @@ class SwitchPsJobsTest : public InNetworkTest
   private:
     void Check(const std::string& optimizer, float factor, const std::string& refusal)
     {
-        const Default name("SwitchPsProgram::Optimizer", optimizer, "none");
-        const Default weights("SwitchPsProgram::Weights", "64000", "33554432");
-        const Default rate("SwitchPsProgram::LearningRate", "0.5", "0.01");
+        const Default name("SwitchPsProgram::Optimizer", optimizer);
+        const Default weights("SwitchPsProgram::Weights", "64000");
+        const Default rate("SwitchPsProgram::LearningRate", "0.5");
         UsePicoseconds();
         Fabric fabric = FabricHelper().Install(
             BuildTopology("single-switch", 6, DataRate("100Gbps"), MicroSeconds(1)));
@@ -732,20 +732,20 @@ class SwitchPsTimeTest : public InNetworkTest
         // Lane-limited: numbers per clock cycle, of all workers.
         for (uint32_t ranks : {2, 8})
         {
-            const Default lanes("SwitchPsProgram::Lanes", "8", "0");
+            const Default lanes("SwitchPsProgram::Lanes", "8");
             Expect(MakeOptions(ranks), 1 << 19, 8 * 200.0 / ranks, "eight lanes");
         }
         // Host-limited: a microsecond of one of two cores per packet.
         {
-            const Default cost("SwitchPsCommunicator::PacketCost", "1us", "0ps");
-            const Default cores("SwitchPsCommunicator::Cores", "2", "4");
+            const Default cost("SwitchPsCommunicator::PacketCost", "1us");
+            const Default cores("SwitchPsCommunicator::Cores", "2");
             Expect(MakeOptions(2), 1 << 17, 2 * 64, "cores");
         }
         // Memory-limited: weights and two means are read and written per sum, or per gradient.
-        const Default optimizer("SwitchPsProgram::Optimizer", "adam", "none");
+        const Default optimizer("SwitchPsProgram::Optimizer", "adam");
         const double memory = 238.9e3 / (6 * 32);
         Expect(MakeOptions(4), 1 << 19, memory, "memory, synchronous");
-        const Default staleness("SwitchPsProgram::Staleness", "1", "0");
+        const Default staleness("SwitchPsProgram::Staleness", "1");
         Expect(MakeOptions(4), 1 << 19, memory / 4, "memory, a step for each gradient");
     }
 
@@ -795,10 +795,7 @@ class SwitchPsOptionsTest : public InNetworkTest
         options = MakeOptions(4);
         SetKey(options, "optimizer", "sgd2");
         ExpectRefusal(options, "SwitchPsProgram::Optimizer='sgd2' (allowed: none, ");
-        ExpectChoice(MakeOptions(4),
-                     "SwitchPsProgram::Optimizer",
-                     "none",
-                     "none, adam, momentum, sgd");
+        ExpectChoice(MakeOptions(4), "SwitchPsProgram::Optimizer", "none, adam, momentum, sgd");
         options = MakeOptions(65);
         SetKey(options, "slots", 64);
         ExpectRefusal(options, "switch-ps job 0 has 65 workers at a switch (allowed: 1 to 64)");
@@ -810,24 +807,24 @@ class SwitchPsOptionsTest : public InNetworkTest
         SetKey(options, "window", 17);
         ExpectRefusal(options, "needs slots 0 to 16 (allowed: 0 to 15)");
         {
-            const Default slots("SwitchPsProgram::Slots", "16", "512");
+            const Default slots("SwitchPsProgram::Slots", "16");
             options.algorithm = "switch-ps:window=17";
             ExpectRefusal(options, "needs slots 0 to 16 (allowed: 0 to 15)");
-            const Default elements("SwitchPsProgram::ElementsPerPacket", "2048", "64");
+            const Default elements("SwitchPsProgram::ElementsPerPacket", "2048");
             SetKey(options, "slots", 512);
             ExpectRefusal(options, "of register memory");
         }
-        const Default staleness("SwitchPsProgram::Staleness", "1", "0");
+        const Default staleness("SwitchPsProgram::Staleness", "1");
         ExpectRefusal(MakeOptions(4), "Staleness=1 without an Optimizer (allowed: 0)");
-        const Default optimizer("SwitchPsProgram::Optimizer", "adam", "none");
+        const Default optimizer("SwitchPsProgram::Optimizer", "adam");
         NS_TEST_EXPECT_MSG_EQ(Refuse(MakeOptions(4)), "", "but with one");
         {
-            const Default adders("SwitchDevice::FloatAdders", "100", "1800");
+            const Default adders("SwitchDevice::FloatAdders", "100");
             // 4 ports of 100 Gbit/s at 200 MHz: 63 lanes, of 6 adders each.
             ExpectRefusal(MakeOptions(4), "program switch-ps needs 378 float adders of a switch");
         }
         {
-            const Default memory("SwitchDevice::ExternalMemory", "100000000", "8589934592");
+            const Default memory("SwitchDevice::ExternalMemory", "100000000");
             ExpectRefusal(MakeOptions(4), "of external memory");
         }
         options = MakeOptions(64);

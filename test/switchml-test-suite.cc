@@ -88,9 +88,9 @@ class SwitchMlExactTest : public InNetworkTest
 
     void DoRun() override
     {
-        const Default integers("SwitchMlCommunicator::DataType", "int32", "float32");
-        const Default verify("SwitchMlProgram::Verify", "true", "false");
-        const Default timeout("SwitchMlCommunicator::RetransmissionTimeout", "100us", "0s");
+        const Default integers("SwitchMlCommunicator::DataType", "int32");
+        const Default verify("SwitchMlProgram::Verify", "true");
+        const Default timeout("SwitchMlCommunicator::RetransmissionTimeout", "100us");
         for (uint32_t ranks : {2, 3, 8, 16})
         {
             for (double loss : {0.0, 0.001, 0.01, 0.05})
@@ -189,7 +189,7 @@ class SwitchMlQuantizedTest : public InNetworkTest
             trial.inputs[1][50] = wrong;
             ExpectPart(trial.Run(), "rank 1: a value that is not below 2^127");
         }
-        const Default integers("SwitchMlCommunicator::DataType", "int32", "float32");
+        const Default integers("SwitchMlCommunicator::DataType", "int32");
         for (const float wrong : {0.5F, 2147483648.0F})
         {
             Trial trial(MakeOptions(2), 100, true);
@@ -227,7 +227,7 @@ class SwitchMlTimerTest : public InNetworkTest
 
     void DoRun() override
     {
-        const Default integers("SwitchMlCommunicator::DataType", "int32", "float32");
+        const Default integers("SwitchMlCommunicator::DataType", "int32");
         // The released client's first window waits for its packets in a thread, 16 / 4, times 10
         // ms.
         for (const auto& [keys, milliseconds] :
@@ -266,8 +266,8 @@ class SwitchMlFailureTest : public InNetworkTest
   private:
     void DoRun() override
     {
-        const Default timeout("InNetworkCommunicator::FailureTimeout", "20ms", "1s");
-        const Default verify("SwitchMlProgram::Verify", "true", "false");
+        const Default timeout("InNetworkCommunicator::FailureTimeout", "20ms");
+        const Default verify("SwitchMlProgram::Verify", "true");
         CheckPoolRestarts({MakeOptions(4), MakeOptions(4, "leaf-spine:leaves=2,spines=1")});
         CheckDeadSwitch(MakeOptions(4), {"has had no answer to packet", "of switchml"});
         CheckDeadWorker(MakeOptions(4));
@@ -352,7 +352,7 @@ class SwitchMlTimeTest : public InNetworkTest
   private:
     void DoRun() override
     {
-        const Default integers("SwitchMlCommunicator::DataType", "int32", "float32");
+        const Default integers("SwitchMlCommunicator::DataType", "int32");
         // T2: 256 elements take 1100 bytes on the line, independent of the number of workers.
         for (uint32_t ranks : {2, 4, 8, 16})
         {
@@ -436,13 +436,10 @@ class SwitchMlOptionsTest : public InNetworkTest
         SetKey(options, "elements-per-packet", 256);
         ExpectRefusal(options, "58 recirculation ports");
         ExpectRefusal(MakeOptions(33), "33 children");
-        ExpectChoice(MakeOptions(4), "SwitchMlCommunicator::DataType", "float32", "float32, int32");
-        ExpectChoice(MakeOptions(4), "SwitchMlCommunicator::Timer", "paper", "paper, client");
-        ExpectChoice(MakeOptions(4), "InNetworkCommunicator::OnFailure", "ring", "ring, error");
-        ExpectChoice(MakeOptions(4),
-                     "ScheduledCommunicator::Order",
-                     "fifo",
-                     "fifo, lifo, priority");
+        ExpectChoice(MakeOptions(4), "SwitchMlCommunicator::DataType", "float32, int32");
+        ExpectChoice(MakeOptions(4), "SwitchMlCommunicator::Timer", "paper, client");
+        ExpectChoice(MakeOptions(4), "InNetworkCommunicator::OnFailure", "ring, error");
+        ExpectChoice(MakeOptions(4), "ScheduledCommunicator::Order", "fifo, lifo, priority");
         options = MakeOptions(4);
         SetKey(options, "slots", 32768);
         ExpectRefusal(options, "register memory");
@@ -450,8 +447,8 @@ class SwitchMlOptionsTest : public InNetworkTest
         SetKey(options, "window", 17);
         ExpectRefusal(options, "needs slots 0 to 16 (allowed: 0 to 15)");
         {
-            const Default slots("SwitchMlProgram::Slots", "100", "512");
-            const Default elements("SwitchMlProgram::ElementsPerPacket", "63", "64");
+            const Default slots("SwitchMlProgram::Slots", "100");
+            const Default elements("SwitchMlProgram::ElementsPerPacket", "63");
             options = MakeOptions(4);
             ExpectRefusal(options, "63 elements per packet");
             SetKey(options, "elements-per-packet", 64);
@@ -531,6 +528,11 @@ class SwitchMlRateTest : public TestCase
             options.rate = DataRate(rate);
             Check(options, slots, recirculation, paper);
         }
+        {
+            // As by the command line, whose value may be the default of the code.
+            const Default given("SwitchDevice::RecirculationRate", "100Gbps");
+            Check(options, 2048, "100Gbps", paper);
+        }
         options.attributes["ns3::training::SwitchDevice::RecirculationRate"] = "100Gbps";
         SetKey(options, "slots", 512);
         Check(options, 512, "100Gbps", paper);
@@ -594,7 +596,7 @@ class SwitchMlLimitTest : public InNetworkTest
 
     void DoRun() override
     {
-        const Default integers("SwitchMlCommunicator::DataType", "int32", "float32");
+        const Default integers("SwitchMlCommunicator::DataType", "int32");
         const double line = 332 * 8 / 800e9;
         ClusterOptions options = MakeOptions(4);
         options.rate = DataRate("800Gbps");

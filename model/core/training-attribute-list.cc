@@ -245,8 +245,8 @@ IsDefaultUnchanged(TypeId type, const std::string& attribute)
         const auto found = type.GetAttribute(i);
         if (found.name == attribute)
         {
-            return found.initialValue->SerializeToString(found.checker) ==
-                   found.originalInitialValue->SerializeToString(found.checker);
+            // Not by value: a user may ask for the default of the code.
+            return found.initialValue == found.originalInitialValue;
         }
     }
     return false;

@@ -139,8 +139,8 @@ class AttributeList
  * @ingroup distributed-training
  * @param type type of the objects
  * @param attribute attribute name
- * @return whether the type itself declares the attribute and its default is still the default in
- *         the code
+ * @return whether the type itself declares the attribute and no one has set its default, not even
+ *         to the value that it has in the code
  */
 bool IsDefaultUnchanged(TypeId type, const std::string& attribute);
 

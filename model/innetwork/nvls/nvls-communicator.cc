@@ -293,7 +293,8 @@ NvlsCommunicator::CopyOut()
         return;
     }
     m_end = Simulator::Schedule(Seconds(copies * (Simulator::Now() - m_begin).GetSeconds()),
-                                [this]() { End(); });
+                                &NvlsCommunicator::End,
+                                this);
 }
 
 std::string
