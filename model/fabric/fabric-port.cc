@@ -109,8 +109,7 @@ FabricPort::Flush()
         {
             Drop(Pop(priority), DropReason::RESTART);
         }
-        if (!m_credits || m_credits->GetBalance(priority) > 0 ||
-            !(m_credits->GetSendingClasses() >> priority & 1))
+        if (!SendsWithCredits(priority) || m_credits->GetBalance(priority) > 0)
         {
             SetPaused(priority, false, Simulator::Now().GetTimeStep());
         }
@@ -405,8 +404,7 @@ FabricPort::OnTransmit(const Frame& frame, int64_t now)
     {
         m_tap(frame, true);
     }
-    if (m_credits && frame.kind != FrameKind::PAUSE &&
-        m_credits->GetSendingClasses() >> frame.priority & 1)
+    if (frame.kind != FrameKind::PAUSE && SendsWithCredits(frame.priority))
     {
         AddCredits(frame.priority, -static_cast<int64_t>(frame.bytes), now);
     }
@@ -418,8 +416,8 @@ FabricPort::ApplyImpairments(Frame* frame, int64_t now, int64_t arrival, std::si
     for (std::size_t i = first; i < m_impairments.size(); i++)
     {
         const LinkImpairment::Fate fate = m_impairments[i]->Decide(frame->bytes);
-        const bool needsCredits = m_credits && frame->kind != FrameKind::PAUSE &&
-                                  m_credits->GetSendingClasses() >> frame->priority & 1;
+        const bool needsCredits =
+            frame->kind != FrameKind::PAUSE && SendsWithCredits(frame->priority);
         if (fate.lost)
         {
             if (needsCredits)

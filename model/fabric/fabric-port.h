@@ -172,6 +172,15 @@ class alignas(64) FabricPort : public EventImpl
         return m_credits && m_credits->GetReceivingClasses() >> priority & 1;
     }
 
+    /**
+     * @param priority traffic class
+     * @return whether this port sends the class only for credits
+     */
+    bool SendsWithCredits(uint8_t priority) const
+    {
+        return m_credits && m_credits->GetSendingClasses() >> priority & 1;
+    }
+
     /** Makes SendIfIdle() refuse all frames, so that each one is stored and released. */
     void StoreAll();
 
