@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 
 namespace ns3::training
 {
@@ -42,51 +41,6 @@ Get(NumberFormat format)
 }
 
 uint16_t
-ToBfloat16(float value)
-{
-    const uint32_t bits = ToBits(value);
-    if (std::isnan(value))
-    {
-        return static_cast<uint16_t>(bits >> 16 | 0x40);
-    }
-    return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
-uint16_t
-ToFloat16(float value)
-{
-    const uint32_t bits = ToBits(value);
-    const auto sign = static_cast<uint16_t>(bits >> 16 & 0x8000);
-    const float magnitude = std::abs(value);
-    if (std::isnan(value))
-    {
-        return sign | 0x7e00;
-    }
-    if (magnitude >= 65520.0F) // halfway to the next power of two; ties round up
-    {
-        return sign | 0x7c00;
-    }
-    if (magnitude < 0x1p-14F)
-    {
-        return sign | static_cast<uint16_t>(std::lrint(magnitude * 0x1p24F));
-    }
-    const uint32_t rebased = ToBits(magnitude) - (112U << 23); // changes the bias from 127 to 15
-    return sign | static_cast<uint16_t>((rebased + 0xfff + (rebased >> 13 & 1)) >> 13);
-}
-
-float
-FromFloat16(uint16_t bits)
-{
-    const uint32_t sign = uint32_t{bits & 0x8000U} << 16;
-    const uint32_t rest = bits & 0x7fffU;
-    if (rest < 0x400)
-    {
-        return ToFloat(sign | ToBits(static_cast<float>(rest) * 0x1p-24F));
-    }
-    return ToFloat(sign | ((rest << 13) + (rest >= 0x7c00 ? 224U << 23 : 112U << 23)));
-}
-
-uint16_t
 GetHalf(const uint8_t* from)
 {
     return static_cast<uint16_t>(from[0] << 8 | from[1]);
@@ -105,7 +59,7 @@ ReadFloat(NumberFormat format, const uint8_t* from)
 {
     return format == NumberFormat::FLOAT32   ? ToFloat(GetWord(from))
            : format == NumberFormat::FLOAT16 ? FromFloat16(GetHalf(from))
-                                             : ToFloat(uint32_t{GetHalf(from)} << 16);
+                                             : FromBfloat16(GetHalf(from));
 }
 
 /** @return the value as rounded to the format */
@@ -141,22 +95,6 @@ AddIntegers(const std::vector<const uint8_t*>& parts, uint64_t count, uint8_t* t
 }
 
 } // namespace
-
-uint32_t
-ToBits(float value)
-{
-    uint32_t bits;
-    std::memcpy(&bits, &value, sizeof(bits));
-    return bits;
-}
-
-float
-ToFloat(uint32_t bits)
-{
-    float value;
-    std::memcpy(&value, &bits, sizeof(value));
-    return value;
-}
 
 NumberFormat
 FindNumberFormat(const std::string& name)

@@ -7,6 +7,8 @@
 #ifndef DISTRIBUTED_TRAINING_NUMBER_FORMAT_H
 #define DISTRIBUTED_TRAINING_NUMBER_FORMAT_H
 
+#include "ns3/training-float-bits.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -28,18 +30,6 @@ enum class NumberFormat : uint8_t
     BFLOAT16, ///< the upper half of a binary32
     COUNT     ///< number of formats
 };
-
-/**
- * @param value a float32
- * @return its bits
- */
-uint32_t ToBits(float value);
-
-/**
- * @param bits of a float32
- * @return the number
- */
-float ToFloat(uint32_t bits);
 
 /**
  * @param name for example bfloat16
