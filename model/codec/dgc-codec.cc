@@ -222,7 +222,7 @@ const Registry<CodecEntry>::Entry g_dgc(
     "dgc",
     {"deep gradient compression: the largest of momentum and unsent numbers, by a sampled "
      "threshold",
-     {Key::Number("keep", 0.001, 1e-9, 1, "share of the numbers that is sent, about"),
+     {SparseCode::MakeKeepKey(0.001),
       Key::Number("momentum", 0.9, 0, 1, "of the momentum correction"),
       Key::Number("clip", 0, 0, 1e30, "norm of the sum of gradients; 0: they are not clipped"),
       Key::Count("warm-up", 0, 0, 1U << 30, "iterations of each larger share at first; 0: none")},

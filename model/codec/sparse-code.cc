@@ -146,6 +146,12 @@ SparseCode::GetKept(double share, uint64_t count)
     return std::min(std::max<uint64_t>(kept, 1), count);
 }
 
+Key
+SparseCode::MakeKeepKey(double initial)
+{
+    return Key::Number("keep", initial, 1e-9, 1, "share of the numbers that is sent, at least one");
+}
+
 void
 SparseCode::CheckCount(uint64_t count)
 {

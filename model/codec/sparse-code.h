@@ -82,6 +82,12 @@ class SparseCode
      */
     static uint64_t GetKept(double share, uint64_t count);
 
+    /**
+     * @param initial default
+     * @return the key `keep`: share of the numbers that is sent
+     */
+    static Key MakeKeepKey(double initial);
+
     /** @param count of a tensor @throw CodecError if it exceeds MAX_COUNT */
     static void CheckCount(uint64_t count);
 };

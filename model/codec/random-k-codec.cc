@@ -7,166 +7,24 @@
 /**
  * @file
  * @ingroup distributed-training-codec
- * Codecs that send some of the numbers: the largest, random ones, or those above a threshold.
+ * Random numbers, the same ones of all ranks.
  */
 
 #include "bucket-codec.h"
 #include "codec-blocks.h"
-#include "declared-size.h"
 #include "sparse-code.h"
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <cstring>
 #include <unordered_set>
+#include <utility>
 
 namespace ns3::training
 {
 
 namespace
 {
-
-/** The largest magnitudes; of equal ones those with the lower index. */
-class TopKCodec final : public GradientCodec
-{
-  public:
-    TopKCodec(double share, SparseCode::Indices indices)
-        : m_share(share),
-          m_indices(indices)
-    {
-    }
-
-    CodecTraits GetTraits() const override
-    {
-        CodecTraits traits;
-        traits.fixedSize = true;
-        traits.block = 0;
-        return traits;
-    }
-
-    uint64_t GetCodedBytes(uint64_t count) const override
-    {
-        return SparseCode::GetBytes(SparseCode::GetKept(m_share, count), count, m_indices);
-    }
-
-    void Encode(const float* values,
-                uint64_t count,
-                const CodecKey&,
-                std::vector<uint8_t>& code) const override
-    {
-        SparseCode::CheckCount(count);
-        CheckFinite(values, count);
-        std::vector<uint32_t> kept(count);
-        std::iota(kept.begin(), kept.end(), 0);
-        const auto end = kept.begin() + static_cast<int64_t>(SparseCode::GetKept(m_share, count));
-        std::nth_element(kept.begin(), end, kept.end(), [&](uint32_t a, uint32_t b) {
-            const float first = std::abs(values[a]);
-            const float second = std::abs(values[b]);
-            return first > second || (first == second && a < b);
-        });
-        kept.erase(end, kept.end());
-        std::sort(kept.begin(), kept.end());
-        SparseCode::Write(values, count, kept, m_indices, code);
-    }
-
-    void Decode(const uint8_t* code,
-                uint64_t bytes,
-                const CodecKey&,
-                float* values,
-                uint64_t count) const override
-    {
-        const uint64_t kept = SparseCode::GetKept(m_share, count);
-        SparseCode::Read("top-k", code, bytes, m_indices, kept, values, count);
-    }
-
-    double GetErrorBound(double largest, uint32_t codings, uint32_t addends) const override
-    {
-        return GetRelativeSumError(largest, codings, addends, 1); // a number may become 0
-    }
-
-  private:
-    double m_share; // of the numbers that is kept
-    SparseCode::Indices m_indices;
-};
-
-/** All magnitudes of a threshold and more. */
-class ThresholdCodec final : public GradientCodec
-{
-  public:
-    ThresholdCodec(double threshold, const DeclaredSize& declared)
-        : m_threshold(threshold),
-          m_declared(declared)
-    {
-    }
-
-    CodecTraits GetTraits() const override
-    {
-        CodecTraits traits;
-        traits.elementwise = true;
-        return traits;
-    }
-
-    bool HasCodedBytes() const override
-    {
-        return m_declared.IsDeclared();
-    }
-
-    uint64_t GetCodedBytes(uint64_t count) const override
-    {
-        return m_declared.GetBytes(count);
-    }
-
-    void Encode(const float* values,
-                uint64_t count,
-                const CodecKey&,
-                std::vector<uint8_t>& code) const override
-    {
-        SparseCode::CheckCount(count);
-        CheckFinite(values, count);
-        std::vector<uint32_t> kept;
-        for (uint64_t i = 0; i < count; i++)
-        {
-            if (std::abs(values[i]) >= m_threshold)
-            {
-                kept.push_back(static_cast<uint32_t>(i));
-            }
-        }
-        SparseCode::Write(values, count, kept, SparseCode::Indices::WORDS, code);
-    }
-
-    void Decode(const uint8_t* code,
-                uint64_t bytes,
-                const CodecKey&,
-                float* values,
-                uint64_t count) const override
-    {
-        SparseCode::Read("threshold",
-                         code,
-                         bytes,
-                         SparseCode::Indices::WORDS,
-                         bytes / 8,
-                         values,
-                         count);
-    }
-
-    double GetErrorBound(double largest, uint32_t codings, uint32_t addends) const override
-    {
-        return codings * m_threshold + GetFloatSumError(largest, addends);
-    }
-
-    std::vector<CodecClass> CountClasses(const float* values, uint64_t count) const override
-    {
-        const auto kept =
-            static_cast<uint64_t>(std::count_if(values, values + count, [&](float value) {
-                return std::abs(value) >= m_threshold;
-            }));
-        return {{"below the threshold", 0, count - kept}, {"sent", 64, kept}};
-    }
-
-  private:
-    double m_threshold;
-    DeclaredSize m_declared; // for virtual payload
-};
 
 /** Chooses the numbers that all ranks send. */
 class RandomSet
@@ -334,28 +192,6 @@ class RandomKBucket final : public BucketCodec
     std::vector<uint32_t> m_kept; // indices of this exchange
 };
 
-Key
-MakeKeepKey()
-{
-    return Key::Number("keep", 0.01, 1e-9, 1, "share of the numbers that is sent, at least one");
-}
-
-Ptr<GradientCodec>
-MakeTopK(const KeyValues& keys)
-{
-    const std::string& indices = keys.GetText("indices");
-    return Create<TopKCodec>(keys.GetNumber("keep"),
-                             indices == "words"    ? SparseCode::Indices::WORDS
-                             : indices == "packed" ? SparseCode::Indices::PACKED
-                                                   : SparseCode::Indices::BITMAP);
-}
-
-Ptr<GradientCodec>
-MakeThreshold(const KeyValues& keys)
-{
-    return Create<ThresholdCodec>(keys.GetNumber("limit"), DeclaredSize(keys));
-}
-
 RandomSet
 MakeRandomSet(const KeyValues& keys)
 {
@@ -374,26 +210,10 @@ MakeRandomKBucket(const KeyValues& keys, const BucketRequest& request)
     return Create<RandomKBucket>(request, MakeRandomSet(keys));
 }
 
-const Registry<CodecEntry>::Entry g_topK(
-    "top-k",
-    {"the largest magnitudes and their indices; for error feedback",
-     {MakeKeepKey(),
-      Key::Word("indices",
-                "words",
-                {"words", "packed", "bitmap"},
-                "32 bits each, as few bits as possible, or a bit for every number")},
-     &MakeTopK,
-     MakeGraceCost(5.3, 8, "1 %")});
-const Registry<CodecEntry>::Entry g_threshold(
-    "threshold",
-    {"magnitudes from a limit on, and their indices",
-     {Key::Number("limit", 0.001, 1e-30, 1e30, "least magnitude that is sent"),
-      DeclaredSize::MakeRatioKey(0.5, 1e6)},
-     &MakeThreshold});
 const Registry<CodecEntry>::Entry g_randomK(
     "random-k",
     {"random numbers, the same ones of all ranks",
-     {MakeKeepKey(),
+     {SparseCode::MakeKeepKey(0.01),
       Key::Of("scaled",
               Key::Type::BOOLEAN,
               "true",
