@@ -57,17 +57,22 @@ MakeKey()
     return key;
 }
 
-/** @return a file as bytes */
+/// Memory of a codec, as a multiple of its input: the input itself, the code, the decoded numbers,
+/// and what the codec sorts.
+constexpr double CODEC_MEMORY = 5;
+/// The same of a codec of buckets: the largest needs powers of two of float64.
+constexpr double BUCKET_MEMORY = 20;
+
+/** @return a file as bytes; refuses one that would take more memory than there is */
 std::vector<uint8_t>
-ReadFile(const std::string& path)
+ReadFile(const std::string& path, double memory)
 {
     struct stat status;
     if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
     {
         throw ConfigurationError("--input=" + path + ": is no file that can be read");
     }
-    // The bytes, the code, the decoded numbers, and what a codec sorts.
-    CheckMemory(5.0 * static_cast<double>(status.st_size), "--input=" + path);
+    CheckMemory(memory * static_cast<double>(status.st_size), "--input=" + path);
     std::ifstream file(path, std::ios::binary);
     std::vector<uint8_t> bytes(static_cast<std::size_t>(status.st_size));
     file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
@@ -187,7 +192,9 @@ GetErrors(const std::vector<float>& values, const std::vector<float>& decoded)
 JsonValue
 EncodeFile(const Options& options)
 {
-    const std::vector<uint8_t> bytes = ReadFile(options.input);
+    const bool isBucket = Choose<CodecEntry>(options.codec).entry->make == nullptr;
+    const std::vector<uint8_t> bytes =
+        ReadFile(options.input, isBucket ? BUCKET_MEMORY : CODEC_MEMORY);
     if (bytes.size() % sizeof(float) != 0)
     {
         throw ConfigurationError("--input=" + options.input + ": " + std::to_string(bytes.size()) +
@@ -198,7 +205,6 @@ EncodeFile(const Options& options)
     {
         std::memcpy(values.data(), bytes.data(), bytes.size());
     }
-    const bool isBucket = Choose<CodecEntry>(options.codec).entry->make == nullptr;
     const Outcome outcome = isBucket ? CodeBucket(options, values) : Code(options, values);
     const Errors errors = GetErrors(values, outcome.decoded);
     const auto count = static_cast<double>(values.size());
@@ -266,7 +272,7 @@ JsonValue
 DecodeFile(const Options& options)
 {
     const Ptr<GradientCodec> codec = MakeCodec(options.codec);
-    const std::vector<uint8_t> code = ReadFile(options.input);
+    const std::vector<uint8_t> code = ReadFile(options.input, CODEC_MEMORY);
     CheckMemory(8.0 * static_cast<double>(options.count), "--count");
     std::vector<float> values(options.count);
     const CodecKey key = MakeKey();

@@ -110,9 +110,10 @@ class ThcBucket final : public BucketCodec
         m_isQuantized = false;
         m_turned.assign(m_size, 0);
         double squares = 0;
+        const CodecRandom signs(key.GetShared());
         for (uint64_t i = 0; i < m_request.count; i++)
         {
-            m_turned[i] = GetSign(i) * gradient[i];
+            m_turned[i] = GetSign(signs, i) * gradient[i];
             squares += double{gradient[i]} * gradient[i];
         }
         Transform(m_turned);
@@ -139,9 +140,10 @@ class ThcBucket final : public BucketCodec
     }
 
   private:
-    double GetSign(uint64_t index) const
+    /** @return sign of a coordinate, the same at all ranks */
+    static double GetSign(const CodecRandom& signs, uint64_t index)
     {
-        return (CodecRandom(m_key.GetShared()).GetBits(index) & 1) != 0 ? -1 : 1;
+        return (signs.GetBits(index) & 1) != 0 ? -1 : 1;
     }
 
     /** @return largest magnitude of a coordinate */
@@ -179,10 +181,11 @@ class ThcBucket final : public BucketCodec
             turned[i] = (sums[i] / half - addends) * GetLimit();
         }
         Transform(turned);
+        const CodecRandom signs(m_key.GetShared());
         std::vector<float> values(m_request.count);
         for (uint64_t i = 0; i < m_request.count; i++)
         {
-            values[i] = static_cast<float>(GetSign(i) * turned[i]);
+            values[i] = static_cast<float>(GetSign(signs, i) * turned[i]);
         }
         return values;
     }
