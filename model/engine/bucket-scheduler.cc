@@ -15,6 +15,7 @@
 #include "ns3/type-id.h"
 
 #include <algorithm>
+#include <boost/sort/pdqsort/pdqsort.hpp>
 #include <typeinfo>
 
 namespace ns3::training
@@ -58,9 +59,13 @@ struct Later
 {
     bool operator()(const Entry& a, const Entry& b) const
     {
-        return a.time != b.time     ? a.time > b.time
-               : a.order != b.order ? a.order > b.order
-                                    : IsLaterFrame(a, b);
+        // Without branches, as the order of two events cannot be predicted.
+        const bool isSameTime = a.time == b.time;
+        if (isSameTime & (a.order == b.order))
+        {
+            return IsLaterFrame(a, b);
+        }
+        return (a.time > b.time) | (isSameTime & (a.order > b.order));
     }
 
     /**
@@ -309,7 +314,7 @@ BucketScheduler::Advance()
         }
     }
     PrefetchEvents();
-    std::sort(m_now.begin(), m_now.end(), Later());
+    boost::sort::pdqsort_branchless(m_now.begin(), m_now.end(), Later());
     m_handed += m_now.size();
 }
 

@@ -14,8 +14,6 @@
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/training-attribute-choice.h"
-#include "ns3/training-configuration-error.h"
 #include "ns3/training-field-accessor.h"
 #include "ns3/uinteger.h"
 
@@ -29,15 +27,6 @@ NS_OBJECT_ENSURE_REGISTERED(SwitchDevice);
 
 namespace
 {
-
-/// Default packet memory unless more is needed, bytes.
-constexpr uint64_t DEFAULT_BUFFER = 32 << 20;
-
-/// Values of FlowControl: by the kind of switch, then the enumerators.
-const std::vector<std::string> FLOW_CONTROLS{"auto", "none", "pfc", "credit"};
-
-/// Values of WatchdogAction, in the order of the enumerators.
-const std::vector<std::string> WATCHDOG_ACTIONS{"drop", "forward"};
 
 /** @return whether the link of a port leads to a host */
 bool
@@ -268,7 +257,8 @@ SwitchDevice::GetTypeId()
                 "equal part of half the packet memory, at least the round trip of the "
                 "link and two of the largest frames",
                 UintegerValue(0),
-                MakeUintegerAccessor(&SwitchDevice::m_creditBuffer),
+                MakeFieldAccessor<UintegerValue>(&SwitchDevice::m_flowControl,
+                                                 &SwitchFlowControl::creditBuffer),
                 MakeUintegerChecker<uint64_t>(0, uint64_t{1} << 40))
             .AddAttribute(
                 "CellSize",
@@ -287,7 +277,8 @@ SwitchDevice::GetTypeId()
                                              &PauseWatchdog::Settings::detection),
                 MakeTimeChecker(Time(0)))
             .AddAttribute("WatchdogRestoration",
-                          "A pause storm is over when no pause has come for so long",
+                          "A pause storm is over when no pause has come for so long (SONiC: "
+                          "200 ms)",
                           TimeValue(MilliSeconds(200)),
                           MakeFieldAccessor<TimeValue>(&SwitchDevice::m_watchdog,
                                                        &PauseWatchdog::Settings::restoration),
@@ -324,7 +315,8 @@ SwitchDevice::GetTypeId()
 SwitchDevice::SwitchDevice()
     : m_random(CreateObject<UniformRandomVariable>()),
       m_paths(m_ports, m_random),
-      m_pipeline(m_capacity)
+      m_pipeline(m_capacity),
+      m_flowControl(m_memory, m_headroom, m_watchdog, m_ports)
 {
 }
 
@@ -434,59 +426,37 @@ SwitchDevice::GetWeights() const
 void
 SwitchDevice::SetFlowControl(std::string name)
 {
-    m_flowControl = FindAllowedValue("SwitchDevice::FlowControl", name, FLOW_CONTROLS);
+    m_flowControl.Choose(name);
 }
 
 std::string
 SwitchDevice::GetFlowControlName() const
 {
-    return FLOW_CONTROLS[m_flowControl];
+    return m_flowControl.GetChoice();
 }
 
 FlowControl
 SwitchDevice::GetFlowControl() const
 {
-    if (m_flowControl == 0)
-    {
-        return m_isScaleUp ? FlowControl::CREDIT : FlowControl::PFC;
-    }
-    return static_cast<FlowControl>(m_flowControl - 1);
+    return m_flowControl.Get();
 }
 
 void
 SwitchDevice::SetScaleUp()
 {
-    m_isScaleUp = true;
+    m_flowControl.SetScaleUp();
 }
 
 void
 SwitchDevice::SetWatchdogAction(std::string name)
 {
-    m_watchdog.action = static_cast<PauseWatchdog::Action>(
-        FindAllowedValue("SwitchDevice::WatchdogAction", name, WATCHDOG_ACTIONS));
+    m_flowControl.SetWatchdogAction(name);
 }
 
 std::string
 SwitchDevice::GetWatchdogAction() const
 {
-    return WATCHDOG_ACTIONS[static_cast<std::size_t>(m_watchdog.action)];
-}
-
-uint64_t
-SwitchDevice::GetCreditBytes(const FabricPort& port) const
-{
-    if (m_creditBuffer > 0)
-    {
-        return m_creditBuffer;
-    }
-    const double roundTrip = port.GetPeer()->GetDelay().GetSeconds() + port.GetDelay().GetSeconds();
-    const double frame = m_headroom.largestFrame;
-    const double least = roundTrip * static_cast<double>(port.GetRate()) / 8 + 2 * frame;
-    const double classes = __builtin_popcount(GetLosslessClasses());
-    const auto memory = static_cast<double>(m_memory.size == 0 ? DEFAULT_BUFFER : m_memory.size);
-    const double share = memory / 2 / (classes * static_cast<double>(m_ports.size())) /
-                         SharedBuffer::GetCellBytes(1, m_memory.cellSize);
-    return static_cast<uint64_t>(std::clamp(share - frame, least, std::max(least, 1e15)));
+    return m_flowControl.GetWatchdogAction();
 }
 
 void
@@ -494,9 +464,8 @@ SwitchDevice::Configure()
 {
     m_ecn.Check("Ecn");
     m_wred.Check("Wred");
-    const uint8_t lossless = GetFlowControl() == FlowControl::NONE ? 0 : m_memory.losslessClasses;
-    m_trim.Check(lossless);
-    m_datelines.Configure(m_ports.size(), lossless);
+    m_trim.Check(m_flowControl.GetLosslessClasses());
+    m_datelines.Configure(m_ports.size(), m_flowControl.GetLosslessClasses());
     uint64_t fastest = 0;
     for (const auto& port : m_ports)
     {
@@ -509,100 +478,25 @@ SwitchDevice::Configure()
         {
             port->GetPeer()->EnableCutThrough();
         }
-        const auto neighbor = dynamic_cast<const SwitchDevice*>(&port->GetPeer()->GetOwner());
-        if (neighbor && neighbor->GetFlowControl() != GetFlowControl())
+        if (const auto neighbor = dynamic_cast<const SwitchDevice*>(&port->GetPeer()->GetOwner()))
         {
-            throw ConfigurationError(
-                "ns3::training::SwitchDevice::FlowControl of neighbors: " +
-                FLOW_CONTROLS[1 + static_cast<std::size_t>(GetFlowControl())] + " and " +
-                FLOW_CONTROLS[1 + static_cast<std::size_t>(neighbor->GetFlowControl())] +
-                " (allowed: the same at both ends of a link)");
-        }
-        port->SetFlowControl(GetFlowControl());
-        port->GetPeer()->SetFlowControl(GetFlowControl());
-    }
-    ConfigureMemory();
-    if (GetFlowControl() == FlowControl::CREDIT)
-    {
-        ConfigureCredits();
-    }
-    else if (GetFlowControl() == FlowControl::PFC && m_watchdog.detection.IsStrictlyPositive())
-    {
-        ConfigureWatchdogs();
-    }
-}
-
-void
-SwitchDevice::ConfigureCredits()
-{
-    const uint8_t classes = GetLosslessClasses();
-    for (const auto& port : m_ports)
-    {
-        port->StoreAll();
-        port->SetWatchdog(nullptr);
-        port->ReceiveWithCredits(classes, GetCreditBytes(*port));
-        if (IsLastHop(*port))
-        {
-            port->GetPeer()->ReceiveWithCredits(classes, GetCreditBytes(*port));
+            m_flowControl.CheckNeighbor(neighbor->GetFlowControl());
         }
     }
-}
-
-void
-SwitchDevice::ConfigureWatchdogs()
-{
-    for (const auto& port : m_ports)
+    if (m_flowControl.ConfigurePorts(GetLosslessClasses(), IsLastHop))
     {
-        m_watchdogs.emplace_back(*port, m_watchdog);
-        port->SetWatchdog(&m_watchdogs.back());
+        m_queueLengthTrace.ConnectWithoutContext(
+            MakeCallback(&SwitchFlowControl::NotifyQueueLength, &m_flowControl));
     }
-    m_queueLengthTrace.ConnectWithoutContext(MakeCallback(&SwitchDevice::WatchQueue, this));
-}
-
-void
-SwitchDevice::WatchQueue(uint16_t port, uint8_t priority, uint64_t bytes)
-{
-    if (bytes > 0)
-    {
-        m_watchdogs[port].NotifyQueued(priority);
-    }
+    m_flowControl.ConfigureMemory(GetLosslessClasses(), m_buffer);
 }
 
 uint8_t
 SwitchDevice::GetLosslessClasses() const
 {
-    return GetFlowControl() == FlowControl::NONE
+    return m_flowControl.Get() == FlowControl::NONE
                ? 0
-               : m_memory.losslessClasses | m_datelines.GetSecondClasses();
-}
-
-void
-SwitchDevice::ConfigureMemory()
-{
-    SharedBuffer::Configuration memory = m_memory;
-    memory.losslessClasses = GetLosslessClasses();
-    std::vector<uint64_t> headroom;
-    for (const auto& port : m_ports)
-    {
-        headroom.push_back(m_headroom.GetBytes(*port, memory.cellSize));
-    }
-    if (GetFlowControl() == FlowControl::CREDIT)
-    {
-        // All memory of a class is its receive buffer; what programs emit may take more.
-        memory.creditClasses = memory.losslessClasses;
-        memory.guaranteed = 0;
-        memory.losslessAlpha = 0;
-        std::transform(m_ports.begin(), m_ports.end(), headroom.begin(), [&](const auto& port) {
-            const uint64_t bytes = GetCreditBytes(*port) + m_headroom.largestFrame;
-            return static_cast<uint64_t>(
-                SharedBuffer::GetCellBytes(static_cast<double>(bytes), memory.cellSize));
-        });
-    }
-    if (memory.size == 0)
-    {
-        memory.size = std::max(DEFAULT_BUFFER, 2 * SharedBuffer::GetReserved(memory, headroom));
-    }
-    m_buffer.Configure(memory, std::move(headroom));
+               : m_flowControl.GetLosslessClasses() | m_datelines.GetSecondClasses();
 }
 
 void
@@ -698,7 +592,7 @@ SwitchDevice::Restart()
     {
         pauses.Forget();
     }
-    ConfigureMemory();
+    m_flowControl.ConfigureMemory(GetLosslessClasses(), m_buffer);
     for (const auto& port : m_ports)
     {
         for (uint8_t priority = 0; priority < PRIORITIES; priority++)

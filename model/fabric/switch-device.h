@@ -12,11 +12,11 @@
 #include "forwarding-table.h"
 #include "path-chooser.h"
 #include "pause-sender.h"
-#include "pause-watchdog.h"
 #include "program-host.h"
 #include "program-pipeline.h"
 #include "red-curve.h"
 #include "shared-buffer.h"
+#include "switch-flow-control.h"
 #include "trim-rule.h"
 
 #include "ns3/nstime.h"
@@ -39,7 +39,8 @@ namespace ns3::training
  * destination (ForwardingTable), chooses among equal-cost ports (PathChooser), stores the frame in
  * a SharedBuffer, ECN-marks it according to the queue length at dequeue or drops it early
  * (RedCurve), cuts it to its header if its queue is full (TrimRule), and keeps senders of lossless
- * classes from overrunning it by pauses (PauseSender) or credits (LinkCredits).
+ * classes from overrunning it by pauses (PauseSender) or credits (LinkCredits), see
+ * SwitchFlowControl.
  */
 class SwitchDevice : public Object, public FabricPortOwner, public ProgramHost
 {
@@ -163,11 +164,6 @@ class SwitchDevice : public Object, public FabricPortOwner, public ProgramHost
     void SetWatchdogAction(std::string name);
     std::string GetWatchdogAction() const;
     uint8_t GetLosslessClasses() const;
-    void ConfigureMemory();
-    void ConfigureCredits();
-    void ConfigureWatchdogs();
-    void WatchQueue(uint16_t port, uint8_t priority, uint64_t bytes);
-    uint64_t GetCreditBytes(const FabricPort& port) const;
     void SetWeights(std::string weights);
     std::string GetWeights() const;
     void Forward(Frame* frame);
@@ -197,12 +193,9 @@ class SwitchDevice : public Object, public FabricPortOwner, public ProgramHost
     bool m_marksLastHop;
     SharedBuffer::Configuration m_memory; // as set by attributes
     SharedBuffer::Headroom m_headroom;
-    std::size_t m_flowControl{0}; // index of its name
-    bool m_isScaleUp{false};
-    uint64_t m_creditBuffer{0};
     Time m_pauseResponse; // negative: limit of the standard
     PauseWatchdog::Settings m_watchdog;
-    std::deque<PauseWatchdog> m_watchdogs; // by port; empty: none
+    SwitchFlowControl m_flowControl;
     ProgramPipeline::Capacity m_capacity;
     bool m_cutThrough;
     Time m_pipelineDelay;
