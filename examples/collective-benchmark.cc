@@ -37,6 +37,7 @@ struct BenchmarkOptions
     std::string operation{"all-reduce"};
     std::string bytes{"8:64M:x8"};
     std::string payload{"virtual"};
+    std::string gradients{"hash"};
     uint64_t warmup{1};
     bool printTrees{false};
     std::string sweep;
@@ -176,7 +177,8 @@ MeasureSizes(const Cluster& cluster,
                                         operation,
                                         bytes,
                                         real,
-                                        RngSeedManager::GetRun());
+                                        RngSeedManager::GetRun(),
+                                        benchmark.gradients);
                 all.mismatch = row.mismatch;
                 all.largestError = std::max(all.largestError, row.largestError);
                 done++;
@@ -494,6 +496,11 @@ Benchmark(int argc, char* argv[])
                       "virtual carries sizes, real carries numbers and compares the results",
                       benchmark.payload,
                       {"virtual", "real"});
+    options.AddKind("gradients",
+                    "source",
+                    "numbers of a real payload",
+                    benchmark.gradients,
+                    &DescribeAlternatives<GradientSourceEntry>);
     options.AddUnsigned("warmup",
                         "runs of each size that are not measured",
                         benchmark.warmup,
@@ -538,6 +545,18 @@ Benchmark(int argc, char* argv[])
                                      " with --payload=real (allowed: multiples of 4)");
         }
     }
+    if (options.IsGiven("gradients") && !real)
+    {
+        throw ConfigurationError("--gradients=" + benchmark.gradients +
+                                 " with --payload=virtual (allowed: with --payload=real)");
+    }
+    if (real && operation != CollectiveOperation::BARRIER)
+    {
+        MakeGradientSource(benchmark.gradients)
+            ->Check(static_cast<uint32_t>(clusterOptions.ranks),
+                    1,
+                    {*std::max_element(sizes.begin(), sizes.end()) / sizeof(float)});
+    }
     if (repeated.GetCount() > 1)
     {
         repeated.Check(options, {"sweep", "pcap", "export-schedule", "print-schedule"});
@@ -555,7 +574,12 @@ Benchmark(int argc, char* argv[])
         return Sweep(options,
                      commandLine,
                      clusterOptions,
-                     {operation, sizes, real, benchmark.warmup, RngSeedManager::GetRun()},
+                     {operation,
+                      sizes,
+                      real,
+                      benchmark.warmup,
+                      RngSeedManager::GetRun(),
+                      benchmark.gradients},
                      json,
                      table);
     }

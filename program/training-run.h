@@ -110,6 +110,7 @@ class TrainingRun
     };
 
     void MakeTask();
+    void CheckGradients() const;
     void CheckTask() const;
     void ExplainChoices();
     double GetLowerBound() const;
