@@ -16,6 +16,12 @@ class FabricBenchmark(Program[Result]):
     name = "fabric-benchmark"
 
 
+class FpgaRing(Program[Result]):
+    """Published figures of the FPGA ring all-reduce, compared with simulated figures."""
+
+    name = "fpga-ring"
+
+
 class HpccFct(Program[Result]):
     """Flow completion times under the congestion controls of the HPCC paper."""
 

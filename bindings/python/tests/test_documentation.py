@@ -39,6 +39,7 @@ CLASSES = [
     "UecNic",
     "UecNscc",
     "MultiPortTransport",
+    "NicCommunicator",
     "TcpTransport",
     "ScheduledCommunicator",
     "TrainingApplication",
@@ -95,6 +96,10 @@ def test_json_keys(job_json, benchmark_json, program_json):
     assert list(fct_json) == read_names("results.rst", "json-hpcc-fct")
     for row in fct_json["rows"]:
         assert list(row) == read_names("results.rst", "json-hpcc-fct-rows")
+    ring_json = program_json("fpga-ring", "--part=rates", "--bytes=64K")
+    assert list(ring_json) == read_names("results.rst", "json-fpga-ring")
+    for row in ring_json["rows"]:
+        assert list(row) == read_names("results.rst", "json-fpga-ring-rows")
     trees_json = program_json(
         "multitree-allreduce", "--part=sizes", "--topology=torus:2x2", "--bytes=64"
     )
@@ -184,6 +189,7 @@ CLUSTER = "training-job-3"  # the table of shared options, of which each program
         ("training-job", ["training-job-1", "training-job-2", CLUSTER]),
         ("collective-benchmark", ["collective-benchmark"]),
         ("fabric-benchmark", ["fabric-benchmark"]),
+        ("fpga-ring", ["fpga-ring"]),
         ("hpcc-fct", ["hpcc-fct"]),
         ("multitree-allreduce", ["multitree-allreduce"]),
         ("in-network-aggregation", ["in-network-aggregation"]),
