@@ -534,6 +534,10 @@ Comparison::CheckSums()
         for (double loss : losses)
         {
             ClusterOptions options = MakeRack(8, system);
+            if (system == "nvls-tree") // joins servers
+            {
+                options.topology = "rail-optimized:gpus=4,servers=2";
+            }
             options.loss = loss;
             options.recovery = "selective-repeat"; // of the ring
             std::string outcome;

@@ -30,12 +30,16 @@ using namespace ns3::training;
 namespace
 {
 
-/// Bus bandwidth within a server of H100s as measured by SimAI, GB/s, as a rate.
-constexpr const char* LOCAL_RATE = "2966.4Gbps";
+/// Bus bandwidth of rings within a server of H100s as measured by SimAI, as a rate: NVLink without
+/// its headers and responses. Sums in the switch have NVLink's rate and its packets.
+constexpr const char* RING_RATE = "2966.4Gbps";
+constexpr const char* NVLINK_RATE = "3600Gbps";
 /// Rate between two of four A100s, measured (simllm): 94 GB/s.
 constexpr const char* A100_LOCAL_RATE = "752Gbps";
 /// Peak bus bandwidth of 8 NICs of 400 Gbit/s, the reference of SimAI's ratios, GB/s.
 constexpr double SIMAI_PEAK = 388;
+/// Half of the last digit of SimAI's ratios.
+constexpr double SIMAI_ROUNDING = .005;
 
 /** What a row shows. */
 enum class Role
@@ -53,8 +57,10 @@ constexpr const char* ALGORITHMS[] = {"tree", "ring", "nvls", "nvls-tree"};
 struct Point
 {
     const char* bytes;
-    double published; ///< bus bandwidth, GB/s, or time, us
+    double published; ///< bus bandwidth, GB/s, or time, us; of several values their mean
     Role role{Role::PREDICTED};
+    double least{0}; ///< of several published values, GB/s; 0: there is one
+    double most{0};  ///< of several published values, GB/s
 };
 
 /** A cluster and its table. */
@@ -127,19 +133,18 @@ GetTables()
          SIMAI_PEAK,
          {{"16M", .32, Role::CALIBRATES},
           {"32M", .47},
-          {"64M", .50},
           {"128M", .67},
           {"256M", .85},
           {"512M", .89},
           {"1G", .92}}},
         {"2 x 8 H100, 8 x 400 Gbit/s",
-         "logs of nccl-tests on two other clusters",
+         "mean of SimAI, 194, and logs of nccl-tests on two other clusters, 214 and 286",
          "all-reduce",
          "multi-ring",
          2,
-         "nccl",
+         SIMPLE,
          1,
-         {{"64M", 214}, {"64M", 286}}},
+         {{"64M", 231.3, Role::PREDICTED, 194, 286}}},
         {"8 x 8 H100, 8 x 400 Gbit/s",
          SIMAI,
          "all-reduce",
@@ -214,7 +219,10 @@ GetTables()
          2,
          "nccl-socket",
          0,
-         {{"64", 89.8}, {"4M", 2366}, {"32M", 11828}, {"1G", 417125}},
+         {{"64", 89.8, Role::CALIBRATES},
+          {"4M", 2366},
+          {"32M", 11828},
+          {"1G", 417125, Role::CALIBRATES}},
          4}};
     return tables;
 }
@@ -239,7 +247,7 @@ MakeOptions(const Table& table, const std::string& hostModel)
         return options;
     }
     options.topology = "rail-optimized:gpus=8,servers=" + std::to_string(table.servers) +
-                       ",local-rate=" + LOCAL_RATE;
+                       ",local-rate=" + (IsInNetwork(table.algorithm) ? NVLINK_RATE : RING_RATE);
     options.rate = DataRate(400000000000);
     if (IsInNetwork(table.algorithm))
     {
@@ -268,16 +276,38 @@ Measure(const Table& table, uint64_t bytes, const std::string& hostModel, RunCos
     return bandwidth;
 }
 
-/** @return published bus bandwidth, GB/s */
-double
+/** The published values of a row, bus bandwidth, GB/s. */
+struct Published
+{
+    double mean;
+    double least;
+    double most;
+
+    /** @return relative distance of a value from the range of the published ones */
+    double GetDistance(double value) const
+    {
+        return value < least ? value / least - 1 : value > most ? value / most - 1 : 0;
+    }
+};
+
+/** @return published bus bandwidth; a rounded number stands for a range */
+Published
 GetPublished(const Table& table, const Point& point, uint64_t bytes)
 {
+    if (point.least > 0)
+    {
+        return {point.published, point.least, point.most};
+    }
     if (table.factor > 0)
     {
-        return point.published * table.factor;
+        const double rounding = table.factor == SIMAI_PEAK ? SIMAI_ROUNDING : 0;
+        return {point.published * table.factor,
+                (point.published - rounding) * table.factor,
+                (point.published + rounding) * table.factor};
     }
     const double factor = GetBusFactor(FindCollectiveOperation(table.operation), table.GetRanks());
-    return factor * static_cast<double>(bytes) / point.published * 1e-3;
+    const double bandwidth = factor * static_cast<double>(bytes) / point.published * 1e-3;
+    return {bandwidth, bandwidth, bandwidth};
 }
 
 /** What NCCL's tuning expects of its best algorithm and protocol. */
@@ -341,21 +371,22 @@ Tables(int argc, char* argv[])
     {
         if (target != "-")
         {
-            std::printf(
-                "# %s, %s by %s. %s. Host model: %s\n%12s %18s %16s %10s %16s %16s  %-16s  %s\n",
-                table.name,
-                table.operation,
-                table.algorithm,
-                table.source,
-                table.hostModel,
-                "bytes",
-                "published (GB/s)",
-                "simulated (GB/s)",
-                "deviation",
-                "none (GB/s)",
-                "tuning (GB/s)",
-                "its choice",
-                "role");
+            std::printf("# %s, %s by %s. %s. Host model: %s\n"
+                        "%12s %18s %16s %10s %12s %16s %16s  %-16s  %s\n",
+                        table.name,
+                        table.operation,
+                        table.algorithm,
+                        table.source,
+                        table.hostModel,
+                        "bytes",
+                        "published (GB/s)",
+                        "simulated (GB/s)",
+                        "deviation",
+                        "from range",
+                        "none (GB/s)",
+                        "tuning (GB/s)",
+                        "its choice",
+                        "role");
         }
         for (const Point& point : table.points)
         {
@@ -364,7 +395,7 @@ Tables(int argc, char* argv[])
             {
                 continue;
             }
-            const double published = GetPublished(table, point, bytes);
+            const Published published = GetPublished(table, point, bytes);
             const double nccl = Measure(table, bytes, table.hostModel, cost);
             const double none = Measure(table, bytes, "none", cost);
             const Expected expected = GetExpected(table, bytes);
@@ -377,18 +408,21 @@ Tables(int argc, char* argv[])
                             .Set("host_model", table.hostModel)
                             .Set("role", role)
                             .Set("bytes", bytes)
-                            .Set("published_GBps", published)
+                            .Set("published_GBps", published.mean)
+                            .Set("published_least_GBps", published.least)
+                            .Set("published_most_GBps", published.most)
                             .Set("nccl_GBps", nccl)
                             .Set("none_GBps", none)
                             .Set("tuning_GBps", expected.bandwidth)
                             .Set("tuning_choice", expected.choice));
             if (target != "-")
             {
-                std::printf("%12s %18.4g %16.4g %+8.0f %% %16.4g %16.4g  %-16s  %s\n",
+                std::printf("%12s %18.4g %16.4g %+8.0f %% %+10.0f %% %16.4g %16.4g  %-16s  %s\n",
                             point.bytes,
-                            published,
+                            published.mean,
                             nccl,
-                            100 * (nccl / published - 1),
+                            100 * (nccl / published.mean - 1),
+                            100 * published.GetDistance(nccl),
                             none,
                             expected.bandwidth,
                             expected.choice.c_str(),

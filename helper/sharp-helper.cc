@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <set>
 
 namespace ns3::training
 {
@@ -21,109 +20,41 @@ namespace ns3::training
 namespace
 {
 
-/// Key for the numbers per packet.
-constexpr const char* ELEMENTS_KEY = "elements-per-packet";
-
-/// Values in a packet of NVLS, bytes: one simulated frame stands for eight packets of NVLink.
-constexpr uint32_t NVLS_PAYLOAD = 1024;
-/// Packets of all ranks that an NVSwitch has memory for: 8 MiB in all.
-constexpr uint32_t NVLS_ADDENDS = 8192;
-/// Ranks from which on each has fewer of them.
-constexpr uint32_t NVLS_RANKS = 8;
-
-/** Gives a switch whose neighbors are hosts the flow control of an NVSwitch. */
-void
-MakeScaleUp(const Fabric& fabric, uint32_t index)
-{
-    const TopologyGraph& topology = fabric.topology;
-    const bool hasSwitches =
-        std::any_of(topology.links.begin(), topology.links.end(), [&](const auto& link) {
-            const uint32_t node = topology.hosts + index;
-            return (link.a == node || link.b == node) &&
-                   TopologyGraph::GetPeer(link, node) >= topology.hosts;
-        });
-    if (!hasSwitches)
-    {
-        fabric.devicesOfSwitches[index]->SetScaleUp();
-        fabric.devicesOfSwitches[index]->Configure();
-    }
-}
-
-/** @return a helper for a request */
-SharpHelper
-MakeHelper(const InNetworkRequest& request)
-{
-    SharpHelper helper;
-    helper.SetAttributes(request.attributes);
-    if (request.values.IsGiven(ELEMENTS_KEY))
-    {
-        helper.SetElementsPerPacket(static_cast<uint32_t>(request.values.GetCount(ELEMENTS_KEY)));
-    }
-    return helper;
-}
-
-/** @return limit of outstanding operations of a job */
-uint32_t
-GetJobWindow(const InNetworkRequest& request)
-{
-    return GetWindow(request.values,
-                     GetNumber(request.attributes, SharpProgram::GetTypeId(), "Slots"));
-}
-
 std::vector<Ptr<InNetworkCommunicator>>
 InstallSharp(const InNetworkRequest& request)
 {
-    const auto ranks = MakeHelper(request).AddJob(request.fabric,
-                                                  request.endpoints,
-                                                  request.hosts,
-                                                  GetJobWindow(request));
+    SharpHelper helper;
+    helper.Configure(request);
+    const auto ranks = helper.AddJob(request.fabric,
+                                     request.endpoints,
+                                     request.hosts,
+                                     SharpHelper::GetJobWindow(request));
     return {ranks.begin(), ranks.end()};
 }
 
-/**
- * @return attributes of the program in an NVSwitch, unless the user has set them: packets of eight
- *         cache lines, and memory for a bandwidth-delay product
- */
-AttributeList
-GetNvSwitchAttributes(const InNetworkRequest& request)
-{
-    const auto ranks = static_cast<uint32_t>(request.endpoints.size());
-    const TypeId program = SharpProgram::GetTypeId();
-    AttributeList attributes;
-    for (const auto& [name, value] : std::map<std::string, uint32_t>{
-             {"Payload", NVLS_PAYLOAD},
-             {"Slots", std::max(ranks, NVLS_ADDENDS / std::max(ranks, NVLS_RANKS))},
-             {"Children", ranks},
-             {"Credits", 1}}) // streaming trees are not used
-    {
-        if (!request.attributes.Has(program, name) && IsDefaultUnchanged(program, name))
-        {
-            attributes.Set(program.GetName() + "::" + name, std::to_string(value));
-        }
-    }
-    return attributes;
-}
-
-std::vector<Ptr<InNetworkCommunicator>>
-InstallNvls(const InNetworkRequest& request)
-{
-    InNetworkRequest ofNvSwitch = request;
-    ofNvSwitch.attributes.Add(GetNvSwitchAttributes(request));
-    const auto ranks = MakeHelper(ofNvSwitch)
-                           .AddReadingJob(request.fabric,
-                                          request.endpoints,
-                                          request.hosts,
-                                          GetJobWindow(ofNvSwitch));
-    for (const auto& rank : ranks)
-    {
-        rank->SetHostModel(request.hostModel);
-    }
-    return {ranks.begin(), ranks.end()};
-}
-
-/** @return keys of the program and of one type of communicator */
 std::vector<Key>
-MakeKeys(TypeId communicator)
+GetSharpKeys()
+{
+    return SharpHelper::MakeKeys(SharpCommunicator::GetTypeId());
+}
+
+const Registry<InNetworkSystem>::Entry g_sharp(
+    "sharp",
+    {"a tree of switches adds, with reliable connections from node to node (SHARP)",
+     &InstallSharp,
+     &GetSharpKeys,
+     "all-reduce, reduce, broadcast and barrier"});
+
+} // namespace
+
+void
+SharpHelper::SetElementsPerPacket(uint32_t elements)
+{
+    m_elements = elements;
+}
+
+std::vector<Key>
+SharpHelper::MakeKeys(TypeId communicator)
 {
     const TypeId program = SharpProgram::GetTypeId();
     std::vector<Key> keys = GetAttributeKeys(program, {"Payload", "Trees"});
@@ -140,45 +71,21 @@ MakeKeys(TypeId communicator)
     return keys;
 }
 
-std::vector<Key>
-GetSharpKeys()
-{
-    return MakeKeys(SharpCommunicator::GetTypeId());
-}
-
-std::vector<Key>
-GetNvlsKeys()
-{
-    return MakeKeys(NvlsCommunicator::GetTypeId());
-}
-
-const Registry<InNetworkSystem>::Entry g_sharp(
-    "sharp",
-    {"a tree of switches adds, with reliable connections from node to node (SHARP)",
-     &InstallSharp,
-     &GetSharpKeys,
-     "all-reduce, reduce, broadcast and barrier"});
-
-const Registry<InNetworkSystem>::Entry g_nvls(
-    "nvls",
-    {"ranks on one switch read sums of all from it and write them to all (NVLink SHARP)",
-     &InstallNvls,
-     &GetNvlsKeys});
-
-} // namespace
-
 void
-SharpHelper::SetElementsPerPacket(uint32_t elements)
+SharpHelper::Configure(const InNetworkRequest& request)
 {
-    m_elements = elements;
+    SetAttributes(request.attributes);
+    if (request.values.IsGiven(ELEMENTS_KEY))
+    {
+        SetElementsPerPacket(static_cast<uint32_t>(request.values.GetCount(ELEMENTS_KEY)));
+    }
 }
 
-void
-SharpHelper::SetReaderAttribute(const std::string& name, const AttributeValue& value)
+uint32_t
+SharpHelper::GetJobWindow(const InNetworkRequest& request)
 {
-    AttributeList attributes;
-    attributes.Set(NvlsCommunicator::GetTypeId().GetName() + "::" + name, value);
-    SetAttributes(attributes);
+    return GetWindow(request.values,
+                     GetNumber(request.attributes, SharpProgram::GetTypeId(), "Slots"));
 }
 
 Ptr<SharpProgram>
@@ -323,26 +230,33 @@ SharpHelper::GetPayload(const SharpEndpoint& rank) const
     return payload / bytes * bytes;
 }
 
+uint8_t
+SharpHelper::TakeNumber(const std::string& system)
+{
+    return CheckJobNumber(system, m_jobs++);
+}
+
 SharpHelper::Job
 SharpHelper::MakeJob(const std::string& system,
+                     uint8_t number,
                      const std::vector<uint32_t>& endpoints,
+                     const std::vector<uint32_t>& links,
                      uint32_t window,
                      uint32_t trees,
-                     const SharpEndpoint& rank)
+                     const SharpEndpoint& rank) const
 {
     Job job;
-    job.number = CheckJobNumber(system, m_jobs);
+    job.number = number;
     if (window < trees)
     {
-        throw ConfigurationError(system + " job " + std::to_string(m_jobs) + " with a window of " +
+        throw ConfigurationError(system + " job " + std::to_string(number) + " with a window of " +
                                  std::to_string(window) + " (allowed: from " +
                                  std::to_string(trees) + ", its trees)");
     }
-    m_jobs++;
     job.settings = rank.GetSettings();
     job.window = window / trees;
     job.hosts = GetHosts(GetFabric(), endpoints);
-    job.links = ChooseAggregationLinks(GetFabric().topology, job.hosts);
+    job.links = links;
     for (std::size_t i = 0; i < endpoints.size(); i++)
     {
         const auto& rails = GetFabric().rails[job.hosts[i]];
@@ -367,7 +281,13 @@ SharpHelper::AddJob(Fabric& fabric,
         ranks.push_back(GetAttributes().Create<SharpCommunicator>());
     }
     const uint32_t trees = ranks[0]->GetTrees();
-    const Job job = MakeJob("sharp", endpoints, window, trees, *ranks[0]);
+    const Job job = MakeJob("sharp",
+                            TakeNumber("sharp"),
+                            endpoints,
+                            ChooseAggregationLinks(fabric.topology, GetHosts(fabric, endpoints)),
+                            window,
+                            trees,
+                            *ranks[0]);
     bool isBetweenSwitches = false;
     const uint32_t payload = GetPayload(*ranks[0]);
     auto sums = std::make_shared<std::vector<SharpSums>>();
@@ -402,65 +322,7 @@ SharpHelper::AddJob(Fabric& fabric,
             GetNumber(GetAttributes(), SharpProgram::GetTypeId(), "Credits");
         sessions[rank].lineRate = GetLineRate(job.endpoints, isBetweenSwitches);
         JoinGroup(*ranks[rank], rank, job.number, job.endpoints, hosts);
-        ranks[rank]->SetSums(sums);
-        ranks[rank]->SetSession(sessions[rank]);
-    }
-    return ranks;
-}
-
-std::vector<Ptr<NvlsCommunicator>>
-SharpHelper::AddReadingJob(Fabric& fabric,
-                           const std::vector<uint32_t>& endpoints,
-                           const std::vector<Ptr<ScheduledCommunicator>>& hosts,
-                           uint32_t window)
-{
-    UseFabric(fabric);
-    const auto owners = static_cast<uint32_t>(endpoints.size());
-    std::vector<Ptr<NvlsCommunicator>> ranks;
-    for (uint32_t rank = 0; rank < owners; rank++)
-    {
-        ranks.push_back(GetAttributes().Create<NvlsCommunicator>());
-    }
-    const Job job = MakeJob("nvls", endpoints, window, owners, *ranks[0]);
-    const uint64_t lineRate = GetLineRate(job.endpoints, false);
-    const uint32_t slots = GetNumber(GetAttributes(), SharpProgram::GetTypeId(), "Slots");
-    const uint32_t payload = GetPayload(*ranks[0]);
-    auto sums = std::make_shared<std::vector<SharpSums>>();
-    std::vector<NvlsCommunicator::Session> sessions(owners);
-    std::set<uint32_t> switches;
-    for (uint32_t owner = 0; owner < owners; owner++)
-    {
-        const Tree tree = MakeTree(job, owner, payload);
-        if (tree.nodes.size() > 1)
-        {
-            throw ConfigurationError("nvls job " + std::to_string(job.number) + " needs " +
-                                     std::to_string(tree.nodes.size()) +
-                                     " switches (allowed: ranks on one, such as the local switch "
-                                     "of a server)");
-        }
-        switches.insert(tree.nodes[0].switchIndex);
-        std::vector<uint32_t> connections;
-        AddToSwitches(job, tree, false, owner, {}, connections);
-        for (uint32_t rank = 0; rank < owners; rank++)
-        {
-            sessions[rank].switchEndpoint = tree.switchEndpoints[rank];
-            sessions[rank].connections.push_back(connections[rank]);
-        }
-        sums->push_back(tree.sums);
-    }
-    for (uint32_t index : switches)
-    {
-        MakeScaleUp(GetFabric(), index);
-    }
-    for (uint32_t rank = 0; rank < owners; rank++)
-    {
-        sessions[rank].window = job.window;
-        sessions[rank].elements = payload / GetBytes(ranks[0]->GetNumberFormat());
-        sessions[rank].key = window < slots ? "window" : "slots";
-        sessions[rank].slots = window;
-        sessions[rank].lineRate = lineRate;
-        JoinGroup(*ranks[rank], rank, job.number, job.endpoints, hosts);
-        ranks[rank]->SetSums(sums);
+        ranks[rank]->SetSums(sums, rank, ranks[rank]->GetSize());
         ranks[rank]->SetSession(sessions[rank]);
     }
     return ranks;

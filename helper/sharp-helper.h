@@ -10,7 +10,6 @@
 #include "in-network-helper.h"
 
 #include "ns3/aggregation-tree.h"
-#include "ns3/nvls-communicator.h"
 #include "ns3/sharp-communicator.h"
 #include "ns3/sharp-program.h"
 
@@ -42,13 +41,6 @@ class SharpHelper : public InNetworkHelper<SharpProgram, SharpCommunicator>
     void SetElementsPerPacket(uint32_t elements);
 
     /**
-     * @param name attribute of ranks of reading jobs created from now on
-     * @param value its value
-     * @throw ConfigurationError if the attribute does not exist or does not allow the value
-     */
-    void SetReaderAttribute(const std::string& name, const AttributeValue& value);
-
-    /**
      * @param fabric its switches aggregate; must outlive the simulation
      * @param endpoints of each rank, any of its host
      * @param hosts communicators of the ranks for collectives on hosts
@@ -61,23 +53,22 @@ class SharpHelper : public InNetworkHelper<SharpProgram, SharpCommunicator>
                                                const std::vector<Ptr<ScheduledCommunicator>>& hosts,
                                                uint32_t window);
 
-    /**
-     * Like AddJob(), for ranks on one switch that read sums from it (NVLink SHARP). Each rank has
-     * its own tree there.
-     * @param fabric its switches aggregate; must outlive the simulation
-     * @param endpoints of each rank, any of its host
-     * @param hosts communicators of the ranks for collectives on hosts
-     * @param window packets that all ranks together read concurrently
-     * @return a communicator for each rank
-     * @throw ConfigurationError as AddJob(), or if the ranks are on several switches
-     */
-    std::vector<Ptr<NvlsCommunicator>> AddReadingJob(
-        Fabric& fabric,
-        const std::vector<uint32_t>& endpoints,
-        const std::vector<Ptr<ScheduledCommunicator>>& hosts,
-        uint32_t window);
+    /// Key for the numbers per packet.
+    static constexpr const char* ELEMENTS_KEY = "elements-per-packet";
 
-  private:
+    /**
+     * @param communicator type of the ranks
+     * @return keys of a system with this type
+     */
+    static std::vector<Key> MakeKeys(TypeId communicator);
+
+    /** @param request its attributes and keys are those of objects created from now on */
+    void Configure(const InNetworkRequest& request);
+
+    /** @return limit of outstanding operations of a job */
+    static uint32_t GetJobWindow(const InNetworkRequest& request);
+
+  protected:
     /** A job during its setup. */
     struct Job
     {
@@ -98,21 +89,65 @@ class SharpHelper : public InNetworkHelper<SharpProgram, SharpCommunicator>
         std::vector<uint32_t> switchEndpoints;   ///< by rank: endpoint of its switch
     };
 
+    /**
+     * @param rank any rank of a job
+     * @return values in a packet, bytes
+     */
     uint32_t GetPayload(const SharpEndpoint& rank) const;
+
+    /**
+     * Takes the number of a new job.
+     * @param system for messages
+     * @return the number
+     */
+    uint8_t TakeNumber(const std::string& system);
+
+    /**
+     * @param system for messages
+     * @param number of the job
+     * @param endpoints of each rank, any of its host
+     * @param links of each rank in the trees
+     * @param window outstanding operations, shared by the trees
+     * @param trees how many
+     * @param rank any rank of the job
+     * @return the job
+     */
     Job MakeJob(const std::string& system,
+                uint8_t number,
                 const std::vector<uint32_t>& endpoints,
+                const std::vector<uint32_t>& links,
                 uint32_t window,
                 uint32_t trees,
-                const SharpEndpoint& rank);
-    Ptr<SharpProgram> Install(uint32_t index, uint32_t children, uint32_t payload);
+                const SharpEndpoint& rank) const;
+
+    /**
+     * Installs the program in the switches of a tree.
+     * @param job of the tree
+     * @param number of the tree in the job
+     * @param payload values in a packet, bytes
+     * @return the tree
+     */
     Tree MakeTree(const Job& job, uint32_t number, uint32_t payload);
-    /// @return numbers of the tree at its switches; sets `connections` at them, by rank
+
+    /**
+     * Connects the switches and ranks of a tree.
+     * @param job of the tree
+     * @param tree its switches
+     * @param streaming whether for large messages
+     * @param queuePair number of the connection at the ranks
+     * @param locks numbers of the streaming tree at the switches, or empty
+     * @param connections receives the numbers of the connections at the switches, by rank
+     * @return numbers of the tree at its switches
+     */
     std::vector<uint32_t> AddToSwitches(const Job& job,
                                         const Tree& tree,
                                         bool streaming,
                                         uint32_t queuePair,
                                         const std::vector<uint32_t>& locks,
                                         std::vector<uint32_t>& connections);
+
+  private:
+    Ptr<SharpProgram> Install(uint32_t index, uint32_t children, uint32_t payload);
     static std::vector<uint8_t> GetChildrenOfRanks(const SharpSums& sums,
                                                    uint32_t node,
                                                    std::size_t ranks);

@@ -807,6 +807,7 @@ class NcclSocketTest : public TestCase
         const uint64_t bytes = 4 << 20;
         const double hop = 18.8e-6 - 1e-6;
         const double slot = 12e-6;
+        const double exchange = 8.9e-6;
         // One message: the receiver copies what the line has not hidden; 8 slots.
         const double alone = Run("none", "direct", Operation::BROADCAST, bytes);
         NS_TEST_EXPECT_MSG_EQ_TOL(Run("nccl-socket", "direct", Operation::BROADCAST, bytes) - alone,
@@ -815,12 +816,12 @@ class NcclSocketTest : public TestCase
                                   "one message");
         // Two steps: copy half of the vector out, then half of it in; 4 slots each.
         NS_TEST_EXPECT_MSG_EQ_TOL(Run("nccl-socket", "ring", Operation::ALL_REDUCE, bytes),
-                                  bytes * (2 / COPY - 1 / LINE) + 16 * slot + 2 * hop,
+                                  bytes * 2 / COPY + 16 * slot + 2 * hop,
                                   1e-9,
                                   "all-reduce");
         // LL sends twice the bytes in slots of 32 KiB.
         NS_TEST_EXPECT_MSG_EQ_TOL(Run("nccl-socket", "ring", Operation::ALL_REDUCE, bytes / 8),
-                                  bytes / 4 * (2 / COPY - 1 / LINE) + 32 * slot + 2 * hop,
+                                  bytes / 4 * 2 / COPY + 32 * slot + 2 * hop,
                                   1e-9,
                                   "LL");
         // Sends and receives have slots of 128 KiB, and smaller ones for small messages.
@@ -828,23 +829,33 @@ class NcclSocketTest : public TestCase
         {
             NS_TEST_EXPECT_MSG_EQ_TOL(
                 Run("nccl-socket", "direct", Operation::ALL_TO_ALL, 2 * message),
-                message * (2 / COPY - 1 / LINE) + 2 * slots * slot + hop,
+                message * 2 / COPY + 2 * slots * slot + 2 * exchange + hop,
                 1e-9,
                 "exchange of " << message << " bytes");
         }
+        // Four ranks share the rate of their server, in which slots are included: a message to each
+        // of the four others out, then as many in.
+        const uint64_t message = 4 << 20;
+        const double share = 4 / (82.4e9 / 8);
+        NS_TEST_EXPECT_MSG_EQ_TOL(
+            Run("nccl-socket:ranks-per-server=4", "direct", Operation::ALL_TO_ALL, 8 * message, 8),
+            8 * (message * share + exchange) + hop,
+            1e-6,
+            "a server's threads");
     }
 
     static double Run(const std::string& hostModel,
                       const std::string& algorithm,
                       Operation operation,
-                      uint64_t bytes)
+                      uint64_t bytes,
+                      uint32_t ranks = 2)
     {
-        ClusterOptions options = MakeOptions(2);
+        ClusterOptions options = MakeOptions(ranks);
         options.hostModel = hostModel;
         options.algorithm = algorithm;
         options.rate = DataRate(200000000000);
         Traffic traffic(options);
-        for (uint32_t rank : {0, 1})
+        for (uint32_t rank = 0; rank < ranks; rank++)
         {
             traffic.Start(traffic.cluster->GetHostCommunicator(rank),
                           rank,

@@ -37,6 +37,7 @@ struct HostCost
     double remoteSecondsPerByte{0}; ///< of the channel, for data from another server
     /// Of the channel, for data sent to another server. Sending delays later messages only.
     double sendSecondsPerByte{0};
+    Time perMessage;              ///< of the channel, for each message from or to another server
     Time perSlot;                 ///< of the channel, for each full slot from or to another server
     uint64_t slotBytes{1};        ///< data in a slot, at least 1
     bool hasCommonChannel{false}; ///< whether a rank's messages from and to other servers share one
@@ -44,11 +45,14 @@ struct HostCost
     uint64_t windowBytes{1};      ///< data of a message from another server in flight, at least 1
 };
 
-/** Time that hosts add to an all-reduce by a switch. */
+/** Time that hosts add to an all-reduce by switches. */
 struct SwitchCost
 {
-    Time start;       ///< from the turn of the all-reduce to its first packet
-    double copies{0}; ///< copies before and after the traffic, in times of the traffic
+    Time start;         ///< from the turn of the all-reduce to its first packet
+    double copies{0};   ///< copies before and after the traffic, in times of the traffic
+    Time copyTime;      ///< of other copies, before and after the traffic
+    uint64_t chunk{0};  ///< several servers: data of a message between servers, bytes; 0: any
+    uint64_t chunks{0}; ///< several servers: messages of a rank in flight; 0: unlimited
 };
 
 /**
@@ -76,6 +80,40 @@ class HostModel
     virtual SwitchCost GetSwitchCost([[maybe_unused]] uint64_t bytes) const
     {
         return {};
+    }
+
+    /**
+     * @param bytes size of the whole vector
+     * @return the hosts' time for an all-reduce that the switch of each server adds, and trees
+     *         between the servers
+     * @throw ConfigurationError if the hosts have no such all-reduce
+     */
+    virtual SwitchCost GetSwitchTreeCost([[maybe_unused]] uint64_t bytes) const
+    {
+        return {};
+    }
+
+    /**
+     * @param schedule of the trees of that all-reduce
+     * @param bytes of a message
+     * @return the hosts' time for the messages between servers
+     */
+    virtual HostCost GetSwitchTreeMessageCost(const CollectiveSchedule& schedule,
+                                              uint64_t bytes) const
+    {
+        HostCost cost = GetCost(schedule, bytes);
+        cost.start = Time(0);
+        return cost;
+    }
+
+    /**
+     * @param bytes size of an all-reduce
+     * @return whether the hosts expect it to be faster with sums in switches, by GetSwitchCost() or
+     *         GetSwitchTreeCost(), than without
+     */
+    virtual bool PrefersSwitches([[maybe_unused]] uint64_t bytes) const
+    {
+        return true;
     }
 
     /**

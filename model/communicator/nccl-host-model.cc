@@ -55,9 +55,16 @@ class NcclHostModel : public HostModel
     // HostModel
     HostCost GetCost(const CollectiveSchedule& schedule, uint64_t bytes) const override;
     SwitchCost GetSwitchCost(uint64_t bytes) const override;
+    SwitchCost GetSwitchTreeCost(uint64_t bytes) const override;
+    HostCost GetSwitchTreeMessageCost(const CollectiveSchedule& schedule,
+                                      uint64_t bytes) const override;
+    bool PrefersSwitches(uint64_t bytes) const override;
     bool IsLocal(uint32_t a, uint32_t b) const override;
 
   private:
+    NcclTuning MakeSwitchTuning() const;
+    Time GetSwitchStart(Algorithm algorithm, const std::string& allowed) const;
+
     ServerMap m_map;
     NcclTuning::System m_system; // without the rates
     std::string m_protocol;
@@ -136,36 +143,92 @@ NcclHostModel::GetCost(const CollectiveSchedule& schedule, uint64_t bytes) const
     return cost;
 }
 
-SwitchCost
-NcclHostModel::GetSwitchCost(uint64_t bytes) const
+NcclTuning
+NcclHostModel::MakeSwitchTuning() const
 {
-    if (m_system.ranks == 1)
-    {
-        return {};
-    }
     NcclTuning::System system = m_system;
     system.localRate = m_map.GetLocalRate();
-    const NcclTuning tuning(system);
+    system.remoteRate = m_map.GetRemoteRate() * system.ranks / system.servers;
+    return NcclTuning(system);
+}
+
+Time
+NcclHostModel::GetSwitchStart(Algorithm algorithm, const std::string& allowed) const
+{
+    const NcclTuning tuning = MakeSwitchTuning();
     const double seconds =
-        tuning.GetSeconds(CollectiveOperation::ALL_REDUCE, Algorithm::SWITCH, Protocol::SIMPLE, 0);
+        tuning.GetSeconds(CollectiveOperation::ALL_REDUCE, algorithm, Protocol::SIMPLE, 0);
     if (!std::isfinite(seconds))
     {
         throw ConfigurationError(
             "host model",
             "nccl",
-            " with sums in a switch, servers=" + std::to_string(system.servers) + ",gpu=" +
-                NcclTuning::GetGpus()[system.gpu] + ",channels=" + std::to_string(system.channels) +
-                " (allowed: one server with NVLink, gpu=hopper or blackwell, 2 channels or more)");
+            " with sums in a switch, servers=" + std::to_string(m_system.servers) +
+                ",gpu=" + NcclTuning::GetGpus()[m_system.gpu] +
+                ",channels=" + std::to_string(m_system.channels) + " (allowed: " + allowed +
+                " with NVLink, gpu=hopper or blackwell, 2 channels or more)");
     }
+    return Seconds(1e-6 * (NcclTuning::GetBaseLatency(algorithm, Protocol::SIMPLE) +
+                           tuning.GetLocalLatency(algorithm, Protocol::SIMPLE)));
+}
+
+SwitchCost
+NcclHostModel::GetSwitchCost(uint64_t bytes) const
+{
     SwitchCost cost;
-    cost.start = Seconds(seconds);
+    if (m_system.ranks == 1)
+    {
+        return cost;
+    }
+    cost.start = GetSwitchStart(Algorithm::SWITCH, "one server");
     if (bytes > 0)
     {
         // The stages take turns with each other, so each takes as long as the traffic of a loop.
-        cost.copies =
-            2 * static_cast<double>(tuning.GetSwitchLoop(bytes)) / static_cast<double>(bytes);
+        cost.copies = 2 * static_cast<double>(MakeSwitchTuning().GetSwitchLoop(bytes)) /
+                      static_cast<double>(bytes);
     }
     return cost;
+}
+
+SwitchCost
+NcclHostModel::GetSwitchTreeCost(uint64_t bytes) const
+{
+    const NcclTuning tuning = MakeSwitchTuning();
+    SwitchCost cost;
+    cost.start = GetSwitchStart(Algorithm::SWITCH_TREE, "several servers");
+    cost.chunk = tuning.GetSwitchTreeChunk(bytes);
+    cost.chunks = tuning.GetSwitchTreeSlots();
+    // A copy takes as long as the traffic of a loop in the server, 1 + 1/n times the loop.
+    const double share = 1 + static_cast<double>(m_system.servers) / m_system.ranks;
+    cost.copyTime = Seconds(2 * share * static_cast<double>(tuning.GetSwitchTreeLoop(bytes)) /
+                            m_map.GetLocalRate());
+    return cost;
+}
+
+HostCost
+NcclHostModel::GetSwitchTreeMessageCost([[maybe_unused]] const CollectiveSchedule& schedule,
+                                        [[maybe_unused]] uint64_t bytes) const
+{
+    // NCCL's limit of the copies' rate is above that of NVLink, through which all data goes.
+    HostCost cost;
+    cost.remoteHop = m_map.GetRemoteHop(
+        1e-6 * MakeSwitchTuning().GetRemoteLatency(Algorithm::SWITCH_TREE, Protocol::SIMPLE));
+    return cost;
+}
+
+bool
+NcclHostModel::PrefersSwitches(uint64_t bytes) const
+{
+    const NcclTuning tuning = MakeSwitchTuning();
+    const auto expect = [&](Algorithm algorithm) {
+        constexpr auto OPERATION = CollectiveOperation::ALL_REDUCE;
+        return tuning.GetSeconds(OPERATION,
+                                 algorithm,
+                                 tuning.SelectProtocol(OPERATION, algorithm, bytes),
+                                 bytes);
+    };
+    const auto bySwitches = m_system.servers == 1 ? Algorithm::SWITCH : Algorithm::SWITCH_TREE;
+    return expect(bySwitches) < std::min(expect(Algorithm::RING), expect(Algorithm::TREE));
 }
 
 std::shared_ptr<const HostModel>

@@ -10,11 +10,15 @@
  *
  * Hosts that run NCCL over kernel TCP (NET/Socket, without GPUDirect). The socket threads of a rank
  * copy what it sends to and receives from other servers, one slot after the other. NCCL's tuning
- * (NcclTuning) selects LL or Simple; LL128 is not available on this path. The defaults are fitted
- * to three measurements with NCCL 2.31 on a port of 200 Gbit/s: 18.8 us for 8 bytes and 40665 us
- * for 128 MiB from one rank to another, and 973 us for an all-reduce of 512 KiB between two ranks
- * (openfabric-systems/simllm). The latency includes NCCL's base latency and the first
- * slot.
+ * (NcclTuning) selects LL or Simple; LL128 is not available on this path. A rank has one thread for
+ * all its connections, its proxy, as in net_socket.cc with NCCL_SOCKET_NTHREADS unset, except on
+ * the NICs of two clouds. The socket threads of a server share its kernel and memory.
+ *
+ * The defaults are fitted to five measurements with NCCL 2.31 on ports of 200 Gbit/s: 18.8 us for 8
+ * bytes and 40665 us for 128 MiB from one rank to another, 973 us for an all-reduce of 512 KiB
+ * between two ranks, and 89.8 us and 417 ms for all-to-alls of 8 bytes and 128 MiB a message
+ * between two servers of four (openfabric-systems/simllm). The latency includes NCCL's base latency
+ * and the first slot.
  */
 
 #include "host-model.h"
@@ -56,8 +60,10 @@ class NcclSocketHostModel : public HostModel
     explicit NcclSocketHostModel(const HostModelRequest& request)
         : m_map(request),
           m_rate(static_cast<double>(request.keys.GetRate("rate").GetBitRate()) / 8),
+          m_serverRate(static_cast<double>(request.keys.GetRate("server-rate").GetBitRate()) / 8),
           m_hop(request.keys.GetTime("latency")),
-          m_slot(request.keys.GetTime("slot"))
+          m_slot(request.keys.GetTime("slot")),
+          m_exchange(request.keys.GetTime("exchange"))
     {
     }
 
@@ -81,13 +87,17 @@ class NcclSocketHostModel : public HostModel
         cost.localHop = m_map.GetLocalHop(tuning.GetLocalLatency(Algorithm::RING, protocol) * 1e-6);
         cost.remoteHop = m_map.GetRemoteHop(m_hop.GetSeconds());
         cost.wireFactor = NcclTuning::GetWireFactor(protocol);
-        cost.sendSecondsPerByte = cost.wireFactor / m_rate;
-        const double line = m_map.GetRemoteRate() > 0 ? cost.wireFactor / m_map.GetRemoteRate() : 0;
-        cost.remoteSecondsPerByte = std::max(0.0, cost.sendSecondsPerByte - line);
         cost.perSlot = m_slot;
         cost.slotBytes = IsExchange(schedule.operation) ? GetExchangeSlot(bytes / system.ranks)
                          : isLow                        ? LL_SLOT
                                                         : SLOT;
+        cost.perMessage = IsExchange(schedule.operation) ? m_exchange : Time(0);
+        // A thread's own time for a byte and its slot, or its share of the server.
+        const double slot = m_slot.GetSeconds() / static_cast<double>(cost.slotBytes);
+        const double ofServer = cost.wireFactor * system.ranks / system.servers / m_serverRate;
+        cost.sendSecondsPerByte = std::max(cost.wireFactor / m_rate, ofServer - slot);
+        const double line = m_map.GetRemoteRate() > 0 ? cost.wireFactor / m_map.GetRemoteRate() : 0;
+        cost.remoteSecondsPerByte = std::max(0.0, cost.sendSecondsPerByte - line);
         cost.hasCommonChannel = true;
         return cost;
     }
@@ -99,9 +109,11 @@ class NcclSocketHostModel : public HostModel
 
   private:
     ServerMap m_map;
-    double m_rate; // bytes/s of the socket threads, both directions together
-    Time m_hop;    // latency of a message
-    Time m_slot;   // of the socket threads, for each slot
+    double m_rate;       // bytes/s of a rank's thread, both directions together
+    double m_serverRate; // bytes/s of all threads of a server, both directions together
+    Time m_hop;          // latency of a message
+    Time m_slot;         // of the thread, for each slot
+    Time m_exchange;     // of the thread, for each message of an exchange
 };
 
 std::shared_ptr<const HostModel>
@@ -118,11 +130,20 @@ const Registry<HostModelEntry>::Entry g_ncclSocket(
               Key::Type::RATE,
               "28Gbps",
               "of a rank's socket threads, sent and received bytes together"),
+      Key::Of("server-rate",
+              Key::Type::RATE,
+              "82.4Gbps",
+              "of all socket threads of a server, sent and received bytes together"),
       Key::Of("latency", Key::Type::TIME, "18.8us", "of a message to another server"),
       Key::Of("slot",
               Key::Type::TIME,
               "12us",
               "of the socket threads for each full slot of a message"),
+      Key::Of("exchange",
+              Key::Type::TIME,
+              "8.9us",
+              "of the socket threads for each message of an exchange, which has a connection of "
+              "its own"),
       ServerMap::GetKey()},
      true});
 

@@ -62,6 +62,13 @@ constexpr uint32_t MAX_SWITCH_CHANNELS = 16;
 constexpr uint64_t MAX_SWITCH_CHUNK = 128 << 10;
 constexpr uint64_t SWITCH_CHUNKS[][2] = {{64, 64 << 10}, {8, 32 << 10}, {2, 16 << 10}};
 
+/// Chunks between servers: by number of servers, and by the number of loops from which on they are
+/// not smaller.
+constexpr uint32_t MANY_SERVERS = 4;
+constexpr uint64_t MAX_TREE_CHUNK = 128 << 10;
+constexpr uint64_t MAX_TREE_CHUNK_OF_MANY = 64 << 10;
+constexpr uint64_t TREE_CHUNKS[][2] = {{4, 64 << 10}, {1, 32 << 10}};
+
 /// Efficiency of sums in the switch by generation of GPUs.
 constexpr double SWITCH_EFFICIENCY[] = {0, 0, 0.85, 0.74};
 
@@ -306,6 +313,35 @@ NcclTuning::GetSwitchLoop(uint64_t bytes) const
         chunk = bytes < loops * chunks * chunk ? smaller : chunk;
     }
     return std::min(bytes, chunks * chunk);
+}
+
+uint64_t
+NcclTuning::GetSwitchTreeChunks() const
+{
+    return uint64_t{std::min(m_system.channels, MAX_SWITCH_CHANNELS)} * m_perServer;
+}
+
+uint64_t
+NcclTuning::GetSwitchTreeChunk(uint64_t bytes) const
+{
+    uint64_t chunk = m_system.servers >= MANY_SERVERS ? MAX_TREE_CHUNK_OF_MANY : MAX_TREE_CHUNK;
+    for (const auto& [loops, smaller] : TREE_CHUNKS)
+    {
+        chunk = bytes < loops * GetSwitchTreeChunks() * chunk ? std::min(chunk, smaller) : chunk;
+    }
+    return chunk;
+}
+
+uint64_t
+NcclTuning::GetSwitchTreeLoop(uint64_t bytes) const
+{
+    return std::min(bytes, GetSwitchTreeChunks() * GetSwitchTreeChunk(bytes));
+}
+
+uint64_t
+NcclTuning::GetSwitchTreeSlots() const
+{
+    return SLOTS * std::min(m_system.channels, MAX_SWITCH_CHANNELS);
 }
 
 uint64_t

@@ -91,6 +91,22 @@ class NcclTuning
     uint64_t GetSwitchLoop(uint64_t bytes) const;
 
     /**
+     * @param bytes size of an all-reduce by Algorithm::SWITCH_TREE
+     * @return data of a channel's message between servers, bytes (src/enqueue.cc; Hopper's largest
+     *         chunks in src/transport)
+     */
+    uint64_t GetSwitchTreeChunk(uint64_t bytes) const;
+
+    /**
+     * @param bytes size of an all-reduce by Algorithm::SWITCH_TREE
+     * @return data in a loop, a chunk for every channel and rank of a server; at most `bytes`
+     */
+    uint64_t GetSwitchTreeLoop(uint64_t bytes) const;
+
+    /** @return chunks that a rank has in flight to another server at most, over all channels */
+    uint64_t GetSwitchTreeSlots() const;
+
+    /**
      * @param protocol protocol
      * @param isExchange whether for sends and receives, which have smaller chunks
      * @return data that a connection of one channel has in flight at most, bytes: NCCL_STEPS slots
@@ -124,6 +140,7 @@ class NcclTuning
                            Algorithm algorithm,
                            Protocol protocol) const;
     double GetLatency(CollectiveOperation operation, Algorithm algorithm, Protocol protocol) const;
+    uint64_t GetSwitchTreeChunks() const;
     double GetMaxLowLatencyBandwidth() const;
 
     System m_system;

@@ -395,9 +395,9 @@ ScheduledCommunicator::Begin(Active& active, uint32_t index)
         const auto early = m_early.find({action.peer, tag});
         if (early != m_early.end())
         {
-            const Ptr<ByteBuffer> payload = early->second;
+            const Early chunk = early->second;
             m_early.erase(early);
-            OnChunk(active, index, payload);
+            OnChunk(active, index, chunk);
         }
         return;
     }
@@ -509,11 +509,11 @@ ScheduledCommunicator::OnGrant(uint32_t peer, uint64_t tag)
 }
 
 void
-ScheduledCommunicator::OnChunk(Active& active, uint32_t index, const Ptr<ByteBuffer>& payload)
+ScheduledCommunicator::OnChunk(Active& active, uint32_t index, const Early& chunk)
 {
     CollectiveProgress& progress = *active.progress;
     const ScheduleAction action = progress.GetAction(index);
-    progress.Receive(action, payload);
+    progress.Receive(action, chunk.payload);
     if (!m_hostModel)
     {
         ChargeReduceTime(active, index, action);
@@ -524,8 +524,11 @@ ScheduledCommunicator::OnChunk(Active& active, uint32_t index, const Ptr<ByteBuf
         Occupy(active,
                action,
                isLocal ? active.host.localSecondsPerByte : active.host.remoteSecondsPerByte);
+    // The latency passes while the chunk waits for others, as for the second child in a tree.
+    const Time hop = isLocal ? active.host.localHop : active.host.remoteHop;
+    const Time waited = Simulator::Now() - chunk.arrived;
     progress.SetBusy(index, true);
-    Simulator::Schedule(done + (isLocal ? active.host.localHop : active.host.remoteHop),
+    Simulator::Schedule(done + std::max(Time(0), hop - waited),
                         &ScheduledCommunicator::OnHop,
                         this,
                         active.record.collective,
@@ -560,15 +563,28 @@ ScheduledCommunicator::Occupy(Active& active, const ScheduleAction& action, doub
     const uint32_t lane = action.message / active.schedule->segments;
     Time& free =
         host.hasCommonChannel ? active.channels[{0, 0}] : active.channels[{action.peer, lane}];
-    free = std::max(free, Simulator::Now()) + Seconds(secondsPerByte * static_cast<double>(bytes));
+    if (host.hasCommonChannel && action.IsReceive())
+    {
+        // The copy began with the message's first byte, unless the channel was busy.
+        const double size = static_cast<double>(bytes);
+        const double onLine = std::max(0.0, host.sendSecondsPerByte - secondsPerByte) * size;
+        free = std::max(Simulator::Now(),
+                        std::max(free, Simulator::Now() - Seconds(onLine)) +
+                            Seconds(host.sendSecondsPerByte * size));
+    }
+    else
+    {
+        free =
+            std::max(free, Simulator::Now()) + Seconds(secondsPerByte * static_cast<double>(bytes));
+    }
     if (action.IsReceive() && !isLocal)
     {
         free += host.perWindow *
                 static_cast<int64_t>((std::max<uint64_t>(bytes, 1) - 1) / host.windowBytes);
     }
-    if (host.perSlot.IsStrictlyPositive() && !isLocal)
+    if (!isLocal)
     {
-        free += host.perSlot * static_cast<int64_t>(bytes / host.slotBytes);
+        free += host.perMessage + host.perSlot * static_cast<int64_t>(bytes / host.slotBytes);
     }
     return free - Simulator::Now();
 }
@@ -686,12 +702,12 @@ ScheduledCommunicator::OnMessage(uint32_t peer,
                                 << " at step " << parts.step);
         if (!active->isStarting && active->progress->IsReady(index))
         {
-            OnChunk(*active, index, payload);
+            OnChunk(*active, index, {payload, Simulator::Now()});
             RunReady(*active);
             return;
         }
     }
-    m_early[{peer, tag}] = payload;
+    m_early[{peer, tag}] = {payload, Simulator::Now()};
 }
 
 void

@@ -152,6 +152,13 @@ class ScheduledCommunicator : public Communicator
         std::unique_ptr<CollectiveProgress> progress; // null: waits for its turn
     };
 
+    /** A chunk that arrived before its action was ready. */
+    struct Early
+    {
+        Ptr<ByteBuffer> payload;
+        Time arrived;
+    };
+
     void DoDispose() override;
     void SetOrder(std::string name);
     std::string GetOrder() const;
@@ -166,7 +173,7 @@ class ScheduledCommunicator : public Communicator
     void GrantStep(Active& active, uint32_t index);
     bool NeedsGrant(const ScheduleAction& action, uint64_t bytes) const;
     void OnGrant(uint32_t peer, uint64_t tag);
-    void OnChunk(Active& active, uint32_t index, const Ptr<ByteBuffer>& payload);
+    void OnChunk(Active& active, uint32_t index, const Early& chunk);
     uint64_t GetWireBytes(const Active& active, uint64_t bytes) const;
     bool IsLocal(const ScheduleAction& action) const;
     Time Occupy(Active& active, const ScheduleAction& action, double secondsPerByte);
@@ -196,7 +203,7 @@ class ScheduledCommunicator : public Communicator
     TurnOrder m_order;
     std::deque<Active> m_queue; // the collectives in m_order
     std::list<Active> m_active;
-    std::map<std::pair<uint32_t, uint64_t>, Ptr<ByteBuffer>> m_early; // chunks, by peer and tag
+    std::map<std::pair<uint32_t, uint64_t>, Early> m_early; // by peer and tag
     MessageGrants m_grants;
     PeerMessages m_peerMessages;
     TracedCallback<const MessageRecord&> m_sendTrace;

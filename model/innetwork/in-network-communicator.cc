@@ -115,7 +115,16 @@ InNetworkCommunicator::SetGroup(uint32_t rank,
     m_device->SetProgramReceiver(GetProtocol(), group.job, [this](Frame* frame) {
         OnFrame(frame);
     });
-    m_fallback.Configure({rank, GetProtocol(), group.job, group.endpoints}, device, hosts);
+    m_fallback.Configure({rank, GetProtocol(), group.job, group.endpoints},
+                         group.device ? group.device : device,
+                         hosts);
+    m_group.device = nullptr; // the fallback's
+}
+
+bool
+InNetworkCommunicator::IsChosen(uint64_t) const
+{
+    return true;
 }
 
 bool
@@ -358,7 +367,8 @@ InNetworkCommunicator::StartNext()
         operation.begin();
         return;
     }
-    if (!IsOffloaded(operation.record.operation) || m_fallback.IsComplete())
+    if (!IsOffloaded(operation.record.operation) || !IsChosen(operation.tensor->bytes) ||
+        m_fallback.IsComplete())
     {
         RunByHosts();
         return;

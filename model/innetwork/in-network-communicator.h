@@ -67,12 +67,15 @@ class InNetworkCommunicator : public Communicator, private NetworkFallback::Owne
     {
         uint8_t job{0};                  ///< job number of its frames
         std::vector<uint32_t> endpoints; ///< by rank
+        /// NIC with this rank's endpoint, where notices of a fallback go if the network's frames
+        /// use another NIC; null: the same
+        Ptr<HostDevice> device{};
     };
 
     /**
      * @param rank this rank
      * @param group of ranks, the same at every rank
-     * @param device NIC of this rank
+     * @param device NIC of this rank, for the network's frames
      * @param hosts communicator for operations that are not offloaded
      */
     void SetGroup(uint32_t rank,
@@ -100,6 +103,11 @@ class InNetworkCommunicator : public Communicator, private NetworkFallback::Owne
      * @return whether it is offloaded; only all-reduce, reduce, broadcast and barrier can be
      */
     virtual bool IsOffloaded(CollectiveOperation operation) const;
+    /**
+     * @param bytes size of an offloaded operation's tensor
+     * @return whether the network makes it, not the hosts; the same at every rank
+     */
+    virtual bool IsChosen(uint64_t bytes) const;
     /** @return whether an all-reduce returns a sum, not weights kept in the network */
     virtual bool ReturnsSum() const;
 

@@ -11,6 +11,7 @@
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/training-attribute-choice.h"
+#include "ns3/training-configuration-error.h"
 
 #include <algorithm>
 #include <string>
@@ -27,6 +28,8 @@ namespace
 
 /// Values of Framing.
 const std::vector<std::string> FRAMINGS{"nvlink", "ethernet"};
+/// Values of Choice.
+const std::vector<std::string> CHOICES{"always", "tuning"};
 
 } // namespace
 
@@ -44,6 +47,14 @@ NvlsCommunicator::GetTypeId()
                                           StringValue("nvlink"),
                                           MakeStringAccessor(&NvlsCommunicator::SetFraming,
                                                              &NvlsCommunicator::GetFraming),
+                                          MakeStringChecker())
+                            .AddAttribute("Choice",
+                                          "Which all-reduces the switches add: all (always), or "
+                                          "those that the host model expects to be faster so "
+                                          "(tuning); the others are a ring's",
+                                          StringValue("always"),
+                                          MakeStringAccessor(&NvlsCommunicator::SetChoice,
+                                                             &NvlsCommunicator::GetChoice),
                                           MakeStringChecker());
     return tid;
 }
@@ -64,6 +75,24 @@ std::string
 NvlsCommunicator::GetFraming() const
 {
     return FRAMINGS[m_framing];
+}
+
+void
+NvlsCommunicator::SetChoice(std::string name)
+{
+    m_choice = FindAllowedValue("NvlsCommunicator::Choice", name, CHOICES);
+}
+
+std::string
+NvlsCommunicator::GetChoice() const
+{
+    return CHOICES[m_choice];
+}
+
+bool
+NvlsCommunicator::IsChosen(uint64_t bytes) const
+{
+    return m_choice == 0 || m_hostModel->PrefersSwitches(bytes);
 }
 
 SharpConnection::Settings
@@ -115,14 +144,56 @@ void
 NvlsCommunicator::SetHostModel(std::shared_ptr<const HostModel> model)
 {
     m_hostModel = std::move(model);
+    if (m_choice != 0 && !m_hostModel)
+    {
+        throw ConfigurationError("ns3::training::NvlsCommunicator::Choice",
+                                 GetChoice(),
+                                 " with host model none (allowed: with a host model)");
+    }
     GetHostTime(0); // refuses
+}
+
+const HostModel*
+NvlsCommunicator::GetHostModel() const
+{
+    return m_hostModel.get();
+}
+
+SwitchCost
+NvlsCommunicator::GetSwitchCost(uint64_t bytes) const
+{
+    return m_hostModel ? m_hostModel->GetSwitchCost(bytes) : SwitchCost();
+}
+
+uint32_t
+NvlsCommunicator::GetOwners() const
+{
+    return static_cast<uint32_t>(m_parts.size());
+}
+
+uint64_t
+NvlsCommunicator::GetOwnPackets() const
+{
+    return m_parts[m_session.member].packets;
+}
+
+uint32_t
+NvlsCommunicator::GetElements() const
+{
+    return m_session.elements;
+}
+
+std::pair<uint64_t, uint64_t>
+NvlsCommunicator::GetOwnedPart(uint32_t owner, uint64_t values) const
+{
+    const uint64_t owners = m_parts.size();
+    return {values * owner / owners, values * (owner + 1) / owners};
 }
 
 Time
 NvlsCommunicator::GetHostTime(uint64_t bytes) const
 {
-    const Time time = SharpEndpoint::GetHostTime(bytes);
-    return m_hostModel ? time + m_hostModel->GetSwitchCost(bytes).start : time;
+    return SharpEndpoint::GetHostTime(bytes) + GetSwitchCost(bytes).start;
 }
 
 void
@@ -135,7 +206,7 @@ NvlsCommunicator::Cancel()
 std::pair<uint64_t, uint64_t>
 NvlsCommunicator::GetRange(uint32_t owner, uint64_t packet) const
 {
-    const auto [begin, end] = GetPart(owner, GetValueCount());
+    const auto [begin, end] = GetOwnedPart(owner, GetValueCount());
     const uint64_t from = begin + packet * m_session.elements;
     return {std::min(from, end), std::min(from + m_session.elements, end)};
 }
@@ -147,12 +218,13 @@ NvlsCommunicator::Start()
     m_left = 0;
     m_asked = 0;
     m_answered = 0;
+    m_passedOn = 0;
     m_behindBarrier = false;
     m_begin = Simulator::Now(); // a tensor may be complete before its barrier
     m_barrier = m_parts[0].next++;
     for (uint32_t owner = 0; owner < m_parts.size(); owner++)
     {
-        const auto [begin, end] = GetPart(owner, GetValueCount());
+        const auto [begin, end] = GetOwnedPart(owner, GetValueCount());
         Part& part = m_parts[owner];
         part.first = part.next;
         part.packets = (end - begin + m_session.elements - 1) / m_session.elements;
@@ -178,16 +250,17 @@ NvlsCommunicator::SendPacket(uint32_t owner, uint64_t number, SharpMessage messa
 void
 NvlsCommunicator::Read()
 {
-    const Part& mine = m_parts[GetRank()];
+    const uint32_t me = m_session.member;
+    const Part& mine = m_parts[me];
     while (m_asked < mine.packets && m_asked - m_answered < m_session.window)
     {
-        const auto [begin, end] = GetRange(GetRank(), m_asked);
+        const auto [begin, end] = GetRange(me, m_asked);
         const uint64_t number = mine.first + m_asked++;
-        SharpMessage request = MakeMessage(GetRank(), number, SHARP_BROADCAST);
+        SharpMessage request = MakeMessage(me, number, SHARP_BROADCAST);
         SetBytes(request,
                  NvlinkPacket::READ,
                  static_cast<uint32_t>(end - begin) * GetBytes(GetFormat()));
-        SendPacket(GetRank(), number, request);
+        SendPacket(me, number, request);
     }
 }
 
@@ -203,15 +276,17 @@ NvlsCommunicator::Contribute(uint32_t owner, uint64_t packet)
 }
 
 void
-NvlsCommunicator::Write(const Frame& frame)
+NvlsCommunicator::OnSum(const Frame& frame)
 {
-    SharpMessage message{frame.As<SharpHeader>(),
-                         frame.payloadBytes,
-                         frame.payload,
-                         frame.payloadOffset};
+    Write({frame.As<SharpHeader>(), frame.payloadBytes, frame.payload, frame.payloadOffset, 0, 0});
+}
+
+void
+NvlsCommunicator::Write(SharpMessage message)
+{
     message.header.operation = SHARP_BROADCAST;
     SetBytes(message, NvlinkPacket::WRITE, message.payloadBytes);
-    SendPacket(GetRank(), m_parts[GetRank()].first + m_answered++, message);
+    SendPacket(m_session.member, m_parts[m_session.member].first + m_passedOn++, message);
 }
 
 bool
@@ -267,7 +342,8 @@ NvlsCommunicator::OnMessage(uint32_t owner, const Frame& frame)
     }
     else if (isSum)
     {
-        Write(frame);
+        m_answered++;
+        OnSum(frame);
         Read();
     }
     else
@@ -276,7 +352,7 @@ NvlsCommunicator::OnMessage(uint32_t owner, const Frame& frame)
         ReadValues(frame, begin, end, true);
         if (--m_left == 0)
         {
-            NoteRate(m_parts[GetRank()].packets, GetHostTime(GetValueCount() * sizeof(float)));
+            NoteRate(GetOwnPackets(), GetHostTime(GetValueCount() * sizeof(float)));
             CopyOut();
         }
     }
@@ -285,16 +361,14 @@ NvlsCommunicator::OnMessage(uint32_t owner, const Frame& frame)
 void
 NvlsCommunicator::CopyOut()
 {
-    const double copies =
-        m_hostModel ? m_hostModel->GetSwitchCost(GetValueCount() * sizeof(float)).copies : 0;
-    if (copies == 0)
+    const SwitchCost cost = GetSwitchCost(GetValueCount() * sizeof(float));
+    if (cost.copies == 0 && cost.copyTime.IsZero())
     {
         End();
         return;
     }
-    m_end = Simulator::Schedule(Seconds(copies * (Simulator::Now() - m_begin).GetSeconds()),
-                                &NvlsCommunicator::End,
-                                this);
+    const double seconds = cost.copies * (Simulator::Now() - m_begin).GetSeconds();
+    m_end = Simulator::Schedule(cost.copyTime + Seconds(seconds), &NvlsCommunicator::End, this);
 }
 
 std::string

@@ -41,6 +41,7 @@ class NvlsCommunicator : public SharpEndpoint
     struct Session
     {
         uint32_t switchEndpoint{0};        ///< the switch
+        uint32_t member{0};                ///< number of this rank among the owners
         std::vector<uint32_t> connections; ///< connection numbers at the switch, by owner
         uint32_t window{1};                ///< packets that a rank reads concurrently
         uint32_t elements{64};             ///< numbers per packet
@@ -56,9 +57,13 @@ class NvlsCommunicator : public SharpEndpoint
 
     /**
      * @param model of the hosts; null: hosts add no time
-     * @throw ConfigurationError if its hosts have no sums in a switch
+     * @throw ConfigurationError if its hosts have no sums in a switch, or if there is no model to
+     *        choose by
      */
     void SetHostModel(std::shared_ptr<const HostModel> model);
+
+    // InNetworkCommunicator
+    bool IsChosen(uint64_t bytes) const override;
 
   protected:
     std::string GetName() const override;
@@ -68,6 +73,43 @@ class NvlsCommunicator : public SharpEndpoint
     void Cancel() override;
     void Start() override;
     void OnMessage(uint32_t connection, const Frame& frame) override;
+
+    /**
+     * This rank has read a packet of its part. By default it writes the packet to all.
+     * @param frame the sums
+     */
+    virtual void OnSum(const Frame& frame);
+
+    /**
+     * Writes the next packet of this rank's part to all ranks at the switch.
+     * @param message its sums
+     */
+    void Write(SharpMessage message);
+
+    /**
+     * @param bytes size of an all-reduce
+     * @return the hosts' time for it
+     */
+    virtual SwitchCost GetSwitchCost(uint64_t bytes) const;
+
+    /** @return model of the hosts; null: hosts add no time */
+    const HostModel* GetHostModel() const;
+
+    /** @return number of owners */
+    uint32_t GetOwners() const;
+
+    /** @return packets that this rank owns of the current operation */
+    uint64_t GetOwnPackets() const;
+
+    /** @return numbers per packet */
+    uint32_t GetElements() const;
+
+    /**
+     * @param owner number of an owner
+     * @param values size of a tensor, numbers
+     * @return its range of numbers, [first, end)
+     */
+    std::pair<uint64_t, uint64_t> GetOwnedPart(uint32_t owner, uint64_t values) const;
 
   private:
     /** The part of the current tensor that one rank owns: it reads and writes these sums. */
@@ -82,16 +124,18 @@ class NvlsCommunicator : public SharpEndpoint
 
     void SetFraming(std::string name);
     std::string GetFraming() const;
+    void SetChoice(std::string name);
+    std::string GetChoice() const;
     void SetBytes(SharpMessage& message, NvlinkPacket kind, uint32_t values) const;
     void Read();
     void Contribute(uint32_t owner, uint64_t packet);
-    void Write(const Frame& frame);
     void CopyOut();
     void SendPacket(uint32_t owner, uint64_t number, SharpMessage message);
     bool IsNumber(uint32_t owner, uint64_t packet, const Frame& frame) const;
     std::pair<uint64_t, uint64_t> GetRange(uint32_t owner, uint64_t packet) const;
 
     std::size_t m_framing{0}; // index of its name
+    std::size_t m_choice{0};  // index of its name
     Session m_session;
     std::shared_ptr<const HostModel> m_hostModel; // null: hosts add no time
     std::vector<Part> m_parts;                    // by owner
@@ -101,6 +145,7 @@ class NvlsCommunicator : public SharpEndpoint
     EventId m_end;          // when the host has copied the sums
     uint64_t m_asked{0};    // requested packets of this rank's part
     uint64_t m_answered{0}; // answered requests
+    uint64_t m_passedOn{0}; // packets of this rank's part that it has written
     uint64_t m_left{0};     // packets of all parts not yet written
 };
 

@@ -161,10 +161,12 @@ SharpEndpoint::GetNumberFormat() const
 }
 
 void
-SharpEndpoint::SetSums(std::shared_ptr<const std::vector<SharpSums>> sums)
+SharpEndpoint::SetSums(std::shared_ptr<const std::vector<SharpSums>> sums,
+                       uint32_t member,
+                       uint32_t members)
 {
     m_sums = std::move(sums);
-    m_check.Configure(GetJob(), GetRank(), GetSize());
+    m_check.Configure(GetJob(), member, members);
 }
 
 uint32_t
@@ -472,10 +474,20 @@ SharpEndpoint::GetSum(const std::vector<std::vector<float>>& inputs) const
     for (uint32_t tree = 0; tree < GetTreeCount(); tree++)
     {
         const auto [begin, end] = GetPart(tree, sum.size());
-        const auto bytes = AddBelow((*m_sums)[tree], 0, m_dataType, inputs, begin, end);
-        ReadNumbers(m_dataType, bytes.data(), end - begin, sum.data() + begin);
+        AddByTree(tree, inputs, begin, end, sum);
     }
     return sum;
+}
+
+void
+SharpEndpoint::AddByTree(uint32_t tree,
+                         const std::vector<std::vector<float>>& inputs,
+                         uint64_t begin,
+                         uint64_t end,
+                         std::vector<float>& sum) const
+{
+    const auto bytes = AddBelow((*m_sums)[tree], 0, m_dataType, inputs, begin, end);
+    ReadNumbers(m_dataType, bytes.data(), end - begin, sum.data() + begin);
 }
 
 } // namespace ns3::training

@@ -56,8 +56,15 @@ class SharpEndpoint : public InNetworkCommunicator, private SharpConnection::Own
     /** @return number format of the addition */
     NumberFormat GetNumberFormat() const;
 
-    /** @param sums by tree, the same at every rank; call SetGroup() before */
-    void SetSums(std::shared_ptr<const std::vector<SharpSums>> sums);
+    /**
+     * Call SetGroup() before.
+     * @param sums by tree, the same at every rank
+     * @param member number of this rank among those whose contributions a sum's check covers
+     * @param members how many they are
+     */
+    void SetSums(std::shared_ptr<const std::vector<SharpSums>> sums,
+                 uint32_t member,
+                 uint32_t members);
 
     // InNetworkCommunicator
     std::vector<float> GetSum(const std::vector<std::vector<float>>& inputs) const override;
@@ -149,6 +156,20 @@ class SharpEndpoint : public InNetworkCommunicator, private SharpConnection::Own
      * @return whether the sum is correct
      */
     bool Check(const SharpHeader& header, uint32_t connection, uint64_t packet);
+
+    /**
+     * Adds numbers like the network.
+     * @param tree number of a tree
+     * @param inputs tensor of each rank
+     * @param begin first number of the tensor
+     * @param end end of the range, exclusive
+     * @param sum receives the sums, from `begin` on
+     */
+    void AddByTree(uint32_t tree,
+                   const std::vector<std::vector<float>>& inputs,
+                   uint64_t begin,
+                   uint64_t end,
+                   std::vector<float>& sum) const;
 
     /** Notes an answer: the network is alive. */
     void NoteAnswer();
