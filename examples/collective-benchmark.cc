@@ -21,6 +21,7 @@
 #include <exception>
 #include <functional>
 #include <iostream>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -132,11 +133,12 @@ PrintRow(const CollectiveMeasurement& row, bool real)
 struct SizeMeasurements
 {
     std::vector<CollectiveMeasurement> rows;
-    std::vector<std::string> choices; // of algorithm auto, by row; otherwise empty
-    std::string mismatch;             // the first wrong result, or empty
-    double largestError{-1};          // with a real payload
-    std::exception_ptr stuck;         // SimulationStuck, which ended the measurements, or null
-    std::string failure;              // its text, or empty
+    std::vector<std::string> choices;         // of algorithm auto, by row; otherwise empty
+    std::string mismatch;                     // the first wrong result, or empty
+    double largestError{-1};                  // with a real payload
+    std::optional<CodingErrors> codingErrors; // of engines in NICs, with a real payload
+    std::exception_ptr stuck; // SimulationStuck, which ended the measurements, or null
+    std::string failure;      // its text, or empty
     RunCost cost;
 };
 
@@ -179,6 +181,11 @@ MeasureSizes(const Cluster& cluster,
                                         RngSeedManager::GetRun());
                 all.mismatch = row.mismatch;
                 all.largestError = std::max(all.largestError, row.largestError);
+                if (row.codingErrors)
+                {
+                    all.codingErrors = all.codingErrors.value_or(CodingErrors());
+                    all.codingErrors->Add(*row.codingErrors);
+                }
                 done++;
             }
         }
@@ -407,6 +414,10 @@ Repeat(const ProgramOptions& options,
                 figures->maxError = runs.back().largestError;
                 one.Set("in_network", figures->ToJson());
             }
+            if (const auto nic = GetNicFigures(cluster, runs.back().codingErrors))
+            {
+                one.Set("nic", nic->ToJson());
+            }
             list.Append(one);
         }
         Simulator::Destroy();
@@ -604,6 +615,11 @@ Benchmark(int argc, char* argv[])
     {
         document.Set("uec", uec->ToJson());
     }
+    const auto nic = GetNicFigures(cluster, all.codingErrors);
+    if (nic)
+    {
+        document.Set("nic", nic->ToJson());
+    }
     AddRunCost(document, all.cost);
     document.Set("inputs", clusterOptions.DescribeHosts());
     AddFailure(document, all.failure);
@@ -612,9 +628,10 @@ Benchmark(int argc, char* argv[])
     json.Write(document);
     if (table && !all.stuck)
     {
-        std::printf("%s%s%s%s%s\n%s",
+        std::printf("%s%s%s%s%s%s\n%s",
                     FormatFallback(cluster).c_str(),
                     FormatWarnings(warnings).c_str(),
+                    nic ? nic->Format().c_str() : "",
                     tcp ? tcp->Format().c_str() : "",
                     uec ? uec->Format().c_str() : "",
                     FormatRunCost(all.cost).c_str(),

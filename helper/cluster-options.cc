@@ -104,6 +104,7 @@ ClusterOptions::GetOwnAttributes()
 {
     static const std::map<std::string, std::string> own{
         {"ns3::TcpL4Protocol::SocketType", "congestion control"},
+        {"ns3::training::CodecEngine::Codec", "nic"},
         {"ns3::training::HostDevice::Mtu", "mtu"},
         {"ns3::training::RdmaNic::BaseRoundTrip", ""},
         {"ns3::training::RdmaNic::CongestionControl", "congestion control"},
@@ -111,6 +112,7 @@ ClusterOptions::GetOwnAttributes()
         {"ns3::training::RdmaNic::Mtu", "mtu"},
         {"ns3::training::RdmaNic::PathHops", ""},
         {"ns3::training::SwitchDevice::Path", "path"},
+        {"ns3::training::TcpTransport::MarkGradients", "nic"},
         {"ns3::training::UecNic::BaseRoundTrip", ""},
         {"ns3::training::UecNic::CongestionControl", "congestion control"},
         {"ns3::training::UecNic::Mtu", "mtu"},

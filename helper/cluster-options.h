@@ -49,6 +49,7 @@ struct ClusterOptions
     uint64_t queuePairs{1};                ///< RDMA: queue pairs per port pair, 1 to 64
     bool split{false};                     ///< messages: split among queue pairs, or in turns
     std::string congestionControl{"auto"}; ///< auto: dcqcn, ns3::TcpCubic or nscc
+    std::string nic{"none"};               ///< engine in NICs: a codec with keys; see NicHelper
     std::string recovery{"auto"};          ///< RDMA: loss recovery; auto: see GetRecovery()
     std::string algorithm{"ring"};         ///< a collective algorithm or an InNetworkSystem
     std::string hostModel{"none"};         ///< a host model, with keys

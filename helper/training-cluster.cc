@@ -76,12 +76,18 @@ Cluster::Cluster(const ClusterOptions& options)
     }
     m_options.congestionControl = m_options.GetCongestionControl();
     m_mtu = m_options.GetMtu();
+    m_nicHelper = NicHelper(m_options, m_attributes);
     m_topology = BuildTopology(m_options.topology, GetRanks(), m_options.rate, m_options.delay);
     FabricHelper::CheckSize(m_topology);
     AddFaults();
     const PacketSize packet = GetPacketSize();
     m_plan = std::make_unique<ClusterPlan>(m_options, m_topology, packet);
-    m_lowerBound = std::make_unique<LowerBound>(m_topology, GetRanks(), packet.GetGoodput());
+    const double goodput = m_nicHelper.GetGoodput(packet);
+    m_lowerBound = m_nicHelper.IsInstalled()
+                       ? std::make_unique<LowerBound>(m_nicHelper.LimitHosts(m_topology, packet),
+                                                      GetRanks(),
+                                                      goodput)
+                       : std::make_unique<LowerBound>(m_topology, GetRanks(), goodput);
     MeasurePaths();
     InstallFabric();
     InstallTransport();
@@ -90,6 +96,11 @@ Cluster::Cluster(const ClusterOptions& options)
     if (!marking.empty())
     {
         m_notes.push_back(marking);
+    }
+    if (m_nicHelper.IsInstalled())
+    {
+        m_notes.push_back("NICs code gradients: " + m_nicHelper.GetSpec() +
+                          (m_nicHelper.IsDeclared() ? ", size of codes declared" : ""));
     }
     InstallInNetwork();
     CheckAttributes();
@@ -106,7 +117,11 @@ Cluster::GetPacketSize() const
 LowerBound
 Cluster::MakeLowerBound(const std::vector<uint32_t>& group) const
 {
-    return {m_topology, group, GetPacketSize().GetGoodput()};
+    const PacketSize packet = GetPacketSize();
+    const double goodput = m_nicHelper.GetGoodput(packet);
+    return m_nicHelper.IsInstalled()
+               ? LowerBound(m_nicHelper.LimitHosts(m_topology, packet), group, goodput)
+               : LowerBound(m_topology, group, goodput);
 }
 
 void
@@ -201,6 +216,7 @@ Cluster::InstallFabric()
     }
     helper.SetRoutedHosts(GetRanks());
     m_fabric = helper.Install(m_topology);
+    m_nicHelper.Install(m_fabric);
     m_faults.Apply(m_fabric, m_options.rerouteDelay);
     m_faults.CheckDuplication(m_longest.links);
     if (!m_options.pcap.empty())
@@ -299,7 +315,7 @@ Cluster::AddPipelines()
                                  " s; it follows from the topology, the delay of links and "
                                  "ns3::training::SwitchDevice::PipelineDelay)");
     }
-    m_roundTrip += passes * pipeline;
+    m_roundTrip += passes * pipeline + 2 * m_nicHelper.GetLatency();
 }
 
 void
@@ -319,6 +335,7 @@ Cluster::MakeCommunicators()
                 return planner->Get(operation, bytes, root);
             });
         communicator->SetHostModel(hostModel);
+        communicator->SetCoding(m_nicHelper.GetCoding());
         m_communicators.push_back(communicator);
     }
 }
@@ -420,8 +437,13 @@ Cluster::InstallTransport()
         m_uecNics = m_uec.Install(m_fabric, GetRanks());
         return;
     }
-    m_tcp.SetNetwork(m_mtu, m_roundTrip, m_longest.rate);
+    // Buffers hold what is not coded yet.
+    const double gain = m_nicHelper.GetGain(GetPacketSize(), m_longest.rate);
+    m_tcp.SetNetwork(m_mtu,
+                     m_roundTrip,
+                     static_cast<uint64_t>(static_cast<double>(m_longest.rate) * gain));
     m_socketAttributes = m_tcp.Install(m_fabric, GetRanks(), m_portPairs);
+    m_nicHelper.CheckSegments(m_socketAttributes);
 }
 
 void
@@ -466,6 +488,7 @@ Cluster::MakeTransport(uint32_t rank) const
         auto tcp = m_attributes.Create<TcpTransport>();
         tcp->SetPortPairs(rank, m_portPairs);
         tcp->SetSocketAttributes(m_socketAttributes);
+        tcp->SetAttribute("MarkGradients", BooleanValue(m_nicHelper.IsInstalled()));
         tcp->SetNode(m_fabric.hosts.Get(rank));
         transport = tcp;
     }
@@ -590,6 +613,12 @@ const std::string&
 Cluster::GetAlgorithm() const
 {
     return m_plan->GetAlgorithm();
+}
+
+const NicHelper&
+Cluster::GetNicEngines() const
+{
+    return m_nicHelper;
 }
 
 const std::string&

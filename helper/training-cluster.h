@@ -10,6 +10,7 @@
 #include "cluster-options.h"
 #include "cluster-plan.h"
 #include "in-network-system.h"
+#include "nic-helper.h"
 #include "rdma-helper.h"
 #include "tcp-helper.h"
 #include "uec-helper.h"
@@ -135,6 +136,9 @@ class Cluster
     /** @return the algorithm of its collectives (may be auto), or the name in the schedule file */
     const std::string& GetAlgorithm() const;
 
+    /** @return the engines in its NICs */
+    const NicHelper& GetNicEngines() const;
+
     /** @return the congestion control in use, with "auto" resolved */
     const std::string& GetCongestionControl() const;
 
@@ -179,6 +183,7 @@ class Cluster
 
     ClusterOptions m_options;
     AttributeList m_attributes; // of its objects, from the options
+    NicHelper m_nicHelper;
     RdmaHelper m_rdma;
     TcpHelper m_tcp;
     UecHelper m_uec;

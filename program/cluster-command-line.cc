@@ -8,8 +8,10 @@
 
 #include "ns3/algorithm-chooser.h"
 #include "ns3/collective-algorithm.h"
+#include "ns3/gradient-codec.h"
 #include "ns3/host-model.h"
 #include "ns3/multi-port-transport.h"
+#include "ns3/nic-helper.h"
 #include "ns3/path-choice.h"
 #include "ns3/rdma-congestion-control.h"
 #include "ns3/rdma-loss-recovery.h"
@@ -57,6 +59,22 @@ DescribeCollectives()
                 {},
                 {},
                 {}});
+    return all;
+}
+
+/** @return no engine, and all codecs with the keys of an engine */
+std::vector<AlternativeDescription>
+DescribeEngines()
+{
+    auto all = DescribeAlternatives<CodecEntry>();
+    for (auto& codec : all)
+    {
+        for (const Key& key : NicHelper::GetKeys())
+        {
+            codec.keys.push_back(key);
+        }
+    }
+    all.insert(all.begin(), {NicHelper::NONE, "NICs send what hosts give them", {}, {}, {}});
     return all;
 }
 
@@ -174,6 +192,12 @@ ClusterCommandLine::AddTo(ProgramOptions& options, const std::string& algorithmO
                       m_cluster.transport,
                       {"rdma", "tcp", "uec"});
     AddCongestionControlTo(options, "the TypeId of a TcpCongestionOps, such as ns3::TcpDctcp");
+    options.AddKind("nic",
+                    "codec",
+                    "engine in every NIC that codes gradients packet by packet: a codec, with its "
+                    "keys and those of the engine",
+                    m_cluster.nic,
+                    &DescribeEngines);
     options.AddUnsigned("queue-pairs",
                         "RDMA: queue pairs between two ports, each with its own path by ecmp",
                         m_cluster.queuePairs,

@@ -232,6 +232,7 @@ CheckSize(const Cluster& cluster,
           uint64_t times,
           bool real)
 {
+    cluster.GetNicEngines().Check(real, {operation});
     if (operation == CollectiveOperation::BARRIER)
     {
         return; // without bytes
@@ -252,6 +253,7 @@ MeasureCollective(const Cluster& cluster,
 {
     const uint64_t requested = bytes;
     const bool barrier = operation == CollectiveOperation::BARRIER;
+    cluster.GetNicEngines().Check(real, {operation});
     if (barrier)
     {
         bytes = 0;
@@ -319,8 +321,15 @@ MeasureCollective(const Cluster& cluster,
         }
         else
         {
-            const auto reference = InterpretSchedule(*schedule, inputs, matrix);
+            const NicHelper& engines = cluster.GetNicEngines();
+            const auto reference =
+                InterpretSchedule(*schedule, inputs, matrix, engines.GetCoding());
             result.mismatch = Compare(cluster, *schedule, tensors, reference);
+            if (engines.IsInstalled() && operation == CollectiveOperation::ALL_REDUCE)
+            {
+                result.codingErrors.emplace();
+                result.codingErrors->Add(inputs, reference, engines.GetCodec());
+            }
         }
     }
     // The longest time and the first mismatch of all processes.

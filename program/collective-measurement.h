@@ -8,8 +8,10 @@
 #define DISTRIBUTED_TRAINING_COLLECTIVE_MEASUREMENT_H
 
 #include "guarded-run.h"
+#include "nic-figures.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,9 +31,10 @@ struct CollectiveMeasurement
     double lowerBound{0};         ///< lower bound of the time, s
     double efficiency{0};         ///< lower bound / time; 1 if nothing was to be done
     double largestError{0}; ///< real all-reduce: maximum difference from the exact sum, at rank 0
-    std::string mismatch;   ///< real payload: first wrong result; empty if all are correct
-    std::string failure;    ///< why it could not complete; then other results are missing
-    bool verified{false};   ///< results were compared, or the schedule proven; see doc/
+    std::optional<CodingErrors> codingErrors; ///< real all-reduce with engines in NICs
+    std::string mismatch; ///< real payload: first wrong result; empty if all are correct
+    std::string failure;  ///< why it could not complete; then other results are missing
+    bool verified{false}; ///< results were compared, or the schedule proven; see doc/
 };
 
 /**

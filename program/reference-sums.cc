@@ -29,7 +29,7 @@ GetReferenceSumsOfHosts(const Cluster& cluster, const std::vector<std::vector<fl
 {
     const uint64_t bytes = inputs[0].size() * sizeof(float);
     const auto plan = cluster.GetPlanner().Get(CollectiveOperation::ALL_REDUCE, bytes, 0);
-    auto sums = InterpretSchedule(*plan, inputs);
+    auto sums = InterpretSchedule(*plan, inputs, nullptr, cluster.GetNicEngines().GetCoding());
     const auto same = [&](const std::vector<float>& sum) { return sum == sums[0]; };
     if (std::all_of(sums.begin(), sums.end(), same))
     {

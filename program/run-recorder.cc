@@ -6,6 +6,8 @@
 
 #include "run-recorder.h"
 
+#include "nic-figures.h"
+
 #include "ns3/simulator.h"
 #include "ns3/training-processes.h"
 
@@ -252,6 +254,7 @@ RunRecorder::Finish()
 {
     WriteKept();
     AddLinkCounters();
+    AddNicCounters();
 }
 
 void
@@ -337,6 +340,43 @@ RunRecorder::WriteKept(ByteReader& reader)
         }
         reader(record.step, record.message, record.bytes);
         WriteMessage(record);
+    }
+}
+
+void
+RunRecorder::AddNicCounters()
+{
+    const std::vector<CodecCounters> engines = GatherEngines(m_cluster);
+    if (!m_store || engines.empty())
+    {
+        return;
+    }
+    const Fabric& fabric = m_cluster.GetFabric();
+    std::map<const FabricPort*, std::size_t> indices;
+    for (std::size_t i = 0; i < fabric.devices.size(); i++)
+    {
+        indices.emplace(&fabric.devices[i]->GetPort(), i);
+    }
+    for (uint32_t link = 0; link < fabric.channels.size(); link++)
+    {
+        for (uint32_t end = 0; end < 2; end++)
+        {
+            const FabricPort& port = fabric.channels[link]->GetPort(end);
+            const auto found = indices.find(&port);
+            if (found == indices.end())
+            {
+                continue;
+            }
+            const CodecCounters& engine = engines[found->second];
+            m_store->AddNicCounter({fabric.GetEndName(link, end),
+                                    port.GetIndex(),
+                                    engine.codedPackets,
+                                    engine.plainBytes,
+                                    engine.codedBytes,
+                                    engine.bypassedPackets,
+                                    engine.bypassedBytes,
+                                    ToJson(engine.classes).Write()});
+        }
     }
 }
 

@@ -89,6 +89,7 @@ class RunRecorder
                            Time end);
     void WriteKept(ByteReader& reader);
     void AddLinkCounters();
+    void AddNicCounters();
 
     const Cluster& m_cluster;
     std::vector<std::vector<uint32_t>> m_sequences;

@@ -10,6 +10,7 @@
 #include "guarded-run.h"
 #include "parent-process.h"
 
+#include "ns3/gradient-codec.h"
 #include "ns3/log.h"
 #include "ns3/training-byte-archive.h"
 #include "ns3/training-configuration-error.h"
@@ -137,8 +138,11 @@ RunProgram(const std::string& name, const std::function<int()>& body)
     }
     catch (const std::exception& error) // for example a full disk, or no memory left
     {
-        status = 1;
-        text = dynamic_cast<const std::bad_alloc*>(&error) ? "out of memory" : error.what();
+        const bool isCodec = dynamic_cast<const CodecError*>(&error);
+        status = isCodec ? 4 : 1;
+        text = isCodec                                       ? std::string("codec: ") + error.what()
+               : dynamic_cast<const std::bad_alloc*>(&error) ? "out of memory"
+                                                             : error.what();
         if (Processes::GetCount() > 1) // the other processes do not know of the error
         {
             std::cerr << name << ": " << ToLine(text) << std::endl;

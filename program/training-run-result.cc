@@ -22,6 +22,10 @@ TrainingRunResult::ToJson() const
     {
         document.Set("in_network", inNetwork->ToJson());
     }
+    if (nic)
+    {
+        document.Set("nic", nic->ToJson());
+    }
     AddWarnings(document, warnings);
     if (tcp)
     {

@@ -8,6 +8,7 @@
 #define DISTRIBUTED_TRAINING_RUN_RESULT_H
 
 #include "in-network-figures.h"
+#include "nic-figures.h"
 #include "run-cost.h"
 #include "tcp-figures.h"
 #include "uec-figures.h"
@@ -40,6 +41,7 @@ struct TrainingRunResult
     std::string inputs;                        ///< what was given rather than simulated, one line
     std::string fallback;                      ///< reason of a fallback, one line, or empty
     std::vector<std::string> warnings;         ///< see GetWarnings()
+    std::optional<NicFigures> nic;             ///< if engines in NICs code gradients
     std::optional<TcpFigures> tcp;             ///< if messages travel over TCP
     std::optional<UecFigures> uec;             ///< if messages travel over Ultra Ethernet
     std::string mismatch;                      ///< the first wrong sum, or empty

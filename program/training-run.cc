@@ -158,7 +158,9 @@ TrainingRun::Execution::CheckSums()
     using Tensors = std::vector<std::vector<float>>;
     m_job.SetReference(RngSeedManager::GetRun(),
                        [this](const Tensors& inputs, const std::vector<float>& result) {
-                           return GetReferenceSums(m_cluster, inputs, result);
+                           const auto sums = GetReferenceSums(m_cluster, inputs, result);
+                           m_run.AddCodingErrors(inputs, sums);
+                           return sums;
                        });
     // Valid after a fallback from the network.
     m_job.SetAlternative([this](const Tensors& inputs, const std::vector<float>&) {
@@ -272,6 +274,7 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
         ResultStore::Check(m_options.results);
     }
     m_cluster = std::make_unique<Cluster>(m_options.cluster);
+    CheckEngines();
     SetConfiguration(program);
     TrainingJobHelper helper;
     helper.SetAttribute("Iterations", UintegerValue(m_options.warmup + m_options.iterations));
@@ -348,6 +351,17 @@ TrainingRun::CheckTask() const
                                  " with workload " + m_options.workload +
                                      " (allowed: workloads that have all-to-alls)");
     }
+}
+
+void
+TrainingRun::CheckEngines() const
+{
+    std::vector<CollectiveOperation> operations;
+    for (const TaskCollective& collective : m_task->collectives)
+    {
+        operations.push_back(collective.operation);
+    }
+    m_cluster->GetNicEngines().Check(m_options.payload == "real", operations);
 }
 
 void
@@ -482,6 +496,18 @@ TrainingRun::DescribeInputs() const
     return text + "; " + m_options.cluster.DescribeHosts();
 }
 
+void
+TrainingRun::AddCodingErrors(const std::vector<std::vector<float>>& inputs,
+                             const std::vector<std::vector<float>>& sums)
+{
+    const NicHelper& engines = m_cluster->GetNicEngines();
+    if (engines.IsInstalled())
+    {
+        m_codingErrors = m_codingErrors.value_or(CodingErrors());
+        m_codingErrors->Add(inputs, sums, engines.GetCodec());
+    }
+}
+
 double
 TrainingRun::GetProgress() const
 {
@@ -519,6 +545,7 @@ TrainingRun::Run()
     result.inputs = DescribeInputs();
     result.fallback = FormatFallback(*m_cluster);
     result.warnings = GetWarnings(*m_cluster);
+    result.nic = GetNicFigures(*m_cluster, m_codingErrors);
     result.tcp = GetTcpFigures(*m_cluster);
     result.uec = GetUecFigures(*m_cluster);
     result.configuration = m_configuration;

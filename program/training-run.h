@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -111,6 +112,9 @@ class TrainingRun
 
     void MakeTask();
     void CheckTask() const;
+    void CheckEngines() const;
+    void AddCodingErrors(const std::vector<std::vector<float>>& inputs,
+                         const std::vector<std::vector<float>>& sums);
     void ExplainChoices();
     double GetLowerBound() const;
     double GetLowerBound(uint32_t communicator, const LowerBound& bound) const;
@@ -118,6 +122,7 @@ class TrainingRun
     SimulationScope m_scope;
     TrainingRunOptions m_options;
     std::shared_ptr<const TrainingTask> m_task;
+    std::optional<CodingErrors> m_codingErrors; // with real payload and engines in NICs
     JsonOutput m_json;
     std::unique_ptr<Cluster> m_cluster;
     std::vector<std::pair<std::string, std::string>> m_choices; // as in the result

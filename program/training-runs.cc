@@ -92,6 +92,10 @@ TrainingRuns::ToJson() const
     {
         auto one = MeanToJson(result.mean);
         one.Set("run", run);
+        if (result.nic)
+        {
+            one.Set("nic", result.nic->ToJson());
+        }
         if (result.inNetwork)
         {
             one.Set("in_network", result.inNetwork->ToJson());

@@ -197,10 +197,12 @@ class InceptionnErrorTest : public TestCase
             for (const std::string broken : {"paper", "grace"})
             {
                 const auto codec = MakeInceptionn(level, broken);
-                NS_TEST_EXPECT_MSG_GT(codec->GetLargestError(), codec->GetBound(), broken << level);
+                NS_TEST_EXPECT_MSG_GT(codec->GetLargestError(),
+                                      codec->GetNamedError(),
+                                      broken << level);
             }
             const auto codec = MakeInceptionn(level, "bounded");
-            NS_TEST_EXPECT_MSG_EQ(codec->GetLargestError(), codec->GetBound(), level);
+            NS_TEST_EXPECT_MSG_EQ(codec->GetLargestError(), codec->GetNamedError(), level);
         }
     }
 
@@ -208,7 +210,9 @@ class InceptionnErrorTest : public TestCase
     {
         const auto codec = MakeInceptionn(level, variant);
         const std::string name = variant + std::to_string(level);
-        NS_TEST_EXPECT_MSG_EQ(codec->GetBound(), std::ldexp(1, -static_cast<int>(level)), name);
+        NS_TEST_EXPECT_MSG_EQ(codec->GetNamedError(),
+                              std::ldexp(1, -static_cast<int>(level)),
+                              name);
         const auto decoded = Decode(*codec, Encode(*codec, values), values.size());
         const auto again = Decode(*codec, Encode(*codec, decoded), values.size());
         double largest = 0;

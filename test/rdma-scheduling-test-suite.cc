@@ -10,16 +10,20 @@
 #include "ns3/event-id.h"
 #include "ns3/fabric-frame.h"
 #include "ns3/fabric-port.h"
+#include "ns3/nic-program.h"
 #include "ns3/nstime.h"
 #include "ns3/rdma-dcqcn.h"
 #include "ns3/rdma-line-rate.h"
 #include "ns3/rdma-queue-pair.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/simulator.h"
+#include "ns3/string.h"
 #include "ns3/test.h"
 #include "ns3/topology-builder.h"
 #include "ns3/type-id.h"
 
+#include <cmath>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -50,6 +54,78 @@ GetJain(const std::vector<double>& values)
     return sum * sum / (static_cast<double>(values.size()) * squares);
 }
 
+/** Divides the payload of data packets on the line, as an engine that compresses. */
+class ShrinkingProgram : public NicProgram
+{
+  public:
+    explicit ShrinkingProgram(uint32_t ratio)
+        : m_ratio(ratio)
+    {
+    }
+
+    Time GetSendLatency() const override
+    {
+        return Time(0);
+    }
+
+    Time GetReceiveLatency() const override
+    {
+        return Time(0);
+    }
+
+    Time GetSendTime(const Frame& frame) const override
+    {
+        return frame.kind == FrameKind::ROCE_DATA ? send : Time(0);
+    }
+
+    Time GetReceiveTime(const Frame& frame) const override
+    {
+        return frame.kind == FrameKind::ROCE_DATA ? receive : Time(0);
+    }
+
+    bool OnSend(Frame& frame) override
+    {
+        frame.bytes -= GetSaved(frame);
+        return true;
+    }
+
+    bool OnReceive(Frame& frame) override
+    {
+        frame.bytes += GetSaved(frame);
+        return true;
+    }
+
+    Time send;    ///< service time of a data packet on its way out
+    Time receive; ///< service time of a data packet on its way in
+
+  private:
+    uint32_t GetSaved(const Frame& frame) const
+    {
+        return frame.payloadBytes - frame.payloadBytes / m_ratio;
+    }
+
+    uint32_t m_ratio;
+};
+
+/** A network whose NICs run ShrinkingProgram. */
+struct ShrinkingNetwork : RdmaNetwork
+{
+    ShrinkingNetwork(const TopologyGraph& topology,
+                     uint32_t ratio,
+                     TypeId congestionControl = RdmaLineRate::GetTypeId(),
+                     const std::function<void(RdmaNic&)>& configure = nullptr)
+        : RdmaNetwork(topology, congestionControl, configure)
+    {
+        for (const auto& device : fabric.devices)
+        {
+            programs.push_back(CreateObject<ShrinkingProgram>(ratio));
+            device->SetProgram(programs.back());
+        }
+    }
+
+    std::vector<Ptr<ShrinkingProgram>> programs; ///< by host
+};
+
 } // namespace
 
 /**
@@ -78,6 +154,136 @@ class RdmaNoWindowTestCase : public TestCase
         NS_TEST_EXPECT_MSG_GT(network.deliveries[0].time,
                               9 * DELAY,
                               "a round trip for each packet");
+    }
+};
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * A program in the NIC that shrinks packets makes messages faster: queue pairs pace, windows limit
+ * and the NIC injects what is on the line.
+ */
+class RdmaShrinkingTestCase : public TestCase
+{
+  public:
+    RdmaShrinkingTestCase()
+        : TestCase("what a program in the NIC saves on the line is gained")
+    {
+    }
+
+  private:
+    static constexpr uint32_t MTU = 4096;
+    static constexpr uint64_t PACKETS = 200;
+    static constexpr int64_t DELAY = MICROSECOND;
+
+    /** @return frame of a packet in the middle of a message, bytes */
+    static uint32_t GetFrame(uint32_t ratio)
+    {
+        return GetDataFrameBytes(WRITE_MIDDLE, MTU) - MTU + MTU / ratio;
+    }
+
+    /** @return when the message has arrived, ps */
+    int64_t Measure(ShrinkingNetwork& network)
+    {
+        Write(network.Connect(0, 1, 1), PACKETS * MTU);
+        return Finish(network);
+    }
+
+    int64_t Finish(ShrinkingNetwork& network)
+    {
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(network.deliveries.size(), 1, "the message arrives");
+        return network.deliveries.empty() ? 0 : network.deliveries[0].time;
+    }
+
+    void DoRun() override
+    {
+        constexpr uint64_t RATE = 10 * GIGA;
+        for (const uint32_t ratio : {1u, 2u, 4u, 8u, 16u})
+        {
+            // The first packet has a RETH; the gap behind the last one does not delay it.
+            const int64_t line = LineTime(PACKETS * (GetFrame(ratio) + 20) + 16 - 12, RATE) + DELAY;
+            for (const TypeId& control : {RdmaLineRate::GetTypeId(), RdmaDcqcn::GetTypeId()})
+            {
+                ShrinkingNetwork network(MakeChain(1, RATE, DELAY), ratio, control);
+                const int64_t time = Measure(network);
+                NS_TEST_EXPECT_MSG_EQ_TOL(time,
+                                          line,
+                                          static_cast<int64_t>(PACKETS),
+                                          "paced by the line, ratio " << ratio);
+            }
+            {
+                ShrinkingNetwork network(MakeChain(1, RATE, DELAY), ratio, FixedRate::GetTypeId());
+                RdmaQueuePair& sender = network.Connect(0, 1, 1);
+                network.GetFixedRate(0, 1).rate = RATE / 4.0;
+                Write(sender, PACKETS * MTU);
+                const auto time = static_cast<double>(Finish(network));
+                NS_TEST_EXPECT_MSG_EQ_TOL(time / static_cast<double>(4 * (line - DELAY)),
+                                          1,
+                                          0.02,
+                                          "paced by a quarter of the line, ratio " << ratio);
+            }
+            {
+                ShrinkingNetwork network(
+                    MakeChain(1, RATE, DELAY),
+                    ratio,
+                    RdmaLineRate::GetTypeId(),
+                    [](RdmaNic& nic) { nic.SetAttribute("InjectionRate", StringValue("5Gbps")); });
+                const auto time = static_cast<double>(Measure(network));
+                NS_TEST_EXPECT_MSG_EQ_TOL(time / static_cast<double>(2 * (line - DELAY)),
+                                          1,
+                                          0.02,
+                                          "injected at half the line, ratio " << ratio);
+            }
+            {
+                // A round trip of 2 ms, in which a window of 8 packets on the line is sent.
+                ShrinkingNetwork network(MakeChain(1, RATE, 1000 * MICROSECOND),
+                                         ratio,
+                                         FixedRate::GetTypeId());
+                RdmaQueuePair& sender = network.Connect(0, 1, 1);
+                network.GetFixedRate(0, 1).window = 8 * MTU;
+                Write(sender, PACKETS * MTU);
+                const double windows = PACKETS / (8. * ratio);
+                const auto time = static_cast<double>(Finish(network));
+                NS_TEST_EXPECT_MSG_EQ_TOL(time / 2e9,
+                                          std::ceil(windows) - 0.5,
+                                          0.4,
+                                          "windows of 8 packets on the line, ratio " << ratio);
+            }
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-rdma-tests
+ * An engine slower than the line limits, on either side; the receiver's one pauses the sender.
+ */
+class RdmaSlowEngineTestCase : public TestCase
+{
+  public:
+    RdmaSlowEngineTestCase()
+        : TestCase("an engine in the NIC that is slower than the line limits")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr uint64_t PACKETS = 1000;
+        constexpr int64_t SERVICE = 2000000; // ps; the line takes 0.9 us for a shrunk packet
+        for (const bool sends : {true, false})
+        {
+            ShrinkingNetwork network(MakeChain(2, 10 * GIGA, MICROSECOND), 4);
+            (sends ? network.programs[0]->send : network.programs[1]->receive) = TimeStep(SERVICE);
+            Write(network.Connect(0, 1, 1), PACKETS * 4096);
+            Simulator::Run();
+            NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), 1, "the message arrives");
+            const int64_t fill = network.deliveries[0].time - PACKETS * SERVICE;
+            NS_TEST_EXPECT_MSG_GT(fill, (sends ? -SERVICE : 2 * MICROSECOND), "not faster");
+            NS_TEST_EXPECT_MSG_LT(fill, 5 * MICROSECOND, "and not slower");
+            const auto& counters = network.fabric.devices[1]->GetPort().GetCounters();
+            NS_TEST_EXPECT_MSG_EQ((counters.pausesSent > 0), !sends, "pauses of a slow receiver");
+            NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
+        }
     }
 };
 
@@ -350,6 +556,8 @@ class RdmaSchedulingTestSuite : public TestSuite
         const auto add = [this](TestCase* test) { AddTestCase(test); };
         add(new RdmaFairnessTestCase);
         add(new RdmaNoWindowTestCase);
+        add(new RdmaShrinkingTestCase);
+        add(new RdmaSlowEngineTestCase);
         add(new RdmaIncastTestCase(8, RdmaDcqcn::GetTypeId(), 0.65, 0.9));
         add(new RdmaIncastTestCase(8, RdmaLineRate::GetTypeId(), 0.995, 0.97));
         add(new RdmaPacingTestCase({37e9}));

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <tuple>
 
 using namespace ns3;
 using namespace ns3::training;
@@ -315,6 +316,49 @@ class BufferTest : public RefusalTest
                            " (allowed: more than ns3::TcpSocket::SndBufSize=262144");
             Simulator::Destroy();
         }
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
+ * A cluster does not depend on earlier ones of the process: not on their segments, buffers, timers
+ * or congestion control.
+ */
+class LaterClusterTest : public TestCase
+{
+  public:
+    LaterClusterTest()
+        : TestCase("a TCP cluster after another one equals one alone")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr uint64_t BYTES = 4 << 20;
+        const auto make = [](const std::string& control, uint64_t mtu, const std::string& buffer) {
+            ClusterOptions options = MakeOptions(3, control);
+            options.mtu = mtu;
+            options.rate = DataRate("10Gbps");
+            if (!buffer.empty())
+            {
+                options.attributes["ns3::TcpSocket::SndBufSize"] = buffer;
+            }
+            return options;
+        };
+        const auto measure = [&](const auto&... values) {
+            const Incast result = SendToFirst(make(values...), BYTES);
+            return std::make_tuple(result.seconds,
+                                   result.framesOfLast,
+                                   result.peakQueue,
+                                   result.figures.sendBuffer);
+        };
+        const auto large = measure("ns3::TcpCubic", 9000, "");
+        const auto small = measure("ns3::TcpDctcp", 1500, "");
+        NS_TEST_EXPECT_MSG_GT(std::get<1>(small), 5 * std::get<1>(large), "smaller segments");
+        measure("ns3::TcpVegas", 600, "65536");
+        NS_TEST_EXPECT_MSG_EQ((measure("ns3::TcpCubic", 9000, "") == large), true, "as alone");
+        NS_TEST_EXPECT_MSG_EQ((measure("ns3::TcpDctcp", 1500, "") == small), true, "as alone");
     }
 };
 

@@ -400,6 +400,7 @@ class ResultStoreTestCase : public TestCase
             store.AddCollective({1, 0, 2, "all-reduce", "ring", 5000000000, 0.25, 0.5});
             store.AddMessage({0, 1, 77, 123, 0.125, 0.25});
             store.AddLinkCounter({"switch 0", 3, "host 1", 1000, 10, 2, 1, 4, 0.5, 4096, 3, 5});
+            store.AddNicCounter({"host 1", 0, 7, 28672, 5120, 1, 4096, R"({"0 bits":7})"});
             NS_TEST_EXPECT_MSG_EQ(Get("SELECT count(*) FROM message"), "0", "kept in memory");
             store.AddIteration(
                 {0, true, 0, 1, 1, 0.75, 0.0625, 0.5, 0.25, 12.5, 0.375, 0.75, true});
@@ -453,6 +454,9 @@ class ResultStoreTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(isEqual("collective", collective), true, "collective");
         NS_TEST_EXPECT_MSG_EQ(isEqual("message", message), true, "message");
         NS_TEST_EXPECT_MSG_EQ(isEqual("link_counter", counter), true, "link_counter");
+        const std::vector<std::string>
+            engine{"1", "host 1", "0", "7", "28672", "5120", "1", "4096", R"({"0 bits":7})"};
+        NS_TEST_EXPECT_MSG_EQ(isEqual("nic_counter", engine), true, "nic_counter");
 
         {
             ResultStore store(m_path, MakeRun());

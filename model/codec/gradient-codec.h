@@ -202,6 +202,12 @@ class GradientCodec : public SimpleRefCount<GradientCodec>
         return std::numeric_limits<double>::infinity();
     }
 
+    /** @return error of one number that the codec is named by, held or not; infinite: none */
+    virtual double GetNamedError() const
+    {
+        return std::numeric_limits<double>::infinity();
+    }
+
     /**
      * @param values the numbers
      * @param count of the numbers

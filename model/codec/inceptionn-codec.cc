@@ -212,7 +212,7 @@ InceptionnCodec::GetCodedBytes(uint64_t count) const
 }
 
 double
-InceptionnCodec::GetBound() const
+InceptionnCodec::GetNamedError() const
 {
     return std::ldexp(1, static_cast<int>(m_bound) - static_cast<int>(BIAS));
 }
@@ -220,7 +220,7 @@ InceptionnCodec::GetBound() const
 double
 InceptionnCodec::GetLargestError() const
 {
-    return std::max<double>(GetBound(), m_unit[1]);
+    return std::max<double>(GetNamedError(), m_unit[1]);
 }
 
 double

@@ -92,9 +92,10 @@ class InceptionnCodec : public GradientCodec
     std::array<uint64_t, TAGS> CountTags(const float* values, uint64_t count) const;
 
     /** @return 2^-L, the bound that the codec is named by */
-    double GetBound() const;
+    double GetNamedError() const override;
 
-    /** @return supremum of the error of one number; above GetBound() where the bound is broken */
+    /** @return supremum of the error of one number; above GetNamedError() where the bound is broken
+     */
     double GetLargestError() const;
 
   private:

@@ -44,14 +44,14 @@ class LowerBound
     /**
      * @param topology topology; the ranks are hosts 0 to ranks - 1
      * @param ranks number of ranks
-     * @param goodput payload share of the line rate, above 0 and up to 1
+     * @param goodput payload share of the line rate, above 0; above 1 if NICs code the payload
      */
     LowerBound(const TopologyGraph& topology, uint32_t ranks, double goodput);
 
     /**
      * @param topology topology of the ranks
      * @param hosts host of each rank
-     * @param goodput payload share of the line rate, above 0 and up to 1
+     * @param goodput payload share of the line rate, above 0; above 1 if NICs code the payload
      */
     LowerBound(const TopologyGraph& topology, const std::vector<uint32_t>& hosts, double goodput);
 

@@ -107,6 +107,12 @@ CollectiveProgress::Read(const ScheduleAction& action)
 }
 
 void
+CollectiveProgress::Overwrite(const ScheduleAction& action, const Ptr<ByteBuffer>& payload)
+{
+    m_store->Overwrite(action, payload->bytes);
+}
+
+void
 CollectiveProgress::Receive(const ScheduleAction& action, const Ptr<ByteBuffer>& payload)
 {
     if (m_store)

@@ -115,6 +115,13 @@ class CollectiveProgress
     Ptr<ByteBuffer> Read(const ScheduleAction& action);
 
     /**
+     * Replaces the chunks of a message that is about to be sent.
+     * @param action a SEND
+     * @param payload the new contents of its message
+     */
+    void Overwrite(const ScheduleAction& action, const Ptr<ByteBuffer>& payload);
+
+    /**
      * Writes or adds the chunks of a message. Does nothing with virtual payload.
      * @param action a RECEIVE or RECEIVE_REDUCE
      * @param payload its message

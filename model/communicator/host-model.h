@@ -106,6 +106,8 @@ struct HostModelEntry
     /// Creates the model of a communicator; null: hosts add no time.
     std::shared_ptr<const HostModel> (*make)(const HostModelRequest& request);
     std::vector<Key> keys{}; ///< its keys
+    /// Whether messages may carry flags besides the data, see HostCost::wireFactor.
+    bool addsFlags{false};
 };
 
 } // namespace ns3::training

@@ -194,7 +194,8 @@ const Registry<HostModelEntry>::Entry g_nccl(
       Key::Word("gpu", "hopper", NcclTuning::GetGpus(), "generation of the GPUs"),
       Key::Word("cpu", "intel", NcclTuning::GetCpus(), "vendor of the servers' CPUs"),
       Key::Count("channels", 16, 1, 64, "thread blocks of a GPU that copy at the same time"),
-      ServerMap::GetKey()}});
+      ServerMap::GetKey()},
+     true});
 
 } // namespace
 

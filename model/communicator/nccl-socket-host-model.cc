@@ -123,7 +123,8 @@ const Registry<HostModelEntry>::Entry g_ncclSocket(
               Key::Type::TIME,
               "12us",
               "of the socket threads for each full slot of a message"),
-      ServerMap::GetKey()}});
+      ServerMap::GetKey()},
+     true});
 
 } // namespace
 

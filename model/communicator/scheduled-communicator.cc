@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace ns3::training
 {
@@ -150,6 +151,7 @@ ScheduledCommunicator::Split(const std::vector<uint32_t>& ranks, Planner planner
     communicator->m_rendezvousBytes = m_rendezvousBytes;
     communicator->m_planner = std::move(planner);
     communicator->m_hostModel = m_hostModel;
+    communicator->m_coding = m_coding;
     communicator->m_transport = m_transport;
     m_split.push_back(communicator);
     communicator->Join(static_cast<uint32_t>(me - ranks.begin()),
@@ -163,6 +165,12 @@ void
 ScheduledCommunicator::SetHostModel(std::shared_ptr<const HostModel> model)
 {
     m_hostModel = std::move(model);
+}
+
+void
+ScheduledCommunicator::SetCoding(MessageCoding coding)
+{
+    m_coding = std::move(coding);
 }
 
 void
@@ -442,6 +450,11 @@ ScheduledCommunicator::SendChunk(Active& active,
     const Ptr<ByteBuffer> payload = progress.Read(action);
     if (payload)
     {
+        if (m_coding.codesOwner)
+        {
+            m_coding.roundTrip(payload->bytes);
+            progress.Overwrite(action, payload);
+        }
         payload->bytes.resize(bytes); // with room for flags
     }
     const HostCost& host = active.host;
@@ -601,6 +614,16 @@ ScheduledCommunicator::Finish(Active& active)
     active.record.finished = Simulator::Now();
     NS_LOG_INFO("rank " << m_rank << " finishes collective " << active.record.collective);
     active.progress->Finish();
+    Tensor& tensor = *active.tensor;
+    if (m_coding.codesOwner && tensor.bytes > 0 && tensor.IsReal() &&
+        active.record.operation == CollectiveOperation::ALL_REDUCE)
+    {
+        // A rank that added last, or that sent its sum to no one.
+        const auto* const values = reinterpret_cast<const uint8_t*>(tensor.values.data());
+        std::vector<uint8_t> bytes(values, values + tensor.bytes);
+        m_coding.roundTrip(bytes);
+        std::memcpy(tensor.values.data(), bytes.data(), bytes.size());
+    }
     m_collectiveTrace(active.record);
     const Done done = active.done;
     m_active.remove_if([&](const Active& other) { return &other == &active; });

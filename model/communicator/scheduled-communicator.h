@@ -17,6 +17,7 @@
 #include "turn-order.h"
 
 #include "ns3/data-rate.h"
+#include "ns3/message-coding.h"
 #include "ns3/traced-callback.h"
 
 #include <deque>
@@ -90,6 +91,12 @@ class ScheduledCommunicator : public Communicator
 
     /** @param model of the hosts; null: hosts add no time. Rank r of the transport is on host r */
     void SetHostModel(std::shared_ptr<const HostModel> model);
+
+    /**
+     * @param coding of messages on their way; the communicator replaces its own copies of what it
+     *        sends, if MessageCoding::codesOwner
+     */
+    void SetCoding(MessageCoding coding);
 
     /**
      * Sends a tensor outside the order of Send(); once per peer.
@@ -176,6 +183,7 @@ class ScheduledCommunicator : public Communicator
     Ptr<SharedTransport> m_transport;
     Planner m_planner;
     std::shared_ptr<const HostModel> m_hostModel; // null: hosts add no time
+    MessageCoding m_coding;
     ErrorHandler m_onError;
     std::vector<Ptr<ScheduledCommunicator>> m_split;
     uint32_t m_activeLimit;

@@ -99,9 +99,14 @@ struct FrameHeaders
     uint32_t sourceQp{0};      ///< DETH source queue pair (datagrams)
     uint32_t messageNumber{0}; ///< AETH message sequence number, 24 bit
     uint32_t selectivePsn{0};  ///< selective repeat: PSN of the packet that caused a NAK, 24 bit
-    uint16_t pauseQuanta{0};   ///< PAUSE: pause time of all enabled classes, in 512 bit times
-    uint8_t pauseClasses{0};   ///< PAUSE: class-enable vector
-    uint8_t syndrome{0};       ///< AETH syndrome
+
+    union {
+        uint16_t pauseQuanta{0}; ///< PAUSE: pause time of all enabled classes, in 512 bit times
+        uint16_t identification; ///< others: IPv4 identification; not 0: see coded-payload.h
+    };
+
+    uint8_t pauseClasses{0}; ///< PAUSE: class-enable vector
+    uint8_t syndrome{0};     ///< AETH syndrome
 };
 
 static_assert(std::is_trivially_copyable_v<FrameHeaders> &&

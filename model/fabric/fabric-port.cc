@@ -269,6 +269,23 @@ FabricPort::Send(Frame* frame)
 }
 
 void
+FabricPort::OnResize(const Frame& frame, uint32_t before)
+{
+    m_queues[frame.priority].credit += int64_t{before} - frame.bytes;
+    if (m_source && frame.kind == FrameKind::ROCE_DATA)
+    {
+        m_source->OnResize(frame, before, Simulator::Now().GetTimeStep());
+    }
+}
+
+void
+FabricPort::Occupy(Time duration)
+{
+    m_occupiedUntil = (Simulator::Now() + duration).GetTimeStep();
+    m_isHooked = true;
+}
+
+void
 FabricPort::Wake()
 {
     if (m_lineFreePending)
@@ -365,10 +382,6 @@ FabricPort::Transmit(Frame* frame, int64_t now)
             m_counters.transmittedFrames * (Frame::PREAMBLE_BYTES + Frame::GAP_BYTES);
         frame->telemetry->push_back({now, onLine, m_queuedBytes, m_rate});
     }
-    if (m_isHooked)
-    {
-        OnTransmit(*frame, now);
-    }
     const int64_t lineTime = GetLineTime(frame->bytes);
     m_lineFree = now + lineTime;
     m_counters.transmittedFrames++;
@@ -387,6 +400,10 @@ FabricPort::Transmit(Frame* frame, int64_t now)
         arrival =
             now + static_cast<int64_t>(CUT_THROUGH_BYTES * m_picosecondsPerByte + 0.5) + m_delay;
     }
+    if (m_isHooked)
+    {
+        OnTransmit(*frame, now);
+    }
     if (m_isImpaired)
     {
         ApplyImpairments(frame, now, arrival, 0);
@@ -404,6 +421,7 @@ FabricPort::OnTransmit(const Frame& frame, int64_t now)
     {
         m_tap(frame, true);
     }
+    m_lineFree = std::max(m_lineFree, m_occupiedUntil);
     if (frame.kind != FrameKind::PAUSE && SendsWithCredits(frame.priority))
     {
         AddCredits(frame.priority, -static_cast<int64_t>(frame.bytes), now);

@@ -240,6 +240,21 @@ class alignas(64) FabricPort : public EventImpl
      */
     bool SendIfIdle(Frame* frame);
 
+    /**
+     * The owner has changed the size of the frame that is about to be sent, see
+     * FabricPortOwner::BeginTransmit(). RoCE data are taken to come from the frame source.
+     * @param frame the frame, with its new size
+     * @param before its former size, bytes
+     */
+    void OnResize(const Frame& frame, uint32_t before);
+
+    /**
+     * Holds back all frames after the one that is about to be sent, at least for a time, because
+     * the owner is busy with that frame.
+     * @param duration from now on
+     */
+    void Occupy(Time duration);
+
     /** Notifies the port that its frame source is ready: sends if the line is free. */
     void Wake();
 
@@ -448,6 +463,7 @@ class alignas(64) FabricPort : public EventImpl
     alignas(64) FrameQueues m_queues;
     int64_t m_delay{0};
     uint64_t m_rate{0};
+    int64_t m_occupiedUntil{0}; // by the owner, ps
     std::array<int64_t, PRIORITIES> m_pausedUntil{};
     std::array<int64_t, PRIORITIES> m_pausedSince{};
     EventId m_pauseExpiry;

@@ -37,6 +37,19 @@ class FrameSource
      * @return a frame of that priority, owned by the caller
      */
     virtual Frame* Pull(uint8_t priority, int64_t now) = 0;
+
+    /**
+     * A program in the NIC has changed the size of the frame that was pulled last, before its
+     * transmission: what the source paces, it must count anew.
+     * @param frame the frame, with its size on the line
+     * @param before its size when it was pulled, bytes
+     * @param now simulated time, ps
+     */
+    virtual void OnResize([[maybe_unused]] const Frame& frame,
+                          [[maybe_unused]] uint32_t before,
+                          [[maybe_unused]] int64_t now)
+    {
+    }
 };
 
 } // namespace ns3::training

@@ -6,9 +6,11 @@
 
 #include "frame-wire-format.h"
 
+#include "coded-payload.h"
 #include "endpoint-address.h"
 #include "fabric-port.h"
 #include "fabric-wire-format.h"
+#include "ip-frame.h"
 #include "wire-bytes.h"
 
 #include "ns3/abort.h"
@@ -48,10 +50,22 @@ void
 PutIp(WireBytes& out, const Frame& frame)
 {
     PutEthernet(out, frame.source, frame.destination, frame.protocol);
-    const uint32_t size = frame.packet->GetSize();
+    const bool isCoded = IsCoded(frame);
+    const uint32_t size = isCoded ? GetTcpHeaderBytes(*frame.packet) : frame.packet->GetSize();
     out.resize(HEADER_BYTES + size);
+    frame.packet->CopyData(out.data() + HEADER_BYTES, size);
+    if (isCoded)
+    {
+        PutPayload(out, frame);
+        out.resize(HEADER_BYTES + size + frame.payloadBytes); // without padding
+    }
     uint8_t* const header = out.data() + HEADER_BYTES;
-    frame.packet->CopyData(header, size);
+    if (isCoded)
+    {
+        header[1] = CODED_TYPE_OF_SERVICE | (header[1] & 3);
+        Set16(header + 2, static_cast<uint16_t>(size + frame.payloadBytes));
+        Set16(header + 4, frame.identification);
+    }
     if (frame.ecn == Ecn::CE)
     {
         header[1] |= static_cast<uint8_t>(Ecn::CE);
@@ -132,6 +146,10 @@ ReadIpv4(const WireBytes& bytes, const WireFormat::Match& own, Frame& frame)
     }
     frame.source = *source;
     frame.destination = *destination;
+    if ((packet[1] & ~3) == CODED_TYPE_OF_SERVICE)
+    {
+        frame.identification = static_cast<uint16_t>(GetNumber(packet + 4, 2));
+    }
     const bool hasOptions = headerBytes != IPV4_BYTES;
     const uint8_t* const at = packet + headerBytes;
     const uint32_t left = size - headerBytes;
@@ -152,7 +170,8 @@ ReadIpv4(const WireBytes& bytes, const WireFormat::Match& own, Frame& frame)
     }
     frame.protocol = ETHERTYPE_IPV4;
     frame.kind = FrameKind::IP;
-    uint32_t ports = 0; // as read by HostDevice
+    frame.identification = 0; // a coded packet is as good as any other
+    uint32_t ports = 0;       // as read by HostDevice
     std::copy(packet + IPV4_BYTES,
               packet + std::min<uint32_t>(size, IPV4_BYTES + sizeof(ports)),
               reinterpret_cast<uint8_t*>(&ports));

@@ -254,6 +254,12 @@ HostDevice::SetProgram(Ptr<NicProgram> program)
     m_port->AddLatency(m_program->GetSendLatency());
 }
 
+Ptr<NicProgram>
+HostDevice::GetProgram() const
+{
+    return m_program;
+}
+
 void
 HostDevice::SetReceiveRate(DataRate rate)
 {
@@ -293,28 +299,51 @@ HostDevice::Receive(Frame* frame, FabricPort&)
         m_port->Drop(frame, DropReason::OTHER_HOST);
         return;
     }
-    if (m_program && !m_program->OnReceive(*frame))
+    if (m_program)
     {
+        ReceiveByProgram(frame);
         return;
     }
-    if (m_program && !m_program->GetReceiveLatency().IsZero())
-    {
-        Simulator::Schedule(m_program->GetReceiveLatency(), &HostDevice::StartReceive, this, frame);
-        return;
-    }
-    StartReceive(frame);
-}
-
-void
-HostDevice::StartReceive(Frame* frame)
-{
     if (m_receiving.rate.GetBitRate() == 0)
     {
         Deliver(frame);
     }
     else
     {
-        m_receiveBuffer->Receive(frame);
+        m_receiveBuffer->Receive(frame, Time(0));
+    }
+}
+
+void
+HostDevice::ReceiveByProgram(Frame* frame)
+{
+    if (!m_program->OnReceive(*frame))
+    {
+        return;
+    }
+    const Time service = m_program->GetReceiveTime(*frame);
+    if (m_program->GetReceiveLatency().IsZero())
+    {
+        StartReceive(frame, service);
+        return;
+    }
+    Simulator::Schedule(m_program->GetReceiveLatency(),
+                        &HostDevice::StartReceive,
+                        this,
+                        frame,
+                        service);
+}
+
+void
+HostDevice::StartReceive(Frame* frame, Time service)
+{
+    if (m_receiving.rate.GetBitRate() == 0 && service.IsZero() && m_receiveBuffer->IsEmpty())
+    {
+        Deliver(frame);
+    }
+    else
+    {
+        m_receiveBuffer->Receive(frame, service);
     }
 }
 
@@ -387,7 +416,27 @@ HostDevice::Deliver(Frame* frame)
 bool
 HostDevice::BeginTransmit(Frame& frame, FabricPort&)
 {
-    return !m_program || m_program->OnSend(frame);
+    return !m_program || SendByProgram(frame);
+}
+
+bool
+HostDevice::SendByProgram(Frame& frame)
+{
+    const uint32_t before = frame.bytes;
+    if (!m_program->OnSend(frame))
+    {
+        return false;
+    }
+    const Time service = m_program->GetSendTime(frame);
+    if (frame.bytes != before)
+    {
+        m_port->OnResize(frame, before);
+    }
+    if (service.IsStrictlyPositive())
+    {
+        m_port->Occupy(service);
+    }
+    return true;
 }
 
 } // namespace ns3::training

@@ -68,6 +68,9 @@ class HostDevice : public FabricNetDevice, public FabricPortOwner
      */
     void SetProgram(Ptr<NicProgram> program);
 
+    /** @return its program, or null */
+    Ptr<NicProgram> GetProgram() const;
+
     /** @param rate processing rate of received frames from now on; 0: unlimited */
     void SetReceiveRate(DataRate rate);
 
@@ -111,7 +114,9 @@ class HostDevice : public FabricNetDevice, public FabricPortOwner
     void DoDispose() override;
     void SetWeights(std::string weights);
     std::string GetWeights() const;
-    void StartReceive(Frame* frame);
+    void ReceiveByProgram(Frame* frame);
+    void StartReceive(Frame* frame, Time service);
+    bool SendByProgram(Frame& frame);
     void Deliver(Frame* frame);
     void DeliverToProgram(Frame* frame);
     bool DropPacket(Ptr<Packet> packet, DropReason reason);

@@ -42,7 +42,17 @@ HostReceiveBuffer::GetAccount(const Frame& frame)
 }
 
 void
-HostReceiveBuffer::Receive(Frame* frame)
+HostReceiveBuffer::Begin(const Held& held)
+{
+    const Time host = m_settings.rate.GetBitRate() > 0
+                          ? m_settings.rate.CalculateBytesTxTime(held.frame->bytes)
+                          : Time(0);
+    m_processed =
+        Simulator::Schedule(std::max(host, held.service), &HostReceiveBuffer::Process, this);
+}
+
+void
+HostReceiveBuffer::Receive(Frame* frame, Time service)
 {
     const bool lossless = IsLossless(*frame);
     uint64_t& held = GetAccount(*frame);
@@ -51,13 +61,11 @@ HostReceiveBuffer::Receive(Frame* frame)
         m_port.Drop(frame, DropReason::NO_BUFFER);
         return;
     }
-    m_frames.push_back(frame);
+    m_frames.push_back({frame, service});
     held += frame->bytes;
     if (m_processed.IsExpired())
     {
-        m_processed = Simulator::Schedule(m_settings.rate.CalculateBytesTxTime(frame->bytes),
-                                          &HostReceiveBuffer::Process,
-                                          this);
+        Begin(m_frames.front());
     }
     UpdatePause();
 }
@@ -66,28 +74,27 @@ void
 HostReceiveBuffer::Drain()
 {
     Simulator::Cancel(m_processed);
+    m_isDraining = true;
     while (!m_frames.empty())
     {
         Process();
     }
+    m_isDraining = false;
 }
 
 void
 HostReceiveBuffer::Process()
 {
-    Frame* frame = m_frames.front();
+    Frame* frame = m_frames.front().frame;
     m_frames.pop_front();
     GetAccount(*frame) -= frame->bytes;
     if (m_port.ReceivesWithCredits(frame->priority))
     {
         m_port.GrantCredits(frame->priority);
     }
-    if (!m_frames.empty() && m_settings.rate.GetBitRate() > 0)
+    if (!m_frames.empty() && !m_isDraining)
     {
-        m_processed =
-            Simulator::Schedule(m_settings.rate.CalculateBytesTxTime(m_frames.front()->bytes),
-                                &HostReceiveBuffer::Process,
-                                this);
+        Begin(m_frames.front());
     }
     UpdatePause();
     m_deliver(frame);

@@ -24,7 +24,8 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-fabric
  *
- * The receive buffer of a slow host, which processes frames one after another at its receive rate.
+ * The receive buffer of a slow host or NIC, which processes frames one after another: each for its
+ * size at the host's receive rate, or for its service time in the NIC, if that is longer.
  * If lossless frames fill more than half of the buffer, the host pauses the switch until at most a
  * quarter is occupied. Lossy frames are dropped if the buffer is full. A switch that sends with
  * credits gets them back as the host processes its frames.
@@ -49,8 +50,11 @@ class HostReceiveBuffer
                       const Settings& settings,
                       std::function<void(Frame*)> deliver);
 
-    /** @param frame arrived frame; owned by the buffer from now on */
-    void Receive(Frame* frame);
+    /**
+     * @param frame arrived frame; owned by the buffer from now on
+     * @param service least processing time of the frame
+     */
+    void Receive(Frame* frame, Time service);
 
     /**
      * @param priority a class that is received with credits
@@ -61,11 +65,25 @@ class HostReceiveBuffer
         return m_creditBytes[priority];
     }
 
+    /** @return whether no frame waits or is processed */
+    bool IsEmpty() const
+    {
+        return m_frames.empty();
+    }
+
     /** Delivers all buffered frames immediately. */
     void Drain();
 
   private:
+    /** A frame in the buffer. */
+    struct Held
+    {
+        Frame* frame;
+        Time service; ///< least processing time
+    };
+
     bool IsLossless(const Frame& frame) const;
+    void Begin(const Held& held);
     uint64_t& GetAccount(const Frame& frame);
     void Process();
     void UpdatePause();
@@ -74,11 +92,12 @@ class HostReceiveBuffer
     const Settings& m_settings;
     std::function<void(Frame*)> m_deliver;
     PauseSender m_pauses;
-    std::deque<Frame*> m_frames; // the first frame is being processed
+    std::deque<Held> m_frames; // the first frame is being processed
     uint64_t m_losslessBytes{0};
     uint64_t m_lossyBytes{0};
     std::array<uint64_t, PRIORITIES> m_creditBytes{};
     EventId m_processed;
+    bool m_isDraining{false};
 };
 
 } // namespace ns3::training

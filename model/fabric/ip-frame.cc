@@ -50,6 +50,18 @@ MakeIpFrame(Ptr<Packet> packet, uint32_t source)
     return frame;
 }
 
+uint32_t
+GetTcpHeaderBytes(const Packet& packet)
+{
+    constexpr uint8_t TCP = 6;
+    constexpr uint32_t MAX_IPV4_HEADER = 60;
+    constexpr uint32_t DATA_OFFSET = 12; // in the TCP header
+    uint8_t bytes[MAX_IPV4_HEADER + DATA_OFFSET + 1] = {};
+    packet.CopyData(bytes, sizeof(bytes));
+    const uint32_t ip = (bytes[0] & 0xf) * 4;
+    return bytes[9] == TCP ? ip + (bytes[ip + DATA_OFFSET] >> 4) * 4 : 0;
+}
+
 Ptr<Packet>
 GetIpPacket(const Frame& frame)
 {

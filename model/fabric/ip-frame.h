@@ -31,6 +31,13 @@ Frame* MakeIpFrame(Ptr<Packet> packet, uint32_t source);
  */
 Ptr<Packet> GetIpPacket(const Frame& frame);
 
+/**
+ * @ingroup distributed-training-fabric
+ * @param packet starting with its IPv4 header
+ * @return size of its IPv4 and TCP headers, bytes; 0 if it is not TCP
+ */
+uint32_t GetTcpHeaderBytes(const Packet& packet);
+
 } // namespace ns3::training
 
 #endif // DISTRIBUTED_TRAINING_IP_FRAME_H

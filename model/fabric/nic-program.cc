@@ -26,6 +26,18 @@ NicProgram::DoDispose()
     Object::DoDispose();
 }
 
+Time
+NicProgram::GetSendTime(const Frame&) const
+{
+    return Time(0);
+}
+
+Time
+NicProgram::GetReceiveTime(const Frame&) const
+{
+    return Time(0);
+}
+
 void
 NicProgram::SetDevice(HostDevice* device)
 {

@@ -22,7 +22,8 @@ class HostDevice;
  *
  * A processing engine in a NIC, between host and link, for example for compression or reduction. It
  * sees every frame that the host sends or receives, and may modify it, consume it, or send its own
- * frames. Its processing time is modeled as a latency: the pipeline runs at line rate.
+ * frames. A frame takes the latency of its pipeline. An engine slower than the line also takes a
+ * service time, during which it accepts no other frame.
  *
  * A new program is a subclass in its own pair of files; HostDevice::SetProgram() installs it.
  */
@@ -39,7 +40,22 @@ class NicProgram : public Object
     virtual Time GetReceiveLatency() const = 0;
 
     /**
-     * Called when a frame is about to be sent.
+     * Called after OnSend().
+     * @param frame frame that is sent
+     * @return time until the engine accepts the next one; below that on the line, it is hidden
+     */
+    virtual Time GetSendTime(const Frame& frame) const;
+
+    /**
+     * Called after OnReceive(). Frames that arrive faster wait in the host's receive buffer, which
+     * pauses lossless classes, see HostDevice::ReceiveBuffer.
+     * @param frame frame for the host
+     * @return time until the engine accepts the next one
+     */
+    virtual Time GetReceiveTime(const Frame& frame) const;
+
+    /**
+     * Called when a frame is about to be sent. Queue pairs pace the size that it has afterwards.
      * @param frame frame to send; its contents and size may be changed
      * @return whether to send it; if not, the program owns the frame now
      */

@@ -6,6 +6,7 @@
 
 #include "wire-bytes.h"
 
+#include "coded-payload.h"
 #include "endpoint-address.h"
 #include "fabric-port.h"
 
@@ -23,20 +24,18 @@ namespace
 constexpr std::array<uint8_t, PRIORITIES> DSCP{0, 8, 16, 26, 32, 40, 48, 56};
 
 // Fixed values of wire fields without a counterpart in Frame.
-constexpr uint16_t IPV4_IDENTIFICATION = 0; // RFC 6864: meaningless with "don't fragment"
 constexpr uint16_t IPV4_DONT_FRAGMENT = 0x4000;
 constexpr uint8_t IPV4_TIME_TO_LIVE = 64;
 constexpr uint16_t FIRST_ENTROPY_PORT = 0xc000;
 
-/** Overwrites two bytes. */
+} // namespace
+
 void
 Set16(uint8_t* at, uint16_t value)
 {
     at[0] = static_cast<uint8_t>(value >> 8);
     at[1] = static_cast<uint8_t>(value);
 }
-
-} // namespace
 
 void
 PutNumber(WireBytes& out, uint64_t value, uint32_t bytes)
@@ -95,9 +94,10 @@ PutIpv4(WireBytes& out, const Frame& frame, uint16_t etherType, uint8_t protocol
 {
     PutEthernet(out, frame.source, frame.destination, etherType);
     PutNumber(out, 0x45, 1); // version 4, header length 5 words
-    PutNumber(out, DSCP[frame.priority] << 2 | static_cast<uint8_t>(frame.ecn), 1);
+    const uint8_t service = IsCoded(frame) ? CODED_TYPE_OF_SERVICE : DSCP[frame.priority] << 2;
+    PutNumber(out, service | static_cast<uint8_t>(frame.ecn), 1);
     PutNumber(out, IPV4_BYTES + bytes, 2);
-    PutNumber(out, IPV4_IDENTIFICATION, 2);
+    PutNumber(out, frame.identification, 2);
     PutNumber(out, IPV4_DONT_FRAGMENT, 2);
     PutNumber(out, IPV4_TIME_TO_LIVE, 1);
     PutNumber(out, protocol, 1);

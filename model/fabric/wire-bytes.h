@@ -48,6 +48,13 @@ static constexpr uint32_t ENTROPY_MASK = 0x3fff;
 void PutNumber(WireBytes& out, uint64_t value, uint32_t bytes);
 
 /**
+ * Overwrites two bytes.
+ * @param at first byte of the number, most significant byte first
+ * @param value the number
+ */
+void Set16(uint8_t* at, uint16_t value);
+
+/**
  * @param from first byte of the number, most significant byte first
  * @param bytes width of the number in bytes
  * @return the number

@@ -57,15 +57,16 @@ RdmaQueuePair::RdmaQueuePair(RdmaPort& port,
     m_picosecondsPerByte = 8e12 / m_rate;
 
     const RdmaSettings& settings = port.GetSettings();
-    uint64_t limit = settings.inFlightLimit;
-    if (limit == 0)
+    m_linePayload = settings.mtu;
+    m_inFlightLimit = settings.inFlightLimit;
+    if (m_inFlightLimit == 0)
     {
-        limit =
+        m_inFlightLimit =
             m_irn ? static_cast<uint64_t>(path.lineRate * settings.baseRoundTrip.GetSeconds() / 8) +
                         uint64_t{settings.ackInterval} * path.mtu
                   : PSN_WINDOW * path.mtu;
     }
-    m_mostInFlight = static_cast<uint32_t>(std::clamp<uint64_t>(limit / path.mtu, 1, PSN_WINDOW));
+    SetMostInFlight();
     SetWindow(m_congestionControl->GetWindow());
 }
 
@@ -180,9 +181,16 @@ void
 RdmaQueuePair::SetWindow(uint64_t bytes)
 {
     // The last packet may exceed the window, and one packet may always be in flight.
-    const uint64_t mtu = m_port.GetSettings().mtu;
-    const uint64_t packets = std::max<uint64_t>(1, bytes / mtu + (bytes % mtu > 0));
+    const uint64_t payload = m_linePayload;
+    const uint64_t packets = std::max<uint64_t>(1, bytes / payload + (bytes % payload > 0));
     m_limit = static_cast<uint32_t>(std::min<uint64_t>(packets, m_mostInFlight));
+}
+
+void
+RdmaQueuePair::SetMostInFlight()
+{
+    m_mostInFlight =
+        static_cast<uint32_t>(std::clamp<uint64_t>(m_inFlightLimit / m_linePayload, 1, PSN_WINDOW));
 }
 
 std::size_t
@@ -327,6 +335,26 @@ RdmaQueuePair::MakeFrame(int64_t now)
 }
 
 void
+RdmaQueuePair::OnResize(const Frame& frame, uint32_t before, int64_t now)
+{
+    const int64_t saved = int64_t{before} - frame.bytes;
+    m_lastBytes -= static_cast<uint32_t>(saved);
+    m_byteQuota += saved;
+    const int64_t burst = m_port.GetSettings().pacingBurst * GetPaceTime();
+    m_paceStart = std::max(m_paceStart, now - burst);
+    Pace();
+    const int64_t mtu = m_port.GetSettings().mtu;
+    if (before >= mtu) // a full packet: windows follow the size of the recent ones
+    {
+        const int64_t payload = std::max<int64_t>(mtu - saved, 1);
+        const int64_t change = payload - m_linePayload;
+        m_linePayload += static_cast<uint32_t>(m_linePayload == mtu ? change : change / 8);
+        SetMostInFlight();
+        SetWindow(m_congestionControl->GetWindow());
+    }
+}
+
+void
 RdmaQueuePair::Prefetch() const
 {
     if (!IsInside(m_window.nextPsn))
@@ -366,13 +394,16 @@ RdmaQueuePair::GetPaceTime() const
 void
 RdmaQueuePair::UpdateRate(int64_t now)
 {
+    int64_t unsent = 0; // bytes reported before OnResize() took them back
     if (m_needs.sentBytes)
     {
-        m_congestionControl->OnSent(static_cast<uint64_t>(m_byteGrant - m_byteQuota), now);
+        const int64_t sent = m_byteGrant - m_byteQuota;
+        unsent = std::max<int64_t>(-sent, 0);
+        m_congestionControl->OnSent(static_cast<uint64_t>(sent + unsent), now);
     }
     const double rate = m_congestionControl->GetRate(now);
     m_byteGrant = m_congestionControl->GetByteQuota();
-    m_byteQuota = m_byteGrant;
+    m_byteQuota = m_byteGrant + unsent;
     m_rateEnd = m_congestionControl->GetRateEnd();
     SetWindow(m_congestionControl->GetWindow());
     if (rate != m_rate)

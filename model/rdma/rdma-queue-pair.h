@@ -108,6 +108,7 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     // RdmaSendQueue
     bool CanSend() const override;
     Frame* MakeFrame(int64_t now) override;
+    void OnResize(const Frame& frame, uint32_t before, int64_t now) override;
     void Prefetch() const override;
     void Review(int64_t now) override;
     bool CheckTimer(int64_t now, int64_t next) override;
@@ -148,6 +149,7 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     void MeasureRoundTrip(int64_t roundTrip);
     bool IsWindowOpen(uint64_t inFlight) const;
     void SetWindow(uint64_t bytes);
+    void SetMostInFlight();
     bool IsInside(uint64_t psn) const;
     static void NotifySent(PostedRequest& request);
     bool Fill(Frame& frame, uint64_t psn);
@@ -184,13 +186,15 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     alignas(64) uint64_t m_oldestEnd{0}; // one past the oldest incomplete request
     uint64_t m_ackedBytes{0};            // acknowledged since the last OnAck()
     uint64_t m_receivedAcks{0};
-    uint32_t m_refusals{0};  // RNR NAKs without progress since
-    uint32_t m_expiries{0};  // timer expiries without progress since
-    int64_t m_progress{0};   // start of the timer or arrival of the last ACK, ps
-    uint64_t m_postedPsn{0}; // one past the last packet posted
-    int64_t m_byteGrant{0};  // bytes of the last quota
-    double m_rate;           // last rate of the congestion control, bit/s
-    uint32_t m_mostInFlight; // limit of packets in flight by the NIC
+    uint32_t m_refusals{0};   // RNR NAKs without progress since
+    uint32_t m_expiries{0};   // timer expiries without progress since
+    int64_t m_progress{0};    // start of the timer or arrival of the last ACK, ps
+    uint64_t m_postedPsn{0};  // one past the last packet posted
+    int64_t m_byteGrant{0};   // bytes of the last quota
+    double m_rate;            // last rate of the congestion control, bit/s
+    uint32_t m_mostInFlight;  // limit of packets in flight by the NIC
+    uint32_t m_linePayload;   // of a full packet: the MTU, or what a program of the NIC makes of it
+    uint64_t m_inFlightLimit; // by the NIC, bytes of payload on the line
 
     RdmaReceiver m_receiver;
     std::deque<PostedRequest> m_requests; // the oldest unacknowledged first

@@ -48,6 +48,18 @@ class RdmaSendQueue
     virtual Frame* MakeFrame(int64_t now) = 0;
 
     /**
+     * A program in the NIC has changed the size of the packet made last, before its transmission.
+     * @param frame the packet, with its size on the line
+     * @param before its size when it was made, bytes
+     * @param now simulated time, ps
+     */
+    virtual void OnResize([[maybe_unused]] const Frame& frame,
+                          [[maybe_unused]] uint32_t before,
+                          [[maybe_unused]] int64_t now)
+    {
+    }
+
+    /**
      * Prefetches the cache lines that MakeFrame() will touch besides the first SEND_LINES of the
      * object, which are cached already.
      */

@@ -43,6 +43,7 @@ RdmaSendScheduler::Attach(FabricPort* port, uint64_t injectionRate)
         m_turns = {};
         m_ready = 0;
         m_paced = {};
+        m_last = nullptr;
     }
 }
 
@@ -175,24 +176,58 @@ Frame*
 RdmaSendScheduler::Pull(uint8_t priority, int64_t now)
 {
     RdmaSendQueue* queue = TakeFirst(priority);
+    m_last = queue;
     Frame* frame = queue->MakeFrame(now);
     if (m_picosecondsPerByte > 0)
     {
-        const uint32_t bytes = frame->bytes + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
-        m_nextInjection = now + static_cast<int64_t>(bytes * m_picosecondsPerByte + 0.5);
+        m_nextInjection = now + GetInjectionTime(frame->bytes);
     }
     if (queue->CanSend())
     {
-        if (queue->m_nextSendTime <= now + m_port->GetLineTime(frame->bytes))
-        {
-            Append(*queue);
-        }
-        else
-        {
-            Pace(*queue, now);
-        }
+        ScheduleNext(*queue, *frame, now);
     }
     return frame;
+}
+
+int64_t
+RdmaSendScheduler::GetInjectionTime(uint32_t bytes) const
+{
+    return static_cast<int64_t>(
+        (bytes + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES) * m_picosecondsPerByte + 0.5);
+}
+
+inline void
+RdmaSendScheduler::ScheduleNext(RdmaSendQueue& queue, const Frame& frame, int64_t now)
+{
+    if (queue.m_nextSendTime <= now + m_port->GetLineTime(frame.bytes))
+    {
+        Append(queue);
+    }
+    else
+    {
+        Pace(queue, now);
+    }
+}
+
+void
+RdmaSendScheduler::OnResize(const Frame& frame, uint32_t before, int64_t now)
+{
+    if (!m_last)
+    {
+        return; // a frame of someone else
+    }
+    RdmaSendQueue& queue = *m_last;
+    if (m_picosecondsPerByte > 0)
+    {
+        m_nextInjection = now + GetInjectionTime(frame.bytes);
+    }
+    queue.OnResize(frame, before, now);
+    const bool isEarlier =
+        queue.m_state == RdmaSendQueue::State::PACED && queue.m_nextSendTime < queue.m_wakeTime;
+    if (isEarlier || (queue.m_state == RdmaSendQueue::State::IDLE && queue.CanSend()))
+    {
+        ScheduleNext(queue, frame, now);
+    }
 }
 
 void

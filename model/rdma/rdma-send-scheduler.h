@@ -44,6 +44,7 @@ class RdmaSendScheduler : public FrameSource
     // FrameSource
     uint8_t GetReady(int64_t now) override;
     Frame* Pull(uint8_t priority, int64_t now) override;
+    void OnResize(const Frame& frame, uint32_t before, int64_t now) override;
 
   private:
     /** A queue and its earliest send time, ps. */
@@ -69,6 +70,8 @@ class RdmaSendScheduler : public FrameSource
         RdmaSendQueue* last{nullptr};
     };
 
+    void ScheduleNext(RdmaSendQueue& queue, const Frame& frame, int64_t now);
+    int64_t GetInjectionTime(uint32_t bytes) const;
     void Append(RdmaSendQueue& queue);
     RdmaSendQueue* TakeFirst(uint8_t priority);
     void Pace(RdmaSendQueue& queue, int64_t now);
@@ -78,7 +81,8 @@ class RdmaSendScheduler : public FrameSource
 
     FabricPort* m_port{nullptr};
     std::array<Turns, PRIORITIES> m_turns;
-    uint8_t m_ready{0}; // bit p: m_turns[p] is not empty
+    uint8_t m_ready{0};             // bit p: m_turns[p] is not empty
+    RdmaSendQueue* m_last{nullptr}; // sent last
     std::priority_queue<Paced, std::vector<Paced>, Later> m_paced;
     double m_picosecondsPerByte{0}; // at the injection rate; 0: no limit
     int64_t m_nextInjection{0};     // ps

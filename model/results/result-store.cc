@@ -179,6 +179,20 @@ LinkCounterRow::GetFields()
             {"trims", "", "frames cut to their header here (packet trimming)", &Row::trims}};
 }
 
+std::vector<RecordField<NicCounterRow>>
+NicCounterRow::GetFields()
+{
+    using Row = NicCounterRow;
+    return {{"node", "", "host", &Row::node},
+            {"port", "", "number of the port at that host", &Row::port},
+            {"coded_packets", "", "packets sent as code", &Row::codedPackets},
+            {"plain_bytes", "byte", "their payload before coding", &Row::plainBytes},
+            {"coded_bytes", "byte", "their payload on the line", &Row::codedBytes},
+            {"bypassed_packets", "", "packets with gradients sent plain", &Row::bypassedPackets},
+            {"bypassed_bytes", "byte", "gradients in them", &Row::bypassedBytes},
+            {"classes", "", "numbers by class of the codec, JSON", &Row::classes}};
+}
+
 /** The tables of a run. */
 struct ResultStore::Tables
 {
@@ -195,6 +209,10 @@ struct ResultStore::Tables
                                              ResultTable<LinkCounterRow>::Key::RUN,
                                              LinkCounterRow::GetFields()};
 
+    ResultTable<NicCounterRow> nicCounters{"nic_counter",
+                                           ResultTable<NicCounterRow>::Key::RUN,
+                                           NicCounterRow::GetFields()};
+
     /** @param work called with each table */
     template <class F>
     void ForEach(const F& work)
@@ -203,12 +221,13 @@ struct ResultStore::Tables
         work(collectives);
         work(messages);
         work(linkCounters);
+        work(nicCounters);
     }
 
     std::size_t GetSize() const
     {
         return iterations.GetSize() + collectives.GetSize() + messages.GetSize() +
-               linkCounters.GetSize();
+               linkCounters.GetSize() + nicCounters.GetSize();
     }
 };
 
@@ -358,6 +377,13 @@ void
 ResultStore::AddLinkCounter(const LinkCounterRow& row)
 {
     m_tables->linkCounters.Add(row);
+    FlushIfLarge();
+}
+
+void
+ResultStore::AddNicCounter(const NicCounterRow& row)
+{
+    m_tables->nicCounters.Add(row);
     FlushIfLarge();
 }
 

@@ -98,10 +98,30 @@ struct LinkCounterRow
 /**
  * @ingroup distributed-training-results
  *
- * One run's part of an SQLite results file: tables `run`, `iteration`, `collective`, `message` and
- * `link_counter`. A table has one column per field of its row type, and `run_id`, the key of `run`.
- * Its `state` is 'unfinished' until Finish() or Fail(), so a killed run stays 'unfinished'. Times
- * of day are UTC in ISO 8601.
+ * What the engine of a NIC coded over the whole run.
+ */
+struct NicCounterRow
+{
+    std::string node;            ///< name of the host
+    uint32_t port{0};            ///< number of the port at that host
+    uint64_t codedPackets{0};    ///< packets sent as code
+    uint64_t plainBytes{0};      ///< their payload before coding
+    uint64_t codedBytes{0};      ///< their payload on the line
+    uint64_t bypassedPackets{0}; ///< packets with gradients sent plain
+    uint64_t bypassedBytes{0};   ///< gradients in them
+    std::string classes;         ///< numbers by class of the codec, as a JSON object
+
+    /** @return the columns */
+    static std::vector<RecordField<NicCounterRow>> GetFields();
+};
+
+/**
+ * @ingroup distributed-training-results
+ *
+ * One run's part of an SQLite results file: tables `run`, `iteration`, `collective`, `message`,
+ * `link_counter` and `nic_counter`. A table has one column per field of its row type, and `run_id`,
+ * the key of `run`. Its `state` is 'unfinished' until Finish() or Fail(), so a killed run stays
+ * 'unfinished'. Times of day are UTC in ISO 8601.
  *
  * The file may hold many runs, written by many processes concurrently (write-ahead log; a writer
  * waits for the transactions of others). Rows are buffered and written in one transaction at the
@@ -174,6 +194,11 @@ class ResultStore
      * @throw std::runtime_error as AddIteration()
      */
     void AddLinkCounter(const LinkCounterRow& row);
+    /**
+     * @param row a NIC's counters, written with the next iteration or at the end
+     * @throw std::runtime_error as AddIteration()
+     */
+    void AddNicCounter(const NicCounterRow& row);
 
     /**
      * Writes all rows added so far, unless the file is locked.

@@ -66,11 +66,19 @@ class ResultTable
     }
 
     /**
-     * Adds the columns that a file of an older program lacks, with 0 or an empty text in its rows.
-     * @param database with this table
+     * Adds what a file of an older program lacks: the table, or columns, with 0 or an empty text in
+     * its rows.
+     * @param database may have this table
      */
     void AddMissingColumns(SqliteDatabase& database) const
     {
+        if (database.QueryValue("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND "
+                                "name = '" +
+                                m_name + "'") == "0")
+        {
+            database.Execute(GetLayout());
+            return;
+        }
         for (const auto& field : m_fields)
         {
             if (database.QueryValue("SELECT count(*) FROM pragma_table_info('" + m_name +

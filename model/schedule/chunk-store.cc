@@ -79,6 +79,14 @@ ChunkStore::Receive(const ScheduleAction& action, const std::vector<uint8_t>& by
 }
 
 void
+ChunkStore::Overwrite(const ScheduleAction& action, const std::vector<uint8_t>& bytes)
+{
+    ScheduleAction receive = action;
+    receive.kind = ScheduleAction::Kind::RECEIVE;
+    Receive(receive, bytes);
+}
+
+void
 ChunkStore::Copy(const ScheduleAction& action)
 {
     action.ForEachChunk([&](uint32_t chunk) {

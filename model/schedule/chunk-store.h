@@ -47,6 +47,13 @@ class ChunkStore
     void Receive(const ScheduleAction& action, const std::vector<uint8_t>& bytes);
 
     /**
+     * Replaces the chunks of a send.
+     * @param action an action that reads chunks
+     * @param bytes new values, as Read() returns them, possibly with more behind them
+     */
+    void Overwrite(const ScheduleAction& action, const std::vector<uint8_t>& bytes);
+
+    /**
      * Executes a COPY or REDUCE.
      * @param action a COPY or REDUCE
      */

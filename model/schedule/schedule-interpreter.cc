@@ -11,7 +11,9 @@
 
 #include "ns3/abort.h"
 
+#include <cstring>
 #include <map>
+#include <utility>
 
 namespace ns3::training
 {
@@ -19,7 +21,8 @@ namespace ns3::training
 std::vector<std::vector<float>>
 InterpretSchedule(const CollectiveSchedule& schedule,
                   std::vector<std::vector<float>> inputs,
-                  ByteMatrix matrix)
+                  ByteMatrix matrix,
+                  const MessageCoding& coding)
 {
     using Kind = ScheduleAction::Kind;
     const ScheduleOrder order = OrderSchedule(schedule);
@@ -37,7 +40,17 @@ InterpretSchedule(const CollectiveSchedule& schedule,
         const ScheduleAction action = schedule.Get(rank, index);
         if (action.kind == Kind::SEND)
         {
-            messages[{action.peer, receive}] = stores[rank].Read(action);
+            std::vector<uint8_t> message = stores[rank].Read(action);
+            if (coding.codesOwner)
+            {
+                coding.roundTrip(message);
+                stores[rank].Overwrite(action, message);
+            }
+            if (coding.roundTrip)
+            {
+                coding.roundTrip(message);
+            }
+            messages[{action.peer, receive}] = std::move(message);
         }
         else if (action.IsReceive())
         {
@@ -69,6 +82,17 @@ InterpretSchedule(const CollectiveSchedule& schedule,
     for (ChunkStore& store : stores)
     {
         store.Finish();
+    }
+    for (std::vector<float>& values : inputs)
+    {
+        if (coding.codesOwner && schedule.operation == CollectiveOperation::ALL_REDUCE &&
+            !values.empty())
+        {
+            const auto* const first = reinterpret_cast<const uint8_t*>(values.data());
+            std::vector<uint8_t> message(first, first + values.size() * sizeof(float));
+            coding.roundTrip(message);
+            std::memcpy(values.data(), message.data(), message.size());
+        }
     }
     return inputs;
 }

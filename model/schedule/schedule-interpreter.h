@@ -8,6 +8,7 @@
 #define DISTRIBUTED_TRAINING_SCHEDULE_INTERPRETER_H
 
 #include "collective-schedule.h"
+#include "message-coding.h"
 
 #include <vector>
 
@@ -23,11 +24,13 @@ namespace ns3::training
  * @param schedule a verified schedule
  * @param inputs vector of each rank; of equal lengths, except for all-to-all-v
  * @param matrix all-to-all-v: bytes from each rank to each
+ * @param coding of the messages
  * @return final vector of each rank
  */
 std::vector<std::vector<float>> InterpretSchedule(const CollectiveSchedule& schedule,
                                                   std::vector<std::vector<float>> inputs,
-                                                  ByteMatrix matrix = nullptr);
+                                                  ByteMatrix matrix = nullptr,
+                                                  const MessageCoding& coding = {});
 
 } // namespace ns3::training
 

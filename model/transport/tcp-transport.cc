@@ -6,7 +6,9 @@
 
 #include "tcp-transport.h"
 
+#include "ns3/boolean.h"
 #include "ns3/endpoint-address.h"
+#include "ns3/gradient-tag.h"
 #include "ns3/host-device.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/log.h"
@@ -75,7 +77,13 @@ TcpTransport::GetTypeId()
                                           "TCP port that every rank listens on",
                                           UintegerValue(5000),
                                           MakeUintegerAccessor(&TcpTransport::m_port),
-                                          MakeUintegerChecker<uint16_t>(1));
+                                          MakeUintegerChecker<uint16_t>(1))
+                            .AddAttribute("MarkGradients",
+                                          "Whether the contents of messages have a GradientTag, "
+                                          "for an engine in the NIC",
+                                          BooleanValue(false),
+                                          MakeBooleanAccessor(&TcpTransport::m_marksGradients),
+                                          MakeBooleanChecker());
     return tid;
 }
 
@@ -292,10 +300,16 @@ TcpTransport::Write(Sender& sender) const
             const uint64_t length = std::min(space - packet->GetSize(), part.bytes - offset);
             if (length > 0)
             {
-                packet->AddAtEnd(
-                    part.payload ? Create<Packet>(part.payload->bytes.data() + part.offset + offset,
-                                                  static_cast<uint32_t>(length))
-                                 : Create<Packet>(static_cast<uint32_t>(length)));
+                const auto size = static_cast<uint32_t>(length);
+                const auto contents =
+                    part.payload
+                        ? Create<Packet>(part.payload->bytes.data() + part.offset + offset, size)
+                        : Create<Packet>(size);
+                if (m_marksGradients)
+                {
+                    contents->AddByteTag(GradientTag(static_cast<bool>(part.payload)));
+                }
+                packet->AddAtEnd(contents);
                 sent += length;
             }
         }

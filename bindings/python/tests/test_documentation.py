@@ -14,6 +14,7 @@ import distributed_training as dt
 DOC = REPOSITORY / "doc"
 WORKLOAD = Path(__file__).with_name("small-workload.csv")
 CLASSES = [
+    "CodecEngine",
     "SwitchDevice",
     "InNetworkCommunicator",
     "SwitchMlCommunicator",
@@ -117,6 +118,10 @@ def test_json_keys(job_json, benchmark_json, program_json, tmp_path):
     assert list(over_tcp["tcp"]) == read_names("results.rst", "json-tcp")
     over_uec = program_json("collective-benchmark", "--transport=uec", "--ranks=2", "--bytes=8")
     assert list(over_uec["uec"]) == read_names("results.rst", "json-uec")
+    coded = program_json(
+        "collective-benchmark", "--nic=inceptionn", "--payload=real", "--ranks=2", "--bytes=8K"
+    )
+    assert list(coded["nic"]) == read_names("results.rst", "json-nic")
     systems_json = program_json("in-network-aggregation", "--part=sums", "--sum-bytes=4K")
     assert list(systems_json) == read_names("results.rst", "json-in-network-aggregation")
     rates_json = program_json("in-network-aggregation", "--part=switchml", "--bytes=64K")

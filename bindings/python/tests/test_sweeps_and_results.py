@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Sweeps, results files and plots."""
 
+import json
 import sqlite3
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
@@ -72,10 +73,33 @@ def test_results_file(results_file):
     assert list(iterations["iteration_time_s"]) == list(job.iterations["iteration_time_s"])
     assert list(iterations["warmup"]) == [True, False]
     for table in dt.TABLES:
-        assert set(dt.read_results(results_file, table)["run_id"]) == {1, 2}
+        rows = set() if table == "nic_counter" else {1, 2}  # no engines
+        assert set(dt.read_results(results_file, table)["run_id"]) == rows, table
     # 2 ranks, 2 iterations: each rank sends 2(N-1) messages per bucket
     buckets = dt.read_results(results_file, "collective")["sequence"].nunique()
     assert len(dt.read_results(results_file, "message", run_id=1)) == 2 * 2 * 2 * buckets
+
+
+@pytest.mark.parametrize("transport", ["rdma", "tcp"])
+def test_engines_are_counted_everywhere_alike(tmp_path, transport):
+    """In the JSON object `nic`, and per port in the results file."""
+    path = tmp_path / "results.sqlite"
+    options = {"workload": WORKLOAD, "ranks": 3, "transport": transport, "iterations": 1}
+    real = dt.TrainingJob(**options, payload="real", nic="inceptionn:owner=coded", results=path)
+    nic = real.run().data["nic"]
+    assert nic["codec"] == "inceptionn" and nic["declared"] is False
+    assert nic["drifted_elements"] == 0 < nic["elements"]
+    assert nic["largest_error"] <= nic["error_bound"]
+    rows = dt.read_results(path, "nic_counter")
+    for name in ("coded_packets", "plain_bytes", "coded_bytes", "bypassed_bytes"):
+        assert rows[name].sum() == nic[name], name
+    classes = [json.loads(text) for text in rows["classes"]]
+    total = {name: sum(each[name] for each in classes) for name in nic["classes"]}
+    assert total == nic["classes"]
+    assert 4 * sum(total.values()) == nic["plain_bytes"] + nic["bypassed_bytes"]
+    declared = dt.TrainingJob(**options, nic="inceptionn:ratio=4").run().data["nic"]
+    assert declared["declared"] is True
+    assert sum(declared["classes"].values()) == 0 and "drifted_elements" not in declared
 
 
 def test_trimmed_packets_are_counted_everywhere_alike(tmp_path):

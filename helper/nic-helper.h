@@ -1,0 +1,123 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_NIC_HELPER_H
+#define DISTRIBUTED_TRAINING_NIC_HELPER_H
+
+#include "cluster-options.h"
+
+#include "ns3/codec-engine.h"
+#include "ns3/collective-operation.h"
+#include "ns3/message-coding.h"
+#include "ns3/packet-size.h"
+#include "ns3/topology-graph.h"
+#include "ns3/training-attribute-list.h"
+#include "ns3/training-fabric.h"
+#include "ns3/training-key.h"
+
+#include <string>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * The engine in each NIC of a cluster, as ClusterOptions::nic describes it: none, or a gradient
+ * codec with its keys and those of the engine.
+ */
+class NicHelper
+{
+  public:
+    /// Value of ClusterOptions::nic without an engine.
+    static constexpr const char* NONE = "none";
+
+    /** @return keys of the engine, beside those of a codec */
+    static std::vector<Key> GetKeys();
+
+    /** Creates a helper that installs nothing. */
+    NicHelper() = default;
+
+    /**
+     * @param options of the cluster
+     * @param attributes of its objects; they override the keys
+     * @throw ConfigurationError if there is no such codec, or an engine with it cannot work
+     */
+    NicHelper(const ClusterOptions& options, const AttributeList& attributes);
+
+    /** @return whether NICs have an engine */
+    bool IsInstalled() const;
+
+    /**
+     * @param sockets attributes of TCP sockets
+     * @throw ConfigurationError if their segments would split numbers
+     */
+    void CheckSegments(const AttributeList& sockets) const;
+
+    /** @param fabric whose hosts get an engine on each port */
+    void Install(const Fabric& fabric) const;
+
+    /**
+     * @param isReal whether messages carry numbers
+     * @param operations collectives that will run
+     * @throw ConfigurationError if the size of codes is unknown, or declared although it is
+     *        measured, or if an operation copies numbers that must not change
+     */
+    void Check(bool isReal, const std::vector<CollectiveOperation>& operations) const;
+
+    /**
+     * @param packet of the transport
+     * @return bytes of messages per byte on the line: the most that the engine allows, with the
+     *         declared or the shortest code, if the line is the limit
+     */
+    double GetGoodput(const PacketSize& packet) const;
+
+    /**
+     * @param topology of the cluster
+     * @param packet of the transport
+     * @return the topology with hosts as fast as their engines are, for a goodput as above
+     */
+    TopologyGraph LimitHosts(const TopologyGraph& topology, const PacketSize& packet) const;
+
+    /**
+     * @param packet of the transport
+     * @param lineRate bit/s
+     * @return how many times as fast as without an engine messages can be
+     */
+    double GetGain(const PacketSize& packet, uint64_t lineRate) const;
+
+    /** @return latency of a sending and a receiving engine */
+    Time GetLatency() const;
+
+    /** @return what happens to the messages of collectives */
+    MessageCoding GetCoding() const;
+
+    /** @return the codec; only if IsInstalled() */
+    const GradientCodec& GetCodec() const;
+
+    /** @return whether the size of codes is declared, not measured, if messages carry no numbers */
+    bool IsDeclared() const;
+
+    /** @return the codec with its keys */
+    const std::string& GetSpec() const;
+
+  private:
+    void CheckCluster(const ClusterOptions& options) const;
+    [[noreturn]] void Refuse(const std::string& reason) const;
+    uint32_t GetLeastCode(uint32_t payload) const;
+
+    std::string m_text; // as the user wrote it
+    std::string m_spec; // of the codec alone
+    AttributeList m_attributes;
+    Ptr<CodecEngine> m_engine; // a sample, or null
+    bool m_codesOwner{false};
+    bool m_codesCopies{false};
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_NIC_HELPER_H

@@ -1,0 +1,65 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "gradient-tag.h"
+
+namespace ns3::training
+{
+
+NS_OBJECT_ENSURE_REGISTERED(GradientTag);
+
+TypeId
+GradientTag::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::training::GradientTag")
+                            .SetParent<Tag>()
+                            .SetGroupName("DistributedTraining")
+                            .AddConstructor<GradientTag>();
+    return tid;
+}
+
+GradientTag::GradientTag(bool isReal)
+    : m_isReal(isReal)
+{
+}
+
+bool
+GradientTag::IsReal() const
+{
+    return m_isReal;
+}
+
+TypeId
+GradientTag::GetInstanceTypeId() const
+{
+    return GetTypeId();
+}
+
+uint32_t
+GradientTag::GetSerializedSize() const
+{
+    return 1;
+}
+
+void
+GradientTag::Serialize(TagBuffer i) const
+{
+    i.WriteU8(m_isReal);
+}
+
+void
+GradientTag::Deserialize(TagBuffer i)
+{
+    m_isReal = i.ReadU8() != 0;
+}
+
+void
+GradientTag::Print(std::ostream& os) const
+{
+    os << (m_isReal ? "numbers" : "virtual numbers");
+}
+
+} // namespace ns3::training

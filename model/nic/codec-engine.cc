@@ -1,0 +1,416 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "codec-engine.h"
+
+#include "ns3/abort.h"
+#include "ns3/coded-payload.h"
+#include "ns3/double.h"
+#include "ns3/gradient-tag.h"
+#include "ns3/ip-frame.h"
+#include "ns3/log.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace ns3::training
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingCodecEngine");
+NS_OBJECT_ENSURE_REGISTERED(CodecEngine);
+
+namespace
+{
+
+/// Size of a number.
+constexpr uint32_t NUMBER = sizeof(float);
+
+/** @return size of a payload on the line: RoCE pads it to whole words */
+uint32_t
+Pad(uint32_t bytes)
+{
+    return (bytes + 3) / 4 * 4;
+}
+
+/** @return size of the frame of an IP packet */
+uint32_t
+GetIpFrameBytes(uint32_t packet)
+{
+    return std::max<uint32_t>(packet + Frame::ETHERNET_BYTES, Frame::MIN_BYTES);
+}
+
+} // namespace
+
+void
+CodecCounters::Add(const CodecCounters& other)
+{
+    codedPackets += other.codedPackets;
+    plainBytes += other.plainBytes;
+    codedBytes += other.codedBytes;
+    bypassedPackets += other.bypassedPackets;
+    bypassedBytes += other.bypassedBytes;
+    if (classes.empty())
+    {
+        classes = other.classes;
+        return;
+    }
+    for (std::size_t i = 0; i < other.classes.size(); i++)
+    {
+        classes[i].count += other.classes[i].count;
+    }
+}
+
+double
+CodecCounters::GetRatio() const
+{
+    const uint64_t line = codedBytes + bypassedBytes;
+    return line == 0 ? 1
+                     : static_cast<double>(plainBytes + bypassedBytes) / static_cast<double>(line);
+}
+
+TypeId
+CodecEngine::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::training::CodecEngine")
+            .SetParent<NicProgram>()
+            .SetGroupName("DistributedTraining")
+            .AddConstructor<CodecEngine>()
+            .AddAttribute("Codec",
+                          "Gradient codec, with keys",
+                          StringValue("inceptionn"),
+                          MakeStringAccessor(&CodecEngine::SetCodec, &CodecEngine::GetCodecSpec),
+                          MakeStringChecker())
+            .AddAttribute("Lanes",
+                          "Numbers that the engine codes, or decodes, in a cycle",
+                          UintegerValue(8),
+                          MakeUintegerAccessor(&CodecEngine::m_lanes),
+                          MakeUintegerChecker<uint32_t>(1, 65536))
+            .AddAttribute("Clock",
+                          "Cycles per second",
+                          DoubleValue(100e6),
+                          MakeDoubleAccessor(&CodecEngine::m_clock),
+                          MakeDoubleChecker<double>(1e3, 1e12))
+            .AddAttribute("SendLatency",
+                          "From the host to the line; not published: ten cycles",
+                          TimeValue(NanoSeconds(100)),
+                          MakeTimeAccessor(&CodecEngine::m_sendLatency),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("ReceiveLatency",
+                          "From the line to the host; not published: ten cycles",
+                          TimeValue(NanoSeconds(100)),
+                          MakeTimeAccessor(&CodecEngine::m_receiveLatency),
+                          MakeTimeChecker(Time(0)));
+    return tid;
+}
+
+CodecEngine::CodecEngine() = default;
+
+void
+CodecEngine::SetCodec(std::string spec)
+{
+    m_codec = MakeCodec(spec);
+    m_spec = std::move(spec);
+    m_counters.classes = m_codec->CountClasses(nullptr, 0);
+}
+
+std::string
+CodecEngine::GetCodecSpec() const
+{
+    return m_spec;
+}
+
+const GradientCodec&
+CodecEngine::GetCodec() const
+{
+    return *m_codec;
+}
+
+double
+CodecEngine::GetRate() const
+{
+    return 8.0 * NUMBER * m_lanes * m_clock;
+}
+
+const CodecCounters&
+CodecEngine::GetCounters() const
+{
+    return m_counters;
+}
+
+Time
+CodecEngine::GetSendLatency() const
+{
+    return m_sendLatency;
+}
+
+Time
+CodecEngine::GetReceiveLatency() const
+{
+    return m_receiveLatency;
+}
+
+Time
+CodecEngine::GetSendTime(const Frame&) const
+{
+    return m_sendTime;
+}
+
+Time
+CodecEngine::GetReceiveTime(const Frame&) const
+{
+    return m_receiveTime;
+}
+
+Time
+CodecEngine::GetTime(uint32_t bytes) const
+{
+    const uint32_t cycles = (bytes / NUMBER + m_lanes - 1) / m_lanes;
+    return TimeStep(static_cast<int64_t>(cycles * 1e12 / m_clock + 0.5));
+}
+
+void
+CodecEngine::CountCoded(uint32_t plain, uint32_t coded)
+{
+    m_counters.codedPackets++;
+    m_counters.plainBytes += plain;
+    m_counters.codedBytes += coded;
+}
+
+void
+CodecEngine::CountBypassed(uint32_t bytes)
+{
+    m_counters.bypassedPackets++;
+    m_counters.bypassedBytes += bytes;
+}
+
+uint32_t
+CodecEngine::Code(const uint8_t* bytes, uint32_t size)
+{
+    const uint32_t count = size / NUMBER;
+    m_values.resize(count);
+    std::memcpy(m_values.data(), bytes, count * NUMBER);
+    m_codec->Encode(m_values.data(), count, CodecKey(), m_code);
+    const auto classes = m_codec->CountClasses(m_values.data(), count);
+    for (std::size_t i = 0; i < classes.size(); i++)
+    {
+        m_counters.classes[i].count += classes[i].count;
+    }
+    m_code.insert(m_code.end(), bytes + count * NUMBER, bytes + size);
+    return static_cast<uint32_t>(m_code.size());
+}
+
+void
+CodecEngine::Decode(uint8_t* bytes, uint32_t size)
+{
+    const uint32_t count = size / NUMBER;
+    m_codec->Decode(m_code.data(),
+                    m_code.size() - size % NUMBER,
+                    CodecKey(),
+                    m_values.data(),
+                    count);
+    std::memcpy(bytes, m_values.data(), count * NUMBER);
+}
+
+Ptr<ByteBuffer>
+CodecEngine::Restore(const Frame& frame)
+{
+    const uint32_t size = GetPlainBytes(frame);
+    const uint32_t count = size / NUMBER;
+    const uint32_t rest = size % NUMBER;
+    const uint8_t* const code = frame.payload->bytes.data() + frame.payloadOffset;
+    const uint32_t codeBytes = frame.payloadBytes - rest;
+    m_values.resize(count);
+    m_codec->Decode(code, codeBytes, CodecKey(), m_values.data(), count);
+    auto plain = Create<ByteBuffer>();
+    plain->bytes.resize(size);
+    std::memcpy(plain->bytes.data(), m_values.data(), count * NUMBER);
+    std::copy(code + codeBytes, code + frame.payloadBytes, plain->bytes.end() - rest);
+    return plain;
+}
+
+bool
+CodecEngine::OnSend(Frame& frame)
+{
+    m_sendTime = Time(0);
+    if (frame.kind == FrameKind::ROCE_DATA)
+    {
+        SendData(frame);
+    }
+    else if (frame.kind == FrameKind::IP)
+    {
+        SendSegment(frame);
+    }
+    return true;
+}
+
+bool
+CodecEngine::OnReceive(Frame& frame)
+{
+    m_receiveTime = Time(0);
+    if (IsCoded(frame))
+    {
+        m_receiveTime = GetTime(GetPlainBytes(frame));
+        frame.kind == FrameKind::IP ? ReceiveSegment(frame) : ReceiveData(frame);
+        frame.identification = 0;
+    }
+    return true;
+}
+
+void
+CodecEngine::SendData(Frame& frame)
+{
+    const uint32_t size = frame.payloadBytes;
+    if (size == 0)
+    {
+        return;
+    }
+    m_sendTime = GetTime(size);
+    const uint8_t* const bytes =
+        frame.payload ? frame.payload->bytes.data() + frame.payloadOffset : nullptr;
+    const auto coded =
+        bytes ? Code(bytes, size)
+              : static_cast<uint32_t>(m_codec->GetCodedBytes(size / NUMBER)) + size % NUMBER;
+    if (coded >= size)
+    {
+        CountBypassed(size);
+        if (bytes)
+        {
+            auto rounded = Create<ByteBuffer>();
+            rounded->bytes.assign(bytes, bytes + size);
+            Decode(rounded->bytes.data(), size);
+            frame.payload = rounded;
+            frame.payloadOffset = 0;
+        }
+        return;
+    }
+    CountCoded(size, coded);
+    if (bytes)
+    {
+        auto code = Create<ByteBuffer>();
+        code->bytes = m_code;
+        frame.payload = code;
+        frame.payloadOffset = 0;
+    }
+    frame.bytes -= Pad(size) - Pad(coded);
+    frame.payloadBytes = coded;
+    MarkCoded(frame, size);
+}
+
+void
+CodecEngine::ReceiveData(Frame& frame)
+{
+    const uint32_t size = GetPlainBytes(frame);
+    if (frame.payload)
+    {
+        frame.payload = Restore(frame);
+        frame.payloadOffset = 0;
+    }
+    frame.bytes += Pad(size) - Pad(frame.payloadBytes);
+    frame.payloadBytes = size;
+}
+
+CodecEngine::Segment
+CodecEngine::Parse(const Packet& packet)
+{
+    Segment segment;
+    segment.headers = GetTcpHeaderBytes(packet);
+    segment.payload = packet.GetSize() - segment.headers;
+    auto tags = packet.GetByteTagIterator();
+    while (segment.headers > 0 && tags.HasNext())
+    {
+        const auto item = tags.Next();
+        if (item.GetTypeId() != GradientTag::GetTypeId())
+        {
+            continue;
+        }
+        GradientTag tag;
+        item.GetTag(tag);
+        segment.isReal = tag.IsReal();
+        const auto begin = static_cast<uint32_t>(item.GetStart()) - segment.headers;
+        const auto end = static_cast<uint32_t>(item.GetEnd()) - segment.headers;
+        segment.numbers += end - begin;
+        segment.ranges.push_back({begin, end});
+    }
+    return segment;
+}
+
+void
+CodecEngine::SendSegment(Frame& frame)
+{
+    const Segment segment = Parse(*frame.packet);
+    if (segment.numbers == 0)
+    {
+        return;
+    }
+    m_sendTime = GetTime(segment.numbers);
+    const bool isWhole = segment.numbers == segment.payload;
+    uint32_t coded = segment.payload;
+    if (segment.isReal)
+    {
+        m_plain.resize(segment.headers + segment.payload);
+        frame.packet->CopyData(m_plain.data(), static_cast<uint32_t>(m_plain.size()));
+        uint8_t* const payload = m_plain.data() + segment.headers;
+        const std::vector<Range> together{{0, segment.payload}};
+        for (const Range& range : isWhole ? together : segment.ranges)
+        {
+            const uint32_t size = range.end - range.begin;
+            NS_ABORT_MSG_UNLESS(size % NUMBER == 0, "a segment splits a number");
+            const uint32_t code = Code(payload + range.begin, size);
+            coded = isWhole ? code : coded;
+            if (coded >= segment.payload)
+            {
+                Decode(payload + range.begin, size);
+            }
+        }
+        auto packet = frame.packet->CreateFragment(0, segment.headers);
+        if (coded >= segment.payload)
+        {
+            packet->AddAtEnd(Create<Packet>(payload, segment.payload));
+        }
+        frame.packet = packet;
+    }
+    else if (isWhole)
+    {
+        coded = static_cast<uint32_t>(m_codec->GetCodedBytes(segment.payload / NUMBER)) +
+                segment.payload % NUMBER;
+    }
+    if (coded >= segment.payload)
+    {
+        CountBypassed(segment.numbers);
+        return;
+    }
+    CountCoded(segment.payload, coded);
+    if (segment.isReal)
+    {
+        frame.payload = Create<ByteBuffer>();
+        frame.payload->bytes = m_code;
+        frame.payloadOffset = 0;
+    }
+    frame.payloadBytes = coded;
+    frame.bytes = GetIpFrameBytes(segment.headers + coded);
+    MarkCoded(frame, segment.payload);
+}
+
+void
+CodecEngine::ReceiveSegment(Frame& frame)
+{
+    if (frame.payload)
+    {
+        const auto plain = Restore(frame);
+        auto packet = frame.packet->Copy();
+        packet->AddAtEnd(
+            Create<Packet>(plain->bytes.data(), static_cast<uint32_t>(plain->bytes.size())));
+        frame.packet = packet;
+        frame.payload = nullptr;
+    }
+    frame.payloadBytes = 0;
+    frame.bytes = GetIpFrameBytes(frame.packet->GetSize());
+}
+
+} // namespace ns3::training

@@ -1,0 +1,98 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_NIC_FIGURES_H
+#define DISTRIBUTED_TRAINING_NIC_FIGURES_H
+
+#include "ns3/codec-engine.h"
+#include "ns3/training-cluster.h"
+#include "ns3/training-json-writer.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * What coding did to sums of real numbers: their error, and whether the ranks' copies of them have
+ * drifted apart.
+ */
+struct CodingErrors
+{
+    uint64_t elements{0};        ///< of all sums
+    uint64_t driftedElements{0}; ///< of these, with different values at two ranks
+    double largestDrift{0};      ///< largest difference of two ranks
+    double largestError{0};      ///< largest difference from the exact sum, over all ranks
+    double bound{0};             ///< largest error that the codec can make; infinite: no bound
+    double namedBound{0};        ///< the same with the error that the codec is named by
+
+    /** @param other errors of other sums */
+    void Add(const CodingErrors& other);
+
+    /**
+     * @param inputs vector of each rank
+     * @param sums of each rank, or a single one for all
+     * @param codec of the engines
+     */
+    void Add(const std::vector<std::vector<float>>& inputs,
+             const std::vector<std::vector<float>>& sums,
+             const GradientCodec& codec);
+};
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * What the engines in the NICs of all ranks have coded.
+ */
+struct NicFigures
+{
+    std::string codec;                  ///< with its keys
+    bool isDeclared{false};             ///< whether the user declared the size of codes
+    CodecCounters counters;             ///< of all engines
+    std::optional<CodingErrors> errors; ///< with real payload
+
+    /** @return the JSON object `nic` */
+    JsonValue ToJson() const;
+
+    /** @return lines for the end of a program's output */
+    std::string Format() const;
+};
+
+/**
+ * @ingroup distributed-training-helper
+ * Collects the counters of all engines. Collective: all processes call it (see Processes).
+ * @param cluster after the run
+ * @return counters by index of the device; none without engines
+ */
+std::vector<CodecCounters> GatherEngines(const Cluster& cluster);
+
+/**
+ * @ingroup distributed-training-helper
+ * @param classes of a codec
+ * @return the count of each by its name
+ */
+JsonValue ToJson(const std::vector<CodecClass>& classes);
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * Sums up the figures of all ranks. Collective: all processes call it (see Processes).
+ *
+ * @param cluster after the run
+ * @param errors with real payload
+ * @return the figures; none without engines
+ */
+std::optional<NicFigures> GetNicFigures(const Cluster& cluster,
+                                        const std::optional<CodingErrors>& errors);
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_NIC_FIGURES_H
