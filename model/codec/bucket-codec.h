@@ -34,7 +34,7 @@ enum class BucketExchange
 struct BucketPhase
 {
     BucketExchange exchange; ///< what the ranks do
-    uint64_t count;          ///< numbers; GATHER: bytes of a code, the most if that is not fixed
+    uint64_t count;          ///< numbers; GATHER: bytes of a code, about, or 0 if they vary freely
     uint32_t bits;           ///< of a number as a rank sends it: 32, a float32; less: an integer
     uint32_t resultBits;     ///< of a number of the result
 };
