@@ -12,9 +12,12 @@
 #include "ns3/gradient-codec.h"
 #include "ns3/test.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <limits>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -70,6 +73,27 @@ MakeNormal(uint64_t count, double sigma, uint64_t seed)
         values.push_back(static_cast<float>(sigma * radius * std::cos(angle)));
     }
     return values;
+}
+
+/** @return the largest distance of two vectors */
+template <class A, class B>
+double
+GetDistance(const A& a, const B& b)
+{
+    double distance = a.size() == b.size() ? 0 : std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < a.size(); i++)
+    {
+        distance = std::max(distance, std::abs(double{a[i]} - double{b[i]}));
+    }
+    return distance;
+}
+
+/** @return the square of the norm */
+template <class A>
+double
+GetSquares(const A& values)
+{
+    return std::inner_product(values.begin(), values.end(), values.begin(), 0.0);
 }
 
 /** @return mean bits that INCEPTIONN takes for a normal number, with a bound of 2^-level */

@@ -8,6 +8,7 @@ import functools
 import json
 import os
 import shutil
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -91,6 +92,19 @@ def test_collective_algorithm(library):
     wrong = run("collective-benchmark", name, "--ranks=6", libraries=[file])
     assert_refused(wrong, "recursive-tripling: 6 ranks", "power of three")
     assert_refused(run("collective-benchmark", name, "--ranks=9"), "recursive-tripling", "ring")
+
+
+def test_codec(library, tmp_path):
+    file = library("codec")
+    gradients = tmp_path / "gradients"
+    gradients.write_bytes(struct.pack("<3f", 0.0104, -0.5, 0))
+    arguments = ["--codec=fixed-point:unit=0.001", f"--input={gradients}"]
+    result = run_json("gradient-codec", *arguments, libraries=[file])
+    assert result["code_bytes"] == 6
+    assert result["largest_error"] == pytest.approx(0.0004)
+    assert_refused(run("gradient-codec", *arguments), "fixed-point", "inceptionn")
+    gradients.write_bytes(struct.pack("<2f", 0, 100))
+    assert_refused(run("gradient-codec", *arguments, libraries=[file]), "number 1 is out of range")
 
 
 def test_congestion_control(library):

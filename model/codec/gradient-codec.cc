@@ -9,6 +9,7 @@
 #include "ns3/abort.h"
 
 #include <cmath>
+#include <limits>
 
 namespace ns3::training
 {
@@ -52,14 +53,15 @@ GetFloatSumError(double largest, uint32_t addends)
 }
 
 CodecCost
-MakeGraceCost(double time, const std::string& what)
+MakeGraceCost(double time, uint32_t decodings, const std::string& what)
 {
     CodecCost cost;
     cost.source = "GPU: GRACE on V100s, 8 workers" + (what.empty() ? what : ", " + what) +
                   (time == 0 ? "; below its noise" : "");
     if (time > 0)
     {
-        cost.gpu = CodecTime{time / 9, time / 9};
+        const double each = time / (1 + decodings);
+        cost.gpu = CodecTime{each, each};
     }
     return cost;
 }

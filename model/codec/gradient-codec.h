@@ -265,12 +265,14 @@ struct CodecCost
 /**
  * @ingroup distributed-training-codec
  * Cost on a GPU as measured by GRACE (Xu et al., ICDCS 2021): TensorFlow on V100s, ResNet-50, 8
- * workers. A worker encodes once and decodes 8 codes; its time is split evenly among these nine.
+ * workers. A worker encodes once, and decodes 8 codes or their sum; its time is split evenly among
+ * these.
  * @param time of a worker, ns for each number; 0: below the noise
+ * @param decodings of a worker: 8, or 1 if codes are summed
  * @param what it was measured on, if not on the codec itself
  * @return the cost
  */
-CodecCost MakeGraceCost(double time, const std::string& what = "");
+CodecCost MakeGraceCost(double time, uint32_t decodings = 8, const std::string& what = "");
 
 /**
  * @ingroup distributed-training-codec

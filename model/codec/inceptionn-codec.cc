@@ -6,7 +6,7 @@
 
 #include "inceptionn-codec.h"
 
-#include "bit-stream.h"
+#include "codec-bit-stream.h"
 
 #include "ns3/abort.h"
 #include "ns3/training-float-bits.h"

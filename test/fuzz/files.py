@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Damaged files: topologies, schedules, workloads, faults."""
+"""Damaged files: topologies, schedules, workloads, faults, gradients and their codes."""
 
 import re
 
@@ -118,8 +118,24 @@ def damage(rng, text):
     return text[:place] + rng.choice(BYTES) + text[place:]
 
 
+def make_code(rng, describe):
+    """Return a case that reads random bytes as gradients, or as the code of some."""
+    (kind,) = (o["kind"] for o in describe("gradient-codec")["options"] if o["name"] == "codec")
+    codec = rng.choice([entry["name"] for entry in describe("gradient-codec")["kinds"][kind]])
+    size = rng.choice([0, 1, 3, 4, 5, 34, 42, 43, 44, 100, 4096])
+    ones = rng.choice([255, 255, 63, 1])  # bytes with few bits are more often a code
+    content = bytes(rng.randrange(256) & ones for _ in range(size))
+    arguments = [f"--codec={codec}", "--input=numbers", "--json=-"]
+    if rng.random() < 0.7:
+        counts = [0, 1, 7, 8, 9, size, 2 * size, 8 * size, 1 << 32, 1 << 40]
+        arguments += ["--decode", f"--count={rng.choice(counts)}"]
+    return Case("gradient-codec", arguments, {"numbers": content})
+
+
 def make(rng, describe):
     """Return a case from a source of random numbers."""
+    if rng.random() < 0.1:
+        return make_code(rng, describe)
     name = rng.choice(list(SEEDS))
     text = WORKLOAD if name == "workload.csv" else read(name)
     for _ in range(rng.choice([1, 1, 1, 2, 3, 8])):

@@ -30,6 +30,7 @@ from .build import Build, BuildNotFound, find_build
 from .collective_benchmark import BenchmarkResult, CollectiveBenchmark
 from .experiments import (
     FabricBenchmark,
+    GradientCodec,
     HpccFct,
     InNetworkAggregation,
     MultitreeAllreduce,
@@ -54,6 +55,7 @@ __all__ = [
     "BuildNotFound",
     "CollectiveBenchmark",
     "FabricBenchmark",
+    "GradientCodec",
     "HpccFct",
     "InNetworkAggregation",
     "MultitreeAllreduce",

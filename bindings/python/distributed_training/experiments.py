@@ -16,6 +16,12 @@ class FabricBenchmark(Program[Result]):
     name = "fabric-benchmark"
 
 
+class GradientCodec(Program[Result]):
+    """Ratio and errors of a gradient codec on a file of float32, and the list of codecs."""
+
+    name = "gradient-codec"
+
+
 class HpccFct(Program[Result]):
     """Flow completion times under the congestion controls of the HPCC paper."""
 

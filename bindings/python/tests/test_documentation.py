@@ -78,7 +78,7 @@ def benchmark_json(program_json):
     return program_json("collective-benchmark", "--ranks=2", "--bytes=8")
 
 
-def test_json_keys(job_json, benchmark_json, program_json):
+def test_json_keys(job_json, benchmark_json, program_json, tmp_path):
     assert list(job_json) == read_names("results.rst", "json-training-job")
     for iteration in job_json["iterations"]:
         assert list(iteration) == read_names("results.rst", "json-iterations")
@@ -96,6 +96,14 @@ def test_json_keys(job_json, benchmark_json, program_json):
     assert list(fct_json) == read_names("results.rst", "json-hpcc-fct")
     for row in fct_json["rows"]:
         assert list(row) == read_names("results.rst", "json-hpcc-fct-rows")
+    codec_input = tmp_path / "gradients"
+    codec_input.write_bytes(bytes(64))
+    codec_json = program_json("gradient-codec", f"--input={codec_input}")
+    assert list(codec_json) == read_names("results.rst", "json-gradient-codec")
+    for row in codec_json["classes"]:
+        assert list(row) == read_names("results.rst", "json-gradient-codec-classes")
+    for row in program_json("gradient-codec", "--list")["codecs"]:
+        assert list(row) == read_names("results.rst", "json-gradient-codec-codecs")
     trees_json = program_json(
         "multitree-allreduce", "--part=sizes", "--topology=torus:2x2", "--bytes=64"
     )
@@ -189,6 +197,7 @@ CLUSTER = "training-job-3"  # the table of shared options, of which each program
         ("training-job", ["training-job-1", "training-job-2", CLUSTER]),
         ("collective-benchmark", ["collective-benchmark"]),
         ("fabric-benchmark", ["fabric-benchmark"]),
+        ("gradient-codec", ["gradient-codec"]),
         ("hpcc-fct", ["hpcc-fct"]),
         ("multitree-allreduce", ["multitree-allreduce"]),
         ("in-network-aggregation", ["in-network-aggregation"]),
@@ -285,6 +294,23 @@ def test_algorithms_are_those_that_exist(describe):
     for names, can, *_ in read_table("algorithms.rst", "algorithms"):
         name, *keys = re.findall(r"``(.*?)``", names)
         documented[name] = [dict(key.split("=") for key in keys), can]
+    assert documented == actual
+
+
+def test_codecs_are_those_that_exist(describe, program_json):
+    documented = {}
+    for names, _, _, traits, cost in read_table("codecs.rst", "codecs"):
+        name, *keys = re.findall(r"``(.*?)``", names)
+        documented[name] = (keys, re.findall(r"``(.*?)``", traits), cost)
+    keys = {codec["name"]: codec["keys"] for codec in describe("gradient-codec")["kinds"]["codec"]}
+    actual = {}
+    for codec in program_json("gradient-codec", "--list")["codecs"]:
+        defaults = []
+        for key in keys[codec["name"]]:
+            default = str(key["default"]).lower()
+            defaults.append(key["name"] + ("" if default == "none" else f"={default}"))
+        times = dict.fromkeys(f"{time:.2g}" for time in codec["cost"].get("gpu", {}).values())
+        actual[codec["name"]] = (defaults, codec["traits"], ", ".join(times) or "-")
     assert documented == actual
 
 

@@ -117,6 +117,7 @@ def test_auto_and_sweep(tmp_path):
 PROGRAMS = [
     dt.CollectiveBenchmark,
     dt.FabricBenchmark,
+    dt.GradientCodec,
     dt.HpccFct,
     dt.InNetworkAggregation,
     dt.MultitreeAllreduce,

@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#ifndef DISTRIBUTED_TRAINING_BIT_STREAM_H
-#define DISTRIBUTED_TRAINING_BIT_STREAM_H
+#ifndef DISTRIBUTED_TRAINING_CODEC_BIT_STREAM_H
+#define DISTRIBUTED_TRAINING_CODEC_BIT_STREAM_H
 
 #include <cstdint>
 #include <cstring>
@@ -103,4 +103,4 @@ class BitReader
 
 } // namespace ns3::training
 
-#endif // DISTRIBUTED_TRAINING_BIT_STREAM_H
+#endif // DISTRIBUTED_TRAINING_CODEC_BIT_STREAM_H
