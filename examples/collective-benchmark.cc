@@ -38,6 +38,7 @@ struct BenchmarkOptions
     std::string operation{"all-reduce"};
     std::string bytes{"8:64M:x8"};
     std::string payload{"virtual"};
+    std::string gradients{"hash"};
     uint64_t warmup{1};
     bool printTrees{false};
     std::string sweep;
@@ -178,7 +179,8 @@ MeasureSizes(const Cluster& cluster,
                                         operation,
                                         bytes,
                                         real,
-                                        RngSeedManager::GetRun());
+                                        RngSeedManager::GetRun(),
+                                        benchmark.gradients);
                 all.mismatch = row.mismatch;
                 all.largestError = std::max(all.largestError, row.largestError);
                 if (row.codingErrors)
@@ -505,6 +507,11 @@ Benchmark(int argc, char* argv[])
                       "virtual carries sizes, real carries numbers and compares the results",
                       benchmark.payload,
                       {"virtual", "real"});
+    options.AddKind("gradients",
+                    "source",
+                    "numbers of a real payload",
+                    benchmark.gradients,
+                    &DescribeAlternatives<GradientSourceEntry>);
     options.AddUnsigned("warmup",
                         "runs of each size that are not measured",
                         benchmark.warmup,
@@ -549,6 +556,18 @@ Benchmark(int argc, char* argv[])
                                      " with --payload=real (allowed: multiples of 4)");
         }
     }
+    if (options.IsGiven("gradients") && !real)
+    {
+        throw ConfigurationError("--gradients=" + benchmark.gradients +
+                                 " with --payload=virtual (allowed: with --payload=real)");
+    }
+    if (real && operation != CollectiveOperation::BARRIER)
+    {
+        MakeGradientSource(benchmark.gradients)
+            ->Check(static_cast<uint32_t>(clusterOptions.ranks),
+                    1,
+                    {*std::max_element(sizes.begin(), sizes.end()) / sizeof(float)});
+    }
     if (repeated.GetCount() > 1)
     {
         repeated.Check(options, {"sweep", "pcap", "export-schedule", "print-schedule"});
@@ -566,7 +585,12 @@ Benchmark(int argc, char* argv[])
         return Sweep(options,
                      commandLine,
                      clusterOptions,
-                     {operation, sizes, real, benchmark.warmup, RngSeedManager::GetRun()},
+                     {operation,
+                      sizes,
+                      real,
+                      benchmark.warmup,
+                      RngSeedManager::GetRun(),
+                      benchmark.gradients},
                      json,
                      table);
     }

@@ -7,6 +7,7 @@
 #include "cluster-plan.h"
 
 #include "in-network-system.h"
+#include "nic-algorithm.h"
 
 #include "ns3/algorithm-chooser.h"
 #include "ns3/collective-algorithm.h"
@@ -22,13 +23,27 @@
 namespace ns3::training
 {
 
+namespace
+{
+
+/** @return the algorithm of schedules, if a system in the network or in NICs is chosen */
+std::string
+GetAlgorithmOfHosts(const std::string& algorithm)
+{
+    return IsInNetwork(algorithm) ? "ring"
+           : IsInNic(algorithm)   ? GetAlgorithmOfNic(algorithm)
+                                  : algorithm;
+}
+
+} // namespace
+
 ClusterPlan::ClusterPlan(const ClusterOptions& options,
                          const TopologyGraph& topology,
                          const PacketSize& packet)
     : m_options(options),
       m_topology(topology),
       m_packet(packet),
-      m_algorithm(IsInNetwork(options.algorithm) ? "ring" : options.algorithm),
+      m_algorithm(GetAlgorithmOfHosts(options.algorithm)),
       m_algorithmName(options.algorithm)
 {
     if (!m_options.schedule.empty())

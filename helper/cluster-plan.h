@@ -26,7 +26,7 @@ namespace ns3::training
  *
  * The schedules of a cluster's collectives: from a file, from an algorithm, or from the algorithm
  * with the lowest expected time. Operations offloaded to the network get a ring schedule too, which
- * the hosts run after a failure of the network.
+ * the hosts run after a failure of the network. NICs execute the schedules of their algorithm.
  */
 class ClusterPlan
 {

@@ -6,6 +6,8 @@
 
 #include "training-cluster.h"
 
+#include "nic-algorithm.h"
+
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/fabric-border.h"
@@ -103,6 +105,7 @@ Cluster::Cluster(const ClusterOptions& options)
                           (m_nicHelper.IsDeclared() ? ", size of codes declared" : ""));
     }
     InstallInNetwork();
+    InstallNicEngines();
     CheckAttributes();
 }
 
@@ -381,6 +384,27 @@ Cluster::InstallInNetwork()
                                    1 / m_inNetworkCommunicators.front()->GetLineShare());
 }
 
+void
+Cluster::InstallNicEngines()
+{
+    if (!IsInNic(m_options.algorithm))
+    {
+        return;
+    }
+    const auto planner = m_plan->Get();
+    const auto communicators = InstallInNics(
+        m_options,
+        m_attributes,
+        m_fabric,
+        m_communicators,
+        [planner](CollectiveOperation operation, uint64_t bytes, uint32_t root) {
+            return planner->Get(operation, bytes, root);
+        },
+        GetPacketSize(),
+        m_notes);
+    m_nicCommunicators.assign(communicators.begin(), communicators.end());
+}
+
 std::vector<Ptr<ScheduledCommunicator>>
 Cluster::Split(const std::vector<std::vector<uint32_t>>& groups,
                uint32_t number,
@@ -534,6 +558,10 @@ Cluster::GetCommunicator(uint32_t rank) const
     if (!m_inNetworkCommunicators.empty())
     {
         return m_inNetworkCommunicators.at(rank);
+    }
+    if (!m_nicCommunicators.empty())
+    {
+        return m_nicCommunicators.at(rank);
     }
     return m_communicators.at(rank);
 }

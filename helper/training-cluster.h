@@ -180,6 +180,7 @@ class Cluster
     Ptr<MessageTransport> MakeTransport(uint32_t rank) const;
     void MakeCommunicators();
     void InstallInNetwork();
+    void InstallNicEngines();
 
     ClusterOptions m_options;
     AttributeList m_attributes; // of its objects, from the options
@@ -202,6 +203,7 @@ class Cluster
     std::vector<Ptr<MessageTransport>> m_transports;
     std::vector<Ptr<ScheduledCommunicator>> m_communicators;
     std::vector<Ptr<InNetworkCommunicator>> m_inNetworkCommunicators;
+    std::vector<Ptr<Communicator>> m_nicCommunicators; // of engines in NICs, by rank; or none
     std::unique_ptr<ClusterPlan> m_plan;
     std::unique_ptr<LowerBound> m_lowerBound;
     std::vector<std::string> m_notes;

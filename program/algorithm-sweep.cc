@@ -84,7 +84,8 @@ Measure(const ClusterOptions& options,
                                         request.operation,
                                         bytes,
                                         request.real,
-                                        request.seed);
+                                        request.seed,
+                                        request.gradients);
             }
         }
         catch (const SimulationInterrupted&)

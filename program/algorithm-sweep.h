@@ -50,8 +50,9 @@ struct SweepRequest
     CollectiveOperation operation{CollectiveOperation::ALL_REDUCE}; ///< collective operation
     std::vector<uint64_t> sizes;                                    ///< of the whole vector, bytes
     bool real{false};                                               ///< real payload
-    uint64_t warmup{1}; ///< unmeasured runs of each size
-    uint64_t seed{1};   ///< seed of the payload
+    uint64_t warmup{1};            ///< unmeasured runs of each size
+    uint64_t seed{1};              ///< seed of the payload
+    std::string gradients{"hash"}; ///< numbers of a real payload, see MakeGradientSource()
 };
 
 /// Receives a measurement and its cluster.

@@ -11,6 +11,7 @@
 #include "ns3/gradient-codec.h"
 #include "ns3/host-model.h"
 #include "ns3/multi-port-transport.h"
+#include "ns3/nic-algorithm.h"
 #include "ns3/nic-helper.h"
 #include "ns3/path-choice.h"
 #include "ns3/rdma-congestion-control.h"
@@ -49,9 +50,10 @@ std::vector<AlternativeDescription>
 DescribeCollectives()
 {
     auto all = DescribeAlternatives<CollectiveAlgorithm>();
-    for (const auto& system : DescribeAlternatives<InNetworkSystem>())
+    for (const auto& systems :
+         {DescribeAlternatives<InNetworkSystem>(), DescribeAlternatives<NicAlgorithm>()})
     {
-        all.push_back(system);
+        all.insert(all.end(), systems.begin(), systems.end());
     }
     all.insert(all.begin(),
                {AlgorithmChooser::NAME,

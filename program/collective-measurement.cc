@@ -8,7 +8,7 @@
 
 #include "reference-sums.h"
 
-#include "ns3/gradient-values.h"
+#include "ns3/gradient-source.h"
 #include "ns3/schedule-interpreter.h"
 #include "ns3/simulator.h"
 #include "ns3/training-byte-archive.h"
@@ -249,7 +249,8 @@ MeasureCollective(const Cluster& cluster,
                   CollectiveOperation operation,
                   uint64_t bytes,
                   bool real,
-                  uint64_t seed)
+                  uint64_t seed,
+                  const std::string& gradients)
 {
     const uint64_t requested = bytes;
     const bool barrier = operation == CollectiveOperation::BARRIER;
@@ -261,6 +262,7 @@ MeasureCollective(const Cluster& cluster,
     const ByteMatrix matrix = operation == CollectiveOperation::ALL_TO_ALL_V
                                   ? MakeUnevenMatrix(cluster.GetRanks(), bytes)
                                   : nullptr;
+    const auto source = MakeGradientSource(gradients);
     std::vector<Ptr<Tensor>> tensors;
     std::vector<std::vector<float>> inputs;
     for (uint32_t rank = 0; rank < cluster.GetRanks(); rank++)
@@ -269,7 +271,7 @@ MeasureCollective(const Cluster& cluster,
         tensor->bytes = bytes;
         if (real)
         {
-            tensor->values = MakeGradients(seed, rank, 0, 0, bytes / sizeof(float));
+            tensor->values = source->Make({seed, rank}, bytes / sizeof(float));
             inputs.push_back(tensor->values);
         }
         tensors.push_back(tensor);

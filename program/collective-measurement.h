@@ -87,7 +87,8 @@ void CheckSize(const Cluster& cluster,
  * @param operation collective operation
  * @param bytes size of the whole vector; with real payload a multiple of 4
  * @param real whether the payload is real
- * @param seed of the payload
+ * @param seed of a real payload
+ * @param gradients its numbers, see MakeGradientSource()
  * @return the measurement
  * @throw SimulationStuck if it cannot complete
  */
@@ -96,7 +97,8 @@ CollectiveMeasurement MeasureCollective(const Cluster& cluster,
                                         CollectiveOperation operation,
                                         uint64_t bytes,
                                         bool real,
-                                        uint64_t seed);
+                                        uint64_t seed,
+                                        const std::string& gradients = "hash");
 
 } // namespace ns3::training
 

@@ -6,6 +6,7 @@
 
 #include "training-run-options.h"
 
+#include "ns3/gradient-source.h"
 #include "ns3/iteration-record.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-jitter.h"
@@ -74,6 +75,11 @@ TrainingRunOptions::AddTo(ProgramOptions& options, ClusterCommandLine& clusterOp
                       "virtual carries sizes, real carries gradients and checks every sum",
                       payload,
                       {"virtual", "real"});
+    options.AddKind("gradients",
+                    "source",
+                    "numbers of a real payload",
+                    gradients,
+                    &DescribeAlternatives<GradientSourceEntry>);
     options.AddString("all-to-all",
                       "algorithm of the workload's all-to-alls, if not that of --collective",
                       allToAll);
@@ -97,6 +103,7 @@ TrainingRunOptions::AddTo(ProgramOptions& options, ClusterCommandLine& clusterOp
     clusterOptions.AddTo(options, "collective");
     options.AddToDescription("measured", DescribeFields(GetIterationQuantities()));
     options.Reserve("ns3::training::TrainingApplication::ComputeJitter", "compute-jitter");
+    options.Reserve("ns3::training::TrainingApplication::Gradients", "gradients");
     options.Reserve("ns3::training::TrainingApplication::Iterations", "iterations");
     options.Reserve("ns3::training::TrainingApplication::RealPayload", "payload");
     options.Reserve("ns3::training::TrainingApplication::Seed", "RngRun");

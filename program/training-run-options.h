@@ -41,6 +41,7 @@ struct TrainingRunOptions
     std::string computeJitter{"none"};     ///< distribution of compute times, a JitterEntry
     std::vector<std::string> stragglers;   ///< slow ranks, each as RANK:FACTOR
     std::string payload{"virtual"};        ///< virtual, or real: with numbers that are checked
+    std::string gradients{"hash"};         ///< numbers of a real payload, a GradientSourceEntry
     std::string allToAll;                  ///< algorithm of all-to-alls; empty: that of the cluster
     uint64_t iterations{3};                ///< measured iterations
     uint64_t warmup{1};                    ///< initial iterations excluded from means

@@ -14,6 +14,7 @@
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
 #include "ns3/fabric-border.h"
+#include "ns3/gradient-source.h"
 #include "ns3/log.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
@@ -156,12 +157,17 @@ void
 TrainingRun::Execution::CheckSums()
 {
     using Tensors = std::vector<std::vector<float>>;
-    m_job.SetReference(RngSeedManager::GetRun(),
-                       [this](const Tensors& inputs, const std::vector<float>& result) {
-                           const auto sums = GetReferenceSums(m_cluster, inputs, result);
-                           m_run.AddCodingErrors(inputs, sums);
-                           return sums;
-                       });
+    const auto source = MakeGradientSource(m_run.m_options.gradients);
+    m_job.SetReference(
+        [this, source](uint32_t rank, uint32_t iteration, uint32_t bucket, std::size_t count) {
+            const uint64_t first = m_run.m_task->GetFirstNumber(bucket);
+            return source->Make({RngSeedManager::GetRun(), rank, iteration, bucket, first}, count);
+        },
+        [this](const Tensors& inputs, const std::vector<float>& result) {
+            const auto sums = GetReferenceSums(m_cluster, inputs, result);
+            m_run.AddCodingErrors(inputs, sums);
+            return sums;
+        });
     // Valid after a fallback from the network.
     m_job.SetAlternative([this](const Tensors& inputs, const std::vector<float>&) {
         return HasFallenBack(m_cluster) ? GetReferenceSumsOfHosts(m_cluster, inputs) : Tensors();
@@ -269,6 +275,7 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
     program.Parse(std::vector<std::string>());
     m_options.Check();
     MakeTask();
+    CheckGradients();
     if (!m_options.results.empty())
     {
         ResultStore::Check(m_options.results);
@@ -279,6 +286,7 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
     TrainingJobHelper helper;
     helper.SetAttribute("Iterations", UintegerValue(m_options.warmup + m_options.iterations));
     helper.SetAttribute("RealPayload", BooleanValue(m_options.payload == "real"));
+    helper.SetAttribute("Gradients", StringValue(m_options.gradients));
     helper.SetAttribute("ComputeJitter", StringValue(m_options.computeJitter));
     helper.SetSlowdowns(m_options.GetSlowdowns());
     helper.SetAttribute("Seed", UintegerValue(RngSeedManager::GetRun()));
@@ -327,6 +335,30 @@ TrainingRun::MakeTask()
         BuildTopology(cluster.topology, request.ranks, cluster.rate, cluster.delay).shape.groupSize;
     m_task = std::make_shared<const TrainingTask>(MakeTrainingTask(m_options.workload, request));
     CheckTask();
+}
+
+void
+TrainingRun::CheckGradients() const
+{
+    const auto source = MakeGradientSource(m_options.gradients);
+    if (m_options.payload != "real")
+    {
+        if (m_options.gradients != TrainingRunOptions().gradients)
+        {
+            throw ConfigurationError("gradients",
+                                     m_options.gradients,
+                                     " with payload=virtual (allowed: with payload=real)");
+        }
+        return;
+    }
+    std::vector<uint64_t> buckets;
+    for (const TaskCollective& collective : m_task->collectives)
+    {
+        buckets.push_back(collective.bytes / sizeof(float));
+    }
+    source->Check(static_cast<uint32_t>(m_options.cluster.ranks),
+                  static_cast<uint32_t>(m_options.warmup + m_options.iterations),
+                  buckets);
 }
 
 void

@@ -111,6 +111,7 @@ class TrainingRun
     };
 
     void MakeTask();
+    void CheckGradients() const;
     void CheckTask() const;
     void CheckEngines() const;
     void AddCodingErrors(const std::vector<std::vector<float>>& inputs,

@@ -8,6 +8,7 @@ cpp_examples = [
     ("collective-benchmark --operation=all-reduce --ranks=4 --bytes=1M", "True", "False"),
     ("collective-benchmark --ranks=4 --algorithm=ring --print-schedule", "True", "False"),
     ("fabric-benchmark --workload=W1 --bytes=1MB", "True", "False"),
+    ("fpga-ring --part=rates --bytes=100K,1M", "True", "False"),
     ("gradient-codec --list", "True", "False"),
     ("hpcc-fct --scale=16 --warm-up=100us --duration=300us", "True", "False"),
     ("in-network-aggregation --part=sums --sum-bytes=64K", "True", "False"),

@@ -501,7 +501,10 @@ FrameRoundTripTestCase::CheckIp()
             frame->ecn = ecn; // CE: marked on the path
             frame->packet = packet;
             uint32_t ports = 0;
-            std::memcpy(&ports, contents.data(), std::min<uint32_t>(4, payload));
+            if (payload > 0)
+            {
+                std::memcpy(&ports, contents.data(), std::min<uint32_t>(4, payload));
+            }
             frame->flowHash = HashFlow(5, 7, ports);
             Frame* copy = Check(frame, what);
             NS_TEST_EXPECT_MSG_EQ(uint32_t{copy->protocol}, 0x0800, what);

@@ -120,7 +120,11 @@ class Bench : public ProgramBench<SwitchPsProgram>
                                  static_cast<uint32_t>(replies.size()));
         frame->Set(request.header);
         std::vector<uint32_t> words(values.size());
-        std::memcpy(words.data(), values.data(), sizeof(float) * values.size());
+        std::transform(values.begin(), values.end(), words.begin(), [](float value) {
+            uint32_t word;
+            std::memcpy(&word, &value, sizeof(word));
+            return word;
+        });
         ProgramBench::Send(frame, words);
         Simulator::Run();
     }

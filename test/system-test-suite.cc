@@ -845,7 +845,8 @@ class RefusedClusterTest : public TestCase
         {
             ClusterOptions cluster;
             ProgramOptions options("test", "test");
-            ClusterCommandLine(cluster).AddTo(options, "algorithm");
+            ClusterCommandLine commandLine(cluster); // the options refer to it
+            commandLine.AddTo(options, "algorithm");
             options.Parse(arguments);
             Cluster made(cluster);
         }

@@ -894,7 +894,11 @@ class JobTestCase : public TestCase
         job->SetLowerBound(bound);
         if (setup.real)
         {
-            job->SetReference(7, setup.perRank ? &ExpectOneMoreAtRankOne : &SumInRankOrder);
+            job->SetReference(
+                [](uint32_t rank, uint32_t iteration, uint32_t bucket, std::size_t count) {
+                    return MakeGradients(7, rank, iteration, bucket, count);
+                },
+                setup.perRank ? &ExpectOneMoreAtRankOne : &SumInRankOrder);
         }
         job->OnIterationComplete([this](const IterationRecord& result) {
             m_completions.push_back({result.iteration, Simulator::Now()});

@@ -161,6 +161,12 @@ ScheduledCommunicator::Split(const std::vector<uint32_t>& ranks, Planner planner
     return communicator;
 }
 
+Ptr<SharedTransport>
+ScheduledCommunicator::GetTransport() const
+{
+    return m_transport;
+}
+
 void
 ScheduledCommunicator::SetHostModel(std::shared_ptr<const HostModel> model)
 {

@@ -89,6 +89,9 @@ class ScheduledCommunicator : public Communicator
                                      Planner planner,
                                      uint32_t number);
 
+    /** @return the transport of the rank, shared with other communicators */
+    Ptr<SharedTransport> GetTransport() const;
+
     /** @param model of the hosts; null: hosts add no time. Rank r of the transport is on host r */
     void SetHostModel(std::shared_ptr<const HostModel> model);
 

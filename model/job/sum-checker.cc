@@ -6,8 +6,6 @@
 
 #include "sum-checker.h"
 
-#include "gradient-values.h"
-
 #include <cstring>
 #include <iomanip>
 #include <limits>
@@ -47,9 +45,9 @@ FindDifference(const std::vector<float>& actual, const std::vector<float>& expec
 
 } // namespace
 
-SumChecker::SumChecker(uint32_t ranks, uint64_t seed, Reference reference)
+SumChecker::SumChecker(uint32_t ranks, Inputs inputs, Reference reference)
     : m_ranks(ranks),
-      m_seed(seed),
+      m_inputs(std::move(inputs)),
       m_reference(std::move(reference)),
       m_reporters(ranks)
 {
@@ -103,7 +101,7 @@ SumChecker::MakeExpected(uint32_t rank,
     std::vector<std::vector<float>> inputs;
     for (uint32_t input = 0; input < m_ranks; input++)
     {
-        inputs.push_back(MakeGradients(m_seed, input, iteration, tensor, elements));
+        inputs.push_back(m_inputs(input, iteration, tensor, elements));
     }
     Expected expected;
     expected.values = m_reference(inputs, sum.values);

@@ -22,8 +22,8 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-job
  *
- * Compares sums of gradients bit by bit with a reference computed from the same inputs, which
- * MakeGradients() recomputes. Memory: 2 * ranks tensors while a reference is computed, then the
+ * Compares sums of gradients bit by bit with a reference computed from the same inputs, which are
+ * made again. Memory: 2 * ranks tensors while a reference is computed, then the
  * reference until the last rank has reported its sum.
  */
 class SumChecker
@@ -38,12 +38,16 @@ class SumChecker
         std::function<std::vector<std::vector<float>>(const std::vector<std::vector<float>>& inputs,
                                                       const std::vector<float>& result)>;
 
+    /** Makes the gradients of a rank, an iteration and a tensor of so many elements. */
+    using Inputs = std::function<std::vector<
+        float>(uint32_t rank, uint32_t iteration, uint32_t tensor, std::size_t elements)>;
+
     /**
      * @param ranks number of ranks
-     * @param seed of the gradients
+     * @param inputs makes the gradients
      * @param reference computes the expected sum
      */
-    SumChecker(uint32_t ranks, uint64_t seed, Reference reference);
+    SumChecker(uint32_t ranks, Inputs inputs, Reference reference);
 
     /**
      * @param alternative computes another correct sum, valid if all ranks have it; returns nothing
@@ -85,7 +89,7 @@ class SumChecker
                           const Tensor& sum) const;
 
     uint32_t m_ranks;
-    uint64_t m_seed;
+    Inputs m_inputs;
     Reference m_reference;
     Reference m_alternative; // or empty
     uint32_t m_reporters;

@@ -47,6 +47,13 @@ TrainingApplication::GetTypeId()
                           BooleanValue(false),
                           MakeBooleanAccessor(&TrainingApplication::m_realPayload),
                           MakeBooleanChecker())
+            .AddAttribute("Gradients",
+                          "Numbers of a real payload: NAME or NAME:key=value of a "
+                          "GradientSourceEntry, the same at all ranks.",
+                          StringValue("hash"),
+                          MakeStringAccessor(&TrainingApplication::SetGradients,
+                                             &TrainingApplication::GetGradients),
+                          MakeStringChecker())
             .AddAttribute("Seed",
                           "Seed of the numbers of a real payload, the same at all ranks.",
                           UintegerValue(1),
@@ -145,6 +152,19 @@ std::string
 TrainingApplication::GetComputeJitter() const
 {
     return m_computeJitter;
+}
+
+void
+TrainingApplication::SetGradients(std::string gradients)
+{
+    m_source = MakeGradientSource(gradients);
+    m_gradients = std::move(gradients);
+}
+
+std::string
+TrainingApplication::GetGradients() const
+{
+    return m_gradients;
 }
 
 uint32_t
@@ -309,7 +329,8 @@ TrainingApplication::StartCollective(uint32_t index)
     if (m_realPayload)
     {
         tensor->values =
-            MakeGradients(m_seed, GetRank(), m_iteration, index, planned.bytes / sizeof(float));
+            m_source->Make({m_seed, GetRank(), m_iteration, index, m_task->GetFirstNumber(index)},
+                           planned.bytes / sizeof(float));
     }
     collective.tensor = tensor;
     collective.iteration = m_iteration;

@@ -7,6 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_TRAINING_APPLICATION_H
 #define DISTRIBUTED_TRAINING_TRAINING_APPLICATION_H
 
+#include "gradient-source.h"
 #include "training-task.h"
 
 #include "ns3/application.h"
@@ -142,6 +143,8 @@ class TrainingApplication : public Application
     bool TakeStep();
     void SetComputeJitter(std::string jitter);
     std::string GetComputeJitter() const;
+    void SetGradients(std::string gradients);
+    std::string GetGradients() const;
     Time GetLength(Time planned) const;
     void StartCompute(Time length);
     void EndCompute();
@@ -157,7 +160,9 @@ class TrainingApplication : public Application
     uint64_t m_seed;
     double m_slowdown;
     std::string m_computeJitter;
+    std::string m_gradients;
 
+    std::shared_ptr<const GradientSource> m_source;
     Ptr<RandomVariableStream> m_jitter; // null: none
     std::shared_ptr<const TrainingTask> m_task;
     std::vector<Ptr<Communicator>> m_communicators;

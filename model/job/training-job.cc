@@ -70,10 +70,10 @@ TrainingJob::SetLowerBound(double seconds)
 }
 
 void
-TrainingJob::SetReference(uint64_t seed, Reference reference)
+TrainingJob::SetReference(SumChecker::Inputs inputs, Reference reference)
 {
-    NS_LOG_FUNCTION(this << seed);
-    m_checker = std::make_unique<SumChecker>(m_ranks, seed, std::move(reference));
+    NS_LOG_FUNCTION(this);
+    m_checker = std::make_unique<SumChecker>(m_ranks, std::move(inputs), std::move(reference));
     m_checker->SetReporters(static_cast<uint32_t>(m_applications.size()));
     m_statistics.SetExpectedSums(uint64_t{m_ranks} * m_collectives);
 }

@@ -56,10 +56,10 @@ class TrainingJob
     /**
      * Checks every sum of every rank bit by bit, see SumChecker. Requires applications with
      * RealPayload and a task of all-reduces over all ranks only.
-     * @param seed the seed of the applications
+     * @param inputs makes the gradients of the applications
      * @param reference computes the expected sum
      */
-    void SetReference(uint64_t seed, Reference reference);
+    void SetReference(SumChecker::Inputs inputs, Reference reference);
 
     /**
      * @param alternative computes another correct sum, valid if all ranks have it; returns nothing

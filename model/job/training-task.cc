@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
 
 namespace ns3::training
@@ -64,6 +65,17 @@ TrainingTask::GetCollectives(uint32_t communicator) const
         }
     }
     return indices;
+}
+
+uint64_t
+TrainingTask::GetFirstNumber(uint32_t collective) const
+{
+    return std::accumulate(collectives.begin(),
+                           collectives.begin() + collective,
+                           uint64_t{0},
+                           [](uint64_t numbers, const TaskCollective& earlier) {
+                               return numbers + earlier.bytes / sizeof(float);
+                           });
 }
 
 uint32_t

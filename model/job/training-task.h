@@ -102,6 +102,12 @@ struct TrainingTask
     std::vector<uint32_t> GetCollectives(uint32_t communicator) const;
 
     /**
+     * @param collective index of a collective
+     * @return float32 numbers in the collectives before it
+     */
+    uint64_t GetFirstNumber(uint32_t collective) const;
+
+    /**
      * @param communicator index of a communicator
      * @param ranks number of all ranks
      * @return number of ranks in each of its groups

@@ -30,6 +30,7 @@ from .build import Build, BuildNotFound, find_build
 from .collective_benchmark import BenchmarkResult, CollectiveBenchmark
 from .experiments import (
     FabricBenchmark,
+    FpgaRing,
     GradientCodec,
     HpccFct,
     InNetworkAggregation,
@@ -55,6 +56,7 @@ __all__ = [
     "BuildNotFound",
     "CollectiveBenchmark",
     "FabricBenchmark",
+    "FpgaRing",
     "GradientCodec",
     "HpccFct",
     "InNetworkAggregation",

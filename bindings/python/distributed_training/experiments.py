@@ -16,6 +16,12 @@ class FabricBenchmark(Program[Result]):
     name = "fabric-benchmark"
 
 
+class FpgaRing(Program[Result]):
+    """Published figures of the FPGA ring all-reduce, compared with simulated figures."""
+
+    name = "fpga-ring"
+
+
 class GradientCodec(Program[Result]):
     """Ratio and errors of a gradient codec on a file of float32, and the list of codecs."""
 

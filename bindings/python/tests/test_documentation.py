@@ -40,6 +40,7 @@ CLASSES = [
     "UecNic",
     "UecNscc",
     "MultiPortTransport",
+    "NicCommunicator",
     "TcpTransport",
     "ScheduledCommunicator",
     "TrainingApplication",
@@ -96,6 +97,10 @@ def test_json_keys(job_json, benchmark_json, program_json, tmp_path):
     assert list(fct_json) == read_names("results.rst", "json-hpcc-fct")
     for row in fct_json["rows"]:
         assert list(row) == read_names("results.rst", "json-hpcc-fct-rows")
+    ring_json = program_json("fpga-ring", "--part=rates", "--bytes=64K")
+    assert list(ring_json) == read_names("results.rst", "json-fpga-ring")
+    for row in ring_json["rows"]:
+        assert list(row) == read_names("results.rst", "json-fpga-ring-rows")
     codec_input = tmp_path / "gradients"
     codec_input.write_bytes(bytes(64))
     codec_json = program_json("gradient-codec", f"--input={codec_input}")
@@ -197,6 +202,7 @@ CLUSTER = "training-job-3"  # the table of shared options, of which each program
         ("training-job", ["training-job-1", "training-job-2", CLUSTER]),
         ("collective-benchmark", ["collective-benchmark"]),
         ("fabric-benchmark", ["fabric-benchmark"]),
+        ("fpga-ring", ["fpga-ring"]),
         ("gradient-codec", ["gradient-codec"]),
         ("hpcc-fct", ["hpcc-fct"]),
         ("multitree-allreduce", ["multitree-allreduce"]),

@@ -117,6 +117,7 @@ def test_auto_and_sweep(tmp_path):
 PROGRAMS = [
     dt.CollectiveBenchmark,
     dt.FabricBenchmark,
+    dt.FpgaRing,
     dt.GradientCodec,
     dt.HpccFct,
     dt.InNetworkAggregation,
@@ -686,7 +687,8 @@ def test_values_that_could_not_be_simulated_are_refused(program, arguments, allo
 
 
 @pytest.mark.parametrize(
-    "name", ["in-network-aggregation", "multitree-allreduce", "nccl-tables", "topology-codesign"]
+    "name",
+    ["fpga-ring", "in-network-aggregation", "multitree-allreduce", "nccl-tables", "topology-codesign"],
 )
 def test_attributes_that_clusters_set_are_refused(program, name):
     process = program(name, "--ns3::training::RdmaNic::PathHops=3")

@@ -1,0 +1,769 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "ns3/collective-planner.h"
+#include "ns3/data-rate.h"
+#include "ns3/double.h"
+#include "ns3/nic-communicator.h"
+#include "ns3/packet-planner.h"
+#include "ns3/schedule-interpreter.h"
+#include "ns3/schedule-table.h"
+#include "ns3/simulator.h"
+#include "ns3/test.h"
+#include "ns3/training-time-resolution.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace ns3;
+using namespace ns3::training;
+
+namespace
+{
+
+/// Payload of a packet in the closed forms, bytes.
+constexpr uint64_t PACKET = 1024;
+
+/** A network without queues: one line from each rank to each other one, at one rate and delay. */
+struct Lines
+{
+    int64_t picosecondsPerByte{80}; ///< 100 Gbit/s
+    uint32_t headerBytes{102};      ///< of each message
+    Time delay{NanoSeconds(500)};   ///< of each line
+    uint32_t jitter{0};             ///< largest additional delay, ns; reorders messages
+    std::mt19937 random{1};
+    std::vector<Ptr<MessageTransport>> ranks;
+
+    /** @return time of a message on the line */
+    Time GetTime(uint64_t bytes) const
+    {
+        return TimeStep(picosecondsPerByte * static_cast<int64_t>(bytes + headerBytes));
+    }
+};
+
+/** A transport over these lines. */
+class LineTransport : public MessageTransport
+{
+  public:
+    LineTransport(uint32_t rank, Lines& lines)
+        : m_lines(lines)
+    {
+        SetRank(rank);
+    }
+
+    void Send(uint32_t peer,
+              uint64_t tag,
+              uint64_t bytes,
+              Ptr<ByteBuffer> payload,
+              SentHandler sent) override
+    {
+        Time& free = m_free[peer];
+        free = std::max(free, Simulator::Now()) + m_lines.GetTime(bytes);
+        const Time left = free - Simulator::Now();
+        if (sent)
+        {
+            Simulator::Schedule(left, &LineTransport::Call, sent);
+        }
+        const Time more =
+            m_lines.jitter > 0 ? NanoSeconds(m_lines.random() % m_lines.jitter) : Time(0);
+        Simulator::Schedule(left + m_lines.delay + more,
+                            &LineTransport::Arrive,
+                            DynamicCast<LineTransport>(m_lines.ranks[peer]),
+                            m_rank,
+                            tag,
+                            bytes,
+                            payload);
+    }
+
+  private:
+    static void Call(SentHandler sent)
+    {
+        sent();
+    }
+
+    void Arrive(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload)
+    {
+        Deliver(peer, tag, bytes, payload);
+    }
+
+    Lines& m_lines;
+    std::map<uint32_t, Time> m_free;
+};
+
+/** NICs of a group of ranks. */
+class NicGroup
+{
+  public:
+    /** Attributes of the NICs by name. */
+    using Attributes = std::vector<std::pair<std::string, Ptr<AttributeValue>>>;
+
+    NicGroup(const std::string& algorithm,
+             uint32_t ranks,
+             const Attributes& attributes = {},
+             uint64_t packetBytes = PACKET)
+        : done(ranks)
+    {
+        UsePicoseconds();
+        CollectiveRequest request;
+        request.ranks = ranks;
+        m_planner = std::make_shared<CollectivePlanner>(algorithm, request);
+        const auto plan = [this](CollectiveOperation operation, uint64_t bytes, uint32_t root) {
+            return m_planner->Get(operation, bytes, root);
+        };
+        m_packets = std::make_shared<PacketPlanner>(plan, packetBytes);
+        for (uint32_t rank = 0; rank < ranks; rank++)
+        {
+            lines.ranks.push_back(CreateObject<LineTransport>(rank, lines));
+        }
+        for (uint32_t rank = 0; rank < ranks; rank++)
+        {
+            auto hosts = CreateObject<ScheduledCommunicator>();
+            hosts->Setup(rank, ranks, lines.ranks[rank], plan);
+            auto nic = CreateObject<NicCommunicator>();
+            for (const auto& [name, value] : attributes)
+            {
+                nic->SetAttribute(name, *value);
+            }
+            nic->Setup(hosts,
+                       [this](CollectiveOperation operation, uint64_t bytes, uint32_t root) {
+                           return m_packets->Get(operation, bytes, root);
+                       },
+                       {100000000000, 1, 1});
+            m_hosts.push_back(hosts);
+            nics.push_back(nic);
+        }
+    }
+
+    ~NicGroup()
+    {
+        for (uint32_t rank = 0; rank < nics.size(); rank++)
+        {
+            nics[rank]->Dispose();
+            m_hosts[rank]->Dispose();
+            lines.ranks[rank]->Dispose();
+        }
+        Simulator::Destroy();
+    }
+
+    /** Starts a collective at a rank after a delay. */
+    void Start(uint32_t rank,
+               CollectiveOperation operation,
+               Ptr<Tensor> tensor,
+               Time delay = Time(0),
+               uint32_t root = 0)
+    {
+        Simulator::Schedule(delay, &NicGroup::Begin, this, rank, operation, tensor, root);
+    }
+
+    /** @return time of an operation with virtual payload that all ranks start at once */
+    Time Measure(CollectiveOperation operation, uint64_t bytes, uint32_t root = 0)
+    {
+        for (uint32_t rank = 0; rank < nics.size(); rank++)
+        {
+            auto tensor = Create<Tensor>();
+            tensor->bytes = bytes;
+            Start(rank, operation, tensor, Time(0), root);
+        }
+        Simulator::Run();
+        return GetEnd();
+    }
+
+    /** @return when the last rank was done; a negative time if one is not */
+    Time GetEnd() const
+    {
+        Time end;
+        for (const auto& times : done)
+        {
+            end = times.empty() ? Seconds(-1) : std::max(end, times.back());
+            if (times.empty())
+            {
+                return end;
+            }
+        }
+        return end;
+    }
+
+    /** @return the sums that hosts would get */
+    std::vector<std::vector<float>> GetReference(CollectiveOperation operation,
+                                                 const std::vector<std::vector<float>>& inputs)
+    {
+        return InterpretSchedule(*m_planner->Get(operation, inputs[0].size() * sizeof(float), 0),
+                                 inputs);
+    }
+
+    Lines lines;
+    std::vector<Ptr<NicCommunicator>> nics;
+    std::vector<std::vector<Time>> done; ///< by rank: completion times of its operations
+
+  private:
+    void Begin(uint32_t rank, CollectiveOperation operation, Ptr<Tensor> tensor, uint32_t root)
+    {
+        nics[rank]->Start(operation,
+                          tensor,
+                          root,
+                          MakeBoundCallback(&NicGroup::OnDone, &done[rank]));
+    }
+
+    static void OnDone(std::vector<Time>* times)
+    {
+        times->push_back(Simulator::Now());
+    }
+
+    std::shared_ptr<CollectivePlanner> m_planner;
+    std::shared_ptr<PacketPlanner> m_packets;
+    std::vector<Ptr<ScheduledCommunicator>> m_hosts;
+};
+
+/** @return an attribute value */
+Ptr<AttributeValue>
+Count(uint64_t value)
+{
+    return Create<UintegerValue>(value);
+}
+
+Ptr<AttributeValue>
+Rate(uint64_t bitsPerSecond)
+{
+    return Create<DataRateValue>(DataRate(bitsPerSecond));
+}
+
+Ptr<AttributeValue>
+Duration(Time time)
+{
+    return Create<TimeValue>(time);
+}
+
+/** @return 16 lanes at 250 MHz: a packet takes 16 cycles of 4 ns, and 8 cycles more; no credits */
+NicGroup::Attributes
+MakeAdders()
+{
+    return {{"Lanes", Count(16)},
+            {"Clock", Create<DoubleValue>(250)},
+            {"AddLatency", Count(8)},
+            {"ReceptionBuffer", Count(0)}};
+}
+
+constexpr int64_t ADD_NS = 16 * 4 + 8 * 4;
+
+/** Times of all-reduces against closed forms, to the picosecond. */
+class ClosedFormTest : public TestCase
+{
+  public:
+    ClosedFormTest()
+        : TestCase("packets are added and forwarded as they come: closed forms")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (uint32_t ranks : {2, 3, 4, 7, 8})
+        {
+            for (uint32_t packets : {1, 2, 40, 400})
+            {
+                CheckBack(ranks, packets);
+                CheckRotated(ranks, packets);
+            }
+            CheckForward(ranks, 400);
+            CheckSlowAdders(ranks, 100);
+            CheckDma(ranks, 100);
+            CheckLatePart(ranks, 100);
+        }
+        CheckSmallBuffers();
+    }
+
+    /** Reduced along a chain, the sum comes back in the other direction of the links. */
+    void CheckBack(uint32_t ranks, uint32_t packets)
+    {
+        NicGroup group("chain", ranks, MakeAdders());
+        const Time packet = group.lines.GetTime(PACKET);
+        const Time hop = packet + group.lines.delay;
+        const Time time = group.Measure(CollectiveOperation::ALL_REDUCE, packets * PACKET);
+        NS_TEST_EXPECT_MSG_EQ(
+            time,
+            (packets - 1) * packet + (2 * ranks - 2) * hop + (ranks - 1) * NanoSeconds(ADD_NS),
+            "opposite directions, " << ranks << " ranks, " << packets << " packets");
+    }
+
+    /** Both passes in one direction: most links carry the vector twice. */
+    void CheckForward(uint32_t ranks, uint32_t packets)
+    {
+        NicGroup group("chain:distribute=forward", ranks, MakeAdders());
+        const Time packet = group.lines.GetTime(PACKET);
+        const Time hop = packet + group.lines.delay + NanoSeconds(ADD_NS);
+        const Time once = (packets - 1) * packet + 2 * hop - NanoSeconds(ADD_NS);
+        const Time twice = 2 * packets * packet + (int64_t{ranks} - 3) * hop + group.lines.delay;
+        const Time time = group.Measure(CollectiveOperation::ALL_REDUCE, packets * PACKET);
+        NS_TEST_EXPECT_MSG_EQ(time,
+                              (ranks == 2 ? once : twice),
+                              "one direction, " << ranks << " ranks");
+    }
+
+    /** Each rank starts with a part of its own, of `packets` packets. */
+    void CheckRotated(uint32_t ranks, uint32_t packets)
+    {
+        NicGroup group("ring", ranks, MakeAdders());
+        const Time part = packets * group.lines.GetTime(PACKET);
+        const Time hop = group.lines.GetTime(PACKET) + group.lines.delay;
+        // A step takes the line's time, or that of a packet from rank to rank.
+        const Time reduces = std::max(part, hop + NanoSeconds(ADD_NS));
+        const Time gathers = std::max(part, hop);
+        const Time time =
+            group.Measure(CollectiveOperation::ALL_REDUCE, uint64_t{ranks} * packets * PACKET);
+        NS_TEST_EXPECT_MSG_EQ(time,
+                              (ranks - 1) * reduces + (ranks - 2) * gathers + part +
+                                  group.lines.delay,
+                              "rotated, " << ranks << " ranks, " << packets << " packets");
+    }
+
+    /** Adders slower than the line are what limits. */
+    void CheckSlowAdders(uint32_t ranks, uint32_t packets)
+    {
+        NicGroup group(
+            "chain",
+            ranks,
+            {{"Lanes", Count(4)}, {"Clock", Create<DoubleValue>(250)}, {"AddLatency", Count(10)}});
+        const Time hop = group.lines.GetTime(PACKET) + group.lines.delay;
+        const Time adds = NanoSeconds(64 * 4);
+        const Time add = adds + NanoSeconds(10 * 4);
+        NS_TEST_EXPECT_MSG_GT(adds, group.lines.GetTime(PACKET), "the adders are slower");
+        const Time time = group.Measure(CollectiveOperation::ALL_REDUCE, packets * PACKET);
+        NS_TEST_EXPECT_MSG_EQ(time,
+                              (packets - 1) * adds + (ranks - 1) * (hop + add + hop),
+                              "slow adders, " << ranks << " ranks");
+    }
+
+    /** A DMA engine slower than the line is what limits; its latency counts once each way. */
+    void CheckDma(uint32_t ranks, uint32_t packets)
+    {
+        auto attributes = MakeAdders();
+        attributes.insert(attributes.end(),
+                          {{"DmaRate", Rate(50000000000)},
+                           {"DmaLatency", Duration(MicroSeconds(1))},
+                           {"OwnBuffer", Count(0)},
+                           {"ReceptionBuffer", Count(0)},
+                           {"DoorbellLatency", Duration(NanoSeconds(300))},
+                           {"CompletionLatency", Duration(NanoSeconds(700))}});
+        NicGroup group("chain", ranks, attributes);
+        const Time hop = group.lines.GetTime(PACKET) + group.lines.delay;
+        const Time read = TimeStep(160 * PACKET);
+        NS_TEST_EXPECT_MSG_GT(read, group.lines.GetTime(PACKET), "the DMA engine is slower");
+        const Time time = group.Measure(CollectiveOperation::ALL_REDUCE, packets * PACKET);
+        NS_TEST_EXPECT_MSG_EQ(time,
+                              NanoSeconds(300) + packets * read + MicroSeconds(1) +
+                                  (ranks - 1) * (2 * hop + NanoSeconds(ADD_NS)) + read +
+                                  MicroSeconds(1) + NanoSeconds(700),
+                              "DMA, " << ranks << " ranks");
+    }
+
+    /** The last rank calls late: what has arrived waits in its NIC, then all goes at full rate. */
+    void CheckLatePart(uint32_t ranks, uint32_t packets)
+    {
+        NicGroup group("chain", ranks, MakeAdders());
+        const Time late = MicroSeconds(200);
+        for (uint32_t rank = 0; rank < ranks; rank++)
+        {
+            auto tensor = Create<Tensor>();
+            tensor->bytes = packets * PACKET;
+            group.Start(rank,
+                        CollectiveOperation::ALL_REDUCE,
+                        tensor,
+                        rank + 1 == ranks ? late : Time(0));
+        }
+        Simulator::Run();
+        const Time packet = group.lines.GetTime(PACKET);
+        NS_TEST_EXPECT_MSG_EQ(group.GetEnd(),
+                              late + NanoSeconds(ADD_NS) + (packets - 1) * packet +
+                                  (ranks - 1) * (packet + group.lines.delay),
+                              "late part, " << ranks << " ranks");
+    }
+
+    /** Small buffers: a round trip for each packet. */
+    void CheckSmallBuffers()
+    {
+        constexpr uint32_t PACKETS = 50;
+        auto attributes = MakeAdders();
+        attributes.emplace_back("ReceptionBuffer", Count(PACKET));
+        {
+            NicGroup group("ring", 2, attributes);
+            const Time hop = group.lines.GetTime(PACKET) + group.lines.delay;
+            const Time credit = group.lines.GetTime(0) + group.lines.delay;
+            const Time add = NanoSeconds(ADD_NS);
+            const Time time = group.Measure(CollectiveOperation::REDUCE, PACKETS * PACKET);
+            NS_TEST_EXPECT_MSG_EQ(time,
+                                  PACKETS * (hop + add) + (PACKETS - 1) * credit,
+                                  "reception buffer of one packet");
+        }
+        attributes = MakeAdders();
+        attributes.insert(attributes.end(),
+                          {{"AddLatency", Count(0)},
+                           {"OwnBuffer", Count(PACKET)},
+                           {"DmaLatency", Duration(MicroSeconds(1))}});
+        {
+            NicGroup group("ring", 2, attributes);
+            const Time packet = group.lines.GetTime(PACKET);
+            // The DMA engine also writes the result.
+            const Time time = group.Measure(CollectiveOperation::REDUCE, PACKETS * PACKET);
+            NS_TEST_EXPECT_MSG_EQ(time,
+                                  PACKETS * (packet + MicroSeconds(1)) + group.lines.delay +
+                                      NanoSeconds(64) + MicroSeconds(1),
+                                  "own buffer of one packet");
+        }
+        for (const uint64_t window : {2, 3, 4, 8, 1000})
+        {
+            attributes = MakeAdders();
+            attributes.emplace_back("ReceptionBuffer", Count(window * PACKET));
+            NicGroup group("ring", 2, attributes);
+            const Time packet = group.lines.GetTime(PACKET);
+            const Time time = group.Measure(CollectiveOperation::REDUCE, PACKETS * PACKET);
+            const Time least = PACKETS * packet + group.lines.delay + NanoSeconds(ADD_NS);
+            NS_TEST_EXPECT_MSG_EQ((time >= least), true, "not faster than the line");
+            // A window of a round trip (1.2 us, 13 packets) or more, with its credits, fills it.
+            NS_TEST_EXPECT_MSG_EQ((time == least), (window == 1000), window << " packets");
+        }
+    }
+};
+
+/** Sums with real payload against the interpreter, bit for bit. */
+class SumTest : public TestCase
+{
+  public:
+    SumTest()
+        : TestCase("sums equal those of the interpreter, whatever the buffers and the order")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const NicGroup::Attributes ample;
+        const NicGroup::Attributes scarce{{"OwnBuffer", Count(1)},
+                                          {"ReceptionBuffer", Count(1)},
+                                          {"DmaRate", Rate(40000000000)},
+                                          {"DmaLatency", Duration(NanoSeconds(900))},
+                                          {"Lanes", Count(1)},
+                                          {"ActiveCollectives", Count(2)}};
+        for (const auto& [name, entry] : Registry<CollectiveAlgorithm>::All())
+        {
+            for (uint32_t ranks : {1, 2, 3, 7, 8})
+            {
+                CollectiveRequest request;
+                request.ranks = ranks;
+                try
+                {
+                    CheckRequest(name, request);
+                }
+                catch (const ConfigurationError&)
+                {
+                    continue; // needs other ranks, a topology, or makes no all-reduce
+                }
+                m_checked++;
+                for (uint64_t count : {0, 1, 5, 1021, 4099})
+                {
+                    Check(name, ranks, count, ample, PACKET);
+                    Check(name, ranks, count, scarce, 256);
+                    Check(name, ranks, count, scarce, 0);
+                }
+            }
+        }
+        NS_TEST_EXPECT_MSG_GT(m_checked, 40, "algorithms and numbers of ranks");
+    }
+
+    void Check(const std::string& name,
+               uint32_t ranks,
+               uint64_t count,
+               const NicGroup::Attributes& attributes,
+               uint64_t packetBytes)
+    {
+        NicGroup group(name, ranks, attributes, packetBytes);
+        group.lines.jitter = 3000;
+        constexpr uint32_t TENSORS = 3; // issued at once
+        std::vector<std::vector<std::vector<float>>> inputs(TENSORS);
+        std::vector<std::vector<Ptr<Tensor>>> tensors(TENSORS);
+        std::mt19937 random(ranks);
+        std::uniform_real_distribution<float> values(-1, 1);
+        for (uint32_t i = 0; i < TENSORS; i++)
+        {
+            for (uint32_t rank = 0; rank < ranks; rank++)
+            {
+                auto tensor = Create<Tensor>();
+                tensor->bytes = count * sizeof(float);
+                tensor->values.resize(count);
+                std::generate(tensor->values.begin(), tensor->values.end(), [&]() {
+                    return values(random);
+                });
+                inputs[i].push_back(tensor->values);
+                tensors[i].push_back(tensor);
+                group.Start(rank,
+                            CollectiveOperation::ALL_REDUCE,
+                            tensor,
+                            NanoSeconds(random() % 20000 + 100000 * i));
+            }
+        }
+        Simulator::Run();
+        const std::string what = name + ", " + std::to_string(ranks) + " ranks, " +
+                                 std::to_string(count) + " numbers, packets of " +
+                                 std::to_string(packetBytes);
+        for (uint32_t i = 0; i < TENSORS; i++)
+        {
+            const auto sums = group.GetReference(CollectiveOperation::ALL_REDUCE, inputs[i]);
+            for (uint32_t rank = 0; rank < ranks; rank++)
+            {
+                NS_TEST_EXPECT_MSG_EQ(group.done[rank].size(), TENSORS, what << ": all complete");
+                NS_TEST_EXPECT_MSG_EQ((tensors[i][rank]->values == sums[rank]), true, what);
+                NS_TEST_EXPECT_MSG_EQ(group.nics[rank]->GetWaitingFor(), "", what);
+            }
+        }
+    }
+
+    uint32_t m_checked{0};
+};
+
+/** The other operations. */
+class OperationTest : public TestCase
+{
+  public:
+    OperationTest()
+        : TestCase("every operation of a ring, in the NIC or by the hosts")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (CollectiveOperation operation : GetCollectiveOperations())
+        {
+            if (operation == CollectiveOperation::ALL_TO_ALL_V)
+            {
+                continue; // has a matrix; by the hosts, as an all-to-all
+            }
+            for (uint32_t ranks : {1, 2, 5})
+            {
+                NicGroup group("ring", ranks, {{"ReceptionBuffer", Count(1)}}, 256);
+                std::vector<std::vector<float>> inputs;
+                std::vector<Ptr<Tensor>> tensors;
+                const uint64_t count = operation == CollectiveOperation::BARRIER ? 0 : 1003;
+                for (uint32_t rank = 0; rank < ranks; rank++)
+                {
+                    auto tensor = Create<Tensor>();
+                    for (uint64_t i = 0; i < count; i++)
+                    {
+                        tensor->values.push_back(0.1F * static_cast<float>(rank + i));
+                    }
+                    tensor->bytes = tensor->values.size() * sizeof(float);
+                    inputs.push_back(tensor->values);
+                    tensors.push_back(tensor);
+                    group.Start(rank, operation, tensor);
+                }
+                Simulator::Run();
+                const auto reference = group.GetReference(operation, inputs);
+                for (uint32_t rank = 0; rank < ranks; rank++)
+                {
+                    NS_TEST_EXPECT_MSG_EQ(group.done[rank].size(),
+                                          1,
+                                          ns3::training::GetName(operation));
+                    NS_TEST_EXPECT_MSG_EQ((tensors[rank]->values == reference[rank]),
+                                          true,
+                                          ns3::training::GetName(operation) << " at rank " << rank);
+                }
+            }
+        }
+    }
+};
+
+/** Collectives that are issued together. */
+class InterleavingTest : public TestCase
+{
+  public:
+    InterleavingTest()
+        : TestCase("collectives run one after the other, or several at a time")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        // Two small all-reduces: apart they take twice the latency, together once.
+        const Time apart = Measure(1);
+        const Time together = Measure(2);
+        NicGroup group("ring", 4, MakeAdders());
+        const Time hop = group.lines.GetTime(PACKET) + group.lines.delay;
+        const Time one = 6 * hop + 3 * NanoSeconds(ADD_NS);
+        NS_TEST_EXPECT_MSG_EQ(apart, 2 * one, "one after the other");
+        // The second one's packets follow on the lines, and its additions in the adders.
+        NS_TEST_EXPECT_MSG_EQ(together, one + group.lines.GetTime(PACKET), "both at a time");
+    }
+
+    Time Measure(uint32_t active)
+    {
+        auto attributes = MakeAdders();
+        attributes.emplace_back("ActiveCollectives", Count(active));
+        NicGroup group("ring", 4, attributes);
+        for (uint32_t i = 0; i < 2; i++)
+        {
+            for (uint32_t rank = 0; rank < 4; rank++)
+            {
+                auto tensor = Create<Tensor>();
+                tensor->bytes = 4 * PACKET;
+                group.Start(rank, CollectiveOperation::ALL_REDUCE, tensor);
+            }
+        }
+        Simulator::Run();
+        return group.GetEnd();
+    }
+};
+
+/** The order of a schedule table. */
+class TableTest : public TestCase
+{
+  public:
+    TableTest()
+        : TestCase("a schedule table keeps to its steps, their estimated times and its interfaces")
+    {
+    }
+
+  private:
+    using Kind = ScheduleAction::Kind;
+
+    /** Rank 0: two messages to be added, two empty steps, one chunk to be copied by two ranks. */
+    static CollectiveSchedule MakeSchedule()
+    {
+        CollectiveSchedule schedule;
+        schedule.chunks = 3;
+        schedule.Resize(3);
+        schedule.Add(0, Kind::SEND, 1, 0, 0);
+        schedule.Add(0, Kind::SEND, 1, 1, 0, {}, 1);
+        schedule.Add(0, Kind::SEND, 1, 2, 3);
+        schedule.Add(0, Kind::SEND, 2, 2, 3);
+        schedule.Add(1, Kind::RECEIVE_REDUCE, 0, 0, 0);
+        schedule.Add(1, Kind::RECEIVE_REDUCE, 0, 1, 0, {}, 1);
+        schedule.Add(1, Kind::RECEIVE, 0, 2, 3);
+        schedule.Add(2, Kind::RECEIVE, 0, 2, 3);
+        schedule.Close();
+        return schedule;
+    }
+
+    void DoRun() override
+    {
+        UsePicoseconds();
+        // Each message leaves 100 ns after its begin; all are asked for at once, the last first.
+        const int64_t later = 3000; // two empty steps: 2 us after messages, then 1 us
+        Check({0, 0, false, MicroSeconds(1)}, {0, 0, 100, 100});
+        Check({0, 0, true, MicroSeconds(1)}, {0, 0, later, later});
+        Check({0, 1, false, MicroSeconds(1)}, {100, 0, 300, 200});
+        Check({5, 1, true, MicroSeconds(1)}, {100, 0, 100 + later + 100, 100 + later});
+        std::string refusal;
+        try
+        {
+            Check({4, 0, false, Time(0)}, {});
+        }
+        catch (const ConfigurationError& error)
+        {
+            refusal = error.what();
+        }
+        NS_TEST_EXPECT_MSG_EQ(refusal,
+                              "table-entries=4: the schedule of rank 0 has 5 entries (allowed: 5 "
+                              "and more; 0: unlimited)",
+                              "two messages, two empty steps, one chunk for two children");
+    }
+
+    /**
+     * @param settings of the table
+     * @param begins expected time of each message's begin, ns
+     */
+    void Check(const ScheduleTable::Settings& settings, const std::vector<int64_t>& begins)
+    {
+        const CollectiveSchedule schedule = MakeSchedule();
+        m_begins.assign(4, -1);
+        m_table = std::make_unique<ScheduleTable>(schedule, 0, settings, [this](uint32_t index) {
+            OnBegin(index);
+        });
+        NS_TEST_EXPECT_MSG_EQ(m_table->GetEntries(), 5, "entries");
+        for (uint32_t index : {3, 2, 1, 0})
+        {
+            NS_TEST_EXPECT_MSG_EQ(m_table->Request(index), false, "not before the start");
+        }
+        m_table->Start();
+        Simulator::Run();
+        for (uint32_t index = 0; index < begins.size(); index++)
+        {
+            NS_TEST_EXPECT_MSG_EQ(m_begins[index], begins[index], "message " << index);
+        }
+        m_table.reset();
+        Simulator::Destroy();
+    }
+
+    void OnBegin(uint32_t index)
+    {
+        m_begins[index] = Simulator::Now().GetNanoSeconds();
+        Simulator::Schedule(NanoSeconds(100), &TableTest::OnSent, this, index);
+    }
+
+    void OnSent(uint32_t index)
+    {
+        m_table->OnSent(index);
+    }
+
+    std::unique_ptr<ScheduleTable> m_table;
+    std::vector<int64_t> m_begins; // ns, by message
+};
+
+/** A rank that never calls. */
+class MissingRankTest : public TestCase
+{
+  public:
+    MissingRankTest()
+        : TestCase("what a rank waits for has rank, step and message")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        NicGroup group("ring", 3);
+        for (uint32_t rank = 0; rank < 2; rank++)
+        {
+            auto tensor = Create<Tensor>();
+            tensor->bytes = 3 * PACKET;
+            group.Start(rank, CollectiveOperation::ALL_REDUCE, tensor);
+        }
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(group.nics[0]->GetWaitingFor(),
+                              "rank 0 waits in all-reduce 0 (nic-ring) at step 0 for chunk 1 (1024 "
+                              "bytes) from rank 2",
+                              "it names the missing packet");
+        NS_TEST_EXPECT_MSG_EQ(group.nics[2]->GetWaitingFor(), "", "it has not called");
+    }
+};
+
+} // namespace
+
+/**
+ * @ingroup distributed-training-tests
+ * Suite of the engines in NICs.
+ */
+class NicReductionTestSuite : public TestSuite
+{
+  public:
+    NicReductionTestSuite()
+        : TestSuite("distributed-training-nic-reduction", TestSuite::Type::UNIT)
+    {
+        AddTestCase(new ClosedFormTest);
+        AddTestCase(new SumTest);
+        AddTestCase(new OperationTest);
+        AddTestCase(new InterleavingTest);
+        AddTestCase(new TableTest);
+        AddTestCase(new MissingRankTest);
+    }
+};
+
+static NicReductionTestSuite g_nicReductionTestSuite; ///< registers the suite
