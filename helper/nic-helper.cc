@@ -120,16 +120,16 @@ NicHelper::CheckCluster(const ClusterOptions& options) const
         Refuse("(allowed: codecs of single packets, as " + name + " codes whole tensors)");
     }
     const uint32_t block = traits.elementwise ? NUMBER : traits.block * NUMBER;
-    if (options.GetMtu() % block != 0)
-    {
-        Refuse("with mtu " + std::to_string(options.GetMtu()) + " (allowed: a multiple of " +
-               std::to_string(block) + ", the size of a block of " + name + ")");
-    }
     if (!traits.elementwise &&
         (options.transport == "tcp" || options.portPairs == "stripe" || options.split))
     {
         Refuse("with blocks of " + std::to_string(block) +
                " bytes (allowed: with rdma and whole messages, as blocks must not be cut)");
+    }
+    if (options.GetMtu() % block != 0)
+    {
+        Refuse("with mtu " + std::to_string(options.GetMtu()) + " (allowed: a multiple of " +
+               std::to_string(block) + ", the size of a block of " + name + ")");
     }
     const auto& models = Registry<HostModelEntry>::All();
     const auto model = models.find(KeyValues::Split(options.hostModel).GetName());

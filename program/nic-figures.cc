@@ -158,7 +158,7 @@ NicFigures::Format() const
             std::snprintf(line,
                           sizeof(line),
                           "warning: the ranks' sums differ in %llu of %llu elements, by up to %.3g "
-                          "(see --help=owner)\n",
+                          "(owner=coded mends it)\n",
                           static_cast<unsigned long long>(errors->driftedElements),
                           static_cast<unsigned long long>(errors->elements),
                           errors->largestDrift);

@@ -218,6 +218,16 @@ class ExactSumsTest : public TestCase
                 }
             }
         }
+        for (const std::string codec : {"bf16", "fp16", "truncation"})
+        {
+            for (const std::string transport : {"rdma", "tcp"})
+            {
+                ClusterOptions options = MakeOptions(3, transport, codec + ":owner=coded");
+                options.loss = 0.01;
+                Check(options, 40004);
+            }
+        }
+        Check(MakeOptions(3, "rdma", "block-float"), 40004);
         ClusterOptions options = MakeOptions(8, "rdma", "inceptionn:variant=bounded");
         options.topology = "rail-optimized:gpus=2";
         options.algorithm = "hierarchical";
@@ -300,6 +310,12 @@ class RefusedEnginesTest : public RefusalTest
         ClusterOptions options = MakeOptions(4, "rdma", "inceptionn");
         options.mtu = 1001;
         Expect(options, "with mtu 1001 (allowed: a multiple of 4");
+        Expect(MakeOptions(4, "tcp", "block-float"), "(allowed: with rdma and whole messages");
+        options = MakeOptions(4, "rdma", "block-float");
+        options.mtu = 1000;
+        Expect(options, "with mtu 1000 (allowed: a multiple of ");
+        Expect(MakeOptions(4, "rdma", "qsgd"), "(allowed: codecs without random numbers");
+        Expect(MakeOptions(4, "rdma", "top-k"), "(allowed: codecs of single packets");
         options = MakeOptions(4, "rdma", "inceptionn");
         options.algorithm = "switchml";
         Expect(options, "with collective switchml (allowed: collectives of hosts");
