@@ -24,7 +24,7 @@
 
 using namespace ns3;
 using namespace ns3::training;
-using tests::GetRefusal;
+using ns3::training::tests::GetRefusal;
 
 namespace
 {
