@@ -15,6 +15,7 @@
 #include "ns3/tcp-socket-base.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-key-values.h"
+#include "ns3/training-quantity.h"
 #include "ns3/training-registry.h"
 #include "ns3/uinteger.h"
 
@@ -263,6 +264,17 @@ NicHelper::GetGain(const PacketSize& packet, uint64_t lineRate) const
     const double most =
         m_engine ? std::min(GetGoodput(packet), m_engine->GetRate() / rate) : GetGoodput(packet);
     return most / packet.GetGoodput();
+}
+
+std::string
+NicHelper::Describe(const PacketSize& packet, uint64_t lineRate) const
+{
+    const DataRate rate(static_cast<uint64_t>(m_engine->GetRate()));
+    return "NICs code gradients: " + m_spec + (IsDeclared() ? ", size of codes declared" : "") +
+           "; engines code " + FormatRate(rate) +
+           (GetGain(packet, lineRate) < 1 ? ", so gradients are slower than without codes at " +
+                                                FormatRate(DataRate(lineRate))
+                                          : "");
 }
 
 Time

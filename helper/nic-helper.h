@@ -90,6 +90,13 @@ class NicHelper
      */
     double GetGain(const PacketSize& packet, uint64_t lineRate) const;
 
+    /**
+     * @param packet of the transport
+     * @param lineRate bit/s
+     * @return one line: the codec, the rate of an engine, and whether it slows the line down
+     */
+    std::string Describe(const PacketSize& packet, uint64_t lineRate) const;
+
     /** @return latency of a sending and a receiving engine */
     Time GetLatency() const;
 

@@ -101,8 +101,7 @@ Cluster::Cluster(const ClusterOptions& options)
     }
     if (m_nicHelper.IsInstalled())
     {
-        m_notes.push_back("NICs code gradients: " + m_nicHelper.GetSpec() +
-                          (m_nicHelper.IsDeclared() ? ", size of codes declared" : ""));
+        m_notes.push_back(m_nicHelper.Describe(GetPacketSize(), m_options.rate.GetBitRate()));
     }
     InstallInNetwork();
     InstallNicEngines();
