@@ -12,6 +12,7 @@ cpp_examples = [
     ("gradient-codec --list", "True", "False"),
     ("hpcc-fct --scale=16 --warm-up=100us --duration=300us", "True", "False"),
     ("in-network-aggregation --part=sums --sum-bytes=64K", "True", "False"),
+    ("inceptionn --scale=200", "True", "False"),
     ("nccl-tables --most=1M", "True", "False"),
     ("switch-barrier --ranks=8 --rounds=100 --loss=0.01", "True", "False"),
     ("topology-codesign --nodes=4", "True", "False"),

@@ -237,7 +237,7 @@ Rate(uint64_t bitsPerSecond)
 }
 
 Ptr<AttributeValue>
-Duration(Time time)
+TimeAttribute(Time time)
 {
     return Create<TimeValue>(time);
 }
@@ -348,11 +348,11 @@ class ClosedFormTest : public TestCase
         auto attributes = MakeAdders();
         attributes.insert(attributes.end(),
                           {{"DmaRate", Rate(50000000000)},
-                           {"DmaLatency", Duration(MicroSeconds(1))},
+                           {"DmaLatency", TimeAttribute(MicroSeconds(1))},
                            {"OwnBuffer", Count(0)},
                            {"ReceptionBuffer", Count(0)},
-                           {"DoorbellLatency", Duration(NanoSeconds(300))},
-                           {"CompletionLatency", Duration(NanoSeconds(700))}});
+                           {"DoorbellLatency", TimeAttribute(NanoSeconds(300))},
+                           {"CompletionLatency", TimeAttribute(NanoSeconds(700))}});
         NicGroup group("chain", ranks, attributes);
         const Time hop = group.lines.GetTime(PACKET) + group.lines.delay;
         const Time read = TimeStep(160 * PACKET);
@@ -407,7 +407,7 @@ class ClosedFormTest : public TestCase
         attributes.insert(attributes.end(),
                           {{"AddLatency", Count(0)},
                            {"OwnBuffer", Count(PACKET)},
-                           {"DmaLatency", Duration(MicroSeconds(1))}});
+                           {"DmaLatency", TimeAttribute(MicroSeconds(1))}});
         {
             NicGroup group("ring", 2, attributes);
             const Time packet = group.lines.GetTime(PACKET);
@@ -449,7 +449,7 @@ class SumTest : public TestCase
         const NicGroup::Attributes scarce{{"OwnBuffer", Count(1)},
                                           {"ReceptionBuffer", Count(1)},
                                           {"DmaRate", Rate(40000000000)},
-                                          {"DmaLatency", Duration(NanoSeconds(900))},
+                                          {"DmaLatency", TimeAttribute(NanoSeconds(900))},
                                           {"Lanes", Count(1)},
                                           {"ActiveCollectives", Count(2)}};
         for (const auto& [name, entry] : Registry<CollectiveAlgorithm>::All())

@@ -34,6 +34,12 @@ class HpccFct(Program[Result]):
     name = "hpcc-fct"
 
 
+class Inceptionn(Program[Result]):
+    """Published figures of INCEPTIONN, compared with simulated figures."""
+
+    name = "inceptionn"
+
+
 class InNetworkAggregation(Program[Result]):
     """Published figures of in-network aggregation, compared with simulated figures."""
 

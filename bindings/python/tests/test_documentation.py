@@ -101,6 +101,10 @@ def test_json_keys(job_json, benchmark_json, program_json, tmp_path):
     assert list(ring_json) == read_names("results.rst", "json-fpga-ring")
     for row in ring_json["rows"]:
         assert list(row) == read_names("results.rst", "json-fpga-ring-rows")
+    inceptionn_json = program_json("inceptionn", "--part=codec")
+    assert list(inceptionn_json) == read_names("results.rst", "json-inceptionn")
+    for row in inceptionn_json["rows"]:
+        assert list(row) == read_names("results.rst", "json-inceptionn-rows")
     codec_input = tmp_path / "gradients"
     codec_input.write_bytes(bytes(64))
     codec_json = program_json("gradient-codec", f"--input={codec_input}")
@@ -205,6 +209,7 @@ CLUSTER = "training-job-3"  # the table of shared options, of which each program
         ("fpga-ring", ["fpga-ring"]),
         ("gradient-codec", ["gradient-codec"]),
         ("hpcc-fct", ["hpcc-fct"]),
+        ("inceptionn", ["inceptionn"]),
         ("multitree-allreduce", ["multitree-allreduce"]),
         ("in-network-aggregation", ["in-network-aggregation"]),
         ("nccl-tables", ["nccl-tables"]),

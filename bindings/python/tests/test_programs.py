@@ -120,6 +120,7 @@ PROGRAMS = [
     dt.FpgaRing,
     dt.GradientCodec,
     dt.HpccFct,
+    dt.Inceptionn,
     dt.InNetworkAggregation,
     dt.MultitreeAllreduce,
     dt.NcclTables,
@@ -688,7 +689,14 @@ def test_values_that_could_not_be_simulated_are_refused(program, arguments, allo
 
 @pytest.mark.parametrize(
     "name",
-    ["fpga-ring", "in-network-aggregation", "multitree-allreduce", "nccl-tables", "topology-codesign"],
+    [
+        "fpga-ring",
+        "in-network-aggregation",
+        "inceptionn",
+        "multitree-allreduce",
+        "nccl-tables",
+        "topology-codesign",
+    ],
 )
 def test_attributes_that_clusters_set_are_refused(program, name):
     process = program(name, "--ns3::training::RdmaNic::PathHops=3")
