@@ -543,6 +543,14 @@ def wait_until(condition):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel ends the children")
+def test_a_process_that_nobody_has_waited_for_has_ended(program, monkeypatch):
+    with subprocess.Popen([sys.executable, "-c", ""]) as parent:
+        os.waitid(os.P_PID, parent.pid, os.WEXITED | os.WNOWAIT)
+        monkeypatch.setenv("DISTRIBUTED_TRAINING_PARENT", str(parent.pid))
+        assert program("hpcc-fct", "--scale=16").returncode == -signal.SIGKILL
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel ends the children")
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGKILL"])
 @pytest.mark.parametrize(
     "statement",
