@@ -10,8 +10,10 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
 #include <string>
 
 #ifdef __linux__
@@ -25,7 +27,13 @@ namespace ns3::training
 namespace
 {
 
-/** @return whether a process has ended, also if its own parent has not asked for its status yet */
+/** Flag in /proc/PID/stat of a process that ends: the kernel's PF_EXITING. */
+constexpr unsigned EXITING = 0x4;
+
+/**
+ * @return whether a process has ended, also if its own parent has not asked for its status yet, or
+ *         is about to end and may have given its children away already
+ */
 bool
 HasEnded(pid_t process)
 {
@@ -33,12 +41,17 @@ HasEnded(pid_t process)
     {
         return true;
     }
-    // The state follows the name, which is in parentheses and may have others in it.
     std::ifstream file("/proc/" + std::to_string(process) + "/stat");
     std::string text;
     std::getline(file, text);
-    const auto end = text.rfind(')');
-    return end != std::string::npos && text.compare(end, 3, ") Z") == 0;
+    // The name is in parentheses and may have others in it. After it come the state, the ids of the
+    // parent, the process group, the session, the terminal and its process group, and the flags.
+    std::istringstream fields(text.substr(text.rfind(')') + 1));
+    char state = ' ';
+    int64_t ids[5];
+    unsigned flags = 0;
+    fields >> state >> ids[0] >> ids[1] >> ids[2] >> ids[3] >> ids[4] >> flags;
+    return state == 'Z' || (flags & EXITING);
 }
 
 } // namespace

@@ -535,6 +535,11 @@ def find_with(text):
     return found
 
 
+def describe(processes):
+    """Return state, parent and signals of processes, as Linux shows them."""
+    return "".join(Path(f"/proc/{process}/status").read_text() for process in processes)
+
+
 def wait_until(condition):
     deadline = time.monotonic() + 30
     while not condition() and time.monotonic() < deadline:
@@ -583,7 +588,7 @@ job = dt.TrainingJob(workload=os.environ["MARK"], ranks=16, iterations=1000000)
         assert wait_until(lambda: len(find_with(str(workload))) == children)
         process.send_signal(getattr(signal, name))
         process.wait(20)
-        assert wait_until(lambda: not find_with(str(workload)))
+        assert wait_until(lambda: not find_with(str(workload))), describe(find_with(str(workload)))
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)  # the workers of a pool
