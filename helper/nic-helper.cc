@@ -7,6 +7,7 @@
 #include "nic-helper.h"
 
 #include "in-network-system.h"
+#include "nic-algorithm.h"
 
 #include "ns3/host-device.h"
 #include "ns3/host-model.h"
@@ -126,6 +127,12 @@ NicHelper::CheckCluster(const ClusterOptions& options) const
     {
         Refuse("with blocks of " + std::to_string(block) +
                " bytes (allowed: with rdma and whole messages, as blocks must not be cut)");
+    }
+    if (!traits.elementwise && IsInNic(options.algorithm))
+    {
+        Refuse("with collective " + options.algorithm +
+               " (allowed: collectives of hosts, or codecs without blocks, which its segments "
+               "would cut)");
     }
     if (options.GetMtu() % block != 0)
     {

@@ -312,6 +312,9 @@ class RefusedEnginesTest : public RefusalTest
         Expect(options, "with mtu 1001 (allowed: a multiple of 4");
         Expect(MakeOptions(4, "tcp", "block-float"), "(allowed: with rdma and whole messages");
         options = MakeOptions(4, "rdma", "block-float");
+        options.algorithm = "nic-ring";
+        Expect(options, "codecs without blocks, which its segments would cut");
+        options = MakeOptions(4, "rdma", "block-float");
         options.mtu = 1000;
         Expect(options, "with mtu 1000 (allowed: a multiple of ");
         Expect(MakeOptions(4, "rdma", "qsgd"), "(allowed: codecs without random numbers");
