@@ -156,16 +156,9 @@ Comparison::GetExpectedSeconds(Order order, uint64_t bytes) const
 double
 Comparison::GetSeconds(const ClusterOptions& options, uint64_t bytes)
 {
-    double seconds = 0;
-    {
-        const Cluster cluster(options);
-        GuardedRun run(cluster);
-        seconds = MeasureCollective(cluster, run, CollectiveOperation::ALL_REDUCE, bytes, false, 1)
-                      .seconds;
-        m_table.AddCost(GetRunCost(cluster.GetFabric()));
-    }
-    Simulator::Destroy();
-    return seconds;
+    const CollectiveRun run = RunCollectives(options, CollectiveOperation::ALL_REDUCE, {bytes});
+    m_table.AddCost(run.cost);
+    return run.measurements.back().seconds;
 }
 
 IterationRecord

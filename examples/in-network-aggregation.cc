@@ -118,20 +118,10 @@ MakeRack(uint32_t ranks, const std::string& algorithm, const char* rate = "100Gb
 CollectiveMeasurement
 Comparison::Measure(const ClusterOptions& options, uint64_t bytes, bool real)
 {
-    CollectiveMeasurement result;
-    {
-        const Cluster cluster(options);
-        GuardedRun run(cluster);
-        result = MeasureCollective(cluster,
-                                   run,
-                                   CollectiveOperation::ALL_REDUCE,
-                                   bytes,
-                                   real,
-                                   RngSeedManager::GetRun());
-        m_table.AddCost(GetRunCost(cluster.GetFabric()));
-    }
-    Simulator::Destroy();
-    return result;
+    const CollectiveRun run =
+        RunCollectives(options, CollectiveOperation::ALL_REDUCE, {bytes}, real);
+    m_table.AddCost(run.cost);
+    return run.measurements.back();
 }
 
 double

@@ -127,7 +127,7 @@ class Comparison
                      double engine = 0,
                      double hosts = 0);
     double GetSeconds(const Network& network,
-                      ClusterOptions options,
+                      const ClusterOptions& options,
                       CollectiveOperation operation = CollectiveOperation::ALL_REDUCE);
     void AddRow(const std::string& figure,
                 const char* unit,
@@ -193,21 +193,15 @@ MakeOptions(uint32_t ranks, const std::string& algorithm)
 
 double
 Comparison::GetSeconds(const Network& network,
-                       ClusterOptions options,
+                       const ClusterOptions& options,
                        CollectiveOperation operation)
 {
     const uint64_t bytes = 4 * std::max<uint64_t>(1, network.parameters / m_setting.scale);
-    double seconds = 0;
-    {
-        const Cluster cluster(options);
-        GuardedRun run(cluster);
-        MeasureCollective(cluster, run, operation, bytes, false, 1); // opens connections
-        seconds = MeasureCollective(cluster, run, operation, bytes, false, 1).seconds;
-        m_table.AddCost(GetRunCost(cluster.GetFabric()));
-    }
-    Simulator::Destroy();
-    return seconds * ITERATIONS * 4 * static_cast<double>(network.parameters) /
-           static_cast<double>(bytes);
+    const CollectiveRun run =
+        RunCollectives(options, operation, {bytes, bytes}); // the first opens connections
+    m_table.AddCost(run.cost);
+    return run.measurements.back().seconds * ITERATIONS * 4 *
+           static_cast<double>(network.parameters) / static_cast<double>(bytes);
 }
 
 Comparison::Exchange

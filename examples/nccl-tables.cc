@@ -263,17 +263,11 @@ MakeOptions(const Table& table, const std::string& hostModel)
 double
 Measure(const Table& table, uint64_t bytes, const std::string& hostModel, RunCost& cost)
 {
-    double bandwidth = 0;
-    {
-        const Cluster cluster(MakeOptions(table, hostModel));
-        GuardedRun run(cluster);
-        const auto operation = FindCollectiveOperation(table.operation);
-        MeasureCollective(cluster, run, operation, 8, false, 1); // opens connections
-        bandwidth = MeasureCollective(cluster, run, operation, bytes, false, 1).busBandwidth;
-        cost.Add(GetRunCost(cluster.GetFabric()));
-    }
-    Simulator::Destroy();
-    return bandwidth;
+    const CollectiveRun run = RunCollectives(MakeOptions(table, hostModel),
+                                             FindCollectiveOperation(table.operation),
+                                             {8, bytes}); // the first opens connections
+    cost.Add(run.cost);
+    return run.measurements.back().busBandwidth;
 }
 
 /** The published values of a row, bus bandwidth, GB/s. */

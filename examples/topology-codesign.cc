@@ -195,7 +195,6 @@ class Comparison
   private:
     std::string GetTopology(const Platform& platform) const;
     ClusterOptions GetOptions(const Platform& platform, const std::string& algorithm) const;
-    void AddCost(const Cluster& cluster);
     double Measure(const Platform& platform, CollectiveOperation operation, uint64_t bytes);
     TrainingRunOptions GetTraining(const Platform& platform, const Network& network) const;
     double Train(const Platform& platform, const Network& network);
@@ -257,26 +256,16 @@ Comparison::GetOptions(const Platform& platform, const std::string& algorithm) c
     return options;
 }
 
-void
-Comparison::AddCost(const Cluster& cluster)
-{
-    m_figures.AddCost(GetRunCost(cluster.GetFabric()));
-}
-
 double
 Comparison::Measure(const Platform& platform, CollectiveOperation operation, uint64_t bytes)
 {
-    double seconds = 0;
-    {
-        const Cluster cluster(
-            GetOptions(platform,
-                       operation == EXCHANGE ? platform.GetAllToAll() : platform.GetAlgorithm()));
-        GuardedRun run(cluster);
-        seconds = MeasureCollective(cluster, run, operation, bytes, false, 1).seconds;
-        AddCost(cluster);
-    }
-    Simulator::Destroy();
-    return seconds;
+    const CollectiveRun run = RunCollectives(
+        GetOptions(platform,
+                   operation == EXCHANGE ? platform.GetAllToAll() : platform.GetAlgorithm()),
+        operation,
+        {bytes});
+    m_figures.AddCost(run.cost);
+    return run.measurements.back().seconds;
 }
 
 TrainingRunOptions

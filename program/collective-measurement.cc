@@ -9,6 +9,7 @@
 #include "reference-sums.h"
 
 #include "ns3/gradient-source.h"
+#include "ns3/rng-seed-manager.h"
 #include "ns3/schedule-interpreter.h"
 #include "ns3/simulator.h"
 #include "ns3/training-byte-archive.h"
@@ -355,6 +356,27 @@ MeasureCollective(const Cluster& cluster,
     result.efficiency = result.seconds > 0 ? result.lowerBound / result.seconds : 1;
     result.verified =
         real && !barrier ? result.mismatch.empty() : cluster.GetPlanner().IsVerifying();
+    return result;
+}
+
+CollectiveRun
+RunCollectives(const ClusterOptions& options,
+               CollectiveOperation operation,
+               const std::vector<uint64_t>& sizes,
+               bool real)
+{
+    CollectiveRun result;
+    {
+        const Cluster cluster(options);
+        GuardedRun run(cluster);
+        for (uint64_t bytes : sizes)
+        {
+            result.measurements.push_back(
+                MeasureCollective(cluster, run, operation, bytes, real, RngSeedManager::GetRun()));
+        }
+        result.cost = GetRunCost(cluster.GetFabric());
+    }
+    Simulator::Destroy();
     return result;
 }
 

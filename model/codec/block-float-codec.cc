@@ -84,8 +84,7 @@ class BlockFloatCodec final : public GradientCodec
                 uint64_t count) const override
     {
         CheckCodeSize("block-float", bytes, GetCodedBytes(count), count);
-        std::vector<uint8_t> padded(code, code + bytes);
-        padded.resize(bytes + BIT_STREAM_SLACK);
+        const auto padded = PadCode(code, bytes);
         BitReader reader(padded.data());
         for (uint64_t at = 0; at < count; at += m_block)
         {

@@ -7,8 +7,10 @@
 #ifndef DISTRIBUTED_TRAINING_CODEC_BIT_STREAM_H
 #define DISTRIBUTED_TRAINING_CODEC_BIT_STREAM_H
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 /**
  * @file
@@ -63,6 +65,20 @@ class BitWriter
     uint64_t m_bits{0};  // bits that do not yet fill a byte, already written
     uint32_t m_count{0}; // number of them
 };
+
+/**
+ * @ingroup distributed-training-codec
+ * @param code fields
+ * @param bytes of the code
+ * @return a copy for a BitReader
+ */
+inline std::vector<uint8_t>
+PadCode(const uint8_t* code, uint64_t bytes)
+{
+    std::vector<uint8_t> padded(bytes + BIT_STREAM_SLACK);
+    std::copy(code, code + bytes, padded.begin());
+    return padded;
+}
 
 /**
  * @ingroup distributed-training-codec

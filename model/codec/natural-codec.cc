@@ -78,8 +78,7 @@ class NaturalCodec final : public GradientCodec
                 uint64_t count) const override
     {
         CheckCodeSize("natural", bytes, GetCodedBytes(count), count);
-        std::vector<uint8_t> padded(code, code + bytes);
-        padded.resize(bytes + BIT_STREAM_SLACK);
+        const auto padded = PadCode(code, bytes);
         BitReader reader(padded.data());
         for (uint64_t i = 0; i < count; i++)
         {

@@ -55,8 +55,7 @@ QuantizingCodec::Decode(const uint8_t* code,
                         uint64_t count) const
 {
     CheckCodeSize(m_name, bytes, GetCodedBytes(count), count);
-    std::vector<uint8_t> padded(code, code + bytes);
-    padded.resize(bytes + BIT_STREAM_SLACK);
+    const auto padded = PadCode(code, bytes);
     BitReader reader(padded.data());
     for (uint64_t at = 0; at < count; at += GetBlock(count))
     {

@@ -111,8 +111,7 @@ SparseCode::Read(const std::string& name,
         }
         return;
     }
-    std::vector<uint8_t> padded(from, code + bytes);
-    padded.resize(padded.size() + BIT_STREAM_SLACK);
+    const auto padded = PadCode(from, static_cast<uint64_t>(code + bytes - from));
     BitReader reader(padded.data());
     const uint32_t bits = indices == Indices::WORDS ? 32 : GetIndexBits(count);
     uint64_t least = 0;

@@ -65,8 +65,7 @@ class TruncationCodec final : public GradientCodec
                 uint64_t count) const override
     {
         CheckCodeSize("truncation", bytes, GetCodedBytes(count), count);
-        std::vector<uint8_t> padded(code, code + bytes);
-        padded.resize(bytes + BIT_STREAM_SLACK);
+        const auto padded = PadCode(code, bytes);
         BitReader reader(padded.data());
         for (uint64_t i = 0; i < count; i++)
         {
