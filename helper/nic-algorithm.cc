@@ -6,6 +6,8 @@
 
 #include "nic-algorithm.h"
 
+#include "nic-helper.h"
+
 #include "ns3/collective-algorithm.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-quantity.h"
@@ -45,6 +47,9 @@ const Registry<NicAlgorithm>::Entry g_doubleBinaryTree(
 const Registry<NicAlgorithm>::Entry g_recursiveDoubling(
     "nic-recursive-doubling",
     {"NICs execute `recursive-doubling` packet by packet", "recursive-doubling"});
+
+/// Size of a float32, bytes.
+constexpr uint32_t NUMBER = sizeof(float);
 
 /** @return keys of the collective algorithm */
 std::vector<Key>
@@ -150,7 +155,7 @@ GetAlgorithmOfNic(const std::string& algorithm)
     return text;
 }
 
-std::vector<Ptr<NicCommunicator>>
+NicCommunicators
 InstallInNics(const ClusterOptions& options,
               const AttributeList& attributes,
               const Fabric& fabric,
@@ -172,10 +177,21 @@ InstallInNics(const ClusterOptions& options,
     }
     list.Add(choice.values.GetAttributes(GetKeys(*choice.entry)));
     list.Add(attributes);
-    const auto packets = std::make_shared<PacketPlanner>(
+    const auto sample = list.Create<NicCommunicator>();
+    const bool isFormatted = sample->GetFormattedBytes(NUMBER) < NUMBER;
+    if (isFormatted && options.nic != NicHelper::NONE)
+    {
+        throw ConfigurationError("nic",
+                                 options.nic,
+                                 " with number-format of 16 bits in " + options.algorithm +
+                                     " (allowed: one of both, as codecs code float32)");
+    }
+    NicCommunicators all;
+    all.packets = std::make_shared<PacketPlanner>(
         planner,
-        choice.values.GetBoolean("cut-through") ? packet.payload : 0);
-    std::vector<Ptr<NicCommunicator>> communicators;
+        choice.values.GetBoolean("cut-through")
+            ? packet.payload / sample->GetFormattedBytes(NUMBER) * NUMBER
+            : 0);
     for (uint32_t rank = 0; rank < hosts.size(); rank++)
     {
         NicCommunicator::Lines lines;
@@ -188,18 +204,18 @@ InstallInNics(const ClusterOptions& options,
         auto communicator = list.Create<NicCommunicator>();
         communicator->Setup(
             hosts[rank],
-            [packets](CollectiveOperation operation, uint64_t bytes, uint32_t root) {
+            [packets = all.packets](CollectiveOperation operation, uint64_t bytes, uint32_t root) {
                 return packets->Get(operation, bytes, root);
             },
             lines);
         communicator->CheckTable(*planner(CollectiveOperation::ALL_REDUCE, 0, 0));
-        communicators.push_back(communicator);
+        all.ranks.push_back(communicator);
     }
-    const NicCommunicator& first = *communicators.front();
+    const NicCommunicator& first = *all.ranks.front();
     notes.push_back("engines of the NICs: " + std::to_string(first.GetLanes()) +
                     " adders each, up to " +
                     FormatRate(DataRate(static_cast<uint64_t>(first.GetAddRate()))));
-    return communicators;
+    return all;
 }
 
 } // namespace ns3::training

@@ -15,6 +15,8 @@
 
 #include "ns3/collective-progress.h"
 #include "ns3/communicator-records.h"
+#include "ns3/gradient-codec.h"
+#include "ns3/message-coding.h"
 
 #include <cstdint>
 #include <functional>
@@ -32,7 +34,9 @@ struct NicEngine
 {
     HostDataReader::Settings reading; ///< from the memory of the host
     uint64_t receptionBytes{0};       ///< reception buffer of a message, bytes; 0: unlimited
-    uint32_t lanes{1};                ///< float32 adders
+    uint32_t lanes{1};                ///< adders of one float32, or of two numbers of 16 bits
+    Ptr<GradientCodec> format;        ///< of numbers on the line and in adders; null: float32
+    MessageCoding coding;             ///< what becomes of packets on their way, or in that format
     Time cycle;                       ///< of the adders
     Time addLatency;                  ///< of an addition, beside the cycles that it takes
     bool hasTable{false};             ///< whether a ScheduleTable orders the messages
@@ -45,10 +49,20 @@ struct NicEngine
 
     /**
      * Adds a packet to another.
-     * @param bytes of the packet
+     * @param bytes of the packet, as float32
      * @return time from now to its sum
      */
     Time Add(uint64_t bytes);
+
+    /**
+     * @param bytes of float32
+     * @return as many bytes of the numbers' format
+     */
+    uint64_t GetFormattedBytes(uint64_t bytes) const
+    {
+        return format ? format->GetCodedBytes(bytes / sizeof(float)) + bytes % sizeof(float)
+                      : bytes;
+    }
 
     /**
      * Writes part of a result to the memory of the host.
@@ -174,6 +188,8 @@ class NicCollective
     void OnWritten();
     void Complete(uint32_t index);
     uint64_t GetPacketBytes(uint32_t message) const;
+    bool CodesOwner() const;
+    void Round();
 
     Owner& m_owner;
     NicEngine& m_engine;
