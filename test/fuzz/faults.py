@@ -9,7 +9,7 @@ TOPOLOGIES = {
     "leaf-spine:leaves=4,spines=2": (6, ["host0-switch0", "switch0-switch4", "switch3-switch5"]),
     "fat-tree:k=4": (20, ["host1-switch0", "switch0-switch8", "switch8-switch16"]),
     "torus:2x4": (8, ["host3-switch3", "switch0-switch1", "switch2-switch6"]),
-    "rail-optimized:gpus=4": (6, ["host0-switch0", "host5-switch5", "host3-switch1"]),
+    "rail-optimized:gpus=4": (10, ["host0-switch0", "host5-switch1", "host1-switch3"]),
 }
 SERVERS = "rail-optimized:gpus=4"
 OPERATIONS = ["all-reduce", "reduce-scatter", "all-gather", "broadcast", "reduce", "all-to-all"]
