@@ -147,7 +147,8 @@ def test_json_keys(job_json, benchmark_json, program_json, tmp_path):
             assert list(row) == read_names("results.rst", f"json-switch-parameter-server-{part}")
     codesign_json = program_json("topology-codesign", "--part=operations", "--nodes=4")
     assert list(codesign_json) == read_names("results.rst", "json-topology-codesign")
-    for part in ("rows", "figures"):
+    codesign_json["tables"] = program_json("topology-codesign", "--part=tables")["tables"]
+    for part in ("tables", "rows", "figures"):
         for row in codesign_json[part]:
             assert list(row) == read_names("results.rst", f"json-topology-codesign-{part}")
     for document in (job_json, benchmark_json, fabric_json):
