@@ -7,12 +7,15 @@
 #ifndef DISTRIBUTED_TRAINING_SCHEDULE_TABLE_H
 #define DISTRIBUTED_TRAINING_SCHEDULE_TABLE_H
 
+#include "lockstep-oracle.h"
+
 #include "ns3/collective-schedule.h"
 #include "ns3/event-id.h"
 #include "ns3/nstime.h"
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <set>
 #include <vector>
 
@@ -52,12 +55,14 @@ class ScheduleTable
      * @param rank this node
      * @param settings of its interface
      * @param begin called when a message that had to wait may begin, with the index of its action
+     * @param oracle of all nodes, or null: none
      * @throw ConfigurationError if the schedule needs more entries than there are
      */
     ScheduleTable(const CollectiveSchedule& schedule,
                   uint32_t rank,
                   const Settings& settings,
-                  std::function<void(uint32_t)> begin);
+                  std::function<void(uint32_t)> begin,
+                  std::shared_ptr<LockstepOracle> oracle = nullptr);
     ~ScheduleTable();
     ScheduleTable(const ScheduleTable&) = delete;
     ScheduleTable& operator=(const ScheduleTable&) = delete;
@@ -111,6 +116,7 @@ class ScheduleTable
     const uint32_t m_segments;
     const Settings m_settings;
     const std::function<void(uint32_t)> m_begin;
+    const std::shared_ptr<LockstepOracle> m_oracle;
     std::vector<Step> m_steps;
     std::vector<Message> m_messages; // by action
     std::vector<uint32_t> m_ready;   // indices that wait, in order
@@ -122,6 +128,7 @@ class ScheduleTable
     bool m_afterSend{false}; // the step before had messages
     EventId m_nop;           // the end of an empty step
     EventId m_wake;          // messages that wait may begin
+    uint32_t m_node{0};      // at the oracle
 };
 
 } // namespace ns3::training
