@@ -198,6 +198,7 @@ InstallInNics(const ClusterOptions& options,
               const std::vector<Ptr<ScheduledCommunicator>>& hosts,
               const ScheduledCommunicator::Planner& planner,
               const PacketSize& packet,
+              uint64_t link,
               std::vector<std::string>& notes)
 {
     CheckOptions(options);
@@ -227,6 +228,7 @@ InstallInNics(const ClusterOptions& options,
         NicCommunicator::Lines lines;
         lines.count = static_cast<uint32_t>(fabric.rails[rank].size());
         lines.byteShare = 1 / packet.GetGoodput();
+        lines.link = link;
         for (const auto& device : fabric.rails[rank])
         {
             lines.rate = std::max(lines.rate, device->GetPort().GetRate());

@@ -63,6 +63,12 @@ class TableTest : public TestCase
         Check({0, 0, true, MicroSeconds(1)}, {0, 0, later, later});
         Check({0, 1, false, MicroSeconds(1)}, {100, 0, 300, 200});
         Check({5, 1, true, MicroSeconds(1)}, {100, 0, 100 + later + 100, 100 + later});
+        // A message that leaves sooner keeps its interface for its time on the line.
+        const Time line = NanoSeconds(250);
+        Check({0, 1, false, Time(0), line}, {250, 0, 750, 500});
+        Check({0, 2, false, Time(0), line}, {0, 0, 250, 250});
+        Check({0, 1, false, Time(0), NanoSeconds(50)}, {100, 0, 300, 200});
+        Check({0, 0, false, Time(0), line}, {0, 0, 100, 100});
         // With an oracle a step begins when the messages of the one before have left.
         Check({0, 0, false, MicroSeconds(1)}, {0, 0, 100, 100}, true);
         Check({0, 1, false, MicroSeconds(1)}, {100, 0, 300, 200}, true);

@@ -139,7 +139,7 @@ class NicGroup
                 [this](CollectiveOperation operation, uint64_t bytes, uint32_t root) {
                     return m_packets->Get(operation, bytes, root);
                 },
-                {100000000000, 1, 1},
+                {100000000000, 1, 1, 100000000000},
                 oracles);
             m_hosts.push_back(hosts);
             nics.push_back(nic);

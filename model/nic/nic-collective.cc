@@ -54,6 +54,13 @@ NicEngine::EstimateStep(uint64_t bytes) const
     return Seconds(line * lineSecondsPerByte);
 }
 
+Time
+NicEngine::GetLineTime(uint64_t bytes) const
+{
+    return Seconds(static_cast<double>(subMessages.GetLineBytes(bytes)) * lineShare *
+                   lineSecondsPerByte);
+}
+
 NicCollective::NicCollective(Owner& owner,
                              NicEngine& engine,
                              std::shared_ptr<const CollectiveSchedule> schedule,
@@ -81,6 +88,7 @@ NicCollective::NicCollective(Owner& owner,
     {
         ScheduleTable::Settings settings = engine.table;
         settings.estimate = engine.EstimateStep(tensor->bytes / m_schedule->chunks);
+        settings.line = engine.GetLineTime(tensor->bytes / m_schedule->chunks);
         m_table = std::make_unique<ScheduleTable>(
             *m_schedule,
             rank,

@@ -37,10 +37,10 @@ struct NicEngine
     Time cycle;                       ///< of the adders
     Time addLatency;                  ///< of an addition, beside the cycles that it takes
     bool hasTable{false};             ///< whether a ScheduleTable orders the messages
-    ScheduleTable::Settings table;    ///< of that table, without the estimate
+    ScheduleTable::Settings table;    ///< of that table, without times
     SubMessages subMessages;          ///< on the line
-    double lineSecondsPerByte{0};     ///< of one interface, for the estimate
-    double lineShare{1};              ///< bytes on the line per byte of a packet, for the estimate
+    double lineSecondsPerByte{0};     ///< of one interface
+    double lineShare{1};              ///< bytes on the line per byte of a packet
     std::shared_ptr<LockstepOracles> oracles; ///< of all nodes; null: no such lockstep
     BusyUnit readUnit;                        ///< DMA from the host
     BusyUnit writeUnit;                       ///< DMA to the host
@@ -67,6 +67,12 @@ struct NicEngine
      *         that fits takes the time of a flit for each sub-message
      */
     Time EstimateStep(uint64_t bytes) const;
+
+    /**
+     * @param bytes of a message
+     * @return its time on the line of an interface
+     */
+    Time GetLineTime(uint64_t bytes) const;
 };
 
 /**

@@ -107,11 +107,13 @@ NicCommunicator::GetTypeId()
                           UintegerValue(128),
                           MakeUintegerAccessor(&NicCommunicator::m_tableEntries),
                           MakeUintegerChecker<uint32_t>())
-            .AddAttribute("Interfaces",
-                          "Messages of the schedule table that may leave at a time; 0: any number",
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&NicCommunicator::m_interfaces),
-                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute(
+                "Interfaces",
+                "Interfaces for messages of the schedule table, each with the rate of a link "
+                "and one message at a time; 0: any number of messages",
+                UintegerValue(0),
+                MakeUintegerAccessor(&NicCommunicator::m_interfaces),
+                MakeUintegerChecker<uint32_t>())
             .AddAttribute("FlowControl",
                           "none: messages are sent as they are; packet: with a head flit of 16 "
                           "bytes for each sub-message; message: with one for each message",
@@ -182,7 +184,7 @@ NicCommunicator::Setup(Ptr<ScheduledCommunicator> hosts,
                     : m_flowControl == "message" ? SubMessages::FlowControl::MESSAGE
                                                  : SubMessages::FlowControl::NONE,
                     m_subMessage);
-    m_engine.lineSecondsPerByte = 8.0 / static_cast<double>(lines.rate);
+    m_engine.lineSecondsPerByte = 8.0 / static_cast<double>(lines.link);
     m_engine.lineShare = lines.byteShare;
     m_transport = hosts->GetTransport();
     m_transport->Attach(NUMBER,

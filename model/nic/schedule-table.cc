@@ -89,6 +89,10 @@ ScheduleTable::~ScheduleTable()
 {
     Simulator::Cancel(m_nop);
     Simulator::Cancel(m_wake);
+    for (const Message& message : m_messages)
+    {
+        Simulator::Cancel(message.free);
+    }
     if (m_oracle)
     {
         m_oracle->Detach(m_node);
@@ -126,6 +130,7 @@ ScheduleTable::Begin(uint32_t message)
         return;
     }
     one.hasBegun = true;
+    one.begin = Simulator::Now();
     m_leaving++;
     m_gathering = m_gathering || m_steps[m_step].gathers;
     m_steps[m_step].waiting.erase(message);
@@ -184,15 +189,32 @@ void
 ScheduleTable::OnSent(uint32_t index)
 {
     Message& message = m_messages[index % m_actions];
-    if (++message.left == m_segments)
+    if (++message.left < m_segments)
     {
-        m_leaving--;
-        if (m_oracle)
-        {
-            m_oracle->OnSent(message.step);
-        }
-        BeginWaiting();
+        return;
     }
+    // A NIC whose line is faster than a link passes a message on sooner than an interface.
+    const Time end = message.begin + m_settings.line;
+    if (m_settings.interfaces > 0 && end > Simulator::Now())
+    {
+        message.free = Simulator::Schedule(end - Simulator::Now(),
+                                           &ScheduleTable::Free,
+                                           this,
+                                           index % m_actions);
+        return;
+    }
+    Free(index % m_actions);
+}
+
+void
+ScheduleTable::Free(uint32_t message)
+{
+    m_leaving--;
+    if (m_oracle)
+    {
+        m_oracle->OnSent(m_messages[message].step);
+    }
+    BeginWaiting();
 }
 
 void

@@ -48,6 +48,7 @@ class ScheduleTable
         uint32_t interfaces{0}; ///< messages that may leave at a time; 0: any number
         bool lockstep{false};   ///< whether NOPs take time
         Time estimate;          ///< of a step, in lockstep
+        Time line;              ///< least time that a message takes its interface
     };
 
     /**
@@ -104,6 +105,8 @@ class ScheduleTable
         uint32_t step{0};
         uint32_t left{0}; ///< packets that have left
         bool hasBegun{false};
+        Time begin;
+        EventId free; ///< its interface is free
     };
 
     bool MayBegin(uint32_t message) const;
@@ -111,6 +114,7 @@ class ScheduleTable
     void TakeOffSteps();
     void OnNop();
     void BeginWaiting();
+    void Free(uint32_t message);
 
     const uint32_t m_actions; // of a segment
     const uint32_t m_segments;
