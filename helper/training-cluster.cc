@@ -401,6 +401,7 @@ Cluster::InstallNicEngines()
             return planner->Get(operation, bytes, root);
         },
         GetPacketSize(),
+        m_longest.rate,
         m_notes);
     const NicCommunicator& first = *m_nicCommunicators.ranks.front();
     const PacketSize packet = GetPacketSize();
