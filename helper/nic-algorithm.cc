@@ -157,6 +157,7 @@ InstallInNics(const ClusterOptions& options,
               const std::vector<Ptr<ScheduledCommunicator>>& hosts,
               const ScheduledCommunicator::Planner& planner,
               const PacketSize& packet,
+              const NicHelper& codecs,
               std::vector<std::string>& notes)
 {
     CheckOptions(options);
@@ -180,11 +181,12 @@ InstallInNics(const ClusterOptions& options,
     {
         NicCommunicator::Lines lines;
         lines.count = static_cast<uint32_t>(fabric.rails[rank].size());
-        lines.byteShare = 1 / packet.GetGoodput();
         for (const auto& device : fabric.rails[rank])
         {
             lines.rate = std::max(lines.rate, device->GetPort().GetRate());
         }
+        lines.gain = codecs.GetGain(packet, lines.rate);
+        lines.byteShare = 1 / (packet.GetGoodput() * lines.gain);
         auto communicator = list.Create<NicCommunicator>();
         communicator->Setup(
             hosts[rank],

@@ -8,6 +8,7 @@
 #define DISTRIBUTED_TRAINING_NIC_ALGORITHM_H
 
 #include "cluster-options.h"
+#include "nic-helper.h"
 
 #include "ns3/nic-communicator.h"
 #include "ns3/packet-planner.h"
@@ -70,6 +71,7 @@ std::string GetAlgorithmOfNic(const std::string& algorithm);
  * @param hosts communicators of the ranks, for other operations
  * @param planner of schedules by messages
  * @param packet full packet of the transport
+ * @param codecs engines that code packets, if there are any
  * @param notes receives what a reader of the results must know, by line
  * @return the communicators, by rank
  * @throw ConfigurationError if options do not go together
@@ -81,6 +83,7 @@ std::vector<Ptr<NicCommunicator>> InstallInNics(
     const std::vector<Ptr<ScheduledCommunicator>>& hosts,
     const ScheduledCommunicator::Planner& planner,
     const PacketSize& packet,
+    const NicHelper& codecs,
     std::vector<std::string>& notes);
 
 } // namespace ns3::training

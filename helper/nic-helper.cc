@@ -134,6 +134,12 @@ NicHelper::CheckCluster(const ClusterOptions& options) const
                " (allowed: collectives of hosts, or codecs without blocks, which its segments "
                "would cut)");
     }
+    if (options.transport == "tcp" && IsInNic(options.algorithm))
+    {
+        Refuse("with collective " + options.algorithm +
+               " over tcp (allowed: rdma, or collectives of hosts, as each packet begins with the "
+               "header of a message, which must not be coded)");
+    }
     if (options.GetMtu() % block != 0)
     {
         Refuse("with mtu " + std::to_string(options.GetMtu()) + " (allowed: a multiple of " +

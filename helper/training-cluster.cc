@@ -400,6 +400,7 @@ Cluster::InstallNicEngines()
             return planner->Get(operation, bytes, root);
         },
         GetPacketSize(),
+        m_nicHelper,
         m_notes);
     m_nicCommunicators.assign(communicators.begin(), communicators.end());
 }

@@ -146,6 +146,16 @@ class ClosedFormTest : public TestCase
         {
             Check("rdma", 4096, 15, lanes, 0.02);
         }
+        // Engines that add have as many adders as coded lines need.
+        for (const double ratio : {1., 2., 4., 8.})
+        {
+            ClusterOptions options =
+                MakeOptions(4, "rdma", "inceptionn:ratio=" + std::to_string(ratio));
+            options.algorithm = "nic-ring";
+            const double efficiency = Measure(options, BYTES, false).row.efficiency;
+            NS_TEST_EXPECT_MSG_GT(efficiency, 0.9, "nic-ring, ratio " << ratio);
+            NS_TEST_EXPECT_MSG_LT_OR_EQ(efficiency, 1, "nic-ring, ratio " << ratio);
+        }
         Check("tcp", 1500, 5.6, 64, 0.15);
         Check("tcp", 9000, 4, 64, 0.15);
         Check("tcp", 1500, 15, 8, 0.15);
@@ -397,6 +407,10 @@ class RefusedEnginesTest : public RefusalTest
         options = MakeOptions(4, "rdma", "block-float");
         options.algorithm = "nic-ring";
         Expect(options, "codecs without blocks, which its segments would cut");
+        options = MakeOptions(4, "tcp", "inceptionn");
+        options.algorithm = "nic-ring";
+        Expect(options,
+               "with collective nic-ring over tcp (allowed: rdma, or collectives of hosts");
         options = MakeOptions(4, "rdma", "block-float");
         options.mtu = 1000;
         Expect(options, "with mtu 1000 (allowed: a multiple of ");
