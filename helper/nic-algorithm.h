@@ -8,7 +8,6 @@
 #define DISTRIBUTED_TRAINING_NIC_ALGORITHM_H
 
 #include "cluster-options.h"
-#include "nic-helper.h"
 
 #include "ns3/nic-communicator.h"
 #include "ns3/packet-planner.h"
@@ -18,6 +17,8 @@
 #include "ns3/training-key-values.h"
 #include "ns3/training-registry.h"
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -71,7 +72,8 @@ std::string GetAlgorithmOfNic(const std::string& algorithm);
  * @param hosts communicators of the ranks, for other operations
  * @param planner of schedules by messages
  * @param packet full packet of the transport
- * @param codecs engines that code packets, if there are any
+ * @param gain of a line's rate: rate of data over that of plain packets, more than 1 if NICs code
+ * @param link rate of the slowest link between ranks, bit/s
  * @param notes receives what a reader of the results must know, by line
  * @return the communicators, by rank
  * @throw ConfigurationError if options do not go together
@@ -83,7 +85,8 @@ std::vector<Ptr<NicCommunicator>> InstallInNics(
     const std::vector<Ptr<ScheduledCommunicator>>& hosts,
     const ScheduledCommunicator::Planner& planner,
     const PacketSize& packet,
-    const NicHelper& codecs,
+    const std::function<double(uint64_t rate)>& gain,
+    uint64_t link,
     std::vector<std::string>& notes);
 
 } // namespace ns3::training

@@ -400,7 +400,8 @@ Cluster::InstallNicEngines()
             return planner->Get(operation, bytes, root);
         },
         GetPacketSize(),
-        m_nicHelper,
+        [this](uint64_t rate) { return m_nicHelper.GetGain(GetPacketSize(), rate); },
+        m_longest.rate,
         m_notes);
     m_nicCommunicators.assign(communicators.begin(), communicators.end());
 }
