@@ -6,6 +6,8 @@
 
 #include "nic-algorithm.h"
 
+#include "nic-helper.h"
+
 #include "ns3/collective-algorithm.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-processes.h"
@@ -52,6 +54,9 @@ const Registry<NicAlgorithm>::Entry g_recursiveDoubling(
     "nic-recursive-doubling",
     {"NICs execute `recursive-doubling` packet by packet", "recursive-doubling"});
 
+/// Size of a float32, bytes.
+constexpr uint32_t NUMBER = sizeof(float);
+
 /** @return keys of the collective algorithm */
 std::vector<Key>
 GetAlgorithmKeys(const NicAlgorithm& entry)
@@ -64,6 +69,15 @@ void
 CheckOptions(const ClusterOptions& options)
 {
     const std::string with = " with " + options.algorithm + " (allowed: ";
+    if (options.transport == "tcp" && options.nic != NicHelper::NONE)
+    {
+        throw ConfigurationError("nic",
+                                 options.nic,
+                                 " with collective " + options.algorithm +
+                                     " over tcp (allowed: rdma or uec, or collectives of hosts, as "
+                                     "each packet begins with the header of a message, which must "
+                                     "not be coded)");
+    }
     if (options.hostLatency.IsStrictlyPositive())
     {
         throw ConfigurationError("host latency",
@@ -116,13 +130,19 @@ CheckSubMessageKey(const KeyValues& values)
 
 /** Refuses head flits where they would not be whole, or not come back as they were sent. */
 void
-CheckHeads(const ClusterOptions& options, bool cutThrough)
+CheckHeads(const ClusterOptions& options, bool cutThrough, bool isFormatted)
 {
     if (cutThrough)
     {
         throw ConfigurationError(options.algorithm +
                                  ": flow-control with cut-through=true (allowed: with "
                                  "cut-through=false, as a message has its head flits)");
+    }
+    if (isFormatted)
+    {
+        throw ConfigurationError(options.algorithm +
+                                 ": flow-control with number-format of 16 bits (allowed: with "
+                                 "float32)");
     }
     if (KeyValues::Split(options.nic).GetName() != "none")
     {
@@ -191,7 +211,7 @@ GetAlgorithmOfNic(const std::string& algorithm)
     return text;
 }
 
-std::vector<Ptr<NicCommunicator>>
+NicCommunicators
 InstallInNics(const ClusterOptions& options,
               const AttributeList& attributes,
               const Fabric& fabric,
@@ -216,14 +236,25 @@ InstallInNics(const ClusterOptions& options,
     }
     list.Add(choice.values.GetAttributes(GetKeys(*choice.entry)));
     list.Add(attributes);
-    const auto packets = std::make_shared<PacketPlanner>(
+    const auto sample = list.Create<NicCommunicator>();
+    const bool isFormatted = sample->GetFormattedBytes(NUMBER) < NUMBER;
+    if (isFormatted && options.nic != NicHelper::NONE)
+    {
+        throw ConfigurationError("nic",
+                                 options.nic,
+                                 " with number-format of 16 bits in " + options.algorithm +
+                                     " (allowed: one of both, as codecs code float32)");
+    }
+    NicCommunicators all;
+    all.packets = std::make_shared<PacketPlanner>(
         planner,
-        choice.values.GetBoolean("cut-through") ? packet.payload : 0);
+        choice.values.GetBoolean("cut-through")
+            ? packet.payload / sample->GetFormattedBytes(NUMBER) * NUMBER
+            : 0);
     const auto oracles =
         Processes::GetCount() == 1
             ? std::make_shared<LockstepOracles>(static_cast<uint32_t>(hosts.size()))
             : nullptr;
-    std::vector<Ptr<NicCommunicator>> communicators;
     for (uint32_t rank = 0; rank < hosts.size(); rank++)
     {
         NicCommunicator::Lines lines;
@@ -238,23 +269,23 @@ InstallInNics(const ClusterOptions& options,
         auto communicator = list.Create<NicCommunicator>();
         communicator->Setup(
             hosts[rank],
-            [packets](CollectiveOperation operation, uint64_t bytes, uint32_t root) {
+            [packets = all.packets](CollectiveOperation operation, uint64_t bytes, uint32_t root) {
                 return packets->Get(operation, bytes, root);
             },
             lines,
             oracles);
         communicator->CheckTable(*planner(CollectiveOperation::ALL_REDUCE, 0, 0));
-        communicators.push_back(communicator);
+        all.ranks.push_back(communicator);
     }
-    const NicCommunicator& first = *communicators.front();
+    const NicCommunicator& first = *all.ranks.front();
     if (first.HasHeads())
     {
-        CheckHeads(options, choice.values.GetBoolean("cut-through"));
+        CheckHeads(options, choice.values.GetBoolean("cut-through"), isFormatted);
     }
     notes.push_back("engines of the NICs: " + std::to_string(first.GetLanes()) +
                     " adders each, up to " +
                     FormatRate(DataRate(static_cast<uint64_t>(first.GetAddRate()))));
-    return communicators;
+    return all;
 }
 
 } // namespace ns3::training

@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,13 @@ bool IsInNic(const std::string& algorithm);
  */
 std::string GetAlgorithmOfNic(const std::string& algorithm);
 
+/** @ingroup distributed-training-helper Communicators of ranks whose collectives run in NICs. */
+struct NicCommunicators
+{
+    std::vector<Ptr<NicCommunicator>> ranks; ///< by rank
+    std::shared_ptr<PacketPlanner> packets;  ///< their schedules
+};
+
 /**
  * @ingroup distributed-training-helper
  *
@@ -75,19 +83,18 @@ std::string GetAlgorithmOfNic(const std::string& algorithm);
  * @param gain of a line's rate: rate of data over that of plain packets, more than 1 if NICs code
  * @param link rate of the slowest link between ranks, bit/s
  * @param notes receives what a reader of the results must know, by line
- * @return the communicators, by rank
+ * @return the communicators
  * @throw ConfigurationError if options do not go together
  */
-std::vector<Ptr<NicCommunicator>> InstallInNics(
-    const ClusterOptions& options,
-    const AttributeList& attributes,
-    const Fabric& fabric,
-    const std::vector<Ptr<ScheduledCommunicator>>& hosts,
-    const ScheduledCommunicator::Planner& planner,
-    const PacketSize& packet,
-    const std::function<double(uint64_t rate)>& gain,
-    uint64_t link,
-    std::vector<std::string>& notes);
+NicCommunicators InstallInNics(const ClusterOptions& options,
+                               const AttributeList& attributes,
+                               const Fabric& fabric,
+                               const std::vector<Ptr<ScheduledCommunicator>>& hosts,
+                               const ScheduledCommunicator::Planner& planner,
+                               const PacketSize& packet,
+                               const std::function<double(uint64_t rate)>& gain,
+                               uint64_t link,
+                               std::vector<std::string>& notes);
 
 } // namespace ns3::training
 

@@ -33,6 +33,7 @@
 #include <algorithm>
 #include <exception>
 #include <limits>
+#include <map>
 #include <set>
 
 namespace ns3::training
@@ -281,7 +282,7 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
         ResultStore::Check(m_options.results);
     }
     m_cluster = std::make_unique<Cluster>(m_options.cluster);
-    CheckEngines();
+    m_cluster->GetNicEngines().Check(m_options.payload == "real");
     const auto& workers = m_cluster->GetInNetworkCommunicators();
     if (!workers.empty() && !workers[0]->ReturnsSum())
     {
@@ -393,17 +394,6 @@ TrainingRun::CheckTask() const
 }
 
 void
-TrainingRun::CheckEngines() const
-{
-    std::vector<CollectiveOperation> operations;
-    for (const TaskCollective& collective : m_task->collectives)
-    {
-        operations.push_back(collective.operation);
-    }
-    m_cluster->GetNicEngines().Check(m_options.payload == "real", operations);
-}
-
-void
 TrainingRun::ExplainChoices()
 {
     if (m_options.cluster.algorithm != AlgorithmChooser::NAME)
@@ -437,14 +427,18 @@ TrainingRun::GetLowerBound() const
         double seconds = 0;
         if (groups.size() < 2) // all ranks
         {
-            seconds = GetLowerBound(number, m_cluster->GetLowerBound());
+            for (uint32_t index : m_task->GetCollectives(number))
+            {
+                const TaskCollective& each = m_task->collectives[index];
+                seconds +=
+                    m_cluster->GetLowerBound(each.operation).GetSeconds(each.operation, each.bytes);
+            }
         }
         else
         {
             for (const std::vector<uint32_t>& group : groups)
             {
-                seconds += GetLowerBound(number, m_cluster->MakeLowerBound(group)) /
-                           static_cast<double>(groups.size());
+                seconds += GetLowerBound(number, group) / static_cast<double>(groups.size());
             }
         }
         longest = std::max(longest, seconds);
@@ -453,13 +447,21 @@ TrainingRun::GetLowerBound() const
 }
 
 double
-TrainingRun::GetLowerBound(uint32_t communicator, const LowerBound& bound) const
+TrainingRun::GetLowerBound(uint32_t communicator, const std::vector<uint32_t>& group) const
 {
     double seconds = 0;
+    std::map<bool, LowerBound> bounds; // by whether engines in NICs code
     for (uint32_t index : m_task->GetCollectives(communicator))
     {
         const TaskCollective& collective = m_task->collectives[index];
-        seconds += bound.GetSeconds(collective.operation, collective.bytes);
+        const bool isCoded = m_cluster->GetNicEngines().Codes(collective.operation);
+        auto found = bounds.find(isCoded);
+        if (found == bounds.end())
+        {
+            found = bounds.emplace(isCoded, m_cluster->MakeLowerBound(group, collective.operation))
+                        .first;
+        }
+        seconds += found->second.GetSeconds(collective.operation, collective.bytes);
     }
     return seconds;
 }
@@ -540,7 +542,7 @@ TrainingRun::AddCodingErrors(const std::vector<std::vector<float>>& inputs,
                              const std::vector<std::vector<float>>& sums)
 {
     const NicHelper& engines = m_cluster->GetNicEngines();
-    if (engines.IsInstalled())
+    if (engines.Codes(CollectiveOperation::ALL_REDUCE))
     {
         m_codingErrors = m_codingErrors.value_or(CodingErrors());
         m_codingErrors->Add(inputs, sums, engines.GetCodec());

@@ -13,10 +13,12 @@
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/test.h"
+#include "ns3/training-float-bits.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <random>
@@ -64,7 +66,8 @@ class LineTransport : public MessageTransport
               uint64_t tag,
               uint64_t bytes,
               Ptr<ByteBuffer> payload,
-              SentHandler sent) override
+              SentHandler sent,
+              uint8_t) override
     {
         Time& free = m_free[peer];
         free = std::max(free, Simulator::Now()) + m_lines.GetTime(bytes);
@@ -262,6 +265,114 @@ MakeAdders()
 }
 
 constexpr int64_t ADD_NS = 16 * 4 + 8 * 4;
+
+/** Adders of 16 bits: half the bytes, two numbers in an adder, and sums rounded at every hop. */
+class NumberFormatTest : public TestCase
+{
+  public:
+    NumberFormatTest()
+        : TestCase("numbers of 16 bits halve the bytes, and are rounded at every hop")
+    {
+    }
+
+  private:
+    using Round = float (*)(float);
+
+    static float RoundFloat16(float value)
+    {
+        return FromFloat16(ToFloat16(value));
+    }
+
+    static float RoundBfloat16(float value)
+    {
+        return FromBfloat16(ToBfloat16(value));
+    }
+
+    static NicGroup::Attributes WithFormat(const std::string& format)
+    {
+        auto attributes = MakeAdders();
+        attributes.emplace_back("NumberFormat", Create<StringValue>(format));
+        return attributes;
+    }
+
+    /** A vector of 16 bits takes the time of half as many bytes of float32. */
+    void CheckTime(const std::string& algorithm, uint32_t ranks, const std::string& format)
+    {
+        constexpr uint64_t BYTES = 840 * PACKET; // whole packets for each number of ranks
+        NicGroup full(algorithm, ranks, MakeAdders());
+        const Time expected = full.Measure(CollectiveOperation::ALL_REDUCE, BYTES);
+        Simulator::Destroy();
+        NicGroup half(algorithm, ranks, WithFormat(format), 2 * PACKET);
+        NS_TEST_EXPECT_MSG_EQ(half.Measure(CollectiveOperation::ALL_REDUCE, 2 * BYTES),
+                              expected,
+                              algorithm << ", " << ranks << " ranks, " << format);
+    }
+
+    /** Two ranks, or a chain, whose order of additions is known. */
+    void CheckSums(uint32_t ranks, uint32_t count, const std::string& format, Round round)
+    {
+        NicGroup group("chain", ranks, WithFormat(format), 2 * PACKET);
+        std::vector<Ptr<Tensor>> tensors;
+        for (uint32_t rank = 0; rank < ranks; rank++)
+        {
+            auto tensor = Create<Tensor>();
+            for (uint32_t i = 0; i < count; i++)
+            {
+                tensor->values.push_back(
+                    static_cast<float>(std::sin(0.37 * i + rank) * std::pow(0.5, i % 11)));
+            }
+            tensor->bytes = sizeof(float) * count;
+            tensors.push_back(tensor);
+        }
+        std::vector<float> up(count);
+        std::vector<float> down(count);
+        for (uint32_t i = 0; i < count; i++)
+        {
+            up[i] = round(tensors[0]->values[i]);
+            down[i] = round(tensors[ranks - 1]->values[i]);
+            for (uint32_t rank = 1; rank < ranks; rank++)
+            {
+                up[i] = round(up[i] + round(tensors[rank]->values[i]));
+                down[i] = round(down[i] + round(tensors[ranks - 1 - rank]->values[i]));
+            }
+        }
+        for (uint32_t rank = 0; rank < ranks; rank++)
+        {
+            group.Start(rank, CollectiveOperation::ALL_REDUCE, tensors[rank]);
+        }
+        Simulator::Run();
+        for (uint32_t rank = 0; rank < ranks; rank++)
+        {
+            const std::vector<float>& sums = tensors[rank]->values;
+            NS_TEST_EXPECT_MSG_EQ((sums == up || sums == down),
+                                  true,
+                                  format << ", rank " << rank << " of " << ranks);
+            NS_TEST_EXPECT_MSG_EQ((sums == tensors[0]->values), true, "equal at all ranks");
+        }
+    }
+
+    void DoRun() override
+    {
+        for (const std::string format : {"float16", "bfloat16"})
+        {
+            for (const std::string algorithm : {"chain", "ring", "recursive-doubling"})
+            {
+                for (const uint32_t ranks : {2, 3, 4, 7, 8})
+                {
+                    CheckTime(algorithm, ranks, format);
+                }
+            }
+        }
+        for (const uint32_t ranks : {1, 2, 3, 7})
+        {
+            for (const uint32_t count : {0, 1, 3, 2049})
+            {
+                CheckSums(ranks, count, "float16", &RoundFloat16);
+                CheckSums(ranks, count, "bfloat16", &RoundBfloat16);
+            }
+        }
+    }
+};
 
 /** Times of all-reduces against closed forms, to the picosecond. */
 class ClosedFormTest : public TestCase
@@ -717,6 +828,7 @@ class NicReductionTestSuite : public TestSuite
         : TestSuite("distributed-training-nic-reduction", TestSuite::Type::UNIT)
     {
         AddTestCase(new ClosedFormTest);
+        AddTestCase(new NumberFormatTest);
         AddTestCase(new SumTest);
         AddTestCase(new OperationTest);
         AddTestCase(new InterleavingTest);

@@ -9,6 +9,8 @@
 #include "ns3/abort.h"
 #include "ns3/simulator.h"
 
+#include <cstring>
+
 namespace ns3::training
 {
 
@@ -29,8 +31,8 @@ Join(uint32_t step, uint32_t message)
 Time
 NicEngine::Add(uint64_t bytes)
 {
-    const uint64_t numbers = (bytes + sizeof(float) - 1) / sizeof(float);
-    const uint64_t cycles = (numbers + lanes - 1) / lanes;
+    const uint64_t words = (GetFormattedBytes(bytes) + sizeof(float) - 1) / sizeof(float);
+    const uint64_t cycles = (words + lanes - 1) / lanes;
     return adder.Reserve(cycle * static_cast<int64_t>(cycles)) + addLatency;
 }
 
@@ -84,11 +86,16 @@ NicCollective::NicCollective(Owner& owner,
                [this](uint32_t index) { OnData(index); }),
       m_windows(m_schedule->segments, engine.receptionBytes)
 {
+    if (engine.format)
+    {
+        Round(); // the own vector, as the NIC reads it
+    }
     if (engine.hasTable)
     {
         ScheduleTable::Settings settings = engine.table;
-        settings.estimate = engine.EstimateStep(tensor->bytes / m_schedule->chunks);
-        settings.line = engine.GetLineTime(tensor->bytes / m_schedule->chunks);
+        const uint64_t chunk = engine.GetFormattedBytes(tensor->bytes / m_schedule->chunks);
+        settings.estimate = engine.EstimateStep(chunk);
+        settings.line = engine.GetLineTime(chunk);
         m_table = std::make_unique<ScheduleTable>(
             *m_schedule,
             rank,
@@ -121,6 +128,10 @@ NicCollective::Run()
     {
         m_running = false;
         m_progress.Finish();
+        if (m_schedule->operation == CollectiveOperation::ALL_REDUCE && CodesOwner())
+        {
+            Round(); // a rank that added last, or that sent its sum to no one
+        }
         m_owner.OnFinished(*this);
     }
 }
@@ -128,7 +139,25 @@ NicCollective::Run()
 uint64_t
 NicCollective::GetPacketBytes(uint32_t message) const
 {
-    return m_progress.GetBytes(m_progress.GetAction(message));
+    return m_engine.GetFormattedBytes(m_progress.GetBytes(m_progress.GetAction(message)));
+}
+
+bool
+NicCollective::CodesOwner() const
+{
+    return m_engine.coding.codesOwner && m_engine.coding.Codes(m_schedule->operation);
+}
+
+void
+NicCollective::Round()
+{
+    if (m_tensor->bytes > 0 && m_tensor->IsReal())
+    {
+        std::vector<uint8_t> bytes(m_tensor->bytes);
+        std::memcpy(bytes.data(), m_tensor->values.data(), bytes.size());
+        m_engine.coding.roundTrip(bytes);
+        std::memcpy(m_tensor->values.data(), bytes.data(), bytes.size());
+    }
 }
 
 uint32_t
@@ -201,6 +230,11 @@ NicCollective::OnData(uint32_t index)
     {
         const SubMessages& line = m_engine.subMessages;
         Ptr<ByteBuffer> payload = m_progress.Read(action);
+        if (payload && CodesOwner())
+        {
+            m_engine.coding.roundTrip(payload->bytes);
+            m_progress.Overwrite(action, payload);
+        }
         m_owner.SendPacket(*this,
                            index,
                            action,

@@ -16,6 +16,8 @@
 
 #include "ns3/collective-progress.h"
 #include "ns3/communicator-records.h"
+#include "ns3/gradient-codec.h"
+#include "ns3/message-coding.h"
 
 #include <cstdint>
 #include <functional>
@@ -33,7 +35,9 @@ struct NicEngine
 {
     HostDataReader::Settings reading; ///< from the memory of the host
     uint64_t receptionBytes{0};       ///< reception buffer of a message, bytes; 0: unlimited
-    uint32_t lanes{1};                ///< float32 adders
+    uint32_t lanes{1};                ///< adders of one float32, or of two numbers of 16 bits
+    Ptr<GradientCodec> format;        ///< of numbers on the line and in adders; null: float32
+    MessageCoding coding;             ///< what becomes of packets on their way, or in that format
     Time cycle;                       ///< of the adders
     Time addLatency;                  ///< of an addition, beside the cycles that it takes
     bool hasTable{false};             ///< whether a ScheduleTable orders the messages
@@ -48,10 +52,20 @@ struct NicEngine
 
     /**
      * Adds a packet to another.
-     * @param bytes of the packet
+     * @param bytes of the packet, as float32
      * @return time from now to its sum
      */
     Time Add(uint64_t bytes);
+
+    /**
+     * @param bytes of float32
+     * @return as many bytes of the numbers' format
+     */
+    uint64_t GetFormattedBytes(uint64_t bytes) const
+    {
+        return format ? format->GetCodedBytes(bytes / sizeof(float)) + bytes % sizeof(float)
+                      : bytes;
+    }
 
     /**
      * Writes part of a result to the memory of the host.
@@ -186,6 +200,8 @@ class NicCollective
     void Complete(uint32_t index);
     uint64_t GetPacketBytes(uint32_t message) const;
     uint32_t GetFlow(const ScheduleAction& action) const;
+    bool CodesOwner() const;
+    void Round();
 
     Owner& m_owner;
     NicEngine& m_engine;

@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace ns3::training
 {
@@ -79,8 +80,15 @@ NicCommunicator::GetTypeId()
                           UintegerValue(256 << 10),
                           MakeUintegerAccessor(&NicCommunicator::m_receptionBuffer),
                           MakeUintegerChecker<uint64_t>())
+            .AddAttribute("NumberFormat",
+                          "Numbers on the line and in the adders: float32, float16 or bfloat16",
+                          StringValue("float32"),
+                          MakeStringAccessor(&NicCommunicator::SetNumberFormat,
+                                             &NicCommunicator::GetNumberFormat),
+                          MakeStringChecker())
             .AddAttribute("Lanes",
-                          "float32 adders; 0: as many as the line needs",
+                          "Adders of one float32, or of two numbers of 16 bits; 0: as many as the "
+                          "line needs",
                           UintegerValue(0),
                           MakeUintegerAccessor(&NicCommunicator::m_lanes),
                           MakeUintegerChecker<uint32_t>(0, 1 << 16))
@@ -169,11 +177,29 @@ NicCommunicator::Setup(Ptr<ScheduledCommunicator> hosts,
         m_engine.reading.secondsPerByte = 8.0 / static_cast<double>(m_dmaRate.GetBitRate());
     }
     m_engine.reading.latency = m_dmaLatency;
-    m_engine.reading.bufferBytes = m_ownBuffer;
+    // The buffer holds formatted numbers, the memory of the host float32.
+    m_engine.reading.bufferBytes =
+        m_ownBuffer * sizeof(float) / m_engine.GetFormattedBytes(sizeof(float));
     m_engine.receptionBytes = m_receptionBuffer;
     m_engine.lanes = GetLanes();
     m_engine.cycle = Seconds(1e-6 / m_clock);
     m_engine.addLatency = m_engine.cycle * static_cast<int64_t>(m_addCycles);
+    if (m_engine.format)
+    {
+        m_engine.coding.roundTrip = [format = m_engine.format](std::vector<uint8_t>& bytes) {
+            std::vector<float> values(bytes.size() / sizeof(float));
+            std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
+            format->RoundTrip(values.data(), values.size(), CodecKey());
+            std::memcpy(bytes.data(), values.data(), values.size() * sizeof(float));
+        };
+        m_engine.coding.codesOwner = true;
+        m_engine.coding.codesCopies = true;
+        m_engine.coding.codesInputs = true;
+    }
+    else
+    {
+        m_engine.coding = hosts->GetCoding();
+    }
     m_engine.hasTable = m_lockstep != "off";
     m_engine.table.entries = m_tableEntries;
     m_engine.table.interfaces = m_interfaces;
@@ -220,6 +246,34 @@ std::string
 NicCommunicator::GetFlowControl() const
 {
     return m_flowControl;
+}
+
+void
+NicCommunicator::SetNumberFormat(std::string format)
+{
+    FindAllowedValue("NicCommunicator::NumberFormat", format, {"float32", "float16", "bfloat16"});
+    m_numberFormat = std::move(format);
+    m_engine.format = m_numberFormat == "float16"    ? MakeCodec("fp16")
+                      : m_numberFormat == "bfloat16" ? MakeCodec("bf16")
+                                                     : nullptr;
+}
+
+std::string
+NicCommunicator::GetNumberFormat() const
+{
+    return m_numberFormat;
+}
+
+uint64_t
+NicCommunicator::GetFormattedBytes(uint64_t bytes) const
+{
+    return m_engine.GetFormattedBytes(bytes);
+}
+
+const MessageCoding&
+NicCommunicator::GetCoding() const
+{
+    return m_engine.coding;
 }
 
 void
@@ -385,12 +439,18 @@ NicCommunicator::SendPacket(NicCollective& collective,
                             Ptr<ByteBuffer> payload)
 {
     const uint64_t number = collective.record.collective;
+    if (m_engine.format)
+    {
+        bytes = m_engine.GetFormattedBytes(bytes);
+        payload = Format(payload);
+    }
     m_outgoing[action.peer].waiting.push_back(
         {number,
          index,
          MessageTag{NUMBER, number, action.step, action.message}.Pack(),
          bytes,
-         std::move(payload)});
+         std::move(payload),
+         m_hosts->GetTypeOfService(collective.record.operation)});
     Transmit(action.peer);
 }
 
@@ -405,15 +465,53 @@ NicCommunicator::Transmit(uint32_t peer)
         Packet packet = std::move(outgoing.waiting.front());
         outgoing.waiting.pop_front();
         outgoing.leaving++;
-        m_transport->Send(NUMBER,
-                          peer,
-                          packet.tag,
-                          packet.bytes,
-                          std::move(packet.payload),
-                          [this, peer, number = packet.number, index = packet.index]() {
-                              OnSent(peer, number, index);
-                          });
+        m_transport->Send(
+            NUMBER,
+            peer,
+            packet.tag,
+            packet.bytes,
+            std::move(packet.payload),
+            [this, peer, number = packet.number, index = packet.index]() {
+                OnSent(peer, number, index);
+            },
+            packet.typeOfService);
     }
+}
+
+Ptr<ByteBuffer>
+NicCommunicator::Format(Ptr<ByteBuffer> numbers) const
+{
+    if (!numbers)
+    {
+        return nullptr;
+    }
+    const std::vector<uint8_t>& bytes = numbers->bytes;
+    std::vector<float> values(bytes.size() / sizeof(float));
+    std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
+    auto formatted = Create<ByteBuffer>();
+    m_engine.format->Encode(values.data(), values.size(), CodecKey(), formatted->bytes);
+    const std::size_t rest = bytes.size() % sizeof(float);
+    formatted->bytes.insert(formatted->bytes.end(), bytes.end() - rest, bytes.end());
+    return formatted;
+}
+
+Ptr<ByteBuffer>
+NicCommunicator::Unformat(Ptr<ByteBuffer> formatted) const
+{
+    if (!formatted)
+    {
+        return nullptr;
+    }
+    const std::vector<uint8_t>& bytes = formatted->bytes;
+    const uint64_t size = m_engine.format->GetCodedBytes(1);
+    std::vector<float> values(bytes.size() / size);
+    const std::size_t coded = values.size() * size;
+    m_engine.format->Decode(bytes.data(), coded, CodecKey(), values.data(), values.size());
+    auto numbers = Create<ByteBuffer>();
+    numbers->bytes.resize(values.size() * sizeof(float));
+    std::memcpy(numbers->bytes.data(), values.data(), numbers->bytes.size());
+    numbers->bytes.insert(numbers->bytes.end(), bytes.begin() + coded, bytes.end());
+    return numbers;
 }
 
 void
@@ -442,6 +540,10 @@ void
 NicCommunicator::OnMessage(uint32_t peer, uint64_t tag, Ptr<ByteBuffer> payload)
 {
     const MessageTag parts = MessageTag::Unpack(tag);
+    if (m_engine.format)
+    {
+        payload = Unformat(payload);
+    }
     Entry* entry = Find(parts.collective);
     if (MessageGrants::IsGrant(parts))
     {

@@ -92,6 +92,15 @@ class NicCommunicator : public Communicator, private NicCollective::Owner
     /** @return rate of the adders, bit/s */
     double GetAddRate() const;
 
+    /**
+     * @param bytes of float32
+     * @return bytes of as many numbers in the format of the attribute NumberFormat
+     */
+    uint64_t GetFormattedBytes(uint64_t bytes) const;
+
+    /** @return what becomes of packets on their way, and of numbers in that format */
+    const MessageCoding& GetCoding() const;
+
     // Communicator
     void SetErrorHandler(ErrorHandler handler) override;
     uint32_t GetRank() const override;
@@ -123,6 +132,7 @@ class NicCommunicator : public Communicator, private NicCollective::Owner
         uint64_t tag;
         uint64_t bytes;
         Ptr<ByteBuffer> payload;
+        uint8_t typeOfService;
     };
 
     /** The packets for a peer. Few are with the transport, so that credits overtake the others. */
@@ -146,6 +156,8 @@ class NicCommunicator : public Communicator, private NicCollective::Owner
     std::string GetLockstep() const;
     void SetFlowControl(std::string flowControl);
     std::string GetFlowControl() const;
+    void SetNumberFormat(std::string format);
+    std::string GetNumberFormat() const;
     // NicCollective::Owner
     void SendPacket(NicCollective& collective,
                     uint32_t index,
@@ -155,6 +167,8 @@ class NicCommunicator : public Communicator, private NicCollective::Owner
     void SendCredit(NicCollective& collective, const ScheduleAction& action) override;
     void OnFinished(NicCollective& collective) override;
 
+    Ptr<ByteBuffer> Format(Ptr<ByteBuffer> numbers) const;
+    Ptr<ByteBuffer> Unformat(Ptr<ByteBuffer> formatted) const;
     void Ring(uint64_t number);
     void StartNext();
     void Transmit(uint32_t peer);
@@ -185,6 +199,7 @@ class NicCommunicator : public Communicator, private NicCollective::Owner
     std::string m_lockstep;
     std::string m_flowControl;
     uint32_t m_subMessage;
+    std::string m_numberFormat;
     NicEngine m_engine;
     uint64_t m_issued{0};                           // operations of any kind
     std::vector<uint64_t> m_byHosts;                // number of each operation that the hosts make
