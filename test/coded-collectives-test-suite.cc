@@ -184,6 +184,91 @@ class ClosedFormTest : public TestCase
 
 /**
  * @ingroup distributed-training-tests
+ * Each codec with each collective, transport and loss: exact, or refused for a reason.
+ */
+class EveryCombinationTest : public RefusalTest
+{
+  public:
+    EveryCombinationTest()
+        : RefusalTest("every codec, collective, transport and loss is exact or refused")
+    {
+    }
+
+  private:
+    /** @return why the combination is refused; empty if it is not */
+    static std::string GetReason(const std::string& codec,
+                                 const std::string& algorithm,
+                                 const std::string& transport)
+    {
+        if (algorithm == "switchml")
+        {
+            return "with collective switchml (allowed: collectives of hosts";
+        }
+        if (transport != "tcp")
+        {
+            return "";
+        }
+        const bool hasBlocks = codec == "block-float" || codec == "int8";
+        return hasBlocks            ? "as blocks must not be cut"
+               : codec == "natural" ? "with random numbers (allowed: with rdma or uec"
+                                    : "";
+    }
+
+    void Check(const ClusterOptions& options, const std::string& codec)
+    {
+        const std::string what = options.nic + ", " + options.algorithm + ", " + options.transport +
+                                 ", loss " + std::to_string(options.loss);
+        CodedResult result;
+        const std::string refusal = GetRefusal([&] { result = Measure(options, 4 * 40009, true); });
+        const std::string reason = GetReason(codec, options.algorithm, options.transport);
+        if (!reason.empty() || !refusal.empty())
+        {
+            Simulator::Destroy();
+            NS_TEST_EXPECT_MSG_EQ(reason.empty(), false, what << ": " << refusal);
+            ExpectPart(refusal, reason);
+            return;
+        }
+        NS_TEST_EXPECT_MSG_EQ(result.row.mismatch, "", what);
+        NS_TEST_EXPECT_MSG_EQ(result.row.verified, true, what);
+        NS_TEST_EXPECT_MSG_GT(result.figures.counters.codedPackets, 0, what << ": coded");
+    }
+
+    void DoRun() override
+    {
+        for (const std::string codec : {"fp16",
+                                        "bf16",
+                                        "inceptionn:variant=paper",
+                                        "inceptionn:variant=bounded",
+                                        "inceptionn:variant=grace",
+                                        "block-float",
+                                        "int8",
+                                        "natural",
+                                        "truncation"})
+        {
+            for (const std::string algorithm :
+                 {"ring", "direct", "multitree", "hierarchical", "switchml"})
+            {
+                for (const std::string transport : {"rdma", "tcp"})
+                {
+                    for (const double loss : {0., 0.01})
+                    {
+                        ClusterOptions options = MakeOptions(6, transport, codec);
+                        options.algorithm = algorithm;
+                        options.loss = loss;
+                        if (algorithm == "hierarchical")
+                        {
+                            options.topology = "rail-optimized:gpus=2";
+                        }
+                        Check(options, codec);
+                    }
+                }
+            }
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
  * Sums of real numbers equal the reference bit for bit, whatever carries them.
  */
 class ExactSumsTest : public TestCase
@@ -511,91 +596,6 @@ class MarkedMessagesTest : public RefusalTest
 
 /**
  * @ingroup distributed-training-tests
- * Each codec with each collective, transport and loss: exact, or refused for a reason.
- */
-class EveryCombinationTest : public RefusalTest
-{
-  public:
-    EveryCombinationTest()
-        : RefusalTest("every codec, collective, transport and loss is exact or refused")
-    {
-    }
-
-  private:
-    /** @return why the combination is refused; empty if it is not */
-    static std::string GetReason(const std::string& codec,
-                                 const std::string& algorithm,
-                                 const std::string& transport)
-    {
-        if (algorithm == "switchml")
-        {
-            return "with collective switchml (allowed: collectives of hosts";
-        }
-        if (transport != "tcp")
-        {
-            return "";
-        }
-        const bool hasBlocks = codec == "block-float" || codec == "int8";
-        return hasBlocks            ? "as blocks must not be cut"
-               : codec == "natural" ? "with random numbers (allowed: with rdma or uec"
-                                    : "";
-    }
-
-    void Check(const ClusterOptions& options, const std::string& codec)
-    {
-        const std::string what = options.nic + ", " + options.algorithm + ", " + options.transport +
-                                 ", loss " + std::to_string(options.loss);
-        CodedResult result;
-        const std::string refusal = GetRefusal([&] { result = Measure(options, 4 * 40009, true); });
-        const std::string reason = GetReason(codec, options.algorithm, options.transport);
-        if (!reason.empty() || !refusal.empty())
-        {
-            Simulator::Destroy();
-            NS_TEST_EXPECT_MSG_EQ(reason.empty(), false, what << ": " << refusal);
-            ExpectPart(refusal, reason);
-            return;
-        }
-        NS_TEST_EXPECT_MSG_EQ(result.row.mismatch, "", what);
-        NS_TEST_EXPECT_MSG_EQ(result.row.verified, true, what);
-        NS_TEST_EXPECT_MSG_GT(result.figures.counters.codedPackets, 0, what << ": coded");
-    }
-
-    void DoRun() override
-    {
-        for (const std::string codec : {"fp16",
-                                        "bf16",
-                                        "inceptionn:variant=paper",
-                                        "inceptionn:variant=bounded",
-                                        "inceptionn:variant=grace",
-                                        "block-float",
-                                        "int8",
-                                        "natural",
-                                        "truncation"})
-        {
-            for (const std::string algorithm :
-                 {"ring", "direct", "multitree", "hierarchical", "switchml"})
-            {
-                for (const std::string transport : {"rdma", "tcp"})
-                {
-                    for (const double loss : {0., 0.01})
-                    {
-                        ClusterOptions options = MakeOptions(6, transport, codec);
-                        options.algorithm = algorithm;
-                        options.loss = loss;
-                        if (algorithm == "hierarchical")
-                        {
-                            options.topology = "rail-optimized:gpus=2";
-                        }
-                        Check(options, codec);
-                    }
-                }
-            }
-        }
-    }
-};
-
-/**
- * @ingroup distributed-training-tests
  * The owner of a sum keeps it uncoded: replicas drift, and the output says so; owner=coded mends
  * it. The bound that a variant is named by does not hold for each.
  */
@@ -709,11 +709,11 @@ class CodedCollectivesTestSuite : public TestSuite
         : TestSuite("distributed-training-coded-collectives", TestSuite::Type::SYSTEM)
     {
         AddTestCase(new ClosedFormTest);
+        AddTestCase(new EveryCombinationTest);
         AddTestCase(new ExactSumsTest);
         AddTestCase(new TrimmedCodesTest);
         AddTestCase(new UecCodeTest);
         AddTestCase(new MarkedMessagesTest);
-        AddTestCase(new EveryCombinationTest);
         AddTestCase(new DriftTest);
         AddTestCase(new RefusedEnginesTest);
     }
