@@ -77,6 +77,22 @@ class Comparison
                                       : PublishedTable::Printing::AT_ONCE),
           m_sizes(ParseSizes("--bytes", setting.bytes))
     {
+        if (std::count(m_sizes.begin(), m_sizes.end(), 0) > 0)
+        {
+            throw ConfigurationError("--bytes=" + setting.bytes + " (allowed: 1 and more each)");
+        }
+        // Links between host and router are twice as fast.
+        const uint64_t rate = setting.rate.GetBitRate();
+        if (rate < 1000000 || rate > 50000000000000)
+        {
+            throw ConfigurationError("--rate=" + FormatRate(setting.rate) +
+                                     " (allowed: 1Mbps to 50Tbps)");
+        }
+        if (setting.delay.IsNegative() || setting.delay > Seconds(100))
+        {
+            throw ConfigurationError("--delay=" + FormatTime(setting.delay) +
+                                     " (allowed: 0 to 100s)");
+        }
     }
 
     /** Rate of an all-reduce by size and order. */
@@ -159,8 +175,11 @@ Comparison::GetExpectedSeconds(Order order, uint64_t bytes) const
                (NODES - 1) * add;
     case Order::FORWARD:
         return 2 * packets * packet + (NODES - 3) * (hop + add) + m_setting.delay.GetSeconds();
-    case Order::ROTATED:
-        return 2.0 * (NODES - 1) / NODES * packets * packet + m_setting.delay.GetSeconds();
+    case Order::ROTATED: {
+        const double part = packets / NODES * packet;
+        return (NODES - 1) * std::max(part, hop + add) + (NODES - 2) * std::max(part, hop) + part +
+               m_setting.delay.GetSeconds();
+    }
     }
     return NONE;
 }

@@ -69,6 +69,15 @@ void
 CheckOptions(const ClusterOptions& options)
 {
     const std::string with = " with " + options.algorithm + " (allowed: ";
+    if (options.transport == "tcp" && options.nic != NicHelper::NONE)
+    {
+        throw ConfigurationError("nic",
+                                 options.nic,
+                                 " with collective " + options.algorithm +
+                                     " over tcp (allowed: rdma or uec, or collectives of hosts, as "
+                                     "each packet begins with the header of a message, which must "
+                                     "not be coded)");
+    }
     if (options.hostLatency.IsStrictlyPositive())
     {
         throw ConfigurationError("host latency",
@@ -209,6 +218,7 @@ InstallInNics(const ClusterOptions& options,
               const std::vector<Ptr<ScheduledCommunicator>>& hosts,
               const ScheduledCommunicator::Planner& planner,
               const PacketSize& packet,
+              const std::function<double(uint64_t rate)>& gain,
               uint64_t link,
               std::vector<std::string>& notes)
 {
@@ -249,12 +259,13 @@ InstallInNics(const ClusterOptions& options,
     {
         NicCommunicator::Lines lines;
         lines.count = static_cast<uint32_t>(fabric.rails[rank].size());
-        lines.byteShare = 1 / packet.GetGoodput();
         lines.link = link;
         for (const auto& device : fabric.rails[rank])
         {
             lines.rate = std::max(lines.rate, device->GetPort().GetRate());
         }
+        lines.gain = gain(lines.rate);
+        lines.byteShare = 1 / (packet.GetGoodput() * lines.gain);
         auto communicator = list.Create<NicCommunicator>();
         communicator->Setup(
             hosts[rank],

@@ -17,6 +17,8 @@
 #include "ns3/training-key-values.h"
 #include "ns3/training-registry.h"
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -78,19 +80,21 @@ struct NicCommunicators
  * @param hosts communicators of the ranks, for other operations
  * @param planner of schedules by messages
  * @param packet full packet of the transport
+ * @param gain of a line's rate: rate of data over that of plain packets, more than 1 if NICs code
  * @param link rate of the slowest link between ranks, bit/s
  * @param notes receives what a reader of the results must know, by line
  * @return the communicators
  * @throw ConfigurationError if options do not go together
  */
 NicCommunicators InstallInNics(const ClusterOptions& options,
-                                const AttributeList& attributes,
-                                const Fabric& fabric,
-                                const std::vector<Ptr<ScheduledCommunicator>>& hosts,
-                                const ScheduledCommunicator::Planner& planner,
-                                const PacketSize& packet,
-                                uint64_t link,
-                                std::vector<std::string>& notes);
+                               const AttributeList& attributes,
+                               const Fabric& fabric,
+                               const std::vector<Ptr<ScheduledCommunicator>>& hosts,
+                               const ScheduledCommunicator::Planner& planner,
+                               const PacketSize& packet,
+                               const std::function<double(uint64_t rate)>& gain,
+                               uint64_t link,
+                               std::vector<std::string>& notes);
 
 } // namespace ns3::training
 

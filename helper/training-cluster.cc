@@ -401,6 +401,7 @@ Cluster::InstallNicEngines()
             return planner->Get(operation, bytes, root);
         },
         GetPacketSize(),
+        [this](uint64_t rate) { return m_nicHelper.GetGain(GetPacketSize(), rate); },
         m_longest.rate,
         m_notes);
     const NicCommunicator& first = *m_nicCommunicators.ranks.front();

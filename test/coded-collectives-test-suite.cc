@@ -167,9 +167,104 @@ class ClosedFormTest : public TestCase
         }
         Check("uec", 1024, 4, 64, 0.1);
         Check("uec", 4096, 15, 2, 0.03);
+        // Engines that add have as many adders as coded lines need.
+        for (const double ratio : {1., 2., 4., 8.})
+        {
+            ClusterOptions options =
+                MakeOptions(4, "rdma", "inceptionn:ratio=" + std::to_string(ratio));
+            options.algorithm = "nic-ring";
+            const double efficiency = Measure(options, BYTES, false).row.efficiency;
+            NS_TEST_EXPECT_MSG_GT(efficiency, 0.9, "nic-ring, ratio " << ratio);
+            NS_TEST_EXPECT_MSG_LT_OR_EQ(efficiency, 1, "nic-ring, ratio " << ratio);
+        }
         Check("tcp", 1500, 5.6, 64, 0.15);
         Check("tcp", 9000, 4, 64, 0.15);
         Check("tcp", 1500, 15, 8, 0.15);
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
+ * Each codec with each collective, transport and loss: exact, or refused for a reason.
+ */
+class EveryCombinationTest : public RefusalTest
+{
+  public:
+    EveryCombinationTest()
+        : RefusalTest("every codec, collective, transport and loss is exact or refused")
+    {
+    }
+
+  private:
+    /** @return why the combination is refused; empty if it is not */
+    static std::string GetReason(const std::string& codec,
+                                 const std::string& algorithm,
+                                 const std::string& transport)
+    {
+        if (algorithm == "switchml")
+        {
+            return "with collective switchml (allowed: collectives of hosts";
+        }
+        if (transport != "tcp")
+        {
+            return "";
+        }
+        const bool hasBlocks = codec == "block-float" || codec == "int8";
+        return hasBlocks            ? "as blocks must not be cut"
+               : codec == "natural" ? "with random numbers (allowed: with rdma or uec"
+                                    : "";
+    }
+
+    void Check(const ClusterOptions& options, const std::string& codec)
+    {
+        const std::string what = options.nic + ", " + options.algorithm + ", " + options.transport +
+                                 ", loss " + std::to_string(options.loss);
+        CodedResult result;
+        const std::string refusal = GetRefusal([&] { result = Measure(options, 4 * 40009, true); });
+        const std::string reason = GetReason(codec, options.algorithm, options.transport);
+        if (!reason.empty() || !refusal.empty())
+        {
+            Simulator::Destroy();
+            NS_TEST_EXPECT_MSG_EQ(reason.empty(), false, what << ": " << refusal);
+            ExpectPart(refusal, reason);
+            return;
+        }
+        NS_TEST_EXPECT_MSG_EQ(result.row.mismatch, "", what);
+        NS_TEST_EXPECT_MSG_EQ(result.row.verified, true, what);
+        NS_TEST_EXPECT_MSG_GT(result.figures.counters.codedPackets, 0, what << ": coded");
+    }
+
+    void DoRun() override
+    {
+        for (const std::string codec : {"fp16",
+                                        "bf16",
+                                        "inceptionn:variant=paper",
+                                        "inceptionn:variant=bounded",
+                                        "inceptionn:variant=grace",
+                                        "block-float",
+                                        "int8",
+                                        "natural",
+                                        "truncation"})
+        {
+            for (const std::string algorithm :
+                 {"ring", "direct", "multitree", "hierarchical", "switchml"})
+            {
+                for (const std::string transport : {"rdma", "tcp"})
+                {
+                    for (const double loss : {0., 0.01})
+                    {
+                        ClusterOptions options = MakeOptions(6, transport, codec);
+                        options.algorithm = algorithm;
+                        options.loss = loss;
+                        if (algorithm == "hierarchical")
+                        {
+                            options.topology = "rail-optimized:gpus=2";
+                        }
+                        Check(options, codec);
+                    }
+                }
+            }
+        }
     }
 };
 
@@ -622,6 +717,9 @@ class RefusedEnginesTest : public RefusalTest
         options.mtu = 1000;
         Expect(options, "with mtu 1000 (allowed: a multiple of ");
         Expect(MakeOptions(4, "rdma", "top-k"), "(allowed: codecs of single packets");
+        options = MakeOptions(4, "tcp", "inceptionn");
+        options.algorithm = "nic-ring";
+        Expect(options, "with collective nic-ring over tcp (allowed: rdma or uec, or ");
         options = MakeOptions(4, "rdma", "inceptionn");
         options.algorithm = "switchml";
         Expect(options, "with collective switchml (allowed: collectives of hosts");
@@ -658,6 +756,7 @@ class CodedCollectivesTestSuite : public TestSuite
         : TestSuite("distributed-training-coded-collectives", TestSuite::Type::SYSTEM)
     {
         AddTestCase(new ClosedFormTest);
+        AddTestCase(new EveryCombinationTest);
         AddTestCase(new ExactSumsTest);
         AddTestCase(new TrimmedCodesTest);
         AddTestCase(new UecCodeTest);

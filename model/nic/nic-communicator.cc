@@ -302,7 +302,7 @@ NicCommunicator::IsOffloaded(CollectiveOperation operation)
 uint32_t
 NicCommunicator::GetLanes() const
 {
-    const double rate = static_cast<double>(m_lines.rate) * m_lines.count;
+    const double rate = static_cast<double>(m_lines.rate) * m_lines.count * m_lines.gain;
     const double needed = rate / (m_clock * 1e6 * ADDER_BITS);
     return m_lanes > 0 ? m_lanes : std::max(1U, static_cast<uint32_t>(std::ceil(needed)));
 }

@@ -50,6 +50,7 @@ class NicCommunicator : public Communicator, private NicCollective::Owner
         uint64_t rate{0};    ///< of each, bit/s
         uint32_t count{1};   ///< number of ports
         double byteShare{1}; ///< bytes on the line per byte of a full packet
+        double gain{1};      ///< rate of data over that of plain packets, if packets are coded
         uint64_t link{0};    ///< of the slowest link to other NICs: of an interface, bit/s
     };
 
@@ -85,7 +86,7 @@ class NicCommunicator : public Communicator, private NicCollective::Owner
         return m_engine.subMessages.HasHeads();
     }
 
-    /** @return adders of the NIC; the attribute Lanes, or as many as the line needs */
+    /** @return adders of the NIC; the attribute Lanes, or as many as the lines need */
     uint32_t GetLanes() const;
 
     /** @return rate of the adders, bit/s */

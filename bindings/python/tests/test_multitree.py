@@ -192,6 +192,71 @@ def test_example_figures(program_json):
     assert published["MULTITREE"] == last["steps"][-1]["ours"] == 20
 
 
+def test_example_iterations(program_json):
+    result = program_json("multitree-allreduce", "--part=networks")
+    # Cycles of SCALE-Sim's model, and samples that a node's 16 elements sum up, 32 at a time.
+    compute = {
+        "AlphaGoZero": (1232674, 1573620),
+        "FasterRCNN": (17023566, 13258944),
+        "GoogLeNet": (9342687, 6854208),
+        "NCF": (916002, 11042704),
+        "ResNet-50": (17302718, 25502912),
+        "Transformer": (7341086, 77418328),
+    }
+    iterations = {row["network"]: row for row in result["iterations"]}
+    for name, (cycles, parameters) in compute.items():
+        row = iterations[name]
+        assert row["compute_Mcycles"] == pytest.approx(cycles * 1e-6)
+        assert row["aggregation_Mcycles"] == pytest.approx(parameters / 32 * 1e-6, rel=1e-3)
+        rest = row["compute_Mcycles"] + row["aggregation_Mcycles"]
+        # All steps of a ring on the line, with head flits; additions of each step come on top.
+        line = 2 * 63 / 64 * 4 * parameters / 16 * 17 / 16 * 1e-6
+        assert line < row["ring_Mcycles"] < 1.1 * line
+        share = row["ring_Mcycles"] / (rest + row["ring_Mcycles"])
+        assert row["ring_share_percent"] == pytest.approx(100 * share)
+        assert row["less_than_ring_percent"] < row["ring_share_percent"]
+        gain = 1 - row["multitree_Mcycles"] / row["ring_Mcycles"]
+        assert row["less_than_ring_percent"] == pytest.approx(100 * share * gain)
+        assert 1 <= row["overlapped_speedup_ring_2d"] <= row["overlapped_speedup_ring"]
+    figures = {row["figure"]: row for row in result["figures"]}
+    most = figures["largest saving of an all-reduce that takes no time, over ring"]
+    saving = figures["NCF, Transformer: largest saving over ring"]
+    assert saving["published"] == 81 and saving["ours"] < 70 < most["ours"]
+    assert figures["NCF, Transformer: largest saving over 2D-ring"]["ours"] == pytest.approx(
+        30, abs=3
+    )
+
+
+def test_example_interfaces(program_json):
+    result = program_json("multitree-allreduce", "--part=interfaces")
+    figures = {row["figure"]: row for row in result["figures"]}
+    for name, tolerance in (
+        ("torus:4x4, alpha: 1 interface, packets, 30 steps", 0.01),
+        ("torus:4x4, gamma: 1 interface, messages, 30 steps", 0.01),
+        ("torus:8x8, alpha: 1 interface, packets, 126 steps", 0.01),
+        ("torus:8x8, beta: 4 interfaces, packets, 34 steps", 0.03),
+        ("torus:8x8, gamma: 1 interface, messages, 126 steps", 0.01),
+        ("torus:8x8, delta: 4 interfaces, messages, 34 steps", 0.03),
+    ):
+        row = figures[name]
+        assert row["expected"] * (1 - tolerance) < row["ours"] < row["expected"], name
+    gain = figures["torus:8x8: gain of message over packet flow control, 1 interface"]
+    assert gain["expected"] == 6.25
+    assert gain["ours"] == pytest.approx(6.25, abs=0.1)
+    assert figures["torus:8x8: entries of the largest schedule table"]["ours"] <= 128
+    assert figures["mesh:8x8: entries of the largest schedule table"]["ours"] > 128
+
+
+def test_large_vectors_are_on_a_line(program_json):
+    options = ["--part=sizes", "--topology=mesh:4x4", "--bytes=16M"]
+    quick = program_json("multitree-allreduce", *options)["rows"]
+    full = program_json("multitree-allreduce", *options, "--full")["rows"]
+    assert [row["contender"] for row in quick] == [row["contender"] for row in full]
+    assert quick[0]["time_us"] != full[0]["time_us"]
+    for row, exact in zip(quick, full):
+        assert row["time_us"] == pytest.approx(exact["time_us"], rel=0.03), row["contender"]
+
+
 @pytest.mark.parametrize(
     "argument, message",
     [

@@ -725,3 +725,20 @@ def test_one_packet_over_the_fastest_link_without_delay(program_json):
     options = ["--ranks=2", "--bytes=256", "--rate=100Tbps", "--delay=0", "--mtu=256"]
     (row,) = program_json("collective-benchmark", *options)["rows"]
     assert 0 < row["time_us"] < 0.001
+
+
+@pytest.mark.parametrize(
+    "argument, allowed",
+    [
+        ("--bytes=1K,0", "1 and more each"),
+        ("--rate=51Tbps", "1Mbps to 50Tbps"),
+        ("--rate=1Kbps", "1Mbps to 50Tbps"),
+        ("--delay=101s", "0 to 100s"),
+    ],
+)
+def test_the_ring_refuses_before_it_prints(program, argument, allowed):
+    process = program("fpga-ring", argument)
+    assert process.returncode == 2
+    (line,) = process.stderr.splitlines()
+    assert line.startswith("fpga-ring: --") and line.endswith(f" (allowed: {allowed})")
+    assert process.stdout == ""
