@@ -84,13 +84,13 @@ struct NicCommunicators
  * @throw ConfigurationError if options do not go together
  */
 NicCommunicators InstallInNics(const ClusterOptions& options,
-                                const AttributeList& attributes,
-                                const Fabric& fabric,
-                                const std::vector<Ptr<ScheduledCommunicator>>& hosts,
-                                const ScheduledCommunicator::Planner& planner,
-                                const PacketSize& packet,
-                                uint64_t link,
-                                std::vector<std::string>& notes);
+                               const AttributeList& attributes,
+                               const Fabric& fabric,
+                               const std::vector<Ptr<ScheduledCommunicator>>& hosts,
+                               const ScheduledCommunicator::Planner& planner,
+                               const PacketSize& packet,
+                               uint64_t link,
+                               std::vector<std::string>& notes);
 
 } // namespace ns3::training
 
