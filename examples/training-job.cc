@@ -61,16 +61,19 @@ TrainOnce(TrainingRun& run, bool table)
 {
     if (table)
     {
-        std::cout << run.Describe() << "\n" << FormatIterationHeadings() << std::endl;
+        std::cout << run.Describe() << "\n"
+                  << FormatIterationHeadings() << (run.IsTraining() ? FormatLearningHeadings() : "")
+                  << std::endl;
     }
     ProgressLine progress(run.GetCluster().GetFabric(), [&] { return run.GetProgress(); });
     run.OnIteration([&](const IterationRecord& record) {
-        if (table)
+        const JobTraining* training = run.GetTraining();
+        if (table && !(training && training->HasDiverged()))
         {
             const std::string number = std::to_string(record.iteration);
             progress.Clear();
             std::cout << FormatIteration(number + (record.warmup ? " warm-up" : ""), record)
-                      << std::endl;
+                      << (training ? FormatLearning(training->GetRows().back()) : "") << std::endl;
         }
     });
     const TrainingRunResult result = run.Run();
@@ -78,7 +81,7 @@ TrainOnce(TrainingRun& run, bool table)
     if (Check(result) && table)
     {
         std::cout << FormatIteration("mean", result.mean) << "\n"
-                  << result.fallback << FormatWarnings(result.warnings)
+                  << result.fallback << FormatWarnings(result.warnings) << result.training
                   << (result.nic ? result.nic->Format() : "")
                   << (result.tcp ? result.tcp->Format() : "")
                   << (result.uec ? result.uec->Format() : "") << FormatRunCost(result.cost) << "\n"
@@ -113,7 +116,7 @@ TrainRepeatedly(TrainingRunOptions job, const ProgramOptions& options, const Rep
         catch (const SimulationStuck& error) // the complete runs are kept
         {
             runs.Fail("run " + std::to_string(number) + ": " + error.what(),
-                      GetConfiguration(options, run.GetCluster()));
+                      run.GetConfiguration());
             json.Write(runs.ToJson());
             throw;
         }

@@ -354,6 +354,11 @@ AtpHelper::AddJob(Fabric& fabric,
     session.slots = program->GetSlots();
     session.elements = program->GetElements();
     session.isExtended = plan.isExtended;
+    session.sharesLines = std::any_of(endpoints.begin(), endpoints.end(), [&](uint32_t worker) {
+        return std::any_of(plan.servers.begin(), plan.servers.end(), [&](uint32_t server) {
+            return fabric.hostOfEndpoint[worker] == fabric.hostOfEndpoint[server];
+        });
+    });
     std::vector<AtpCommunicator::Session> sessions(endpoints.size(), session);
     m_servers.emplace_back();
     for (uint32_t server : plan.servers)

@@ -45,6 +45,27 @@ const Registry<InNetworkSystem>::Entry g_switchPs(
      &InstallSwitchPs,
      &GetSwitchPsKeys});
 
+/** @return value of an attribute */
+uint64_t
+GetNumber(const SwitchPsProgram& program, const std::string& name)
+{
+    UintegerValue value;
+    program.GetAttribute(name, value);
+    return value.Get();
+}
+
+/** @return rate of all ports of a switch, bit/s */
+uint64_t
+GetTotalRate(SwitchDevice& device)
+{
+    uint64_t rate = 0;
+    for (uint16_t port = 0; port < device.GetNPorts(); port++)
+    {
+        rate += device.GetPort(port).GetRate();
+    }
+    return rate;
+}
+
 } // namespace
 
 Ptr<SwitchPsProgram>
@@ -56,12 +77,7 @@ SwitchPsHelper::Install(uint32_t index, uint32_t workers)
         program.GetAttribute("Lanes", lanes);
         if (lanes.Get() == 0)
         {
-            SwitchDevice& device = *GetFabric().devicesOfSwitches[index];
-            uint64_t rate = 0;
-            for (uint16_t port = 0; port < device.GetNPorts(); port++)
-            {
-                rate += device.GetPort(port).GetRate();
-            }
+            const uint64_t rate = GetTotalRate(*GetFabric().devicesOfSwitches[index]);
             program.SetAttribute("Lanes", UintegerValue(program.GetLanesFor(rate)));
         }
     });
@@ -101,6 +117,10 @@ SwitchPsHelper::AddJob(Fabric& fabric,
         session.switchEndpoint = program->GetEndpoint();
         session.firstSlot = job.firstSlot;
         session.window = window;
+        session.key = window < GetNumber(*program, "Slots") ? "window" : "slots";
+        const uint64_t lines = GetTotalRate(*GetFabric().devicesOfSwitches[root]);
+        session.fillsLines = GetNumber(*program, "Lanes") >= program->GetLanesFor(lines) &&
+                             !program->GetOptimizer().KeepsWeights();
         session.elements = program->GetElements();
         session.ranges = job.ranges;
         session.staleness = program->GetStaleness();

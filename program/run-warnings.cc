@@ -6,6 +6,7 @@
 
 #include "run-warnings.h"
 
+#include "ns3/atp-communicator.h"
 #include "ns3/object-factory.h"
 #include "ns3/path-choice.h"
 #include "ns3/rdma-congestion-control.h"
@@ -23,6 +24,9 @@ namespace
 constexpr uint32_t MAX_ROCE_MTU = 4096;
 /// Ports named in warnings; the others are only counted.
 constexpr std::size_t MAX_NAMED = 3;
+
+/// Share of results without a slot that is worth a warning.
+constexpr double MANY_COLLISIONS = 0.01;
 
 /** A counter by port and class of what should not happen. */
 struct Mishap
@@ -89,6 +93,29 @@ AddInNetworkLimit(std::vector<std::string>& warnings, const Cluster& cluster)
     }
 }
 
+/** Adds how many results ATP's switches left to servers for lack of slots. */
+void
+AddCollisions(std::vector<std::string>& warnings, const Cluster& cluster)
+{
+    uint64_t collisions = 0;
+    uint64_t results = 0;
+    for (const auto& worker : cluster.GetInNetworkCommunicators())
+    {
+        if (const auto atp = DynamicCast<AtpCommunicator>(worker))
+        {
+            collisions += atp->GetCollisions();
+            results += atp->GetResults();
+        }
+    }
+    if (cluster.GetOptions().faults.empty() &&
+        collisions > MANY_COLLISIONS * static_cast<double>(results))
+    {
+        warnings.push_back("servers made " + std::to_string(100 * collisions / results) +
+                           " % of the results of atp, as slots of the switches were taken (see its "
+                           "keys slots and window)");
+    }
+}
+
 } // namespace
 
 std::vector<std::string>
@@ -108,6 +135,7 @@ GetWarnings(const Cluster& cluster)
                 "pause storms in lossless",
                 ", in which the watchdog ignored its pauses"});
     AddInNetworkLimit(warnings, cluster);
+    AddCollisions(warnings, cluster);
     const ClusterOptions& options = cluster.GetOptions();
     if (options.IsRdma() && cluster.GetMtu() > MAX_ROCE_MTU)
     {

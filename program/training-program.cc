@@ -270,7 +270,9 @@ AddFailure(JsonValue& document, const std::string& failure)
 }
 
 JsonValue
-GetConfiguration(const ProgramOptions& options, const Cluster& cluster)
+GetConfiguration(const ProgramOptions& options,
+                 const Cluster& cluster,
+                 const std::vector<std::pair<std::string, std::string>>& choices)
 {
     auto resolved = JsonValue::Object();
     resolved.Set("algorithm", cluster.GetAlgorithm())
@@ -284,6 +286,10 @@ GetConfiguration(const ProgramOptions& options, const Cluster& cluster)
         notes += (notes.empty() ? "" : "; ") + note;
     }
     resolved.Set("notes", notes);
+    for (const auto& [option, value] : choices)
+    {
+        resolved.Set(option, value);
+    }
     auto configuration = options.ToJson();
     configuration.Set("resolved", resolved);
     return configuration;

@@ -83,9 +83,12 @@ void AddFailure(JsonValue& document, const std::string& failure);
 /**
  * @param options of the program
  * @param cluster that was built from them
+ * @param choices values chosen for "auto" of other options than those of the cluster
  * @return every option's value, and under "resolved" the values chosen for "auto"
  */
-JsonValue GetConfiguration(const ProgramOptions& options, const Cluster& cluster);
+JsonValue GetConfiguration(const ProgramOptions& options,
+                           const Cluster& cluster,
+                           const std::vector<std::pair<std::string, std::string>>& choices = {});
 
 /**
  * @param document receives the members events, packet_hops, packet_hops_per_cpu_s, cpu_s,

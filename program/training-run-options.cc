@@ -44,12 +44,14 @@ void
 TrainingRunOptions::AddTo(ProgramOptions& options, ClusterCommandLine& clusterOptions)
 {
     options.Group("Job");
-    options.AddKind("workload",
-                    "workload",
-                    "training that is simulated",
-                    workload,
-                    &DescribeAlternatives<WorkloadEntry>,
-                    "the path of a CSV file, short for file:PATH");
+    options.AddKind(
+        "workload",
+        "workload",
+        "training that is simulated",
+        workload,
+        &DescribeAlternatives<WorkloadEntry>,
+        "the path of a CSV file, short for file:PATH; auto: the model of --gradients if "
+        "these learn one, otherwise resnet50");
     options.AddUnsigned("batch", "samples per rank and iteration", batch, 1, MAX_BATCH);
     options.AddKind("gpu",
                     "gpu",
@@ -72,9 +74,10 @@ TrainingRunOptions::AddTo(ProgramOptions& options, ClusterCommandLine& clusterOp
                     "3:1.5; may be repeated",
                     stragglers);
     options.AddChoice("payload",
-                      "virtual carries sizes, real carries gradients and checks every sum",
+                      "virtual carries sizes, real carries gradients and checks every sum; auto: "
+                      "real with other --gradients than hash",
                       payload,
-                      {"virtual", "real"});
+                      {AUTOMATIC, "virtual", "real"});
     options.AddKind("gradients",
                     "source",
                     "numbers of a real payload",
@@ -117,11 +120,18 @@ TrainingRunOptions::Check() const
     CheckRange("bucket", bucket, 1, std::numeric_limits<int64_t>::max());
     CheckRange("iterations", iterations, 1, MAX_ITERATIONS);
     CheckRange("warmup", warmup, 0, MAX_ITERATIONS);
-    if (payload != "virtual" && payload != "real")
+    if (payload != AUTOMATIC && payload != "virtual" && payload != "real")
     {
-        throw ConfigurationError("payload", payload, " (allowed: virtual, real)");
+        throw ConfigurationError("payload", payload, " (allowed: auto, virtual, real)");
     }
     GetSlowdowns();
+}
+
+bool
+TrainingRunOptions::IsReal() const
+{
+    return payload == "real" ||
+           (payload == AUTOMATIC && gradients != TrainingRunOptions().gradients);
 }
 
 std::map<uint32_t, double>

@@ -32,7 +32,12 @@ struct TrainingRunOptions
     /// Maximum iterations, and maximum warm-up iterations.
     static constexpr uint64_t MAX_ITERATIONS = 1000000;
 
-    std::string workload{"resnet50"};      ///< NAME:key=value,... or a CSV file; MakeTrainingTask()
+    /// Value of options that depend on others.
+    static constexpr const char* AUTOMATIC = "auto";
+
+    /// NAME:key=value,... or a CSV file, see MakeTrainingTask(); auto: the model of a source of
+    /// gradients that learns one, otherwise resnet50.
+    std::string workload{AUTOMATIC};
     uint64_t batch{32};                    ///< samples per rank and iteration
     std::string gpu{DEFAULT_GPU};          ///< GPU of each rank, a GpuEntry
     double computeScale{1};                ///< factor of all compute times
@@ -40,15 +45,17 @@ struct TrainingRunOptions
     bool overlap{true};                    ///< reduce buckets during the backward pass
     std::string computeJitter{"none"};     ///< distribution of compute times, a JitterEntry
     std::vector<std::string> stragglers;   ///< slow ranks, each as RANK:FACTOR
-    std::string payload{"virtual"};        ///< virtual, or real: with numbers that are checked
-    std::string gradients{"hash"};         ///< numbers of a real payload, a GradientSourceEntry
-    std::string allToAll;                  ///< algorithm of all-to-alls; empty: that of the cluster
-    uint64_t iterations{3};                ///< measured iterations
-    uint64_t warmup{1};                    ///< initial iterations excluded from means
-    std::string results;                   ///< SQLite results file; empty: none
-    std::string json;                      ///< results file in JSON, "-" for stdout; empty: none
-    std::string trace;                     ///< timeline file; empty: none
-    ClusterOptions cluster;                ///< the cluster, with the algorithm of the collectives
+    /// virtual, or real: with numbers that are checked; auto: real if the source of gradients is
+    /// not hash.
+    std::string payload{AUTOMATIC};
+    std::string gradients{"hash"}; ///< numbers of a real payload, a GradientSourceEntry
+    std::string allToAll;          ///< algorithm of all-to-alls; empty: that of the cluster
+    uint64_t iterations{3};        ///< measured iterations
+    uint64_t warmup{1};            ///< initial iterations excluded from means
+    std::string results;           ///< SQLite results file; empty: none
+    std::string json;              ///< results file in JSON, "-" for stdout; empty: none
+    std::string trace;             ///< timeline file; empty: none
+    ClusterOptions cluster;        ///< the cluster, with the algorithm of the collectives
 
     /**
      * Adds all fields as options of a program.
@@ -59,6 +66,9 @@ struct TrainingRunOptions
 
     /** @throw ConfigurationError if a value is out of range */
     void Check() const;
+
+    /** @return whether messages carry numbers */
+    bool IsReal() const;
 
     /**
      * @return factors of the compute times of the slow ranks, by rank

@@ -15,6 +15,14 @@ namespace ns3::training
 {
 
 JsonValue
+LearningToJson(const LearningRow& row)
+{
+    auto json = JsonValue::Object();
+    SetMembers(json, LearningRow::GetFields(), row);
+    return json;
+}
+
+JsonValue
 TrainingRunResult::ToJson() const
 {
     auto document = MeanToJson(mean);
@@ -40,6 +48,15 @@ TrainingRunResult::ToJson() const
     for (const IterationRecord& record : iterations)
     {
         list.Append(IterationToJson(record));
+    }
+    if (!learning.empty())
+    {
+        auto states = JsonValue::Array();
+        for (const LearningRow& row : learning)
+        {
+            states.Append(LearningToJson(row));
+        }
+        document.Set("learning", states);
     }
     auto reasons = JsonValue::Object();
     for (const auto& [collective, choice] : choices)

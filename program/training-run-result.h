@@ -14,6 +14,7 @@
 #include "uec-figures.h"
 
 #include "ns3/iteration-record.h"
+#include "ns3/result-store.h"
 #include "ns3/training-json-writer.h"
 
 #include <optional>
@@ -44,6 +45,8 @@ struct TrainingRunResult
     std::optional<NicFigures> nic;             ///< if engines in NICs code gradients
     std::optional<TcpFigures> tcp;             ///< if messages travel over TCP
     std::optional<UecFigures> uec;             ///< if messages travel over Ultra Ethernet
+    std::vector<LearningRow> learning;         ///< by iteration, if the job contains a training
+    std::string training;                      ///< its end, one line, or empty
     std::string mismatch;                      ///< the first wrong sum, or empty
     std::string failure;                       ///< why the run ended early, or empty
     RunCost cost;                              ///< cost of the simulation
@@ -52,6 +55,13 @@ struct TrainingRunResult
     /** @return the JSON document that `training-job --json` writes, see doc/results.rst */
     JsonValue ToJson() const;
 };
+
+/**
+ * @ingroup distributed-training-helper
+ * @param row a state of a training
+ * @return its JSON object
+ */
+JsonValue LearningToJson(const LearningRow& row);
 
 } // namespace ns3::training
 

@@ -34,6 +34,7 @@
 #include <exception>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 
 namespace ns3::training
@@ -61,6 +62,9 @@ class TrainingRun::Execution
      */
     void Simulate();
 
+    /** @return the first wrong sum or replica, or empty */
+    std::string GetMismatch() const;
+
     /** @return the job with its measurements */
     const TrainingJob& GetJob() const
     {
@@ -71,6 +75,7 @@ class TrainingRun::Execution
     void OpenFiles();
     void Observe();
     void CheckSums();
+    void Learn(const IterationRecord& record);
     void OnIteration(const IterationRecord& record);
     bool IsComputing() const;
     void ExchangeReports();
@@ -97,7 +102,7 @@ TrainingRun::Execution::Execution(TrainingRun& run)
 {
     OpenFiles();
     Observe();
-    if (run.m_options.payload == "real")
+    if (run.m_options.IsReal())
     {
         CheckSums();
     }
@@ -158,21 +163,60 @@ void
 TrainingRun::Execution::CheckSums()
 {
     using Tensors = std::vector<std::vector<float>>;
-    const auto source = MakeGradientSource(m_run.m_options.gradients);
-    m_job.SetReference(
-        [this, source](uint32_t rank, uint32_t iteration, uint32_t bucket, std::size_t count) {
+    const uint64_t seed = RngSeedManager::GetRun();
+    SumChecker::Inputs inputs;
+    if (m_run.m_gradientTraining)
+    {
+        m_run.m_training = std::make_unique<JobTraining>(*m_run.m_gradientTraining,
+                                                         m_applications,
+                                                         *m_run.m_task,
+                                                         seed);
+        JobTraining* training = m_run.m_training.get();
+        inputs = [training](uint32_t rank, uint32_t iteration, uint32_t bucket, std::size_t count) {
+            return training->Make(rank, iteration, bucket, count);
+        };
+    }
+    else
+    {
+        const auto source = MakeGradientSource(m_run.m_options.gradients);
+        inputs = [this,
+                  source,
+                  seed](uint32_t rank, uint32_t iteration, uint32_t bucket, std::size_t count) {
             const uint64_t first = m_run.m_task->GetFirstNumber(bucket);
-            return source->Make({RngSeedManager::GetRun(), rank, iteration, bucket, first}, count);
-        },
-        [this](const Tensors& inputs, const std::vector<float>& result) {
-            const auto sums = GetReferenceSums(m_cluster, inputs, result);
-            m_run.AddCodingErrors(inputs, sums);
-            return sums;
-        });
+            return source->Make({seed, rank, iteration, bucket, first}, count);
+        };
+    }
+    m_job.SetReference(inputs, [this](const Tensors& inputs, const std::vector<float>& result) {
+        const auto sums = GetReferenceSums(m_cluster, inputs, result);
+        m_run.AddCodingErrors(inputs, sums);
+        return sums;
+    });
     // Valid after a fallback from the network.
     m_job.SetAlternative([this](const Tensors& inputs, const std::vector<float>&) {
         return HasFallenBack(m_cluster) ? GetReferenceSumsOfHosts(m_cluster, inputs) : Tensors();
     });
+    if (m_run.m_training)
+    {
+        m_job.OnExpectedSum([this](uint32_t iteration, uint32_t bucket, const Tensors& sums) {
+            m_run.m_training->Apply(iteration, bucket, sums);
+        });
+    }
+}
+
+void
+TrainingRun::Execution::Learn(const IterationRecord& record)
+{
+    const LearningRow row = m_run.m_training->Measure(record.iteration, record.endS);
+    if (m_run.m_training->HasDiverged())
+    {
+        m_guard.Fail(0,
+                     "the training diverges: a weight or loss of iteration " +
+                         std::to_string(record.iteration) + " is not finite");
+    }
+    else if (m_store)
+    {
+        m_store->AddLearning(row);
+    }
 }
 
 void
@@ -180,6 +224,10 @@ TrainingRun::Execution::OnIteration(const IterationRecord& record)
 {
     NS_LOG_INFO("iteration " << record.iteration << " ends at " << record.endS << " s");
     m_run.m_complete++;
+    if (m_run.m_training)
+    {
+        Learn(record);
+    }
     if (m_store)
     {
         m_store->AddIteration(record);
@@ -192,10 +240,22 @@ TrainingRun::Execution::OnIteration(const IterationRecord& record)
     {
         m_run.m_onIteration(record);
     }
-    if (!m_job.GetMismatch().empty())
+    if (!GetMismatch().empty())
     {
         m_guard.Stop();
     }
+}
+
+std::string
+TrainingRun::Execution::GetMismatch() const
+{
+    const JobTraining* training = m_run.m_training.get();
+    if (training && training->HasDiverged())
+    {
+        return ""; // NaN differ in their bits
+    }
+    const std::string sum = m_job.GetMismatch();
+    return !sum.empty() || !training ? sum : training->GetMismatch();
 }
 
 bool
@@ -247,7 +307,7 @@ TrainingRun::Execution::Simulate()
         throw;
     }
     FinishFiles();
-    const std::string mismatch = m_job.GetMismatch();
+    const std::string mismatch = GetMismatch();
     if (m_store)
     {
         mismatch.empty() ? m_store->Finish() : m_store->Fail("wrong sum: " + mismatch);
@@ -282,10 +342,18 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
         ResultStore::Check(m_options.results);
     }
     m_cluster = std::make_unique<Cluster>(m_options.cluster);
-    m_cluster->GetNicEngines().Check(m_options.payload == "real");
+    m_cluster->GetNicEngines().Check(m_options.IsReal());
     const auto& workers = m_cluster->GetInNetworkCommunicators();
     if (!workers.empty() && !workers[0]->ReturnsSum())
     {
+        if (m_gradientTraining)
+        {
+            throw ConfigurationError("gradients",
+                                     m_options.gradients,
+                                     " with collective " + m_options.cluster.algorithm +
+                                         " (allowed: collectives that return sums, as the ranks "
+                                         "make the optimizer's step)");
+        }
         auto task = std::make_shared<TrainingTask>(*m_task);
         task->RemoveUpdate();
         m_task = std::move(task);
@@ -293,8 +361,11 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
     SetConfiguration(program);
     TrainingJobHelper helper;
     helper.SetAttribute("Iterations", UintegerValue(m_options.warmup + m_options.iterations));
-    helper.SetAttribute("RealPayload", BooleanValue(m_options.payload == "real"));
-    helper.SetAttribute("Gradients", StringValue(m_options.gradients));
+    helper.SetAttribute("RealPayload", BooleanValue(m_options.IsReal()));
+    if (!m_gradientTraining)
+    {
+        helper.SetAttribute("Gradients", StringValue(m_options.gradients));
+    }
     helper.SetAttribute("ComputeJitter", StringValue(m_options.computeJitter));
     helper.SetSlowdowns(m_options.GetSlowdowns());
     helper.SetAttribute("Seed", UintegerValue(RngSeedManager::GetRun()));
@@ -319,8 +390,9 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
         bytes += m_task->collectives[index].bytes;
     }
     CheckMemory(m_cluster->GetRanks() *
-                    GuardedRun::EstimateMemory(bytes, m_options.payload == "real" ? 1 : 0),
-                "--workload=" + m_options.workload + " with --payload=" + m_options.payload);
+                    GuardedRun::EstimateMemory(bytes, m_options.IsReal() ? 1 : 0),
+                "--workload=" + m_task->name +
+                    " with --payload=" + (m_options.IsReal() ? "real" : "virtual"));
 }
 
 TrainingRun::~TrainingRun()
@@ -341,15 +413,30 @@ TrainingRun::MakeTask()
     request.ranks = static_cast<uint32_t>(cluster.ranks);
     request.serverRanks =
         BuildTopology(cluster.topology, request.ranks, cluster.rate, cluster.delay).shape.groupSize;
-    m_task = std::make_shared<const TrainingTask>(MakeTrainingTask(m_options.workload, request));
+    m_gradientTraining =
+        MakeGradientTraining(m_options.gradients,
+                             {request.ranks, request.batch, RngSeedManager::GetRun()});
+    const auto layers =
+        m_gradientTraining ? m_gradientTraining->GetLayers() : std::vector<LayerShape>();
+    const bool isAutomatic = m_options.workload == TrainingRunOptions::AUTOMATIC;
+    if (!layers.empty() && !isAutomatic)
+    {
+        throw ConfigurationError("workload",
+                                 m_options.workload,
+                                 " with gradients " + m_options.gradients +
+                                     " (allowed: auto, as these learn a model of their own)");
+    }
+    const std::string name = KeyValues::Split(m_options.gradients).GetName();
+    m_task = std::make_shared<const TrainingTask>(
+        layers.empty() ? MakeTrainingTask(isAutomatic ? "resnet50" : m_options.workload, request)
+                       : MakeTrainingTask(name, layers, request));
     CheckTask();
 }
 
 void
 TrainingRun::CheckGradients() const
 {
-    const auto source = MakeGradientSource(m_options.gradients);
-    if (m_options.payload != "real")
+    if (!m_options.IsReal())
     {
         if (m_options.gradients != TrainingRunOptions().gradients)
         {
@@ -364,19 +451,44 @@ TrainingRun::CheckGradients() const
     {
         buckets.push_back(collective.bytes / sizeof(float));
     }
-    source->Check(static_cast<uint32_t>(m_options.cluster.ranks),
-                  static_cast<uint32_t>(m_options.warmup + m_options.iterations),
-                  buckets);
+    const auto iterations = static_cast<uint32_t>(m_options.warmup + m_options.iterations);
+    if (m_gradientTraining)
+    {
+        CheckTraining();
+        m_gradientTraining->Check(iterations,
+                                  std::accumulate(buckets.begin(), buckets.end(), uint64_t{0}));
+        return;
+    }
+    MakeGradientSource(m_options.gradients)
+        ->Check(static_cast<uint32_t>(m_options.cluster.ranks), iterations, buckets);
+}
+
+void
+TrainingRun::CheckTraining() const
+{
+    const auto refuse = [this](const std::string& reason) {
+        throw ConfigurationError("gradients", m_options.gradients, reason);
+    };
+    if (Processes::GetCount() > 1)
+    {
+        refuse(" with " + std::to_string(Processes::GetCount()) +
+               " processes (allowed: 1, as the replicas of all ranks are compared)");
+    }
+    if (!m_task->WaitsForAll())
+    {
+        refuse(" with workload " + m_options.workload +
+               " (allowed: workloads that wait for all sums before the next iteration)");
+    }
 }
 
 void
 TrainingRun::CheckTask() const
 {
-    if (m_options.payload == "real" && !m_task->IsAllReduceOnly())
+    if (m_options.IsReal() && !m_task->IsAllReduceOnly())
     {
         throw ConfigurationError("payload",
-                                 m_options.payload,
-                                 " with workload " + m_options.workload +
+                                 "real",
+                                 " with workload " + m_task->name +
                                      " (allowed: virtual, as not all of its collectives are sums "
                                      "of all ranks)");
     }
@@ -469,13 +581,24 @@ TrainingRun::GetLowerBound(uint32_t communicator, const std::vector<uint32_t>& g
 void
 TrainingRun::SetConfiguration(const ProgramOptions& options)
 {
-    m_configuration = GetConfiguration(options, *m_cluster);
+    const bool isAutomatic = m_options.workload == TrainingRunOptions::AUTOMATIC;
+    m_configuration =
+        training::GetConfiguration(options,
+                                   *m_cluster,
+                                   {{"workload", isAutomatic ? m_task->name : m_options.workload},
+                                    {"payload", m_options.IsReal() ? "real" : "virtual"}});
 }
 
 void
 TrainingRun::OnIteration(std::function<void(const IterationRecord&)> callback)
 {
     m_onIteration = std::move(callback);
+}
+
+const JsonValue&
+TrainingRun::GetConfiguration() const
+{
+    return m_configuration;
 }
 
 const Cluster&
@@ -549,6 +672,18 @@ TrainingRun::AddCodingErrors(const std::vector<std::vector<float>>& inputs,
     }
 }
 
+const JobTraining*
+TrainingRun::GetTraining() const
+{
+    return m_training.get();
+}
+
+bool
+TrainingRun::IsTraining() const
+{
+    return m_gradientTraining != nullptr;
+}
+
 double
 TrainingRun::GetProgress() const
 {
@@ -575,11 +710,16 @@ TrainingRun::Run()
             result.failure = error.what();
             stuck = std::current_exception();
         }
-        result.mismatch = execution.GetJob().GetMismatch();
+        result.mismatch = execution.GetMismatch();
         result.iterations = execution.GetJob().GetResults();
         result.endS = execution.GetJob().GetEnd().GetSeconds();
     }
     result.mean = GetMean(result.iterations);
+    if (m_training && !m_training->GetRows().empty())
+    {
+        result.learning = m_training->GetRows();
+        result.training = m_training->Format();
+    }
     result.choices = m_choices;
     result.cost = GetRunCost(m_cluster->GetFabric());
     result.inNetwork = GetInNetworkFigures(*m_cluster);

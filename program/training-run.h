@@ -7,6 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_RUN_H
 #define DISTRIBUTED_TRAINING_RUN_H
 
+#include "job-training.h"
 #include "training-program.h"
 #include "training-run-options.h"
 #include "training-run-result.h"
@@ -67,6 +68,9 @@ class TrainingRun
      */
     void SetConfiguration(const ProgramOptions& options);
 
+    /** @return the same, with the values chosen for "auto" */
+    const JsonValue& GetConfiguration() const;
+
     /** @param callback called in the first process after every iteration, warm-up included */
     void OnIteration(std::function<void(const IterationRecord& record)> callback);
 
@@ -87,6 +91,12 @@ class TrainingRun
 
     /** @return what is given rather than simulated: compute times, jitter, hosts; one line */
     std::string DescribeInputs() const;
+
+    /** @return the training inside the job, or null; during Run() */
+    const JobTraining* GetTraining() const;
+
+    /** @return whether the job contains a training */
+    bool IsTraining() const;
 
     /** @return completed fraction of the iterations, 0 to 1 */
     double GetProgress() const;
@@ -113,6 +123,7 @@ class TrainingRun
     void MakeTask();
     void CheckGradients() const;
     void CheckTask() const;
+    void CheckTraining() const;
     void AddCodingErrors(const std::vector<std::vector<float>>& inputs,
                          const std::vector<std::vector<float>>& sums);
     void ExplainChoices();
@@ -121,6 +132,8 @@ class TrainingRun
 
     SimulationScope m_scope;
     TrainingRunOptions m_options;
+    std::shared_ptr<const GradientTraining> m_gradientTraining; // null: gradients do not learn
+    std::unique_ptr<JobTraining> m_training;                    // the same
     std::shared_ptr<const TrainingTask> m_task;
     std::optional<CodingErrors> m_codingErrors; // with real payload and engines in NICs
     JsonOutput m_json;

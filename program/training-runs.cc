@@ -88,6 +88,7 @@ TrainingRuns::ToJson() const
     AddRunCost(document, m_cost);
     auto runs = JsonValue::Array();
     auto iterations = JsonValue::Array();
+    auto learning = JsonValue::Array();
     for (const auto& [run, result] : m_runs)
     {
         auto one = MeanToJson(result.mean);
@@ -108,8 +109,18 @@ TrainingRuns::ToJson() const
             iteration.Set("run", run);
             iterations.Append(iteration);
         }
+        for (const LearningRow& row : result.learning)
+        {
+            auto state = LearningToJson(row);
+            state.Set("run", run);
+            learning.Append(state);
+        }
     }
     document.Set("runs", runs).Set("iterations", iterations);
+    if (!m_runs.empty() && !m_runs.front().second.learning.empty())
+    {
+        document.Set("learning", learning);
+    }
     if (!m_runs.empty())
     {
         document.Set("inputs", m_runs.front().second.inputs);

@@ -14,6 +14,7 @@
 #include "ns3/atp-server.h"
 #include "ns3/guarded-run.h"
 #include "ns3/nic-program.h"
+#include "ns3/run-warnings.h"
 #include "ns3/test.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-configuration-error.h"
@@ -757,6 +758,53 @@ class AtpSharingTest : public TestCase
 
 /**
  * @ingroup distributed-training-innetwork-tests
+ * A window that limits the rate, and slots that are taken, are reported.
+ */
+class AtpLimitTest : public InNetworkTest
+{
+  public:
+    AtpLimitTest()
+        : InNetworkTest("a warning names the window or the slots that limit the rate")
+    {
+    }
+
+  private:
+    std::string Measure(const ClusterOptions& options)
+    {
+        Trial trial(options, 1 << 20, true, false);
+        NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", options.algorithm);
+        const auto warnings = GetWarnings(*trial.cluster);
+        return warnings.empty() ? "" : warnings[0];
+    }
+
+    void DoRun() override
+    {
+        ClusterOptions options = MakeOptions(4, "single-switch:hosts=5"); // one for the server
+        SetKey(options, "window", 400);
+        NS_TEST_EXPECT_MSG_EQ(Measure(options), "", "a large window");
+        SetKey(options, "window", 16);
+        std::string warning = Measure(options);
+        ExpectPart(warning, "window=16 limits atp to ");
+        for (uint32_t attempt = 0; attempt < 4 && !warning.empty(); attempt++)
+        {
+            const std::size_t begin = warning.rfind('=') + 1;
+            SetKey(options,
+                   "window",
+                   warning.substr(begin, warning.find(" or more", begin) - begin));
+            warning = Measure(options);
+        }
+        NS_TEST_EXPECT_MSG_EQ(warning, "", "a window that is large enough");
+        SetKey(options, "slots", 8);
+        ExpectPart(Measure(options), " % of the results of atp, as slots of the switches were");
+        // The line of the server's host carries all data twice, whatever the window.
+        ClusterOptions shared = MakeOptions(4);
+        SetKey(shared, "window", 400);
+        NS_TEST_EXPECT_MSG_EQ(Measure(shared), "", "not the window");
+    }
+};
+
+/**
+ * @ingroup distributed-training-innetwork-tests
  * Ranks that start further apart than the timeout: packets of the first ones go to the server.
  */
 class AtpSkewTest : public TestCase
@@ -883,6 +931,7 @@ class AtpTestSuite : public TestSuite
         AddTestCase(new AtpJobsTest);
         AddTestCase(new AtpTimeTest);
         AddTestCase(new AtpSharingTest);
+        AddTestCase(new AtpLimitTest);
         AddTestCase(new AtpSkewTest);
         AddTestCase(new AtpOptionsTest);
     }

@@ -11,6 +11,7 @@
 #include "ns3/switch-device.h"
 #include "ns3/switch-ps-helper.h"
 #include "ns3/switch-ps-wire-format.h"
+#include "ns3/run-warnings.h"
 #include "ns3/test.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-configuration-error.h"
@@ -833,6 +834,52 @@ class SwitchPsOptionsTest : public InNetworkTest
     }
 };
 
+/**
+ * @ingroup distributed-training-innetwork-tests
+ * Few slots are reported, with a number that is enough; slow adders are another limit.
+ */
+class SwitchPsLimitTest : public InNetworkTest
+{
+  public:
+    SwitchPsLimitTest()
+        : InNetworkTest("a warning names slots that limit the rate")
+    {
+    }
+
+  private:
+    std::string Measure(const ClusterOptions& options)
+    {
+        Trial trial(options, 1 << 20, true, false);
+        NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", options.algorithm);
+        const auto warnings = GetWarnings(*trial.cluster);
+        return warnings.empty() ? "" : warnings[0];
+    }
+
+    void DoRun() override
+    {
+        for (const std::string key : {"slots", "window"})
+        {
+            ClusterOptions options = MakeOptions(4);
+            NS_TEST_EXPECT_MSG_EQ(Measure(options), "", "the default");
+            SetKey(options, key, 16);
+            std::string warning = Measure(options);
+            ExpectPart(warning, key + "=16 limits switch-ps to ");
+            SetKey(options, "lanes", 1);
+            NS_TEST_EXPECT_MSG_EQ(Measure(options), "", "adders may be the limit");
+            SetKey(options, "lanes", 0);
+            for (uint32_t attempt = 0; attempt < 4 && !warning.empty(); attempt++)
+            {
+                const std::size_t begin = warning.rfind('=') + 1;
+                SetKey(options,
+                       key,
+                       warning.substr(begin, warning.find(" or more", begin) - begin));
+                warning = Measure(options);
+            }
+            NS_TEST_EXPECT_MSG_EQ(warning, "", "slots that are enough");
+        }
+    }
+};
+
 /** @ingroup distributed-training-innetwork-tests switch-ps, end to end. */
 class SwitchPsTestSuite : public TestSuite
 {
@@ -848,6 +895,7 @@ class SwitchPsTestSuite : public TestSuite
         AddTestCase(new SwitchPsJobsTest);
         AddTestCase(new SwitchPsTimeTest);
         AddTestCase(new SwitchPsOptionsTest);
+        AddTestCase(new SwitchPsLimitTest);
     }
 };
 

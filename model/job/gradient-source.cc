@@ -8,6 +8,8 @@
 
 #include "gradient-values.h"
 
+#include "ns3/training-configuration-error.h"
+
 namespace ns3::training
 {
 
@@ -41,6 +43,17 @@ std::shared_ptr<const GradientSource>
 MakeGradientSource(const std::string& text)
 {
     const auto choice = Choose<GradientSourceEntry>(text);
+    if (!choice.entry->make)
+    {
+        std::string able;
+        for (const auto& [name, entry] : Registry<GradientSourceEntry>::All())
+        {
+            able += !entry.make ? "" : (able.empty() ? "" : ", ") + name;
+        }
+        throw ConfigurationError("gradients",
+                                 text,
+                                 " learns, which takes a training job (allowed: " + able + ")");
+    }
     return choice.entry->make(choice.values);
 }
 

@@ -20,6 +20,9 @@
 namespace ns3::training
 {
 
+class GradientTraining;
+struct TrainingPlan;
+
 /**
  * @ingroup distributed-training-job
  * The place of a bucket of gradients in a job.
@@ -74,10 +77,13 @@ struct GradientSourceEntry
 {
     static constexpr const char* KIND = "source of gradients"; ///< for messages
     std::string help;                                          ///< one line
-    /// Creates the source from its keys, which are validated.
+    /// Creates the source from its keys, which are validated; null: it learns.
     std::shared_ptr<const GradientSource> (*make)(const KeyValues& values);
     std::vector<Key> keys{};           ///< its keys
     std::optional<FirstValue> first{}; ///< its leading value
+    /// Creates the training of a source that learns.
+    std::shared_ptr<const GradientTraining> (*learn)(const KeyValues& values,
+                                                     const TrainingPlan& plan){nullptr};
 };
 
 /** @return its leading value */
@@ -91,7 +97,7 @@ GetFirstValue(const GradientSourceEntry& entry)
  * @ingroup distributed-training-job
  * @param text NAME or NAME:key=value,... of a GradientSourceEntry
  * @return the source
- * @throw ConfigurationError if the text is invalid
+ * @throw ConfigurationError if the text is invalid, or the source learns (GradientTraining)
  */
 std::shared_ptr<const GradientSource> MakeGradientSource(const std::string& text);
 

@@ -6,6 +6,7 @@
 
 #include "gradient-source.h"
 #include "gradient-values.h"
+#include "random-number.h"
 
 #include <cmath>
 
@@ -48,21 +49,6 @@ class RandomGradients : public GradientSource
     Draw m_draw;
     double m_sigma;
 };
-
-/** @return uniform in (0, 1), an odd multiple of 2^-54 */
-double
-GetUniform(uint64_t bits)
-{
-    return (static_cast<double>(bits >> 11) + 0.5) * 0x1p-53;
-}
-
-/** Box and Muller, A note on the generation of random normal deviates, 1958. */
-double
-DrawNormal(uint64_t bits, uint64_t more)
-{
-    constexpr double TURN = 6.283185307179586;
-    return std::sqrt(-2 * std::log(GetUniform(bits))) * std::cos(TURN * GetUniform(more));
-}
 
 double
 DrawLaplace(uint64_t bits, uint64_t more)

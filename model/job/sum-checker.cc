@@ -60,6 +60,12 @@ SumChecker::SetAlternative(Reference alternative)
 }
 
 void
+SumChecker::OnExpected(Listener listener)
+{
+    m_listener = std::move(listener);
+}
+
+void
 SumChecker::SetReporters(uint32_t reporters)
 {
     m_reporters = reporters;
@@ -73,6 +79,10 @@ SumChecker::Check(uint32_t rank, uint32_t iteration, uint32_t tensor, const Tens
     if (entry == m_expected.end())
     {
         entry = m_expected.emplace(key, MakeExpected(rank, iteration, tensor, sum)).first;
+        if (m_listener)
+        {
+            m_listener(iteration, tensor, entry->second.values);
+        }
     }
     Expected& expected = entry->second;
     const std::string difference =

@@ -56,6 +56,16 @@ class SumChecker
     void SetAlternative(Reference alternative);
 
     /**
+     * Receives the expected sums of a tensor, by rank or a single one for all, once and before the
+     * tensors of the next iteration are made.
+     */
+    using Listener = std::function<
+        void(uint32_t iteration, uint32_t tensor, const std::vector<std::vector<float>>& sums)>;
+
+    /** @param listener called with every expected sum */
+    void OnExpected(Listener listener);
+
+    /**
      * @param reporters number of ranks that will report each sum to this object
      */
     void SetReporters(uint32_t reporters);
@@ -92,6 +102,7 @@ class SumChecker
     Inputs m_inputs;
     Reference m_reference;
     Reference m_alternative; // or empty
+    Listener m_listener;     // or empty
     uint32_t m_reporters;
     std::map<std::pair<uint32_t, uint32_t>, Expected> m_expected; // by iteration and tensor
     std::string m_mismatch;

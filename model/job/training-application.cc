@@ -131,6 +131,24 @@ TrainingApplication::SetTask(std::shared_ptr<const TrainingTask> task,
     m_communicators = communicators;
 }
 
+void
+TrainingApplication::SetLearner(std::unique_ptr<GradientLearner> learner)
+{
+    m_learner = std::move(learner);
+}
+
+const GradientLearner*
+TrainingApplication::GetLearner() const
+{
+    return m_learner.get();
+}
+
+GradientPlace
+TrainingApplication::GetPlace(uint32_t collective) const
+{
+    return {m_seed, GetRank(), m_iteration, collective, m_task->GetFirstNumber(collective)};
+}
+
 int64_t
 TrainingApplication::AssignStreams(int64_t stream)
 {
@@ -328,9 +346,9 @@ TrainingApplication::StartCollective(uint32_t index)
     tensor->priority = planned.priority;
     if (m_realPayload)
     {
-        tensor->values =
-            m_source->Make({m_seed, GetRank(), m_iteration, index, m_task->GetFirstNumber(index)},
-                           planned.bytes / sizeof(float));
+        const std::size_t count = planned.bytes / sizeof(float);
+        tensor->values = m_learner ? m_learner->Make(GetPlace(index), count)
+                                   : m_source->Make(GetPlace(index), count);
     }
     collective.tensor = tensor;
     collective.iteration = m_iteration;
@@ -366,6 +384,10 @@ TrainingApplication::CollectiveDone(TrainingApplication* self, uint32_t index)
         self->m_busyTime += Simulator::Now() - self->m_busyStart;
     }
     self->m_collectiveDoneTrace(self->GetRank(), collective.iteration, index, result);
+    if (self->m_learner)
+    {
+        self->m_learner->Apply(self->GetPlace(index), result->values);
+    }
     const Time update = self->GetLength(self->m_task->collectives[index].update);
     if (update.IsZero())
     {

@@ -8,6 +8,7 @@
 #define DISTRIBUTED_TRAINING_TRAINING_APPLICATION_H
 
 #include "gradient-source.h"
+#include "gradient-training.h"
 #include "training-task.h"
 
 #include "ns3/application.h"
@@ -60,6 +61,16 @@ class TrainingApplication : public Application
      */
     void SetTask(std::shared_ptr<const TrainingTask> task,
                  const std::vector<Ptr<Communicator>>& communicators);
+
+    /**
+     * Makes it take part in a training: its gradients come from a replica of the model, which takes
+     * the sums. Requires RealPayload and a task that waits for its collectives in every iteration.
+     * @param learner this rank's replica, instead of the source Gradients
+     */
+    void SetLearner(std::unique_ptr<GradientLearner> learner);
+
+    /** @return this rank's replica, or null */
+    const GradientLearner* GetLearner() const;
 
     /**
      * @param stream first random stream to use
@@ -145,6 +156,7 @@ class TrainingApplication : public Application
     std::string GetComputeJitter() const;
     void SetGradients(std::string gradients);
     std::string GetGradients() const;
+    GradientPlace GetPlace(uint32_t collective) const;
     Time GetLength(Time planned) const;
     void StartCompute(Time length);
     void EndCompute();
@@ -163,7 +175,8 @@ class TrainingApplication : public Application
     std::string m_gradients;
 
     std::shared_ptr<const GradientSource> m_source;
-    Ptr<RandomVariableStream> m_jitter; // null: none
+    std::unique_ptr<GradientLearner> m_learner; // or null: gradients come from the source
+    Ptr<RandomVariableStream> m_jitter;         // null: none
     std::shared_ptr<const TrainingTask> m_task;
     std::vector<Ptr<Communicator>> m_communicators;
     Time m_computeTime; // of the current iteration, so far

@@ -85,6 +85,12 @@ TrainingJob::SetAlternative(Reference alternative)
 }
 
 void
+TrainingJob::OnExpectedSum(SumChecker::Listener listener)
+{
+    m_checker->OnExpected(std::move(listener));
+}
+
+void
 TrainingJob::OnIterationComplete(IterationStatistics::Complete callback)
 {
     NS_LOG_FUNCTION(this);

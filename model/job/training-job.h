@@ -67,6 +67,9 @@ class TrainingJob
      */
     void SetAlternative(Reference alternative);
 
+    /** @param listener receives every expected sum, see SumChecker */
+    void OnExpectedSum(SumChecker::Listener listener);
+
     /**
      * @param callback called when the last rank has finished an iteration
      */

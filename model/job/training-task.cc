@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 
 namespace ns3::training
@@ -109,6 +110,24 @@ TrainingTask::GetBusBytes(uint32_t ranks) const
             static_cast<double>(size) * GetBusFactor(kind.first, GetGroupSize(kind.second, ranks));
     }
     return sum;
+}
+
+bool
+TrainingTask::WaitsForAll() const
+{
+    std::set<uint32_t> underWay;
+    for (const TaskStep& step : steps)
+    {
+        if (step.kind == TaskStep::Kind::START)
+        {
+            underWay.insert(step.collective);
+        }
+        else if (step.kind == TaskStep::Kind::WAIT)
+        {
+            underWay.erase(step.collective);
+        }
+    }
+    return underWay.empty();
 }
 
 bool

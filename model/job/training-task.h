@@ -124,6 +124,9 @@ struct TrainingTask
      */
     double GetBusBytes(uint32_t ranks) const;
 
+    /** @return whether every collective is waited for in the iteration that starts it */
+    bool WaitsForAll() const;
+
     /** @return whether all collectives are all-reduces over all ranks: sums can be checked */
     bool IsAllReduceOnly() const;
 };

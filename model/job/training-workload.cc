@@ -46,6 +46,24 @@ MakeModel(const WorkloadEntry& entry, const WorkloadRequest& request)
     return model;
 }
 
+/** @return task of a model, with its description; `on` names the GPU of its compute times */
+TrainingTask
+MakeModelTask(const LayeredModel& model, const WorkloadRequest& request, const std::string& on)
+{
+    TrainingTask task = MakeDataParallelTask(model, request.bucket, request.overlap);
+    const bool isSmall = task.parameters < 100000;
+    std::array<char, 80> text{};
+    std::snprintf(text.data(),
+                  text.size(),
+                  " (%.1f %s parameters, %zu buckets), batch %llu",
+                  static_cast<double>(task.parameters) * (isSmall ? 1e-3 : 1e-6),
+                  isSmall ? "k" : "M",
+                  task.collectives.size(),
+                  static_cast<unsigned long long>(request.batch));
+    task.description = task.name + text.data() + on;
+    return task;
+}
+
 void
 CheckBatch(uint64_t batch)
 {
@@ -124,18 +142,20 @@ MakeTrainingTask(const std::string& workload, WorkloadRequest request)
     {
         return choice.entry->task(request);
     }
-    TrainingTask task =
-        MakeDataParallelTask(MakeModel(*choice.entry, request), request.bucket, request.overlap);
-    std::array<char, 80> text{};
-    std::snprintf(text.data(),
-                  text.size(),
-                  " (%.1f M parameters, %zu buckets), batch %llu",
-                  static_cast<double>(task.parameters) * 1e-6,
-                  task.collectives.size(),
-                  static_cast<unsigned long long>(request.batch));
-    task.description = task.name + text.data();
-    task.description += choice.entry->layers.empty() ? "" : " on " + request.gpu;
-    return task;
+    return MakeModelTask(MakeModel(*choice.entry, request),
+                         request,
+                         choice.entry->layers.empty() ? "" : " on " + request.gpu);
+}
+
+TrainingTask
+MakeTrainingTask(const std::string& name,
+                 const std::vector<LayerShape>& layers,
+                 const WorkloadRequest& request)
+{
+    CheckBatch(request.batch);
+    LayeredModel model = ApplyComputeModel(name, layers, request.batch, request.gpu);
+    ScaleModel(model, request.computeScale, request.gpu);
+    return MakeModelTask(model, request, " on " + request.gpu);
 }
 
 LayeredModel

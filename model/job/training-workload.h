@@ -117,6 +117,18 @@ TrainingTask MakeTrainingTask(const std::string& workload, WorkloadRequest reque
 
 /**
  * @ingroup distributed-training-job
+ * @param name of a model
+ * @param layers its layers, in forward order
+ * @param request inputs of the task
+ * @return the steps of a rank that trains it data parallel
+ * @throw ConfigurationError if a value is out of range
+ */
+TrainingTask MakeTrainingTask(const std::string& name,
+                              const std::vector<LayerShape>& layers,
+                              const WorkloadRequest& request);
+
+/**
+ * @ingroup distributed-training-job
  * @param workload as for MakeTrainingTask(); must have a model
  * @param batch samples per rank and iteration; ignored for a CSV file, which has times per
  *        iteration

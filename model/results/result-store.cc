@@ -193,6 +193,21 @@ NicCounterRow::GetFields()
             {"classes", "", "numbers by class of the codec, JSON", &Row::classes}};
 }
 
+std::vector<RecordField<LearningRow>>
+LearningRow::GetFields()
+{
+    using Row = LearningRow;
+    return {{"iteration", "", "number of the iteration, from 0", &Row::iteration},
+            {"end_s", "s", "simulated time of its end", &Row::endS},
+            {"training_loss",
+             "",
+             "mean over the samples of the iteration, before its update",
+             &Row::trainingLoss},
+            {"test_loss", "", "of rank 0's replica after the update", &Row::testLoss},
+            {"test_accuracy", "", "the same: share of right classes, 0 to 1", &Row::testAccuracy},
+            {"drift", "", "largest difference of a weight between two ranks", &Row::drift}};
+}
+
 /** The tables of a run. */
 struct ResultStore::Tables
 {
@@ -213,6 +228,10 @@ struct ResultStore::Tables
                                            ResultTable<NicCounterRow>::Key::RUN,
                                            NicCounterRow::GetFields()};
 
+    ResultTable<LearningRow> learning{"learning",
+                                      ResultTable<LearningRow>::Key::FIRST_COLUMN,
+                                      LearningRow::GetFields()};
+
     /** @param work called with each table */
     template <class F>
     void ForEach(const F& work)
@@ -222,12 +241,13 @@ struct ResultStore::Tables
         work(messages);
         work(linkCounters);
         work(nicCounters);
+        work(learning);
     }
 
     std::size_t GetSize() const
     {
         return iterations.GetSize() + collectives.GetSize() + messages.GetSize() +
-               linkCounters.GetSize() + nicCounters.GetSize();
+               linkCounters.GetSize() + nicCounters.GetSize() + learning.GetSize();
     }
 };
 
@@ -384,6 +404,13 @@ void
 ResultStore::AddNicCounter(const NicCounterRow& row)
 {
     m_tables->nicCounters.Add(row);
+    FlushIfLarge();
+}
+
+void
+ResultStore::AddLearning(const LearningRow& row)
+{
+    m_tables->learning.Add(row);
     FlushIfLarge();
 }
 

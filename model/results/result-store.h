@@ -118,10 +118,29 @@ struct NicCounterRow
 /**
  * @ingroup distributed-training-results
  *
+ * State of a training inside the job after an iteration. Ranks have replicas of the model, which
+ * lossy codecs may let drift apart.
+ */
+struct LearningRow
+{
+    uint32_t iteration{0};  ///< number of the iteration, from 0
+    double endS{0};         ///< simulated time of its end
+    double trainingLoss{0}; ///< mean over the samples of the iteration, before its update
+    double testLoss{0};     ///< of rank 0's replica after the update, mean over the test
+    double testAccuracy{0}; ///< the same: share of the samples whose class is found, 0 to 1
+    double drift{0};        ///< largest difference of a weight between two ranks
+
+    /** @return the columns */
+    static std::vector<RecordField<LearningRow>> GetFields();
+};
+
+/**
+ * @ingroup distributed-training-results
+ *
  * One run's part of an SQLite results file: tables `run`, `iteration`, `collective`, `message`,
- * `link_counter` and `nic_counter`. A table has one column per field of its row type, and `run_id`,
- * the key of `run`. Its `state` is 'unfinished' until Finish() or Fail(), so a killed run stays
- * 'unfinished'. Times of day are UTC in ISO 8601.
+ * `link_counter`, `nic_counter` and `learning`. A table has one column per field of its row type,
+ * and `run_id`, the key of `run`. Its `state` is 'unfinished' until Finish() or Fail(), so a killed
+ * run stays 'unfinished'. Times of day are UTC in ISO 8601.
  *
  * The file may hold many runs, written by many processes concurrently (write-ahead log; a writer
  * waits for the transactions of others). Rows are buffered and written in one transaction at the
@@ -199,6 +218,12 @@ class ResultStore
      * @throw std::runtime_error as AddIteration()
      */
     void AddNicCounter(const NicCounterRow& row);
+
+    /**
+     * @param row a training's state, written with the next iteration
+     * @throw std::runtime_error as AddIteration()
+     */
+    void AddLearning(const LearningRow& row);
 
     /**
      * Writes all rows added so far, unless the file is locked.

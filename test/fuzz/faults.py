@@ -9,12 +9,15 @@ TOPOLOGIES = {
     "leaf-spine:leaves=4,spines=2": (6, ["host0-switch0", "switch0-switch4", "switch3-switch5"]),
     "fat-tree:k=4": (20, ["host1-switch0", "switch0-switch8", "switch8-switch16"]),
     "torus:2x4": (8, ["host3-switch3", "switch0-switch1", "switch2-switch6"]),
+    "rail-optimized:gpus=4": (10, ["host0-switch0", "host5-switch1", "host1-switch3"]),
 }
+SERVERS = "rail-optimized:gpus=4"
 OPERATIONS = ["all-reduce", "reduce-scatter", "all-gather", "broadcast", "reduce", "all-to-all"]
 TRANSPORTS = [
     ["--transport=rdma", "--recovery=go-back-n"],
     ["--transport=rdma", "--recovery=selective-repeat"],
     ["--transport=rdma", "--path=spray"],
+    ["--transport=uec"],
     ["--transport=tcp"],
 ]
 # Algorithms that need nothing of the topology, by operation.
@@ -25,6 +28,13 @@ ALGORITHMS = {
     "broadcast": ["binomial", "scatter-all-gather", "auto"],
 }
 IN_NETWORK = ["switchml", "sharp", "nvls", "atp", "switch-ps"]
+IN_NICS = ["nic-ring", "nic-chain", "nic-bidirectional-ring", "nic-multi-ring", "nic-multitree"] + [
+    *("nic-double-binary-tree", "nic-recursive-doubling", "nic-ring:number-format=float16"),
+    *("nic-ring:reception-buffer=1,own-buffer=1", "nic-multitree:lockstep=none"),
+]
+# Engines of NICs, and those that over TCP would cut blocks.
+ENGINES = ["inceptionn", "inceptionn:variant=bounded,owner=coded", "fp16", "truncation:drop=9"]
+BLOCK_ENGINES = ["block-float", "fp8", "int8:owner=coded", "qsgd", "natural"]
 
 
 def probability(rng, largest):
@@ -69,13 +79,25 @@ def make(rng, describe):
     topology = rng.choice(list(TOPOLOGIES))
     operation = rng.choice(OPERATIONS)
     transport = rng.choice(TRANSPORTS)
+    blocks = [] if transport == ["--transport=tcp"] else BLOCK_ENGINES
+    engine = rng.choice([*ENGINES, *blocks]) if rng.random() < 0.3 else "none"
     algorithm = rng.choice(ALGORITHMS.get(operation, ["ring", "direct", "auto"]))
     if rng.random() < 0.25 and topology != "torus:2x4":
         operation, algorithm = "all-reduce", rng.choice(IN_NETWORK)
         transport = ["--transport=rdma"]
+        engine = "none"
+    elif rng.random() < 0.3:
+        operation, algorithm = "all-reduce", rng.choice(IN_NICS)
+    elif rng.random() < 0.05:
+        topology, operation, algorithm = SERVERS, "all-reduce", "nvls-tree"
+        transport, engine = ["--transport=rdma"], "none"
+    if "number-format" in algorithm:
+        engine = "none"
     arguments = ["--ranks=8", f"--topology={topology}", f"--operation={operation}", *transport]
     arguments += [f"--algorithm={algorithm}", f"--bytes={rng.choice(['8', '1000', '64K', '300K'])}"]
     arguments += ["--warmup=0", "--payload=real", "--json=-", f"--RngRun={rng.randrange(1, 1000)}"]
+    if engine != "none":
+        arguments.append(f"--nic={engine}")
     if rng.random() < 0.2:
         arguments.append(f"--buffer={rng.choice(['64K', '200K', '1M'])}")
     for _ in range(rng.choice([1, 1, 2, 3])):

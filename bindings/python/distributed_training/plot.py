@@ -88,6 +88,27 @@ def bus_bandwidth(results: Mapping[Any, BenchmarkResult], axes: Axes | None = No
     return axes
 
 
+def accuracy_over_time(results: Mapping[Any, TrainingResult], axes: Axes | None = None) -> Axes:
+    """Draw the test accuracy of trainings inside jobs versus simulated time.
+
+    Args:
+        results: results of jobs with a training, such as gradients="learn", by the label of their
+            curve.
+        axes: target axes; a new figure by default.
+    """
+    axes = _new_axes(axes, (6.4, 3.6))
+    for label, result in results.items():
+        rows = result.learning
+        axes.plot(1e3 * rows["end_s"], 100 * rows["test_accuracy"], label=str(label), linewidth=1)
+    axes.set_xlim(left=0)
+    axes.set_xlabel("simulated time (ms)")
+    axes.set_ylabel("test accuracy (%)")
+    axes.grid(alpha=0.3)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False)
+    return axes
+
+
 def get_topology(topology: str, ranks: Optional[int] = None) -> dict[str, Any]:
     """Return a topology in the format of ``--export-topology``.
 

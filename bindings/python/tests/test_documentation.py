@@ -151,9 +151,13 @@ def test_json_keys(job_json, benchmark_json, program_json, tmp_path):
     for part in ("tables", "rows", "figures"):
         for row in codesign_json[part]:
             assert list(row) == read_names("results.rst", f"json-topology-codesign-{part}")
-    for document in (job_json, benchmark_json, fabric_json):
+    learned = program_json("training-job", "--gradients=learn", "--ranks=2", "--iterations=1")
+    for row in learned["learning"]:
+        assert list(row) == read_names("results.rst", "json-learning")
+    chosen = read_names("results.rst", "json-resolved-training-job")
+    for document, more in ((job_json, chosen), (benchmark_json, []), (fabric_json, [])):
         resolved = document["configuration"].pop("resolved")
-        assert list(resolved) == read_names("results.rst", "json-resolved")
+        assert list(resolved) == read_names("results.rst", "json-resolved") + more
 
 
 def test_measured_quantities_are_documented(describe, job_json):

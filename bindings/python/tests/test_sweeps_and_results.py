@@ -73,11 +73,29 @@ def test_results_file(results_file):
     assert list(iterations["iteration_time_s"]) == list(job.iterations["iteration_time_s"])
     assert list(iterations["warmup"]) == [True, False]
     for table in dt.TABLES:
-        rows = set() if table == "nic_counter" else {1, 2}  # no engines
+        rows = set() if table in ("nic_counter", "learning") else {1, 2}  # none in these jobs
         assert set(dt.read_results(results_file, table)["run_id"]) == rows, table
     # 2 ranks, 2 iterations: each rank sends 2(N-1) messages per bucket
     buckets = dt.read_results(results_file, "collective")["sequence"].nunique()
     assert len(dt.read_results(results_file, "message", run_id=1)) == 2 * 2 * 2 * buckets
+
+
+def test_training_is_recorded_everywhere_alike(tmp_path):
+    """In the list `learning` and in the results file, with the times of the iterations."""
+    path = tmp_path / "results.sqlite"
+    options = {"ranks": 3, "iterations": 3, "batch": 4}
+    job = dt.TrainingJob(gradients="learn:samples=100,tests=40", **options, results=path)
+    result = job.run()
+    assert result.configuration["resolved"]["workload"] == "learn"
+    assert result.configuration["resolved"]["payload"] == "real"
+    rows = dt.read_results(path, "learning").drop(columns="run_id")
+    assert rows.to_dict() == result.learning.to_dict()
+    assert list(rows["end_s"]) == list(dt.read_results(path)["end_s"])
+    assert all(40 * rows["test_accuracy"] % 1 == 0)
+    assert job.run().learning.equals(result.learning)
+    several = dt.TrainingJob(gradients="learn:samples=100,tests=40", **options, runs=2).run()
+    assert list(several.learning["run"]) == 4 * [1] + 4 * [2]
+    assert several.learning["test_loss"].nunique() == 8
 
 
 @pytest.mark.parametrize("transport", ["rdma", "tcp"])

@@ -219,11 +219,28 @@ AtpCommunicator::SetSession(const Session& session)
                    m_baseRoundTrip.GetTimeStep());
     m_slots.assign(session.window, Slot());
     m_cores.Configure(1);
+    // Otherwise cores, or the line of a server, may be the limit.
+    if (m_packetCost.IsZero() && !session.sharesLines)
+    {
+        SetLimits({"window", session.window, session.window, line});
+    }
     m_timers.Configure(
         session.window,
         {m_initialTimeout},
         [this](uint32_t index) { OnTimeout(index); },
         [this](uint32_t index, Time silence) { OnSilence(index, silence); });
+}
+
+uint64_t
+AtpCommunicator::GetCollisions() const
+{
+    return m_collisions;
+}
+
+uint64_t
+AtpCommunicator::GetResults() const
+{
+    return m_first;
 }
 
 double
@@ -481,6 +498,7 @@ AtpCommunicator::TakeResult(const Frame& frame, uint32_t index)
         NS_LOG_LOGIC("rank " << GetRank() << ": packet " << m_first + packet
                              << " has collided, and gets slot " << header.newSlot);
         m_slotOf.Set(m_first + packet, header.newSlot);
+        m_collisions++;
     }
     m_timers.Stop(index);
     if (!m_hasResult)
@@ -509,6 +527,11 @@ AtpCommunicator::TakeResult(const Frame& frame, uint32_t index)
         m_first += m_total;
         m_tensor = nullptr;
         m_timers.Cancel();
+        // Otherwise marked packets or servers may be the limit.
+        if (m_window.GetPackets() == m_session.window && m_collisions == 0)
+        {
+            NoteRate(m_total);
+        }
         Complete(std::move(m_sum));
         return;
     }

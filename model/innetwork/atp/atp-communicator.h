@@ -62,6 +62,7 @@ class AtpCommunicator : public InNetworkCommunicator
         uint32_t slots{0};         ///< slots of each switch
         uint32_t elements{0};      ///< 32-bit integers per packet
         bool isExtended{false};    ///< whether packets have the extension byte of A2TP and ESA
+        bool sharesLines{true};    ///< whether a server is on the host of a worker
     };
 
     /** @param session as configured at switches and servers; call SetGroup() before */
@@ -78,6 +79,12 @@ class AtpCommunicator : public InNetworkCommunicator
 
     /** @return the current window */
     const AtpWindow& GetWindow() const;
+
+    /** @return results that servers made because the slot was taken */
+    uint64_t GetCollisions() const;
+
+    /** @return results of complete operations */
+    uint64_t GetResults() const;
 
     // InNetworkCommunicator
     std::vector<float> GetSum(const std::vector<std::vector<float>>& inputs) const override;
@@ -137,6 +144,7 @@ class AtpCommunicator : public InNetworkCommunicator
     Session m_session;
     std::vector<uint32_t> m_flowHashes; // by server
     AtpSlots m_slotOf;
+    uint64_t m_collisions{0};
     AtpWindow m_window;
     WorkerCores m_cores;
     ContributionCheck m_check;

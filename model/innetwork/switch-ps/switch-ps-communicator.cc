@@ -117,6 +117,16 @@ SwitchPsCommunicator::SetSession(const Session& session)
         {m_timeout},
         [this](uint32_t slot) { SendAgain(slot); },
         [this](uint32_t slot, Time silence) { OnSilence(slot, silence); });
+    const uint32_t bytes =
+        GetSwitchPsFrameBytes(session.elements) + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
+    // Otherwise cores, adders or the optimizer may be the limit.
+    if (m_packetCost.IsZero() && session.fillsLines)
+    {
+        SetLimits({session.key,
+                   session.window,
+                   session.window,
+                   8.0 * bytes / static_cast<double>(GetDevice().GetPort().GetRate())});
+    }
 }
 
 void
@@ -422,6 +432,7 @@ SwitchPsCommunicator::Process(Frame* frame)
     {
         m_places[GetTurn(m_turn++)].clock++;
     }
+    NoteRate(m_packets);
     Complete(std::move(m_result));
 }
 

@@ -44,6 +44,8 @@ class SwitchPsCommunicator : public InNetworkCommunicator
         uint32_t switchEndpoint{0};  ///< destination of packets
         uint32_t firstSlot{0};       ///< first slot of the job
         uint32_t window{512};        ///< slots, equal to packets in flight
+        std::string key{"slots"};    ///< key of the system that sets the window
+        bool fillsLines{false};      ///< whether the switch adds as fast as all its lines
         uint32_t elements{64};       ///< numbers per packet
         uint32_t ranges{0};          ///< key ranges of the job
         uint32_t staleness{0};       ///< staleness bound: steps that a worker may be ahead
