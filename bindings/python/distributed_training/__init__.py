@@ -39,6 +39,7 @@ from .experiments import (
     NcclTables,
     TopologyCodesign,
 )
+from .learner import Layer, Learner
 from .program import Program, Result, SimulationStuck, WrongResult
 from .results import TABLES, read_results
 from .sweeps import run_each, sweep
@@ -63,6 +64,8 @@ __all__ = [
     "Inceptionn",
     "InNetworkAggregation",
     "MultitreeAllreduce",
+    "Layer",
+    "Learner",
     "NcclTables",
     "Program",
     "Result",
