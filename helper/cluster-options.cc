@@ -112,7 +112,6 @@ ClusterOptions::GetOwnAttributes()
         {"ns3::training::RdmaNic::Mtu", "mtu"},
         {"ns3::training::RdmaNic::PathHops", ""},
         {"ns3::training::SwitchDevice::Path", "path"},
-        {"ns3::training::TcpTransport::MarkGradients", "nic"},
         {"ns3::training::UecNic::BaseRoundTrip", ""},
         {"ns3::training::UecNic::CongestionControl", "congestion control"},
         {"ns3::training::UecNic::Mtu", "mtu"},

@@ -39,13 +39,21 @@ GetAlgorithmOfHosts(const std::string& algorithm)
 
 ClusterPlan::ClusterPlan(const ClusterOptions& options,
                          const TopologyGraph& topology,
-                         const PacketSize& packet)
+                         const PacketSize& packet,
+                         const NicHelper& engines)
     : m_options(options),
       m_topology(topology),
-      m_packet(packet),
+      m_limited(engines.IsInstalled()
+                    ? std::make_unique<TopologyGraph>(engines.LimitHosts(topology, packet))
+                    : nullptr),
       m_algorithm(GetAlgorithmOfHosts(options.algorithm)),
       m_algorithmName(options.algorithm)
 {
+    m_network.goodput = engines.GetGoodput(packet);
+    m_network.packetBytes = engines.GetLineBytes(packet.payload);
+    m_network.headerBytes = packet.headers;
+    m_network.messageSeconds = engines.GetMessageTime(packet.payload).GetSeconds();
+    m_network.sprays = GetPathChoice(options.path).sprays;
     if (!m_options.schedule.empty())
     {
         LoadFile();
@@ -90,12 +98,8 @@ ClusterPlan::Make(const std::vector<uint32_t>& hosts, const std::string& algorit
     request.hosts = hosts;
     if (algorithm == AlgorithmChooser::NAME)
     {
-        NetworkCost network;
-        network.goodput = m_packet.GetGoodput();
-        network.packetBytes = m_packet.payload;
-        network.headerBytes = m_packet.headers;
-        network.sprays = GetPathChoice(m_options.path).sprays;
-        return std::make_shared<CollectivePlanner>(network, request, m_options.verify);
+        request.topology = m_limited ? m_limited.get() : &m_topology;
+        return std::make_shared<CollectivePlanner>(m_network, request, m_options.verify);
     }
     return std::make_shared<CollectivePlanner>(algorithm, request, m_options.verify);
 }

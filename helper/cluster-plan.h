@@ -8,6 +8,7 @@
 #define DISTRIBUTED_TRAINING_CLUSTER_PLAN_H
 
 #include "cluster-options.h"
+#include "nic-helper.h"
 
 #include "ns3/collective-planner.h"
 #include "ns3/packet-size.h"
@@ -35,11 +36,13 @@ class ClusterPlan
      * @param options of the cluster
      * @param topology of the cluster; must outlive this object
      * @param packet full packet of the transport, for the choice of an algorithm
+     * @param engines in the NICs, likewise
      * @throw ConfigurationError if no schedule exists for the cluster
      */
     ClusterPlan(const ClusterOptions& options,
                 const TopologyGraph& topology,
-                const PacketSize& packet);
+                const PacketSize& packet,
+                const NicHelper& engines);
 
     /** @return the planner of all ranks */
     const std::shared_ptr<CollectivePlanner>& Get() const;
@@ -64,7 +67,8 @@ class ClusterPlan
 
     ClusterOptions m_options;
     const TopologyGraph& m_topology;
-    PacketSize m_packet;
+    std::unique_ptr<TopologyGraph> m_limited; // by engines in NICs, to choose by; null: no engines
+    NetworkCost m_network;
     std::string m_algorithm;     // of collectives on hosts
     std::string m_algorithmName; // from the options or the schedule file
     std::shared_ptr<CollectivePlanner> m_planner;

@@ -18,6 +18,7 @@
 #include "ns3/training-registry.h"
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,13 @@ bool IsInNic(const std::string& algorithm);
  */
 std::string GetAlgorithmOfNic(const std::string& algorithm);
 
+/** @ingroup distributed-training-helper Communicators of ranks whose collectives run in NICs. */
+struct NicCommunicators
+{
+    std::vector<Ptr<NicCommunicator>> ranks; ///< by rank
+    std::shared_ptr<PacketPlanner> packets;  ///< their schedules
+};
+
 /**
  * @ingroup distributed-training-helper
  *
@@ -70,18 +78,19 @@ std::string GetAlgorithmOfNic(const std::string& algorithm);
  * @param hosts communicators of the ranks, for other operations
  * @param planner of schedules by messages
  * @param packet full packet of the transport
+ * @param link rate of the slowest link between ranks, bit/s
  * @param notes receives what a reader of the results must know, by line
- * @return the communicators, by rank
+ * @return the communicators
  * @throw ConfigurationError if options do not go together
  */
-std::vector<Ptr<NicCommunicator>> InstallInNics(
-    const ClusterOptions& options,
-    const AttributeList& attributes,
-    const Fabric& fabric,
-    const std::vector<Ptr<ScheduledCommunicator>>& hosts,
-    const ScheduledCommunicator::Planner& planner,
-    const PacketSize& packet,
-    std::vector<std::string>& notes);
+NicCommunicators InstallInNics(const ClusterOptions& options,
+                                const AttributeList& attributes,
+                                const Fabric& fabric,
+                                const std::vector<Ptr<ScheduledCommunicator>>& hosts,
+                                const ScheduledCommunicator::Planner& planner,
+                                const PacketSize& packet,
+                                uint64_t link,
+                                std::vector<std::string>& notes);
 
 } // namespace ns3::training
 

@@ -7,7 +7,6 @@
 #include "nic-helper.h"
 
 #include "in-network-system.h"
-#include "nic-algorithm.h"
 
 #include "ns3/host-device.h"
 #include "ns3/host-model.h"
@@ -21,6 +20,7 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace ns3::training
 {
@@ -41,6 +41,7 @@ NicHelper::GetKeys()
             Key::Attribute(engine, "Clock"),
             Key::Attribute(engine, "SendLatency"),
             Key::Attribute(engine, "ReceiveLatency"),
+            Key::Attribute(engine, "Tos"),
             Key::Word("owner",
                       "plain",
                       {"plain", "coded"},
@@ -49,8 +50,8 @@ NicHelper::GetKeys()
             Key::Of("copies",
                     Key::Type::BOOLEAN,
                     "false",
-                    "whether collectives may be coded that copy numbers, such as weights, and do "
-                    "not sum them")};
+                    "whether collectives are coded that copy numbers, such as weights, and do not "
+                    "sum them")};
 }
 
 NicHelper::NicHelper(const ClusterOptions& options, const AttributeList& attributes)
@@ -88,6 +89,9 @@ NicHelper::NicHelper(const ClusterOptions& options, const AttributeList& attribu
     m_attributes.Add(values.GetAttributes(GetKeys()));
     m_attributes.Add(attributes.SelectFor(CodecEngine::GetTypeId()));
     m_engine = m_attributes.Create<CodecEngine>();
+    m_packet = options.GetMtu() / NUMBER * NUMBER;
+    const auto mark = attributes.Get(ScheduledCommunicator::GetTypeId(), "GradientTos");
+    m_mark = static_cast<uint8_t>(DynamicCast<const UintegerValue>(mark)->Get());
     CheckCluster(options);
 }
 
@@ -107,32 +111,30 @@ NicHelper::CheckCluster(const ClusterOptions& options) const
         Refuse("with collective " + options.algorithm +
                " (allowed: collectives of hosts, as switches sum numbers and not codes)");
     }
-    if (options.IsUec())
+    for (const uint32_t tos : {m_engine->GetTypeOfService(), m_mark})
     {
-        Refuse("with transport uec (allowed: rdma, tcp, as the windows and credits of Ultra "
-               "Ethernet count the bytes of whole packets)");
-    }
-    if (traits.random)
-    {
-        Refuse("(allowed: codecs without random numbers, as a packet sent again must have the same "
-               "code)");
+        if (tos % 4 != 0)
+        {
+            Refuse("with type of service " + std::to_string(tos) +
+                   " (allowed: multiples of 4, as the lowest two bits are those of ECN)");
+        }
     }
     if (!traits.elementwise && traits.block == 0)
     {
         Refuse("(allowed: codecs of single packets, as " + name + " codes whole tensors)");
     }
     const uint32_t block = traits.elementwise ? NUMBER : traits.block * NUMBER;
-    if (!traits.elementwise &&
-        (options.transport == "tcp" || options.portPairs == "stripe" || options.split))
+    const bool isCut = options.transport == "tcp" || options.portPairs == "stripe" || options.split;
+    if (!traits.elementwise && isCut)
     {
         Refuse("with blocks of " + std::to_string(block) +
-               " bytes (allowed: with rdma and whole messages, as blocks must not be cut)");
+               " bytes (allowed: with rdma or uec and whole messages, as blocks must not be cut)");
     }
-    if (!traits.elementwise && IsInNic(options.algorithm))
+    if (traits.random && isCut)
     {
-        Refuse("with collective " + options.algorithm +
-               " (allowed: collectives of hosts, or codecs without blocks, which its segments "
-               "would cut)");
+        Refuse(
+            "with random numbers (allowed: with rdma or uec and whole messages, as a packet sent "
+            "again must have the same code)");
     }
     if (options.GetMtu() % block != 0)
     {
@@ -185,7 +187,7 @@ NicHelper::CheckSegments(const AttributeList& sockets) const
 }
 
 void
-NicHelper::Check(bool isReal, const std::vector<CollectiveOperation>& operations) const
+NicHelper::Check(bool isReal) const
 {
     if (!m_engine)
     {
@@ -202,18 +204,24 @@ NicHelper::Check(bool isReal, const std::vector<CollectiveOperation>& operations
     {
         Refuse("with payload real (allowed: without a declared size, as the codes have one)");
     }
-    for (const CollectiveOperation operation : operations)
-    {
-        const bool sums = operation == CollectiveOperation::ALL_REDUCE ||
-                          operation == CollectiveOperation::REDUCE_SCATTER ||
-                          operation == CollectiveOperation::REDUCE ||
-                          operation == CollectiveOperation::BARRIER;
-        if (!sums && !m_codesCopies)
-        {
-            Refuse("with " + GetName(operation) +
-                   ", which copies numbers, such as weights (allowed: with copies=true)");
-        }
-    }
+}
+
+bool
+NicHelper::Codes(CollectiveOperation operation) const
+{
+    return IsInUse() && (m_codesCopies || MessageCoding::IsSum(operation));
+}
+
+bool
+NicHelper::IsInUse() const
+{
+    return m_engine && m_mark == m_engine->GetTypeOfService();
+}
+
+bool
+NicHelper::CodesBlocks() const
+{
+    return m_engine && (!GetCodec().GetTraits().elementwise || GetCodec().GetTraits().random);
 }
 
 bool
@@ -240,22 +248,21 @@ NicHelper::GetLeastCode(uint32_t payload) const
 double
 NicHelper::GetGoodput(const PacketSize& packet) const
 {
-    if (!m_engine)
+    if (!IsInUse())
     {
         return packet.GetGoodput();
     }
-    const uint32_t code = std::min(GetLeastCode(packet.payload), packet.payload);
-    return static_cast<double>(packet.payload) / (code + packet.headers);
+    return static_cast<double>(packet.payload) / (GetLineBytes(packet.payload) + packet.headers);
 }
 
 TopologyGraph
 NicHelper::LimitHosts(const TopologyGraph& topology, const PacketSize& packet) const
 {
     TopologyGraph limited = topology;
-    const double limit = m_engine ? m_engine->GetRate() / GetGoodput(packet) : 0;
+    const double limit = IsInUse() ? m_engine->GetRate() / GetGoodput(packet) : 0;
     for (auto& link : limited.links)
     {
-        if (m_engine && (link.a < topology.hosts || link.b < topology.hosts) &&
+        if (IsInUse() && (link.a < topology.hosts || link.b < topology.hosts) &&
             static_cast<double>(link.rate.GetBitRate()) > limit)
         {
             link.rate = DataRate(static_cast<uint64_t>(limit));
@@ -269,13 +276,19 @@ NicHelper::GetGain(const PacketSize& packet, uint64_t lineRate) const
 {
     const auto rate = static_cast<double>(lineRate);
     const double most =
-        m_engine ? std::min(GetGoodput(packet), m_engine->GetRate() / rate) : GetGoodput(packet);
+        IsInUse() ? std::min(GetGoodput(packet), m_engine->GetRate() / rate) : GetGoodput(packet);
     return most / packet.GetGoodput();
 }
 
 std::string
 NicHelper::Describe(const PacketSize& packet, uint64_t lineRate) const
 {
+    if (!IsInUse())
+    {
+        return "NICs code nothing: hosts mark gradients with type of service " +
+               std::to_string(m_mark) + ", but engines look for " +
+               std::to_string(m_engine->GetTypeOfService());
+    }
     const DataRate rate(static_cast<uint64_t>(m_engine->GetRate()));
     return "NICs code gradients: " + m_spec + (IsDeclared() ? ", size of codes declared" : "") +
            "; engines code " + FormatRate(rate) +
@@ -290,6 +303,18 @@ NicHelper::GetLatency() const
     return m_engine ? m_engine->GetSendLatency() + m_engine->GetReceiveLatency() : Time(0);
 }
 
+uint32_t
+NicHelper::GetLineBytes(uint32_t payload) const
+{
+    return IsInUse() ? std::min(GetLeastCode(payload), payload) : payload;
+}
+
+Time
+NicHelper::GetMessageTime(uint32_t payload) const
+{
+    return IsInUse() ? GetLatency() + Seconds(8.0 * payload / m_engine->GetRate()) : GetLatency();
+}
+
 MessageCoding
 NicHelper::GetCoding() const
 {
@@ -297,15 +322,20 @@ NicHelper::GetCoding() const
     if (m_engine)
     {
         coding.codesOwner = m_codesOwner;
-        coding.roundTrip = [engine = m_engine](std::vector<uint8_t>& bytes) {
-            const std::size_t count = bytes.size() / NUMBER;
-            std::vector<float> values(count);
-            std::copy(bytes.begin(),
-                      bytes.begin() + static_cast<int64_t>(count * NUMBER),
-                      reinterpret_cast<uint8_t*>(values.data()));
-            engine->GetCodec().RoundTrip(values.data(), count, CodecKey());
-            const auto* const coded = reinterpret_cast<const uint8_t*>(values.data());
-            std::copy(coded, coded + count * NUMBER, bytes.begin());
+        coding.codesCopies = m_codesCopies;
+        coding.marks = true;
+    }
+    if (IsInUse())
+    {
+        // Over TCP, whose segments differ, a number's code depends on that number alone.
+        coding.roundTrip = [engine = m_engine, packet = m_packet](std::vector<uint8_t>& bytes) {
+            for (std::size_t at = 0; at < bytes.size(); at += packet)
+            {
+                std::vector<float> values(std::min(packet, bytes.size() - at) / NUMBER);
+                std::memcpy(values.data(), bytes.data() + at, values.size() * NUMBER);
+                CodecEngine::RoundTrip(engine->GetCodec(), values.data(), values.size());
+                std::memcpy(bytes.data() + at, values.data(), values.size() * NUMBER);
+            }
         };
     }
     return coding;

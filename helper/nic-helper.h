@@ -63,11 +63,17 @@ class NicHelper
 
     /**
      * @param isReal whether messages carry numbers
-     * @param operations collectives that will run
      * @throw ConfigurationError if the size of codes is unknown, or declared although it is
-     *        measured, or if an operation copies numbers that must not change
+     *        measured
      */
-    void Check(bool isReal, const std::vector<CollectiveOperation>& operations) const;
+    void Check(bool isReal) const;
+
+    /**
+     * @param operation a collective
+     * @return whether engines code its messages: sums, and copies if the key `copies` says so, if
+     *         engines look for the type of service by which hosts mark them
+     */
+    bool Codes(CollectiveOperation operation) const;
 
     /**
      * @param packet of the transport
@@ -100,11 +106,27 @@ class NicHelper
     /** @return latency of a sending and a receiving engine */
     Time GetLatency() const;
 
+    /**
+     * @param payload of a packet, bytes
+     * @return the least that it may be on the line, bytes
+     */
+    uint32_t GetLineBytes(uint32_t payload) const;
+
+    /**
+     * @param payload of a full packet, bytes
+     * @return time that engines add to a message: their latency, and that of a packet in the
+     *         receiving one
+     */
+    Time GetMessageTime(uint32_t payload) const;
+
     /** @return what happens to the messages of collectives */
     MessageCoding GetCoding() const;
 
     /** @return the codec; only if IsInstalled() */
     const GradientCodec& GetCodec() const;
+
+    /** @return whether what a number becomes depends on the packet that it is in */
+    bool CodesBlocks() const;
 
     /** @return whether the size of codes is declared, not measured, if messages carry no numbers */
     bool IsDeclared() const;
@@ -116,6 +138,7 @@ class NicHelper
     void CheckCluster(const ClusterOptions& options) const;
     [[noreturn]] void Refuse(const std::string& reason) const;
     uint32_t GetLeastCode(uint32_t payload) const;
+    bool IsInUse() const;
 
     std::string m_text; // as the user wrote it
     std::string m_spec; // of the codec alone
@@ -123,6 +146,8 @@ class NicHelper
     Ptr<CodecEngine> m_engine; // a sample, or null
     bool m_codesOwner{false};
     bool m_codesCopies{false};
+    uint8_t m_mark{0};       // type of service of the hosts' gradients
+    std::size_t m_packet{0}; // payload of a full packet, whole numbers, bytes
 };
 
 } // namespace ns3::training

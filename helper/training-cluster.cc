@@ -83,13 +83,14 @@ Cluster::Cluster(const ClusterOptions& options)
     FabricHelper::CheckSize(m_topology);
     AddFaults();
     const PacketSize packet = GetPacketSize();
-    m_plan = std::make_unique<ClusterPlan>(m_options, m_topology, packet);
-    const double goodput = m_nicHelper.GetGoodput(packet);
-    m_lowerBound = m_nicHelper.IsInstalled()
-                       ? std::make_unique<LowerBound>(m_nicHelper.LimitHosts(m_topology, packet),
-                                                      GetRanks(),
-                                                      goodput)
-                       : std::make_unique<LowerBound>(m_topology, GetRanks(), goodput);
+    m_plan = std::make_unique<ClusterPlan>(m_options, m_topology, packet, m_nicHelper);
+    m_lowerBound = std::make_unique<LowerBound>(m_topology, GetRanks(), packet.GetGoodput());
+    if (m_nicHelper.IsInstalled())
+    {
+        m_codedBound = std::make_unique<LowerBound>(m_nicHelper.LimitHosts(m_topology, packet),
+                                                    GetRanks(),
+                                                    m_nicHelper.GetGoodput(packet));
+    }
     MeasurePaths();
     InstallFabric();
     InstallTransport();
@@ -117,13 +118,13 @@ Cluster::GetPacketSize() const
 }
 
 LowerBound
-Cluster::MakeLowerBound(const std::vector<uint32_t>& group) const
+Cluster::MakeLowerBound(const std::vector<uint32_t>& group, CollectiveOperation operation) const
 {
     const PacketSize packet = GetPacketSize();
-    const double goodput = m_nicHelper.GetGoodput(packet);
-    return m_nicHelper.IsInstalled()
-               ? LowerBound(m_nicHelper.LimitHosts(m_topology, packet), group, goodput)
-               : LowerBound(m_topology, group, goodput);
+    return m_nicHelper.Codes(operation) ? LowerBound(m_nicHelper.LimitHosts(m_topology, packet),
+                                                     group,
+                                                     m_nicHelper.GetGoodput(packet))
+                                        : LowerBound(m_topology, group, packet.GetGoodput());
 }
 
 void
@@ -391,7 +392,7 @@ Cluster::InstallNicEngines()
         return;
     }
     const auto planner = m_plan->Get();
-    const auto communicators = InstallInNics(
+    m_nicCommunicators = InstallInNics(
         m_options,
         m_attributes,
         m_fabric,
@@ -400,8 +401,17 @@ Cluster::InstallNicEngines()
             return planner->Get(operation, bytes, root);
         },
         GetPacketSize(),
+        m_longest.rate,
         m_notes);
-    m_nicCommunicators.assign(communicators.begin(), communicators.end());
+    const NicCommunicator& first = *m_nicCommunicators.ranks.front();
+    const PacketSize packet = GetPacketSize();
+    if (first.GetFormattedBytes(sizeof(float)) < sizeof(float))
+    {
+        const double share =
+            static_cast<double>(first.GetFormattedBytes(sizeof(float))) / sizeof(float);
+        m_lowerBound =
+            std::make_unique<LowerBound>(m_topology, GetRanks(), packet.GetGoodput() / share);
+    }
 }
 
 std::vector<Ptr<ScheduledCommunicator>>
@@ -511,7 +521,6 @@ Cluster::MakeTransport(uint32_t rank) const
         auto tcp = m_attributes.Create<TcpTransport>();
         tcp->SetPortPairs(rank, m_portPairs);
         tcp->SetSocketAttributes(m_socketAttributes);
-        tcp->SetAttribute("MarkGradients", BooleanValue(m_nicHelper.IsInstalled()));
         tcp->SetNode(m_fabric.hosts.Get(rank));
         transport = tcp;
     }
@@ -558,9 +567,9 @@ Cluster::GetCommunicator(uint32_t rank) const
     {
         return m_inNetworkCommunicators.at(rank);
     }
-    if (!m_nicCommunicators.empty())
+    if (!m_nicCommunicators.ranks.empty())
     {
-        return m_nicCommunicators.at(rank);
+        return m_nicCommunicators.ranks.at(rank);
     }
     return m_communicators.at(rank);
 }
@@ -630,10 +639,27 @@ Cluster::GetPlanner() const
     return *m_plan->Get();
 }
 
-const LowerBound&
-Cluster::GetLowerBound() const
+std::shared_ptr<const CollectiveSchedule>
+Cluster::GetReferenceSchedule(CollectiveOperation operation, uint64_t bytes) const
 {
-    return *m_lowerBound;
+    const bool isByPackets = m_nicCommunicators.packets &&
+                             NicCommunicator::IsOffloaded(operation) && m_nicHelper.CodesBlocks();
+    return isByPackets ? m_nicCommunicators.packets->Get(operation, bytes, 0)
+                       : m_plan->Get()->Get(operation, bytes, 0);
+}
+
+MessageCoding
+Cluster::GetCoding(CollectiveOperation operation) const
+{
+    return m_nicCommunicators.packets && NicCommunicator::IsOffloaded(operation)
+               ? m_nicCommunicators.ranks.front()->GetCoding()
+               : m_nicHelper.GetCoding();
+}
+
+const LowerBound&
+Cluster::GetLowerBound(CollectiveOperation operation) const
+{
+    return m_nicHelper.Codes(operation) ? *m_codedBound : *m_lowerBound;
 }
 
 const std::string&

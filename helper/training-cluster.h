@@ -10,6 +10,7 @@
 #include "cluster-options.h"
 #include "cluster-plan.h"
 #include "in-network-system.h"
+#include "nic-algorithm.h"
 #include "nic-helper.h"
 #include "rdma-helper.h"
 #include "tcp-helper.h"
@@ -118,17 +119,37 @@ class Cluster
     /** @return the port pairs between its ranks */
     PortPairTable& GetPortPairs() const;
 
+    /**
+     * @param operation a collective
+     * @param bytes of a tensor
+     * @return schedule that gives the ranks' results, with GetCoding(); by packets if they are
+     * coded in blocks
+     */
+    std::shared_ptr<const CollectiveSchedule> GetReferenceSchedule(CollectiveOperation operation,
+                                                                   uint64_t bytes) const;
+
+    /**
+     * @param operation a collective
+     * @return what becomes of its messages on their way
+     */
+    MessageCoding GetCoding(CollectiveOperation operation) const;
+
     /** @return the planner of its collectives */
     CollectivePlanner& GetPlanner() const;
 
-    /** @return lower bounds of the time of collectives */
-    const LowerBound& GetLowerBound() const;
+    /**
+     * @param operation a collective
+     * @return lower bounds of its time
+     */
+    const LowerBound& GetLowerBound(CollectiveOperation operation) const;
 
     /**
      * @param group some of its ranks
-     * @return lower bounds of the time of collectives of these ranks
+     * @param operation a collective
+     * @return lower bounds of its time among these ranks
      */
-    LowerBound MakeLowerBound(const std::vector<uint32_t>& group) const;
+    LowerBound MakeLowerBound(const std::vector<uint32_t>& group,
+                              CollectiveOperation operation) const;
 
     /** @return round trip of a full packet and its ACK between the farthest ranks, idle network */
     Time GetRoundTrip() const;
@@ -203,9 +224,10 @@ class Cluster
     std::vector<Ptr<MessageTransport>> m_transports;
     std::vector<Ptr<ScheduledCommunicator>> m_communicators;
     std::vector<Ptr<InNetworkCommunicator>> m_inNetworkCommunicators;
-    std::vector<Ptr<Communicator>> m_nicCommunicators; // of engines in NICs, by rank; or none
+    NicCommunicators m_nicCommunicators;
     std::unique_ptr<ClusterPlan> m_plan;
     std::unique_ptr<LowerBound> m_lowerBound;
+    std::unique_ptr<LowerBound> m_codedBound; // of collectives that engines in NICs code
     std::vector<std::string> m_notes;
 };
 

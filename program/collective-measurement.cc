@@ -223,7 +223,7 @@ GetLowerBound(const Cluster& cluster, CollectiveOperation operation, uint64_t by
     const ByteMatrix matrix = operation == CollectiveOperation::ALL_TO_ALL_V
                                   ? MakeUnevenMatrix(cluster.GetRanks(), bytes)
                                   : nullptr;
-    return cluster.GetLowerBound().GetSeconds(operation, bytes, matrix);
+    return cluster.GetLowerBound(operation).GetSeconds(operation, bytes, matrix);
 }
 
 void
@@ -233,7 +233,7 @@ CheckSize(const Cluster& cluster,
           uint64_t times,
           bool real)
 {
-    cluster.GetNicEngines().Check(real, {operation});
+    cluster.GetNicEngines().Check(real);
     if (operation == CollectiveOperation::BARRIER)
     {
         return; // without bytes
@@ -255,7 +255,7 @@ MeasureCollective(const Cluster& cluster,
 {
     const uint64_t requested = bytes;
     const bool barrier = operation == CollectiveOperation::BARRIER;
-    cluster.GetNicEngines().Check(real, {operation});
+    cluster.GetNicEngines().Check(real);
     if (barrier)
     {
         bytes = 0;
@@ -326,9 +326,12 @@ MeasureCollective(const Cluster& cluster,
         {
             const NicHelper& engines = cluster.GetNicEngines();
             const auto reference =
-                InterpretSchedule(*schedule, inputs, matrix, engines.GetCoding());
+                InterpretSchedule(*cluster.GetReferenceSchedule(operation, bytes),
+                                  inputs,
+                                  matrix,
+                                  cluster.GetCoding(operation));
             result.mismatch = Compare(cluster, *schedule, tensors, reference);
-            if (engines.IsInstalled() && operation == CollectiveOperation::ALL_REDUCE)
+            if (engines.Codes(operation) && operation == CollectiveOperation::ALL_REDUCE)
             {
                 result.codingErrors.emplace();
                 result.codingErrors->Add(inputs, reference, engines.GetCodec());
@@ -352,7 +355,7 @@ MeasureCollective(const Cluster& cluster,
         result.algorithmBandwidth = static_cast<double>(bytes) / result.seconds * 1e-9;
     }
     result.busBandwidth = result.algorithmBandwidth * GetBusFactor(operation, cluster.GetRanks());
-    result.lowerBound = cluster.GetLowerBound().GetSeconds(operation, bytes, matrix);
+    result.lowerBound = cluster.GetLowerBound(operation).GetSeconds(operation, bytes, matrix);
     result.efficiency = result.seconds > 0 ? result.lowerBound / result.seconds : 1;
     result.verified =
         real && !barrier ? result.mismatch.empty() : cluster.GetPlanner().IsVerifying();

@@ -6,6 +6,7 @@
 
 #include "guarded-run.h"
 
+#include "ns3/gradient-codec.h"
 #include "ns3/log.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/simulator.h"
@@ -305,6 +306,25 @@ GuardedRun::Run()
     m_stopped = false;
 }
 
+void
+GuardedRun::Simulate()
+{
+    try
+    {
+        Simulator::Run();
+    }
+    catch (const CodecError& error)
+    {
+        g_isSimulating = 0;
+        if (Processes::GetCount() > 1)
+        {
+            throw; // the other processes do not know of the error
+        }
+        throw SimulationCodecError(std::string("codec: ") + error.what() + " (at " +
+                                   FormatDouble(Simulator::Now().GetSeconds()) + " s)");
+    }
+}
+
 bool
 GuardedRun::RunOnce()
 {
@@ -316,7 +336,7 @@ GuardedRun::RunOnce()
     g_isSimulating = Processes::GetCount() == 1;
     if (g_signal == 0 || Processes::GetCount() > 1)
     {
-        Simulator::Run();
+        Simulate();
     }
     g_isSimulating = 0;
     Simulator::Cancel(check);

@@ -63,6 +63,18 @@ class SimulationInterrupted : public SimulationStuck
 /**
  * @ingroup distributed-training-helper
  *
+ * Thrown when an engine in a NIC cannot code a number, or decode a code. A program keeps its
+ * results so far, and exits with status 4.
+ */
+class SimulationCodecError : public SimulationStuck
+{
+  public:
+    using SimulationStuck::SimulationStuck;
+};
+
+/**
+ * @ingroup distributed-training-helper
+ *
  * Runs the simulation of a cluster, in one process or several. It ends when all requested work is
  * complete, when a transport fails, or when the simulation is stuck: for a long time (120 simulated
  * seconds, twice the longest retransmission timeout of TCP, or 1000 round trips if that is longer)
@@ -147,6 +159,7 @@ class GuardedRun
     void OnNotice(ProcessBorder::Notice notice, Time when);
     void Halt(uint32_t run);
     void CheckSignal();
+    static void Simulate();
     bool RunOnce();
     State GetState() const;
 

@@ -107,6 +107,11 @@ NicFigures::Format() const
                        (isDeclared ? " (declared)" : "") + ", " +
                        std::to_string(counters.codedPackets) + " packets coded, " +
                        std::to_string(counters.bypassedPackets) + " plain\n";
+    if (bytes == 0)
+    {
+        text += "warning: nothing was coded, as no packet with the mark of gradients was sent (see "
+                "the keys tos and copies of --nic)\n";
+    }
     uint64_t numbers = 0;
     for (const CodecClass& each : counters.classes)
     {
@@ -158,10 +163,12 @@ NicFigures::Format() const
             std::snprintf(line,
                           sizeof(line),
                           "warning: the ranks' sums differ in %llu of %llu elements, by up to %.3g "
-                          "(owner=coded mends it)\n",
+                          "(%s)\n",
                           static_cast<unsigned long long>(errors->driftedElements),
                           static_cast<unsigned long long>(errors->elements),
-                          errors->largestDrift);
+                          errors->largestDrift,
+                          codesOwner ? "numbers that are coded again may change again"
+                                     : "owner=coded mends it");
             text += line;
         }
     }
@@ -231,6 +238,7 @@ GetNicFigures(const Cluster& cluster, const std::optional<CodingErrors>& errors)
     }
     NicFigures figures;
     figures.codec = engines.GetSpec();
+    figures.codesOwner = engines.GetCoding().codesOwner;
     figures.isDeclared = engines.IsDeclared();
     figures.errors = errors;
     for (const CodecCounters& engine : GatherEngines(cluster))

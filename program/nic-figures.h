@@ -55,6 +55,7 @@ struct CodingErrors
 struct NicFigures
 {
     std::string codec;                  ///< with its keys
+    bool codesOwner{false};             ///< whether a rank keeps coded numbers of what it sends
     bool isDeclared{false};             ///< whether the user declared the size of codes
     CodecCounters counters;             ///< of all engines
     std::optional<CodingErrors> errors; ///< with real payload

@@ -28,8 +28,11 @@ std::vector<std::vector<float>>
 GetReferenceSumsOfHosts(const Cluster& cluster, const std::vector<std::vector<float>>& inputs)
 {
     const uint64_t bytes = inputs[0].size() * sizeof(float);
-    const auto plan = cluster.GetPlanner().Get(CollectiveOperation::ALL_REDUCE, bytes, 0);
-    auto sums = InterpretSchedule(*plan, inputs, nullptr, cluster.GetNicEngines().GetCoding());
+    const auto operation = CollectiveOperation::ALL_REDUCE;
+    auto sums = InterpretSchedule(*cluster.GetReferenceSchedule(operation, bytes),
+                                  inputs,
+                                  nullptr,
+                                  cluster.GetCoding(operation));
     const auto same = [&](const std::vector<float>& sum) { return sum == sums[0]; };
     if (std::all_of(sums.begin(), sums.end(), same))
     {

@@ -131,6 +131,11 @@ RunProgram(const std::string& name, const std::function<int()>& body)
         signal = error.GetSignal();
         text = error.what();
     }
+    catch (const SimulationCodecError& error)
+    {
+        status = 4;
+        text = error.what();
+    }
     catch (const SimulationStuck& error)
     {
         status = 3;

@@ -33,6 +33,7 @@
 #include <algorithm>
 #include <exception>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -341,7 +342,22 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
         ResultStore::Check(m_options.results);
     }
     m_cluster = std::make_unique<Cluster>(m_options.cluster);
-    CheckEngines();
+    m_cluster->GetNicEngines().Check(m_options.IsReal());
+    const auto& workers = m_cluster->GetInNetworkCommunicators();
+    if (!workers.empty() && !workers[0]->ReturnsSum())
+    {
+        if (m_gradientTraining)
+        {
+            throw ConfigurationError("gradients",
+                                     m_options.gradients,
+                                     " with collective " + m_options.cluster.algorithm +
+                                         " (allowed: collectives that return sums, as the ranks "
+                                         "make the optimizer's step)");
+        }
+        auto task = std::make_shared<TrainingTask>(*m_task);
+        task->RemoveUpdate();
+        m_task = std::move(task);
+    }
     SetConfiguration(program);
     TrainingJobHelper helper;
     helper.SetAttribute("Iterations", UintegerValue(m_options.warmup + m_options.iterations));
@@ -358,7 +374,7 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
     const auto sums = std::count_if(collectives.begin(), collectives.end(), [this](uint32_t index) {
         return m_task->collectives[index].operation == CollectiveOperation::ALL_REDUCE;
     });
-    for (const auto& worker : m_cluster->GetInNetworkCommunicators())
+    for (const auto& worker : workers)
     {
         worker->SetTensorsOfStep(static_cast<uint32_t>(sums));
     }
@@ -490,26 +506,6 @@ TrainingRun::CheckTask() const
 }
 
 void
-TrainingRun::CheckEngines() const
-{
-    std::vector<CollectiveOperation> operations;
-    for (const TaskCollective& collective : m_task->collectives)
-    {
-        operations.push_back(collective.operation);
-    }
-    m_cluster->GetNicEngines().Check(m_options.IsReal(), operations);
-    const auto& workers = m_cluster->GetInNetworkCommunicators();
-    if (m_gradientTraining && !workers.empty() && !workers.front()->ReturnsSum())
-    {
-        throw ConfigurationError("gradients",
-                                 m_options.gradients,
-                                 " with collective " + m_options.cluster.algorithm +
-                                     " (allowed: collectives that return sums, as the ranks make "
-                                     "the optimizer's step)");
-    }
-}
-
-void
 TrainingRun::ExplainChoices()
 {
     if (m_options.cluster.algorithm != AlgorithmChooser::NAME)
@@ -543,14 +539,18 @@ TrainingRun::GetLowerBound() const
         double seconds = 0;
         if (groups.size() < 2) // all ranks
         {
-            seconds = GetLowerBound(number, m_cluster->GetLowerBound());
+            for (uint32_t index : m_task->GetCollectives(number))
+            {
+                const TaskCollective& each = m_task->collectives[index];
+                seconds +=
+                    m_cluster->GetLowerBound(each.operation).GetSeconds(each.operation, each.bytes);
+            }
         }
         else
         {
             for (const std::vector<uint32_t>& group : groups)
             {
-                seconds += GetLowerBound(number, m_cluster->MakeLowerBound(group)) /
-                           static_cast<double>(groups.size());
+                seconds += GetLowerBound(number, group) / static_cast<double>(groups.size());
             }
         }
         longest = std::max(longest, seconds);
@@ -559,13 +559,21 @@ TrainingRun::GetLowerBound() const
 }
 
 double
-TrainingRun::GetLowerBound(uint32_t communicator, const LowerBound& bound) const
+TrainingRun::GetLowerBound(uint32_t communicator, const std::vector<uint32_t>& group) const
 {
     double seconds = 0;
+    std::map<bool, LowerBound> bounds; // by whether engines in NICs code
     for (uint32_t index : m_task->GetCollectives(communicator))
     {
         const TaskCollective& collective = m_task->collectives[index];
-        seconds += bound.GetSeconds(collective.operation, collective.bytes);
+        const bool isCoded = m_cluster->GetNicEngines().Codes(collective.operation);
+        auto found = bounds.find(isCoded);
+        if (found == bounds.end())
+        {
+            found = bounds.emplace(isCoded, m_cluster->MakeLowerBound(group, collective.operation))
+                        .first;
+        }
+        seconds += found->second.GetSeconds(collective.operation, collective.bytes);
     }
     return seconds;
 }
@@ -657,7 +665,7 @@ TrainingRun::AddCodingErrors(const std::vector<std::vector<float>>& inputs,
                              const std::vector<std::vector<float>>& sums)
 {
     const NicHelper& engines = m_cluster->GetNicEngines();
-    if (engines.IsInstalled())
+    if (engines.Codes(CollectiveOperation::ALL_REDUCE))
     {
         m_codingErrors = m_codingErrors.value_or(CodingErrors());
         m_codingErrors->Add(inputs, sums, engines.GetCodec());

@@ -124,12 +124,11 @@ class TrainingRun
     void CheckGradients() const;
     void CheckTask() const;
     void CheckTraining() const;
-    void CheckEngines() const;
     void AddCodingErrors(const std::vector<std::vector<float>>& inputs,
                          const std::vector<std::vector<float>>& sums);
     void ExplainChoices();
     double GetLowerBound() const;
-    double GetLowerBound(uint32_t communicator, const LowerBound& bound) const;
+    double GetLowerBound(uint32_t communicator, const std::vector<uint32_t>& group) const;
 
     SimulationScope m_scope;
     TrainingRunOptions m_options;

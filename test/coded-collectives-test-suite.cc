@@ -6,12 +6,20 @@
 
 #include "refusal-test-common.h"
 
+#include "ns3/codec-engine.h"
+#include "ns3/coded-payload.h"
 #include "ns3/collective-measurement.h"
+#include "ns3/fabric-wire-format.h"
+#include "ns3/frame-wire-format.h"
+#include "ns3/message-coding.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"
 #include "ns3/training-run.h"
 #include "ns3/training-time-resolution.h"
+#include "ns3/uec-connection.h"
+#include "ns3/uec-nic.h"
+#include "ns3/uec-wire-format.h"
 
 #include <algorithm>
 #include <cmath>
@@ -71,7 +79,8 @@ Measure(const ClusterOptions& options,
 
 /**
  * @return bytes of a full packet on the line, with preamble and gap, and with RDMA the sixteenth of
- *         an acknowledgement for the packets in the other direction
+ *         an acknowledgement for the packets in the other direction; with Ultra Ethernet without
+ *         acknowledgements, which are rarer
  */
 double
 GetLineBytes(const std::string& transport, uint32_t mtu, double ratio)
@@ -79,6 +88,10 @@ GetLineBytes(const std::string& transport, uint32_t mtu, double ratio)
     if (transport == "tcp")
     {
         return 40 + 38 + std::ceil((mtu - 40) / ratio);
+    }
+    if (transport == "uec")
+    {
+        return 122 + std::ceil(mtu / ratio);
     }
     return 82 + 4 * std::ceil(mtu / ratio / 4) + (66 + 20) / 16.;
 }
@@ -146,6 +159,13 @@ class ClosedFormTest : public TestCase
         {
             Check("rdma", 4096, 15, lanes, 0.02);
         }
+        // Acknowledgements are not in the closed form.
+        for (const double ratio : {1.5, 4., 8.})
+        {
+            Check("uec", 4096, ratio, 64, 0.06);
+        }
+        Check("uec", 1024, 4, 64, 0.1);
+        Check("uec", 4096, 15, 2, 0.03);
         Check("tcp", 1500, 5.6, 64, 0.15);
         Check("tcp", 9000, 4, 64, 0.15);
         Check("tcp", 1500, 15, 8, 0.15);
@@ -176,7 +196,10 @@ class ExactSumsTest : public TestCase
         const auto& errors = result.figures.errors;
         NS_TEST_ASSERT_MSG_EQ(errors.has_value(), true, what << ": errors are measured");
         NS_TEST_EXPECT_MSG_LT_OR_EQ(errors->largestError, errors->bound, what << ": its bound");
-        if (options.nic.find("owner=coded") != std::string::npos)
+        // Block floats and random numbers may change when they are coded once more.
+        const bool keeps = options.nic.find("block-float") && options.nic.find("qsgd") &&
+                           options.nic.find("natural");
+        if (keeps && options.nic.find("owner=coded") != std::string::npos)
         {
             NS_TEST_EXPECT_MSG_EQ(errors->driftedElements, 0, what << ": equal at all ranks");
         }
@@ -188,9 +211,40 @@ class ExactSumsTest : public TestCase
         }
     }
 
+    /** Codecs of blocks, and with random numbers; executed by hosts and by NICs. */
+    void CheckBlocks()
+    {
+        for (const std::string codec :
+             {"block-float", "block-float:bits=5,block=64", "fp8", "int8", "qsgd", "natural"})
+        {
+            for (const std::string algorithm :
+                 {"ring", "nic-ring", "nic-chain", "nic-double-binary-tree", "nic-multitree"})
+            {
+                // Parts, segments and packets end within blocks.
+                for (const uint64_t elements : {1, 5, 1001, 40003})
+                {
+                    ClusterOptions options = MakeOptions(3, "rdma", codec);
+                    options.algorithm = algorithm;
+                    options.mtu = 2048;
+                    Check(options, 4 * elements);
+                }
+            }
+            for (const std::string algorithm : {"nic-ring", "direct"})
+            {
+                ClusterOptions options = MakeOptions(
+                    7,
+                    "uec",
+                    codec + (codec.find(':') == std::string::npos ? ":" : ",") + "owner=coded");
+                options.algorithm = algorithm;
+                options.loss = 0.01;
+                Check(options, 4 * 20011);
+            }
+        }
+    }
+
     void DoRun() override
     {
-        for (const std::string transport : {"rdma", "tcp"})
+        for (const std::string transport : {"rdma", "uec", "tcp"})
         {
             for (const uint32_t ranks : {1, 2, 3, 7})
             {
@@ -220,14 +274,14 @@ class ExactSumsTest : public TestCase
         }
         for (const std::string codec : {"bf16", "fp16", "truncation"})
         {
-            for (const std::string transport : {"rdma", "tcp"})
+            for (const std::string transport : {"rdma", "uec", "tcp"})
             {
                 ClusterOptions options = MakeOptions(3, transport, codec + ":owner=coded");
                 options.loss = 0.01;
                 Check(options, 40004);
             }
         }
-        Check(MakeOptions(3, "rdma", "block-float"), 40004);
+        CheckBlocks();
         ClusterOptions options = MakeOptions(8, "rdma", "inceptionn:variant=bounded");
         options.topology = "rail-optimized:gpus=2";
         options.algorithm = "hierarchical";
@@ -240,6 +294,208 @@ class ExactSumsTest : public TestCase
             options.mtu = 1000;
             Check(options, 4 * 20011);
         }
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
+ *
+ * Incast over Ultra Ethernet: switches trim coded packets, windows and credits count what is on the
+ * line, and sums are exact.
+ */
+class TrimmedCodesTest : public TestCase
+{
+  public:
+    TrimmedCodesTest()
+        : TestCase("coded packets of Ultra Ethernet that are trimmed are sent again")
+    {
+    }
+
+  private:
+    void Check(const std::string& control)
+    {
+        ClusterOptions options = MakeOptions(8, "uec", "inceptionn:variant=bounded,lanes=64");
+        options.algorithm = "parameter-server";
+        options.congestionControl = control;
+        {
+            const Cluster cluster(options);
+            GuardedRun run(cluster);
+            const auto row =
+                MeasureCollective(cluster, run, CollectiveOperation::ALL_REDUCE, 4 << 20, true, 1);
+            NS_TEST_EXPECT_MSG_EQ(row.mismatch, "", control);
+            uint64_t naks = 0;
+            uint64_t resent = 0;
+            for (uint32_t rank = 0; rank < options.ranks; rank++)
+            {
+                for (const auto& nic : cluster.GetUecNics(rank))
+                {
+                    for (const auto& [number, connection] : nic->GetConnections())
+                    {
+                        naks += connection->GetCounters().receivedNaks;
+                        resent += connection->GetCounters().retransmittedPackets;
+                        NS_TEST_EXPECT_MSG_EQ(connection->GetInFlight(),
+                                              0,
+                                              control << ": what was sent has arrived");
+                    }
+                }
+            }
+            NS_TEST_EXPECT_MSG_GT(naks, 0, control << ": packets were trimmed");
+            NS_TEST_EXPECT_MSG_GT(resent, 0, control << ": and sent again");
+            NS_TEST_EXPECT_MSG_GT(GetNicFigures(cluster, std::nullopt)->counters.GetRatio(),
+                                  1.3,
+                                  control);
+        }
+        Simulator::Destroy();
+    }
+
+    void DoRun() override
+    {
+        Check("nscc");
+        Check("rccc");
+        Check("nscc:receiver-credit=true");
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
+ * A frame of Ultra Ethernet on its way: marked, coded, serialized, parsed, trimmed, restored.
+ */
+class UecCodeTest : public TestCase
+{
+  public:
+    UecCodeTest()
+        : TestCase("an engine codes marked frames of Ultra Ethernet, and trimming removes the code")
+    {
+    }
+
+  private:
+    static Frame* MakeRequest(const std::vector<float>& values, uint32_t offset)
+    {
+        UecHeader header;
+        header.psn = 17;
+        header.flags = static_cast<uint8_t>(offset == 0 ? UEC_FIRST : UEC_LAST);
+        header.request.bytes = 8192;
+        header.request.offset = offset;
+        header.request.payload = static_cast<uint32_t>(4 * values.size());
+        Frame* frame = Frame::Make(header);
+        frame->payloadBytes = header.request.payload;
+        frame->bytes = GetUecFrameBytes(frame->payloadBytes, false);
+        frame->source = 1;
+        frame->destination = 2;
+        frame->priority = 1;
+        frame->ecn = Ecn::ECT;
+        frame->payload = Create<ByteBuffer>();
+        const auto* const bytes = reinterpret_cast<const uint8_t*>(values.data());
+        frame->payload->bytes.assign(bytes, bytes + frame->payloadBytes);
+        return frame;
+    }
+
+    void DoRun() override
+    {
+        UsePicoseconds();
+        auto engine = CreateObject<CodecEngine>();
+        std::vector<float> values(1024, 0.0001F);
+        values[3] = 0.3F;
+        for (const uint32_t offset : {0, 4096})
+        {
+            Frame* frame = MakeRequest(values, offset);
+            const uint32_t before = frame->bytes;
+            engine->OnSend(*frame);
+            NS_TEST_EXPECT_MSG_EQ(IsCoded(*frame), false, "without a mark");
+            SetTypeOfService(*frame, GRADIENT_TYPE_OF_SERVICE);
+            engine->OnSend(*frame);
+            NS_TEST_ASSERT_MSG_EQ(IsCoded(*frame), true, "with a mark");
+            // 2 bits each, and 16 bits of one; all bytes are of use.
+            NS_TEST_EXPECT_MSG_EQ(frame->payloadBytes, 1024 / 4 + 2, "bytes of the code");
+            NS_TEST_EXPECT_MSG_EQ(frame->bytes,
+                                  GetUecFrameBytes(frame->payloadBytes, false),
+                                  "as long as the code");
+            const auto packet = ToPacket(*frame);
+            uint8_t ip[20];
+            packet->CreateFragment(14, sizeof(ip))->CopyData(ip, sizeof(ip));
+            NS_TEST_EXPECT_MSG_EQ(static_cast<uint32_t>(ip[1] & 0xfc), 0x28, "type of service");
+            NS_TEST_EXPECT_MSG_EQ((ip[4] << 8 | ip[5]), 4096 << 2, "size without code");
+            NS_TEST_EXPECT_MSG_EQ((ip[2] << 8 | ip[3]) + 18U, frame->bytes, "IPv4 length");
+            const auto parsed = FromPacket(*packet);
+            NS_TEST_ASSERT_MSG_EQ(parsed.error, "", "it is read");
+            NS_TEST_EXPECT_MSG_EQ(parsed.frame->As<UecHeader>().request.payload, 4096, "plain");
+
+            Frame* cut = frame->Clone();
+            NS_TEST_ASSERT_MSG_EQ(WireFormat::Find(UecHeader::PROTOCOL).trim(*cut, true), true, "");
+            NS_TEST_EXPECT_MSG_EQ(IsCoded(*cut), false, "no code is left");
+            engine->OnReceive(*cut);
+            NS_TEST_EXPECT_MSG_EQ(cut->payloadBytes, 0, "nothing to restore");
+            NS_TEST_EXPECT_MSG_EQ(cut->bytes, UEC_TRIMMED_BYTES, "the size of a header");
+            Frame::Free(cut);
+
+            engine->OnReceive(*parsed.frame);
+            NS_TEST_EXPECT_MSG_EQ(parsed.frame->payloadBytes, 4096, "restored");
+            NS_TEST_EXPECT_MSG_EQ(parsed.frame->bytes, before, "restored");
+            NS_TEST_EXPECT_MSG_EQ(GetSavedBytes(*parsed.frame), 4096 - 258, "told to the host");
+            Frame::Free(parsed.frame);
+            Frame::Free(frame);
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-tests
+ * Only gradients are marked: messages that copy, and engines that look for another mark.
+ */
+class MarkedMessagesTest : public RefusalTest
+{
+  public:
+    MarkedMessagesTest()
+        : RefusalTest("engines code marked messages, and no others")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        using Operation = CollectiveOperation;
+        const auto measure =
+            [](const std::string& transport, const std::string& nic, Operation operation) {
+                return Measure(MakeOptions(4, transport, nic), 40004, true, operation);
+            };
+        for (const std::string transport : {"rdma", "uec", "tcp"})
+        {
+            // Weights are copied, and stay as they are.
+            for (const auto operation :
+                 {Operation::ALL_GATHER, Operation::BROADCAST, Operation::ALL_TO_ALL})
+            {
+                const auto plain = measure(transport, "inceptionn", operation);
+                NS_TEST_EXPECT_MSG_EQ(plain.row.mismatch, "", transport);
+                NS_TEST_EXPECT_MSG_EQ(plain.figures.counters.codedPackets, 0, transport);
+                NS_TEST_EXPECT_MSG_EQ(plain.figures.counters.bypassedPackets, 0, transport);
+                ExpectPart(plain.figures.Format(), "warning: nothing was coded");
+                const auto coded = measure(transport, "inceptionn:copies=true", operation);
+                NS_TEST_EXPECT_MSG_EQ(coded.row.mismatch, "", transport);
+                NS_TEST_EXPECT_MSG_GT(coded.figures.counters.codedPackets, 0, transport);
+            }
+            // Engine and hosts disagree, or agree on another mark.
+            const auto other = measure(transport, "inceptionn:tos=44", Operation::ALL_REDUCE);
+            NS_TEST_EXPECT_MSG_EQ(other.row.mismatch, "", transport << ": exact, as not coded");
+            NS_TEST_EXPECT_MSG_EQ(other.figures.counters.codedPackets, 0, transport);
+            ExpectPart(other.figures.Format(), "warning: nothing was coded");
+            ClusterOptions options = MakeOptions(4, transport, "inceptionn:tos=44");
+            options.attributes["ns3::training::ScheduledCommunicator::GradientTos"] = "44";
+            const auto same = Measure(options, 40004, true);
+            NS_TEST_EXPECT_MSG_EQ(same.row.mismatch, "", transport);
+            NS_TEST_EXPECT_MSG_GT(same.figures.counters.codedPackets, 0, transport);
+        }
+        for (const std::string value : {"0", "256", "x"})
+        {
+            ExpectPart(GetRefusal([&] {
+                           const Cluster cluster(MakeOptions(4, "rdma", "inceptionn:tos=" + value));
+                       }),
+                       "'tos=" + value + "' (allowed: ");
+            Simulator::Destroy();
+        }
+        ExpectPart(
+            GetRefusal([] { const Cluster cluster(MakeOptions(4, "rdma", "inceptionn:tos=41")); }),
+            "with type of service 41 (allowed: multiples of 4");
+        Simulator::Destroy();
     }
 };
 
@@ -306,18 +562,18 @@ class RefusedEnginesTest : public RefusalTest
     {
         Expect(MakeOptions(4, "rdma", "nonsense"), "nic nonsense (allowed: none, or a codec: ");
         Expect(MakeOptions(4, "rdma", "inceptionn:lanes=0"), "'lanes=0' (allowed: ");
-        Expect(MakeOptions(4, "uec", "inceptionn"), "with transport uec (allowed: rdma, tcp");
         ClusterOptions options = MakeOptions(4, "rdma", "inceptionn");
         options.mtu = 1001;
         Expect(options, "with mtu 1001 (allowed: a multiple of 4");
-        Expect(MakeOptions(4, "tcp", "block-float"), "(allowed: with rdma and whole messages");
-        options = MakeOptions(4, "rdma", "block-float");
-        options.algorithm = "nic-ring";
-        Expect(options, "codecs without blocks, which its segments would cut");
+        Expect(MakeOptions(4, "tcp", "block-float"), "(allowed: with rdma or uec and whole");
+        Expect(MakeOptions(4, "tcp", "natural"), "with random numbers (allowed: with rdma or uec");
+        options = MakeOptions(4, "rdma", "fp16");
+        options.algorithm = "nic-ring:number-format=float16";
+        Expect(options,
+               "with number-format of 16 bits in nic-ring:number-format=float16 (allowed:");
         options = MakeOptions(4, "rdma", "block-float");
         options.mtu = 1000;
         Expect(options, "with mtu 1000 (allowed: a multiple of ");
-        Expect(MakeOptions(4, "rdma", "qsgd"), "(allowed: codecs without random numbers");
         Expect(MakeOptions(4, "rdma", "top-k"), "(allowed: codecs of single packets");
         options = MakeOptions(4, "rdma", "inceptionn");
         options.algorithm = "switchml";
@@ -341,21 +597,6 @@ class RefusedEnginesTest : public RefusalTest
         using Operation = CollectiveOperation;
         expect("inceptionn", false, Operation::ALL_REDUCE, "with payload virtual (allowed: ");
         expect("inceptionn:ratio=4", true, Operation::ALL_REDUCE, "with payload real (allowed: ");
-        for (const auto operation :
-             {Operation::ALL_GATHER, Operation::BROADCAST, Operation::ALL_TO_ALL})
-        {
-            expect("inceptionn",
-                   true,
-                   operation,
-                   "with " + training::GetName(operation) + ", which copies numbers");
-        }
-        NS_TEST_EXPECT_MSG_EQ(Measure(MakeOptions(4, "rdma", "inceptionn:copies=true"),
-                                      4096,
-                                      true,
-                                      Operation::ALL_GATHER)
-                                  .row.mismatch,
-                              "",
-                              "unless asked for");
     }
 };
 
@@ -371,6 +612,9 @@ class CodedCollectivesTestSuite : public TestSuite
     {
         AddTestCase(new ClosedFormTest);
         AddTestCase(new ExactSumsTest);
+        AddTestCase(new TrimmedCodesTest);
+        AddTestCase(new UecCodeTest);
+        AddTestCase(new MarkedMessagesTest);
         AddTestCase(new DriftTest);
         AddTestCase(new RefusedEnginesTest);
     }

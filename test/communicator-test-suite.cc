@@ -49,7 +49,8 @@ class RandomTransport : public MessageTransport
               uint64_t tag,
               uint64_t bytes,
               Ptr<ByteBuffer> payload,
-              SentHandler sent) override
+              SentHandler sent,
+              uint8_t) override
     {
         if (sent)
         {

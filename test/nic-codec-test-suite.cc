@@ -13,6 +13,7 @@
 #include "ns3/gradient-tag.h"
 #include "ns3/ip-frame.h"
 #include "ns3/ipv4-header.h"
+#include "ns3/message-coding.h"
 #include "ns3/string.h"
 #include "ns3/tcp-header.h"
 #include "ns3/test.h"
@@ -93,6 +94,7 @@ MakeRoce(const Bytes& payload, bool isReal)
     frame->psn = 1234;
     frame->priority = 3;
     frame->ecn = Ecn::ECT;
+    SetTypeOfService(*frame, GRADIENT_TYPE_OF_SERVICE);
     frame->payloadBytes = static_cast<uint32_t>(payload.size());
     frame->bytes = ROCE_HEADERS + (frame->payloadBytes + 3) / 4 * 4;
     if (isReal)
@@ -149,7 +151,7 @@ MakeSegment(const std::vector<Part>& parts, bool isReal)
                                                 : Create<Packet>(size);
         if (part.isGradient)
         {
-            piece->AddByteTag(GradientTag(isReal));
+            piece->AddByteTag(GradientTag(isReal, GRADIENT_TYPE_OF_SERVICE));
         }
         packet->AddAtEnd(piece);
     }
@@ -269,7 +271,7 @@ class CodedDataTest : public TestCase
     {
         const auto get16 = [&](std::size_t at) { return wire[at] << 8 | wire[at + 1]; };
         NS_TEST_EXPECT_MSG_EQ(static_cast<uint32_t>(wire[IPV4 + 1]),
-                              ((isCoded ? 0x28U : 26U << 2) | 2U),
+                              (0x28U | 2U),
                               "type of service");
         NS_TEST_EXPECT_MSG_EQ(static_cast<uint32_t>(get16(IPV4 + 4)),
                               (isCoded ? size << 2 : 0U),

@@ -39,6 +39,12 @@ ScheduledCommunicator::GetTypeId()
                           UintegerValue(1),
                           MakeUintegerAccessor(&ScheduledCommunicator::m_activeLimit),
                           MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("GradientTos",
+                          "Type of service that marks messages of sums for an engine in the NIC, "
+                          "if there is one; a multiple of 4",
+                          UintegerValue(GRADIENT_TYPE_OF_SERVICE),
+                          MakeUintegerAccessor(&ScheduledCommunicator::m_gradientTos),
+                          MakeUintegerChecker<uint8_t>(4, 252))
             .AddAttribute("Order",
                           "Order of waiting collectives: fifo (issued first), lifo (issued last) "
                           "or priority (highest Tensor::priority)",
@@ -177,6 +183,18 @@ void
 ScheduledCommunicator::SetCoding(MessageCoding coding)
 {
     m_coding = std::move(coding);
+}
+
+const MessageCoding&
+ScheduledCommunicator::GetCoding() const
+{
+    return m_coding;
+}
+
+uint8_t
+ScheduledCommunicator::GetTypeOfService(CollectiveOperation operation) const
+{
+    return m_coding.Marks(operation) ? m_gradientTos : 0;
 }
 
 void
@@ -456,7 +474,7 @@ ScheduledCommunicator::SendChunk(Active& active,
     const Ptr<ByteBuffer> payload = progress.Read(action);
     if (payload)
     {
-        if (m_coding.codesOwner)
+        if (m_coding.codesOwner && m_coding.Codes(active.record.operation))
         {
             m_coding.roundTrip(payload->bytes);
             progress.Overwrite(action, payload);
@@ -469,9 +487,10 @@ ScheduledCommunicator::SendChunk(Active& active,
         Occupy(active, action, host.sendSecondsPerByte);
     }
     m_sendTrace(MakeRecord(m_rank, action.peer, tag, bytes));
+    const uint8_t mark = GetTypeOfService(active.record.operation);
     if (!active.schedule->stepwise)
     {
-        m_transport->Send(m_number, action.peer, tag, bytes, payload);
+        m_transport->Send(m_number, action.peer, tag, bytes, payload, nullptr, mark);
         progress.Complete(index);
         return;
     }
@@ -482,7 +501,8 @@ ScheduledCommunicator::SendChunk(Active& active,
         tag,
         bytes,
         payload,
-        [this, collective = active.record.collective, index]() { OnSent(collective, index); });
+        [this, collective = active.record.collective, index]() { OnSent(collective, index); },
+        mark);
 }
 
 void
@@ -637,7 +657,7 @@ ScheduledCommunicator::Finish(Active& active)
     NS_LOG_INFO("rank " << m_rank << " finishes collective " << active.record.collective);
     active.progress->Finish();
     Tensor& tensor = *active.tensor;
-    if (m_coding.codesOwner && tensor.bytes > 0 && tensor.IsReal() &&
+    if (m_coding.codesOwner && m_coding.roundTrip && tensor.bytes > 0 && tensor.IsReal() &&
         active.record.operation == CollectiveOperation::ALL_REDUCE)
     {
         // A rank that added last, or that sent its sum to no one.

@@ -101,6 +101,15 @@ class ScheduledCommunicator : public Communicator
      */
     void SetCoding(MessageCoding coding);
 
+    /** @return what becomes of messages on their way */
+    const MessageCoding& GetCoding() const;
+
+    /**
+     * @param operation a collective
+     * @return type of service that marks its messages; 0: they are not marked
+     */
+    uint8_t GetTypeOfService(CollectiveOperation operation) const;
+
     /**
      * Sends a tensor outside the order of Send(); once per peer.
      * @param tensor to send
@@ -194,6 +203,7 @@ class ScheduledCommunicator : public Communicator
     Planner m_planner;
     std::shared_ptr<const HostModel> m_hostModel; // null: hosts add no time
     MessageCoding m_coding;
+    uint8_t m_gradientTos;
     ErrorHandler m_onError;
     std::vector<Ptr<ScheduledCommunicator>> m_split;
     uint32_t m_activeLimit;

@@ -66,9 +66,15 @@ SharedTransport::Send(uint32_t number,
                       uint64_t tag,
                       uint64_t bytes,
                       Ptr<ByteBuffer> payload,
-                      MessageTransport::SentHandler sent) const
+                      MessageTransport::SentHandler sent,
+                      uint8_t typeOfService) const
 {
-    m_transport->Send(GetRank(number, peer), tag, bytes, std::move(payload), std::move(sent));
+    m_transport->Send(GetRank(number, peer),
+                      tag,
+                      bytes,
+                      std::move(payload),
+                      std::move(sent),
+                      typeOfService);
 }
 
 uint32_t

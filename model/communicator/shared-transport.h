@@ -56,13 +56,15 @@ class SharedTransport : public SimpleRefCount<SharedTransport>
      * @param bytes as MessageTransport::Send()
      * @param payload as MessageTransport::Send()
      * @param sent as MessageTransport::Send()
+     * @param typeOfService as MessageTransport::Send()
      */
     void Send(uint32_t number,
               uint32_t peer,
               uint64_t tag,
               uint64_t bytes,
               Ptr<ByteBuffer> payload,
-              MessageTransport::SentHandler sent = nullptr) const;
+              MessageTransport::SentHandler sent = nullptr,
+              uint8_t typeOfService = 0) const;
 
     /**
      * @param number of a communicator

@@ -272,7 +272,7 @@ void
 FabricPort::OnResize(const Frame& frame, uint32_t before)
 {
     m_queues[frame.priority].credit += int64_t{before} - frame.bytes;
-    if (m_source && frame.kind == FrameKind::ROCE_DATA)
+    if (m_source && (frame.kind == FrameKind::ROCE_DATA || frame.kind == FrameKind::PROGRAM))
     {
         m_source->OnResize(frame, before, Simulator::Now().GetTimeStep());
     }

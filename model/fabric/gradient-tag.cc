@@ -21,8 +21,9 @@ GradientTag::GetTypeId()
     return tid;
 }
 
-GradientTag::GradientTag(bool isReal)
-    : m_isReal(isReal)
+GradientTag::GradientTag(bool isReal, uint8_t typeOfService)
+    : m_isReal(isReal),
+      m_typeOfService(typeOfService)
 {
 }
 
@@ -30,6 +31,12 @@ bool
 GradientTag::IsReal() const
 {
     return m_isReal;
+}
+
+uint8_t
+GradientTag::GetTypeOfService() const
+{
+    return m_typeOfService;
 }
 
 TypeId
@@ -41,25 +48,28 @@ GradientTag::GetInstanceTypeId() const
 uint32_t
 GradientTag::GetSerializedSize() const
 {
-    return 1;
+    return 2;
 }
 
 void
 GradientTag::Serialize(TagBuffer i) const
 {
     i.WriteU8(m_isReal);
+    i.WriteU8(m_typeOfService);
 }
 
 void
 GradientTag::Deserialize(TagBuffer i)
 {
     m_isReal = i.ReadU8() != 0;
+    m_typeOfService = i.ReadU8();
 }
 
 void
 GradientTag::Print(std::ostream& os) const
 {
-    os << (m_isReal ? "numbers" : "virtual numbers");
+    os << (m_isReal ? "numbers" : "virtual numbers") << ", type of service "
+       << static_cast<uint32_t>(m_typeOfService);
 }
 
 } // namespace ns3::training

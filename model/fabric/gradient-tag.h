@@ -27,11 +27,17 @@ class GradientTag : public Tag
     static TypeId GetTypeId();
     GradientTag() = default;
 
-    /** @param isReal whether the bytes are numbers, rather than stand for them */
-    explicit GradientTag(bool isReal);
+    /**
+     * @param isReal whether the bytes are numbers, rather than stand for them
+     * @param typeOfService by which the host marks them
+     */
+    GradientTag(bool isReal, uint8_t typeOfService);
 
     /** @return whether the bytes are numbers */
     bool IsReal() const;
+
+    /** @return type of service by which the host marks them */
+    uint8_t GetTypeOfService() const;
 
     // Tag
     TypeId GetInstanceTypeId() const override;
@@ -42,6 +48,7 @@ class GradientTag : public Tag
 
   private:
     bool m_isReal{false};
+    uint8_t m_typeOfService{0};
 };
 
 } // namespace ns3::training

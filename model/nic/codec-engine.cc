@@ -12,7 +12,10 @@
 #include "ns3/gradient-tag.h"
 #include "ns3/ip-frame.h"
 #include "ns3/log.h"
+#include "ns3/message-coding.h"
 #include "ns3/string.h"
+#include "ns3/training-float-bits.h"
+#include "ns3/training-mix-bits.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -32,9 +35,25 @@ constexpr uint32_t NUMBER = sizeof(float);
 
 /** @return size of a payload on the line: RoCE pads it to whole words */
 uint32_t
-Pad(uint32_t bytes)
+Pad(const Frame& frame, uint32_t bytes)
 {
-    return (bytes + 3) / 4 * 4;
+    return frame.kind == FrameKind::ROCE_DATA ? (bytes + 3) / 4 * 4 : bytes;
+}
+
+/** @return what the random numbers of a packet's coding depend on: its contents, if there are any
+ */
+CodecKey
+MakeKey(const GradientCodec& codec, const float* values, uint64_t count)
+{
+    CodecKey key;
+    if (codec.GetTraits().random)
+    {
+        for (uint64_t i = 0; i < count; i++)
+        {
+            key.seed = MixBits(key.seed ^ ToBits(values[i]));
+        }
+    }
+    return key;
 }
 
 /** @return size of the frame of an IP packet */
@@ -96,6 +115,11 @@ CodecEngine::GetTypeId()
                           DoubleValue(100e6),
                           MakeDoubleAccessor(&CodecEngine::m_clock),
                           MakeDoubleChecker<double>(1e3, 1e12))
+            .AddAttribute("Tos",
+                          "Type of service of the packets that the engine codes, a multiple of 4",
+                          UintegerValue(GRADIENT_TYPE_OF_SERVICE),
+                          MakeUintegerAccessor(&CodecEngine::m_typeOfService),
+                          MakeUintegerChecker<uint8_t>(4, MAX_TYPE_OF_SERVICE))
             .AddAttribute("SendLatency",
                           "From the host to the line; not published: ten cycles",
                           TimeValue(NanoSeconds(100)),
@@ -131,10 +155,22 @@ CodecEngine::GetCodec() const
     return *m_codec;
 }
 
+void
+CodecEngine::RoundTrip(const GradientCodec& codec, float* values, uint64_t count)
+{
+    codec.RoundTrip(values, count, MakeKey(codec, values, count));
+}
+
 double
 CodecEngine::GetRate() const
 {
     return 8.0 * NUMBER * m_lanes * m_clock;
+}
+
+uint8_t
+CodecEngine::GetTypeOfService() const
+{
+    return m_typeOfService;
 }
 
 const CodecCounters&
@@ -195,7 +231,7 @@ CodecEngine::Code(const uint8_t* bytes, uint32_t size)
     const uint32_t count = size / NUMBER;
     m_values.resize(count);
     std::memcpy(m_values.data(), bytes, count * NUMBER);
-    m_codec->Encode(m_values.data(), count, CodecKey(), m_code);
+    m_codec->Encode(m_values.data(), count, MakeKey(*m_codec, m_values.data(), count), m_code);
     const auto classes = m_codec->CountClasses(m_values.data(), count);
     for (std::size_t i = 0; i < classes.size(); i++)
     {
@@ -238,13 +274,13 @@ bool
 CodecEngine::OnSend(Frame& frame)
 {
     m_sendTime = Time(0);
-    if (frame.kind == FrameKind::ROCE_DATA)
-    {
-        SendData(frame);
-    }
-    else if (frame.kind == FrameKind::IP)
+    if (frame.kind == FrameKind::IP)
     {
         SendSegment(frame);
+    }
+    else if (frame.kind != FrameKind::PAUSE && training::GetTypeOfService(frame) == m_typeOfService)
+    {
+        SendData(frame);
     }
     return true;
 }
@@ -297,7 +333,7 @@ CodecEngine::SendData(Frame& frame)
         frame.payload = code;
         frame.payloadOffset = 0;
     }
-    frame.bytes -= Pad(size) - Pad(coded);
+    frame.bytes -= Pad(frame, size) - Pad(frame, coded);
     frame.payloadBytes = coded;
     MarkCoded(frame, size);
 }
@@ -311,12 +347,17 @@ CodecEngine::ReceiveData(Frame& frame)
         frame.payload = Restore(frame);
         frame.payloadOffset = 0;
     }
-    frame.bytes += Pad(size) - Pad(frame.payloadBytes);
+    const uint32_t saved = Pad(frame, size) - Pad(frame, frame.payloadBytes);
+    frame.bytes += saved;
     frame.payloadBytes = size;
+    if (frame.kind == FrameKind::PROGRAM)
+    {
+        SetSavedBytes(frame, saved);
+    }
 }
 
 CodecEngine::Segment
-CodecEngine::Parse(const Packet& packet)
+CodecEngine::Parse(const Packet& packet) const
 {
     Segment segment;
     segment.headers = GetTcpHeaderBytes(packet);
@@ -331,6 +372,10 @@ CodecEngine::Parse(const Packet& packet)
         }
         GradientTag tag;
         item.GetTag(tag);
+        if (tag.GetTypeOfService() != m_typeOfService)
+        {
+            continue;
+        }
         segment.isReal = tag.IsReal();
         const auto begin = static_cast<uint32_t>(item.GetStart()) - segment.headers;
         const auto end = static_cast<uint32_t>(item.GetEnd()) - segment.headers;
@@ -394,6 +439,7 @@ CodecEngine::SendSegment(Frame& frame)
     }
     frame.payloadBytes = coded;
     frame.bytes = GetIpFrameBytes(segment.headers + coded);
+    SetTypeOfService(frame, m_typeOfService);
     MarkCoded(frame, segment.payload);
 }
 
@@ -410,6 +456,7 @@ CodecEngine::ReceiveSegment(Frame& frame)
         frame.payload = nullptr;
     }
     frame.payloadBytes = 0;
+    SetTypeOfService(frame, 0);
     frame.bytes = GetIpFrameBytes(frame.packet->GetSize());
 }
 

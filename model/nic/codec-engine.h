@@ -48,9 +48,11 @@ struct CodecCounters
  * al., "A network-centric hardware/algorithm co-design to accelerate distributed training of deep
  * neural networks" (INCEPTIONN, MICRO 2018). It sits between the host and the line, behind the
  * segmentation: headers, sequence numbers and all sizes above are those of the uncoded payload. A
- * retransmission is coded again, to the same bits.
+ * retransmission is coded again, to the same bits: random numbers follow from the contents of the
+ * packet, as if it were hashed into the seed of a generator.
  *
- * Coded are the payload of RoCE data, and the payload of TCP segments that consist of numbers alone
+ * Coded is what the host has marked by the type of service `Tos`: the payload of RoCE and Ultra
+ * Ethernet data (SetTypeOfService()), and of TCP segments that consist of marked numbers alone
  * (GradientTag). A packet whose code would not be shorter goes plain, as does a segment with other
  * bytes. With real payload its numbers are rounded nevertheless: what a receiver gets does not
  * depend on how a stream is cut into segments, which differs after a loss.
@@ -70,8 +72,20 @@ class CodecEngine : public NicProgram
     /** @return the codec */
     const GradientCodec& GetCodec() const;
 
+    /**
+     * Replaces the numbers of a packet by what its receiver decodes.
+     * @param codec of the engine
+     * @param values the numbers
+     * @param count of the numbers
+     * @throw CodecError if a number cannot be coded
+     */
+    static void RoundTrip(const GradientCodec& codec, float* values, uint64_t count);
+
     /** @return rate of uncoded data in each direction, bit/s */
     double GetRate() const;
+
+    /** @return type of service of the packets that it codes */
+    uint8_t GetTypeOfService() const;
 
     /** @return the counters */
     const CodecCounters& GetCounters() const;
@@ -108,7 +122,7 @@ class CodecEngine : public NicProgram
     void SendSegment(Frame& frame);
     void ReceiveData(Frame& frame);
     void ReceiveSegment(Frame& frame);
-    static Segment Parse(const Packet& packet);
+    Segment Parse(const Packet& packet) const;
     uint32_t Code(const uint8_t* bytes, uint32_t size);
     void Decode(uint8_t* bytes, uint32_t size);
     Ptr<ByteBuffer> Restore(const Frame& frame);
@@ -120,6 +134,7 @@ class CodecEngine : public NicProgram
     Ptr<GradientCodec> m_codec;
     uint32_t m_lanes;
     double m_clock; // Hz
+    uint8_t m_typeOfService;
     Time m_sendLatency;
     Time m_receiveLatency;
     Time m_sendTime;    // of the packet sent last

@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace ns3::training
 {
@@ -79,8 +80,15 @@ NicCommunicator::GetTypeId()
                           UintegerValue(256 << 10),
                           MakeUintegerAccessor(&NicCommunicator::m_receptionBuffer),
                           MakeUintegerChecker<uint64_t>())
+            .AddAttribute("NumberFormat",
+                          "Numbers on the line and in the adders: float32, float16 or bfloat16",
+                          StringValue("float32"),
+                          MakeStringAccessor(&NicCommunicator::SetNumberFormat,
+                                             &NicCommunicator::GetNumberFormat),
+                          MakeStringChecker())
             .AddAttribute("Lanes",
-                          "float32 adders; 0: as many as the line needs",
+                          "Adders of one float32, or of two numbers of 16 bits; 0: as many as the "
+                          "line needs",
                           UintegerValue(0),
                           MakeUintegerAccessor(&NicCommunicator::m_lanes),
                           MakeUintegerChecker<uint32_t>(0, 1 << 16))
@@ -97,7 +105,8 @@ NicCommunicator::GetTypeId()
             .AddAttribute(
                 "Lockstep",
                 "off: messages leave when they have their data; none: in the order of a "
-                "schedule table; estimate: its empty steps take an estimated time",
+                "schedule table; estimate: its empty steps take an estimated time; oracle: a step "
+                "begins when all ranks' messages of the steps before have left",
                 StringValue("off"),
                 MakeStringAccessor(&NicCommunicator::SetLockstep, &NicCommunicator::GetLockstep),
                 MakeStringChecker())
@@ -106,11 +115,25 @@ NicCommunicator::GetTypeId()
                           UintegerValue(128),
                           MakeUintegerAccessor(&NicCommunicator::m_tableEntries),
                           MakeUintegerChecker<uint32_t>())
-            .AddAttribute("Interfaces",
-                          "Messages of the schedule table that may leave at a time; 0: any number",
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&NicCommunicator::m_interfaces),
-                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute(
+                "Interfaces",
+                "Interfaces for messages of the schedule table, each with the rate of a link "
+                "and one message at a time; 0: any number of messages",
+                UintegerValue(0),
+                MakeUintegerAccessor(&NicCommunicator::m_interfaces),
+                MakeUintegerChecker<uint32_t>())
+            .AddAttribute("FlowControl",
+                          "none: messages are sent as they are; packet: with a head flit of 16 "
+                          "bytes for each sub-message; message: with one for each message",
+                          StringValue("none"),
+                          MakeStringAccessor(&NicCommunicator::SetFlowControl,
+                                             &NicCommunicator::GetFlowControl),
+                          MakeStringChecker())
+            .AddAttribute("SubMessage",
+                          "Bytes of a sub-message, a multiple of 16",
+                          UintegerValue(256),
+                          MakeUintegerAccessor(&NicCommunicator::m_subMessage),
+                          MakeUintegerChecker<uint32_t>(16))
             .AddTraceSource("Collective",
                             "A collective is complete at this rank",
                             MakeTraceSourceAccessor(&NicCommunicator::m_collectiveTrace),
@@ -137,8 +160,15 @@ NicCommunicator::DoDispose()
 void
 NicCommunicator::Setup(Ptr<ScheduledCommunicator> hosts,
                        ScheduledCommunicator::Planner planner,
-                       const Lines& lines)
+                       const Lines& lines,
+                       std::shared_ptr<LockstepOracles> oracles)
 {
+    const bool asksOracles = m_lockstep == "oracle";
+    if (asksOracles && !oracles)
+    {
+        throw ConfigurationError("lockstep=oracle with several processes (allowed: with a single "
+                                 "one, where all ranks know of each other at once)");
+    }
     m_hosts = hosts;
     m_planner = std::move(planner);
     m_lines = lines;
@@ -147,16 +177,40 @@ NicCommunicator::Setup(Ptr<ScheduledCommunicator> hosts,
         m_engine.reading.secondsPerByte = 8.0 / static_cast<double>(m_dmaRate.GetBitRate());
     }
     m_engine.reading.latency = m_dmaLatency;
-    m_engine.reading.bufferBytes = m_ownBuffer;
+    // The buffer holds formatted numbers, the memory of the host float32.
+    m_engine.reading.bufferBytes =
+        m_ownBuffer * sizeof(float) / m_engine.GetFormattedBytes(sizeof(float));
     m_engine.receptionBytes = m_receptionBuffer;
     m_engine.lanes = GetLanes();
     m_engine.cycle = Seconds(1e-6 / m_clock);
     m_engine.addLatency = m_engine.cycle * static_cast<int64_t>(m_addCycles);
+    if (m_engine.format)
+    {
+        m_engine.coding.roundTrip = [format = m_engine.format](std::vector<uint8_t>& bytes) {
+            std::vector<float> values(bytes.size() / sizeof(float));
+            std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
+            format->RoundTrip(values.data(), values.size(), CodecKey());
+            std::memcpy(bytes.data(), values.data(), values.size() * sizeof(float));
+        };
+        m_engine.coding.codesOwner = true;
+        m_engine.coding.codesCopies = true;
+        m_engine.coding.codesInputs = true;
+    }
+    else
+    {
+        m_engine.coding = hosts->GetCoding();
+    }
     m_engine.hasTable = m_lockstep != "off";
     m_engine.table.entries = m_tableEntries;
     m_engine.table.interfaces = m_interfaces;
     m_engine.table.lockstep = m_lockstep == "estimate";
-    m_engine.lineSecondsPerByte = 8.0 / static_cast<double>(lines.rate);
+    m_engine.oracles = asksOracles ? std::move(oracles) : nullptr;
+    m_engine.subMessages =
+        SubMessages(m_flowControl == "packet"    ? SubMessages::FlowControl::PACKET
+                    : m_flowControl == "message" ? SubMessages::FlowControl::MESSAGE
+                                                 : SubMessages::FlowControl::NONE,
+                    m_subMessage);
+    m_engine.lineSecondsPerByte = 8.0 / static_cast<double>(lines.link);
     m_engine.lineShare = lines.byteShare;
     m_transport = hosts->GetTransport();
     m_transport->Attach(NUMBER,
@@ -171,7 +225,7 @@ NicCommunicator::Setup(Ptr<ScheduledCommunicator> hosts,
 void
 NicCommunicator::SetLockstep(std::string lockstep)
 {
-    FindAllowedValue("NicCommunicator::Lockstep", lockstep, {"off", "none", "estimate"});
+    FindAllowedValue("NicCommunicator::Lockstep", lockstep, {"off", "none", "estimate", "oracle"});
     m_lockstep = std::move(lockstep);
 }
 
@@ -179,6 +233,47 @@ std::string
 NicCommunicator::GetLockstep() const
 {
     return m_lockstep;
+}
+
+void
+NicCommunicator::SetFlowControl(std::string flowControl)
+{
+    FindAllowedValue("NicCommunicator::FlowControl", flowControl, {"none", "packet", "message"});
+    m_flowControl = std::move(flowControl);
+}
+
+std::string
+NicCommunicator::GetFlowControl() const
+{
+    return m_flowControl;
+}
+
+void
+NicCommunicator::SetNumberFormat(std::string format)
+{
+    FindAllowedValue("NicCommunicator::NumberFormat", format, {"float32", "float16", "bfloat16"});
+    m_numberFormat = std::move(format);
+    m_engine.format = m_numberFormat == "float16"    ? MakeCodec("fp16")
+                      : m_numberFormat == "bfloat16" ? MakeCodec("bf16")
+                                                     : nullptr;
+}
+
+std::string
+NicCommunicator::GetNumberFormat() const
+{
+    return m_numberFormat;
+}
+
+uint64_t
+NicCommunicator::GetFormattedBytes(uint64_t bytes) const
+{
+    return m_engine.GetFormattedBytes(bytes);
+}
+
+const MessageCoding&
+NicCommunicator::GetCoding() const
+{
+    return m_engine.coding;
 }
 
 void
@@ -274,7 +369,8 @@ NicCommunicator::Start(CollectiveOperation operation,
                                                        m_engine,
                                                        m_planner(operation, tensor->bytes, root),
                                                        GetRank(),
-                                                       tensor);
+                                                       tensor,
+                                                       number);
     NicCollective& collective = *entry.collective;
     collective.done = done;
     collective.record.rank = GetRank();
@@ -343,12 +439,18 @@ NicCommunicator::SendPacket(NicCollective& collective,
                             Ptr<ByteBuffer> payload)
 {
     const uint64_t number = collective.record.collective;
+    if (m_engine.format)
+    {
+        bytes = m_engine.GetFormattedBytes(bytes);
+        payload = Format(payload);
+    }
     m_outgoing[action.peer].waiting.push_back(
         {number,
          index,
          MessageTag{NUMBER, number, action.step, action.message}.Pack(),
          bytes,
-         std::move(payload)});
+         std::move(payload),
+         m_hosts->GetTypeOfService(collective.record.operation)});
     Transmit(action.peer);
 }
 
@@ -363,15 +465,53 @@ NicCommunicator::Transmit(uint32_t peer)
         Packet packet = std::move(outgoing.waiting.front());
         outgoing.waiting.pop_front();
         outgoing.leaving++;
-        m_transport->Send(NUMBER,
-                          peer,
-                          packet.tag,
-                          packet.bytes,
-                          std::move(packet.payload),
-                          [this, peer, number = packet.number, index = packet.index]() {
-                              OnSent(peer, number, index);
-                          });
+        m_transport->Send(
+            NUMBER,
+            peer,
+            packet.tag,
+            packet.bytes,
+            std::move(packet.payload),
+            [this, peer, number = packet.number, index = packet.index]() {
+                OnSent(peer, number, index);
+            },
+            packet.typeOfService);
     }
+}
+
+Ptr<ByteBuffer>
+NicCommunicator::Format(Ptr<ByteBuffer> numbers) const
+{
+    if (!numbers)
+    {
+        return nullptr;
+    }
+    const std::vector<uint8_t>& bytes = numbers->bytes;
+    std::vector<float> values(bytes.size() / sizeof(float));
+    std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
+    auto formatted = Create<ByteBuffer>();
+    m_engine.format->Encode(values.data(), values.size(), CodecKey(), formatted->bytes);
+    const std::size_t rest = bytes.size() % sizeof(float);
+    formatted->bytes.insert(formatted->bytes.end(), bytes.end() - rest, bytes.end());
+    return formatted;
+}
+
+Ptr<ByteBuffer>
+NicCommunicator::Unformat(Ptr<ByteBuffer> formatted) const
+{
+    if (!formatted)
+    {
+        return nullptr;
+    }
+    const std::vector<uint8_t>& bytes = formatted->bytes;
+    const uint64_t size = m_engine.format->GetCodedBytes(1);
+    std::vector<float> values(bytes.size() / size);
+    const std::size_t coded = values.size() * size;
+    m_engine.format->Decode(bytes.data(), coded, CodecKey(), values.data(), values.size());
+    auto numbers = Create<ByteBuffer>();
+    numbers->bytes.resize(values.size() * sizeof(float));
+    std::memcpy(numbers->bytes.data(), values.data(), numbers->bytes.size());
+    numbers->bytes.insert(numbers->bytes.end(), bytes.begin() + coded, bytes.end());
+    return numbers;
 }
 
 void
@@ -400,6 +540,10 @@ void
 NicCommunicator::OnMessage(uint32_t peer, uint64_t tag, Ptr<ByteBuffer> payload)
 {
     const MessageTag parts = MessageTag::Unpack(tag);
+    if (m_engine.format)
+    {
+        payload = Unformat(payload);
+    }
     Entry* entry = Find(parts.collective);
     if (MessageGrants::IsGrant(parts))
     {

@@ -50,16 +50,20 @@ class NicCommunicator : public Communicator, private NicCollective::Owner
         uint64_t rate{0};    ///< of each, bit/s
         uint32_t count{1};   ///< number of ports
         double byteShare{1}; ///< bytes on the line per byte of a full packet
+        uint64_t link{0};    ///< of the slowest link to other NICs: of an interface, bit/s
     };
 
     /**
      * @param hosts communicator of this rank among all ranks, for other operations
      * @param planner of schedules by packets (PacketPlanner), the same at every rank
      * @param lines of the NIC
+     * @param oracles shared by all ranks, for the lockstep that needs them; null: there are none
+     * @throw ConfigurationError if sub-messages are no whole flits, or oracles are missing
      */
     void Setup(Ptr<ScheduledCommunicator> hosts,
                ScheduledCommunicator::Planner planner,
-               const Lines& lines);
+               const Lines& lines,
+               std::shared_ptr<LockstepOracles> oracles = nullptr);
 
     /**
      * Checks that a schedule fits into the table of this NIC, if it has one.
@@ -75,11 +79,26 @@ class NicCommunicator : public Communicator, private NicCollective::Owner
      */
     static bool IsOffloaded(CollectiveOperation operation);
 
+    /** @return whether head flits are sent with the packets */
+    bool HasHeads() const
+    {
+        return m_engine.subMessages.HasHeads();
+    }
+
     /** @return adders of the NIC; the attribute Lanes, or as many as the line needs */
     uint32_t GetLanes() const;
 
     /** @return rate of the adders, bit/s */
     double GetAddRate() const;
+
+    /**
+     * @param bytes of float32
+     * @return bytes of as many numbers in the format of the attribute NumberFormat
+     */
+    uint64_t GetFormattedBytes(uint64_t bytes) const;
+
+    /** @return what becomes of packets on their way, and of numbers in that format */
+    const MessageCoding& GetCoding() const;
 
     // Communicator
     void SetErrorHandler(ErrorHandler handler) override;
@@ -112,6 +131,7 @@ class NicCommunicator : public Communicator, private NicCollective::Owner
         uint64_t tag;
         uint64_t bytes;
         Ptr<ByteBuffer> payload;
+        uint8_t typeOfService;
     };
 
     /** The packets for a peer. Few are with the transport, so that credits overtake the others. */
@@ -133,6 +153,10 @@ class NicCommunicator : public Communicator, private NicCollective::Owner
     void DoDispose() override;
     void SetLockstep(std::string lockstep);
     std::string GetLockstep() const;
+    void SetFlowControl(std::string flowControl);
+    std::string GetFlowControl() const;
+    void SetNumberFormat(std::string format);
+    std::string GetNumberFormat() const;
     // NicCollective::Owner
     void SendPacket(NicCollective& collective,
                     uint32_t index,
@@ -142,6 +166,8 @@ class NicCommunicator : public Communicator, private NicCollective::Owner
     void SendCredit(NicCollective& collective, const ScheduleAction& action) override;
     void OnFinished(NicCollective& collective) override;
 
+    Ptr<ByteBuffer> Format(Ptr<ByteBuffer> numbers) const;
+    Ptr<ByteBuffer> Unformat(Ptr<ByteBuffer> formatted) const;
     void Ring(uint64_t number);
     void StartNext();
     void Transmit(uint32_t peer);
@@ -170,6 +196,9 @@ class NicCommunicator : public Communicator, private NicCollective::Owner
     uint32_t m_tableEntries;
     uint32_t m_interfaces;
     std::string m_lockstep;
+    std::string m_flowControl;
+    uint32_t m_subMessage;
+    std::string m_numberFormat;
     NicEngine m_engine;
     uint64_t m_issued{0};                           // operations of any kind
     std::vector<uint64_t> m_byHosts;                // number of each operation that the hosts make

@@ -9,6 +9,7 @@
 #include "roce-wire-format.h"
 
 #include "ns3/assert.h"
+#include "ns3/coded-payload.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 
@@ -227,13 +228,16 @@ RdmaQueuePair::Fill(Frame& frame, uint64_t psn)
     if (IsInside(psn))
     {
         frame.payloadBytes = mtu;
-        frame.opcode = m_requestIsSend ? SEND_MIDDLE : WRITE_MIDDLE;
+        frame.opcode = m_requestMiddle;
+        SetTypeOfService(frame, m_requestService);
         return false;
     }
     const PostedRequest& request = m_requests[FindRequest(psn)];
     m_requestFirst = request.firstPsn;
     m_requestEnd = request.payload ? 0 : request.firstPsn + request.packets;
-    m_requestIsSend = request.isSend;
+    m_requestMiddle = request.isSend ? SEND_MIDDLE : WRITE_MIDDLE;
+    m_requestService = request.typeOfService;
+    SetTypeOfService(frame, request.typeOfService);
     const uint64_t index = psn - request.firstPsn;
     const bool first = index == 0;
     const bool last = index + 1 == request.packets;

@@ -161,8 +161,9 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     bool m_resends{false};       // a packet must be retransmitted before the next new one
     bool m_recovering{false};    // loss recovery must be told of progress
     bool m_isWatched{false};     // RdmaTimerWatch checks its timer
-    bool m_requestIsSend{false}; // type of the request at m_requestFirst
     bool m_reportsSent{false};   // whether a request has had WorkRequest::sent
+    uint8_t m_requestMiddle{0};  // opcode in the middle of the request at m_requestFirst
+    uint8_t m_requestService{0}; // its type of service
     RdmaLossRecovery::Window m_window;
     uint64_t m_doorbellPsn{0};     // one past the last packet whose doorbell the NIC has seen
     uint64_t m_ackRequestedPsn{0}; // one past the last packet sent that requests an ACK

@@ -29,6 +29,7 @@ struct WorkRequest
     Ptr<ByteBuffer> payload;   ///< buffer with the contents, or null (virtual payload)
     uint64_t payloadOffset{0}; ///< offset of the message in `payload`, bytes
     std::optional<uint32_t> immediate; ///< immediate data, sent with the last packet
+    uint8_t typeOfService{0};          ///< of IPv4, of its packets; 0: that of their traffic class
     bool signaled{true};               ///< whether it reports completion; datagrams never do
     std::function<void()> sent; ///< called when the last packet is sent for the first time; must
                                 ///< not post to the NIC; datagrams never call it

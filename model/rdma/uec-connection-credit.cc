@@ -38,8 +38,14 @@ UecConnection::NeedsCreditNow() const
 uint32_t
 UecConnection::GetWantedCredit() const
 {
-    uint64_t need = m_unsentBytes + m_lostBytes;
     const uint64_t packet = m_overhead + m_port.GetSettings().mtu;
+    uint64_t need = m_unsentBytes;
+    if (m_linePacket < packet)
+    {
+        need = static_cast<uint64_t>(static_cast<double>(need) * m_linePacket /
+                                     static_cast<double>(packet));
+    }
+    need += m_lostBytes;
     if (m_window < std::numeric_limits<uint64_t>::max() - packet)
     {
         need = std::min(need, m_window + packet);

@@ -55,6 +55,10 @@ UecConnection::ReceiveNack(const Frame& frame)
         feedback.isLastHop = header.flags & UEC_LAST_HOP;
         m_congestionControl->OnNack(feedback);
         m_window = m_congestionControl->GetWindow();
+        if (m_needsCredit)
+        {
+            m_credit -= packet.saved; // the receiver grants credit for a packet without code
+        }
         MarkLost(psn);
         m_paths.Report(header.entropy,
                        !feedback.isLastHop ? UecPaths::Outcome::TRIMMED

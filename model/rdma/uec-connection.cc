@@ -9,6 +9,7 @@
 #include "roce-wire-format.h"
 
 #include "ns3/assert.h"
+#include "ns3/coded-payload.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/wire-bytes.h"
@@ -42,6 +43,7 @@ UecConnection::UecConnection(UecPort& port,
                HashFlow(port.GetEndpoint(), remote.endpoint, number << 16 ^ remote.queuePair)},
       m_needsCredit(congestionControl->NeedsCredit()),
       m_overhead(GetUecFrameBytes(0, m_needsCredit)),
+      m_linePacket(m_overhead + port.GetSettings().mtu),
       m_packets(FIRST_RING),
       m_credit(static_cast<int64_t>(port.GetUecSettings().creditLimit)),
       m_congestionControl(congestionControl),
@@ -222,7 +224,7 @@ UecConnection::MakeFrame(int64_t now)
     if (resend)
     {
         m_lost.erase(m_lost.begin());
-        m_lostBytes -= bytes;
+        m_lostBytes -= packet.bytes;
         m_counters.retransmittedPackets++;
         m_port.NotifyRetransmission(GetNumber(), psn);
     }
@@ -239,6 +241,7 @@ UecConnection::MakeFrame(int64_t now)
     }
     packet.sentAt = now;
     packet.bytes = static_cast<uint16_t>(bytes);
+    packet.saved = 0;
     packet.entropy = header.entropy;
     packet.state = Packet::State::IN_FLIGHT;
     packet.sends += packet.sends < std::numeric_limits<uint8_t>::max();
@@ -269,12 +272,35 @@ UecConnection::MakeFrame(int64_t now)
     frame->priority = GetPriority();
     frame->ecn = Ecn::ECT;
     frame->payloadBytes = header.request.payload;
+    SetTypeOfService(*frame, message.typeOfService);
     if (message.payload)
     {
         frame->payload = message.payload;
         frame->payloadOffset = message.payloadOffset + header.request.offset;
     }
     return frame;
+}
+
+void
+UecConnection::OnResize(const Frame& frame, uint32_t before, int64_t)
+{
+    if (!frame.Is<UecHeader>() || frame.As<UecHeader>().type != UecType::REQUEST)
+    {
+        return; // not of this queue
+    }
+    const uint64_t psn = ExtendCounter(frame.As<UecHeader>().psn, UEC_PSN_BITS, m_nextPsn);
+    const uint32_t saved = before - frame.bytes;
+    Packet& packet = At(psn);
+    packet.bytes = static_cast<uint16_t>(frame.bytes);
+    packet.saved = static_cast<uint16_t>(saved);
+    m_inFlightBytes -= saved;
+    m_credit += m_needsCredit ? saved : 0;
+    const uint32_t full = m_overhead + m_port.GetSettings().mtu;
+    if (before == full) // what is asked for follows the size of the recent full packets
+    {
+        const int64_t change = int64_t{frame.bytes} - m_linePacket;
+        m_linePacket += static_cast<uint32_t>(m_linePacket == full ? change : change / 8);
+    }
 }
 
 void

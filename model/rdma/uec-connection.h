@@ -81,6 +81,7 @@ class UecConnection : public SimpleRefCount<UecConnection>, public RdmaSendQueue
     // RdmaSendQueue
     bool CanSend() const override;
     Frame* MakeFrame(int64_t now) override;
+    void OnResize(const Frame& frame, uint32_t before, int64_t now) override;
     bool CheckTimer(int64_t now, int64_t next) override;
 
     /** @return a snapshot of its counters; the NAKs are those for trimmed packets */
@@ -111,10 +112,11 @@ class UecConnection : public SimpleRefCount<UecConnection>, public RdmaSendQueue
         };
 
         int64_t sentAt;   ///< last time, ps
-        uint16_t bytes;   ///< of its frame
+        uint16_t bytes;   ///< of its frame on the line
         uint16_t entropy; ///< last value
         State state;
-        uint8_t sends; ///< transmissions, at most 255
+        uint8_t sends;  ///< transmissions, at most 255
+        uint16_t saved; ///< bytes that a program in the NIC has taken from its frame
     };
 
     Packet& At(uint64_t psn)
@@ -154,12 +156,13 @@ class UecConnection : public SimpleRefCount<UecConnection>, public RdmaSendQueue
     bool m_isWatched{false};       // RdmaTimerWatch checks its timer
     bool m_isSpeculating{true};    // sends by the initial credit, before any answer
     uint32_t m_overhead;           // headers of a frame, bytes
+    uint32_t m_linePacket;         // expected size of the frame of a full packet on the line, bytes
     uint64_t m_window{0};          // limit of bytes in flight
     uint64_t m_unackedPsn{0};      // first packet that is not known to have arrived
     uint64_t m_nextPsn{0};         // next new packet
     uint64_t m_doorbellPsn{0};     // one past the last packet that the NIC may send
     uint64_t m_postedPsn{0};       // one past the last packet posted
-    uint64_t m_unsentBytes{0};     // frames of the packets from m_nextPsn to m_doorbellPsn
+    uint64_t m_unsentBytes{0};     // frames of packets m_nextPsn to m_doorbellPsn, before coding
     uint64_t m_inFlightBytes{0};   // frames of packets in the state IN_FLIGHT
     uint64_t m_arrivedBytes{0};    // frames of packets known to have arrived
     uint64_t m_reportedQuanta{0};  // received by the remote side, as it says

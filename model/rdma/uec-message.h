@@ -24,6 +24,7 @@ struct UecMessage
     uint64_t bytes{0};         ///< size, up to UEC_MAX_MESSAGE
     Ptr<ByteBuffer> payload;   ///< buffer with the contents, or null (virtual payload)
     uint64_t payloadOffset{0}; ///< sent: offset of the message in `payload`, bytes
+    uint8_t typeOfService{0};  ///< sent: of IPv4; 0: that of the traffic class
     /// Sent: called when the last packet is sent for the first time; must not call the connection.
     std::function<void()> sent;
 };

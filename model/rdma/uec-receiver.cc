@@ -9,6 +9,7 @@
 #include "roce-wire-format.h"
 
 #include "ns3/assert.h"
+#include "ns3/coded-payload.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/wire-bytes.h"
@@ -99,8 +100,9 @@ UecReceiver::Receive(const Frame& frame)
                         m_expected < m_trimmedEnd;
     m_isAckRequested = m_isAckRequested || isRequested;
     m_counters.receivedPackets++;
-    m_receivedBytes += frame.bytes;
-    m_unacknowledged += frame.bytes;
+    const uint32_t lineBytes = frame.bytes - GetSavedBytes(frame);
+    m_receivedBytes += lineBytes;
+    m_unacknowledged += lineBytes;
     if (psn == m_expected)
     {
         m_expected++;

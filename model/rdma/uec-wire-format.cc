@@ -6,6 +6,7 @@
 
 #include "uec-wire-format.h"
 
+#include "ns3/coded-payload.h"
 #include "ns3/fabric-wire-format.h"
 
 #include <algorithm>
@@ -181,13 +182,14 @@ ReadSemantic(const uint8_t* at, uint32_t bytes, UecHeader& header, Frame& frame)
     request.data = first ? data : 0;
     request.offset = first ? 0 : static_cast<uint32_t>(data);
     request.bytes = static_cast<uint32_t>(GetNumber(at + 40, 4));
-    request.payload = bytes - UEC_SEMANTIC_BYTES;
+    const uint32_t payload = bytes - UEC_SEMANTIC_BYTES;
+    request.payload = IsCoded(frame) ? GetPlainBytes(frame) : payload;
     if (!first && data >> 32 != request.payload)
     {
         return "a payload of another size";
     }
     static_assert(UEC_MAX_MESSAGE < uint64_t{1} << (32 + SES_PAYLOAD_BITS), "fits");
-    TakePayload(frame, at + UEC_SEMANTIC_BYTES, request.payload);
+    TakePayload(frame, at + UEC_SEMANTIC_BYTES, payload);
     return "";
 }
 
@@ -287,6 +289,7 @@ TrimUec(Frame& frame, bool isLastHop)
     }
     header.flags |= UEC_TRIMMED | (isLastHop ? UEC_LAST_HOP : 0);
     frame.bytes = UEC_TRIMMED_BYTES;
+    frame.identification = 0; // no code is left
     frame.payloadBytes = 0;
     frame.payload = nullptr;
     return true;

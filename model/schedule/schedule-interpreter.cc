@@ -11,6 +11,7 @@
 
 #include "ns3/abort.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <utility>
@@ -27,9 +28,20 @@ InterpretSchedule(const CollectiveSchedule& schedule,
     using Kind = ScheduleAction::Kind;
     const ScheduleOrder order = OrderSchedule(schedule);
     NS_ABORT_MSG_UNLESS(order.fault.empty(), order.fault);
+    const bool codes = coding.Codes(schedule.operation);
     const uint32_t n = schedule.GetSize();
     const uint64_t bytes = inputs.empty() ? 0 : inputs[0].size() * sizeof(float);
     const ChunkLayout layout(schedule, bytes, std::move(matrix));
+    const auto round = [&](std::vector<float>& values) {
+        std::vector<uint8_t> message(values.size() * sizeof(float));
+        std::memcpy(message.data(), values.data(), message.size());
+        coding.roundTrip(message);
+        std::memcpy(values.data(), message.data(), message.size());
+    };
+    if (codes && coding.codesInputs)
+    {
+        std::for_each(inputs.begin(), inputs.end(), round);
+    }
     std::vector<ChunkStore> stores;
     for (uint32_t rank = 0; rank < n; rank++)
     {
@@ -41,12 +53,12 @@ InterpretSchedule(const CollectiveSchedule& schedule,
         if (action.kind == Kind::SEND)
         {
             std::vector<uint8_t> message = stores[rank].Read(action);
-            if (coding.codesOwner)
+            if (codes && coding.codesOwner)
             {
                 coding.roundTrip(message);
                 stores[rank].Overwrite(action, message);
             }
-            if (coding.roundTrip)
+            if (codes)
             {
                 coding.roundTrip(message);
             }
@@ -85,13 +97,10 @@ InterpretSchedule(const CollectiveSchedule& schedule,
     }
     for (std::vector<float>& values : inputs)
     {
-        if (coding.codesOwner && schedule.operation == CollectiveOperation::ALL_REDUCE &&
+        if (codes && coding.codesOwner && schedule.operation == CollectiveOperation::ALL_REDUCE &&
             !values.empty())
         {
-            const auto* const first = reinterpret_cast<const uint8_t*>(values.data());
-            std::vector<uint8_t> message(first, first + values.size() * sizeof(float));
-            coding.roundTrip(message);
-            std::memcpy(values.data(), message.data(), message.size());
+            round(values);
         }
     }
     return inputs;

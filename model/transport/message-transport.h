@@ -59,12 +59,15 @@ class MessageTransport : public Object
      * @param payload contents (`bytes` long), or null (virtual payload)
      * @param sent called once, from an event, when the last byte has been passed to the network
      *        (RDMA: to the line for the first time; TCP: to the socket); null: not called
+     * @param typeOfService of IPv4 that marks its packets for an engine in the NIC; 0: not marked.
+     *        TCP marks segments with nothing but contents of such messages
      */
     virtual void Send(uint32_t peer,
                       uint64_t tag,
                       uint64_t bytes,
                       Ptr<ByteBuffer> payload,
-                      SentHandler sent = nullptr) = 0;
+                      SentHandler sent = nullptr,
+                      uint8_t typeOfService = 0) = 0;
 
   protected:
     void DoDispose() override;

@@ -14,6 +14,7 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace ns3::training
 {
@@ -153,25 +154,28 @@ MultiPortTransport::Send(uint32_t peer,
                          uint64_t tag,
                          uint64_t bytes,
                          Ptr<ByteBuffer> payload,
-                         SentHandler sent)
+                         SentHandler sent,
+                         uint8_t typeOfService)
 {
     NS_LOG_FUNCTION(this << peer << tag << bytes);
     if (m_postLatency.IsZero())
     {
-        Post(peer, tag, bytes, std::move(payload), std::move(sent));
+        Post(peer, tag, bytes, std::move(payload), std::move(sent), typeOfService);
         return;
     }
     const Time now = Simulator::Now();
     const double factor = m_jitter ? m_jitter->GetValue() : 1;
     m_lastPost = std::max(m_lastPost, now + Seconds(m_postLatency.GetSeconds() * factor));
     Simulator::Schedule(m_lastPost - now,
-                        &MultiPortTransport::Post,
-                        this,
-                        peer,
-                        tag,
-                        bytes,
-                        payload,
-                        sent);
+                        &Call,
+                        SentHandler(std::bind(&MultiPortTransport::Post,
+                                              this,
+                                              peer,
+                                              tag,
+                                              bytes,
+                                              std::move(payload),
+                                              std::move(sent),
+                                              typeOfService)));
 }
 
 void
@@ -179,7 +183,8 @@ MultiPortTransport::Post(uint32_t peer,
                          uint64_t tag,
                          uint64_t bytes,
                          Ptr<ByteBuffer> payload,
-                         SentHandler sent)
+                         SentHandler sent,
+                         uint8_t typeOfService)
 {
     PeerConnections& way = GetPeerConnections(peer);
     const auto connections = static_cast<uint32_t>(way.portPairs.size());
@@ -203,7 +208,7 @@ MultiPortTransport::Post(uint32_t peer,
         const uint64_t length = i + 1 < parts ? share : bytes - i * share;
         SendOn(peer,
                (way.next + i * step) % connections,
-               {tag, length, payload, i * share, i, parts, sent});
+               {tag, length, payload, i * share, i, parts, sent, typeOfService});
     }
     way.next = (way.next + (m_stripe ? parts : 1)) % connections;
 }

@@ -61,7 +61,8 @@ class MultiPortTransport : public MessageTransport
               uint64_t tag,
               uint64_t bytes,
               Ptr<ByteBuffer> payload,
-              SentHandler sent = nullptr) override;
+              SentHandler sent = nullptr,
+              uint8_t typeOfService = 0) override;
 
     /// Maximum number of port pairs between two ranks.
     static constexpr uint32_t MAX_PORT_PAIRS = 64;
@@ -79,6 +80,7 @@ class MultiPortTransport : public MessageTransport
         uint32_t index;          ///< number of the part
         uint32_t parts;          ///< number of parts of the message, at least 1
         SentHandler sent{}; ///< sent: called once when its last byte has been passed on; or null
+        uint8_t typeOfService{0}; ///< sent: marks its packets; 0: not marked
     };
 
     /** A part that arrives as several requests, in order. */
@@ -144,7 +146,8 @@ class MultiPortTransport : public MessageTransport
               uint64_t tag,
               uint64_t bytes,
               Ptr<ByteBuffer> payload,
-              SentHandler sent);
+              SentHandler sent,
+              uint8_t typeOfService);
 
     bool m_stripe; // attributes
     bool m_split;

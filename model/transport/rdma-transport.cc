@@ -53,6 +53,7 @@ RdmaTransport::SendOn(uint32_t peer, uint32_t connection, const Part& part)
         request.bytes = bytes;
         request.payload = part.payload;
         request.payloadOffset = part.offset + offset;
+        request.typeOfService = part.typeOfService;
         if (isLast)
         {
             request.immediate = GetNumber(part);

@@ -6,7 +6,6 @@
 
 #include "tcp-transport.h"
 
-#include "ns3/boolean.h"
 #include "ns3/endpoint-address.h"
 #include "ns3/gradient-tag.h"
 #include "ns3/host-device.h"
@@ -77,13 +76,7 @@ TcpTransport::GetTypeId()
                                           "TCP port that every rank listens on",
                                           UintegerValue(5000),
                                           MakeUintegerAccessor(&TcpTransport::m_port),
-                                          MakeUintegerChecker<uint16_t>(1))
-                            .AddAttribute("MarkGradients",
-                                          "Whether the contents of messages have a GradientTag, "
-                                          "for an engine in the NIC",
-                                          BooleanValue(false),
-                                          MakeBooleanAccessor(&TcpTransport::m_marksGradients),
-                                          MakeBooleanChecker());
+                                          MakeUintegerChecker<uint16_t>(1));
     return tid;
 }
 
@@ -305,9 +298,10 @@ TcpTransport::Write(Sender& sender) const
                     part.payload
                         ? Create<Packet>(part.payload->bytes.data() + part.offset + offset, size)
                         : Create<Packet>(size);
-                if (m_marksGradients)
+                if (part.typeOfService != 0)
                 {
-                    contents->AddByteTag(GradientTag(static_cast<bool>(part.payload)));
+                    contents->AddByteTag(
+                        GradientTag(static_cast<bool>(part.payload), part.typeOfService));
                 }
                 packet->AddAtEnd(contents);
                 sent += length;

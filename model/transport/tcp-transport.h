@@ -135,7 +135,6 @@ class TcpTransport : public MultiPortTransport
     std::map<Ptr<Socket>, Key> m_portPairOf; // by sending socket
     std::map<Ptr<Socket>, Receiver> m_receivers;
     uint16_t m_port;
-    bool m_marksGradients;
     Waiting m_waiting;
 };
 

@@ -60,6 +60,7 @@ UecTransport::SendOn(uint32_t peer, uint32_t connection, const Part& part)
         message.bytes = bytes;
         message.payload = part.payload;
         message.payloadOffset = part.offset + offset;
+        message.typeOfService = part.typeOfService;
         message.data = GetNumber(part) | (isLast ? 0 : CONTINUES);
         if (isLast)
         {

@@ -37,6 +37,7 @@ from .experiments import (
     InNetworkAggregation,
     MultitreeAllreduce,
     NcclTables,
+    SwitchParameterServer,
     TopologyCodesign,
 )
 from .learner import Layer, Learner
@@ -70,6 +71,7 @@ __all__ = [
     "Program",
     "Result",
     "SimulationStuck",
+    "SwitchParameterServer",
     "TABLES",
     "TopologyCodesign",
     "TrainingJob",
