@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Trains an MLP on scikit-learn's handwritten digits over a simulated network, by codec in the NICs.
+"""Trains an MLP on scikit-learn's digits over a simulated network, by codec in the NICs.
 
     ./ns3w python bindings/python/examples/digits.py
 
-Needs scikit-learn, which brings the data. The MLP is 64-128-10, on 4 workers of 32 samples, with SGD at
-a learning rate of 0.2 for 400 steps.
+Needs scikit-learn, which brings the data. The MLP is 64-128-10, on 4 workers of 32 samples, with SGD
+at a learning rate of 0.2 for 400 steps.
 """
 
 from __future__ import annotations
@@ -72,7 +72,8 @@ class Digits(dt.Learner):
     def make(self, rank: int, iteration: int) -> tuple[float, numpy.ndarray]:
         """Return loss and gradient of a random batch of the rank's samples."""
         features, labels = (part[rank :: len(self.weights)] for part in self.train)
-        chosen = numpy.random.default_rng((3, rank, iteration)).integers(len(labels), size=self.batch)
+        source = numpy.random.default_rng((3, rank, iteration))
+        chosen = source.integers(len(labels), size=self.batch)
         features, labels = features[chosen], labels[chosen]
         loss, hidden, scores = self.run(rank, features, labels)
         deltas = (numpy.exp(scores) - numpy.eye(10, dtype=numpy.float32)[labels]) / self.batch
@@ -102,7 +103,9 @@ def main() -> None:
         sys.exit("digits.py: scikit-learn is not installed")
     print(f"{'codec':<36}{'loss':>8}{'accuracy':>10}{'time (ms)':>11}{'ratio':>7}{'drift':>9}")
     for codec in CODECS:
-        job = dt.TrainingJob(ranks=4, rate="10Gbps", batch=32, iterations=STEPS, warmup=0, nic=codec)
+        job = dt.TrainingJob(
+            ranks=4, rate="10Gbps", batch=32, iterations=STEPS, warmup=0, nic=codec
+        )
         result = job.train(Digits())
         rows = result.learning
         last = rows.iloc[-1]

@@ -81,7 +81,8 @@ def test_codecs_let_replicas_drift():
     learner = Softmax()
     rows = dt.TrainingJob(**OPTIONS, nic="fp16").train(learner).learning
     weights = numpy.array(learner.weights)
-    assert rows["drift"].iloc[-1] == float((weights.max(0).astype(float) - weights.min(0)).max()) > 0
+    drift = (weights.max(0).astype(float) - weights.min(0)).max()
+    assert rows["drift"].iloc[-1] == drift > 0
 
 
 def test_errors_of_learners_are_raised():
