@@ -105,7 +105,9 @@ class Server:
         import numpy
 
         send = self._connection.sendall
-        if kind == _BEGIN:
+        if kind == _BEGIN:  # of each run
+            self._made.clear()
+            self._sums.clear()
             self._learner.begin(rank, iteration, first)
             send(struct.pack("=Q", self._gradients))
         elif kind == _MAKE:

@@ -77,6 +77,12 @@ def test_sums_come_back(network):
     assert loss < rows["test_loss"].iloc[0] / 2 and accuracy > 0.95
 
 
+def test_each_run_begins_anew():
+    result = dt.TrainingJob(ranks=2, iterations=1, warmup=0, runs=2).train(Softmax())
+    rows = result.learning.set_index("run")
+    assert rows.loc[1].equals(rows.loc[2]) and len(rows) == 2
+
+
 def test_codecs_let_replicas_drift():
     learner = Softmax()
     rows = dt.TrainingJob(**OPTIONS, nic="fp16").train(learner).learning
