@@ -40,6 +40,7 @@ from .experiments import (
     SwitchParameterServer,
     TopologyCodesign,
 )
+from .learner import Layer, Learner
 from .program import Program, Result, SimulationStuck, WrongResult
 from .results import TABLES, read_results
 from .sweeps import run_each, sweep
@@ -64,6 +65,8 @@ __all__ = [
     "Inceptionn",
     "InNetworkAggregation",
     "MultitreeAllreduce",
+    "Layer",
+    "Learner",
     "NcclTables",
     "Program",
     "Result",

@@ -348,9 +348,13 @@ class Program(Generic[R]):
         Raises ValueError for refused parameters, SimulationStuck, WrongResult, and BuildNotFound,
         each with the program's text, and RuntimeError if there is no result for another reason.
         """
+        return self._run()
+
+    def _run(self, sockets: tuple[int, ...] = ()) -> R:
+        """Run the program, which inherits the sockets."""
         command = [*self.get_command(), "--json=-"]
         environment = {**find_build().get_environment(), _PARENT_VARIABLE: str(os.getpid())}
-        status, output, errors = self._execute(command, environment)
+        status, output, errors = self._execute(command, environment, sockets)
         text = "\n".join(
             line.split(f"{self.name}: ", 1)[-1] if line.startswith(f"{self.name}: ") else line
             for line in errors.strip().splitlines()
@@ -378,7 +382,9 @@ class Program(Generic[R]):
         for child in list(self._children):
             child.terminate()
 
-    def _execute(self, command: list[str], environment: dict[str, str]) -> tuple[int, bytes, str]:
+    def _execute(
+        self, command: list[str], environment: dict[str, str], sockets: tuple[int, ...]
+    ) -> tuple[int, bytes, str]:
         """Run a command; return its exit status, standard output and standard error."""
         with _ErrorStream() as errors:
             child = subprocess.Popen(
@@ -387,6 +393,7 @@ class Program(Generic[R]):
                 stdout=subprocess.PIPE,
                 stderr=errors.for_child,
                 env=environment,
+                pass_fds=sockets,
             )
             errors.started()
             self._children.add(child)

@@ -3,9 +3,15 @@
 
 from __future__ import annotations
 
+import csv
+import pathlib
+import socket
+import tempfile
+import threading
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from .learner import Learner, Server
 from .program import COUNTS, SECONDS, Program, Result, format_quantity, scale
 
 if TYPE_CHECKING:
@@ -57,3 +63,37 @@ class TrainingJob(Program[TrainingResult]):
 
     name = "training-job"
     result_type = TrainingResult
+
+    def train(self, learner: Learner) -> TrainingResult:
+        """Run the job with a training of yours: its gradients travel, their sums update it.
+
+        The workload is the learner's layers. The result has a DataFrame `learning`: loss, accuracy
+        and drift of the replicas after each iteration, with the simulated time.
+
+        Raises what the learner raises, TypeError if the job has a workload or gradients already,
+        and errors as run().
+        """
+        for name in ("workload", "gradients"):
+            if name in self.parameters:
+                raise TypeError(f"{name}={self.parameters[name]!r} (allowed: none, as you train)")
+        ours, theirs = socket.socketpair()
+        with tempfile.TemporaryDirectory() as directory, theirs:
+            path = pathlib.Path(directory) / "layers.csv"
+            with path.open("w", encoding="ascii", newline="") as file:
+                writer = csv.writer(file, lineterminator="\n")
+                writer.writerow(["layer", "parameters", "forward_us", "backward_us"])
+                writer.writerows(learner.layers)
+            number = theirs.fileno()
+            job = TrainingJob(**self.parameters, workload=path, gradients=f"pipe:fd={number}")
+            server = Server(learner, ours)
+            thread = threading.Thread(target=server.serve, daemon=True)
+            thread.start()
+            try:
+                return job._run((number,))
+            except Exception:
+                if server.error is not None:
+                    raise server.error from None
+                raise
+            finally:
+                theirs.close()
+                thread.join(5)
