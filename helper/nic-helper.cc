@@ -6,6 +6,7 @@
 
 #include "nic-helper.h"
 
+#include "codec-choice.h"
 #include "in-network-system.h"
 #include "nic-algorithm.h"
 
@@ -56,32 +57,13 @@ NicHelper::GetKeys()
 NicHelper::NicHelper(const ClusterOptions& options, const AttributeList& attributes)
     : m_text(options.nic)
 {
-    KeyValues values = KeyValues::Split(options.nic);
-    if (options.nic == NONE)
+    const CodecChoice choice = ChooseCodec("nic", options.nic, GetKeys());
+    if (!choice.entry)
     {
         return;
     }
-    const auto& all = Registry<CodecEntry>::All();
-    const auto entry = all.find(values.GetName());
-    if (entry == all.end())
-    {
-        throw ConfigurationError("nic",
-                                 options.nic,
-                                 std::string(" (allowed: ") + NONE +
-                                     ", or a codec: " + Registry<CodecEntry>::Names() + ")");
-    }
-    std::vector<Key> keys = GetKeys();
-    keys.insert(keys.begin(), entry->second.keys.begin(), entry->second.keys.end());
-    values.Check("nic", keys);
-    m_spec = values.GetName();
-    for (const Key& key : entry->second.keys)
-    {
-        if (values.IsGiven(key.name))
-        {
-            m_spec += (m_spec == values.GetName() ? ":" : ",") + key.name + "=" +
-                      values.GetText(key.name);
-        }
-    }
+    const KeyValues& values = choice.values;
+    m_spec = choice.spec;
     m_codesOwner = values.GetText("owner") == "coded";
     m_codesCopies = values.GetBoolean("copies");
     m_attributes.Set("ns3::training::CodecEngine::Codec", m_spec);
@@ -297,7 +279,7 @@ NicHelper::GetCoding() const
     if (m_engine)
     {
         coding.codesOwner = m_codesOwner;
-        coding.roundTrip = [engine = m_engine](std::vector<uint8_t>& bytes) {
+        coding.roundTrip = [engine = m_engine](std::vector<uint8_t>& bytes, const MessagePlace&) {
             const std::size_t count = bytes.size() / NUMBER;
             std::vector<float> values(count);
             std::copy(bytes.begin(),

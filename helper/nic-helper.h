@@ -33,9 +33,6 @@ namespace ns3::training
 class NicHelper
 {
   public:
-    /// Value of ClusterOptions::nic without an engine.
-    static constexpr const char* NONE = "none";
-
     /** @return keys of the engine, beside those of a codec */
     static std::vector<Key> GetKeys();
 

@@ -79,6 +79,7 @@ Cluster::Cluster(const ClusterOptions& options)
     m_options.congestionControl = m_options.GetCongestionControl();
     m_mtu = m_options.GetMtu();
     m_nicHelper = NicHelper(m_options, m_attributes);
+    m_codecHelper = CodecHelper(m_options);
     m_topology = BuildTopology(m_options.topology, GetRanks(), m_options.rate, m_options.delay);
     FabricHelper::CheckSize(m_topology);
     AddFaults();
@@ -105,6 +106,7 @@ Cluster::Cluster(const ClusterOptions& options)
     }
     InstallInNetwork();
     InstallNicEngines();
+    InstallCodecs();
     CheckAttributes();
 }
 
@@ -320,24 +322,30 @@ Cluster::AddPipelines()
     m_roundTrip += passes * pipeline + 2 * m_nicHelper.GetLatency();
 }
 
+ScheduledCommunicator::Planner
+Cluster::MakePlanner() const
+{
+    const auto planner = m_plan->Get();
+    const auto gathers = m_codecHelper.CodesBuckets() ? m_plan->MakeGathers() : planner;
+    return [planner, gathers](CollectiveOperation operation, uint64_t bytes, uint32_t root) {
+        return (operation == CollectiveOperation::ALL_GATHER ? gathers : planner)
+            ->Get(operation, bytes, root);
+    };
+}
+
 void
 Cluster::MakeCommunicators()
 {
-    const auto planner = m_plan->Get();
+    const auto planner = MakePlanner();
     const auto hostModel = MakeHostModel({});
     for (uint32_t rank = 0; rank < GetRanks(); rank++)
     {
         m_transports.push_back(MakeTransport(rank));
         auto communicator = m_attributes.Create<ScheduledCommunicator>();
-        communicator->Setup(
-            rank,
-            GetRanks(),
-            m_transports.back(),
-            [planner](CollectiveOperation operation, uint64_t bytes, uint32_t root) {
-                return planner->Get(operation, bytes, root);
-            });
+        communicator->Setup(rank, GetRanks(), m_transports.back(), planner);
         communicator->SetHostModel(hostModel);
         communicator->SetCoding(m_nicHelper.GetCoding());
+        m_codecHelper.InstallIn(*communicator, rank);
         m_communicators.push_back(communicator);
     }
 }
@@ -390,18 +398,29 @@ Cluster::InstallNicEngines()
     {
         return;
     }
-    const auto planner = m_plan->Get();
-    const auto communicators = InstallInNics(
-        m_options,
-        m_attributes,
-        m_fabric,
-        m_communicators,
-        [planner](CollectiveOperation operation, uint64_t bytes, uint32_t root) {
-            return planner->Get(operation, bytes, root);
-        },
-        GetPacketSize(),
-        m_notes);
+    const auto communicators = InstallInNics(m_options,
+                                             m_attributes,
+                                             m_fabric,
+                                             m_communicators,
+                                             MakePlanner(),
+                                             GetPacketSize(),
+                                             m_notes);
     m_nicCommunicators.assign(communicators.begin(), communicators.end());
+}
+
+void
+Cluster::InstallCodecs()
+{
+    if (m_codecHelper.IsInstalled())
+    {
+        std::vector<Ptr<Communicator>> inner;
+        for (uint32_t rank = 0; rank < GetRanks(); rank++)
+        {
+            inner.push_back(GetCommunicator(rank));
+        }
+        m_codedCommunicators = m_codecHelper.Wrap(inner);
+        m_notes.push_back(m_codecHelper.Describe());
+    }
 }
 
 std::vector<Ptr<ScheduledCommunicator>>
@@ -554,6 +573,10 @@ Cluster::GetFabric() const
 Ptr<Communicator>
 Cluster::GetCommunicator(uint32_t rank) const
 {
+    if (!m_codedCommunicators.empty())
+    {
+        return m_codedCommunicators.at(rank);
+    }
     if (!m_inNetworkCommunicators.empty())
     {
         return m_inNetworkCommunicators.at(rank);
@@ -646,6 +669,12 @@ const NicHelper&
 Cluster::GetNicEngines() const
 {
     return m_nicHelper;
+}
+
+const CodecHelper&
+Cluster::GetCodecs() const
+{
+    return m_codecHelper;
 }
 
 const std::string&

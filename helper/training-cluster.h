@@ -9,6 +9,7 @@
 
 #include "cluster-options.h"
 #include "cluster-plan.h"
+#include "codec-helper.h"
 #include "in-network-system.h"
 #include "nic-helper.h"
 #include "rdma-helper.h"
@@ -139,6 +140,9 @@ class Cluster
     /** @return the engines in its NICs */
     const NicHelper& GetNicEngines() const;
 
+    /** @return the codec of its hosts */
+    const CodecHelper& GetCodecs() const;
+
     /** @return the congestion control in use, with "auto" resolved */
     const std::string& GetCongestionControl() const;
 
@@ -178,13 +182,16 @@ class Cluster
     void InstallTransport();
     void CheckQueuePairNumbers() const;
     Ptr<MessageTransport> MakeTransport(uint32_t rank) const;
+    ScheduledCommunicator::Planner MakePlanner() const;
     void MakeCommunicators();
     void InstallInNetwork();
     void InstallNicEngines();
+    void InstallCodecs();
 
     ClusterOptions m_options;
     AttributeList m_attributes; // of its objects, from the options
     NicHelper m_nicHelper;
+    CodecHelper m_codecHelper;
     RdmaHelper m_rdma;
     TcpHelper m_tcp;
     UecHelper m_uec;
@@ -204,6 +211,7 @@ class Cluster
     std::vector<Ptr<ScheduledCommunicator>> m_communicators;
     std::vector<Ptr<InNetworkCommunicator>> m_inNetworkCommunicators;
     std::vector<Ptr<Communicator>> m_nicCommunicators; // of engines in NICs, by rank; or none
+    std::vector<Ptr<CodedCommunicator>> m_codedCommunicators; // of coded buckets; or none
     std::unique_ptr<ClusterPlan> m_plan;
     std::unique_ptr<LowerBound> m_lowerBound;
     std::vector<std::string> m_notes;

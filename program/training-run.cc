@@ -80,6 +80,7 @@ class TrainingRun::Execution
     std::unique_ptr<ResultStore> m_store;      // null: no file
     std::unique_ptr<TimelineTrace> m_timeline; // null: no file
     TrainingJob m_job;
+    ReferenceSums m_reference;
     std::unique_ptr<RunRecorder> m_recorder;
     GuardedRun m_guard;
     std::vector<Ptr<TrainingApplication>> m_applications; // of the local ranks
@@ -92,6 +93,7 @@ TrainingRun::Execution::Execution(TrainingRun& run)
             static_cast<uint32_t>(run.m_options.warmup + run.m_options.iterations),
             static_cast<uint32_t>(run.m_options.warmup),
             *run.m_task),
+      m_reference(m_cluster),
       m_guard(m_cluster)
 {
     OpenFiles();
@@ -163,15 +165,19 @@ TrainingRun::Execution::CheckSums()
             const uint64_t first = m_run.m_task->GetFirstNumber(bucket);
             return source->Make({RngSeedManager::GetRun(), rank, iteration, bucket, first}, count);
         },
-        [this](const Tensors& inputs, const std::vector<float>& result) {
-            const auto sums = GetReferenceSums(m_cluster, inputs, result);
-            m_run.AddCodingErrors(inputs, sums);
+        [this](uint32_t iteration,
+               uint32_t bucket,
+               const Tensors& inputs,
+               const std::vector<float>& result) {
+            const auto sums = m_reference.Get(iteration, bucket, inputs, result);
+            m_reference.AddErrors(inputs, sums, m_run.m_codingErrors);
             return sums;
         });
     // Valid after a fallback from the network.
-    m_job.SetAlternative([this](const Tensors& inputs, const std::vector<float>&) {
-        return HasFallenBack(m_cluster) ? GetReferenceSumsOfHosts(m_cluster, inputs) : Tensors();
-    });
+    m_job.SetAlternative(
+        [this](uint32_t, uint32_t, const Tensors& inputs, const std::vector<float>&) {
+            return m_reference.GetAfterFallback(inputs);
+        });
 }
 
 void
@@ -393,7 +399,17 @@ TrainingRun::CheckEngines() const
     {
         operations.push_back(collective.operation);
     }
-    m_cluster->GetNicEngines().Check(m_options.payload == "real", operations);
+    const bool isReal = m_options.payload == "real";
+    m_cluster->GetNicEngines().Check(isReal, operations);
+    m_cluster->GetCodecs().Check(isReal, operations);
+    if (m_cluster->GetCodecs().IsInstalled() && !m_task->IsAllReduceOnly())
+    {
+        throw ConfigurationError("codec",
+                                 m_options.cluster.codec,
+                                 " with workload " + m_options.workload +
+                                     " (allowed: workloads whose collectives all sum gradients of "
+                                     "all ranks)");
+    }
 }
 
 void
@@ -452,7 +468,8 @@ TrainingRun::GetLowerBound(uint32_t communicator, const LowerBound& bound) const
     for (uint32_t index : m_task->GetCollectives(communicator))
     {
         const TaskCollective& collective = m_task->collectives[index];
-        seconds += bound.GetSeconds(collective.operation, collective.bytes);
+        seconds +=
+            m_cluster->GetCodecs().GetLowerBound(bound, collective.operation, collective.bytes);
     }
     return seconds;
 }
@@ -528,18 +545,6 @@ TrainingRun::DescribeInputs() const
     return text + "; " + m_options.cluster.DescribeHosts();
 }
 
-void
-TrainingRun::AddCodingErrors(const std::vector<std::vector<float>>& inputs,
-                             const std::vector<std::vector<float>>& sums)
-{
-    const NicHelper& engines = m_cluster->GetNicEngines();
-    if (engines.IsInstalled())
-    {
-        m_codingErrors = m_codingErrors.value_or(CodingErrors());
-        m_codingErrors->Add(inputs, sums, engines.GetCodec());
-    }
-}
-
 double
 TrainingRun::GetProgress() const
 {
@@ -578,6 +583,7 @@ TrainingRun::Run()
     result.fallback = FormatFallback(*m_cluster);
     result.warnings = GetWarnings(*m_cluster);
     result.nic = GetNicFigures(*m_cluster, m_codingErrors);
+    result.codec = GetCodecFigures(*m_cluster, m_options.payload == "real", m_codingErrors);
     result.tcp = GetTcpFigures(*m_cluster);
     result.uec = GetUecFigures(*m_cluster);
     result.configuration = m_configuration;

@@ -114,8 +114,6 @@ class TrainingRun
     void CheckGradients() const;
     void CheckTask() const;
     void CheckEngines() const;
-    void AddCodingErrors(const std::vector<std::vector<float>>& inputs,
-                         const std::vector<std::vector<float>>& sums);
     void ExplainChoices();
     double GetLowerBound() const;
     double GetLowerBound(uint32_t communicator, const LowerBound& bound) const;
@@ -123,7 +121,7 @@ class TrainingRun
     SimulationScope m_scope;
     TrainingRunOptions m_options;
     std::shared_ptr<const TrainingTask> m_task;
-    std::optional<CodingErrors> m_codingErrors; // with real payload and engines in NICs
+    std::optional<CodingErrors> m_codingErrors; // with real payload and a codec
     JsonOutput m_json;
     std::unique_ptr<Cluster> m_cluster;
     std::vector<std::pair<std::string, std::string>> m_choices; // as in the result

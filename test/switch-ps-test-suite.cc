@@ -505,7 +505,7 @@ class SwitchPsStragglerTest : public InNetworkTest
         const Default bound("SwitchPsProgram::Staleness", "1");
         const Cluster cluster(MakeOptions(2));
         ExpectPart(GetRefusal([&]() {
-                       GetReferenceSums(cluster, {{1}, {2}});
+                       ReferenceSums(cluster).Get(0, 0, {{1}, {2}});
                    }),
                    "Staleness=1 with real payload");
         Simulator::Destroy();

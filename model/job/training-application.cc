@@ -326,6 +326,8 @@ TrainingApplication::StartCollective(uint32_t index)
     auto tensor = Create<Tensor>();
     tensor->bytes = planned.bytes;
     tensor->priority = planned.priority;
+    tensor->bucket = index;
+    tensor->iteration = m_iteration;
     if (m_realPayload)
     {
         tensor->values =

@@ -193,6 +193,19 @@ NicCounterRow::GetFields()
             {"classes", "", "numbers by class of the codec, JSON", &Row::classes}};
 }
 
+std::vector<RecordField<CodecCounterRow>>
+CodecCounterRow::GetFields()
+{
+    using Row = CodecCounterRow;
+    return {{"rank", "", "the rank", &Row::rank},
+            {"encodings", "", "messages or buckets encoded", &Row::encodings},
+            {"decodings", "", "codes decoded", &Row::decodings},
+            {"plain_bytes", "byte", "gradients before coding", &Row::plainBytes},
+            {"coded_bytes", "byte", "what was sent of them", &Row::codedBytes},
+            {"encode_time_s", "s", "time of encoding", &Row::encodeS},
+            {"decode_time_s", "s", "time of decoding", &Row::decodeS}};
+}
+
 /** The tables of a run. */
 struct ResultStore::Tables
 {
@@ -212,6 +225,9 @@ struct ResultStore::Tables
     ResultTable<NicCounterRow> nicCounters{"nic_counter",
                                            ResultTable<NicCounterRow>::Key::RUN,
                                            NicCounterRow::GetFields()};
+    ResultTable<CodecCounterRow> codecCounters{"codec_counter",
+                                               ResultTable<CodecCounterRow>::Key::RUN,
+                                               CodecCounterRow::GetFields()};
 
     /** @param work called with each table */
     template <class F>
@@ -222,12 +238,13 @@ struct ResultStore::Tables
         work(messages);
         work(linkCounters);
         work(nicCounters);
+        work(codecCounters);
     }
 
     std::size_t GetSize() const
     {
         return iterations.GetSize() + collectives.GetSize() + messages.GetSize() +
-               linkCounters.GetSize() + nicCounters.GetSize();
+               linkCounters.GetSize() + nicCounters.GetSize() + codecCounters.GetSize();
     }
 };
 
@@ -384,6 +401,13 @@ void
 ResultStore::AddNicCounter(const NicCounterRow& row)
 {
     m_tables->nicCounters.Add(row);
+    FlushIfLarge();
+}
+
+void
+ResultStore::AddCodecCounter(const CodecCounterRow& row)
+{
+    m_tables->codecCounters.Add(row);
     FlushIfLarge();
 }
 

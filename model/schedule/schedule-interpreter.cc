@@ -41,14 +41,15 @@ InterpretSchedule(const CollectiveSchedule& schedule,
         if (action.kind == Kind::SEND)
         {
             std::vector<uint8_t> message = stores[rank].Read(action);
+            const MessagePlace place{rank, action.peer, action.step, action.message};
             if (coding.codesOwner)
             {
-                coding.roundTrip(message);
+                coding.roundTrip(message, place);
                 stores[rank].Overwrite(action, message);
             }
             if (coding.roundTrip)
             {
-                coding.roundTrip(message);
+                coding.roundTrip(message, place);
             }
             messages[{action.peer, receive}] = std::move(message);
         }
@@ -90,7 +91,7 @@ InterpretSchedule(const CollectiveSchedule& schedule,
         {
             const auto* const first = reinterpret_cast<const uint8_t*>(values.data());
             std::vector<uint8_t> message(first, first + values.size() * sizeof(float));
-            coding.roundTrip(message);
+            coding.roundTrip(message, {});
             std::memcpy(values.data(), message.data(), message.size());
         }
     }

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas
 
-TABLES = ("run", "iteration", "collective", "message", "link_counter", "nic_counter")
+TABLES = (
+    "run",
+    "iteration",
+    "collective",
+    "message",
+    "link_counter",
+    "nic_counter",
+    "codec_counter",
+)
 """The tables of a results file; the documentation lists their columns."""
 
 LAYOUT_VERSION = 1
