@@ -67,8 +67,6 @@ class Comparison
     void CompareAtp();
     /** Throughput of a ring of hosts, and the speed-up of SwitchML. */
     void CompareRing();
-    /** A parameter server in a switch and on a host. */
-    void CompareSwitchPs();
     /** SwitchML with losses, by timeout settings. */
     void CompareLosses();
     /** Aggregation trees (SHARP), and reads from a server's switch (NVLink SHARP). */
@@ -452,50 +450,6 @@ Comparison::CompareJobs()
 }
 
 void
-Comparison::CompareSwitchPs()
-{
-    m_table.PrintHeadings("\nparameter server in a switch (Hashmi; Itsubo et al., IEICE 2021)\n");
-    ClusterOptions options = MakeRack(4, "switch-ps:elements-per-packet=1024,slots=64", "10Gbps");
-    AddRow("T20",
-           "4 workers, 10 Gbit/s, 1024 numbers a packet: share of line",
-           "%",
-           98.3,
-           100 * 4096.0 / (GetSwitchPsFrameBytes(1024) + 20),
-           100 * GetRate(options) * 32e6 / 10e9);
-    const uint64_t bytes = 4 * LoadModel("resnet50", 32, 1).GetParameters();
-    options.ranks = 3;
-    AddRow("T21",
-           "likewise, ResNet-50, 3 workers: exchange",
-           "s",
-           NONE,
-           static_cast<double>(bytes) * 8 / 10e9 * (GetSwitchPsFrameBytes(1024) + 20) / 4096,
-           GetSeconds(options, bytes));
-    // Three workers and the server, which also computes here.
-    options = MakeRack(4, "parameter-server", "10Gbps");
-    const double exchange = GetSeconds(options, bytes);
-    AddRow("T21",
-           "parameter server, ResNet-50, 3 workers, 10 Gbit/s: exchange",
-           "s",
-           NONE,
-           0.49,
-           exchange);
-    const double compute = 0.32; // of a worker of the paper
-    AddRow("T21",
-           "likewise: idle share of workers that compute 0.32 s",
-           "%",
-           50,
-           60,
-           100 * exchange / (exchange + compute));
-    // Weights and two means are read and written per sum.
-    AddRow("",
-           "4 workers, 100 Gbit/s, Adam with weights in two DDR3 modules",
-           "M numbers/s",
-           NONE,
-           238.9e3 / (6 * 32),
-           GetRate(MakeRack(4, "switch-ps:optimizer=adam")));
-}
-
-void
 Comparison::CheckSums()
 {
     const std::vector<double> losses{0, 0.001, 0.01, 0.05};
@@ -579,12 +533,11 @@ Compare(int argc, char* argv[])
     ProgramOptions options("in-network-aggregation",
                            "Systems that add in the network: published figures beside ours.");
     options.Group("Experiment");
-    options.AddChoice(
-        "part",
-        "switchml, atp, ring, switch-ps, loss, sharp, jobs: figures; sums: every "
-        "system under losses",
-        setting.part,
-        {"all", "switchml", "atp", "ring", "switch-ps", "loss", "sharp", "jobs", "sums"});
+    options.AddChoice("part",
+                      "switchml, atp, ring, loss, sharp, jobs: figures; sums: every "
+                      "system under losses",
+                      setting.part,
+                      {"all", "switchml", "atp", "ring", "loss", "sharp", "jobs", "sums"});
     options.AddBytes("bytes",
                      "of the tensors whose rates are measured",
                      setting.bytes,
@@ -616,7 +569,6 @@ Compare(int argc, char* argv[])
         {{"switchml", [&] { comparison.CompareSwitchMl(); }},
          {"atp", [&] { comparison.CompareAtp(); }},
          {"ring", [&] { comparison.CompareRing(); }},
-         {"switch-ps", [&] { comparison.CompareSwitchPs(); }},
          {"loss", [&] { comparison.CompareLosses(); }},
          {"sharp", [&] { comparison.CompareTrees(); }},
          {"jobs", [&] { comparison.CompareJobs(); }},

@@ -12,6 +12,7 @@
  *   ./ns3w run topology-codesign
  */
 
+#include "codesign-hardware.h"
 #include "hidden-global-values.h"
 
 #include "ns3/core-module.h"
@@ -20,6 +21,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -109,17 +111,29 @@ constexpr auto EXCHANGE = CollectiveOperation::ALL_TO_ALL;
 /** A network of the paper. */
 struct Network
 {
-    const char* name;     ///< name in the paper
-    const char* workload; ///< name in training-job
-    bool hasEmbedding;    ///< its nodes exchange embeddings
-    bool isModelParallel; ///< one layer is distributed over all nodes
+    const char* name;      ///< name in the paper
+    const char* workload;  ///< name in training-job
+    const char* published; ///< layers and collectives in table I
+    bool hasEmbedding;     ///< its nodes exchange embeddings
+    bool isModelParallel;  ///< one layer is distributed over all nodes
 };
 
 constexpr Network NETWORKS[] = {
-    {"DLRM_HybridParallel", "dlrm-hybrid-parallel", true, false},
-    {"MLP_ModelParallel", "mlp-model-parallel", false, true},
-    {"MLP_HybridParallel_Data_Model", "mlp-hybrid-parallel", false, false},
+    {"DLRM_HybridParallel",
+     "dlrm-hybrid-parallel",
+     "8 layers: all-to-all + all-reduce",
+     true,
+     false},
+    {"MLP_ModelParallel", "mlp-model-parallel", "6 layers: all-gather + all-reduce", false, true},
+    {"MLP_HybridParallel_Data_Model",
+     "mlp-hybrid-parallel",
+     "6 layers: all-gather + all-reduce",
+     false,
+     false},
 };
+
+/// All-to-all of DLRM's embeddings at a node in ASTRA-sim 1.0's layer file, bytes.
+constexpr uint64_t EXCHANGE_BYTES = 98304;
 
 /** @return compute time of a node per iteration */
 Time
@@ -161,6 +175,12 @@ class Comparison
                      {"closest_reading", "with", 0, "", "  "}},
                     setting.json == "-" ? PublishedTable::Printing::NEVER
                                         : PublishedTable::Printing::AT_END),
+          m_tables({{"table", "", -9},
+                    {"parameter", "", -43},
+                    {"published", "published", -36},
+                    {"ours", "ours", 0, "", "  "}},
+                   setting.json == "-" ? PublishedTable::Printing::NEVER
+                                       : PublishedTable::Printing::AT_ONCE),
           m_sizes(ParseSizes("--bytes", setting.bytes))
     {
         for (uint64_t nodes : ParseSizes("--nodes", setting.nodes))
@@ -173,12 +193,16 @@ class Comparison
         }
     }
 
+    /** Tables I and II: workloads and parameters. */
+    void CompareTables();
     /** Figure 9: collectives in one package by number of switches. */
     void CompareOperations();
     /** Figure 10: all-reduces in one package by size. */
     void CompareSizes();
     /** Figure 11: trainings on four packages. */
     void CompareTrainings();
+    /** Figure 12: energy and area, by a model. */
+    void CompareHardware();
 
     /** Prints published figures next to simulated ones. */
     void PrintFigures() const;
@@ -196,8 +220,14 @@ class Comparison
     std::string GetTopology(const Platform& platform) const;
     ClusterOptions GetOptions(const Platform& platform, const std::string& algorithm) const;
     double Measure(const Platform& platform, CollectiveOperation operation, uint64_t bytes);
-    TrainingRunOptions GetTraining(const Platform& platform, const Network& network) const;
-    double Train(const Platform& platform, const Network& network);
+    TrainingRunOptions GetTraining(const Platform& platform,
+                                   const Network& network,
+                                   uint64_t exchange = EXCHANGE_BYTES) const;
+    double Train(const Platform& platform,
+                 const Network& network,
+                 uint64_t exchange = EXCHANGE_BYTES);
+    void AddExchanges(const Network& network, uint32_t nodes, std::vector<Reading>& readings);
+    void AddSwitches(const char* operation, uint32_t nodes, const std::vector<double>& seconds);
     void AddRow(const char* part,
                 const std::string& what,
                 uint64_t bytes,
@@ -218,6 +248,7 @@ class Comparison
 
     const Setting& m_setting;
     PublishedTable m_figures;
+    PublishedTable m_tables;
     std::vector<uint64_t> m_sizes;
     std::vector<uint32_t> m_nodes;
     JsonValue m_rows{JsonValue::Array()};
@@ -269,10 +300,14 @@ Comparison::Measure(const Platform& platform, CollectiveOperation operation, uin
 }
 
 TrainingRunOptions
-Comparison::GetTraining(const Platform& platform, const Network& network) const
+Comparison::GetTraining(const Platform& platform, const Network& network, uint64_t exchange) const
 {
     TrainingRunOptions options;
     options.workload = network.workload;
+    if (exchange != EXCHANGE_BYTES)
+    {
+        options.workload += ":exchange=" + std::to_string(exchange);
+    }
     options.allToAll = network.hasEmbedding ? platform.GetAllToAll() : "";
     options.iterations = ITERATIONS;
     options.warmup = 0;
@@ -282,9 +317,9 @@ Comparison::GetTraining(const Platform& platform, const Network& network) const
 }
 
 double
-Comparison::Train(const Platform& platform, const Network& network)
+Comparison::Train(const Platform& platform, const Network& network, uint64_t exchange)
 {
-    const TrainingRunResult result = TrainingRun(GetTraining(platform, network)).Run();
+    const TrainingRunResult result = TrainingRun(GetTraining(platform, network, exchange)).Run();
     m_figures.AddCost(result.cost);
     return result.endS;
 }
@@ -333,6 +368,108 @@ Comparison::PrintFigures() const
 }
 
 void
+Comparison::CompareTables()
+{
+    const auto add = [this](const char* table,
+                            const std::string& parameter,
+                            const std::string& published,
+                            const std::string& ours) {
+        m_tables.AddRow({std::string(table), parameter, published, ours});
+    };
+    m_tables.PrintHeadings("\ntables: workloads; configurations\n");
+    add("table I", "MicroAllReduce", "512KB, 1MB, 2MB, 4MB", "the same in KiB and MiB");
+    add("table I", "MicroAllToAll", "1MB", "1 MiB");
+    for (const Network& network : NETWORKS)
+    {
+        WorkloadRequest request;
+        request.ranks = 16;
+        request.serverRanks = 4;
+        std::map<std::string, uint32_t> counts;
+        for (const auto& collective : MakeTrainingTask(network.workload, request).collectives)
+        {
+            counts[GetName(collective.operation)]++;
+        }
+        std::string ours;
+        for (const auto& [operation, count] : counts)
+        {
+            ours += (ours.empty() ? "" : " + ") + std::to_string(count) + " " + operation;
+        }
+        add("table I",
+            network.name,
+            network.published,
+            ours + " per iteration, " +
+                FormatDouble(std::round(GetComputeTime(network).GetSeconds() * 1e9) * 1e-3) +
+                " us of compute");
+    }
+    const auto getLink = [this](const Platform& platform, bool isLocal) {
+        const auto graph = BuildTopology(GetTopology(platform),
+                                         platform.nodes * platform.packages,
+                                         DataRate("1Gbps"),
+                                         Time(0));
+        // Links of a package are the faster ones, in front of those of the torus.
+        const auto compare = [](const auto& a, const auto& b) {
+            return a.rate.GetBitRate() < b.rate.GetBitRate();
+        };
+        std::vector<TopologyGraph::Link> links;
+        std::copy_if(graph.links.begin(),
+                     graph.links.end(),
+                     std::back_inserter(links),
+                     [](const auto& link) { return !link.internal; });
+        return isLocal ? *std::max_element(links.begin(), links.end(), compare)
+                       : *std::min_element(links.begin(), links.end(), compare);
+    };
+    const Platform torus{4, 4, 0};
+    add("table II", "nodes in a package", "4 or 8", m_setting.nodes);
+    add("table II", "packages", "1 or 4", "1 (figures 9, 10), 2 x 2 (figure 11)");
+    add("table II", "local switches in a package", "1 to N", "1 to N");
+    add("table II", "channels in a virtual network", "2", "not modelled");
+    add("table II", "buffers in a channel, flits", "5000", "not modelled: no frame is lost");
+    const auto local = getLink(torus, true);
+    const auto between = getLink(torus, false);
+    add("table II",
+        "link in a package",
+        "512 bits/ns",
+        FormatRate(local.rate) + " with headers, " + FormatDouble(LOCAL_RATE * 1e-9) +
+            " Gbit/s of payload");
+    add("table II",
+        "link between packages",
+        "256 bits/ns",
+        FormatRate(between.rate) + " with headers, " + FormatDouble(TORUS_RATE * 1e-9) +
+            " Gbit/s of payload");
+    add("table II", "link and router in a package", "90 ns + 5 ns", FormatTime(local.delay));
+    add("table II", "link and router between packages", "200 ns + 5 ns", FormatTime(between.delay));
+    add("table II", "cycle", "1 ns", "none: times are exact");
+}
+
+void
+Comparison::AddSwitches(const char* operation, uint32_t nodes, const std::vector<double>& seconds)
+{
+    // seconds[k]: with k switches; seconds[0]: with a ring.
+    const auto getBest = [&](uint32_t packages) {
+        uint32_t best = 1;
+        double least = std::numeric_limits<double>::infinity();
+        for (uint32_t k = 1; k <= nodes; k++)
+        {
+            const double cost = seconds[k] * ROUTER_AREA.GetSum(CountParts(nodes, packages, k, 2));
+            best = cost < least ? k : best;
+            least = std::min(least, cost);
+        }
+        return static_cast<double>(best);
+    };
+    uint32_t worth = 1;
+    while (worth < nodes && seconds[worth] - seconds[worth + 1] > 0.11 * seconds[0])
+    {
+        worth++;
+    }
+    AddFigure({std::string("best k, ") + operation + ", N=" + std::to_string(nodes),
+               static_cast<double>(GetPublishedSwitches(nodes)),
+               ""},
+              {{"least time x area in a torus", getBest(4)},
+               {"least time x area of a package", getBest(1)},
+               {"each saves 11 % of the ring, a fit", static_cast<double>(worth)}});
+}
+
+void
 Comparison::CompareOperations()
 {
     for (uint32_t nodes : m_nodes)
@@ -356,6 +493,8 @@ Comparison::CompareOperations()
         }
         std::vector<Reading> ofExchange;
         std::vector<Reading> ofReduce;
+        std::vector<double> exchanges{exchange}; // by number of switches, striped
+        std::vector<double> reduces{reduce};
         for (bool stripes : {true, false})
         {
             for (uint32_t switches = 1; switches <= nodes; switches++)
@@ -366,6 +505,11 @@ Comparison::CompareOperations()
                 const double reduceHere = Measure(platform, REDUCE, MICRO_BYTES);
                 AddRow("operations", "all-to-all", MICRO_BYTES, platform, exchangeHere, exchange);
                 AddRow("operations", "all-reduce", MICRO_BYTES, platform, reduceHere, reduce);
+                if (stripes)
+                {
+                    exchanges.push_back(exchangeHere);
+                    reduces.push_back(reduceHere);
+                }
                 ofExchange.push_back({text, GetChange(exchange, exchangeHere)});
                 ofReduce.push_back({text, GetChange(reduce, reduceHere)});
                 if (m_figures.IsPrinting())
@@ -389,6 +533,15 @@ Comparison::CompareOperations()
         const std::string suffix = ", N=" + std::to_string(nodes);
         AddFigure({"all-to-all" + suffix, nodes == 4 ? -73.59 : -93.11, "%"}, ofExchange);
         AddFigure({"all-reduce" + suffix, nodes == 4 ? -65.82 : -75.89, "%"}, ofReduce);
+        if (nodes == 8)
+        {
+            const double part = 8 * MICRO_BYTES / nodes / LOCAL_RATE;
+            AddFigure({"all-to-all, steps saved, N=8", 21, ""},
+                      {{"k=1, striped, in times of a part", (exchange - exchanges[1]) / part},
+                       {"N (N - 1) / 2 - (N - 1)", nodes * (nodes - 1) / 2. - (nodes - 1)}});
+        }
+        AddSwitches("all-to-all", nodes, exchanges);
+        AddSwitches("all-reduce", nodes, reduces);
     }
 }
 
@@ -512,6 +665,25 @@ Comparison::GetSpeedups(const Network& network, uint32_t nodes)
 }
 
 void
+Comparison::AddExchanges(const Network& network, uint32_t nodes, std::vector<Reading>& readings)
+{
+    // The paper does not print the sizes of its exchanges.
+    const uint32_t few = GetPublishedSwitches(nodes);
+    for (const auto& [factor, text] :
+         {std::pair(nodes, "each node of a package"), std::pair(4 * nodes, "each node")})
+    {
+        const uint64_t bytes = EXCHANGE_BYTES * factor;
+        const double speedup =
+            Train({nodes, 4, 0}, network, bytes) / Train({nodes, 4, few}, network, bytes);
+        readings.push_back({"k=" + std::to_string(few) + ", 96 KiB to " + text, speedup});
+        if (m_figures.IsPrinting())
+        {
+            std::printf("%-63s %19.2f\n", readings.back().text.c_str(), speedup);
+        }
+    }
+}
+
+void
 Comparison::CompareTrainings()
 {
     const std::map<std::string, double> published{{"DLRM_HybridParallel, N=8", 2.68},
@@ -533,6 +705,10 @@ Comparison::CompareTrainings()
             const std::string name = std::string(network.name) + ", N=" + std::to_string(nodes);
             if (published.count(name) > 0)
             {
+                if (network.hasEmbedding)
+                {
+                    AddExchanges(network, nodes, readings);
+                }
                 AddFigure({name, published.at(name), "x"}, readings);
             }
         }
@@ -549,11 +725,48 @@ Comparison::CompareTrainings()
     }
 }
 
+void
+Comparison::CompareHardware()
+{
+    for (uint32_t nodes : {4, 8})
+    {
+        const PlatformParts ours = CountParts(nodes, 4, GetPublishedSwitches(nodes), 0);
+        const auto add = [&](const char* what,
+                             double published,
+                             const RouterFit& fit,
+                             const RouterFit& deep) {
+            std::vector<Reading> readings;
+            for (const auto& [used, flits] : {std::pair(fit, "4 flits"), std::pair(deep, "5000")})
+            {
+                for (uint32_t ports : {2, 1})
+                {
+                    readings.push_back({std::string("routers, ring of ") + std::to_string(ports) +
+                                            (ports == 1 ? " port, " : " ports, ") + flits,
+                                        GetChange(used.GetSum(CountParts(nodes, 4, 0, ports)),
+                                                  used.GetSum(ours))});
+                }
+            }
+            if (nodes == 8 && &fit == &ROUTER_POWER)
+            {
+                // Per node, in and out: 2 k links to switches in place of 2 of a ring.
+                readings.push_back(
+                    {"links of a package alone, scaled to N=4", 7.65 * (2 * 4 - 2) / (2 * 3 - 2)});
+            }
+            AddFigure({std::string(what) + ", N=" + std::to_string(nodes), published, "%"},
+                      readings);
+        };
+        add("energy, by a model", nodes == 4 ? 7.65 : 12.42, ROUTER_POWER, DEEP_ROUTER_POWER);
+        add("area, by a model", nodes == 4 ? 1.78 : 25.07, ROUTER_AREA, DEEP_ROUTER_AREA);
+    }
+}
+
 JsonValue
 Comparison::ToJson() const
 {
     auto document = JsonValue::Object();
-    document.Set("rows", m_rows).Set("figures", m_figures.GetRows());
+    document.Set("tables", m_tables.GetRows())
+        .Set("rows", m_rows)
+        .Set("figures", m_figures.GetRows());
     return document;
 }
 
@@ -566,10 +779,11 @@ Compare(int argc, char* argv[])
                            "switches and on the hierarchical torus, beside what they report.");
     options.Group("Experiment");
     options.AddChoice("part",
-                      "operations: in one package by number of switches; sizes: all-reduces in "
-                      "one package; training: three networks on four packages",
+                      "tables: workloads and parameters; operations: in one package by number of "
+                      "switches; sizes: all-reduces in one package; training: three networks on "
+                      "four packages; hardware: energy and area, by a model",
                       setting.part,
-                      {"all", "operations", "sizes", "training"});
+                      {"all", "tables", "operations", "sizes", "training", "hardware"});
     options.AddString("nodes", "nodes of a package, a list; 2 to 64 each", setting.nodes);
     options.AddString("bytes", "for sizes: as --bytes of collective-benchmark", setting.bytes);
     options.AddUnsigned("segments",
@@ -594,9 +808,11 @@ Compare(int argc, char* argv[])
         options,
         setting.json,
         setting.part,
-        {{"operations", [&] { comparison.CompareOperations(); }},
+        {{"tables", [&] { comparison.CompareTables(); }},
+         {"operations", [&] { comparison.CompareOperations(); }},
          {"sizes", [&] { comparison.CompareSizes(); }},
-         {"training", [&] { comparison.CompareTrainings(); }}},
+         {"training", [&] { comparison.CompareTrainings(); }},
+         {"hardware", [&] { comparison.CompareHardware(); }}},
         [&] {
             comparison.PrintFigures();
             return comparison.ToJson();

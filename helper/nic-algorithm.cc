@@ -8,6 +8,7 @@
 
 #include "ns3/collective-algorithm.h"
 #include "ns3/training-configuration-error.h"
+#include "ns3/training-processes.h"
 #include "ns3/training-quantity.h"
 
 #include <algorithm>
@@ -42,6 +43,11 @@ const Registry<NicAlgorithm>::Entry g_multitree(
 const Registry<NicAlgorithm>::Entry g_doubleBinaryTree(
     "nic-double-binary-tree",
     {"NICs execute `double-binary-tree` packet by packet", "double-binary-tree"});
+const Registry<NicAlgorithm>::Entry g_hdrm("nic-hdrm",
+                                           {"NICs execute `hdrm` packet by packet", "hdrm"});
+const Registry<NicAlgorithm>::Entry g_ring2d("nic-ring-2d",
+                                             {"NICs execute `ring-2d` packet by packet",
+                                              "ring-2d"});
 const Registry<NicAlgorithm>::Entry g_recursiveDoubling(
     "nic-recursive-doubling",
     {"NICs execute `recursive-doubling` packet by packet", "recursive-doubling"});
@@ -85,9 +91,44 @@ CheckTableKeys(const KeyValues& values)
         if (values.IsGiven(key) && values.GetText("lockstep") == "off")
         {
             throw ConfigurationError(values.GetName() + ": " + key + "=" + values.GetText(key) +
-                                     " with lockstep=off (allowed: with lockstep=none or "
-                                     "lockstep=estimate, which use a schedule table)");
+                                     " with lockstep=off (allowed: with lockstep=none, "
+                                     "lockstep=estimate or lockstep=oracle, which use a schedule "
+                                     "table)");
         }
+    }
+}
+
+/** Refuses a size of sub-messages that nothing depends on. */
+void
+CheckSubMessageKey(const KeyValues& values)
+{
+    if (values.IsGiven("sub-message") && values.GetText("flow-control") == "none" &&
+        values.GetText("lockstep") != "estimate")
+    {
+        throw ConfigurationError(
+            values.GetName() + ": sub-message=" + values.GetText("sub-message") +
+            " with flow-control=none and lockstep=" + values.GetText("lockstep") +
+            " (allowed: with flow-control=packet or flow-control=message, "
+            "which send sub-messages, or lockstep=estimate, which counts "
+            "them)");
+    }
+}
+
+/** Refuses head flits where they would not be whole, or not come back as they were sent. */
+void
+CheckHeads(const ClusterOptions& options, bool cutThrough)
+{
+    if (cutThrough)
+    {
+        throw ConfigurationError(options.algorithm +
+                                 ": flow-control with cut-through=true (allowed: with "
+                                 "cut-through=false, as a message has its head flits)");
+    }
+    if (KeyValues::Split(options.nic).GetName() != "none")
+    {
+        throw ConfigurationError(options.algorithm + ": flow-control with nic " + options.nic +
+                                 " (allowed: without codecs, which would code head flits as "
+                                 "numbers)");
     }
 }
 
@@ -157,11 +198,13 @@ InstallInNics(const ClusterOptions& options,
               const std::vector<Ptr<ScheduledCommunicator>>& hosts,
               const ScheduledCommunicator::Planner& planner,
               const PacketSize& packet,
+              uint64_t link,
               std::vector<std::string>& notes)
 {
     CheckOptions(options);
     const auto choice = Choose<NicAlgorithm>(options.algorithm);
     CheckTableKeys(choice.values);
+    CheckSubMessageKey(choice.values);
     AttributeList list;
     for (const Key& key : GetKeys(*choice.entry))
     {
@@ -175,12 +218,17 @@ InstallInNics(const ClusterOptions& options,
     const auto packets = std::make_shared<PacketPlanner>(
         planner,
         choice.values.GetBoolean("cut-through") ? packet.payload : 0);
+    const auto oracles =
+        Processes::GetCount() == 1
+            ? std::make_shared<LockstepOracles>(static_cast<uint32_t>(hosts.size()))
+            : nullptr;
     std::vector<Ptr<NicCommunicator>> communicators;
     for (uint32_t rank = 0; rank < hosts.size(); rank++)
     {
         NicCommunicator::Lines lines;
         lines.count = static_cast<uint32_t>(fabric.rails[rank].size());
         lines.byteShare = 1 / packet.GetGoodput();
+        lines.link = link;
         for (const auto& device : fabric.rails[rank])
         {
             lines.rate = std::max(lines.rate, device->GetPort().GetRate());
@@ -191,11 +239,16 @@ InstallInNics(const ClusterOptions& options,
             [packets](CollectiveOperation operation, uint64_t bytes, uint32_t root) {
                 return packets->Get(operation, bytes, root);
             },
-            lines);
+            lines,
+            oracles);
         communicator->CheckTable(*planner(CollectiveOperation::ALL_REDUCE, 0, 0));
         communicators.push_back(communicator);
     }
     const NicCommunicator& first = *communicators.front();
+    if (first.HasHeads())
+    {
+        CheckHeads(options, choice.values.GetBoolean("cut-through"));
+    }
     notes.push_back("engines of the NICs: " + std::to_string(first.GetLanes()) +
                     " adders each, up to " +
                     FormatRate(DataRate(static_cast<uint64_t>(first.GetAddRate()))));

@@ -70,6 +70,7 @@ std::string GetAlgorithmOfNic(const std::string& algorithm);
  * @param hosts communicators of the ranks, for other operations
  * @param planner of schedules by messages
  * @param packet full packet of the transport
+ * @param link rate of the slowest link between ranks, bit/s
  * @param notes receives what a reader of the results must know, by line
  * @return the communicators, by rank
  * @throw ConfigurationError if options do not go together
@@ -81,6 +82,7 @@ std::vector<Ptr<NicCommunicator>> InstallInNics(
     const std::vector<Ptr<ScheduledCommunicator>>& hosts,
     const ScheduledCommunicator::Planner& planner,
     const PacketSize& packet,
+    uint64_t link,
     std::vector<std::string>& notes);
 
 } // namespace ns3::training

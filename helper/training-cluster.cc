@@ -404,6 +404,7 @@ Cluster::InstallNicEngines()
                                              m_communicators,
                                              MakePlanner(),
                                              GetPacketSize(),
+                                             m_longest.rate,
                                              m_notes);
     m_nicCommunicators.assign(communicators.begin(), communicators.end());
 }

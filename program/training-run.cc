@@ -288,6 +288,13 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
     }
     m_cluster = std::make_unique<Cluster>(m_options.cluster);
     CheckEngines();
+    const auto& workers = m_cluster->GetInNetworkCommunicators();
+    if (!workers.empty() && !workers[0]->ReturnsSum())
+    {
+        auto task = std::make_shared<TrainingTask>(*m_task);
+        task->RemoveUpdate();
+        m_task = std::move(task);
+    }
     SetConfiguration(program);
     TrainingJobHelper helper;
     helper.SetAttribute("Iterations", UintegerValue(m_options.warmup + m_options.iterations));
@@ -301,7 +308,7 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
     const auto sums = std::count_if(collectives.begin(), collectives.end(), [this](uint32_t index) {
         return m_task->collectives[index].operation == CollectiveOperation::ALL_REDUCE;
     });
-    for (const auto& worker : m_cluster->GetInNetworkCommunicators())
+    for (const auto& worker : workers)
     {
         worker->SetTensorsOfStep(static_cast<uint32_t>(sums));
     }

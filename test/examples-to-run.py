@@ -15,6 +15,7 @@ cpp_examples = [
     ("inceptionn --scale=200", "True", "False"),
     ("nccl-tables --most=1M", "True", "False"),
     ("switch-barrier --ranks=8 --rounds=100 --loss=0.01", "True", "False"),
+    ("switch-parameter-server --part=descent", "True", "False"),
     ("topology-codesign --nodes=4", "True", "False"),
     ("multitree-allreduce --part=sizes --topology=torus:4x4 --bytes=32K", "True", "False"),
 ]

@@ -311,6 +311,10 @@ class AstraSimLoopsTestCase : public TestCase
               {{"forward", 19020}, {"input gradient", 18714}, {"weight gradient", 13644}},
               {{{Operation::ALL_TO_ALL, 1}, 2 * 98304}, {{Operation::ALL_REDUCE, 0}, 3191808}},
               2 * 98 + 3190);
+        Check("dlrm-hybrid-parallel:exchange=7",
+              {{"forward", 19020}, {"input gradient", 18714}, {"weight gradient", 13644}},
+              {{{Operation::ALL_TO_ALL, 1}, 2 * 7}, {{Operation::ALL_REDUCE, 0}, 3191808}},
+              2 * 98 + 3190);
         // Each of eight ranks contributes an eighth to an all-gather.
         Check("mlp-model-parallel",
               {{"forward", 78883}, {"input gradient", 78883}, {"weight gradient", 37440}},
@@ -344,6 +348,8 @@ class AstraSimLoopsTestCase : public TestCase
                  {GetRefusal("mlp-hybrid-parallel:group=3"), "8 ranks in groups of 3 (allowed: "},
                  {GetRefusal("mlp-hybrid-parallel:group=0"), "group=0"},
                  {GetRefusal("mlp-model-parallel:group=4"), "group"},
+                 {GetRefusal("dlrm-hybrid-parallel:exchange=0"), "exchange=0"},
+                 {GetRefusal("mlp-model-parallel:exchange=8"), "exchange"},
                  {GetRefusal("dlrm-hybrid-parallel", false), "gpu (allowed: "}})
         {
             NS_TEST_EXPECT_MSG_NE(refusal.find(part), std::string::npos, refusal << ": " << part);

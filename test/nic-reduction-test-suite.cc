@@ -10,8 +10,8 @@
 #include "ns3/nic-communicator.h"
 #include "ns3/packet-planner.h"
 #include "ns3/schedule-interpreter.h"
-#include "ns3/schedule-table.h"
 #include "ns3/simulator.h"
+#include "ns3/string.h"
 #include "ns3/test.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
@@ -124,6 +124,7 @@ class NicGroup
         {
             lines.ranks.push_back(CreateObject<LineTransport>(rank, lines));
         }
+        const auto oracles = std::make_shared<LockstepOracles>(ranks);
         for (uint32_t rank = 0; rank < ranks; rank++)
         {
             auto hosts = CreateObject<ScheduledCommunicator>();
@@ -133,11 +134,13 @@ class NicGroup
             {
                 nic->SetAttribute(name, *value);
             }
-            nic->Setup(hosts,
-                       [this](CollectiveOperation operation, uint64_t bytes, uint32_t root) {
-                           return m_packets->Get(operation, bytes, root);
-                       },
-                       {100000000000, 1, 1});
+            nic->Setup(
+                hosts,
+                [this](CollectiveOperation operation, uint64_t bytes, uint32_t root) {
+                    return m_packets->Get(operation, bytes, root);
+                },
+                {100000000000, 1, 1, 100000000000},
+                oracles);
             m_hosts.push_back(hosts);
             nics.push_back(nic);
         }
@@ -234,6 +237,12 @@ Ptr<AttributeValue>
 Rate(uint64_t bitsPerSecond)
 {
     return Create<DataRateValue>(DataRate(bitsPerSecond));
+}
+
+Ptr<AttributeValue>
+Text(const std::string& value)
+{
+    return Create<StringValue>(value);
 }
 
 Ptr<AttributeValue>
@@ -452,6 +461,14 @@ class SumTest : public TestCase
                                           {"DmaLatency", TimeAttribute(NanoSeconds(900))},
                                           {"Lanes", Count(1)},
                                           {"ActiveCollectives", Count(2)}};
+        const NicGroup::Attributes packets{{"FlowControl", Text("packet")},
+                                           {"SubMessage", Count(48)}};
+        const NicGroup::Attributes messages{{"FlowControl", Text("message")},
+                                            {"Lockstep", Text("oracle")},
+                                            {"OwnBuffer", Count(0)},
+                                            {"ReceptionBuffer", Count(0)},
+                                            {"TableEntries", Count(0)},
+                                            {"ActiveCollectives", Count(2)}};
         for (const auto& [name, entry] : Registry<CollectiveAlgorithm>::All())
         {
             for (uint32_t ranks : {1, 2, 3, 7, 8})
@@ -472,6 +489,8 @@ class SumTest : public TestCase
                     Check(name, ranks, count, ample, PACKET);
                     Check(name, ranks, count, scarce, 256);
                     Check(name, ranks, count, scarce, 0);
+                    Check(name, ranks, count, packets, 0);
+                    Check(name, ranks, count, messages, 0);
                 }
             }
         }
@@ -622,99 +641,39 @@ class InterleavingTest : public TestCase
     }
 };
 
-/** The order of a schedule table. */
-class TableTest : public TestCase
+/** Head flits take their time on the line. */
+class HeadFlitsTest : public TestCase
 {
   public:
-    TableTest()
-        : TestCase("a schedule table keeps to its steps, their estimated times and its interfaces")
+    HeadFlitsTest()
+        : TestCase("messages with head flits take the time of all their bytes")
     {
     }
 
   private:
-    using Kind = ScheduleAction::Kind;
-
-    /** Rank 0: two messages to be added, two empty steps, one chunk to be copied by two ranks. */
-    static CollectiveSchedule MakeSchedule()
-    {
-        CollectiveSchedule schedule;
-        schedule.chunks = 3;
-        schedule.Resize(3);
-        schedule.Add(0, Kind::SEND, 1, 0, 0);
-        schedule.Add(0, Kind::SEND, 1, 1, 0, {}, 1);
-        schedule.Add(0, Kind::SEND, 1, 2, 3);
-        schedule.Add(0, Kind::SEND, 2, 2, 3);
-        schedule.Add(1, Kind::RECEIVE_REDUCE, 0, 0, 0);
-        schedule.Add(1, Kind::RECEIVE_REDUCE, 0, 1, 0, {}, 1);
-        schedule.Add(1, Kind::RECEIVE, 0, 2, 3);
-        schedule.Add(2, Kind::RECEIVE, 0, 2, 3);
-        schedule.Close();
-        return schedule;
-    }
-
     void DoRun() override
     {
-        UsePicoseconds();
-        // Each message leaves 100 ns after its begin; all are asked for at once, the last first.
-        const int64_t later = 3000; // two empty steps: 2 us after messages, then 1 us
-        Check({0, 0, false, MicroSeconds(1)}, {0, 0, 100, 100});
-        Check({0, 0, true, MicroSeconds(1)}, {0, 0, later, later});
-        Check({0, 1, false, MicroSeconds(1)}, {100, 0, 300, 200});
-        Check({5, 1, true, MicroSeconds(1)}, {100, 0, 100 + later + 100, 100 + later});
-        std::string refusal;
-        try
+        for (const uint64_t bytes : {16, 100, 256, 260, 4096, 100000})
         {
-            Check({4, 0, false, Time(0)}, {});
+            const uint64_t flits = (bytes + 15) / 16;
+            Check("none", bytes, bytes);
+            Check("packet", bytes, 16 * (flits + (bytes + 255) / 256));
+            Check("message", bytes, 16 * (flits + 1));
         }
-        catch (const ConfigurationError& error)
-        {
-            refusal = error.what();
-        }
-        NS_TEST_EXPECT_MSG_EQ(refusal,
-                              "table-entries=4: the schedule of rank 0 has 5 entries (allowed: 5 "
-                              "and more; 0: unlimited)",
-                              "two messages, two empty steps, one chunk for two children");
     }
 
-    /**
-     * @param settings of the table
-     * @param begins expected time of each message's begin, ns
-     */
-    void Check(const ScheduleTable::Settings& settings, const std::vector<int64_t>& begins)
+    /** An all-reduce of 4 ranks, message by message. */
+    void Check(const std::string& flowControl, uint64_t bytes, uint64_t line)
     {
-        const CollectiveSchedule schedule = MakeSchedule();
-        m_begins.assign(4, -1);
-        m_table = std::make_unique<ScheduleTable>(schedule, 0, settings, [this](uint32_t index) {
-            OnBegin(index);
-        });
-        NS_TEST_EXPECT_MSG_EQ(m_table->GetEntries(), 5, "entries");
-        for (uint32_t index : {3, 2, 1, 0})
-        {
-            NS_TEST_EXPECT_MSG_EQ(m_table->Request(index), false, "not before the start");
-        }
-        m_table->Start();
-        Simulator::Run();
-        for (uint32_t index = 0; index < begins.size(); index++)
-        {
-            NS_TEST_EXPECT_MSG_EQ(m_begins[index], begins[index], "message " << index);
-        }
-        m_table.reset();
-        Simulator::Destroy();
+        auto attributes = MakeAdders();
+        attributes.emplace_back("FlowControl", Text(flowControl));
+        NicGroup group("ring", 4, attributes, 0);
+        const Time hop = group.lines.GetTime(line) + group.lines.delay;
+        // 16 lanes at 250 MHz, and 8 cycles more, add the numbers only.
+        const Time add = NanoSeconds(static_cast<int64_t>((bytes / 4 + 15) / 16 + 8) * 4);
+        const Time time = group.Measure(CollectiveOperation::ALL_REDUCE, 4 * bytes);
+        NS_TEST_EXPECT_MSG_EQ(time, 6 * hop + 3 * add, flowControl << ", " << bytes << " bytes");
     }
-
-    void OnBegin(uint32_t index)
-    {
-        m_begins[index] = Simulator::Now().GetNanoSeconds();
-        Simulator::Schedule(NanoSeconds(100), &TableTest::OnSent, this, index);
-    }
-
-    void OnSent(uint32_t index)
-    {
-        m_table->OnSent(index);
-    }
-
-    std::unique_ptr<ScheduleTable> m_table;
-    std::vector<int64_t> m_begins; // ns, by message
 };
 
 /** A rank that never calls. */
@@ -761,7 +720,7 @@ class NicReductionTestSuite : public TestSuite
         AddTestCase(new SumTest);
         AddTestCase(new OperationTest);
         AddTestCase(new InterleavingTest);
-        AddTestCase(new TableTest);
+        AddTestCase(new HeadFlitsTest);
         AddTestCase(new MissingRankTest);
     }
 };

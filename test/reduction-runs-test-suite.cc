@@ -65,6 +65,10 @@ class RealSumsTest : public InNetworkTest
                                             "nic-multitree",
                                             "nic-multitree:lockstep=none,interfaces=1",
                                             "nic-multitree:interfaces=2",
+                                            "nic-multitree:flow-control=packet,ports=1",
+                                            "nic-multitree:flow-control=message,"
+                                            "lockstep=oracle,sub-message=512",
+                                            "nic-ring-2d:flow-control=packet,cut-through=false",
                                             "nic-multitree:cut-through=true,lockstep=none,"
                                             "own-buffer=100,reception-buffer=100",
                                             "nic-multitree:cut-through=true,lockstep=off"})
@@ -183,7 +187,17 @@ class NicRefusalTest : public InNetworkTest
         ExpectRefusal(options, "segments 4 with nic-ring (allowed: 0, as a segment is a packet)");
         ExpectRefusal(MakeOptions("nic-ring:lanes=x", 4), "lanes");
         ExpectRefusal(MakeOptions("nic-ring:order=id", 4), "order");
-        ExpectRefusal(MakeOptions("nic-ring:lockstep=oracle", 4), "off, none, estimate");
+        ExpectRefusal(MakeOptions("nic-ring:lockstep=x", 4), "off, none, estimate, oracle");
+        ExpectRefusal(MakeOptions("nic-ring:flow-control=x", 4), "none, packet, message");
+        ExpectRefusal(MakeOptions("nic-ring:flow-control=packet", 4),
+                      "flow-control with cut-through=true (allowed: with cut-through=false");
+        ExpectRefusal(MakeOptions("nic-ring:sub-message=64", 4),
+                      "sub-message=64 with flow-control=none and lockstep=off (allowed: ");
+        ExpectRefusal(MakeOptions("nic-multitree:sub-message=100", 4, "torus:2x2"),
+                      "sub-message=100 (allowed: multiples of 16");
+        options = MakeOptions("nic-multitree:flow-control=message", 4, "torus:2x2");
+        options.nic = "inceptionn:ratio=4";
+        ExpectRefusal(options, "flow-control with nic inceptionn:ratio=4 (allowed: without codecs");
         ExpectRefusal(MakeOptions("nic-ring:table-entries=5", 4),
                       "table-entries=5 with lockstep=off");
         ExpectRefusal(MakeOptions("nic-multitree:table-entries=4", 4, "torus:2x2"),

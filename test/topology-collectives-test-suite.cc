@@ -593,7 +593,7 @@ class NeedsTestCase : public TestCase
         Expect("torus:4x4",
                "multitree:order=up",
                "collective algorithm 'multitree:order=up': 'order=up' (allowed: order=id|sorted, "
-               "stop=last|any, window=0 to 1000000, each once)");
+               "stop=last|any, window=0 to 1000000, ports=0 to 1000000, each once)");
     }
 };
 

@@ -189,6 +189,40 @@ class SameResultsTestCase : public RunTestCase
 
 /**
  * @ingroup distributed-training-run-tests
+ * Workers make the optimizer's step, unless the network makes it.
+ */
+class UpdateTestCase : public RunTestCase
+{
+  public:
+    UpdateTestCase()
+        : RunTestCase("an optimizer in the network takes no time of the workers")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TrainingRunOptions options = MakeOptions();
+        const LayeredModel model = LoadModel(options.workload, options.batch, 1);
+        NS_TEST_ASSERT_MSG_GT(model.update, Time(0), "a step of the workers");
+        for (const std::string optimizer : {"none", "sgd", "momentum", "adam"})
+        {
+            options.cluster.algorithm = "switch-ps:optimizer=" + optimizer;
+            Time expected = model.GetComputeTime();
+            expected -= optimizer == "none" ? Time(0) : model.update;
+            for (const IterationRecord& record : TrainingRun(options).Run().iterations)
+            {
+                NS_TEST_EXPECT_MSG_EQ_TOL(record.computeTimeS,
+                                          expected.GetSeconds(),
+                                          1e-12,
+                                          optimizer);
+            }
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-run-tests
  * Output files of a run.
  */
 class FilesTestCase : public RunTestCase
@@ -590,6 +624,7 @@ class TrainingRunTestSuite : public TestSuite
     {
         AddTestCase(new SameResultsTestCase);
         AddTestCase(new RepeatedRunsTestCase);
+        AddTestCase(new UpdateTestCase);
         AddTestCase(new FilesTestCase);
         AddTestCase(new EveryWorkloadTestCase);
         AddTestCase(new RefusedRunTestCase);

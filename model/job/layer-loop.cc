@@ -22,6 +22,8 @@ namespace
 
 /// Maximum number of ranks that share a model.
 constexpr uint32_t MAX_GROUP = 1 << 16;
+/// Maximum size of an all-to-all of embeddings, bytes.
+constexpr uint64_t MAX_EXCHANGE_BYTES = uint64_t{1} << 40;
 
 constexpr std::array<const char*, LAYER_PASSES> PASS_NAMES{"forward",
                                                            "input gradient",
@@ -306,9 +308,19 @@ MakeLayerLoopTask(const LayerLoop& loop, uint32_t ranks, uint32_t groupRanks)
 WorkloadEntry
 MakeLayerLoopWorkload(const std::string& help, const std::function<LayerLoop()>& make)
 {
-    const bool hasGroups = HasGroups(make());
+    const LayerLoop usual = make();
+    const bool hasGroups = HasGroups(usual);
+    const bool hasEmbedding = usual.order == LayerLoop::Order::EMBEDDING;
     WorkloadEntry entry;
     entry.help = help;
+    if (hasEmbedding)
+    {
+        entry.keys = {Key::Count("exchange",
+                                 usual.layers[0].works[0].bytes,
+                                 1,
+                                 MAX_EXCHANGE_BYTES,
+                                 "size of each all-to-all of embeddings at a rank, bytes")};
+    }
     if (hasGroups)
     {
         entry.keys = {Key::OptionalCount(
@@ -318,9 +330,16 @@ MakeLayerLoopWorkload(const std::string& help, const std::function<LayerLoop()>&
             "consecutive ranks that share a model; default: those of a server or package of the "
             "topology, or all if it has none")};
     }
-    entry.task = [make, hasGroups](const WorkloadRequest& request) {
+    entry.task = [make, hasGroups, hasEmbedding](const WorkloadRequest& request) {
         RefuseDataParallel(request);
-        const LayerLoop loop = make();
+        LayerLoop loop = make();
+        if (hasEmbedding)
+        {
+            for (LayerWork& work : loop.layers[0].works)
+            {
+                work.bytes = work.bytes > 0 ? request.values.GetCount("exchange") : 0;
+            }
+        }
         const uint32_t groupRanks = hasGroups ? GetGroupRanks(request) : 1;
         const Time compute = MakeLayerLoopTask(loop, request.ranks, groupRanks).GetComputeTime();
         CheckComputeTime(request.values.GetName(), compute.GetSeconds(), request.computeScale);

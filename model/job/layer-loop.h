@@ -106,7 +106,8 @@ TrainingTask MakeLayerLoopTask(const LayerLoop& loop, uint32_t ranks, uint32_t g
  * @ingroup distributed-training-job
  *
  * Creates a workload of a layer loop. It takes the key `group` if passes have the scopes WITHIN and
- * BETWEEN. It refuses batch, bucket and overlap options, which do not apply.
+ * BETWEEN, and `exchange` if the first layer is an embedding. It refuses batch, bucket and overlap
+ * options, which do not apply.
  *
  * @param help one line
  * @param make returns the model; called when a task is created, with the time resolution in effect

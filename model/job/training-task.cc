@@ -42,6 +42,15 @@ TrainingTask::Wait(uint32_t collective)
     steps.push_back(step);
 }
 
+void
+TrainingTask::RemoveUpdate()
+{
+    steps.erase(std::remove_if(steps.begin(),
+                               steps.end(),
+                               [](const TaskStep& step) { return step.phase == "update"; }),
+                steps.end());
+}
+
 Time
 TrainingTask::GetComputeTime() const
 {

@@ -92,6 +92,9 @@ struct TrainingTask
     /** @param collective index of the collective to wait for */
     void Wait(uint32_t collective);
 
+    /** Removes the phase "update": whoever sums the gradients makes the optimizer's step. */
+    void RemoveUpdate();
+
     /** @return compute time of a rank per iteration */
     Time GetComputeTime() const;
 

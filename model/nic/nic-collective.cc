@@ -44,21 +44,29 @@ NicEngine::Write(uint64_t bytes)
 Time
 NicEngine::EstimateStep(uint64_t bytes) const
 {
-    constexpr uint64_t SUB_MESSAGE = 256;
     constexpr uint64_t BUFFERED = 58; // 32 in the interface, 16 and an 80-flit queue behind it
-    constexpr uint64_t FLIT = 16;
-    const uint64_t count = (bytes + SUB_MESSAGE - 1) / SUB_MESSAGE;
-    const double flits = count <= BUFFERED ? static_cast<double>(count * FLIT)
-                                           : static_cast<double>(count * SUB_MESSAGE) * lineShare -
-                                                 static_cast<double>(BUFFERED * SUB_MESSAGE);
-    return Seconds(flits * lineSecondsPerByte);
+    const uint64_t full = subMessages.GetFullBytes();
+    const uint64_t count = (bytes + full - 1) / full;
+    const double line =
+        count <= BUFFERED ? static_cast<double>(count * SubMessages::FLIT)
+                          : static_cast<double>(count * full) * lineShare * subMessages.GetShare() -
+                                static_cast<double>(BUFFERED * full);
+    return Seconds(line * lineSecondsPerByte);
+}
+
+Time
+NicEngine::GetLineTime(uint64_t bytes) const
+{
+    return Seconds(static_cast<double>(subMessages.GetLineBytes(bytes)) * lineShare *
+                   lineSecondsPerByte);
 }
 
 NicCollective::NicCollective(Owner& owner,
                              NicEngine& engine,
                              std::shared_ptr<const CollectiveSchedule> schedule,
                              uint32_t rank,
-                             Ptr<Tensor> tensor)
+                             Ptr<Tensor> tensor,
+                             uint64_t number)
     : m_owner(owner),
       m_engine(engine),
       m_schedule(std::move(schedule)),
@@ -80,10 +88,13 @@ NicCollective::NicCollective(Owner& owner,
     {
         ScheduleTable::Settings settings = engine.table;
         settings.estimate = engine.EstimateStep(tensor->bytes / m_schedule->chunks);
-        m_table =
-            std::make_unique<ScheduleTable>(*m_schedule, rank, settings, [this](uint32_t index) {
-                Admit(index);
-            });
+        settings.line = engine.GetLineTime(tensor->bytes / m_schedule->chunks);
+        m_table = std::make_unique<ScheduleTable>(
+            *m_schedule,
+            rank,
+            settings,
+            [this](uint32_t index) { Admit(index); },
+            engine.oracles ? engine.oracles->Enter(number, *m_schedule) : nullptr);
     }
 }
 
@@ -118,6 +129,12 @@ uint64_t
 NicCollective::GetPacketBytes(uint32_t message) const
 {
     return m_progress.GetBytes(m_progress.GetAction(message));
+}
+
+uint32_t
+NicCollective::GetFlow(const ScheduleAction& action) const
+{
+    return action.GetFirstChunk() % m_schedule->chunks; // whatever copy of a chunk it is
 }
 
 void
@@ -182,11 +199,13 @@ NicCollective::OnData(uint32_t index)
     m_progress.SetBusy(index, true);
     if (action.kind == Kind::SEND)
     {
+        const SubMessages& line = m_engine.subMessages;
+        Ptr<ByteBuffer> payload = m_progress.Read(action);
         m_owner.SendPacket(*this,
                            index,
                            action,
-                           m_progress.GetBytes(action),
-                           m_progress.Read(action));
+                           line.GetLineBytes(m_progress.GetBytes(action)),
+                           payload ? line.Frame(GetFlow(action), payload) : payload);
         return;
     }
     if (action.IsReceive())
@@ -261,6 +280,14 @@ NicCollective::OnPacket(uint32_t peer, uint32_t step, uint32_t message, Ptr<Byte
     NS_ABORT_MSG_IF(index == CollectiveSchedule::NONE || m_progress.IsComplete(index),
                     "rank " << m_rank << " does not expect a packet from rank " << peer
                             << " at step " << step);
+    if (payload)
+    {
+        const ScheduleAction action = m_progress.GetAction(index);
+        payload = m_engine.subMessages.Unframe(GetFlow(action), payload);
+        NS_ABORT_MSG_UNLESS(payload,
+                            "rank " << m_rank << ": wrong sub-messages from rank " << peer
+                                    << " at step " << step);
+    }
     m_arrived.emplace(index, std::move(payload));
     if (m_running && m_progress.IsReady(index))
     {

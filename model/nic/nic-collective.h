@@ -11,6 +11,7 @@
 #include "host-data-reader.h"
 #include "reception-windows.h"
 #include "schedule-table.h"
+#include "sub-messages.h"
 
 #include "ns3/collective-progress.h"
 #include "ns3/communicator-records.h"
@@ -36,12 +37,14 @@ struct NicEngine
     Time cycle;                       ///< of the adders
     Time addLatency;                  ///< of an addition, beside the cycles that it takes
     bool hasTable{false};             ///< whether a ScheduleTable orders the messages
-    ScheduleTable::Settings table;    ///< of that table, without the estimate
-    double lineSecondsPerByte{0};     ///< of one interface, for the estimate
-    double lineShare{1};              ///< bytes on the line per byte of a packet, for the estimate
-    BusyUnit readUnit;                ///< DMA from the host
-    BusyUnit writeUnit;               ///< DMA to the host
-    BusyUnit adder;                   ///< all lanes
+    ScheduleTable::Settings table;    ///< of that table, without times
+    SubMessages subMessages;          ///< on the line
+    double lineSecondsPerByte{0};     ///< of one interface
+    double lineShare{1};              ///< bytes on the line per byte of a packet
+    std::shared_ptr<LockstepOracles> oracles; ///< of all nodes; null: no such lockstep
+    BusyUnit readUnit;                        ///< DMA from the host
+    BusyUnit writeUnit;                       ///< DMA to the host
+    BusyUnit adder;                           ///< all lanes
 
     /**
      * Adds a packet to another.
@@ -60,10 +63,16 @@ struct NicEngine
     /**
      * @param bytes of a message
      * @return the time that MULTITREE's interface assumes for a step: that of the message on the
-     *         line, less what fits into the buffers before the line, 58 sub-messages of 256 bytes;
-     *         a message that fits takes 16 bytes' time for each sub-message
+     *         line, less what fits into the buffers before the line, 58 sub-messages; a message
+     *         that fits takes the time of a flit for each sub-message
      */
     Time EstimateStep(uint64_t bytes) const;
+
+    /**
+     * @param bytes of a message
+     * @return its time on the line of an interface
+     */
+    Time GetLineTime(uint64_t bytes) const;
 };
 
 /**
@@ -117,12 +126,14 @@ class NicCollective
      * @param schedule by packets
      * @param rank this rank
      * @param tensor of this rank
+     * @param number of the collective, the same at every rank
      */
     NicCollective(Owner& owner,
                   NicEngine& engine,
                   std::shared_ptr<const CollectiveSchedule> schedule,
                   uint32_t rank,
-                  Ptr<Tensor> tensor);
+                  Ptr<Tensor> tensor,
+                  uint64_t number);
     NicCollective(const NicCollective&) = delete;
     NicCollective& operator=(const NicCollective&) = delete;
 
@@ -174,6 +185,7 @@ class NicCollective
     void OnWritten();
     void Complete(uint32_t index);
     uint64_t GetPacketBytes(uint32_t message) const;
+    uint32_t GetFlow(const ScheduleAction& action) const;
 
     Owner& m_owner;
     NicEngine& m_engine;

@@ -97,7 +97,8 @@ NicCommunicator::GetTypeId()
             .AddAttribute(
                 "Lockstep",
                 "off: messages leave when they have their data; none: in the order of a "
-                "schedule table; estimate: its empty steps take an estimated time",
+                "schedule table; estimate: its empty steps take an estimated time; oracle: a step "
+                "begins when all ranks' messages of the steps before have left",
                 StringValue("off"),
                 MakeStringAccessor(&NicCommunicator::SetLockstep, &NicCommunicator::GetLockstep),
                 MakeStringChecker())
@@ -106,11 +107,25 @@ NicCommunicator::GetTypeId()
                           UintegerValue(128),
                           MakeUintegerAccessor(&NicCommunicator::m_tableEntries),
                           MakeUintegerChecker<uint32_t>())
-            .AddAttribute("Interfaces",
-                          "Messages of the schedule table that may leave at a time; 0: any number",
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&NicCommunicator::m_interfaces),
-                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute(
+                "Interfaces",
+                "Interfaces for messages of the schedule table, each with the rate of a link "
+                "and one message at a time; 0: any number of messages",
+                UintegerValue(0),
+                MakeUintegerAccessor(&NicCommunicator::m_interfaces),
+                MakeUintegerChecker<uint32_t>())
+            .AddAttribute("FlowControl",
+                          "none: messages are sent as they are; packet: with a head flit of 16 "
+                          "bytes for each sub-message; message: with one for each message",
+                          StringValue("none"),
+                          MakeStringAccessor(&NicCommunicator::SetFlowControl,
+                                             &NicCommunicator::GetFlowControl),
+                          MakeStringChecker())
+            .AddAttribute("SubMessage",
+                          "Bytes of a sub-message, a multiple of 16",
+                          UintegerValue(256),
+                          MakeUintegerAccessor(&NicCommunicator::m_subMessage),
+                          MakeUintegerChecker<uint32_t>(16))
             .AddTraceSource("Collective",
                             "A collective is complete at this rank",
                             MakeTraceSourceAccessor(&NicCommunicator::m_collectiveTrace),
@@ -137,8 +152,15 @@ NicCommunicator::DoDispose()
 void
 NicCommunicator::Setup(Ptr<ScheduledCommunicator> hosts,
                        ScheduledCommunicator::Planner planner,
-                       const Lines& lines)
+                       const Lines& lines,
+                       std::shared_ptr<LockstepOracles> oracles)
 {
+    const bool asksOracles = m_lockstep == "oracle";
+    if (asksOracles && !oracles)
+    {
+        throw ConfigurationError("lockstep=oracle with several processes (allowed: with a single "
+                                 "one, where all ranks know of each other at once)");
+    }
     m_hosts = hosts;
     m_planner = std::move(planner);
     m_lines = lines;
@@ -156,7 +178,13 @@ NicCommunicator::Setup(Ptr<ScheduledCommunicator> hosts,
     m_engine.table.entries = m_tableEntries;
     m_engine.table.interfaces = m_interfaces;
     m_engine.table.lockstep = m_lockstep == "estimate";
-    m_engine.lineSecondsPerByte = 8.0 / static_cast<double>(lines.rate);
+    m_engine.oracles = asksOracles ? std::move(oracles) : nullptr;
+    m_engine.subMessages =
+        SubMessages(m_flowControl == "packet"    ? SubMessages::FlowControl::PACKET
+                    : m_flowControl == "message" ? SubMessages::FlowControl::MESSAGE
+                                                 : SubMessages::FlowControl::NONE,
+                    m_subMessage);
+    m_engine.lineSecondsPerByte = 8.0 / static_cast<double>(lines.link);
     m_engine.lineShare = lines.byteShare;
     m_transport = hosts->GetTransport();
     m_transport->Attach(NUMBER,
@@ -171,7 +199,7 @@ NicCommunicator::Setup(Ptr<ScheduledCommunicator> hosts,
 void
 NicCommunicator::SetLockstep(std::string lockstep)
 {
-    FindAllowedValue("NicCommunicator::Lockstep", lockstep, {"off", "none", "estimate"});
+    FindAllowedValue("NicCommunicator::Lockstep", lockstep, {"off", "none", "estimate", "oracle"});
     m_lockstep = std::move(lockstep);
 }
 
@@ -179,6 +207,19 @@ std::string
 NicCommunicator::GetLockstep() const
 {
     return m_lockstep;
+}
+
+void
+NicCommunicator::SetFlowControl(std::string flowControl)
+{
+    FindAllowedValue("NicCommunicator::FlowControl", flowControl, {"none", "packet", "message"});
+    m_flowControl = std::move(flowControl);
+}
+
+std::string
+NicCommunicator::GetFlowControl() const
+{
+    return m_flowControl;
 }
 
 void
@@ -274,7 +315,8 @@ NicCommunicator::Start(CollectiveOperation operation,
                                                        m_engine,
                                                        m_planner(operation, tensor->bytes, root),
                                                        GetRank(),
-                                                       tensor);
+                                                       tensor,
+                                                       number);
     NicCollective& collective = *entry.collective;
     collective.done = done;
     collective.record.rank = GetRank();

@@ -50,16 +50,20 @@ class NicCommunicator : public Communicator, private NicCollective::Owner
         uint64_t rate{0};    ///< of each, bit/s
         uint32_t count{1};   ///< number of ports
         double byteShare{1}; ///< bytes on the line per byte of a full packet
+        uint64_t link{0};    ///< of the slowest link to other NICs: of an interface, bit/s
     };
 
     /**
      * @param hosts communicator of this rank among all ranks, for other operations
      * @param planner of schedules by packets (PacketPlanner), the same at every rank
      * @param lines of the NIC
+     * @param oracles shared by all ranks, for the lockstep that needs them; null: there are none
+     * @throw ConfigurationError if sub-messages are no whole flits, or oracles are missing
      */
     void Setup(Ptr<ScheduledCommunicator> hosts,
                ScheduledCommunicator::Planner planner,
-               const Lines& lines);
+               const Lines& lines,
+               std::shared_ptr<LockstepOracles> oracles = nullptr);
 
     /**
      * Checks that a schedule fits into the table of this NIC, if it has one.
@@ -74,6 +78,12 @@ class NicCommunicator : public Communicator, private NicCollective::Owner
      * @return whether it runs in the NIC
      */
     static bool IsOffloaded(CollectiveOperation operation);
+
+    /** @return whether head flits are sent with the packets */
+    bool HasHeads() const
+    {
+        return m_engine.subMessages.HasHeads();
+    }
 
     /** @return adders of the NIC; the attribute Lanes, or as many as the line needs */
     uint32_t GetLanes() const;
@@ -133,6 +143,8 @@ class NicCommunicator : public Communicator, private NicCollective::Owner
     void DoDispose() override;
     void SetLockstep(std::string lockstep);
     std::string GetLockstep() const;
+    void SetFlowControl(std::string flowControl);
+    std::string GetFlowControl() const;
     // NicCollective::Owner
     void SendPacket(NicCollective& collective,
                     uint32_t index,
@@ -170,6 +182,8 @@ class NicCommunicator : public Communicator, private NicCollective::Owner
     uint32_t m_tableEntries;
     uint32_t m_interfaces;
     std::string m_lockstep;
+    std::string m_flowControl;
+    uint32_t m_subMessage;
     NicEngine m_engine;
     uint64_t m_issued{0};                           // operations of any kind
     std::vector<uint64_t> m_byHosts;                // number of each operation that the hosts make

@@ -36,11 +36,13 @@ IsAdded(const CollectiveSchedule& schedule, uint32_t rank, const ScheduleAction&
 ScheduleTable::ScheduleTable(const CollectiveSchedule& schedule,
                              uint32_t rank,
                              const Settings& settings,
-                             std::function<void(uint32_t)> begin)
+                             std::function<void(uint32_t)> begin,
+                             std::shared_ptr<LockstepOracle> oracle)
     : m_actions(schedule.GetStoredActions(rank)),
       m_segments(schedule.segments),
       m_settings(settings),
       m_begin(std::move(begin)),
+      m_oracle(std::move(oracle)),
       m_messages(m_actions)
 {
     const uint32_t steps = schedule.GetSteps() > 0 ? schedule.GetSteps() - (m_segments - 1) : 0;
@@ -77,12 +79,24 @@ ScheduleTable::ScheduleTable(const CollectiveSchedule& schedule,
             std::to_string(rank) + " has " + std::to_string(m_entries) +
             " entries (allowed: " + std::to_string(m_entries) + " and more; 0: unlimited)");
     }
+    if (m_oracle)
+    {
+        m_node = m_oracle->Attach([this]() { BeginWaiting(); });
+    }
 }
 
 ScheduleTable::~ScheduleTable()
 {
     Simulator::Cancel(m_nop);
     Simulator::Cancel(m_wake);
+    for (const Message& message : m_messages)
+    {
+        Simulator::Cancel(message.free);
+    }
+    if (m_oracle)
+    {
+        m_oracle->Detach(m_node);
+    }
 }
 
 void
@@ -103,7 +117,8 @@ ScheduleTable::MayBegin(uint32_t message) const
     }
     const bool isFree = m_settings.interfaces == 0 || m_leaving < m_settings.interfaces;
     const bool reduces = m_steps[one.step].gathers && m_leaving > 0 && !m_gathering;
-    return m_started && one.step == m_step && m_nop.IsExpired() && isFree && !reduces;
+    const bool isTurn = !m_oracle || m_oracle->GetStep() == one.step;
+    return m_started && one.step == m_step && m_nop.IsExpired() && isFree && !reduces && isTurn;
 }
 
 void
@@ -115,6 +130,7 @@ ScheduleTable::Begin(uint32_t message)
         return;
     }
     one.hasBegun = true;
+    one.begin = Simulator::Now();
     m_leaving++;
     m_gathering = m_gathering || m_steps[m_step].gathers;
     m_steps[m_step].waiting.erase(message);
@@ -172,11 +188,33 @@ ScheduleTable::Request(uint32_t index)
 void
 ScheduleTable::OnSent(uint32_t index)
 {
-    if (++m_messages[index % m_actions].left == m_segments)
+    Message& message = m_messages[index % m_actions];
+    if (++message.left < m_segments)
     {
-        m_leaving--;
-        BeginWaiting();
+        return;
     }
+    // A NIC whose line is faster than a link passes a message on sooner than an interface.
+    const Time end = message.begin + m_settings.line;
+    if (m_settings.interfaces > 0 && end > Simulator::Now())
+    {
+        message.free = Simulator::Schedule(end - Simulator::Now(),
+                                           &ScheduleTable::Free,
+                                           this,
+                                           index % m_actions);
+        return;
+    }
+    Free(index % m_actions);
+}
+
+void
+ScheduleTable::Free(uint32_t message)
+{
+    m_leaving--;
+    if (m_oracle)
+    {
+        m_oracle->OnSent(m_messages[message].step);
+    }
+    BeginWaiting();
 }
 
 void

@@ -7,12 +7,15 @@
 #ifndef DISTRIBUTED_TRAINING_SCHEDULE_TABLE_H
 #define DISTRIBUTED_TRAINING_SCHEDULE_TABLE_H
 
+#include "lockstep-oracle.h"
+
 #include "ns3/collective-schedule.h"
 #include "ns3/event-id.h"
 #include "ns3/nstime.h"
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <set>
 #include <vector>
 
@@ -45,6 +48,7 @@ class ScheduleTable
         uint32_t interfaces{0}; ///< messages that may leave at a time; 0: any number
         bool lockstep{false};   ///< whether NOPs take time
         Time estimate;          ///< of a step, in lockstep
+        Time line;              ///< least time that a message takes its interface
     };
 
     /**
@@ -52,12 +56,14 @@ class ScheduleTable
      * @param rank this node
      * @param settings of its interface
      * @param begin called when a message that had to wait may begin, with the index of its action
+     * @param oracle of all nodes, or null: none
      * @throw ConfigurationError if the schedule needs more entries than there are
      */
     ScheduleTable(const CollectiveSchedule& schedule,
                   uint32_t rank,
                   const Settings& settings,
-                  std::function<void(uint32_t)> begin);
+                  std::function<void(uint32_t)> begin,
+                  std::shared_ptr<LockstepOracle> oracle = nullptr);
     ~ScheduleTable();
     ScheduleTable(const ScheduleTable&) = delete;
     ScheduleTable& operator=(const ScheduleTable&) = delete;
@@ -99,6 +105,8 @@ class ScheduleTable
         uint32_t step{0};
         uint32_t left{0}; ///< packets that have left
         bool hasBegun{false};
+        Time begin;
+        EventId free; ///< its interface is free
     };
 
     bool MayBegin(uint32_t message) const;
@@ -106,11 +114,13 @@ class ScheduleTable
     void TakeOffSteps();
     void OnNop();
     void BeginWaiting();
+    void Free(uint32_t message);
 
     const uint32_t m_actions; // of a segment
     const uint32_t m_segments;
     const Settings m_settings;
     const std::function<void(uint32_t)> m_begin;
+    const std::shared_ptr<LockstepOracle> m_oracle;
     std::vector<Step> m_steps;
     std::vector<Message> m_messages; // by action
     std::vector<uint32_t> m_ready;   // indices that wait, in order
@@ -122,6 +132,7 @@ class ScheduleTable
     bool m_afterSend{false}; // the step before had messages
     EventId m_nop;           // the end of an empty step
     EventId m_wake;          // messages that wait may begin
+    uint32_t m_node{0};      // at the oracle
 };
 
 } // namespace ns3::training

@@ -37,6 +37,7 @@ from .experiments import (
     InNetworkAggregation,
     MultitreeAllreduce,
     NcclTables,
+    SwitchParameterServer,
     TopologyCodesign,
 )
 from .program import Program, Result, SimulationStuck, WrongResult
@@ -67,6 +68,7 @@ __all__ = [
     "Program",
     "Result",
     "SimulationStuck",
+    "SwitchParameterServer",
     "TABLES",
     "TopologyCodesign",
     "TrainingJob",

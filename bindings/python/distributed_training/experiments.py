@@ -58,6 +58,12 @@ class NcclTables(Program[Result]):
     name = "nccl-tables"
 
 
+class SwitchParameterServer(Program[Result]):
+    """Published figures of a parameter server in a switch, compared with simulated figures."""
+
+    name = "switch-parameter-server"
+
+
 class TopologyCodesign(Program[Result]):
     """Figures of "Co-designing the topology/algorithm to accelerate distributed training"."""
 

@@ -144,9 +144,15 @@ def test_json_keys(job_json, benchmark_json, program_json, tmp_path):
     assert list(tables_json) == read_names("results.rst", "json-nccl-tables")
     for row in tables_json["rows"]:
         assert list(row) == read_names("results.rst", "json-nccl-tables-rows")
+    server_json = program_json("switch-parameter-server", "--part=trace", "--interval=100ms")
+    assert list(server_json) == read_names("results.rst", "json-switch-parameter-server")
+    for part in ("rows", "trace"):
+        for row in server_json[part]:
+            assert list(row) == read_names("results.rst", f"json-switch-parameter-server-{part}")
     codesign_json = program_json("topology-codesign", "--part=operations", "--nodes=4")
     assert list(codesign_json) == read_names("results.rst", "json-topology-codesign")
-    for part in ("rows", "figures"):
+    codesign_json["tables"] = program_json("topology-codesign", "--part=tables")["tables"]
+    for part in ("tables", "rows", "figures"):
         for row in codesign_json[part]:
             assert list(row) == read_names("results.rst", f"json-topology-codesign-{part}")
     for document in (job_json, benchmark_json, fabric_json):
@@ -218,6 +224,7 @@ CLUSTER = "training-job-3"  # the table of shared options, of which each program
         ("in-network-aggregation", ["in-network-aggregation"]),
         ("nccl-tables", ["nccl-tables"]),
         ("switch-barrier", ["switch-barrier"]),
+        ("switch-parameter-server", ["switch-parameter-server"]),
         ("topology-codesign", ["topology-codesign"]),
     ],
 )

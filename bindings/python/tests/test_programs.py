@@ -124,6 +124,7 @@ PROGRAMS = [
     dt.InNetworkAggregation,
     dt.MultitreeAllreduce,
     dt.NcclTables,
+    dt.SwitchParameterServer,
     dt.TopologyCodesign,
     dt.TrainingJob,
 ]
@@ -708,6 +709,7 @@ def test_values_that_could_not_be_simulated_are_refused(program, arguments, allo
         "inceptionn",
         "multitree-allreduce",
         "nccl-tables",
+        "switch-parameter-server",
         "topology-codesign",
     ],
 )

@@ -43,8 +43,9 @@ def test_figures_are_those_of_the_rows(operations):
         (row["what"], row["nodes"], row["switches"], row["striped"]): row["time_us"]
         for row in operations["rows"]
     }
-    assert len(operations["figures"]) == 4
-    for figure in operations["figures"]:
+    figures = [figure for figure in operations["figures"] if figure["unit"] == "%"]
+    assert len(figures) == 4
+    for figure in figures:
         what, nodes = figure["figure"].split(", N=")
         ring = times[what, int(nodes), 0, True]
         assert figure["reading"] == f"k={nodes}, striped"
@@ -58,6 +59,40 @@ def test_figures_are_those_of_the_rows(operations):
         best = min(everything, key=lambda value: abs(value - figure["published"]))
         assert figure["closest"] == pytest.approx(best)
         assert abs(figure["closest"] - figure["published"]) < 2
+
+
+def test_steps_and_best_number_of_switches(operations):
+    figures = {figure["figure"]: figure for figure in operations["figures"]}
+    steps = figures["all-to-all, steps saved, N=8"]
+    assert steps["published"] == steps["closest"] == 28 - 7
+    assert steps["ours"] == pytest.approx(21, abs=0.5)
+    for nodes, published in ((4, 3), (8, 4)):
+        best = figures[f"best k, all-reduce, N={nodes}"]
+        assert best["published"] == best["closest"] == published
+        assert 1 <= best["ours"] <= nodes
+
+
+def test_tables(program_json):
+    tables = program_json("topology-codesign", "--part=tables")["tables"]
+    ours = {row["parameter"]: row["ours"] for row in tables}
+    assert len(tables) == len(ours) == 15
+    assert ours["DLRM_HybridParallel"].startswith("7 all-reduce + 2 all-to-all per iteration, 51.378 us")
+    assert ours["link and router in a package"] == "95ns"
+    assert ours["link and router between packages"] == "205ns"
+
+
+def test_hardware_is_that_of_dsent(program_json):
+    figures = program_json("topology-codesign", "--part=hardware")["figures"]
+    # DSENT 0.91: mm2, and W with 0.3 flits per port and cycle, of routers by ports.
+    area = {4: 0.36685, 7: 0.91000, 8: 1.14233, 9: 1.40038}
+    power = {4: 0.082427, 7: 0.160278, 8: 0.189053, 9: 0.220420}
+    for what, of in (("energy", power), ("area", area)):
+        for nodes, switches in ((4, 3), (8, 4)):
+            (figure,) = [f for f in figures if f["figure"] == f"{what}, by a model, N={nodes}"]
+            proposed = 4 * nodes * of[switches + 5] + 4 * switches * of[nodes]
+            change = 100 * (proposed / (4 * nodes * of[7]) - 1)
+            assert figure["ours"] == pytest.approx(change, rel=0.02)
+    assert [figure["published"] for figure in figures] == [7.65, 1.78, 12.42, 25.07]
 
 
 def test_trainings(program_json):

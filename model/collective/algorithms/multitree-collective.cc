@@ -19,6 +19,7 @@
 
 #include "ns3/rank-placement.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
@@ -221,7 +222,12 @@ const Registry<CollectiveAlgorithm>::Entry g_multitree(
                 "any",
                 {"last", "any"},
                 "end of a step: when the last root, or when any root, adds nothing"),
-      Key::Count("window", 0, 0, 1000000, "maximum steps in flight per rank; 0: unlimited")},
+      Key::Count("window", 0, 0, 1000000, "maximum steps in flight per rank; 0: unlimited"),
+      Key::Count("ports",
+                 0,
+                 0,
+                 1000000,
+                 "messages that a rank sends and receives in a step; 0: as many as it has links")},
      {},
      nullptr,
      false,
@@ -234,8 +240,16 @@ SpanningTrees
 PlanSpanningTrees(const CollectiveRequest& request)
 {
     const RankPlacement placement(request);
+    TreeNetwork network = MakeTreeNetwork(placement.GetTopology(), placement.GetHosts());
+    if (const uint64_t limit = request.keys.GetCount("ports"); limit > 0)
+    {
+        for (uint32_t& ports : network.ports)
+        {
+            ports = static_cast<uint32_t>(std::min<uint64_t>(ports, limit));
+        }
+    }
     return BuildSpanningTrees(
-        MakeTreeNetwork(placement.GetTopology(), placement.GetHosts()),
+        network,
         request.keys.GetText("order") == "id" ? RootOrder::ID : RootOrder::SORTED,
         request.keys.GetText("stop") == "last" ? StopRule::LAST : StopRule::ANY);
 }
