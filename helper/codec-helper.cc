@@ -11,7 +11,9 @@
 
 #include "ns3/bucket-codec.h"
 #include "ns3/host-model.h"
+#include "ns3/integer-codec.h"
 #include "ns3/rng-seed-manager.h"
+#include "ns3/string.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-quantity.h"
 #include "ns3/training-registry.h"
@@ -32,6 +34,24 @@ constexpr uint64_t NUMBER = sizeof(float);
 constexpr uint64_t SAMPLE = 1 << 16;
 /// Longest time of a number, ns: 25 million numbers take less than the guard waits for progress.
 constexpr double MAX_NANOSECONDS = 1000;
+
+/// Longest time of a coding beside its numbers, and of the numbers of a collective, s.
+constexpr double MAX_START = 1;
+constexpr double MAX_CODING = 1e5;
+
+/** @return codec of a bucket that exists in no simulation yet */
+Ptr<BucketCodec>
+MakeBucket(const std::string& text, const std::string& spec, const BucketRequest& request)
+{
+    try
+    {
+        return MakeBucketCodec(spec, request);
+    }
+    catch (const CodecError& error)
+    {
+        throw ConfigurationError("codec", text, std::string(" with ") + error.what());
+    }
+}
 
 /** @return a key of the time of a number */
 Key
@@ -57,6 +77,10 @@ CodecHelper::GetKeys()
             Key::Of("start", Key::Type::TIME, "0ns", "time of each coding, beside its numbers"),
             MakeTimeKey("encode", "time to encode a number, ns; auto: as published, or 0"),
             MakeTimeKey("decode", "time to decode a number, ns; auto: as published, or 0"),
+            Key::Of("overlap",
+                    Key::Type::BOOLEAN,
+                    "true",
+                    "whether a GPU computes layers while it codes; otherwise coding delays them"),
             Key::Of("feedback",
                     Key::Type::BOOLEAN,
                     "false",
@@ -92,6 +116,10 @@ CodecHelper::CodecHelper(const ClusterOptions& options)
                          ? m_choice.entry->makeBucket || !m_codec->GetTraits().elementwise
                          : place == "bucket";
     SetTime();
+    if (!m_choice.values.GetBoolean("overlap") && GetDevice() != "gpu")
+    {
+        Refuse("(allowed: overlap=true, as layers run on the GPU)");
+    }
     m_codesBuckets ? CheckBuckets(options) : CheckMessages(options);
     for (uint32_t rank = 0; rank < m_ranks; rank++)
     {
@@ -113,6 +141,10 @@ CodecHelper::SetTime()
     const auto& published = GetDevice() == "gpu" ? cost.gpu : cost.cpu;
     m_isTimed = published.has_value();
     m_time.start = values.GetTime("start");
+    if (m_time.start.GetSeconds() > MAX_START)
+    {
+        Refuse("(allowed: start=0s to 1s)");
+    }
     m_time.encode = published ? published->encode : 0;
     m_time.decode = published ? published->decode : 0;
     for (const auto& [key, time] :
@@ -241,8 +273,13 @@ CodecHelper::InstallIn(ScheduledCommunicator& communicator, uint32_t rank) const
 }
 
 std::vector<Ptr<CodedCommunicator>>
-CodecHelper::Wrap(const std::vector<Ptr<Communicator>>& inner) const
+CodecHelper::Wrap(const std::vector<Ptr<Communicator>>& inner)
 {
+    StringValue type; // of the numbers that switches add
+    if (inner[0]->GetAttributeFailSafe("DataType", type) && type.Get() == "int32")
+    {
+        m_exactBits = IntegerCodec::MAX_BITS;
+    }
     std::vector<Ptr<CodedCommunicator>> wrapped;
     for (std::size_t rank = 0; rank < inner.size() && m_codesBuckets; rank++)
     {
@@ -261,6 +298,7 @@ CodecHelper::GetSettings() const
     settings.codec = m_choice.spec;
     settings.keepsErrors = m_choice.values.GetBoolean("feedback");
     settings.sendsIntegers = m_isOnHosts;
+    settings.exactBits = m_exactBits;
     settings.hasFixedSizes =
         m_codec && m_codec->GetTraits().fixedSize && !m_choice.entry->makeBucket;
     settings.seed = m_seed;
@@ -317,6 +355,13 @@ CodecHelper::GetLowerBound(const LowerBound& bound,
     {
         return bound.GetSeconds(operation, bytes, matrix);
     }
+    const double coding = (m_time.encode + m_time.decode) * 1e-9 * static_cast<double>(bytes) /
+                          static_cast<double>(NUMBER);
+    if (coding > MAX_CODING)
+    {
+        Refuse("with " + std::to_string(bytes) + " bytes: coding takes " + FormatDouble(coding) +
+               " s (allowed: up to " + FormatDouble(MAX_CODING) + " s)");
+    }
     if (!m_codesBuckets)
     {
         const double coded = static_cast<double>(bytes) * GetLeastShare();
@@ -324,15 +369,13 @@ CodecHelper::GetLowerBound(const LowerBound& bound,
     }
     double seconds = 0;
     for (const auto& phase :
-         MakeBucketCodec(m_choice.spec, {m_ranks, 0, bytes / NUMBER})->GetPhases())
+         MakeBucket(m_text, m_choice.spec, {m_ranks, 0, bytes / NUMBER})->GetPhases())
     {
         switch (phase.exchange)
         {
         case BucketExchange::SUM:
-            seconds +=
-                bound.GetSeconds(CollectiveOperation::ALL_REDUCE,
-                                 phase.bits < 32 && m_isOnHosts ? phase.count * phase.resultBits / 8
-                                                                : phase.count * NUMBER);
+            seconds += bound.GetSeconds(CollectiveOperation::ALL_REDUCE,
+                                        CodedCommunicator::GetSumBytes(phase, GetSettings()));
             break;
         case BucketExchange::MAX:
             seconds +=
@@ -392,6 +435,12 @@ std::string
 CodecHelper::GetDevice() const
 {
     return m_choice.values.GetText("on");
+}
+
+bool
+CodecHelper::DelaysLayers() const
+{
+    return IsInstalled() && !m_choice.values.GetBoolean("overlap");
 }
 
 const std::vector<Ptr<CodingUnit>>&

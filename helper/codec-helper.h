@@ -73,7 +73,7 @@ class CodecHelper
      * @param inner communicators by rank
      * @return by rank, the communicators that code buckets; none if buckets are not coded
      */
-    std::vector<Ptr<CodedCommunicator>> Wrap(const std::vector<Ptr<Communicator>>& inner) const;
+    std::vector<Ptr<CodedCommunicator>> Wrap(const std::vector<Ptr<Communicator>>& inner);
 
     /**
      * @param iteration see Tensor
@@ -115,6 +115,9 @@ class CodecHelper
     /** @return where it runs: gpu or cpu */
     std::string GetDevice() const;
 
+    /** @return whether layers are not computed while a rank codes */
+    bool DelaysLayers() const;
+
     /** @return the GPU or CPU of each rank; none without a codec */
     const std::vector<Ptr<CodingUnit>>& GetUnits() const;
 
@@ -130,8 +133,9 @@ class CodecHelper
     uint32_t m_ranks{1};
     Ptr<const GradientCodec> m_codec; // null: it codes only buckets
     bool m_codesBuckets{false};
-    bool m_isOnHosts{true}; // the collectives that it codes
-    bool m_isTimed{false};  // the times of the codec are known
+    bool m_isOnHosts{true};  // the collectives that it codes
+    uint32_t m_exactBits{0}; // see CodedCommunicator::Settings
+    bool m_isTimed{false};   // the times of the codec are known
     CodingTime m_time;
     uint64_t m_seed{1};
     std::vector<Ptr<CodingUnit>> m_units; // by rank

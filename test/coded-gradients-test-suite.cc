@@ -282,6 +282,21 @@ class CodedTimesTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(signs.figures.counters.codedBytes, 4 * 100000 * 3 / 8, "3 bits");
         NS_TEST_EXPECT_MSG_EQ(signs.row.mismatch, "", "packed without loss");
 
+        // A switch that adds integers takes three sums of 8 bits in a word, one that scales one.
+        ClusterOptions options = MakeOptions(4, "rdma", "thc");
+        for (const auto& [algorithm, numbers] :
+             {std::make_pair("switchml", uint64_t{1}),
+              std::make_pair("switchml:data-type=int32", uint64_t{3})})
+        {
+            options.algorithm = algorithm;
+            const Coded thc = Measure(options, 4 << 15, true);
+            NS_TEST_EXPECT_MSG_EQ(thc.row.mismatch, "", algorithm << ": exact");
+            NS_TEST_EXPECT_MSG_EQ(thc.figures.counters.codedBytes,
+                                  4 * 4 * (1 + ((1 << 15) + numbers - 1) / numbers),
+                                  algorithm << ": the norm, and the words");
+            NS_TEST_EXPECT_MSG_LT_OR_EQ(thc.row.efficiency, 1, algorithm);
+        }
+
         const Coded virtualTop = Measure(MakeOptions(4, "tcp", "threshold:ratio=8"), BYTES, false);
         NS_TEST_EXPECT_MSG_EQ(virtualTop.figures.isDeclared, true, "the ratio is an input");
         NS_TEST_EXPECT_MSG_EQ_TOL(virtualTop.figures.GetRatio(), 8, 1e-3, "as declared");
@@ -344,6 +359,31 @@ class CodedTrainingTest : public TestCase
         Check("natural", "direct", 0.01);
         Check("qsgd:place=message", "ring", 0);
         CheckRecurrence();
+        CheckOverlap();
+    }
+
+    /** @return duration of an iteration of two buckets, us */
+    double GetIteration(const std::string& codec)
+    {
+        TrainingRunOptions options;
+        options.cluster = MakeOptions(2, "rdma", codec);
+        options.workload = m_path;
+        options.bucket = 1; // one for each layer
+        options.iterations = 1;
+        options.warmup = 0;
+        return TrainingRun(options).Run().mean.iterationTimeS * 1e6;
+    }
+
+    /** What a GPU encodes and decodes during the backward pass delays it, or not. */
+    void CheckOverlap()
+    {
+        std::ofstream(m_path) << "layer,parameters,forward_us,backward_us\n"
+                                 "a,10,10,5000\nb,1000,10,10\n";
+        const std::string codec = "top-k:encode=100,decode=200,start=0ns";
+        const double beside = GetIteration(codec);
+        const double delayed = GetIteration(codec + ",overlap=false");
+        // Bucket b of 1000 numbers is encoded, and two codes of it are decoded.
+        NS_TEST_EXPECT_MSG_EQ_TOL(delayed - beside, 1000 * (0.1 + 2 * 0.2), 1e-6, "us");
     }
 
     /** x = gradient + error; what all ranks get is the sum of what their codes keep of x. */
@@ -413,11 +453,13 @@ class RefusedCodecsTest : public RefusalTest
     {
         Expect(MakeOptions(4, "rdma", "nonsense"), "codec nonsense (allowed: none, or a codec: ");
         Expect(MakeOptions(4, "rdma", "bf16:on=fpga"), "'on=fpga' (allowed: ");
+        Expect(MakeOptions(4, "rdma", "bf16:on=cpu,overlap=false"), "(allowed: overlap=true, as");
         Expect(MakeOptions(4, "rdma", "thc:place=message"), "(allowed: place=bucket, as this");
         Expect(MakeOptions(16, "rdma", "thc"), "(allowed: up to 15 ranks)");
         Expect(MakeOptions(4, "rdma", "bf16:feedback=true"), "for messages (allowed: feedback=");
         Expect(MakeOptions(4, "rdma", "natural:owner=coded"), "(allowed: owner=plain, as coding");
         Expect(MakeOptions(4, "rdma", "thc:owner=coded"), "for buckets (allowed: owner=plain");
+        Expect(MakeOptions(4, "rdma", "bf16:start=2s"), "(allowed: start=0s to 1s)");
         ClusterOptions options = MakeOptions(4, "rdma", "bf16");
         options.nic = "fp16";
         Expect(options, "with nic fp16 (allowed: one of both)");

@@ -37,6 +37,40 @@ ToNumbers(const std::vector<uint8_t>& bytes, uint64_t count)
     return numbers;
 }
 
+/** @return how many of a sum's numbers share a float32: bits of their sums do not overlap */
+uint32_t
+GetLanes(const BucketPhase& phase, uint32_t exactBits)
+{
+    return phase.bits < 32 && !phase.isSigned ? std::max(exactBits / phase.resultBits, 1U) : 1;
+}
+
+/** @return numbers without a sign, so many in each float32 */
+std::vector<float>
+JoinNumbers(const std::vector<float>& numbers, const BucketPhase& phase, uint32_t lanes)
+{
+    std::vector<float> joined((numbers.size() + lanes - 1) / lanes);
+    for (std::size_t i = 0; i < numbers.size(); i++)
+    {
+        const auto shift = static_cast<int>(i % lanes * phase.resultBits);
+        joined[i / lanes] += std::ldexp(numbers[i], shift);
+    }
+    return joined;
+}
+
+/** @return the numbers that JoinNumbers() has joined, or their sums */
+std::vector<float>
+SplitNumbers(const std::vector<float>& joined, const BucketPhase& phase, uint32_t lanes)
+{
+    std::vector<float> numbers(phase.count);
+    for (std::size_t i = 0; i < numbers.size(); i++)
+    {
+        const auto word = static_cast<uint32_t>(joined[i / lanes]);
+        const uint32_t mask = (1U << phase.resultBits) - 1;
+        numbers[i] = static_cast<float>(word >> (i % lanes * phase.resultBits) & mask);
+    }
+    return numbers;
+}
+
 } // namespace
 
 TypeId
@@ -69,6 +103,17 @@ CodedCommunicator::Setup(Ptr<Communicator> inner, const Settings& settings)
 {
     m_inner = inner;
     m_settings = settings;
+}
+
+uint64_t
+CodedCommunicator::GetSumBytes(const BucketPhase& phase, const Settings& settings)
+{
+    if (phase.bits < 32 && settings.sendsIntegers)
+    {
+        return (phase.count * phase.resultBits + 7) / 8;
+    }
+    const uint32_t lanes = GetLanes(phase, settings.exactBits);
+    return (phase.count + lanes - 1) / lanes * NUMBER;
 }
 
 void
@@ -218,17 +263,16 @@ CodedCommunicator::StartPhase()
     switch (phase.exchange)
     {
     case BucketExchange::SUM: {
+        const uint32_t lanes = GetLanes(phase, m_settings.exactBits);
         auto sum = Create<Tensor>();
-        sum->bytes = phase.count * NUMBER;
-        sum->values = part.numbers;
+        sum->bytes = (phase.count + lanes - 1) / lanes * NUMBER;
+        sum->values = lanes > 1 ? JoinNumbers(part.numbers, phase, lanes) : part.numbers;
         sum->priority = operation.tensor->priority;
-        uint64_t coded = sum->bytes;
         if (phase.bits < 32 && m_settings.sendsIntegers)
         {
             sum->lineCode = Create<const IntegerCodec>(phase.resultBits, phase.isSigned);
-            coded = sum->lineCode->GetCodedBytes(phase.count);
         }
-        m_settings.unit->Count(0, coded);
+        m_settings.unit->Count(0, GetSumBytes(phase, m_settings));
         operation.part = sum;
         m_inner->AllReduce(sum, done);
         return;
@@ -355,6 +399,10 @@ CodedCommunicator::EndPhase(Operation& operation)
         for (std::size_t i = 0; i < values.size() && phase.bits < 32; i++)
         {
             result.numbers[i] = std::nearbyint(values[i]); // a switch may add scaled numbers
+        }
+        if (const uint32_t lanes = GetLanes(phase, m_settings.exactBits); lanes > 1)
+        {
+            result.numbers = SplitNumbers(result.numbers, phase, lanes);
         }
         break;
     case BucketExchange::MAX:

@@ -30,8 +30,8 @@ namespace ns3::training
  *
  * Sums buckets of gradients in coded form, by the collectives of another communicator, whatever
  * that is. A BucketCodec says what the ranks exchange in the phases of an all-reduce:
- * - SUM: an all-reduce of fewer numbers. Hosts send whole numbers in the bits of their sum;
- *   switches and NICs in a number each.
+ * - SUM: an all-reduce of fewer numbers. Hosts send whole numbers in the bits of their sum.
+ *   Others send a number each, or, if they add whole numbers exactly, as many as fit.
  * - MAX: an all-gather of the numbers of all ranks, of which each takes the largest.
  * - GATHER: an all-gather of codes. If their sizes differ, an all-gather of the sizes precedes, and
  *   codes are filled up to the largest, as the all-gather of NCCL has equal parts.
@@ -52,8 +52,10 @@ class CodedCommunicator : public Communicator
         bool keepsErrors{false};   ///< error feedback
         bool sendsIntegers{false}; ///< whether the other communicator obeys Tensor::lineCode
         bool hasFixedSizes{false}; ///< whether all ranks know the size of gathered codes
-        uint64_t seed{1};          ///< of random numbers
-        Ptr<CodingUnit> unit{};    ///< that codes
+        /// Bits of the whole numbers that the other communicator adds exactly; 0: not known.
+        uint32_t exactBits{0};
+        uint64_t seed{1};       ///< of random numbers
+        Ptr<CodingUnit> unit{}; ///< that codes
     };
 
     /** @return the type */
@@ -64,6 +66,13 @@ class CodedCommunicator : public Communicator
      * @param settings of the coding, but for the unit the same at every rank
      */
     void Setup(Ptr<Communicator> inner, const Settings& settings);
+
+    /**
+     * @param phase a sum
+     * @param settings of the coding
+     * @return bytes that a rank gives to it
+     */
+    static uint64_t GetSumBytes(const BucketPhase& phase, const Settings& settings);
 
     // Communicator
     void SetErrorHandler(ErrorHandler handler) override;

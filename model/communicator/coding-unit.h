@@ -12,6 +12,8 @@
 #include "ns3/training-busy-unit.h"
 
 #include <cstdint>
+#include <functional>
+#include <utility>
 
 namespace ns3::training
 {
@@ -104,6 +106,12 @@ class CodingUnit : public SimpleRefCount<CodingUnit>
         return m_counters;
     }
 
+    /** @param listener called with the time of each coding, when it is ordered */
+    void SetListener(std::function<void(Time)> listener)
+    {
+        m_listener = std::move(listener);
+    }
+
     /** @return whether it is coding */
     bool IsBusy() const
     {
@@ -115,6 +123,10 @@ class CodingUnit : public SimpleRefCount<CodingUnit>
     {
         const Time time = m_time.start + Seconds(nanoseconds * 1e-9 * static_cast<double>(numbers));
         sum += time;
+        if (m_listener)
+        {
+            m_listener(time);
+        }
         const Time left = m_unit.Reserve(time);
         m_end = Simulator::Now() + left;
         return left;
@@ -124,6 +136,7 @@ class CodingUnit : public SimpleRefCount<CodingUnit>
     BusyUnit m_unit;
     Time m_end; // of the last coding
     CodingCounters m_counters;
+    std::function<void(Time)> m_listener; // or empty
 };
 
 } // namespace ns3::training
