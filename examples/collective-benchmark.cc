@@ -137,7 +137,7 @@ struct SizeMeasurements
     std::vector<std::string> choices;         // of algorithm auto, by row; otherwise empty
     std::string mismatch;                     // the first wrong result, or empty
     double largestError{-1};                  // with a real payload
-    std::optional<CodingErrors> codingErrors; // of engines in NICs, with a real payload
+    std::optional<CodingErrors> codingErrors; // of codecs, with a real payload
     std::exception_ptr stuck; // SimulationStuck, which ended the measurements, or null
     std::string failure;      // its text, or empty
     RunCost cost;
@@ -420,6 +420,11 @@ Repeat(const ProgramOptions& options,
             {
                 one.Set("nic", nic->ToJson());
             }
+            if (const auto codec =
+                    GetCodecFigures(cluster, benchmark.payload == "real", runs.back().codingErrors))
+            {
+                one.Set("codec", codec->ToJson());
+            }
             list.Append(one);
         }
         Simulator::Destroy();
@@ -644,6 +649,11 @@ Benchmark(int argc, char* argv[])
     {
         document.Set("nic", nic->ToJson());
     }
+    const auto codec = GetCodecFigures(cluster, real, all.codingErrors);
+    if (codec)
+    {
+        document.Set("codec", codec->ToJson());
+    }
     AddRunCost(document, all.cost);
     document.Set("inputs", clusterOptions.DescribeHosts());
     AddFailure(document, all.failure);
@@ -652,10 +662,11 @@ Benchmark(int argc, char* argv[])
     json.Write(document);
     if (table && !all.stuck)
     {
-        std::printf("%s%s%s%s%s%s\n%s",
+        std::printf("%s%s%s%s%s%s%s\n%s",
                     FormatFallback(cluster).c_str(),
                     FormatWarnings(warnings).c_str(),
                     nic ? nic->Format().c_str() : "",
+                    codec ? codec->Format().c_str() : "",
                     tcp ? tcp->Format().c_str() : "",
                     uec ? uec->Format().c_str() : "",
                     FormatRunCost(all.cost).c_str(),

@@ -83,6 +83,7 @@ TrainOnce(TrainingRun& run, bool table)
         std::cout << FormatIteration("mean", result.mean) << "\n"
                   << result.fallback << FormatWarnings(result.warnings) << result.training
                   << (result.nic ? result.nic->Format() : "")
+                  << (result.codec ? result.codec->Format() : "")
                   << (result.tcp ? result.tcp->Format() : "")
                   << (result.uec ? result.uec->Format() : "") << FormatRunCost(result.cost) << "\n"
                   << FormatStragglers(result.mean) << FormatInputs(result.inputs) << std::flush;

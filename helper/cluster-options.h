@@ -50,6 +50,7 @@ struct ClusterOptions
     bool split{false};                     ///< messages: split among queue pairs, or in turns
     std::string congestionControl{"auto"}; ///< auto: dcqcn, ns3::TcpCubic or nscc
     std::string nic{"none"};               ///< engine in NICs: a codec with keys; see NicHelper
+    std::string codec{"none"};             ///< of the hosts, with keys; see CodecHelper
     std::string recovery{"auto"};          ///< RDMA: loss recovery; auto: see GetRecovery()
     std::string algorithm{"ring"};         ///< a collective algorithm or an InNetworkSystem
     std::string hostModel{"none"};         ///< a host model, with keys

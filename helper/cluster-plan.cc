@@ -111,6 +111,20 @@ ClusterPlan::Get() const
 }
 
 std::shared_ptr<CollectivePlanner>
+ClusterPlan::MakeGathers() const
+{
+    try
+    {
+        m_planner->Check(CollectiveOperation::ALL_GATHER);
+        return m_planner;
+    }
+    catch (const ConfigurationError&)
+    {
+        return Make({}, "ring");
+    }
+}
+
+std::shared_ptr<CollectivePlanner>
 ClusterPlan::MakeForGroup(const std::vector<uint32_t>& hosts, const std::string& algorithm) const
 {
     if (!m_options.schedule.empty())

@@ -47,6 +47,9 @@ class ClusterPlan
     /** @return the planner of all ranks */
     const std::shared_ptr<CollectivePlanner>& Get() const;
 
+    /** @return a planner of all-gathers of all ranks: by a ring, if the algorithm has none */
+    std::shared_ptr<CollectivePlanner> MakeGathers() const;
+
     /**
      * @param hosts of the ranks of a group
      * @param algorithm of their collectives; empty: that of the cluster

@@ -6,6 +6,7 @@
 
 #include "nic-algorithm.h"
 
+#include "codec-choice.h"
 #include "nic-helper.h"
 
 #include "ns3/collective-algorithm.h"
@@ -69,7 +70,7 @@ void
 CheckOptions(const ClusterOptions& options)
 {
     const std::string with = " with " + options.algorithm + " (allowed: ";
-    if (options.transport == "tcp" && options.nic != NicHelper::NONE)
+    if (options.transport == "tcp" && options.nic != CodecChoice::NONE)
     {
         throw ConfigurationError("nic",
                                  options.nic,
@@ -238,7 +239,7 @@ InstallInNics(const ClusterOptions& options,
     list.Add(attributes);
     const auto sample = list.Create<NicCommunicator>();
     const bool isFormatted = sample->GetFormattedBytes(NUMBER) < NUMBER;
-    if (isFormatted && options.nic != NicHelper::NONE)
+    if (isFormatted && options.nic != CodecChoice::NONE)
     {
         throw ConfigurationError("nic",
                                  options.nic,

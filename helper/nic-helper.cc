@@ -6,6 +6,7 @@
 
 #include "nic-helper.h"
 
+#include "codec-choice.h"
 #include "in-network-system.h"
 
 #include "ns3/host-device.h"
@@ -21,6 +22,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 namespace ns3::training
 {
@@ -30,6 +32,23 @@ namespace
 
 /// Size of a number, bytes.
 constexpr uint32_t NUMBER = sizeof(float);
+
+/// Server of a host that is in none.
+constexpr uint32_t NO_SERVER = std::numeric_limits<uint32_t>::max();
+
+/** @return the scale-up switch of a link, or NO_SERVER */
+uint32_t
+GetServer(const TopologyGraph& topology, const TopologyGraph::Link& link)
+{
+    for (const uint32_t node : {link.a, link.b})
+    {
+        if (node >= topology.hosts && topology.scaleUpSwitches.count(node - topology.hosts) > 0)
+        {
+            return node;
+        }
+    }
+    return NO_SERVER;
+}
 
 } // namespace
 
@@ -57,32 +76,13 @@ NicHelper::GetKeys()
 NicHelper::NicHelper(const ClusterOptions& options, const AttributeList& attributes)
     : m_text(options.nic)
 {
-    KeyValues values = KeyValues::Split(options.nic);
-    if (options.nic == NONE)
+    const CodecChoice choice = ChooseCodec("nic", options.nic, GetKeys());
+    if (!choice.entry)
     {
         return;
     }
-    const auto& all = Registry<CodecEntry>::All();
-    const auto entry = all.find(values.GetName());
-    if (entry == all.end())
-    {
-        throw ConfigurationError("nic",
-                                 options.nic,
-                                 std::string(" (allowed: ") + NONE +
-                                     ", or a codec: " + Registry<CodecEntry>::Names() + ")");
-    }
-    std::vector<Key> keys = GetKeys();
-    keys.insert(keys.begin(), entry->second.keys.begin(), entry->second.keys.end());
-    values.Check("nic", keys);
-    m_spec = values.GetName();
-    for (const Key& key : entry->second.keys)
-    {
-        if (values.IsGiven(key.name))
-        {
-            m_spec += (m_spec == values.GetName() ? ":" : ",") + key.name + "=" +
-                      values.GetText(key.name);
-        }
-    }
+    const KeyValues& values = choice.values;
+    m_spec = choice.spec;
     m_codesOwner = values.GetText("owner") == "coded";
     m_codesCopies = values.GetBoolean("copies");
     m_attributes.Set("ns3::training::CodecEngine::Codec", m_spec);
@@ -162,11 +162,25 @@ NicHelper::IsInstalled() const
 }
 
 void
-NicHelper::Install(const Fabric& fabric) const
+NicHelper::Install(const Fabric& fabric, const TopologyGraph& topology)
 {
+    m_servers.assign(topology.hosts, NO_SERVER);
+    for (const auto& link : topology.links)
+    {
+        for (const uint32_t node : {link.a, link.b})
+        {
+            if (node < topology.hosts)
+            {
+                m_servers[node] = std::min(m_servers[node], GetServer(topology, link));
+            }
+        }
+    }
     for (const auto& device : fabric.devices)
     {
-        if (m_engine)
+        const uint32_t link = fabric.linkOfEndpoint[device->GetEndpoint()];
+        const bool isInServer =
+            link != Fabric::NO_LINK && GetServer(topology, topology.links[link]) != NO_SERVER;
+        if (m_engine && !isInServer)
         {
             device->SetProgram(m_attributes.Create<CodecEngine>());
         }
@@ -263,6 +277,7 @@ NicHelper::LimitHosts(const TopologyGraph& topology, const PacketSize& packet) c
     for (auto& link : limited.links)
     {
         if (IsInUse() && (link.a < topology.hosts || link.b < topology.hosts) &&
+            GetServer(topology, link) == NO_SERVER &&
             static_cast<double>(link.rate.GetBitRate()) > limit)
         {
             link.rate = DataRate(static_cast<uint64_t>(limit));
@@ -328,15 +343,22 @@ NicHelper::GetCoding() const
     if (IsInUse())
     {
         // Over TCP, whose segments differ, a number's code depends on that number alone.
-        coding.roundTrip = [engine = m_engine, packet = m_packet](std::vector<uint8_t>& bytes) {
-            for (std::size_t at = 0; at < bytes.size(); at += packet)
-            {
-                std::vector<float> values(std::min(packet, bytes.size() - at) / NUMBER);
-                std::memcpy(values.data(), bytes.data() + at, values.size() * NUMBER);
-                CodecEngine::RoundTrip(engine->GetCodec(), values.data(), values.size());
-                std::memcpy(bytes.data() + at, values.data(), values.size() * NUMBER);
-            }
-        };
+        coding.roundTrip =
+            [engine = m_engine, packet = m_packet, servers = m_servers](std::vector<uint8_t>& bytes,
+                                                                        const MessagePlace& place) {
+                if (place.sender != place.receiver && servers[place.sender] != NO_SERVER &&
+                    servers[place.sender] == servers[place.receiver])
+                {
+                    return; // within the server
+                }
+                for (std::size_t at = 0; at < bytes.size(); at += packet)
+                {
+                    std::vector<float> values(std::min(packet, bytes.size() - at) / NUMBER);
+                    std::memcpy(values.data(), bytes.data() + at, values.size() * NUMBER);
+                    CodecEngine::RoundTrip(engine->GetCodec(), values.data(), values.size());
+                    std::memcpy(bytes.data() + at, values.data(), values.size() * NUMBER);
+                }
+            };
     }
     return coding;
 }

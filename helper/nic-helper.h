@@ -33,9 +33,6 @@ namespace ns3::training
 class NicHelper
 {
   public:
-    /// Value of ClusterOptions::nic without an engine.
-    static constexpr const char* NONE = "none";
-
     /** @return keys of the engine, beside those of a codec */
     static std::vector<Key> GetKeys();
 
@@ -58,8 +55,13 @@ class NicHelper
      */
     void CheckSegments(const AttributeList& sockets) const;
 
-    /** @param fabric whose hosts get an engine on each port */
-    void Install(const Fabric& fabric) const;
+    /**
+     * Installs engines in the NICs: on the devices of hosts, except those on links of a scale-up
+     * network inside a server, which are no NICs.
+     * @param fabric of the cluster
+     * @param topology of the fabric
+     */
+    void Install(const Fabric& fabric, const TopologyGraph& topology);
 
     /**
      * @param isReal whether messages carry numbers
@@ -119,7 +121,7 @@ class NicHelper
      */
     Time GetMessageTime(uint32_t payload) const;
 
-    /** @return what happens to the messages of collectives */
+    /** @return what happens to the messages of collectives between all ranks */
     MessageCoding GetCoding() const;
 
     /** @return the codec; only if IsInstalled() */
@@ -146,8 +148,9 @@ class NicHelper
     Ptr<CodecEngine> m_engine; // a sample, or null
     bool m_codesOwner{false};
     bool m_codesCopies{false};
-    uint8_t m_mark{0};       // type of service of the hosts' gradients
-    std::size_t m_packet{0}; // payload of a full packet, whole numbers, bytes
+    uint8_t m_mark{0};               // type of service of the hosts' gradients
+    std::size_t m_packet{0};         // payload of a full packet, whole numbers, bytes
+    std::vector<uint32_t> m_servers; // by host, its first scale-up switch, or NO_SERVER
 };
 
 } // namespace ns3::training

@@ -79,6 +79,7 @@ Cluster::Cluster(const ClusterOptions& options)
     m_options.congestionControl = m_options.GetCongestionControl();
     m_mtu = m_options.GetMtu();
     m_nicHelper = NicHelper(m_options, m_attributes);
+    m_codecHelper = CodecHelper(m_options);
     m_topology = BuildTopology(m_options.topology, GetRanks(), m_options.rate, m_options.delay);
     FabricHelper::CheckSize(m_topology);
     AddFaults();
@@ -106,6 +107,7 @@ Cluster::Cluster(const ClusterOptions& options)
     }
     InstallInNetwork();
     InstallNicEngines();
+    InstallCodecs();
     CheckAttributes();
 }
 
@@ -219,7 +221,7 @@ Cluster::InstallFabric()
     }
     helper.SetRoutedHosts(GetRanks());
     m_fabric = helper.Install(m_topology);
-    m_nicHelper.Install(m_fabric);
+    m_nicHelper.Install(m_fabric, m_topology);
     m_faults.Apply(m_fabric, m_options.rerouteDelay);
     m_faults.CheckDuplication(m_longest.links);
     if (!m_options.pcap.empty())
@@ -321,24 +323,30 @@ Cluster::AddPipelines()
     m_roundTrip += passes * pipeline + 2 * m_nicHelper.GetLatency();
 }
 
+ScheduledCommunicator::Planner
+Cluster::MakePlanner() const
+{
+    const auto planner = m_plan->Get();
+    const auto gathers = m_codecHelper.CodesBuckets() ? m_plan->MakeGathers() : planner;
+    return [planner, gathers](CollectiveOperation operation, uint64_t bytes, uint32_t root) {
+        return (operation == CollectiveOperation::ALL_GATHER ? gathers : planner)
+            ->Get(operation, bytes, root);
+    };
+}
+
 void
 Cluster::MakeCommunicators()
 {
-    const auto planner = m_plan->Get();
+    const auto planner = MakePlanner();
     const auto hostModel = MakeHostModel({});
     for (uint32_t rank = 0; rank < GetRanks(); rank++)
     {
         m_transports.push_back(MakeTransport(rank));
         auto communicator = m_attributes.Create<ScheduledCommunicator>();
-        communicator->Setup(
-            rank,
-            GetRanks(),
-            m_transports.back(),
-            [planner](CollectiveOperation operation, uint64_t bytes, uint32_t root) {
-                return planner->Get(operation, bytes, root);
-            });
+        communicator->Setup(rank, GetRanks(), m_transports.back(), planner);
         communicator->SetHostModel(hostModel);
         communicator->SetCoding(m_nicHelper.GetCoding());
+        m_codecHelper.InstallIn(*communicator, rank);
         m_communicators.push_back(communicator);
     }
 }
@@ -391,15 +399,12 @@ Cluster::InstallNicEngines()
     {
         return;
     }
-    const auto planner = m_plan->Get();
     m_nicCommunicators = InstallInNics(
         m_options,
         m_attributes,
         m_fabric,
         m_communicators,
-        [planner](CollectiveOperation operation, uint64_t bytes, uint32_t root) {
-            return planner->Get(operation, bytes, root);
-        },
+        MakePlanner(),
         GetPacketSize(),
         [this](uint64_t rate) { return m_nicHelper.GetGain(GetPacketSize(), rate); },
         m_longest.rate,
@@ -412,6 +417,21 @@ Cluster::InstallNicEngines()
             static_cast<double>(first.GetFormattedBytes(sizeof(float))) / sizeof(float);
         m_lowerBound =
             std::make_unique<LowerBound>(m_topology, GetRanks(), packet.GetGoodput() / share);
+    }
+}
+
+void
+Cluster::InstallCodecs()
+{
+    if (m_codecHelper.IsInstalled())
+    {
+        std::vector<Ptr<Communicator>> inner;
+        for (uint32_t rank = 0; rank < GetRanks(); rank++)
+        {
+            inner.push_back(GetCommunicator(rank));
+        }
+        m_codedCommunicators = m_codecHelper.Wrap(inner);
+        m_notes.push_back(m_codecHelper.Describe());
     }
 }
 
@@ -564,6 +584,10 @@ Cluster::GetFabric() const
 Ptr<Communicator>
 Cluster::GetCommunicator(uint32_t rank) const
 {
+    if (!m_codedCommunicators.empty())
+    {
+        return m_codedCommunicators.at(rank);
+    }
     if (!m_inNetworkCommunicators.empty())
     {
         return m_inNetworkCommunicators.at(rank);
@@ -652,9 +676,11 @@ Cluster::GetReferenceSchedule(CollectiveOperation operation, uint64_t bytes) con
 MessageCoding
 Cluster::GetCoding(CollectiveOperation operation) const
 {
-    return m_nicCommunicators.packets && NicCommunicator::IsOffloaded(operation)
-               ? m_nicCommunicators.ranks.front()->GetCoding()
-               : m_nicHelper.GetCoding();
+    if (m_nicCommunicators.packets && NicCommunicator::IsOffloaded(operation))
+    {
+        return m_nicCommunicators.ranks.front()->GetCoding();
+    }
+    return m_codecHelper.IsInstalled() ? m_codecHelper.GetCoding() : m_nicHelper.GetCoding();
 }
 
 const LowerBound&
@@ -673,6 +699,12 @@ const NicHelper&
 Cluster::GetNicEngines() const
 {
     return m_nicHelper;
+}
+
+const CodecHelper&
+Cluster::GetCodecs() const
+{
+    return m_codecHelper;
 }
 
 const std::string&

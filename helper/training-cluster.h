@@ -9,6 +9,7 @@
 
 #include "cluster-options.h"
 #include "cluster-plan.h"
+#include "codec-helper.h"
 #include "in-network-system.h"
 #include "nic-algorithm.h"
 #include "nic-helper.h"
@@ -160,6 +161,9 @@ class Cluster
     /** @return the engines in its NICs */
     const NicHelper& GetNicEngines() const;
 
+    /** @return the codec of its hosts */
+    const CodecHelper& GetCodecs() const;
+
     /** @return the congestion control in use, with "auto" resolved */
     const std::string& GetCongestionControl() const;
 
@@ -199,13 +203,16 @@ class Cluster
     void InstallTransport();
     void CheckQueuePairNumbers() const;
     Ptr<MessageTransport> MakeTransport(uint32_t rank) const;
+    ScheduledCommunicator::Planner MakePlanner() const;
     void MakeCommunicators();
     void InstallInNetwork();
     void InstallNicEngines();
+    void InstallCodecs();
 
     ClusterOptions m_options;
     AttributeList m_attributes; // of its objects, from the options
     NicHelper m_nicHelper;
+    CodecHelper m_codecHelper;
     RdmaHelper m_rdma;
     TcpHelper m_tcp;
     UecHelper m_uec;
@@ -225,6 +232,7 @@ class Cluster
     std::vector<Ptr<ScheduledCommunicator>> m_communicators;
     std::vector<Ptr<InNetworkCommunicator>> m_inNetworkCommunicators;
     NicCommunicators m_nicCommunicators;
+    std::vector<Ptr<CodedCommunicator>> m_codedCommunicators; // of coded buckets; or none
     std::unique_ptr<ClusterPlan> m_plan;
     std::unique_ptr<LowerBound> m_lowerBound;
     std::unique_ptr<LowerBound> m_codedBound; // of collectives that engines in NICs code

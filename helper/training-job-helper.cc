@@ -79,6 +79,11 @@ TrainingJobHelper::Install(const Cluster& cluster,
         {
             application->SetAttribute("Slowdown", DoubleValue(slow->second));
         }
+        if (cluster.GetCodecs().DelaysLayers())
+        {
+            cluster.GetCodecs().GetUnits()[rank]->SetListener(
+                [application = PeekPointer(application)](Time time) { application->Occupy(time); });
+        }
         cluster.GetFabric().hosts.Get(rank)->AddApplication(application);
         applications.Add(application);
     }

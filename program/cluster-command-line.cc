@@ -64,19 +64,16 @@ DescribeCollectives()
     return all;
 }
 
-/** @return no engine, and all codecs with the keys of an engine */
+/** @return no codec, and all codecs with the keys of a place */
 std::vector<AlternativeDescription>
-DescribeEngines()
+DescribeCodecs(const std::string& none, const std::vector<Key>& keys)
 {
     auto all = DescribeAlternatives<CodecEntry>();
     for (auto& codec : all)
     {
-        for (const Key& key : NicHelper::GetKeys())
-        {
-            codec.keys.push_back(key);
-        }
+        codec.keys.insert(codec.keys.end(), keys.begin(), keys.end());
     }
-    all.insert(all.begin(), {NicHelper::NONE, "NICs send what hosts give them", {}, {}, {}});
+    all.insert(all.begin(), {CodecChoice::NONE, none, {}, {}, {}});
     return all;
 }
 
@@ -194,12 +191,20 @@ ClusterCommandLine::AddTo(ProgramOptions& options, const std::string& algorithmO
                       m_cluster.transport,
                       {"rdma", "tcp", "uec"});
     AddCongestionControlTo(options, "the TypeId of a TcpCongestionOps, such as ns3::TcpDctcp");
-    options.AddKind("nic",
-                    "codec",
-                    "engine in every NIC that codes gradients packet by packet: a codec, with its "
-                    "keys and those of the engine",
-                    m_cluster.nic,
-                    &DescribeEngines);
+    options.AddKind(
+        "nic",
+        "codec",
+        "engine in every NIC that codes gradients packet by packet: a codec, with its "
+        "keys and those of the engine",
+        m_cluster.nic,
+        [] { return DescribeCodecs("NICs send what hosts give them", NicHelper::GetKeys()); });
+    options.AddKind(
+        "codec",
+        "codec",
+        "gradients are coded on GPUs or CPUs, for messages or for whole buckets: a "
+        "codec, with its keys and those of the place",
+        m_cluster.codec,
+        [] { return DescribeCodecs("gradients are not coded", CodecHelper::GetKeys()); });
     options.AddUnsigned("queue-pairs",
                         "RDMA: queue pairs between two ports, each with its own path by ecmp",
                         m_cluster.queuePairs,

@@ -223,7 +223,10 @@ GetLowerBound(const Cluster& cluster, CollectiveOperation operation, uint64_t by
     const ByteMatrix matrix = operation == CollectiveOperation::ALL_TO_ALL_V
                                   ? MakeUnevenMatrix(cluster.GetRanks(), bytes)
                                   : nullptr;
-    return cluster.GetLowerBound(operation).GetSeconds(operation, bytes, matrix);
+    return cluster.GetCodecs().GetLowerBound(cluster.GetLowerBound(operation),
+                                             operation,
+                                             bytes,
+                                             matrix);
 }
 
 void
@@ -234,6 +237,7 @@ CheckSize(const Cluster& cluster,
           bool real)
 {
     cluster.GetNicEngines().Check(real);
+    cluster.GetCodecs().Check(real, {operation});
     if (operation == CollectiveOperation::BARRIER)
     {
         return; // without bytes
@@ -256,6 +260,7 @@ MeasureCollective(const Cluster& cluster,
     const uint64_t requested = bytes;
     const bool barrier = operation == CollectiveOperation::BARRIER;
     cluster.GetNicEngines().Check(real);
+    cluster.GetCodecs().Check(real, {operation});
     if (barrier)
     {
         bytes = 0;
@@ -289,28 +294,36 @@ MeasureCollective(const Cluster& cluster,
     result.bytes = bytes;
     if (real)
     {
+        ReferenceSums sums(cluster);
         const auto& workers = cluster.GetInNetworkCommunicators();
         // A broadcast copies the root's values, in the network or on hosts.
         const bool inNetwork = !workers.empty() && workers[0]->IsOffloaded(operation) &&
                                operation != CollectiveOperation::BROADCAST;
+        const bool isSum = operation == CollectiveOperation::ALL_REDUCE;
         if (inNetwork && cluster.IsLocal(0) &&
             workers[0]->ReturnsSum()) // 0 is the root of a reduce
         {
             result.largestError = GetLargestError(tensors[0]->values, inputs);
         }
-        if (inNetwork)
+        if (isSum && cluster.GetCodecs().IsInstalled())
+        {
+            auto reference = sums.Get(0, 0, inputs);
+            sums.AddErrors(inputs, reference, result.codingErrors);
+            reference.resize(inputs.size(), reference[0]);
+            result.mismatch = Compare(cluster, *schedule, tensors, reference);
+        }
+        else if (inNetwork)
         {
             // After a failure of the network either sum is correct, if it is the same at all ranks.
-            const auto compare = [&](const std::vector<std::vector<float>>& sums) {
-                const std::vector<std::vector<float>> reference(inputs.size(), sums[0]);
+            const auto compare = [&](const ReferenceSums::Vectors& expected) {
+                const ReferenceSums::Vectors reference(inputs.size(), expected[0]);
                 return Compare(cluster, *schedule, tensors, reference);
             };
-            result.mismatch =
-                compare(GetReferenceSums(cluster, inputs, FindResult(cluster, tensors)));
-            const bool hasFallenBack = !result.mismatch.empty() && HasFallenBack(cluster);
-            if (hasFallenBack && operation == CollectiveOperation::ALL_REDUCE)
+            result.mismatch = compare(sums.Get(0, 0, inputs, FindResult(cluster, tensors)));
+            const bool hasFallenBack = !result.mismatch.empty() && sums.HasFallenBack();
+            if (hasFallenBack && isSum)
             {
-                result.mismatch = compare(GetReferenceSumsOfHosts(cluster, inputs));
+                result.mismatch = compare(sums.GetAfterFallback(inputs));
             }
             else if (hasFallenBack)
             {
@@ -324,17 +337,15 @@ MeasureCollective(const Cluster& cluster,
         }
         else
         {
-            const NicHelper& engines = cluster.GetNicEngines();
             const auto reference =
                 InterpretSchedule(*cluster.GetReferenceSchedule(operation, bytes),
                                   inputs,
                                   matrix,
                                   cluster.GetCoding(operation));
             result.mismatch = Compare(cluster, *schedule, tensors, reference);
-            if (engines.Codes(operation) && operation == CollectiveOperation::ALL_REDUCE)
+            if (isSum)
             {
-                result.codingErrors.emplace();
-                result.codingErrors->Add(inputs, reference, engines.GetCodec());
+                sums.AddErrors(inputs, reference, result.codingErrors);
             }
         }
     }
@@ -355,7 +366,10 @@ MeasureCollective(const Cluster& cluster,
         result.algorithmBandwidth = static_cast<double>(bytes) / result.seconds * 1e-9;
     }
     result.busBandwidth = result.algorithmBandwidth * GetBusFactor(operation, cluster.GetRanks());
-    result.lowerBound = cluster.GetLowerBound(operation).GetSeconds(operation, bytes, matrix);
+    result.lowerBound = cluster.GetCodecs().GetLowerBound(cluster.GetLowerBound(operation),
+                                                          operation,
+                                                          bytes,
+                                                          matrix);
     result.efficiency = result.seconds > 0 ? result.lowerBound / result.seconds : 1;
     result.verified =
         real && !barrier ? result.mismatch.empty() : cluster.GetPlanner().IsVerifying();

@@ -32,7 +32,7 @@ struct CollectiveMeasurement
     double lowerBound{0};         ///< lower bound of the time, s
     double efficiency{0};         ///< lower bound / time; 1 if nothing was to be done
     double largestError{0}; ///< real all-reduce: maximum difference from the exact sum, at rank 0
-    std::optional<CodingErrors> codingErrors; ///< real all-reduce with engines in NICs
+    std::optional<CodingErrors> codingErrors; ///< real all-reduce that is coded
     std::string mismatch; ///< real payload: first wrong result; empty if all are correct
     std::string failure;  ///< why it could not complete; then other results are missing
     bool verified{false}; ///< results were compared, or the schedule proven; see doc/

@@ -412,7 +412,10 @@ GuardedRun::GetState() const
     state.stopped = m_stopped;
     state.ended = m_ended;
     state.lastDone = m_lastDone;
-    state.computing = m_computing();
+    const auto& units = m_cluster.GetCodecs().GetUnits();
+    state.computing =
+        m_computing() ||
+        std::any_of(units.begin(), units.end(), [](const auto& unit) { return unit->IsBusy(); });
     state.signal = g_signal;
     for (uint32_t rank = 0; rank < m_cluster.GetRanks(); rank++)
     {

@@ -63,8 +63,8 @@ class SimulationInterrupted : public SimulationStuck
 /**
  * @ingroup distributed-training-helper
  *
- * Thrown when an engine in a NIC cannot code a number, or decode a code. A program keeps its
- * results so far, and exits with status 4.
+ * Thrown when an engine in a NIC, or a host, cannot code a number, or decode a code. A program
+ * keeps its results so far, and exits with status 4.
  */
 class SimulationCodecError : public SimulationStuck
 {

@@ -18,60 +18,6 @@
 namespace ns3::training
 {
 
-namespace
-{
-
-/** @return a bound, null if there is none */
-JsonValue
-ToJsonBound(double bound)
-{
-    return std::isfinite(bound) ? JsonValue(bound) : JsonValue();
-}
-
-} // namespace
-
-void
-CodingErrors::Add(const std::vector<std::vector<float>>& inputs,
-                  const std::vector<std::vector<float>>& sums,
-                  const GradientCodec& codec)
-{
-    const auto ranks = static_cast<uint32_t>(inputs.size());
-    double largest = 0;
-    for (std::size_t i = 0; i < sums[0].size(); i++)
-    {
-        double exact = 0;
-        for (const auto& input : inputs)
-        {
-            exact += input[i];
-            largest = std::max(largest, std::abs(static_cast<double>(input[i])));
-        }
-        const auto [least, most] =
-            std::minmax_element(sums.begin(), sums.end(), [i](const auto& a, const auto& b) {
-                return a[i] < b[i];
-            });
-        const double drift = static_cast<double>((*most)[i]) - (*least)[i];
-        driftedElements += drift > 0;
-        largestDrift = std::max(largestDrift, drift);
-        largestError =
-            std::max({largestError, std::abs((*most)[i] - exact), std::abs((*least)[i] - exact)});
-    }
-    elements += sums[0].size();
-    bound = std::max(bound, codec.GetErrorBound(largest, ranks, ranks));
-    namedBound =
-        std::max(namedBound, ranks * codec.GetNamedError() + GetFloatSumError(largest, ranks));
-}
-
-void
-CodingErrors::Add(const CodingErrors& other)
-{
-    elements += other.elements;
-    driftedElements += other.driftedElements;
-    largestDrift = std::max(largestDrift, other.largestDrift);
-    largestError = std::max(largestError, other.largestError);
-    bound = std::max(bound, other.bound);
-    namedBound = std::max(namedBound, other.namedBound);
-}
-
 JsonValue
 NicFigures::ToJson() const
 {
@@ -87,12 +33,7 @@ NicFigures::ToJson() const
     json.Set("classes", training::ToJson(counters.classes));
     if (errors)
     {
-        json.Set("drifted_elements", errors->driftedElements)
-            .Set("elements", errors->elements)
-            .Set("largest_drift", errors->largestDrift)
-            .Set("largest_error", errors->largestError)
-            .Set("error_bound", ToJsonBound(errors->bound))
-            .Set("named_bound", ToJsonBound(errors->namedBound));
+        errors->AddTo(json);
     }
     return json;
 }
@@ -133,44 +74,9 @@ NicFigures::Format() const
     }
     if (errors)
     {
-        char line[200];
-        std::snprintf(line,
-                      sizeof(line),
-                      "nic errors: sums differ from exact ones by up to %.3g, ",
-                      errors->largestError);
-        text += line;
-        if (std::isfinite(errors->bound))
-        {
-            std::snprintf(line, sizeof(line), "the codec makes at most %.3g", errors->bound);
-            text += line;
-        }
-        else
-        {
-            text += "the codec has no bound";
-        }
-        if (std::isfinite(errors->namedBound))
-        {
-            std::snprintf(line,
-                          sizeof(line),
-                          "; the bound that it is named by, %.3g for a sum, %s",
-                          errors->namedBound,
-                          errors->largestError <= errors->namedBound ? "holds" : "does not hold");
-            text += line;
-        }
-        text += "\n";
-        if (errors->driftedElements > 0)
-        {
-            std::snprintf(line,
-                          sizeof(line),
-                          "warning: the ranks' sums differ in %llu of %llu elements, by up to %.3g "
-                          "(%s)\n",
-                          static_cast<unsigned long long>(errors->driftedElements),
-                          static_cast<unsigned long long>(errors->elements),
-                          errors->largestDrift,
-                          codesOwner ? "numbers that are coded again may change again"
-                                     : "owner=coded mends it");
-            text += line;
-        }
+        text += errors->Format("nic",
+                               codesOwner ? "numbers that are coded again may change again"
+                                          : "owner=coded mends it");
     }
     return text;
 }
@@ -183,20 +89,22 @@ GatherEngines(const Cluster& cluster)
         return {};
     }
     // An engine counts in the process that simulates its host, and elsewhere has nothing to count.
+    // Links inside servers have none.
+    CodecCounters nothing;
+    nothing.classes = cluster.GetNicEngines().GetCodec().CountClasses(nullptr, 0);
     ByteWriter writer;
     std::vector<CodecCounters> engines;
     for (const auto& device : cluster.GetFabric().devices)
     {
         const auto engine = DynamicCast<CodecEngine>(device->GetProgram());
-        const CodecCounters& mine = engine->GetCounters();
+        const CodecCounters& mine = engine ? engine->GetCounters() : nothing;
         writer(mine.codedPackets, mine.plainBytes, mine.codedBytes);
         writer(mine.bypassedPackets, mine.bypassedBytes);
         for (const CodecClass& each : mine.classes)
         {
             writer(each.count);
         }
-        engines.emplace_back();
-        engines.back().classes = engine->GetCodec().CountClasses(nullptr, 0);
+        engines.push_back(nothing);
     }
     for (const std::string& bytes : Processes::Gather(writer.GetText()))
     {

@@ -7,6 +7,8 @@
 #ifndef DISTRIBUTED_TRAINING_NIC_FIGURES_H
 #define DISTRIBUTED_TRAINING_NIC_FIGURES_H
 
+#include "coding-errors.h"
+
 #include "ns3/codec-engine.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-json-writer.h"
@@ -18,34 +20,6 @@
 
 namespace ns3::training
 {
-
-/**
- * @ingroup distributed-training-helper
- *
- * What coding did to sums of real numbers: their error, and whether the ranks' copies of them have
- * drifted apart.
- */
-struct CodingErrors
-{
-    uint64_t elements{0};        ///< of all sums
-    uint64_t driftedElements{0}; ///< of these, with different values at two ranks
-    double largestDrift{0};      ///< largest difference of two ranks
-    double largestError{0};      ///< largest difference from the exact sum, over all ranks
-    double bound{0};             ///< largest error that the codec can make; infinite: no bound
-    double namedBound{0};        ///< the same with the error that the codec is named by
-
-    /** @param other errors of other sums */
-    void Add(const CodingErrors& other);
-
-    /**
-     * @param inputs vector of each rank
-     * @param sums of each rank, or a single one for all
-     * @param codec of the engines
-     */
-    void Add(const std::vector<std::vector<float>>& inputs,
-             const std::vector<std::vector<float>>& sums,
-             const GradientCodec& codec);
-};
 
 /**
  * @ingroup distributed-training-helper

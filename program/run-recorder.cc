@@ -6,6 +6,7 @@
 
 #include "run-recorder.h"
 
+#include "codec-figures.h"
 #include "nic-figures.h"
 
 #include "ns3/simulator.h"
@@ -255,6 +256,7 @@ RunRecorder::Finish()
     WriteKept();
     AddLinkCounters();
     AddNicCounters();
+    AddCodecCounters();
 }
 
 void
@@ -377,6 +379,23 @@ RunRecorder::AddNicCounters()
                                     engine.bypassedBytes,
                                     ToJson(engine.classes).Write()});
         }
+    }
+}
+
+void
+RunRecorder::AddCodecCounters()
+{
+    const std::vector<CodingCounters> ranks = GatherCoding(m_cluster);
+    for (uint32_t rank = 0; rank < ranks.size() && m_store; rank++)
+    {
+        const CodingCounters& counters = ranks[rank];
+        m_store->AddCodecCounter({rank,
+                                  counters.encodings,
+                                  counters.decodings,
+                                  counters.plainBytes,
+                                  counters.codedBytes,
+                                  counters.encodeTime.GetSeconds(),
+                                  counters.decodeTime.GetSeconds()});
     }
 }
 

@@ -90,6 +90,7 @@ class RunRecorder
     void WriteKept(ByteReader& reader);
     void AddLinkCounters();
     void AddNicCounters();
+    void AddCodecCounters();
 
     const Cluster& m_cluster;
     std::vector<std::vector<uint32_t>> m_sequences;

@@ -34,6 +34,10 @@ TrainingRunResult::ToJson() const
     {
         document.Set("nic", nic->ToJson());
     }
+    if (codec)
+    {
+        document.Set("codec", codec->ToJson());
+    }
     AddWarnings(document, warnings);
     if (tcp)
     {

@@ -7,6 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_RUN_RESULT_H
 #define DISTRIBUTED_TRAINING_RUN_RESULT_H
 
+#include "codec-figures.h"
 #include "in-network-figures.h"
 #include "nic-figures.h"
 #include "run-cost.h"
@@ -43,6 +44,7 @@ struct TrainingRunResult
     std::string fallback;                      ///< reason of a fallback, one line, or empty
     std::vector<std::string> warnings;         ///< see GetWarnings()
     std::optional<NicFigures> nic;             ///< if engines in NICs code gradients
+    std::optional<CodecFigures> codec;         ///< if hosts code gradients
     std::optional<TcpFigures> tcp;             ///< if messages travel over TCP
     std::optional<UecFigures> uec;             ///< if messages travel over Ultra Ethernet
     std::vector<LearningRow> learning;         ///< by iteration, if the job contains a training

@@ -86,6 +86,7 @@ class TrainingRun::Execution
     std::unique_ptr<ResultStore> m_store;      // null: no file
     std::unique_ptr<TimelineTrace> m_timeline; // null: no file
     TrainingJob m_job;
+    ReferenceSums m_reference;
     std::unique_ptr<RunRecorder> m_recorder;
     GuardedRun m_guard;
     std::vector<Ptr<TrainingApplication>> m_applications; // of the local ranks
@@ -98,6 +99,7 @@ TrainingRun::Execution::Execution(TrainingRun& run)
             static_cast<uint32_t>(run.m_options.warmup + run.m_options.iterations),
             static_cast<uint32_t>(run.m_options.warmup),
             *run.m_task),
+      m_reference(m_cluster),
       m_guard(m_cluster)
 {
     OpenFiles();
@@ -186,15 +188,20 @@ TrainingRun::Execution::CheckSums()
             return source->Make({seed, rank, iteration, bucket, first}, count);
         };
     }
-    m_job.SetReference(inputs, [this](const Tensors& inputs, const std::vector<float>& result) {
-        const auto sums = GetReferenceSums(m_cluster, inputs, result);
-        m_run.AddCodingErrors(inputs, sums);
-        return sums;
-    });
+    m_job.SetReference(inputs,
+                       [this](uint32_t iteration,
+                              uint32_t bucket,
+                              const Tensors& inputs,
+                              const std::vector<float>& result) {
+                           const auto sums = m_reference.Get(iteration, bucket, inputs, result);
+                           m_reference.AddErrors(inputs, sums, m_run.m_codingErrors);
+                           return sums;
+                       });
     // Valid after a fallback from the network.
-    m_job.SetAlternative([this](const Tensors& inputs, const std::vector<float>&) {
-        return HasFallenBack(m_cluster) ? GetReferenceSumsOfHosts(m_cluster, inputs) : Tensors();
-    });
+    m_job.SetAlternative(
+        [this](uint32_t, uint32_t, const Tensors& inputs, const std::vector<float>&) {
+            return m_reference.GetAfterFallback(inputs);
+        });
     if (m_run.m_training)
     {
         m_job.OnExpectedSum([this](uint32_t iteration, uint32_t bucket, const Tensors& sums) {
@@ -342,7 +349,7 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
         ResultStore::Check(m_options.results);
     }
     m_cluster = std::make_unique<Cluster>(m_options.cluster);
-    m_cluster->GetNicEngines().Check(m_options.IsReal());
+    CheckCodecs();
     const auto& workers = m_cluster->GetInNetworkCommunicators();
     if (!workers.empty() && !workers[0]->ReturnsSum())
     {
@@ -506,6 +513,27 @@ TrainingRun::CheckTask() const
 }
 
 void
+TrainingRun::CheckCodecs() const
+{
+    const bool isReal = m_options.IsReal();
+    std::vector<CollectiveOperation> operations;
+    for (const TaskCollective& collective : m_task->collectives)
+    {
+        operations.push_back(collective.operation);
+    }
+    m_cluster->GetNicEngines().Check(isReal);
+    m_cluster->GetCodecs().Check(isReal, operations);
+    if (m_cluster->GetCodecs().IsInstalled() && !m_task->IsAllReduceOnly())
+    {
+        throw ConfigurationError("codec",
+                                 m_options.cluster.codec,
+                                 " with workload " + m_options.workload +
+                                     " (allowed: workloads whose collectives all sum gradients of "
+                                     "all ranks)");
+    }
+}
+
+void
 TrainingRun::ExplainChoices()
 {
     if (m_options.cluster.algorithm != AlgorithmChooser::NAME)
@@ -543,7 +571,9 @@ TrainingRun::GetLowerBound() const
             {
                 const TaskCollective& each = m_task->collectives[index];
                 seconds +=
-                    m_cluster->GetLowerBound(each.operation).GetSeconds(each.operation, each.bytes);
+                    m_cluster->GetCodecs().GetLowerBound(m_cluster->GetLowerBound(each.operation),
+                                                         each.operation,
+                                                         each.bytes);
             }
         }
         else
@@ -660,18 +690,6 @@ TrainingRun::DescribeInputs() const
     return text + "; " + m_options.cluster.DescribeHosts();
 }
 
-void
-TrainingRun::AddCodingErrors(const std::vector<std::vector<float>>& inputs,
-                             const std::vector<std::vector<float>>& sums)
-{
-    const NicHelper& engines = m_cluster->GetNicEngines();
-    if (engines.Codes(CollectiveOperation::ALL_REDUCE))
-    {
-        m_codingErrors = m_codingErrors.value_or(CodingErrors());
-        m_codingErrors->Add(inputs, sums, engines.GetCodec());
-    }
-}
-
 const JobTraining*
 TrainingRun::GetTraining() const
 {
@@ -727,6 +745,7 @@ TrainingRun::Run()
     result.fallback = FormatFallback(*m_cluster);
     result.warnings = GetWarnings(*m_cluster);
     result.nic = GetNicFigures(*m_cluster, m_codingErrors);
+    result.codec = GetCodecFigures(*m_cluster, m_options.payload == "real", m_codingErrors);
     result.tcp = GetTcpFigures(*m_cluster);
     result.uec = GetUecFigures(*m_cluster);
     result.configuration = m_configuration;

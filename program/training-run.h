@@ -124,8 +124,7 @@ class TrainingRun
     void CheckGradients() const;
     void CheckTask() const;
     void CheckTraining() const;
-    void AddCodingErrors(const std::vector<std::vector<float>>& inputs,
-                         const std::vector<std::vector<float>>& sums);
+    void CheckCodecs() const;
     void ExplainChoices();
     double GetLowerBound() const;
     double GetLowerBound(uint32_t communicator, const std::vector<uint32_t>& group) const;
@@ -135,7 +134,7 @@ class TrainingRun
     std::shared_ptr<const GradientTraining> m_gradientTraining; // null: gradients do not learn
     std::unique_ptr<JobTraining> m_training;                    // the same
     std::shared_ptr<const TrainingTask> m_task;
-    std::optional<CodingErrors> m_codingErrors; // with real payload and engines in NICs
+    std::optional<CodingErrors> m_codingErrors; // with real payload and a codec
     JsonOutput m_json;
     std::unique_ptr<Cluster> m_cluster;
     std::vector<std::pair<std::string, std::string>> m_choices; // as in the result

@@ -97,6 +97,10 @@ TrainingRuns::ToJson() const
         {
             one.Set("nic", result.nic->ToJson());
         }
+        if (result.codec)
+        {
+            one.Set("codec", result.codec->ToJson());
+        }
         if (result.inNetwork)
         {
             one.Set("in_network", result.inNetwork->ToJson());

@@ -379,9 +379,17 @@ class ExactSumsTest : public TestCase
         }
         CheckBlocks();
         ClusterOptions options = MakeOptions(8, "rdma", "inceptionn:variant=bounded");
+        // Links inside servers have no engines.
         options.topology = "rail-optimized:gpus=2";
-        options.algorithm = "hierarchical";
-        Check(options, 4 * 20011);
+        for (const std::string algorithm : {"hierarchical", "ring", "direct", "multitree"})
+        {
+            for (const std::string owner : {"plain", "coded"})
+            {
+                options.algorithm = algorithm;
+                options.nic = "inceptionn:variant=bounded,owner=" + owner;
+                Check(options, 4 * 20011);
+            }
+        }
         options = MakeOptions(4, "rdma", "inceptionn:variant=grace,owner=coded");
         options.loss = 0.01;
         for (const std::string recovery : {"go-back-n", "selective-repeat", "out-of-order"})

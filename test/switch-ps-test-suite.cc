@@ -8,10 +8,10 @@
 #include "switch-ps-test-common.h"
 
 #include "ns3/reference-sums.h"
+#include "ns3/run-warnings.h"
 #include "ns3/switch-device.h"
 #include "ns3/switch-ps-helper.h"
 #include "ns3/switch-ps-wire-format.h"
-#include "ns3/run-warnings.h"
 #include "ns3/test.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-configuration-error.h"
@@ -506,7 +506,7 @@ class SwitchPsStragglerTest : public InNetworkTest
         const Default bound("SwitchPsProgram::Staleness", "1");
         const Cluster cluster(MakeOptions(2));
         ExpectPart(GetRefusal([&]() {
-                       GetReferenceSums(cluster, {{1}, {2}});
+                       ReferenceSums(cluster).Get(0, 0, {{1}, {2}});
                    }),
                    "Staleness=1 with real payload");
         Simulator::Destroy();

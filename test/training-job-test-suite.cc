@@ -205,7 +205,10 @@ class FakeCommunicator : public Communicator
  * @return their sum
  */
 std::vector<std::vector<float>>
-SumInRankOrder(const std::vector<std::vector<float>>& inputs, const std::vector<float>&)
+SumInRankOrder(uint32_t,
+               uint32_t,
+               const std::vector<std::vector<float>>& inputs,
+               const std::vector<float>&)
 {
     std::vector<float> sum(inputs[0].size());
     for (const auto& input : inputs)
@@ -224,10 +227,13 @@ SumInRankOrder(const std::vector<std::vector<float>>& inputs, const std::vector<
  * @return their sum for each rank, with 1 added to the first element at rank 1
  */
 std::vector<std::vector<float>>
-ExpectOneMoreAtRankOne(const std::vector<std::vector<float>>& inputs,
+ExpectOneMoreAtRankOne(uint32_t iteration,
+                       uint32_t tensor,
+                       const std::vector<std::vector<float>>& inputs,
                        const std::vector<float>& result)
 {
-    std::vector<std::vector<float>> sums(inputs.size(), SumInRankOrder(inputs, result)[0]);
+    std::vector<std::vector<float>> sums(inputs.size(),
+                                         SumInRankOrder(iteration, tensor, inputs, result)[0]);
     sums[1][0] += 1;
     return sums;
 }

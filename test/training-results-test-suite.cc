@@ -401,6 +401,7 @@ class ResultStoreTestCase : public TestCase
             store.AddMessage({0, 1, 77, 123, 0.125, 0.25});
             store.AddLinkCounter({"switch 0", 3, "host 1", 1000, 10, 2, 1, 4, 0.5, 4096, 3, 5});
             store.AddNicCounter({"host 1", 0, 7, 28672, 5120, 1, 4096, R"({"0 bits":7})"});
+            store.AddCodecCounter({3, 2, 8, 4096, 512, 0.25, 0.5});
             NS_TEST_EXPECT_MSG_EQ(Get("SELECT count(*) FROM message"), "0", "kept in memory");
             store.AddIteration(
                 {0, true, 0, 1, 1, 0.75, 0.0625, 0.5, 0.25, 12.5, 0.375, 0.75, true});
@@ -457,6 +458,8 @@ class ResultStoreTestCase : public TestCase
         const std::vector<std::string>
             engine{"1", "host 1", "0", "7", "28672", "5120", "1", "4096", R"({"0 bits":7})"};
         NS_TEST_EXPECT_MSG_EQ(isEqual("nic_counter", engine), true, "nic_counter");
+        const std::vector<std::string> coded{"1", "3", "2", "8", "4096", "512", "0.25", "0.5"};
+        NS_TEST_EXPECT_MSG_EQ(isEqual("codec_counter", coded), true, "codec_counter");
 
         {
             ResultStore store(m_path, MakeRun());

@@ -114,7 +114,8 @@ Exchange(BucketExchange exchange, const std::vector<Ptr<BucketCodec>>& codecs)
 void
 ExchangeBuckets(const std::vector<Ptr<BucketCodec>>& codecs,
                 const std::vector<std::vector<float>>& gradients,
-                CodecKey key)
+                CodecKey key,
+                const BucketAdder& add)
 {
     for (std::size_t rank = 0; rank < codecs.size(); rank++)
     {
@@ -124,6 +125,20 @@ ExchangeBuckets(const std::vector<Ptr<BucketCodec>>& codecs,
     const std::vector<BucketPhase> phases = codecs.at(0)->GetPhases();
     for (const BucketPhase& phase : phases)
     {
+        if (phase.exchange == BucketExchange::SUM && add)
+        {
+            std::vector<std::vector<float>> numbers;
+            for (const Ptr<BucketCodec>& codec : codecs)
+            {
+                numbers.push_back(codec->GetPart().numbers);
+            }
+            const std::vector<std::vector<float>> sums = add(numbers, phase.bits < 32);
+            for (std::size_t rank = 0; rank < codecs.size(); rank++)
+            {
+                codecs[rank]->Continue({sums[sums.size() == 1 ? 0 : rank], {}});
+            }
+            continue;
+        }
         const BucketResult result = Exchange(phase.exchange, codecs);
         for (const Ptr<BucketCodec>& codec : codecs)
         {

@@ -10,6 +10,7 @@
 #include "gradient-codec.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,7 @@ struct BucketPhase
     uint64_t count;          ///< numbers; GATHER: bytes of a code, about, or 0 if they vary freely
     uint32_t bits;           ///< of a number as a rank sends it: 32, a float32; less: an integer
     uint32_t resultBits;     ///< of a number of the result
+    bool isSigned{false};    ///< whether such an integer may be negative
 };
 
 /**
@@ -177,15 +179,25 @@ Ptr<BucketCodec> MakeBucketCodec(const std::string& spec, const BucketRequest& r
 
 /**
  * @ingroup distributed-training-codec
+ * Adds up the numbers of all ranks. (numbers by rank, whether they are whole numbers) Returns the
+ * sum of each rank, or a single one for all.
+ */
+using BucketAdder =
+    std::function<std::vector<std::vector<float>>(const std::vector<std::vector<float>>&, bool)>;
+
+/**
+ * @ingroup distributed-training-codec
  * Runs an exchange in memory: the reference of one over a network.
  * @param codecs by rank
  * @param gradients by rank
  * @param key of the coding; its rank is set
+ * @param add order of additions; empty: that of the ranks
  * @throw CodecError if a number cannot be coded
  */
 void ExchangeBuckets(const std::vector<Ptr<BucketCodec>>& codecs,
                      const std::vector<std::vector<float>>& gradients,
-                     CodecKey key);
+                     CodecKey key,
+                     const BucketAdder& add = nullptr);
 
 } // namespace ns3::training
 

@@ -65,9 +65,7 @@ class DgcBucket final : public BucketCodec
   public:
     DgcBucket(const BucketRequest& request, const DgcSettings& settings)
         : m_request(request),
-          m_settings(settings),
-          m_momentum(request.count, 0),
-          m_unsent(request.count, 0)
+          m_settings(settings)
     {
         SparseCode::CheckCount(request.count);
     }
@@ -81,6 +79,8 @@ class DgcBucket final : public BucketCodec
 
     void Start(const float* gradient, const CodecKey& key) override
     {
+        m_momentum.resize(m_request.count);
+        m_unsent.resize(m_request.count);
         const float factor = GetClipFactor(gradient);
         for (uint64_t i = 0; i < m_request.count; i++)
         {

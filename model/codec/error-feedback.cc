@@ -30,6 +30,12 @@ ErrorFeedback::Keep(uint32_t rank,
     std::transform(coded.begin(), coded.end(), decoded.begin(), error.begin(), std::minus<>());
 }
 
+void
+ErrorFeedback::Forget(uint32_t rank, uint64_t bucket)
+{
+    m_errors.erase({rank, bucket});
+}
+
 const std::vector<float>&
 ErrorFeedback::GetError(uint32_t rank, uint64_t bucket) const
 {

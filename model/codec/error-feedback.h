@@ -45,6 +45,13 @@ class ErrorFeedback
               const std::vector<float>& decoded);
 
     /**
+     * Begins anew.
+     * @param rank whose gradients they are
+     * @param bucket index of the bucket
+     */
+    void Forget(uint32_t rank, uint64_t bucket);
+
+    /**
      * @param rank whose gradient it is
      * @param bucket index of the bucket
      * @return the error; empty before the first Keep()

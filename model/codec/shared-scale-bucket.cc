@@ -26,7 +26,7 @@ SharedScaleBucket::GetPhases() const
 {
     const uint64_t blocks = (m_count + m_block - 1) / m_block;
     return {{BucketExchange::MAX, blocks, 32, 32},
-            {BucketExchange::SUM, m_count, GetBits(1), GetBits(m_ranks)}};
+            {BucketExchange::SUM, m_count, GetBits(1), GetBits(m_ranks), true}};
 }
 
 void

@@ -158,6 +158,7 @@ ScheduledCommunicator::Split(const std::vector<uint32_t>& ranks, Planner planner
     communicator->m_planner = std::move(planner);
     communicator->m_hostModel = m_hostModel;
     communicator->m_coding = m_coding;
+    communicator->m_coder = m_coder;
     communicator->m_transport = m_transport;
     m_split.push_back(communicator);
     communicator->Join(static_cast<uint32_t>(me - ranks.begin()),
@@ -195,6 +196,12 @@ uint8_t
 ScheduledCommunicator::GetTypeOfService(CollectiveOperation operation) const
 {
     return m_coding.Marks(operation) ? m_gradientTos : 0;
+}
+
+void
+ScheduledCommunicator::SetCoder(Ptr<const MessageCoder> coder)
+{
+    m_coder = coder;
 }
 
 void
@@ -306,6 +313,14 @@ ScheduledCommunicator::Start(CollectiveOperation operation,
     next.tensor = tensor;
     next.matrix = std::move(matrix);
     next.done = done;
+    if (tensor->lineCode)
+    {
+        next.coder = Create<const MessageCoder>(tensor->lineCode, nullptr);
+    }
+    else if (m_coder && MessageCoder::Codes(operation))
+    {
+        next.coder = m_coder;
+    }
     NS_LOG_INFO("rank " << m_rank << " issues collective " << next.record.collective << ": "
                         << GetName(operation) << " of " << tensor->bytes << " bytes by "
                         << next.record.algorithm);
@@ -427,7 +442,7 @@ ScheduledCommunicator::Begin(Active& active, uint32_t index)
     }
     if (!NeedsGrant(action, bytes) || m_grants.Take(action.peer, tag, index))
     {
-        SendChunk(active, index, action, tag);
+        SendChunk(active, index, action);
     }
 }
 
@@ -464,27 +479,67 @@ ScheduledCommunicator::GrantStep(Active& active, uint32_t index)
 }
 
 void
-ScheduledCommunicator::SendChunk(Active& active,
-                                 uint32_t index,
-                                 const ScheduleAction& action,
-                                 uint64_t tag)
+ScheduledCommunicator::SendChunk(Active& active, uint32_t index, const ScheduleAction& action)
 {
     CollectiveProgress& progress = *active.progress;
-    const uint64_t bytes = GetWireBytes(active, progress.GetBytes(action));
-    const Ptr<ByteBuffer> payload = progress.Read(action);
+    MessageCoder::Code code{progress.GetBytes(action), progress.Read(action)};
+    const MessagePlace place{m_rank, action.peer, action.step, action.message};
+    if (code.payload && m_coding.codesOwner && m_coding.Codes(active.record.operation))
+    {
+        m_coding.roundTrip(code.payload->bytes, place);
+        progress.Overwrite(action, code.payload);
+    }
+    if (active.coder)
+    {
+        const Time delay = active.coder->ReserveEncoding(code.bytes);
+        code = active.coder->Encode(*active.tensor, place, code.bytes, code.payload);
+        if (delay.IsStrictlyPositive())
+        {
+            progress.SetBusy(index, true);
+            Simulator::Schedule(delay,
+                                &ScheduledCommunicator::OnEncoded,
+                                this,
+                                active.record.collective,
+                                index,
+                                code);
+            return;
+        }
+    }
+    Post(active, index, code);
+}
+
+void
+ScheduledCommunicator::OnEncoded(uint64_t collective,
+                                 uint32_t index,
+                                 const MessageCoder::Code& code)
+{
+    if (!m_transport)
+    {
+        return; // disposed of
+    }
+    Active& active = *Find(collective);
+    active.progress->SetBusy(index, false);
+    Post(active, index, code);
+    RunReady(active);
+}
+
+void
+ScheduledCommunicator::Post(Active& active, uint32_t index, const MessageCoder::Code& code)
+{
+    CollectiveProgress& progress = *active.progress;
+    const ScheduleAction action = progress.GetAction(index);
+    const uint64_t tag =
+        MessageTag{m_number, active.record.collective, action.step, action.message}.Pack();
+    const uint64_t bytes = GetWireBytes(active, code.bytes);
+    const Ptr<ByteBuffer>& payload = code.payload;
     if (payload)
     {
-        if (m_coding.codesOwner && m_coding.Codes(active.record.operation))
-        {
-            m_coding.roundTrip(payload->bytes);
-            progress.Overwrite(action, payload);
-        }
         payload->bytes.resize(bytes); // with room for flags
     }
     const HostCost& host = active.host;
     if ((host.sendSecondsPerByte > 0 || host.perSlot.IsStrictlyPositive()) && !IsLocal(action))
     {
-        Occupy(active, action, host.sendSecondsPerByte);
+        Occupy(active, action, code.bytes, host.sendSecondsPerByte);
     }
     m_sendTrace(MakeRecord(m_rank, action.peer, tag, bytes));
     const uint8_t mark = GetTypeOfService(active.record.operation);
@@ -524,12 +579,51 @@ ScheduledCommunicator::OnGrant(uint32_t peer, uint64_t tag)
     if (const auto index = m_grants.OnGrant(peer, tag))
     {
         Active& active = *Find(MessageTag::Unpack(tag).collective);
-        SendChunk(active, *index, active.progress->GetAction(*index), tag);
+        SendChunk(active, *index, active.progress->GetAction(*index));
     }
 }
 
 void
 ScheduledCommunicator::OnChunk(Active& active, uint32_t index, const Early& chunk)
+{
+    if (!active.coder)
+    {
+        TakeIn(active, index, chunk);
+        return;
+    }
+    const ScheduleAction action = active.progress->GetAction(index);
+    const uint64_t bytes = active.progress->GetBytes(action);
+    Early decoded = chunk;
+    decoded.payload = active.coder->Decode(*active.tensor,
+                                           {action.peer, m_rank, action.step, action.message},
+                                           bytes,
+                                           chunk.payload);
+    const Time delay = active.coder->ReserveDecoding(bytes);
+    if (delay.IsZero())
+    {
+        TakeIn(active, index, decoded);
+        return;
+    }
+    active.progress->SetBusy(index, true);
+    Simulator::Schedule(delay,
+                        &ScheduledCommunicator::OnDecoded,
+                        this,
+                        active.record.collective,
+                        index,
+                        decoded);
+}
+
+void
+ScheduledCommunicator::OnDecoded(uint64_t collective, uint32_t index, const Early& chunk)
+{
+    Active& active = *Find(collective);
+    active.progress->SetBusy(index, false);
+    TakeIn(active, index, chunk);
+    RunReady(active);
+}
+
+void
+ScheduledCommunicator::TakeIn(Active& active, uint32_t index, const Early& chunk)
 {
     CollectiveProgress& progress = *active.progress;
     const ScheduleAction action = progress.GetAction(index);
@@ -540,9 +634,14 @@ ScheduledCommunicator::OnChunk(Active& active, uint32_t index, const Early& chun
         return;
     }
     const bool isLocal = IsLocal(action);
+    const uint64_t bytes =
+        active.coder
+            ? static_cast<uint64_t>(static_cast<double>(chunk.bytes) / active.host.wireFactor)
+            : progress.GetBytes(action);
     const Time done =
         Occupy(active,
                action,
+               bytes,
                isLocal ? active.host.localSecondsPerByte : active.host.remoteSecondsPerByte);
     // The latency passes while the chunk waits for others, as for the second child in a tree.
     const Time hop = isLocal ? active.host.localHop : active.host.remoteHop;
@@ -571,7 +670,10 @@ ScheduledCommunicator::GetWireBytes(const Active& active, uint64_t bytes) const
 }
 
 Time
-ScheduledCommunicator::Occupy(Active& active, const ScheduleAction& action, double secondsPerByte)
+ScheduledCommunicator::Occupy(Active& active,
+                              const ScheduleAction& action,
+                              uint64_t bytes,
+                              double secondsPerByte)
 {
     const HostCost& host = active.host;
     const bool isLocal = IsLocal(action);
@@ -579,7 +681,6 @@ ScheduledCommunicator::Occupy(Active& active, const ScheduleAction& action, doub
     {
         return Time(0);
     }
-    const uint64_t bytes = active.progress->GetBytes(action);
     const uint32_t lane = action.message / active.schedule->segments;
     Time& free =
         host.hasCommonChannel ? active.channels[{0, 0}] : active.channels[{action.peer, lane}];
@@ -663,7 +764,7 @@ ScheduledCommunicator::Finish(Active& active)
         // A rank that added last, or that sent its sum to no one.
         const auto* const values = reinterpret_cast<const uint8_t*>(tensor.values.data());
         std::vector<uint8_t> bytes(values, values + tensor.bytes);
-        m_coding.roundTrip(bytes);
+        m_coding.roundTrip(bytes, {});
         std::memcpy(tensor.values.data(), bytes.data(), bytes.size());
     }
     m_collectiveTrace(active.record);
@@ -722,12 +823,12 @@ ScheduledCommunicator::OnMessage(uint32_t peer,
                                 << " at step " << parts.step);
         if (!active->isStarting && active->progress->IsReady(index))
         {
-            OnChunk(*active, index, {payload, Simulator::Now()});
+            OnChunk(*active, index, {payload, Simulator::Now(), bytes});
             RunReady(*active);
             return;
         }
     }
-    m_early[{peer, tag}] = {payload, Simulator::Now()};
+    m_early[{peer, tag}] = {payload, Simulator::Now(), bytes};
 }
 
 void

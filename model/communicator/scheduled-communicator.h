@@ -10,6 +10,7 @@
 #include "collective-progress.h"
 #include "communicator-records.h"
 #include "host-model.h"
+#include "message-coder.h"
 #include "message-grants.h"
 #include "peer-messages.h"
 #include "shared-transport.h"
@@ -109,6 +110,8 @@ class ScheduledCommunicator : public Communicator
      * @return type of service that marks its messages; 0: they are not marked
      */
     uint8_t GetTypeOfService(CollectiveOperation operation) const;
+    /** @param coder of the messages of sums; null: they are sent as they are */
+    void SetCoder(Ptr<const MessageCoder> coder);
 
     /**
      * Sends a tensor outside the order of Send(); once per peer.
@@ -155,6 +158,7 @@ class ScheduledCommunicator : public Communicator
         ByteMatrix matrix;
         Done done;
         HostCost host;
+        Ptr<const MessageCoder> coder; // null: messages are sent as they are
         std::map<std::pair<uint32_t, uint32_t>, Time>
             channels;                                 // free from then on, by peer and lane
         bool isStarting{false};                       // HostCost::start is elapsing
@@ -166,6 +170,7 @@ class ScheduledCommunicator : public Communicator
     {
         Ptr<ByteBuffer> payload;
         Time arrived;
+        uint64_t bytes; // of the message
     };
 
     void DoDispose() override;
@@ -177,15 +182,22 @@ class ScheduledCommunicator : public Communicator
     void BeginActive(uint64_t collective);
     void RunReady(Active& active);
     void Begin(Active& active, uint32_t index);
-    void SendChunk(Active& active, uint32_t index, const ScheduleAction& action, uint64_t tag);
+    void SendChunk(Active& active, uint32_t index, const ScheduleAction& action);
+    void OnEncoded(uint64_t collective, uint32_t index, const MessageCoder::Code& code);
+    void Post(Active& active, uint32_t index, const MessageCoder::Code& code);
     void OnSent(uint64_t collective, uint32_t index);
     void GrantStep(Active& active, uint32_t index);
     bool NeedsGrant(const ScheduleAction& action, uint64_t bytes) const;
     void OnGrant(uint32_t peer, uint64_t tag);
     void OnChunk(Active& active, uint32_t index, const Early& chunk);
+    void OnDecoded(uint64_t collective, uint32_t index, const Early& chunk);
+    void TakeIn(Active& active, uint32_t index, const Early& chunk);
     uint64_t GetWireBytes(const Active& active, uint64_t bytes) const;
     bool IsLocal(const ScheduleAction& action) const;
-    Time Occupy(Active& active, const ScheduleAction& action, double secondsPerByte);
+    Time Occupy(Active& active,
+                const ScheduleAction& action,
+                uint64_t bytes,
+                double secondsPerByte);
     void OnHop(uint64_t collective, uint32_t index);
     void ChargeReduceTime(Active& active, uint32_t index, const ScheduleAction& action);
     void OnReduced(uint64_t collective, uint32_t index);
@@ -204,6 +216,7 @@ class ScheduledCommunicator : public Communicator
     std::shared_ptr<const HostModel> m_hostModel; // null: hosts add no time
     MessageCoding m_coding;
     uint8_t m_gradientTos;
+    Ptr<const MessageCoder> m_coder; // null: none
     ErrorHandler m_onError;
     std::vector<Ptr<ScheduledCommunicator>> m_split;
     uint32_t m_activeLimit;

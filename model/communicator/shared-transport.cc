@@ -9,9 +9,6 @@
 #include "message-tag.h"
 
 #include "ns3/abort.h"
-#include "ns3/simulator.h"
-
-#include <algorithm>
 
 namespace ns3::training
 {
@@ -87,8 +84,7 @@ SharedTransport::GetRank(uint32_t number, uint32_t rank) const
 Time
 SharedTransport::ReserveAdder(Time duration)
 {
-    m_adderFree = std::max(m_adderFree, Simulator::Now()) + duration;
-    return m_adderFree - Simulator::Now();
+    return m_adder.Reserve(duration);
 }
 
 void

@@ -8,8 +8,8 @@
 #define DISTRIBUTED_TRAINING_SHARED_TRANSPORT_H
 
 #include "ns3/message-transport.h"
-#include "ns3/nstime.h"
 #include "ns3/simple-ref-count.h"
+#include "ns3/training-busy-unit.h"
 
 #include <cstdint>
 #include <map>
@@ -106,7 +106,7 @@ class SharedTransport : public SimpleRefCount<SharedTransport>
     Ptr<MessageTransport> m_transport;
     std::map<uint32_t, Member> m_members;
     std::map<uint32_t, std::vector<Early>> m_early;
-    Time m_adderFree;
+    BusyUnit m_adder;
 };
 
 } // namespace ns3::training

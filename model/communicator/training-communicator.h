@@ -9,6 +9,7 @@
 
 #include "ns3/callback.h"
 #include "ns3/collective-operation.h"
+#include "ns3/gradient-codec.h"
 #include "ns3/object.h"
 #include "ns3/ptr.h"
 #include "ns3/simple-ref-count.h"
@@ -32,6 +33,10 @@ struct Tensor : public SimpleRefCount<Tensor>
     uint64_t bytes{0};         ///< size of the whole vector at this rank, bytes
     std::vector<float> values; ///< its numbers; empty with virtual payload
     int32_t priority{0};       ///< priority of its collective, see CollectiveOrder
+    uint32_t bucket{0};        ///< gradients: index of the bucket in an iteration
+    uint32_t iteration{0};     ///< gradients: number of the iteration, from 0
+    /// Sum of whole numbers: how hosts write each message; null: as float32.
+    Ptr<const GradientCodec> lineCode{};
 
     /** @return whether the payload is real */
     bool IsReal() const

@@ -114,10 +114,10 @@ SumChecker::MakeExpected(uint32_t rank,
         inputs.push_back(m_inputs(input, iteration, tensor, elements));
     }
     Expected expected;
-    expected.values = m_reference(inputs, sum.values);
+    expected.values = m_reference(iteration, tensor, inputs, sum.values);
     if (m_alternative)
     {
-        auto other = m_alternative(inputs, sum.values);
+        auto other = m_alternative(iteration, tensor, inputs, sum.values);
         if (!other.empty() && other[other.size() == 1 ? 0 : rank] == sum.values)
         {
             expected.values = std::move(other);

@@ -32,10 +32,13 @@ class SumChecker
     /**
      * Computes the sum of the tensors of all ranks in exactly the addition order of the collective
      * under test: one sum per rank, because some algorithms add in a different order at each, or a
-     * single one for all. The result of one rank may reveal the order of arrival.
+     * single one for all. The result of one rank may reveal the order of arrival. Called once for
+     * each tensor of each iteration, of one tensor in the order of iterations.
      */
     using Reference =
-        std::function<std::vector<std::vector<float>>(const std::vector<std::vector<float>>& inputs,
+        std::function<std::vector<std::vector<float>>(uint32_t iteration,
+                                                      uint32_t tensor,
+                                                      const std::vector<std::vector<float>>& inputs,
                                                       const std::vector<float>& result)>;
 
     /** Makes the gradients of a rank, an iteration and a tensor of so many elements. */

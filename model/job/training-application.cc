@@ -20,6 +20,7 @@
 #include "ns3/training-jitter.h"
 #include "ns3/uinteger.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace ns3::training
@@ -315,7 +316,20 @@ TrainingApplication::StartCompute(Time length)
         m_phaseIsOpen = true;
     }
     m_computing = true;
-    m_event = Simulator::Schedule(length, &TrainingApplication::EndCompute, this);
+    const Time wait = std::max(m_occupied - Simulator::Now(), Time(0));
+    m_event = Simulator::Schedule(wait + length, &TrainingApplication::EndCompute, this);
+}
+
+void
+TrainingApplication::Occupy(Time time)
+{
+    m_occupied = std::max(m_occupied, Simulator::Now()) + time;
+    if (m_computing)
+    {
+        const Time left = Simulator::GetDelayLeft(m_event);
+        m_event.Cancel();
+        m_event = Simulator::Schedule(left + time, &TrainingApplication::EndCompute, this);
+    }
 }
 
 void
@@ -344,6 +358,8 @@ TrainingApplication::StartCollective(uint32_t index)
     auto tensor = Create<Tensor>();
     tensor->bytes = planned.bytes;
     tensor->priority = planned.priority;
+    tensor->bucket = index;
+    tensor->iteration = m_iteration;
     if (m_realPayload)
     {
         const std::size_t count = planned.bytes / sizeof(float);

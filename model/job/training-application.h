@@ -78,6 +78,13 @@ class TrainingApplication : public Application
      */
     int64_t AssignStreams(int64_t stream);
 
+    /**
+     * Takes the GPU away from the layers: a computation under way ends that much later, and one
+     * that starts waits. It does not count as computation.
+     * @param time of other work of the GPU, behind all earlier such work
+     */
+    void Occupy(Time time);
+
     /** @return number of this rank; valid once the task is set */
     uint32_t GetRank() const;
 
@@ -187,6 +194,7 @@ class TrainingApplication : public Application
     bool m_advancing{false}; // steps are being taken right now
     bool m_computing{false}; // the end of a compute step is to come
     EventId m_event;         // this end
+    Time m_occupied;         // the GPU does other work until then
     uint32_t m_iteration{0};
     Time m_iterationStart;
     std::size_t m_next{0};                 // index of the next step

@@ -7,8 +7,9 @@
 #ifndef DISTRIBUTED_TRAINING_HOST_DATA_READER_H
 #define DISTRIBUTED_TRAINING_HOST_DATA_READER_H
 
-#include "busy-unit.h"
 #include "host-data-plan.h"
+
+#include "ns3/training-busy-unit.h"
 
 #include <cstdint>
 #include <functional>

@@ -155,7 +155,7 @@ NicCollective::Round()
     {
         std::vector<uint8_t> bytes(m_tensor->bytes);
         std::memcpy(bytes.data(), m_tensor->values.data(), bytes.size());
-        m_engine.coding.roundTrip(bytes);
+        m_engine.coding.roundTrip(bytes, {});
         std::memcpy(m_tensor->values.data(), bytes.data(), bytes.size());
     }
 }
@@ -232,7 +232,7 @@ NicCollective::OnData(uint32_t index)
         Ptr<ByteBuffer> payload = m_progress.Read(action);
         if (payload && CodesOwner())
         {
-            m_engine.coding.roundTrip(payload->bytes);
+            m_engine.coding.roundTrip(payload->bytes, {});
             m_progress.Overwrite(action, payload);
         }
         m_owner.SendPacket(*this,

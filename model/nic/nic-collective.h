@@ -7,7 +7,6 @@
 #ifndef DISTRIBUTED_TRAINING_NIC_COLLECTIVE_H
 #define DISTRIBUTED_TRAINING_NIC_COLLECTIVE_H
 
-#include "busy-unit.h"
 #include "host-data-plan.h"
 #include "host-data-reader.h"
 #include "reception-windows.h"
@@ -18,6 +17,7 @@
 #include "ns3/communicator-records.h"
 #include "ns3/gradient-codec.h"
 #include "ns3/message-coding.h"
+#include "ns3/training-busy-unit.h"
 
 #include <cstdint>
 #include <functional>

@@ -186,7 +186,8 @@ NicCommunicator::Setup(Ptr<ScheduledCommunicator> hosts,
     m_engine.addLatency = m_engine.cycle * static_cast<int64_t>(m_addCycles);
     if (m_engine.format)
     {
-        m_engine.coding.roundTrip = [format = m_engine.format](std::vector<uint8_t>& bytes) {
+        m_engine.coding.roundTrip = [format = m_engine.format](std::vector<uint8_t>& bytes,
+                                                               const MessagePlace&) {
             std::vector<float> values(bytes.size() / sizeof(float));
             std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
             format->RoundTrip(values.data(), values.size(), CodecKey());

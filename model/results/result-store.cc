@@ -208,6 +208,19 @@ LearningRow::GetFields()
             {"drift", "", "largest difference of a weight between two ranks", &Row::drift}};
 }
 
+std::vector<RecordField<CodecCounterRow>>
+CodecCounterRow::GetFields()
+{
+    using Row = CodecCounterRow;
+    return {{"rank", "", "the rank", &Row::rank},
+            {"encodings", "", "messages or buckets encoded", &Row::encodings},
+            {"decodings", "", "codes decoded", &Row::decodings},
+            {"plain_bytes", "byte", "gradients before coding", &Row::plainBytes},
+            {"coded_bytes", "byte", "what was sent of them", &Row::codedBytes},
+            {"encode_time_s", "s", "time of encoding", &Row::encodeS},
+            {"decode_time_s", "s", "time of decoding", &Row::decodeS}};
+}
+
 /** The tables of a run. */
 struct ResultStore::Tables
 {
@@ -227,6 +240,9 @@ struct ResultStore::Tables
     ResultTable<NicCounterRow> nicCounters{"nic_counter",
                                            ResultTable<NicCounterRow>::Key::RUN,
                                            NicCounterRow::GetFields()};
+    ResultTable<CodecCounterRow> codecCounters{"codec_counter",
+                                               ResultTable<CodecCounterRow>::Key::RUN,
+                                               CodecCounterRow::GetFields()};
 
     ResultTable<LearningRow> learning{"learning",
                                       ResultTable<LearningRow>::Key::FIRST_COLUMN,
@@ -241,13 +257,15 @@ struct ResultStore::Tables
         work(messages);
         work(linkCounters);
         work(nicCounters);
+        work(codecCounters);
         work(learning);
     }
 
     std::size_t GetSize() const
     {
         return iterations.GetSize() + collectives.GetSize() + messages.GetSize() +
-               linkCounters.GetSize() + nicCounters.GetSize() + learning.GetSize();
+               linkCounters.GetSize() + nicCounters.GetSize() + codecCounters.GetSize() +
+               learning.GetSize();
     }
 };
 
@@ -411,6 +429,13 @@ void
 ResultStore::AddLearning(const LearningRow& row)
 {
     m_tables->learning.Add(row);
+    FlushIfLarge();
+}
+
+void
+ResultStore::AddCodecCounter(const CodecCounterRow& row)
+{
+    m_tables->codecCounters.Add(row);
     FlushIfLarge();
 }
 

@@ -117,6 +117,24 @@ struct NicCounterRow
 
 /**
  * @ingroup distributed-training-results
+ * What a rank has coded on its GPU or CPU.
+ */
+struct CodecCounterRow
+{
+    uint32_t rank{0};       ///< the rank
+    uint64_t encodings{0};  ///< messages or buckets encoded
+    uint64_t decodings{0};  ///< codes decoded
+    uint64_t plainBytes{0}; ///< gradients before coding
+    uint64_t codedBytes{0}; ///< what was sent of them
+    double encodeS{0};      ///< time of encoding, s
+    double decodeS{0};      ///< time of decoding, s
+
+    /** @return the columns */
+    static std::vector<RecordField<CodecCounterRow>> GetFields();
+};
+
+/**
+ * @ingroup distributed-training-results
  *
  * State of a training inside the job after an iteration. Ranks have replicas of the model, which
  * lossy codecs may let drift apart.
@@ -138,9 +156,9 @@ struct LearningRow
  * @ingroup distributed-training-results
  *
  * One run's part of an SQLite results file: tables `run`, `iteration`, `collective`, `message`,
- * `link_counter`, `nic_counter` and `learning`. A table has one column per field of its row type,
- * and `run_id`, the key of `run`. Its `state` is 'unfinished' until Finish() or Fail(), so a killed
- * run stays 'unfinished'. Times of day are UTC in ISO 8601.
+ * `link_counter`, `nic_counter`, `codec_counter` and `learning`. A table has one column per field
+ * of its row type, and `run_id`, the key of `run`. Its `state` is 'unfinished' until Finish() or
+ * Fail(), so a killed run stays 'unfinished'. Times of day are UTC in ISO 8601.
  *
  * The file may hold many runs, written by many processes concurrently (write-ahead log; a writer
  * waits for the transactions of others). Rows are buffered and written in one transaction at the
@@ -224,6 +242,12 @@ class ResultStore
      * @throw std::runtime_error as AddIteration()
      */
     void AddLearning(const LearningRow& row);
+
+    /**
+     * @param row a rank
+     * @throw std::runtime_error as AddIteration()
+     */
+    void AddCodecCounter(const CodecCounterRow& row);
 
     /**
      * Writes all rows added so far, unless the file is locked.

@@ -21,6 +21,18 @@ static constexpr uint8_t GRADIENT_TYPE_OF_SERVICE = 0x28;
 
 /**
  * @ingroup distributed-training-collective
+ * A message of a schedule.
+ */
+struct MessagePlace
+{
+    uint32_t sender{0};   ///< its rank
+    uint32_t receiver{0}; ///< its rank
+    uint32_t step{0};     ///< of the schedule
+    uint32_t message{0};  ///< see ScheduleAction
+};
+
+/**
+ * @ingroup distributed-training-collective
  * What becomes of numbers on their way from rank to rank, if engines code them.
  */
 struct MessageCoding
@@ -56,7 +68,7 @@ struct MessageCoding
 
     /// Replaces the contents of a message, float32 numbers, by what the receiver gets; empty:
     /// messages arrive unchanged.
-    std::function<void(std::vector<uint8_t>&)> roundTrip;
+    std::function<void(std::vector<uint8_t>&, const MessagePlace&)> roundTrip;
     /// Whether the sender replaces its own copy as well, so that copies of a sum are equal.
     bool codesOwner{false};
     /// Whether messages of collectives are coded that copy numbers, such as weights.

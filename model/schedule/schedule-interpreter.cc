@@ -35,7 +35,7 @@ InterpretSchedule(const CollectiveSchedule& schedule,
     const auto round = [&](std::vector<float>& values) {
         std::vector<uint8_t> message(values.size() * sizeof(float));
         std::memcpy(message.data(), values.data(), message.size());
-        coding.roundTrip(message);
+        coding.roundTrip(message, {});
         std::memcpy(values.data(), message.data(), message.size());
     };
     if (codes && coding.codesInputs)
@@ -53,14 +53,15 @@ InterpretSchedule(const CollectiveSchedule& schedule,
         if (action.kind == Kind::SEND)
         {
             std::vector<uint8_t> message = stores[rank].Read(action);
+            const MessagePlace place{rank, action.peer, action.step, action.message};
             if (codes && coding.codesOwner)
             {
-                coding.roundTrip(message);
+                coding.roundTrip(message, place);
                 stores[rank].Overwrite(action, message);
             }
             if (codes)
             {
-                coding.roundTrip(message);
+                coding.roundTrip(message, place);
             }
             messages[{action.peer, receive}] = std::move(message);
         }

@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas
 
-TABLES = ("run", "iteration", "collective", "message", "link_counter", "nic_counter", "learning")
+TABLES = (
+    "run",
+    "iteration",
+    "collective",
+    "message",
+    "link_counter",
+    "nic_counter",
+    "codec_counter",
+    "learning",
+)
 """The tables of a results file; the documentation lists their columns."""
 
 LAYOUT_VERSION = 1

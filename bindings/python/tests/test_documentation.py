@@ -131,6 +131,10 @@ def test_json_keys(job_json, benchmark_json, program_json, tmp_path):
         "collective-benchmark", "--nic=inceptionn", "--payload=real", "--ranks=2", "--bytes=8K"
     )
     assert list(coded["nic"]) == read_names("results.rst", "json-nic")
+    coded = program_json(
+        "collective-benchmark", "--codec=thc", "--payload=real", "--ranks=2", "--bytes=8K"
+    )
+    assert list(coded["codec"]) == read_names("results.rst", "json-codec")
     systems_json = program_json("in-network-aggregation", "--part=sums", "--sum-bytes=4K")
     assert list(systems_json) == read_names("results.rst", "json-in-network-aggregation")
     rates_json = program_json("in-network-aggregation", "--part=switchml", "--bytes=64K")

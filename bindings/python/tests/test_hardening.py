@@ -9,6 +9,7 @@ import resource
 import shutil
 import signal
 import sqlite3
+import struct
 import subprocess
 import time
 from pathlib import Path
@@ -562,3 +563,12 @@ def test_a_signal_is_no_failure_of_the_network(build):
     assert process.returncode == -signal.SIGTERM and output == ""
     # Before the simulation the signal ends the program without words.
     assert re.fullmatch(r"(fabric-benchmark: interrupted by SIGTERM .*\n)?", errors)
+
+
+@pytest.mark.parametrize("codec", ["--codec=fp8:place=message", "--nic=block-float"])
+def test_sums_that_cannot_be_coded_end_the_run(program, tmp_path, codec):
+    numbers = tmp_path / "gradients.f32"
+    numbers.write_bytes(struct.pack("<256f", *[3e38] * 256))  # two of them are infinite
+    options = ["--payload=real", f"--gradients=file:{numbers}", codec]
+    line = get_line(program(*BENCHMARK, *options), 4)
+    assert line.startswith("collective-benchmark: codec: ") and "inf" in line

@@ -73,7 +73,8 @@ def test_results_file(results_file):
     assert list(iterations["iteration_time_s"]) == list(job.iterations["iteration_time_s"])
     assert list(iterations["warmup"]) == [True, False]
     for table in dt.TABLES:
-        rows = set() if table in ("nic_counter", "learning") else {1, 2}  # none in these jobs
+        absent = ("nic_counter", "codec_counter", "learning")  # none in these jobs
+        rows = set() if table in absent else {1, 2}
         assert set(dt.read_results(results_file, table)["run_id"]) == rows, table
     # 2 ranks, 2 iterations: each rank sends 2(N-1) messages per bucket
     buckets = dt.read_results(results_file, "collective")["sequence"].nunique()
@@ -118,6 +119,27 @@ def test_engines_are_counted_everywhere_alike(tmp_path, transport):
     declared = dt.TrainingJob(**options, nic="inceptionn:ratio=4").run().data["nic"]
     assert declared["declared"] is True
     assert sum(declared["classes"].values()) == 0 and "drifted_elements" not in declared
+
+
+@pytest.mark.parametrize("codec", ["thc", "natural:start=1us", "top-k:feedback=true"])
+def test_codecs_are_counted_everywhere_alike(tmp_path, codec):
+    """In the JSON object `codec`, and per rank in the results file."""
+    path = tmp_path / "results.sqlite"
+    options = {"workload": WORKLOAD, "ranks": 3, "iterations": 2, "codec": codec}
+    figures = dt.TrainingJob(**options, payload="real", results=path).run().data["codec"]
+    assert figures["codec"] == codec.split(":")[0] and figures["declared"] is False
+    assert figures["largest_error"] > 0 and figures["elements"] > 0
+    rows = dt.read_results(path, "codec_counter")
+    assert list(rows["rank"]) == [0, 1, 2]
+    for name in ("encodings", "decodings", "plain_bytes", "coded_bytes"):
+        assert rows[name].sum() == figures[name], name
+    for name in ("encode_time_s", "decode_time_s"):
+        assert rows[name].sum() == pytest.approx(figures[name]), name
+    assert figures["ratio"] == figures["plain_bytes"] / figures["coded_bytes"] > 1
+    collectives = dt.read_results(path, "collective")
+    assert len(collectives) == 3 * 3 * collectives["sequence"].nunique()  # not one per exchange
+    virtual = dt.TrainingJob(**options).run().data["codec"]
+    assert virtual["coded_bytes"] == figures["coded_bytes"] and "elements" not in virtual
 
 
 def test_trimmed_packets_are_counted_everywhere_alike(tmp_path):

@@ -16,10 +16,10 @@ namespace ns3::training
 {
 
 /**
- * @ingroup distributed-training-nic
+ * @ingroup distributed-training
  *
- * A unit of hardware that works on one packet at a time, in order, such as an adder or one
- * direction of a DMA engine.
+ * A unit that does one piece of work at a time, in order, such as an adder or one direction of a
+ * DMA engine.
  */
 class BusyUnit
 {
