@@ -220,6 +220,35 @@ class JobTrainingTestCase : public RefusalTest
                 }
             }
         }
+        for (const std::string collective : {"ring", "direct"})
+        {
+            for (const std::string codec : {"bf16",
+                                            "qsgd",
+                                            "ef-sign:feedback=true",
+                                            "top-k:keep=0.1,feedback=true",
+                                            "powersgd:rank=1,feedback=true"})
+            {
+                for (const double loss : {0.0, 0.01})
+                {
+                    TrainingRunOptions options = MakeOptions(3);
+                    options.cluster.algorithm = collective;
+                    options.cluster.loss = loss;
+                    options.cluster.codec = codec;
+                    const std::string what = collective + " " + codec + " " + std::to_string(loss);
+                    const auto rows = Train(options, what);
+                    auto& expected = first[{collective, codec}];
+                    if (expected.empty())
+                    {
+                        expected = rows;
+                        // Ranks code messages at each hop, but decode the same codes of buckets.
+                        NS_TEST_EXPECT_MSG_EQ((rows.back().drift > 0), (codec == "bf16"), what);
+                        const double plain = first[{collective, "none"}].back().trainingLoss;
+                        NS_TEST_EXPECT_MSG_NE(rows.back().trainingLoss, plain, what << " codes");
+                    }
+                    ExpectSame(rows, expected, what);
+                }
+            }
+        }
         for (const uint64_t ranks : {1, 2, 7})
         {
             const auto rows = Train(MakeOptions(ranks), std::to_string(ranks) + " ranks");
@@ -355,6 +384,34 @@ class FeedbackTestCase : public TestCase
         return loss;
     }
 
+    /**
+     * Trains over a ring of 4 hosts.
+     * @param codec option of the hosts
+     * @return mean training loss of the last 20 of 400 steps
+     */
+    static double Simulate(const std::string& codec)
+    {
+        constexpr uint32_t STEPS = 400;
+        constexpr uint32_t LAST = 20;
+        RngSeedManager::SetSeed(1);
+        RngSeedManager::SetRun(1);
+        TrainingRunOptions options;
+        options.gradients = "learn:hidden=96,learning-rate=0.3,momentum=0";
+        options.batch = 32;
+        options.iterations = STEPS;
+        options.warmup = 0;
+        options.cluster.ranks = 4;
+        options.cluster.rate = DataRate("10Gbps");
+        options.cluster.codec = codec;
+        const std::vector<LearningRow> rows = TrainingRun(options).Run().learning;
+        double loss = 0;
+        for (std::size_t i = rows.size() - LAST; i < rows.size(); i++)
+        {
+            loss += rows[i].trainingLoss / LAST;
+        }
+        return loss;
+    }
+
     void DoRun() override
     {
         const double plain = Train("", false);
@@ -365,6 +422,15 @@ class FeedbackTestCase : public TestCase
             const double without = Train(codec, false) / plain;
             NS_TEST_EXPECT_MSG_EQ_TOL(with, 1, 0.02, codec << " with error feedback");
             NS_TEST_EXPECT_MSG_GT(without, 1.5, codec << " without error feedback");
+        }
+        // The same over a simulated network, whose hosts code.
+        const double exact = Simulate("none");
+        for (const std::string codec : {"ef-sign:feedback=", "top-k:keep=0.01,feedback="})
+        {
+            const double with = Simulate(codec + "true") / exact;
+            const double without = Simulate(codec + "false") / exact;
+            NS_TEST_EXPECT_MSG_EQ_TOL(with, 1, 0.02, "network, " << codec << "true");
+            NS_TEST_EXPECT_MSG_GT(without, 1.5, "network, " << codec << "false");
         }
     }
 };
