@@ -3,7 +3,7 @@
 
     ./ns3w python bindings/python/examples/accuracy_over_time.py [FILE.png]
 
-An MLP learns on 4 workers, at 10 Gbit/s and 1 Gbit/s, with engines in the NICs or codecs at the hosts.
+An MLP learns on 4 workers, at 10 Gbit/s and 1 Gbit/s, coded by engines in NICs or by hosts.
 Without a file name the numbers are printed and no figure is drawn.
 """
 
@@ -80,7 +80,8 @@ def main(path: str | None = None) -> None:
         print(
             f"{rate:<8}{label:<34}{1e3 * rows['end_s'].iloc[-1]:>10.2f}"
             f"{rows['training_loss'].iloc[-MEAN:].mean():>8.4f}"
-            f"{100 * rows['test_accuracy'].iloc[-MEAN:].mean():>8.1f} %{rows['drift'].iloc[-1]:>9.3g}"
+            f"{100 * rows['test_accuracy'].iloc[-MEAN:].mean():>8.1f} %"
+            f"{rows['drift'].iloc[-1]:>9.3g}"
         )
     if path:
         draw(results, path)
