@@ -745,7 +745,7 @@ TrainingRun::Run()
     result.fallback = FormatFallback(*m_cluster);
     result.warnings = GetWarnings(*m_cluster);
     result.nic = GetNicFigures(*m_cluster, m_codingErrors);
-    result.codec = GetCodecFigures(*m_cluster, m_options.payload == "real", m_codingErrors);
+    result.codec = GetCodecFigures(*m_cluster, m_options.IsReal(), m_codingErrors);
     result.tcp = GetTcpFigures(*m_cluster);
     result.uec = GetUecFigures(*m_cluster);
     result.configuration = m_configuration;
