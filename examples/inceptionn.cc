@@ -144,14 +144,7 @@ class Comparison
     /** @param setting of the comparison */
     explicit Comparison(const Setting& setting)
         : m_setting(setting),
-          m_table({{"figure", "", -74},
-                   {"unit", "unit", 0, "", "  ", true},
-                   {"source", "source", 0, "", "  ", true},
-                   {"published", "published", 10, "%.5g"},
-                   {"expected", "expected", 10, "%.5g"},
-                   {"ours", "ours", 10, "%.5g"}},
-                  setting.json == "-" ? PublishedTable::Printing::NEVER
-                                      : PublishedTable::Printing::AT_ONCE)
+          m_table(PublishedTable::OfFigures(74, setting.json))
     {
     }
 
@@ -207,12 +200,6 @@ class Comparison
     double GetSeconds(const Network& network,
                       const ClusterOptions& options,
                       CollectiveOperation operation = CollectiveOperation::ALL_REDUCE);
-    void AddRow(const std::string& figure,
-                const char* unit,
-                const char* source,
-                double published,
-                double expected,
-                double ours);
 
     const Setting& m_setting;
     PublishedTable m_table;
@@ -378,50 +365,40 @@ Comparison::GetRing(const Network& network,
 }
 
 void
-Comparison::AddRow(const std::string& figure,
-                   const char* unit,
-                   const char* source,
-                   double published,
-                   double expected,
-                   double ours)
-{
-    m_table.AddRow({figure, unit, source, published, expected, ours});
-}
-
-void
 Comparison::CompareCodec()
 {
     m_table.PrintHeadings("Codec; expected: closed forms\n");
     for (const Network& network : NETWORKS)
     {
         constexpr uint64_t COUNT = 1 << 20;
-        AddRow(std::string("ratio at 2^-10 with the published class shares of ") + network.name,
-               "",
-               UNVERIFIED,
-               NONE,
-               GetRatio(network),
-               4.0 * COUNT /
-                   static_cast<double>(MakeCodec(GetCodec(network))->GetCodedBytes(COUNT)));
+        m_table.AddFigure(
+            std::string("ratio at 2^-10 with the published class shares of ") + network.name,
+            "",
+            UNVERIFIED,
+            NONE,
+            GetRatio(network),
+            4.0 * COUNT / static_cast<double>(MakeCodec(GetCodec(network))->GetCodedBytes(COUNT)));
     }
-    AddRow("largest ratio, at 2^-6: all gradients in class 0",
-           "",
-           UNVERIFIED,
-           14.9,
-           16,
-           4096.0 * 4 /
-               static_cast<double>(
-                   MakeCodec("inceptionn:bound=-6,shares=100/0/0/0")->GetCodedBytes(4096)));
+    m_table.AddFigure(
+        "largest ratio, at 2^-6: all gradients in class 0",
+        "",
+        UNVERIFIED,
+        14.9,
+        16,
+        4096.0 * 4 /
+            static_cast<double>(
+                MakeCodec("inceptionn:bound=-6,shares=100/0/0/0")->GetCodedBytes(4096)));
 
     for (const auto& [drop, published] : {std::pair{16, 2.0}, {22, 3.2}, {24, 4.0}})
     {
         constexpr uint64_t COUNT = 1 << 20;
         const std::string spec = "truncation:drop=" + std::to_string(drop);
-        AddRow("ratio of truncation that drops " + std::to_string(drop) + " bits",
-               "",
-               UNVERIFIED,
-               published,
-               32.0 / (32 - drop),
-               4.0 * COUNT / static_cast<double>(MakeCodec(spec)->GetCodedBytes(COUNT)));
+        m_table.AddFigure("ratio of truncation that drops " + std::to_string(drop) + " bits",
+                          "",
+                          UNVERIFIED,
+                          published,
+                          32.0 / (32 - drop),
+                          4.0 * COUNT / static_cast<double>(MakeCodec(spec)->GetCodedBytes(COUNT)));
     }
     constexpr double SIGMA = 0.001;
     const auto values = MakeGradientSource("normal:sigma=0.001")->Make({}, 1 << 20);
@@ -437,21 +414,22 @@ Comparison::CompareCodec()
         const std::string codec = "inceptionn:bound=-" + std::to_string(level);
         std::vector<uint8_t> code;
         MakeCodec(codec)->Encode(values.data(), values.size(), {}, code);
-        AddRow("ratio at 2^-" + std::to_string(level) + " of normal gradients, sigma 0.001",
-               "",
-               "",
-               NONE,
-               32 / bits,
-               4.0 * static_cast<double>(values.size()) / static_cast<double>(code.size()));
+        m_table.AddFigure(
+            "ratio at 2^-" + std::to_string(level) + " of normal gradients, sigma 0.001",
+            "",
+            "",
+            NONE,
+            32 / bits,
+            4.0 * static_cast<double>(values.size()) / static_cast<double>(code.size()));
         const InceptionnCodec counter(static_cast<uint32_t>(level),
                                       InceptionnCodec::Variant::PAPER);
         const auto tags = counter.CountTags(values.data(), values.size());
-        AddRow("class 0 of these, the share without a code",
-               "%",
-               "",
-               NONE,
-               100 * below(std::ldexp(1, -level)),
-               100 * static_cast<double>(tags[0]) / static_cast<double>(values.size()));
+        m_table.AddFigure("class 0 of these, the share without a code",
+                          "%",
+                          "",
+                          NONE,
+                          100 * below(std::ldexp(1, -level)),
+                          100 * static_cast<double>(tags[0]) / static_cast<double>(values.size()));
     }
     // The largest error is that of the largest number below a step of the 8-bit code.
     for (const char* variant : {"paper", "bounded"})
@@ -468,12 +446,13 @@ Comparison::CompareCodec()
                 codec->RoundTrip(&coded, 1, {});
                 largest = std::max(largest, static_cast<double>(value - coded));
             }
-            AddRow("largest error / bound of 2^-" + std::to_string(level) + ", variant " + variant,
-                   "",
-                   ABSTRACT,
-                   1,
-                   std::string(variant) == "paper" ? std::ldexp(1, level - std::min(level, 7)) : 1,
-                   std::ldexp(largest, level));
+            m_table.AddFigure(
+                "largest error / bound of 2^-" + std::to_string(level) + ", variant " + variant,
+                "",
+                ABSTRACT,
+                1,
+                std::string(variant) == "paper" ? std::ldexp(1, level - std::min(level, 7)) : 1,
+                std::ldexp(largest, level));
         }
     }
 }
@@ -486,18 +465,24 @@ Comparison::CompareExchanges()
     for (const Network& network : NETWORKS)
     {
         const Exchange star = GetStar(network);
-        AddRow(std::string(network.name) + ": workers and an aggregator that sends one by one",
-               "s",
-               UNVERIFIED,
-               network.star,
-               star.expected,
-               star.ours);
+        m_table.AddFigure(std::string(network.name) +
+                              ": workers and an aggregator that sends one by one",
+                          "s",
+                          UNVERIFIED,
+                          network.star,
+                          star.expected,
+                          star.ours);
     }
     const Network& alexNet = NETWORKS[0];
     const std::string codec = GetCodec(alexNet);
     const std::string noLimit = codec + ",lanes=64";
     const auto add = [&](const std::string& what, double published, const Exchange& exchange) {
-        AddRow("AlexNet: " + what, "s", UNVERIFIED, published, exchange.expected, exchange.ours);
+        m_table.AddFigure("AlexNet: " + what,
+                          "s",
+                          UNVERIFIED,
+                          published,
+                          exchange.expected,
+                          exchange.ours);
     };
     add("one by one, gradients coded, weights not", NONE, GetStar(alexNet, WORKERS, codec));
     add("the aggregator broadcasts in rounds", alexNet.star, GetBinomial(alexNet));
@@ -514,13 +499,14 @@ Comparison::CompareExchanges()
     };
     for (const double published : {-70.9, -80.7})
     {
-        AddRow(published > -80 ? "least change from the published aggregator, hosts by the fit"
-                               : "largest change from the published aggregator, hosts by the fit",
-               "%",
-               ABSTRACT,
-               published,
-               change(hosts).expected,
-               change(hosts).ours);
+        m_table.AddFigure(published > -80
+                              ? "least change from the published aggregator, hosts by the fit"
+                              : "largest change from the published aggregator, hosts by the fit",
+                          "%",
+                          ABSTRACT,
+                          published,
+                          change(hosts).expected,
+                          change(hosts).ours);
     }
 }
 
@@ -537,30 +523,31 @@ Comparison::CompareScalability()
         const Exchange binomial = GetBinomial(alexNet, workers);
         const Exchange ring = GetRing(alexNet, workers);
         const Exchange coded = GetRing(alexNet, workers, GetCodec(alexNet), ENGINE);
-        AddRow(std::to_string(workers) + " workers and an aggregator",
-               "",
-               UNVERIFIED,
-               NONE,
-               star.expected / base.expected,
-               star.ours / base.ours);
-        AddRow(std::to_string(workers) + " workers and an aggregator that broadcasts in rounds",
-               "",
-               UNVERIFIED,
-               NONE,
-               binomial.expected / base.expected,
-               binomial.ours / base.ours);
-        AddRow(std::to_string(workers) + " workers in a ring",
-               "",
-               UNVERIFIED,
-               NONE,
-               ring.expected / base.expected,
-               ring.ours / base.ours);
-        AddRow(std::to_string(workers) + " workers in a ring, coded",
-               "",
-               UNVERIFIED,
-               NONE,
-               coded.expected / base.expected,
-               coded.ours / base.ours);
+        m_table.AddFigure(std::to_string(workers) + " workers and an aggregator",
+                          "",
+                          UNVERIFIED,
+                          NONE,
+                          star.expected / base.expected,
+                          star.ours / base.ours);
+        m_table.AddFigure(std::to_string(workers) +
+                              " workers and an aggregator that broadcasts in rounds",
+                          "",
+                          UNVERIFIED,
+                          NONE,
+                          binomial.expected / base.expected,
+                          binomial.ours / base.ours);
+        m_table.AddFigure(std::to_string(workers) + " workers in a ring",
+                          "",
+                          UNVERIFIED,
+                          NONE,
+                          ring.expected / base.expected,
+                          ring.ours / base.ours);
+        m_table.AddFigure(std::to_string(workers) + " workers in a ring, coded",
+                          "",
+                          UNVERIFIED,
+                          NONE,
+                          coded.expected / base.expected,
+                          coded.ours / base.ours);
     }
 }
 
@@ -577,7 +564,8 @@ Comparison::CompareHierarchies()
         const std::string engines = nic == "none" ? "" : ", with engines";
         const double engine = nic == "none" ? 0 : ENGINE;
         const auto add = [&](const std::string& what, const Exchange& exchange) {
-            AddRow(what + engines, "s", UNVERIFIED, NONE, exchange.expected, exchange.ours);
+            m_table
+                .AddFigure(what + engines, "s", UNVERIFIED, NONE, exchange.expected, exchange.ours);
         };
         // Aggregators of groups below an aggregator: sums up, weights down, both levels in turn.
         add("aggregators of groups below an aggregator (Fig. 1a)",
@@ -597,12 +585,12 @@ Comparison::CompareIterations(const Network& network)
 {
     const auto add =
         [&](const std::string& what, const char* unit, double published, const Exchange& values) {
-            AddRow(std::string(network.name) + ": " + what,
-                   unit,
-                   UNVERIFIED,
-                   published,
-                   values.expected,
-                   values.ours);
+            m_table.AddFigure(std::string(network.name) + ": " + what,
+                              unit,
+                              UNVERIFIED,
+                              published,
+                              values.expected,
+                              values.ours);
         };
     const Exchange input{NONE, NONE};
     add("forward", "s", network.forward, input);

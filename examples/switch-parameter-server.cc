@@ -350,14 +350,7 @@ class Comparison
     /** @param setting of the comparison */
     explicit Comparison(const Setting& setting)
         : m_setting(setting),
-          m_table({{"figure", "", -78},
-                   {"unit", "unit", 0, "", "  ", true},
-                   {"source", "source", 0, "", "  ", true},
-                   {"published", "published", 10, "%.5g"},
-                   {"expected", "expected", 10, "%.5g"},
-                   {"ours", "ours", 10, "%.5g"}},
-                  setting.json == "-" ? PublishedTable::Printing::NEVER
-                                      : PublishedTable::Printing::AT_ONCE)
+          m_table(PublishedTable::OfFigures(78, setting.json))
     {
     }
 
@@ -384,12 +377,6 @@ class Comparison
   private:
     double GetSeconds(const ClusterOptions& options, uint64_t bytes);
     double Train(const std::string& workload, const std::string& algorithm);
-    void AddRow(const std::string& figure,
-                const char* unit,
-                const char* source,
-                double published,
-                double expected,
-                double ours);
 
     const Setting& m_setting;
     PublishedTable m_table;
@@ -421,26 +408,16 @@ Comparison::Train(const std::string& workload, const std::string& algorithm)
 }
 
 void
-Comparison::AddRow(const std::string& figure,
-                   const char* unit,
-                   const char* source,
-                   double published,
-                   double expected,
-                   double ours)
-{
-    m_table.AddRow({figure, unit, source, published, expected, ours});
-}
-
-void
 Comparison::CompareStatements()
 {
     m_table.PrintHeadings("Statements; expected: closed forms\n");
-    AddRow("figure 1: durations of training, a survey without its values: not reproducible",
-           "",
-           PAPER,
-           NONE,
-           NONE,
-           NONE);
+    m_table.AddFigure(
+        "figure 1: durations of training, a survey without its values: not reproducible",
+        "",
+        PAPER,
+        NONE,
+        NONE,
+        NONE);
     // What all nodes send, by the schedules.
     constexpr uint32_t NODES = 100;
     constexpr double PARAMETERS = 1e9;
@@ -462,27 +439,27 @@ Comparison::CompareStatements()
         }
         return 4e-12 * PARAMETERS * vectors;
     };
-    AddRow("10^9 parameters, 100 nodes and a server: sent in an iteration",
-           "TB",
-           PAPER,
-           1,
-           2 * NODES * 4 * PARAMETERS * 1e-12,
-           count("parameter-server", NODES + 1));
-    AddRow("likewise, a ring of 100 nodes",
-           "TB",
-           PAPER,
-           1,
-           2 * (NODES - 1) * 4 * PARAMETERS * 1e-12,
-           count("ring", NODES));
+    m_table.AddFigure("10^9 parameters, 100 nodes and a server: sent in an iteration",
+                      "TB",
+                      PAPER,
+                      1,
+                      2 * NODES * 4 * PARAMETERS * 1e-12,
+                      count("parameter-server", NODES + 1));
+    m_table.AddFigure("likewise, a ring of 100 nodes",
+                      "TB",
+                      PAPER,
+                      1,
+                      2 * (NODES - 1) * 4 * PARAMETERS * 1e-12,
+                      count("ring", NODES));
     const double compute = LoadModel("vgg16", BATCH, 1, "v100").GetComputeTime().GetSeconds();
     const double copy = 32.0 * static_cast<double>(LoadModel("vgg16", BATCH, 1).GetParameters());
-    AddRow("VGG-16, 8 workers with V100, 10 Gbit/s: throughput of SwitchML over ring",
-           "x",
-           CITED,
-           2,
-           (compute + 1.75 * copy / LINE) / (compute + copy / LINE),
-           Train("vgg16", "ring") /
-               Train("vgg16", "switchml:data-type=int32,elements-per-packet=256"));
+    m_table.AddFigure("VGG-16, 8 workers with V100, 10 Gbit/s: throughput of SwitchML over ring",
+                      "x",
+                      CITED,
+                      2,
+                      (compute + 1.75 * copy / LINE) / (compute + copy / LINE),
+                      Train("vgg16", "ring") /
+                          Train("vgg16", "switchml:data-type=int32,elements-per-packet=256"));
 }
 
 void
@@ -495,24 +472,24 @@ Comparison::CompareExchanges()
     for (const uint32_t workers : {WORKERS, 7U, 15U})
     {
         const std::string text = std::to_string(workers) + " workers";
-        AddRow(text + " and a parameter server on a host",
-               "s",
-               PAPER,
-               NONE,
-               2 * workers * host,
-               GetSeconds(MakeOptions(workers + 1, "parameter-server"), bytes));
-        AddRow(text + ", all-reduce by a ring",
-               "s",
-               PAPER,
-               NONE,
-               2.0 * (workers - 1) / workers * host,
-               GetSeconds(MakeOptions(workers, "ring"), bytes));
-        AddRow(text + ", the switch is the parameter server",
-               "s",
-               PAPER,
-               NONE,
-               static_cast<double>(bytes) * GetSwitchLineBits() / LINE,
-               GetSeconds(MakeOptions(workers, MakeSwitch()), bytes));
+        m_table.AddFigure(text + " and a parameter server on a host",
+                          "s",
+                          PAPER,
+                          NONE,
+                          2 * workers * host,
+                          GetSeconds(MakeOptions(workers + 1, "parameter-server"), bytes));
+        m_table.AddFigure(text + ", all-reduce by a ring",
+                          "s",
+                          PAPER,
+                          NONE,
+                          2.0 * (workers - 1) / workers * host,
+                          GetSeconds(MakeOptions(workers, "ring"), bytes));
+        m_table.AddFigure(text + ", the switch is the parameter server",
+                          "s",
+                          PAPER,
+                          NONE,
+                          static_cast<double>(bytes) * GetSwitchLineBits() / LINE,
+                          GetSeconds(MakeOptions(workers, MakeSwitch()), bytes));
     }
 }
 
@@ -551,19 +528,24 @@ Comparison::CompareDescent()
             }
         }
         const std::string text = loss > 0 ? ", 1 % of frames lost" : "";
-        AddRow("norm of the weights" + text, "", PAPER, NONE, std::sqrt(expected), std::sqrt(sum));
-        AddRow("largest error of a weight over the largest weight" + text,
-               "2^-24",
-               PAPER,
-               NONE,
-               0,
-               std::ldexp(error / largest, 24));
-        AddRow("weights of all workers that differ from the first ones" + text,
-               "",
-               PAPER,
-               NONE,
-               0,
-               different);
+        m_table.AddFigure("norm of the weights" + text,
+                          "",
+                          PAPER,
+                          NONE,
+                          std::sqrt(expected),
+                          std::sqrt(sum));
+        m_table.AddFigure("largest error of a weight over the largest weight" + text,
+                          "2^-24",
+                          PAPER,
+                          NONE,
+                          0,
+                          std::ldexp(error / largest, 24));
+        m_table.AddFigure("weights of all workers that differ from the first ones" + text,
+                          "",
+                          PAPER,
+                          NONE,
+                          0,
+                          different);
     }
 }
 
@@ -590,12 +572,12 @@ Comparison::CompareTrace()
         return options;
     };
     const auto add = [&](const std::string& text, double compute, double exchange, double ours) {
-        AddRow(text + ": share of time that it waits",
-               "%",
-               PAPER,
-               NONE,
-               100 * exchange / (exchange + compute),
-               100 * ours);
+        m_table.AddFigure(text + ": share of time that it waits",
+                          "%",
+                          PAPER,
+                          NONE,
+                          100 * exchange / (exchange + compute),
+                          100 * ours);
     };
     for (const auto& [name, seconds] :
          {std::pair("Titan X (Pascal)", PASCAL * BATCH / MEASURED_BATCH),
@@ -643,24 +625,25 @@ Comparison::CompareTrace()
                         .Set("received_Gbps",
                              rate * static_cast<double>(samples[i].received - before.received)));
             }
-            AddRow("likewise: share of time with less than half of the most memory in use",
-                   "%",
-                   PAPER,
-                   NONE,
-                   NONE,
-                   100 * low / static_cast<double>(samples.size()));
-            AddRow("likewise: least memory in use, weights and gradients",
-                   "MB",
-                   PAPER,
-                   NONE,
-                   2e-6 * static_cast<double>(bytes),
-                   1e-6 * samples.back().memory);
-            AddRow("likewise: most memory in use, with all activations",
-                   "MB",
-                   PAPER,
-                   NONE,
-                   NONE,
-                   1e-6 * most);
+            m_table.AddFigure(
+                "likewise: share of time with less than half of the most memory in use",
+                "%",
+                PAPER,
+                NONE,
+                NONE,
+                100 * low / static_cast<double>(samples.size()));
+            m_table.AddFigure("likewise: least memory in use, weights and gradients",
+                              "MB",
+                              PAPER,
+                              NONE,
+                              2e-6 * static_cast<double>(bytes),
+                              1e-6 * samples.back().memory);
+            m_table.AddFigure("likewise: most memory in use, with all activations",
+                              "MB",
+                              PAPER,
+                              NONE,
+                              NONE,
+                              1e-6 * most);
         }
     }
 }
@@ -677,12 +660,12 @@ Comparison::CompareOptimizers()
         return COUNT / GetSeconds(options, 4 * COUNT);
     };
     const double share = 100 * 8 / GetSwitchLineBits();
-    AddRow("sum of 4 workers, 1024 numbers a packet: share of the line of 10 Gbit/s",
-           "%",
-           ITSUBO,
-           98.3,
-           share,
-           100 * 32 * getRate(4, MakeSwitch(), LINE) / LINE);
+    m_table.AddFigure("sum of 4 workers, 1024 numbers a packet: share of the line of 10 Gbit/s",
+                      "%",
+                      ITSUBO,
+                      98.3,
+                      share,
+                      100 * 32 * getRate(4, MakeSwitch(), LINE) / LINE);
     constexpr double MEMORY = 238.9e9; // two DDR3-1866 modules of 64 bits
     for (const double line : {10e9, 100e9})
     {
@@ -690,13 +673,13 @@ Comparison::CompareOptimizers()
         {
             const double lines = line / (4 * GetSwitchLineBits());
             const double memory = MEMORY / (2 * 32.0 * optimizer.arrays); // read and written
-            AddRow("4 workers, " + FormatDouble(line * 1e-9) + " Gbit/s, " + name +
-                       ", weights in two DDR3 modules",
-                   "M weights/s",
-                   "",
-                   NONE,
-                   1e-6 * std::min(lines, memory),
-                   1e-6 * getRate(4, MakeSwitch(",optimizer=" + name), line));
+            m_table.AddFigure("4 workers, " + FormatDouble(line * 1e-9) + " Gbit/s, " + name +
+                                  ", weights in two DDR3 modules",
+                              "M weights/s",
+                              "",
+                              NONE,
+                              1e-6 * std::min(lines, memory),
+                              1e-6 * getRate(4, MakeSwitch(",optimizer=" + name), line));
         }
     }
     // Bytes of memory per weight. NumPy, as in Chainer's Adam on a CPU, reads operands and writes
@@ -710,24 +693,26 @@ Comparison::CompareOptimizers()
     const double sum = 1 / getRate(4, MakeSwitch(), LINE);
     const double cpu = CPU_BYTES / CPU_RATE;
     const double gpu = GPU_BYTES / GPU_RATE;
-    AddRow("Adam after the sum on a CPU, NumPy at an assumed 21.3 GB/s, over in the switch",
-           "x",
-           ITSUBO,
-           3.0,
-           1 + cpu / line,
-           (sum + cpu) / inSwitch);
-    AddRow("Adam after the sum on a GPU, one kernel at an assumed 484 GB/s, over in the switch",
-           "x",
-           ITSUBO,
-           1.25,
-           1 + gpu / line,
-           (sum + gpu) / inSwitch);
-    AddRow("fit: time of a weight on the GPU at which the ratio is the published 1.25",
-           "ns",
-           "",
-           NONE,
-           1e9 * 0.25 * line,
-           NONE);
+    m_table.AddFigure(
+        "Adam after the sum on a CPU, NumPy at an assumed 21.3 GB/s, over in the switch",
+        "x",
+        ITSUBO,
+        3.0,
+        1 + cpu / line,
+        (sum + cpu) / inSwitch);
+    m_table.AddFigure(
+        "Adam after the sum on a GPU, one kernel at an assumed 484 GB/s, over in the switch",
+        "x",
+        ITSUBO,
+        1.25,
+        1 + gpu / line,
+        (sum + gpu) / inSwitch);
+    m_table.AddFigure("fit: time of a weight on the GPU at which the ratio is the published 1.25",
+                      "ns",
+                      "",
+                      NONE,
+                      1e9 * 0.25 * line,
+                      NONE);
 }
 
 JsonValue

@@ -56,6 +56,10 @@ CodecFigures::Format() const
         FormatDouble(std::round(GetRatio() * 1000) / 1000) + (isDeclared ? " (declared)" : "") +
         ", " + std::to_string(counters.encodings) + " " + place + "s; a " + device +
         " coded for up to " + FormatDouble(std::round(longestS * 1e6) / 1e3) + " ms\n";
+    if (counters.codedBytes > counters.plainBytes)
+    {
+        text += "warning: codes are longer than the gradients\n";
+    }
     if (errors)
     {
         text += errors->Format("codec", canCodeOwner ? "owner=coded mends it" : "");

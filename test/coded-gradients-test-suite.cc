@@ -294,6 +294,8 @@ class CodedTimesTest : public TestCase
             NS_TEST_EXPECT_MSG_EQ(thc.figures.counters.codedBytes,
                                   4 * 4 * (1 + ((1 << 15) + numbers - 1) / numbers),
                                   algorithm << ": the norm, and the words");
+            const bool warns = thc.figures.Format().find("longer") != std::string::npos;
+            NS_TEST_EXPECT_MSG_EQ(warns, (numbers == 1), algorithm << ": more than without codes");
             NS_TEST_EXPECT_MSG_LT_OR_EQ(thc.row.efficiency, 1, algorithm);
         }
 
