@@ -50,8 +50,8 @@ class NicCommunicator : public Communicator, private NicCollective::Owner
         uint64_t rate{0};    ///< of each, bit/s
         uint32_t count{1};   ///< number of ports
         double byteShare{1}; ///< bytes on the line per byte of a full packet
-        double gain{1};      ///< rate of data over that of plain packets, if packets are coded
         uint64_t link{0};    ///< of the slowest link to other NICs: of an interface, bit/s
+        double gain{1};      ///< rate of data over that of plain packets, if packets are coded
     };
 
     /**
