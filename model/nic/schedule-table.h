@@ -47,8 +47,8 @@ class ScheduleTable
         uint32_t entries{0};    ///< size of the table; 0: unlimited
         uint32_t interfaces{0}; ///< messages that may leave at a time; 0: any number
         bool lockstep{false};   ///< whether NOPs take time
-        Time estimate;          ///< of a step, in lockstep
-        Time line;              ///< least time that a message takes its interface
+        Time estimate{};        ///< of a step, in lockstep
+        Time line{};            ///< least time that a message takes its interface
     };
 
     /**
