@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 namespace ns3::training
 {
@@ -42,7 +43,7 @@ GetServer(const TopologyGraph& topology, const TopologyGraph::Link& link)
 {
     for (const uint32_t node : {link.a, link.b})
     {
-        if (node >= topology.hosts && topology.scaleUpSwitches.count(node - topology.hosts) > 0)
+        if (topology.IsScaleUpSwitch(node))
         {
             return node;
         }
@@ -164,23 +165,28 @@ NicHelper::IsInstalled() const
 void
 NicHelper::Install(const Fabric& fabric, const TopologyGraph& topology)
 {
-    m_servers.assign(topology.hosts, NO_SERVER);
+    if (!m_engine)
+    {
+        return;
+    }
+    std::vector<uint32_t> servers(topology.hosts, NO_SERVER);
     for (const auto& link : topology.links)
     {
         for (const uint32_t node : {link.a, link.b})
         {
             if (node < topology.hosts)
             {
-                m_servers[node] = std::min(m_servers[node], GetServer(topology, link));
+                servers[node] = std::min(servers[node], GetServer(topology, link));
             }
         }
     }
+    m_servers = std::make_shared<const std::vector<uint32_t>>(std::move(servers));
     for (const auto& device : fabric.devices)
     {
         const uint32_t link = fabric.linkOfEndpoint[device->GetEndpoint()];
         const bool isInServer =
             link != Fabric::NO_LINK && GetServer(topology, topology.links[link]) != NO_SERVER;
-        if (m_engine && !isInServer)
+        if (!isInServer)
         {
             device->SetProgram(m_attributes.Create<CodecEngine>());
         }
@@ -346,8 +352,9 @@ NicHelper::GetCoding() const
         coding.roundTrip =
             [engine = m_engine, packet = m_packet, servers = m_servers](std::vector<uint8_t>& bytes,
                                                                         const MessagePlace& place) {
-                if (place.sender != place.receiver && servers[place.sender] != NO_SERVER &&
-                    servers[place.sender] == servers[place.receiver])
+                const uint32_t server = servers->at(place.sender);
+                if (place.sender != place.receiver && server != NO_SERVER &&
+                    server == servers->at(place.receiver))
                 {
                     return; // within the server
                 }

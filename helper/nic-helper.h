@@ -18,6 +18,7 @@
 #include "ns3/training-fabric.h"
 #include "ns3/training-key.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -148,9 +149,10 @@ class NicHelper
     Ptr<CodecEngine> m_engine; // a sample, or null
     bool m_codesOwner{false};
     bool m_codesCopies{false};
-    uint8_t m_mark{0};               // type of service of the hosts' gradients
-    std::size_t m_packet{0};         // payload of a full packet, whole numbers, bytes
-    std::vector<uint32_t> m_servers; // by host, its first scale-up switch, or NO_SERVER
+    uint8_t m_mark{0};       // type of service of the hosts' gradients
+    std::size_t m_packet{0}; // payload of a full packet, whole numbers, bytes
+    /// By host, its first scale-up switch, or NO_SERVER; shared by the codings of all ranks.
+    std::shared_ptr<const std::vector<uint32_t>> m_servers;
 };
 
 } // namespace ns3::training

@@ -153,8 +153,7 @@ FindLink(const TopologyGraph& topology,
     for (uint32_t link : links)
     {
         const uint32_t peer = TopologyGraph::GetPeer(topology.links[link], host);
-        const bool isUp =
-            peer >= topology.hosts && topology.scaleUpSwitches.count(peer - topology.hosts) > 0;
+        const bool isUp = topology.IsScaleUpSwitch(peer);
         if (isUp == isScaleUp && (found == Fabric::NO_LINK || (isScaleUp && peer < first)))
         {
             first = peer;

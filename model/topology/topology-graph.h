@@ -88,6 +88,12 @@ struct TopologyGraph
     /// Indices of switches of a scale-up network, which join the GPUs of a server (NVSwitches).
     std::set<uint32_t> scaleUpSwitches;
 
+    /** @return whether a node is a switch of a scale-up network */
+    bool IsScaleUpSwitch(uint32_t node) const
+    {
+        return node >= hosts && scaleUpSwitches.count(node - hosts) > 0;
+    }
+
     /** @return number of nodes */
     uint32_t GetNodes() const
     {
