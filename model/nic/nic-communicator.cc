@@ -9,6 +9,7 @@
 #include "ns3/abort.h"
 #include "ns3/double.h"
 #include "ns3/log.h"
+#include "ns3/message-coder.h"
 #include "ns3/message-grants.h"
 #include "ns3/message-tag.h"
 #include "ns3/simulator.h"
@@ -188,10 +189,7 @@ NicCommunicator::Setup(Ptr<ScheduledCommunicator> hosts,
     {
         m_engine.coding.roundTrip = [format = m_engine.format](std::vector<uint8_t>& bytes,
                                                                const MessagePlace&) {
-            std::vector<float> values(bytes.size() / sizeof(float));
-            std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
-            format->RoundTrip(values.data(), values.size(), CodecKey());
-            std::memcpy(bytes.data(), values.data(), values.size() * sizeof(float));
+            MessageCoder::RoundTrip(*format, CodecKey(), bytes);
         };
         m_engine.coding.codesOwner = true;
         m_engine.coding.codesCopies = true;
