@@ -337,13 +337,13 @@ Cluster::MakePlanner() const
 void
 Cluster::MakeCommunicators()
 {
-    const auto planner = MakePlanner();
+    m_planner = MakePlanner();
     const auto hostModel = MakeHostModel({});
     for (uint32_t rank = 0; rank < GetRanks(); rank++)
     {
         m_transports.push_back(MakeTransport(rank));
         auto communicator = m_attributes.Create<ScheduledCommunicator>();
-        communicator->Setup(rank, GetRanks(), m_transports.back(), planner);
+        communicator->Setup(rank, GetRanks(), m_transports.back(), m_planner);
         communicator->SetHostModel(hostModel);
         communicator->SetCoding(m_nicHelper.GetCoding());
         m_codecHelper.InstallIn(*communicator, rank);
@@ -404,7 +404,7 @@ Cluster::InstallNicEngines()
         m_attributes,
         m_fabric,
         m_communicators,
-        MakePlanner(),
+        m_planner,
         GetPacketSize(),
         [this](uint64_t rate) { return m_nicHelper.GetGain(GetPacketSize(), rate); },
         m_longest.rate,
@@ -683,10 +683,13 @@ Cluster::GetCoding(CollectiveOperation operation) const
     return m_codecHelper.IsInstalled() ? m_codecHelper.GetCoding() : m_nicHelper.GetCoding();
 }
 
-const LowerBound&
-Cluster::GetLowerBound(CollectiveOperation operation) const
+double
+Cluster::GetLowerBound(CollectiveOperation operation,
+                       uint64_t bytes,
+                       const ByteMatrix& matrix) const
 {
-    return m_nicHelper.Codes(operation) ? *m_codedBound : *m_lowerBound;
+    const LowerBound& bound = m_nicHelper.Codes(operation) ? *m_codedBound : *m_lowerBound;
+    return m_codecHelper.GetLowerBound(bound, operation, bytes, matrix);
 }
 
 const std::string&

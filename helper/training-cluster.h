@@ -139,10 +139,14 @@ class Cluster
     CollectivePlanner& GetPlanner() const;
 
     /**
-     * @param operation a collective
-     * @return lower bounds of its time
+     * @param operation a collective of all ranks
+     * @param bytes size of the whole vector
+     * @param matrix all-to-all-v: bytes from each rank to each
+     * @return lower bound of its time, s, with what codecs leave of it
      */
-    const LowerBound& GetLowerBound(CollectiveOperation operation) const;
+    double GetLowerBound(CollectiveOperation operation,
+                         uint64_t bytes,
+                         const ByteMatrix& matrix = nullptr) const;
 
     /**
      * @param group some of its ranks
@@ -234,6 +238,7 @@ class Cluster
     NicCommunicators m_nicCommunicators;
     std::vector<Ptr<CodedCommunicator>> m_codedCommunicators; // of coded buckets; or none
     std::unique_ptr<ClusterPlan> m_plan;
+    ScheduledCommunicator::Planner m_planner; // of the collectives of all ranks
     std::unique_ptr<LowerBound> m_lowerBound;
     std::unique_ptr<LowerBound> m_codedBound; // of collectives that engines in NICs code
     std::vector<std::string> m_notes;

@@ -223,10 +223,7 @@ GetLowerBound(const Cluster& cluster, CollectiveOperation operation, uint64_t by
     const ByteMatrix matrix = operation == CollectiveOperation::ALL_TO_ALL_V
                                   ? MakeUnevenMatrix(cluster.GetRanks(), bytes)
                                   : nullptr;
-    return cluster.GetCodecs().GetLowerBound(cluster.GetLowerBound(operation),
-                                             operation,
-                                             bytes,
-                                             matrix);
+    return cluster.GetLowerBound(operation, bytes, matrix);
 }
 
 void
@@ -366,10 +363,7 @@ MeasureCollective(const Cluster& cluster,
         result.algorithmBandwidth = static_cast<double>(bytes) / result.seconds * 1e-9;
     }
     result.busBandwidth = result.algorithmBandwidth * GetBusFactor(operation, cluster.GetRanks());
-    result.lowerBound = cluster.GetCodecs().GetLowerBound(cluster.GetLowerBound(operation),
-                                                          operation,
-                                                          bytes,
-                                                          matrix);
+    result.lowerBound = cluster.GetLowerBound(operation, bytes, matrix);
     result.efficiency = result.seconds > 0 ? result.lowerBound / result.seconds : 1;
     result.verified =
         real && !barrier ? result.mismatch.empty() : cluster.GetPlanner().IsVerifying();

@@ -570,10 +570,7 @@ TrainingRun::GetLowerBound() const
             for (uint32_t index : m_task->GetCollectives(number))
             {
                 const TaskCollective& each = m_task->collectives[index];
-                seconds +=
-                    m_cluster->GetCodecs().GetLowerBound(m_cluster->GetLowerBound(each.operation),
-                                                         each.operation,
-                                                         each.bytes);
+                seconds += m_cluster->GetLowerBound(each.operation, each.bytes);
             }
         }
         else

@@ -549,7 +549,7 @@ class WholeJobTest : public TestCase
             double bound = 0;
             for (const TaskCollective& sum : task->collectives)
             {
-                bound += cluster.GetLowerBound(sum.operation).GetSeconds(sum.operation, sum.bytes);
+                bound += cluster.GetLowerBound(sum.operation, sum.bytes);
             }
             job.SetLowerBound(bound);
             GuardedRun run(cluster);

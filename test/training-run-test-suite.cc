@@ -125,7 +125,7 @@ class SameResultsTestCase : public RunTestCase
             double bound = 0;
             for (const TaskCollective& sum : task->collectives)
             {
-                bound += cluster.GetLowerBound(sum.operation).GetSeconds(sum.operation, sum.bytes);
+                bound += cluster.GetLowerBound(sum.operation, sum.bytes);
             }
             job.SetLowerBound(bound);
             for (uint32_t rank = 0; rank < 3; rank++)
