@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "coded-test-common.h"
 #include "refusal-test-common.h"
 
 #include "ns3/algorithm-sweep.h"
@@ -40,14 +41,8 @@ constexpr uint64_t BYTES = 16 << 20;
 ClusterOptions
 MakeOptions(uint32_t ranks, const std::string& transport, const std::string& nic)
 {
-    UsePicoseconds();
-    RngSeedManager::SetSeed(1);
-    RngSeedManager::SetRun(1);
-    ClusterOptions options;
-    options.ranks = ranks;
-    options.transport = transport;
+    ClusterOptions options = MakeSlowCluster(ranks, transport);
     options.nic = nic;
-    options.rate = DataRate("10Gbps");
     return options;
 }
 
@@ -65,16 +60,16 @@ Measure(const ClusterOptions& options,
         CollectiveOperation operation = CollectiveOperation::ALL_REDUCE)
 {
     CodedResult result;
-    {
-        const Cluster cluster(options);
-        GuardedRun run(cluster);
-        result.row = MeasureCollective(cluster, run, operation, bytes, isReal, 1);
-        if (const auto figures = GetNicFigures(cluster, result.row.codingErrors))
-        {
-            result.figures = *figures;
-        }
-    }
-    Simulator::Destroy();
+    result.row = MeasureCoded(options,
+                              operation,
+                              bytes,
+                              isReal,
+                              [&](const Cluster& cluster, const CollectiveMeasurement& row) {
+                                  if (const auto figures = GetNicFigures(cluster, row.codingErrors))
+                                  {
+                                      result.figures = *figures;
+                                  }
+                              });
     return result;
 }
 

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "coded-test-common.h"
 #include "refusal-test-common.h"
 
 #include "ns3/codec-figures.h"
@@ -38,14 +39,8 @@ namespace
 ClusterOptions
 MakeOptions(uint32_t ranks, const std::string& transport, const std::string& codec)
 {
-    UsePicoseconds();
-    RngSeedManager::SetSeed(1);
-    RngSeedManager::SetRun(1);
-    ClusterOptions options;
-    options.ranks = ranks;
-    options.transport = transport;
+    ClusterOptions options = MakeSlowCluster(ranks, transport);
     options.codec = codec;
-    options.rate = DataRate("10Gbps");
     return options;
 }
 
@@ -63,16 +58,17 @@ Measure(const ClusterOptions& options,
         CollectiveOperation operation = CollectiveOperation::ALL_REDUCE)
 {
     Coded result;
-    {
-        const Cluster cluster(options);
-        GuardedRun run(cluster);
-        result.row = MeasureCollective(cluster, run, operation, bytes, isReal, 1);
-        if (const auto figures = GetCodecFigures(cluster, isReal, result.row.codingErrors))
-        {
-            result.figures = *figures;
-        }
-    }
-    Simulator::Destroy();
+    result.row = MeasureCoded(options,
+                              operation,
+                              bytes,
+                              isReal,
+                              [&](const Cluster& cluster, const CollectiveMeasurement& row) {
+                                  if (const auto figures =
+                                          GetCodecFigures(cluster, isReal, row.codingErrors))
+                                  {
+                                      result.figures = *figures;
+                                  }
+                              });
     return result;
 }
 
