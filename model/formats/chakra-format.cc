@@ -1,0 +1,647 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "chakra-trace.h"
+#include "task-sorter.h"
+#include "workload-format.h"
+
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-input-file.h"
+
+#include <algorithm>
+#include <boost/property_tree/json_parser.hpp>
+#include <boost/property_tree/ptree.hpp>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+using Json = boost::property_tree::ptree;
+
+/// Largest duration of a node, us: a day.
+constexpr uint64_t MAX_MICROS = 86400ULL * 1000000;
+
+/// Largest number of ranks of a trace.
+constexpr uint32_t MAX_RANKS = 1U << 20;
+
+/** Counts what is damaged, and words it with the place of the first one. */
+class Damage
+{
+  public:
+    /**
+     * @param what is damaged, and by which rule the job runs
+     * @param where the first one is
+     */
+    void Add(const std::string& what, const std::string& where)
+    {
+        auto& [count, first] = m_all[what];
+        if (count++ == 0)
+        {
+            first = where;
+        }
+    }
+
+    /** @return one line for each kind */
+    std::vector<std::string> GetLines() const
+    {
+        std::vector<std::string> lines;
+        for (const auto& [what, place] : m_all)
+        {
+            lines.push_back(place.second + ": " + what + ", " + std::to_string(place.first) +
+                            (place.first == 1 ? " time" : " times"));
+        }
+        return lines;
+    }
+
+  private:
+    std::map<std::string, std::pair<uint64_t, std::string>> m_all; // count and first place
+};
+
+/** The traces of a job: a file for each rank. */
+class ChakraJob
+{
+  public:
+    ChakraJob(const FormatRequest& request, const KeyValues& values);
+
+    FormatResult Read();
+
+  private:
+    using Groups = std::map<std::string, std::vector<uint32_t>>;
+
+    static std::string GetPrefix(const std::string& path);
+
+    std::string GetPath(uint32_t rank) const
+    {
+        return m_prefix + "." + std::to_string(rank) + ".et";
+    }
+
+    uint32_t CountRanks() const;
+    void ReadGroupFile(const std::string& path);
+    void ReadGroupNodes(const std::vector<ChakraNode>& nodes);
+    std::vector<uint32_t> GetGroup(const ChakraNode& node, const std::string& where) const;
+    void ReadRank(uint32_t rank);
+    void Sort(const std::vector<ChakraNode>& nodes, TaskSorter& sorter, const std::string& path);
+    GraphTask MakeTask(const ChakraNode& node, uint32_t rank, const std::string& where);
+    void MakeCollective(const ChakraNode& node,
+                        uint32_t rank,
+                        const std::string& where,
+                        GraphTask& task);
+    Time GetLength(const ChakraNode& node, const std::string& where);
+    uint16_t GetStream(const ChakraNode& node, TaskKind kind);
+    uint64_t Get(const ChakraNode& node,
+                 const std::string& attribute,
+                 uint64_t most,
+                 const std::string& where) const;
+
+    const FormatRequest& m_request;
+    const KeyValues& m_values;
+    std::string m_prefix;
+    uint32_t m_ranks;
+    std::unique_ptr<ListedGraph> m_graph;
+    Groups m_groups;
+    std::map<std::pair<bool, int64_t>, uint16_t> m_streams; // of the rank, by CPU or GPU and number
+    Damage m_damage;
+};
+
+ChakraJob::ChakraJob(const FormatRequest& request, const KeyValues& values)
+    : m_request(request),
+      m_values(values),
+      m_prefix(GetPrefix(request.path)),
+      m_ranks(CountRanks())
+{
+    m_graph = std::make_unique<ListedGraph>(m_ranks);
+}
+
+std::string
+ChakraJob::GetPrefix(const std::string& path)
+{
+    static const std::regex OF_RANK(R"((.*)\.[0-9]+\.et)");
+    std::smatch match;
+    return std::regex_match(path, match, OF_RANK) ? match[1].str() : path;
+}
+
+uint32_t
+ChakraJob::CountRanks() const
+{
+    if (m_request.ranks > 0)
+    {
+        return m_request.ranks;
+    }
+    uint32_t ranks = 0;
+    while (ranks < MAX_RANKS && ReadInputFile(GetPath(ranks)))
+    {
+        ranks++;
+    }
+    if (ranks == 0)
+    {
+        throw ConfigurationError(GetPath(0) + ": cannot be read (allowed: a prefix of the traces "
+                                              "of all ranks, or one of these traces)");
+    }
+    return ranks;
+}
+
+/** A JSON object of groups: lists of ranks by name. */
+void
+ChakraJob::ReadGroupFile(const std::string& path)
+{
+    const auto text = ReadInputFile(path);
+    if (!text)
+    {
+        throw ConfigurationError(path + ": cannot be read (allowed: a JSON file of groups)");
+    }
+    CheckNesting(*text, path);
+    Json object;
+    try
+    {
+        std::istringstream input(*text);
+        boost::property_tree::read_json(input, object);
+    }
+    catch (const boost::property_tree::json_parser_error& error)
+    {
+        throw ConfigurationError(path + ":" + std::to_string(error.line()) + ": " +
+                                 error.message() + " (allowed: a JSON object of lists of ranks)");
+    }
+    for (const auto& [name, list] : object)
+    {
+        std::vector<uint32_t> ranks;
+        for (const auto& [key, value] : list)
+        {
+            const std::string& digits = value.data();
+            if (digits.empty() || digits.size() > 7 ||
+                digits.find_first_not_of("0123456789") != std::string::npos ||
+                std::stoul(digits) >= m_ranks)
+            {
+                throw ConfigurationError(path + ": group '" + MakePrintableName(name) +
+                                         "' has rank '" + MakePrintableName(digits) +
+                                         "' (allowed: ranks below " + std::to_string(m_ranks) +
+                                         ")");
+            }
+            ranks.push_back(static_cast<uint32_t>(std::stoul(digits)));
+        }
+        m_groups[name] = ranks;
+    }
+}
+
+/** Traces of PyTorch list their process groups in a node of metadata. */
+void
+ChakraJob::ReadGroupNodes(const std::vector<ChakraNode>& nodes)
+{
+    for (const ChakraNode& node : nodes)
+    {
+        for (const std::string& input : node.inputs)
+        {
+            const auto begin = input.find("[{");
+            const auto end = input.rfind("}]");
+            if (node.type != ChakraType::METADATA || begin == std::string::npos ||
+                end == std::string::npos || end < begin)
+            {
+                continue;
+            }
+            Json list;
+            try
+            {
+                std::istringstream text(input.substr(begin, end + 2 - begin));
+                boost::property_tree::read_json(text, list);
+            }
+            catch (const boost::property_tree::json_parser_error&)
+            {
+                continue; // of another kind
+            }
+            for (const auto& [key, group] : list)
+            {
+                const auto name = group.get_optional<std::string>("pg_name");
+                const auto ranks = group.get_child_optional("ranks");
+                if (!name || !ranks)
+                {
+                    continue;
+                }
+                auto& members = m_groups[*name];
+                members.clear();
+                for (const auto& [place, rank] : *ranks)
+                {
+                    members.push_back(rank.get_value<uint32_t>(MAX_RANKS));
+                }
+            }
+        }
+    }
+}
+
+std::vector<uint32_t>
+ChakraJob::GetGroup(const ChakraNode& node, const std::string& where) const
+{
+    std::string name;
+    const auto text = node.texts.find("pg_name");
+    const auto number = node.Find("comm_group");
+    if (text != node.texts.end())
+    {
+        name = text->second;
+    }
+    else if (number)
+    {
+        name = std::to_string(*number);
+    }
+    std::vector<uint32_t> ranks;
+    const auto found = m_groups.find(name);
+    if (found != m_groups.end())
+    {
+        ranks = found->second;
+    }
+    else if (!name.empty() && name != "0")
+    {
+        throw ConfigurationError(where + ": group '" + MakePrintableName(name) + "' (allowed: " +
+                                 (m_groups.empty() ? "none is defined; groups=PATH defines some"
+                                                   : "those of the group file or of the trace") +
+                                 ")");
+    }
+    if (ranks.empty())
+    {
+        ranks.resize(m_ranks);
+        std::iota(ranks.begin(), ranks.end(), 0);
+    }
+    for (uint32_t rank : ranks)
+    {
+        if (rank >= m_ranks)
+        {
+            throw ConfigurationError(where + ": group '" + MakePrintableName(name) + "' has rank " +
+                                     std::to_string(rank) + " (allowed: ranks below " +
+                                     std::to_string(m_ranks) + ")");
+        }
+    }
+    return ranks;
+}
+
+uint64_t
+ChakraJob::Get(const ChakraNode& node,
+               const std::string& attribute,
+               uint64_t most,
+               const std::string& where) const
+{
+    const auto value = node.Find(attribute);
+    if (!value)
+    {
+        throw ConfigurationError(where + ": no " + attribute + " (allowed: nodes that have it)");
+    }
+    if (*value < 0 || static_cast<uint64_t>(*value) > most)
+    {
+        throw ConfigurationError(where + ": " + attribute + " " + std::to_string(*value) +
+                                 " (allowed: 0 to " + std::to_string(most) + ")");
+    }
+    return static_cast<uint64_t>(*value);
+}
+
+Time
+ChakraJob::GetLength(const ChakraNode& node, const std::string& where)
+{
+    const double peak = m_values.GetNumber("peak");
+    const double memory = m_values.GetNumber("memory");
+    const auto operations = node.Find("num_ops");
+    const auto bytes = node.Find("tensor_size");
+    if (peak > 0 && memory > 0 && operations && bytes && *bytes > 0)
+    {
+        const auto work = static_cast<double>(*operations);
+        const double rate = std::min(memory * work / static_cast<double>(*bytes), peak);
+        return work > 0 ? PicoSeconds(std::llround(work / rate * 1e12)) : Time();
+    }
+    if (node.durationMicros > MAX_MICROS)
+    {
+        throw ConfigurationError(where + ": lasts " + std::to_string(node.durationMicros) +
+                                 " us (allowed: up to a day; are these nanoseconds?)");
+    }
+    return MicroSeconds(static_cast<int64_t>(node.durationMicros));
+}
+
+/** Streams of the trace, if it has them: those of the CPU and of the GPU apart. */
+uint16_t
+ChakraJob::GetStream(const ChakraNode& node, TaskKind kind)
+{
+    const bool isCpu = node.Find("is_cpu_op").value_or(0) != 0;
+    const bool isSerial = m_values.GetText("streams") == "astra";
+    const auto stream = node.Find("stream");
+    constexpr uint16_t CPU_STREAM = 1;
+    constexpr uint16_t COMMUNICATION_STREAM = 2;
+    constexpr uint16_t FIRST_STREAM = 3;
+    if (kind == TaskKind::COMPUTE && (isSerial || !stream))
+    {
+        return isCpu ? CPU_STREAM : COMPUTE_STREAM;
+    }
+    if (isSerial)
+    {
+        return kind == TaskKind::RECEIVE ? NO_STREAM : COMMUNICATION_STREAM;
+    }
+    if (!stream)
+    {
+        return NO_STREAM;
+    }
+    const auto number = static_cast<uint16_t>(FIRST_STREAM + m_streams.size());
+    return m_streams.emplace(std::make_pair(isCpu, *stream), number).first->second;
+}
+
+void
+ChakraJob::MakeCollective(const ChakraNode& node,
+                          uint32_t rank,
+                          const std::string& where,
+                          GraphTask& task)
+{
+    constexpr uint64_t MAX_BYTES = uint64_t{1} << 50;
+    const auto type = static_cast<ChakraCollective>(
+        Get(node, "comm_type", static_cast<uint64_t>(ChakraCollective::BARRIER), where));
+    const auto ranks = GetGroup(node, where);
+    const auto place = std::find(ranks.begin(), ranks.end(), rank);
+    if (place == ranks.end())
+    {
+        throw ConfigurationError(where + ": rank " + std::to_string(rank) +
+                                 " is not in the group (allowed: its ranks)");
+    }
+    task.kind = TaskKind::COLLECTIVE;
+    task.groups = m_graph->AddGroup(ranks, Parallelism::NONE);
+    task.priority = static_cast<int32_t>(node.Find("comm_priority").value_or(0));
+    task.bytes = type == ChakraCollective::BARRIER ? 0 : Get(node, "comm_size", MAX_BYTES, where);
+    const auto root = static_cast<uint32_t>(node.Find("root").value_or(0));
+    task.peer = root < ranks.size() ? root : 0;
+    const std::size_t count = ranks.size();
+    switch (type)
+    {
+    case ChakraCollective::ALL_REDUCE:
+        task.operation = CollectiveOperation::ALL_REDUCE;
+        return;
+    case ChakraCollective::REDUCE:
+        task.operation = CollectiveOperation::REDUCE;
+        return;
+    case ChakraCollective::ALL_GATHER:
+        task.operation = CollectiveOperation::ALL_GATHER;
+        task.bytes *= m_values.GetText("gather-size") == "part" ? count : 1;
+        return;
+    case ChakraCollective::BROADCAST:
+        task.operation = CollectiveOperation::BROADCAST;
+        return;
+    case ChakraCollective::ALL_TO_ALL:
+        task.operation = CollectiveOperation::ALL_TO_ALL;
+        return;
+    case ChakraCollective::REDUCE_SCATTER:
+    case ChakraCollective::REDUCE_SCATTER_BLOCK:
+        task.operation = CollectiveOperation::REDUCE_SCATTER;
+        return;
+    case ChakraCollective::BARRIER:
+        task.operation = CollectiveOperation::BARRIER;
+        return;
+    case ChakraCollective::GATHER:
+    case ChakraCollective::SCATTER: {
+        // Every rank sends its part to the root, or gets it from there.
+        auto matrix = std::make_shared<std::vector<uint64_t>>(count * count);
+        for (std::size_t other = 0; other < count; other++)
+        {
+            const bool gathers = type == ChakraCollective::GATHER;
+            (*matrix)[gathers ? other * count + task.peer : task.peer * count + other] = task.bytes;
+        }
+        const bool isRoot = static_cast<std::size_t>(place - ranks.begin()) == task.peer;
+        task.operation = CollectiveOperation::ALL_TO_ALL_V;
+        task.bytes *= type == ChakraCollective::SCATTER && isRoot ? count
+                      : type == ChakraCollective::GATHER          ? 1
+                                                                  : 0;
+        task.matrix = matrix;
+        return;
+    }
+    }
+}
+
+GraphTask
+ChakraJob::MakeTask(const ChakraNode& node, uint32_t rank, const std::string& where)
+{
+    GraphTask task;
+    task.name = m_graph->AddName(node.name);
+    task.stream = NO_STREAM;
+    constexpr uint64_t MAX_BYTES = uint64_t{1} << 50;
+    switch (node.type)
+    {
+    case ChakraType::INVALID:
+    case ChakraType::METADATA:
+        return task; // takes no time
+    case ChakraType::STORAGE:
+    case ChakraType::BATCH:
+    case ChakraType::CHECKPOINT:
+        m_damage.Add("a node of storage, which is a local delay", where);
+        [[fallthrough]];
+    case ChakraType::MEMORY_LOAD:
+    case ChakraType::MEMORY_STORE:
+        task.kind = TaskKind::MEMORY;
+        task.length = GetLength(node, where);
+        return task;
+    case ChakraType::COMPUTE:
+        task.length = GetLength(node, where);
+        task.stream = GetStream(node, task.kind);
+        return task;
+    case ChakraType::SEND:
+    case ChakraType::RECEIVE: {
+        const bool sends = node.type == ChakraType::SEND;
+        task.kind = sends ? TaskKind::SEND : TaskKind::RECEIVE;
+        task.bytes = Get(node, "comm_size", MAX_BYTES, where);
+        task.peer =
+            static_cast<uint32_t>(Get(node, sends ? "comm_dst" : "comm_src", m_ranks - 1, where));
+        task.tag = static_cast<uint64_t>(node.Find("comm_tag").value_or(0));
+        task.stream = GetStream(node, task.kind);
+        return task;
+    }
+    case ChakraType::COLLECTIVE:
+        if (node.Find("is_cpu_op").value_or(0) != 0)
+        {
+            m_damage.Add("a collective of the CPU, which is a local computation", where);
+            task.length = GetLength(node, where);
+            task.stream = GetStream(node, task.kind);
+            return task;
+        }
+        MakeCollective(node, rank, where, task);
+        task.stream = GetStream(node, task.kind);
+        return task;
+    }
+    return task;
+}
+
+/** Lets nodes wait for each other, as far as the trace is whole. */
+void
+ChakraJob::Sort(const std::vector<ChakraNode>& nodes, TaskSorter& sorter, const std::string& path)
+{
+    std::map<uint64_t, std::size_t> places;
+    for (std::size_t place = 0; place < nodes.size(); place++)
+    {
+        if (!places.emplace(nodes[place].id, place).second)
+        {
+            throw ConfigurationError(path + ": node " + std::to_string(nodes[place].id) +
+                                     " twice (allowed: numbers of one node each)");
+        }
+    }
+    const auto getWhere = [&](std::size_t place) {
+        return path + ": node " + std::to_string(nodes[place].id);
+    };
+    const auto require = [&](std::size_t place, const std::vector<uint64_t>& earlier) {
+        bool isWhole = true;
+        for (uint64_t id : earlier)
+        {
+            const auto found = places.find(id);
+            if (found == places.end() || found->second == place)
+            {
+                isWhole = false;
+                continue;
+            }
+            sorter.Require(place, found->second);
+        }
+        return isWhole;
+    };
+    for (std::size_t place = 0; place < nodes.size(); place++)
+    {
+        if (!require(place, nodes[place].dataDependencies))
+        {
+            if (m_values.GetText("missing-parent") == "error")
+            {
+                throw ConfigurationError(getWhere(place) +
+                                         ": waits for a node that the trace does not have "
+                                         "(allowed: nodes of the trace, or missing-parent=ignore)");
+            }
+            m_damage.Add("waits for a node that the trace does not have, which is left out",
+                         getWhere(place));
+        }
+    }
+    const std::string policy = m_values.GetText("dependencies");
+    if (policy != "data")
+    {
+        const TaskSorter byData = sorter;
+        std::string broken;
+        for (std::size_t place = 0; place < nodes.size(); place++)
+        {
+            if (!require(place, nodes[place].controlDependencies) && broken.empty())
+            {
+                broken = getWhere(place);
+            }
+        }
+        const auto cycle = sorter.FindCycle();
+        if (broken.empty() && !cycle.empty())
+        {
+            broken = getWhere(cycle.front());
+        }
+        if (policy == "auto" && !broken.empty())
+        {
+            m_damage.Add("control dependencies are incomplete or a cycle, so only data "
+                         "dependencies count",
+                         broken);
+            sorter = byData;
+        }
+    }
+    for (auto cycle = sorter.FindCycle(); !cycle.empty(); cycle = sorter.FindCycle())
+    {
+        std::string text;
+        for (std::size_t place : cycle)
+        {
+            text += std::to_string(nodes[place].id) + " waits for ";
+        }
+        text += std::to_string(nodes[cycle.front()].id);
+        if (!m_request.lenient)
+        {
+            throw ConfigurationError(path + ": a cycle: node " + text +
+                                     " (allowed: no cycles, or --lenient)");
+        }
+        // The youngest node waits for nobody of the cycle.
+        const auto youngest = std::max_element(cycle.begin(), cycle.end());
+        const auto next = youngest + 1 == cycle.end() ? cycle.begin() : youngest + 1;
+        sorter.Release(*youngest, *next);
+        m_damage.Add("a cycle of waits, which its youngest node breaks", getWhere(*youngest));
+    }
+}
+
+void
+ChakraJob::ReadRank(uint32_t rank)
+{
+    const std::string path = GetPath(rank);
+    const auto bytes = ReadInputFile(path);
+    if (!bytes)
+    {
+        throw ConfigurationError(path + ": cannot be read (allowed: traces of all " +
+                                 std::to_string(m_ranks) + " ranks)");
+    }
+    const auto nodes = ReadChakraTrace(path, *bytes);
+    if (m_groups.empty())
+    {
+        ReadGroupNodes(nodes);
+    }
+    m_streams.clear();
+    TaskSorter sorter;
+    for (const ChakraNode& node : nodes)
+    {
+        const std::string where =
+            path + ": node " + std::to_string(node.id) + " '" + node.name + "'";
+        sorter.Add(MakeTask(node, rank, where));
+    }
+    Sort(nodes, sorter, path);
+    sorter.AddTo(*m_graph, rank);
+}
+
+FormatResult
+ChakraJob::Read()
+{
+    if (m_values.Has("groups"))
+    {
+        ReadGroupFile(m_values.GetText("groups"));
+    }
+    for (uint32_t rank = 0; rank < m_ranks; rank++)
+    {
+        ReadRank(rank);
+    }
+    return {std::move(m_graph), m_damage.GetLines()};
+}
+
+bool
+RecognizeChakra(const std::string& path, const std::string& begin)
+{
+    const std::string end = ".et";
+    const bool isNamed =
+        path.size() > end.size() && path.compare(path.size() - end.size(), end.size(), end) == 0;
+    return isNamed && IsChakraTrace(begin);
+}
+
+FormatResult
+ReadChakra(const FormatRequest& request, const KeyValues& values)
+{
+    return ChakraJob(request, values).Read();
+}
+
+const Registry<WorkloadFormatEntry>::Entry g_chakra(
+    "chakra",
+    {"execution traces of MLCommons Chakra, PREFIX.RANK.et",
+     &RecognizeChakra,
+     &ReadChakra,
+     {Key::Word("dependencies",
+                "auto",
+                {"auto", "all", "data"},
+                "dependencies that count; auto: all, or data if those of control are broken"),
+      Key::Word("missing-parent",
+                "ignore",
+                {"ignore", "error"},
+                "nodes that wait for one that the trace does not have"),
+      Key::Word("streams",
+                "trace",
+                {"trace", "astra"},
+                "astra: one computation and one communication at a time, as ASTRA-sim does"),
+      Key::Word("gather-size",
+                "part",
+                {"part", "whole"},
+                "what the size of an all-gather counts: the part of a rank, or the result"),
+      Key::Of("groups", Key::Type::TEXT, "", "JSON file of groups: lists of ranks by name"),
+      Key::Number("peak", 0, 0, 1e18, "roofline: operations/s; 0: durations of the trace"),
+      Key::Number("memory", 0, 0, 1e18, "roofline: bandwidth of memory, byte/s")},
+     FirstValue{"PREFIX", "of the traces, or the path of one", false, true, {}}});
+
+} // namespace
+
+} // namespace ns3::training

@@ -1,0 +1,83 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_LISTED_GRAPH_H
+#define DISTRIBUTED_TRAINING_LISTED_GRAPH_H
+
+#include "ns3/task-graph.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-formats
+ *
+ * Tasks that a file lists, rank by rank, as a graph. An iteration is all of them; the first tasks
+ * of the next one wait for its end.
+ */
+class ListedGraph : public TaskGraph
+{
+  public:
+    /** @param ranks number of ranks */
+    explicit ListedGraph(uint32_t ranks);
+
+    /**
+     * @param groups disjoint groups
+     * @return their index
+     */
+    uint32_t AddGroups(const TaskGroups& groups);
+
+    /**
+     * Finds the place of a group that may share ranks with others.
+     * @param ranks of the group, in order
+     * @param parallelism why they communicate
+     * @return index of the groups that it is in
+     */
+    uint32_t AddGroup(const std::vector<uint32_t>& ranks, Parallelism parallelism);
+
+    /**
+     * @param name of tasks
+     * @return its index
+     */
+    uint32_t AddName(const std::string& name);
+
+    /**
+     * Adds a task; its number is set.
+     * @param rank that does it
+     * @param task whose dependencies are numbers of earlier tasks
+     * @return its number, from 1
+     */
+    uint64_t Add(uint32_t rank, GraphTask task);
+
+    /** @return the tasks of a rank, in order */
+    const std::vector<GraphTask>& GetTasks(uint32_t rank) const
+    {
+        return m_tasks.at(rank);
+    }
+
+    uint32_t GetRanks() const override;
+    const std::vector<TaskGroups>& GetGroups() const override;
+    const std::vector<std::string>& GetNames() const override;
+    std::unique_ptr<TaskSource> MakeSource(uint32_t rank, uint32_t iterations) const override;
+    std::size_t GetWindow() const override;
+
+  private:
+    std::vector<std::vector<GraphTask>> m_tasks; // by rank
+    std::vector<TaskGroups> m_groups;
+    std::map<std::vector<uint32_t>, uint32_t> m_groupsOf; // by ranks of a group
+    std::vector<std::string> m_names;
+    std::map<std::string, uint32_t> m_nameOf;
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_LISTED_GRAPH_H

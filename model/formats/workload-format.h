@@ -1,0 +1,106 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_WORKLOAD_FORMAT_H
+#define DISTRIBUTED_TRAINING_WORKLOAD_FORMAT_H
+
+#include "ns3/task-graph.h"
+#include "ns3/training-key-values.h"
+#include "ns3/training-registry.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+/**
+ * @ingroup distributed-training
+ * @defgroup distributed-training-formats Workload formats
+ *
+ * Readers of the files in which other simulators and frameworks describe jobs.
+ */
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-formats
+ * How files are read.
+ */
+struct FormatRequest
+{
+    std::string path;    ///< the file, or one of those that belong together, or their prefix
+    uint32_t ranks{0};   ///< of the job; 0: as many as the file has
+    bool lenient{false}; ///< unknown words and damage are counted rather than refused
+};
+
+/**
+ * @ingroup distributed-training-formats
+ * A job of a file.
+ */
+struct FormatResult
+{
+    std::unique_ptr<TaskGraph> graph; ///< its tasks
+    /// What is damaged, where, and under which rule the job runs nevertheless; one line each.
+    std::vector<std::string> problems;
+};
+
+/**
+ * @ingroup distributed-training-formats
+ * A format, in Registry<WorkloadFormatEntry>.
+ */
+struct WorkloadFormatEntry
+{
+    static constexpr const char* KIND = "workload format"; ///< for messages
+    std::string help;                                      ///< one line
+    /**
+     * @param path of the file
+     * @param begin its first bytes, at most MAX_FORMAT_PROBE
+     * @return whether the file looks like one of this format
+     */
+    bool (*recognizes)(const std::string& path, const std::string& begin);
+    /**
+     * @param request the file
+     * @param values keys of the format, validated
+     * @return the job
+     * @throw ConfigurationError with file:line, or the number of the record, if it is wrong
+     */
+    FormatResult (*read)(const FormatRequest& request, const KeyValues& values);
+    std::vector<Key> keys{};           ///< its keys
+    std::optional<FirstValue> first{}; ///< its leading value: the path
+};
+
+/** @return its leading value */
+inline std::optional<FirstValue>
+GetFirstValue(const WorkloadFormatEntry& entry)
+{
+    return entry.first;
+}
+
+/// @ingroup distributed-training-formats Bytes by which a format is recognized.
+constexpr std::size_t MAX_FORMAT_PROBE = 4096;
+
+/**
+ * @ingroup distributed-training-formats
+ * @param path of a file
+ * @return name of its format; empty if there is no file, or no format recognizes it
+ */
+std::string FindWorkloadFormat(const std::string& path);
+
+/**
+ * @ingroup distributed-training-formats
+ * @param text `FORMAT:PATH`, `FORMAT:PATH,key=value,...`, or a path
+ * @param ranks of the job; 0: as many as the file has
+ * @param lenient see FormatRequest
+ * @return the job
+ * @throw ConfigurationError if no format recognizes the file, or it is wrong
+ */
+FormatResult ReadWorkloadFormat(const std::string& text, uint32_t ranks, bool lenient);
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_WORKLOAD_FORMAT_H

@@ -1,0 +1,49 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "task-graph.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace ns3::training
+{
+
+const char*
+GetName(Parallelism parallelism)
+{
+    constexpr const char* NAMES[] = {"none", "data", "tensor", "pipeline", "context", "expert"};
+    return NAMES[static_cast<uint32_t>(parallelism)];
+}
+
+const char*
+GetName(TaskKind kind)
+{
+    constexpr const char* NAMES[] = {"compute", "collective", "send", "receive", "memory", "mark"};
+    return NAMES[static_cast<uint32_t>(kind)];
+}
+
+std::vector<uint32_t>
+TaskGraph::GetGroup(uint32_t groups, uint32_t rank) const
+{
+    const auto& all = GetGroups().at(groups).groups;
+    if (all.empty())
+    {
+        std::vector<uint32_t> ranks(GetRanks());
+        std::iota(ranks.begin(), ranks.end(), 0);
+        return ranks;
+    }
+    for (const auto& group : all)
+    {
+        if (std::find(group.begin(), group.end(), rank) != group.end())
+        {
+            return group;
+        }
+    }
+    return {};
+}
+
+} // namespace ns3::training

@@ -1,0 +1,183 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_TASK_GRAPH_H
+#define DISTRIBUTED_TRAINING_TASK_GRAPH_H
+
+#include "ns3/collective-operation.h"
+#include "ns3/nstime.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+/**
+ * @ingroup distributed-training
+ * @defgroup distributed-training-graph Task graphs
+ *
+ * What the ranks of a job do: computations, collectives and messages, and what each waits for.
+ */
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-graph
+ * What a task does.
+ */
+enum class TaskKind : uint8_t
+{
+    COMPUTE,    ///< computes for `length`
+    COLLECTIVE, ///< takes part in a collective of its group
+    SEND,       ///< sends a message; complete when the transport has accepted it
+    RECEIVE,    ///< receives a message; complete when it is there
+    MEMORY,     ///< moves data between memory and storage of the rank for `length`
+    MARK        ///< ends an iteration of the rank; takes no time
+};
+
+/// Number of kinds of tasks.
+constexpr uint32_t TASK_KINDS = 6;
+
+/**
+ * @ingroup distributed-training-graph
+ * Why ranks communicate.
+ */
+enum class Parallelism : uint8_t
+{
+    NONE,     ///< not known
+    DATA,     ///< replicas, or shards of one, exchange gradients and parameters
+    TENSOR,   ///< parts of a layer exchange activations
+    PIPELINE, ///< stages exchange activations and their gradients
+    CONTEXT,  ///< parts of a sequence exchange keys and values
+    EXPERT    ///< tokens go to their experts and back
+};
+
+/// Number of kinds of parallelism.
+constexpr uint32_t PARALLELISMS = 6;
+
+/**
+ * @ingroup distributed-training-graph
+ * @return its name in lower case: none, data, tensor, pipeline, context, expert
+ */
+const char* GetName(Parallelism parallelism);
+
+/**
+ * @ingroup distributed-training-graph
+ * @return its name in lower case: compute, collective, send, receive, memory, mark
+ */
+const char* GetName(TaskKind kind);
+
+/// @ingroup distributed-training-graph Stream of tasks that wait for their dependencies only.
+constexpr uint16_t NO_STREAM = std::numeric_limits<uint16_t>::max();
+
+/// @ingroup distributed-training-graph Stream of the computations of a rank.
+constexpr uint16_t COMPUTE_STREAM = 0;
+
+/**
+ * @ingroup distributed-training-graph
+ *
+ * A task of a rank. It starts when all tasks of `after` are complete, and the task before it in its
+ * stream, as in a CUDA stream. Collectives of a group start in their order in the graph, whatever
+ * their streams, so that they match between ranks.
+ */
+struct GraphTask
+{
+    uint64_t id{0};                   ///< its number in its rank; those of a rank increase
+    TaskKind kind{TaskKind::COMPUTE}; ///< what it does
+    Parallelism parallelism{Parallelism::NONE}; ///< why, of communication
+    uint16_t stream{COMPUTE_STREAM};            ///< its stream, or NO_STREAM
+    /// COLLECTIVE: what it does.
+    CollectiveOperation operation{CollectiveOperation::ALL_REDUCE};
+    uint32_t groups{0};     ///< COLLECTIVE: index in TaskGraph::GetGroups()
+    uint32_t peer{0};       ///< SEND, RECEIVE: other rank; COLLECTIVE: root, by rank in the group
+    int32_t priority{0};    ///< COLLECTIVE: see Tensor::priority
+    uint32_t name{0};       ///< index in TaskGraph::GetNames()
+    int32_t layer{-1};      ///< of the model, from 0; -1: none
+    int32_t microBatch{-1}; ///< of the iteration, from 0; -1: none
+    uint64_t tag{0};        ///< SEND, RECEIVE: of the message; those of a tag arrive in order
+    uint64_t bytes{0};      ///< COLLECTIVE: size of the whole vector; SEND, RECEIVE: of the message
+    ByteMatrix matrix;      ///< COLLECTIVE, all-to-all-v: bytes from each rank to each
+    Time length;            ///< COMPUTE, MEMORY: its duration
+    std::vector<uint64_t> after; ///< ids of earlier tasks that it waits for
+};
+
+/**
+ * @ingroup distributed-training-graph
+ * Disjoint groups of ranks whose collectives run in parallel.
+ */
+struct TaskGroups
+{
+    Parallelism parallelism{Parallelism::NONE}; ///< why the ranks of a group communicate
+    std::vector<std::vector<uint32_t>> groups;  ///< by rank in the group; empty: all ranks in one
+    bool exchanges{false}; ///< all-to-alls only, which may use another algorithm
+};
+
+/**
+ * @ingroup distributed-training-graph
+ * Makes the tasks of a rank, one after the other.
+ */
+class TaskSource
+{
+  public:
+    virtual ~TaskSource() = default;
+
+    /**
+     * @param task the next task; set only if there is one
+     * @return whether there is one
+     */
+    virtual bool Next(GraphTask& task) = 0;
+};
+
+/**
+ * @ingroup distributed-training-graph
+ *
+ * The tasks of a job. They are made when a rank comes near them, so that a job need not fit into
+ * memory as a whole.
+ */
+class TaskGraph
+{
+  public:
+    virtual ~TaskGraph() = default;
+
+    /** @return number of ranks */
+    virtual uint32_t GetRanks() const = 0;
+
+    /** @return the groups of its collectives */
+    virtual const std::vector<TaskGroups>& GetGroups() const = 0;
+
+    /** @return names of tasks */
+    virtual const std::vector<std::string>& GetNames() const = 0;
+
+    /**
+     * @param rank the rank
+     * @param iterations of the job, each of which ends with a MARK
+     * @return its tasks, after those they depend on
+     */
+    virtual std::unique_ptr<TaskSource> MakeSource(uint32_t rank, uint32_t iterations) const = 0;
+
+    /**
+     * @return tasks of a rank that may be known ahead of those that have started. Enough to fill
+     *         all streams; the order in the graph must not need more
+     */
+    virtual std::size_t GetWindow() const
+    {
+        return 256;
+    }
+
+    /**
+     * @param groups index of groups
+     * @param rank a rank
+     * @return the ranks of its group; empty if it is in none
+     */
+    std::vector<uint32_t> GetGroup(uint32_t groups, uint32_t rank) const;
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_TASK_GRAPH_H

@@ -1,0 +1,217 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "task-runner.h"
+
+#include "ns3/abort.h"
+
+#include <utility>
+
+namespace ns3::training
+{
+
+TaskRunner::TaskRunner(std::unique_ptr<TaskSource> source, std::size_t window, Starter start)
+    : m_source(std::move(source)),
+      m_window(window),
+      m_start(std::move(start))
+{
+}
+
+TaskRunner::~TaskRunner() = default;
+
+void
+TaskRunner::Run()
+{
+    Advance();
+}
+
+void
+TaskRunner::Complete(uint64_t id)
+{
+    m_complete.push_back(id);
+    Advance();
+}
+
+bool
+TaskRunner::IsFinished() const
+{
+    return !m_source && m_open.empty();
+}
+
+std::vector<const GraphTask*>
+TaskRunner::GetRunning() const
+{
+    std::vector<const GraphTask*> running;
+    for (const auto& [id, open] : m_open)
+    {
+        if (open.isRunning)
+        {
+            running.push_back(&open.task);
+        }
+    }
+    return running;
+}
+
+const GraphTask*
+TaskRunner::GetNext() const
+{
+    for (const auto& [id, open] : m_open)
+    {
+        if (!open.isRunning)
+        {
+            return &open.task;
+        }
+    }
+    return nullptr;
+}
+
+void
+TaskRunner::Advance()
+{
+    if (m_advancing)
+    {
+        return; // a task was complete as soon as it started
+    }
+    m_advancing = true;
+    TakeIn();
+    while (!m_complete.empty())
+    {
+        const auto found = m_open.find(m_complete.front());
+        NS_ABORT_MSG_IF(found == m_open.end() || !found->second.isRunning,
+                        "task " << m_complete.front() << " complete before its start, or twice");
+        m_complete.pop_front();
+        const Open done = std::move(found->second);
+        m_open.erase(found);
+        const auto last = std::make_shared<const GraphTask>(done.task);
+        for (uint64_t id : done.waiting)
+        {
+            Open& open = m_open.at(id);
+            open.missing--;
+            open.last = last;
+            Consider(id);
+        }
+        if (done.task.stream != NO_STREAM)
+        {
+            Stream& stream = m_streams[done.task.stream];
+            stream.isBusy = false;
+            if (!stream.queue.empty())
+            {
+                m_open.at(stream.queue.front()).last = last;
+                Consider(stream.queue.front());
+            }
+        }
+        TakeIn();
+    }
+    m_advancing = false;
+}
+
+void
+TaskRunner::TakeIn()
+{
+    GraphTask task;
+    while (m_source && m_waiting < m_window)
+    {
+        if (m_source->Next(task))
+        {
+            Add(std::exchange(task, {}));
+        }
+        else
+        {
+            m_source = nullptr;
+        }
+    }
+}
+
+void
+TaskRunner::Add(GraphTask task)
+{
+    const uint64_t id = task.id;
+    NS_ABORT_MSG_IF(!m_open.empty() && m_open.rbegin()->first >= id,
+                    "task " << id << " comes after task " << m_open.rbegin()->first);
+    Open& open = m_open[id];
+    open.task = std::move(task);
+    for (uint64_t earlier : open.task.after)
+    {
+        const auto found = m_open.find(earlier);
+        if (found != m_open.end() && earlier != id)
+        {
+            found->second.waiting.push_back(id);
+            open.missing++;
+        }
+    }
+    if (open.task.stream != NO_STREAM)
+    {
+        m_streams[open.task.stream].queue.push_back(id);
+    }
+    if (open.task.kind == TaskKind::COLLECTIVE)
+    {
+        m_order[open.task.groups].push_back(id);
+    }
+    m_waiting++;
+    Consider(id);
+}
+
+bool
+TaskRunner::MayStart(const Open& open) const
+{
+    const GraphTask& task = open.task;
+    if (open.missing > 0 || open.isRunning)
+    {
+        return false;
+    }
+    if (task.stream != NO_STREAM)
+    {
+        const Stream& stream = m_streams.at(task.stream);
+        if (stream.isBusy || stream.queue.front() != task.id)
+        {
+            return false;
+        }
+    }
+    return task.kind != TaskKind::COLLECTIVE || m_order.at(task.groups).front() == task.id;
+}
+
+void
+TaskRunner::Consider(uint64_t id)
+{
+    // A collective that starts lets the next one of its groups start, and so on.
+    for (bool goesOn = true; goesOn;)
+    {
+        goesOn = false;
+        const auto found = m_open.find(id);
+        if (found == m_open.end() || !MayStart(found->second))
+        {
+            return;
+        }
+        const GraphTask& task = found->second.task;
+        if (task.stream != NO_STREAM)
+        {
+            Stream& stream = m_streams[task.stream];
+            stream.queue.pop_front();
+            stream.isBusy = true;
+        }
+        uint64_t next = 0;
+        if (task.kind == TaskKind::COLLECTIVE)
+        {
+            auto& order = m_order[task.groups];
+            order.pop_front();
+            goesOn = !order.empty();
+            next = goesOn ? order.front() : 0;
+        }
+        Start(found->second);
+        id = next;
+    }
+}
+
+void
+TaskRunner::Start(Open& open)
+{
+    open.isRunning = true;
+    m_waiting--;
+    const auto last = std::exchange(open.last, nullptr);
+    m_start(open.task, last.get());
+}
+
+} // namespace ns3::training

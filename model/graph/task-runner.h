@@ -1,0 +1,102 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_TASK_RUNNER_H
+#define DISTRIBUTED_TRAINING_TASK_RUNNER_H
+
+#include "task-graph.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-graph
+ *
+ * Decides which tasks of a rank may start. It knows neither time nor network: its owner performs
+ * the tasks and tells when they are complete.
+ */
+class TaskRunner
+{
+  public:
+    /**
+     * Starts a task. It may call Complete() at once, or later.
+     * @param task the task
+     * @param last the task, or null, whose end let it start: of those it waited for, the last one
+     */
+    using Starter = std::function<void(const GraphTask& task, const GraphTask* last)>;
+
+    /**
+     * @param source makes the tasks
+     * @param window see TaskGraph::GetWindow()
+     * @param start starts a task
+     */
+    TaskRunner(std::unique_ptr<TaskSource> source, std::size_t window, Starter start);
+    ~TaskRunner();
+    TaskRunner(const TaskRunner&) = delete;
+    TaskRunner& operator=(const TaskRunner&) = delete;
+
+    /** Starts the first tasks. */
+    void Run();
+
+    /** @param id a task that was started and is complete now; starts those that waited for it */
+    void Complete(uint64_t id);
+
+    /** @return whether all tasks are complete */
+    bool IsFinished() const;
+
+    /** @return the tasks that have started and are not complete, in no order */
+    std::vector<const GraphTask*> GetRunning() const;
+
+    /** @return the first task that has not started; null if there is none */
+    const GraphTask* GetNext() const;
+
+  private:
+    /** A task that is not complete. */
+    struct Open
+    {
+        GraphTask task;
+        uint32_t missing{0}; // tasks to be complete before it may start
+        bool isRunning{false};
+        std::shared_ptr<const GraphTask> last; // the last one to end of those it waited for
+        std::vector<uint64_t> waiting;         // tasks that wait for it
+    };
+
+    /** Tasks of a stream that have not started, and whether one is running. */
+    struct Stream
+    {
+        std::deque<uint64_t> queue;
+        bool isBusy{false};
+    };
+
+    void TakeIn();
+    void Add(GraphTask task);
+    bool MayStart(const Open& open) const;
+    void Consider(uint64_t id);
+    void Start(Open& open);
+    void Advance();
+
+    std::unique_ptr<TaskSource> m_source; // null: it has no more tasks
+    std::size_t m_window;
+    Starter m_start;
+    std::map<uint64_t, Open> m_open;                  // by id
+    std::map<uint16_t, Stream> m_streams;             // by number
+    std::map<uint32_t, std::deque<uint64_t>> m_order; // collectives to start, by groups
+    std::deque<uint64_t> m_complete;                  // to be dealt with
+    std::size_t m_waiting{0};                         // tasks that have not started
+    bool m_advancing{false};
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_TASK_RUNNER_H

@@ -1,0 +1,178 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_LAYER_TASKS_H
+#define DISTRIBUTED_TRAINING_LAYER_TASKS_H
+
+#include "parallel-plan.h"
+
+#include "ns3/task-writer.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-parallel
+ * How fast a rank computes.
+ */
+struct TransformerRates
+{
+    double operations{0}; ///< floating-point operations/s that matrix products reach
+    double memory{0};     ///< bandwidth of memory, byte/s
+};
+
+/**
+ * @ingroup distributed-training-parallel
+ * Names of the tasks of a TransformerGraph.
+ */
+enum class LayerTask : uint32_t
+{
+    EMBEDDING,
+    ATTENTION,
+    SCORES,
+    FEED_FORWARD,
+    EXPERTS,
+    OUTPUT,
+    INPUT_GRADIENT,
+    WEIGHT_GRADIENT,
+    UPDATE,
+    ACTIVATIONS,
+    GRADIENTS,
+    KEYS_AND_VALUES,
+    DISPATCH,
+    COMBINE,
+    PARAMETERS,
+    EMBEDDING_GRADIENT,
+    END_OF_ITERATION
+};
+
+/** @return names, by LayerTask */
+const std::vector<std::string>& GetLayerTaskNames();
+
+/**
+ * @ingroup distributed-training-parallel
+ *
+ * Writes the tasks of a rank in the order in which it would issue them.
+ */
+class LayerTasks
+{
+  public:
+    /// Streams of a rank, beside COMPUTE_STREAM.
+    enum Stream : uint16_t
+    {
+        TENSOR_STREAM = 1,
+        DATA_STREAM,
+        EXPERT_STREAM
+    };
+
+    /**
+     * @param plan who has which part
+     * @param rates of computations
+     * @param rank this one
+     */
+    LayerTasks(const ParallelPlan& plan, const TransformerRates& rates, uint32_t rank);
+
+    /** @return where they are written */
+    TaskWriter& GetWriter()
+    {
+        return m_writer;
+    }
+
+    /**
+     * Computes in the order of the calls.
+     * @param name of the task
+     * @param operations floating-point operations
+     * @param bytes read and written in memory
+     * @return the task
+     */
+    uint64_t Compute(LayerTask name, double operations, double bytes);
+
+    /**
+     * Starts a collective when all computations so far have ended.
+     * @param name of the task
+     * @param groups whose ranks take part
+     * @param stream of the collective
+     * @param operation of the collective
+     * @param bytes of the whole vector
+     * @return the task; none, that is 0, if the group has one rank or there are no bytes
+     */
+    uint64_t Communicate(LayerTask name,
+                         PlanGroups groups,
+                         Stream stream,
+                         CollectiveOperation operation,
+                         uint64_t bytes);
+
+    /**
+     * Starts a message when all computations so far have ended.
+     * @param name of the task
+     * @param parallelism why
+     * @param peer receiver
+     * @param tag of the message
+     * @param bytes of the message
+     */
+    void Send(LayerTask name, Parallelism parallelism, uint32_t peer, uint64_t tag, uint64_t bytes);
+
+    /** Likewise from a sender. @return the task */
+    uint64_t Receive(LayerTask name,
+                     Parallelism parallelism,
+                     uint32_t peer,
+                     uint64_t tag,
+                     uint64_t bytes);
+
+    /** Ends an iteration. */
+    void Mark();
+
+    /** The forward pass of a layer. */
+    void Forward(uint32_t layer);
+
+    /** The gradients of the inputs of a layer, and of its weights if they are not computed apart.
+     */
+    void Backward(uint32_t layer, bool withWeights);
+
+    /** The gradients of the weights of a layer. */
+    void WeightGradients(uint32_t layer);
+
+    /** The forward pass of the embedding. */
+    void ForwardEmbedding();
+
+    /** Output layer and loss, forward. */
+    void ForwardOutput();
+
+    /** The gradients of inputs and weights of the output layer. */
+    void BackwardOutput();
+
+  private:
+    /// A block of a layer: attention, or the feed-forward network.
+    enum class Block : uint8_t
+    {
+        ATTENTION,
+        FEED_FORWARD
+    };
+
+    void Gather();
+    uint64_t Reduce();
+    void ForwardBlock(uint32_t layer, Block block);
+    void Attend(double operations, uint64_t bytes, LayerTask name);
+    void Exchange(LayerTask name, uint32_t layer);
+    double GetMatrixOperations(uint32_t layer, Block block) const;
+    double GetScoreOperations() const;
+    double GetMatrixBytes(uint32_t layer, Block block) const;
+
+    const ParallelPlan& m_plan;
+    TransformerRates m_rates;
+    uint32_t m_rank;
+    double m_tokens; // of a micro-batch at a rank of a tensor-parallel group
+    TaskWriter m_writer;
+    uint64_t m_rings{0}; // rings of keys and values so far, for tags
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_LAYER_TASKS_H

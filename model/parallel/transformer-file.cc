@@ -1,0 +1,187 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "transformer-model.h"
+
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-input-file.h"
+
+#include <boost/property_tree/json_parser.hpp>
+#include <boost/property_tree/ptree.hpp>
+#include <initializer_list>
+#include <optional>
+#include <sstream>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+using Json = boost::property_tree::ptree;
+
+/** Reads numbers of an object by their keys. */
+class ModelFile
+{
+  public:
+    ModelFile(const std::string& path, const Json& object)
+        : m_path(path),
+          m_object(object)
+    {
+    }
+
+    /**
+     * @param keys names of a number, the first that the file has counts
+     * @param least smallest allowed number
+     * @param most largest allowed number
+     * @return the number, or none
+     */
+    std::optional<uint64_t> Find(std::initializer_list<const char*> keys,
+                                 uint64_t least,
+                                 uint64_t most) const
+    {
+        for (const char* key : keys)
+        {
+            const auto child = m_object.get_child_optional(Json::path_type(key, '\n'));
+            if (!child || child->data() == "null")
+            {
+                continue;
+            }
+            const std::string& text = child->data();
+            const bool isNumber = !text.empty() && text.size() < 16 &&
+                                  text.find_first_not_of("0123456789") == std::string::npos;
+            const uint64_t value = isNumber ? std::stoull(text) : 0;
+            if (!isNumber || value < least || value > most)
+            {
+                throw ConfigurationError(m_path + ": " + key + " is '" + MakePrintableName(text) +
+                                         "' (allowed: a whole number from " +
+                                         std::to_string(least) + " to " + std::to_string(most) +
+                                         ")");
+            }
+            return value;
+        }
+        return std::nullopt;
+    }
+
+    /** @return the number; there must be one */
+    uint64_t Get(std::initializer_list<const char*> keys, uint64_t least, uint64_t most) const
+    {
+        const auto value = Find(keys, least, most);
+        if (!value)
+        {
+            throw ConfigurationError(m_path + ": no " + *keys.begin() +
+                                     " (allowed: a JSON object that has it)");
+        }
+        return *value;
+    }
+
+    /** @return a truth value, or the default */
+    bool Is(const char* key, bool initial) const
+    {
+        const auto child = m_object.get_child_optional(Json::path_type(key, '\n'));
+        if (!child)
+        {
+            return initial;
+        }
+        if (child->data() != "true" && child->data() != "false")
+        {
+            throw ConfigurationError(m_path + ": " + key + " is '" +
+                                     MakePrintableName(child->data()) + "' (allowed: true, false)");
+        }
+        return child->data() == "true";
+    }
+
+  private:
+    std::string m_path;
+    const Json& m_object;
+};
+
+/// Largest sizes of a model file.
+constexpr uint64_t MAX_LAYERS = 1U << 16;
+constexpr uint64_t MAX_SIZE = 1U << 24;
+
+} // namespace
+
+TransformerModel
+ReadTransformerFile(const std::string& path)
+{
+    const auto text = ReadInputFile(path);
+    if (!text)
+    {
+        throw ConfigurationError(path + ": cannot be read (allowed: a JSON file of a transformer)");
+    }
+    CheckNesting(*text, path);
+    Json object;
+    try
+    {
+        std::istringstream input(*text);
+        boost::property_tree::read_json(input, object);
+    }
+    catch (const boost::property_tree::json_parser_error& error)
+    {
+        throw ConfigurationError(path + ":" + std::to_string(error.line()) + ": " +
+                                 error.message() + " (allowed: a JSON object)");
+    }
+    const ModelFile file(path, object);
+    TransformerModel model;
+    model.help = path;
+    model.layers = static_cast<uint32_t>(
+        file.Get({"num_hidden_layers", "n_layer", "num_layers", "layers"}, 1, MAX_LAYERS));
+    model.hidden = file.Get({"hidden_size", "n_embd", "hidden"}, 1, MAX_SIZE);
+    model.heads =
+        static_cast<uint32_t>(file.Get({"num_attention_heads", "n_head", "heads"}, 1, MAX_LAYERS));
+    model.keyValueHeads = static_cast<uint32_t>(
+        file.Find({"num_key_value_heads"}, 1, model.heads).value_or(model.heads));
+    model.headSize = file.Find({"qk_nope_head_dim", "head_dim"}, 1, MAX_SIZE).value_or(0);
+    if (model.headSize == 0 && model.hidden % model.heads != 0)
+    {
+        throw ConfigurationError(path + ": " + std::to_string(model.heads) +
+                                 " heads (allowed: divisors of the hidden size " +
+                                 std::to_string(model.hidden) + ", or with head_dim)");
+    }
+    // GPT-2 has no key for the inner size, which is four times the hidden size.
+    const bool isGpt = file.Find({"n_embd"}, 1, MAX_SIZE).has_value();
+    model.feedForward =
+        file.Find({"intermediate_size", "n_inner", "feed_forward"}, 1, MAX_SIZE).value_or(0);
+    if (model.feedForward == 0 && !isGpt)
+    {
+        file.Get({"intermediate_size"}, 1, MAX_SIZE);
+    }
+    model.feedForward = model.feedForward == 0 ? 4 * model.hidden : model.feedForward;
+    model.vocabulary = file.Get({"vocab_size", "vocabulary"}, 1, MAX_SIZE);
+    model.sequence =
+        file.Get({"sequence", "max_position_embeddings", "n_positions"}, 1, uint64_t{1} << 32);
+    model.isGated = file.Is("gated", !isGpt);
+    model.hasBiases = file.Is("biases", isGpt);
+    model.hasPositions = file.Is("positions", isGpt);
+    model.tiesEmbeddings = file.Is("tie_word_embeddings", isGpt);
+    model.experts = static_cast<uint32_t>(
+        file.Find({"n_routed_experts", "num_local_experts", "num_experts", "experts"},
+                  1,
+                  MAX_LAYERS)
+            .value_or(0));
+    if (model.experts > 0)
+    {
+        model.expertsPerToken =
+            static_cast<uint32_t>(file.Get({"num_experts_per_tok"}, 1, model.experts));
+        model.sharedExperts =
+            static_cast<uint32_t>(file.Find({"n_shared_experts"}, 0, MAX_LAYERS).value_or(0));
+        model.denseLayers = static_cast<uint32_t>(
+            file.Find({"first_k_dense_replace"}, 0, model.layers).value_or(0));
+        model.expertFeedForward =
+            file.Find({"moe_intermediate_size"}, 1, MAX_SIZE).value_or(model.feedForward);
+    }
+    model.keyValueRank = file.Find({"kv_lora_rank"}, 1, MAX_SIZE).value_or(0);
+    if (model.keyValueRank > 0)
+    {
+        model.queryRank = file.Find({"q_lora_rank"}, 1, MAX_SIZE).value_or(0);
+        model.rotarySize = file.Find({"qk_rope_head_dim"}, 1, MAX_SIZE).value_or(0);
+        model.valueSize = file.Find({"v_head_dim"}, 1, MAX_SIZE).value_or(0);
+    }
+    return model;
+}
+
+} // namespace ns3::training
