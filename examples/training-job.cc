@@ -44,6 +44,16 @@ FormatStragglers(const IterationRecord& mean)
     return text;
 }
 
+/** @return a line about collectives that were not simulated, if there are any */
+std::string
+FormatReplays(const TrainingRunResult& result)
+{
+    return result.derivedCollectives == 0
+               ? ""
+               : "collectives: " + std::to_string(result.simulatedCollectives) + " simulated, " +
+                     std::to_string(result.derivedCollectives) + " repeated\n";
+}
+
 /** @return whether the result is right; otherwise it is reported */
 bool
 Check(const TrainingRunResult& result)
@@ -81,7 +91,8 @@ TrainOnce(TrainingRun& run, bool table)
     if (Check(result) && table)
     {
         std::cout << FormatIteration("mean", result.mean) << "\n"
-                  << result.fallback << FormatWarnings(result.warnings) << result.training
+                  << result.fallback << (result.path ? result.path->Format() : "")
+                  << FormatReplays(result) << FormatWarnings(result.warnings) << result.training
                   << (result.nic ? result.nic->Format() : "")
                   << (result.codec ? result.codec->Format() : "")
                   << (result.tcp ? result.tcp->Format() : "")

@@ -575,6 +575,18 @@ Cluster::IsRdma() const
     return m_options.IsRdma();
 }
 
+bool
+Cluster::HasFaults() const
+{
+    return !m_faults.IsEmpty();
+}
+
+const TopologyGraph&
+Cluster::GetTopology() const
+{
+    return m_topology;
+}
+
 const Fabric&
 Cluster::GetFabric() const
 {

@@ -65,6 +65,12 @@ class Cluster
     /** @return whether messages travel over RDMA */
     bool IsRdma() const;
 
+    /** @return whether frames may be lost, delayed or duplicated at random, or links fail */
+    bool HasFaults() const;
+
+    /** @return hosts, switches and links before they are made */
+    const TopologyGraph& GetTopology() const;
+
     /** @return the hosts, switches and links */
     const Fabric& GetFabric() const;
 

@@ -6,6 +6,8 @@
 
 #include "training-job-helper.h"
 
+#include "private-groups.h"
+
 #include "ns3/abort.h"
 #include "ns3/double.h"
 #include "ns3/loop-graph.h"
@@ -108,6 +110,49 @@ TrainingJobHelper::Split(const Cluster& cluster,
     return handles;
 }
 
+void
+TrainingJobHelper::SetDerives(bool derives)
+{
+    m_derives = derives;
+}
+
+const std::vector<std::shared_ptr<CollectiveReplay>>&
+TrainingJobHelper::GetReplays() const
+{
+    return m_replays;
+}
+
+void
+TrainingJobHelper::SetReplays(const Cluster& cluster,
+                              const TaskGraph& graph,
+                              const std::vector<std::set<CollectiveOperation>>& operations,
+                              const std::vector<Handles>& byGroups,
+                              const std::vector<uint32_t>& places) const
+{
+    m_replays.clear();
+    const PrivateGroups privates(cluster, graph, operations, places);
+    for (uint32_t index = 0; index < byGroups.size(); index++)
+    {
+        std::map<uint32_t, std::shared_ptr<CollectiveReplay>> replays; // by first rank of a group
+        for (uint32_t rank = 0; rank < graph.GetRanks(); rank++)
+        {
+            const auto communicator = DynamicCast<ScheduledCommunicator>(byGroups[index][rank]);
+            if (!communicator || !privates.IsPrivate(index, rank))
+            {
+                continue;
+            }
+            const auto group = graph.GetGroup(index, rank);
+            auto& replay = replays[group.front()];
+            if (!replay)
+            {
+                replay = std::make_shared<CollectiveReplay>(static_cast<uint32_t>(group.size()));
+                m_replays.push_back(replay);
+            }
+            communicator->SetReplay(replay);
+        }
+    }
+}
+
 Ptr<TrainingApplication>
 TrainingJobHelper::Make(const Cluster& cluster, uint32_t place, uint32_t rank) const
 {
@@ -168,6 +213,10 @@ TrainingJobHelper::Install(const Cluster& cluster,
                                  groups.exchanges ? exchangeAlgorithm : "",
                                  operations[i],
                                  places));
+    }
+    if (m_derives && Processes::GetCount() == 1)
+    {
+        SetReplays(cluster, *graph, operations, byGroups, places);
     }
     // Processes do not share what they observe.
     const auto meetings =

@@ -45,6 +45,16 @@ class TrainingJobHelper
     void SetSlowdowns(std::map<uint32_t, double> slowdowns);
 
     /**
+     * @param derives whether collectives that repeat themselves are derived, see CollectiveReplay:
+     *        those of groups that share no link with other traffic of the job, on a network without
+     *        faults and with virtual payload
+     */
+    void SetDerives(bool derives);
+
+    /** @return the repetitions of the groups that the last Install() found */
+    const std::vector<std::shared_ptr<CollectiveReplay>>& GetReplays() const;
+
+    /**
      * Creates the communicators of the task's groups and an application for each rank.
      * @param cluster whose ranks train
      * @param task steps of each rank
@@ -87,10 +97,17 @@ class TrainingJobHelper
                          const std::string& algorithm,
                          const std::set<CollectiveOperation>& operations,
                          const std::vector<uint32_t>& places);
+    void SetReplays(const Cluster& cluster,
+                    const TaskGraph& graph,
+                    const std::vector<std::set<CollectiveOperation>>& operations,
+                    const std::vector<Handles>& byGroups,
+                    const std::vector<uint32_t>& places) const;
     Ptr<TrainingApplication> Make(const Cluster& cluster, uint32_t place, uint32_t rank) const;
 
     ObjectFactory m_application;
     std::map<uint32_t, double> m_slowdowns; // by rank
+    bool m_derives{false};
+    mutable std::vector<std::shared_ptr<CollectiveReplay>> m_replays;
 };
 
 } // namespace ns3::training

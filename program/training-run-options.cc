@@ -86,6 +86,12 @@ TrainingRunOptions::AddTo(ProgramOptions& options, ClusterCommandLine& clusterOp
     options.AddString("all-to-all",
                       "algorithm of the workload's all-to-alls, if not that of --collective",
                       allToAll);
+    options.AddChoice("repeat",
+                      "simulate every collective packet by packet, or derive: a collective that "
+                      "shares no link with other traffic, whose ranks start at once, and that has "
+                      "taken the same time twice takes it again without packets",
+                      repeat,
+                      {"simulate", "derive"});
     options.AddUnsigned("iterations",
                         "iterations that are measured",
                         iterations,
@@ -123,6 +129,16 @@ TrainingRunOptions::Check() const
     if (payload != AUTOMATIC && payload != "virtual" && payload != "real")
     {
         throw ConfigurationError("payload", payload, " (allowed: auto, virtual, real)");
+    }
+    if (repeat != "simulate" && repeat != "derive")
+    {
+        throw ConfigurationError("repeat", repeat, " (allowed: simulate, derive)");
+    }
+    if (repeat == "derive" && IsReal())
+    {
+        throw ConfigurationError("repeat",
+                                 repeat,
+                                 " with payload real (allowed: simulate, as numbers differ)");
     }
     GetSlowdowns();
 }

@@ -38,6 +38,15 @@ TrainingRunResult::ToJson() const
     {
         document.Set("codec", codec->ToJson());
     }
+    if (path)
+    {
+        document.Set("critical_path", path->ToJson());
+    }
+    if (simulatedCollectives + derivedCollectives > 0)
+    {
+        document.Set("collectives_simulated", simulatedCollectives)
+            .Set("collectives_derived", derivedCollectives);
+    }
     AddWarnings(document, warnings);
     if (tcp)
     {

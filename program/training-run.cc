@@ -385,6 +385,7 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
     }
     SetConfiguration(program);
     TrainingJobHelper helper;
+    helper.SetDerives(m_options.repeat == "derive");
     helper.SetAttribute("Iterations", UintegerValue(m_options.warmup + m_options.iterations));
     helper.SetAttribute("RealPayload", BooleanValue(m_options.IsReal()));
     if (!m_plan.training)
@@ -398,6 +399,7 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
         m_plan.task && m_plan.IsAllReduceOnly()
             ? helper.Install(*m_cluster, m_plan.task, m_options.allToAll)
             : helper.Install(*m_cluster, m_plan.graph, m_plan.operations, m_options.allToAll);
+    m_replays = helper.GetReplays();
     uint64_t sums = 0;
     for (const auto& [collective, count] : m_plan.summary.collectives)
     {
@@ -743,12 +745,24 @@ TrainingRun::Run()
         result.mismatch = execution.GetMismatch();
         result.iterations = execution.GetJob().GetResults();
         result.endS = execution.GetJob().GetEnd().GetSeconds();
+        if (Processes::GetCount() == 1 && !execution.GetJob().GetCriticalPath().empty())
+        {
+            result.path = GetPathFigures(execution.GetJob().GetCriticalPath(),
+                                         *m_plan.graph,
+                                         m_cluster->GetFabric(),
+                                         Simulator::Now().GetSeconds());
+        }
     }
     result.mean = GetMean(result.iterations);
     if (m_training && !m_training->GetRows().empty())
     {
         result.learning = m_training->GetRows();
         result.training = m_training->Format();
+    }
+    for (const auto& replay : m_replays)
+    {
+        result.simulatedCollectives += replay->GetSimulated();
+        result.derivedCollectives += replay->GetDerived();
     }
     result.choices = m_choices;
     result.cost = GetRunCost(m_cluster->GetFabric());

@@ -135,7 +135,8 @@ class TrainingRun
     std::unique_ptr<Cluster> m_cluster;
     std::vector<std::pair<std::string, std::string>> m_choices; // as in the result
     JsonValue m_configuration;
-    ApplicationContainer m_applications; // of the local ranks
+    ApplicationContainer m_applications;                      // of the local ranks
+    std::vector<std::shared_ptr<CollectiveReplay>> m_replays; // of groups that may repeat
     std::function<void(const IterationRecord&)> m_onIteration;
     double m_lowerBound{0}; // of the communication time of an iteration, s
     uint64_t m_complete{0}; // complete iterations

@@ -406,6 +406,69 @@ class EveryWorkloadTestCase : public RunTestCase
 
 /**
  * @ingroup distributed-training-run-tests
+ * Collectives that repeat themselves, against the same run with all packets.
+ */
+class RepeatedRunTestCase : public RunTestCase
+{
+  public:
+    RepeatedRunTestCase()
+        : RunTestCase("repeat=derive: same times, fewer packets; none where ranks differ")
+    {
+    }
+
+  private:
+    /**
+     * @param options of a run
+     * @param isDerived whether some of its collectives repeat themselves
+     */
+    void Check(TrainingRunOptions options, bool isDerived)
+    {
+        options.iterations = 6;
+        options.repeat = "simulate";
+        const TrainingRunResult all = TrainingRun(options).Run();
+        options.repeat = "derive";
+        const TrainingRunResult derived = TrainingRun(options).Run();
+        const std::string what = options.workload + " on " + options.cluster.topology;
+        NS_TEST_EXPECT_MSG_EQ((derived.derivedCollectives > 0), isDerived, what);
+        NS_TEST_EXPECT_MSG_EQ(all.derivedCollectives, 0, what);
+        NS_TEST_EXPECT_MSG_EQ((derived.cost.packetHops < all.cost.packetHops), isDerived, what);
+        for (std::size_t i = 0; i < all.iterations.size(); i++)
+        {
+            NS_TEST_EXPECT_MSG_EQ_TOL(derived.iterations[i].iterationTimeS /
+                                          all.iterations[i].iterationTimeS,
+                                      1,
+                                      (isDerived ? 1e-3 : 1e-12),
+                                      what << ", iteration " << i);
+        }
+    }
+
+    void DoRun() override
+    {
+        TrainingRunOptions options = MakeOptions();
+        options.bucket = 1 << 30; // one collective
+        Check(options, true);
+        options.cluster.transport = "tcp";
+        Check(options, true);
+        options.cluster.transport = "rdma";
+        options.stragglers = {"1:1.1"}; // ranks do not start together
+        Check(options, false);
+        options.stragglers.clear();
+        options.cluster.loss = 1e-3; // losses do not repeat themselves
+        Check(options, false);
+        options.cluster.loss = 0;
+        options.bucket = DEFAULT_BUCKET_BYTES;
+        options.workload = "mlp-hybrid-parallel"; // groups of servers have links of their own
+        options.cluster.ranks = 8;
+        options.cluster.topology = "rail-optimized:servers=2,gpus=4";
+        Check(options, true);
+        options.cluster.topology = "single-switch"; // all groups share the links
+        options.workload = "mlp-hybrid-parallel:group=4";
+        Check(options, false);
+    }
+};
+
+/**
+ * @ingroup distributed-training-run-tests
  * Options that the constructor refuses.
  */
 class RefusedRunTestCase : public RunTestCase
@@ -634,6 +697,7 @@ class TrainingRunTestSuite : public TestSuite
         AddTestCase(new UpdateTestCase);
         AddTestCase(new FilesTestCase);
         AddTestCase(new EveryWorkloadTestCase);
+        AddTestCase(new RepeatedRunTestCase);
         AddTestCase(new RefusedRunTestCase);
     }
 };

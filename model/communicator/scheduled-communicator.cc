@@ -324,6 +324,7 @@ ScheduledCommunicator::Start(CollectiveOperation operation,
     next.record.bucket = tensor->bucket;
     next.record.issued = Simulator::Now();
     next.tensor = tensor;
+    next.root = root;
     next.matrix = std::move(matrix);
     next.done = done;
     if (tensor->lineCode)
@@ -366,6 +367,12 @@ ScheduledCommunicator::StartNext()
                                                                m_rank,
                                                                active.tensor,
                                                                active.matrix);
+        if (m_replay && !active.tensor->IsReal() && !active.matrix &&
+            !active.progress->IsFinished())
+        {
+            JoinReplay(active);
+            continue;
+        }
         if (m_hostModel && !active.progress->IsFinished())
         {
             active.host = m_hostModel->GetCost(*active.schedule, active.tensor->bytes);
@@ -378,6 +385,55 @@ ScheduledCommunicator::StartNext()
         }
         RunReady(active);
     }
+}
+
+void
+ScheduledCommunicator::SetReplay(std::shared_ptr<CollectiveReplay> replay)
+{
+    m_replay = std::move(replay);
+}
+
+void
+ScheduledCommunicator::JoinReplay(Active& active)
+{
+    const uint64_t collective = active.record.collective;
+    active.isStarting = true;
+    active.isReplayed = true;
+    m_replay->Arrive(m_rank,
+                     collective,
+                     {active.record.operation, active.tensor->bytes, active.root},
+                     {[this, collective] { StartReplayed(collective); },
+                      [this, collective](Time time) { CompleteIn(collective, time); }});
+}
+
+/** Starts the simulation of a collective. */
+void
+ScheduledCommunicator::StartReplayed(uint64_t collective)
+{
+    Active& active = *Find(collective);
+    if (m_hostModel)
+    {
+        active.host = m_hostModel->GetCost(*active.schedule, active.tensor->bytes);
+        Simulator::Schedule(active.host.start,
+                            &ScheduledCommunicator::BeginActive,
+                            this,
+                            collective);
+        return;
+    }
+    BeginActive(collective);
+}
+
+void
+ScheduledCommunicator::CompleteIn(uint64_t collective, Time time)
+{
+    Find(collective)->isDerived = true;
+    Simulator::Schedule(time, &ScheduledCommunicator::CompleteReplayed, this, collective);
+}
+
+void
+ScheduledCommunicator::CompleteReplayed(uint64_t collective)
+{
+    Finish(*Find(collective));
 }
 
 void
@@ -769,6 +825,14 @@ ScheduledCommunicator::Finish(Active& active)
 {
     active.record.finished = Simulator::Now();
     NS_LOG_INFO("rank " << m_rank << " finishes collective " << active.record.collective);
+    if (active.isDerived)
+    {
+        active.record.algorithm += " (repeated)";
+    }
+    else if (active.isReplayed)
+    {
+        m_replay->End(m_rank, active.record.collective);
+    }
     active.progress->Finish();
     Tensor& tensor = *active.tensor;
     if (m_coding.codesOwner && m_coding.roundTrip && tensor.bytes > 0 && tensor.IsReal() &&

@@ -8,6 +8,7 @@
 #define DISTRIBUTED_TRAINING_SCHEDULED_COMMUNICATOR_H
 
 #include "collective-progress.h"
+#include "collective-replay.h"
 #include "communicator-records.h"
 #include "host-model.h"
 #include "message-coder.h"
@@ -103,6 +104,12 @@ class ScheduledCommunicator : public Communicator
     /** @return the transport of the rank, shared with other communicators */
     Ptr<SharedTransport> GetTransport() const;
 
+    /**
+     * @param replay of the whole group, with virtual payload and one collective at a time; null:
+     *        every collective is simulated
+     */
+    void SetReplay(std::shared_ptr<CollectiveReplay> replay);
+
     /** @param model of the hosts; null: hosts add no time. Rank r of the transport is on host r */
     void SetHostModel(std::shared_ptr<const HostModel> model);
 
@@ -165,13 +172,16 @@ class ScheduledCommunicator : public Communicator
         CollectiveRecord record;
         std::shared_ptr<const CollectiveSchedule> schedule;
         Ptr<Tensor> tensor;
+        uint32_t root{0};
         ByteMatrix matrix;
         Done done;
         HostCost host;
         Ptr<const MessageCoder> coder; // null: messages are sent as they are
         std::map<std::pair<uint32_t, uint32_t>, Time>
             channels;                                 // free from then on, by peer and lane
-        bool isStarting{false};                       // HostCost::start is elapsing
+        bool isStarting{false};                       // has its turn, and sends nothing yet
+        bool isReplayed{false};                       // by CollectiveReplay
+        bool isDerived{false};                        // likewise, without packets
         std::unique_ptr<CollectiveProgress> progress; // null: waits for its turn
     };
 
@@ -190,6 +200,10 @@ class ScheduledCommunicator : public Communicator
     void StartNext();
     void Announce(uint64_t collective);
     void BeginActive(uint64_t collective);
+    void JoinReplay(Active& active);
+    void StartReplayed(uint64_t collective);
+    void CompleteIn(uint64_t collective, Time time);
+    void CompleteReplayed(uint64_t collective);
     void RunReady(Active& active);
     void Begin(Active& active, uint32_t index);
     void SendChunk(Active& active, uint32_t index, const ScheduleAction& action);
@@ -224,6 +238,7 @@ class ScheduledCommunicator : public Communicator
     Ptr<SharedTransport> m_transport;
     Planner m_planner;
     std::shared_ptr<const HostModel> m_hostModel; // null: hosts add no time
+    std::shared_ptr<CollectiveReplay> m_replay;   // or null
     MessageCoding m_coding;
     uint8_t m_gradientTos;
     Ptr<const MessageCoder> m_coder; // null: none

@@ -77,6 +77,12 @@ class FaultPlan
      */
     void CheckDuplication(uint32_t links) const;
 
+    /** @return whether there are no faults */
+    bool IsEmpty() const
+    {
+        return m_faults.empty();
+    }
+
     /// Maximum expected number of copies of a frame at its destination.
     static constexpr double MAX_COPIES = 1000;
 

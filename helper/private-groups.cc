@@ -1,0 +1,145 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "private-groups.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+/// Server of ranks without a scale-up network.
+constexpr uint32_t NO_SERVER = std::numeric_limits<uint32_t>::max();
+/// Stands for messages among the users of a scale-up network.
+constexpr uint32_t MESSAGES = std::numeric_limits<uint32_t>::max();
+
+} // namespace
+
+PrivateGroups::PrivateGroups(const Cluster& cluster,
+                             const TaskGraph& graph,
+                             const std::vector<std::set<CollectiveOperation>>& operations,
+                             const std::vector<uint32_t>& places)
+    : m_servers(graph.GetRanks(), NO_SERVER),
+      m_inside(operations.size(), std::vector<bool>(graph.GetRanks())),
+      m_isAlone(operations.size())
+{
+    if (cluster.HasFaults())
+    {
+        return;
+    }
+    FindServers(cluster, places);
+    AddCollectives(graph, operations, places.empty()); // otherwise other jobs may run beside
+    AddMessages(graph);
+}
+
+void
+PrivateGroups::FindServers(const Cluster& cluster, const std::vector<uint32_t>& places)
+{
+    const TopologyGraph& topology = cluster.GetTopology();
+    std::map<uint32_t, uint32_t> serverOfHost; // by host, the last of its scale-up switches
+    std::map<uint32_t, uint32_t> first;        // by scale-up switch, the first host
+    for (const auto& link : topology.links)
+    {
+        for (const auto& [host, node] :
+             {std::make_pair(link.a, link.b), std::make_pair(link.b, link.a)})
+        {
+            if (host < topology.hosts && topology.IsScaleUpSwitch(node))
+            {
+                const auto known = first.emplace(node, host).first;
+                serverOfHost[host] = std::min(known->second, host);
+            }
+        }
+    }
+    std::map<uint32_t, uint32_t> numbers; // by first host
+    for (uint32_t rank = 0; rank < m_servers.size(); rank++)
+    {
+        const auto server = serverOfHost.find(places.empty() ? rank : places[rank]);
+        if (server != serverOfHost.end())
+        {
+            m_servers[rank] = numbers.emplace(server->second, static_cast<uint32_t>(numbers.size()))
+                                  .first->second;
+        }
+    }
+    m_users.resize(numbers.size());
+}
+
+void
+PrivateGroups::AddCollectives(const TaskGraph& graph,
+                              const std::vector<std::set<CollectiveOperation>>& operations,
+                              bool isWhole)
+{
+    uint32_t active = 0;
+    for (uint32_t index = 0; index < operations.size(); index++)
+    {
+        if (operations[index].empty())
+        {
+            continue;
+        }
+        active++;
+        const auto indices = graph.GetGroups()[index].GetIndices(graph.GetRanks());
+        std::map<uint32_t, std::map<uint32_t, uint32_t>> servers; // by group: ranks by server
+        for (uint32_t rank = 0; rank < indices.size(); rank++)
+        {
+            servers[indices[rank]][m_servers[rank]]++;
+        }
+        for (uint32_t rank = 0; rank < indices.size(); rank++)
+        {
+            const auto& of = servers[indices[rank]];
+            if (indices[rank] == TaskGroups::NO_GROUP || m_servers[rank] == NO_SERVER)
+            {
+                continue;
+            }
+            m_inside[index][rank] = of.size() == 1;
+            if (of.at(m_servers[rank]) > 1)
+            {
+                m_users[m_servers[rank]].insert(index);
+            }
+        }
+    }
+    for (uint32_t index = 0; index < operations.size(); index++)
+    {
+        m_isAlone[index] =
+            isWhole && active == 1 && graph.GetGroups()[index].AreAll(graph.GetRanks());
+    }
+}
+
+void
+PrivateGroups::AddMessages(const TaskGraph& graph)
+{
+    for (uint32_t rank = 0; rank < graph.GetRanks(); rank++)
+    {
+        const auto source = graph.MakeSource(rank, 1);
+        for (GraphTask task; source->Next(task); task = {})
+        {
+            if (task.kind != TaskKind::SEND)
+            {
+                continue;
+            }
+            m_isAlone.assign(m_isAlone.size(), false);
+            if (m_servers[rank] != NO_SERVER && m_servers[rank] == m_servers[task.peer])
+            {
+                m_users[m_servers[rank]].insert(MESSAGES);
+            }
+        }
+    }
+}
+
+bool
+PrivateGroups::IsPrivate(uint32_t groups, uint32_t rank) const
+{
+    if (m_isAlone[groups])
+    {
+        return true;
+    }
+    return m_inside[groups][rank] && m_users[m_servers[rank]] == std::set<uint32_t>{groups};
+}
+
+} // namespace ns3::training

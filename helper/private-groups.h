@@ -1,0 +1,65 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_PRIVATE_GROUPS_H
+#define DISTRIBUTED_TRAINING_PRIVATE_GROUPS_H
+
+#include "training-cluster.h"
+
+#include "ns3/collective-operation.h"
+#include "ns3/task-graph.h"
+
+#include <cstdint>
+#include <set>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * Which groups of a job share no link with its other traffic: groups whose ranks are all in one
+ * server with a scale-up network that nobody else uses, and the only group of all ranks of a job
+ * without messages. On networks with faults or loss there are none.
+ */
+class PrivateGroups
+{
+  public:
+    /**
+     * @param cluster where the job runs
+     * @param graph the job
+     * @param operations of its collectives, by groups
+     * @param places ranks of the cluster, by rank of the job; empty: all of them
+     */
+    PrivateGroups(const Cluster& cluster,
+                  const TaskGraph& graph,
+                  const std::vector<std::set<CollectiveOperation>>& operations,
+                  const std::vector<uint32_t>& places);
+
+    /**
+     * @param groups index of groups
+     * @param rank a rank of the job
+     * @return whether the group of the rank has its links for itself
+     */
+    bool IsPrivate(uint32_t groups, uint32_t rank) const;
+
+  private:
+    void FindServers(const Cluster& cluster, const std::vector<uint32_t>& places);
+    void AddCollectives(const TaskGraph& graph,
+                        const std::vector<std::set<CollectiveOperation>>& operations,
+                        bool isWhole);
+    void AddMessages(const TaskGraph& graph);
+
+    std::vector<uint32_t> m_servers;         // by rank; NO_SERVER: none
+    std::vector<std::set<uint32_t>> m_users; // by server, groups that use its scale-up network
+    std::vector<std::vector<bool>> m_inside; // by groups and rank: the group is in one server
+    std::vector<bool> m_isAlone;             // by groups: there is no other traffic
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_PRIVATE_GROUPS_H

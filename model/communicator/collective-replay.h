@@ -1,0 +1,119 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_COLLECTIVE_REPLAY_H
+#define DISTRIBUTED_TRAINING_COLLECTIVE_REPLAY_H
+
+#include "ns3/collective-operation.h"
+#include "ns3/event-id.h"
+#include "ns3/nstime.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-collective
+ *
+ * Simulates what a group of ranks repeats only until it repeats itself. It serves a group that
+ * shares no link with other traffic, and runs one collective at a time.
+ *
+ * A collective is simulated until two of its operation, size and root, whose ranks started
+ * together, have taken each rank the same time. The ones that follow take this time without
+ * packets, if their ranks start together, too. Times are the same, and starts together, if they
+ * differ by at most TOLERANCE of the time of the collective, from the start of the last rank. Ranks
+ * that wait for others to start together wait no longer than that.
+ */
+class CollectiveReplay
+{
+  public:
+    /// Operation, bytes of the whole vector, root.
+    using Kind = std::tuple<CollectiveOperation, uint64_t, uint32_t>;
+
+    /** What a rank can do with a collective. */
+    struct Member
+    {
+        std::function<void()> simulate;       ///< starts it
+        std::function<void(Time)> completeIn; ///< completes it after this time, without packets
+    };
+
+    /// Part of the time of a collective by which times that are the same may differ.
+    static constexpr double TOLERANCE = 0.001;
+
+    /** @param size number of ranks of the group */
+    explicit CollectiveReplay(uint32_t size);
+
+    /**
+     * A rank is ready to start a collective. The answer is one call of the member.
+     * @param rank in the group
+     * @param number of the collective, from 0
+     * @param kind of the collective
+     * @param member what the rank can do
+     */
+    void Arrive(uint32_t rank, uint64_t number, const Kind& kind, Member member);
+
+    /**
+     * A simulated collective is complete at a rank.
+     * @param rank in the group
+     * @param number of the collective
+     */
+    void End(uint32_t rank, uint64_t number);
+
+    /** @return collectives that were simulated */
+    uint64_t GetSimulated() const
+    {
+        return m_simulated;
+    }
+
+    /** @return collectives that took the time of earlier ones */
+    uint64_t GetDerived() const
+    {
+        return m_derived;
+    }
+
+  private:
+    /** A collective that some rank has reached, and some rank has not ended. */
+    struct Meeting
+    {
+        Kind kind;
+        bool isSimulated{false};
+        std::vector<std::pair<uint32_t, Member>> waiting; // to be derived
+        EventId timeout;
+        uint32_t arrived{0};
+        Time first;             // start of a rank
+        Time last;              // start of a rank
+        std::vector<Time> ends; // by rank
+        uint32_t ended{0};
+    };
+
+    /** The last simulated collective of a kind whose ranks started together. */
+    struct Known
+    {
+        std::vector<Time> lengths; // by rank, from the start of the last rank
+        Time longest;              // of the lengths
+        bool isConfirmed{false};   // two in a row took the same times
+    };
+
+    void Derive(Meeting& meeting);
+    void Simulate(uint64_t number);
+    void Learn(const Meeting& meeting);
+
+    uint32_t m_size;
+    std::map<uint64_t, Meeting> m_meetings; // by number
+    std::map<Kind, Known> m_known;
+    uint64_t m_simulated{0};
+    uint64_t m_derived{0};
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_COLLECTIVE_REPLAY_H
