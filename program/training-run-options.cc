@@ -140,6 +140,13 @@ TrainingRunOptions::Check() const
                                  repeat,
                                  " with payload real (allowed: simulate, as numbers differ)");
     }
+    if (repeat == "derive" && !cluster.IsRdma() && !cluster.IsUec())
+    {
+        throw ConfigurationError("repeat",
+                                 repeat,
+                                 " with transport tcp (allowed: simulate, as windows go on growing "
+                                 "from collective to collective)");
+    }
     GetSlowdowns();
 }
 

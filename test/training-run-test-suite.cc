@@ -447,7 +447,7 @@ class RepeatedRunTestCase : public RunTestCase
         TrainingRunOptions options = MakeOptions();
         options.bucket = 1 << 30; // one collective
         Check(options, true);
-        options.cluster.transport = "tcp";
+        options.cluster.transport = "uec";
         Check(options, true);
         options.cluster.transport = "rdma";
         options.stragglers = {"1:1.1"}; // ranks do not start together
@@ -506,6 +506,12 @@ class RefusedRunTestCase : public RunTestCase
                "workload resnet51 (allowed: ");
         Refuse([](Options& options) { options.workload = "mlp-hybrid-parallel:group=2"; },
                "3 ranks in groups of 2");
+        Refuse(
+            [](Options& options) {
+                options.repeat = "derive";
+                options.cluster.transport = "tcp";
+            },
+            "repeat derive with transport tcp");
         Refuse(
             [](Options& options) {
                 options.workload = "mlp-model-parallel";
