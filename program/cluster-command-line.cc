@@ -183,14 +183,51 @@ ClusterCommandLine::AddCongestionControlTo(ProgramOptions& options, const std::s
 }
 
 void
-ClusterCommandLine::AddTo(ProgramOptions& options, const std::string& algorithmOption)
+ClusterCommandLine::AddTransportTo(ProgramOptions& options)
 {
-    AddNetworkTo(options);
     options.AddChoice("transport",
                       "how messages travel",
                       m_cluster.transport,
                       {"rdma", "tcp", "uec"});
     AddCongestionControlTo(options, "the TypeId of a TcpCongestionOps, such as ns3::TcpDctcp");
+    options.AddUnsigned("queue-pairs",
+                        "RDMA: queue pairs between two ports, each with its own path by ecmp",
+                        m_cluster.queuePairs,
+                        1,
+                        MultiPortTransport::MAX_QUEUE_PAIRS);
+    options.AddBool("split",
+                    "whether each message is split among the queue pairs; otherwise messages use "
+                    "them in turns",
+                    m_cluster.split);
+    options.Reserve("ns3::training::MultiPortTransport::QueuePairs", "queue-pairs");
+    options.Reserve("ns3::training::MultiPortTransport::Split", "split");
+}
+
+void
+ClusterCommandLine::AddHostsTo(ProgramOptions& options)
+{
+    options.AddKind("host-model",
+                    "host-model",
+                    "time that hosts take for collectives, beside the network",
+                    m_cluster.hostModel,
+                    &DescribeAlternatives<HostModelEntry>);
+    options.AddTime("host-latency",
+                    "time from a rank's decision to send a message until its host has posted it",
+                    m_cluster.hostLatency);
+    options.AddKind("host-jitter",
+                    "jitter",
+                    "distribution of a factor of --host-latency, drawn for each message",
+                    m_cluster.hostJitter,
+                    &DescribeAlternatives<JitterEntry>);
+    options.Reserve("ns3::training::MultiPortTransport::PostLatency", "host-latency");
+    options.Reserve("ns3::training::MultiPortTransport::PostJitter", "host-jitter");
+}
+
+void
+ClusterCommandLine::AddTo(ProgramOptions& options, const std::string& algorithmOption)
+{
+    AddNetworkTo(options);
+    AddTransportTo(options);
     options.AddKind(
         "nic",
         "codec",
@@ -205,17 +242,6 @@ ClusterCommandLine::AddTo(ProgramOptions& options, const std::string& algorithmO
         "codec, with its keys and those of the place",
         m_cluster.codec,
         [] { return DescribeCodecs("gradients are not coded", CodecHelper::GetKeys()); });
-    options.AddUnsigned("queue-pairs",
-                        "RDMA: queue pairs between two ports, each with its own path by ecmp",
-                        m_cluster.queuePairs,
-                        1,
-                        MultiPortTransport::MAX_QUEUE_PAIRS);
-    options.AddBool("split",
-                    "whether each message is split among the queue pairs; otherwise messages use "
-                    "them in turns",
-                    m_cluster.split);
-    options.Reserve("ns3::training::MultiPortTransport::QueuePairs", "queue-pairs");
-    options.Reserve("ns3::training::MultiPortTransport::Split", "split");
     options.AddKind(algorithmOption,
                     "collective",
                     "collective algorithm, or system that sums in the network",
@@ -234,21 +260,7 @@ ClusterCommandLine::AddTo(ProgramOptions& options, const std::string& algorithmO
     options.AddRenamed("servers",
                        "--" + algorithmOption + "=parameter-server:servers=VALUE",
                        algorithmOption);
-    options.AddKind("host-model",
-                    "host-model",
-                    "time that hosts take for collectives, beside the network",
-                    m_cluster.hostModel,
-                    &DescribeAlternatives<HostModelEntry>);
-    options.AddTime("host-latency",
-                    "time from a rank's decision to send a message until its host has posted it",
-                    m_cluster.hostLatency);
-    options.AddKind("host-jitter",
-                    "jitter",
-                    "distribution of a factor of --host-latency, drawn for each message",
-                    m_cluster.hostJitter,
-                    &DescribeAlternatives<JitterEntry>);
-    options.Reserve("ns3::training::MultiPortTransport::PostLatency", "host-latency");
-    options.Reserve("ns3::training::MultiPortTransport::PostJitter", "host-jitter");
+    AddHostsTo(options);
     options.AddUnsigned("segments",
                         "pipeline segments per chunk; 0: chosen by the algorithm",
                         m_cluster.segments,

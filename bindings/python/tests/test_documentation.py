@@ -97,6 +97,10 @@ def test_json_keys(job_json, benchmark_json, program_json, tmp_path):
     assert list(fct_json) == read_names("results.rst", "json-hpcc-fct")
     for row in fct_json["rows"]:
         assert list(row) == read_names("results.rst", "json-hpcc-fct-rows")
+    serving_json = program_json("disaggregated-serving", "--count=1", "--prompt=8", "--output=2")
+    assert list(serving_json) == read_names("results.rst", "json-disaggregated-serving")
+    for row in serving_json["requests"]:
+        assert list(row) == read_names("results.rst", "json-disaggregated-serving-requests")
     ring_json = program_json("fpga-ring", "--part=rates", "--bytes=64K")
     assert list(ring_json) == read_names("results.rst", "json-fpga-ring")
     for row in ring_json["rows"]:
@@ -219,6 +223,7 @@ CLUSTER = "training-job-3"  # the table of shared options, of which each program
     [
         ("training-job", ["training-job-1", "training-job-2", CLUSTER]),
         ("collective-benchmark", ["collective-benchmark"]),
+        ("disaggregated-serving", [f"disaggregated-serving-{i}" for i in (1, 2, 3)]),
         ("fabric-benchmark", ["fabric-benchmark"]),
         ("fpga-ring", ["fpga-ring"]),
         ("gradient-codec", ["gradient-codec"]),
