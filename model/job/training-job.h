@@ -7,14 +7,20 @@
 #ifndef DISTRIBUTED_TRAINING_TRAINING_JOB_H
 #define DISTRIBUTED_TRAINING_TRAINING_JOB_H
 
+#include "graph-checker.h"
 #include "iteration-statistics.h"
 #include "sum-checker.h"
 #include "training-application.h"
 
+#include "ns3/task-trace.h"
+
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace ns3::training
@@ -40,6 +46,14 @@ class TrainingJob
      * @param task of the ranks
      */
     TrainingJob(uint32_t ranks, uint32_t iterations, uint32_t warmup, const TrainingTask& task);
+
+    /**
+     * @param ranks number of ranks, at least 1
+     * @param iterations expected iterations of every rank
+     * @param warmup number of initial iterations excluded from means
+     * @param busBytes bytes of a rank and iteration for the bus bandwidth, see GetBusFactor()
+     */
+    TrainingJob(uint32_t ranks, uint32_t iterations, uint32_t warmup, double busBytes);
     ~TrainingJob();
     TrainingJob(const TrainingJob&) = delete;
     TrainingJob& operator=(const TrainingJob&) = delete;
@@ -56,10 +70,11 @@ class TrainingJob
     /**
      * Checks every sum of every rank bit by bit, see SumChecker. Requires applications with
      * RealPayload and a task of all-reduces over all ranks only.
+     * @param collectives of a rank in an iteration
      * @param inputs makes the gradients of the applications
      * @param reference computes the expected sum
      */
-    void SetReference(SumChecker::Inputs inputs, Reference reference);
+    void SetReference(std::size_t collectives, SumChecker::Inputs inputs, Reference reference);
 
     /**
      * @param alternative computes another correct sum, valid if all ranks have it; returns nothing
@@ -69,6 +84,16 @@ class TrainingJob
 
     /** @param listener receives every expected sum, see SumChecker */
     void OnExpectedSum(SumChecker::Listener listener);
+
+    /**
+     * Checks the results of all collectives and messages bit by bit. Requires applications with
+     * RealPayload.
+     * @param checker of their graph
+     */
+    void SetChecker(std::unique_ptr<GraphChecker> checker);
+
+    /** @return the critical path of the last complete iteration; empty if there is none */
+    const std::vector<PathStep>& GetCriticalPath() const;
 
     /**
      * @param callback called when the last rank has finished an iteration
@@ -110,18 +135,24 @@ class TrainingJob
                         uint32_t iteration,
                         uint32_t collective,
                         Ptr<const Tensor> result);
+    void Arrived(uint32_t rank, const GraphTask& task, uint64_t number, Ptr<const Tensor> result);
+    void FindPath(const IterationRecord& record);
     void IterationEnded(uint32_t rank, uint32_t iteration, const RankIteration& measured);
     void RankFinished(uint32_t rank);
 
     uint32_t m_ranks;
     uint32_t m_iterations;
-    uint32_t m_collectives; // per iteration
     IterationStatistics m_statistics;
-    std::unique_ptr<SumChecker> m_checker; // null: sums are not compared
-    std::function<void()> m_ranksFinished; // or empty
-    uint32_t m_finished{0};                // observed ranks that have finished
-    Time m_end;                            // when the last rank, of any process, has finished
-    std::vector<Ptr<TrainingApplication>> m_applications; // observed ranks
+    std::unique_ptr<SumChecker> m_checker;          // null: sums are not compared
+    std::unique_ptr<GraphChecker> m_graphChecker;   // null: arrivals are not compared
+    IterationStatistics::Complete m_complete;       // or empty
+    std::map<uint32_t, TaskTrace::Pointer> m_marks; // last ends, by iteration that is not complete
+    std::vector<PathStep> m_path;                   // of the last complete iteration
+    std::function<void()> m_ranksFinished;          // or empty
+    uint32_t m_finished{0};                         // observed ranks that have finished
+    Time m_end; // when the last rank, of any process, has finished
+    std::vector<Ptr<TrainingApplication>> m_applications;        // observed ranks
+    std::unordered_map<uint32_t, TrainingApplication*> m_byRank; // the same
 };
 
 } // namespace ns3::training
