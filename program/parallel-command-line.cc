@@ -9,10 +9,14 @@
 #include "ns3/pipeline-choice.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-gpu.h"
+#include "ns3/training-quantity.h"
 #include "ns3/training-workload.h"
+#include "ns3/transformer-graph.h"
 #include "ns3/transformer-model.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 #include <vector>
 
 namespace ns3::training
@@ -105,9 +109,9 @@ ParallelJobOptions::AddTo(ProgramOptions& options)
                                     "samples of an iteration; auto: a micro-batch for each rank "
                                     "of every pipeline"),
                          parallel.globalBatch);
-    options.AddKind("schedule",
+    options.AddKind("pipeline-schedule",
                     "pipeline-schedule",
-                    "order in which a pipeline computes micro-batches",
+                    "order in which a pipeline computes micro-batches; also as --schedule",
                     parallel.schedule,
                     &DescribeAlternatives<PipelineScheduleEntry>,
                     "the path of a CSV file, short for file:PATH");
@@ -201,6 +205,79 @@ ParallelJobOptions::AddTo(ProgramOptions& options)
                       efficiency,
                       0,
                       1);
+}
+
+void
+ParallelJobOptions::TakeSchedule(std::string& schedule)
+{
+    const std::string end = ".csv";
+    const bool isTable = schedule.size() > end.size() &&
+                         schedule.compare(schedule.size() - end.size(), end.size(), end) == 0;
+    const auto& all = Registry<PipelineScheduleEntry>::All();
+    if (isTable || all.count(KeyValues::Split(schedule).GetName()) > 0)
+    {
+        parallel.schedule = std::exchange(schedule, "");
+    }
+}
+
+void
+ParallelJobOptions::CheckGiven(const ProgramOptions& options) const
+{
+    ProgramOptions own("", "");
+    ParallelJobOptions initial;
+    initial.AddTo(own);
+    std::vector<std::string> others{"workload", "batch", "overlap", "gradients"};
+    std::string allowed = " with --model (allowed: with --workload)";
+    if (!HasTransformer())
+    {
+        others.clear();
+        for (const ProgramOptions::Value& value : own.Values())
+        {
+            others.push_back(value.name);
+        }
+        others.erase(others.begin()); // the model itself
+        allowed = " without a transformer (allowed: with --model)";
+    }
+    for (const std::string& name : others)
+    {
+        if (options.IsGiven(name))
+        {
+            throw ConfigurationError("--" + name + allowed);
+        }
+    }
+    if (model != NONE && options.IsGiven("workload"))
+    {
+        throw ConfigurationError("--workload with --model (allowed: one of both)");
+    }
+}
+
+std::unique_ptr<GraphJob>
+ParallelJobOptions::MakeJob(const std::shared_ptr<const ParallelPlan>& plan,
+                            const std::string& gpu,
+                            double computeScale) const
+{
+    const TransformerRates rates = GetRates(gpu, computeScale);
+    std::vector<uint32_t> pipeline; // pipelines are alike
+    for (uint32_t place = 0; place < plan->GetOptions().pipeline; place++)
+    {
+        pipeline.push_back(plan->GetRankOfStage(0, place));
+    }
+    auto job =
+        std::make_unique<GraphJob>(std::make_shared<TransformerGraph>(plan, rates), pipeline);
+    const ParallelOptions& options = plan->GetOptions();
+    const auto parameters = static_cast<double>(plan->GetModel().GetParameters());
+    job->name = model;
+    job->description = model + " (" + FormatDouble(std::round(parameters / 1e8) / 10) +
+                       " G parameters), tensor " + std::to_string(options.tensor) + ", pipeline " +
+                       std::to_string(options.pipeline) + ", data " + std::to_string(options.data) +
+                       ", context " + std::to_string(options.context) + ", expert " +
+                       std::to_string(options.expert) + ", ZeRO " + std::to_string(options.zero) +
+                       ", " + std::to_string(plan->GetMicroBatches()) + " micro-batches of " +
+                       std::to_string(options.microBatch) + ", " + options.schedule + ", " + gpu;
+    job->times =
+        gpu + ", " + FormatDouble(std::round(rates.operations * computeScale / 1e10) / 100) +
+        " TFLOP/s and " + FormatDouble(rates.memory * computeScale / 1e12) + " TB/s (roofline)";
+    return job;
 }
 
 bool

@@ -7,6 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_PARALLEL_COMMAND_LINE_H
 #define DISTRIBUTED_TRAINING_PARALLEL_COMMAND_LINE_H
 
+#include "graph-job.h"
 #include "program-options.h"
 
 #include "ns3/layer-tasks.h"
@@ -46,6 +47,20 @@ struct ParallelJobOptions
      */
     void AddTo(ProgramOptions& options);
 
+    /**
+     * Makes it the schedule of pipelines if it names one, or a CSV file.
+     * @param schedule that of collectives or of pipelines; empty if it was taken
+     */
+    void TakeSchedule(std::string& schedule);
+
+    /**
+     * Refuses options that would have no effect.
+     * @param options of the program, parsed
+     * @throw ConfigurationError if an option of --model is given without it, or one of --workload
+     *        with it
+     */
+    void CheckGiven(const ProgramOptions& options) const;
+
     /** @return whether a transformer is trained */
     bool HasTransformer() const;
 
@@ -58,8 +73,18 @@ struct ParallelJobOptions
     std::shared_ptr<const ParallelPlan> MakePlan(uint64_t ranks) const;
 
     /**
+     * @param plan who has which part
      * @param gpu name of a GpuEntry
-     * @param computeScale factor of compute times, above 0
+     * @param computeScale factor of compute times
+     * @return the job
+     */
+    std::unique_ptr<GraphJob> MakeJob(const std::shared_ptr<const ParallelPlan>& plan,
+                                      const std::string& gpu,
+                                      double computeScale) const;
+
+    /**
+     * @param gpu name of a GpuEntry
+     * @param computeScale factor of compute times
      * @return how fast a rank computes
      * @throw ConfigurationError if the GPU is unknown, or its peak with 8 bits
      */
