@@ -11,7 +11,6 @@
 #include "ns3/training-gpu.h"
 #include "ns3/training-quantity.h"
 #include "ns3/training-workload.h"
-#include "ns3/transformer-graph.h"
 #include "ns3/transformer-model.h"
 
 #include <algorithm>
@@ -28,11 +27,10 @@ namespace
 /// Most ranks, micro-batches and layers.
 constexpr uint64_t MOST = 1U << 20;
 
-/** @return whether a text names a JSON file */
+/** @return whether a text is longer than its end */
 bool
-IsFile(const std::string& text)
+EndsWith(const std::string& text, const std::string& end)
 {
-    const std::string end = ".json";
     return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
@@ -210,11 +208,11 @@ ParallelJobOptions::AddTo(ProgramOptions& options)
 void
 ParallelJobOptions::TakeSchedule(std::string& schedule)
 {
-    const std::string end = ".csv";
-    const bool isTable = schedule.size() > end.size() &&
-                         schedule.compare(schedule.size() - end.size(), end.size(), end) == 0;
+    const bool ofCollectives = EndsWith(schedule, ".json") || EndsWith(schedule, ".xml");
     const auto& all = Registry<PipelineScheduleEntry>::All();
-    if (isTable || all.count(KeyValues::Split(schedule).GetName()) > 0)
+    if (!schedule.empty() &&
+        (EndsWith(schedule, ".csv") || all.count(KeyValues::Split(schedule).GetName()) > 0 ||
+         (HasTransformer() && !ofCollectives)))
     {
         parallel.schedule = std::exchange(schedule, "");
     }
@@ -223,6 +221,12 @@ ParallelJobOptions::TakeSchedule(std::string& schedule)
 void
 ParallelJobOptions::CheckGiven(const ProgramOptions& options) const
 {
+    const bool isWorkload =
+        Registry<WorkloadEntry>::All().count(KeyValues::Split(model).GetName()) > 0;
+    if (model != NONE && !isWorkload && !HasTransformer())
+    {
+        MakePlan(0); // refuses it
+    }
     ProgramOptions own("", "");
     ParallelJobOptions initial;
     initial.AddTo(own);
@@ -245,45 +249,34 @@ ParallelJobOptions::CheckGiven(const ProgramOptions& options) const
             throw ConfigurationError("--" + name + allowed);
         }
     }
+    if (!HasTransformer() && options.IsGiven("check"))
+    {
+        throw ConfigurationError("--check without a transformer (allowed: with --model)");
+    }
     if (model != NONE && options.IsGiven("workload"))
     {
         throw ConfigurationError("--workload with --model (allowed: one of both)");
     }
 }
 
-std::unique_ptr<GraphJob>
-ParallelJobOptions::MakeJob(const std::shared_ptr<const ParallelPlan>& plan,
-                            const std::string& gpu,
-                            double computeScale) const
+std::string
+ParallelJobOptions::Describe(const ParallelPlan& plan, const std::string& gpu) const
 {
-    const TransformerRates rates = GetRates(gpu, computeScale);
-    std::vector<uint32_t> pipeline; // pipelines are alike
-    for (uint32_t place = 0; place < plan->GetOptions().pipeline; place++)
-    {
-        pipeline.push_back(plan->GetRankOfStage(0, place));
-    }
-    auto job =
-        std::make_unique<GraphJob>(std::make_shared<TransformerGraph>(plan, rates), pipeline);
-    const ParallelOptions& options = plan->GetOptions();
-    const auto parameters = static_cast<double>(plan->GetModel().GetParameters());
-    job->name = model;
-    job->description = model + " (" + FormatDouble(std::round(parameters / 1e8) / 10) +
-                       " G parameters), tensor " + std::to_string(options.tensor) + ", pipeline " +
-                       std::to_string(options.pipeline) + ", data " + std::to_string(options.data) +
-                       ", context " + std::to_string(options.context) + ", expert " +
-                       std::to_string(options.expert) + ", ZeRO " + std::to_string(options.zero) +
-                       ", " + std::to_string(plan->GetMicroBatches()) + " micro-batches of " +
-                       std::to_string(options.microBatch) + ", " + options.schedule + ", " + gpu;
-    job->times =
-        gpu + ", " + FormatDouble(std::round(rates.operations * computeScale / 1e10) / 100) +
-        " TFLOP/s and " + FormatDouble(rates.memory * computeScale / 1e12) + " TB/s (roofline)";
-    return job;
+    const ParallelOptions& options = plan.GetOptions();
+    const auto parameters = static_cast<double>(plan.GetModel().GetParameters());
+    return model + " (" + FormatDouble(std::round(parameters / 1e8) / 10) +
+           " G parameters), tensor " + std::to_string(options.tensor) + ", pipeline " +
+           std::to_string(options.pipeline) + ", data " + std::to_string(options.data) +
+           ", context " + std::to_string(options.context) + ", expert " +
+           std::to_string(options.expert) + ", ZeRO " + std::to_string(options.zero) + ", " +
+           std::to_string(plan.GetMicroBatches()) + " micro-batches of " +
+           std::to_string(options.microBatch) + ", " + options.schedule + ", " + gpu;
 }
 
 bool
 ParallelJobOptions::HasTransformer() const
 {
-    return IsFile(model) || Registry<TransformerModel>::All().count(model) > 0;
+    return EndsWith(model, ".json") || Registry<TransformerModel>::All().count(model) > 0;
 }
 
 std::shared_ptr<const ParallelPlan>
@@ -296,7 +289,7 @@ ParallelJobOptions::MakePlan(uint64_t ranks) const
         {
             names.push_back(each.name);
         }
-        const std::string nearest = GetNearest(model, names);
+        const std::string nearest = model == NONE ? "" : GetNearest(model, names);
         throw ConfigurationError("model",
                                  model,
                                  (nearest.empty() ? "" : "; did you mean " + nearest + "?") +

@@ -7,7 +7,6 @@
 #ifndef DISTRIBUTED_TRAINING_PARALLEL_COMMAND_LINE_H
 #define DISTRIBUTED_TRAINING_PARALLEL_COMMAND_LINE_H
 
-#include "graph-job.h"
 #include "program-options.h"
 
 #include "ns3/layer-tasks.h"
@@ -75,12 +74,9 @@ struct ParallelJobOptions
     /**
      * @param plan who has which part
      * @param gpu name of a GpuEntry
-     * @param computeScale factor of compute times
-     * @return the job
+     * @return model, sizes and schedule; part of a line
      */
-    std::unique_ptr<GraphJob> MakeJob(const std::shared_ptr<const ParallelPlan>& plan,
-                                      const std::string& gpu,
-                                      double computeScale) const;
+    std::string Describe(const ParallelPlan& plan, const std::string& gpu) const;
 
     /**
      * @param gpu name of a GpuEntry
