@@ -221,7 +221,7 @@ CLUSTER = "training-job-3"  # the table of shared options, of which each program
 @pytest.mark.parametrize(
     "name, tables",
     [
-        ("training-job", ["training-job-1", "training-job-2", CLUSTER]),
+        ("training-job", ["training-job-1", "training-job-parallel", "training-job-2", CLUSTER]),
         ("collective-benchmark", ["collective-benchmark"]),
         ("disaggregated-serving", [f"disaggregated-serving-{i}" for i in (1, 2, 3)]),
         ("fabric-benchmark", ["fabric-benchmark"]),
