@@ -69,7 +69,7 @@ Setting::AddTo(ProgramOptions& options)
                     "a file NAME.json with the keys of Hugging Face's config.json");
     options.AddKind("gpu", "gpu", "GPU of each rank", gpu, &DescribeAlternatives<GpuEntry>);
     options.AddDouble("compute-efficiency",
-                      "part of the GPU's peak that matrix products reach; 0: that of trainings",
+                      "part of the GPU's peak that matrix products reach; 0: as in training",
                       computeEfficiency,
                       0,
                       1);
@@ -163,7 +163,8 @@ Setting::GetRates() const
 {
     const GpuEntry& entry = Registry<GpuEntry>::Find(gpu);
     TransformerRates rates;
-    rates.operations = entry.peak * (computeEfficiency > 0 ? computeEfficiency : entry.efficiency);
+    const double trained = entry.transformers > 0 ? entry.transformers : entry.efficiency;
+    rates.operations = entry.peak * (computeEfficiency > 0 ? computeEfficiency : trained);
     rates.memory = entry.memoryBandwidth * memoryEfficiency;
     return rates;
 }
