@@ -6,12 +6,11 @@
 
 #include "job-file.h"
 
-#include "training-run-options.h"
-
 #include "ns3/host-allocator.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-input-file.h"
 #include "ns3/training-quantity.h"
+#include "ns3/training-workload.h"
 
 #include <algorithm>
 #include <functional>
@@ -152,11 +151,11 @@ ReadHosts(TableReader& reader, const toml::table& table, SharedJob& job)
     {
         reader.Refuse("placement", "list with hosts = [...]");
     }
-    job.request.ranks = static_cast<uint32_t>(job.hosts.size());
+    job.training.cluster.ranks = job.hosts.size();
     if (reader.Has("ranks"))
     {
-        reader.Get("ranks", 1, MAX_RANKS, job.request.ranks);
-        if (!job.hosts.empty() && job.request.ranks != job.hosts.size())
+        reader.Get("ranks", 1, MAX_RANKS, job.training.cluster.ranks);
+        if (!job.hosts.empty() && job.training.cluster.ranks != job.hosts.size())
         {
             reader.Refuse("ranks", "as many as hosts: " + std::to_string(job.hosts.size()));
         }
@@ -175,14 +174,15 @@ ReadJob(const std::string& path, const toml::table& table, std::size_t number)
     TableReader reader(path, table);
     SharedJob job;
     job.name = "job" + std::to_string(number);
+    job.training.warmup = 0;
     reader.Get("name", job.name);
-    reader.Get("workload", job.workload);
-    reader.Get("gpu", job.request.gpu);
-    reader.Get("batch", 1, static_cast<int64_t>(MAX_BATCH), job.request.batch);
+    reader.Get("workload", job.training.workload);
+    reader.Get("gpu", job.training.gpu);
+    reader.Get("batch", 1, static_cast<int64_t>(MAX_BATCH), job.training.batch);
     reader.Get("iterations",
                1,
                static_cast<int64_t>(TrainingRunOptions::MAX_ITERATIONS),
-               job.iterations);
+               job.training.iterations);
     reader.Get("priority", 0, MAX_PRIORITY, job.priority);
     std::string arrival = "0s";
     reader.Get("arrival", arrival);

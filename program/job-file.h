@@ -7,8 +7,9 @@
 #ifndef DISTRIBUTED_TRAINING_JOB_FILE_H
 #define DISTRIBUTED_TRAINING_JOB_FILE_H
 
+#include "training-run-options.h"
+
 #include "ns3/nstime.h"
-#include "ns3/training-workload.h"
 
 #include <cstdint>
 #include <optional>
@@ -24,10 +25,9 @@ namespace ns3::training
  */
 struct SharedJob
 {
-    std::string name;                 ///< different for each job
-    std::string workload{"resnet50"}; ///< see MakeTrainingTask()
-    WorkloadRequest request;          ///< its inputs, with the number of ranks
-    uint64_t iterations{3};           ///< iterations, all measured
+    std::string name; ///< different for each job
+    /// What it trains, and its iterations, all measured. The cluster is only the number of ranks.
+    TrainingRunOptions training{};
     Time arrival;                     ///< when it asks for hosts
     std::string placement{"packed"};  ///< see HostAllocator
     std::vector<uint32_t> hosts;      ///< of placement list: host of each rank

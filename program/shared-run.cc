@@ -7,12 +7,11 @@
 #include "shared-run.h"
 
 #include "guarded-run.h"
+#include "job-plan.h"
 
 #include "ns3/host-allocator.h"
-#include "ns3/loop-graph.h"
 #include "ns3/nic-algorithm.h"
 #include "ns3/simulator.h"
-#include "ns3/topology-builder.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-job-helper.h"
 #include "ns3/training-job.h"
@@ -79,10 +78,10 @@ CheckShared(const SharedRunOptions& options)
     for (const SharedJob& job : options.jobs)
     {
         const std::string name = "job " + job.name + ": ";
-        if (job.request.ranks > cluster.ranks)
+        if (job.training.cluster.ranks > cluster.ranks)
         {
-            throw ConfigurationError(name + std::to_string(job.request.ranks) + " ranks on " +
-                                     std::to_string(cluster.ranks) +
+            throw ConfigurationError(name + std::to_string(job.training.cluster.ranks) +
+                                     " ranks on " + std::to_string(cluster.ranks) +
                                      " hosts (allowed: at most one on each host)");
         }
         for (uint32_t host : job.hosts)
@@ -117,15 +116,14 @@ class SharedSimulation
     /** A job in the cluster. */
     struct Job
     {
-        std::shared_ptr<const TaskGraph> graph;
-        std::vector<std::set<CollectiveOperation>> operations; // by groups
-        std::unique_ptr<TrainingJob> measured;                 // null: it has not started
-        std::vector<Ptr<TrainingApplication>> applications;    // of its ranks
+        JobPlan plan;
+        std::unique_ptr<TrainingJob> measured;              // null: it has not started
+        std::vector<Ptr<TrainingApplication>> applications; // of its ranks
         SharedJobResult result;
         bool hasEnded{false};
     };
 
-    void MakeGraph(const SharedJob& options, Job& job) const;
+    void MakePlan(const SharedJob& options, Job& job) const;
     void Arrive(std::size_t index);
     void StartWaiting();
     void Start(std::size_t index);
@@ -157,7 +155,7 @@ SharedSimulation::SharedSimulation(const SharedRunOptions& options)
 {
     for (std::size_t i = 0; i < m_jobs.size(); i++)
     {
-        MakeGraph(options.jobs[i], m_jobs[i]);
+        MakePlan(options.jobs[i], m_jobs[i]);
         Simulator::Schedule(options.jobs[i].arrival, &SharedSimulation::Arrive, this, i);
     }
     if (m_cluster.IsRdma())
@@ -170,18 +168,20 @@ SharedSimulation::SharedSimulation(const SharedRunOptions& options)
 }
 
 void
-SharedSimulation::MakeGraph(const SharedJob& options, Job& job) const
+SharedSimulation::MakePlan(const SharedJob& options, Job& job) const
 {
-    WorkloadRequest request = options.request;
-    request.serverRanks = m_cluster.GetFabric().topology.shape.groupSize;
-    const auto task =
-        std::make_shared<const TrainingTask>(MakeTrainingTask(options.workload, request));
-    job.operations.resize(task->communicators.size());
-    for (const TaskCollective& collective : task->collectives)
+    TrainingRunOptions training = options.training;
+    training.cluster = m_options.cluster;
+    training.cluster.ranks = options.training.cluster.ranks;
+    training.Check();
+    job.plan = MakeJobPlan(training);
+    if (training.cluster.ranks != options.training.cluster.ranks)
     {
-        job.operations[collective.communicator].insert(collective.operation);
+        throw ConfigurationError("job " + options.name + ": " +
+                                 std::to_string(options.training.cluster.ranks) +
+                                 " ranks with workload " + training.workload +
+                                 " (allowed: " + std::to_string(training.cluster.ranks) + ")");
     }
-    job.graph = std::make_shared<LoopGraph>(task, request.ranks);
 }
 
 void
@@ -198,7 +198,9 @@ SharedSimulation::StartWaiting()
     for (auto next = m_waiting.begin(); next != m_waiting.end();)
     {
         const SharedJob& job = m_options.jobs[*next];
-        auto hosts = m_allocator.Take(job.placement, job.request.ranks, job.hosts);
+        auto hosts = m_allocator.Take(job.placement,
+                                      static_cast<uint32_t>(job.training.cluster.ranks),
+                                      job.hosts);
         if (!hosts.empty())
         {
             m_jobs[*next].result.hosts = std::move(hosts);
@@ -222,7 +224,7 @@ SharedSimulation::Start(std::size_t index)
     const SharedJob& options = m_options.jobs[index];
     Job& job = m_jobs[index];
     job.result.startS = Simulator::Now().GetSeconds();
-    const auto iterations = static_cast<uint32_t>(options.iterations);
+    const auto iterations = static_cast<uint32_t>(options.training.iterations);
     for (uint32_t host : job.result.hosts)
     {
         SetPriority(host, options.priority);
@@ -230,8 +232,11 @@ SharedSimulation::Start(std::size_t index)
     TrainingJobHelper helper;
     helper.SetAttribute("Iterations", UintegerValue(iterations));
     const auto applications =
-        helper.Install(m_cluster, job.graph, job.operations, "", job.result.hosts);
-    job.measured = std::make_unique<TrainingJob>(options.request.ranks, iterations, 0, 0.0);
+        helper.Install(m_cluster, job.plan.graph, job.plan.operations, "", job.result.hosts);
+    job.measured = std::make_unique<TrainingJob>(job.plan.graph->GetRanks(),
+                                                 iterations,
+                                                 0,
+                                                 job.plan.GetBusBytes());
     for (uint32_t rank = 0; rank < applications.GetN(); rank++)
     {
         job.applications.push_back(DynamicCast<TrainingApplication>(applications.Get(rank)));
@@ -309,6 +314,13 @@ SharedSimulation::Run()
     }
     result.background = GetBackgroundFigures(m_cluster);
     result.notes = m_cluster.GetNotes();
+    for (std::size_t i = 0; i < m_jobs.size(); i++)
+    {
+        for (const std::string& note : m_jobs[i].plan.notes)
+        {
+            result.notes.push_back("job " + m_options.jobs[i].name + ": " + note);
+        }
+    }
     result.cost = GetRunCost(m_cluster.GetFabric());
     return result;
 }

@@ -47,7 +47,7 @@ struct SharedRunResult
 {
     std::vector<SharedJobResult> jobs;           ///< in the order of the options
     std::optional<BackgroundFigures> background; ///< of the traffic beside the jobs, if any
-    std::vector<std::string> notes;              ///< of the cluster
+    std::vector<std::string> notes;              ///< of the cluster and the jobs
     RunCost cost;                                ///< of the simulation
 };
 

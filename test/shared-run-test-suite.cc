@@ -41,11 +41,11 @@ MakeJob(const std::string& name, const Hosts& hosts, uint32_t ranks = 0)
 {
     SharedJob job;
     job.name = name;
-    job.workload = "resnet50";
-    job.iterations = 2;
+    job.training.iterations = 2;
+    job.training.warmup = 0;
     job.placement = hosts.empty() ? "packed" : "list";
     job.hosts = hosts;
-    job.request.ranks = hosts.empty() ? ranks : static_cast<uint32_t>(hosts.size());
+    job.training.cluster.ranks = hosts.empty() ? ranks : hosts.size();
     return job;
 }
 
@@ -127,17 +127,16 @@ class DisjointJobsTestCase : public TestCase
             options.cluster.ranks = 10;
             options.cluster.transport = transport;
             options.jobs = {MakeJob("a", {0, 1, 2}), MakeJob("b", {}, 7)};
-            options.jobs[1].iterations = 3;
+            options.jobs[1].training.iterations = 3;
             const SharedRunResult shared = RunShared(options);
             for (std::size_t i = 0; i < 2; i++)
             {
                 const SharedJob& job = options.jobs[i];
                 TrainingRunOptions own;
-                own.workload = job.workload;
-                own.cluster.ranks = job.request.ranks;
+                own.cluster.ranks = job.training.cluster.ranks;
                 own.cluster.transport = transport;
                 own.warmup = 0;
-                own.iterations = job.iterations;
+                own.iterations = job.training.iterations;
                 std::vector<double> times;
                 TrainingRun run(own);
                 run.OnIteration(
@@ -146,7 +145,7 @@ class DisjointJobsTestCase : public TestCase
                 NS_TEST_EXPECT_MSG_EQ((GetTimes(shared.jobs[i]) == times),
                                       true,
                                       "job " << job.name << " over " << transport);
-                NS_TEST_EXPECT_MSG_EQ(times.size(), job.iterations, "iterations");
+                NS_TEST_EXPECT_MSG_EQ(times.size(), job.training.iterations, "iterations");
             }
             NS_TEST_EXPECT_MSG_EQ((shared.jobs[1].hosts == Hosts{3, 4, 5, 6, 7, 8, 9}),
                                   true,
@@ -179,7 +178,7 @@ class SharedLinkTestCase : public TestCase
         options.jobs = {MakeJob("a", {0, 2}), MakeJob("b", {1, 3})};
         for (SharedJob& job : options.jobs)
         {
-            job.request.computeScale = 0;
+            job.training.computeScale = 0;
         }
         const SharedRunResult shared = RunShared(options);
         const double alone = RunAlone(options, 0, {0, 2}).jobs[0].GetIterationTime();
@@ -277,16 +276,16 @@ class JobFileTestCase : public RefusalTest
                                "placement = \"list\"\nhosts = [3, 1]\npriority = 2\n");
         NS_TEST_ASSERT_MSG_EQ(jobs.size(), 2, m_refusal);
         NS_TEST_EXPECT_MSG_EQ(jobs[0].name, "job0", "name");
-        NS_TEST_EXPECT_MSG_EQ(jobs[0].request.ranks, 4, "ranks");
+        NS_TEST_EXPECT_MSG_EQ(jobs[0].training.cluster.ranks, 4, "ranks");
         NS_TEST_EXPECT_MSG_EQ(jobs[0].placement, "packed", "placement");
         NS_TEST_EXPECT_MSG_EQ(jobs[0].priority.has_value(), false, "usual class");
-        NS_TEST_EXPECT_MSG_EQ(jobs[1].workload, "vgg16", "workload");
-        NS_TEST_EXPECT_MSG_EQ(jobs[1].request.batch, 8, "batch");
-        NS_TEST_EXPECT_MSG_EQ(jobs[1].request.gpu, "v100", "GPU");
-        NS_TEST_EXPECT_MSG_EQ(jobs[1].iterations, 7, "iterations");
+        NS_TEST_EXPECT_MSG_EQ(jobs[1].training.workload, "vgg16", "workload");
+        NS_TEST_EXPECT_MSG_EQ(jobs[1].training.batch, 8, "batch");
+        NS_TEST_EXPECT_MSG_EQ(jobs[1].training.gpu, "v100", "GPU");
+        NS_TEST_EXPECT_MSG_EQ(jobs[1].training.iterations, 7, "iterations");
         NS_TEST_EXPECT_MSG_EQ(jobs[1].arrival, MilliSeconds(2), "arrival");
         NS_TEST_EXPECT_MSG_EQ((jobs[1].hosts == Hosts{3, 1}), true, "hosts");
-        NS_TEST_EXPECT_MSG_EQ(jobs[1].request.ranks, 2, "as many as hosts");
+        NS_TEST_EXPECT_MSG_EQ(jobs[1].training.cluster.ranks, 2, "as many as hosts");
         NS_TEST_EXPECT_MSG_EQ(*jobs[1].priority, 2, "class");
         ExpectRefusal("", "jobs.toml: no jobs");
         ExpectRefusal("[[job]]\nranks = \n", "jobs.toml:2: ");
@@ -322,7 +321,7 @@ class JobFileTestCase : public RefusalTest
                    "job a: host 4 (allowed: 0 to 3)");
         ExpectPart(refuse([](auto& all) { all.jobs = {MakeJob("b", {}, 5)}; }),
                    "job b: 5 ranks on 4 hosts");
-        ExpectPart(refuse([](auto& all) { all.jobs[0].workload = "resnet"; }), "resnet");
+        ExpectPart(refuse([](auto& all) { all.jobs[0].training.workload = "resnet"; }), "resnet");
         ExpectPart(refuse([](auto& all) { all.cluster.algorithm = "switchml"; }),
                    "collective switchml with jobs that share a cluster (allowed: algorithms that");
         ExpectPart(refuse([](auto& all) { all.cluster.algorithm = "nic-ring"; }), "nic-ring");
