@@ -7,6 +7,7 @@
 #include "cluster-command-line.h"
 
 #include "ns3/algorithm-chooser.h"
+#include "ns3/background-helper.h"
 #include "ns3/collective-algorithm.h"
 #include "ns3/gradient-codec.h"
 #include "ns3/host-model.h"
@@ -61,6 +62,20 @@ DescribeCollectives()
                 {},
                 {},
                 {}});
+    return all;
+}
+
+/** @return no traffic, and all flow sizes with the keys of traffic */
+std::vector<AlternativeDescription>
+DescribeBackground()
+{
+    auto all = DescribeAlternatives<FlowSizesEntry>();
+    const auto keys = BackgroundHelper::GetKeys();
+    for (auto& sizes : all)
+    {
+        sizes.keys.insert(sizes.keys.end(), keys.begin(), keys.end());
+    }
+    all.insert(all.begin(), {BackgroundHelper::NONE, "the ranks are alone", {}, {}, {}});
     return all;
 }
 
@@ -204,6 +219,17 @@ ClusterCommandLine::AddTransportTo(ProgramOptions& options)
 }
 
 void
+ClusterCommandLine::AddBackgroundTo(ProgramOptions& options)
+{
+    options.AddKind("background",
+                    "flow-sizes",
+                    "traffic beside that of the ranks: sizes of its flows, with their keys and "
+                    "those of the traffic",
+                    m_cluster.background,
+                    &DescribeBackground);
+}
+
+void
 ClusterCommandLine::AddHostsTo(ProgramOptions& options)
 {
     options.AddKind("host-model",
@@ -242,6 +268,7 @@ ClusterCommandLine::AddTo(ProgramOptions& options, const std::string& algorithmO
         "codec, with its keys and those of the place",
         m_cluster.codec,
         [] { return DescribeCodecs("gradients are not coded", CodecHelper::GetKeys()); });
+    AddBackgroundTo(options);
     options.AddKind(algorithmOption,
                     "collective",
                     "collective algorithm, or system that sums in the network",

@@ -49,6 +49,12 @@ class ClusterCommandLine
     void AddTransportTo(ProgramOptions& options);
 
     /**
+     * Adds the option for traffic beside that of the ranks.
+     * @param options of the program
+     */
+    void AddBackgroundTo(ProgramOptions& options);
+
+    /**
      * Adds options for the time that hosts take.
      * @param options of the program
      */

@@ -764,6 +764,7 @@ TrainingRun::Run()
     result.codec = GetCodecFigures(*m_cluster, m_options.IsReal(), m_codingErrors);
     result.tcp = GetTcpFigures(*m_cluster);
     result.uec = GetUecFigures(*m_cluster);
+    result.background = GetBackgroundFigures(*m_cluster);
     result.configuration = m_configuration;
     if (result.mismatch.empty())
     {

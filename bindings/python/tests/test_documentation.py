@@ -144,6 +144,16 @@ def test_json_keys(job_json, benchmark_json, program_json, tmp_path):
     rates_json = program_json("in-network-aggregation", "--part=switchml", "--bytes=64K")
     for row in rates_json["rows"]:
         assert list(row) == read_names("results.rst", "json-in-network-aggregation-rows")
+    jobs = tmp_path / "jobs.toml"
+    jobs.write_text("[[job]]\nranks = 2\niterations = 1\n")
+    shared_json = program_json(
+        "shared-cluster", f"--jobs={jobs}", "--ranks=4", "--background=fixed"
+    )
+    assert list(shared_json["background"]) == read_names("results.rst", "json-background")
+    del shared_json["background"]
+    assert list(shared_json) == read_names("results.rst", "json-shared-cluster")
+    for row in shared_json["jobs"]:
+        assert list(row) == read_names("results.rst", "json-shared-cluster-jobs")
     tables_json = program_json("nccl-tables", "--most=1M")
     assert list(tables_json) == read_names("results.rst", "json-nccl-tables")
     for row in tables_json["rows"]:
@@ -232,6 +242,7 @@ CLUSTER = "training-job-3"  # the table of shared options, of which each program
         ("multitree-allreduce", ["multitree-allreduce"]),
         ("in-network-aggregation", ["in-network-aggregation"]),
         ("nccl-tables", ["nccl-tables"]),
+        ("shared-cluster", ["shared-cluster"]),
         ("switch-barrier", ["switch-barrier"]),
         ("switch-parameter-server", ["switch-parameter-server"]),
         ("topology-codesign", ["topology-codesign"]),
