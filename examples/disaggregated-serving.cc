@@ -366,6 +366,7 @@ Serve(int argc, char* argv[])
                     clusterOptions.algorithm,
                     &DescribeAlternatives<CollectiveAlgorithm>);
     commandLine.AddHostsTo(options);
+    commandLine.AddBackgroundTo(options);
     options.Parse(argc, argv);
     setting.Finish();
     if (commandLine.ShowTopology())
@@ -425,6 +426,7 @@ Serve(int argc, char* argv[])
     const auto summary = ServingSummary::Of(system->GetRequests(), objective);
     GatherCounters(cluster.GetFabric());
     const RunCost cost = GetRunCost(cluster.GetFabric());
+    const auto background = GetBackgroundFigures(cluster);
     auto warnings = GetWarnings(cluster);
     if (summary.IsOverloaded())
     {
@@ -442,12 +444,17 @@ Serve(int argc, char* argv[])
         {
             Print(*system, summary);
         }
-        std::printf("%s%s\n%s",
+        std::printf("%s%s%s\n%s",
+                    background ? background->Format().c_str() : "",
                     FormatWarnings(warnings).c_str(),
                     FormatRunCost(cost).c_str(),
                     FormatInputs(setting.Describe(clusterOptions)).c_str());
     }
     auto document = ToJson(*system, summary);
+    if (background)
+    {
+        document.Set("background", background->ToJson());
+    }
     AddWarnings(document, warnings);
     AddRunCost(document, cost);
     document.Set("inputs", setting.Describe(clusterOptions));

@@ -96,3 +96,13 @@ def test_a_network_that_loses_all_frames_is_stuck(program):
     process = program(NAME, "--count=2", "--loss=1")
     assert process.returncode == 3
     assert process.stderr.startswith(f"{NAME}: stuck: 0 of 2 requests are done; rank 1 waits for")
+
+
+def test_traffic_of_others_delays_keys_and_values(program_json):
+    options = ["--count=2", "--output=2", "--ranks=4", "--rate=25Gbps", "--transfer=whole"]
+    alone = program_json(NAME, *options)
+    beside = program_json(NAME, *options, "--background=fixed:bytes=1M,load=0.5")
+    assert "background" not in alone
+    assert beside["background"]["flows"] > 0
+    assert beside["transfer_s"] > 1.2 * alone["transfer_s"]
+    assert beside["prefill_s"] == alone["prefill_s"]
