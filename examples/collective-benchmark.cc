@@ -654,6 +654,11 @@ Benchmark(int argc, char* argv[])
     {
         document.Set("codec", codec->ToJson());
     }
+    const auto background = GetBackgroundFigures(cluster);
+    if (background)
+    {
+        document.Set("background", background->ToJson());
+    }
     AddRunCost(document, all.cost);
     document.Set("inputs", clusterOptions.DescribeHosts());
     AddFailure(document, all.failure);
@@ -662,13 +667,14 @@ Benchmark(int argc, char* argv[])
     json.Write(document);
     if (table && !all.stuck)
     {
-        std::printf("%s%s%s%s%s%s%s\n%s",
+        std::printf("%s%s%s%s%s%s%s%s\n%s",
                     FormatFallback(cluster).c_str(),
                     FormatWarnings(warnings).c_str(),
                     nic ? nic->Format().c_str() : "",
                     codec ? codec->Format().c_str() : "",
                     tcp ? tcp->Format().c_str() : "",
                     uec ? uec->Format().c_str() : "",
+                    background ? background->Format().c_str() : "",
                     FormatRunCost(all.cost).c_str(),
                     FormatInputs(clusterOptions.DescribeHosts()).c_str());
     }

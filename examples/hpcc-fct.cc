@@ -22,6 +22,9 @@
 #include <cstdio>
 #include <limits>
 #include <map>
+#include <memory>
+#include <string>
+#include <vector>
 
 using namespace ns3;
 using namespace ns3::training;
@@ -48,45 +51,10 @@ constexpr uint32_t LINE_BYTES = Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
 constexpr uint32_t PACKET_BYTES = MTU + ROCE_BYTES + Frame::ETHERNET_BYTES + LINE_BYTES;
 constexpr uint32_t ACK_BYTES = ROCE_BYTES + AETH_BYTES + Frame::ETHERNET_BYTES + LINE_BYTES;
 
-/** Flow size distribution, and the bins of HPCC's plots: each ends at a decile. */
-struct Distribution
-{
-    std::vector<std::pair<double, double>> cdf; ///< size in bytes, fraction of flows up to it
-    std::vector<uint64_t> bins;                 ///< maximum size of each bin, bytes
-
-    /** @return mean size, bytes */
-    double GetMean() const
-    {
-        double mean = 0;
-        for (std::size_t i = 1; i < cdf.size(); i++)
-        {
-            mean += (cdf[i].first + cdf[i - 1].first) / 2 * (cdf[i].second - cdf[i - 1].second);
-        }
-        return mean;
-    }
-};
-
-const std::map<std::string, Distribution> DISTRIBUTIONS{
-    {"websearch",
-     {{{0, 0},
-       {10e3, 0.15},
-       {20e3, 0.2},
-       {30e3, 0.3},
-       {50e3, 0.4},
-       {80e3, 0.53},
-       {200e3, 0.6},
-       {1e6, 0.7},
-       {2e6, 0.8},
-       {5e6, 0.9},
-       {10e6, 0.97},
-       {30e6, 1}},
-      {6700, 20000, 30000, 50000, 73000, 200000, 1000000, 2000000, 5000000, 30000000}}},
-    {"fbhadoop",
-     {{{0, 0},       {100, 0.01},   {200, 0.02},  {300, 0.05},  {350, 0.15},
-       {400, 0.2},   {500, 0.3},    {600, 0.4},   {700, 0.5},   {1e3, 0.6},
-       {2e3, 0.67},  {7e3, 0.7},    {30e3, 0.72}, {50e3, 0.82}, {80e3, 0.87},
-       {120e3, 0.9}, {300e3, 0.95}, {1e6, 0.975}, {2e6, 0.99},  {10e6, 1}},
-      {325, 400, 500, 600, 700, 1000, 7000, 46000, 120000, 10000000}}}};
+/// By distribution, the bins of HPCC's plots: each ends at a decile. Largest size of each, bytes.
+const std::map<std::string, std::vector<uint64_t>> BINS{
+    {"websearch", {6700, 20000, 30000, 50000, 73000, 200000, 1000000, 2000000, 5000000, 30000000}},
+    {"fbhadoop", {325, 400, 500, 600, 700, 1000, 7000, 46000, 120000, 10000000}}};
 
 /** Published slowdowns at 30 % load by bin, read from plots to about 5 %. */
 struct Published
@@ -122,6 +90,8 @@ const std::map<std::string, Published> PUBLISHED{
      {{2.45, 2.45, 2.45, 2.45, 2.45, 2.45, 2.45, UNKNOWN, UNKNOWN, UNKNOWN},
       {3.55, 3.55, 3.55, 3.55, 3.55, 3.55, 3.55, UNKNOWN, UNKNOWN, UNKNOWN}}}};
 
+/// First random stream.
+constexpr int64_t FIRST_STREAM = 1;
 /// Maximum warm-up and duration, s.
 constexpr uint32_t MAX_SECONDS = 100;
 
@@ -136,6 +106,14 @@ struct Setting
     uint64_t scale{1};
     std::string json;
 };
+
+/** @return the sizes of the flows */
+FlowSizes
+MakeSizes(const Setting& setting)
+{
+    const auto sizes = Choose<FlowSizesEntry>(setting.distribution);
+    return sizes.entry->make(sizes.values);
+}
 
 /**
  * Sets the parameters of HPCC's run.py that differ from the defaults of this module.
@@ -217,15 +195,8 @@ class Experiment
     /** Runs until every measured flow has finished. */
     void Run();
 
-    /** A finished flow. */
-    struct Result
-    {
-        uint64_t bytes;
-        double slowdown; ///< time until the last ACK / ideal time
-    };
-
-    /** @return measured flows */
-    const std::vector<Result>& GetResults() const
+    /** @return slowdowns of the measured flows: time until the last ACK / ideal time */
+    const FlowStatistics& GetResults() const
     {
         return m_results;
     }
@@ -233,7 +204,7 @@ class Experiment
     /** @return all flows */
     uint64_t GetFlows() const
     {
-        return m_flows;
+        return m_arrivals->GetFlows();
     }
 
     /** @return the fabric */
@@ -243,8 +214,7 @@ class Experiment
     }
 
   private:
-    void ScheduleArrival(uint32_t host);
-    void Arrive(uint32_t host);
+    void Start(const HostPair& ends, uint64_t bytes);
     void Complete(uint64_t bytes, Time start, double ideal);
     double GetRoundTrip(uint32_t links) const;
     double GetIdeal(uint32_t source, uint32_t destination, uint64_t bytes) const;
@@ -253,21 +223,15 @@ class Experiment
     uint32_t m_hostsPerRack;
     Fabric m_fabric;
     std::vector<std::vector<Ptr<RdmaNic>>> m_nics; // by host and rail, here one per host
-    Ptr<ExponentialRandomVariable> m_gap;
-    Ptr<EmpiricalRandomVariable> m_size;
-    Ptr<UniformRandomVariable> m_choice;
-    uint64_t m_flows{0};
+    std::unique_ptr<PoissonFlows> m_arrivals;
     uint64_t m_measured{0};
-    std::vector<Result> m_results;
+    FlowStatistics m_results;
     std::string m_failure;
 };
 
 Experiment::Experiment(const Setting& setting)
     : m_setting(setting),
-      m_hostsPerRack(MAX_HOSTS_PER_RACK / static_cast<uint32_t>(setting.scale)),
-      m_gap(CreateObject<ExponentialRandomVariable>()),
-      m_size(CreateObject<EmpiricalRandomVariable>()),
-      m_choice(CreateObject<UniformRandomVariable>())
+      m_hostsPerRack(MAX_HOSTS_PER_RACK / static_cast<uint32_t>(setting.scale))
 {
     m_fabric = FabricHelper().Install(MakeFatTree(m_hostsPerRack));
     RdmaHelper rdma;
@@ -276,17 +240,18 @@ Experiment::Experiment(const Setting& setting)
     rdma.SetAttribute("BaseRoundTrip", TimeValue(Seconds(GetRoundTrip(LINKS_ACROSS_PODS))));
     rdma.SetAttribute("PathHops", UintegerValue(LINKS_ACROSS_PODS));
     m_nics = rdma.Install(m_fabric, m_fabric.topology.hosts);
-    const Distribution& distribution = DISTRIBUTIONS.at(setting.distribution);
-    const double bytesPerSecond = setting.load * static_cast<double>(HOST_RATE) / 8;
-    m_gap->SetAttribute("Mean", DoubleValue(distribution.GetMean() / bytesPerSecond));
-    m_gap->SetStream(1);
-    m_size->SetInterpolate(true);
-    for (const auto& [bytes, part] : distribution.cdf)
-    {
-        m_size->CDF(bytes, part);
-    }
-    m_size->SetStream(2);
-    m_choice->SetStream(3);
+    const FlowSizes sizes = MakeSizes(setting);
+    const auto pattern = Choose<FlowPatternEntry>("random");
+    const auto random = CreateObject<UniformRandomVariable>();
+    auto pairs = pattern.entry->make(pattern.values, m_fabric.topology.hosts, *random);
+    const double gap =
+        pairs->GetMeanGap(setting.load, static_cast<double>(HOST_RATE), sizes.GetMean());
+    m_arrivals = std::make_unique<PoissonFlows>(
+        sizes,
+        std::move(pairs),
+        gap,
+        FIRST_STREAM,
+        [this](const HostPair& ends, uint64_t bytes) { Start(ends, bytes); });
 }
 
 /** @return idle round trip of a full packet and its ACK over a number of links, s */
@@ -316,25 +281,12 @@ Experiment::GetIdeal(uint32_t source, uint32_t destination, uint64_t bytes) cons
 }
 
 void
-Experiment::ScheduleArrival(uint32_t host)
-{
-    Simulator::Schedule(Seconds(m_gap->GetValue()), &Experiment::Arrive, this, host);
-}
-
-void
-Experiment::Arrive(uint32_t host)
+Experiment::Start(const HostPair& ends, uint64_t bytes)
 {
     const Time now = Simulator::Now();
-    if (now >= m_setting.warmUp + 2 * m_setting.duration)
-    {
-        return; // the measured flows have seen the full load
-    }
-    ScheduleArrival(host);
-    uint32_t peer = m_choice->GetInteger(0, m_fabric.topology.hosts - 2);
-    peer += peer >= host ? 1 : 0;
-    const auto bytes = std::max<uint64_t>(1, static_cast<uint64_t>(m_size->GetValue()));
-    const auto number =
-        FIRST_QUEUE_PAIR + static_cast<uint32_t>(m_flows++ % (PSN_MODULUS - FIRST_QUEUE_PAIR));
+    const auto& [host, peer] = ends;
+    const auto number = FIRST_QUEUE_PAIR +
+                        static_cast<uint32_t>((GetFlows() - 1) % (PSN_MODULUS - FIRST_QUEUE_PAIR));
     auto queuePair = m_nics[host][0]->CreateQueuePair(number, peer, number);
     m_nics[peer][0]->CreateQueuePair(number, host, number);
     queuePair->SetErrorHandler([this](const std::string& reason) {
@@ -357,8 +309,9 @@ void
 Experiment::Complete(uint64_t bytes, Time start, double ideal)
 {
     const double taken = (Simulator::Now() - start).GetSeconds();
-    m_results.push_back({bytes, std::max(1.0, taken / ideal)});
-    if (m_results.size() == m_measured && Simulator::Now() >= m_setting.warmUp + m_setting.duration)
+    m_results.Add(bytes, std::max(1.0, taken / ideal));
+    if (m_results.GetFlows() == m_measured &&
+        Simulator::Now() >= m_setting.warmUp + m_setting.duration)
     {
         Simulator::Stop();
     }
@@ -367,33 +320,22 @@ Experiment::Complete(uint64_t bytes, Time start, double ideal)
 void
 Experiment::Run()
 {
-    for (uint32_t host = 0; host < m_fabric.topology.hosts; host++)
-    {
-        ScheduleArrival(host);
-    }
+    // Until then the measured flows see the full load.
+    m_arrivals->Run(Time(0), m_setting.warmUp + 2 * m_setting.duration);
     const Time end = m_setting.warmUp + m_setting.duration;
     const ProgressLine progress(m_fabric, [this, end] {
-        const double ended =
-            m_measured > 0 ? static_cast<double>(m_results.size()) / static_cast<double>(m_measured)
-                           : 0;
+        const double ended = m_measured > 0 ? static_cast<double>(m_results.GetFlows()) /
+                                                  static_cast<double>(m_measured)
+                                            : 0;
         const double passed = Simulator::Now().GetSeconds() / end.GetSeconds();
         return passed < 1 ? 0.8 * passed : 0.8 + 0.2 * ended;
     });
     Simulator::Run();
-    if (m_results.size() < m_measured)
+    if (m_results.GetFlows() < m_measured)
     {
-        throw SimulationStuck(std::to_string(m_measured - m_results.size()) + " of " +
+        throw SimulationStuck(std::to_string(m_measured - m_results.GetFlows()) + " of " +
                               std::to_string(m_measured) + " flows have not ended; " + m_failure);
     }
-}
-
-/** @return the quantile as in HPCC's fct_analysis.py; UNKNOWN without values */
-double
-GetQuantile(const std::vector<double>& sorted, double part)
-{
-    return sorted.empty()
-               ? UNKNOWN
-               : sorted[static_cast<std::size_t>(static_cast<double>(sorted.size()) * part)];
 }
 
 /** @return a number in six columns, or a dash if it is unknown */
@@ -414,11 +356,11 @@ ToJson(double value)
 
 /** Prints slowdowns next to the published ones and adds them to a JSON array. */
 JsonValue
-Report(const Setting& setting, const std::vector<Experiment::Result>& results, bool prints)
+Report(const Setting& setting, const FlowStatistics& results, bool prints)
 {
-    const Distribution& distribution = DISTRIBUTIONS.at(setting.distribution);
     const auto known = PUBLISHED.find(setting.distribution + " " + setting.congestionControl);
-    const std::vector<double> nothing(distribution.bins.size(), UNKNOWN);
+    const std::vector<uint64_t>& bins = BINS.at(setting.distribution);
+    const std::vector<double> nothing(bins.size(), UNKNOWN);
     const bool comparable = known != PUBLISHED.end() && setting.load == 0.3 && setting.scale == 1;
     const Published published = comparable ? known->second : Published{nothing, nothing};
     if (prints)
@@ -428,27 +370,16 @@ Report(const Setting& setting, const std::vector<Experiment::Result>& results, b
     }
     auto rows = JsonValue::Array();
     std::vector<double> deviations[2];
-    uint64_t previous = 0;
-    for (std::size_t bin = 0; bin < distribution.bins.size(); bin++)
+    std::size_t bin = 0;
+    for (const FlowStatistics::Row& measured : results.GetRows(bins))
     {
-        const uint64_t largest = distribution.bins[bin];
-        std::vector<double> slowdowns;
-        for (const auto& result : results)
-        {
-            if (result.bytes > previous && result.bytes <= largest)
-            {
-                slowdowns.push_back(result.slowdown);
-            }
-        }
-        previous = largest;
-        std::sort(slowdowns.begin(), slowdowns.end());
-        const double p50 = GetQuantile(slowdowns, 0.5);
-        const double ours[] = {GetQuantile(slowdowns, 0.95), GetQuantile(slowdowns, 0.99)};
+        const double ours[] = {measured.p95, measured.p99};
         const double theirs[] = {published.p95[bin], published.p99[bin]};
+        bin++;
         auto row = JsonValue::Object();
-        row.Set("bytes", largest)
-            .Set("flows", uint64_t{slowdowns.size()})
-            .Set("p50", ToJson(p50))
+        row.Set("bytes", measured.largest)
+            .Set("flows", uint64_t{measured.flows})
+            .Set("p50", ToJson(measured.p50))
             .Set("p95", ToJson(ours[0]))
             .Set("p99", ToJson(ours[1]))
             .Set("published_p95", ToJson(theirs[0]))
@@ -468,9 +399,9 @@ Report(const Setting& setting, const std::vector<Experiment::Result>& results, b
         if (prints)
         {
             std::printf("<=%8llu %6zu %s%s\n",
-                        static_cast<unsigned long long>(largest),
-                        slowdowns.size(),
-                        FormatCell("%6.2f", p50).c_str(),
+                        static_cast<unsigned long long>(measured.largest),
+                        measured.flows,
+                        FormatCell("%6.2f", measured.p50).c_str(),
                         line.c_str());
         }
     }
@@ -560,7 +491,7 @@ Simulate(int argc, char* argv[])
                     setting.distribution.c_str(),
                     100 * setting.load,
                     fabric.topology.hosts,
-                    experiment.GetResults().size(),
+                    experiment.GetResults().GetFlows(),
                     static_cast<unsigned long long>(experiment.GetFlows()));
     }
     const JsonValue rows = Report(setting, experiment.GetResults(), prints);
@@ -577,7 +508,7 @@ Simulate(int argc, char* argv[])
     }
     auto document = JsonValue::Object();
     document.Set("rows", rows)
-        .Set("flows", uint64_t{experiment.GetResults().size()})
+        .Set("flows", uint64_t{experiment.GetResults().GetFlows()})
         .Set("all_flows", experiment.GetFlows())
         .Set("marked_frames", total.markedFrames)
         .Set("dropped_frames", total.droppedFrames)

@@ -52,6 +52,7 @@ struct ClusterOptions
     std::string nic{"none"};               ///< engine in NICs: a codec with keys; see NicHelper
     std::string codec{"none"};             ///< of the hosts, with keys; see CodecHelper
     std::string recovery{"auto"};          ///< RDMA: loss recovery; auto: see GetRecovery()
+    std::string background{"none"};        ///< traffic beside the ranks'; see BackgroundHelper
     std::string algorithm{"ring"};         ///< a collective algorithm or an InNetworkSystem
     std::string hostModel{"none"};         ///< a host model, with keys
     Time hostLatency{0};                   ///< time in which a host posts a message

@@ -78,6 +78,7 @@ Cluster::Cluster(const ClusterOptions& options)
     }
     m_options.congestionControl = m_options.GetCongestionControl();
     m_mtu = m_options.GetMtu();
+    m_backgroundHelper = BackgroundHelper(m_options);
     m_nicHelper = NicHelper(m_options, m_attributes);
     m_codecHelper = CodecHelper(m_options);
     m_topology = BuildTopology(m_options.topology, GetRanks(), m_options.rate, m_options.delay);
@@ -108,6 +109,7 @@ Cluster::Cluster(const ClusterOptions& options)
     InstallInNetwork();
     InstallNicEngines();
     InstallCodecs();
+    InstallBackground();
     CheckAttributes();
 }
 
@@ -166,7 +168,7 @@ Cluster::AddFaults()
 void
 Cluster::MeasurePaths()
 {
-    m_longest = ShortestPaths(m_topology).GetLongestPath(GetRanks());
+    m_longest = ShortestPaths(m_topology).GetLongestPath(GetHosts());
     if (m_longest.links == 0) // a single rank, which sends nothing
     {
         const uint64_t rate = m_options.rate.GetBitRate();
@@ -219,7 +221,7 @@ Cluster::InstallFabric()
         helper.SetPartition(PartitionBySwitch(m_topology, GetRanks(), processes));
         Processes::Start();
     }
-    helper.SetRoutedHosts(GetRanks());
+    helper.SetRoutedHosts(GetHosts());
     m_fabric = helper.Install(m_topology);
     m_nicHelper.Install(m_fabric, m_topology);
     m_faults.Apply(m_fabric, m_options.rerouteDelay);
@@ -229,6 +231,10 @@ Cluster::InstallFabric()
         m_pcap = std::make_unique<FabricPcap>(m_fabric, m_options.pcap);
     }
     m_portPairs = std::make_shared<FabricPortPairs>(m_fabric, GetRanks());
+    if (m_backgroundHelper.IsInstalled())
+    {
+        m_backgroundPortPairs = std::make_shared<FabricPortPairs>(m_fabric, GetHosts());
+    }
     if (GetPathChoice(m_options.path).isPinned)
     {
         PinPaths();
@@ -483,12 +489,12 @@ Cluster::InstallTransport()
         m_rdma.SetAttribute("LossRecovery", StringValue(m_options.GetRecovery()));
         m_rdma.SetAttribute("PathHops", UintegerValue(m_longest.links));
         m_rdma.SetRoundTrip(m_roundTrip);
-        m_nics = m_rdma.Install(m_fabric, GetRanks());
+        m_nics = m_rdma.Install(m_fabric, GetHosts());
         return;
     }
     if (m_options.IsUec())
     {
-        m_uecNics = m_uec.Install(m_fabric, GetRanks());
+        m_uecNics = m_uec.Install(m_fabric, GetHosts());
         return;
     }
     // Buffers hold what is not coded yet.
@@ -496,7 +502,9 @@ Cluster::InstallTransport()
     m_tcp.SetNetwork(m_mtu,
                      m_roundTrip,
                      static_cast<uint64_t>(static_cast<double>(m_longest.rate) * gain));
-    m_socketAttributes = m_tcp.Install(m_fabric, GetRanks(), m_portPairs);
+    m_socketAttributes = m_tcp.Install(m_fabric,
+                                       GetHosts(),
+                                       m_backgroundPortPairs ? m_backgroundPortPairs : m_portPairs);
     m_nicHelper.CheckSegments(m_socketAttributes);
 }
 
@@ -508,7 +516,9 @@ Cluster::CheckQueuePairNumbers() const
     {
         ports = std::max(ports, rails.size());
     }
-    const uint64_t most = (PSN_MODULUS - FIRST_QUEUE_PAIR) / (m_options.ranks * ports);
+    const uint32_t end =
+        m_backgroundHelper.IsInstalled() ? BackgroundHelper::FIRST_CONNECTION : PSN_MODULUS;
+    const uint64_t most = (end - FIRST_QUEUE_PAIR) / (m_options.ranks * ports);
     if (m_options.queuePairs > most)
     {
         throw ConfigurationError("queue pairs",
@@ -519,32 +529,50 @@ Cluster::CheckQueuePairNumbers() const
     }
 }
 
-Ptr<MessageTransport>
-Cluster::MakeTransport(uint32_t rank) const
+Ptr<MultiPortTransport>
+Cluster::MakeConnections(uint32_t host,
+                         const std::shared_ptr<FabricPortPairs>& portPairs,
+                         bool isBackground) const
 {
-    Ptr<MultiPortTransport> transport;
     if (IsRdma())
     {
         auto rdma = m_attributes.Create<RdmaTransport>();
-        rdma->SetPortPairs(rank, m_portPairs);
-        rdma->SetNics(m_nics[rank]);
-        transport = rdma;
+        rdma->SetPortPairs(host, portPairs);
+        if (isBackground)
+        {
+            rdma->SetFirst(BackgroundHelper::FIRST_CONNECTION);
+        }
+        rdma->SetNics(m_nics[host]);
+        return rdma;
     }
-    else if (m_options.IsUec())
+    if (m_options.IsUec())
     {
         auto uec = m_attributes.Create<UecTransport>();
-        uec->SetPortPairs(rank, m_portPairs);
-        uec->SetNics(m_uecNics[rank]);
-        transport = uec;
+        uec->SetPortPairs(host, portPairs);
+        if (isBackground)
+        {
+            uec->SetFirst(BackgroundHelper::FIRST_CONNECTION);
+        }
+        uec->SetNics(m_uecNics[host]);
+        return uec;
     }
-    else
+    auto tcp = m_attributes.Create<TcpTransport>();
+    tcp->SetPortPairs(host, portPairs);
+    if (isBackground)
     {
-        auto tcp = m_attributes.Create<TcpTransport>();
-        tcp->SetPortPairs(rank, m_portPairs);
-        tcp->SetSocketAttributes(m_socketAttributes);
-        tcp->SetNode(m_fabric.hosts.Get(rank));
-        transport = tcp;
+        UintegerValue port;
+        tcp->GetAttribute("Port", port);
+        tcp->SetAttribute("Port", UintegerValue(port.Get() < UINT16_MAX ? port.Get() + 1 : 1));
     }
+    tcp->SetSocketAttributes(m_socketAttributes);
+    tcp->SetNode(m_fabric.hosts.Get(host));
+    return tcp;
+}
+
+Ptr<MessageTransport>
+Cluster::MakeTransport(uint32_t rank) const
+{
+    const Ptr<MultiPortTransport> transport = MakeConnections(rank, m_portPairs, false);
     if (m_options.portPairs == "stripe")
     {
         transport->SetAttribute("Stripe", BooleanValue(true));
@@ -561,6 +589,36 @@ Cluster::MakeTransport(uint32_t rank) const
         transport->SetAttribute("Split", BooleanValue(m_options.split));
     }
     return transport;
+}
+
+void
+Cluster::InstallBackground()
+{
+    if (!m_backgroundHelper.IsInstalled())
+    {
+        return;
+    }
+    const Time pipeline = m_fabric.devicesOfSwitches.empty()
+                              ? Time(0)
+                              : m_fabric.devicesOfSwitches[0]->GetPipelineDelay();
+    m_background = m_backgroundHelper.Install(
+        m_fabric,
+        std::make_unique<IdlePaths>(m_topology, GetPacketSize(), pipeline),
+        [this](uint32_t host) { return MakeConnections(host, m_backgroundPortPairs, true); });
+    m_background->Start();
+    m_notes.push_back(m_backgroundHelper.Describe(*m_background));
+}
+
+uint32_t
+Cluster::GetHosts() const
+{
+    return m_backgroundHelper.UsesAllHosts() ? m_topology.hosts : GetRanks();
+}
+
+const BackgroundTraffic*
+Cluster::GetBackground() const
+{
+    return m_background.get();
 }
 
 uint32_t

@@ -7,6 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_CLUSTER_H
 #define DISTRIBUTED_TRAINING_CLUSTER_H
 
+#include "background-helper.h"
 #include "cluster-options.h"
 #include "cluster-plan.h"
 #include "codec-helper.h"
@@ -195,6 +196,9 @@ class Cluster
      */
     bool IsLocal(uint32_t rank) const;
 
+    /** @return the traffic beside that of the ranks; null: none */
+    const BackgroundTraffic* GetBackground() const;
+
     /** @return the border to the other processes, or null for a single process */
     ProcessBorder* GetBorder() const;
 
@@ -213,6 +217,11 @@ class Cluster
     void InstallTransport();
     void CheckQueuePairNumbers() const;
     Ptr<MessageTransport> MakeTransport(uint32_t rank) const;
+    Ptr<MultiPortTransport> MakeConnections(uint32_t host,
+                                            const std::shared_ptr<FabricPortPairs>& portPairs,
+                                            bool isBackground) const;
+    uint32_t GetHosts() const;
+    void InstallBackground();
     ScheduledCommunicator::Planner MakePlanner() const;
     void MakeCommunicators();
     void InstallInNetwork();
@@ -221,6 +230,7 @@ class Cluster
 
     ClusterOptions m_options;
     AttributeList m_attributes; // of its objects, from the options
+    BackgroundHelper m_backgroundHelper;
     NicHelper m_nicHelper;
     CodecHelper m_codecHelper;
     RdmaHelper m_rdma;
@@ -235,9 +245,10 @@ class Cluster
     FaultPlan m_faults;
     std::unique_ptr<FabricPcap> m_pcap;
     std::unique_ptr<ProcessBorder> m_border;
-    std::vector<std::vector<Ptr<RdmaNic>>> m_nics;   // by rank and rail
-    std::vector<std::vector<Ptr<UecNic>>> m_uecNics; // by rank and rail
+    std::vector<std::vector<Ptr<RdmaNic>>> m_nics;   // by host and rail
+    std::vector<std::vector<Ptr<UecNic>>> m_uecNics; // by host and rail
     std::shared_ptr<FabricPortPairs> m_portPairs;
+    std::shared_ptr<FabricPortPairs> m_backgroundPortPairs; // null: no traffic beside the ranks'
     std::vector<Ptr<MessageTransport>> m_transports;
     std::vector<Ptr<ScheduledCommunicator>> m_communicators;
     std::vector<Ptr<InNetworkCommunicator>> m_inNetworkCommunicators;
@@ -246,7 +257,8 @@ class Cluster
     std::unique_ptr<ClusterPlan> m_plan;
     ScheduledCommunicator::Planner m_planner; // of the collectives of all ranks
     std::unique_ptr<LowerBound> m_lowerBound;
-    std::unique_ptr<LowerBound> m_codedBound; // of collectives that engines in NICs code
+    std::unique_ptr<LowerBound> m_codedBound;        // of collectives that engines in NICs code
+    std::unique_ptr<BackgroundTraffic> m_background; // null: none
     std::vector<std::string> m_notes;
 };
 

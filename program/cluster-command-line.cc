@@ -7,6 +7,7 @@
 #include "cluster-command-line.h"
 
 #include "ns3/algorithm-chooser.h"
+#include "ns3/background-helper.h"
 #include "ns3/collective-algorithm.h"
 #include "ns3/gradient-codec.h"
 #include "ns3/host-model.h"
@@ -61,6 +62,20 @@ DescribeCollectives()
                 {},
                 {},
                 {}});
+    return all;
+}
+
+/** @return no traffic, and all flow sizes with the keys of traffic */
+std::vector<AlternativeDescription>
+DescribeBackground()
+{
+    auto all = DescribeAlternatives<FlowSizesEntry>();
+    const auto keys = BackgroundHelper::GetKeys();
+    for (auto& sizes : all)
+    {
+        sizes.keys.insert(sizes.keys.end(), keys.begin(), keys.end());
+    }
+    all.insert(all.begin(), {BackgroundHelper::NONE, "the ranks are alone", {}, {}, {}});
     return all;
 }
 
@@ -183,14 +198,62 @@ ClusterCommandLine::AddCongestionControlTo(ProgramOptions& options, const std::s
 }
 
 void
-ClusterCommandLine::AddTo(ProgramOptions& options, const std::string& algorithmOption)
+ClusterCommandLine::AddTransportTo(ProgramOptions& options)
 {
-    AddNetworkTo(options);
     options.AddChoice("transport",
                       "how messages travel",
                       m_cluster.transport,
                       {"rdma", "tcp", "uec"});
     AddCongestionControlTo(options, "the TypeId of a TcpCongestionOps, such as ns3::TcpDctcp");
+    options.AddUnsigned("queue-pairs",
+                        "RDMA: queue pairs between two ports, each with its own path by ecmp",
+                        m_cluster.queuePairs,
+                        1,
+                        MultiPortTransport::MAX_QUEUE_PAIRS);
+    options.AddBool("split",
+                    "whether each message is split among the queue pairs; otherwise messages use "
+                    "them in turns",
+                    m_cluster.split);
+    options.Reserve("ns3::training::MultiPortTransport::QueuePairs", "queue-pairs");
+    options.Reserve("ns3::training::MultiPortTransport::Split", "split");
+}
+
+void
+ClusterCommandLine::AddBackgroundTo(ProgramOptions& options)
+{
+    options.AddKind("background",
+                    "flow-sizes",
+                    "traffic beside that of the ranks: sizes of its flows, with their keys and "
+                    "those of the traffic",
+                    m_cluster.background,
+                    &DescribeBackground);
+}
+
+void
+ClusterCommandLine::AddHostsTo(ProgramOptions& options)
+{
+    options.AddKind("host-model",
+                    "host-model",
+                    "time that hosts take for collectives, beside the network",
+                    m_cluster.hostModel,
+                    &DescribeAlternatives<HostModelEntry>);
+    options.AddTime("host-latency",
+                    "time from a rank's decision to send a message until its host has posted it",
+                    m_cluster.hostLatency);
+    options.AddKind("host-jitter",
+                    "jitter",
+                    "distribution of a factor of --host-latency, drawn for each message",
+                    m_cluster.hostJitter,
+                    &DescribeAlternatives<JitterEntry>);
+    options.Reserve("ns3::training::MultiPortTransport::PostLatency", "host-latency");
+    options.Reserve("ns3::training::MultiPortTransport::PostJitter", "host-jitter");
+}
+
+void
+ClusterCommandLine::AddTo(ProgramOptions& options, const std::string& algorithmOption)
+{
+    AddNetworkTo(options);
+    AddTransportTo(options);
     options.AddKind(
         "nic",
         "codec",
@@ -205,17 +268,7 @@ ClusterCommandLine::AddTo(ProgramOptions& options, const std::string& algorithmO
         "codec, with its keys and those of the place",
         m_cluster.codec,
         [] { return DescribeCodecs("gradients are not coded", CodecHelper::GetKeys()); });
-    options.AddUnsigned("queue-pairs",
-                        "RDMA: queue pairs between two ports, each with its own path by ecmp",
-                        m_cluster.queuePairs,
-                        1,
-                        MultiPortTransport::MAX_QUEUE_PAIRS);
-    options.AddBool("split",
-                    "whether each message is split among the queue pairs; otherwise messages use "
-                    "them in turns",
-                    m_cluster.split);
-    options.Reserve("ns3::training::MultiPortTransport::QueuePairs", "queue-pairs");
-    options.Reserve("ns3::training::MultiPortTransport::Split", "split");
+    AddBackgroundTo(options);
     options.AddKind(algorithmOption,
                     "collective",
                     "collective algorithm, or system that sums in the network",
@@ -234,28 +287,15 @@ ClusterCommandLine::AddTo(ProgramOptions& options, const std::string& algorithmO
     options.AddRenamed("servers",
                        "--" + algorithmOption + "=parameter-server:servers=VALUE",
                        algorithmOption);
-    options.AddKind("host-model",
-                    "host-model",
-                    "time that hosts take for collectives, beside the network",
-                    m_cluster.hostModel,
-                    &DescribeAlternatives<HostModelEntry>);
-    options.AddTime("host-latency",
-                    "time from a rank's decision to send a message until its host has posted it",
-                    m_cluster.hostLatency);
-    options.AddKind("host-jitter",
-                    "jitter",
-                    "distribution of a factor of --host-latency, drawn for each message",
-                    m_cluster.hostJitter,
-                    &DescribeAlternatives<JitterEntry>);
-    options.Reserve("ns3::training::MultiPortTransport::PostLatency", "host-latency");
-    options.Reserve("ns3::training::MultiPortTransport::PostJitter", "host-jitter");
+    AddHostsTo(options);
     options.AddUnsigned("segments",
                         "pipeline segments per chunk; 0: chosen by the algorithm",
                         m_cluster.segments,
                         0,
                         CollectiveSchedule::MAX_MESSAGES);
     options.AddString("schedule",
-                      "file with a schedule, JSON or MSCCL XML, in place of --" + algorithmOption,
+                      "file with a schedule, JSON or MSCCL XML, in place of --" + algorithmOption +
+                          "; with --model also a pipeline schedule",
                       m_cluster.schedule);
     options.AddOutput("export-schedule",
                       "file for the schedule (of the largest size): MSCCL XML if it ends in .xml, "

@@ -43,6 +43,24 @@ class ClusterCommandLine
     void AddCongestionControlTo(ProgramOptions& options, const std::string& otherwise = "");
 
     /**
+     * Adds options for the transport of messages, and its congestion control.
+     * @param options of the program
+     */
+    void AddTransportTo(ProgramOptions& options);
+
+    /**
+     * Adds the option for traffic beside that of the ranks.
+     * @param options of the program
+     */
+    void AddBackgroundTo(ProgramOptions& options);
+
+    /**
+     * Adds options for the time that hosts take.
+     * @param options of the program
+     */
+    void AddHostsTo(ProgramOptions& options);
+
+    /**
      * Adds options for all fields.
      * @param options of the program
      * @param algorithmOption name of the option for the algorithm

@@ -11,10 +11,13 @@
 #include "ns3/rng-seed-manager.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-configuration-error.h"
+#include "ns3/training-quantity.h"
 #include "ns3/training-workload.h"
+#include "ns3/transformer-graph.h"
 #include "ns3/workload-format.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace ns3::training
@@ -105,6 +108,27 @@ MakeFromFile(TrainingRunOptions& options)
     plan.description = options.workload + " (" + std::to_string(plan.graph->GetRanks()) + " ranks)";
     plan.times = "the file";
     SetRanks(options, plan.graph->GetRanks());
+    return plan;
+}
+
+/** Makes a job of a transformer that is divided among ranks. */
+JobPlan
+MakeFromModel(const TrainingRunOptions& options)
+{
+    ParallelJobOptions job = options.model;
+    job.parallel.bucket = options.bucket;
+    const auto parts = job.MakePlan(options.cluster.ranks);
+    const TransformerRates rates = job.GetRates(options.gpu, options.computeScale);
+    const auto format = [](double number, double unit) {
+        return FormatDouble(std::round(number / unit * 100) / 100);
+    };
+    JobPlan plan;
+    plan.graph = std::make_shared<const TransformerGraph>(parts, rates);
+    plan.name = job.model;
+    plan.description = job.Describe(*parts, options.gpu);
+    plan.times = options.gpu + ", " + format(rates.operations * options.computeScale, 1e12) +
+                 " TFLOP/s and " + format(rates.memory * options.computeScale, 1e12) +
+                 " TB/s (roofline)";
     return plan;
 }
 
@@ -212,7 +236,14 @@ JobPlan::GetLargestCollective() const
 JobPlan
 MakeJobPlan(TrainingRunOptions& options)
 {
-    JobPlan plan = IsTraceFile(options.workload) ? MakeFromFile(options) : MakeLoop(options);
+    const std::string& model = options.model.model;
+    const bool isWorkload =
+        Registry<WorkloadEntry>::All().count(KeyValues::Split(model).GetName()) > 0;
+    options.workload = isWorkload ? model : options.workload;
+    const bool isModel = model != ParallelJobOptions::NONE && !isWorkload;
+    JobPlan plan = isModel                         ? MakeFromModel(options)
+                   : IsTraceFile(options.workload) ? MakeFromFile(options)
+                                                   : MakeLoop(options);
     plan.Summarize();
     return plan;
 }

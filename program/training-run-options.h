@@ -8,6 +8,7 @@
 #define DISTRIBUTED_TRAINING_RUN_OPTIONS_H
 
 #include "cluster-command-line.h"
+#include "parallel-command-line.h"
 #include "program-options.h"
 
 #include "ns3/cluster-options.h"
@@ -49,16 +50,17 @@ struct TrainingRunOptions
     /// not hash.
     std::string payload{AUTOMATIC};
     std::string gradients{"hash"}; ///< numbers of a real payload, a GradientSourceEntry
+    std::string allToAll;          ///< algorithm of all-to-alls; empty: that of the cluster
+    uint64_t iterations{3};        ///< measured iterations
+    uint64_t warmup{1};            ///< initial iterations excluded from means
+    std::string results;           ///< SQLite results file; empty: none
+    std::string json;              ///< results file in JSON, "-" for stdout; empty: none
+    std::string trace;             ///< timeline file; empty: none
+    ParallelJobOptions model;      ///< a transformer in place of the workload; its bucket is above
+    ClusterOptions cluster;        ///< the cluster, with the algorithm of the collectives
     /// simulate, or derive: collectives that repeat themselves take the time of earlier ones, see
     /// CollectiveReplay.
     std::string repeat{"simulate"};
-    std::string allToAll;   ///< algorithm of all-to-alls; empty: that of the cluster
-    uint64_t iterations{3}; ///< measured iterations
-    uint64_t warmup{1};     ///< initial iterations excluded from means
-    std::string results;    ///< SQLite results file; empty: none
-    std::string json;       ///< results file in JSON, "-" for stdout; empty: none
-    std::string trace;      ///< timeline file; empty: none
-    ClusterOptions cluster; ///< the cluster, with the algorithm of the collectives
 
     /**
      * Adds all fields as options of a program.

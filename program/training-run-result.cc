@@ -56,6 +56,10 @@ TrainingRunResult::ToJson() const
     {
         document.Set("uec", uec->ToJson());
     }
+    if (background)
+    {
+        document.Set("background", background->ToJson());
+    }
     AddRunCost(document, cost);
     auto list = JsonValue::Array();
     for (const IterationRecord& record : iterations)

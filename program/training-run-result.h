@@ -7,6 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_RUN_RESULT_H
 #define DISTRIBUTED_TRAINING_RUN_RESULT_H
 
+#include "background-figures.h"
 #include "codec-figures.h"
 #include "in-network-figures.h"
 #include "nic-figures.h"
@@ -46,17 +47,18 @@ struct TrainingRunResult
     std::optional<PathFigures> path;  ///< critical path of the last iteration, with one process
     uint64_t simulatedCollectives{0}; ///< --repeat=derive: of groups, simulated packet by packet
     uint64_t derivedCollectives{0};   ///< --repeat=derive: of groups, with the time of earlier ones
-    std::vector<std::string> warnings; ///< see GetWarnings()
-    std::optional<NicFigures> nic;     ///< if engines in NICs code gradients
-    std::optional<CodecFigures> codec; ///< if hosts code gradients
-    std::optional<TcpFigures> tcp;     ///< if messages travel over TCP
-    std::optional<UecFigures> uec;     ///< if messages travel over Ultra Ethernet
-    std::vector<LearningRow> learning; ///< by iteration, if the job contains a training
-    std::string training;              ///< its end, one line, or empty
-    std::string mismatch;              ///< the first wrong sum, or empty
-    std::string failure;               ///< why the run ended early, or empty
-    RunCost cost;                      ///< cost of the simulation
-    JsonValue configuration;           ///< value of every option; "resolved" for "auto"
+    std::vector<std::string> warnings;           ///< see GetWarnings()
+    std::optional<NicFigures> nic;               ///< if engines in NICs code gradients
+    std::optional<CodecFigures> codec;           ///< if hosts code gradients
+    std::optional<TcpFigures> tcp;               ///< if messages travel over TCP
+    std::optional<UecFigures> uec;               ///< if messages travel over Ultra Ethernet
+    std::optional<BackgroundFigures> background; ///< if there is traffic beside that of the ranks
+    std::vector<LearningRow> learning;           ///< by iteration, if the job contains a training
+    std::string training;                        ///< its end, one line, or empty
+    std::string mismatch;                        ///< the first wrong sum, or empty
+    std::string failure;                         ///< why the run ended early, or empty
+    RunCost cost;                                ///< cost of the simulation
+    JsonValue configuration;                     ///< value of every option; "resolved" for "auto"
 
     /** @return the JSON document that `training-job --json` writes, see doc/results.rst */
     JsonValue ToJson() const;

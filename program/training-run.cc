@@ -360,6 +360,7 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
     ClusterCommandLine clusterOptions(described.cluster);
     described.AddTo(program, clusterOptions);
     program.Parse(std::vector<std::string>());
+    m_options.model.TakeSchedule(m_options.cluster.schedule);
     m_options.Check();
     m_plan = MakeJobPlan(m_options);
     CheckPlan();
@@ -594,9 +595,11 @@ TrainingRun::GetLowerBound() const
             for (const auto& [collective, count] : m_plan.summary.collectives)
             {
                 const auto& [groups, operation, bytes] = collective;
-                seconds += groups == index ? static_cast<double>(count) *
-                                                 m_cluster->GetLowerBound(operation, bytes)
-                                           : 0;
+                const bool isKnown = operation != CollectiveOperation::ALL_TO_ALL_V;
+                seconds +=
+                    groups == index && isKnown
+                        ? static_cast<double>(count) * m_cluster->GetLowerBound(operation, bytes)
+                        : 0;
             }
         }
         else
@@ -616,7 +619,8 @@ TrainingRun::GetLowerBound(uint32_t index, const std::vector<uint32_t>& group) c
     for (const auto& [collective, count] : m_plan.summary.collectives)
     {
         const auto& [groups, operation, bytes] = collective;
-        if (groups != index)
+        // The sizes of an all-to-all-v are not in the summary.
+        if (groups != index || operation == CollectiveOperation::ALL_TO_ALL_V)
         {
             continue;
         }
@@ -774,6 +778,7 @@ TrainingRun::Run()
     result.codec = GetCodecFigures(*m_cluster, m_options.IsReal(), m_codingErrors);
     result.tcp = GetTcpFigures(*m_cluster);
     result.uec = GetUecFigures(*m_cluster);
+    result.background = GetBackgroundFigures(*m_cluster);
     result.configuration = m_configuration;
     if (result.mismatch.empty())
     {

@@ -172,14 +172,13 @@ class ParallelBytesTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(getBytes(CollectiveOperation::REDUCE_SCATTER),
                               (zero == 0   ? 0
                                : zero == 1 ? 4 * parameters
-                                           : 4 * parameters * micro),
+                               : zero == 2 ? 4 * parameters * micro
+                                           : 2 * parameters * micro),
                               what);
-        // Embedding and output layer stay where they are.
-        const uint64_t layers = parameters - 2 * 128256 * 4096 - 4096;
         NS_TEST_EXPECT_MSG_EQ(getBytes(CollectiveOperation::ALL_GATHER),
                               (zero == 0  ? 0
-                               : zero < 3 ? 2 * layers
-                                          : 2 * 2 * layers * micro),
+                               : zero < 3 ? 2 * parameters
+                                          : 2 * 2 * parameters * micro),
                               what);
     }
 
@@ -313,7 +312,7 @@ class ParallelRefusalTestCase : public TestCase
         Expect([](auto& options) { options.context = 3; }, "context 3 (allowed: divisors of 4096");
         Expect([](auto& options) { options.expert = 3; }, "expert 3 (allowed: divisors of 8");
         Expect([](auto& options) { options.expert = 2; }, "expert 2 (allowed: divisors of 1");
-        Expect([](auto& options) { options.data = 2; }, "(allowed: divisors of 1, the global");
+        Expect([](auto& options) { options.data = 2; }, "global batch 1 (allowed: multiples of 2,");
         Expect([](auto& options) { options.data = 0; }, "data 0");
         Expect([](auto& options) { options.pipeline = 33; }, "33 stages (allowed: at most 32");
         Expect([](auto& options) { options.zero = 4; }, "zero 4 (allowed: 0 to 3)");

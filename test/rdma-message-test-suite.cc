@@ -294,7 +294,7 @@ RdmaListenerTestCase::DoRun()
         sender->SetErrorHandler([&](const std::string& text) { error = text; });
         uint32_t asked = 0;
         uint32_t delivered = 0;
-        network.nics[1]->SetListener([&](uint32_t number) -> RdmaQueuePair* {
+        network.nics[1]->AddListener([&](uint32_t number) -> RdmaQueuePair* {
             asked++;
             NS_TEST_EXPECT_MSG_EQ(number, 9, "the number on the wire");
             if (!accepts)

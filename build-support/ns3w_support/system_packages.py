@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .console import CACHE, Failure, say, work
 
-BUILD_TOOLS = ("c++", "cmake", "ninja", "ccache", "sqlite3.h")
+BUILD_TOOLS = ("c++", "cmake", "ninja", "ccache", "sqlite3.h", "toml++/toml.h")
 MPI_TOOLS = ("mpirun", "mpic++")
 
 
@@ -24,6 +24,7 @@ def need(*names):
         "mpirun": "openmpi-bin",
         "mpic++": "libopenmpi-dev",
         "sqlite3.h": "libsqlite3-dev",
+        "toml++/toml.h": "libtomlplusplus-dev",
         "boost/graph/adjacency_list.hpp": "libboost-dev",
         "py:ensurepip": "python3-venv",
         "py:Python.h": "python3-dev",
@@ -35,7 +36,7 @@ def need(*names):
         if name.startswith("py:"):
             return importlib.util.find_spec(name[3:]) is not None
         if name.endswith((".h", ".hpp")):
-            probe = ["c++", "-x", "c++", "-fsyntax-only", "-"]
+            probe = ["c++", "-std=c++17", "-x", "c++", "-fsyntax-only", "-"]
             text = f"#include <{name}>\n".encode()
             quiet = {"input": text, "stderr": subprocess.DEVNULL}
             return shutil.which("c++") and not subprocess.run(probe, **quiet).returncode

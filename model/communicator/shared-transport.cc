@@ -29,9 +29,9 @@ SharedTransport::Attach(uint32_t number,
                         const std::vector<uint32_t>& ranks,
                         MessageTransport::MessageHandler onMessage)
 {
-    const auto [found, isNew] = m_members.emplace(number, Member());
-    NS_ABORT_MSG_UNLESS(isNew, "this rank already has a communicator " << number);
-    Member& member = found->second;
+    Member& member = m_members[number];
+    NS_ABORT_MSG_IF(member.onMessage, "this rank already has a communicator " << number);
+    member = Member();
     member.ranks = ranks;
     for (uint32_t i = 0; i < ranks.size(); i++)
     {

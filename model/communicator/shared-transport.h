@@ -37,7 +37,7 @@ class SharedTransport : public SimpleRefCount<SharedTransport>
 
     /**
      * Adds a communicator.
-     * @param number of the communicator, unused at this rank
+     * @param number of the communicator, unused at this rank, or of one that has ended
      * @param ranks its members in order, by their ranks in the transport's group; empty: all
      * @param onMessage called for each of its messages
      */

@@ -55,7 +55,8 @@ TaskWriter::Compute(uint32_t name, Time length)
 uint64_t
 TaskWriter::Start(GraphTask task)
 {
-    task.after = GetAwaited();
+    const std::vector<uint64_t> awaited = GetAwaited();
+    task.after.insert(task.after.end(), awaited.begin(), awaited.end());
     return Add(std::move(task));
 }
 

@@ -60,7 +60,7 @@ class TaskWriter
     /**
      * Writes a task that starts when all computations so far have ended: a collective, a message,
      * or a delay.
-     * @param task without number, layer, micro-batch and dependencies
+     * @param task without number, layer and micro-batch; it may wait for other tasks, too
      * @return the task
      */
     uint64_t Start(GraphTask task);

@@ -22,6 +22,12 @@
  * 2790 and 3079 images/s on A100, H100 and H200; BERT-large 152, 309 and 350 sequences/s.
  *
  * The efficiency is the mean of what the measured models reach.
+ *
+ * Large transformers reach another part, communication and bubbles included, so that it is rather
+ * too low: A100 163 TFLOP/s (Narayanan et al., SC 2021, table 1, 1008e9 parameters), H100 489
+ * (README of Megatron-LM, 16e9 parameters), V100 39 (Shoeybi et al., 2019, section 5.1), GB200 2070
+ * of FP8 (performance summary of Megatron Bridge: Llama 3.1 405B, 850 tokens/s, 6 operations a
+ * parameter). H200 and H800 have the tensor cores of H100.
  */
 
 #include "training-gpu.h"
@@ -41,7 +47,9 @@ const Registry<GpuEntry>::Entry g_a100(
      {{"alexnet", 16487, 3584, "Lambda TF"},
       {"bert-large", 580, 256, "NVIDIA DLE"},
       {"resnet50", 2470, 256, "NVIDIA DLE"},
-      {"vgg16", 1190, 448, "Lambda TF"}}});
+      {"vgg16", 1190, 448, "Lambda TF"}},
+     0,
+     0.52});
 
 const Registry<GpuEntry>::Entry g_h100(
     "h100",
@@ -50,10 +58,9 @@ const Registry<GpuEntry>::Entry g_h100(
      3.35e12,
      0.26,
      {{"bert-large", 580 * 309.0 / 152, 256, "NVIDIA DLE on A100 x 309 / 152, Lambda PyTorch"},
-      {"resnet50",
-       2470 * 2790.0 / 1582,
-       256,
-       "NVIDIA DLE on A100 x 2790 / 1582, Lambda PyTorch"}}});
+      {"resnet50", 2470 * 2790.0 / 1582, 256, "NVIDIA DLE on A100 x 2790 / 1582, Lambda PyTorch"}},
+     1978.9e12,
+     0.49});
 
 const Registry<GpuEntry>::Entry g_h200(
     "h200",
@@ -62,10 +69,28 @@ const Registry<GpuEntry>::Entry g_h200(
      4.8e12,
      0.27,
      {{"bert-large", 580 * 350.0 / 152, 256, "NVIDIA DLE on A100 x 350 / 152, Lambda PyTorch"},
-      {"resnet50",
-       2470 * 3079.0 / 1582,
-       256,
-       "NVIDIA DLE on A100 x 3079 / 1582, Lambda PyTorch"}}});
+      {"resnet50", 2470 * 3079.0 / 1582, 256, "NVIDIA DLE on A100 x 3079 / 1582, Lambda PyTorch"}},
+     1978.9e12,
+     0.49});
+
+const Registry<GpuEntry>::Entry g_h800(
+    "h800",
+    {"NVIDIA H800 80 GB: 989 TFLOP/s, 3.35 TB/s; an h100 with slower NVLink",
+     989.4e12,
+     3.35e12,
+     0.26,
+     {},
+     1978.9e12,
+     0.49});
+
+const Registry<GpuEntry>::Entry g_gb200("gb200",
+                                        {"NVIDIA GB200, one of two GPUs: 2500 TFLOP/s, 8 TB/s",
+                                         2500e12,
+                                         8e12,
+                                         0.41,
+                                         {},
+                                         5000e12,
+                                         0.41});
 
 const Registry<GpuEntry>::Entry g_v100(
     "v100",
@@ -76,7 +101,9 @@ const Registry<GpuEntry>::Entry g_v100(
      {{"alexnet", 9319, 3072, "Lambda TF"},
       {"bert-large", 224, 64, "NVIDIA DLE"},
       {"resnet50", 1156, 256, "NVIDIA DLE"},
-      {"vgg16", 456, 384, "Lambda TF"}}});
+      {"vgg16", 456, 384, "Lambda TF"}},
+     0,
+     0.31});
 
 } // namespace
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace ns3::training
 {
@@ -28,23 +29,10 @@ const std::vector<std::string>&
 GetLayerTaskNames()
 {
     static const std::vector<std::string> names{
-        "embedding",
-        "attention",
-        "scores",
-        "feed-forward",
-        "experts",
-        "output",
-        "input gradient",
-        "weight gradient",
-        "update",
-        "activations",
-        "gradients",
-        "keys and values",
-        "dispatch",
-        "combine",
-        "parameters",
-        "embedding gradient",
-        "end of iteration",
+        "embedding", "attention",      "scores",     "projection",         "feed-forward",
+        "experts",   "shared experts", "output",     "input gradient",     "weight gradient",
+        "update",    "activations",    "gradients",  "keys and values",    "heads",
+        "dispatch",  "combine",        "parameters", "embedding gradient", "end of iteration",
     };
     return names;
 }
@@ -53,8 +41,8 @@ LayerTasks::LayerTasks(const ParallelPlan& plan, const TransformerRates& rates, 
     : m_plan(plan),
       m_rates(rates),
       m_rank(rank),
-      m_tokens(static_cast<double>(plan.GetOptions().microBatch * plan.GetModel().sequence) /
-               plan.GetOptions().context)
+      m_tokens(static_cast<double>(plan.GetTokens())),
+      m_expertPlace(plan.GetPlace(rank, PlanGroups::EXPERT))
 {
 }
 
@@ -71,7 +59,9 @@ LayerTasks::Communicate(LayerTask name,
                         PlanGroups groups,
                         Stream stream,
                         CollectiveOperation operation,
-                        uint64_t bytes)
+                        uint64_t bytes,
+                        uint64_t after,
+                        const ByteMatrix& matrix)
 {
     if (m_plan.GetSize(groups) == 1 || bytes == 0)
     {
@@ -85,6 +75,12 @@ LayerTasks::Communicate(LayerTask name,
     task.stream = stream;
     task.operation = operation;
     task.bytes = bytes;
+    task.matrix = matrix;
+    task.tag = m_collectives++;
+    if (after > 0)
+    {
+        task.after.push_back(after);
+    }
     return m_writer.Start(task);
 }
 
@@ -128,16 +124,56 @@ void
 LayerTasks::Mark()
 {
     m_writer.Mark(static_cast<uint32_t>(LayerTask::END_OF_ITERATION));
+    m_collectives = 0;
 }
 
-double
-LayerTasks::GetMatrixOperations(uint32_t layer, Block block) const
+LayerTasks::Product
+LayerTasks::GetProduct(uint32_t layer, Block block) const
 {
     const TransformerModel& model = m_plan.GetModel();
-    const double operations = block == Block::ATTENTION
-                                  ? 2 * static_cast<double>(model.GetAttentionParameters())
-                                  : model.GetFeedForwardOperations(layer);
-    return operations * m_tokens / m_plan.GetOptions().tensor;
+    const auto parts = static_cast<double>(m_plan.GetOptions().tensor);
+    const double attention = static_cast<double>(model.GetAttentionParameters()) / parts;
+    const double activations = 2 * static_cast<double>(m_plan.GetActivationBytes());
+    if (block == Block::ATTENTION)
+    {
+        return {2 * attention * m_tokens, PARAMETER_BYTES * attention + activations};
+    }
+    const double weights = static_cast<double>(m_plan.GetDenseParameters(layer)) - attention +
+                           static_cast<double>(m_plan.GetExpertParameters(layer));
+    return {model.GetFeedForwardOperations(layer) * m_tokens / parts,
+            PARAMETER_BYTES * weights + activations};
+}
+
+/** The last matrix of attention. */
+LayerTasks::Product
+LayerTasks::GetProjection() const
+{
+    const TransformerModel& model = m_plan.GetModel();
+    const double weights = static_cast<double>(model.heads * model.GetValueSize() * model.hidden) /
+                           static_cast<double>(m_plan.GetOptions().tensor);
+    return {2 * weights * m_tokens,
+            PARAMETER_BYTES * weights + static_cast<double>(m_plan.GetActivationBytes())};
+}
+
+LayerTasks::Product
+LayerTasks::GetSharedExperts(uint32_t layer) const
+{
+    const TransformerModel& model = m_plan.GetModel();
+    if (!model.HasExperts(layer))
+    {
+        return {0, 0};
+    }
+    const double weights = static_cast<double>(model.sharedExperts * model.GetFeedForwardParameters(
+                                                                         model.expertFeedForward)) /
+                           static_cast<double>(m_plan.GetOptions().tensor);
+    return {2 * weights * m_tokens, PARAMETER_BYTES * weights};
+}
+
+/** @return work of this rank's experts, 1 if all are equally popular */
+double
+LayerTasks::GetLoad() const
+{
+    return m_plan.GetExpertShare(m_expertPlace) * static_cast<double>(m_plan.GetOptions().expert);
 }
 
 double
@@ -146,57 +182,91 @@ LayerTasks::GetScoreOperations() const
     const TransformerModel& model = m_plan.GetModel();
     const double operations =
         model.GetAttentionOperations() - 2 * static_cast<double>(model.GetAttentionParameters());
-    return operations * m_tokens / m_plan.GetOptions().tensor;
-}
-
-double
-LayerTasks::GetMatrixBytes(uint32_t layer, Block block) const
-{
-    const TransformerModel& model = m_plan.GetModel();
-    const double attention =
-        static_cast<double>(model.GetAttentionParameters()) / m_plan.GetOptions().tensor;
-    const double weights = block == Block::ATTENTION
-                               ? attention
-                               : static_cast<double>(m_plan.GetDenseParameters(layer)) - attention +
-                                     static_cast<double>(m_plan.GetExpertParameters(layer));
-    return m_plan.GetOptions().parameterBytes * weights +
-           2 * static_cast<double>(m_plan.GetActivationBytes());
+    return operations * m_tokens / static_cast<double>(m_plan.GetOptions().tensor);
 }
 
 void
-LayerTasks::Gather()
+LayerTasks::Await(const std::vector<uint64_t>& ids)
 {
-    if (m_plan.GetOptions().sequenceParallel)
+    for (uint64_t id : ids)
     {
-        m_writer.Await(Communicate(LayerTask::ACTIVATIONS,
-                                   PlanGroups::TENSOR,
-                                   TENSOR_STREAM,
-                                   CollectiveOperation::ALL_GATHER,
-                                   m_plan.GetActivationBytes()));
+        m_writer.Await(id);
     }
 }
 
 uint64_t
-LayerTasks::Reduce()
+LayerTasks::Gather(uint64_t bytes)
+{
+    if (!m_plan.GetOptions().sequenceParallel)
+    {
+        return 0;
+    }
+    return Communicate(LayerTask::ACTIVATIONS,
+                       PlanGroups::TENSOR,
+                       TENSOR_STREAM,
+                       CollectiveOperation::ALL_GATHER,
+                       bytes);
+}
+
+uint64_t
+LayerTasks::Reduce(uint64_t bytes)
 {
     return Communicate(LayerTask::ACTIVATIONS,
                        PlanGroups::TENSOR,
                        TENSOR_STREAM,
                        m_plan.GetOptions().sequenceParallel ? CollectiveOperation::REDUCE_SCATTER
                                                             : CollectiveOperation::ALL_REDUCE,
-                       m_plan.GetActivationBytes());
+                       bytes);
+}
+
+/** @return gathers of the parts of a product's input, in order */
+std::vector<uint64_t>
+LayerTasks::GatherParts()
+{
+    std::vector<uint64_t> inputs;
+    for (uint64_t part = 0; part < GetParts(); part++)
+    {
+        inputs.push_back(Gather(GetPartBytes(part)));
+    }
+    return inputs;
+}
+
+uint64_t
+LayerTasks::GetParts() const
+{
+    return m_plan.GetOptions().tensor > 1 ? m_plan.GetOptions().tpCommOverlap : 1;
+}
+
+uint64_t
+LayerTasks::GetPartBytes(uint64_t part) const
+{
+    const uint64_t bytes = m_plan.GetActivationBytes();
+    return bytes * (part + 1) / GetParts() - bytes * part / GetParts();
+}
+
+/** A product in parts, each of which waits for its own input. @return the reductions of parts */
+std::vector<uint64_t>
+LayerTasks::Multiply(LayerTask name,
+                     const Product& product,
+                     const std::vector<uint64_t>& inputs,
+                     bool reduces)
+{
+    const auto parts = static_cast<double>(GetParts());
+    std::vector<uint64_t> outputs;
+    for (uint64_t part = 0; part < GetParts(); part++)
+    {
+        m_writer.Await(inputs.empty() ? 0 : inputs[part]);
+        Compute(name, product.operations / parts, product.bytes / parts);
+        outputs.push_back(reduces ? Reduce(GetPartBytes(part)) : 0);
+    }
+    return outputs;
 }
 
 /** Scores of attention, in a ring of the ranks that share the sequence. */
 void
-LayerTasks::Attend(double operations, uint64_t bytes, LayerTask name)
+LayerTasks::AttendInRing(double operations, uint64_t bytes, LayerTask name)
 {
-    const uint32_t parts = m_plan.GetOptions().context;
-    if (parts == 1)
-    {
-        Compute(name, operations, 0);
-        return;
-    }
+    const auto parts = static_cast<uint32_t>(m_plan.GetOptions().context);
     const auto& groups = m_plan.GetGroups()[static_cast<uint32_t>(PlanGroups::CONTEXT)].groups;
     const auto group = std::find_if(groups.begin(), groups.end(), [this](const auto& ranks) {
         return std::find(ranks.begin(), ranks.end(), m_rank) != ranks.end();
@@ -219,53 +289,184 @@ LayerTasks::Attend(double operations, uint64_t bytes, LayerTask name)
     }
 }
 
+/** Exchanges parts of a sequence for heads, or back; sizes in bytes at a rank. */
 void
-LayerTasks::Exchange(LayerTask name, uint32_t layer)
+LayerTasks::ExchangeHeads(uint64_t first, uint64_t second, uint64_t third)
+{
+    std::vector<uint64_t> ids;
+    for (uint64_t bytes : {first, second, third})
+    {
+        ids.push_back(Communicate(LayerTask::HEADS,
+                                  PlanGroups::CONTEXT,
+                                  CONTEXT_STREAM,
+                                  CollectiveOperation::ALL_TO_ALL,
+                                  bytes));
+    }
+    Await(ids);
+}
+
+void
+LayerTasks::Attend(double operations, bool isForward)
+{
+    const ParallelOptions& options = m_plan.GetOptions();
+    const TransformerModel& model = m_plan.GetModel();
+    const LayerTask name = isForward ? LayerTask::SCORES : LayerTask::INPUT_GRADIENT;
+    const uint64_t keyValues = m_plan.GetKeyValueBytes();
+    if (options.context == 1)
+    {
+        Compute(name, operations, 0);
+    }
+    else if (options.cpCommType == "p2p")
+    {
+        AttendInRing(operations, (isForward ? 1 : 2) * keyValues, name);
+    }
+    else if (options.cpCommType == "a2a")
+    {
+        const auto getBytes = [&](uint64_t heads, uint64_t size) {
+            return PARAMETER_BYTES * m_plan.GetTokens() * heads * size / options.tensor;
+        };
+        const uint64_t size = model.GetHeadSize() + (model.keyValueRank > 0 ? model.rotarySize : 0);
+        const uint64_t query = getBytes(model.heads, size);
+        const uint64_t key = getBytes(model.keyValueHeads, size);
+        const uint64_t value = getBytes(model.keyValueHeads, model.GetValueSize());
+        const uint64_t output = getBytes(model.heads, model.GetValueSize());
+        // Backward, gradients take the opposite way.
+        isForward ? ExchangeHeads(query, key, value) : ExchangeHeads(output, 0);
+        Compute(name, operations, 0);
+        isForward ? ExchangeHeads(output, 0) : ExchangeHeads(query, key, value);
+    }
+    else
+    {
+        const auto collect = [&](CollectiveOperation operation) {
+            m_writer.Await(Communicate(LayerTask::KEYS_AND_VALUES,
+                                       PlanGroups::CONTEXT,
+                                       CONTEXT_STREAM,
+                                       operation,
+                                       keyValues * options.context));
+        };
+        collect(CollectiveOperation::ALL_GATHER);
+        Compute(name, operations, 0);
+        if (!isForward)
+        {
+            collect(CollectiveOperation::REDUCE_SCATTER);
+        }
+    }
+}
+
+/** @return bytes from each rank to each, if experts are not equally popular */
+ByteMatrix
+LayerTasks::MakeMatrix(uint64_t bytes, bool toExperts)
+{
+    ByteMatrix& matrix = m_matrices[{bytes, toExperts}];
+    if (!matrix)
+    {
+        const auto ranks = static_cast<uint32_t>(m_plan.GetOptions().expert);
+        std::vector<uint64_t> sizes;
+        for (uint32_t source = 0; source < ranks; source++)
+        {
+            for (uint32_t target = 0; target < ranks; target++)
+            {
+                const double share = m_plan.GetExpertShare(toExperts ? target : source);
+                // Whole numbers of 4 bytes, so that they can be sent as such.
+                sizes.push_back(4 * static_cast<uint64_t>(
+                                        std::llround(share * static_cast<double>(bytes) / 4)));
+            }
+        }
+        matrix = std::make_shared<const std::vector<uint64_t>>(sizes);
+    }
+    return matrix;
+}
+
+/** Tokens, or gradients, go to the experts of a layer or come back. @return what to wait for */
+uint64_t
+LayerTasks::Exchange(LayerTask name, bool toExperts)
 {
     const TransformerModel& model = m_plan.GetModel();
-    if (!model.HasExperts(layer))
-    {
-        return;
-    }
     const ParallelOptions& options = m_plan.GetOptions();
-    const double tokens = m_tokens / (options.sequenceParallel ? options.tensor : 1);
-    m_writer.Await(Communicate(
-        name,
-        PlanGroups::EXPERT,
-        EXPERT_STREAM,
-        CollectiveOperation::ALL_TO_ALL,
-        static_cast<uint64_t>(tokens * model.expertsPerToken * static_cast<double>(model.hidden)) *
-            options.parameterBytes));
+    const uint64_t tokens = m_plan.GetTokens() / (options.sequenceParallel ? options.tensor : 1);
+    const auto getBytes = [&](uint64_t copies) {
+        const uint64_t numbers = tokens * copies * model.hidden;
+        // A scale of 4 bytes for 128 numbers of 8 bits (DeepSeek-V3, section 3.3).
+        return options.fp8Dispatch && toExperts ? numbers + numbers / 32
+                                                : PARAMETER_BYTES * numbers;
+    };
+    const uint64_t bytes = getBytes(model.expertsPerToken);
+    if (options.expertSkew > 0)
+    {
+        const ByteMatrix matrix = MakeMatrix(bytes, toExperts);
+        const auto row = matrix->begin() + static_cast<int64_t>(m_expertPlace * options.expert);
+        return Communicate(
+            name,
+            PlanGroups::EXPERT,
+            EXPERT_STREAM,
+            CollectiveOperation::ALL_TO_ALL_V,
+            std::accumulate(row, row + static_cast<int64_t>(options.expert), uint64_t{0}),
+            0,
+            matrix);
+    }
+    if (options.expertNode == 0)
+    {
+        return Communicate(name,
+                           PlanGroups::EXPERT,
+                           EXPERT_STREAM,
+                           CollectiveOperation::ALL_TO_ALL,
+                           bytes);
+    }
+    // A token goes to a node once, and is copied there (DeepSeek-V3, section 3.2.2).
+    const uint64_t nodes =
+        options.nodesPerToken > 0 ? options.nodesPerToken : options.expert / options.expertNode;
+    const uint64_t across = getBytes(std::min<uint64_t>(model.expertsPerToken, nodes));
+    const auto first = toExperts ? PlanGroups::EXPERT_ACROSS : PlanGroups::EXPERT_NODE;
+    const auto second = toExperts ? PlanGroups::EXPERT_NODE : PlanGroups::EXPERT_ACROSS;
+    const auto exchange = [&](PlanGroups groups, uint64_t after) {
+        const uint64_t id = Communicate(name,
+                                        groups,
+                                        EXPERT_STREAM,
+                                        CollectiveOperation::ALL_TO_ALL,
+                                        groups == PlanGroups::EXPERT_NODE ? bytes : across,
+                                        after);
+        return id > 0 ? id : after;
+    };
+    return exchange(second, exchange(first, 0));
 }
 
 void
 LayerTasks::ForwardBlock(uint32_t layer, Block block)
 {
     const TransformerModel& model = m_plan.GetModel();
-    const double operations = GetMatrixOperations(layer, block);
-    const double bytes = GetMatrixBytes(layer, block);
+    Product product = GetProduct(layer, block);
     if (block == Block::ATTENTION)
     {
-        Gather();
-        Compute(LayerTask::ATTENTION, operations, bytes);
-        const uint64_t keyValues = m_plan.GetActivationBytes() / model.hidden *
-                                   model.GetKeyValueSize() / m_plan.GetOptions().tensor;
-        Attend(GetScoreOperations(), keyValues, LayerTask::SCORES);
-        m_writer.Await(Reduce());
+        const Product last = GetProjection();
+        product.operations -= last.operations;
+        product.bytes -= last.bytes;
+        Multiply(LayerTask::ATTENTION, product, GatherParts(), false);
+        Attend(GetScoreOperations(), true);
+        Await(Multiply(LayerTask::PROJECTION, last, {}, true));
         return;
     }
     if (!model.HasExperts(layer))
     {
-        Gather();
-        Compute(LayerTask::FEED_FORWARD, operations, bytes);
-        m_writer.Await(Reduce());
+        Await(Multiply(LayerTask::FEED_FORWARD, product, GatherParts(), true));
         return;
     }
-    Exchange(LayerTask::DISPATCH, layer);
-    Gather();
-    Compute(LayerTask::EXPERTS, operations, bytes);
-    m_writer.Await(Reduce());
-    Exchange(LayerTask::COMBINE, layer);
+    const Product shared = GetSharedExperts(layer);
+    product.operations -= shared.operations;
+    product.bytes -= shared.bytes;
+    product.operations *= GetLoad();
+    const bool overlaps = m_plan.GetOptions().sharedExpertOverlap;
+    const uint64_t there = Exchange(LayerTask::DISPATCH, true);
+    if (overlaps && model.sharedExperts > 0)
+    {
+        Compute(LayerTask::SHARED_EXPERTS, shared.operations, shared.bytes);
+    }
+    m_writer.Await(there);
+    Await(Multiply(LayerTask::EXPERTS, product, GatherParts(), true));
+    m_writer.Await(Exchange(LayerTask::COMBINE, false));
+    if (!overlaps && model.sharedExperts > 0)
+    {
+        Compute(LayerTask::SHARED_EXPERTS, shared.operations, shared.bytes);
+    }
 }
 
 void
@@ -276,55 +477,90 @@ LayerTasks::Forward(uint32_t layer)
     ForwardBlock(layer, Block::FEED_FORWARD);
 }
 
+/** Gradients of a block. @return the reductions of those of its inputs */
+std::vector<uint64_t>
+LayerTasks::BackwardBlock(uint32_t layer, Block block, bool withWeights)
+{
+    const std::vector<uint64_t> gradients = GatherParts();
+    const uint64_t inputs = withWeights ? Gather(m_plan.GetActivationBytes()) : 0;
+    Product product = GetProduct(layer, block);
+    std::vector<uint64_t> reduced;
+    if (block == Block::FEED_FORWARD)
+    {
+        if (m_plan.GetModel().HasExperts(layer))
+        {
+            const Product shared = GetSharedExperts(layer);
+            product.operations -= shared.operations;
+            product.bytes -= shared.bytes;
+            product.operations *= GetLoad();
+        }
+        reduced = Multiply(LayerTask::INPUT_GRADIENT, product, gradients, true);
+    }
+    else
+    {
+        const Product last = GetProjection();
+        product.operations -= last.operations;
+        product.bytes -= last.bytes;
+        Multiply(LayerTask::INPUT_GRADIENT, last, gradients, false);
+        const double times = m_plan.GetOptions().recompute == "selective" ? 3 : 2;
+        Attend(times * GetScoreOperations(), false);
+        reduced = Multiply(LayerTask::INPUT_GRADIENT, product, {}, true);
+    }
+    if (withWeights)
+    {
+        WeightGradients(layer, block, inputs);
+    }
+    return reduced;
+}
+
 void
 LayerTasks::Backward(uint32_t layer, bool withWeights)
 {
     m_writer.SetLayer(static_cast<int32_t>(layer));
     const ParallelOptions& options = m_plan.GetOptions();
     const TransformerModel& model = m_plan.GetModel();
-    if (options.recompute == Recompute::FULL)
+    if (options.recompute == "full")
     {
         Forward(layer);
     }
+    const Product shared = GetSharedExperts(layer);
+    const bool hasShared = shared.operations > 0;
     for (Block block : {Block::FEED_FORWARD, Block::ATTENTION})
     {
         const bool exchanges = block == Block::FEED_FORWARD && model.HasExperts(layer);
-        const double operations = GetMatrixOperations(layer, block);
-        const double bytes = GetMatrixBytes(layer, block);
         if (exchanges)
         {
-            Exchange(LayerTask::COMBINE, layer);
+            const uint64_t there = Exchange(LayerTask::COMBINE, true);
+            if (options.sharedExpertOverlap && hasShared)
+            {
+                Compute(LayerTask::INPUT_GRADIENT, shared.operations, shared.bytes);
+            }
+            m_writer.Await(there);
         }
-        Gather();
-        uint64_t inputs = 0; // gathered again for the gradients of the weights
-        if (withWeights && options.sequenceParallel)
-        {
-            inputs = Communicate(LayerTask::ACTIVATIONS,
-                                 PlanGroups::TENSOR,
-                                 TENSOR_STREAM,
-                                 CollectiveOperation::ALL_GATHER,
-                                 m_plan.GetActivationBytes());
-        }
-        if (block == Block::ATTENTION)
-        {
-            const double times = options.recompute == Recompute::SELECTIVE ? 3 : 2;
-            const uint64_t keyValues = m_plan.GetActivationBytes() / model.hidden *
-                                       model.GetKeyValueSize() / options.tensor;
-            Attend(times * GetScoreOperations(), 2 * keyValues, LayerTask::INPUT_GRADIENT);
-        }
-        Compute(LayerTask::INPUT_GRADIENT, operations, bytes);
-        const uint64_t reduced = Reduce();
-        if (withWeights)
-        {
-            m_writer.Await(inputs);
-            Compute(LayerTask::WEIGHT_GRADIENT, operations, bytes);
-        }
-        m_writer.Await(reduced);
+        Await(BackwardBlock(layer, block, withWeights));
         if (exchanges)
         {
-            Exchange(LayerTask::DISPATCH, layer);
+            m_writer.Await(Exchange(LayerTask::DISPATCH, false));
+            if (!options.sharedExpertOverlap && hasShared)
+            {
+                Compute(LayerTask::INPUT_GRADIENT, shared.operations, shared.bytes);
+            }
         }
     }
+}
+
+/** Gradients of the weights of a block, when its inputs have been gathered again. */
+void
+LayerTasks::WeightGradients(uint32_t layer, Block block, uint64_t inputs)
+{
+    m_writer.Await(inputs);
+    Product product = GetProduct(layer, block);
+    if (block == Block::FEED_FORWARD && m_plan.GetModel().HasExperts(layer))
+    {
+        const double shared = GetSharedExperts(layer).operations;
+        product.operations = shared + (product.operations - shared) * GetLoad();
+    }
+    Compute(LayerTask::WEIGHT_GRADIENT, product.operations, product.bytes);
 }
 
 void
@@ -333,9 +569,7 @@ LayerTasks::WeightGradients(uint32_t layer)
     m_writer.SetLayer(static_cast<int32_t>(layer));
     for (Block block : {Block::FEED_FORWARD, Block::ATTENTION})
     {
-        Compute(LayerTask::WEIGHT_GRADIENT,
-                GetMatrixOperations(layer, block),
-                GetMatrixBytes(layer, block));
+        WeightGradients(layer, block, Gather(m_plan.GetActivationBytes()));
     }
 }
 
@@ -344,16 +578,16 @@ LayerTasks::ForwardEmbedding()
 {
     m_writer.SetLayer(-1);
     Compute(LayerTask::EMBEDDING, 0, 2 * static_cast<double>(m_plan.GetActivationBytes()));
-    m_writer.Await(Reduce());
+    m_writer.Await(Reduce(m_plan.GetActivationBytes()));
 }
 
 void
 LayerTasks::ForwardOutput()
 {
     m_writer.SetLayer(-1);
-    Gather();
-    const double operations =
-        m_plan.GetModel().GetOutputOperations() * m_tokens / m_plan.GetOptions().tensor;
+    m_writer.Await(Gather(m_plan.GetActivationBytes()));
+    const double operations = m_plan.GetModel().GetOutputOperations() * m_tokens /
+                              static_cast<double>(m_plan.GetOptions().tensor);
     Compute(LayerTask::OUTPUT, operations, 0);
 }
 
@@ -361,10 +595,11 @@ void
 LayerTasks::BackwardOutput()
 {
     m_writer.SetLayer(-1);
-    const double operations =
-        m_plan.GetModel().GetOutputOperations() * m_tokens / m_plan.GetOptions().tensor;
+    const double operations = m_plan.GetModel().GetOutputOperations() * m_tokens /
+                              static_cast<double>(m_plan.GetOptions().tensor);
     Compute(LayerTask::INPUT_GRADIENT, operations, 0);
-    const uint64_t reduced = Reduce(); // while gradients of weights are computed
+    const uint64_t reduced =
+        Reduce(m_plan.GetActivationBytes()); // while gradients of weights are computed
     Compute(LayerTask::WEIGHT_GRADIENT, operations, 0);
     m_writer.Await(reduced);
 }

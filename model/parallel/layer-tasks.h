@@ -12,7 +12,9 @@
 #include "ns3/task-writer.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ns3::training
@@ -37,8 +39,10 @@ enum class LayerTask : uint32_t
     EMBEDDING,
     ATTENTION,
     SCORES,
+    PROJECTION,
     FEED_FORWARD,
     EXPERTS,
+    SHARED_EXPERTS,
     OUTPUT,
     INPUT_GRADIENT,
     WEIGHT_GRADIENT,
@@ -46,6 +50,7 @@ enum class LayerTask : uint32_t
     ACTIVATIONS,
     GRADIENTS,
     KEYS_AND_VALUES,
+    HEADS,
     DISPATCH,
     COMBINE,
     PARAMETERS,
@@ -69,7 +74,9 @@ class LayerTasks
     {
         TENSOR_STREAM = 1,
         DATA_STREAM,
-        EXPERT_STREAM
+        EXPERT_STREAM,
+        CONTEXT_STREAM,
+        REPLICA_STREAM
     };
 
     /**
@@ -101,13 +108,17 @@ class LayerTasks
      * @param stream of the collective
      * @param operation of the collective
      * @param bytes of the whole vector
+     * @param after another task that it waits for; 0: none
+     * @param matrix of an all-to-all-v
      * @return the task; none, that is 0, if the group has one rank or there are no bytes
      */
     uint64_t Communicate(LayerTask name,
                          PlanGroups groups,
                          Stream stream,
                          CollectiveOperation operation,
-                         uint64_t bytes);
+                         uint64_t bytes,
+                         uint64_t after = 0,
+                         const ByteMatrix& matrix = nullptr);
 
     /**
      * Starts a message when all computations so far have ended.
@@ -156,20 +167,45 @@ class LayerTasks
         FEED_FORWARD
     };
 
-    void Gather();
-    uint64_t Reduce();
+    /// A matrix product at a rank.
+    struct Product
+    {
+        double operations; ///< floating-point operations
+        double bytes;      ///< of operands in memory
+    };
+
+    uint64_t Gather(uint64_t bytes);
+    uint64_t Reduce(uint64_t bytes);
+    std::vector<uint64_t> GatherParts();
+    uint64_t GetParts() const;
+    uint64_t GetPartBytes(uint64_t part) const;
+    std::vector<uint64_t> Multiply(LayerTask name,
+                                   const Product& product,
+                                   const std::vector<uint64_t>& inputs,
+                                   bool reduces);
+    void Await(const std::vector<uint64_t>& ids);
     void ForwardBlock(uint32_t layer, Block block);
-    void Attend(double operations, uint64_t bytes, LayerTask name);
-    void Exchange(LayerTask name, uint32_t layer);
-    double GetMatrixOperations(uint32_t layer, Block block) const;
+    void WeightGradients(uint32_t layer, Block block, uint64_t inputs);
+    std::vector<uint64_t> BackwardBlock(uint32_t layer, Block block, bool withWeights);
+    void Attend(double operations, bool isForward);
+    void AttendInRing(double operations, uint64_t bytes, LayerTask name);
+    void ExchangeHeads(uint64_t first, uint64_t second, uint64_t third = 0);
+    uint64_t Exchange(LayerTask name, bool toExperts);
+    ByteMatrix MakeMatrix(uint64_t bytes, bool toExperts);
+    Product GetProduct(uint32_t layer, Block block) const;
+    Product GetProjection() const;
+    Product GetSharedExperts(uint32_t layer) const;
+    double GetLoad() const;
     double GetScoreOperations() const;
-    double GetMatrixBytes(uint32_t layer, Block block) const;
 
     const ParallelPlan& m_plan;
     TransformerRates m_rates;
     uint32_t m_rank;
     double m_tokens; // of a micro-batch at a rank of a tensor-parallel group
     TaskWriter m_writer;
+    uint32_t m_expertPlace;                                     // in its group of EXPERT
+    uint64_t m_collectives{0};                                  // of this iteration, so far
+    std::map<std::pair<uint64_t, bool>, ByteMatrix> m_matrices; // by bytes and direction
 };
 
 } // namespace ns3::training

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <boost/algorithm/string.hpp>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -37,41 +38,85 @@ CheckDivides(const std::string& what, uint64_t number, const std::string& of, ui
     }
 }
 
+/** @throw ConfigurationError if a number is out of range */
+void
+CheckRange(const std::string& field, uint64_t value, uint64_t least, uint64_t most)
+{
+    if (value < least || value > most)
+    {
+        throw ConfigurationError(field,
+                                 std::to_string(value),
+                                 " (allowed: " +
+                                     (most < least
+                                          ? "not given"
+                                          : std::to_string(least) + " to " + std::to_string(most)) +
+                                     ")");
+    }
+}
+
+/** @throw ConfigurationError if a word is none of those allowed */
+void
+CheckWord(const std::string& field, const std::string& word, const std::vector<std::string>& all)
+{
+    if (std::find(all.begin(), all.end(), word) == all.end())
+    {
+        throw ConfigurationError(field, word, " (allowed: " + boost::join(all, ", ") + ")");
+    }
+}
+
 } // namespace
 
 ParallelPlan::ParallelPlan(const TransformerModel& model, const ParallelOptions& options)
     : m_model(model),
-      m_options(options),
-      m_sizes{options.tensor, options.context, options.data, options.pipeline}
+      m_options(options)
 {
     Check();
+    m_sizes = {static_cast<uint32_t>(options.tensor),
+               static_cast<uint32_t>(options.context),
+               static_cast<uint32_t>(options.data),
+               static_cast<uint32_t>(options.pipeline)};
+    CheckZero();
+    CheckExperts();
     ReadOrder();
-    m_schedule = MakePipelineSchedule(options.schedule, options.pipeline, GetMicroBatches());
-    if (m_schedule.GetStages() > model.layers)
-    {
-        throw ConfigurationError("schedule",
-                                 options.schedule,
-                                 " has " + std::to_string(m_schedule.GetStages()) +
-                                     " stages (allowed: at most " + std::to_string(model.layers) +
-                                     ", the layers of the model)");
-    }
+    m_schedule = MakePipelineSchedule(options.schedule, m_sizes[PIPELINE], GetMicroBatches());
+    DivideLayers();
     MakeGroups();
 }
 
 void
 ParallelPlan::Check() const
 {
+    constexpr uint64_t MAX_RANKS = 1U << 20;
+    uint64_t ranks = 1;
+    for (const auto& [name, size] : {std::make_pair("tensor", m_options.tensor),
+                                     std::make_pair("context", m_options.context),
+                                     std::make_pair("pipeline", m_options.pipeline),
+                                     std::make_pair("data", m_options.data)})
+    {
+        CheckRange(name, size, 1, MAX_RANKS);
+        ranks = std::min(MAX_RANKS + 1, ranks * size);
+    }
+    CheckRange("expert", m_options.expert, 1, MAX_RANKS);
+    CheckRange("micro batch", m_options.microBatch, 1, MAX_RANKS);
+    CheckRange("tp comm overlap", m_options.tpCommOverlap, 1, 64);
+    if (ranks > MAX_RANKS)
+    {
+        throw ConfigurationError("data",
+                                 std::to_string(m_options.data),
+                                 " (allowed: at most " + std::to_string(MAX_RANKS) +
+                                     " ranks altogether)");
+    }
     CheckDivides("tensor", m_options.tensor, "heads of attention", m_model.heads);
     CheckDivides("tensor", m_options.tensor, "inner size", m_model.feedForward);
     CheckDivides("context", m_options.context, "tokens of a sequence", m_model.sequence);
-    for (const auto& [name, size] : {std::make_pair("pipeline", m_options.pipeline),
-                                     std::make_pair("data", m_options.data),
-                                     std::make_pair("expert", m_options.expert)})
+    CheckWord("cp comm type", m_options.cpCommType, {"p2p", "a2a", "all_gather"});
+    CheckWord("recompute", m_options.recompute, {"none", "selective", "full"});
+    if (m_options.cpCommType == "a2a")
     {
-        if (size == 0)
-        {
-            throw ConfigurationError(name, "0", " (allowed: whole numbers from 1)");
-        }
+        CheckDivides("context",
+                     m_options.context,
+                     "heads of keys and values of a rank",
+                     std::max<uint64_t>(1, m_model.keyValueHeads / m_options.tensor));
     }
     if (m_options.sequenceParallel)
     {
@@ -80,39 +125,140 @@ ParallelPlan::Check() const
                      "tokens of a rank, with sequence parallelism",
                      m_model.sequence / m_options.context);
     }
+    if (m_options.tpCommOverlap > 1 && !m_options.sequenceParallel)
+    {
+        throw ConfigurationError("tp comm overlap",
+                                 std::to_string(m_options.tpCommOverlap),
+                                 " without sequence parallelism (allowed: 1)");
+    }
+    const uint64_t replicas = m_options.microBatch * m_options.data;
+    if (m_options.globalBatch == 0 || m_options.globalBatch % replicas != 0 ||
+        m_options.globalBatch / replicas > 1U << 20)
+    {
+        throw ConfigurationError("global batch",
+                                 std::to_string(m_options.globalBatch),
+                                 " (allowed: multiples of " + std::to_string(replicas) +
+                                     ", micro-batch times data, up to 2^20 times)");
+    }
+}
+
+void
+ParallelPlan::CheckZero() const
+{
+    const uint64_t replicas = m_options.data * m_options.context;
+    CheckRange("zero", m_options.zero, 0, 3);
+    if (m_options.gradientBytes != 0 && m_options.gradientBytes != 2)
+    {
+        CheckRange("gradient bytes", m_options.gradientBytes, 4, 4);
+    }
+    const auto needs = [this](const char* field, const std::string& value, uint64_t zero) {
+        if (m_options.zero < zero)
+        {
+            throw ConfigurationError(field,
+                                     value,
+                                     " with zero " + std::to_string(m_options.zero) +
+                                         " (allowed: with zero " + std::to_string(zero) +
+                                         (zero < 3 ? " to 3)" : ")"));
+        }
+    };
+    if (m_options.shard > 0)
+    {
+        needs("shard", std::to_string(m_options.shard), 1);
+        CheckDivides("shard", m_options.shard, "ranks of data and context parallelism", replicas);
+    }
+    if (m_options.hpzPartition > 0)
+    {
+        needs("zero hpz partition size", std::to_string(m_options.hpzPartition), 3);
+        CheckDivides("zero hpz partition size",
+                     m_options.hpzPartition,
+                     "ranks of data and context parallelism",
+                     replicas);
+    }
+    if (m_options.quantizedWeights)
+    {
+        needs("zero quantized weights", "true", 3);
+    }
+    if (m_options.quantizedGradients)
+    {
+        needs("zero quantized gradients", "true", 3);
+    }
+    if (m_options.shard > 0 && (m_options.hpzPartition > 0 || m_options.quantizedGradients))
+    {
+        throw ConfigurationError("shard",
+                                 std::to_string(m_options.shard),
+                                 " together with ZeRO++ (allowed: one of both)");
+    }
+}
+
+void
+ParallelPlan::CheckExperts() const
+{
     if (m_options.expert > 1)
     {
         CheckDivides("expert", m_options.expert, "experts of a layer", m_model.experts);
         CheckDivides("expert",
                      m_options.expert,
                      "ranks of data and context parallelism",
-                     uint64_t{m_options.data} * m_options.context);
+                     m_options.data * m_options.context);
     }
-    if (m_options.zero > 3)
+    if (m_options.expertNode > 0)
     {
-        throw ConfigurationError("zero", std::to_string(m_options.zero), " (allowed: 0 to 3)");
+        CheckDivides("expert node", m_options.expertNode, "ranks of experts", m_options.expert);
     }
-    const uint64_t replicas = m_options.microBatch * m_options.data;
-    CheckDivides("micro batch times data", replicas, "global batch", m_options.globalBatch);
-    if (m_options.globalBatch / replicas > 1U << 20)
+    if (m_options.nodesPerToken > 0)
     {
-        throw ConfigurationError("global batch",
-                                 std::to_string(m_options.globalBatch),
-                                 " (allowed: at most 2^20 micro-batches of a replica)");
+        CheckRange("moe router group topk",
+                   m_options.nodesPerToken,
+                   1,
+                   m_options.expertNode > 0 ? m_options.expert / m_options.expertNode : 0);
     }
-    constexpr uint64_t MAX_RANKS = 1U << 20;
-    uint64_t ranks = 1;
-    for (uint32_t size : m_sizes)
+    if (!(m_options.expertSkew >= 0 && m_options.expertSkew <= 10))
     {
-        ranks = std::min(MAX_RANKS + 1, ranks * size);
+        throw ConfigurationError("expert skew",
+                                 std::to_string(m_options.expertSkew),
+                                 " (allowed: 0 to 10)");
     }
-    if (ranks > MAX_RANKS)
+    if (m_options.expertSkew > 0 && m_options.expertNode > 0)
     {
-        throw ConfigurationError("data",
-                                 std::to_string(m_options.data),
-                                 " (allowed: at most " + std::to_string(MAX_RANKS) +
-                                     " ranks altogether)");
+        throw ConfigurationError("expert skew",
+                                 std::to_string(m_options.expertSkew),
+                                 " together with expert node (allowed: one of both)");
     }
+}
+
+void
+ParallelPlan::DivideLayers()
+{
+    const uint32_t stages = GetStages();
+    const uint64_t first = m_options.firstLayers;
+    const uint64_t last = m_options.lastLayers;
+    const uint64_t equal = stages - (first > 0 ? 1 : 0) - (last > 0 ? 1 : 0);
+    if (stages > m_model.layers || equal > stages)
+    {
+        throw ConfigurationError("schedule",
+                                 m_options.schedule,
+                                 " has " + std::to_string(stages) + " stages (allowed: at most " +
+                                     std::to_string(m_model.layers) + ", the layers of the model)");
+    }
+    const uint64_t rest = m_model.layers - std::min<uint64_t>(m_model.layers, first + last);
+    if ((equal == 0 && first + last != m_model.layers) ||
+        (equal > 0 && (rest == 0 || rest % equal != 0)))
+    {
+        throw ConfigurationError("pipeline",
+                                 std::to_string(m_options.pipeline),
+                                 ": " + std::to_string(m_model.layers) +
+                                     " layers do not divide by " + std::to_string(stages) +
+                                     " stages (allowed: divisors of the layers, or "
+                                     "--first-layers and --last-layers of the outer stages)");
+    }
+    uint64_t next = 0;
+    for (uint32_t stage = 0; stage < stages; stage++)
+    {
+        m_firstLayers.push_back(static_cast<uint32_t>(next));
+        const bool isLast = stage + 1 == stages;
+        next += stage == 0 && first > 0 ? first : isLast && last > 0 ? last : rest / equal;
+    }
+    m_firstLayers.push_back(m_model.layers);
 }
 
 void
@@ -166,8 +312,11 @@ void
 ParallelPlan::MakeGroups()
 {
     m_groups.resize(PLAN_GROUPS);
-    const uint32_t first = 0;
     const uint32_t last = m_sizes[PIPELINE] - 1;
+    const auto expert = static_cast<uint32_t>(m_options.expert);
+    const auto node = static_cast<uint32_t>(std::max<uint64_t>(1, m_options.expertNode));
+    const auto shard =
+        static_cast<uint32_t>(std::max({uint64_t{1}, m_options.shard, m_options.hpzPartition}));
     // By groups, what the ranks of a group have in common, and its ranks in order.
     std::array<std::map<std::array<uint32_t, 4>, std::map<uint32_t, uint32_t>>, PLAN_GROUPS> byKey;
     for (uint32_t rank = 0; rank < GetRanks(); rank++)
@@ -177,30 +326,40 @@ ParallelPlan::MakeGroups()
         const auto add = [&](PlanGroups groups, std::array<uint32_t, 4> key, uint32_t place) {
             byKey[static_cast<uint32_t>(groups)][key][place] = rank;
         };
+        /** Blocks of neighbours among the replicas of `whole`, and those of the same place. */
+        const auto divide =
+            [&](PlanGroups inside, PlanGroups across, uint32_t size, uint32_t whole) {
+                const uint32_t part = replica / whole;
+                const uint32_t place = replica % whole;
+                add(inside, {at[TENSOR], at[PIPELINE], part, place / size}, place % size);
+                add(across, {at[TENSOR], at[PIPELINE], part, place % size}, place / size);
+            };
+        const uint32_t replicas = m_sizes[DATA] * m_sizes[CONTEXT];
         add(PlanGroups::TENSOR, {at[CONTEXT], at[DATA], at[PIPELINE], 0}, at[TENSOR]);
         add(PlanGroups::CONTEXT, {at[TENSOR], at[DATA], at[PIPELINE], 0}, at[CONTEXT]);
         add(PlanGroups::DATA, {at[TENSOR], at[PIPELINE], 0, 0}, replica);
-        add(PlanGroups::EXPERT,
-            {at[TENSOR], at[PIPELINE], replica / m_options.expert, 0},
-            replica % m_options.expert);
-        add(PlanGroups::EXPERT_DATA,
-            {at[TENSOR], at[PIPELINE], replica % m_options.expert, 0},
-            replica / m_options.expert);
-        if (at[PIPELINE] == first || at[PIPELINE] == last)
+        divide(PlanGroups::SHARD, PlanGroups::REPLICA, shard, replicas);
+        divide(PlanGroups::EXPERT, PlanGroups::EXPERT_DATA, expert, replicas);
+        divide(PlanGroups::EXPERT_NODE, PlanGroups::EXPERT_ACROSS, node, expert);
+        if (at[PIPELINE] == 0 || at[PIPELINE] == last)
         {
             add(PlanGroups::EMBEDDING, {at[TENSOR], at[CONTEXT], at[DATA], 0}, at[PIPELINE]);
         }
     }
     constexpr Parallelism KINDS[PLAN_GROUPS] = {Parallelism::TENSOR,
                                                 Parallelism::DATA,
+                                                Parallelism::DATA,
+                                                Parallelism::DATA,
                                                 Parallelism::CONTEXT,
                                                 Parallelism::EXPERT,
+                                                Parallelism::EXPERT,
+                                                Parallelism::EXPERT,
                                                 Parallelism::DATA,
-                                                Parallelism::PIPELINE};
+                                                Parallelism::DATA};
     for (uint32_t groups = 0; groups < PLAN_GROUPS; groups++)
     {
         m_groups[groups].parallelism = KINDS[groups];
-        m_groups[groups].exchanges = groups == static_cast<uint32_t>(PlanGroups::EXPERT);
+        m_groups[groups].exchanges = KINDS[groups] == Parallelism::EXPERT;
         for (const auto& [key, places] : byKey[groups])
         {
             std::vector<uint32_t> ranks;
@@ -211,6 +370,42 @@ ParallelPlan::MakeGroups()
             m_groups[groups].groups.push_back(ranks);
         }
     }
+    double sum = 0;
+    const uint64_t each = m_model.experts / expert; // experts of a rank
+    for (uint32_t index = 0; index < std::max(1U, m_model.experts); index++)
+    {
+        if (index % std::max<uint64_t>(1, each) == 0)
+        {
+            m_expertShares.push_back(0);
+        }
+        const double share = std::pow(index + 1.0, -m_options.expertSkew);
+        m_expertShares.back() += share;
+        sum += share;
+    }
+    for (double& share : m_expertShares)
+    {
+        share /= sum;
+    }
+}
+
+double
+ParallelPlan::GetExpertShare(uint32_t place) const
+{
+    return m_expertShares[place];
+}
+
+uint32_t
+ParallelPlan::GetPlace(uint32_t rank, PlanGroups groups) const
+{
+    for (const auto& group : m_groups[static_cast<uint32_t>(groups)].groups)
+    {
+        const auto found = std::find(group.begin(), group.end(), rank);
+        if (found != group.end())
+        {
+            return static_cast<uint32_t>(found - group.begin());
+        }
+    }
+    return 0;
 }
 
 uint32_t
@@ -223,14 +418,6 @@ uint32_t
 ParallelPlan::GetMicroBatches() const
 {
     return static_cast<uint32_t>(m_options.globalBatch / (m_options.microBatch * m_options.data));
-}
-
-uint32_t
-ParallelPlan::GetFirstLayer(uint32_t stage) const
-{
-    // The first stages have one layer more where they do not divide.
-    const uint32_t each = m_model.layers / GetStages();
-    return stage * each + std::min(stage, m_model.layers % GetStages());
 }
 
 uint32_t
@@ -251,127 +438,6 @@ uint32_t
 ParallelPlan::GetSize(PlanGroups groups) const
 {
     return static_cast<uint32_t>(m_groups[static_cast<uint32_t>(groups)].groups[0].size());
-}
-
-uint64_t
-ParallelPlan::GetDenseParameters(uint32_t layer) const
-{
-    return (m_model.GetLayerParameters(layer) - m_model.GetExpertParameters(layer)) /
-           m_options.tensor;
-}
-
-uint64_t
-ParallelPlan::GetExpertParameters(uint32_t layer) const
-{
-    return m_model.GetExpertParameters(layer) / m_options.tensor / m_options.expert;
-}
-
-uint64_t
-ParallelPlan::GetEdgeParameters(uint32_t stage) const
-{
-    uint64_t sum = stage == 0 ? m_model.GetEmbeddingParameters() : 0;
-    if (stage + 1 == GetStages())
-    {
-        sum += m_model.GetOutputParameters();
-        // On its own rank the output layer has a copy of the embedding.
-        const bool isCopy =
-            m_model.tiesEmbeddings && m_schedule.rankOfStage[stage] != m_schedule.rankOfStage[0];
-        sum += isCopy ? m_model.vocabulary * m_model.hidden : 0;
-    }
-    return sum / m_options.tensor;
-}
-
-uint64_t
-ParallelPlan::GetParameters(uint32_t rank) const
-{
-    const uint32_t place = GetPipelineRank(rank);
-    uint64_t sum = 0;
-    for (uint32_t stage = 0; stage < GetStages(); stage++)
-    {
-        if (m_schedule.rankOfStage[stage] != place)
-        {
-            continue;
-        }
-        sum += GetEdgeParameters(stage);
-        for (uint32_t layer = GetFirstLayer(stage); layer < GetFirstLayer(stage + 1); layer++)
-        {
-            sum += GetDenseParameters(layer) + GetExpertParameters(layer);
-        }
-    }
-    return sum;
-}
-
-uint64_t
-ParallelPlan::GetActivationBytes() const
-{
-    return m_options.parameterBytes * m_options.microBatch * m_model.sequence / m_options.context *
-           m_model.hidden;
-}
-
-uint64_t
-ParallelPlan::GetStageBytes() const
-{
-    return m_options.sequenceParallel ? GetActivationBytes() / m_options.tensor
-                                      : GetActivationBytes();
-}
-
-double
-ParallelPlan::GetLayerActivationBytes() const
-{
-    // Korthikanti et al., equations 1, 2 and 4 and table 2; 2-byte activations.
-    const auto tokens =
-        static_cast<double>(m_options.microBatch * m_model.sequence) / m_options.context;
-    const double numbers = tokens * static_cast<double>(m_model.hidden);
-    const double parts = m_options.tensor;
-    if (m_options.recompute == Recompute::FULL)
-    {
-        return 2 * numbers / (m_options.sequenceParallel ? parts : 1);
-    }
-    const double divided = 24 * numbers / parts;
-    const double whole = 10 * numbers / (m_options.sequenceParallel ? parts : 1);
-    const double scores =
-        m_options.recompute == Recompute::SELECTIVE
-            ? 0
-            : 5 * tokens * static_cast<double>(m_model.sequence) * m_model.heads / parts;
-    return divided + whole + scores;
-}
-
-uint64_t
-ParallelPlan::GetMemoryBytes(uint32_t rank) const
-{
-    const uint32_t place = GetPipelineRank(rank);
-    uint64_t dense = 0;
-    uint64_t experts = 0;
-    double layers = 0;
-    uint32_t stages = 0;
-    for (uint32_t stage = 0; stage < GetStages(); stage++)
-    {
-        if (m_schedule.rankOfStage[stage] != place)
-        {
-            continue;
-        }
-        stages++;
-        dense += GetEdgeParameters(stage);
-        for (uint32_t layer = GetFirstLayer(stage); layer < GetFirstLayer(stage + 1); layer++)
-        {
-            layers++;
-            dense += GetDenseParameters(layer);
-            experts += GetExpertParameters(layer);
-        }
-    }
-    // Adam keeps a copy, a mean and a variance of 4 bytes each.
-    constexpr double ADAM = 12;
-    const auto getState = [this](uint64_t parameters, PlanGroups groups) {
-        const double parts = GetSize(groups);
-        return static_cast<double>(parameters) *
-               (m_options.parameterBytes / (m_options.zero >= 3 ? parts : 1) +
-                m_options.gradientBytes / (m_options.zero >= 2 ? parts : 1) +
-                ADAM / (m_options.zero >= 1 ? parts : 1));
-    };
-    const double kept = m_schedule.GetMostActivations(place) * layers / std::max(1U, stages);
-    return static_cast<uint64_t>(getState(dense, PlanGroups::DATA) +
-                                 getState(experts, PlanGroups::EXPERT_DATA) +
-                                 kept * GetLayerActivationBytes());
 }
 
 } // namespace ns3::training

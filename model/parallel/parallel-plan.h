@@ -7,6 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_PARALLEL_PLAN_H
 #define DISTRIBUTED_TRAINING_PARALLEL_PLAN_H
 
+#include "parallel-options.h"
 #include "transformer-model.h"
 
 #include "ns3/pipeline-schedule.h"
@@ -22,58 +23,27 @@ namespace ns3::training
 
 /**
  * @ingroup distributed-training-parallel
- * What is computed again in the backward pass rather than kept.
- */
-enum class Recompute : uint8_t
-{
-    NONE,      ///< nothing
-    SELECTIVE, ///< the scores of attention
-    FULL       ///< whole layers; collectives of the forward pass are repeated, too
-};
-
-/**
- * @ingroup distributed-training-parallel
- * How a transformer is trained on many ranks. Names are those of Megatron-LM and of DeepSpeed.
- */
-struct ParallelOptions
-{
-    uint32_t tensor{1};   ///< ranks that share each layer
-    uint32_t pipeline{1}; ///< ranks that share the layers
-    uint32_t data{1};     ///< replicas
-    uint32_t context{1};  ///< ranks that share a sequence
-    uint32_t expert{1};   ///< ranks that share the experts of a layer, of `data` times `context`
-    bool sequenceParallel{false}; ///< activations are divided between tensor-parallel layers, too
-    /// 0: replicas have all; 1: divided optimizer; 2: and gradients; 3: and parameters (FSDP).
-    uint32_t zero{0};
-    uint64_t microBatch{1};               ///< samples of a replica that it computes together
-    uint64_t globalBatch{1};              ///< samples of an iteration
-    std::string schedule{"1f1b"};         ///< see MakePipelineSchedule()
-    Recompute recompute{Recompute::NONE}; ///< what is computed again
-    uint32_t gradientBytes{4};            ///< of a gradient on the network: 2 or 4
-    uint32_t parameterBytes{2};           ///< of a parameter and of an activation on the network
-    uint64_t bucket{64 << 20};     ///< gradients, and parameters, that go together, bytes at least
-    bool overlapGradReduce{true};  ///< gradients are reduced during the last backward pass
-    bool overlapParamGather{true}; ///< ZeRO 1, 2: parameters are gathered during the forward pass
-    /// Names of the dimensions, the one whose ranks are neighbours first.
-    std::string order{"tp-cp-dp-pp"};
-};
-
-/**
- * @ingroup distributed-training-parallel
  * Index of the groups of a ParallelPlan in TaskGraph::GetGroups().
  */
 enum class PlanGroups : uint32_t
 {
-    TENSOR,      ///< parts of each layer
-    DATA,        ///< replicas and parts of sequences: those that add up gradients
-    CONTEXT,     ///< parts of a sequence
-    EXPERT,      ///< ranks among which experts are divided
-    EXPERT_DATA, ///< replicas of the same experts
-    EMBEDDING    ///< first and last stage, which share the embedding
+    TENSOR,        ///< parts of each layer
+    DATA,          ///< replicas and parts of sequences: those that add up gradients
+    SHARD,         ///< neighbours of DATA: HSDP divides among them, ZeRO++ keeps a copy
+    REPLICA,       ///< those of DATA that have the same place in SHARD
+    CONTEXT,       ///< parts of a sequence
+    EXPERT,        ///< ranks among which experts are divided
+    EXPERT_NODE,   ///< those of EXPERT in a node
+    EXPERT_ACROSS, ///< those of EXPERT that have the same place in their nodes
+    EXPERT_DATA,   ///< replicas of the same experts
+    EMBEDDING      ///< first and last stage, which share the embedding
 };
 
+/// @ingroup distributed-training-parallel Bytes of a parameter and of an activation on the network.
+constexpr uint64_t PARAMETER_BYTES = 2;
+
 /// Number of groups of a plan.
-constexpr uint32_t PLAN_GROUPS = 6;
+constexpr uint32_t PLAN_GROUPS = 10;
 
 /**
  * @ingroup distributed-training-parallel
@@ -114,6 +84,12 @@ class ParallelPlan
     /** @return micro-batches of a replica in an iteration */
     uint32_t GetMicroBatches() const;
 
+    /** @return tokens of a micro-batch at a rank */
+    uint64_t GetTokens() const
+    {
+        return m_options.microBatch * m_model.sequence / m_options.context;
+    }
+
     /** @return stages of all ranks of a pipeline together */
     uint32_t GetStages() const
     {
@@ -124,7 +100,10 @@ class ParallelPlan
      * @param stage number of a stage
      * @return its first layer; that of the number of stages is the number of layers
      */
-    uint32_t GetFirstLayer(uint32_t stage) const;
+    uint32_t GetFirstLayer(uint32_t stage) const
+    {
+        return m_firstLayers[stage];
+    }
 
     /** @return place of a rank in its pipeline */
     uint32_t GetPipelineRank(uint32_t rank) const;
@@ -145,20 +124,54 @@ class ParallelPlan
     /** @return number of ranks in each group; 1: nothing is sent */
     uint32_t GetSize(PlanGroups groups) const;
 
+    /** @return the ranks among which ZeRO divides dense layers: SHARD with HSDP, otherwise DATA */
+    PlanGroups GetShards() const
+    {
+        return m_options.shard > 0 ? PlanGroups::SHARD : PlanGroups::DATA;
+    }
+
+    /** @return bytes of a gradient on the network */
+    uint64_t GetGradientBytes() const;
+
+    /**
+     * @param place of a rank in its group of EXPERT
+     * @return part of all routed tokens that goes to its experts
+     */
+    double GetExpertShare(uint32_t place) const;
+
+    /**
+     * @param rank a rank
+     * @param groups of the rank
+     * @return its place in its group
+     */
+    uint32_t GetPlace(uint32_t rank, PlanGroups groups) const;
+
     /** @return parameters at a rank of a layer, without its routed experts */
     uint64_t GetDenseParameters(uint32_t layer) const;
 
     /** @return parameters at a rank of the routed experts of a layer */
     uint64_t GetExpertParameters(uint32_t layer) const;
 
-    /** @return parameters at a rank of embedding and output layer of a stage */
-    uint64_t GetEdgeParameters(uint32_t stage) const;
+    /** @return parameters at a rank of the embedding, if the stage has it */
+    uint64_t GetEmbeddingParameters(uint32_t stage) const;
+
+    /** @return parameters at a rank of the output layer, if the stage has it */
+    uint64_t GetOutputParameters(uint32_t stage) const;
+
+    /** @return parameters at a rank without routed experts, all of its stages */
+    uint64_t GetDenseParametersOfRank(uint32_t rank) const;
+
+    /** @return parameters at a rank of routed experts, all of its stages */
+    uint64_t GetExpertParametersOfRank(uint32_t rank) const;
 
     /** @return parameters at a rank, all of its stages */
     uint64_t GetParameters(uint32_t rank) const;
 
     /** @return activations of a micro-batch between layers, at a rank group: 2 b s h / c, bytes */
     uint64_t GetActivationBytes() const;
+
+    /** @return keys and values of a micro-batch at a rank, bytes */
+    uint64_t GetKeyValueBytes() const;
 
     /** @return message between stages at a rank, bytes */
     uint64_t GetStageBytes() const;
@@ -185,17 +198,23 @@ class ParallelPlan
     using Coordinates = std::array<uint32_t, DIMENSIONS>;
 
     void Check() const;
+    void CheckZero() const;
+    void CheckExperts() const;
     void ReadOrder();
+    void DivideLayers();
     void MakeGroups();
     Coordinates GetCoordinates(uint32_t rank) const;
     uint32_t GetRank(const Coordinates& coordinates) const;
     double GetLayerActivationBytes() const;
+    bool HasStage(uint32_t place, uint32_t stage) const;
 
     TransformerModel m_model;
     ParallelOptions m_options;
     Coordinates m_sizes;
     std::array<Dimension, DIMENSIONS> m_order; // the one whose ranks are neighbours first
     PipelineSchedule m_schedule;
+    std::vector<uint32_t> m_firstLayers; // by stage, and the number of layers
+    std::vector<double> m_expertShares;  // by place in EXPERT
     std::vector<TaskGroups> m_groups;
 };
 

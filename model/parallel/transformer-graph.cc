@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace ns3::training
@@ -53,11 +54,14 @@ class TransformerSource : public TaskSource
     void Forward(const PipelineAction& action);
     void Backward(const PipelineAction& action, bool isLast);
     void WeightGradients(const PipelineAction& action, bool isLast);
-    void GatherLayer(uint32_t layer);
-    void Unshard(uint32_t stage, uint32_t layer, bool isForward);
-    void AddGradients(uint32_t layer, bool isLast);
-    void AddEdgeGradients(uint32_t stage, bool isLast);
+    uint32_t GetFirstUnit(uint32_t stage) const;
+    uint64_t GetDenseParameters(uint32_t unit) const;
+    uint64_t GetExpertParameters(uint32_t unit) const;
+    void GatherUnit(uint32_t unit, bool isForward);
+    void Unshard(uint32_t stage, uint32_t unit, bool isForward);
+    void AddGradients(uint32_t unit, bool isLast);
     void ReduceBucket(PlanGroups groups);
+    uint64_t ReduceAmongShards(uint64_t parameters);
     void ReduceBuckets();
     void EndIteration();
     void GatherParameters();
@@ -74,7 +78,9 @@ class TransformerSource : public TaskSource
         m_handed; // forward, stage and micro-batch: what the next stage of this rank waits for
     std::map<PlanGroups, uint64_t> m_buckets; // parameters whose gradients wait for more
     std::vector<uint64_t> m_reductions;       // of this iteration, awaited by the update
-    std::map<uint32_t, std::vector<uint64_t>> m_gathered; // by layer, all-gathers of parameters
+    // Units of parameters: the embedding is 0, layer k is k + 1, the output layer comes last.
+    std::map<uint32_t, std::vector<uint64_t>> m_gathered; // by unit, all-gathers of parameters
+    std::set<uint32_t> m_kept;                            // units whose parameters were not dropped
 };
 
 TransformerSource::TransformerSource(std::shared_ptr<const ParallelPlan> plan,
@@ -154,7 +160,9 @@ TransformerSource::GetTag(bool isForward, const PipelineAction& action, uint32_t
     const auto& places = m_plan->GetSchedule().rankOfStage;
     const auto chunk =
         static_cast<uint64_t>(std::count(places.begin(), places.begin() + sender, places[sender]));
-    return (chunk * 2 + (isForward ? 1 : 0)) * m_plan->GetMicroBatches() + action.microBatch;
+    const uint64_t number =
+        (chunk * 2 + (isForward ? 1 : 0)) * m_plan->GetMicroBatches() + action.microBatch;
+    return number % (MAX_MESSAGE_TAG + 1); // those of a tag are far apart, and match in order
 }
 
 /** Awaits the activations of the stage before. */
@@ -189,16 +197,18 @@ TransformerSource::Forward(const PipelineAction& action)
     BeginForward(action);
     if (action.stage == 0)
     {
+        Unshard(0, 0, true);
         m_tasks.ForwardEmbedding();
     }
     const uint32_t end = m_plan->GetFirstLayer(action.stage + 1);
     for (uint32_t layer = m_plan->GetFirstLayer(action.stage); layer < end; layer++)
     {
-        Unshard(action.stage, layer, true);
+        Unshard(action.stage, layer + 1, true);
         m_tasks.Forward(layer);
     }
     if (action.stage + 1 == m_plan->GetStages())
     {
+        Unshard(action.stage, end + 1, true);
         m_tasks.ForwardOutput();
         return;
     }
@@ -222,6 +232,7 @@ TransformerSource::BeginBackward(const PipelineAction& action)
     const uint32_t sender = action.stage + 1;
     if (sender == m_plan->GetStages())
     {
+        Unshard(action.stage, m_plan->GetModel().layers + 1, false);
         m_tasks.BackwardOutput();
         return;
     }
@@ -245,20 +256,21 @@ TransformerSource::BeginBackward(const PipelineAction& action)
 void
 TransformerSource::Backward(const PipelineAction& action, bool isLast)
 {
-    const bool withWeights = action.work == PipelineWork::BACKWARD;
+    const bool isWhole = action.work == PipelineWork::BACKWARD;
+    const bool withWeights = isWhole && !m_plan->GetOptions().delayWgrad;
     BeginBackward(action);
-    if (withWeights && action.stage > 0)
+    const uint32_t end = m_plan->GetFirstLayer(action.stage + 1);
+    if (withWeights && action.stage + 1 == m_plan->GetStages())
     {
-        AddEdgeGradients(action.stage, isLast);
+        AddGradients(end + 1, isLast);
     }
-    const uint32_t begin = m_plan->GetFirstLayer(action.stage);
-    for (uint32_t layer = m_plan->GetFirstLayer(action.stage + 1); layer-- > begin;)
+    for (uint32_t layer = end; layer-- > m_plan->GetFirstLayer(action.stage);)
     {
-        Unshard(action.stage, layer, false);
+        Unshard(action.stage, layer + 1, false);
         m_tasks.Backward(layer, withWeights);
         if (withWeights)
         {
-            AddGradients(layer, isLast);
+            AddGradients(layer + 1, isLast);
         }
     }
     if (action.stage > 0)
@@ -277,9 +289,18 @@ TransformerSource::Backward(const PipelineAction& action, bool isLast)
                          m_plan->GetStageBytes());
         }
     }
-    else if (withWeights)
+    else
     {
-        AddEdgeGradients(action.stage, isLast);
+        Unshard(0, 0, false);
+    }
+    if (isWhole && !withWeights)
+    {
+        WeightGradients(action, isLast);
+        return;
+    }
+    if (withWeights && action.stage == 0)
+    {
+        AddGradients(0, isLast);
     }
     if (isLast)
     {
@@ -290,19 +311,19 @@ TransformerSource::Backward(const PipelineAction& action, bool isLast)
 void
 TransformerSource::WeightGradients(const PipelineAction& action, bool isLast)
 {
-    if (action.stage > 0)
+    const uint32_t end = m_plan->GetFirstLayer(action.stage + 1);
+    if (action.stage + 1 == m_plan->GetStages())
     {
-        AddEdgeGradients(action.stage, isLast);
+        AddGradients(end + 1, isLast);
     }
-    const uint32_t begin = m_plan->GetFirstLayer(action.stage);
-    for (uint32_t layer = m_plan->GetFirstLayer(action.stage + 1); layer-- > begin;)
+    for (uint32_t layer = end; layer-- > m_plan->GetFirstLayer(action.stage);)
     {
         m_tasks.WeightGradients(layer);
-        AddGradients(layer, isLast);
+        AddGradients(layer + 1, isLast);
     }
     if (action.stage == 0)
     {
-        AddEdgeGradients(action.stage, isLast);
+        AddGradients(0, isLast);
     }
     if (isLast)
     {
@@ -310,41 +331,78 @@ TransformerSource::WeightGradients(const PipelineAction& action, bool isLast)
     }
 }
 
-/** All-gathers of the parameters of a layer, for ZeRO. */
-void
-TransformerSource::GatherLayer(uint32_t layer)
+/** @return the first unit of a stage; that of the number of stages is the number of units */
+uint32_t
+TransformerSource::GetFirstUnit(uint32_t stage) const
 {
-    const uint64_t bytes = m_plan->GetOptions().parameterBytes;
-    auto& gathered = m_gathered[layer];
+    return stage == 0                     ? 0
+           : stage == m_plan->GetStages() ? m_plan->GetModel().layers + 2
+                                          : m_plan->GetFirstLayer(stage) + 1;
+}
+
+uint64_t
+TransformerSource::GetDenseParameters(uint32_t unit) const
+{
+    return unit == 0                          ? m_plan->GetEmbeddingParameters(0)
+           : unit > m_plan->GetModel().layers ? m_plan->GetOutputParameters(m_plan->GetStages() - 1)
+                                              : m_plan->GetDenseParameters(unit - 1);
+}
+
+uint64_t
+TransformerSource::GetExpertParameters(uint32_t unit) const
+{
+    const bool isLayer = unit > 0 && unit <= m_plan->GetModel().layers;
+    return isLayer ? m_plan->GetExpertParameters(unit - 1) : 0;
+}
+
+/** All-gathers of the parameters of a unit, for ZeRO. */
+void
+TransformerSource::GatherUnit(uint32_t unit, bool isForward)
+{
+    const ParallelOptions& options = m_plan->GetOptions();
+    const uint64_t bytes = options.quantizedWeights ? 1 : PARAMETER_BYTES;
+    // The copy for the backward pass is near.
+    const bool isNear = options.hpzPartition > 0 && !isForward;
+    auto& gathered = m_gathered[unit];
     gathered.push_back(m_tasks.Communicate(LayerTask::PARAMETERS,
-                                           PlanGroups::DATA,
+                                           isNear ? PlanGroups::SHARD : m_plan->GetShards(),
                                            LayerTasks::DATA_STREAM,
                                            Operation::ALL_GATHER,
-                                           bytes * m_plan->GetDenseParameters(layer)));
+                                           bytes * GetDenseParameters(unit)));
     gathered.push_back(m_tasks.Communicate(LayerTask::PARAMETERS,
                                            PlanGroups::EXPERT_DATA,
                                            LayerTasks::DATA_STREAM,
                                            Operation::ALL_GATHER,
-                                           bytes * m_plan->GetExpertParameters(layer)));
+                                           bytes * GetExpertParameters(unit)));
 }
 
-/** Awaits the parameters of a layer, and with ZeRO 3 gathers those of the next one. */
+/** Awaits the parameters of a unit, and with ZeRO 3 gathers those of the next ones. */
 void
-TransformerSource::Unshard(uint32_t stage, uint32_t layer, bool isForward)
+TransformerSource::Unshard(uint32_t stage, uint32_t unit, bool isForward)
 {
-    if (m_plan->GetOptions().zero == 3)
+    const ParallelOptions& options = m_plan->GetOptions();
+    if (options.zero == 3)
     {
-        if (m_gathered.count(layer) == 0)
+        for (uint64_t ahead = 0; ahead <= options.prefetch; ahead++)
         {
-            GatherLayer(layer); // the first one of a pass
+            // Before the first unit the number wraps.
+            const auto next = static_cast<uint32_t>(isForward ? unit + ahead : unit - ahead);
+            if (next >= GetFirstUnit(stage) && next < GetFirstUnit(stage + 1) &&
+                m_gathered.count(next) == 0 && m_kept.count(next) == 0)
+            {
+                GatherUnit(next, isForward);
+            }
         }
-        const uint32_t next = isForward ? layer + 1 : layer - 1;
-        if (next >= m_plan->GetFirstLayer(stage) && next < m_plan->GetFirstLayer(stage + 1))
+        if (isForward && !options.reshard)
         {
-            GatherLayer(next); // while this one is computed
+            m_kept.insert(unit);
+        }
+        else if (!isForward)
+        {
+            m_kept.erase(unit);
         }
     }
-    const auto gathered = m_gathered.find(layer);
+    const auto gathered = m_gathered.find(unit);
     if (gathered != m_gathered.end())
     {
         for (uint64_t id : gathered->second)
@@ -356,18 +414,18 @@ TransformerSource::Unshard(uint32_t stage, uint32_t layer, bool isForward)
 }
 
 void
-TransformerSource::AddGradients(uint32_t layer, bool isLast)
+TransformerSource::AddGradients(uint32_t unit, bool isLast)
 {
     const ParallelOptions& options = m_plan->GetOptions();
     if (!isLast && options.zero < 2)
     {
         return; // added up in memory
     }
-    m_buckets[PlanGroups::DATA] += m_plan->GetDenseParameters(layer);
-    m_buckets[PlanGroups::EXPERT_DATA] += m_plan->GetExpertParameters(layer);
+    m_buckets[PlanGroups::DATA] += GetDenseParameters(unit);
+    m_buckets[PlanGroups::EXPERT_DATA] += GetExpertParameters(unit);
     for (const auto& [groups, parameters] : m_buckets)
     {
-        const bool isFull = parameters * options.gradientBytes >= options.bucket;
+        const bool isFull = parameters * m_plan->GetGradientBytes() >= options.bucket;
         if ((isFull && options.overlapGradReduce) || options.zero == 3)
         {
             ReduceBucket(groups);
@@ -375,27 +433,53 @@ TransformerSource::AddGradients(uint32_t layer, bool isLast)
     }
 }
 
-/** Gradients of the embedding, or of the output layer, if the stage has one. */
-void
-TransformerSource::AddEdgeGradients(uint32_t stage, bool isLast)
+/** @return the last step of the reduction of gradients of dense layers; 0: there is none */
+uint64_t
+TransformerSource::ReduceAmongShards(uint64_t parameters)
 {
-    if (isLast || m_plan->GetOptions().zero >= 2)
+    const ParallelOptions& options = m_plan->GetOptions();
+    const uint64_t bytes = parameters * m_plan->GetGradientBytes();
+    const auto start =
+        [this](PlanGroups groups, Operation operation, uint64_t sent, uint64_t after) {
+            const auto stream = after > 0 ? LayerTasks::REPLICA_STREAM : LayerTasks::DATA_STREAM;
+            const uint64_t id =
+                m_tasks.Communicate(LayerTask::GRADIENTS, groups, stream, operation, sent, after);
+            return id > 0 ? id : after;
+        };
+    if (options.quantizedGradients)
     {
-        m_buckets[PlanGroups::DATA] += m_plan->GetEdgeParameters(stage);
+        // Half a byte each, inside a node and then across.
+        const uint64_t quarter = parameters / 2;
+        const uint64_t inside = start(PlanGroups::SHARD, Operation::ALL_TO_ALL, quarter, 0);
+        return start(PlanGroups::REPLICA,
+                     Operation::ALL_TO_ALL,
+                     quarter / m_plan->GetSize(PlanGroups::SHARD),
+                     inside);
     }
+    if (options.shard > 0)
+    {
+        const uint64_t inside = start(PlanGroups::SHARD, Operation::REDUCE_SCATTER, bytes, 0);
+        return start(PlanGroups::REPLICA, Operation::ALL_REDUCE, bytes / options.shard, inside);
+    }
+    return start(PlanGroups::DATA,
+                 options.zero == 0 ? Operation::ALL_REDUCE : Operation::REDUCE_SCATTER,
+                 bytes,
+                 0);
 }
 
 void
 TransformerSource::ReduceBucket(PlanGroups groups)
 {
-    const ParallelOptions& options = m_plan->GetOptions();
     const uint64_t parameters = std::exchange(m_buckets[groups], 0);
+    const bool isDense = groups == PlanGroups::DATA;
     const uint64_t id =
-        m_tasks.Communicate(LayerTask::GRADIENTS,
-                            groups,
-                            LayerTasks::DATA_STREAM,
-                            options.zero == 0 ? Operation::ALL_REDUCE : Operation::REDUCE_SCATTER,
-                            parameters * options.gradientBytes);
+        isDense ? ReduceAmongShards(parameters)
+                : m_tasks.Communicate(LayerTask::GRADIENTS,
+                                      groups,
+                                      LayerTasks::DATA_STREAM,
+                                      m_plan->GetOptions().zero == 0 ? Operation::ALL_REDUCE
+                                                                     : Operation::REDUCE_SCATTER,
+                                      parameters * m_plan->GetGradientBytes());
     if (id > 0)
     {
         m_reductions.push_back(id);
@@ -424,22 +508,27 @@ TransformerSource::EndIteration()
     if (model.tiesEmbeddings && options.pipeline > 1 &&
         (HasStage(0) != HasStage(m_plan->GetStages() - 1)))
     {
-        m_tasks.GetWriter().Await(m_tasks.Communicate(LayerTask::EMBEDDING_GRADIENT,
-                                                      PlanGroups::EMBEDDING,
-                                                      LayerTasks::DATA_STREAM,
-                                                      Operation::ALL_REDUCE,
-                                                      options.gradientBytes * model.vocabulary *
-                                                          model.hidden / options.tensor));
+        m_tasks.GetWriter().Await(m_tasks.Communicate(
+            LayerTask::EMBEDDING_GRADIENT,
+            PlanGroups::EMBEDDING,
+            LayerTasks::DATA_STREAM,
+            Operation::ALL_REDUCE,
+            m_plan->GetGradientBytes() * model.vocabulary * model.hidden / options.tensor));
     }
     for (uint64_t id : m_reductions)
     {
         m_tasks.GetWriter().Await(id);
     }
     m_reductions.clear();
-    const double parts = options.zero >= 1 ? m_plan->GetSize(PlanGroups::DATA) : 1;
-    m_tasks.Compute(LayerTask::UPDATE,
-                    0,
-                    UPDATE_BYTES * static_cast<double>(m_plan->GetParameters(m_rank)) / parts);
+    const auto getUpdated = [&](uint64_t parameters, PlanGroups groups) {
+        return static_cast<double>(parameters) / (options.zero >= 1 ? m_plan->GetSize(groups) : 1);
+    };
+    m_tasks.Compute(
+        LayerTask::UPDATE,
+        0,
+        UPDATE_BYTES *
+            (getUpdated(m_plan->GetDenseParametersOfRank(m_rank), m_plan->GetShards()) +
+             getUpdated(m_plan->GetExpertParametersOfRank(m_rank), PlanGroups::EXPERT_DATA)));
     if (options.zero == 1 || options.zero == 2)
     {
         GatherParameters();
@@ -457,17 +546,16 @@ TransformerSource::GatherParameters()
         {
             continue;
         }
-        const uint32_t end = m_plan->GetFirstLayer(stage + 1);
-        for (uint32_t layer = m_plan->GetFirstLayer(stage); layer < end; layer++)
+        for (uint32_t unit = GetFirstUnit(stage); unit < GetFirstUnit(stage + 1); unit++)
         {
-            GatherLayer(layer);
+            GatherUnit(unit, true);
         }
     }
     if (m_plan->GetOptions().overlapParamGather)
     {
         return;
     }
-    for (const auto& [layer, gathered] : m_gathered)
+    for (const auto& [unit, gathered] : m_gathered)
     {
         for (uint64_t id : gathered)
         {

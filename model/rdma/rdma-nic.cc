@@ -233,7 +233,7 @@ RdmaNic::DoDispose()
         m_device->SetRdmaReceiver(nullptr);
     }
     m_device = nullptr;
-    m_listener = nullptr;
+    m_listeners.clear();
     m_scheduler.Attach(nullptr, 0);
     m_queuePairs.clear();
     m_index = {nullptr};
@@ -314,9 +314,28 @@ RdmaNic::SetCongestionControl(const ObjectFactory& factory)
 }
 
 void
-RdmaNic::SetListener(Listener listener)
+RdmaNic::AddListener(Listener listener)
 {
-    m_listener = std::move(listener);
+    m_listeners.push_back(std::move(listener));
+}
+
+void
+RdmaNic::RemoveListeners()
+{
+    m_listeners.clear();
+}
+
+RdmaQueuePair*
+RdmaNic::Accept(uint32_t number) const
+{
+    for (auto listener = m_listeners.rbegin(); listener != m_listeners.rend(); ++listener)
+    {
+        if (RdmaQueuePair* made = (*listener)(number))
+        {
+            return made;
+        }
+    }
+    return nullptr;
 }
 
 const std::unordered_map<uint32_t, Ptr<RdmaQueuePair>>&
@@ -396,9 +415,9 @@ RdmaNic::Receive(Frame* frame)
         return;
     }
     RdmaQueuePair* queuePair = Find(frame->destinationQp);
-    if (!queuePair && m_listener)
+    if (!queuePair)
     {
-        queuePair = m_listener(frame->destinationQp);
+        queuePair = Accept(frame->destinationQp);
     }
     if (!queuePair)
     {

@@ -71,8 +71,11 @@ class RdmaNic : public Object, public RdmaPort
      */
     void SetCongestionControl(const ObjectFactory& factory);
 
-    /** @param listener called for frames to queue pairs that do not exist yet */
-    void SetListener(Listener listener);
+    /** @param listener asked for queue pairs that do not exist yet, the last one added first */
+    void AddListener(Listener listener);
+
+    /** Forgets all listeners. */
+    void RemoveListeners();
 
     /** @return all queue pairs by number */
     const std::unordered_map<uint32_t, Ptr<RdmaQueuePair>>& GetQueuePairs() const;
@@ -88,6 +91,7 @@ class RdmaNic : public Object, public RdmaPort
     void Receive(Frame* frame);
     void Prefetch(const Frame& frame, bool isSoon) const;
     RdmaQueuePair* Find(uint32_t number) const;
+    RdmaQueuePair* Accept(uint32_t number) const;
     void AddToIndex(RdmaQueuePair* queuePair);
     std::unique_ptr<RdmaLossRecovery> MakeRecovery() const;
     RdmaCongestionControl::Path MakePath(uint64_t rate) const;
@@ -98,7 +102,7 @@ class RdmaNic : public Object, public RdmaPort
     // one cache line instead of three map nodes.
     std::vector<RdmaQueuePair*> m_index{nullptr};
     std::unordered_map<uint32_t, Ptr<RdmaDatagramQueuePair>> m_datagramQueuePairs;
-    Listener m_listener;
+    std::vector<Listener> m_listeners;
     ObjectFactory m_congestionControl;
     std::optional<Choice<LossRecoveryEntry>> m_recovery;
     DataRate m_injectionRate;

@@ -168,7 +168,7 @@ UecNic::DoDispose()
         m_device->SetProgramReceiver(UecHeader::PROTOCOL, 0, nullptr);
     }
     m_device = nullptr;
-    m_listener = nullptr;
+    m_listeners.clear();
     m_scheduler.Attach(nullptr, 0);
     m_credits.Stop();
     m_timers.Stop();
@@ -241,9 +241,28 @@ UecNic::CreateConnection(uint32_t number, uint32_t remoteEndpoint, uint32_t remo
 }
 
 void
-UecNic::SetListener(Listener listener)
+UecNic::AddListener(Listener listener)
 {
-    m_listener = std::move(listener);
+    m_listeners.push_back(std::move(listener));
+}
+
+void
+UecNic::RemoveListeners()
+{
+    m_listeners.clear();
+}
+
+UecConnection*
+UecNic::Accept(uint32_t number) const
+{
+    for (auto listener = m_listeners.rbegin(); listener != m_listeners.rend(); ++listener)
+    {
+        if (UecConnection* made = (*listener)(number))
+        {
+            return made;
+        }
+    }
+    return nullptr;
 }
 
 const std::unordered_map<uint32_t, Ptr<UecConnection>>&
@@ -263,9 +282,8 @@ void
 UecNic::Receive(Frame* frame)
 {
     const auto found = m_connections.find(frame->destinationQp);
-    UecConnection* connection = found != m_connections.end() ? PeekPointer(found->second)
-                                : m_listener                 ? m_listener(frame->destinationQp)
-                                                             : nullptr;
+    UecConnection* connection =
+        found != m_connections.end() ? PeekPointer(found->second) : Accept(frame->destinationQp);
     if (!connection)
     {
         NS_LOG_WARN("endpoint " << m_endpoint << " has no connection " << frame->destinationQp);

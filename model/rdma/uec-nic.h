@@ -16,6 +16,7 @@
 
 #include <functional>
 #include <unordered_map>
+#include <vector>
 
 namespace ns3::training
 {
@@ -57,8 +58,11 @@ class UecNic : public Object, public UecPort
     /** Creates the connection for a number in a received frame, or returns null to refuse it. */
     using Listener = std::function<UecConnection*(uint32_t number)>;
 
-    /** @param listener called for frames to connections that do not exist yet */
-    void SetListener(Listener listener);
+    /** @param listener asked for connections that do not exist yet, the last one added first */
+    void AddListener(Listener listener);
+
+    /** Forgets all listeners. */
+    void RemoveListeners();
 
     /** @return all connections by number */
     const std::unordered_map<uint32_t, Ptr<UecConnection>>& GetConnections() const;
@@ -72,10 +76,11 @@ class UecNic : public Object, public UecPort
   private:
     void DoDispose() override;
     void Receive(Frame* frame);
+    UecConnection* Accept(uint32_t number) const;
 
     Ptr<HostDevice> m_device;
     std::unordered_map<uint32_t, Ptr<UecConnection>> m_connections;
-    Listener m_listener;
+    std::vector<Listener> m_listeners;
     ObjectFactory m_congestionControl;
     TypeId m_congestionControlType;
     UecCongestionControl::Path m_path{};

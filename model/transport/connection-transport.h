@@ -35,13 +35,22 @@ template <class NIC, class CONNECTION, class MESSAGE>
 class ConnectionTransport : public MultiPortTransport
 {
   public:
+    /**
+     * @param first lowest number of a connection, in place of that of the constructor; call before
+     *        SetNics(). Transports of a NIC have disjoint ranges
+     */
+    void SetFirst(uint32_t first)
+    {
+        m_first = first;
+    }
+
     /** @param nics of the rails of this rank's host; call SetPortPairs() or SetGroup() before */
     void SetNics(std::vector<Ptr<NIC>> nics)
     {
         m_nics = std::move(nics);
         for (uint32_t rail = 0; rail < m_nics.size(); rail++)
         {
-            m_nics[rail]->SetListener(
+            m_nics[rail]->AddListener(
                 [this, rail](uint32_t number) { return Accept(rail, number); });
         }
     }
@@ -63,7 +72,7 @@ class ConnectionTransport : public MultiPortTransport
         m_connections.clear();
         for (const auto& nic : m_nics)
         {
-            nic->SetListener(nullptr);
+            nic->RemoveListeners();
         }
         m_nics.clear();
         MultiPortTransport::DoDispose();
@@ -194,7 +203,7 @@ class ConnectionTransport : public MultiPortTransport
         return isKnown ? &GetConnection(peer, index) : nullptr;
     }
 
-    const uint32_t m_first;
+    uint32_t m_first;
     std::vector<Ptr<NIC>> m_nics;
     std::map<std::pair<uint32_t, uint32_t>, Entry> m_connections; // by peer and index
 };

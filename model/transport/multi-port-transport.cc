@@ -123,6 +123,12 @@ MultiPortTransport::SetGroup(uint32_t rank, std::vector<uint32_t> endpoints)
     SetPortPairs(rank, std::make_shared<SinglePortPairs>(std::move(endpoints)));
 }
 
+void
+MultiPortTransport::UsePool()
+{
+    m_isPool = true;
+}
+
 MultiPortTransport::PeerConnections&
 MultiPortTransport::GetPeerConnections(uint32_t peer)
 {
@@ -188,6 +194,12 @@ MultiPortTransport::Post(uint32_t peer,
 {
     PeerConnections& way = GetPeerConnections(peer);
     const auto connections = static_cast<uint32_t>(way.portPairs.size());
+    if (m_isPool)
+    {
+        const uint32_t connection = TakeIdle(way, sent);
+        SendOn(peer, connection, {tag, bytes, payload, 0, 0, 1, sent, typeOfService});
+        return;
+    }
     const uint32_t most = (m_stripe ? way.ports : 1) * (m_split ? m_queuePairs : 1);
     const auto parts = static_cast<uint32_t>(std::clamp<uint64_t>(bytes / MIN_PART, 1, most));
     if (sent)
@@ -211,6 +223,28 @@ MultiPortTransport::Post(uint32_t peer,
                {tag, length, payload, i * share, i, parts, sent, typeOfService});
     }
     way.next = (way.next + (m_stripe ? parts : 1)) % connections;
+}
+
+uint32_t
+MultiPortTransport::TakeIdle(PeerConnections& way, SentHandler& sent)
+{
+    way.messages.resize(way.portPairs.size());
+    uint32_t connection = way.next;
+    for (uint32_t i = connection; i < way.messages.size(); i += way.ports)
+    {
+        connection = way.messages[i] < way.messages[connection] ? i : connection;
+    }
+    way.next = (way.next + 1) % way.ports;
+    uint32_t& messages = way.messages[connection];
+    messages++;
+    sent = [&messages, then = std::move(sent)]() {
+        messages--;
+        if (then)
+        {
+            Simulator::ScheduleNow(&Call, then);
+        }
+    };
+    return connection;
 }
 
 void

@@ -28,9 +28,10 @@ namespace ns3::training
  * use. If two ranks have several port pairs, messages use them in turn, or are striped over all of
  * them (attribute Stripe). Likewise, messages use the connections of a port pair in turn, or are
  * split among all of them (attribute Split), as NCCL does with NCCL_IB_QPS_PER_CONNECTION and
- * NCCL_IB_SPLIT_DATA_ON_QPS. The host takes PostLatency, times a factor of the distribution
- * PostJitter, to post a message; it posts in order. No two messages in parts may have one tag and
- * be in flight to one rank.
+ * NCCL_IB_SPLIT_DATA_ON_QPS. A pool of
+ * connections gives each message one that has nothing to send, see UsePool(). The host takes
+ * PostLatency, times a factor of the distribution PostJitter, to post a message; it posts in order.
+ * No two messages in parts may have one tag and be in flight to one rank.
  */
 class MultiPortTransport : public MessageTransport
 {
@@ -50,6 +51,12 @@ class MultiPortTransport : public MessageTransport
      * @param endpoints endpoint of each rank
      */
     void SetGroup(uint32_t rank, std::vector<uint32_t> endpoints);
+
+    /**
+     * Lets messages use port pairs in turn, and on a port pair the first connection with the fewest
+     * messages to send. Messages are neither striped nor split.
+     */
+    void UsePool();
 
     /**
      * @param stream first random stream to use
@@ -129,6 +136,7 @@ class MultiPortTransport : public MessageTransport
         std::vector<PortPair> portPairs; ///< by connection
         uint32_t ports{1};               ///< number of different port pairs
         uint32_t next{0};                ///< connection of the next message
+        std::vector<uint32_t> messages;  ///< by connection: not yet sent; of a pool
     };
 
     /** A message with missing parts. */
@@ -140,6 +148,7 @@ class MultiPortTransport : public MessageTransport
     };
 
     PeerConnections& GetPeerConnections(uint32_t peer);
+    static uint32_t TakeIdle(PeerConnections& way, SentHandler& sent);
     void SetPostJitter(std::string jitter);
     std::string GetPostJitter() const;
     void Post(uint32_t peer,
@@ -151,6 +160,7 @@ class MultiPortTransport : public MessageTransport
 
     bool m_stripe; // attributes
     bool m_split;
+    bool m_isPool{false};
     uint32_t m_queuePairs;
     Time m_postLatency;
     std::string m_postJitter;

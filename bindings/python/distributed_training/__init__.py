@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 from .build import Build, BuildNotFound, find_build
 from .collective_benchmark import BenchmarkResult, CollectiveBenchmark
 from .experiments import (
+    DisaggregatedServing,
     FabricBenchmark,
     FpgaRing,
     GradientCodec,
@@ -58,6 +59,7 @@ __all__ = [
     "Build",
     "BuildNotFound",
     "CollectiveBenchmark",
+    "DisaggregatedServing",
     "FabricBenchmark",
     "FpgaRing",
     "GradientCodec",

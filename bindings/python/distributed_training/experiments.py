@@ -10,6 +10,12 @@ from __future__ import annotations
 from .program import Program, Result
 
 
+class DisaggregatedServing(Program[Result]):
+    """Inference: times of tokens when prompts and answers are computed by different GPUs."""
+
+    name = "disaggregated-serving"
+
+
 class FabricBenchmark(Program[Result]):
     """Speed of the simulator: packet-hops per second of processor time."""
 

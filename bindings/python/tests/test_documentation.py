@@ -97,6 +97,10 @@ def test_json_keys(job_json, benchmark_json, program_json, tmp_path):
     assert list(fct_json) == read_names("results.rst", "json-hpcc-fct")
     for row in fct_json["rows"]:
         assert list(row) == read_names("results.rst", "json-hpcc-fct-rows")
+    serving_json = program_json("disaggregated-serving", "--count=1", "--prompt=8", "--output=2")
+    assert list(serving_json) == read_names("results.rst", "json-disaggregated-serving")
+    for row in serving_json["requests"]:
+        assert list(row) == read_names("results.rst", "json-disaggregated-serving-requests")
     ring_json = program_json("fpga-ring", "--part=rates", "--bytes=64K")
     assert list(ring_json) == read_names("results.rst", "json-fpga-ring")
     for row in ring_json["rows"]:
@@ -140,6 +144,16 @@ def test_json_keys(job_json, benchmark_json, program_json, tmp_path):
     rates_json = program_json("in-network-aggregation", "--part=switchml", "--bytes=64K")
     for row in rates_json["rows"]:
         assert list(row) == read_names("results.rst", "json-in-network-aggregation-rows")
+    jobs = tmp_path / "jobs.toml"
+    jobs.write_text("[[job]]\nranks = 2\niterations = 1\n")
+    shared_json = program_json(
+        "shared-cluster", f"--jobs={jobs}", "--ranks=4", "--background=fixed"
+    )
+    assert list(shared_json["background"]) == read_names("results.rst", "json-background")
+    del shared_json["background"]
+    assert list(shared_json) == read_names("results.rst", "json-shared-cluster")
+    for row in shared_json["jobs"]:
+        assert list(row) == read_names("results.rst", "json-shared-cluster-jobs")
     tables_json = program_json("nccl-tables", "--most=1M")
     assert list(tables_json) == read_names("results.rst", "json-nccl-tables")
     for row in tables_json["rows"]:
@@ -217,8 +231,9 @@ CLUSTER = "training-job-3"  # the table of shared options, of which each program
 @pytest.mark.parametrize(
     "name, tables",
     [
-        ("training-job", ["training-job-1", "training-job-2", CLUSTER]),
+        ("training-job", ["training-job-1", "training-job-parallel", "training-job-2", CLUSTER]),
         ("collective-benchmark", ["collective-benchmark"]),
+        ("disaggregated-serving", [f"disaggregated-serving-{i}" for i in (1, 2, 3)]),
         ("fabric-benchmark", ["fabric-benchmark"]),
         ("fpga-ring", ["fpga-ring"]),
         ("gradient-codec", ["gradient-codec"]),
@@ -227,6 +242,7 @@ CLUSTER = "training-job-3"  # the table of shared options, of which each program
         ("multitree-allreduce", ["multitree-allreduce"]),
         ("in-network-aggregation", ["in-network-aggregation"]),
         ("nccl-tables", ["nccl-tables"]),
+        ("shared-cluster", ["shared-cluster"]),
         ("switch-barrier", ["switch-barrier"]),
         ("switch-parameter-server", ["switch-parameter-server"]),
         ("topology-codesign", ["topology-codesign"]),

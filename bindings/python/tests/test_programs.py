@@ -116,6 +116,7 @@ def test_auto_and_sweep(tmp_path):
 
 PROGRAMS = [
     dt.CollectiveBenchmark,
+    dt.DisaggregatedServing,
     dt.FabricBenchmark,
     dt.FpgaRing,
     dt.GradientCodec,

@@ -1,0 +1,75 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_FLOW_STATISTICS_H
+#define DISTRIBUTED_TRAINING_FLOW_STATISTICS_H
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-traffic
+ * Slowdowns of flows by size. A slowdown is the completion time of a flow over that on an idle
+ * path.
+ */
+class FlowStatistics
+{
+  public:
+    /** Flows of a range of sizes. */
+    struct Row
+    {
+        uint64_t largest;  ///< size up to which they are, bytes
+        std::size_t flows; ///< their number
+        double p50;        ///< median of their slowdowns; NaN without flows
+        double p95;        ///< 95th percentile
+        double p99;        ///< 99th percentile
+    };
+
+    /**
+     * @param bytes size of a flow
+     * @param slowdown its slowdown
+     */
+    void Add(uint64_t bytes, double slowdown);
+
+    /** @return number of flows */
+    std::size_t GetFlows() const;
+
+    /**
+     * @param bins largest size of each row, rising, bytes
+     * @return a row for each; each flow is in the first row that holds its size
+     */
+    std::vector<Row> GetRows(const std::vector<uint64_t>& bins) const;
+
+    /** @return a row of all flows */
+    Row GetTotal() const;
+
+  private:
+    /** A flow. */
+    struct Flow
+    {
+        uint64_t bytes;
+        double slowdown;
+    };
+
+    std::vector<Flow> m_flows;
+};
+
+/**
+ * @ingroup distributed-training-traffic
+ * @param sorted values, rising
+ * @param part 0 to 1
+ * @return the quantile as in HPCC's fct_analysis.py: the value at index size * part; NaN without
+ *         values
+ */
+double GetQuantile(const std::vector<double>& sorted, double part);
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_FLOW_STATISTICS_H

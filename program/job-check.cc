@@ -1,0 +1,445 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "job-check.h"
+
+#include "ns3/graph-timing.h"
+#include "ns3/lower-bound.h"
+#include "ns3/shortest-paths.h"
+#include "ns3/topology-builder.h"
+#include "ns3/training-quantity.h"
+#include "ns3/training-time-resolution.h"
+#include "ns3/transformer-graph.h"
+
+#include <algorithm>
+#include <boost/format.hpp>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+/** @return who the ranks of a group are */
+std::string
+DescribeMembers(PlanGroups groups)
+{
+    switch (groups)
+    {
+    case PlanGroups::TENSOR:
+        return "parts of each layer";
+    case PlanGroups::DATA:
+        return "replicas";
+    case PlanGroups::SHARD:
+        return "replicas near each other";
+    case PlanGroups::REPLICA:
+        return "replicas far from each other";
+    case PlanGroups::CONTEXT:
+        return "parts of a sequence";
+    case PlanGroups::EXPERT:
+        return "experts";
+    case PlanGroups::EXPERT_NODE:
+        return "experts of a node";
+    case PlanGroups::EXPERT_ACROSS:
+        return "experts of other nodes";
+    case PlanGroups::EXPERT_DATA:
+        return "replicas of experts";
+    case PlanGroups::EMBEDDING:
+        return "first and last stage";
+    }
+    return "";
+}
+
+/// Order in which kinds of groups are listed.
+constexpr Parallelism KINDS[] = {Parallelism::TENSOR,
+                                 Parallelism::PIPELINE,
+                                 Parallelism::DATA,
+                                 Parallelism::CONTEXT,
+                                 Parallelism::EXPERT};
+
+/** @return part of a vector that each rank sends, on average and at least */
+double
+GetSentPart(CollectiveOperation operation, uint32_t size)
+{
+    const double others = (size - 1.0) / size;
+    return operation == CollectiveOperation::ALL_REDUCE ? 2 * others : others;
+}
+
+/** Adds a collective or a message to a list. */
+void
+Add(std::vector<CheckedCollective>& all,
+    const std::string& operation,
+    const std::string& purpose,
+    uint64_t bytes)
+{
+    auto found = std::find_if(all.begin(), all.end(), [&](const CheckedCollective& each) {
+        return each.operation == operation && each.bytes == bytes;
+    });
+    if (found == all.end())
+    {
+        all.push_back({operation, purpose, bytes, 0});
+        found = all.end() - 1;
+    }
+    if (found->purpose.find(purpose) == std::string::npos)
+    {
+        found->purpose += ", " + purpose;
+    }
+    found->count++;
+}
+
+/** The network of a job, as far as it is known without a simulation. */
+class CheckedNetwork
+{
+  public:
+    CheckedNetwork(const TransformerGraph& graph, const ClusterOptions& cluster)
+        : m_graph(graph),
+          m_cluster(cluster),
+          m_topology(
+              BuildTopology(cluster.topology, graph.GetRanks(), cluster.rate, cluster.delay)),
+          m_paths(m_topology)
+    {
+    }
+
+    /** @return lower bound of a collective of the group of a rank */
+    Time GetTime(const GraphTask& task, uint32_t rank);
+
+    /** @return lower bound of a message between two ranks, s for each byte */
+    double GetSecondsPerByte(uint32_t from, uint32_t to);
+
+    /** @return links on the way between two ranks */
+    uint32_t GetHops(uint32_t from, uint32_t to);
+
+    /** @return links between neighbours of a rank's group, mean of some of them */
+    double GetHopsInGroup(uint32_t groups, uint32_t rank);
+
+  private:
+    /** @return the ranks of a group, found once */
+    const std::vector<uint32_t>& GetGroup(uint32_t groups, uint32_t rank);
+
+    const TransformerGraph& m_graph;
+    const ClusterOptions& m_cluster;
+    TopologyGraph m_topology;
+    ShortestPaths m_paths;
+    std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> m_groups;
+    std::map<std::vector<uint32_t>, LowerBound> m_bounds;          // by ranks of a group
+    std::map<uint32_t, std::vector<ShortestPaths::Path>> m_toRank; // by destination
+    std::map<std::pair<uint32_t, uint32_t>, double> m_hops;        // by groups and rank
+};
+
+const std::vector<uint32_t>&
+CheckedNetwork::GetGroup(uint32_t groups, uint32_t rank)
+{
+    const auto [found, isNew] = m_groups.try_emplace({groups, rank});
+    if (isNew)
+    {
+        found->second = m_graph.GetGroup(groups, rank);
+    }
+    return found->second;
+}
+
+Time
+CheckedNetwork::GetTime(const GraphTask& task, uint32_t rank)
+{
+    const std::vector<uint32_t>& group = GetGroup(task.groups, rank);
+    auto found = m_bounds.find(group);
+    if (found == m_bounds.end())
+    {
+        found = m_bounds.emplace(group, LowerBound(m_topology, group, 1)).first;
+    }
+    return Seconds(found->second.GetSeconds(task.operation, task.bytes, task.matrix));
+}
+
+double
+CheckedNetwork::GetSecondsPerByte(uint32_t from, uint32_t to)
+{
+    constexpr uint64_t MANY = 1000000000;
+    const LowerBound bound(m_topology, {from, to}, 1);
+    return bound.GetSeconds(CollectiveOperation::SEND_RECEIVE, MANY) / MANY;
+}
+
+uint32_t
+CheckedNetwork::GetHops(uint32_t from, uint32_t to)
+{
+    const auto [found, isNew] = m_toRank.try_emplace(to);
+    if (isNew)
+    {
+        m_paths.Search(to);
+        found->second = m_paths.GetPaths();
+    }
+    return found->second[from].links;
+}
+
+double
+CheckedNetwork::GetHopsInGroup(uint32_t groups, uint32_t rank)
+{
+    const auto [found, isNew] = m_hops.try_emplace({groups, rank}, 0.0);
+    if (isNew)
+    {
+        const std::vector<uint32_t>& group = GetGroup(groups, rank);
+        constexpr std::size_t SAMPLES = 32;
+        const std::size_t step = (group.size() + SAMPLES - 1) / SAMPLES;
+        double count = 0;
+        for (std::size_t place = 0; place < group.size(); place += step, count++)
+        {
+            found->second += GetHops(group[place], group[(place + 1) % group.size()]);
+        }
+        found->second /= count;
+    }
+    return found->second;
+}
+
+/** Everything about a job that takes no simulation. */
+class Checker
+{
+  public:
+    Checker(const std::shared_ptr<const ParallelPlan>& plan,
+            const TransformerRates& rates,
+            const ClusterOptions& cluster)
+        : m_plan(*plan),
+          m_graph(plan, rates),
+          m_cluster(cluster),
+          m_network(m_graph, cluster)
+    {
+    }
+
+    JobCheck Run();
+
+  private:
+    void ListGroups();
+    void FindLowerBound();
+    void EstimateCost();
+    std::vector<uint32_t> GetPipeline() const;
+
+    const ParallelPlan& m_plan;
+    TransformerGraph m_graph;
+    const ClusterOptions& m_cluster;
+    CheckedNetwork m_network;
+    JobCheck m_check;
+};
+
+std::vector<uint32_t>
+Checker::GetPipeline() const
+{
+    std::vector<uint32_t> ranks;
+    for (uint32_t place = 0; place < m_plan.GetOptions().pipeline; place++)
+    {
+        ranks.push_back(m_plan.GetRankOfStage(0, place));
+    }
+    return ranks;
+}
+
+void
+Checker::ListGroups()
+{
+    std::map<uint32_t, std::vector<CheckedCollective>> collectives; // by groups
+    std::map<Parallelism, std::vector<CheckedCollective>> messages;
+    const auto source = m_graph.MakeSource(0, 1);
+    GraphTask task;
+    while (source->Next(task))
+    {
+        const std::string& purpose = m_graph.GetNames()[task.name];
+        if (task.kind == TaskKind::COLLECTIVE)
+        {
+            Add(collectives[task.groups], GetName(task.operation), purpose, task.bytes);
+        }
+        else if (task.kind == TaskKind::SEND)
+        {
+            Add(messages[task.parallelism], "send", purpose, task.bytes);
+        }
+        task = {};
+    }
+    for (Parallelism kind : KINDS)
+    {
+        if (kind == Parallelism::PIPELINE && m_plan.GetOptions().pipeline > 1)
+        {
+            m_check.groups.push_back({kind,
+                                      "stages",
+                                      static_cast<uint32_t>(m_plan.GetOptions().pipeline),
+                                      messages[kind]});
+        }
+        for (uint32_t groups = 0; groups < PLAN_GROUPS; groups++)
+        {
+            const auto number = static_cast<PlanGroups>(groups);
+            const bool isUsed = collectives.count(groups) > 0 || number == PlanGroups::CONTEXT;
+            if (m_graph.GetGroups()[groups].parallelism != kind || !isUsed ||
+                m_plan.GetSize(number) == 1)
+            {
+                continue;
+            }
+            auto all = collectives[groups];
+            if (number == PlanGroups::CONTEXT)
+            {
+                all.insert(all.end(), messages[kind].begin(), messages[kind].end());
+            }
+            m_check.groups.push_back({kind, DescribeMembers(number), m_plan.GetSize(number), all});
+        }
+    }
+}
+
+void
+Checker::FindLowerBound()
+{
+    // Pipelines are alike: one of them, whose collectives and messages meet no others.
+    const std::vector<uint32_t> pipeline = GetPipeline();
+    std::map<uint32_t, double> secondsPerByte; // by receiver, from its fastest neighbour
+    for (std::size_t place = 0; place < pipeline.size() && pipeline.size() > 1; place++)
+    {
+        for (std::size_t step : {std::size_t{1}, pipeline.size() - 1})
+        {
+            const uint32_t from = pipeline[(place + step) % pipeline.size()];
+            const double seconds = m_network.GetSecondsPerByte(from, pipeline[place]);
+            const auto found = secondsPerByte.emplace(pipeline[place], seconds).first;
+            found->second = std::min(found->second, seconds);
+        }
+    }
+    CommunicationTimes times;
+    times.collective = [&](const GraphTask& task, uint32_t) {
+        // The first rank's groups begin at a server, so that none are closer to each other.
+        return m_network.GetTime(task, 0);
+    };
+    times.message = [&](const GraphTask& task) {
+        const auto found = secondsPerByte.find(task.peer);
+        return found == secondsPerByte.end()
+                   ? Time()
+                   : Seconds(found->second * static_cast<double>(task.bytes));
+    };
+    const Time first = TimeGraph(m_graph, 1, times, pipeline).end;
+    const Time both = TimeGraph(m_graph, 2, times, pipeline).end;
+    // The first one lacks the end of the one before, the second one may start during the first.
+    m_check.lowerBound = std::min(first, both - first).GetSeconds();
+}
+
+void
+Checker::EstimateCost()
+{
+    const double packet = m_cluster.GetMtu();
+    for (uint32_t rank : GetPipeline())
+    {
+        const auto source = m_graph.MakeSource(rank, 1);
+        GraphTask task;
+        while (source->Next(task))
+        {
+            if (task.kind == TaskKind::COLLECTIVE)
+            {
+                const uint32_t size = m_plan.GetSize(static_cast<PlanGroups>(task.groups));
+                m_check.packetHops += static_cast<double>(task.bytes) *
+                                      GetSentPart(task.operation, size) / packet *
+                                      m_network.GetHopsInGroup(task.groups, rank);
+            }
+            else if (task.kind == TaskKind::SEND)
+            {
+                m_check.packetHops +=
+                    static_cast<double>(task.bytes) / packet * m_network.GetHops(rank, task.peer);
+            }
+            task = {};
+        }
+    }
+    const double pipelines = m_graph.GetRanks() / static_cast<double>(m_plan.GetOptions().pipeline);
+    m_check.packetHops *= pipelines;
+    // Measured: README, performance of the manual.
+    const double hopsPerSecond = m_cluster.transport == "tcp" ? 0.53e6 : 7.19e6;
+    constexpr double BASE = 18;       // MiB
+    constexpr double PER_RANK = 0.06; // MiB: host, NIC, tasks that are known ahead
+    m_check.cpuSeconds = m_check.packetHops / hopsPerSecond;
+    m_check.memoryOfRun = BASE + PER_RANK * m_graph.GetRanks();
+}
+
+JobCheck
+Checker::Run()
+{
+    m_check.worldSize = m_graph.GetRanks();
+    m_check.parameters = m_plan.GetModel().GetParameters();
+    for (uint32_t rank : GetPipeline())
+    {
+        m_check.memory = std::max(m_check.memory, m_plan.GetMemoryBytes(rank));
+    }
+    ListGroups();
+    FindLowerBound();
+    EstimateCost();
+    return m_check;
+}
+
+} // namespace
+
+JsonValue
+JobCheck::ToJson() const
+{
+    auto list = JsonValue::Array();
+    for (const CheckedGroup& group : groups)
+    {
+        auto all = JsonValue::Array();
+        for (const CheckedCollective& each : group.collectives)
+        {
+            auto row = JsonValue::Object();
+            row.Set("operation", each.operation)
+                .Set("bytes", each.bytes)
+                .Set("count", each.count)
+                .Set("purpose", each.purpose);
+            all.Append(row);
+        }
+        auto row = JsonValue::Object();
+        row.Set("kind", GetName(group.kind))
+            .Set("size", group.size)
+            .Set("members", group.members)
+            .Set("collectives", all);
+        list.Append(row);
+    }
+    auto estimate = JsonValue::Object();
+    estimate.Set("packet_hops", packetHops)
+        .Set("cpu_s", cpuSeconds)
+        .Set("peak_memory_MiB", memoryOfRun);
+    auto document = JsonValue::Object();
+    document.Set("world_size", worldSize)
+        .Set("parameters", parameters)
+        .Set("groups", list)
+        .Set("memory_per_gpu_bytes", memory)
+        .Set("lower_bound_s", lowerBound)
+        .Set("estimate", estimate);
+    return document;
+}
+
+std::string
+JobCheck::ToText() const
+{
+    std::string text = (boost::format("%1% ranks, %2% parameters, %3$.1f GB of memory per GPU\n") %
+                        worldSize % parameters % (static_cast<double>(memory) / 1e9))
+                           .str();
+    text += (boost::format("%-9s %6s  %-28s %-15s %-20s %15s %8s\n") % "kind" % "ranks" %
+             "members" % "operation" % "purpose" % "bytes" % "count")
+                .str();
+    for (const CheckedGroup& group : groups)
+    {
+        for (const CheckedCollective& each : group.collectives)
+        {
+            text += (boost::format("%-9s %6d  %-28s %-15s %-20s %15d %8d\n") % GetName(group.kind) %
+                     group.size % group.members % each.operation % each.purpose % each.bytes %
+                     each.count)
+                        .str();
+        }
+    }
+    text += (boost::format("lower bound of an iteration: %.3f ms\n") % (lowerBound * 1e3)).str();
+    text +=
+        (boost::format("estimate of an iteration's simulation: %.3g packet-hops, %.3g s of CPU, "
+                       "%.0f MiB\n") %
+         packetHops % cpuSeconds % memoryOfRun)
+            .str();
+    return text;
+}
+
+JobCheck
+CheckJob(const std::shared_ptr<const ParallelPlan>& plan,
+         const TransformerRates& rates,
+         const ClusterOptions& cluster)
+{
+    UsePicoseconds();
+    return Checker(plan, rates, cluster).Run();
+}
+
+} // namespace ns3::training

@@ -1,0 +1,346 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "parallel-command-line.h"
+
+#include "ns3/pipeline-choice.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-gpu.h"
+#include "ns3/training-quantity.h"
+#include "ns3/training-workload.h"
+#include "ns3/transformer-model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+/// Most ranks, micro-batches and layers.
+constexpr uint64_t MOST = 1U << 20;
+
+/** @return whether a text is longer than its end */
+bool
+EndsWith(const std::string& text, const std::string& end)
+{
+    return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+/** @return no model, transformers, and workloads with their keys */
+std::vector<AlternativeDescription>
+DescribeModels()
+{
+    auto all = DescribeAlternatives<TransformerModel>();
+    for (const AlternativeDescription& workload : DescribeAlternatives<WorkloadEntry>())
+    {
+        all.push_back(workload);
+    }
+    all.insert(all.begin(), {ParallelJobOptions::NONE, "that of --workload", {}, {}, {}});
+    return all;
+}
+
+} // namespace
+
+ParallelJobOptions::ParallelJobOptions()
+{
+    parallel.data = 0;
+    parallel.globalBatch = 0;
+}
+
+void
+ParallelJobOptions::AddTo(ProgramOptions& options)
+{
+    options.Group("Parallel training");
+    options.AddKind("model",
+                    "model",
+                    "model that is divided among ranks, or a workload",
+                    model,
+                    &DescribeModels,
+                    "the path of a JSON file, such as config.json of Hugging Face");
+    options.AddAutomatic(
+        Key::Count("sequence", 0, 1, uint64_t{1} << 32, "tokens of a sample; auto: the model's"),
+        sequence);
+    options.AddUnsigned("tensor", "ranks that share each layer", parallel.tensor, 1, MOST);
+    options.AddUnsigned("pipeline", "ranks that share the layers", parallel.pipeline, 1, MOST);
+    options.AddAutomatic(Key::Count("data", 0, 1, MOST, "replicas; auto: from --ranks"),
+                         parallel.data);
+    options.AddUnsigned("context", "ranks that share a sequence", parallel.context, 1, MOST);
+    options.AddUnsigned("expert",
+                        "ranks of data and context parallelism that share the experts of a layer",
+                        parallel.expert,
+                        1,
+                        MOST);
+    options.AddString("order",
+                      "placement of ranks: dimensions, the one whose ranks are neighbours first",
+                      parallel.order);
+    options.AddBool("sequence-parallel",
+                    "activations are divided between tensor-parallel layers, too",
+                    parallel.sequenceParallel);
+    options.AddUnsigned("tp-comm-overlap",
+                        "parts of a tensor-parallel matrix product, gathered and reduced during "
+                        "other parts; 1: none",
+                        parallel.tpCommOverlap,
+                        1,
+                        64);
+    options.AddChoice("cp-comm-type",
+                      "how ranks of a sequence see all keys: in a ring, by exchanging heads "
+                      "(Ulysses), or all gathered",
+                      parallel.cpCommType,
+                      {"p2p", "a2a", "all_gather"});
+    options.AddUnsigned("micro-batch",
+                        "samples that a replica computes together",
+                        parallel.microBatch,
+                        1,
+                        MOST);
+    options.AddAutomatic(Key::Count("global-batch",
+                                    0,
+                                    1,
+                                    uint64_t{1} << 40,
+                                    "samples of an iteration; auto: a micro-batch for each rank "
+                                    "of every pipeline"),
+                         parallel.globalBatch);
+    options.AddKind("pipeline-schedule",
+                    "pipeline-schedule",
+                    "order in which a pipeline computes micro-batches; also as --schedule",
+                    parallel.schedule,
+                    &DescribeAlternatives<PipelineScheduleEntry>,
+                    "the path of a CSV file, short for file:PATH");
+    options.AddAutomatic(Key::Count("first-layers",
+                                    0,
+                                    1,
+                                    MOST,
+                                    "layers of the first stage; auto: as many as others"),
+                         parallel.firstLayers);
+    options.AddAutomatic(
+        Key::Count("last-layers", 0, 1, MOST, "layers of the last stage; auto: as many as others"),
+        parallel.lastLayers);
+    options.AddBool("delay-wgrad-compute",
+                    "gradients of weights are computed when those of inputs have been sent",
+                    parallel.delayWgrad);
+    options.AddChoice("recompute",
+                      "what is computed again in the backward pass: scores of attention, or layers",
+                      parallel.recompute,
+                      {"none", "selective", "full"});
+    options.AddUnsigned("zero",
+                        "what replicas divide: 1 the optimizer, 2 gradients, 3 parameters (FSDP)",
+                        parallel.zero,
+                        0,
+                        3);
+    options.AddAutomatic(Key::Count("shard",
+                                    0,
+                                    1,
+                                    MOST,
+                                    "HSDP: ranks among which --zero divides, whose sums are "
+                                    "all-reduced across; auto: all"),
+                         parallel.shard);
+    options.AddBool("reshard-after-forward",
+                    "ZeRO 3: parameters are dropped after the forward pass, and gathered again",
+                    parallel.reshard);
+    options.AddUnsigned("prefetch",
+                        "ZeRO 3: layers that are gathered ahead",
+                        parallel.prefetch,
+                        0,
+                        1000);
+    options.AddBool("zero-quantized-weights",
+                    "ZeRO++: parameters are gathered with 8 bits",
+                    parallel.quantizedWeights);
+    options.AddBool("zero-quantized-gradients",
+                    "ZeRO++: gradients are exchanged with 4 bits, in a partition and then across",
+                    parallel.quantizedGradients);
+    options.AddAutomatic(Key::Count("zero-hpz-partition-size",
+                                    0,
+                                    1,
+                                    MOST,
+                                    "ZeRO++: ranks with a copy of the parameters among them, for "
+                                    "the backward pass; auto: none"),
+                         parallel.hpzPartition);
+    options.AddAutomatic(Key::Count("gradient-bytes",
+                                    0,
+                                    2,
+                                    4,
+                                    "bytes of a gradient on the network, 2 or 4; auto: 4, with "
+                                    "--zero=3 2"),
+                         parallel.gradientBytes);
+    options.AddBool("overlap-grad-reduce",
+                    "gradients are reduced during the last backward pass",
+                    parallel.overlapGradReduce);
+    options.AddBool("overlap-param-gather",
+                    "ZeRO 1 and 2: parameters are gathered during the next forward pass",
+                    parallel.overlapParamGather);
+    options.AddBool("moe-shared-expert-overlap",
+                    "shared experts compute while tokens travel",
+                    parallel.sharedExpertOverlap);
+    options.AddBool("moe-fp8-dispatch",
+                    "tokens travel to experts with 8 bits, and back with 16",
+                    parallel.fp8Dispatch);
+    options.AddAutomatic(Key::Count("expert-node",
+                                    0,
+                                    1,
+                                    MOST,
+                                    "ranks of a node that share experts: tokens travel to a node "
+                                    "once; auto: to each expert"),
+                         parallel.expertNode);
+    options.AddAutomatic(
+        Key::Count("moe-router-group-topk", 0, 1, MOST, "nodes to which a token may go; auto: all"),
+        parallel.nodesPerToken);
+    options.AddDouble("expert-skew",
+                      "popularity of expert k falls as 1 / k^skew",
+                      parallel.expertSkew,
+                      0,
+                      10);
+    options.AddChoice("precision", "number format of matrix products", precision, {"bf16", "fp8"});
+    options.AddDouble("efficiency",
+                      "part of the GPU's peak that matrix products of --model reach; 0: that of "
+                      "published trainings on --gpu",
+                      efficiency,
+                      0,
+                      1);
+}
+
+void
+ParallelJobOptions::TakeSchedule(std::string& schedule)
+{
+    const bool ofCollectives = EndsWith(schedule, ".json") || EndsWith(schedule, ".xml");
+    const auto& all = Registry<PipelineScheduleEntry>::All();
+    if (!schedule.empty() &&
+        (EndsWith(schedule, ".csv") || all.count(KeyValues::Split(schedule).GetName()) > 0 ||
+         (HasTransformer() && !ofCollectives)))
+    {
+        parallel.schedule = std::exchange(schedule, "");
+    }
+}
+
+void
+ParallelJobOptions::CheckGiven(const ProgramOptions& options) const
+{
+    const bool isWorkload =
+        Registry<WorkloadEntry>::All().count(KeyValues::Split(model).GetName()) > 0;
+    if (model != NONE && !isWorkload && !HasTransformer())
+    {
+        MakePlan(0); // refuses it
+    }
+    ProgramOptions own("", "");
+    ParallelJobOptions initial;
+    initial.AddTo(own);
+    std::vector<std::string> others{"workload", "batch", "overlap", "gradients"};
+    std::string allowed = " with --model (allowed: with --workload)";
+    if (!HasTransformer())
+    {
+        others.clear();
+        for (const ProgramOptions::Value& value : own.Values())
+        {
+            others.push_back(value.name);
+        }
+        others.erase(others.begin()); // the model itself
+        allowed = " without a transformer (allowed: with --model)";
+    }
+    for (const std::string& name : others)
+    {
+        if (options.IsGiven(name))
+        {
+            throw ConfigurationError("--" + name + allowed);
+        }
+    }
+    if (!HasTransformer() && options.IsGiven("check"))
+    {
+        throw ConfigurationError("--check without a transformer (allowed: with --model)");
+    }
+    if (model != NONE && options.IsGiven("workload"))
+    {
+        throw ConfigurationError("--workload with --model (allowed: one of both)");
+    }
+}
+
+std::string
+ParallelJobOptions::Describe(const ParallelPlan& plan, const std::string& gpu) const
+{
+    const ParallelOptions& options = plan.GetOptions();
+    const auto parameters = static_cast<double>(plan.GetModel().GetParameters());
+    return model + " (" + FormatDouble(std::round(parameters / 1e8) / 10) +
+           " G parameters), tensor " + std::to_string(options.tensor) + ", pipeline " +
+           std::to_string(options.pipeline) + ", data " + std::to_string(options.data) +
+           ", context " + std::to_string(options.context) + ", expert " +
+           std::to_string(options.expert) + ", ZeRO " + std::to_string(options.zero) + ", " +
+           std::to_string(plan.GetMicroBatches()) + " micro-batches of " +
+           std::to_string(options.microBatch) + ", " + options.schedule + ", " + gpu;
+}
+
+bool
+ParallelJobOptions::HasTransformer() const
+{
+    return EndsWith(model, ".json") || Registry<TransformerModel>::All().count(model) > 0;
+}
+
+std::shared_ptr<const ParallelPlan>
+ParallelJobOptions::MakePlan(uint64_t ranks) const
+{
+    if (!HasTransformer())
+    {
+        std::vector<std::string> names;
+        for (const AlternativeDescription& each : DescribeModels())
+        {
+            names.push_back(each.name);
+        }
+        const std::string nearest = model == NONE ? "" : GetNearest(model, names);
+        throw ConfigurationError("model",
+                                 model,
+                                 (nearest.empty() ? "" : "; did you mean " + nearest + "?") +
+                                     " (allowed: " + Registry<TransformerModel>::Names() +
+                                     ", or a JSON file)");
+    }
+    TransformerModel transformer = FindTransformer(model);
+    transformer.sequence = sequence > 0 ? sequence : transformer.sequence;
+    ParallelOptions plan = parallel;
+    const uint64_t parts = plan.tensor * plan.pipeline * plan.context;
+    const std::string product = "tensor " + std::to_string(plan.tensor) + " x pipeline " +
+                                std::to_string(plan.pipeline) + " x context " +
+                                std::to_string(plan.context);
+    if (plan.data == 0)
+    {
+        if (parts == 0 || ranks % parts != 0)
+        {
+            throw ConfigurationError("ranks",
+                                     std::to_string(ranks),
+                                     " (allowed: multiples of " + std::to_string(parts) + ", " +
+                                         product + ")");
+        }
+        plan.data = std::max<uint64_t>(1, ranks / parts);
+    }
+    else if (ranks > 0 && ranks != parts * plan.data)
+    {
+        throw ConfigurationError("ranks",
+                                 std::to_string(ranks),
+                                 " (allowed: " + std::to_string(parts * plan.data) + ", " +
+                                     product + " x data " + std::to_string(plan.data) + ")");
+    }
+    if (plan.globalBatch == 0)
+    {
+        plan.globalBatch = plan.microBatch * plan.data * plan.pipeline;
+    }
+    return std::make_shared<const ParallelPlan>(transformer, plan);
+}
+
+TransformerRates
+ParallelJobOptions::GetRates(const std::string& gpu, double computeScale) const
+{
+    const GpuEntry& entry = Registry<GpuEntry>::Find(gpu);
+    const double peak = precision == "fp8" ? entry.peakFp8 : entry.peak;
+    if (peak == 0)
+    {
+        throw ConfigurationError("precision", precision, " on " + gpu + " (allowed: bf16)");
+    }
+    const double part = efficiency > 0           ? efficiency
+                        : entry.transformers > 0 ? entry.transformers
+                                                 : entry.efficiency;
+    return {peak * part / computeScale, entry.memoryBandwidth / computeScale};
+}
+
+} // namespace ns3::training

@@ -1,0 +1,485 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "ns3/cluster-options.h"
+#include "ns3/job-check.h"
+#include "ns3/parallel-command-line.h"
+#include "ns3/parallel-plan.h"
+#include "ns3/test.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/transformer-model.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+/**
+ * @ingroup distributed-training-tests
+ * @defgroup distributed-training-job-check-tests Tests of what is known of a job before it runs
+ */
+
+using namespace ns3;
+using namespace ns3::training;
+
+namespace
+{
+
+/** What the traffic of a model depends on, written down again. */
+struct Shape
+{
+    uint64_t layers;
+    uint64_t hidden;
+    uint64_t sequence;
+    uint64_t keyValues;   ///< numbers of a token's keys and values
+    uint64_t layer;       ///< parameters of a layer, without experts
+    uint64_t embedding;   ///< parameters of the input embedding
+    uint64_t output;      ///< parameters of the output layer and its norm
+    uint64_t tied;        ///< weights that both share, or 0
+    uint64_t experts;     ///< parameters of the experts of a layer
+    uint64_t expertsUsed; ///< by a token
+};
+
+/** @return GPT of h numbers, with a vocabulary of 51200 and sequences of 2048 */
+Shape
+Gpt(uint64_t layers, uint64_t h)
+{
+    return {layers,
+            h,
+            2048,
+            2 * h,
+            12 * h * h + 13 * h,
+            (51200 + 2048) * h,
+            2 * h,
+            51200 * h,
+            0,
+            0};
+}
+
+/** @return Llama 3 with 8 heads of keys of 128 numbers each, and f numbers inside */
+Shape
+Llama(uint64_t layers, uint64_t h, uint64_t f)
+{
+    const uint64_t layer = 2 * h * h + 2 * h * 1024 + 3 * h * f + 2 * h;
+    return {layers, h, 8192, 2048, layer, 128256 * h, 128256 * h + h, 0, 0, 0};
+}
+
+/** A job, and what the formulas depend on. */
+struct Job
+{
+    std::string model;
+    Shape shape;
+    std::function<void(ParallelOptions&)> set;
+    uint64_t chunks{1}; ///< stages of a rank
+};
+
+/** @return the jobs of the table in doc/parallel.rst */
+std::vector<Job>
+MakeJobs()
+{
+    const Shape mixtral{32,
+                        4096,
+                        4096,
+                        2048,
+                        2 * 4096 * 4096 + 2 * 4096 * 1024 + 2 * 4096 + 8 * 4096,
+                        32000 * 4096,
+                        32000 * 4096 + 4096,
+                        0,
+                        8ULL * 3 * 4096 * 14336,
+                        2};
+    const Shape gpt175 = Gpt(96, 12288);
+    const Shape gpt13 = Gpt(40, 5120);
+    const Shape llama8 = Llama(32, 4096, 14336);
+    const Shape llama70 = Llama(80, 8192, 28672);
+    using O = ParallelOptions&;
+    return {
+        {"gpt3-175b",
+         gpt175,
+         [](O o) { o.tensor = 8, o.pipeline = 8, o.data = 2, o.globalBatch = 16; }},
+        {"gpt3-175b",
+         gpt175,
+         [](O o) { o.tensor = 8, o.pipeline = 8, o.globalBatch = 8, o.sequenceParallel = true; }},
+        {"gpt3-175b",
+         gpt175,
+         [](O o) {
+             o.tensor = 8, o.pipeline = 4, o.globalBatch = 8, o.schedule = "interleaved:v=2";
+         },
+         2},
+        {"gpt3-175b",
+         gpt175,
+         [](O o) { o.tensor = 8, o.pipeline = 4, o.globalBatch = 4, o.recompute = "full"; }},
+        {"gpt3-175b",
+         gpt175,
+         [](O o) { o.tensor = 4, o.pipeline = 2, o.globalBatch = 2, o.recompute = "selective"; }},
+        {"gpt3-13b", gpt13, [](O o) { o.tensor = 8, o.globalBatch = 2; }},
+        {"gpt3-13b", gpt13, [](O o) { o.data = 8, o.globalBatch = 16; }},
+        {"gpt3-13b", gpt13, [](O o) { o.data = 8, o.globalBatch = 16, o.zero = 1; }},
+        {"gpt3-13b", gpt13, [](O o) { o.data = 8, o.globalBatch = 16, o.zero = 2; }},
+        {"gpt3-13b", gpt13, [](O o) { o.data = 8, o.globalBatch = 16, o.zero = 3; }},
+        {"gpt3-13b",
+         gpt13,
+         [](O o) { o.tensor = 2, o.data = 4, o.globalBatch = 8, o.microBatch = 2, o.zero = 1; }},
+        {"llama3-8b", llama8, [](O o) { o.data = 16, o.globalBatch = 16, o.zero = 3; }},
+        {"llama3-8b", llama8, [](O o) { o.context = 4, o.globalBatch = 1; }},
+        {"llama3-8b",
+         llama8,
+         [](O o) { o.context = 4, o.tensor = 2, o.globalBatch = 2, o.cpCommType = "a2a"; }},
+        {"llama3-8b",
+         llama8,
+         [](O o) { o.context = 8, o.globalBatch = 1, o.cpCommType = "all_gather"; }},
+        {"llama3-70b",
+         llama70,
+         [](O o) {
+             o.tensor = 8, o.pipeline = 4, o.context = 2, o.data = 2, o.globalBatch = 16;
+             o.sequenceParallel = true, o.zero = 1;
+         }},
+        {"llama3-70b",
+         llama70,
+         [](O o) {
+             o.tensor = 4, o.pipeline = 4, o.globalBatch = 8, o.schedule = "gpipe", o.data = 2;
+         }},
+        {"mixtral-8x7b", mixtral, [](O o) { o.data = 8, o.expert = 8, o.globalBatch = 8; }},
+        {"mixtral-8x7b",
+         mixtral,
+         [](O o) { o.data = 16, o.expert = 8, o.globalBatch = 32, o.zero = 1; }},
+        {"mixtral-8x7b",
+         mixtral,
+         [](O o) {
+             o.tensor = 2, o.pipeline = 4, o.data = 4, o.expert = 4, o.globalBatch = 32;
+             o.sequenceParallel = true;
+         }},
+    };
+}
+
+/// Kind of a group, its members, and operation.
+using Key = std::tuple<std::string, std::string, std::string>;
+
+/** Bytes and number of collectives. */
+struct Sum
+{
+    uint64_t bytes{0};
+    uint64_t count{0};
+
+    void Add(uint64_t number, uint64_t each)
+    {
+        bytes += number * each;
+        count += number;
+    }
+};
+
+/// Traffic of rank 0 in an iteration. The number of buckets of data parallelism is not compared.
+using Traffic = std::map<Key, Sum>;
+
+/**
+ * @ingroup distributed-training-job-check-tests
+ * The formulas of Megatron-LM, ZeRO, ring attention and Ulysses.
+ */
+Traffic
+Expect(const Job& job, const ParallelOptions& o)
+{
+    const Shape& shape = job.shape;
+    Traffic all;
+    const uint64_t layers = shape.layers / o.pipeline; // of rank 0
+    const uint64_t micro = o.globalBatch / o.microBatch / o.data;
+    const uint64_t tokens = o.microBatch * shape.sequence / o.context;
+    const uint64_t payload = 2 * tokens * shape.hidden;
+    const bool hasOutput = o.pipeline == 1;
+    const bool isFull = o.recompute == "full";
+    const auto add = [&all](const Key& key, uint64_t number, uint64_t bytes) {
+        all[key].Add(number, bytes);
+    };
+    if (o.tensor > 1)
+    {
+        const uint64_t reductions = (isFull ? 6 : 4) * layers + 1 + (hasOutput ? 1 : 0);
+        const uint64_t gathers = (isFull ? 8 : 6) * layers + (hasOutput ? 1 : 0);
+        const std::string members = "parts of each layer";
+        const Key reduce{"tensor", members, o.sequenceParallel ? "reduce-scatter" : "all-reduce"};
+        add(reduce, micro * reductions, payload);
+        if (o.sequenceParallel)
+        {
+            add({"tensor", members, "all-gather"}, micro * gathers, payload);
+        }
+    }
+    if (o.pipeline > 1)
+    {
+        // Forward from each stage; backward from those that are not the first.
+        add({"pipeline", "stages", "send"},
+            micro * (2 * job.chunks - 1),
+            payload / (o.sequenceParallel ? o.tensor : 1));
+    }
+    const auto addData = [&](const std::string& members, uint64_t parameters, uint64_t size) {
+        if (size == 1 || parameters == 0)
+        {
+            return;
+        }
+        const uint64_t times = o.zero >= 2 ? micro : 1;
+        if (o.zero == 0)
+        {
+            add({"data", members, "all-reduce"}, 1, 4 * parameters);
+            return;
+        }
+        add({"data", members, "reduce-scatter"}, 1, (o.zero == 3 ? 2 : 4) * parameters * times);
+        add({"data", members, "all-gather"}, 1, 2 * parameters * (o.zero == 3 ? 2 * micro : 1));
+    };
+    const uint64_t parameters = layers * (shape.layer / o.tensor) +
+                                (shape.embedding + (hasOutput ? shape.output : 0)) / o.tensor;
+    addData("replicas", parameters, o.data * o.context);
+    addData("replicas of experts",
+            layers * (shape.experts / o.tensor / o.expert),
+            o.data * o.context / o.expert);
+    if (shape.tied > 0 && o.pipeline > 1)
+    {
+        add({"data", "first and last stage", "all-reduce"}, 1, 4 * shape.tied / o.tensor);
+    }
+    if (o.context > 1)
+    {
+        const std::string members = "parts of a sequence";
+        const uint64_t keyValues = 2 * tokens * shape.keyValues / o.tensor;
+        const uint64_t passes = layers * micro;
+        if (o.cpCommType == "p2p")
+        {
+            add({"context", members, "send"}, passes * (o.context - 1), keyValues);
+            add({"context", members, "send"}, passes * (o.context - 1), 2 * keyValues);
+        }
+        else if (o.cpCommType == "a2a")
+        {
+            add({"context", members, "all-to-all"}, passes * 4, payload / o.tensor);
+            add({"context", members, "all-to-all"}, passes * 4, keyValues / 2);
+        }
+        else
+        {
+            add({"context", members, "all-gather"}, passes * 2, keyValues * o.context);
+            add({"context", members, "reduce-scatter"}, passes, keyValues * o.context);
+        }
+    }
+    if (o.expert > 1)
+    {
+        add({"expert", "experts", "all-to-all"},
+            4 * layers * micro,
+            payload * shape.expertsUsed / (o.sequenceParallel ? o.tensor : 1));
+    }
+    return all;
+}
+
+/** @return what the check of a job lists */
+Traffic
+Find(const JobCheck& check)
+{
+    Traffic all;
+    for (const CheckedGroup& group : check.groups)
+    {
+        for (const CheckedCollective& each : group.collectives)
+        {
+            all[{GetName(group.kind), group.members, each.operation}].Add(each.count, each.bytes);
+        }
+    }
+    return all;
+}
+
+/** @return a network of one switch */
+ClusterOptions
+MakeCluster()
+{
+    ClusterOptions cluster;
+    cluster.rate = DataRate("400Gbps");
+    return cluster;
+}
+
+} // namespace
+
+/**
+ * @ingroup distributed-training-job-check-tests
+ * Bytes and number of every collective.
+ */
+class JobCheckTrafficTestCase : public TestCase
+{
+  public:
+    JobCheckTrafficTestCase()
+        : TestCase("20 configurations have the collectives of the formulas")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const auto jobs = MakeJobs();
+        NS_TEST_EXPECT_MSG_EQ(jobs.size(), 20, "configurations");
+        for (std::size_t index = 0; index < jobs.size(); index++)
+        {
+            ParallelOptions options;
+            jobs[index].set(options);
+            const auto plan =
+                std::make_shared<ParallelPlan>(FindTransformer(jobs[index].model), options);
+            const JobCheck check = CheckJob(plan, {1.5e14, 2e12}, MakeCluster());
+            const Traffic expected = Expect(jobs[index], options);
+            const Traffic found = Find(check);
+            const std::string what = "configuration " + std::to_string(index + 1);
+            NS_TEST_EXPECT_MSG_EQ(found.size(), expected.size(), what);
+            for (const auto& [key, sum] : expected)
+            {
+                const std::string& kind = std::get<0>(key);
+                const std::string text =
+                    what + ": " + kind + ", " + std::get<1>(key) + ", " + std::get<2>(key);
+                NS_TEST_ASSERT_MSG_EQ(found.count(key), 1, text);
+                NS_TEST_EXPECT_MSG_EQ(found.at(key).bytes, sum.bytes, text);
+                if (kind != "data")
+                {
+                    NS_TEST_EXPECT_MSG_EQ(found.at(key).count, sum.count, text);
+                }
+            }
+            const uint64_t ranks =
+                options.tensor * options.pipeline * options.data * options.context;
+            NS_TEST_EXPECT_MSG_EQ(check.worldSize, ranks, what);
+            NS_TEST_EXPECT_MSG_GT(check.lowerBound, 0, what);
+            NS_TEST_EXPECT_MSG_GT(check.packetHops, 0, what);
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-job-check-tests
+ * Lower bound and memory by closed forms.
+ */
+class JobCheckFiguresTestCase : public TestCase
+{
+  public:
+    JobCheckFiguresTestCase()
+        : TestCase("lower bound, memory and packet-hops equal closed forms")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        // Data parallel without overlap: computation, then the gradients of all layers. The
+        // bandwidth of a rank is the bound of a ring: 2 (n - 1) / n times the vector.
+        ParallelJobOptions job;
+        job.model = "llama3-8b";
+        job.parallel.data = 4;
+        job.parallel.overlapGradReduce = false;
+        job.efficiency = 0.5;
+        const auto plan = job.MakePlan(4);
+        const TransformerRates rates = job.GetRates("a100", 1);
+        NS_TEST_EXPECT_MSG_EQ_TOL(rates.operations, 156e12, 1, "half of the peak");
+        const JobCheck check = CheckJob(plan, rates, MakeCluster());
+        const double parameters = 8030261248;
+        NS_TEST_EXPECT_MSG_EQ(check.parameters, 8030261248, "parameters");
+        // Parameters and gradients of 2 and 4 bytes, Adam 12; activations of 32 layers.
+        const double activations = 32.0 * 8192 * 4096 * (34 + 5.0 * 32 * 8192 / 4096);
+        NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(check.memory),
+                                  18 * parameters + activations,
+                                  1e3,
+                                  "memory");
+        const double communication = 2 * 0.75 * 4 * parameters / 50e9;
+        const double packets = 4 * (2 * 0.75 * 4 * parameters) / 4096 * 2;
+        NS_TEST_EXPECT_MSG_EQ_TOL(check.packetHops, packets, packets * 1e-9, "packet-hops");
+        job.parallel.data = 1;
+        const JobCheck alone = CheckJob(job.MakePlan(1), rates, MakeCluster());
+        NS_TEST_EXPECT_MSG_EQ(alone.groups.size(), 0, "nobody to talk to");
+        NS_TEST_EXPECT_MSG_EQ_TOL(check.lowerBound,
+                                  alone.lowerBound + communication,
+                                  2e-6,
+                                  "lower bound");
+        // Adam divided by 4, then gradients, then parameters.
+        const double divided[] = {0, 9 * parameters, 12 * parameters, 12.5 * parameters};
+        job.parallel.data = 4;
+        for (uint64_t zero : {1, 2, 3})
+        {
+            job.parallel.zero = zero;
+            job.parallel.gradientBytes = 4;
+            const JobCheck less = CheckJob(job.MakePlan(4), rates, MakeCluster());
+            const double saved = zero == 3 ? divided[2] + 1.5 * parameters : divided[zero];
+            NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(check.memory - less.memory),
+                                      saved,
+                                      1e3,
+                                      "ZeRO " << zero);
+        }
+        NS_TEST_EXPECT_MSG_NE(check.ToJson().Write().find("\"world_size\":4,\"parameters\":"
+                                                          "8030261248,\"groups\":[{\"kind\":"
+                                                          "\"data\",\"size\":4,"),
+                              std::string::npos,
+                              check.ToJson().Write());
+        NS_TEST_EXPECT_MSG_NE(check.ToText().find("all-reduce"), std::string::npos, "text");
+    }
+};
+
+/**
+ * @ingroup distributed-training-job-check-tests
+ * Sizes that do not fit.
+ */
+class JobCheckRefusalTestCase : public TestCase
+{
+  public:
+    JobCheckRefusalTestCase()
+        : TestCase("sizes that do not multiply, and unknown models, are refused")
+    {
+    }
+
+  private:
+    /**
+     * @param change makes options wrong
+     * @param ranks of the cluster
+     * @param part of the message
+     */
+    void Expect(const std::function<void(ParallelJobOptions&)>& change,
+                uint64_t ranks,
+                const std::string& part)
+    {
+        ParallelJobOptions job;
+        job.model = "gpt3-13b";
+        change(job);
+        std::string message;
+        try
+        {
+            job.GetRates("a100", 1);
+            job.MakePlan(ranks);
+        }
+        catch (const ConfigurationError& error)
+        {
+            message = error.what();
+        }
+        NS_TEST_EXPECT_MSG_NE(message.find(part), std::string::npos, message);
+    }
+
+    void DoRun() override
+    {
+        Expect([](auto& job) { job.parallel.tensor = 8; },
+               12,
+               "ranks 12 (allowed: multiples of 8, tensor 8 x pipeline 1 x context 1)");
+        Expect([](auto& job) { job.parallel.data = 3; }, 4, "ranks 4 (allowed: 3, tensor 1 x");
+        Expect([](auto& job) { job.model = "gpt3-175"; }, 1, "model gpt3-175; did you mean gpt3-1");
+        Expect([](auto& job) { job.precision = "fp8"; },
+               1,
+               "precision fp8 on a100 (allowed: bf16)");
+        Expect([](auto& job) { job.parallel.pipeline = 3; }, 3, "40 layers do not divide by 3");
+        ParallelJobOptions job;
+        job.model = "gpt3-13b";
+        job.parallel.tensor = 8;
+        NS_TEST_EXPECT_MSG_EQ(job.MakePlan(16)->GetOptions().data, 2, "data from ranks");
+        NS_TEST_EXPECT_MSG_EQ(job.MakePlan(0)->GetOptions().data, 1, "as many as needed");
+    }
+};
+
+/**
+ * @ingroup distributed-training-job-check-tests
+ * The suite.
+ */
+class JobCheckTestSuite : public TestSuite
+{
+  public:
+    JobCheckTestSuite()
+        : TestSuite("distributed-training-job-check", TestSuite::Type::UNIT)
+    {
+        AddTestCase(new JobCheckTrafficTestCase);
+        AddTestCase(new JobCheckFiguresTestCase);
+        AddTestCase(new JobCheckRefusalTestCase);
+    }
+};
+
+static JobCheckTestSuite g_jobCheckTestSuite; ///< registers the suite

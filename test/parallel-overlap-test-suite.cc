@@ -1,0 +1,486 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "ns3/graph-timing.h"
+#include "ns3/nstime.h"
+#include "ns3/parallel-plan.h"
+#include "ns3/pipeline-choice.h"
+#include "ns3/pipeline-timing.h"
+#include "ns3/test.h"
+#include "ns3/training-time-resolution.h"
+#include "ns3/transformer-graph.h"
+#include "ns3/transformer-model.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+/**
+ * @ingroup distributed-training-tests
+ * @defgroup distributed-training-parallel-overlap-tests Tests of overlap in parallel training
+ */
+
+using namespace ns3;
+using namespace ns3::training;
+
+namespace
+{
+
+/// Memory takes no time.
+constexpr TransformerRates RATES{1e12, 1e30};
+
+/**
+ * @ingroup distributed-training-parallel-overlap-tests
+ * @param layers of the model
+ * @param experts of each layer; 0: none
+ * @return a model whose embedding and output layer take next to no time
+ */
+TransformerModel
+MakeModel(uint32_t layers, uint32_t experts = 0)
+{
+    TransformerModel model;
+    model.layers = layers;
+    model.hidden = 1024;
+    model.heads = 8;
+    model.keyValueHeads = 8;
+    model.feedForward = 4096;
+    model.vocabulary = 1;
+    model.sequence = 512;
+    model.experts = experts;
+    model.expertsPerToken = experts > 0 ? 2 : 0;
+    model.expertFeedForward = experts > 0 ? 2048 : 0;
+    model.sharedExperts = experts > 0 ? 1 : 0;
+    return model;
+}
+
+/**
+ * @ingroup distributed-training-parallel-overlap-tests
+ * @return the job
+ */
+TransformerGraph
+MakeGraph(const TransformerModel& model, const ParallelOptions& options)
+{
+    UsePicoseconds();
+    return TransformerGraph(std::make_shared<ParallelPlan>(model, options), RATES);
+}
+
+/**
+ * @ingroup distributed-training-parallel-overlap-tests
+ * @param length by a task, s
+ * @return times of collectives
+ */
+CommunicationTimes
+MakeTimes(const std::function<double(const GraphTask&)>& length)
+{
+    CommunicationTimes times;
+    times.collective = [length](const GraphTask& task, uint32_t) { return Seconds(length(task)); };
+    return times;
+}
+
+/**
+ * @ingroup distributed-training-parallel-overlap-tests
+ * @return end of the job, s
+ */
+double
+GetEnd(const TransformerModel& model,
+       const ParallelOptions& options,
+       const CommunicationTimes& times = {},
+       uint32_t iterations = 1)
+{
+    const GraphTiming timing = TimeGraph(MakeGraph(model, options), iterations, times);
+    return timing.stuck.empty() ? timing.end.GetSeconds() : -1;
+}
+
+/// Bytes of collectives by groups and operation.
+using Volumes = std::map<std::pair<PlanGroups, CollectiveOperation>, uint64_t>;
+
+/**
+ * @ingroup distributed-training-parallel-overlap-tests
+ * @return volumes of a rank in an iteration
+ */
+Volumes
+GetVolumes(const TransformerModel& model, const ParallelOptions& options, uint32_t rank = 0)
+{
+    Volumes volumes;
+    const auto source = MakeGraph(model, options).MakeSource(rank, 1);
+    GraphTask task;
+    while (source->Next(task))
+    {
+        if (task.kind == TaskKind::COLLECTIVE)
+        {
+            volumes[{static_cast<PlanGroups>(task.groups), task.operation}] += task.bytes;
+        }
+        task = {};
+    }
+    return volumes;
+}
+
+using Operation = CollectiveOperation;
+
+} // namespace
+
+/**
+ * @ingroup distributed-training-parallel-overlap-tests
+ * Each switch saves the time that it must save.
+ */
+class OverlapTimesTestCase : public TestCase
+{
+  public:
+    OverlapTimesTestCase()
+        : TestCase("switches of overlap save the times of closed forms")
+    {
+    }
+
+  private:
+    void CheckTensor()
+    {
+        // A gather or reduction of 10 us, computations of ms: of each one that a product hides, a
+        // part is left. Backward, the gradients of weights hide reductions anyhow.
+        constexpr double EACH = 10e-6;
+        const TransformerModel model = MakeModel(3);
+        ParallelOptions options;
+        options.tensor = 2;
+        options.sequenceParallel = true;
+        options.globalBatch = 2;
+        const double whole = 2.0 * 512 * 1024;
+        const CommunicationTimes times = MakeTimes(
+            [&](const GraphTask& task) { return EACH * static_cast<double>(task.bytes) / whole; });
+        const double before = GetEnd(model, options, times);
+        const Volumes volumes = GetVolumes(model, options);
+        for (uint64_t parts : {2, 4, 8})
+        {
+            options.tpCommOverlap = parts;
+            const double hidden = 1 - 1.0 / static_cast<double>(parts);
+            NS_TEST_EXPECT_MSG_EQ_TOL(before - GetEnd(model, options, times),
+                                      3 * 2 * (2 + 2 + 2) * EACH * hidden,
+                                      1e-9,
+                                      parts << " parts");
+            NS_TEST_EXPECT_MSG_EQ((GetVolumes(model, options) == volumes), true, "same bytes");
+        }
+    }
+
+    void CheckWeightGradients()
+    {
+        const TransformerModel model = MakeModel(4);
+        ParallelOptions options;
+        options.pipeline = 4;
+        options.globalBatch = 8;
+        const double matrices = 2.0 * (4 * 1024 * 1024 + 1024 + 3 * 1024 * 4096) * 512 / 1e12;
+        const double scores = 2.0 * 512 * 2 * 1024 * 512 / 1e12;
+        const PipelineDurations durations{matrices + scores, matrices + 2 * scores, matrices};
+        PipelineSchedule schedule = MakePipelineSchedule("1f1b", 4, 8);
+        NS_TEST_EXPECT_MSG_EQ_TOL(GetEnd(model, options),
+                                  TimePipeline(schedule, durations).end,
+                                  1e-4,
+                                  "together");
+        for (auto& actions : schedule.actions)
+        {
+            std::vector<PipelineAction> split;
+            for (PipelineAction action : actions)
+            {
+                const bool isBackward = action.work == PipelineWork::BACKWARD;
+                action.work = isBackward ? PipelineWork::INPUT_GRADIENT : action.work;
+                split.push_back(action);
+                if (isBackward)
+                {
+                    action.work = PipelineWork::WEIGHT_GRADIENT;
+                    split.push_back(action);
+                }
+            }
+            actions = split;
+        }
+        const double together = GetEnd(model, options);
+        options.delayWgrad = true;
+        const double apart = GetEnd(model, options);
+        NS_TEST_EXPECT_MSG_EQ_TOL(apart, TimePipeline(schedule, durations).end, 1e-4, "delayed");
+        NS_TEST_EXPECT_MSG_EQ_TOL(together - apart, 3 * matrices, 1e-4, "saved");
+    }
+
+    void CheckSharedExperts()
+    {
+        // The shared expert takes longer than an exchange, of which there is one to hide in each
+        // direction.
+        constexpr double EACH = 10e-6;
+        const TransformerModel model = MakeModel(3, 4);
+        ParallelOptions options;
+        options.data = 2;
+        options.expert = 2;
+        options.globalBatch = 4;
+        const CommunicationTimes times = MakeTimes([](const GraphTask& task) {
+            return task.operation == Operation::ALL_TO_ALL ? EACH : 0;
+        });
+        const double before = GetEnd(model, options, times);
+        options.sharedExpertOverlap = true;
+        NS_TEST_EXPECT_MSG_EQ_TOL(before - GetEnd(model, options, times),
+                                  3 * 2 * 2 * EACH,
+                                  1e-9,
+                                  "shared experts");
+    }
+
+    void CheckParameters()
+    {
+        constexpr double EACH = 10e-6;
+        const TransformerModel model = MakeModel(4);
+        ParallelOptions options;
+        options.data = 2;
+        options.zero = 3;
+        options.globalBatch = 2;
+        const CommunicationTimes times = MakeTimes([](const GraphTask& task) {
+            return task.operation == Operation::ALL_GATHER ? EACH : 0;
+        });
+        const double ideal = GetEnd(model, options);
+        const auto getExposed = [&] { return GetEnd(model, options, times) - ideal; };
+        // Six units in each direction; embedding and output layer hide nothing.
+        options.prefetch = 0;
+        NS_TEST_EXPECT_MSG_EQ_TOL(getExposed(), 12 * EACH, 4e-6, "no prefetch");
+        options.prefetch = 1;
+        NS_TEST_EXPECT_MSG_EQ_TOL(getExposed(), 4 * EACH, 4e-6, "prefetch");
+        options.reshard = false;
+        NS_TEST_EXPECT_MSG_EQ_TOL(getExposed(), 2 * EACH, 4e-6, "gathered once");
+        // ZeRO 1: parameters of six units after the update, or during the next forward pass.
+        options = {};
+        options.data = 2;
+        options.globalBatch = 2;
+        options.zero = 1;
+        options.overlapParamGather = false;
+        const double none = GetEnd(model, options, {}, 2);
+        const double before = GetEnd(model, options, times, 2);
+        NS_TEST_EXPECT_MSG_EQ_TOL(before - none, 2 * 6 * EACH, 1e-9, "all of them");
+        options.overlapParamGather = true;
+        // Embedding and first layer; those after the last iteration end it.
+        NS_TEST_EXPECT_MSG_LT(GetEnd(model, options, times, 2), before - 3 * EACH, "hidden");
+    }
+
+    void CheckGradients()
+    {
+        // A bucket for each layer, of 10 us, of which all but that of the first layer are hidden.
+        constexpr double EACH = 10e-6;
+        const TransformerModel model = MakeModel(4);
+        ParallelOptions options;
+        options.data = 2;
+        options.globalBatch = 2;
+        options.bucket = 1 << 20;
+        const CommunicationTimes times = MakeTimes(
+            [](const GraphTask& task) { return static_cast<double>(task.bytes) > 1e6 ? EACH : 0; });
+        const double ideal = GetEnd(model, options);
+        NS_TEST_EXPECT_MSG_EQ_TOL(GetEnd(model, options, times) - ideal, EACH, 1e-6, "overlap");
+        options.overlapGradReduce = false;
+        NS_TEST_EXPECT_MSG_EQ_TOL(GetEnd(model, options, times) - ideal, EACH, 1e-9, "one");
+        const CommunicationTimes bytes = MakeTimes(
+            [](const GraphTask& task) { return 1e-12 * static_cast<double>(task.bytes); });
+        const auto parameters = static_cast<double>(model.GetParameters());
+        NS_TEST_EXPECT_MSG_EQ_TOL(GetEnd(model, options, bytes) - ideal,
+                                  4e-12 * parameters,
+                                  1e-9,
+                                  "all gradients after the backward pass");
+    }
+
+    void DoRun() override
+    {
+        CheckTensor();
+        CheckWeightGradients();
+        CheckSharedExperts();
+        CheckParameters();
+        CheckGradients();
+    }
+};
+
+/**
+ * @ingroup distributed-training-parallel-overlap-tests
+ * Volumes of HSDP, ZeRO++ and kinds of expert traffic.
+ */
+class VolumesTestCase : public TestCase
+{
+  public:
+    VolumesTestCase()
+        : TestCase("volumes of HSDP, ZeRO++ and experts equal closed forms")
+    {
+    }
+
+  private:
+    void CheckShards()
+    {
+        const TransformerModel model = MakeModel(4);
+        const uint64_t bytes = 2 * model.GetParameters(); // M
+        ParallelOptions options;
+        options.data = 8;
+        options.zero = 3;
+        options.globalBatch = 8;
+        using G = PlanGroups;
+        const Volumes flat{{{G::DATA, Operation::ALL_GATHER}, 2 * bytes},
+                           {{G::DATA, Operation::REDUCE_SCATTER}, bytes}};
+        NS_TEST_EXPECT_MSG_EQ((GetVolumes(model, options) == flat), true, "FSDP");
+        options.shard = 4;
+        Volumes found = GetVolumes(model, options);
+        NS_TEST_EXPECT_MSG_EQ((found[{G::SHARD, Operation::ALL_GATHER}]), 2 * bytes, "HSDP");
+        NS_TEST_EXPECT_MSG_EQ((found[{G::SHARD, Operation::REDUCE_SCATTER}]), bytes, "HSDP");
+        NS_TEST_EXPECT_MSG_EQ_TOL((found[{G::REPLICA, Operation::ALL_REDUCE}]),
+                                  bytes / 4,
+                                  6,
+                                  "HSDP");
+        NS_TEST_EXPECT_MSG_EQ(found.size(), 3, "HSDP");
+        // The reduction across starts behind that inside.
+        const CommunicationTimes times = MakeTimes([](const GraphTask& task) {
+            return task.operation == Operation::ALL_GATHER ? 0 : 1e-3;
+        });
+        const double both = GetEnd(model, options, times);
+        options.shard = 8;
+        const double one = GetEnd(model, options, times);
+        NS_TEST_EXPECT_MSG_EQ_TOL(both - one, 1e-3, 1e-4, "one after the other");
+
+        options.shard = 0;
+        options.hpzPartition = 4;
+        options.quantizedWeights = true;
+        options.quantizedGradients = true;
+        found = GetVolumes(model, options);
+        // Across nodes 0.5 M, 0 and 0.25 M, the latter divided by the ranks of a node.
+        NS_TEST_EXPECT_MSG_EQ((found[{G::DATA, Operation::ALL_GATHER}]), bytes / 2, "qwZ");
+        NS_TEST_EXPECT_MSG_EQ((found[{G::SHARD, Operation::ALL_GATHER}]), bytes / 2, "hpZ");
+        NS_TEST_EXPECT_MSG_EQ_TOL((found[{G::SHARD, Operation::ALL_TO_ALL}]), bytes / 4, 6, "qgZ");
+        NS_TEST_EXPECT_MSG_EQ_TOL((found[{G::REPLICA, Operation::ALL_TO_ALL}]),
+                                  bytes / 16,
+                                  6,
+                                  "qgZ");
+        NS_TEST_EXPECT_MSG_EQ(found.size(), 4, "ZeRO++");
+    }
+
+    void CheckExperts()
+    {
+        using G = PlanGroups;
+        const TransformerModel model = MakeModel(2, 8);
+        ParallelOptions options;
+        options.data = 8;
+        options.expert = 8;
+        options.globalBatch = 8;
+        const uint64_t numbers = 512 * 2 * 1024; // of an exchange; two layers, four exchanges
+        const std::pair all{G::EXPERT, Operation::ALL_TO_ALL};
+        NS_TEST_EXPECT_MSG_EQ(GetVolumes(model, options)[all], 2 * 4 * 2 * numbers, "16 bits");
+        options.fp8Dispatch = true;
+        NS_TEST_EXPECT_MSG_EQ(GetVolumes(model, options)[all],
+                              2 * 2 * (2 * numbers + numbers + numbers / 32),
+                              "8 bits to experts");
+        options.fp8Dispatch = false;
+        options.expertNode = 2;
+        options.nodesPerToken = 1;
+        Volumes found = GetVolumes(model, options);
+        NS_TEST_EXPECT_MSG_EQ((found[{G::EXPERT_NODE, Operation::ALL_TO_ALL}]),
+                              2 * 4 * 2 * numbers,
+                              "in a node");
+        NS_TEST_EXPECT_MSG_EQ((found[{G::EXPERT_ACROSS, Operation::ALL_TO_ALL}]),
+                              2 * 4 * numbers,
+                              "half of it across");
+        NS_TEST_EXPECT_MSG_EQ(found.count(all), 0, "no other");
+        // Popularity 1, 1/2, 1/3...: bytes and work follow it, and their sums stay.
+        options.expertNode = 0;
+        options.nodesPerToken = 0;
+        Time even;
+        Time uneven;
+        Time most;
+        for (const RankTiming& rank : TimeGraph(MakeGraph(model, options), 1).ranks)
+        {
+            even += rank.compute;
+        }
+        options.expertSkew = 1;
+        for (const RankTiming& rank : TimeGraph(MakeGraph(model, options), 1).ranks)
+        {
+            uneven += rank.compute;
+            most = std::max(most, rank.compute);
+        }
+        NS_TEST_EXPECT_MSG_EQ_TOL(even.GetSeconds(), uneven.GetSeconds(), 1e-9, "same work");
+        NS_TEST_EXPECT_MSG_GT(most.GetSeconds(), 1.2 * even.GetSeconds() / 8, "not for each");
+        double harmonic = 0;
+        for (uint32_t number = 1; number <= 8; number++)
+        {
+            harmonic += 1.0 / number;
+        }
+        const auto source = MakeGraph(model, options).MakeSource(0, 1);
+        GraphTask task;
+        uint32_t exchanges = 0;
+        while (source->Next(task))
+        {
+            if (task.kind == TaskKind::COLLECTIVE && task.operation == Operation::ALL_TO_ALL_V)
+            {
+                // Forward dispatch, combine, and backward the same.
+                const bool toExperts = exchanges++ % 2 == 0;
+                for (uint32_t from = 0; from < 8; from++)
+                {
+                    for (uint32_t to = 0; to < 8; to++)
+                    {
+                        const double share = 1 / (1.0 + (toExperts ? to : from)) / harmonic;
+                        NS_TEST_EXPECT_MSG_EQ_TOL((*task.matrix)[from * 8 + to],
+                                                  share * 2 * numbers,
+                                                  2,
+                                                  "from " << from << " to " << to);
+                    }
+                }
+            }
+            task = {};
+        }
+        NS_TEST_EXPECT_MSG_EQ(exchanges, 2 * 4, "exchanges");
+    }
+
+    void CheckPlaces()
+    {
+        const TransformerModel model = MakeModel(4);
+        ParallelOptions options;
+        options.tensor = 2;
+        options.pipeline = 2;
+        options.data = 2;
+        options.globalBatch = 2;
+        using Groups = std::vector<std::vector<uint32_t>>;
+        const auto getGroups = [&](PlanGroups groups) {
+            return ParallelPlan(model, options).GetGroups()[static_cast<uint32_t>(groups)].groups;
+        };
+        NS_TEST_EXPECT_MSG_EQ(
+            (getGroups(PlanGroups::TENSOR) == Groups{{0, 1}, {4, 5}, {2, 3}, {6, 7}}),
+            true,
+            "neighbours");
+        NS_TEST_EXPECT_MSG_EQ(
+            (getGroups(PlanGroups::DATA) == Groups{{0, 2}, {4, 6}, {1, 3}, {5, 7}}),
+            true,
+            "next");
+        options.order = "pp-dp-cp-tp";
+        NS_TEST_EXPECT_MSG_EQ(
+            (getGroups(PlanGroups::TENSOR) == Groups{{0, 4}, {1, 5}, {2, 6}, {3, 7}}),
+            true,
+            "far");
+        NS_TEST_EXPECT_MSG_EQ(ParallelPlan(model, options).GetRankOfStage(4, 1), 5, "pipeline");
+        options.pipeline = 3;
+        options.firstLayers = 2;
+        const ParallelPlan plan(model, options);
+        NS_TEST_EXPECT_MSG_EQ(plan.GetFirstLayer(1), 2, "two layers");
+        NS_TEST_EXPECT_MSG_EQ(plan.GetFirstLayer(2), 3, "one");
+        NS_TEST_EXPECT_MSG_EQ(plan.GetFirstLayer(3), 4, "one");
+    }
+
+    void DoRun() override
+    {
+        CheckShards();
+        CheckExperts();
+        CheckPlaces();
+    }
+};
+
+/**
+ * @ingroup distributed-training-parallel-overlap-tests
+ * The suite.
+ */
+class ParallelOverlapTestSuite : public TestSuite
+{
+  public:
+    ParallelOverlapTestSuite()
+        : TestSuite("distributed-training-parallel-overlap", TestSuite::Type::UNIT)
+    {
+        AddTestCase(new OverlapTimesTestCase);
+        AddTestCase(new VolumesTestCase);
+    }
+};
+
+static ParallelOverlapTestSuite g_parallelOverlapTestSuite; ///< registers the suite

@@ -1,0 +1,373 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "refusal-test-common.h"
+
+#include "ns3/host-allocator.h"
+#include "ns3/job-file.h"
+#include "ns3/shared-run.h"
+#include "ns3/test.h"
+#include "ns3/topology-builder.h"
+#include "ns3/training-run.h"
+#include "ns3/training-time-resolution.h"
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
+
+/**
+ * @ingroup distributed-training-tests
+ * @defgroup distributed-training-shared-run-tests Tests of jobs that share a cluster
+ */
+
+using namespace ns3;
+using namespace ns3::training;
+using namespace ns3::training::tests;
+
+namespace
+{
+
+/// Hosts of ranks.
+using Hosts = std::vector<uint32_t>;
+
+/** @return a job of two iterations on given hosts, or packed on some */
+SharedJob
+MakeJob(const std::string& name, const Hosts& hosts, uint32_t ranks = 0)
+{
+    SharedJob job;
+    job.name = name;
+    job.training.iterations = 2;
+    job.training.warmup = 0;
+    job.placement = hosts.empty() ? "packed" : "list";
+    job.hosts = hosts;
+    job.training.cluster.ranks = hosts.empty() ? ranks : hosts.size();
+    return job;
+}
+
+/** @return times of all iterations of a job */
+std::vector<double>
+GetTimes(const SharedJobResult& job)
+{
+    std::vector<double> times;
+    for (const IterationRecord& iteration : job.iterations)
+    {
+        times.push_back(iteration.iterationTimeS);
+    }
+    return times;
+}
+
+} // namespace
+
+/**
+ * @ingroup distributed-training-shared-run-tests
+ * Which hosts a job gets.
+ */
+class HostAllocatorTestCase : public TestCase
+{
+  public:
+    HostAllocatorTestCase()
+        : TestCase("placements: packed, spread, random, list; hosts are taken once")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        UsePicoseconds();
+        const TopologyGraph tree =
+            BuildTopology("fat-tree:k=4", 16, DataRate("100Gbps"), NanoSeconds(500));
+        HostAllocator allocator(tree, 16, 1);
+        const Hosts list{9, 0, 3};
+        Expect(allocator.Take("list", 3, list), list, "as given");
+        Expect(allocator.Take("list", 2, {1, 3}), {}, "host 3 is taken");
+        Expect(allocator.Take("packed", 4, {}), {1, 2, 4, 5}, "lowest free ones");
+        // Two hosts under each switch: 6 and 7, 8, 10 and 11, 12 and 13, 14 and 15 are free.
+        Expect(allocator.Take("spread", 6, {}), {6, 7, 8, 10, 12, 14}, "one under each first");
+        Expect(allocator.Take("packed", 4, {}), {}, "three are free");
+        const Hosts last = allocator.Take("random", 3, {});
+        NS_TEST_EXPECT_MSG_EQ(
+            (std::set<uint32_t>(last.begin(), last.end()) == std::set<uint32_t>{11, 13, 15}),
+            true,
+            "all that are left");
+        Expect(allocator.Take("random", 1, {}), {}, "none");
+        allocator.GiveBack(list);
+        Expect(allocator.Take("packed", 3, {}), {0, 3, 9}, "given back");
+    }
+
+    void Expect(const Hosts& actual, const Hosts& expected, const std::string& what)
+    {
+        NS_TEST_EXPECT_MSG_EQ((actual == expected), true, what);
+    }
+};
+
+/**
+ * @ingroup distributed-training-shared-run-tests
+ * Jobs on disjoint links take the times that they take alone, to the picosecond.
+ */
+class DisjointJobsTestCase : public TestCase
+{
+  public:
+    DisjointJobsTestCase()
+        : TestCase("jobs on disjoint links: the same times as in clusters of their own")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        UsePicoseconds();
+        for (const std::string transport : {"rdma", "tcp", "uec"})
+        {
+            SharedRunOptions options;
+            options.cluster.ranks = 7;
+            options.cluster.transport = transport;
+            options.jobs = {MakeJob("a", {0, 1, 2}), MakeJob("b", {}, 4)};
+            options.jobs[0].training.iterations = 1;
+            const SharedRunResult shared = RunShared(options);
+            for (std::size_t i = 0; i < 2; i++)
+            {
+                const SharedJob& job = options.jobs[i];
+                TrainingRunOptions own;
+                own.cluster.ranks = job.training.cluster.ranks;
+                own.cluster.transport = transport;
+                own.warmup = 0;
+                own.iterations = job.training.iterations;
+                std::vector<double> times;
+                TrainingRun run(own);
+                run.OnIteration(
+                    [&](const IterationRecord& record) { times.push_back(record.iterationTimeS); });
+                run.Run();
+                NS_TEST_EXPECT_MSG_EQ((GetTimes(shared.jobs[i]) == times),
+                                      true,
+                                      "job " << job.name << " over " << transport);
+                NS_TEST_EXPECT_MSG_EQ(times.size(), job.training.iterations, "iterations");
+            }
+            NS_TEST_EXPECT_MSG_EQ((shared.jobs[1].hosts == Hosts{3, 4, 5, 6}),
+                                  true,
+                                  "the hosts that are left");
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-shared-run-tests
+ * Two jobs that share a link: each has half of it; with strict priority one has all of it.
+ */
+class SharedLinkTestCase : public TestCase
+{
+  public:
+    SharedLinkTestCase()
+        : TestCase("jobs that share a link: slowdown 2; with strict priority 1 and 2")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        UsePicoseconds();
+        SharedRunOptions options;
+        options.cluster.ranks = 4;
+        options.cluster.topology = "two-switch:links=1";
+        options.cluster.congestionControl = "none";
+        // Each job sends through the link all the time, in both directions.
+        options.jobs = {MakeJob("a", {0, 2}), MakeJob("b", {1, 3})};
+        for (SharedJob& job : options.jobs)
+        {
+            job.training.computeScale = 0;
+        }
+        const SharedRunResult shared = RunShared(options);
+        const double alone = RunAlone(options, 0, {0, 2}).jobs[0].GetIterationTime();
+        // Two ranks send all 25557032 gradients of 4 bytes once, in packets of 4096 bytes.
+        const double goodput = PacketSize::OfRdma(4096).GetGoodput();
+        const double bound = 25557032 * 4.0 * 8 / 100e9 / goodput;
+        NS_TEST_EXPECT_MSG_EQ_TOL(alone / bound, 1, 0.01, "alone at full rate");
+        for (const SharedJobResult& job : shared.jobs)
+        {
+            NS_TEST_EXPECT_MSG_EQ_TOL(job.GetIterationTime() / alone, 2, 0.02, "half of the link");
+        }
+        options.jobs[0].priority = 5;
+        for (const std::string device : {"SwitchDevice", "HostDevice"})
+        {
+            options.cluster.attributes["ns3::training::" + device + "::LosslessClasses"] = "40";
+            options.cluster.attributes["ns3::training::" + device + "::StrictPriorities"] = "224";
+        }
+        const SharedRunResult strict = RunShared(options);
+        NS_TEST_EXPECT_MSG_EQ_TOL(strict.jobs[0].GetIterationTime() / alone, 1, 0.02, "first");
+        NS_TEST_EXPECT_MSG_EQ_TOL(strict.jobs[1].endS / (4 * alone), 1, 0.02, "then the other");
+    }
+};
+
+/**
+ * @ingroup distributed-training-shared-run-tests
+ * Jobs that wait for hosts.
+ */
+class JobQueueTestCase : public TestCase
+{
+  public:
+    JobQueueTestCase()
+        : TestCase("jobs wait for hosts, in order of arrival or with backfill")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        UsePicoseconds();
+        SharedRunOptions options;
+        options.cluster.ranks = 4;
+        options.jobs = {MakeJob("first", {}, 3),
+                        MakeJob("large", {}, 4),
+                        MakeJob("small", {}, 1),
+                        MakeJob("late", {3, 2})};
+        options.jobs[1].arrival = MicroSeconds(1);
+        options.jobs[2].arrival = MicroSeconds(2);
+        options.jobs[3].arrival = Seconds(1);
+        const auto fifo = RunShared(options).jobs;
+        NS_TEST_EXPECT_MSG_EQ(fifo[0].startS, 0, "finds hosts");
+        NS_TEST_EXPECT_MSG_EQ(fifo[1].startS, fifo[0].endS, "waits for hosts");
+        NS_TEST_EXPECT_MSG_EQ(fifo[2].startS, fifo[1].endS, "waits behind the one before it");
+        NS_TEST_EXPECT_MSG_EQ((fifo[2].hosts == Hosts{0}), true, "the lowest free host");
+        NS_TEST_EXPECT_MSG_EQ(fifo[3].startS, 1, "arrives in an empty cluster");
+        options.backfill = true;
+        const auto backfill = RunShared(options).jobs;
+        NS_TEST_EXPECT_MSG_EQ_TOL(backfill[2].startS, 2e-6, 1e-12, "overtakes");
+        NS_TEST_EXPECT_MSG_EQ((backfill[2].hosts == Hosts{3}), true, "the host that is left");
+        NS_TEST_EXPECT_MSG_EQ(backfill[1].startS,
+                              std::max(backfill[0].endS, backfill[2].endS),
+                              "waits for all hosts");
+        for (std::size_t i = 0; i < 4; i++)
+        {
+            const auto alone = RunAlone(options, i, backfill[i].hosts).jobs[0];
+            for (const auto& job : {fifo[i], backfill[i]})
+            {
+                NS_TEST_EXPECT_MSG_EQ(job.iterations.size(), 2, "all iterations");
+                // Connections of earlier jobs keep the state of their congestion control.
+                NS_TEST_EXPECT_MSG_EQ_TOL(job.GetIterationTime() / alone.GetIterationTime(),
+                                          1,
+                                          1e-4,
+                                          "hosts that others had are as good as new");
+            }
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-shared-run-tests
+ * Files of jobs, and what a shared cluster refuses.
+ */
+class JobFileTestCase : public RefusalTest
+{
+  public:
+    JobFileTestCase()
+        : RefusalTest("files of jobs are read, or refused with their line")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        UsePicoseconds();
+        const auto jobs = Read("[[job]]\nranks = 4\n[[job]]\nname = \"b\"\nworkload = \"vgg16\"\n"
+                               "batch = 8\ngpu = \"v100\"\niterations = 7\narrival = \"2ms\"\n"
+                               "placement = \"list\"\nhosts = [3, 1]\npriority = 2\n");
+        NS_TEST_ASSERT_MSG_EQ(jobs.size(), 2, m_refusal);
+        NS_TEST_EXPECT_MSG_EQ(jobs[0].name, "job0", "name");
+        NS_TEST_EXPECT_MSG_EQ(jobs[0].training.cluster.ranks, 4, "ranks");
+        NS_TEST_EXPECT_MSG_EQ(jobs[0].placement, "packed", "placement");
+        NS_TEST_EXPECT_MSG_EQ(jobs[0].priority.has_value(), false, "usual class");
+        NS_TEST_EXPECT_MSG_EQ(jobs[1].training.workload, "vgg16", "workload");
+        NS_TEST_EXPECT_MSG_EQ(jobs[1].training.batch, 8, "batch");
+        NS_TEST_EXPECT_MSG_EQ(jobs[1].training.gpu, "v100", "GPU");
+        NS_TEST_EXPECT_MSG_EQ(jobs[1].training.iterations, 7, "iterations");
+        NS_TEST_EXPECT_MSG_EQ(jobs[1].arrival, MilliSeconds(2), "arrival");
+        NS_TEST_EXPECT_MSG_EQ((jobs[1].hosts == Hosts{3, 1}), true, "hosts");
+        NS_TEST_EXPECT_MSG_EQ(jobs[1].training.cluster.ranks, 2, "as many as hosts");
+        NS_TEST_EXPECT_MSG_EQ(*jobs[1].priority, 2, "class");
+        ExpectRefusal("", "jobs.toml: no jobs");
+        ExpectRefusal("[[job]]\nranks = \n", "jobs.toml:2: ");
+        ExpectRefusal("[[job]]\nname = \"a\"\n", "jobs.toml:1: job without ranks");
+        ExpectRefusal("[[job]]\nranks = 0\n", "jobs.toml:2: ranks (allowed: a number, 1 to");
+        ExpectRefusal("[[job]]\nranks = 2.5\n", "jobs.toml:2: ranks");
+        ExpectRefusal("[[job]]\nranks = 2\nrank = 3\n", "jobs.toml:3: unknown key 'rank'");
+        ExpectRefusal("[[jobs]]\nranks = 2\n", "unknown key 'jobs' (allowed: job)");
+        ExpectRefusal("job = 3\n", "jobs.toml: no jobs");
+        ExpectRefusal("[[job]]\nranks = 2\narrival = \"-1s\"\n", "jobs.toml:3: arrival");
+        ExpectRefusal("[[job]]\nranks = 2\nplacement = \"dense\"\n", "jobs.toml:3: placement");
+        ExpectRefusal("[[job]]\nplacement = \"list\"\n", "jobs.toml:2: placement");
+        ExpectRefusal("[[job]]\nplacement = \"list\"\nhosts = [1, 1]\n", "jobs.toml:3: hosts");
+        ExpectRefusal("[[job]]\nranks = 2\nhosts = [1, 2]\n", "jobs.toml:3: hosts");
+        ExpectRefusal("[[job]]\nranks = 3\nplacement = \"list\"\nhosts = [1, 2]\n",
+                      "jobs.toml:2: ranks (allowed: as many as hosts: 2)");
+        ExpectRefusal("[[job]]\nranks = 1\nname = \"a\"\n[[job]]\nranks = 1\nname = \"a\"\n",
+                      "jobs.toml:4: second job 'a'");
+        ExpectPart(GetRefusal([] { ReadJobFile("/nowhere"); }), "jobs /nowhere (allowed: ");
+        TestClusters();
+    }
+
+    void TestClusters()
+    {
+        const auto refuse = [](const std::function<void(SharedRunOptions&)>& change) {
+            SharedRunOptions options;
+            options.cluster.ranks = 4;
+            options.jobs = {MakeJob("a", {0, 1})};
+            change(options);
+            return GetRefusal([&] { RunShared(options); });
+        };
+        ExpectPart(refuse([](auto& all) { all.jobs[0].hosts[1] = 4; }),
+                   "job a: host 4 (allowed: 0 to 3)");
+        ExpectPart(refuse([](auto& all) { all.jobs = {MakeJob("b", {}, 5)}; }),
+                   "job b: 5 ranks on 4 hosts");
+        ExpectPart(refuse([](auto& all) { all.jobs[0].training.workload = "resnet"; }), "resnet");
+        ExpectPart(refuse([](auto& all) { all.cluster.algorithm = "switchml"; }),
+                   "collective switchml with jobs that share a cluster (allowed: algorithms that");
+        ExpectPart(refuse([](auto& all) { all.cluster.algorithm = "nic-ring"; }), "nic-ring");
+        ExpectPart(refuse([](auto& all) { all.cluster.codec = "bf16"; }), "codec bf16");
+        ExpectPart(refuse([](auto& all) {
+                       all.cluster.transport = "uec";
+                       all.jobs[0].priority = 1;
+                   }),
+                   "job a: priority with transport uec");
+    }
+
+    std::vector<SharedJob> Read(const std::string& content)
+    {
+        const std::string path = CreateTempDirFilename("jobs.toml");
+        std::ofstream(path) << content;
+        std::vector<SharedJob> jobs;
+        m_refusal = GetRefusal([&] { jobs = ReadJobFile(path); });
+        return jobs;
+    }
+
+    void ExpectRefusal(const std::string& content, const std::string& part)
+    {
+        Read(content);
+        ExpectPart(m_refusal, part);
+    }
+
+    std::string m_refusal;
+};
+
+/**
+ * @ingroup distributed-training-shared-run-tests
+ * The suite.
+ */
+class SharedRunTestSuite : public TestSuite
+{
+  public:
+    SharedRunTestSuite()
+        : TestSuite("distributed-training-shared-run", TestSuite::Type::UNIT)
+    {
+        AddTestCase(new HostAllocatorTestCase);
+        AddTestCase(new DisjointJobsTestCase);
+        AddTestCase(new SharedLinkTestCase);
+        AddTestCase(new JobQueueTestCase);
+        AddTestCase(new JobFileTestCase);
+    }
+};
+
+static SharedRunTestSuite g_sharedRunTestSuite; ///< registers the suite
