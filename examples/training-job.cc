@@ -148,6 +148,22 @@ TrainRepeatedly(TrainingRunOptions job, const ProgramOptions& options, const Rep
     return isRight;
 }
 
+/** Prints what is known of a job without a simulation. */
+void
+ShowCheck(const TrainingRunOptions& job)
+{
+    ParallelJobOptions model = job.model;
+    model.parallel.bucket = job.bucket;
+    const JobCheck check = CheckJob(model.MakePlan(job.cluster.ranks),
+                                    model.GetRates(job.gpu, job.computeScale),
+                                    job.cluster);
+    JsonOutput(job.json).Write(check.ToJson());
+    if (job.json != "-" && Processes::GetId() == 0)
+    {
+        std::cout << check.ToText() << std::flush;
+    }
+}
+
 int
 Train(int argc, char* argv[])
 {
@@ -156,12 +172,27 @@ Train(int argc, char* argv[])
                            "Trains a model on a simulated cluster and measures its iterations.");
     ClusterCommandLine cluster(job.cluster);
     job.AddTo(options, cluster);
+    bool check = false;
+    options.AddBool("check",
+                    "print collectives, memory, lower bound and cost of --model, and end",
+                    check);
     options.Group("Repetition");
     RepeatedRuns repeated;
     repeated.AddTo(options);
     options.Parse(argc, argv);
+    job.model.CheckGiven(options);
+    job.model.TakeSchedule(job.cluster.schedule);
+    if (job.model.HasTransformer() && !options.IsGiven("ranks"))
+    {
+        job.cluster.ranks = job.model.MakePlan(0)->GetRanks();
+    }
     if (cluster.ShowTopology())
     {
+        return 0;
+    }
+    if (check)
+    {
+        ShowCheck(job);
         return 0;
     }
     if (repeated.GetCount() > 1)
@@ -171,7 +202,7 @@ Train(int argc, char* argv[])
     }
     TrainingRun run(job);
     run.SetConfiguration(options);
-    const TaskCollective largest = run.GetLargestCollective();
+    const TaskCollective largest = run.GetPlan().GetLargestCollective();
     if (cluster.ShowSchedule(run.GetCluster(), largest.operation, largest.bytes))
     {
         return 0;

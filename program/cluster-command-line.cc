@@ -255,7 +255,8 @@ ClusterCommandLine::AddTo(ProgramOptions& options, const std::string& algorithmO
                         0,
                         CollectiveSchedule::MAX_MESSAGES);
     options.AddString("schedule",
-                      "file with a schedule, JSON or MSCCL XML, in place of --" + algorithmOption,
+                      "file with a schedule, JSON or MSCCL XML, in place of --" + algorithmOption +
+                          "; with --model also a pipeline schedule",
                       m_cluster.schedule);
     options.AddOutput("export-schedule",
                       "file for the schedule (of the largest size): MSCCL XML if it ends in .xml, "

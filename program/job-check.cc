@@ -80,12 +80,16 @@ Add(std::vector<CheckedCollective>& all,
     uint64_t bytes)
 {
     auto found = std::find_if(all.begin(), all.end(), [&](const CheckedCollective& each) {
-        return each.operation == operation && each.purpose == purpose && each.bytes == bytes;
+        return each.operation == operation && each.bytes == bytes;
     });
     if (found == all.end())
     {
         all.push_back({operation, purpose, bytes, 0});
         found = all.end() - 1;
+    }
+    if (found->purpose.find(purpose) == std::string::npos)
+    {
+        found->purpose += ", " + purpose;
     }
     found->count++;
 }

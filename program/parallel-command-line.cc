@@ -9,10 +9,13 @@
 #include "ns3/pipeline-choice.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-gpu.h"
+#include "ns3/training-quantity.h"
 #include "ns3/training-workload.h"
 #include "ns3/transformer-model.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 #include <vector>
 
 namespace ns3::training
@@ -24,11 +27,10 @@ namespace
 /// Most ranks, micro-batches and layers.
 constexpr uint64_t MOST = 1U << 20;
 
-/** @return whether a text names a JSON file */
+/** @return whether a text is longer than its end */
 bool
-IsFile(const std::string& text)
+EndsWith(const std::string& text, const std::string& end)
 {
-    const std::string end = ".json";
     return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
@@ -105,9 +107,9 @@ ParallelJobOptions::AddTo(ProgramOptions& options)
                                     "samples of an iteration; auto: a micro-batch for each rank "
                                     "of every pipeline"),
                          parallel.globalBatch);
-    options.AddKind("schedule",
+    options.AddKind("pipeline-schedule",
                     "pipeline-schedule",
-                    "order in which a pipeline computes micro-batches",
+                    "order in which a pipeline computes micro-batches; also as --schedule",
                     parallel.schedule,
                     &DescribeAlternatives<PipelineScheduleEntry>,
                     "the path of a CSV file, short for file:PATH");
@@ -203,10 +205,78 @@ ParallelJobOptions::AddTo(ProgramOptions& options)
                       1);
 }
 
+void
+ParallelJobOptions::TakeSchedule(std::string& schedule)
+{
+    const bool ofCollectives = EndsWith(schedule, ".json") || EndsWith(schedule, ".xml");
+    const auto& all = Registry<PipelineScheduleEntry>::All();
+    if (!schedule.empty() &&
+        (EndsWith(schedule, ".csv") || all.count(KeyValues::Split(schedule).GetName()) > 0 ||
+         (HasTransformer() && !ofCollectives)))
+    {
+        parallel.schedule = std::exchange(schedule, "");
+    }
+}
+
+void
+ParallelJobOptions::CheckGiven(const ProgramOptions& options) const
+{
+    const bool isWorkload =
+        Registry<WorkloadEntry>::All().count(KeyValues::Split(model).GetName()) > 0;
+    if (model != NONE && !isWorkload && !HasTransformer())
+    {
+        MakePlan(0); // refuses it
+    }
+    ProgramOptions own("", "");
+    ParallelJobOptions initial;
+    initial.AddTo(own);
+    std::vector<std::string> others{"workload", "batch", "overlap", "gradients"};
+    std::string allowed = " with --model (allowed: with --workload)";
+    if (!HasTransformer())
+    {
+        others.clear();
+        for (const ProgramOptions::Value& value : own.Values())
+        {
+            others.push_back(value.name);
+        }
+        others.erase(others.begin()); // the model itself
+        allowed = " without a transformer (allowed: with --model)";
+    }
+    for (const std::string& name : others)
+    {
+        if (options.IsGiven(name))
+        {
+            throw ConfigurationError("--" + name + allowed);
+        }
+    }
+    if (!HasTransformer() && options.IsGiven("check"))
+    {
+        throw ConfigurationError("--check without a transformer (allowed: with --model)");
+    }
+    if (model != NONE && options.IsGiven("workload"))
+    {
+        throw ConfigurationError("--workload with --model (allowed: one of both)");
+    }
+}
+
+std::string
+ParallelJobOptions::Describe(const ParallelPlan& plan, const std::string& gpu) const
+{
+    const ParallelOptions& options = plan.GetOptions();
+    const auto parameters = static_cast<double>(plan.GetModel().GetParameters());
+    return model + " (" + FormatDouble(std::round(parameters / 1e8) / 10) +
+           " G parameters), tensor " + std::to_string(options.tensor) + ", pipeline " +
+           std::to_string(options.pipeline) + ", data " + std::to_string(options.data) +
+           ", context " + std::to_string(options.context) + ", expert " +
+           std::to_string(options.expert) + ", ZeRO " + std::to_string(options.zero) + ", " +
+           std::to_string(plan.GetMicroBatches()) + " micro-batches of " +
+           std::to_string(options.microBatch) + ", " + options.schedule + ", " + gpu;
+}
+
 bool
 ParallelJobOptions::HasTransformer() const
 {
-    return IsFile(model) || Registry<TransformerModel>::All().count(model) > 0;
+    return EndsWith(model, ".json") || Registry<TransformerModel>::All().count(model) > 0;
 }
 
 std::shared_ptr<const ParallelPlan>
@@ -219,7 +289,7 @@ ParallelJobOptions::MakePlan(uint64_t ranks) const
         {
             names.push_back(each.name);
         }
-        const std::string nearest = GetNearest(model, names);
+        const std::string nearest = model == NONE ? "" : GetNearest(model, names);
         throw ConfigurationError("model",
                                  model,
                                  (nearest.empty() ? "" : "; did you mean " + nearest + "?") +

@@ -46,6 +46,20 @@ struct ParallelJobOptions
      */
     void AddTo(ProgramOptions& options);
 
+    /**
+     * Makes it the schedule of pipelines if it names one, or a CSV file.
+     * @param schedule that of collectives or of pipelines; empty if it was taken
+     */
+    void TakeSchedule(std::string& schedule);
+
+    /**
+     * Refuses options that would have no effect.
+     * @param options of the program, parsed
+     * @throw ConfigurationError if an option of --model is given without it, or one of --workload
+     *        with it
+     */
+    void CheckGiven(const ProgramOptions& options) const;
+
     /** @return whether a transformer is trained */
     bool HasTransformer() const;
 
@@ -58,8 +72,15 @@ struct ParallelJobOptions
     std::shared_ptr<const ParallelPlan> MakePlan(uint64_t ranks) const;
 
     /**
+     * @param plan who has which part
      * @param gpu name of a GpuEntry
-     * @param computeScale factor of compute times, above 0
+     * @return model, sizes and schedule; part of a line
+     */
+    std::string Describe(const ParallelPlan& plan, const std::string& gpu) const;
+
+    /**
+     * @param gpu name of a GpuEntry
+     * @param computeScale factor of compute times
      * @return how fast a rank computes
      * @throw ConfigurationError if the GPU is unknown, or its peak with 8 bits
      */

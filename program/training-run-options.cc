@@ -96,6 +96,7 @@ TrainingRunOptions::AddTo(ProgramOptions& options, ClusterCommandLine& clusterOp
                         warmup,
                         0,
                         MAX_ITERATIONS);
+    model.AddTo(options);
     options.Group("Output");
     options.AddOutput("results", "SQLite file to which the run is added", results, OutputKind::ANY);
     options.AddJson(json);

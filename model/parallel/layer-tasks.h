@@ -203,8 +203,8 @@ class LayerTasks
     uint32_t m_rank;
     double m_tokens; // of a micro-batch at a rank of a tensor-parallel group
     TaskWriter m_writer;
-    uint32_t m_expertPlace; // in its group of EXPERT
-    uint64_t m_rings{0};    // rings of keys and values so far, for tags
+    uint32_t m_expertPlace;                                     // in its group of EXPERT
+    uint64_t m_collectives{0};                                  // of this iteration, so far
     std::map<std::pair<uint64_t, bool>, ByteMatrix> m_matrices; // by bytes and direction
 };
 
