@@ -593,9 +593,11 @@ TrainingRun::GetLowerBound() const
             for (const auto& [collective, count] : m_plan.summary.collectives)
             {
                 const auto& [groups, operation, bytes] = collective;
-                seconds += groups == index ? static_cast<double>(count) *
-                                                 m_cluster->GetLowerBound(operation, bytes)
-                                           : 0;
+                const bool isKnown = operation != CollectiveOperation::ALL_TO_ALL_V;
+                seconds +=
+                    groups == index && isKnown
+                        ? static_cast<double>(count) * m_cluster->GetLowerBound(operation, bytes)
+                        : 0;
             }
         }
         else
@@ -615,7 +617,8 @@ TrainingRun::GetLowerBound(uint32_t index, const std::vector<uint32_t>& group) c
     for (const auto& [collective, count] : m_plan.summary.collectives)
     {
         const auto& [groups, operation, bytes] = collective;
-        if (groups != index)
+        // The sizes of an all-to-all-v are not in the summary.
+        if (groups != index || operation == CollectiveOperation::ALL_TO_ALL_V)
         {
             continue;
         }

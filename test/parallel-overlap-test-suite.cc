@@ -416,7 +416,7 @@ class VolumesTestCase : public TestCase
                         const double share = 1 / (1.0 + (toExperts ? to : from)) / harmonic;
                         NS_TEST_EXPECT_MSG_EQ_TOL((*task.matrix)[from * 8 + to],
                                                   share * 2 * numbers,
-                                                  1,
+                                                  2,
                                                   "from " << from << " to " << to);
                     }
                 }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace ns3::training
 {
@@ -366,8 +367,9 @@ LayerTasks::MakeMatrix(uint64_t bytes, bool toExperts)
             for (uint32_t target = 0; target < ranks; target++)
             {
                 const double share = m_plan.GetExpertShare(toExperts ? target : source);
-                sizes.push_back(
-                    static_cast<uint64_t>(std::llround(share * static_cast<double>(bytes))));
+                // Whole numbers of 4 bytes, so that they can be sent as such.
+                sizes.push_back(4 * static_cast<uint64_t>(
+                                        std::llround(share * static_cast<double>(bytes) / 4)));
             }
         }
         matrix = std::make_shared<const std::vector<uint64_t>>(sizes);
@@ -391,13 +393,16 @@ LayerTasks::Exchange(LayerTask name, bool toExperts)
     const uint64_t bytes = getBytes(model.expertsPerToken);
     if (options.expertSkew > 0)
     {
-        return Communicate(name,
-                           PlanGroups::EXPERT,
-                           EXPERT_STREAM,
-                           CollectiveOperation::ALL_TO_ALL_V,
-                           bytes,
-                           0,
-                           MakeMatrix(bytes, toExperts));
+        const ByteMatrix matrix = MakeMatrix(bytes, toExperts);
+        const auto row = matrix->begin() + static_cast<int64_t>(m_expertPlace * options.expert);
+        return Communicate(
+            name,
+            PlanGroups::EXPERT,
+            EXPERT_STREAM,
+            CollectiveOperation::ALL_TO_ALL_V,
+            std::accumulate(row, row + static_cast<int64_t>(options.expert), uint64_t{0}),
+            0,
+            matrix);
     }
     if (options.expertNode == 0)
     {
