@@ -217,7 +217,7 @@ CLUSTER = "training-job-3"  # the table of shared options, of which each program
 @pytest.mark.parametrize(
     "name, tables",
     [
-        ("training-job", ["training-job-1", "training-job-2", CLUSTER]),
+        ("training-job", ["training-job-1", "training-job-parallel", "training-job-2", CLUSTER]),
         ("collective-benchmark", ["collective-benchmark"]),
         ("fabric-benchmark", ["fabric-benchmark"]),
         ("fpga-ring", ["fpga-ring"]),
