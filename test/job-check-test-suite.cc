@@ -408,6 +408,19 @@ class JobCheckFiguresTestCase : public TestCase
                               std::string::npos,
                               check.ToJson().Write());
         NS_TEST_EXPECT_MSG_NE(check.ToText().find("all-reduce"), std::string::npos, "text");
+        // A workload: the gradients of ResNet-50 in buckets, and tables of DLRM that are exchanged.
+        TrainingRunOptions options;
+        options.model.model = "resnet50";
+        options.cluster.ranks = 8;
+        const JobCheck resnet = CheckJob(MakeJobPlan(options), options.cluster);
+        NS_TEST_EXPECT_MSG_EQ(resnet.parameters, 25557032, "ResNet-50");
+        NS_TEST_EXPECT_MSG_EQ(resnet.memory, 8 * 25557032, "ResNet-50");
+        const Traffic sums = Find(resnet);
+        NS_TEST_EXPECT_MSG_EQ(sums.size(), 1, "all-reduces only");
+        NS_TEST_EXPECT_MSG_EQ(sums.at({"data", "ranks", "all-reduce"}).bytes, 4 * 25557032, "sums");
+        options.model.model = "dlrm-hybrid-parallel";
+        const Traffic dlrm = Find(CheckJob(MakeJobPlan(options), options.cluster));
+        NS_TEST_EXPECT_MSG_EQ(dlrm.count({"tensor", "ranks", "all-to-all"}), 1, "exchanges");
     }
 };
 
