@@ -115,6 +115,54 @@ class TransformerParametersTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-parallel-tests
+ * Operations of an iteration, by the formula of Narayanan et al., SC 2021, section 5.1.
+ */
+class TransformerOperationsTestCase : public TestCase
+{
+  public:
+    TransformerOperationsTestCase()
+        : TestCase("floating-point operations of an iteration equal the published formula")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        UsePicoseconds();
+        for (const auto& [name, model] : Registry<TransformerModel>::All())
+        {
+            if (name.compare(0, 9, "megatron-") != 0)
+            {
+                continue;
+            }
+            for (const bool isFull : {true, false})
+            {
+                ParallelOptions options;
+                options.tensor = 2;
+                options.globalBatch = 3;
+                options.recompute = isFull ? "full" : "none";
+                constexpr double RATE = 1e15;
+                const TransformerGraph graph(std::make_shared<ParallelPlan>(model, options),
+                                             TransformerRates{RATE, 1e30});
+                const double found = 2 * RATE * SummarizeGraph(graph, 0, 1).compute.GetSeconds();
+                const auto h = static_cast<double>(model.hidden);
+                const double l = model.layers;
+                const double b = 3;
+                constexpr double S = 2048;
+                constexpr double V = 51200;
+                const double expected =
+                    isFull ? 96 * b * S * l * h * h * (1 + S / (6 * h) + V / (16 * l * h))
+                           : 72 * b * S * l * h * h * (1 + S / (6 * h) + V / (12 * l * h));
+                // The formula has no biases and norms.
+                NS_TEST_EXPECT_MSG_EQ_TOL(found, expected, expected * 1.2 / h, name);
+                NS_TEST_EXPECT_MSG_GT(found, expected, name);
+            }
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-parallel-tests
  * Bytes and number of collectives.
  */
 class ParallelBytesTestCase : public TestCase
@@ -383,6 +431,7 @@ class ParallelTestSuite : public TestSuite
         : TestSuite("distributed-training-parallel", TestSuite::Type::UNIT)
     {
         AddTestCase(new TransformerParametersTestCase);
+        AddTestCase(new TransformerOperationsTestCase);
         AddTestCase(new ParallelBytesTestCase);
         AddTestCase(new ParallelTimingTestCase);
         AddTestCase(new ParallelRefusalTestCase);
