@@ -167,9 +167,12 @@ ShowCheck(const TrainingRunOptions& job)
 {
     ParallelJobOptions model = job.model;
     model.parallel.bucket = job.bucket;
-    const JobCheck check = CheckJob(model.MakePlan(job.cluster.ranks),
-                                    model.GetRates(job.gpu, job.computeScale),
-                                    job.cluster);
+    TrainingRunOptions workload = job;
+    const JobCheck check = model.HasTransformer()
+                               ? CheckJob(model.MakePlan(job.cluster.ranks),
+                                          model.GetRates(job.gpu, job.computeScale),
+                                          job.cluster)
+                               : CheckJob(MakeJobPlan(workload), job.cluster);
     JsonOutput(job.json).Write(check.ToJson());
     if (job.json != "-" && Processes::GetId() == 0)
     {
@@ -187,7 +190,7 @@ Train(int argc, char* argv[])
     job.AddTo(options, cluster);
     bool check = false;
     options.AddBool("check",
-                    "print collectives, memory, lower bound and cost of --model, and end",
+                    "print collectives, memory, lower bound and cost of the job, and end",
                     check);
     options.Group("Repetition");
     RepeatedRuns repeated;

@@ -10,7 +10,7 @@
 #include "ns3/lower-bound.h"
 #include "ns3/shortest-paths.h"
 #include "ns3/topology-builder.h"
-#include "ns3/training-quantity.h"
+#include "ns3/training-configuration-error.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/transformer-graph.h"
 
@@ -98,7 +98,7 @@ Add(std::vector<CheckedCollective>& all,
 class CheckedNetwork
 {
   public:
-    CheckedNetwork(const TransformerGraph& graph, const ClusterOptions& cluster)
+    CheckedNetwork(const TaskGraph& graph, const ClusterOptions& cluster)
         : m_graph(graph),
           m_cluster(cluster),
           m_topology(
@@ -123,7 +123,7 @@ class CheckedNetwork
     /** @return the ranks of a group, found once */
     const std::vector<uint32_t>& GetGroup(uint32_t groups, uint32_t rank);
 
-    const TransformerGraph& m_graph;
+    const TaskGraph& m_graph;
     const ClusterOptions& m_cluster;
     TopologyGraph m_topology;
     ShortestPaths m_paths;
@@ -199,13 +199,21 @@ CheckedNetwork::GetHopsInGroup(uint32_t groups, uint32_t rank)
 class Checker
 {
   public:
-    Checker(const std::shared_ptr<const ParallelPlan>& plan,
-            const TransformerRates& rates,
+    /**
+     * @param graph the job
+     * @param plan that it follows, or null
+     * @param typical ranks: all others do what one of them does
+     * @param cluster its network
+     */
+    Checker(std::shared_ptr<const TaskGraph> graph,
+            const ParallelPlan* plan,
+            std::vector<uint32_t> typical,
             const ClusterOptions& cluster)
-        : m_plan(*plan),
-          m_graph(plan, rates),
+        : m_graph(std::move(graph)),
+          m_plan(plan),
+          m_typical(std::move(typical)),
           m_cluster(cluster),
-          m_network(m_graph, cluster)
+          m_network(*m_graph, cluster)
     {
     }
 
@@ -215,39 +223,34 @@ class Checker
     void ListGroups();
     void FindLowerBound();
     void EstimateCost();
-    std::vector<uint32_t> GetPipeline() const;
 
-    const ParallelPlan& m_plan;
-    TransformerGraph m_graph;
+    std::shared_ptr<const TaskGraph> m_graph;
+    const ParallelPlan* m_plan;
+    std::vector<uint32_t> m_typical;
     const ClusterOptions& m_cluster;
     CheckedNetwork m_network;
     JobCheck m_check;
 };
 
-std::vector<uint32_t>
-Checker::GetPipeline() const
-{
-    std::vector<uint32_t> ranks;
-    for (uint32_t place = 0; place < m_plan.GetOptions().pipeline; place++)
-    {
-        ranks.push_back(m_plan.GetRankOfStage(0, place));
-    }
-    return ranks;
-}
-
 void
 Checker::ListGroups()
 {
-    std::map<uint32_t, std::vector<CheckedCollective>> collectives; // by groups
+    // By groups and parallelism.
+    std::map<std::pair<uint32_t, Parallelism>, std::vector<CheckedCollective>> collectives;
     std::map<Parallelism, std::vector<CheckedCollective>> messages;
-    const auto source = m_graph.MakeSource(0, 1);
+    const auto source = m_graph->MakeSource(m_typical.front(), 1);
     GraphTask task;
     while (source->Next(task))
     {
-        const std::string& purpose = m_graph.GetNames()[task.name];
+        const std::string purpose =
+            m_plan ? m_graph->GetNames()[task.name] : GetName(task.parallelism);
         if (task.kind == TaskKind::COLLECTIVE)
         {
-            Add(collectives[task.groups], GetName(task.operation), purpose, task.bytes);
+            // Without a plan, exchanges are those of embeddings, whose tables are divided.
+            const Parallelism kind = m_plan ? m_graph->GetGroups()[task.groups].parallelism
+                                     : task.parallelism == Parallelism::NONE ? Parallelism::TENSOR
+                                                                             : task.parallelism;
+            Add(collectives[{task.groups, kind}], GetName(task.operation), purpose, task.bytes);
         }
         else if (task.kind == TaskKind::SEND)
         {
@@ -257,28 +260,27 @@ Checker::ListGroups()
     }
     for (Parallelism kind : KINDS)
     {
-        if (kind == Parallelism::PIPELINE && m_plan.GetOptions().pipeline > 1)
+        if (!messages[kind].empty())
         {
+            const auto isRing = m_plan && kind == Parallelism::CONTEXT;
             m_check.groups.push_back({kind,
-                                      "stages",
-                                      static_cast<uint32_t>(m_plan.GetOptions().pipeline),
+                                      isRing ? DescribeMembers(PlanGroups::CONTEXT) : "stages",
+                                      isRing ? m_plan->GetSize(PlanGroups::CONTEXT)
+                                             : static_cast<uint32_t>(m_typical.size()),
                                       messages[kind]});
         }
-        for (uint32_t groups = 0; groups < PLAN_GROUPS; groups++)
+        for (const auto& [key, all] : collectives)
         {
-            const auto number = static_cast<PlanGroups>(groups);
-            const bool isUsed = collectives.count(groups) > 0 || number == PlanGroups::CONTEXT;
-            if (m_graph.GetGroups()[groups].parallelism != kind || !isUsed ||
-                m_plan.GetSize(number) == 1)
+            const auto& [groups, parallelism] = key;
+            const std::size_t size = m_graph->GetGroup(groups, m_typical.front()).size();
+            if (parallelism == kind && size > 1)
             {
-                continue;
+                m_check.groups.push_back(
+                    {kind,
+                     m_plan ? DescribeMembers(static_cast<PlanGroups>(groups)) : "ranks",
+                     static_cast<uint32_t>(size),
+                     all});
             }
-            auto all = collectives[groups];
-            if (number == PlanGroups::CONTEXT)
-            {
-                all.insert(all.end(), messages[kind].begin(), messages[kind].end());
-            }
-            m_check.groups.push_back({kind, DescribeMembers(number), m_plan.GetSize(number), all});
         }
     }
 }
@@ -287,7 +289,7 @@ void
 Checker::FindLowerBound()
 {
     // Pipelines are alike: one of them, whose collectives and messages meet no others.
-    const std::vector<uint32_t> pipeline = GetPipeline();
+    const std::vector<uint32_t>& pipeline = m_typical;
     std::map<uint32_t, double> secondsPerByte; // by receiver, from its fastest neighbour
     for (std::size_t place = 0; place < pipeline.size() && pipeline.size() > 1; place++)
     {
@@ -302,7 +304,7 @@ Checker::FindLowerBound()
     CommunicationTimes times;
     times.collective = [&](const GraphTask& task, uint32_t) {
         // The first rank's groups begin at a server, so that none are closer to each other.
-        return m_network.GetTime(task, 0);
+        return m_network.GetTime(task, m_typical.front());
     };
     times.message = [&](const GraphTask& task) {
         const auto found = secondsPerByte.find(task.peer);
@@ -310,8 +312,8 @@ Checker::FindLowerBound()
                    ? Time()
                    : Seconds(found->second * static_cast<double>(task.bytes));
     };
-    const Time first = TimeGraph(m_graph, 1, times, pipeline).end;
-    const Time both = TimeGraph(m_graph, 2, times, pipeline).end;
+    const Time first = TimeGraph(*m_graph, 1, times, pipeline).end;
+    const Time both = TimeGraph(*m_graph, 2, times, pipeline).end;
     // The first one lacks the end of the one before, the second one may start during the first.
     m_check.lowerBound = std::min(first, both - first).GetSeconds();
 }
@@ -320,15 +322,16 @@ void
 Checker::EstimateCost()
 {
     const double packet = m_cluster.GetMtu();
-    for (uint32_t rank : GetPipeline())
+    for (uint32_t rank : m_typical)
     {
-        const auto source = m_graph.MakeSource(rank, 1);
+        const auto source = m_graph->MakeSource(rank, 1);
         GraphTask task;
         while (source->Next(task))
         {
             if (task.kind == TaskKind::COLLECTIVE)
             {
-                const uint32_t size = m_plan.GetSize(static_cast<PlanGroups>(task.groups));
+                const auto size =
+                    static_cast<uint32_t>(m_graph->GetGroup(task.groups, rank).size());
                 m_check.packetHops += static_cast<double>(task.bytes) *
                                       GetSentPart(task.operation, size) / packet *
                                       m_network.GetHopsInGroup(task.groups, rank);
@@ -341,25 +344,19 @@ Checker::EstimateCost()
             task = {};
         }
     }
-    const double pipelines = m_graph.GetRanks() / static_cast<double>(m_plan.GetOptions().pipeline);
-    m_check.packetHops *= pipelines;
+    m_check.packetHops *= m_graph->GetRanks() / static_cast<double>(m_typical.size());
     // Measured: README, performance of the manual.
     const double hopsPerSecond = m_cluster.transport == "tcp" ? 0.53e6 : 7.19e6;
     constexpr double BASE = 18;       // MiB
     constexpr double PER_RANK = 0.06; // MiB: host, NIC, tasks that are known ahead
     m_check.cpuSeconds = m_check.packetHops / hopsPerSecond;
-    m_check.memoryOfRun = BASE + PER_RANK * m_graph.GetRanks();
+    m_check.memoryOfRun = BASE + PER_RANK * m_graph->GetRanks();
 }
 
 JobCheck
 Checker::Run()
 {
-    m_check.worldSize = m_graph.GetRanks();
-    m_check.parameters = m_plan.GetModel().GetParameters();
-    for (uint32_t rank : GetPipeline())
-    {
-        m_check.memory = std::max(m_check.memory, m_plan.GetMemoryBytes(rank));
-    }
+    m_check.worldSize = m_graph->GetRanks();
     ListGroups();
     FindLowerBound();
     EstimateCost();
@@ -439,7 +436,35 @@ CheckJob(const std::shared_ptr<const ParallelPlan>& plan,
          const ClusterOptions& cluster)
 {
     UsePicoseconds();
-    return Checker(plan, rates, cluster).Run();
+    std::vector<uint32_t> pipeline; // all pipelines are alike
+    for (uint32_t place = 0; place < plan->GetOptions().pipeline; place++)
+    {
+        pipeline.push_back(plan->GetRankOfStage(0, place));
+    }
+    const auto graph = std::make_shared<const TransformerGraph>(plan, rates);
+    JobCheck check = Checker(graph, plan.get(), pipeline, cluster).Run();
+    check.parameters = plan->GetModel().GetParameters();
+    for (uint32_t rank : pipeline)
+    {
+        check.memory = std::max(check.memory, plan->GetMemoryBytes(rank));
+    }
+    return check;
+}
+
+JobCheck
+CheckJob(const JobPlan& plan, const ClusterOptions& cluster)
+{
+    if (!plan.task)
+    {
+        throw ConfigurationError("check",
+                                 plan.name,
+                                 " is a file (allowed: --model or a workload that is built in)");
+    }
+    JobCheck check = Checker(plan.graph, nullptr, {0}, cluster).Run();
+    check.parameters = plan.task->parameters;
+    constexpr uint64_t WEIGHT_AND_GRADIENT = 8;
+    check.memory = WEIGHT_AND_GRADIENT * check.parameters;
+    return check;
 }
 
 } // namespace ns3::training

@@ -7,6 +7,8 @@
 #ifndef DISTRIBUTED_TRAINING_JOB_CHECK_H
 #define DISTRIBUTED_TRAINING_JOB_CHECK_H
 
+#include "job-plan.h"
+
 #include "ns3/cluster-options.h"
 #include "ns3/collective-operation.h"
 #include "ns3/layer-tasks.h"
@@ -81,6 +83,15 @@ struct JobCheck
 JobCheck CheckJob(const std::shared_ptr<const ParallelPlan>& plan,
                   const TransformerRates& rates,
                   const ClusterOptions& cluster);
+
+/**
+ * @ingroup distributed-training-helper
+ * @param plan of a job whose ranks all do the same steps
+ * @param cluster its network
+ * @return likewise; memory: weights and gradients of 4 bytes
+ * @throw ConfigurationError if the ranks do different steps
+ */
+JobCheck CheckJob(const JobPlan& plan, const ClusterOptions& cluster);
 
 } // namespace ns3::training
 

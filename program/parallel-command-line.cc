@@ -249,10 +249,6 @@ ParallelJobOptions::CheckGiven(const ProgramOptions& options) const
             throw ConfigurationError("--" + name + allowed);
         }
     }
-    if (!HasTransformer() && options.IsGiven("check"))
-    {
-        throw ConfigurationError("--check without a transformer (allowed: with --model)");
-    }
     if (model != NONE && options.IsGiven("workload"))
     {
         throw ConfigurationError("--workload with --model (allowed: one of both)");

@@ -10,9 +10,11 @@
 #include "ns3/parallel-plan.h"
 #include "ns3/test.h"
 #include "ns3/training-configuration-error.h"
+#include "ns3/training-run.h"
 #include "ns3/transformer-model.h"
 
 #include <cstdint>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <memory>
@@ -406,6 +408,19 @@ class JobCheckFiguresTestCase : public TestCase
                               std::string::npos,
                               check.ToJson().Write());
         NS_TEST_EXPECT_MSG_NE(check.ToText().find("all-reduce"), std::string::npos, "text");
+        // A workload: the gradients of ResNet-50 in buckets, and tables of DLRM that are exchanged.
+        TrainingRunOptions options;
+        options.model.model = "resnet50";
+        options.cluster.ranks = 8;
+        const JobCheck resnet = CheckJob(MakeJobPlan(options), options.cluster);
+        NS_TEST_EXPECT_MSG_EQ(resnet.parameters, 25557032, "ResNet-50");
+        NS_TEST_EXPECT_MSG_EQ(resnet.memory, 8 * 25557032, "ResNet-50");
+        const Traffic sums = Find(resnet);
+        NS_TEST_EXPECT_MSG_EQ(sums.size(), 1, "all-reduces only");
+        NS_TEST_EXPECT_MSG_EQ(sums.at({"data", "ranks", "all-reduce"}).bytes, 4 * 25557032, "sums");
+        options.model.model = "dlrm-hybrid-parallel";
+        const Traffic dlrm = Find(CheckJob(MakeJobPlan(options), options.cluster));
+        NS_TEST_EXPECT_MSG_EQ(dlrm.count({"tensor", "ranks", "all-to-all"}), 1, "exchanges");
     }
 };
 
@@ -468,6 +483,57 @@ class JobCheckRefusalTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-job-check-tests
+ * Simulations of small jobs.
+ */
+class JobCheckRunTestCase : public TestCase
+{
+  public:
+    JobCheckRunTestCase()
+        : TestCase("simulated jobs have the packet-hops and the lower bound of their check")
+    {
+    }
+
+  private:
+    void Compare(const std::function<void(ParallelOptions&)>& set)
+    {
+        const std::string path = CreateTempDirFilename("small.json");
+        std::ofstream(path) << R"({"layers": 4, "hidden": 256, "heads": 8, "feed_forward": 512,
+                                   "vocabulary": 1024, "sequence": 256, "num_experts": 4,
+                                   "num_experts_per_tok": 2})";
+        TrainingRunOptions options;
+        options.model.model = path;
+        set(options.model.parallel);
+        options.cluster.ranks = options.model.MakePlan(0)->GetRanks();
+        options.payload = "real"; // sums and messages are compared bit by bit
+        options.iterations = 1;
+        ParallelJobOptions model = options.model;
+        model.parallel.bucket = options.bucket;
+        const JobCheck check =
+            CheckJob(model.MakePlan(0), model.GetRates("a100", 1), options.cluster);
+        const TrainingRunResult result = TrainingRun(options).Run();
+        NS_TEST_EXPECT_MSG_EQ(result.mismatch, "", "numbers");
+        NS_TEST_EXPECT_MSG_GT_OR_EQ(result.mean.iterationTimeS, check.lowerBound, "lower bound");
+        NS_TEST_EXPECT_MSG_LT(result.mean.iterationTimeS, 2 * check.lowerBound, "a close one");
+        // Two iterations; acknowledgements and the last packets of messages are not counted.
+        const double hops = static_cast<double>(result.cost.packetHops) / 2;
+        NS_TEST_EXPECT_MSG_GT_OR_EQ(hops, check.packetHops * 0.999, "packet-hops");
+        NS_TEST_EXPECT_MSG_LT(hops, check.packetHops * 1.5, "packet-hops");
+    }
+
+    void DoRun() override
+    {
+        using O = ParallelOptions&;
+        Compare([](O o) { o.data = 4; });
+        Compare([](O o) { o.tensor = 4, o.sequenceParallel = true, o.data = 1; });
+        Compare([](O o) { o.pipeline = 4, o.globalBatch = 8, o.data = 1; });
+        Compare([](O o) { o.data = 4, o.zero = 3, o.shard = 2; });
+        Compare([](O o) { o.data = 4, o.expert = 4; });
+        Compare([](O o) { o.tensor = 2, o.pipeline = 2, o.data = 2, o.zero = 1; });
+    }
+};
+
+/**
+ * @ingroup distributed-training-job-check-tests
  * The suite.
  */
 class JobCheckTestSuite : public TestSuite
@@ -478,6 +544,7 @@ class JobCheckTestSuite : public TestSuite
     {
         AddTestCase(new JobCheckTrafficTestCase);
         AddTestCase(new JobCheckFiguresTestCase);
+        AddTestCase(new JobCheckRunTestCase);
         AddTestCase(new JobCheckRefusalTestCase);
     }
 };

@@ -115,6 +115,54 @@ class TransformerParametersTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-parallel-tests
+ * Operations of an iteration, by the formula of Narayanan et al., SC 2021, section 5.1.
+ */
+class TransformerOperationsTestCase : public TestCase
+{
+  public:
+    TransformerOperationsTestCase()
+        : TestCase("floating-point operations of an iteration equal the published formula")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        UsePicoseconds();
+        for (const auto& [name, model] : Registry<TransformerModel>::All())
+        {
+            if (name.compare(0, 9, "megatron-") != 0)
+            {
+                continue;
+            }
+            for (const bool isFull : {true, false})
+            {
+                ParallelOptions options;
+                options.tensor = 2;
+                options.globalBatch = 3;
+                options.recompute = isFull ? "full" : "none";
+                constexpr double RATE = 1e15;
+                const TransformerGraph graph(std::make_shared<ParallelPlan>(model, options),
+                                             TransformerRates{RATE, 1e30});
+                const double found = 2 * RATE * SummarizeGraph(graph, 0, 1).compute.GetSeconds();
+                const auto h = static_cast<double>(model.hidden);
+                const double l = model.layers;
+                const double b = 3;
+                constexpr double S = 2048;
+                constexpr double V = 51200;
+                const double expected =
+                    isFull ? 96 * b * S * l * h * h * (1 + S / (6 * h) + V / (16 * l * h))
+                           : 72 * b * S * l * h * h * (1 + S / (6 * h) + V / (12 * l * h));
+                // The formula has no biases and norms.
+                NS_TEST_EXPECT_MSG_EQ_TOL(found, expected, expected * 1.2 / h, name);
+                NS_TEST_EXPECT_MSG_GT(found, expected, name);
+            }
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-parallel-tests
  * Bytes and number of collectives.
  */
 class ParallelBytesTestCase : public TestCase
@@ -314,7 +362,58 @@ class ParallelRefusalTestCase : public TestCase
         Expect([](auto& options) { options.expert = 2; }, "expert 2 (allowed: divisors of 1");
         Expect([](auto& options) { options.data = 2; }, "global batch 1 (allowed: multiples of 2,");
         Expect([](auto& options) { options.data = 0; }, "data 0");
-        Expect([](auto& options) { options.pipeline = 33; }, "33 stages (allowed: at most 32");
+        Expect([](auto& options) { options.pipeline = 33; }, "pipeline 33 (allowed: at most 32,");
+        Expect([](auto& options) { options.pipeline = 3; },
+               "pipeline 3: 32 layers do not divide by 3 stages (allowed: divisors");
+        Expect(
+            [](auto& options) {
+                options.pipeline = 3;
+                options.firstLayers = 31;
+            },
+            "do not divide");
+        Expect([](auto& options) { options.schedule = "interleaved:v=3"; }, "3 stages");
+        Expect(
+            [](auto& options) {
+                options.pipeline = 32;
+                options.globalBatch = 32;
+                options.schedule = "interleaved:v=2";
+            },
+            "64 stages (allowed: at most 32");
+        Expect([](auto& options) { options.shard = 1; },
+               "shard 1 with zero 0 (allowed: with zero 1");
+        Expect(
+            [](auto& options) {
+                options.shard = 2;
+                options.zero = 3;
+            },
+            "shard 2 (allowed: divisors of 1");
+        Expect([](auto& options) { options.quantizedWeights = true; }, "(allowed: with zero 3)");
+        Expect([](auto& options) { options.quantizedGradients = true; }, "(allowed: with zero 3)");
+        Expect([](auto& options) { options.hpzPartition = 2; }, "(allowed: with zero 3)");
+        Expect([](auto& options) { options.gradientBytes = 3; }, "gradient bytes 3");
+        Expect([](auto& options) { options.tpCommOverlap = 2; }, "without sequence parallelism");
+        Expect([](auto& options) { options.cpCommType = "ring"; },
+               "cp comm type ring (allowed: p2p");
+        Expect([](auto& options) { options.recompute = "some"; }, "recompute some (allowed: none");
+        Expect(
+            [](auto& options) {
+                options.context = 16;
+                options.cpCommType = "a2a";
+            },
+            "context 16 (allowed: divisors of 8, the heads of keys");
+        Expect([](auto& options) { options.expertNode = 2; },
+               "expert node 2 (allowed: divisors of 1");
+        Expect([](auto& options) { options.nodesPerToken = 2; },
+               "moe router group topk 2 (allowed: not given)");
+        Expect([](auto& options) { options.expertSkew = -1; }, "expert skew -1");
+        Expect([](auto& options) { options.data = 1 << 18; }, "data 262144");
+        Expect(
+            [](auto& options) {
+                options.data = 1 << 10;
+                options.tensor = 32;
+                options.context = 64;
+            },
+            "ranks altogether");
         Expect([](auto& options) { options.zero = 4; }, "zero 4 (allowed: 0 to 3)");
         Expect([](auto& options) { options.order = "tp-dp"; }, "order tp-dp (allowed:");
         Expect([](auto& options) { options.schedule = "none"; }, "unknown pipeline schedule");
@@ -332,6 +431,7 @@ class ParallelTestSuite : public TestSuite
         : TestSuite("distributed-training-parallel", TestSuite::Type::UNIT)
     {
         AddTestCase(new TransformerParametersTestCase);
+        AddTestCase(new TransformerOperationsTestCase);
         AddTestCase(new ParallelBytesTestCase);
         AddTestCase(new ParallelTimingTestCase);
         AddTestCase(new ParallelRefusalTestCase);

@@ -86,7 +86,8 @@ ParallelPlan::ParallelPlan(const TransformerModel& model, const ParallelOptions&
 void
 ParallelPlan::Check() const
 {
-    constexpr uint64_t MAX_RANKS = 1U << 20;
+    constexpr uint64_t MAX_RANKS = 1U << 17;
+    constexpr uint64_t MAX_MICRO_BATCHES = 1U << 16;
     uint64_t ranks = 1;
     for (const auto& [name, size] : {std::make_pair("tensor", m_options.tensor),
                                      std::make_pair("context", m_options.context),
@@ -105,6 +106,13 @@ ParallelPlan::Check() const
                                  std::to_string(m_options.data),
                                  " (allowed: at most " + std::to_string(MAX_RANKS) +
                                      " ranks altogether)");
+    }
+    if (m_options.pipeline > m_model.layers)
+    {
+        throw ConfigurationError("pipeline",
+                                 std::to_string(m_options.pipeline),
+                                 " (allowed: at most " + std::to_string(m_model.layers) +
+                                     ", the layers of the model)");
     }
     CheckDivides("tensor", m_options.tensor, "heads of attention", m_model.heads);
     CheckDivides("tensor", m_options.tensor, "inner size", m_model.feedForward);
@@ -133,12 +141,13 @@ ParallelPlan::Check() const
     }
     const uint64_t replicas = m_options.microBatch * m_options.data;
     if (m_options.globalBatch == 0 || m_options.globalBatch % replicas != 0 ||
-        m_options.globalBatch / replicas > 1U << 20)
+        m_options.globalBatch / replicas > MAX_MICRO_BATCHES)
     {
         throw ConfigurationError("global batch",
                                  std::to_string(m_options.globalBatch),
                                  " (allowed: multiples of " + std::to_string(replicas) +
-                                     ", micro-batch times data, up to 2^20 times)");
+                                     ", micro-batch times data, up to " +
+                                     std::to_string(MAX_MICRO_BATCHES) + " times)");
     }
 }
 
