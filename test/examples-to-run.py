@@ -13,6 +13,7 @@ cpp_examples = [
     ("hpcc-fct --scale=16 --warm-up=100us --duration=300us", "True", "False"),
     ("in-network-aggregation --part=sums --sum-bytes=64K", "True", "False"),
     ("inceptionn --scale=200", "True", "False"),
+    ("job-life --lives=2", "True", "False"),
     ("nccl-tables --most=1M", "True", "False"),
     ("switch-barrier --ranks=8 --rounds=100 --loss=0.01", "True", "False"),
     ("switch-parameter-server --part=descent", "True", "False"),

@@ -46,6 +46,12 @@ class InNetworkAggregation(Program[Result]):
     name = "in-network-aggregation"
 
 
+class JobLife(Program[Result]):
+    """A job over weeks: failures, checkpoints, restarts, and their cost."""
+
+    name = "job-life"
+
+
 class MultitreeAllreduce(Program[Result]):
     """All-reduces of the MULTITREE paper on its topologies."""
 

@@ -101,6 +101,12 @@ def test_json_keys(job_json, benchmark_json, program_json, tmp_path):
     assert list(ring_json) == read_names("results.rst", "json-fpga-ring")
     for row in ring_json["rows"]:
         assert list(row) == read_names("results.rst", "json-fpga-ring-rows")
+    life_json = program_json("job-life", "--lives=2")
+    assert list(life_json) == read_names("results.rst", "json-job-life")
+    assert list(life_json["life"]) == read_names("results.rst", "json-job-life-life")
+    for part in ("intervals", "figures"):
+        for row in life_json[part]:
+            assert list(row) == read_names("results.rst", f"json-job-life-{part}")
     inceptionn_json = program_json("inceptionn", "--part=codec")
     assert list(inceptionn_json) == read_names("results.rst", "json-inceptionn")
     for row in inceptionn_json["rows"]:
@@ -223,6 +229,7 @@ CLUSTER = "training-job-3"  # the table of shared options, of which each program
         ("fpga-ring", ["fpga-ring"]),
         ("gradient-codec", ["gradient-codec"]),
         ("hpcc-fct", ["hpcc-fct"]),
+        ("job-life", ["job-life-1", "job-life-2", "job-life-3", "job-life-4"]),
         ("inceptionn", ["inceptionn"]),
         ("multitree-allreduce", ["multitree-allreduce"]),
         ("in-network-aggregation", ["in-network-aggregation"]),
