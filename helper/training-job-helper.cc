@@ -6,11 +6,14 @@
 
 #include "training-job-helper.h"
 
+#include "ns3/abort.h"
 #include "ns3/double.h"
+#include "ns3/loop-graph.h"
 #include "ns3/node.h"
+#include "ns3/training-processes.h"
 
-#include <set>
-#include <vector>
+#include <numeric>
+#include <utility>
 
 namespace ns3::training
 {
@@ -37,54 +40,154 @@ TrainingJobHelper::Install(const Cluster& cluster,
                            const std::shared_ptr<const TrainingTask>& task,
                            const std::string& exchangeAlgorithm) const
 {
-    std::vector<std::vector<Ptr<ScheduledCommunicator>>> split; // by communicator, then by rank
-    for (uint32_t number = 0; number < task->communicators.size(); number++)
+    std::vector<std::set<CollectiveOperation>> operations(task->communicators.size());
+    for (const TaskCollective& collective : task->collectives)
     {
-        std::set<CollectiveOperation> operations;
-        for (uint32_t collective : task->GetCollectives(number))
+        operations[collective.communicator].insert(collective.operation);
+    }
+    const auto applications = Install(cluster,
+                                      std::make_shared<LoopGraph>(task, cluster.GetRanks()),
+                                      operations,
+                                      exchangeAlgorithm);
+    for (uint32_t i = 0; i < applications.GetN(); i++)
+    {
+        const auto application = DynamicCast<TrainingApplication>(applications.Get(i));
+        application->SetTask(task, application->GetCommunicators());
+    }
+    return applications;
+}
+
+TrainingJobHelper::Handles
+TrainingJobHelper::GetAll(const Cluster& cluster, const std::vector<uint32_t>& places)
+{
+    Handles handles;
+    for (uint32_t rank = 0; places.empty() && rank < cluster.GetRanks(); rank++)
+    {
+        handles.push_back(cluster.GetCommunicator(rank));
+    }
+    if (!places.empty())
+    {
+        const auto byPlace = cluster.Split({places}, 1);
+        for (uint32_t place : places)
         {
-            operations.insert(task->collectives[collective].operation);
+            handles.push_back(byPlace[place]);
         }
-        if (number == 0)
+    }
+    return handles;
+}
+
+TrainingJobHelper::Handles
+TrainingJobHelper::Split(const Cluster& cluster,
+                         const TaskGroups& groups,
+                         uint32_t number,
+                         const std::string& algorithm,
+                         const std::set<CollectiveOperation>& operations,
+                         const std::vector<uint32_t>& places)
+{
+    const uint32_t ranks =
+        places.empty() ? cluster.GetRanks() : static_cast<uint32_t>(places.size());
+    std::vector<std::vector<uint32_t>> placed = groups.groups;
+    if (placed.empty())
+    {
+        placed.emplace_back(ranks);
+        std::iota(placed[0].begin(), placed[0].end(), 0);
+    }
+    for (auto& group : placed)
+    {
+        for (uint32_t& rank : group)
         {
-            for (CollectiveOperation operation : operations)
+            rank = places.empty() ? rank : places.at(rank);
+        }
+    }
+    const auto byPlace = cluster.Split(placed, number, algorithm, operations);
+    Handles handles;
+    for (uint32_t rank = 0; rank < ranks; rank++)
+    {
+        handles.push_back(byPlace[places.empty() ? rank : places[rank]]);
+    }
+    return handles;
+}
+
+Ptr<TrainingApplication>
+TrainingJobHelper::Make(const Cluster& cluster, uint32_t place, uint32_t rank) const
+{
+    auto application = m_application.Create<TrainingApplication>();
+    application->AssignStreams(FIRST_STREAM + place);
+    const auto slow = m_slowdowns.find(rank);
+    if (slow != m_slowdowns.end())
+    {
+        application->SetAttribute("Slowdown", DoubleValue(slow->second));
+    }
+    if (cluster.GetCodecs().DelaysLayers())
+    {
+        cluster.GetCodecs().GetUnits()[place]->SetListener(
+            [application = PeekPointer(application)](Time time) { application->Occupy(time); });
+    }
+    cluster.GetFabric().hosts.Get(place)->AddApplication(application);
+    return application;
+}
+
+ApplicationContainer
+TrainingJobHelper::Install(const Cluster& cluster,
+                           const std::shared_ptr<const TaskGraph>& graph,
+                           const std::vector<std::set<CollectiveOperation>>& operations,
+                           const std::string& exchangeAlgorithm,
+                           const std::vector<uint32_t>& places) const
+{
+    const uint32_t ranks = graph->GetRanks();
+    const Handles all = GetAll(cluster, places);
+    NS_ABORT_MSG_UNLESS(all.size() == ranks, "a place for each rank of the graph");
+    // The first groups that have all ranks use their communicator, whose number is the lowest.
+    uint32_t number = places.empty() ? 1 : 2;
+    bool isAllUsed = false;
+    std::vector<Handles> byGroups;
+    for (std::size_t i = 0; i < graph->GetGroups().size(); i++)
+    {
+        const TaskGroups& groups = graph->GetGroups()[i];
+        if (operations.at(i).empty() && !groups.AreAll(ranks))
+        {
+            byGroups.emplace_back(ranks);
+            continue; // no collectives
+        }
+        if (!isAllUsed && !groups.exchanges && groups.AreAll(ranks))
+        {
+            isAllUsed = true;
+            byGroups.push_back(all);
+            for (CollectiveOperation operation : operations[i])
             {
-                cluster.GetPlanner().Check(operation);
+                if (places.empty())
+                {
+                    cluster.GetPlanner().Check(operation);
+                }
             }
             continue;
         }
-        const TaskCommunicator& communicator = task->communicators[number];
-        split.push_back(cluster.Split(communicator.groups,
-                                      number,
-                                      communicator.exchanges ? exchangeAlgorithm : "",
-                                      operations));
+        byGroups.push_back(Split(cluster,
+                                 groups,
+                                 number++,
+                                 groups.exchanges ? exchangeAlgorithm : "",
+                                 operations[i],
+                                 places));
     }
+    // Processes do not share what they observe.
+    const auto meetings =
+        Processes::GetCount() == 1 ? std::make_shared<TaskMeetings>(*graph) : nullptr;
     ApplicationContainer applications;
-    for (uint32_t rank = 0; rank < cluster.GetRanks(); rank++)
+    for (uint32_t rank = 0; rank < ranks; rank++)
     {
-        if (!cluster.IsLocal(rank))
+        const uint32_t place = places.empty() ? rank : places[rank];
+        if (!cluster.IsLocal(place))
         {
             continue;
         }
-        std::vector<Ptr<Communicator>> communicators{cluster.GetCommunicator(rank)};
-        for (const auto& byRank : split)
+        std::vector<Ptr<Communicator>> communicators;
+        for (const Handles& handles : byGroups)
         {
-            communicators.push_back(byRank[rank]);
+            communicators.push_back(handles[rank]);
         }
-        auto application = m_application.Create<TrainingApplication>();
-        application->SetTask(task, communicators);
-        application->AssignStreams(FIRST_STREAM + rank);
-        const auto slow = m_slowdowns.find(rank);
-        if (slow != m_slowdowns.end())
-        {
-            application->SetAttribute("Slowdown", DoubleValue(slow->second));
-        }
-        if (cluster.GetCodecs().DelaysLayers())
-        {
-            cluster.GetCodecs().GetUnits()[rank]->SetListener(
-                [application = PeekPointer(application)](Time time) { application->Occupy(time); });
-        }
-        cluster.GetFabric().hosts.Get(rank)->AddApplication(application);
+        const auto application = Make(cluster, place, rank);
+        application->SetGraph(graph, rank, all[rank], communicators);
+        application->SetMeetings(meetings);
         applications.Add(application);
     }
     return applications;

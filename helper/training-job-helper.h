@@ -11,12 +11,16 @@
 
 #include "ns3/application-container.h"
 #include "ns3/object-factory.h"
+#include "ns3/task-graph.h"
 #include "ns3/training-application.h"
 #include "ns3/training-task.h"
 
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <vector>
 
 namespace ns3::training
 {
@@ -53,10 +57,38 @@ class TrainingJobHelper
                                  const std::shared_ptr<const TrainingTask>& task,
                                  const std::string& exchangeAlgorithm = "") const;
 
+    /**
+     * Likewise for any job.
+     * @param cluster whose ranks train
+     * @param graph tasks of each rank
+     * @param operations of the collectives, by groups of the graph
+     * @param exchangeAlgorithm algorithm of groups that exchange only; empty: that of the cluster
+     * @param places ranks of the cluster, by rank of the job; empty: all of them. Jobs at disjoint
+     *        places may run at the same time
+     * @return the applications of the ranks of this process, by rank of the job
+     * @throw ConfigurationError if the cluster has no plan for a collective of the graph
+     */
+    ApplicationContainer Install(const Cluster& cluster,
+                                 const std::shared_ptr<const TaskGraph>& graph,
+                                 const std::vector<std::set<CollectiveOperation>>& operations,
+                                 const std::string& exchangeAlgorithm = "",
+                                 const std::vector<uint32_t>& places = {}) const;
+
     /// First random stream of a job; each rank uses one.
     static constexpr int64_t FIRST_STREAM = 1LL << 32;
 
   private:
+    using Handles = std::vector<Ptr<Communicator>>; // by rank of the job
+
+    static Handles GetAll(const Cluster& cluster, const std::vector<uint32_t>& places);
+    static Handles Split(const Cluster& cluster,
+                         const TaskGroups& groups,
+                         uint32_t number,
+                         const std::string& algorithm,
+                         const std::set<CollectiveOperation>& operations,
+                         const std::vector<uint32_t>& places);
+    Ptr<TrainingApplication> Make(const Cluster& cluster, uint32_t place, uint32_t rank) const;
+
     ObjectFactory m_application;
     std::map<uint32_t, double> m_slowdowns; // by rank
 };

@@ -9,6 +9,7 @@
 #include "codec-figures.h"
 #include "nic-figures.h"
 
+#include "ns3/message-tag.h"
 #include "ns3/simulator.h"
 #include "ns3/training-processes.h"
 
@@ -29,12 +30,10 @@ constexpr char RECEIVE = 'r';
 } // namespace
 
 RunRecorder::RunRecorder(const Cluster& cluster,
-                         std::vector<std::vector<uint32_t>> sequences,
                          ResultStore* store,
                          TimelineTrace* timeline,
                          bool keep)
     : m_cluster(cluster),
-      m_sequences(std::move(sequences)),
       m_store(store),
       m_timeline(timeline),
       m_keep(keep)
@@ -46,6 +45,7 @@ RunRecorder::RunRecorder(const Cluster& cluster,
     for (uint32_t rank = 0; rank < cluster.GetRanks(); rank++)
     {
         auto communicator = cluster.GetCommunicator(rank);
+        m_observed.insert(communicator);
         communicator->TraceConnectWithoutContext("Collective",
                                                  MakeCallback(&RunRecorder::OnCollective, this));
         auto messages = cluster.GetHostCommunicator(rank);
@@ -96,16 +96,20 @@ RunRecorder::IsRecording() const
 void
 RunRecorder::Observe(Ptr<TrainingApplication> application)
 {
-    const auto& communicators = application->GetCommunicators();
-    for (std::size_t i = 1; i < communicators.size() && IsRecording(); i++)
+    auto communicators = application->GetCommunicators();
+    communicators.push_back(application->GetMessages());
+    for (const auto& communicator : communicators)
     {
-        m_groups.push_back(communicators[i]);
-        m_groups.back()->TraceConnectWithoutContext("Collective",
-                                                    MakeCallback(&RunRecorder::OnCollective, this));
-        m_groups.back()->TraceConnectWithoutContext("Send",
-                                                    MakeCallback(&RunRecorder::OnSend, this));
-        m_groups.back()->TraceConnectWithoutContext("Receive",
-                                                    MakeCallback(&RunRecorder::OnReceive, this));
+        if (!IsRecording() || !communicator || !m_observed.insert(communicator).second)
+        {
+            continue;
+        }
+        m_groups.push_back(communicator);
+        communicator->TraceConnectWithoutContext("Collective",
+                                                 MakeCallback(&RunRecorder::OnCollective, this));
+        communicator->TraceConnectWithoutContext("Send", MakeCallback(&RunRecorder::OnSend, this));
+        communicator->TraceConnectWithoutContext("Receive",
+                                                 MakeCallback(&RunRecorder::OnReceive, this));
     }
     if (m_timeline || m_keep)
     {
@@ -131,20 +135,19 @@ RunRecorder::OnCollective(const CollectiveRecord& record)
         return;
     }
     Keep(COLLECTIVE, record.rank, record.communicator, record.collective, record.operation);
-    m_kept(record.algorithm, record.bytes, record.issued, record.started, record.finished);
+    m_kept(record.algorithm, record.bytes, record.iteration, record.bucket);
+    m_kept(record.issued, record.started, record.finished);
 }
 
 void
 RunRecorder::WriteCollective(const CollectiveRecord& record)
 {
-    const std::vector<uint32_t>& sequences = m_sequences.at(record.communicator);
-    const uint32_t sequence = sequences.at(record.collective % sequences.size());
     if (m_store)
     {
         CollectiveRow row;
         row.rank = record.rank;
-        row.iteration = static_cast<uint32_t>(record.collective / sequences.size());
-        row.sequence = sequence;
+        row.iteration = record.iteration;
+        row.sequence = record.bucket;
         row.operation = GetName(record.operation);
         row.algorithm = record.algorithm;
         row.bytes = record.bytes;
@@ -157,7 +160,7 @@ RunRecorder::WriteCollective(const CollectiveRecord& record)
         m_timeline->Complete(
             record.rank,
             TimelineTrace::COLLECTIVES,
-            GetName(record.operation) + " " + std::to_string(sequence),
+            GetName(record.operation) + " " + std::to_string(record.bucket),
             record.started,
             record.finished,
             JsonValue::Object()
@@ -209,7 +212,9 @@ RunRecorder::WriteMessage(const MessageRecord& record)
     {
         m_timeline->Complete(record.destination,
                              TimelineTrace::STEPS,
-                             "step " + std::to_string(record.step),
+                             record.step == MessageTag::PEER_TO_PEER
+                                 ? "message"
+                                 : "step " + std::to_string(record.step),
                              sent->second,
                              record.time,
                              JsonValue::Object()
@@ -316,7 +321,8 @@ RunRecorder::WriteKept(ByteReader& reader)
     {
         CollectiveRecord record;
         reader(record.rank, record.communicator, record.collective, record.operation);
-        reader(record.algorithm, record.bytes, record.issued, record.started, record.finished);
+        reader(record.algorithm, record.bytes, record.iteration, record.bucket);
+        reader(record.issued, record.started, record.finished);
         WriteCollective(record);
     }
     else if (kind == COMPUTE)

@@ -15,6 +15,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <tuple>
 #include <vector>
 
@@ -35,14 +36,11 @@ class RunRecorder
   public:
     /**
      * @param cluster its communicators are observed
-     * @param sequences by communicator, the numbers of its collectives in an iteration, in order of
-     *        start
      * @param store results file, or null
      * @param timeline trace file, or null
      * @param keep whether to buffer reports until WriteKept(), for several processes
      */
     RunRecorder(const Cluster& cluster,
-                std::vector<std::vector<uint32_t>> sequences,
                 ResultStore* store,
                 TimelineTrace* timeline,
                 bool keep = false);
@@ -93,13 +91,13 @@ class RunRecorder
     void AddCodecCounters();
 
     const Cluster& m_cluster;
-    std::vector<std::vector<uint32_t>> m_sequences;
     ResultStore* m_store;
     TimelineTrace* m_timeline;
     bool m_keep;
     ByteWriter m_kept;
     std::vector<Ptr<TrainingApplication>> m_applications; // observed
-    std::vector<Ptr<Communicator>> m_groups;              // communicators of groups of ranks
+    std::set<Ptr<Communicator>> m_observed;               // communicators
+    std::vector<Ptr<Communicator>> m_groups;              // those of them that are of groups
     std::map<MessageKey, Time> m_sent;
 };
 

@@ -140,15 +140,8 @@ TrainingRun::Execution::OpenFiles()
 void
 TrainingRun::Execution::Observe()
 {
-    const TrainingTask& task = *m_run.m_task;
-    std::vector<std::vector<uint32_t>> sequences;
-    for (uint32_t communicator = 0; communicator < task.communicators.size(); communicator++)
-    {
-        sequences.push_back(task.GetCollectives(communicator));
-    }
     const bool writes = !m_run.m_options.results.empty() || !m_run.m_options.trace.empty();
     m_recorder = std::make_unique<RunRecorder>(m_cluster,
-                                               sequences,
                                                m_store.get(),
                                                m_timeline.get(),
                                                Processes::GetCount() > 1 && writes);

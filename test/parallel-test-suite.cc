@@ -259,8 +259,8 @@ class ParallelTimingTestCase : public TestCase
                         NS_TEST_EXPECT_MSG_EQ(timing.stuck, "", what);
                         for (const RankTiming& rank : timing.ranks)
                         {
-                            Time sum = rank.compute + rank.idle;
-                            for (const Time& exposed : rank.exposed)
+                            Time sum = rank.compute + rank.idle.bubble + rank.idle.other;
+                            for (const Time& exposed : rank.idle.exposed)
                             {
                                 sum += exposed;
                             }

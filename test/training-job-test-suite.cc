@@ -730,12 +730,16 @@ class IterationStatisticsTestCase : public TestCase
     /** @return a rank's measurements, from times in ms */
     static RankIteration Measure(int64_t start, int64_t end, int64_t compute, int64_t communication)
     {
-        return {MilliSeconds(start),
-                MilliSeconds(end),
-                MilliSeconds(compute),
-                MilliSeconds(compute),
-                MilliSeconds(compute),
-                MilliSeconds(communication)};
+        RankIteration measured;
+        measured.start = MilliSeconds(start);
+        measured.end = MilliSeconds(end);
+        measured.computeTime = MilliSeconds(compute);
+        measured.leastCompute = MilliSeconds(compute);
+        measured.totalCompute = MilliSeconds(compute);
+        measured.communicationTime = MilliSeconds(communication);
+        measured.bubble = MilliSeconds(start % 10 == 2 ? 2 : 0);
+        measured.exposedData = MilliSeconds(compute - 4);
+        return measured;
     }
 
     /** @return statistics of four ranks whose sums are checked */
@@ -794,15 +798,21 @@ class IterationStatisticsTestCase : public TestCase
             ToText(all->GetRecords()),
             R"([{"iteration":0,"warmup":true,"start_s":0.002,"end_s":0.012,"iteration_time_s":0.01,)"
             R"("compute_time_s":0.007,"straggler_time_s":0.006,"communication_time_s":0.006,)"
-            R"("exposed_communication_s":0.003,"busbw_GBps":4,"lower_bound_s":0.002,)"
+            R"("exposed_communication_s":0.003,"bubble_s":0.0005,"exposed_data_s":0.0015,"exposed_tensor_s":0,)"
+            R"("exposed_pipeline_s":0,"exposed_context_s":0,"exposed_expert_s":0,"exposed_other_s":0,)"
+            R"("other_idle_s":0,"busbw_GBps":4,"lower_bound_s":0.002,)"
             R"("scaling_efficiency":0.7,"verified":true},)"
             R"({"iteration":1,"warmup":false,"start_s":0.012,"end_s":0.022,)"
             R"("iteration_time_s":0.01,"compute_time_s":0.007,"straggler_time_s":0.006,"communication_time_s":0.006,)"
-            R"("exposed_communication_s":0.003,"busbw_GBps":4,"lower_bound_s":0.002,)"
+            R"("exposed_communication_s":0.003,"bubble_s":0.0005,"exposed_data_s":0.0015,"exposed_tensor_s":0,)"
+            R"("exposed_pipeline_s":0,"exposed_context_s":0,"exposed_expert_s":0,"exposed_other_s":0,)"
+            R"("other_idle_s":0,"busbw_GBps":4,"lower_bound_s":0.002,)"
             R"("scaling_efficiency":0.7,"verified":true},)"
             R"({"iteration":2,"warmup":false,"start_s":0.022,"end_s":0.032,)"
             R"("iteration_time_s":0.01,"compute_time_s":0.007,"straggler_time_s":0.006,"communication_time_s":0.006,)"
-            R"("exposed_communication_s":0.003,"busbw_GBps":4,"lower_bound_s":0.002,)"
+            R"("exposed_communication_s":0.003,"bubble_s":0.0005,"exposed_data_s":0.0015,"exposed_tensor_s":0,)"
+            R"("exposed_pipeline_s":0,"exposed_context_s":0,"exposed_expert_s":0,"exposed_other_s":0,)"
+            R"("other_idle_s":0,"busbw_GBps":4,"lower_bound_s":0.002,)"
             R"("scaling_efficiency":0.7,"verified":false}])",
             "one process");
         NS_TEST_EXPECT_MSG_EQ(ToText(second->GetRecords()), ToText(all->GetRecords()), "of two");
@@ -819,13 +829,17 @@ class IterationStatisticsTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(
             MeanToJson(mean).Write(),
             R"({"iteration_time_s":0.02,"compute_time_s":0.007,"straggler_time_s":0.006,"communication_time_s":0.012,)"
-            R"("exposed_communication_s":0.003,"busbw_GBps":2,"lower_bound_s":0.002,)"
+            R"("exposed_communication_s":0.003,"bubble_s":0.0005,"exposed_data_s":0.0015,"exposed_tensor_s":0,)"
+            R"("exposed_pipeline_s":0,"exposed_context_s":0,"exposed_expert_s":0,"exposed_other_s":0,)"
+            R"("other_idle_s":0,"busbw_GBps":2,"lower_bound_s":0.002,)"
             R"("scaling_efficiency":0.35})",
             "ratios are those of the mean times");
         NS_TEST_EXPECT_MSG_EQ(
             IterationToJson(records[0]).Write(),
             R"({"iteration_time_s":0.01,"compute_time_s":0.007,"straggler_time_s":0.006,"communication_time_s":0.006,)"
-            R"("exposed_communication_s":0.003,"busbw_GBps":4,"lower_bound_s":0.002,)"
+            R"("exposed_communication_s":0.003,"bubble_s":0.0005,"exposed_data_s":0.0015,"exposed_tensor_s":0,)"
+            R"("exposed_pipeline_s":0,"exposed_context_s":0,"exposed_expert_s":0,"exposed_other_s":0,)"
+            R"("other_idle_s":0,"busbw_GBps":4,"lower_bound_s":0.002,)"
             R"("scaling_efficiency":0.7,"iteration":0,"warmup":true,"verified":true})",
             "JSON");
         NS_TEST_EXPECT_MSG_EQ(FormatIterationHeadings(),

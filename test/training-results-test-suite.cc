@@ -403,8 +403,27 @@ class ResultStoreTestCase : public TestCase
             store.AddNicCounter({"host 1", 0, 7, 28672, 5120, 1, 4096, R"({"0 bits":7})"});
             store.AddCodecCounter({3, 2, 8, 4096, 512, 0.25, 0.5});
             NS_TEST_EXPECT_MSG_EQ(Get("SELECT count(*) FROM message"), "0", "kept in memory");
-            store.AddIteration(
-                {0, true, 0, 1, 1, 0.75, 0.0625, 0.5, 0.25, 12.5, 0.375, 0.75, true});
+            IterationRecord record;
+            record.warmup = true;
+            record.endS = 1;
+            record.iterationTimeS = 1;
+            record.computeTimeS = 0.75;
+            record.stragglerTimeS = 0.0625;
+            record.communicationTimeS = 0.5;
+            record.exposedCommunicationS = 0.25;
+            record.bubbleS = 0.03125;
+            record.exposedDataS = 0.125;
+            record.exposedTensorS = 1.5;
+            record.exposedPipelineS = 2.5;
+            record.exposedContextS = 3.5;
+            record.exposedExpertS = 4.5;
+            record.exposedOtherS = 5.5;
+            record.otherIdleS = 6.5;
+            record.busbwGBps = 12.5;
+            record.lowerBoundS = 0.375;
+            record.scalingEfficiency = 0.75;
+            record.verified = true;
+            store.AddIteration(record);
             NS_TEST_EXPECT_MSG_EQ(Get("SELECT count(*) FROM message"), "1", "written");
             store.Finish();
         }
@@ -417,20 +436,10 @@ class ResultStoreTestCase : public TestCase
                                   "FROM run"),
                               "1",
                               "ISO 8601");
-        const std::vector<std::string> iteration{"1",
-                                                 "0",
-                                                 "1",
-                                                 "0.0",
-                                                 "1.0",
-                                                 "1.0",
-                                                 "0.75",
-                                                 "0.0625",
-                                                 "0.5",
-                                                 "0.25",
-                                                 "12.5",
-                                                 "0.375",
-                                                 "0.75",
-                                                 "1"};
+        const std::vector<std::string> iteration{
+            "1",   "0",    "1",       "0.0",   "1.0",  "1.0", "0.75", "0.0625",
+            "0.5", "0.25", "0.03125", "0.125", "1.5",  "2.5", "3.5",  "4.5",
+            "5.5", "6.5",  "12.5",    "0.375", "0.75", "1"};
         const std::vector<std::string>
             collective{"1", "1", "0", "2", "all-reduce", "ring", "5000000000", "0.25", "0.5"};
         const std::vector<std::string> message{"1", "0", "1", "77", "123", "0.125", "0.25"};

@@ -170,6 +170,8 @@ CodedCommunicator::Start(CollectiveOperation operation,
     added->record.operation = operation;
     added->record.algorithm = isCoded ? KeyValues::Split(m_settings.codec).GetName() : "uncoded";
     added->record.bytes = tensor->bytes;
+    added->record.iteration = tensor->iteration;
+    added->record.bucket = tensor->bucket;
     added->record.issued = Simulator::Now();
     added->tensor = tensor;
     added->root = root;

@@ -38,6 +38,8 @@ struct CollectiveRecord
     CollectiveOperation operation{CollectiveOperation::ALL_REDUCE}; ///< operation
     std::string algorithm;                                          ///< name of the algorithm
     uint64_t bytes{0};                                              ///< size of the whole vector
+    uint32_t iteration{0};                                          ///< see Tensor
+    uint32_t bucket{0};                                             ///< see Tensor
     Time issued;                                                    ///< time of issue
     Time started;                                                   ///< time of its turn
     Time finished; ///< time of completion at this rank

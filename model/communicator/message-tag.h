@@ -27,7 +27,8 @@ struct MessageTag
     /// Largest number of a communicator.
     static constexpr uint32_t MAX_COMMUNICATOR = (1 << COMMUNICATOR_BITS) - 1;
     /// Step of a point-to-point message (PeerMessages). `collective` counts the messages to the
-    /// same rank; `message` is 0 in the ordered stream and 1 outside it.
+    /// same rank; `message` is 0 in the ordered stream, 1 outside it, and 1 + the
+    /// number of a channel in that channel.
     static constexpr uint32_t PEER_TO_PEER = (1 << STEP_BITS) - 1;
     /// Step of a message without payload by which rank 0 announces the next collective (TurnOrder).
     static constexpr uint32_t TURN = PEER_TO_PEER - 1;

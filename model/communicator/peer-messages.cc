@@ -29,7 +29,8 @@ CallIfSet(Communicator::Done done)
     }
 }
 
-/// MessageTag::message of an ordered and of an unordered message.
+/// MessageTag::message of an ordered message of channel 0, and of an unordered one. The other
+/// channels follow.
 constexpr uint32_t IN_ORDER = 0;
 constexpr uint32_t APART = 1;
 
@@ -42,16 +43,24 @@ PeerMessages::PeerMessages(uint32_t rank, uint32_t communicator)
 }
 
 uint64_t
-PeerMessages::GetNextSendTag(uint32_t peer)
+PeerMessages::GetTag(uint32_t channel, uint64_t number) const
 {
-    return MessageTag{m_communicator, m_sent[peer]++, MessageTag::PEER_TO_PEER, IN_ORDER}.Pack();
+    NS_ABORT_MSG_IF(channel > Tensor::MAX_CHANNEL,
+                    "channel " << channel << " is above " << Tensor::MAX_CHANNEL);
+    const uint32_t message = channel == 0 ? IN_ORDER : APART + channel;
+    return MessageTag{m_communicator, number, MessageTag::PEER_TO_PEER, message}.Pack();
 }
 
 uint64_t
-PeerMessages::GetNextReceiveTag(uint32_t peer)
+PeerMessages::GetNextSendTag(uint32_t peer, uint32_t channel)
 {
-    return MessageTag{m_communicator, m_received[peer]++, MessageTag::PEER_TO_PEER, IN_ORDER}
-        .Pack();
+    return GetTag(channel, m_sent[{peer, channel}]++);
+}
+
+uint64_t
+PeerMessages::GetNextReceiveTag(uint32_t peer, uint32_t channel)
+{
+    return GetTag(channel, m_received[{peer, channel}]++);
 }
 
 uint64_t

@@ -40,15 +40,17 @@ class PeerMessages
 
     /**
      * @param peer destination of the next message
+     * @param channel of the message, see Tensor
      * @return the tag of the message
      */
-    uint64_t GetNextSendTag(uint32_t peer);
+    uint64_t GetNextSendTag(uint32_t peer, uint32_t channel);
 
     /**
      * @param peer source of the next message
+     * @param channel of the message, see Tensor
      * @return the tag of the message
      */
-    uint64_t GetNextReceiveTag(uint32_t peer);
+    uint64_t GetNextReceiveTag(uint32_t peer, uint32_t channel);
 
     /** @return the tag of an unordered message */
     uint64_t GetUnorderedTag() const;
@@ -112,8 +114,11 @@ class PeerMessages
 
     uint32_t m_rank{0};
     uint32_t m_communicator{0};
-    std::map<uint32_t, uint64_t> m_sent;     // ordered messages sent, by peer
-    std::map<uint32_t, uint64_t> m_received; // ordered messages expected so far, by peer
+    uint64_t GetTag(uint32_t channel, uint64_t number) const;
+
+    /// Ordered messages sent, and expected so far, by peer and channel.
+    std::map<std::pair<uint32_t, uint32_t>, uint64_t> m_sent;
+    std::map<std::pair<uint32_t, uint32_t>, uint64_t> m_received;
     std::map<Key, Expected> m_expected;
     std::map<Key, Early> m_early;
 };

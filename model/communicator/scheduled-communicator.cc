@@ -168,6 +168,14 @@ ScheduledCommunicator::Split(const std::vector<uint32_t>& ranks, Planner planner
     return communicator;
 }
 
+std::shared_ptr<const CollectiveSchedule>
+ScheduledCommunicator::GetSchedule(CollectiveOperation operation,
+                                   uint64_t bytes,
+                                   uint32_t root) const
+{
+    return m_planner(operation, bytes, root);
+}
+
 Ptr<SharedTransport>
 ScheduledCommunicator::GetTransport() const
 {
@@ -259,7 +267,7 @@ ScheduledCommunicator::MakeRecord(uint32_t from, uint32_t to, uint64_t tag, uint
 void
 ScheduledCommunicator::Send(Ptr<Tensor> tensor, uint32_t peer, Done done)
 {
-    SendTensor(*tensor, peer, m_peerMessages.GetNextSendTag(peer), done);
+    SendTensor(*tensor, peer, m_peerMessages.GetNextSendTag(peer, tensor->channel), done);
 }
 
 void
@@ -281,7 +289,10 @@ void
 ScheduledCommunicator::Receive(Ptr<Tensor> tensor, uint32_t peer, Done done)
 {
     NS_LOG_FUNCTION(this << peer << tensor->bytes);
-    m_peerMessages.Expect(tensor, peer, m_peerMessages.GetNextReceiveTag(peer), done);
+    m_peerMessages.Expect(tensor,
+                          peer,
+                          m_peerMessages.GetNextReceiveTag(peer, tensor->channel),
+                          done);
 }
 
 void
@@ -302,13 +313,15 @@ ScheduledCommunicator::Start(CollectiveOperation operation,
     NS_ABORT_MSG_IF(tensor->IsReal() && tensor->values.size() * sizeof(float) != tensor->bytes,
                     "a real tensor's bytes are four times its numbers");
     Active next;
-    next.schedule = m_planner(operation, tensor->bytes, root);
+    next.schedule = GetSchedule(operation, tensor->bytes, root);
     next.record.rank = m_transport->GetRank(m_number, m_rank);
     next.record.communicator = m_number;
     next.record.collective = m_issued++;
     next.record.operation = operation;
     next.record.algorithm = next.schedule->algorithm;
     next.record.bytes = tensor->bytes;
+    next.record.iteration = tensor->iteration;
+    next.record.bucket = tensor->bucket;
     next.record.issued = Simulator::Now();
     next.tensor = tensor;
     next.matrix = std::move(matrix);

@@ -90,6 +90,16 @@ class ScheduledCommunicator : public Communicator
                                      Planner planner,
                                      uint32_t number);
 
+    /**
+     * @param operation of a collective
+     * @param bytes of the whole vector
+     * @param root broadcast, reduce: the root
+     * @return what it executes
+     */
+    std::shared_ptr<const CollectiveSchedule> GetSchedule(CollectiveOperation operation,
+                                                          uint64_t bytes,
+                                                          uint32_t root) const;
+
     /** @return the transport of the rank, shared with other communicators */
     Ptr<SharedTransport> GetTransport() const;
 

@@ -33,10 +33,14 @@ struct Tensor : public SimpleRefCount<Tensor>
     uint64_t bytes{0};         ///< size of the whole vector at this rank, bytes
     std::vector<float> values; ///< its numbers; empty with virtual payload
     int32_t priority{0};       ///< priority of its collective, see CollectiveOrder
-    uint32_t bucket{0};        ///< gradients: index of the bucket in an iteration
-    uint32_t iteration{0};     ///< gradients: number of the iteration, from 0
+    uint32_t bucket{0};        ///< number of the collective in an iteration, from 0
+    uint32_t iteration{0};     ///< number of the iteration in which it starts, from 0
+    uint32_t channel{0};       ///< messages: those of a channel match in order; at most MAX_CHANNEL
     /// Sum of whole numbers: how hosts write each message; null: as float32.
     Ptr<const GradientCodec> lineCode{};
+
+    /// Largest number of a channel.
+    static constexpr uint32_t MAX_CHANNEL = 65533;
 
     /** @return whether the payload is real */
     bool IsReal() const
@@ -161,7 +165,8 @@ class Communicator : public Object
     void SendReceive(Ptr<Tensor> tensor, Done done);
 
     /**
-     * Sends a tensor to one rank, independently of collectives. Matches Receive() there, in order.
+     * Sends a tensor to one rank, independently of collectives. Matches Receive() there, in order
+     * of the tensor's channel.
      * @param tensor the vector
      * @param peer destination rank, not this one
      * @param done called when the transport has accepted the tensor, which may then be changed
@@ -170,7 +175,7 @@ class Communicator : public Object
 
     /**
      * Receives a tensor from one rank, independently of collectives. Matches Send() there, in
-     * order.
+     * order of the tensor's channel.
      * @param tensor to be filled in, of the size of the sent tensor
      * @param peer source rank, not this one
      * @param done called when the tensor is filled in

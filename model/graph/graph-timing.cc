@@ -6,6 +6,7 @@
 
 #include "graph-timing.h"
 
+#include "task-meetings.h"
 #include "task-runner.h"
 
 #include <algorithm>
@@ -58,22 +59,33 @@ class TimedJob
         std::deque<Place> receivers;
     };
 
+    /** A task that has started. */
+    struct Running
+    {
+        const GraphTask* task;
+        uint64_t number; // of a collective in its groups
+        std::shared_ptr<TaskTrace> trace;
+    };
+
     /** State of a rank. */
     struct Rank
     {
         std::unique_ptr<TaskRunner> runner;       // null: it does not run
         Time computed;                            // end of the last computation
         std::map<uint32_t, uint64_t> collectives; // started so far, by groups
+        std::map<uint64_t, Running> running;      // by task
     };
 
-    void Start(uint32_t rank, const GraphTask& task, const GraphTask* last);
-    void StartCollective(uint32_t rank, const GraphTask& task);
-    void Account(uint32_t rank, const GraphTask& task, const GraphTask* last);
+    void Start(uint32_t rank, const GraphTask& task, const TaskTrace::Pointer& cause);
+    void Perform(uint32_t rank, const GraphTask& task, uint64_t number);
+    void End(const Place& place);
+    void StartCollective(uint32_t rank, const GraphTask& task, uint64_t number);
     void At(Time time, Place place);
     std::string DescribeWaits() const;
 
     const TaskGraph& m_graph;
     const CommunicationTimes& m_times;
+    TaskMeetings m_causes;
     std::vector<Rank> m_ranks;
     std::vector<std::vector<uint32_t>> m_groupOfRank; // by groups and rank: index of its group
     std::vector<std::vector<uint32_t>> m_sizes;       // by groups and group: ranks of it that run
@@ -93,6 +105,7 @@ TimedJob::TimedJob(const TaskGraph& graph,
                    const std::vector<uint32_t>& ranks)
     : m_graph(graph),
       m_times(times),
+      m_causes(graph),
       m_ranks(graph.GetRanks())
 {
     m_timing.ranks.resize(graph.GetRanks());
@@ -103,21 +116,19 @@ TimedJob::TimedJob(const TaskGraph& graph,
     }
     for (const TaskGroups& groups : graph.GetGroups())
     {
-        std::vector<uint32_t> groupOfRank(graph.GetRanks());
         std::vector<uint32_t> sizes(std::max<std::size_t>(1, groups.groups.size()));
         for (uint32_t group = 0; group < groups.groups.size(); group++)
         {
             for (uint32_t rank : groups.groups[group])
             {
-                groupOfRank.at(rank) = group;
-                sizes[group] += runs[rank] ? 1 : 0;
+                sizes[group] += runs.at(rank) ? 1 : 0;
             }
         }
         if (groups.groups.empty())
         {
             sizes[0] = static_cast<uint32_t>(std::count(runs.begin(), runs.end(), true));
         }
-        m_groupOfRank.push_back(groupOfRank);
+        m_groupOfRank.push_back(groups.GetIndices(graph.GetRanks()));
         m_sizes.push_back(sizes);
     }
     for (uint32_t rank = 0; rank < graph.GetRanks(); rank++)
@@ -129,8 +140,8 @@ TimedJob::TimedJob(const TaskGraph& graph,
         m_ranks[rank].runner = std::make_unique<TaskRunner>(
             graph.MakeSource(rank, iterations),
             graph.GetWindow(),
-            [this, rank](const GraphTask& task, const GraphTask* last) {
-                Start(rank, task, last);
+            [this, rank](const GraphTask& task, const TaskTrace::Pointer& cause) {
+                Start(rank, task, cause);
             });
     }
 }
@@ -142,34 +153,48 @@ TimedJob::At(Time time, Place place)
 }
 
 void
-TimedJob::Account(uint32_t rank, const GraphTask& task, const GraphTask* last)
+TimedJob::Start(uint32_t rank, const GraphTask& task, const TaskTrace::Pointer& cause)
 {
-    RankTiming& timing = m_timing.ranks[rank];
-    const Time idle = m_now - m_ranks[rank].computed;
-    if (last && last->kind != TaskKind::COMPUTE && last->kind != TaskKind::MEMORY)
+    Rank& state = m_ranks[rank];
+    const bool isCollective = task.kind == TaskKind::COLLECTIVE;
+    const uint64_t number = isCollective ? state.collectives[task.groups]++ : 0;
+    const auto trace = std::make_shared<TaskTrace>(task, rank);
+    trace->start = m_now;
+    trace->ready = m_now;
+    trace->cause = cause;
+    state.running[task.id] = {&task, number, trace};
+    m_causes.Start(rank, task, number, m_now, cause);
+    if ((task.kind == TaskKind::COMPUTE || task.kind == TaskKind::MARK) &&
+        task.stream == COMPUTE_STREAM)
     {
-        timing.exposed[static_cast<uint32_t>(last->parallelism)] += idle;
+        RankTiming& timing = m_timing.ranks[rank];
+        timing.idle.Add(cause, state.computed, m_now);
+        timing.compute += task.length;
+        state.computed = m_now + task.length;
     }
-    else
-    {
-        timing.idle += idle;
-    }
-    timing.compute += task.length;
-    m_ranks[rank].computed = m_now + task.length;
+    Perform(rank, task, number);
 }
 
 void
-TimedJob::Start(uint32_t rank, const GraphTask& task, const GraphTask* last)
+TimedJob::End(const Place& place)
+{
+    Rank& state = m_ranks[place.rank];
+    const auto found = state.running.find(place.id);
+    const Running running = found->second;
+    state.running.erase(found);
+    running.trace->end = m_now;
+    m_causes.End(*running.task, running.number, *running.trace);
+    m_timing.ranks[place.rank].end = m_now;
+    m_timing.last = running.trace;
+    state.runner->Complete(place.id, running.trace);
+}
+
+void
+TimedJob::Perform(uint32_t rank, const GraphTask& task, uint64_t number)
 {
     switch (task.kind)
     {
     case TaskKind::COMPUTE:
-        if (task.stream == COMPUTE_STREAM)
-        {
-            Account(rank, task, last);
-        }
-        At(m_now + task.length, {rank, task.id});
-        return;
     case TaskKind::MEMORY:
         At(m_now + task.length, {rank, task.id});
         return;
@@ -177,7 +202,7 @@ TimedJob::Start(uint32_t rank, const GraphTask& task, const GraphTask* last)
         At(m_now, {rank, task.id});
         return;
     case TaskKind::COLLECTIVE:
-        StartCollective(rank, task);
+        StartCollective(rank, task, number);
         return;
     case TaskKind::SEND: {
         if (!m_ranks.at(task.peer).runner)
@@ -217,12 +242,12 @@ TimedJob::Start(uint32_t rank, const GraphTask& task, const GraphTask* last)
 }
 
 void
-TimedJob::StartCollective(uint32_t rank, const GraphTask& task)
+TimedJob::StartCollective(uint32_t rank, const GraphTask& task, uint64_t number)
 {
     const auto& groups = m_graph.GetGroups()[task.groups].groups;
     const uint32_t group = m_groupOfRank[task.groups][rank];
     const std::size_t size = groups.empty() ? m_graph.GetRanks() : groups[group].size();
-    const auto key = std::make_tuple(task.groups, group, m_ranks[rank].collectives[task.groups]++);
+    const auto key = std::make_tuple(task.groups, group, number);
     Meeting& meeting = m_meetings[key];
     meeting.places.push_back({rank, task.id});
     if (meeting.places.size() < m_sizes[task.groups][group])
@@ -282,8 +307,7 @@ TimedJob::Run()
         const auto [key, place] = *m_events.begin();
         m_events.erase(m_events.begin());
         m_now = key.first;
-        m_timing.ranks[place.rank].end = m_now;
-        m_ranks[place.rank].runner->Complete(place.id);
+        End(place);
     }
     m_timing.end = m_now;
     m_timing.stuck = DescribeWaits();

@@ -8,10 +8,10 @@
 #define DISTRIBUTED_TRAINING_GRAPH_TIMING_H
 
 #include "task-graph.h"
+#include "task-trace.h"
 
 #include "ns3/nstime.h"
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -38,10 +38,9 @@ struct CommunicationTimes
  */
 struct RankTiming
 {
-    Time end;                                 ///< of its last task
-    Time compute;                             ///< length of its computations
-    std::array<Time, PARALLELISMS> exposed{}; ///< idle, until communication of this kind ended
-    Time idle;                                ///< idle for other reasons
+    Time end;       ///< of its last task
+    Time compute;   ///< length of its computations
+    IdleTimes idle; ///< of its compute stream
 };
 
 /**
@@ -52,6 +51,7 @@ struct GraphTiming
 {
     Time end;                      ///< of the last rank
     std::vector<RankTiming> ranks; ///< by rank
+    TaskTrace::Pointer last;       ///< the task that ended last, for FindCriticalPath()
     std::string stuck;             ///< who waits for what, one line; empty if all tasks ended
 };
 

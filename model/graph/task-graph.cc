@@ -27,6 +27,32 @@ GetName(TaskKind kind)
 }
 
 std::vector<uint32_t>
+TaskGroups::GetIndices(uint32_t ranks) const
+{
+    std::vector<uint32_t> indices(ranks, groups.empty() ? 0 : NO_GROUP);
+    for (uint32_t group = 0; group < groups.size(); group++)
+    {
+        for (uint32_t rank : groups[group])
+        {
+            indices.at(rank) = group;
+        }
+    }
+    return indices;
+}
+
+bool
+TaskGroups::AreAll(uint32_t ranks) const
+{
+    if (groups.size() != 1)
+    {
+        return groups.empty();
+    }
+    std::vector<uint32_t> all(ranks);
+    std::iota(all.begin(), all.end(), 0);
+    return groups[0] == all;
+}
+
+std::vector<uint32_t>
 TaskGraph::GetGroup(uint32_t groups, uint32_t rank) const
 {
     const auto& all = GetGroups().at(groups).groups;

@@ -76,6 +76,9 @@ const char* GetName(TaskKind kind);
 /// @ingroup distributed-training-graph Stream of tasks that wait for their dependencies only.
 constexpr uint16_t NO_STREAM = std::numeric_limits<uint16_t>::max();
 
+/// @ingroup distributed-training-graph Largest tag of a message.
+constexpr uint64_t MAX_MESSAGE_TAG = 65533;
+
 /// @ingroup distributed-training-graph Stream of the computations of a rank.
 constexpr uint16_t COMPUTE_STREAM = 0;
 
@@ -100,10 +103,12 @@ struct GraphTask
     uint32_t name{0};       ///< index in TaskGraph::GetNames()
     int32_t layer{-1};      ///< of the model, from 0; -1: none
     int32_t microBatch{-1}; ///< of the iteration, from 0; -1: none
-    uint64_t tag{0};        ///< SEND, RECEIVE: of the message; those of a tag arrive in order
-    uint64_t bytes{0};      ///< COLLECTIVE: size of the whole vector; SEND, RECEIVE: of the message
-    ByteMatrix matrix;      ///< COLLECTIVE, all-to-all-v: bytes from each rank to each
-    Time length;            ///< COMPUTE, MEMORY: its duration
+    /// SEND, RECEIVE: of the message, at most MAX_MESSAGE_TAG; messages of a tag from a rank to
+    /// another match in order. COLLECTIVE: its number in the iteration of the rank, from 0.
+    uint64_t tag{0};
+    uint64_t bytes{0}; ///< COLLECTIVE: size of the whole vector; SEND, RECEIVE: of the message
+    ByteMatrix matrix; ///< COLLECTIVE, all-to-all-v: bytes from each rank to each
+    Time length;       ///< COMPUTE, MEMORY: its duration
     std::vector<uint64_t> after; ///< ids of earlier tasks that it waits for
 };
 
@@ -116,6 +121,21 @@ struct TaskGroups
     Parallelism parallelism{Parallelism::NONE}; ///< why the ranks of a group communicate
     std::vector<std::vector<uint32_t>> groups;  ///< by rank in the group; empty: all ranks in one
     bool exchanges{false}; ///< all-to-alls only, which may use another algorithm
+
+    /// Index of ranks that are in no group.
+    static constexpr uint32_t NO_GROUP = std::numeric_limits<uint32_t>::max();
+
+    /**
+     * @param ranks number of all ranks
+     * @return by rank the index of its group, or NO_GROUP
+     */
+    std::vector<uint32_t> GetIndices(uint32_t ranks) const;
+
+    /**
+     * @param ranks number of all ranks
+     * @return whether there is one group, of all ranks in their order
+     */
+    bool AreAll(uint32_t ranks) const;
 };
 
 /**

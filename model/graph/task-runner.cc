@@ -29,9 +29,9 @@ TaskRunner::Run()
 }
 
 void
-TaskRunner::Complete(uint64_t id)
+TaskRunner::Complete(uint64_t id, TaskTrace::Pointer trace)
 {
-    m_complete.push_back(id);
+    m_complete.emplace_back(id, std::move(trace));
     Advance();
 }
 
@@ -79,19 +79,19 @@ TaskRunner::Advance()
     TakeIn();
     while (!m_complete.empty())
     {
-        const auto found = m_open.find(m_complete.front());
-        NS_ABORT_MSG_IF(found == m_open.end() || !found->second.isRunning,
-                        "task " << m_complete.front() << " complete before its start, or twice");
+        const auto [id, trace] = std::move(m_complete.front());
         m_complete.pop_front();
+        const auto found = m_open.find(id);
+        NS_ABORT_MSG_IF(found == m_open.end() || !found->second.isRunning,
+                        "task " << id << " complete before its start, or twice");
         const Open done = std::move(found->second);
         m_open.erase(found);
-        const auto last = std::make_shared<const GraphTask>(done.task);
-        for (uint64_t id : done.waiting)
+        for (uint64_t later : done.waiting)
         {
-            Open& open = m_open.at(id);
+            Open& open = m_open.at(later);
             open.missing--;
-            open.last = last;
-            Consider(id);
+            open.cause = trace;
+            Consider(later);
         }
         if (done.task.stream != NO_STREAM)
         {
@@ -99,7 +99,7 @@ TaskRunner::Advance()
             stream.isBusy = false;
             if (!stream.queue.empty())
             {
-                m_open.at(stream.queue.front()).last = last;
+                m_open.at(stream.queue.front()).cause = trace;
                 Consider(stream.queue.front());
             }
         }
@@ -210,8 +210,8 @@ TaskRunner::Start(Open& open)
 {
     open.isRunning = true;
     m_waiting--;
-    const auto last = std::exchange(open.last, nullptr);
-    m_start(open.task, last.get());
+    const auto cause = std::exchange(open.cause, nullptr);
+    m_start(open.task, cause);
 }
 
 } // namespace ns3::training

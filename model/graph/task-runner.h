@@ -8,6 +8,7 @@
 #define DISTRIBUTED_TRAINING_TASK_RUNNER_H
 
 #include "task-graph.h"
+#include "task-trace.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace ns3::training
@@ -32,9 +34,9 @@ class TaskRunner
     /**
      * Starts a task. It may call Complete() at once, or later.
      * @param task the task
-     * @param last the task, or null, whose end let it start: of those it waited for, the last one
+     * @param cause the end, or null, that let it start: of those it waited for, the last one
      */
-    using Starter = std::function<void(const GraphTask& task, const GraphTask* last)>;
+    using Starter = std::function<void(const GraphTask& task, const TaskTrace::Pointer& cause)>;
 
     /**
      * @param source makes the tasks
@@ -49,8 +51,12 @@ class TaskRunner
     /** Starts the first tasks. */
     void Run();
 
-    /** @param id a task that was started and is complete now; starts those that waited for it */
-    void Complete(uint64_t id);
+    /**
+     * Ends a task, and starts those that waited for it.
+     * @param id a task that was started
+     * @param trace how it went
+     */
+    void Complete(uint64_t id, TaskTrace::Pointer trace);
 
     /** @return whether all tasks are complete */
     bool IsFinished() const;
@@ -68,8 +74,8 @@ class TaskRunner
         GraphTask task;
         uint32_t missing{0}; // tasks to be complete before it may start
         bool isRunning{false};
-        std::shared_ptr<const GraphTask> last; // the last one to end of those it waited for
-        std::vector<uint64_t> waiting;         // tasks that wait for it
+        TaskTrace::Pointer cause;      // the last one to end of those it waited for
+        std::vector<uint64_t> waiting; // tasks that wait for it
     };
 
     /** Tasks of a stream that have not started, and whether one is running. */
@@ -92,8 +98,8 @@ class TaskRunner
     std::map<uint64_t, Open> m_open;                  // by id
     std::map<uint16_t, Stream> m_streams;             // by number
     std::map<uint32_t, std::deque<uint64_t>> m_order; // collectives to start, by groups
-    std::deque<uint64_t> m_complete;                  // to be dealt with
-    std::size_t m_waiting{0};                         // tasks that have not started
+    std::deque<std::pair<uint64_t, TaskTrace::Pointer>> m_complete; // to be dealt with
+    std::size_t m_waiting{0};                                       // tasks that have not started
     bool m_advancing{false};
 };
 

@@ -344,6 +344,8 @@ InNetworkCommunicator::Add(Operation operation)
     operation.record.rank = m_rank;
     operation.record.collective = m_issued++;
     operation.record.bytes = operation.tensor->bytes;
+    operation.record.iteration = operation.tensor->iteration;
+    operation.record.bucket = operation.tensor->bucket;
     operation.record.issued = Simulator::Now();
     m_queue.push_back(std::move(operation));
     // From an event, so that completion never precedes the return of this call.

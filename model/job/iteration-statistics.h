@@ -46,6 +46,9 @@ class IterationStatistics
     /** @param sums number of correct sums, over all ranks, that verify an iteration */
     void SetExpectedSums(uint64_t sums);
 
+    /** @param isRight whether all results so far were compared and right */
+    void SetVerifier(std::function<bool()> isRight);
+
     /** @param callback called when an iteration is complete */
     void OnComplete(Complete callback);
 
@@ -90,6 +93,7 @@ class IterationStatistics
     double m_lowerBoundS{0};
     double m_busBytes{0};
     std::optional<uint64_t> m_expectedSums; // none: sums are not compared
+    std::function<bool()> m_isRight;        // or empty
     Complete m_complete;
     Time m_previousEnd;                    // end of the last complete iteration
     std::map<uint32_t, Report> m_pending;  // by iteration, of all processes

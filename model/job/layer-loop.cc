@@ -185,6 +185,17 @@ MakeCommunicator(LayerLoop::Scope scope, uint32_t ranks, uint32_t groupRanks)
     return communicator;
 }
 
+/** @return why a pass communicates */
+Parallelism
+GetParallelism(LayerLoop::Scope scope, LayerPass pass)
+{
+    if (pass == LayerPass::WEIGHT_GRADIENT)
+    {
+        return Parallelism::DATA;
+    }
+    return scope == LayerLoop::Scope::EXCHANGE ? Parallelism::NONE : Parallelism::TENSOR;
+}
+
 /** @return whether groups of ranks share a model */
 bool
 HasGroups(const LayerLoop& loop)
@@ -295,6 +306,7 @@ MakeLayerLoopTask(const LayerLoop& loop, uint32_t ranks, uint32_t groupRanks)
                 collective.bytes *= task.GetGroupSize(collective.communicator, ranks);
             }
             collective.update = layer.update;
+            collective.parallelism = GetParallelism(loop.scopes[GetIndex(step.pass)], step.pass);
             task.Start(collective);
         }
         else if (number != numbers.end())

@@ -14,12 +14,11 @@
 namespace ns3::training
 {
 
-namespace
-{
-
-/** @return description of the first difference between a sum and the expected one, or empty */
 std::string
-FindDifference(const std::vector<float>& actual, const std::vector<float>& expected)
+FindDifference(const std::vector<float>& actual,
+               const std::vector<float>& expected,
+               std::size_t begin,
+               std::size_t end)
 {
     if (actual.size() != expected.size())
     {
@@ -27,12 +26,12 @@ FindDifference(const std::vector<float>& actual, const std::vector<float>& expec
                std::to_string(expected.size());
     }
     // Compares bits, not values: 0 and -0 differ, and NaN equals itself.
-    if (actual.empty() ||
-        std::memcmp(actual.data(), expected.data(), actual.size() * sizeof(float)) == 0)
+    if (begin == end ||
+        std::memcmp(&actual[begin], &expected[begin], (end - begin) * sizeof(float)) == 0)
     {
         return "";
     }
-    std::size_t index = 0;
+    std::size_t index = begin;
     while (std::memcmp(&actual[index], &expected[index], sizeof(float)) == 0)
     {
         index++;
@@ -42,8 +41,6 @@ FindDifference(const std::vector<float>& actual, const std::vector<float>& expec
          << " of " << actual.size() << " is " << actual[index] << ", expected " << expected[index];
     return text.str();
 }
-
-} // namespace
 
 SumChecker::SumChecker(uint32_t ranks, Inputs inputs, Reference reference)
     : m_ranks(ranks),
@@ -86,7 +83,10 @@ SumChecker::Check(uint32_t rank, uint32_t iteration, uint32_t tensor, const Tens
     }
     Expected& expected = entry->second;
     const std::string difference =
-        FindDifference(sum.values, expected.values[expected.values.size() == 1 ? 0 : rank]);
+        FindDifference(sum.values,
+                       expected.values[expected.values.size() == 1 ? 0 : rank],
+                       0,
+                       sum.values.size());
     if (!difference.empty())
     {
         AddMismatch("wrong sum at rank " + std::to_string(rank) + ", iteration " +

@@ -9,6 +9,7 @@
 
 #include "ns3/training-communicator.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -18,6 +19,20 @@
 
 namespace ns3::training
 {
+
+/**
+ * @ingroup distributed-training-job
+ * Compares the bits of numbers.
+ * @param actual a vector
+ * @param expected the vector that it should be
+ * @param begin first element to compare
+ * @param end element behind the last one
+ * @return description of the first difference, or empty
+ */
+std::string FindDifference(const std::vector<float>& actual,
+                           const std::vector<float>& expected,
+                           std::size_t begin,
+                           std::size_t end);
 
 /**
  * @ingroup distributed-training-job

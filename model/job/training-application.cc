@@ -7,7 +7,9 @@
 #include "training-application.h"
 
 #include "gradient-values.h"
+#include "graph-checker.h"
 #include "layered-model.h"
+#include "loop-graph.h"
 
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
@@ -89,6 +91,10 @@ TrainingApplication::GetTypeId()
                             "A collective is complete at this rank.",
                             MakeTraceSourceAccessor(&TrainingApplication::m_collectiveDoneTrace),
                             "ns3::training::TrainingApplication::CollectiveDoneTracedCallback")
+            .AddTraceSource("Arrival",
+                            "A collective is complete at this rank, or a message received.",
+                            MakeTraceSourceAccessor(&TrainingApplication::m_arrivalTrace),
+                            "ns3::training::TrainingApplication::ArrivalTracedCallback")
             .AddTraceSource("IterationEnd",
                             "An iteration is over at this rank.",
                             MakeTraceSourceAccessor(&TrainingApplication::m_iterationEndTrace),
@@ -115,10 +121,29 @@ TrainingApplication::DoDispose()
 {
     NS_LOG_FUNCTION(this);
     StopApplication();
+    m_runner = nullptr;
+    m_tasks.clear();
+    m_mark = nullptr;
+    m_meetings = nullptr;
+    m_messages = nullptr;
     m_communicators.clear();
-    m_collectives.clear();
     m_jitter = nullptr;
     Application::DoDispose();
+}
+
+void
+TrainingApplication::SetGraph(std::shared_ptr<const TaskGraph> graph,
+                              uint32_t rank,
+                              Ptr<Communicator> messages,
+                              const std::vector<Ptr<Communicator>>& communicators)
+{
+    NS_LOG_FUNCTION(this << rank);
+    NS_ABORT_MSG_UNLESS(communicators.size() == graph->GetGroups().size(),
+                        "a handle for each of the graph's groups");
+    m_graph = std::move(graph);
+    m_rank = rank;
+    m_messages = messages;
+    m_communicators = communicators;
 }
 
 void
@@ -126,10 +151,18 @@ TrainingApplication::SetTask(std::shared_ptr<const TrainingTask> task,
                              const std::vector<Ptr<Communicator>>& communicators)
 {
     NS_LOG_FUNCTION(this << task->name);
-    NS_ABORT_MSG_UNLESS(communicators.size() == task->communicators.size(),
-                        "a handle for each communicator of the task");
     m_task = std::move(task);
-    m_communicators = communicators;
+    const Ptr<Communicator>& all = communicators.front();
+    SetGraph(std::make_shared<LoopGraph>(m_task, all->GetSize()),
+             all->GetRank(),
+             all,
+             communicators);
+}
+
+void
+TrainingApplication::SetMeetings(std::shared_ptr<TaskMeetings> meetings)
+{
+    m_meetings = std::move(meetings);
 }
 
 void
@@ -142,12 +175,6 @@ const GradientLearner*
 TrainingApplication::GetLearner() const
 {
     return m_learner.get();
-}
-
-GradientPlace
-TrainingApplication::GetPlace(uint32_t collective) const
-{
-    return {m_seed, GetRank(), m_iteration, collective, m_task->GetFirstNumber(collective)};
 }
 
 int64_t
@@ -189,7 +216,19 @@ TrainingApplication::GetGradients() const
 uint32_t
 TrainingApplication::GetRank() const
 {
-    return m_communicators.front()->GetRank();
+    return m_rank;
+}
+
+TaskTrace::Pointer
+TrainingApplication::GetLastMark() const
+{
+    return m_mark;
+}
+
+Ptr<Communicator>
+TrainingApplication::GetMessages() const
+{
+    return m_messages;
 }
 
 const std::vector<Ptr<Communicator>>&
@@ -201,7 +240,7 @@ TrainingApplication::GetCommunicators() const
 bool
 TrainingApplication::IsComputing() const
 {
-    return m_computing;
+    return m_computing || m_inParallel > 0;
 }
 
 bool
@@ -214,15 +253,24 @@ void
 TrainingApplication::StartApplication()
 {
     NS_LOG_FUNCTION(this);
-    NS_ABORT_MSG_UNLESS(m_task, "TrainingApplication started without SetTask()");
-    m_collectives.assign(m_task->collectives.size(), {});
+    NS_ABORT_MSG_UNLESS(m_graph, "TrainingApplication started without SetGraph() or SetTask()");
+    m_started.assign(m_graph->GetGroups().size(), 0);
     m_iteration = 0;
     m_finished = m_iterations == 0;
     m_running = !m_finished;
-    if (m_running)
+    if (!m_running)
     {
-        StartIteration();
-        Advance();
+        return;
+    }
+    m_runner = std::make_unique<TaskRunner>(
+        m_graph->MakeSource(m_rank, m_iterations),
+        m_graph->GetWindow(),
+        [this](const GraphTask& task, const TaskTrace::Pointer& cause) { StartTask(task, cause); });
+    StartIteration();
+    m_runner->Run();
+    if (m_running && m_runner->IsFinished())
+    {
+        Finish(); // there are no tasks
     }
 }
 
@@ -240,8 +288,9 @@ TrainingApplication::StartIteration()
 {
     NS_LOG_LOGIC("rank " << GetRank() << " begins iteration " << m_iteration);
     m_iterationStart = Simulator::Now();
-    m_next = 0;
+    m_computed = m_iterationStart;
     m_computeTime = Time();
+    m_idle = IdleTimes();
     m_pace = m_slowdown * (m_jitter ? m_jitter->GetValue() : 1);
     m_busyTime = Time();
     m_busyStart = m_iterationStart;
@@ -249,55 +298,44 @@ TrainingApplication::StartIteration()
 }
 
 void
-TrainingApplication::Advance()
+TrainingApplication::StartTask(const GraphTask& task, const TaskTrace::Pointer& cause)
 {
-    if (m_advancing)
+    if (!m_running)
     {
-        return; // a collective completed immediately and resumed the steps
+        return;
     }
-    m_advancing = true;
-    while (m_running && TakeStep())
+    const auto trace = std::make_shared<TaskTrace>(task, m_rank);
+    trace->start = Simulator::Now();
+    trace->ready = trace->start;
+    trace->cause = cause;
+    m_tasks.emplace(task.id, Running{&task, trace, nullptr, 0, m_iteration});
+    switch (task.kind)
     {
+    case TaskKind::COMPUTE:
+        StartCompute(task);
+        return;
+    case TaskKind::MEMORY:
+        Simulator::Schedule(task.length, &TrainingApplication::TaskEnded, this, task.id);
+        return;
+    case TaskKind::MARK:
+        AddIdleTime(cause);
+        EndTask(task.id);
+        return;
+    case TaskKind::COLLECTIVE:
+        StartCollective(task);
+        return;
+    case TaskKind::SEND:
+    case TaskKind::RECEIVE:
+        StartMessage(task);
+        return;
     }
-    m_advancing = false;
 }
 
-bool
-TrainingApplication::TakeStep()
+void
+TrainingApplication::AddIdleTime(const TaskTrace::Pointer& cause)
 {
-    if (m_iteration == m_iterations)
-    {
-        if (m_pending == 0)
-        {
-            Finish();
-        }
-        return false;
-    }
-    if (m_next == m_task->steps.size())
-    {
-        EndIteration();
-        return true;
-    }
-    const TaskStep& step = m_task->steps[m_next];
-    switch (step.kind)
-    {
-    case TaskStep::Kind::COMPUTE:
-        StartCompute(GetLength(step.length));
-        return false;
-    case TaskStep::Kind::START:
-        m_next++;
-        StartCollective(step.collective);
-        return true;
-    case TaskStep::Kind::WAIT:
-        if (m_collectives[step.collective].isPending)
-        {
-            NS_LOG_LOGIC("rank " << GetRank() << " waits for collective " << step.collective);
-            return false;
-        }
-        m_next++;
-        return true;
-    }
-    return false;
+    m_idle.Add(cause, m_computed, Simulator::Now());
+    m_computed = Simulator::Now();
 }
 
 Time
@@ -307,8 +345,21 @@ TrainingApplication::GetLength(Time planned) const
 }
 
 void
-TrainingApplication::StartCompute(Time length)
+TrainingApplication::StartCompute(const GraphTask& task)
 {
+    const Time length = GetLength(task.length);
+    if (task.stream != COMPUTE_STREAM)
+    {
+        if (length.IsZero())
+        {
+            EndTask(task.id);
+            return;
+        }
+        m_inParallel++;
+        Simulator::Schedule(length, &TrainingApplication::TaskEnded, this, task.id);
+        return;
+    }
+    AddIdleTime(m_tasks.at(task.id).trace->cause);
     m_computeTime += length;
     if (!m_phaseIsOpen)
     {
@@ -316,8 +367,10 @@ TrainingApplication::StartCompute(Time length)
         m_phaseIsOpen = true;
     }
     m_computing = true;
+    m_computation = task.id;
     const Time wait = std::max(m_occupied - Simulator::Now(), Time(0));
-    m_event = Simulator::Schedule(wait + length, &TrainingApplication::EndCompute, this);
+    m_idle.other += wait;
+    m_event = Simulator::Schedule(wait + length, &TrainingApplication::EndCompute, this, task.id);
 }
 
 void
@@ -326,105 +379,193 @@ TrainingApplication::Occupy(Time time)
     m_occupied = std::max(m_occupied, Simulator::Now()) + time;
     if (m_computing)
     {
+        m_idle.other += time;
         const Time left = Simulator::GetDelayLeft(m_event);
         m_event.Cancel();
-        m_event = Simulator::Schedule(left + time, &TrainingApplication::EndCompute, this);
+        m_event =
+            Simulator::Schedule(left + time, &TrainingApplication::EndCompute, this, m_computation);
     }
 }
 
 void
-TrainingApplication::EndCompute()
+TrainingApplication::EndCompute(uint64_t id)
 {
     m_computing = false;
-    const std::string& phase = m_task->steps[m_next].phase;
+    const std::string& phase = m_graph->GetNames()[m_tasks.at(id).task->name];
     if (!phase.empty())
     {
         NS_LOG_LOGIC("rank " << GetRank() << " ends " << phase);
         m_phaseIsOpen = false;
         m_computePhaseTrace(GetRank(), m_iteration, phase, m_phaseStart, Simulator::Now());
     }
-    m_next++;
-    Advance();
+    m_computed = Simulator::Now();
+    EndTask(id);
+}
+
+GradientPlace
+TrainingApplication::GetPlace(uint32_t rank, const GraphTask& task, uint64_t number) const
+{
+    if (m_task)
+    {
+        const auto index = static_cast<uint32_t>(task.tag);
+        return {m_seed, rank, m_iteration, index, m_task->GetFirstNumber(index)};
+    }
+    return GetGraphPlace(m_seed, rank, task, number);
+}
+
+Ptr<Tensor>
+TrainingApplication::MakeTensor(const GraphTask& task, uint64_t number) const
+{
+    auto tensor = Create<Tensor>();
+    tensor->bytes = task.bytes;
+    tensor->priority = task.priority;
+    tensor->bucket = static_cast<uint32_t>(task.tag);
+    tensor->iteration = m_iteration;
+    const std::size_t count = m_realPayload ? task.bytes / sizeof(float) : 0;
+    if (count == 0)
+    {
+        return tensor;
+    }
+    if (task.kind == TaskKind::RECEIVE)
+    {
+        tensor->values.resize(count);
+        return tensor;
+    }
+    const GradientPlace place = GetPlace(m_rank, task, number);
+    tensor->values = m_learner ? m_learner->Make(place, count) : m_source->Make(place, count);
+    return tensor;
 }
 
 void
-TrainingApplication::StartCollective(uint32_t index)
+TrainingApplication::StartCollective(const GraphTask& task)
 {
-    const TaskCollective& planned = m_task->collectives[index];
-    NS_LOG_LOGIC("rank " << GetRank() << " starts collective " << index << " of " << planned.bytes
+    NS_LOG_LOGIC("rank " << GetRank() << " starts collective " << task.tag << " of " << task.bytes
                          << " bytes");
-    Collective& collective = m_collectives[index];
-    NS_ABORT_MSG_IF(collective.isPending, "collective " << index << " started before its end");
-    auto tensor = Create<Tensor>();
-    tensor->bytes = planned.bytes;
-    tensor->priority = planned.priority;
-    tensor->bucket = index;
-    tensor->iteration = m_iteration;
-    if (m_realPayload)
+    const uint64_t number = m_started[task.groups]++;
+    const Ptr<Tensor> tensor = MakeTensor(task, number);
+    Running& running = m_tasks.at(task.id);
+    running.tensor = tensor;
+    running.number = number;
+    if (m_meetings)
     {
-        const std::size_t count = planned.bytes / sizeof(float);
-        tensor->values = m_learner ? m_learner->Make(GetPlace(index), count)
-                                   : m_source->Make(GetPlace(index), count);
+        m_meetings->Start(m_rank, task, number, Simulator::Now(), running.trace->cause);
     }
-    collective.tensor = tensor;
-    collective.iteration = m_iteration;
-    collective.isPending = true;
-    m_pending++;
     if (m_underWay == 0)
     {
         m_busyStart = Simulator::Now();
     }
     m_underWay++;
-    m_collectiveStartTrace(GetRank(), m_iteration, index);
-    m_communicators[planned.communicator]->Start(
-        planned.operation,
+    m_collectiveStartTrace(GetRank(), m_iteration, tensor->bucket);
+    m_communicators[task.groups]->Start(
+        task.operation,
         tensor,
-        0,
-        MakeBoundCallback(&TrainingApplication::CollectiveDone, this, index));
+        task.peer,
+        MakeBoundCallback(&TrainingApplication::CommunicationDone, this, task.id),
+        task.matrix);
 }
 
 void
-TrainingApplication::CollectiveDone(TrainingApplication* self, uint32_t index)
+TrainingApplication::StartMessage(const GraphTask& task)
+{
+    const bool isSend = task.kind == TaskKind::SEND;
+    Running& running = m_tasks.at(task.id);
+    if (m_realPayload)
+    {
+        running.number = m_messageCounts[{isSend, {task.peer, task.tag}}]++;
+    }
+    running.tensor = MakeTensor(task, running.number);
+    running.tensor->channel = static_cast<uint32_t>(task.tag);
+    const Ptr<Tensor> tensor = running.tensor;
+    const auto done = MakeBoundCallback(&TrainingApplication::CommunicationDone, this, task.id);
+    if (m_meetings)
+    {
+        m_meetings->Start(m_rank, task, 0, Simulator::Now(), running.trace->cause);
+    }
+    if (isSend)
+    {
+        m_messages->Send(tensor, task.peer, done);
+    }
+    else
+    {
+        m_messages->Receive(tensor, task.peer, done);
+    }
+}
+
+void
+TrainingApplication::CommunicationDone(TrainingApplication* self, uint64_t id)
 {
     if (!self->m_running)
     {
-        return; // stopped while the collective was in progress
+        return; // stopped while it was in progress
     }
-    Collective& collective = self->m_collectives.at(index);
-    const Ptr<Tensor> result = collective.tensor;
-    NS_ABORT_MSG_UNLESS(result, "collective " << index << " completed twice");
-    collective.tensor = nullptr; // releases the memory once all listeners have seen it
-    self->m_underWay--;
-    if (self->m_underWay == 0)
+    const auto found = self->m_tasks.find(id);
+    NS_ABORT_MSG_IF(found == self->m_tasks.end(), "task " << id << " completed twice");
+    const Running running = found->second;
+    found->second.tensor = nullptr; // releases the memory once all listeners have seen it
+    if (self->m_meetings)
     {
-        self->m_busyTime += Simulator::Now() - self->m_busyStart;
+        self->m_meetings->End(*running.task, running.number, *running.trace);
     }
-    self->m_collectiveDoneTrace(self->GetRank(), collective.iteration, index, result);
-    if (self->m_learner)
+    if (running.task->kind == TaskKind::COLLECTIVE)
     {
-        self->m_learner->Apply(self->GetPlace(index), result->values);
+        self->EndCollective(running);
     }
-    const Time update = self->GetLength(self->m_task->collectives[index].update);
-    if (update.IsZero())
+    if (running.task->kind != TaskKind::SEND)
     {
-        self->EndCollective(index);
-        return;
+        self->m_arrivalTrace(self->m_rank, *running.task, running.number, running.tensor);
     }
-    Simulator::Schedule(update, &TrainingApplication::EndCollective, self, index);
+    self->EndTask(id);
 }
 
 void
-TrainingApplication::EndCollective(uint32_t index)
+TrainingApplication::EndCollective(const Running& running)
 {
-    if (!m_running)
+    m_underWay--;
+    if (m_underWay == 0)
     {
-        return; // stopped before the result was applied
+        m_busyTime += Simulator::Now() - m_busyStart;
     }
-    m_collectives.at(index).isPending = false;
-    m_pending--;
-    if (!m_computing)
+    m_collectiveDoneTrace(m_rank, running.iteration, running.tensor->bucket, running.tensor);
+    if (m_learner)
     {
-        Advance();
+        m_learner->Apply(GetPlace(m_rank, *running.task, running.number), running.tensor->values);
+    }
+}
+
+void
+TrainingApplication::TaskEnded(TrainingApplication* self, uint64_t id)
+{
+    if (!self->m_running)
+    {
+        return; // stopped before its end
+    }
+    if (self->m_tasks.at(id).task->kind == TaskKind::COMPUTE)
+    {
+        self->m_inParallel--;
+    }
+    self->EndTask(id);
+}
+
+void
+TrainingApplication::EndTask(uint64_t id)
+{
+    const auto found = m_tasks.find(id);
+    const std::shared_ptr<TaskTrace> trace = std::move(found->second.trace);
+    m_tasks.erase(found);
+    trace->end = Simulator::Now();
+    if (trace->kind == TaskKind::MARK)
+    {
+        if (m_mark)
+        {
+            m_mark->cause = nullptr; // a history of one iteration is enough
+        }
+        m_mark = trace;
+        EndIteration();
+    }
+    m_runner->Complete(id, trace);
+    if (m_running && m_runner->IsFinished())
+    {
+        Finish();
     }
 }
 
@@ -440,6 +581,17 @@ TrainingApplication::EndIteration()
     measured.leastCompute = m_computeTime;
     measured.totalCompute = m_computeTime;
     measured.communicationTime = m_busyTime + (m_underWay > 0 ? now - m_busyStart : Time());
+    const auto getExposed = [this](Parallelism parallelism) {
+        return m_idle.exposed[static_cast<uint32_t>(parallelism)];
+    };
+    measured.bubble = m_idle.bubble;
+    measured.exposedData = getExposed(Parallelism::DATA);
+    measured.exposedTensor = getExposed(Parallelism::TENSOR);
+    measured.exposedPipeline = getExposed(Parallelism::PIPELINE);
+    measured.exposedContext = getExposed(Parallelism::CONTEXT);
+    measured.exposedExpert = getExposed(Parallelism::EXPERT);
+    measured.exposedOther = getExposed(Parallelism::NONE);
+    measured.otherIdle = m_idle.other;
     m_iterationEndTrace(GetRank(), m_iteration, measured);
     m_iteration++;
     if (m_iteration < m_iterations)

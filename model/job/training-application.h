@@ -17,12 +17,19 @@
 #include "ns3/nstime.h"
 #include "ns3/ptr.h"
 #include "ns3/random-variable-stream.h"
+#include "ns3/task-graph.h"
+#include "ns3/task-meetings.h"
+#include "ns3/task-runner.h"
+#include "ns3/task-trace.h"
 #include "ns3/traced-callback.h"
 #include "ns3/training-communicator.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace ns3::training
@@ -31,19 +38,20 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-job
  *
- * One rank of a training job: runs the steps of a TrainingTask, iteration after iteration. It has
- * finished when the results of all collectives of the last iteration are applied. The next
- * iteration of this rank starts immediately: only collectives synchronize the ranks.
+ * One rank of a training job: performs its tasks of a TaskGraph. Computations take their time,
+ * collectives and messages go through communicators. It has finished when all tasks of all
+ * iterations have ended. The next iteration of this rank starts immediately: only communication
+ * synchronizes the ranks.
  *
  * The communication time of a rank is the length of the union of the intervals from the start of a
  * collective to its completion at this rank. A collective that goes on into the next iteration
  * counts in each of both with its part. After the last iteration such collectives run to their end,
  * in no iteration.
  *
- * All compute times of the task are multiplied by the attribute Slowdown, and in each iteration by
- * a factor that is drawn from the distribution ComputeJitter.
+ * The lengths of computations are multiplied by the attribute Slowdown, and in each iteration by a
+ * factor that is drawn from the distribution ComputeJitter.
  *
- * Applications of different ranks share only the constant task.
+ * Applications of different ranks share only the constant graph, and TaskMeetings, which observe.
  */
 class TrainingApplication : public Application
 {
@@ -55,12 +63,29 @@ class TrainingApplication : public Application
     ~TrainingApplication() override;
 
     /**
-     * Sets the task and the groups. Call before the application starts.
+     * Sets the tasks. Call before the application starts.
+     * @param graph the job
+     * @param rank of this application in the job
+     * @param messages handle on all ranks of the job, for messages; null: it has none
+     * @param communicators this rank's handle on its group, by groups of the graph; null: it is in
+     *        none
+     */
+    void SetGraph(std::shared_ptr<const TaskGraph> graph,
+                  uint32_t rank,
+                  Ptr<Communicator> messages,
+                  const std::vector<Ptr<Communicator>>& communicators);
+
+    /**
+     * Sets the steps of a rank, as a LoopGraph.
      * @param task steps of this rank
-     * @param communicators this rank's handle on its group, by communicator of the task
+     * @param communicators this rank's handle on its group, by communicator of the task; the first
+     *        one has all ranks
      */
     void SetTask(std::shared_ptr<const TrainingTask> task,
                  const std::vector<Ptr<Communicator>>& communicators);
+
+    /** @param meetings of the applications of this process; null: who is late is not known */
+    void SetMeetings(std::shared_ptr<TaskMeetings> meetings);
 
     /**
      * Makes it take part in a training: its gradients come from a replica of the model, which takes
@@ -85,10 +110,16 @@ class TrainingApplication : public Application
      */
     void Occupy(Time time);
 
-    /** @return number of this rank; valid once the task is set */
+    /** @return number of this rank in the job */
     uint32_t GetRank() const;
 
-    /** @return handles of this rank, by communicator of the task */
+    /** @return the end of its last complete iteration; null: there is none */
+    TaskTrace::Pointer GetLastMark() const;
+
+    /** @return its handle on all ranks of the job, for messages; or null */
+    Ptr<Communicator> GetMessages() const;
+
+    /** @return handles of this rank, by groups of the graph; null: it is in none */
     const std::vector<Ptr<Communicator>>& GetCommunicators() const;
 
     /** @return whether all iterations are over and the results of all collectives in place */
@@ -117,7 +148,7 @@ class TrainingApplication : public Application
     /**
      * @param rank the rank
      * @param iteration number of the iteration, from 0
-     * @param collective index of the collective in the task
+     * @param collective number of the collective in the iteration
      */
     typedef void (*CollectiveStartTracedCallback)(uint32_t rank,
                                                   uint32_t iteration,
@@ -125,7 +156,7 @@ class TrainingApplication : public Application
     /**
      * @param rank the rank
      * @param iteration number of the iteration in which it started, from 0
-     * @param collective index of the collective in the task
+     * @param collective number of the collective in the iteration
      * @param result its result at this rank
      */
     typedef void (*CollectiveDoneTracedCallback)(uint32_t rank,
@@ -140,6 +171,17 @@ class TrainingApplication : public Application
     typedef void (*IterationEndTracedCallback)(uint32_t rank,
                                                uint32_t iteration,
                                                const RankIteration& measured);
+    /**
+     * @param rank the rank
+     * @param task a collective, or the receipt of a message
+     * @param number of the collective in its groups, or of the message among those of its tag from
+     *        its sender, from 0
+     * @param result the tensor at this rank
+     */
+    typedef void (*ArrivalTracedCallback)(uint32_t rank,
+                                          const GraphTask& task,
+                                          uint64_t number,
+                                          Ptr<const Tensor> result);
     /** @param rank the rank */
     typedef void (*FinishedTracedCallback)(uint32_t rank);
 
@@ -147,29 +189,35 @@ class TrainingApplication : public Application
     void DoDispose() override;
 
   private:
-    /** State of a collective of the task. */
-    struct Collective
+    /** A task that has started and has not ended. */
+    struct Running
     {
-        Ptr<Tensor> tensor;    // while in progress
-        uint32_t iteration{0}; // iteration in which it started
-        bool isPending{false}; // its result is not applied yet
+        const GraphTask* task{nullptr};
+        std::shared_ptr<TaskTrace> trace;
+        Ptr<Tensor> tensor;    // of communication
+        uint64_t number{0};    // see ArrivalTracedCallback
+        uint32_t iteration{0}; // in which it started
     };
 
     void StartApplication() override;
     void StopApplication() override;
-    void Advance();
-    bool TakeStep();
     void SetComputeJitter(std::string jitter);
     std::string GetComputeJitter() const;
     void SetGradients(std::string gradients);
     std::string GetGradients() const;
-    GradientPlace GetPlace(uint32_t collective) const;
+    GradientPlace GetPlace(uint32_t rank, const GraphTask& task, uint64_t number) const;
+    Ptr<Tensor> MakeTensor(const GraphTask& task, uint64_t number) const;
     Time GetLength(Time planned) const;
-    void StartCompute(Time length);
-    void EndCompute();
-    void StartCollective(uint32_t index);
-    static void CollectiveDone(TrainingApplication* self, uint32_t index);
-    void EndCollective(uint32_t index);
+    void StartTask(const GraphTask& task, const TaskTrace::Pointer& cause);
+    void AddIdleTime(const TaskTrace::Pointer& cause);
+    void StartCompute(const GraphTask& task);
+    void EndCompute(uint64_t id);
+    void StartCollective(const GraphTask& task);
+    void StartMessage(const GraphTask& task);
+    static void CommunicationDone(TrainingApplication* self, uint64_t id);
+    void EndCollective(const Running& running);
+    static void TaskEnded(TrainingApplication* self, uint64_t id);
+    void EndTask(uint64_t id);
     void StartIteration();
     void EndIteration();
     void Finish();
@@ -184,32 +232,43 @@ class TrainingApplication : public Application
     std::shared_ptr<const GradientSource> m_source;
     std::unique_ptr<GradientLearner> m_learner; // or null: gradients come from the source
     Ptr<RandomVariableStream> m_jitter;         // null: none
-    std::shared_ptr<const TrainingTask> m_task;
-    std::vector<Ptr<Communicator>> m_communicators;
-    Time m_computeTime; // of the current iteration, so far
-    double m_pace{1};   // factor of compute times in the current iteration
+    std::shared_ptr<const TaskGraph> m_graph;
+    std::shared_ptr<const TrainingTask> m_task; // a LoopGraph's; or null
+    std::shared_ptr<TaskMeetings> m_meetings;   // or null
+    uint32_t m_rank{0};
+    Ptr<Communicator> m_messages;                   // or null
+    std::vector<Ptr<Communicator>> m_communicators; // by groups
+    std::unique_ptr<TaskRunner> m_runner;
+    std::unordered_map<uint64_t, Running> m_tasks; // that run, by their numbers
+    std::vector<uint64_t> m_started;               // collectives so far, by groups
+    /// Real payload: messages so far, by whether they are sent, peer and tag.
+    std::map<std::pair<bool, std::pair<uint32_t, uint64_t>>, uint64_t> m_messageCounts;
+    std::shared_ptr<TaskTrace> m_mark; // end of the last iteration; or null
+    Time m_computeTime;                // of the current iteration, so far
+    IdleTimes m_idle;                  // of the current iteration, so far
+    Time m_computed;                   // end of the last computation of the stream
+    double m_pace{1};                  // factor of compute times in the current iteration
 
-    bool m_running{false};   // between start and Finish(), or stop
-    bool m_finished{false};  // all iterations are over, all results in place
-    bool m_advancing{false}; // steps are being taken right now
-    bool m_computing{false}; // the end of a compute step is to come
-    EventId m_event;         // this end
-    Time m_occupied;         // the GPU does other work until then
+    bool m_running{false};     // between start and Finish(), or stop
+    bool m_finished{false};    // all tasks of all iterations have ended
+    bool m_computing{false};   // a computation of the stream is under way
+    uint64_t m_computation{0}; // this one
+    uint32_t m_inParallel{0};  // computations beside the stream
+    EventId m_event;           // end of the computation of the stream
+    Time m_occupied;           // the GPU does other work until then
     uint32_t m_iteration{0};
     Time m_iterationStart;
-    std::size_t m_next{0};                 // index of the next step
-    bool m_phaseIsOpen{false};             // a phase has started
-    Time m_phaseStart;                     // start of the phase
-    std::vector<Collective> m_collectives; // by index in the task
-    uint32_t m_pending{0};                 // collectives whose results are not applied yet
-    uint32_t m_underWay{0};                // collectives in progress
-    Time m_busyStart; // start of the current communication interval in this iteration
-    Time m_busyTime;  // communication time of the earlier intervals of this iteration
+    bool m_phaseIsOpen{false}; // a phase has started
+    Time m_phaseStart;         // start of the phase
+    uint32_t m_underWay{0};    // collectives in progress
+    Time m_busyStart;          // start of the current communication interval in this iteration
+    Time m_busyTime;           // communication time of the earlier intervals of this iteration
 
     TracedCallback<uint32_t, uint32_t> m_iterationStartTrace;
     TracedCallback<uint32_t, uint32_t, const std::string&, Time, Time> m_computePhaseTrace;
     TracedCallback<uint32_t, uint32_t, uint32_t> m_collectiveStartTrace;
     TracedCallback<uint32_t, uint32_t, uint32_t, Ptr<const Tensor>> m_collectiveDoneTrace;
+    TracedCallback<uint32_t, const GraphTask&, uint64_t, Ptr<const Tensor>> m_arrivalTrace;
     TracedCallback<uint32_t, uint32_t, const RankIteration&> m_iterationEndTrace;
     TracedCallback<uint32_t> m_finishedTrace;
 };

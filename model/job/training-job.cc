@@ -28,6 +28,18 @@ TrainingJob::TrainingJob(uint32_t ranks,
 {
     NS_LOG_FUNCTION(this << ranks << iterations << warmup << task.name);
     m_statistics.SetBusBytes(task.GetBusBytes(ranks));
+    m_statistics.OnComplete([this](const IterationRecord& record) { FindPath(record); });
+}
+
+TrainingJob::TrainingJob(uint32_t ranks, uint32_t iterations, uint32_t warmup, double busBytes)
+    : m_ranks(ranks),
+      m_iterations(iterations),
+      m_collectives(0),
+      m_statistics(ranks, warmup)
+{
+    NS_LOG_FUNCTION(this << ranks << iterations << warmup);
+    m_statistics.SetBusBytes(busBytes);
+    m_statistics.OnComplete([this](const IterationRecord& record) { FindPath(record); });
 }
 
 TrainingJob::~TrainingJob()
@@ -38,6 +50,8 @@ TrainingJob::~TrainingJob()
         application->TraceDisconnectWithoutContext(
             "CollectiveDone",
             MakeCallback(&TrainingJob::CollectiveDone, this));
+        application->TraceDisconnectWithoutContext("Arrival",
+                                                   MakeCallback(&TrainingJob::Arrived, this));
         application->TraceDisconnectWithoutContext(
             "IterationEnd",
             MakeCallback(&TrainingJob::IterationEnded, this));
@@ -51,12 +65,14 @@ TrainingJob::Observe(Ptr<TrainingApplication> application)
 {
     NS_LOG_FUNCTION(this << application);
     m_applications.push_back(application);
+    m_byRank[application->GetRank()] = PeekPointer(application);
     if (m_checker)
     {
         m_checker->SetReporters(static_cast<uint32_t>(m_applications.size()));
     }
     application->TraceConnectWithoutContext("CollectiveDone",
                                             MakeCallback(&TrainingJob::CollectiveDone, this));
+    application->TraceConnectWithoutContext("Arrival", MakeCallback(&TrainingJob::Arrived, this));
     application->TraceConnectWithoutContext("IterationEnd",
                                             MakeCallback(&TrainingJob::IterationEnded, this));
     application->TraceConnectWithoutContext("Finished",
@@ -91,10 +107,41 @@ TrainingJob::OnExpectedSum(SumChecker::Listener listener)
 }
 
 void
+TrainingJob::SetChecker(std::unique_ptr<GraphChecker> checker)
+{
+    NS_LOG_FUNCTION(this);
+    m_graphChecker = std::move(checker);
+    m_statistics.SetVerifier([this] {
+        return m_graphChecker->GetMismatch().empty() && m_graphChecker->GetChecked() > 0;
+    });
+}
+
+const std::vector<PathStep>&
+TrainingJob::GetCriticalPath() const
+{
+    return m_path;
+}
+
+void
+TrainingJob::FindPath(const IterationRecord& record)
+{
+    const auto found = m_marks.find(record.iteration);
+    if (found != m_marks.end())
+    {
+        m_path = FindCriticalPath(found->second, Seconds(record.startS));
+        m_marks.erase(found);
+    }
+    if (m_complete)
+    {
+        m_complete(record);
+    }
+}
+
+void
 TrainingJob::OnIterationComplete(IterationStatistics::Complete callback)
 {
     NS_LOG_FUNCTION(this);
-    m_statistics.OnComplete(std::move(callback));
+    m_complete = std::move(callback);
 }
 
 void
@@ -148,6 +195,10 @@ TrainingJob::GetResults() const
 std::string
 TrainingJob::GetMismatch() const
 {
+    if (m_graphChecker)
+    {
+        return m_graphChecker->GetMismatch();
+    }
     return m_checker ? m_checker->GetMismatch() : "";
 }
 
@@ -173,9 +224,22 @@ TrainingJob::CollectiveDone(uint32_t rank,
 }
 
 void
+TrainingJob::Arrived(uint32_t rank,
+                     const GraphTask& task,
+                     uint64_t number,
+                     Ptr<const Tensor> result)
+{
+    if (m_graphChecker && !m_graphChecker->Check(rank, task, number, *result))
+    {
+        NS_LOG_WARN(m_graphChecker->GetMismatch());
+    }
+}
+
+void
 TrainingJob::IterationEnded(uint32_t rank, uint32_t iteration, const RankIteration& measured)
 {
     NS_LOG_FUNCTION(this << rank << iteration);
+    m_marks[iteration] = m_byRank.at(rank)->GetLastMark(); // the last one stays
     m_statistics.AddRank(iteration, measured);
 }
 

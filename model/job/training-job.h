@@ -7,14 +7,19 @@
 #ifndef DISTRIBUTED_TRAINING_TRAINING_JOB_H
 #define DISTRIBUTED_TRAINING_TRAINING_JOB_H
 
+#include "graph-checker.h"
 #include "iteration-statistics.h"
 #include "sum-checker.h"
 #include "training-application.h"
 
+#include "ns3/task-trace.h"
+
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace ns3::training
@@ -40,6 +45,14 @@ class TrainingJob
      * @param task of the ranks
      */
     TrainingJob(uint32_t ranks, uint32_t iterations, uint32_t warmup, const TrainingTask& task);
+
+    /**
+     * @param ranks number of ranks, at least 1
+     * @param iterations expected iterations of every rank
+     * @param warmup number of initial iterations excluded from means
+     * @param busBytes bytes of a rank and iteration for the bus bandwidth, see GetBusFactor()
+     */
+    TrainingJob(uint32_t ranks, uint32_t iterations, uint32_t warmup, double busBytes);
     ~TrainingJob();
     TrainingJob(const TrainingJob&) = delete;
     TrainingJob& operator=(const TrainingJob&) = delete;
@@ -69,6 +82,16 @@ class TrainingJob
 
     /** @param listener receives every expected sum, see SumChecker */
     void OnExpectedSum(SumChecker::Listener listener);
+
+    /**
+     * Checks the results of all collectives and messages bit by bit. Requires applications with
+     * RealPayload.
+     * @param checker of their graph
+     */
+    void SetChecker(std::unique_ptr<GraphChecker> checker);
+
+    /** @return the critical path of the last complete iteration; empty if there is none */
+    const std::vector<PathStep>& GetCriticalPath() const;
 
     /**
      * @param callback called when the last rank has finished an iteration
@@ -110,6 +133,8 @@ class TrainingJob
                         uint32_t iteration,
                         uint32_t collective,
                         Ptr<const Tensor> result);
+    void Arrived(uint32_t rank, const GraphTask& task, uint64_t number, Ptr<const Tensor> result);
+    void FindPath(const IterationRecord& record);
     void IterationEnded(uint32_t rank, uint32_t iteration, const RankIteration& measured);
     void RankFinished(uint32_t rank);
 
@@ -117,11 +142,16 @@ class TrainingJob
     uint32_t m_iterations;
     uint32_t m_collectives; // per iteration
     IterationStatistics m_statistics;
-    std::unique_ptr<SumChecker> m_checker; // null: sums are not compared
-    std::function<void()> m_ranksFinished; // or empty
-    uint32_t m_finished{0};                // observed ranks that have finished
-    Time m_end;                            // when the last rank, of any process, has finished
-    std::vector<Ptr<TrainingApplication>> m_applications; // observed ranks
+    std::unique_ptr<SumChecker> m_checker;          // null: sums are not compared
+    std::unique_ptr<GraphChecker> m_graphChecker;   // null: arrivals are not compared
+    IterationStatistics::Complete m_complete;       // or empty
+    std::map<uint32_t, TaskTrace::Pointer> m_marks; // last ends, by iteration that is not complete
+    std::vector<PathStep> m_path;                   // of the last complete iteration
+    std::function<void()> m_ranksFinished;          // or empty
+    uint32_t m_finished{0};                         // observed ranks that have finished
+    Time m_end; // when the last rank, of any process, has finished
+    std::vector<Ptr<TrainingApplication>> m_applications;        // observed ranks
+    std::unordered_map<uint32_t, TrainingApplication*> m_byRank; // the same
 };
 
 } // namespace ns3::training

@@ -9,6 +9,7 @@
 
 #include "ns3/collective-operation.h"
 #include "ns3/nstime.h"
+#include "ns3/task-graph.h"
 
 #include <cstdint>
 #include <string>
@@ -37,10 +38,11 @@ struct TaskCommunicator
 struct TaskCollective
 {
     CollectiveOperation operation{CollectiveOperation::ALL_REDUCE}; ///< its operation
-    uint64_t bytes{0};        ///< size of the whole vector at a rank
-    uint32_t communicator{0}; ///< index of its communicator
-    int32_t priority{0};      ///< see Tensor::priority
-    Time update;              ///< from its end until its result is applied
+    uint64_t bytes{0};                          ///< size of the whole vector at a rank
+    uint32_t communicator{0};                   ///< index of its communicator
+    int32_t priority{0};                        ///< see Tensor::priority
+    Parallelism parallelism{Parallelism::DATA}; ///< why the ranks communicate
+    Time update;                                ///< from its end until its result is applied
 };
 
 /**

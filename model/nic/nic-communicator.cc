@@ -377,6 +377,8 @@ NicCommunicator::Start(CollectiveOperation operation,
     collective.record.operation = operation;
     collective.record.algorithm = "nic-" + collective.GetSchedule().algorithm;
     collective.record.bytes = tensor->bytes;
+    collective.record.iteration = tensor->iteration;
+    collective.record.bucket = tensor->bucket;
     collective.record.issued = Simulator::Now();
     m_collectives.push_back(std::move(entry));
     for (auto early = m_early.begin(); early != m_early.end(); ++early)

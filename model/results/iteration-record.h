@@ -30,6 +30,14 @@ struct RankIteration
     Time leastCompute;      ///< the same; of several ranks, the shortest
     Time totalCompute;      ///< the same; of several ranks, the sum
     Time communicationTime; ///< time with at least one collective in progress
+    Time bubble;            ///< idle until what it waited for could begin at other ranks
+    Time exposedData;       ///< idle while gradients or parameters of replicas were exchanged
+    Time exposedTensor;     ///< idle while parts of a layer were exchanged
+    Time exposedPipeline;   ///< idle while stages exchanged activations or gradients
+    Time exposedContext;    ///< idle while parts of a sequence were exchanged
+    Time exposedExpert;     ///< idle while tokens went to their experts and back
+    Time exposedOther;      ///< idle during communication for unknown reasons
+    Time otherIdle;         ///< idle for other reasons
 
     /**
      * Merges the measurements of two groups of ranks, each field by its IterationField::RankMerge.
@@ -55,6 +63,14 @@ struct IterationRecord
     double stragglerTimeS{0};        ///< compute time above that of the fastest rank, sum, s
     double communicationTimeS{0};    ///< mean of RankIteration::communicationTime over the ranks, s
     double exposedCommunicationS{0}; ///< iterationTimeS - computeTimeS
+    double bubbleS{0};               ///< mean of RankIteration::bubble, s
+    double exposedDataS{0};          ///< mean of RankIteration::exposedData, s
+    double exposedTensorS{0};        ///< mean of RankIteration::exposedTensor, s
+    double exposedPipelineS{0};      ///< mean of RankIteration::exposedPipeline, s
+    double exposedContextS{0};       ///< mean of RankIteration::exposedContext, s
+    double exposedExpertS{0};        ///< mean of RankIteration::exposedExpert, s
+    double exposedOtherS{0};         ///< mean of RankIteration::exposedOther, s
+    double otherIdleS{0};            ///< mean of RankIteration::otherIdle, s
     double busbwGBps{0};             ///< busBytes / communicationTimeS, GB/s
     double lowerBoundS{0};           ///< lower bound of the communication time, s
     double scalingEfficiency{1};     ///< computeTimeS / iterationTimeS

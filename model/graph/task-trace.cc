@@ -1,0 +1,107 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "task-trace.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ns3::training
+{
+
+TaskTrace::TaskTrace(const GraphTask& task, uint32_t taskRank)
+    : rank(taskRank),
+      kind(task.kind),
+      parallelism(task.parallelism),
+      name(task.name),
+      layer(task.layer),
+      microBatch(task.microBatch)
+{
+}
+
+TaskTrace::~TaskTrace()
+{
+    // Chains are long: one that nobody else keeps ends here without recursion.
+    std::vector<Pointer> ends;
+    const auto take = [&ends](Pointer& pointer) {
+        if (pointer.use_count() == 1)
+        {
+            ends.push_back(std::move(pointer));
+        }
+    };
+    take(cause);
+    take(partner);
+    while (!ends.empty())
+    {
+        const Pointer trace = std::move(ends.back());
+        ends.pop_back();
+        auto& earlier = const_cast<TaskTrace&>(*trace); // nobody else sees it any more
+        take(earlier.cause);
+        take(earlier.partner);
+    }
+}
+
+bool
+TaskTrace::IsCommunication() const
+{
+    return kind == TaskKind::COLLECTIVE || kind == TaskKind::SEND || kind == TaskKind::RECEIVE;
+}
+
+void
+IdleTimes::Add(const TaskTrace::Pointer& cause, Time from, Time to)
+{
+    for (const TaskTrace* task = cause.get(); task && to > from; task = task->cause.get())
+    {
+        if (task->end < to) // nothing was in progress
+        {
+            other += to - std::max(task->end, from);
+            to = std::max(task->end, from);
+        }
+        if (task->IsCommunication())
+        {
+            const Time ready = std::clamp(task->ready, from, to);
+            exposed[static_cast<uint32_t>(task->parallelism)] += to - ready;
+            to = ready;
+            const Time start = std::clamp(task->start, from, to);
+            bubble += to - start;
+            to = start;
+        }
+        else
+        {
+            const Time start = std::clamp(task->start, from, to);
+            other += to - start;
+            to = start;
+        }
+    }
+    other += std::max(to - from, Time());
+}
+
+std::vector<PathStep>
+FindCriticalPath(const TaskTrace::Pointer& last, Time start)
+{
+    std::vector<PathStep> path;
+    Time until = last ? last->end : start;
+    const auto add = [&](const TaskTrace::Pointer& task, Time from) {
+        from = std::clamp(from, start, until);
+        if (from < until)
+        {
+            path.push_back({task, from, until});
+            until = from;
+        }
+    };
+    TaskTrace::Pointer task = last;
+    while (task && until > start)
+    {
+        add(nullptr, task->end);
+        add(task, task->ready);
+        task = task->partner ? task->partner : task->cause;
+    }
+    add(nullptr, start);
+    std::reverse(path.begin(), path.end());
+    return path;
+}
+
+} // namespace ns3::training

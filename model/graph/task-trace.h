@@ -1,0 +1,107 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_TASK_TRACE_H
+#define DISTRIBUTED_TRAINING_TASK_TRACE_H
+
+#include "task-graph.h"
+
+#include "ns3/nstime.h"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-graph
+ *
+ * A task that has ended, and what let it start. Traces form chains back to the start of the job, as
+ * long as a task that has not ended can follow from them.
+ */
+struct TaskTrace
+{
+    /// A trace, kept by those that followed from it.
+    using Pointer = std::shared_ptr<const TaskTrace>;
+
+    uint32_t rank{0};                           ///< whose task it was
+    TaskKind kind{TaskKind::COMPUTE};           ///< see GraphTask
+    Parallelism parallelism{Parallelism::NONE}; ///< see GraphTask
+    uint32_t name{0};                           ///< see GraphTask
+    int32_t layer{-1};                          ///< see GraphTask
+    int32_t microBatch{-1};                     ///< see GraphTask
+    Time start;                                 ///< when it started
+    /// Communication: when all that it needs from other ranks had started: the message was sent,
+    /// the last rank had joined the collective. Otherwise its start.
+    Time ready;
+    Time end; ///< when it ended
+    /// Of the tasks that it waited for the last one to end; null: it waited for none.
+    Pointer cause;
+    /// Communication: the cause of the start of the last other rank; null: none was later.
+    Pointer partner;
+
+    TaskTrace() = default;
+
+    /**
+     * @param task of a rank, which has started now
+     * @param taskRank its rank
+     */
+    TaskTrace(const GraphTask& task, uint32_t taskRank);
+    ~TaskTrace();
+    TaskTrace(const TaskTrace&) = delete;
+    TaskTrace& operator=(const TaskTrace&) = delete;
+
+    /** @return whether it was a collective or a message */
+    bool IsCommunication() const;
+};
+
+/**
+ * @ingroup distributed-training-graph
+ * Why the compute stream of a rank was idle. The parts add up to its idle time.
+ */
+struct IdleTimes
+{
+    /// Until what it waited for could begin: a message was sent, the last rank had joined a
+    /// collective. The bubble of a pipeline, and the wait for stragglers.
+    Time bubble;
+    std::array<Time, PARALLELISMS> exposed{}; ///< communication was in progress, by its reason
+    Time other;                               ///< delays, and other work of the GPU
+
+    /**
+     * Adds the reasons of an interval.
+     * @param cause what ended it; null: not known
+     * @param from its start
+     * @param to its end
+     */
+    void Add(const TaskTrace::Pointer& cause, Time from, Time to);
+};
+
+/**
+ * @ingroup distributed-training-graph
+ * A part of a critical path.
+ */
+struct PathStep
+{
+    TaskTrace::Pointer task; ///< that was in progress; null: none was
+    Time start;              ///< of the part
+    Time end;                ///< of the part
+};
+
+/**
+ * @ingroup distributed-training-graph
+ * @param last a task
+ * @param start where the path begins
+ * @return the chain of tasks, over all ranks, that its end followed from, in order of time: without
+ *         gaps from the start to its end
+ */
+std::vector<PathStep> FindCriticalPath(const TaskTrace::Pointer& last, Time start);
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_TASK_TRACE_H

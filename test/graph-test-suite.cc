@@ -1,0 +1,353 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "ns3/graph-timing.h"
+#include "ns3/task-runner.h"
+#include "ns3/task-trace.h"
+#include "ns3/task-writer.h"
+#include "ns3/test.h"
+#include "ns3/training-time-resolution.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+/**
+ * @ingroup distributed-training-tests
+ * @defgroup distributed-training-graph-tests Tests of task graphs
+ */
+
+using namespace ns3;
+using namespace ns3::training;
+
+namespace
+{
+
+/** Tasks from a list. */
+class ListSource : public TaskSource
+{
+  public:
+    explicit ListSource(std::vector<GraphTask> tasks)
+        : m_tasks(std::move(tasks))
+    {
+    }
+
+    bool Next(GraphTask& task) override
+    {
+        if (m_next == m_tasks.size())
+        {
+            return false;
+        }
+        task = m_tasks[m_next++];
+        return true;
+    }
+
+  private:
+    std::vector<GraphTask> m_tasks;
+    std::size_t m_next{0};
+};
+
+/**
+ * @ingroup distributed-training-graph-tests
+ * A job whose tasks are written by a function.
+ */
+class WrittenGraph : public TaskGraph
+{
+  public:
+    /// Writes an iteration of a rank.
+    using Writer = std::function<void(TaskWriter& writer, uint32_t rank)>;
+
+    WrittenGraph(uint32_t ranks, std::vector<TaskGroups> groups, Writer write)
+        : m_ranks(ranks),
+          m_groups(std::move(groups)),
+          m_write(std::move(write))
+    {
+    }
+
+    uint32_t GetRanks() const override
+    {
+        return m_ranks;
+    }
+
+    const std::vector<TaskGroups>& GetGroups() const override
+    {
+        return m_groups;
+    }
+
+    const std::vector<std::string>& GetNames() const override
+    {
+        return m_names;
+    }
+
+    std::unique_ptr<TaskSource> MakeSource(uint32_t rank, uint32_t iterations) const override
+    {
+        TaskWriter writer;
+        for (uint32_t i = 0; i < iterations; i++)
+        {
+            m_write(writer, rank);
+            writer.Mark(0);
+        }
+        return std::make_unique<ListSource>(
+            std::vector<GraphTask>(writer.GetTasks().begin(), writer.GetTasks().end()));
+    }
+
+  private:
+    uint32_t m_ranks;
+    std::vector<TaskGroups> m_groups;
+    std::vector<std::string> m_names{"end", "a", "b"};
+    Writer m_write;
+};
+
+/** @return a collective of the first groups */
+GraphTask
+Collective(Parallelism parallelism, uint64_t bytes, uint16_t stream = NO_STREAM)
+{
+    GraphTask task;
+    task.kind = TaskKind::COLLECTIVE;
+    task.parallelism = parallelism;
+    task.bytes = bytes;
+    task.stream = stream;
+    return task;
+}
+
+/** @return a message */
+GraphTask
+Message(TaskKind kind, uint32_t peer, uint64_t tag = 0)
+{
+    GraphTask task;
+    task.kind = kind;
+    task.parallelism = Parallelism::PIPELINE;
+    task.stream = NO_STREAM;
+    task.peer = peer;
+    task.tag = tag;
+    return task;
+}
+
+} // namespace
+
+/**
+ * @ingroup distributed-training-graph-tests
+ * Which tasks start, in which order, and what let them start.
+ */
+class TaskRunnerTest : public TestCase
+{
+  public:
+    TaskRunnerTest()
+        : TestCase("tasks start when their dependencies, streams and groups allow it")
+    {
+    }
+
+  private:
+    /** @return the tasks that start, after the given ones have ended in this order */
+    std::string Run(const std::vector<GraphTask>& tasks,
+                    const std::vector<uint64_t>& ends,
+                    std::size_t window = 256)
+    {
+        std::string log;
+        TaskRunner runner(std::make_unique<ListSource>(tasks),
+                          window,
+                          [&](const GraphTask& task, const TaskTrace::Pointer& cause) {
+                              log += std::to_string(task.id) +
+                                     (cause ? "<" + std::to_string(cause->name) : "") + " ";
+                          });
+        runner.Run();
+        for (uint64_t id : ends)
+        {
+            log += "| ";
+            GraphTask done;
+            done.name = static_cast<uint32_t>(id);
+            runner.Complete(id, std::make_shared<TaskTrace>(done, 0));
+        }
+        return log + (runner.IsFinished() ? "end" : "open");
+    }
+
+    static GraphTask Make(uint64_t id, uint16_t stream, const std::vector<uint64_t>& after = {})
+    {
+        GraphTask task;
+        task.id = id;
+        task.stream = stream;
+        task.after = after;
+        return task;
+    }
+
+    void DoRun() override
+    {
+        NS_TEST_EXPECT_MSG_EQ(Run({Make(1, 0), Make(2, 0), Make(3, 1)}, {3, 1, 2}),
+                              "1 3 | | 2<1 | end",
+                              "two streams");
+        NS_TEST_EXPECT_MSG_EQ(
+            Run({Make(1, 0), Make(2, NO_STREAM, {1}), Make(3, NO_STREAM, {1, 2})}, {1, 2, 3}),
+            "1 | 2<1 | 3<2 | end",
+            "dependencies");
+        NS_TEST_EXPECT_MSG_EQ(Run({Make(1, 0), Make(2, 0), Make(3, 0, {1})}, {1, 2, 3}, 1),
+                              "1 | 2<1 | 3<2 | end",
+                              "a window of one task; a dependency that has ended");
+        NS_TEST_EXPECT_MSG_EQ(
+            Run({Make(1, 0), Make(2, 1, {1}), Make(3, 1), Make(4, NO_STREAM)}, {4}),
+            "1 4 | open",
+            "a stream keeps its order");
+        auto first = Make(2, 1, {1});
+        auto second = Make(3, 2);
+        first.kind = TaskKind::COLLECTIVE;
+        second.kind = TaskKind::COLLECTIVE;
+        NS_TEST_EXPECT_MSG_EQ(Run({Make(1, 0), first, second}, {1, 3, 2}),
+                              "1 | 2<1 3 | | end",
+                              "collectives of a group keep their order over streams");
+        second.groups = 1;
+        NS_TEST_EXPECT_MSG_EQ(Run({Make(1, 0), first, second}, {1, 3, 2}),
+                              "1 3 | 2<1 | | end",
+                              "those of several groups do not");
+        NS_TEST_EXPECT_MSG_EQ(Run({}, {}), "end", "no tasks");
+    }
+};
+
+/**
+ * @ingroup distributed-training-graph-tests
+ * Idle times and critical paths of small jobs, by hand.
+ */
+class IdleTimesTest : public TestCase
+{
+  public:
+    IdleTimesTest()
+        : TestCase("bubble, exposed communication and critical path by hand")
+    {
+    }
+
+  private:
+    static constexpr auto DATA = static_cast<uint32_t>(Parallelism::DATA);
+    static constexpr auto PIPELINE = static_cast<uint32_t>(Parallelism::PIPELINE);
+
+    void DoRun() override
+    {
+        UsePicoseconds();
+        CommunicationTimes times;
+        times.collective = [](const GraphTask& task, uint32_t) { return NanoSeconds(task.bytes); };
+        times.message = [](const GraphTask&) { return NanoSeconds(5); };
+
+        // Rank 0 computes 10 ns, rank 1 30 ns; a sum of 7 ns; both compute 4 ns.
+        const WrittenGraph straggler(2, {{}}, [](TaskWriter& writer, uint32_t rank) {
+            writer.Compute(1, NanoSeconds(rank == 0 ? 10 : 30));
+            writer.Await(writer.Start(Collective(Parallelism::DATA, 7)));
+            writer.Compute(2, NanoSeconds(4));
+        });
+        GraphTiming timing = TimeGraph(straggler, 2, times);
+        NS_TEST_EXPECT_MSG_EQ(timing.end, NanoSeconds(82), "two iterations of 41 ns");
+        NS_TEST_EXPECT_MSG_EQ(timing.ranks[0].idle.bubble, NanoSeconds(40), "waits for rank 1");
+        NS_TEST_EXPECT_MSG_EQ(timing.ranks[1].idle.bubble, NanoSeconds(0), "waits for nobody");
+        for (const RankTiming& rank : timing.ranks)
+        {
+            NS_TEST_EXPECT_MSG_EQ(rank.idle.exposed[DATA], NanoSeconds(14), "sums");
+            NS_TEST_EXPECT_MSG_EQ(rank.idle.other, NanoSeconds(0), "nothing else");
+        }
+        const auto path = FindCriticalPath(timing.last, NanoSeconds(41));
+        NS_TEST_ASSERT_MSG_EQ(path.size(), 3, "computation, sum, computation");
+        NS_TEST_EXPECT_MSG_EQ(path[0].task->rank, 1, "the straggler's");
+        NS_TEST_EXPECT_MSG_EQ(path[0].start, NanoSeconds(41), "second iteration");
+        NS_TEST_EXPECT_MSG_EQ(path[1].start, NanoSeconds(71), "the sum");
+        NS_TEST_EXPECT_MSG_EQ(path[1].task->IsCommunication(), true, "the sum");
+        NS_TEST_EXPECT_MSG_EQ(path[2].start, NanoSeconds(78), "the last computation");
+        NS_TEST_EXPECT_MSG_EQ(path[2].end, NanoSeconds(82), "the end");
+
+        // Rank 0 computes 10 ns and sends; rank 1 computes 2 ns, waits, computes 3 ns.
+        const WrittenGraph pipeline(2, {}, [](TaskWriter& writer, uint32_t rank) {
+            writer.Compute(1, NanoSeconds(rank == 0 ? 10 : 2));
+            if (rank == 0)
+            {
+                writer.Start(Message(TaskKind::SEND, 1));
+                return;
+            }
+            writer.Await(writer.Post(Message(TaskKind::RECEIVE, 0)));
+            writer.Compute(2, NanoSeconds(3));
+        });
+        timing = TimeGraph(pipeline, 1, times);
+        NS_TEST_EXPECT_MSG_EQ(timing.end, NanoSeconds(18), "10 + 5 + 3");
+        NS_TEST_EXPECT_MSG_EQ(timing.ranks[1].idle.bubble, NanoSeconds(8), "until it was sent");
+        NS_TEST_EXPECT_MSG_EQ(timing.ranks[1].idle.exposed[PIPELINE], NanoSeconds(5), "on its way");
+
+        // A delay behind a sum: 10 ns, sum 7 ns, delay 2 ns, 4 ns.
+        const WrittenGraph delayed(1, {{}}, [](TaskWriter& writer, uint32_t) {
+            writer.Compute(1, NanoSeconds(10));
+            const uint64_t sum = writer.Start(Collective(Parallelism::DATA, 7));
+            writer.Await(writer.Delay(2, NanoSeconds(2), sum));
+            writer.Compute(2, NanoSeconds(4));
+        });
+        timing = TimeGraph(delayed, 1, times);
+        NS_TEST_EXPECT_MSG_EQ(timing.end, NanoSeconds(23), "the sum of all");
+        NS_TEST_EXPECT_MSG_EQ(timing.ranks[0].idle.exposed[DATA], NanoSeconds(7), "the sum");
+        NS_TEST_EXPECT_MSG_EQ(timing.ranks[0].idle.other, NanoSeconds(2), "the delay");
+
+        // Receives in another order than sends: the tags match.
+        const WrittenGraph tagged(2, {}, [](TaskWriter& writer, uint32_t rank) {
+            for (uint64_t tag : {1, 2})
+            {
+                if (rank == 0)
+                {
+                    writer.Compute(1, NanoSeconds(10));
+                    writer.Start(Message(TaskKind::SEND, 1, tag));
+                    continue;
+                }
+                writer.Await(writer.Post(Message(TaskKind::RECEIVE, 0, 3 - tag)));
+                writer.Compute(2, NanoSeconds(1));
+            }
+        });
+        timing = TimeGraph(tagged, 1, times);
+        NS_TEST_EXPECT_MSG_EQ(timing.end, NanoSeconds(27), "second message at 25, then 2 x 1");
+        NS_TEST_EXPECT_MSG_EQ(timing.stuck, "", "all received");
+    }
+};
+
+/**
+ * @ingroup distributed-training-graph-tests
+ * Chains of traces are as long as an iteration.
+ */
+class LongTraceTest : public TestCase
+{
+  public:
+    LongTraceTest()
+        : TestCase("a chain of a million tasks is released without recursion")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TaskTrace::Pointer last;
+        for (uint32_t i = 0; i < 1000000; i++)
+        {
+            auto trace = std::make_shared<TaskTrace>(GraphTask(), 0);
+            trace->start = NanoSeconds(i);
+            trace->ready = trace->start;
+            trace->end = NanoSeconds(i + 1);
+            trace->cause = last;
+            last = trace;
+        }
+        NS_TEST_EXPECT_MSG_EQ(FindCriticalPath(last, NanoSeconds(0)).size(), 1000000, "all");
+        IdleTimes idle;
+        idle.Add(last, NanoSeconds(10), NanoSeconds(1000000));
+        NS_TEST_EXPECT_MSG_EQ(idle.other, NanoSeconds(999990), "computations of others");
+        last = nullptr;
+    }
+};
+
+/**
+ * @ingroup distributed-training-graph-tests
+ * The suite.
+ */
+class GraphTestSuite : public TestSuite
+{
+  public:
+    GraphTestSuite()
+        : TestSuite("distributed-training-graph", TestSuite::Type::UNIT)
+    {
+        AddTestCase(new TaskRunnerTest);
+        AddTestCase(new IdleTimesTest);
+        AddTestCase(new LongTraceTest);
+    }
+};
+
+static GraphTestSuite g_graphTestSuite; ///< registers the suite
