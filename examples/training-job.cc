@@ -85,7 +85,9 @@ TrainOnce(TrainingRun& run, bool table)
                   << (result.nic ? result.nic->Format() : "")
                   << (result.codec ? result.codec->Format() : "")
                   << (result.tcp ? result.tcp->Format() : "")
-                  << (result.uec ? result.uec->Format() : "") << FormatRunCost(result.cost) << "\n"
+                  << (result.uec ? result.uec->Format() : "")
+                  << (result.energy ? result.energy->Format() : "") << FormatRunCost(result.cost)
+                  << "\n"
                   << FormatStragglers(result.mean) << FormatInputs(result.inputs) << std::flush;
     }
     return result.mismatch.empty();

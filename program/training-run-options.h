@@ -8,6 +8,7 @@
 #define DISTRIBUTED_TRAINING_RUN_OPTIONS_H
 
 #include "cluster-command-line.h"
+#include "energy-figures.h"
 #include "program-options.h"
 
 #include "ns3/cluster-options.h"
@@ -55,6 +56,7 @@ struct TrainingRunOptions
     std::string results;           ///< SQLite results file; empty: none
     std::string json;              ///< results file in JSON, "-" for stdout; empty: none
     std::string trace;             ///< timeline file; empty: none
+    EnergyOptions energy;          ///< power model and prices
     ClusterOptions cluster;        ///< the cluster, with the algorithm of the collectives
 
     /**

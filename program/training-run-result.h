@@ -8,6 +8,7 @@
 #define DISTRIBUTED_TRAINING_RUN_RESULT_H
 
 #include "codec-figures.h"
+#include "energy-figures.h"
 #include "in-network-figures.h"
 #include "nic-figures.h"
 #include "run-cost.h"
@@ -47,6 +48,7 @@ struct TrainingRunResult
     std::optional<CodecFigures> codec;         ///< if hosts code gradients
     std::optional<TcpFigures> tcp;             ///< if messages travel over TCP
     std::optional<UecFigures> uec;             ///< if messages travel over Ultra Ethernet
+    std::optional<EnergyFigures> energy;       ///< if a power model or a price is given
     std::vector<LearningRow> learning;         ///< by iteration, if the job contains a training
     std::string training;                      ///< its end, one line, or empty
     std::string mismatch;                      ///< the first wrong sum, or empty
@@ -64,6 +66,13 @@ struct TrainingRunResult
  * @return its JSON object
  */
 JsonValue LearningToJson(const LearningRow& row);
+
+/**
+ * @ingroup distributed-training-helper
+ * @param row energy of a run
+ * @return its JSON object
+ */
+JsonValue EnergyToJson(const EnergyRow& row);
 
 } // namespace ns3::training
 

@@ -65,6 +65,12 @@ class TrainingRun::Execution
     /** @return the first wrong sum or replica, or empty */
     std::string GetMismatch() const;
 
+    /** @return energy and cost, after Simulate(); none if not asked for */
+    const std::optional<EnergyFigures>& GetEnergy() const
+    {
+        return m_energy;
+    }
+
     /** @return the job with its measurements */
     const TrainingJob& GetJob() const
     {
@@ -88,6 +94,7 @@ class TrainingRun::Execution
     TrainingJob m_job;
     ReferenceSums m_reference;
     std::unique_ptr<RunRecorder> m_recorder;
+    std::optional<EnergyFigures> m_energy; // none: not asked for
     GuardedRun m_guard;
     std::vector<Ptr<TrainingApplication>> m_applications; // of the local ranks
 };
@@ -287,6 +294,16 @@ TrainingRun::Execution::FinishFiles()
     ExchangeReports();
     GatherCounters(m_cluster.GetFabric());
     m_recorder->Finish();
+    double bytes = 0;
+    for (const TaskCollective& collective : m_run.m_task->collectives)
+    {
+        bytes += static_cast<double>(collective.bytes);
+    }
+    m_energy = GetEnergyFigures(m_run.m_options.energy, m_cluster, m_job.GetResults(), bytes);
+    if (m_energy && m_store)
+    {
+        m_store->AddEnergy(m_energy->GetRow());
+    }
 }
 
 void
@@ -721,6 +738,7 @@ TrainingRun::Run()
         result.mismatch = execution.GetMismatch();
         result.iterations = execution.GetJob().GetResults();
         result.endS = execution.GetJob().GetEnd().GetSeconds();
+        result.energy = execution.GetEnergy();
     }
     result.mean = GetMean(result.iterations);
     if (m_training && !m_training->GetRows().empty())

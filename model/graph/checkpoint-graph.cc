@@ -382,6 +382,12 @@ CheckpointGraph::CheckpointGraph(std::shared_ptr<const TaskGraph> job, Checkpoin
     m_names.insert(m_names.end(), NAMES.begin(), NAMES.end());
 }
 
+bool
+CheckpointGraph::IsAnswer(const GraphTask& task) const
+{
+    return task.kind == TaskKind::RECEIVE && task.name == m_job->GetNames().size() + ANSWER;
+}
+
 uint32_t
 CheckpointGraph::GetRanks() const
 {

@@ -74,6 +74,12 @@ class CheckpointGraph : public TaskGraph
         return m_plan;
     }
 
+    /**
+     * @param task of a rank of the job
+     * @return whether it receives the answer that its share of a checkpoint is written
+     */
+    bool IsAnswer(const GraphTask& task) const;
+
     uint32_t GetRanks() const override;
     const std::vector<TaskGroups>& GetGroups() const override;
     const std::vector<std::string>& GetNames() const override;

@@ -10,6 +10,12 @@ from __future__ import annotations
 from .program import Program, Result
 
 
+class CheckpointTimes(Program[Result]):
+    """Times of checkpoints and of a restart, packet by packet."""
+
+    name = "checkpoint-times"
+
+
 class FabricBenchmark(Program[Result]):
     """Speed of the simulator: packet-hops per second of processor time."""
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """job-life: the account of a life adds up, lives are reproducible, wrong input is refused."""
 
+from pathlib import Path
+
 import pytest
 
 import distributed_training as dt
@@ -55,3 +57,46 @@ def test_refusals(program, argument, allowed):
     (line,) = process.stderr.splitlines()
     assert allowed in line
     assert process.stdout == ""
+
+
+@pytest.fixture(name="saved", scope="module")
+def fixture_saved(program_json):
+    """Times of a checkpoint of 12 MB of two ranks at one storage host, blocking and asynchronous."""
+    workload = Path(__file__).with_name("small-workload.csv")
+    common = [f"--workload={workload}", "--ranks=2", "--bytes=12MB", "--storage-rate=40Gbps"]
+    return [
+        program_json("checkpoint-times", *common, *more)
+        for more in (
+            ["--congestion-control=none"],
+            ["--congestion-control=none", "--asynchronous=true"],
+        )
+    ]
+
+
+def test_a_checkpoint_takes_the_time_of_its_bytes(saved):
+    blocking, asynchronous = saved
+    assert blocking["bound_s"] == pytest.approx(12e6 * 8 / 40e9)
+    # The first share is on the line to storage for 0.5 to 1 ms, as both arrive together; then
+    # storage writes.
+    for seconds in (blocking["checkpoint_s"], asynchronous["drain_s"]):
+        assert seconds == pytest.approx(2.4e-3 + 12e6 * 8 / 100e9, rel=0.1)
+    assert blocking["drain_s"] is None
+    # Shares leave storage one after the other: 1.2 ms to read each, 0.5 ms for the last one to go.
+    assert blocking["load_s"] == pytest.approx(2.4e-3 + 6e6 * 8 / 100e9, rel=0.1)
+    # A copy of 6 MB, then a drain that slows iterations, but less than a blocking one.
+    assert 6e6 * 8 / 100e9 <= asynchronous["checkpoint_s"] < blocking["checkpoint_s"]
+
+
+def test_the_spans_are_options_of_a_life(saved, program_json):
+    for times in saved:
+        name, *options = times["job_life"].split()
+        life = program_json(name, *options, "--part=life", "--days=1", "--lives=1")
+        assert life["configuration"]["gpus"] == 2
+        assert life["life"]["checkpoint_s"] == pytest.approx(times["checkpoint_s"], abs=1e-9)
+
+
+def test_storage_needs_hosts(program):
+    process = program("checkpoint-times", "--ranks=16", "--topology=fat-tree:k=4")
+    assert process.returncode == 2
+    (line,) = process.stderr.splitlines()
+    assert "17" in line
