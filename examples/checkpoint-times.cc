@@ -22,7 +22,6 @@
 #include <cmath>
 #include <cstdint>
 #include <iostream>
-#include <memory>
 #include <string>
 
 using namespace ns3;
@@ -57,13 +56,14 @@ ToOption(double seconds)
 CheckpointRun
 MakeRun(const Setting& setting)
 {
+    TrainingRunOptions options;
+    options.workload = setting.workload;
+    options.batch = setting.batch;
+    options.gpu = setting.gpu;
+    options.cluster = setting.cluster;
     CheckpointRun run;
-    run.cluster = setting.cluster;
-    WorkloadRequest request;
-    request.batch = setting.batch;
-    request.gpu = setting.gpu;
-    request.ranks = static_cast<uint32_t>(setting.cluster.ranks);
-    run.task = std::make_shared<TrainingTask>(MakeTrainingTask(setting.workload, request));
+    run.job = MakeJobPlan(options);
+    run.cluster = options.cluster; // a job may have its own number of ranks
     run.bytes = setting.bytes;
     if (run.bytes == 0)
     {
@@ -100,7 +100,7 @@ Measure(int argc, char* argv[])
                     "training that is simulated",
                     setting.workload,
                     &DescribeAlternatives<WorkloadEntry>,
-                    "the path of a CSV file, short for file:PATH");
+                    "the path of a file of a known format");
     options.AddUnsigned("batch", "samples per rank and iteration", setting.batch, 1, MAX_BATCH);
     options.AddKind("gpu",
                     "gpu",
@@ -148,11 +148,11 @@ Measure(int argc, char* argv[])
                           {"seconds", "ours (s)", 12, "%.6f"}},
                          prints ? PublishedTable::Printing::AT_ONCE
                                 : PublishedTable::Printing::NEVER);
-    table.PrintHeadings(run.task->description + ", " + std::to_string(setting.cluster.ranks) +
+    table.PrintHeadings(run.job.description + ", " + std::to_string(run.cluster.ranks) +
                         " ranks, " + std::to_string(setting.storageHosts) +
                         " storage hosts, checkpoint of " + FormatBytes(run.bytes) + "\n");
     constexpr double NONE = PublishedTable::UNKNOWN;
-    table.AddRow({"iteration", run.task->GetComputeTime().GetSeconds(), spans.iterationS});
+    table.AddRow({"iteration", run.job.compute.GetSeconds(), spans.iterationS});
     table.AddRow({setting.asynchronous ? "checkpoint: what it adds to iterations"
                                        : "checkpoint: iterations stand still",
                   setting.asynchronous ? NONE : GetBound(run),
@@ -161,7 +161,7 @@ Measure(int argc, char* argv[])
                   setting.asynchronous ? GetBound(run) : NONE,
                   setting.asynchronous ? spans.drainS : NONE});
     table.AddRow({"load, in a restart", GetBound(run), spans.loadS});
-    std::string life = "job-life --gpus=" + std::to_string(setting.cluster.ranks) +
+    std::string life = "job-life --gpus=" + std::to_string(run.cluster.ranks) +
                        " --iteration=" + ToOption(spans.iterationS) +
                        " --checkpoint=" + ToOption(std::max(0.0, spans.checkpointS)) +
                        " --load=" + ToOption(spans.loadS);
@@ -172,7 +172,7 @@ Measure(int argc, char* argv[])
                                       : "warning: the drain outlasts the simulated iterations, so "
                                         "that it adds more to others\n")
                   << FormatRunCost(spans.cost) << "\n"
-                  << FormatInputs("compute times of " + run.task->times + "; " +
+                  << FormatInputs("compute times of " + run.job.times + "; " +
                                   setting.cluster.DescribeHosts())
                   << life << std::endl;
     }

@@ -9,7 +9,6 @@
 #include "guarded-run.h"
 
 #include "ns3/fabric-border.h"
-#include "ns3/loop-graph.h"
 #include "ns3/simulator.h"
 #include "ns3/training-application.h"
 #include "ns3/training-cluster.h"
@@ -18,7 +17,6 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <set>
 
 namespace ns3::training
 {
@@ -67,14 +65,9 @@ CheckpointSimulation::CheckpointSimulation(const CheckpointRun& run)
       m_graph(MakeGraph(run)),
       m_job(static_cast<uint32_t>(run.cluster.ranks), ALL, 0, 0)
 {
-    std::vector<std::set<CollectiveOperation>> operations(m_graph->GetGroups().size());
-    for (const TaskCollective& collective : run.task->collectives)
-    {
-        operations[collective.communicator].insert(collective.operation);
-    }
     TrainingJobHelper helper;
     helper.SetAttribute("Iterations", UintegerValue(ALL));
-    m_applications = helper.Install(m_cluster, m_graph, operations);
+    m_applications = helper.Install(m_cluster, m_graph, run.job.operations);
     for (uint32_t rank = 0; rank < m_graph->GetJobRanks(); rank++)
     {
         const auto application = DynamicCast<TrainingApplication>(m_applications.Get(rank));
@@ -105,9 +98,7 @@ CheckpointSimulation::MakeGraph(const CheckpointRun& run)
     {
         plan.shares.push_back(run.bytes / ranks + (rank < rest ? 1 : 0));
     }
-    return std::make_shared<CheckpointGraph>(
-        std::make_shared<LoopGraph>(run.task, static_cast<uint32_t>(ranks)),
-        plan);
+    return std::make_shared<CheckpointGraph>(run.job.graph, plan);
 }
 
 void
@@ -141,7 +132,7 @@ CheckpointSimulation::Run()
                 return true;
             }
         }
-        return Simulator::Now() < storage + ALL * m_run.task->GetComputeTime();
+        return Simulator::Now() < storage + ALL * m_run.job.compute;
     });
     m_job.OnRanksFinished([&guard] { guard.End(); });
     guard.Run();

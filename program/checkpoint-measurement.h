@@ -7,15 +7,13 @@
 #ifndef DISTRIBUTED_TRAINING_CHECKPOINT_MEASUREMENT_H
 #define DISTRIBUTED_TRAINING_CHECKPOINT_MEASUREMENT_H
 
+#include "job-plan.h"
 #include "run-cost.h"
 
 #include "ns3/checkpoint-graph.h"
 #include "ns3/cluster-options.h"
-#include "ns3/training-task.h"
 
 #include <cstdint>
-#include <memory>
-#include <vector>
 
 namespace ns3::training
 {
@@ -29,10 +27,10 @@ struct CheckpointRun
     /// Iterations before the checkpoint, without the first, and after it.
     static constexpr uint32_t ITERATIONS = 4;
 
-    ClusterOptions cluster;                   ///< ranks: those that train, on the first hosts
-    std::shared_ptr<const TrainingTask> task; ///< of these ranks
-    uint64_t bytes{0};                        ///< of a checkpoint, in equal shares
-    CheckpointPlan plan;                      ///< its shares and `every` are set here
+    ClusterOptions cluster; ///< ranks: those of the job, on the first hosts
+    JobPlan job;            ///< what they do
+    uint64_t bytes{0};      ///< of a checkpoint, in equal shares
+    CheckpointPlan plan;    ///< its shares and `every` are set by MeasureCheckpoint()
 };
 
 /**

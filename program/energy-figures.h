@@ -44,7 +44,7 @@ struct EnergyFigures
 {
     EnergyOptions options;
     uint32_t iterations{0};            ///< complete ones
-    double gradientBytes{0};           ///< of the collectives of an iteration, each once
+    double gradientBytes{0};           ///< of collectives and messages of rank 0 in an iteration
     ClusterActivity activity;          ///< what the cluster has done
     EnergyAccount account;             ///< its energy, if there is a power model
     bool countsRetransmissions{false}; ///< not over TCP and with systems in the network
@@ -87,7 +87,7 @@ std::optional<double> GetRetransmittedPart(const Cluster& cluster);
  * @param options power model and prices
  * @param cluster after the run and GatherCounters()
  * @param iterations of the run
- * @param gradientBytes of the collectives of an iteration
+ * @param gradientBytes of collectives and messages of rank 0 in an iteration
  * @return the figures; none if nothing is asked for or no iteration is complete
  */
 std::optional<EnergyFigures> GetEnergyFigures(const EnergyOptions& options,

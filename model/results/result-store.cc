@@ -219,7 +219,7 @@ EnergyRow::GetFields()
             {"joules_per_iteration", "J", "joules / iterations", &Row::joulesPerIteration},
             {"joules_per_gradient_byte",
              "J",
-             "the same / bytes of the collectives of an iteration",
+             "the same / bytes of collectives and messages of rank 0",
              &Row::joulesPerGradientByte},
             {"compute_joules", "J", "GPUs that compute", &Row::computeJoules},
             {"waiting_joules", "J", "GPUs that do not compute", &Row::waitingJoules},

@@ -164,7 +164,7 @@ struct EnergyRow
     double seconds{0};                 ///< of these iterations
     double joules{0};                  ///< of the whole cluster
     double joulesPerIteration{0};      ///< joules / iterations
-    double joulesPerGradientByte{0};   ///< likewise / bytes of the collectives of an iteration
+    double joulesPerGradientByte{0};   ///< likewise / bytes of collectives and messages of rank 0
     double computeJoules{0};           ///< GPUs that compute
     double waitingJoules{0};           ///< GPUs that do not
     double hostJoules{0};              ///< servers, CPUs, NICs
