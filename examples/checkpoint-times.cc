@@ -150,7 +150,7 @@ Measure(int argc, char* argv[])
                                 : PublishedTable::Printing::NEVER);
     table.PrintHeadings(run.job.description + ", " + std::to_string(run.cluster.ranks) +
                         " ranks, " + std::to_string(setting.storageHosts) +
-                        " storage hosts, checkpoint of " + FormatBytes(run.bytes) + "\n");
+                        " storage hosts, checkpoint of " + std::to_string(run.bytes) + " bytes\n");
     constexpr double NONE = PublishedTable::UNKNOWN;
     table.AddRow({"iteration", run.job.compute.GetSeconds(), spans.iterationS});
     table.AddRow({setting.asynchronous ? "checkpoint: what it adds to iterations"
