@@ -83,45 +83,6 @@ ReadSpan(const std::string& option, const std::string& text, double derived)
     return time->GetSeconds();
 }
 
-/** Mean, least and most of a number of lives. */
-struct Spread
-{
-    std::vector<double> values;
-
-    double GetMean() const
-    {
-        double sum = 0;
-        for (double value : values)
-        {
-            sum += value;
-        }
-        return sum / static_cast<double>(values.size());
-    }
-
-    double GetLeast() const
-    {
-        return *std::min_element(values.begin(), values.end());
-    }
-
-    double GetMost() const
-    {
-        return *std::max_element(values.begin(), values.end());
-    }
-
-    /** @return standard error of the mean; NaN of a single value */
-    double GetError() const
-    {
-        const double mean = GetMean();
-        double squares = 0;
-        for (double value : values)
-        {
-            squares += (value - mean) * (value - mean);
-        }
-        const auto count = static_cast<double>(values.size());
-        return count > 1 ? std::sqrt(squares / (count - 1) / count) : NONE;
-    }
-};
-
 /** A job and its lives. */
 class Lives
 {
@@ -195,7 +156,7 @@ Lives::Lives(const Setting& setting)
                    {"iterations", "iterations", 10, "%.0f"},
                    {"expected_percent", "expected %", 10, "%.3f"},
                    {"ours_percent", "ours %", 8, "%.3f"},
-                   {"error_percent", "+/-", 6, "%.3f"}},
+                   {"confidence_95_percent", "+- (95 %)", 9, "%.3f"}},
                   GetPrinting()),
       m_figures(PublishedTable::OfFigures(56, setting.json))
 {
@@ -287,21 +248,25 @@ Lives::ShowLife()
                 {"waiting for spares", &LifeAccount::waiting},
                 {"elapsed", &LifeAccount::elapsed}};
 
-    Spread ratios;
+    std::vector<double> ratios;
     for (const auto& [name, member] : uses)
     {
-        Spread parts;
+        std::vector<double> parts;
         double seconds = 0;
         for (const LifeAccount& life : lives)
         {
             seconds += ToSeconds(life.*member) / static_cast<double>(lives.size());
-            parts.values.push_back(100 * ToSeconds(life.*member) / ToSeconds(life.elapsed));
+            parts.push_back(100 * ToSeconds(life.*member) / ToSeconds(life.elapsed));
         }
         if (member == &LifeAccount::productive)
         {
             ratios = parts;
         }
-        m_time.AddRow({name, seconds / 3600, parts.GetMean(), parts.GetLeast(), parts.GetMost()});
+        m_time.AddRow({name,
+                       seconds / 3600,
+                       EstimateMean(parts).mean,
+                       *std::min_element(parts.begin(), parts.end()),
+                       *std::max_element(parts.begin(), parts.end())});
     }
     m_causes.PrintHeadings("\nFailures of nodes in a life\n");
     for (uint32_t cause = 0; cause < m_model.causes.size(); cause++)
@@ -317,7 +282,8 @@ Lives::ShowLife()
                          count / static_cast<double>(lives.size())});
     }
     const double interval = ToSeconds(m_spans.interval);
-    const double ratio = ratios.GetMean() / 100;
+    const MeanEstimate estimate = EstimateMean(ratios);
+    const double ratio = estimate.mean / 100;
     const double seconds = m_setting.days * DAY_SECONDS;
     const double iterations = ratio * seconds / m_setting.iteration.GetSeconds();
     const double dollars = m_setting.price * static_cast<double>(m_setting.gpus) * seconds / 3600;
@@ -327,7 +293,7 @@ Lives::ShowLife()
         .Set("restart_s", ToSeconds(m_spans.restart))
         .Set("interval_s", interval)
         .Set("effective_ratio", ratio)
-        .Set("effective_ratio_error", ratios.GetError() / 100)
+        .Set("effective_ratio_confidence_95", estimate.halfWidth / 100)
         .Set("expected_effective_ratio", GetExpectedRatio(interval))
         .Set("iterations", iterations)
         .Set("dollars", dollars)
@@ -364,17 +330,18 @@ Lives::ShowIntervals()
         {
             return;
         }
-        Spread ratios;
+        std::vector<double> ratios;
         for (const LifeAccount& life : Live(spans, m_model, m_nodes))
         {
-            ratios.values.push_back(100 * life.GetEffectiveRatio());
+            ratios.push_back(100 * life.GetEffectiveRatio());
         }
+        const MeanEstimate estimate = EstimateMean(ratios);
         m_intervals.AddRow({name,
                             interval,
                             interval / m_setting.iteration.GetSeconds(),
                             100 * GetExpectedRatio(interval),
-                            ratios.GetMean(),
-                            ratios.GetError()});
+                            estimate.mean,
+                            estimate.halfWidth});
     };
     const double given = ToSeconds(m_spans.interval);
     for (const auto& [name, factor] :
@@ -404,12 +371,12 @@ Lives::ShowPublished()
     const auto count = [this](const FailureModel& model, uint32_t nodes, double days) {
         LifeSpans spans = m_spans;
         spans.duration = MakeLifeTime(days * DAY_SECONDS);
-        Spread failures;
+        std::vector<double> failures;
         for (const LifeAccount& life : Live(spans, model, nodes))
         {
-            failures.values.push_back(static_cast<double>(life.failures));
+            failures.push_back(static_cast<double>(life.failures));
         }
-        return failures.GetMean();
+        return EstimateMean(failures).mean;
     };
     constexpr uint32_t LARGE = 16384 / 8;
     constexpr double DAYS = 54;
@@ -431,17 +398,17 @@ Lives::ShowPublished()
     setting.lives = m_setting.lives;
     setting.json = m_setting.json;
     const Lives lives(setting);
-    Spread ratios;
+    std::vector<double> ratios;
     for (const LifeAccount& life : lives.Live(lives.m_spans, llama, LARGE))
     {
-        ratios.values.push_back(100 * life.GetEffectiveRatio());
+        ratios.push_back(100 * life.GetEffectiveRatio());
     }
     m_figures.AddFigure("likewise, effective training time; published: more than that",
                         "%",
                         "arXiv 2407.21783",
                         90,
                         100 * lives.GetExpectedRatio(ToSeconds(lives.m_spans.interval)),
-                        ratios.GetMean());
+                        EstimateMean(ratios).mean);
     const FailureModel rsc = MakeFailureModel("rsc-1");
 
     const struct
