@@ -100,3 +100,40 @@ def test_storage_needs_hosts(program):
     assert process.returncode == 2
     (line,) = process.stderr.splitlines()
     assert "17" in line
+
+
+def test_the_energy_of_a_run_is_in_json_and_sqlite(tmp_path):
+    path = tmp_path / "results.sqlite"
+    workload = Path(__file__).with_name("small-workload.csv")
+    result = dt.TrainingJob(
+        workload=workload,
+        ranks=2,
+        iterations=2,
+        energy="h100:gpu-active=700",
+        price_gpu_hour=3600,
+        results=path,
+    ).run()
+    (row,) = dt.read_results(path, "energy").to_dict("records")
+    energy = result.data["energy"]
+    assert {key: row[key] for key in energy} == energy
+    assert row["power_model"] == "h100:gpu-active=700"
+    assert row["dollars"] == pytest.approx(2 * row["seconds"])
+    parts = ("compute", "waiting", "host", "switch", "bit")
+    assert row["joules"] == pytest.approx(sum(row[f"{part}_joules"] for part in parts))
+
+
+@pytest.mark.parametrize(
+    "argument, allowed",
+    [
+        ("--energy=h200", "h100, llmservingsim"),
+        ("--energy=h100:link-bit=-1", "link-bit=0 to"),
+        ("--price-gpu-hour=-1", "0 to"),
+        ("--price-port-hour=free", "0 to"),
+    ],
+)
+def test_refusals_of_energy(program, argument, allowed):
+    process = program("training-job", argument)
+    assert process.returncode == 2
+    (line,) = process.stderr.splitlines()
+    assert allowed in line
+    assert process.stdout == ""
