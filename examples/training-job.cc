@@ -98,7 +98,8 @@ TrainOnce(TrainingRun& run, bool table)
                   << (result.tcp ? result.tcp->Format() : "")
                   << (result.uec ? result.uec->Format() : "")
                   << (result.background ? result.background->Format() : "")
-                  << FormatRunCost(result.cost) << "\n"
+                  << (result.energy ? result.energy->Format() : "") << FormatRunCost(result.cost)
+                  << "\n"
                   << FormatStragglers(result.mean) << FormatInputs(result.inputs) << std::flush;
     }
     return result.mismatch.empty();

@@ -103,6 +103,21 @@ TrainingRunOptions::AddTo(ProgramOptions& options, ClusterCommandLine& clusterOp
                         0,
                         MAX_ITERATIONS);
     model.AddTo(options);
+    options.AddKind("energy",
+                    "power-model",
+                    "energy of the run by power of parts and bits that moved; empty: none",
+                    energy.model,
+                    &DescribeAlternatives<PowerEntry>);
+    options.AddDouble("price-gpu-hour",
+                      "price of a GPU for an hour, dollars",
+                      energy.priceGpuHour,
+                      0,
+                      1e6);
+    options.AddDouble("price-port-hour",
+                      "price of a port of a switch for an hour, dollars",
+                      energy.pricePortHour,
+                      0,
+                      1e6);
     options.Group("Output");
     options.AddOutput("results", "SQLite file to which the run is added", results, OutputKind::ANY);
     options.AddJson(json);
@@ -149,6 +164,10 @@ TrainingRunOptions::Check() const
                                  "from collective to collective)");
     }
     GetSlowdowns();
+    if (!energy.model.empty())
+    {
+        MakePowerFigures(energy.model);
+    }
 }
 
 bool

@@ -8,6 +8,7 @@
 #define DISTRIBUTED_TRAINING_RUN_OPTIONS_H
 
 #include "cluster-command-line.h"
+#include "energy-figures.h"
 #include "parallel-command-line.h"
 #include "program-options.h"
 
@@ -56,6 +57,7 @@ struct TrainingRunOptions
     std::string results;           ///< SQLite results file; empty: none
     std::string json;              ///< results file in JSON, "-" for stdout; empty: none
     std::string trace;             ///< timeline file; empty: none
+    EnergyOptions energy;          ///< power model and prices
     ParallelJobOptions model;      ///< a transformer in place of the workload; its bucket is above
     ClusterOptions cluster;        ///< the cluster, with the algorithm of the collectives
     /// simulate, or derive: collectives that repeat themselves take the time of earlier ones, see

@@ -23,6 +23,14 @@ LearningToJson(const LearningRow& row)
 }
 
 JsonValue
+EnergyToJson(const EnergyRow& row)
+{
+    auto json = JsonValue::Object();
+    SetMembers(json, EnergyRow::GetFields(), row);
+    return json;
+}
+
+JsonValue
 TrainingRunResult::ToJson() const
 {
     auto document = MeanToJson(mean);
@@ -59,6 +67,10 @@ TrainingRunResult::ToJson() const
     if (background)
     {
         document.Set("background", background->ToJson());
+    }
+    if (energy)
+    {
+        document.Set("energy", EnergyToJson(energy->GetRow()));
     }
     AddRunCost(document, cost);
     auto list = JsonValue::Array();

@@ -9,6 +9,7 @@
 
 #include "background-figures.h"
 #include "codec-figures.h"
+#include "energy-figures.h"
 #include "in-network-figures.h"
 #include "nic-figures.h"
 #include "path-figures.h"
@@ -44,21 +45,22 @@ struct TrainingRunResult
     std::optional<InNetworkFigures> inNetwork; ///< if all-reduces are offloaded to the network
     std::string inputs;                        ///< what was given rather than simulated, one line
     std::string fallback;                      ///< reason of a fallback, one line, or empty
+    std::vector<std::string> warnings;         ///< see GetWarnings()
+    std::optional<NicFigures> nic;             ///< if engines in NICs code gradients
+    std::optional<CodecFigures> codec;         ///< if hosts code gradients
+    std::optional<TcpFigures> tcp;             ///< if messages travel over TCP
+    std::optional<UecFigures> uec;             ///< if messages travel over Ultra Ethernet
+    std::optional<BackgroundFigures> background; ///< if there is traffic beside that of the ranks
+    std::optional<EnergyFigures> energy;       ///< if a power model or a price is given
+    std::vector<LearningRow> learning;         ///< by iteration, if the job contains a training
+    std::string training;                      ///< its end, one line, or empty
+    std::string mismatch;                      ///< the first wrong sum, or empty
+    std::string failure;                       ///< why the run ended early, or empty
+    RunCost cost;                              ///< cost of the simulation
+    JsonValue configuration;                   ///< value of every option; "resolved" for "auto"
     std::optional<PathFigures> path;  ///< critical path of the last iteration, with one process
     uint64_t simulatedCollectives{0}; ///< --repeat=derive: of groups, simulated packet by packet
     uint64_t derivedCollectives{0};   ///< --repeat=derive: of groups, with the time of earlier ones
-    std::vector<std::string> warnings;           ///< see GetWarnings()
-    std::optional<NicFigures> nic;               ///< if engines in NICs code gradients
-    std::optional<CodecFigures> codec;           ///< if hosts code gradients
-    std::optional<TcpFigures> tcp;               ///< if messages travel over TCP
-    std::optional<UecFigures> uec;               ///< if messages travel over Ultra Ethernet
-    std::optional<BackgroundFigures> background; ///< if there is traffic beside that of the ranks
-    std::vector<LearningRow> learning;           ///< by iteration, if the job contains a training
-    std::string training;                        ///< its end, one line, or empty
-    std::string mismatch;                        ///< the first wrong sum, or empty
-    std::string failure;                         ///< why the run ended early, or empty
-    RunCost cost;                                ///< cost of the simulation
-    JsonValue configuration;                     ///< value of every option; "resolved" for "auto"
 
     /** @return the JSON document that `training-job --json` writes, see doc/results.rst */
     JsonValue ToJson() const;
@@ -70,6 +72,13 @@ struct TrainingRunResult
  * @return its JSON object
  */
 JsonValue LearningToJson(const LearningRow& row);
+
+/**
+ * @ingroup distributed-training-helper
+ * @param row energy of a run
+ * @return its JSON object
+ */
+JsonValue EnergyToJson(const EnergyRow& row);
 
 } // namespace ns3::training
 

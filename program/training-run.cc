@@ -65,6 +65,12 @@ class TrainingRun::Execution
     /** @return the first wrong sum or replica, or empty */
     std::string GetMismatch() const;
 
+    /** @return energy and cost, after Simulate(); none if not asked for */
+    const std::optional<EnergyFigures>& GetEnergy() const
+    {
+        return m_energy;
+    }
+
     /** @return the job with its measurements */
     const TrainingJob& GetJob() const
     {
@@ -89,6 +95,7 @@ class TrainingRun::Execution
     TrainingJob m_job;
     ReferenceSums m_reference;
     std::unique_ptr<RunRecorder> m_recorder;
+    std::optional<EnergyFigures> m_energy; // none: not asked for
     GuardedRun m_guard;
     std::vector<Ptr<TrainingApplication>> m_applications; // of the local ranks
 };
@@ -313,6 +320,14 @@ TrainingRun::Execution::FinishFiles()
     ExchangeReports();
     GatherCounters(m_cluster.GetFabric());
     m_recorder->Finish();
+    m_energy = GetEnergyFigures(m_run.m_options.energy,
+                                m_cluster,
+                                m_job.GetResults(),
+                                static_cast<double>(m_run.m_plan.GetBytes()));
+    if (m_energy && m_store)
+    {
+        m_store->AddEnergy(m_energy->GetRow());
+    }
 }
 
 void
@@ -756,6 +771,7 @@ TrainingRun::Run()
                                          m_cluster->GetFabric(),
                                          Simulator::Now().GetSeconds());
         }
+        result.energy = execution.GetEnergy();
     }
     result.mean = GetMean(result.iterations);
     if (m_training && !m_training->GetRows().empty())

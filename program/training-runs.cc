@@ -105,6 +105,10 @@ TrainingRuns::ToJson() const
         {
             one.Set("in_network", result.inNetwork->ToJson());
         }
+        if (result.energy)
+        {
+            one.Set("energy", EnergyToJson(result.energy->GetRow()));
+        }
         AddRunCost(one, result.cost);
         runs.Append(one);
         for (const IterationRecord& record : result.iterations)

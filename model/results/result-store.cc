@@ -208,6 +208,43 @@ LearningRow::GetFields()
             {"drift", "", "largest difference of a weight between two ranks", &Row::drift}};
 }
 
+std::vector<RecordField<EnergyRow>>
+EnergyRow::GetFields()
+{
+    using Row = EnergyRow;
+    return {{"power_model", "", "power model with its keys", &Row::powerModel},
+            {"iterations", "", "complete iterations", &Row::iterations},
+            {"seconds", "s", "length of these", &Row::seconds},
+            {"joules", "J", "energy of the cluster", &Row::joules},
+            {"joules_per_iteration", "J", "joules / iterations", &Row::joulesPerIteration},
+            {"joules_per_gradient_byte",
+             "J",
+             "the same / bytes of collectives and messages of rank 0",
+             &Row::joulesPerGradientByte},
+            {"compute_joules", "J", "GPUs that compute", &Row::computeJoules},
+            {"waiting_joules", "J", "GPUs that do not compute", &Row::waitingJoules},
+            {"host_joules", "J", "servers, CPUs, NICs", &Row::hostJoules},
+            {"switch_joules", "J", "switches and their ports", &Row::switchJoules},
+            {"bit_joules", "J", "bits on links, in switches, in memory", &Row::bitJoules},
+            {"counts_retransmissions",
+             "",
+             "whether retransmissions are counted",
+             &Row::countsRetransmissions},
+            {"retransmission_joules",
+             "J",
+             "retransmitted part of bit_joules",
+             &Row::retransmissionJoules},
+            {"retransmitted_part",
+             "",
+             "retransmitted data packets / data packets sent",
+             &Row::retransmittedPart},
+            {"link_bits", "bit", "sent, sum of all links", &Row::linkBits},
+            {"switch_bits", "bit", "received by switches", &Row::switchBits},
+            {"memory_bits", "bit", "sent and received by hosts", &Row::memoryBits},
+            {"dollars", "$", "price of GPUs and ports", &Row::dollars},
+            {"dollars_per_iteration", "$", "dollars / iterations", &Row::dollarsPerIteration}};
+}
+
 std::vector<RecordField<CodecCounterRow>>
 CodecCounterRow::GetFields()
 {
@@ -248,6 +285,10 @@ struct ResultStore::Tables
                                       ResultTable<LearningRow>::Key::FIRST_COLUMN,
                                       LearningRow::GetFields()};
 
+    ResultTable<EnergyRow> energy{"energy",
+                                  ResultTable<EnergyRow>::Key::RUN,
+                                  EnergyRow::GetFields()};
+
     /** @param work called with each table */
     template <class F>
     void ForEach(const F& work)
@@ -259,13 +300,14 @@ struct ResultStore::Tables
         work(nicCounters);
         work(codecCounters);
         work(learning);
+        work(energy);
     }
 
     std::size_t GetSize() const
     {
         return iterations.GetSize() + collectives.GetSize() + messages.GetSize() +
                linkCounters.GetSize() + nicCounters.GetSize() + codecCounters.GetSize() +
-               learning.GetSize();
+               learning.GetSize() + energy.GetSize();
     }
 };
 
@@ -429,6 +471,13 @@ void
 ResultStore::AddLearning(const LearningRow& row)
 {
     m_tables->learning.Add(row);
+    FlushIfLarge();
+}
+
+void
+ResultStore::AddEnergy(const EnergyRow& row)
+{
+    m_tables->energy.Add(row);
     FlushIfLarge();
 }
 

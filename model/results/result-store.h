@@ -155,10 +155,41 @@ struct LearningRow
 /**
  * @ingroup distributed-training-results
  *
+ * Energy and cost of a run, warm-up included. Joules are 0 without a power model.
+ */
+struct EnergyRow
+{
+    std::string powerModel;            ///< with its keys; empty: none
+    uint32_t iterations{0};            ///< complete ones
+    double seconds{0};                 ///< of these iterations
+    double joules{0};                  ///< of the whole cluster
+    double joulesPerIteration{0};      ///< joules / iterations
+    double joulesPerGradientByte{0};   ///< likewise / bytes of collectives and messages of rank 0
+    double computeJoules{0};           ///< GPUs that compute
+    double waitingJoules{0};           ///< GPUs that do not
+    double hostJoules{0};              ///< servers, CPUs, NICs
+    double switchJoules{0};            ///< switches and their ports
+    double bitJoules{0};               ///< bits on links, in switches and in memory
+    bool countsRetransmissions{false}; ///< whether the two below are counted
+    double retransmissionJoules{0};    ///< the retransmitted part of bitJoules
+    double retransmittedPart{0};       ///< retransmitted data packets / data packets sent
+    double linkBits{0};                ///< sent, sum of all links
+    double switchBits{0};              ///< received by switches
+    double memoryBits{0};              ///< sent and received by hosts
+    double dollars{0};                 ///< price of GPUs and ports
+    double dollarsPerIteration{0};     ///< dollars / iterations
+
+    /** @return the columns */
+    static std::vector<RecordField<EnergyRow>> GetFields();
+};
+
+/**
+ * @ingroup distributed-training-results
+ *
  * One run's part of an SQLite results file: tables `run`, `iteration`, `collective`, `message`,
- * `link_counter`, `nic_counter`, `codec_counter` and `learning`. A table has one column per field
- * of its row type, and `run_id`, the key of `run`. Its `state` is 'unfinished' until Finish() or
- * Fail(), so a killed run stays 'unfinished'. Times of day are UTC in ISO 8601.
+ * `link_counter`, `nic_counter`, `codec_counter`, `learning` and `energy`. A table has one column
+ * per field of its row type, and `run_id`, the key of `run`. Its `state` is 'unfinished' until
+ * Finish() or Fail(), so a killed run stays 'unfinished'. Times of day are UTC in ISO 8601.
  *
  * The file may hold many runs, written by many processes concurrently (write-ahead log; a writer
  * waits for the transactions of others). Rows are buffered and written in one transaction at the
@@ -242,6 +273,11 @@ class ResultStore
      * @throw std::runtime_error as AddIteration()
      */
     void AddLearning(const LearningRow& row);
+
+    /** @param row energy of the run
+     * @throw std::runtime_error as AddIteration()
+     */
+    void AddEnergy(const EnergyRow& row);
 
     /**
      * @param row a rank

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 from .build import Build, BuildNotFound, find_build
 from .collective_benchmark import BenchmarkResult, CollectiveBenchmark
 from .experiments import (
+    CheckpointTimes,
     DisaggregatedServing,
     FabricBenchmark,
     FpgaRing,
@@ -36,6 +37,7 @@ from .experiments import (
     HpccFct,
     Inceptionn,
     InNetworkAggregation,
+    JobLife,
     MultitreeAllreduce,
     NcclTables,
     SwitchParameterServer,
@@ -58,6 +60,7 @@ __all__ = [
     "BenchmarkResult",
     "Build",
     "BuildNotFound",
+    "CheckpointTimes",
     "CollectiveBenchmark",
     "DisaggregatedServing",
     "FabricBenchmark",
@@ -66,6 +69,7 @@ __all__ = [
     "HpccFct",
     "Inceptionn",
     "InNetworkAggregation",
+    "JobLife",
     "MultitreeAllreduce",
     "Layer",
     "Learner",

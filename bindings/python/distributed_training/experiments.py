@@ -10,6 +10,12 @@ from __future__ import annotations
 from .program import Program, Result
 
 
+class CheckpointTimes(Program[Result]):
+    """Times of checkpoints and of a restart, packet by packet."""
+
+    name = "checkpoint-times"
+
+
 class DisaggregatedServing(Program[Result]):
     """Inference: times of tokens when prompts and answers are computed by different GPUs."""
 
@@ -50,6 +56,12 @@ class InNetworkAggregation(Program[Result]):
     """Published figures of in-network aggregation, compared with simulated figures."""
 
     name = "in-network-aggregation"
+
+
+class JobLife(Program[Result]):
+    """A job over weeks: failures, checkpoints, restarts, and their cost."""
+
+    name = "job-life"
 
 
 class MultitreeAllreduce(Program[Result]):

@@ -22,6 +22,7 @@ TABLES = (
     "nic_counter",
     "codec_counter",
     "learning",
+    "energy",
 )
 """The tables of a results file; the documentation lists their columns."""
 

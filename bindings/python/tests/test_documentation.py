@@ -105,6 +105,14 @@ def test_json_keys(job_json, benchmark_json, program_json, tmp_path):
     assert list(ring_json) == read_names("results.rst", "json-fpga-ring")
     for row in ring_json["rows"]:
         assert list(row) == read_names("results.rst", "json-fpga-ring-rows")
+    saved = program_json("checkpoint-times", f"--workload={WORKLOAD}", "--ranks=2", "--bytes=8K")
+    assert list(saved) == read_names("results.rst", "json-checkpoint-times")
+    life_json = program_json("job-life", "--lives=2")
+    assert list(life_json) == read_names("results.rst", "json-job-life")
+    assert list(life_json["life"]) == read_names("results.rst", "json-job-life-life")
+    for part in ("intervals", "figures"):
+        for row in life_json[part]:
+            assert list(row) == read_names("results.rst", f"json-job-life-{part}")
     inceptionn_json = program_json("inceptionn", "--part=codec")
     assert list(inceptionn_json) == read_names("results.rst", "json-inceptionn")
     for row in inceptionn_json["rows"]:
@@ -139,6 +147,8 @@ def test_json_keys(job_json, benchmark_json, program_json, tmp_path):
         "collective-benchmark", "--codec=thc", "--payload=real", "--ranks=2", "--bytes=8K"
     )
     assert list(coded["codec"]) == read_names("results.rst", "json-codec")
+    priced = program_json("training-job", f"--workload={WORKLOAD}", "--ranks=2", "--energy=h100")
+    assert list(priced["energy"]) == read_names("results.rst", "json-energy")
     systems_json = program_json("in-network-aggregation", "--part=sums", "--sum-bytes=4K")
     assert list(systems_json) == read_names("results.rst", "json-in-network-aggregation")
     rates_json = program_json("in-network-aggregation", "--part=switchml", "--bytes=64K")
@@ -233,11 +243,13 @@ CLUSTER = "training-job-3"  # the table of shared options, of which each program
     [
         ("training-job", ["training-job-1", "training-job-parallel", "training-job-2", CLUSTER]),
         ("collective-benchmark", ["collective-benchmark"]),
+        ("checkpoint-times", ["checkpoint-times-1", "checkpoint-times-2", CLUSTER]),
         ("disaggregated-serving", [f"disaggregated-serving-{i}" for i in (1, 2, 3)]),
         ("fabric-benchmark", ["fabric-benchmark"]),
         ("fpga-ring", ["fpga-ring"]),
         ("gradient-codec", ["gradient-codec"]),
         ("hpcc-fct", ["hpcc-fct"]),
+        ("job-life", ["job-life-1", "job-life-2", "job-life-3", "job-life-4"]),
         ("inceptionn", ["inceptionn"]),
         ("multitree-allreduce", ["multitree-allreduce"]),
         ("in-network-aggregation", ["in-network-aggregation"]),
