@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .console import CACHE, Failure, say, work
 
-BUILD_TOOLS = ("c++", "cmake", "ninja", "ccache", "sqlite3.h")
+BUILD_TOOLS = ("c++", "cmake", "ninja", "ccache", "sqlite3.h", "zlib.h")
 MPI_TOOLS = ("mpirun", "mpic++")
 
 
@@ -24,6 +24,7 @@ def need(*names):
         "mpirun": "openmpi-bin",
         "mpic++": "libopenmpi-dev",
         "sqlite3.h": "libsqlite3-dev",
+        "zlib.h": "zlib1g-dev",
         "boost/graph/adjacency_list.hpp": "libboost-dev",
         "py:ensurepip": "python3-venv",
         "py:Python.h": "python3-dev",

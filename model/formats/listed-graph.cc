@@ -6,6 +6,8 @@
 
 #include "listed-graph.h"
 
+#include "ns3/training-configuration-error.h"
+
 #include <algorithm>
 #include <limits>
 #include <set>
@@ -88,8 +90,10 @@ class ListedSource : public TaskSource
 
 } // namespace
 
-ListedGraph::ListedGraph(uint32_t ranks)
-    : m_tasks(ranks)
+ListedGraph::ListedGraph(const std::string& path, uint32_t ranks)
+    : m_path(path),
+      m_tasks(ranks),
+      m_seconds(ranks)
 {
     AddName("end of iteration");
 }
@@ -146,6 +150,13 @@ uint64_t
 ListedGraph::Add(uint32_t rank, GraphTask task)
 {
     auto& tasks = m_tasks.at(rank);
+    m_seconds[rank] += task.length.GetSeconds();
+    if (m_seconds[rank] > MAX_FILE_TIME)
+    {
+        throw ConfigurationError(m_path + ": the tasks of rank " + std::to_string(rank) +
+                                 " last longer than 30 days (allowed: up to 30 days; is the unit "
+                                 "of times right?)");
+    }
     task.id = tasks.size() + 1;
     tasks.push_back(std::move(task));
     return tasks.back().id;
@@ -172,7 +183,7 @@ ListedGraph::GetNames() const
 std::unique_ptr<TaskSource>
 ListedGraph::MakeSource(uint32_t rank, uint32_t iterations) const
 {
-    return std::make_unique<ListedSource>(m_tasks.at(rank), iterations, 0);
+    return std::make_unique<ListedSource>(m_tasks.at(m_isRepeated ? 0 : rank), iterations, 0);
 }
 
 std::size_t
