@@ -171,7 +171,7 @@ Train(int argc, char* argv[])
     }
     TrainingRun run(job);
     run.SetConfiguration(options);
-    const TaskCollective largest = run.GetLargestCollective();
+    const TaskCollective largest = run.GetPlan().GetLargestCollective();
     if (cluster.ShowSchedule(run.GetCluster(), largest.operation, largest.bytes))
     {
         return 0;

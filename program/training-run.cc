@@ -75,6 +75,7 @@ class TrainingRun::Execution
     void OpenFiles();
     void Observe();
     void CheckSums();
+    void CheckGraph();
     void Learn(const IterationRecord& record);
     void OnIteration(const IterationRecord& record);
     bool IsComputing() const;
@@ -98,7 +99,7 @@ TrainingRun::Execution::Execution(TrainingRun& run)
       m_job(m_cluster.GetRanks(),
             static_cast<uint32_t>(run.m_options.warmup + run.m_options.iterations),
             static_cast<uint32_t>(run.m_options.warmup),
-            *run.m_task),
+            run.m_plan.GetBusBytes()),
       m_reference(m_cluster),
       m_guard(m_cluster)
 {
@@ -157,15 +158,19 @@ TrainingRun::Execution::Observe()
 void
 TrainingRun::Execution::CheckSums()
 {
+    if (!m_run.m_plan.task || !m_run.m_plan.IsAllReduceOnly())
+    {
+        CheckGraph();
+        return;
+    }
     using Tensors = std::vector<std::vector<float>>;
     const uint64_t seed = RngSeedManager::GetRun();
+    const TrainingTask& task = *m_run.m_plan.task;
     SumChecker::Inputs inputs;
-    if (m_run.m_gradientTraining)
+    if (m_run.m_plan.training)
     {
-        m_run.m_training = std::make_unique<JobTraining>(*m_run.m_gradientTraining,
-                                                         m_applications,
-                                                         *m_run.m_task,
-                                                         seed);
+        m_run.m_training =
+            std::make_unique<JobTraining>(*m_run.m_plan.training, m_applications, task, seed);
         JobTraining* training = m_run.m_training.get();
         inputs = [training](uint32_t rank, uint32_t iteration, uint32_t bucket, std::size_t count) {
             return training->Make(rank, iteration, bucket, count);
@@ -174,14 +179,15 @@ TrainingRun::Execution::CheckSums()
     else
     {
         const auto source = MakeGradientSource(m_run.m_options.gradients);
-        inputs = [this,
+        inputs = [&task,
                   source,
                   seed](uint32_t rank, uint32_t iteration, uint32_t bucket, std::size_t count) {
-            const uint64_t first = m_run.m_task->GetFirstNumber(bucket);
-            return source->Make({seed, rank, iteration, bucket, first}, count);
+            return source->Make({seed, rank, iteration, bucket, task.GetFirstNumber(bucket)},
+                                count);
         };
     }
-    m_job.SetReference(inputs,
+    m_job.SetReference(task.collectives.size(),
+                       inputs,
                        [this](uint32_t iteration,
                               uint32_t bucket,
                               const Tensors& inputs,
@@ -201,6 +207,26 @@ TrainingRun::Execution::CheckSums()
             m_run.m_training->Apply(iteration, bucket, sums);
         });
     }
+}
+
+void
+TrainingRun::Execution::CheckGraph()
+{
+    std::map<uint32_t, TrainingApplication*> applications;
+    for (const auto& application : m_applications)
+    {
+        applications[application->GetRank()] = PeekPointer(application);
+    }
+    const auto schedules = [this, applications](uint32_t rank, const GraphTask& task) {
+        const auto communicator = DynamicCast<ScheduledCommunicator>(
+            applications.at(rank)->GetCommunicators()[task.groups]);
+        return (communicator ? communicator : m_cluster.GetHostCommunicator(rank))
+            ->GetSchedule(task.operation, task.bytes, task.peer);
+    };
+    m_job.SetChecker(std::make_unique<GraphChecker>(m_run.m_plan.graph,
+                                                    MakeGradientSource(m_run.m_options.gradients),
+                                                    RngSeedManager::GetRun(),
+                                                    schedules));
 }
 
 void
@@ -335,7 +361,8 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
     described.AddTo(program, clusterOptions);
     program.Parse(std::vector<std::string>());
     m_options.Check();
-    MakeTask();
+    m_plan = MakeJobPlan(m_options);
+    CheckPlan();
     CheckGradients();
     if (!m_options.results.empty())
     {
@@ -346,7 +373,7 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
     const auto& workers = m_cluster->GetInNetworkCommunicators();
     if (!workers.empty() && !workers[0]->ReturnsSum())
     {
-        if (m_gradientTraining)
+        if (m_plan.training)
         {
             throw ConfigurationError("gradients",
                                      m_options.gradients,
@@ -354,26 +381,31 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
                                          " (allowed: collectives that return sums, as the ranks "
                                          "make the optimizer's step)");
         }
-        auto task = std::make_shared<TrainingTask>(*m_task);
-        task->RemoveUpdate();
-        m_task = std::move(task);
+        m_plan.RemoveUpdate();
     }
     SetConfiguration(program);
     TrainingJobHelper helper;
     helper.SetAttribute("Iterations", UintegerValue(m_options.warmup + m_options.iterations));
     helper.SetAttribute("RealPayload", BooleanValue(m_options.IsReal()));
-    if (!m_gradientTraining)
+    if (!m_plan.training)
     {
         helper.SetAttribute("Gradients", StringValue(m_options.gradients));
     }
     helper.SetAttribute("ComputeJitter", StringValue(m_options.computeJitter));
     helper.SetSlowdowns(m_options.GetSlowdowns());
     helper.SetAttribute("Seed", UintegerValue(RngSeedManager::GetRun()));
-    m_applications = helper.Install(*m_cluster, m_task, m_options.allToAll);
-    const auto collectives = m_task->GetCollectives(0);
-    const auto sums = std::count_if(collectives.begin(), collectives.end(), [this](uint32_t index) {
-        return m_task->collectives[index].operation == CollectiveOperation::ALL_REDUCE;
-    });
+    m_applications =
+        m_plan.task && m_plan.IsAllReduceOnly()
+            ? helper.Install(*m_cluster, m_plan.task, m_options.allToAll)
+            : helper.Install(*m_cluster, m_plan.graph, m_plan.operations, m_options.allToAll);
+    uint64_t sums = 0;
+    for (const auto& [collective, count] : m_plan.summary.collectives)
+    {
+        const auto& [groups, operation, bytes] = collective;
+        const bool isSum = operation == CollectiveOperation::ALL_REDUCE;
+        sums +=
+            isSum && m_plan.graph->GetGroups()[groups].AreAll(m_cluster->GetRanks()) ? count : 0;
+    }
     for (const auto& worker : workers)
     {
         worker->SetTensorsOfStep(static_cast<uint32_t>(sums));
@@ -381,56 +413,17 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
     ExplainChoices();
     m_lowerBound = GetLowerBound();
     const double iterations = static_cast<double>(m_options.warmup + m_options.iterations);
-    GuardedRun::CheckDuration(iterations *
-                                  std::max(m_lowerBound, m_task->GetComputeTime().GetSeconds()),
+    GuardedRun::CheckDuration(iterations * std::max(m_lowerBound, m_plan.compute.GetSeconds()),
                               "--iterations=" + std::to_string(m_options.iterations));
-    uint64_t bytes = 0;
-    for (uint32_t index : collectives)
-    {
-        bytes += m_task->collectives[index].bytes;
-    }
     CheckMemory(m_cluster->GetRanks() *
-                    GuardedRun::EstimateMemory(bytes, m_options.IsReal() ? 1 : 0),
-                "--workload=" + m_task->name +
+                    GuardedRun::EstimateMemory(m_plan.GetBytes(), m_options.IsReal() ? 1 : 0),
+                "--workload=" + m_plan.name +
                     " with --payload=" + (m_options.IsReal() ? "real" : "virtual"));
 }
 
 TrainingRun::~TrainingRun()
 {
     NS_LOG_FUNCTION(this);
-}
-
-void
-TrainingRun::MakeTask()
-{
-    const ClusterOptions& cluster = m_options.cluster;
-    WorkloadRequest request;
-    request.batch = m_options.batch;
-    request.computeScale = m_options.computeScale;
-    request.gpu = m_options.gpu;
-    request.bucket = m_options.bucket;
-    request.overlap = m_options.overlap;
-    request.ranks = static_cast<uint32_t>(cluster.ranks);
-    request.serverRanks =
-        BuildTopology(cluster.topology, request.ranks, cluster.rate, cluster.delay).shape.groupSize;
-    m_gradientTraining =
-        MakeGradientTraining(m_options.gradients,
-                             {request.ranks, request.batch, RngSeedManager::GetRun()});
-    const auto layers =
-        m_gradientTraining ? m_gradientTraining->GetLayers() : std::vector<LayerShape>();
-    const bool isAutomatic = m_options.workload == TrainingRunOptions::AUTOMATIC;
-    if (!layers.empty() && !isAutomatic)
-    {
-        throw ConfigurationError("workload",
-                                 m_options.workload,
-                                 " with gradients " + m_options.gradients +
-                                     " (allowed: auto, as these learn a model of their own)");
-    }
-    const std::string name = KeyValues::Split(m_options.gradients).GetName();
-    m_task = std::make_shared<const TrainingTask>(
-        layers.empty() ? MakeTrainingTask(isAutomatic ? "resnet50" : m_options.workload, request)
-                       : MakeTrainingTask(name, layers, request));
-    CheckTask();
 }
 
 void
@@ -446,18 +439,26 @@ TrainingRun::CheckGradients() const
         }
         return;
     }
-    std::vector<uint64_t> buckets;
-    for (const TaskCollective& collective : m_task->collectives)
-    {
-        buckets.push_back(collective.bytes / sizeof(float));
-    }
     const auto iterations = static_cast<uint32_t>(m_options.warmup + m_options.iterations);
-    if (m_gradientTraining)
+    std::vector<uint64_t> buckets;
+    for (std::size_t i = 0; m_plan.task && i < m_plan.task->collectives.size(); i++)
+    {
+        buckets.push_back(m_plan.task->collectives[i].bytes / sizeof(float));
+    }
+    if (m_plan.training)
     {
         CheckTraining();
-        m_gradientTraining->Check(iterations,
-                                  std::accumulate(buckets.begin(), buckets.end(), uint64_t{0}));
+        m_plan.training->Check(iterations,
+                               std::accumulate(buckets.begin(), buckets.end(), uint64_t{0}));
         return;
+    }
+    if (!m_plan.IsAllReduceOnly() && m_options.gradients != TrainingRunOptions().gradients)
+    {
+        throw ConfigurationError("gradients",
+                                 m_options.gradients,
+                                 " with workload " + m_plan.name +
+                                     " (allowed: hash, as not all of its collectives are sums of "
+                                     "gradients of all ranks)");
     }
     MakeGradientSource(m_options.gradients)
         ->Check(static_cast<uint32_t>(m_options.cluster.ranks), iterations, buckets);
@@ -474,7 +475,7 @@ TrainingRun::CheckTraining() const
         refuse(" with " + std::to_string(Processes::GetCount()) +
                " processes (allowed: 1, as the replicas of all ranks are compared)");
     }
-    if (!m_task->WaitsForAll())
+    if (!m_plan.task->WaitsForAll())
     {
         refuse(" with workload " + m_options.workload +
                " (allowed: workloads that wait for all sums before the next iteration)");
@@ -482,20 +483,34 @@ TrainingRun::CheckTraining() const
 }
 
 void
-TrainingRun::CheckTask() const
+TrainingRun::CheckPlan() const
 {
-    if (m_options.IsReal() && !m_task->IsAllReduceOnly())
+    const auto& groups = m_plan.graph->GetGroups();
+    if (m_options.IsReal() && !m_plan.IsAllReduceOnly())
     {
-        throw ConfigurationError("payload",
-                                 "real",
-                                 " with workload " + m_task->name +
-                                     " (allowed: virtual, as not all of its collectives are sums "
-                                     "of all ranks)");
+        for (const auto& [collective, count] : m_plan.summary.collectives)
+        {
+            if (std::get<2>(collective) % sizeof(float) != 0)
+            {
+                throw ConfigurationError("payload",
+                                         "real",
+                                         " with workload " + m_plan.name + " and tensors of " +
+                                             std::to_string(std::get<2>(collective)) +
+                                             " bytes (allowed: multiples of 4)");
+            }
+        }
+        if (Processes::GetCount() > 1)
+        {
+            throw ConfigurationError("payload",
+                                     "real",
+                                     " with workload " + m_plan.name + " and " +
+                                         std::to_string(Processes::GetCount()) +
+                                         " processes (allowed: 1, as all ranks are compared)");
+        }
     }
-    const auto& communicators = m_task->communicators;
     if (!m_options.allToAll.empty() &&
-        std::none_of(communicators.begin(), communicators.end(), [](const auto& communicator) {
-            return communicator.exchanges;
+        std::none_of(groups.begin(), groups.end(), [](const TaskGroups& each) {
+            return each.exchanges;
         }))
     {
         throw ConfigurationError("all-to-all",
@@ -510,13 +525,23 @@ TrainingRun::CheckCodecs() const
 {
     const bool isReal = m_options.IsReal();
     std::vector<CollectiveOperation> operations;
-    for (const TaskCollective& collective : m_task->collectives)
+    for (const auto& ofGroups : m_plan.operations)
     {
-        operations.push_back(collective.operation);
+        operations.insert(operations.end(), ofGroups.begin(), ofGroups.end());
+    }
+    if (isReal && !m_plan.IsAllReduceOnly() &&
+        (m_cluster->GetNicEngines().IsInstalled() ||
+         !m_cluster->GetInNetworkCommunicators().empty()))
+    {
+        throw ConfigurationError("payload",
+                                 "real",
+                                 " with workload " + m_plan.name +
+                                     " and engines in NICs or sums in switches (allowed: virtual, "
+                                     "as only all-reduces of all ranks are compared there)");
     }
     m_cluster->GetNicEngines().Check(isReal);
     m_cluster->GetCodecs().Check(isReal, operations);
-    if (m_cluster->GetCodecs().IsInstalled() && !m_task->IsAllReduceOnly())
+    if (m_cluster->GetCodecs().IsInstalled() && !m_plan.IsAllReduceOnly())
     {
         throw ConfigurationError("codec",
                                  m_options.cluster.codec,
@@ -534,10 +559,14 @@ TrainingRun::ExplainChoices()
         return;
     }
     std::set<std::pair<CollectiveOperation, uint64_t>> kinds;
-    for (uint32_t index : m_task->GetCollectives(0))
+    for (const auto& [collective, count] : m_plan.summary.collectives)
     {
-        const TaskCollective& collective = m_task->collectives[index];
-        kinds.emplace(collective.operation, collective.bytes);
+        const auto& [groups, operation, bytes] = collective;
+        const TaskGroups& taskGroups = m_plan.graph->GetGroups()[groups];
+        if (!taskGroups.exchanges && taskGroups.AreAll(m_cluster->GetRanks()))
+        {
+            kinds.emplace(operation, bytes);
+        }
     }
     for (const auto& [operation, bytes] : kinds)
     {
@@ -554,24 +583,23 @@ TrainingRun::GetLowerBound() const
 {
     // Communicators run in parallel; the collectives of each one run one after the other.
     double longest = 0;
-    for (uint32_t number = 0; number < m_task->communicators.size(); number++)
+    for (uint32_t index = 0; index < m_plan.operations.size(); index++)
     {
-        const auto& groups = m_task->communicators[number].groups;
+        const TaskGroups& taskGroups = m_plan.graph->GetGroups()[index];
         double seconds = 0;
-        if (groups.size() < 2) // all ranks
+        if (taskGroups.groups.size() < 2 && taskGroups.AreAll(m_cluster->GetRanks()))
         {
-            for (uint32_t index : m_task->GetCollectives(number))
+            for (const auto& [collective, count] : m_plan.summary.collectives)
             {
-                const TaskCollective& each = m_task->collectives[index];
-                seconds += m_cluster->GetLowerBound(each.operation, each.bytes);
+                const auto& [groups, operation, bytes] = collective;
+                seconds += groups == index ? static_cast<double>(count) *
+                                                 m_cluster->GetLowerBound(operation, bytes)
+                                           : 0;
             }
         }
         else
         {
-            for (const std::vector<uint32_t>& group : groups)
-            {
-                seconds += GetLowerBound(number, group) / static_cast<double>(groups.size());
-            }
+            seconds = GetLowerBound(index, m_plan.graph->GetGroup(index, 0));
         }
         longest = std::max(longest, seconds);
     }
@@ -579,21 +607,24 @@ TrainingRun::GetLowerBound() const
 }
 
 double
-TrainingRun::GetLowerBound(uint32_t communicator, const std::vector<uint32_t>& group) const
+TrainingRun::GetLowerBound(uint32_t index, const std::vector<uint32_t>& group) const
 {
     double seconds = 0;
     std::map<bool, LowerBound> bounds; // by whether engines in NICs code
-    for (uint32_t index : m_task->GetCollectives(communicator))
+    for (const auto& [collective, count] : m_plan.summary.collectives)
     {
-        const TaskCollective& collective = m_task->collectives[index];
-        const bool isCoded = m_cluster->GetNicEngines().Codes(collective.operation);
+        const auto& [groups, operation, bytes] = collective;
+        if (groups != index)
+        {
+            continue;
+        }
+        const bool isCoded = m_cluster->GetNicEngines().Codes(operation);
         auto found = bounds.find(isCoded);
         if (found == bounds.end())
         {
-            found = bounds.emplace(isCoded, m_cluster->MakeLowerBound(group, collective.operation))
-                        .first;
+            found = bounds.emplace(isCoded, m_cluster->MakeLowerBound(group, operation)).first;
         }
-        seconds += found->second.GetSeconds(collective.operation, collective.bytes);
+        seconds += static_cast<double>(count) * found->second.GetSeconds(operation, bytes);
     }
     return seconds;
 }
@@ -605,7 +636,7 @@ TrainingRun::SetConfiguration(const ProgramOptions& options)
     m_configuration =
         training::GetConfiguration(options,
                                    *m_cluster,
-                                   {{"workload", isAutomatic ? m_task->name : m_options.workload},
+                                   {{"workload", isAutomatic ? m_plan.name : m_options.workload},
                                     {"payload", m_options.IsReal() ? "real" : "virtual"}});
 }
 
@@ -627,29 +658,17 @@ TrainingRun::GetCluster() const
     return *m_cluster;
 }
 
-const TrainingTask&
-TrainingRun::GetTask() const
+const JobPlan&
+TrainingRun::GetPlan() const
 {
-    return *m_task;
-}
-
-TaskCollective
-TrainingRun::GetLargestCollective() const
-{
-    TaskCollective largest;
-    for (uint32_t index : m_task->GetCollectives(0))
-    {
-        const TaskCollective& collective = m_task->collectives[index];
-        largest = collective.bytes > largest.bytes ? collective : largest;
-    }
-    return largest;
+    return m_plan;
 }
 
 std::string
 TrainingRun::Describe() const
 {
     const ClusterOptions& cluster = m_options.cluster;
-    std::string text = m_task->description + ", " + std::to_string(m_cluster->GetRanks()) +
+    std::string text = m_plan.description + ", " + std::to_string(m_cluster->GetRanks()) +
                        " ranks, " + cluster.topology + ", " + FormatRate(cluster.rate) + ", " +
                        cluster.transport + " (" + m_cluster->GetCongestionControl() + "), " +
                        m_cluster->GetAlgorithm();
@@ -657,9 +676,12 @@ TrainingRun::Describe() const
     {
         text += "\n# auto: " + choice;
     }
-    for (const std::string& note : m_cluster->GetNotes())
+    for (const auto& notes : {m_plan.notes, m_cluster->GetNotes()})
     {
-        text += "\n# " + note;
+        for (const std::string& note : notes)
+        {
+            text += "\n# " + note;
+        }
     }
     return text;
 }
@@ -667,7 +689,7 @@ TrainingRun::Describe() const
 std::string
 TrainingRun::DescribeInputs() const
 {
-    std::string text = "compute times of " + m_task->times;
+    std::string text = "compute times of " + m_plan.times;
     if (m_options.computeScale != 1)
     {
         text += ", times " + FormatDouble(m_options.computeScale);
@@ -689,7 +711,7 @@ TrainingRun::GetTraining() const
 bool
 TrainingRun::IsTraining() const
 {
-    return m_gradientTraining != nullptr;
+    return m_plan.training != nullptr;
 }
 
 double

@@ -7,6 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_RUN_H
 #define DISTRIBUTED_TRAINING_RUN_H
 
+#include "job-plan.h"
 #include "job-training.h"
 #include "training-program.h"
 #include "training-run-options.h"
@@ -77,11 +78,8 @@ class TrainingRun
     /** @return the cluster */
     const Cluster& GetCluster() const;
 
-    /** @return the steps of each rank */
-    const TrainingTask& GetTask() const;
-
-    /** @return the largest collective of all ranks; 0 bytes if there is none */
-    TaskCollective GetLargestCollective() const;
+    /** @return what the ranks do */
+    const JobPlan& GetPlan() const;
 
     /**
      * @return one line about job and cluster, one line per choice of algorithm auto, and the notes
@@ -120,20 +118,18 @@ class TrainingRun
         ~SimulationScope();
     };
 
-    void MakeTask();
     void CheckGradients() const;
-    void CheckTask() const;
+    void CheckPlan() const;
     void CheckTraining() const;
     void CheckCodecs() const;
     void ExplainChoices();
     double GetLowerBound() const;
-    double GetLowerBound(uint32_t communicator, const std::vector<uint32_t>& group) const;
+    double GetLowerBound(uint32_t groups, const std::vector<uint32_t>& group) const;
 
     SimulationScope m_scope;
     TrainingRunOptions m_options;
-    std::shared_ptr<const GradientTraining> m_gradientTraining; // null: gradients do not learn
-    std::unique_ptr<JobTraining> m_training;                    // the same
-    std::shared_ptr<const TrainingTask> m_task;
+    JobPlan m_plan;
+    std::unique_ptr<JobTraining> m_training;    // null: gradients do not learn
     std::optional<CodingErrors> m_codingErrors; // with real payload and a codec
     JsonOutput m_json;
     std::unique_ptr<Cluster> m_cluster;

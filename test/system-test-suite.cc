@@ -541,7 +541,7 @@ class WholeJobTest : public TestCase
             helper.SetAttribute("Iterations", UintegerValue(3));
             helper.SetAttribute("RealPayload", BooleanValue(real));
             const auto applications = helper.Install(cluster, task);
-            TrainingJob job(cluster.GetRanks(), 3, 1, *task);
+            TrainingJob job(cluster.GetRanks(), 3, 1, task->GetBusBytes(cluster.GetRanks()));
             for (uint32_t rank = 0; rank < cluster.GetRanks(); rank++)
             {
                 job.Observe(DynamicCast<TrainingApplication>(applications.Get(rank)));

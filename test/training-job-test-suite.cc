@@ -905,7 +905,10 @@ class JobTestCase : public TestCase
         const auto task = MakeDataParallelTask(workload, capBytes, setup.overlap);
         auto group = std::make_shared<FakeGroup>(setup.ranks, setup.fixed, setup.perByte);
         group->m_corrupt = setup.corrupt;
-        auto job = std::make_unique<TrainingJob>(setup.ranks, setup.iterations, setup.warmup, task);
+        auto job = std::make_unique<TrainingJob>(setup.ranks,
+                                                 setup.iterations,
+                                                 setup.warmup,
+                                                 task.GetBusBytes(setup.ranks));
         double bound = 0;
         for (const TaskCollective& sum : task.collectives)
         {
@@ -915,6 +918,7 @@ class JobTestCase : public TestCase
         if (setup.real)
         {
             job->SetReference(
+                task.collectives.size(),
                 [](uint32_t rank, uint32_t iteration, uint32_t bucket, std::size_t count) {
                     return MakeGradients(7, rank, iteration, bucket, count);
                 },

@@ -121,7 +121,7 @@ class SameResultsTestCase : public RunTestCase
             TrainingJobHelper helper;
             helper.SetAttribute("Iterations", UintegerValue(3));
             const auto applications = helper.Install(cluster, task);
-            TrainingJob job(3, 3, 1, *task);
+            TrainingJob job(3, 3, 1, task->GetBusBytes(3));
             double bound = 0;
             for (const TaskCollective& sum : task->collectives)
             {
@@ -151,7 +151,7 @@ class SameResultsTestCase : public RunTestCase
             run.OnIteration([&](const IterationRecord& record) {
                 told.emplace_back(record.iteration, run.GetProgress());
             });
-            NS_TEST_EXPECT_MSG_EQ(run.GetTask().collectives.size(), 2, "buckets");
+            NS_TEST_EXPECT_MSG_EQ(run.GetPlan().task->collectives.size(), 2, "buckets");
             NS_TEST_EXPECT_MSG_NE(
                 run.Describe().find("(0.3 M parameters, 2 buckets), batch 32, 3 ranks, "),
                 std::string::npos,
@@ -306,7 +306,7 @@ class EveryWorkloadTestCase : public RunTestCase
         TrainingRunResult result;
         {
             TrainingRun run(options);
-            const TrainingTask& task = run.GetTask();
+            const TrainingTask& task = *run.GetPlan().task;
             result = run.Run();
             NS_TEST_EXPECT_MSG_EQ(result.iterations.size(), 3, options.workload);
             for (const IterationRecord& record : result.iterations)
@@ -446,9 +446,16 @@ class RefusedRunTestCase : public RunTestCase
         Refuse(
             [](Options& options) {
                 options.workload = "mlp-model-parallel";
-                options.payload = "real";
+                options.gradients = "normal";
             },
-            "payload real with workload mlp-model-parallel");
+            "gradients normal with workload mlp-model-parallel");
+        Refuse(
+            [](Options& options) {
+                options.workload = "mlp-model-parallel";
+                options.payload = "real";
+                options.cluster.algorithm = "switchml";
+            },
+            "mlp-model-parallel and engines in NICs or sums in switches");
         Refuse([](Options& options) { options.allToAll = "direct"; }, "all-to-all direct");
         Refuse(
             [](Options& options) {

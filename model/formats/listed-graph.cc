@@ -149,6 +149,20 @@ ListedGraph::AddName(const std::string& name)
 uint64_t
 ListedGraph::Add(uint32_t rank, GraphTask task)
 {
+    if (task.kind == TaskKind::SEND || task.kind == TaskKind::RECEIVE)
+    {
+        const bool isSend = task.kind == TaskKind::SEND;
+        auto& tags =
+            m_tags[isSend ? std::make_pair(rank, task.peer) : std::make_pair(task.peer, rank)];
+        task.tag = tags.emplace(task.tag, tags.size()).first->second;
+        if (task.tag > MAX_MESSAGE_TAG)
+        {
+            throw ConfigurationError(
+                m_path + ": messages from rank " + std::to_string(isSend ? rank : task.peer) +
+                " to rank " + std::to_string(isSend ? task.peer : rank) + " have more than " +
+                std::to_string(MAX_MESSAGE_TAG + 1) + " tags (allowed: at most so many)");
+        }
+    }
     auto& tasks = m_tasks.at(rank);
     m_seconds[rank] += task.length.GetSeconds();
     if (m_seconds[rank] > MAX_FILE_TIME)

@@ -13,6 +13,8 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace ns3::training
@@ -57,11 +59,13 @@ class ListedGraph : public TaskGraph
     uint32_t AddName(const std::string& name);
 
     /**
-     * Adds a task; its number is set.
+     * Adds a task; its number is set, and the tag of a message becomes its place among those from
+     * its sender to its receiver.
      * @param rank that does it
      * @param task whose dependencies are numbers of earlier tasks
      * @return its number, from 1
-     * @throw ConfigurationError if the tasks of the rank last longer than MAX_FILE_TIME
+     * @throw ConfigurationError if the tasks of the rank last longer than MAX_FILE_TIME, or
+     * messages between two ranks have too many tags
      */
     uint64_t Add(uint32_t rank, GraphTask task);
 
@@ -92,6 +96,8 @@ class ListedGraph : public TaskGraph
     std::map<std::vector<uint32_t>, uint32_t> m_groupsOf; // by ranks of a group
     std::vector<std::string> m_names;
     std::map<std::string, uint32_t> m_nameOf;
+    std::map<std::pair<uint32_t, uint32_t>, std::unordered_map<uint64_t, uint64_t>>
+        m_tags; // by sender and receiver: new tag by that of the file
 };
 
 } // namespace ns3::training

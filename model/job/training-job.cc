@@ -17,24 +17,9 @@ namespace ns3::training
 
 NS_LOG_COMPONENT_DEFINE("TrainingJob");
 
-TrainingJob::TrainingJob(uint32_t ranks,
-                         uint32_t iterations,
-                         uint32_t warmup,
-                         const TrainingTask& task)
-    : m_ranks(ranks),
-      m_iterations(iterations),
-      m_collectives(static_cast<uint32_t>(task.collectives.size())),
-      m_statistics(ranks, warmup)
-{
-    NS_LOG_FUNCTION(this << ranks << iterations << warmup << task.name);
-    m_statistics.SetBusBytes(task.GetBusBytes(ranks));
-    m_statistics.OnComplete([this](const IterationRecord& record) { FindPath(record); });
-}
-
 TrainingJob::TrainingJob(uint32_t ranks, uint32_t iterations, uint32_t warmup, double busBytes)
     : m_ranks(ranks),
       m_iterations(iterations),
-      m_collectives(0),
       m_statistics(ranks, warmup)
 {
     NS_LOG_FUNCTION(this << ranks << iterations << warmup);
@@ -86,12 +71,12 @@ TrainingJob::SetLowerBound(double seconds)
 }
 
 void
-TrainingJob::SetReference(SumChecker::Inputs inputs, Reference reference)
+TrainingJob::SetReference(std::size_t collectives, SumChecker::Inputs inputs, Reference reference)
 {
     NS_LOG_FUNCTION(this);
     m_checker = std::make_unique<SumChecker>(m_ranks, std::move(inputs), std::move(reference));
     m_checker->SetReporters(static_cast<uint32_t>(m_applications.size()));
-    m_statistics.SetExpectedSums(uint64_t{m_ranks} * m_collectives);
+    m_statistics.SetExpectedSums(uint64_t{m_ranks} * collectives);
 }
 
 void

@@ -14,6 +14,7 @@
 
 #include "ns3/task-trace.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -69,10 +70,11 @@ class TrainingJob
     /**
      * Checks every sum of every rank bit by bit, see SumChecker. Requires applications with
      * RealPayload and a task of all-reduces over all ranks only.
+     * @param collectives of a rank in an iteration
      * @param inputs makes the gradients of the applications
      * @param reference computes the expected sum
      */
-    void SetReference(SumChecker::Inputs inputs, Reference reference);
+    void SetReference(std::size_t collectives, SumChecker::Inputs inputs, Reference reference);
 
     /**
      * @param alternative computes another correct sum, valid if all ranks have it; returns nothing
@@ -140,7 +142,6 @@ class TrainingJob
 
     uint32_t m_ranks;
     uint32_t m_iterations;
-    uint32_t m_collectives; // per iteration
     IterationStatistics m_statistics;
     std::unique_ptr<SumChecker> m_checker;          // null: sums are not compared
     std::unique_ptr<GraphChecker> m_graphChecker;   // null: arrivals are not compared

@@ -205,17 +205,14 @@ LayerTasks::Attend(double operations, uint64_t bytes, LayerTask name)
         static_cast<uint32_t>(std::find(group->begin(), group->end(), m_rank) - group->begin());
     const uint32_t next = (*group)[(place + 1) % parts];
     const uint32_t previous = (*group)[(place + parts - 1) % parts];
-    m_rings++;
     for (uint32_t part = 0; part < parts; part++)
     {
         uint64_t received = 0;
         if (part + 1 < parts)
         {
-            // The tags of pipelines are smaller.
-            const uint64_t tag = (uint64_t{1} << 63) + m_rings * parts + part;
-            Send(LayerTask::KEYS_AND_VALUES, Parallelism::CONTEXT, next, tag, bytes);
+            Send(LayerTask::KEYS_AND_VALUES, Parallelism::CONTEXT, next, 0, bytes);
             received =
-                Receive(LayerTask::KEYS_AND_VALUES, Parallelism::CONTEXT, previous, tag, bytes);
+                Receive(LayerTask::KEYS_AND_VALUES, Parallelism::CONTEXT, previous, 0, bytes);
         }
         Compute(name, operations / parts, 0);
         m_writer.Await(received);

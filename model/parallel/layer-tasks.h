@@ -170,7 +170,6 @@ class LayerTasks
     uint32_t m_rank;
     double m_tokens; // of a micro-batch at a rank of a tensor-parallel group
     TaskWriter m_writer;
-    uint64_t m_rings{0}; // rings of keys and values so far, for tags
 };
 
 } // namespace ns3::training

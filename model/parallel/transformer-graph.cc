@@ -150,7 +150,11 @@ TransformerSource::Do(std::size_t index)
 uint64_t
 TransformerSource::GetTag(bool isForward, const PipelineAction& action, uint32_t sender) const
 {
-    return ((uint64_t{sender} * 2 + (isForward ? 1 : 0)) << 32) + action.microBatch;
+    // Of the stages of a rank, and of its micro-batches: schedules may reorder them.
+    const auto& places = m_plan->GetSchedule().rankOfStage;
+    const auto chunk =
+        static_cast<uint64_t>(std::count(places.begin(), places.begin() + sender, places[sender]));
+    return (chunk * 2 + (isForward ? 1 : 0)) * m_plan->GetMicroBatches() + action.microBatch;
 }
 
 /** Awaits the activations of the stage before. */

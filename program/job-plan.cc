@@ -1,0 +1,220 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "job-plan.h"
+
+#include "ns3/collective-operation.h"
+#include "ns3/loop-graph.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/topology-builder.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-workload.h"
+#include "ns3/workload-format.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+/// Ranks of a job whose collectives are looked at before it runs.
+constexpr uint32_t MAX_LOOKED_AT = 64;
+
+/** Makes a job of a workload that is known by name, or of a training inside the job. */
+JobPlan
+MakeLoop(const TrainingRunOptions& options)
+{
+    const ClusterOptions& cluster = options.cluster;
+    WorkloadRequest request;
+    request.batch = options.batch;
+    request.computeScale = options.computeScale;
+    request.gpu = options.gpu;
+    request.bucket = options.bucket;
+    request.overlap = options.overlap;
+    request.ranks = static_cast<uint32_t>(cluster.ranks);
+    request.serverRanks =
+        BuildTopology(cluster.topology, request.ranks, cluster.rate, cluster.delay).shape.groupSize;
+    JobPlan plan;
+    plan.training = MakeGradientTraining(options.gradients,
+                                         {request.ranks, request.batch, RngSeedManager::GetRun()});
+    const auto layers = plan.training ? plan.training->GetLayers() : std::vector<LayerShape>();
+    const bool isAutomatic = options.workload == TrainingRunOptions::AUTOMATIC;
+    if (!layers.empty() && !isAutomatic)
+    {
+        throw ConfigurationError("workload",
+                                 options.workload,
+                                 " with gradients " + options.gradients +
+                                     " (allowed: auto, as these learn a model of their own)");
+    }
+    const std::string name = KeyValues::Split(options.gradients).GetName();
+    plan.task = std::make_shared<const TrainingTask>(
+        layers.empty() ? MakeTrainingTask(isAutomatic ? "resnet50" : options.workload, request)
+                       : MakeTrainingTask(name, layers, request));
+    plan.graph = std::make_shared<const LoopGraph>(plan.task, request.ranks);
+    plan.name = plan.task->name;
+    plan.description = plan.task->description;
+    plan.times = plan.task->times;
+    return plan;
+}
+
+/** @return whether the workload is a file that only the room formats reads */
+bool
+IsTraceFile(const std::string& workload)
+{
+    const std::string name = workload.substr(0, workload.find(':'));
+    return Registry<WorkloadFormatEntry>::All().count(name) > 0 ||
+           (Registry<WorkloadEntry>::All().count(name) == 0 &&
+            !FindWorkloadFormat(workload).empty());
+}
+
+/** Takes the number of ranks from a job, if the options leave it open. */
+void
+SetRanks(TrainingRunOptions& options, uint32_t ranks)
+{
+    if (options.cluster.ranks == ClusterOptions().ranks)
+    {
+        options.cluster.ranks = ranks;
+    }
+    if (options.cluster.ranks != ranks)
+    {
+        throw ConfigurationError("ranks",
+                                 std::to_string(options.cluster.ranks),
+                                 " (allowed: " + std::to_string(ranks) + ", those of the job)");
+    }
+}
+
+/** Makes a job of a file. */
+JobPlan
+MakeFromFile(TrainingRunOptions& options)
+{
+    const bool isOpen = options.cluster.ranks == ClusterOptions().ranks;
+    FormatResult file =
+        ReadWorkloadFormat(options.workload,
+                           isOpen ? 0 : static_cast<uint32_t>(options.cluster.ranks),
+                           false);
+    JobPlan plan;
+    plan.graph = std::move(file.graph);
+    plan.notes = std::move(file.problems);
+    plan.name = options.workload;
+    plan.description = options.workload + " (" + std::to_string(plan.graph->GetRanks()) + " ranks)";
+    plan.times = "the file";
+    SetRanks(options, plan.graph->GetRanks());
+    return plan;
+}
+
+} // namespace
+
+void
+JobPlan::Summarize()
+{
+    operations.assign(graph->GetGroups().size(), {});
+    const uint32_t ranks = graph->GetRanks();
+    const uint32_t step = task ? ranks : std::max(1U, ranks / MAX_LOOKED_AT);
+    for (uint32_t rank = 0; rank < ranks; rank += step)
+    {
+        const GraphSummary some = SummarizeGraph(*graph, rank, 1);
+        for (const auto& [collective, count] : some.collectives)
+        {
+            operations[std::get<0>(collective)].insert(std::get<1>(collective));
+        }
+        hasMessages = hasMessages || some.tasks[static_cast<uint32_t>(TaskKind::SEND)] > 0;
+        if (rank == 0)
+        {
+            summary = some;
+        }
+    }
+    compute = task ? task->GetComputeTime() : summary.compute;
+}
+
+void
+JobPlan::RemoveUpdate()
+{
+    auto without = std::make_shared<TrainingTask>(*task);
+    without->RemoveUpdate();
+    task = std::move(without);
+    graph = std::make_shared<const LoopGraph>(task, graph->GetRanks());
+    Summarize();
+}
+
+bool
+JobPlan::IsAllReduceOnly() const
+{
+    for (std::size_t i = 0; i < operations.size(); i++)
+    {
+        const bool isApart =
+            i > 0 || std::any_of(operations[i].begin(), operations[i].end(), [](auto operation) {
+                return operation != CollectiveOperation::ALL_REDUCE;
+            });
+        if (!operations[i].empty() && (isApart || !graph->GetGroups()[i].AreAll(graph->GetRanks())))
+        {
+            return false;
+        }
+    }
+    return !hasMessages;
+}
+
+double
+JobPlan::GetBusBytes() const
+{
+    if (task)
+    {
+        return task->GetBusBytes(graph->GetRanks());
+    }
+    double bytes = 0;
+    for (const auto& [collective, count] : summary.collectives)
+    {
+        const auto& [groups, operation, size] = collective;
+        const auto ranks = static_cast<uint32_t>(graph->GetGroup(groups, 0).size());
+        bytes += static_cast<double>(size) * static_cast<double>(count) *
+                 GetBusFactor(operation, std::max(1U, ranks));
+    }
+    return bytes;
+}
+
+uint64_t
+JobPlan::GetBytes() const
+{
+    uint64_t bytes = 0;
+    for (const auto& [collective, count] : summary.collectives)
+    {
+        bytes += std::get<2>(collective) * count;
+    }
+    for (const TaskTraffic& sent : summary.sent)
+    {
+        bytes += sent.bytes;
+    }
+    return bytes;
+}
+
+TaskCollective
+JobPlan::GetLargestCollective() const
+{
+    TaskCollective largest;
+    for (const auto& [collective, count] : summary.collectives)
+    {
+        const auto& [groups, operation, bytes] = collective;
+        const TaskGroups& taskGroups = graph->GetGroups()[groups];
+        if (!taskGroups.exchanges && taskGroups.AreAll(graph->GetRanks()) && bytes > largest.bytes)
+        {
+            largest.operation = operation;
+            largest.bytes = bytes;
+        }
+    }
+    return largest;
+}
+
+JobPlan
+MakeJobPlan(TrainingRunOptions& options)
+{
+    JobPlan plan = IsTraceFile(options.workload) ? MakeFromFile(options) : MakeLoop(options);
+    plan.Summarize();
+    return plan;
+}
+
+} // namespace ns3::training

@@ -1,0 +1,79 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_JOB_PLAN_H
+#define DISTRIBUTED_TRAINING_JOB_PLAN_H
+
+#include "training-run-options.h"
+
+#include "ns3/collective-operation.h"
+#include "ns3/gradient-training.h"
+#include "ns3/graph-summary.h"
+#include "ns3/nstime.h"
+#include "ns3/task-graph.h"
+#include "ns3/training-task.h"
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * What the ranks of a job do, whatever it was made from: a workload, a transformer that is divided
+ * among ranks, or a file.
+ */
+struct JobPlan
+{
+    std::string name;                         ///< of the workload, model or file
+    std::string description;                  ///< one line
+    std::string times;                        ///< source of its compute times
+    std::shared_ptr<const TaskGraph> graph;   ///< tasks of each rank
+    std::shared_ptr<const TrainingTask> task; ///< if all ranks repeat the same steps; or null
+    /// The training inside the job; or null.
+    std::shared_ptr<const GradientTraining> training;
+    std::vector<std::string> notes; ///< what its reader should know, one line each
+    GraphSummary summary;           ///< an iteration of rank 0
+    Time compute;                   ///< compute time of rank 0 in an iteration
+    /// Collectives of any rank, by groups of the graph.
+    std::vector<std::set<CollectiveOperation>> operations;
+    bool hasMessages{false}; ///< whether ranks send messages
+
+    /** Fills in what follows from the graph: the summary and the members after it. */
+    void Summarize();
+
+    /** @param without the loop, the steps of the optimizer, which others make */
+    void RemoveUpdate();
+
+    /** @return whether all collectives are all-reduces over all ranks, and there are no messages */
+    bool IsAllReduceOnly() const;
+
+    /** @return bytes of an iteration of rank 0 for the bus bandwidth, see GetBusFactor() */
+    double GetBusBytes() const;
+
+    /** @return bytes of all collectives and messages of an iteration of rank 0 */
+    uint64_t GetBytes() const;
+
+    /** @return the largest collective of all ranks; 0 bytes if there is none */
+    TaskCollective GetLargestCollective() const;
+};
+
+/**
+ * @ingroup distributed-training-helper
+ * @param options of the run; the number of ranks is set to that of a job which has its own
+ * @return its job
+ * @throw ConfigurationError if the job is not valid
+ */
+JobPlan MakeJobPlan(TrainingRunOptions& options);
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_JOB_PLAN_H
