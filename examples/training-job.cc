@@ -148,6 +148,21 @@ TrainRepeatedly(TrainingRunOptions job, const ProgramOptions& options, const Rep
     return isRight;
 }
 
+/** Prints what a job contains, without a simulation. */
+void
+ShowSummary(TrainingRunOptions& job)
+{
+    const JobPlan plan = MakeJobPlan(job);
+    WorkloadSummary summary = SummarizeWorkload(*plan.graph, plan.isUniform, plan.gathersParts);
+    summary.format = plan.format;
+    summary.problems = plan.notes;
+    JsonOutput(job.json).Write(summary.ToJson());
+    if (job.json != "-" && Processes::GetId() == 0)
+    {
+        std::cout << summary.Format() << std::flush;
+    }
+}
+
 int
 Train(int argc, char* argv[])
 {
@@ -156,12 +171,21 @@ Train(int argc, char* argv[])
                            "Trains a model on a simulated cluster and measures its iterations.");
     ClusterCommandLine cluster(job.cluster);
     job.AddTo(options, cluster);
+    bool summary = false;
+    options.AddBool("summary",
+                    "print ranks, tasks, computations, collectives and damage of a job, and end",
+                    summary);
     options.Group("Repetition");
     RepeatedRuns repeated;
     repeated.AddTo(options);
     options.Parse(argc, argv);
     if (cluster.ShowTopology())
     {
+        return 0;
+    }
+    if (summary)
+    {
+        ShowSummary(job);
         return 0;
     }
     if (repeated.GetCount() > 1)

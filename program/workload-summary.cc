@@ -27,9 +27,9 @@ ToSeconds(Time time)
 class Counter
 {
   public:
-    Counter(const FormatResult& workload, WorkloadSummary& summary)
-        : m_workload(workload),
-          m_graph(*workload.graph),
+    Counter(const TaskGraph& graph, bool gathersParts, WorkloadSummary& summary)
+        : m_graph(graph),
+          m_gathersParts(gathersParts),
           m_summary(summary)
     {
     }
@@ -67,8 +67,7 @@ class Counter
         m_summary.compute += computes ? task.length : Time();
         if (task.kind == TaskKind::COLLECTIVE)
         {
-            const bool isPart =
-                m_workload.gathersParts && task.operation == CollectiveOperation::ALL_GATHER;
+            const bool isPart = m_gathersParts && task.operation == CollectiveOperation::ALL_GATHER;
             TaskTraffic& traffic = m_summary.collectives[task.operation];
             traffic.bytes += task.bytes / (isPart ? GetSize(task.groups) : 1);
             traffic.count++;
@@ -86,8 +85,8 @@ class Counter
         return size->second;
     }
 
-    const FormatResult& m_workload;
     const TaskGraph& m_graph;
+    bool m_gathersParts;
     WorkloadSummary& m_summary;
     uint64_t m_times{1};
     std::map<uint32_t, uint64_t> m_sizes; // by groups
@@ -96,16 +95,14 @@ class Counter
 } // namespace
 
 WorkloadSummary
-SummarizeWorkload(const FormatResult& workload)
+SummarizeWorkload(const TaskGraph& graph, bool isUniform, bool gathersParts)
 {
     WorkloadSummary summary;
-    summary.format = workload.format;
-    summary.ranks = workload.graph->GetRanks();
-    summary.problems = workload.problems;
-    Counter counter(workload, summary);
-    for (uint32_t rank = 0; rank < (workload.isUniform ? 1 : summary.ranks); rank++)
+    summary.ranks = graph.GetRanks();
+    Counter counter(graph, gathersParts, summary);
+    for (uint32_t rank = 0; rank < (isUniform ? 1 : summary.ranks); rank++)
     {
-        counter.CountRank(rank, workload.isUniform ? summary.ranks : 1);
+        counter.CountRank(rank, isUniform ? summary.ranks : 1);
     }
     return summary;
 }

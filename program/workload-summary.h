@@ -48,10 +48,12 @@ struct WorkloadSummary
 
 /**
  * @ingroup distributed-training-helper
- * @param workload a job that was read from a file
- * @return its summary
+ * @param graph a job
+ * @param isUniform see FormatResult
+ * @param gathersParts see FormatResult
+ * @return its summary, without format and problems
  */
-WorkloadSummary SummarizeWorkload(const FormatResult& workload);
+WorkloadSummary SummarizeWorkload(const TaskGraph& graph, bool isUniform, bool gathersParts);
 
 } // namespace ns3::training
 

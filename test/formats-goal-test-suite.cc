@@ -118,7 +118,7 @@ class GoalReadTestCase : public FormatTest
         NS_TEST_EXPECT_MSG_EQ(tasks[0].length, NanoSeconds(40), "calc");
         NS_TEST_EXPECT_MSG_EQ((tasks[1].kind == TaskKind::SEND), true, "send");
         NS_TEST_EXPECT_MSG_EQ(tasks[1].bytes, 16, "bytes");
-        NS_TEST_EXPECT_MSG_EQ(tasks[1].tag, 3, "tag");
+        NS_TEST_EXPECT_MSG_EQ(tasks[1].tag, 0, "the first tag between two ranks");
         NS_TEST_ASSERT_MSG_EQ(tasks[1].after.size(), 1, "waits");
         NS_TEST_EXPECT_MSG_EQ(tasks[1].after[0], tasks[0].id, "for the computation");
     }

@@ -109,7 +109,7 @@ class KinetoReadTestCase : public FormatTest
             NS_TEST_ASSERT_MSG_EQ(read.graph->GetRanks(), 4, "ranks");
             NS_TEST_ASSERT_MSG_EQ(read.problems.size(), 1, "problems");
             ExpectPart(read.problems[0], "the trace of one rank, which all 4 ranks repeat");
-            const auto summary = SummarizeWorkload(read);
+            const auto summary = SummarizeWorkload(*read.graph, read.isUniform, false);
             NS_TEST_EXPECT_MSG_EQ(summary.compute, MicroSeconds(10 + 4 + 20 + 3), "kernels");
             // Gaps before b (2 ns), both collectives (10 us and 0.877 us, 0.5 us) and d (0.5 us).
             const auto& sums = summary.collectives;

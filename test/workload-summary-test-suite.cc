@@ -28,9 +28,18 @@ class WorkloadSummaryTestCase : public FormatTest
     }
 
   private:
+    static WorkloadSummary SummarizeFile(const std::string& path, uint32_t ranks, bool lenient)
+    {
+        const auto read = ReadWorkloadFormat(path, ranks, lenient);
+        auto summary = SummarizeWorkload(*read.graph, read.isUniform, read.gathersParts);
+        summary.format = read.format;
+        summary.problems = read.problems;
+        return summary;
+    }
+
     std::string Summarize(const std::string& path, uint32_t ranks)
     {
-        return SummarizeWorkload(ReadWorkloadFormat(path, ranks, true)).ToJson().Write();
+        return SummarizeFile(path, ranks, true).ToJson().Write();
     }
 
     void DoRun() override
@@ -53,7 +62,7 @@ class WorkloadSummaryTestCase : public FormatTest
                                            "num_ranks 2 rank 0 { a: calc 5 b: send 8b to 1 "
                                            "c: calc 7 c irequires b } rank 1 { recv 8b from 0 }");
         NS_TEST_EXPECT_MSG_EQ(
-            SummarizeWorkload(ReadWorkloadFormat(goal, 0, false)).Format(),
+            SummarizeFile(goal, 0, false).Format(),
             "format: goal\nranks: 2\n"
             "tasks of all ranks: 2 compute 0 collective 1 send 1 receive 0 memory 1 mark\n"
             "computations of rank 0: 12ns\ncollectives of rank 0: none\nproblems: none\n",

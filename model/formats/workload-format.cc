@@ -53,12 +53,21 @@ FindWorkloadFormat(const std::string& path)
 {
     // The number of a rank in a path, see the format `kineto`
     const std::string first = boost::replace_all_copy(path, "{rank}", "0");
-    const std::string begin = ReadPackedBegin(first, MAX_FORMAT_PROBE);
-    for (const auto& [name, entry] : Registry<WorkloadFormatEntry>::All())
+    std::string begin = ReadPackedBegin(first, MAX_FORMAT_PROBE);
+    std::string name = path;
+    for (const char* end : {".0.et", ".0.et.gz"}) // a prefix, see the format `chakra`
     {
-        if (entry.recognizes(path, begin))
+        if (begin.empty())
         {
-            return name;
+            name = path + end;
+            begin = ReadPackedBegin(name, MAX_FORMAT_PROBE);
+        }
+    }
+    for (const auto& [format, entry] : Registry<WorkloadFormatEntry>::All())
+    {
+        if (!begin.empty() && entry.recognizes(name, begin))
+        {
+            return format;
         }
     }
     return "";
