@@ -85,7 +85,7 @@ class LayerOrderTestCase : public FormatTest
         const std::string none = "NONE 0";
         const std::string reduce = "ALLREDUCE 4096";
         const std::string exchange = "ALLTOALL 4096";
-        // The gradients of the inputs of layer 0 are computed by MODEL only.
+        // The gradients of the inputs of layer 0 are not computed by DATA and HYBRID_DLRM.
         Expect("DATA", MakeRows(none, none, none), 30 + 60 + 40 + 50);
         Expect("MODEL", MakeRows(none, none, none), 30 + 40 + 60 + 30 + 50);
         Expect("DISTRIBUTED_INFERENCE", MakeRows(none, none, none), 30);
@@ -108,9 +108,9 @@ class LayerOrderTestCase : public FormatTest
                MakeRows(reduce, none, none),
                230 + 230 + 180);
         // The embedding's exchange overlaps with the layers up to the last bottom one.
-        Expect("HYBRID_DLRM 0", MakeRows(exchange, exchange, none), 130 + 100 + 100 + 30);
-        Expect("HYBRID_DLRM_ENHANCED 0", MakeRows(exchange, exchange, none), 130 + 100 + 100);
-        Expect("HYBRID_DLRM 1", MakeRows(exchange, none, none), 110 + 60 + 40 + 50 + 30);
+        Expect("HYBRID_DLRM 0", MakeRows(exchange, exchange, none), 2 * 330, "", 2);
+        Expect("HYBRID_DLRM_ENHANCED 0", MakeRows(exchange, exchange, none), 280 + 330, "", 2);
+        Expect("HYBRID_DLRM 1", MakeRows(exchange, none, none), 110 + 60 + 40 + 50);
         // The row's own policy
         const std::string rows = "a -1 10 ALLREDUCE 8 30 NONE 0 50 NONE 0 0 MODEL\n"
                                  "b -1 20 ALLREDUCE 8 40 NONE 0 60 NONE 0 0 DATA\n";
