@@ -264,7 +264,11 @@ ChakraReadTestCase::CheckGroups()
         write("numbers", MakeAttribute("comm_group", 1, 7), Text("pg_name", "tp_1"), "");
     expect("chakra:" + numbers + ",groups=" + file, {0, 2});
     expect("chakra:" + numbers + ",groups=" + file, {1, 3});
-    ExpectRefusal(numbers, "node 2 'n': group '1' (allowed: none is defined");
+    ExpectLenient(numbers,
+                  "node 2 'n': group '1' (allowed: none is defined",
+                  "node 2 'n': a group that is not defined, which is all ranks, 4 times");
+    WriteFile("beside.json", R"({"1": [0, 2], "tp_1": [1, 3]})");
+    expect(write("beside", MakeAttribute("comm_group", 1, 7), Text("pg_name", "tp_1"), ""), {0, 2});
     const std::string list =
         R"("[{"pg_name": "even", "ranks": [0, 2]}, {"pg_name": "odd", "ranks": [1, 3]},)"
         R"( {"pg_name": "all", "ranks": []}]")";

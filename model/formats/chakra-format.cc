@@ -77,7 +77,7 @@ class ChakraJob
     uint32_t CountRanks() const;
     void ReadGroupFile(const std::string& path);
     void ReadGroupNodes(const std::vector<ChakraNode>& nodes, const std::string& path);
-    std::vector<uint32_t> GetGroup(const ChakraNode& node, const std::string& where) const;
+    std::vector<uint32_t> GetGroup(const ChakraNode& node, const std::string& where);
     void ReadRank(uint32_t rank);
     void Sort(const std::vector<ChakraNode>& nodes, TaskSorter& sorter, const std::string& path);
     GraphTask MakeTask(const ChakraNode& node, uint32_t rank, const std::string& where);
@@ -234,7 +234,7 @@ ChakraJob::ReadGroupNodes(const std::vector<ChakraNode>& nodes, const std::strin
 }
 
 std::vector<uint32_t>
-ChakraJob::GetGroup(const ChakraNode& node, const std::string& where) const
+ChakraJob::GetGroup(const ChakraNode& node, const std::string& where)
 {
     std::string name = node.group;
     const auto number = node.Find(ChakraNumber::GROUP);
@@ -247,6 +247,10 @@ ChakraJob::GetGroup(const ChakraNode& node, const std::string& where) const
     if (found != m_groups.end())
     {
         ranks = found->second;
+    }
+    else if (!name.empty() && name != "0" && m_request.lenient)
+    {
+        m_problems.Add("a group that is not defined, which is all ranks", where);
     }
     else if (!name.empty() && name != "0")
     {
@@ -636,9 +640,15 @@ ChakraJob::ReadRank(uint32_t rank)
 FormatResult
 ChakraJob::Read()
 {
-    if (m_values.Has("groups"))
+    // STAGE writes the groups beside the traces.
+    const std::string beside = m_prefix + ".json";
+    if (!m_values.GetText("groups").empty())
     {
         ReadGroupFile(m_values.GetText("groups"));
+    }
+    else if (!ReadPackedBegin(beside, 1).empty())
+    {
+        ReadGroupFile(beside);
     }
     for (uint32_t rank = 0; rank < m_ranks; rank++)
     {
