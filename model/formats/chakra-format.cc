@@ -642,7 +642,7 @@ ChakraJob::Read()
 {
     // STAGE writes the groups beside the traces.
     const std::string beside = m_prefix + ".json";
-    if (!m_values.GetText("groups").empty())
+    if (m_values.Has("groups"))
     {
         ReadGroupFile(m_values.GetText("groups"));
     }
