@@ -24,7 +24,7 @@ def build(bld):
     module.use.append('SQLITE3')
     if bld.env['ENABLE_MPI']:
         module.use.append('MPI')
-    module.lib = ['dl']
+    module.lib = ['dl', 'z']
 
     tests = bld.create_ns3_module_test_library('distributed-training')
     tests.source = read_list(bld.path, 'test_files')

@@ -78,7 +78,8 @@ set_target_properties(
 )
 target_include_directories(distributed-training PUBLIC ${forward_dir})
 target_link_libraries(
-  distributed-training PUBLIC ${ns3_targets} PRIVATE ${SQLite3_LIBRARIES} ${CMAKE_DL_LIBS}
+  distributed-training PUBLIC ${ns3_targets} PRIVATE ${SQLite3_LIBRARIES} ${ZLIB_LIBRARIES}
+                                                     ${CMAKE_DL_LIBS}
 )
 target_compile_options(distributed-training PRIVATE -Wall -Wextra)
 

@@ -181,6 +181,37 @@ ShowCheck(const TrainingRunOptions& job)
     }
 }
 
+/** Prints what a job contains, without a simulation. */
+void
+ShowSummary(TrainingRunOptions& job)
+{
+    const JobPlan plan = MakeJobPlan(job);
+    WorkloadSummary summary = SummarizeWorkload(*plan.graph, plan.isUniform, plan.gathersParts);
+    summary.format = plan.format;
+    summary.problems = plan.notes;
+    JsonValue document = summary.ToJson();
+    document.Set("version", GetVersion());
+    JsonOutput(job.json).Write(document);
+    if (job.json != "-" && Processes::GetId() == 0)
+    {
+        std::cout << summary.Format() << std::flush;
+    }
+}
+
+/** Writes a job as GOAL; collectives become messages of the algorithm, or of a ring. */
+void
+ExportGoal(TrainingRunOptions& job, const std::string& path)
+{
+    const JobPlan plan = MakeJobPlan(job);
+    const std::string& algorithm = job.cluster.algorithm;
+    const bool isKnown =
+        Registry<CollectiveAlgorithm>::All().count(KeyValues::Split(algorithm).GetName()) > 0;
+    if (Processes::GetId() == 0)
+    {
+        WriteGoal(path, *plan.graph, 1, isKnown ? algorithm : "ring");
+    }
+}
+
 int
 Train(int argc, char* argv[])
 {
@@ -193,6 +224,16 @@ Train(int argc, char* argv[])
     options.AddBool("check",
                     "print collectives, memory, lower bound and cost of the job, and end",
                     check);
+    bool summary = false;
+    options.AddBool("summary",
+                    "print ranks, tasks, computations, collectives and damage of a job, and end",
+                    summary);
+    std::string goal;
+    options.AddOutput("export-goal",
+                      "file for an iteration of the job as GOAL, text, or binary if its name ends "
+                      "with .bin; collectives become messages; and end",
+                      goal,
+                      OutputKind::GOAL);
     options.Group("Repetition");
     RepeatedRuns repeated;
     repeated.AddTo(options);
@@ -210,6 +251,16 @@ Train(int argc, char* argv[])
     if (check)
     {
         ShowCheck(job);
+        return 0;
+    }
+    if (summary)
+    {
+        ShowSummary(job);
+        return 0;
+    }
+    if (!goal.empty())
+    {
+        ExportGoal(job, goal);
         return 0;
     }
     if (repeated.GetCount() > 1)

@@ -63,6 +63,12 @@ MakeLoop(const TrainingRunOptions& options)
     plan.name = plan.task->name;
     plan.description = plan.task->description;
     plan.times = plan.task->times;
+    plan.isUniform = true;
+    plan.format =
+        Registry<WorkloadEntry>::All().count(KeyValues::Split(options.workload).GetName()) == 0 ||
+                KeyValues::Split(options.workload).GetName() == "file"
+            ? "csv"
+            : "workload";
     return plan;
 }
 
@@ -100,8 +106,11 @@ MakeFromFile(TrainingRunOptions& options)
     FormatResult file =
         ReadWorkloadFormat(options.workload,
                            isOpen ? 0 : static_cast<uint32_t>(options.cluster.ranks),
-                           false);
+                           options.lenient);
     JobPlan plan;
+    plan.format = file.format;
+    plan.isUniform = file.isUniform;
+    plan.gathersParts = file.gathersParts;
     plan.graph = std::move(file.graph);
     plan.notes = std::move(file.problems);
     plan.name = options.workload;

@@ -36,6 +36,7 @@ struct JobPlan
     std::string name;                         ///< of the workload, model or file
     std::string description;                  ///< one line
     std::string times;                        ///< source of its compute times
+    std::string format;                       ///< of its file: csv, or a WorkloadFormatEntry
     std::shared_ptr<const TaskGraph> graph;   ///< tasks of each rank
     std::shared_ptr<const TrainingTask> task; ///< if all ranks repeat the same steps; or null
     /// The training inside the job; or null.
@@ -45,7 +46,9 @@ struct JobPlan
     Time compute;                   ///< compute time of rank 0 in an iteration
     /// Collectives of any rank, by groups of the graph.
     std::vector<std::set<CollectiveOperation>> operations;
-    bool hasMessages{false}; ///< whether ranks send messages
+    bool hasMessages{false};  ///< whether ranks send messages
+    bool isUniform{false};    ///< see FormatResult
+    bool gathersParts{false}; ///< see FormatResult
 
     /** Fills in what follows from the graph: the summary and the members after it. */
     void Summarize();

@@ -50,8 +50,12 @@ TrainingRunOptions::AddTo(ProgramOptions& options, ClusterCommandLine& clusterOp
         "training that is simulated",
         workload,
         &DescribeAlternatives<WorkloadEntry>,
-        "the path of a CSV file, short for file:PATH; auto: the model of --gradients if "
-        "these learn one, otherwise resnet50");
+        "the path of a file: CSV, short for file:PATH, or a trace of a format that doc/formats.rst "
+        "lists, also as FORMAT:PATH,key=value; auto: the model of --gradients if these learn one, "
+        "otherwise resnet50");
+    options.AddBool("lenient",
+                    "whether damage of a trace is counted, and ruled, rather than refused",
+                    lenient);
     options.AddUnsigned("batch", "samples per rank and iteration", batch, 1, MAX_BATCH);
     options.AddKind("gpu",
                     "gpu",

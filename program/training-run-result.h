@@ -42,22 +42,22 @@ struct TrainingRunResult
     /// Algorithm auto: its choices and their reasons, by size of the collectives of all ranks in
     /// bytes; those of other operations than all-reduce by operation and size.
     std::vector<std::pair<std::string, std::string>> choices;
-    std::optional<InNetworkFigures> inNetwork; ///< if all-reduces are offloaded to the network
-    std::string inputs;                        ///< what was given rather than simulated, one line
-    std::string fallback;                      ///< reason of a fallback, one line, or empty
-    std::vector<std::string> warnings;         ///< see GetWarnings()
-    std::optional<NicFigures> nic;             ///< if engines in NICs code gradients
-    std::optional<CodecFigures> codec;         ///< if hosts code gradients
-    std::optional<TcpFigures> tcp;             ///< if messages travel over TCP
-    std::optional<UecFigures> uec;             ///< if messages travel over Ultra Ethernet
+    std::optional<InNetworkFigures> inNetwork;   ///< if all-reduces are offloaded to the network
+    std::string inputs;                          ///< what was given rather than simulated, one line
+    std::string fallback;                        ///< reason of a fallback, one line, or empty
+    std::vector<std::string> warnings;           ///< see GetWarnings()
+    std::optional<NicFigures> nic;               ///< if engines in NICs code gradients
+    std::optional<CodecFigures> codec;           ///< if hosts code gradients
+    std::optional<TcpFigures> tcp;               ///< if messages travel over TCP
+    std::optional<UecFigures> uec;               ///< if messages travel over Ultra Ethernet
     std::optional<BackgroundFigures> background; ///< if there is traffic beside that of the ranks
-    std::optional<EnergyFigures> energy;       ///< if a power model or a price is given
-    std::vector<LearningRow> learning;         ///< by iteration, if the job contains a training
-    std::string training;                      ///< its end, one line, or empty
-    std::string mismatch;                      ///< the first wrong sum, or empty
-    std::string failure;                       ///< why the run ended early, or empty
-    RunCost cost;                              ///< cost of the simulation
-    JsonValue configuration;                   ///< value of every option; "resolved" for "auto"
+    std::optional<EnergyFigures> energy;         ///< if a power model or a price is given
+    std::vector<LearningRow> learning;           ///< by iteration, if the job contains a training
+    std::string training;                        ///< its end, one line, or empty
+    std::string mismatch;                        ///< the first wrong sum, or empty
+    std::string failure;                         ///< why the run ended early, or empty
+    RunCost cost;                                ///< cost of the simulation
+    JsonValue configuration;                     ///< value of every option; "resolved" for "auto"
     std::optional<PathFigures> path;  ///< critical path of the last iteration, with one process
     uint64_t simulatedCollectives{0}; ///< --repeat=derive: of groups, simulated packet by packet
     uint64_t derivedCollectives{0};   ///< --repeat=derive: of groups, with the time of earlier ones

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .console import CACHE, Failure, say, work
 
-BUILD_TOOLS = ("c++", "cmake", "ninja", "ccache", "sqlite3.h", "toml++/toml.h")
+BUILD_TOOLS = ("c++", "cmake", "ninja", "ccache", "sqlite3.h", "toml++/toml.h", "zlib.h")
 MPI_TOOLS = ("mpirun", "mpic++")
 
 
@@ -25,6 +25,7 @@ def need(*names):
         "mpic++": "libopenmpi-dev",
         "sqlite3.h": "libsqlite3-dev",
         "toml++/toml.h": "libtomlplusplus-dev",
+        "zlib.h": "zlib1g-dev",
         "boost/graph/adjacency_list.hpp": "libboost-dev",
         "py:ensurepip": "python3-venv",
         "py:Python.h": "python3-dev",

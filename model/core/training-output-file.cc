@@ -112,6 +112,8 @@ IsOfKind(const std::string& path, OutputKind kind)
     case OutputKind::CAPTURE: // microseconds or nanoseconds, both byte orders
         return begins("\xd4\xc3\xb2\xa1") || begins("\xa1\xb2\xc3\xd4") ||
                begins("\x4d\x3c\xb2\xa1") || begins("\xa1\xb2\x3c\x4d");
+    case OutputKind::GOAL: // or the magic number of the binary form
+        return begins("num_ranks") || begins(std::string("\x7f\x10\0\0\0\0\0\0", 8));
     default:
         return true;
     }
@@ -133,6 +135,8 @@ Describe(OutputKind kind)
         return "an exported schedule";
     case OutputKind::CAPTURE:
         return "a capture of packets";
+    case OutputKind::GOAL:
+        return "a job as GOAL";
     default:
         return "a file";
     }

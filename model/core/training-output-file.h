@@ -29,7 +29,8 @@ enum class OutputKind
     TIMELINE, ///< JSON array of a timeline
     TOPOLOGY, ///< topology as JSON
     SCHEDULE, ///< schedule as JSON or MSCCL XML
-    CAPTURE   ///< capture of packets
+    CAPTURE,  ///< capture of packets
+    GOAL      ///< job as GOAL, text or binary
 };
 
 /**

@@ -10,6 +10,7 @@
 
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-input-file.h"
+#include "ns3/training-packed-file.h"
 
 #include <algorithm>
 #include <boost/property_tree/json_parser.hpp>
@@ -21,6 +22,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -38,38 +40,25 @@ constexpr uint64_t MAX_MICROS = 86400ULL * 1000000;
 /// Largest number of ranks of a trace.
 constexpr uint32_t MAX_RANKS = 1U << 20;
 
-/** Counts what is damaged, and words it with the place of the first one. */
-class Damage
+/// Most cycles of a trace that are broken.
+constexpr uint32_t MAX_CYCLES = 1000;
+
+/** @return the first nodes of a cycle, and the last one, as text */
+std::string
+DescribeCycle(const std::vector<ChakraNode>& nodes, const TaskSorter::Cycle& cycle)
 {
-  public:
-    /**
-     * @param what is damaged, and by which rule the job runs
-     * @param where the first one is
-     */
-    void Add(const std::string& what, const std::string& where)
+    constexpr std::size_t MOST = 8;
+    std::string text = "node ";
+    for (std::size_t i = 0; i < std::min(cycle.size(), MOST); i++)
     {
-        auto& [count, first] = m_all[what];
-        if (count++ == 0)
-        {
-            first = where;
-        }
+        text += std::to_string(nodes[cycle[i]].id) + " waits for ";
     }
-
-    /** @return one line for each kind */
-    std::vector<std::string> GetLines() const
+    if (cycle.size() > MOST)
     {
-        std::vector<std::string> lines;
-        for (const auto& [what, place] : m_all)
-        {
-            lines.push_back(place.second + ": " + what + ", " + std::to_string(place.first) +
-                            (place.first == 1 ? " time" : " times"));
-        }
-        return lines;
+        text += "... (" + std::to_string(cycle.size()) + " nodes) ";
     }
-
-  private:
-    std::map<std::string, std::pair<uint64_t, std::string>> m_all; // count and first place
-};
+    return text + std::to_string(nodes[cycle.front()].id);
+}
 
 /** The traces of a job: a file for each rank. */
 class ChakraJob
@@ -84,15 +73,11 @@ class ChakraJob
 
     static std::string GetPrefix(const std::string& path);
 
-    std::string GetPath(uint32_t rank) const
-    {
-        return m_prefix + "." + std::to_string(rank) + ".et";
-    }
-
+    std::string GetPath(uint32_t rank) const;
     uint32_t CountRanks() const;
     void ReadGroupFile(const std::string& path);
-    void ReadGroupNodes(const std::vector<ChakraNode>& nodes);
-    std::vector<uint32_t> GetGroup(const ChakraNode& node, const std::string& where) const;
+    void ReadGroupNodes(const std::vector<ChakraNode>& nodes, const std::string& path);
+    std::vector<uint32_t> GetGroup(const ChakraNode& node, const std::string& where);
     void ReadRank(uint32_t rank);
     void Sort(const std::vector<ChakraNode>& nodes, TaskSorter& sorter, const std::string& path);
     GraphTask MakeTask(const ChakraNode& node, uint32_t rank, const std::string& where);
@@ -100,10 +85,11 @@ class ChakraJob
                         uint32_t rank,
                         const std::string& where,
                         GraphTask& task);
+    static std::optional<ChakraNumber> FindMissing(const ChakraNode& node);
     Time GetLength(const ChakraNode& node, const std::string& where);
     uint16_t GetStream(const ChakraNode& node, TaskKind kind);
     uint64_t Get(const ChakraNode& node,
-                 const std::string& attribute,
+                 ChakraNumber attribute,
                  uint64_t most,
                  const std::string& where) const;
 
@@ -114,7 +100,7 @@ class ChakraJob
     std::unique_ptr<ListedGraph> m_graph;
     Groups m_groups;
     std::map<std::pair<bool, int64_t>, uint16_t> m_streams; // of the rank, by CPU or GPU and number
-    Damage m_damage;
+    FormatProblems m_problems;
 };
 
 ChakraJob::ChakraJob(const FormatRequest& request, const KeyValues& values)
@@ -123,15 +109,25 @@ ChakraJob::ChakraJob(const FormatRequest& request, const KeyValues& values)
       m_prefix(GetPrefix(request.path)),
       m_ranks(CountRanks())
 {
-    m_graph = std::make_unique<ListedGraph>(m_ranks);
+    m_graph = std::make_unique<ListedGraph>(m_prefix, m_ranks);
 }
 
 std::string
 ChakraJob::GetPrefix(const std::string& path)
 {
-    static const std::regex OF_RANK(R"((.*)\.[0-9]+\.et)");
+    static const std::regex OF_RANK(R"((.*)\.[0-9]+\.et(\.gz)?)");
     std::smatch match;
     return std::regex_match(path, match, OF_RANK) ? match[1].str() : path;
+}
+
+/** @return the trace of a rank: compressed, if there is no other one */
+std::string
+ChakraJob::GetPath(uint32_t rank) const
+{
+    std::string path = m_prefix + "." + std::to_string(rank) + ".et";
+    const bool isPacked =
+        ReadPackedBegin(path, 1).empty() && !ReadPackedBegin(path + ".gz", 1).empty();
+    return isPacked ? path + ".gz" : path;
 }
 
 uint32_t
@@ -142,7 +138,7 @@ ChakraJob::CountRanks() const
         return m_request.ranks;
     }
     uint32_t ranks = 0;
-    while (ranks < MAX_RANKS && ReadInputFile(GetPath(ranks)))
+    while (ranks < MAX_RANKS && !ReadPackedBegin(GetPath(ranks), 1).empty())
     {
         ranks++;
     }
@@ -158,7 +154,7 @@ ChakraJob::CountRanks() const
 void
 ChakraJob::ReadGroupFile(const std::string& path)
 {
-    const auto text = ReadInputFile(path);
+    const auto text = ReadPackedFile(path);
     if (!text)
     {
         throw ConfigurationError(path + ": cannot be read (allowed: a JSON file of groups)");
@@ -198,59 +194,51 @@ ChakraJob::ReadGroupFile(const std::string& path)
 
 /** Traces of PyTorch list their process groups in a node of metadata. */
 void
-ChakraJob::ReadGroupNodes(const std::vector<ChakraNode>& nodes)
+ChakraJob::ReadGroupNodes(const std::vector<ChakraNode>& nodes, const std::string& path)
 {
     for (const ChakraNode& node : nodes)
     {
-        for (const std::string& input : node.inputs)
+        if (node.type != ChakraType::METADATA || node.groups.empty())
         {
-            const auto begin = input.find("[{");
-            const auto end = input.rfind("}]");
-            if (node.type != ChakraType::METADATA || begin == std::string::npos ||
-                end == std::string::npos || end < begin)
+            continue;
+        }
+        const std::string where = path + ": node " + std::to_string(node.id);
+        Json list;
+        CheckNesting(node.groups, where);
+        try
+        {
+            std::istringstream text(node.groups);
+            boost::property_tree::read_json(text, list);
+        }
+        catch (const boost::property_tree::json_parser_error& error)
+        {
+            throw ConfigurationError(where + ": its list of process groups: " + error.message() +
+                                     " (allowed: a JSON list of objects)");
+        }
+        for (const auto& [key, group] : list)
+        {
+            const auto name = group.get_optional<std::string>("pg_name");
+            const auto ranks = group.get_child_optional("ranks");
+            if (!name || !ranks)
             {
                 continue;
             }
-            Json list;
-            try
+            auto& members = m_groups[*name];
+            members.clear();
+            for (const auto& [place, rank] : *ranks)
             {
-                std::istringstream text(input.substr(begin, end + 2 - begin));
-                boost::property_tree::read_json(text, list);
-            }
-            catch (const boost::property_tree::json_parser_error&)
-            {
-                continue; // of another kind
-            }
-            for (const auto& [key, group] : list)
-            {
-                const auto name = group.get_optional<std::string>("pg_name");
-                const auto ranks = group.get_child_optional("ranks");
-                if (!name || !ranks)
-                {
-                    continue;
-                }
-                auto& members = m_groups[*name];
-                members.clear();
-                for (const auto& [place, rank] : *ranks)
-                {
-                    members.push_back(rank.get_value<uint32_t>(MAX_RANKS));
-                }
+                members.push_back(rank.get_value<uint32_t>(MAX_RANKS));
             }
         }
     }
 }
 
 std::vector<uint32_t>
-ChakraJob::GetGroup(const ChakraNode& node, const std::string& where) const
+ChakraJob::GetGroup(const ChakraNode& node, const std::string& where)
 {
-    std::string name;
-    const auto text = node.texts.find("pg_name");
-    const auto number = node.Find("comm_group");
-    if (text != node.texts.end())
-    {
-        name = text->second;
-    }
-    else if (number)
+    std::string name = node.group;
+    const auto number = node.Find(ChakraNumber::GROUP);
+    if (name.empty() && number)
     {
         name = std::to_string(*number);
     }
@@ -259,6 +247,10 @@ ChakraJob::GetGroup(const ChakraNode& node, const std::string& where) const
     if (found != m_groups.end())
     {
         ranks = found->second;
+    }
+    else if (!name.empty() && name != "0" && m_request.lenient)
+    {
+        m_problems.Add("a group that is not defined, which is all ranks", where);
     }
     else if (!name.empty() && name != "0")
     {
@@ -286,18 +278,19 @@ ChakraJob::GetGroup(const ChakraNode& node, const std::string& where) const
 
 uint64_t
 ChakraJob::Get(const ChakraNode& node,
-               const std::string& attribute,
+               ChakraNumber attribute,
                uint64_t most,
                const std::string& where) const
 {
     const auto value = node.Find(attribute);
     if (!value)
     {
-        throw ConfigurationError(where + ": no " + attribute + " (allowed: nodes that have it)");
+        throw ConfigurationError(where + ": no " + GetName(attribute) +
+                                 " (allowed: nodes that have it, or --lenient)");
     }
     if (*value < 0 || static_cast<uint64_t>(*value) > most)
     {
-        throw ConfigurationError(where + ": " + attribute + " " + std::to_string(*value) +
+        throw ConfigurationError(where + ": " + GetName(attribute) + " " + std::to_string(*value) +
                                  " (allowed: 0 to " + std::to_string(most) + ")");
     }
     return static_cast<uint64_t>(*value);
@@ -308,29 +301,39 @@ ChakraJob::GetLength(const ChakraNode& node, const std::string& where)
 {
     const double peak = m_values.GetNumber("peak");
     const double memory = m_values.GetNumber("memory");
-    const auto operations = node.Find("num_ops");
-    const auto bytes = node.Find("tensor_size");
+    const auto operations = node.Find(ChakraNumber::OPERATIONS);
+    const auto bytes = node.Find(ChakraNumber::MEMORY);
     if (peak > 0 && memory > 0 && operations && bytes && *bytes > 0)
     {
         const auto work = static_cast<double>(*operations);
         const double rate = std::min(memory * work / static_cast<double>(*bytes), peak);
         return work > 0 ? PicoSeconds(std::llround(work / rate * 1e12)) : Time();
     }
-    if (node.durationMicros > MAX_MICROS)
+    const bool isNano = m_values.GetText("unit") == "ns";
+    if (node.durationMicros > MAX_MICROS * (isNano ? 1000 : 1))
     {
         throw ConfigurationError(where + ": lasts " + std::to_string(node.durationMicros) +
-                                 " us (allowed: up to a day; are these nanoseconds?)");
+                                 (isNano ? " ns" : " us") +
+                                 " (allowed: up to a day; unit=ns if these are nanoseconds)");
     }
-    return MicroSeconds(static_cast<int64_t>(node.durationMicros));
+    const auto duration = static_cast<int64_t>(node.durationMicros);
+    const Time length = isNano ? NanoSeconds(duration) : MicroSeconds(duration);
+    if (length > Seconds(60))
+    {
+        m_problems.Add("lasts longer than a minute, as the trace says; unit=ns if its times are "
+                       "nanoseconds",
+                       where);
+    }
+    return length;
 }
 
 /** Streams of the trace, if it has them: those of the CPU and of the GPU apart. */
 uint16_t
 ChakraJob::GetStream(const ChakraNode& node, TaskKind kind)
 {
-    const bool isCpu = node.Find("is_cpu_op").value_or(0) != 0;
+    const bool isCpu = node.Find(ChakraNumber::IS_CPU).value_or(0) != 0;
     const bool isSerial = m_values.GetText("streams") == "astra";
-    const auto stream = node.Find("stream");
+    const auto stream = node.Find(ChakraNumber::STREAM);
     constexpr uint16_t CPU_STREAM = 1;
     constexpr uint16_t COMMUNICATION_STREAM = 2;
     constexpr uint16_t FIRST_STREAM = 3;
@@ -357,8 +360,11 @@ ChakraJob::MakeCollective(const ChakraNode& node,
                           GraphTask& task)
 {
     constexpr uint64_t MAX_BYTES = uint64_t{1} << 50;
-    const auto type = static_cast<ChakraCollective>(
-        Get(node, "comm_type", static_cast<uint64_t>(ChakraCollective::BARRIER), where));
+    const auto type =
+        static_cast<ChakraCollective>(Get(node,
+                                          ChakraNumber::COLLECTIVE,
+                                          static_cast<uint64_t>(ChakraCollective::BARRIER),
+                                          where));
     const auto ranks = GetGroup(node, where);
     const auto place = std::find(ranks.begin(), ranks.end(), rank);
     if (place == ranks.end())
@@ -368,9 +374,10 @@ ChakraJob::MakeCollective(const ChakraNode& node,
     }
     task.kind = TaskKind::COLLECTIVE;
     task.groups = m_graph->AddGroup(ranks, Parallelism::NONE);
-    task.priority = static_cast<int32_t>(node.Find("comm_priority").value_or(0));
-    task.bytes = type == ChakraCollective::BARRIER ? 0 : Get(node, "comm_size", MAX_BYTES, where);
-    const auto root = static_cast<uint32_t>(node.Find("root").value_or(0));
+    task.priority = static_cast<int32_t>(node.Find(ChakraNumber::PRIORITY).value_or(0));
+    task.bytes =
+        type == ChakraCollective::BARRIER ? 0 : Get(node, ChakraNumber::BYTES, MAX_BYTES, where);
+    const auto root = static_cast<uint32_t>(node.Find(ChakraNumber::ROOT).value_or(0));
     task.peer = root < ranks.size() ? root : 0;
     const std::size_t count = ranks.size();
     switch (type)
@@ -383,7 +390,10 @@ ChakraJob::MakeCollective(const ChakraNode& node,
         return;
     case ChakraCollective::ALL_GATHER:
         task.operation = CollectiveOperation::ALL_GATHER;
-        task.bytes *= m_values.GetText("gather-size") == "part" ? count : 1;
+        if (m_values.GetText("gather-size") == "part")
+        {
+            task.bytes = MultiplySize(task.bytes, count, where);
+        }
         return;
     case ChakraCollective::BROADCAST:
         task.operation = CollectiveOperation::BROADCAST;
@@ -418,6 +428,27 @@ ChakraJob::MakeCollective(const ChakraNode& node,
     }
 }
 
+/** @return an attribute that communication needs and the node does not have, or none */
+std::optional<ChakraNumber>
+ChakraJob::FindMissing(const ChakraNode& node)
+{
+    const bool isCollective = node.type == ChakraType::COLLECTIVE;
+    if (!isCollective && node.type != ChakraType::SEND && node.type != ChakraType::RECEIVE)
+    {
+        return std::nullopt;
+    }
+    const auto second = isCollective                    ? ChakraNumber::COLLECTIVE
+                        : node.type == ChakraType::SEND ? ChakraNumber::TARGET
+                                                        : ChakraNumber::SOURCE;
+    const auto type = node.Find(ChakraNumber::COLLECTIVE);
+    const bool isBarrier = isCollective && type == static_cast<int64_t>(ChakraCollective::BARRIER);
+    if (!isBarrier && !node.Find(ChakraNumber::BYTES))
+    {
+        return ChakraNumber::BYTES;
+    }
+    return node.Find(second) ? std::nullopt : std::make_optional(second);
+}
+
 GraphTask
 ChakraJob::MakeTask(const ChakraNode& node, uint32_t rank, const std::string& where)
 {
@@ -425,15 +456,35 @@ ChakraJob::MakeTask(const ChakraNode& node, uint32_t rank, const std::string& wh
     task.name = m_graph->AddName(node.name);
     task.stream = NO_STREAM;
     constexpr uint64_t MAX_BYTES = uint64_t{1} << 50;
+    const auto missing = FindMissing(node);
+    if (m_request.lenient && missing)
+    {
+        m_problems.Add(std::string("no ") + GetName(*missing) +
+                           ", so it is a local computation of its duration",
+                       where);
+        task.length = GetLength(node, where);
+        task.stream = GetStream(node, task.kind);
+        return task;
+    }
     switch (node.type)
     {
     case ChakraType::INVALID:
+        if (node.writtenType != 0 && !m_request.lenient)
+        {
+            throw ConfigurationError(where + ": type " + std::to_string(node.writtenType) +
+                                     " (allowed: those of Chakra's schema, or --lenient)");
+        }
+        if (node.writtenType != 0)
+        {
+            m_problems.Add("an unknown type of node, which takes no time", where);
+        }
+        return task;
     case ChakraType::METADATA:
         return task; // takes no time
     case ChakraType::STORAGE:
     case ChakraType::BATCH:
     case ChakraType::CHECKPOINT:
-        m_damage.Add("a node of storage, which is a local delay", where);
+        m_problems.Add("a node of storage, which is a local delay", where);
         [[fallthrough]];
     case ChakraType::MEMORY_LOAD:
     case ChakraType::MEMORY_STORE:
@@ -448,17 +499,17 @@ ChakraJob::MakeTask(const ChakraNode& node, uint32_t rank, const std::string& wh
     case ChakraType::RECEIVE: {
         const bool sends = node.type == ChakraType::SEND;
         task.kind = sends ? TaskKind::SEND : TaskKind::RECEIVE;
-        task.bytes = Get(node, "comm_size", MAX_BYTES, where);
-        task.peer =
-            static_cast<uint32_t>(Get(node, sends ? "comm_dst" : "comm_src", m_ranks - 1, where));
-        task.tag = static_cast<uint64_t>(node.Find("comm_tag").value_or(0));
+        task.bytes = Get(node, ChakraNumber::BYTES, MAX_BYTES, where);
+        task.peer = static_cast<uint32_t>(
+            Get(node, sends ? ChakraNumber::TARGET : ChakraNumber::SOURCE, m_ranks - 1, where));
+        task.tag = static_cast<uint64_t>(node.Find(ChakraNumber::TAG).value_or(0));
         task.stream = GetStream(node, task.kind);
         return task;
     }
     case ChakraType::COLLECTIVE:
-        if (node.Find("is_cpu_op").value_or(0) != 0)
+        if (node.Find(ChakraNumber::IS_CPU).value_or(0) != 0)
         {
-            m_damage.Add("a collective of the CPU, which is a local computation", where);
+            m_problems.Add("a collective of the CPU, which is a local computation", where);
             task.length = GetLength(node, where);
             task.stream = GetStream(node, task.kind);
             return task;
@@ -474,7 +525,8 @@ ChakraJob::MakeTask(const ChakraNode& node, uint32_t rank, const std::string& wh
 void
 ChakraJob::Sort(const std::vector<ChakraNode>& nodes, TaskSorter& sorter, const std::string& path)
 {
-    std::map<uint64_t, std::size_t> places;
+    std::unordered_map<uint64_t, std::size_t> places;
+    places.reserve(nodes.size());
     for (std::size_t place = 0; place < nodes.size(); place++)
     {
         if (!places.emplace(nodes[place].id, place).second)
@@ -510,14 +562,13 @@ ChakraJob::Sort(const std::vector<ChakraNode>& nodes, TaskSorter& sorter, const 
                                          ": waits for a node that the trace does not have "
                                          "(allowed: nodes of the trace, or missing-parent=ignore)");
             }
-            m_damage.Add("waits for a node that the trace does not have, which is left out",
-                         getWhere(place));
+            m_problems.Add("waits for a node that the trace does not have, which is left out",
+                           getWhere(place));
         }
     }
     const std::string policy = m_values.GetText("dependencies");
     if (policy != "data")
     {
-        const TaskSorter byData = sorter;
         std::string broken;
         for (std::size_t place = 0; place < nodes.size(); place++)
         {
@@ -533,38 +584,37 @@ ChakraJob::Sort(const std::vector<ChakraNode>& nodes, TaskSorter& sorter, const 
         }
         if (policy == "auto" && !broken.empty())
         {
-            m_damage.Add("control dependencies are incomplete or a cycle, so only data "
-                         "dependencies count",
-                         broken);
-            sorter = byData;
+            m_problems.Add("control dependencies are incomplete or a cycle, so only data "
+                           "dependencies count",
+                           broken);
+            sorter.ClearWaits();
+            for (std::size_t place = 0; place < nodes.size(); place++)
+            {
+                require(place, nodes[place].dataDependencies);
+            }
         }
     }
-    for (auto cycle = sorter.FindCycle(); !cycle.empty(); cycle = sorter.FindCycle())
-    {
-        std::string text;
-        for (std::size_t place : cycle)
+    uint32_t cycles = 0;
+    sorter.BreakCycles([&](const TaskSorter::Cycle& cycle) {
+        if (!m_request.lenient || cycles++ == MAX_CYCLES)
         {
-            text += std::to_string(nodes[place].id) + " waits for ";
+            throw ConfigurationError(
+                path + ": a cycle: " + DescribeCycle(nodes, cycle) +
+                (m_request.lenient
+                     ? " (allowed: up to " + std::to_string(MAX_CYCLES) + " cycles in a trace)"
+                     : " (allowed: no cycles, or --lenient)"));
         }
-        text += std::to_string(nodes[cycle.front()].id);
-        if (!m_request.lenient)
-        {
-            throw ConfigurationError(path + ": a cycle: node " + text +
-                                     " (allowed: no cycles, or --lenient)");
-        }
-        // The youngest node waits for nobody of the cycle.
-        const auto youngest = std::max_element(cycle.begin(), cycle.end());
-        const auto next = youngest + 1 == cycle.end() ? cycle.begin() : youngest + 1;
-        sorter.Release(*youngest, *next);
-        m_damage.Add("a cycle of waits, which its youngest node breaks", getWhere(*youngest));
-    }
+        const std::size_t youngest = *std::max_element(cycle.begin(), cycle.end());
+        m_problems.Add("a cycle of waits, in which its youngest node waits for nobody",
+                       getWhere(youngest));
+    });
 }
 
 void
 ChakraJob::ReadRank(uint32_t rank)
 {
     const std::string path = GetPath(rank);
-    const auto bytes = ReadInputFile(path);
+    const auto bytes = ReadPackedFile(path);
     if (!bytes)
     {
         throw ConfigurationError(path + ": cannot be read (allowed: traces of all " +
@@ -573,7 +623,7 @@ ChakraJob::ReadRank(uint32_t rank)
     const auto nodes = ReadChakraTrace(path, *bytes);
     if (m_groups.empty())
     {
-        ReadGroupNodes(nodes);
+        ReadGroupNodes(nodes, path);
     }
     m_streams.clear();
     TaskSorter sorter;
@@ -584,30 +634,38 @@ ChakraJob::ReadRank(uint32_t rank)
         sorter.Add(MakeTask(node, rank, where));
     }
     Sort(nodes, sorter, path);
-    sorter.AddTo(*m_graph, rank);
+    sorter.MoveTo(*m_graph, rank);
 }
 
 FormatResult
 ChakraJob::Read()
 {
+    // STAGE writes the groups beside the traces.
+    const std::string beside = m_prefix + ".json";
     if (m_values.Has("groups"))
     {
         ReadGroupFile(m_values.GetText("groups"));
+    }
+    else if (!ReadPackedBegin(beside, 1).empty())
+    {
+        ReadGroupFile(beside);
     }
     for (uint32_t rank = 0; rank < m_ranks; rank++)
     {
         ReadRank(rank);
     }
-    return {std::move(m_graph), m_damage.GetLines()};
+    FormatResult result;
+    result.graph = std::move(m_graph);
+    result.problems = m_problems.GetLines();
+    result.gathersParts = m_values.GetText("gather-size") == "part";
+    return result;
 }
 
 bool
 RecognizeChakra(const std::string& path, const std::string& begin)
 {
-    const std::string end = ".et";
-    const bool isNamed =
-        path.size() > end.size() && path.compare(path.size() - end.size(), end.size(), end) == 0;
-    return isNamed && IsChakraTrace(begin);
+    static const std::regex TRACE(R"(.*\.et(\.gz)?)");
+    return std::regex_match(path, TRACE) && IsChakraTrace(begin);
 }
 
 FormatResult
@@ -637,6 +695,7 @@ const Registry<WorkloadFormatEntry>::Entry g_chakra(
                 "part",
                 {"part", "whole"},
                 "what the size of an all-gather counts: the part of a rank, or the result"),
+      Key::Word("unit", "us", {"us", "ns"}, "of durations; the schema says us"),
       Key::Of("groups", Key::Type::TEXT, "", "JSON file of groups: lists of ranks by name"),
       Key::Number("peak", 0, 0, 1e18, "roofline: operations/s; 0: durations of the trace"),
       Key::Number("memory", 0, 0, 1e18, "roofline: bandwidth of memory, byte/s")},

@@ -11,7 +11,10 @@
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-input-file.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -38,21 +41,45 @@ enum NodeField : uint32_t
     FIRST_OLD_FIELD = 12
 };
 
-/// Fields of the schema before 1.0 that are attributes today, by number.
-const std::map<uint32_t, std::string>&
-GetOldFields()
+/// Names of the attributes, by ChakraNumber.
+constexpr const char* NUMBERS[] = {"is_cpu_op",
+                                   "num_ops",
+                                   "tensor_size",
+                                   "comm_type",
+                                   "comm_size",
+                                   "comm_src",
+                                   "comm_dst",
+                                   "comm_tag",
+                                   "comm_priority",
+                                   "comm_group",
+                                   "root",
+                                   "stream"};
+
+/** @return the attribute of a field of the schema before 1.0, or none */
+std::optional<ChakraNumber>
+FindOldField(uint32_t field)
 {
-    static const std::map<uint32_t, std::string> fields{
-        {12, "num_ops"},
-        {13, "comm_type"},
-        {15, "comm_group"},
-        {16, "comm_src"},
-        {17, "comm_dst"},
-        {18, "comm_size"},
-        {19, "comm_tag"},
-        {20, "comm_priority"},
-    };
-    return fields;
+    switch (field)
+    {
+    case 12:
+        return ChakraNumber::OPERATIONS;
+    case 13:
+        return ChakraNumber::COLLECTIVE;
+    case 15:
+        return ChakraNumber::GROUP;
+    case 16:
+        return ChakraNumber::SOURCE;
+    case 17:
+        return ChakraNumber::TARGET;
+    case 18:
+        return ChakraNumber::BYTES;
+    case 19:
+        return ChakraNumber::TAG;
+    case 20:
+        return ChakraNumber::PRIORITY;
+    default:
+        return std::nullopt;
+    }
 }
 
 /** Adds a number, or packed numbers, to a list. */
@@ -80,9 +107,9 @@ ReadAttribute(std::string_view bytes, ChakraNode& node)
     constexpr uint32_t STRING = 29;
     constexpr uint32_t BYTES = 31;
     ProtobufReader reader(bytes);
-    std::string name;
+    std::string_view name;
     std::optional<int64_t> number;
-    std::optional<std::string> text;
+    std::string_view text;
     while (reader.Next())
     {
         const uint32_t field = reader.GetField();
@@ -92,11 +119,13 @@ ReadAttribute(std::string_view bytes, ChakraNode& node)
         }
         else if (field == DOUBLE || field == FLOAT)
         {
-            number = static_cast<int64_t>(reader.GetNumber());
+            const double value = reader.GetNumber();
+            constexpr double MOST = 9e18; // else not a whole number of 64 bits
+            number = std::abs(value) < MOST ? static_cast<int64_t>(value) : -1;
         }
         else if (field == STRING || field == BYTES)
         {
-            text = std::string(reader.GetBytes());
+            text = reader.GetBytes();
         }
         else if (field > 2 && reader.GetType() != Type::BYTES)
         {
@@ -107,30 +136,61 @@ ReadAttribute(std::string_view bytes, ChakraNode& node)
                               : static_cast<int64_t>(value);
         }
     }
-    if (number)
+    const auto known = std::find(std::begin(NUMBERS), std::end(NUMBERS), name);
+    if (number && known != std::end(NUMBERS))
     {
-        node.numbers[name] = *number;
+        node.numbers.emplace_back(static_cast<ChakraNumber>(known - std::begin(NUMBERS)), *number);
     }
-    if (text)
+    if (name == "pg_name")
     {
-        node.texts[name] = *text;
+        node.group = std::string(text);
     }
 }
 
-/** A node as it is written, before its schema is known. */
-struct RawNode
+/** @return the list of process groups in an input or output of a node (IOInfo); empty: none */
+std::string
+FindGroups(std::string_view bytes)
 {
-    ChakraNode node;
-    uint32_t type{0};
-    std::vector<uint64_t> fourth; // numbers of field 4
-    std::vector<uint64_t> fifth;  // numbers of field 5
-    uint64_t sixth{0};            // number of field 6
-};
+    ProtobufReader values(bytes);
+    while (values.Next())
+    {
+        if (values.GetField() != 1 || values.GetType() != Type::BYTES)
+        {
+            continue;
+        }
+        const std::string_view text = values.GetBytes();
+        const auto begin = text.find("[{");
+        const auto end = text.rfind(']');
+        // Two characters enclose it in traces of PyTorch.
+        if (text.find("pg_name") != std::string_view::npos && begin != std::string_view::npos &&
+            end != std::string_view::npos && begin < end)
+        {
+            return std::string(text.substr(begin, end + 1 - begin));
+        }
+    }
+    return "";
+}
 
-RawNode
+/** @return whether the first message describes the trace, and is no node: version, attributes */
+bool
+IsMetadata(std::string_view content)
+{
+    ProtobufReader reader(content);
+    while (reader.Next())
+    {
+        if (reader.GetField() > 2 || reader.GetType() != Type::BYTES)
+        {
+            return false;
+        }
+    }
+    return true;
+}
+
+/** @return a node with the types and dependencies as they are written */
+ChakraNode
 ReadNode(std::string_view bytes, bool& hasAttributes, bool& hasOldFields)
 {
-    RawNode raw;
+    ChakraNode node;
     ProtobufReader reader(bytes);
     while (reader.Next())
     {
@@ -138,61 +198,52 @@ ReadNode(std::string_view bytes, bool& hasAttributes, bool& hasOldFields)
         switch (field)
         {
         case ID:
-            raw.node.id = reader.GetInteger();
+            node.id = reader.GetInteger();
             break;
         case NAME:
-            raw.node.name = MakePrintableName(std::string(reader.GetBytes()));
+            node.name = MakePrintableName(std::string(reader.GetBytes()));
             break;
         case TYPE:
-            raw.type = static_cast<uint32_t>(reader.GetInteger());
+            node.writtenType = static_cast<uint32_t>(reader.GetInteger());
             break;
         case CONTROL_DEPENDENCIES:
-            AddNumbers(reader, raw.fourth);
+            AddNumbers(reader, node.controlDependencies);
             break;
         case DATA_DEPENDENCIES:
-            AddNumbers(reader, raw.fifth);
+            AddNumbers(reader, node.dataDependencies);
             break;
         case START_TIME:
-            raw.sixth = reader.GetInteger();
+            node.startMicros = reader.GetInteger();
             break;
         case DURATION:
-            raw.node.durationMicros = reader.GetInteger();
+            node.durationMicros = reader.GetInteger();
             break;
-        case INPUTS: {
-            if (reader.GetType() != Type::BYTES)
+        case INPUTS:
+            if (reader.GetType() == Type::BYTES && node.groups.empty())
             {
-                break;
-            }
-            ProtobufReader values(reader.GetBytes());
-            while (values.Next())
-            {
-                if (values.GetField() == 1 && values.GetType() == Type::BYTES)
-                {
-                    raw.node.inputs.emplace_back(values.GetBytes());
-                }
+                node.groups = FindGroups(reader.GetBytes());
             }
             break;
-        }
         case ATTRIBUTE:
-            ReadAttribute(reader.GetBytes(), raw.node);
+            ReadAttribute(reader.GetBytes(), node);
             hasAttributes = true;
             break;
         default:
             hasOldFields = hasOldFields || field >= FIRST_OLD_FIELD;
-            const auto old = GetOldFields().find(field);
-            if (old != GetOldFields().end() && reader.GetType() != Type::BYTES)
+            const auto old = FindOldField(field);
+            if (old && reader.GetType() != Type::BYTES)
             {
-                raw.node.numbers[old->second] = static_cast<int64_t>(reader.GetInteger());
+                node.numbers.emplace_back(*old, static_cast<int64_t>(reader.GetInteger()));
             }
             break;
         }
     }
-    return raw;
+    return node;
 }
 
 /** Translates types and collectives of the schema before 1.0. */
 void
-TranslateOld(RawNode& raw)
+TranslateOld(ChakraNode& node)
 {
     constexpr ChakraType TYPES[] = {ChakraType::INVALID,
                                     ChakraType::MEMORY_LOAD,
@@ -205,29 +256,43 @@ TranslateOld(RawNode& raw)
                                                 ChakraCollective::ALL_TO_ALL,
                                                 ChakraCollective::ALL_GATHER,
                                                 ChakraCollective::REDUCE_SCATTER};
-    raw.node.type = raw.type <= 6 ? TYPES[raw.type] : ChakraType::INVALID;
-    raw.node.dataDependencies = raw.fourth;
-    raw.node.numbers["tensor_size"] = static_cast<int64_t>(raw.sixth);
-    const auto type = raw.node.numbers.find("comm_type");
-    if (type != raw.node.numbers.end() && type->second >= 1 && type->second <= 4)
+    node.type = node.writtenType < std::size(TYPES) ? TYPES[node.writtenType] : ChakraType::INVALID;
+    node.dataDependencies = std::exchange(node.controlDependencies, {});
+    node.numbers.emplace_back(ChakraNumber::MEMORY, std::exchange(node.startMicros, 0));
+    for (auto& [name, value] : node.numbers)
     {
-        type->second = static_cast<int64_t>(COLLECTIVES[type->second - 1]);
+        if (name == ChakraNumber::COLLECTIVE)
+        {
+            value = value >= 1 && value <= 4 ? static_cast<int64_t>(COLLECTIVES[value - 1]) : -1;
+        }
     }
 }
 
 } // namespace
 
-std::optional<int64_t>
-ChakraNode::Find(const std::string& attribute) const
+const char*
+GetName(ChakraNumber number)
 {
-    const auto found = numbers.find(attribute);
-    return found == numbers.end() ? std::nullopt : std::make_optional(found->second);
+    return NUMBERS[static_cast<uint32_t>(number)];
+}
+
+std::optional<int64_t>
+ChakraNode::Find(ChakraNumber name) const
+{
+    for (const auto& [known, value] : numbers)
+    {
+        if (known == name)
+        {
+            return value;
+        }
+    }
+    return std::nullopt;
 }
 
 std::vector<ChakraNode>
 ReadChakraTrace(const std::string& path, const std::string& bytes)
 {
-    std::vector<RawNode> raws;
+    std::vector<ChakraNode> nodes;
     bool hasAttributes = false;
     bool hasOldFields = false;
     std::string_view rest = bytes;
@@ -244,13 +309,9 @@ ReadChakraTrace(const std::string& path, const std::string& bytes)
             }
             const std::string_view content = rest.substr(0, size);
             rest.remove_prefix(size);
-            ProtobufReader first(content);
-            const bool isMetadata = message == 0 && first.Next() &&
-                                    first.GetType() == Type::BYTES &&
-                                    first.GetField() <= 2; // a node has its number first
-            if (!isMetadata)
+            if (message > 0 || !IsMetadata(content))
             {
-                raws.push_back(ReadNode(content, hasAttributes, hasOldFields));
+                nodes.push_back(ReadNode(content, hasAttributes, hasOldFields));
             }
         }
         catch (const ProtobufError& error)
@@ -260,22 +321,18 @@ ReadChakraTrace(const std::string& path, const std::string& bytes)
                                      " (allowed: whole Chakra traces)");
         }
     }
-    std::vector<ChakraNode> nodes;
-    for (RawNode& raw : raws)
+    for (ChakraNode& node : nodes)
     {
         if (hasOldFields && !hasAttributes)
         {
-            TranslateOld(raw);
+            TranslateOld(node);
         }
         else
         {
-            raw.node.type =
-                raw.type <= 10 ? static_cast<ChakraType>(raw.type) : ChakraType::INVALID;
-            raw.node.controlDependencies = std::move(raw.fourth);
-            raw.node.dataDependencies = std::move(raw.fifth);
-            raw.node.startMicros = raw.sixth;
+            node.type = node.writtenType <= static_cast<uint32_t>(ChakraType::CHECKPOINT)
+                            ? static_cast<ChakraType>(node.writtenType)
+                            : ChakraType::INVALID;
         }
-        nodes.push_back(std::move(raw.node));
     }
     return nodes;
 }
@@ -286,12 +343,14 @@ IsChakraTrace(const std::string& bytes)
     std::string_view rest = bytes;
     try
     {
-        const uint64_t size = ProtobufReader::TakeVarint(rest);
-        const uint64_t key = ProtobufReader::TakeVarint(rest);
-        constexpr uint64_t NUMBER_OF_NODE = 8; // field 1, a number
-        constexpr uint64_t VERSION = 10;       // field 1, bytes
-        constexpr uint64_t METADATA = 18;      // field 2, bytes
-        return size > 1 && (key == NUMBER_OF_NODE || key == VERSION || key == METADATA);
+        uint64_t size = ProtobufReader::TakeVarint(rest);
+        if (size == 0)
+        {
+            size = ProtobufReader::TakeVarint(rest); // behind empty metadata
+        }
+        ProtobufReader reader(rest.substr(0, size));
+        constexpr uint32_t LAST_FIELD = 20;
+        return size > 0 && reader.Next() && reader.GetField() <= LAST_FIELD;
     }
     catch (const ProtobufError&)
     {

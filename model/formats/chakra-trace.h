@@ -8,9 +8,9 @@
 #define DISTRIBUTED_TRAINING_CHAKRA_TRACE_H
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ns3::training
@@ -55,6 +55,32 @@ enum class ChakraCollective : uint32_t
 
 /**
  * @ingroup distributed-training-formats
+ * Attributes of nodes that are numbers. Others are skipped.
+ */
+enum class ChakraNumber : uint8_t
+{
+    IS_CPU,     ///< is_cpu_op
+    OPERATIONS, ///< num_ops
+    MEMORY,     ///< tensor_size, bytes
+    COLLECTIVE, ///< comm_type, a ChakraCollective
+    BYTES,      ///< comm_size
+    SOURCE,     ///< comm_src, a rank
+    TARGET,     ///< comm_dst, a rank
+    TAG,        ///< comm_tag
+    PRIORITY,   ///< comm_priority
+    GROUP,      ///< comm_group
+    ROOT,       ///< root, by rank in the group
+    STREAM      ///< stream
+};
+
+/**
+ * @ingroup distributed-training-formats
+ * @return its name in a trace
+ */
+const char* GetName(ChakraNumber number);
+
+/**
+ * @ingroup distributed-training-formats
  * A node of a Chakra trace. Numbers that it does not have are none.
  */
 struct ChakraNode
@@ -66,15 +92,17 @@ struct ChakraNode
     std::vector<uint64_t> controlDependencies; ///< nodes that were issued before
     uint64_t startMicros{0};                   ///< when it began, us
     uint64_t durationMicros{0};                ///< how long it took, us
-    std::map<std::string, int64_t> numbers;    ///< attributes, and fields of the old schema
-    std::map<std::string, std::string> texts;  ///< attributes
-    std::vector<std::string> inputs;           ///< values of its inputs
+    uint32_t writtenType{0};                   ///< its kind as written, also if it is unknown
+    /// Attributes, and fields of the old schema.
+    std::vector<std::pair<ChakraNumber, int64_t>> numbers;
+    std::string group;  ///< name of its process group, attribute pg_name
+    std::string groups; ///< JSON list of all process groups, of a METADATA node
 
     /**
      * @param name of an attribute
      * @return its number, or none
      */
-    std::optional<int64_t> Find(const std::string& name) const;
+    std::optional<int64_t> Find(ChakraNumber name) const;
 };
 
 /**

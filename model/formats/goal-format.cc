@@ -9,12 +9,14 @@
 
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-input-file.h"
+#include "ns3/training-packed-file.h"
 
 #include <algorithm>
 #include <cctype>
 #include <cstring>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -70,20 +72,16 @@ class GoalRank
             task.peer = operation.peer;
             task.tag = operation.tag;
         }
-        // Others may wait for its start: a task without a duration right before it.
-        GraphTask start;
-        start.name = task.name;
-        start.stream = task.stream;
-        m_starts.push_back(m_sorter.Add(start));
-        m_operations.push_back(m_sorter.Add(task));
-        m_sorter.Require(m_operations.back(), m_starts.back());
+        m_operations.push_back(std::move(task));
+        m_startIsAwaited.push_back(false);
         return m_operations.size() - 1;
     }
 
     /** @param onStart whether `operation` waits for the start of `earlier` rather than its end */
     void Require(std::size_t operation, std::size_t earlier, bool onStart)
     {
-        m_sorter.Require(m_starts[operation], onStart ? m_starts[earlier] : m_operations[earlier]);
+        m_waits.push_back({operation, earlier, onStart});
+        m_startIsAwaited[earlier] = m_startIsAwaited[earlier] || onStart;
     }
 
     std::size_t GetSize() const
@@ -95,26 +93,71 @@ class GoalRank
      * @param where the rank, for the message
      * @throw ConfigurationError if operations wait for each other
      */
-    void AddTo(ListedGraph& graph, uint32_t rank, const std::string& where) const
+    void MoveTo(ListedGraph& graph, uint32_t rank, const std::string& where)
     {
-        const auto cycle = m_sorter.FindCycle();
+        TaskSorter sorter;
+        std::vector<std::size_t> starts;  // by operation, place of its start, or of itself
+        std::vector<std::size_t> ends;    // by operation, its place
+        std::vector<std::size_t> numbers; // by place, its operation
+        for (std::size_t operation = 0; operation < m_operations.size(); operation++)
+        {
+            GraphTask& task = m_operations[operation];
+            if (m_startIsAwaited[operation])
+            {
+                GraphTask start; // takes no time
+                start.name = task.name;
+                start.stream = task.kind == TaskKind::COMPUTE ? task.stream : NO_STREAM;
+                starts.push_back(sorter.Add(start));
+                numbers.push_back(operation);
+            }
+            ends.push_back(sorter.Add(std::move(task)));
+            numbers.push_back(operation);
+            if (m_startIsAwaited[operation])
+            {
+                sorter.Require(ends.back(), starts.back());
+            }
+            else
+            {
+                starts.push_back(ends.back());
+            }
+        }
+        for (const Wait& wait : m_waits)
+        {
+            sorter.Require(starts[wait.operation],
+                           wait.onStart ? starts[wait.earlier] : ends[wait.earlier]);
+        }
+        const auto cycle = sorter.FindCycle();
         if (!cycle.empty())
         {
-            throw ConfigurationError(
-                where + ": " + std::to_string(cycle.size() / 2) + " operations of rank " +
-                std::to_string(rank) + " wait for each other, operation " +
-                std::to_string(cycle.front() / 2 + 1) + " is one of them (allowed: no cycles)");
+            std::set<std::size_t> operations;
+            for (std::size_t place : cycle)
+            {
+                operations.insert(numbers[place]);
+            }
+            throw ConfigurationError(where + ": " + std::to_string(operations.size()) +
+                                     " operations of rank " + std::to_string(rank) +
+                                     " wait for each other, operation " +
+                                     std::to_string(*operations.begin() + 1) +
+                                     " is the first of them (allowed: no cycles)");
         }
-        m_sorter.AddTo(graph, rank);
+        sorter.MoveTo(graph, rank);
     }
 
   private:
+    /** A wait of an operation. */
+    struct Wait
+    {
+        std::size_t operation;
+        std::size_t earlier;
+        bool onStart;
+    };
+
     uint32_t m_compute;
     uint32_t m_send;
     uint32_t m_receive;
-    TaskSorter m_sorter;
-    std::vector<std::size_t> m_starts;     // by operation, place of its start
-    std::vector<std::size_t> m_operations; // by operation, its place
+    std::vector<GraphTask> m_operations;
+    std::vector<bool> m_startIsAwaited; // by operation
+    std::vector<Wait> m_waits;
 };
 
 /** Reads the text form (Hoefler et al., LogGOPSim; txt2bin.re). */
@@ -137,6 +180,14 @@ class GoalText
                                  MakePrintableName(m_token) + "' (allowed: " + allowed + ")");
     }
 
+    /** Refuses a token that is taken already. */
+    [[noreturn]] void FailTaken(const std::string& token, const std::string& allowed)
+    {
+        m_token = token;
+        m_line = m_takenLine;
+        Fail(allowed);
+    }
+
     std::string Scan();
     std::string Take();
     void Expect(const std::string& word);
@@ -148,9 +199,10 @@ class GoalText
     std::string m_path;
     const std::string& m_text;
     std::size_t m_next{0};
-    uint32_t m_line{1};     // of the token
-    uint32_t m_scanLine{1}; // of the text after it
-    std::string m_token;    // empty: the end
+    uint32_t m_line{1};      // of the token
+    uint32_t m_takenLine{1}; // of the token before it
+    uint32_t m_scanLine{1};  // of the text after it
+    std::string m_token;     // empty: the end
 };
 
 std::string
@@ -197,6 +249,7 @@ std::string
 GoalText::Take()
 {
     std::string token = m_token;
+    m_takenLine = m_line;
     m_token = Scan();
     return token;
 }
@@ -288,8 +341,7 @@ GoalText::ReadRank(ListedGraph& graph, uint32_t rank, uint32_t ranks)
         const auto found = labels.find(label);
         if (found == labels.end())
         {
-            m_token = label;
-            Fail("a label of the rank that was defined before");
+            FailTaken(label, "a label of the rank that was defined before");
         }
         return found->second;
     };
@@ -303,8 +355,7 @@ GoalText::ReadRank(ListedGraph& graph, uint32_t rank, uint32_t ranks)
         }
         if (!IsLabel(word))
         {
-            m_token = word;
-            Fail("send, recv, calc, a label, or }");
+            FailTaken(word, "send, recv, calc, a label, or }");
         }
         if (m_token == ":")
         {
@@ -312,8 +363,7 @@ GoalText::ReadRank(ListedGraph& graph, uint32_t rank, uint32_t ranks)
             const std::string kind = Take();
             if (kind != "send" && kind != "recv" && kind != "calc")
             {
-                m_token = kind;
-                Fail("send, recv, calc");
+                FailTaken(kind, "send, recv, calc");
             }
             labels.emplace(word, tasks.Add(ReadOperation(kind, ranks))); // the first one counts
             continue;
@@ -321,13 +371,12 @@ GoalText::ReadRank(ListedGraph& graph, uint32_t rank, uint32_t ranks)
         const std::string relation = Take();
         if (relation != "requires" && relation != "irequires")
         {
-            m_token = relation;
-            Fail("':', requires, irequires");
+            FailTaken(relation, "':', requires, irequires");
         }
         const std::string other = Take();
         tasks.Require(find(word), find(other), relation == "irequires");
     }
-    tasks.AddTo(graph, rank, m_path + ":" + std::to_string(m_line));
+    tasks.MoveTo(graph, rank, m_path + ":" + std::to_string(m_line));
     Expect("}");
 }
 
@@ -340,7 +389,7 @@ GoalText::Read()
     {
         throw ConfigurationError(m_path + ": 0 ranks (allowed: at least 1)");
     }
-    auto graph = std::make_unique<ListedGraph>(ranks);
+    auto graph = std::make_unique<ListedGraph>(m_path, ranks);
     for (uint32_t rank = 0; rank < ranks; rank++)
     {
         ReadRank(*graph, rank, ranks);
@@ -438,7 +487,9 @@ GoalBinary::ReadRank(ListedGraph& graph, uint32_t rank, uint64_t begin) const
     {
         tasks.Add(ReadOperation(first + NODE_BYTES * node, graph.GetRanks()));
     }
-    // An operation lists those that wait for its end, and those that wait for its start.
+    // An operation lists those that wait for its end, and those that wait for its start. No list
+    // is part of another one.
+    uint64_t waits = 0;
     for (uint32_t node = 0; node < nodes; node++)
     {
         for (const bool onStart : {false, true})
@@ -446,6 +497,13 @@ GoalBinary::ReadRank(ListedGraph& graph, uint32_t rank, uint64_t begin) const
             const uint64_t list = first + NODE_BYTES * node + (onStart ? 31 : 23);
             const auto count = At<uint32_t>(list);
             const auto index = At<uint32_t>(list + 4);
+            waits += count;
+            if (waits > m_text.size() / 4)
+            {
+                throw ConfigurationError(m_path + ": byte " + std::to_string(list) + ": " +
+                                         std::to_string(count) +
+                                         " waits (allowed: no more than the file has)");
+            }
             for (uint32_t i = 0; i < count; i++)
             {
                 const uint64_t at = appendix + 4 * (uint64_t{index} + i);
@@ -460,7 +518,7 @@ GoalBinary::ReadRank(ListedGraph& graph, uint32_t rank, uint64_t begin) const
             }
         }
     }
-    tasks.AddTo(graph, rank, m_path + ": rank " + std::to_string(rank));
+    tasks.MoveTo(graph, rank, m_path + ": rank " + std::to_string(rank));
 }
 
 std::unique_ptr<ListedGraph>
@@ -474,7 +532,7 @@ GoalBinary::Read() const
                                  " ranks (allowed: 1 to " + std::to_string(MAX_RANKS) + ")");
     }
     At<uint64_t>(JUMP_TABLE + uint64_t{16} * ranks - 8); // before memory is taken
-    auto graph = std::make_unique<ListedGraph>(ranks);
+    auto graph = std::make_unique<ListedGraph>(m_path, ranks);
     for (uint32_t rank = 0; rank < ranks; rank++)
     {
         // Offsets count from behind the first 8 bytes.
@@ -494,15 +552,25 @@ IsBinary(const std::string& text)
 bool
 RecognizeGoal(const std::string& /* path */, const std::string& begin)
 {
-    const auto first = begin.find_first_not_of(" \t\r\n");
-    return IsBinary(begin) ||
-           (first != std::string::npos && begin.compare(first, 9, "num_ranks") == 0);
+    std::size_t at = 0;
+    for (std::size_t end = 0; end != std::string::npos && at != std::string::npos;)
+    {
+        at = begin.find_first_not_of(" \t\r\n", end);
+        const std::string start = at == std::string::npos ? "" : begin.substr(at, 2);
+        if (start != "//" && start != "/*")
+        {
+            break;
+        }
+        end = begin.find(start == "//" ? "\n" : "*/", at + 2);
+        end += end == std::string::npos || start == "//" ? 0 : 2;
+    }
+    return IsBinary(begin) || (at != std::string::npos && begin.compare(at, 9, "num_ranks") == 0);
 }
 
 FormatResult
 ReadGoal(const FormatRequest& request, const KeyValues& /* values */)
 {
-    const auto text = ReadInputFile(request.path);
+    const auto text = ReadPackedFile(request.path);
     if (!text)
     {
         throw ConfigurationError(request.path + ": cannot be read (allowed: a GOAL file)");

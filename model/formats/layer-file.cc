@@ -5,13 +5,16 @@
  */
 
 #include "layer-rows.h"
+#include "listed-graph.h"
 #include "workload-format.h"
 
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-input-file.h"
+#include "ns3/training-packed-file.h"
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -151,10 +154,14 @@ class WordReader
 class LayerFile
 {
   public:
-    LayerFile(const FormatRequest& request, const KeyValues& values, const std::string& text)
+    LayerFile(const FormatRequest& request,
+              const KeyValues& values,
+              const std::string& text,
+              bool isAicb)
         : m_request(request),
           m_values(values),
-          m_words(request.path, text)
+          m_words(request.path, text),
+          m_isAicb(isAicb)
     {
     }
 
@@ -164,11 +171,13 @@ class LayerFile
     void ReadHeader();
     void ReadSetting(const std::string& word);
     void ReadRow();
+    bool GathersParts() const;
+    bool HasSuffixes() const;
     void ReadCollective(LayerRow& row, RowPass pass, Scope scope);
     int32_t AddGroups(Scope scope, const std::string& suffix, Parallelism parallelism);
     TaskGroups MakeGroups(uint32_t size, uint32_t stride) const;
     void CheckSizes();
-    void Count(const std::string& what, const std::string& where);
+    void CheckTimes();
 
     const FormatRequest& m_request;
     const KeyValues& m_values;
@@ -182,18 +191,8 @@ class LayerFile
     uint32_t m_experts{1}; // AICB: ranks among which experts are divided
     uint32_t m_stages{1};  // AICB: stages of the pipeline
     std::map<std::tuple<Scope, std::string>, int32_t> m_groups;
-    std::map<std::string, std::pair<uint64_t, std::string>> m_problems; // count and first place
+    FormatProblems m_problems;
 };
-
-void
-LayerFile::Count(const std::string& what, const std::string& where)
-{
-    auto& [count, first] = m_problems[what];
-    if (count++ == 0)
-    {
-        first = where;
-    }
-}
 
 /** @param word name of a setting in the header, followed by its value */
 void
@@ -219,7 +218,7 @@ LayerFile::ReadSetting(const std::string& word)
         }
         return;
     }
-    m_isAicb = true;
+    m_isAicb = m_isAicb || word == "ep:" || word == "pp:" || word == "all_gpus:";
     if (word == "ep:")
     {
         number(m_experts);
@@ -240,11 +239,18 @@ LayerFile::ReadSetting(const std::string& word)
     {
         m_words.NextNumber(word, 0, static_cast<int64_t>(MAX_BYTES));
     }
+    else if (m_request.lenient && !word.empty())
+    {
+        m_problems.Add("an unknown word of the header, which is skipped with its number",
+                       m_words.GetWhere());
+        m_words.NextNumber(word, 0, MAX);
+    }
     else
     {
-        m_words.Fail(word,
-                     "model_parallel_NPU_group:, ep:, pp:, vpp:, ga:, all_gpus:, checkpoints:, "
-                     "checkpoint_initiates:, pp_comm, or the number of layers");
+        m_words.Fail(
+            word,
+            "model_parallel_NPU_group:, ep:, pp:, vpp:, ga:, all_gpus:, checkpoints:, "
+            "checkpoint_initiates:, pp_comm, or the number of layers; others with --lenient");
     }
 }
 
@@ -296,17 +302,11 @@ LayerFile::CheckSizes()
     {
         if (isNamed && m_rows.ranks != m_request.ranks)
         {
-            Count("all_gpus is " + std::to_string(m_rows.ranks) + ", the job has " +
-                      std::to_string(m_request.ranks) + " ranks, which count",
-                  m_words.GetWhere());
+            m_problems.Add("all_gpus is " + std::to_string(m_rows.ranks) + ", the job has " +
+                               std::to_string(m_request.ranks) + " ranks, which count",
+                           m_words.GetWhere());
         }
         m_rows.ranks = m_request.ranks;
-    }
-    else if (!isNamed)
-    {
-        throw ConfigurationError(m_request.path +
-                                 ": no number of ranks (allowed: with --ranks=N, as the file does "
-                                 "not have one)");
     }
     if (m_values.Has("inner"))
     {
@@ -314,9 +314,24 @@ LayerFile::CheckSizes()
     }
     else if (m_policy.order == Order::MODEL)
     {
-        m_inner = m_rows.ranks; // one dimension
+        m_inner = m_rows.ranks > 1 ? m_rows.ranks : 2; // one dimension
     }
-    const uint32_t all = m_inner * m_stages;
+    if (m_rows.ranks <= 1 && m_request.ranks == 0)
+    {
+        // The fewest with which every collective has two ranks.
+        const uint64_t fewest = uint64_t{2} * m_inner * m_stages * m_experts;
+        if (fewest > MAX_RANKS)
+        {
+            throw ConfigurationError(m_words.GetWhere() + ": groups of " +
+                                     std::to_string(fewest / 2) + " ranks (allowed: up to " +
+                                     std::to_string(MAX_RANKS / 2) + ")");
+        }
+        m_rows.ranks = static_cast<uint32_t>(fewest);
+        m_problems.Add("the file has no number of ranks; " + std::to_string(fewest) +
+                           " make two of each group, --ranks=N has another number",
+                       m_words.GetWhere());
+    }
+    const uint64_t all = uint64_t{m_inner} * m_stages;
     if (m_rows.ranks % all != 0 || m_rows.ranks / all % m_experts != 0)
     {
         throw ConfigurationError(m_words.GetWhere() + ": groups of " + std::to_string(m_inner) +
@@ -327,8 +342,8 @@ LayerFile::CheckSizes()
     }
     if (m_stages > 1)
     {
-        Count("stages of a pipeline exchange nothing, as in SimAI, which adds a formula",
-              m_words.GetWhere());
+        m_problems.Add("stages of a pipeline exchange nothing, as in SimAI, which adds a formula",
+                       m_words.GetWhere());
     }
 }
 
@@ -397,6 +412,14 @@ LayerFile::AddGroups(Scope scope, const std::string& suffix, Parallelism paralle
     return index;
 }
 
+/** @return whether sizes of all-gathers are those of parts, as in ASTRA-sim and not in AICB */
+bool
+LayerFile::GathersParts() const
+{
+    const std::string gather = m_values.GetText("gather-size");
+    return gather == "part" || (gather == "auto" && !m_isAicb);
+}
+
 void
 LayerFile::ReadCollective(LayerRow& row, RowPass pass, Scope scope)
 {
@@ -428,10 +451,19 @@ LayerFile::ReadCollective(LayerRow& row, RowPass pass, Scope scope)
                          "NONE, ALLREDUCE, ALLGATHER, REDUCESCATTER, ALLTOALL, with _EP or _DP_EP, "
                          "or --lenient");
         }
-        Count("unknown collective, which is NONE", m_words.GetWhere());
+        m_problems.Add("unknown collective, which is NONE", m_words.GetWhere());
     }
     work.bytes =
         static_cast<uint64_t>(m_words.NextNumber("bytes", 0, static_cast<int64_t>(MAX_BYTES)));
+    constexpr uint64_t LEAST_FORWARD = 4096;
+    if (m_isAicb && pass == RowPass::FORWARD && work.bytes > 0 && work.bytes < LEAST_FORWARD &&
+        operation != OPERATIONS.end())
+    {
+        m_problems.Add(
+            "a collective of a forward pass below 4096 bytes, which has 4096 as in SimAI",
+            m_words.GetWhere());
+        work.bytes = LEAST_FORWARD;
+    }
     if (operation == OPERATIONS.end() || work.bytes == 0)
     {
         return;
@@ -449,13 +481,15 @@ LayerFile::ReadCollective(LayerRow& row, RowPass pass, Scope scope)
     work.operation = operation->second;
     if (work.groups < 0)
     {
+        m_problems.Add("a collective among one rank, which sends nothing; inner=N sets the ranks "
+                       "of the first dimension",
+                       m_words.GetWhere());
         return;
     }
-    const std::string gather = m_values.GetText("gather-size");
-    const bool isPart = gather == "part" || (gather == "auto" && !m_isAicb);
-    if (work.operation == Operation::ALL_GATHER && isPart)
+    if (work.operation == Operation::ALL_GATHER && GathersParts())
     {
-        work.bytes *= m_rows.groups[static_cast<std::size_t>(work.groups)].groups[0].size();
+        const auto& group = m_rows.groups[static_cast<std::size_t>(work.groups)].groups[0];
+        work.bytes = MultiplySize(work.bytes, group.size(), m_words.GetWhere());
     }
 }
 
@@ -507,10 +541,29 @@ LayerFile::ReadRow()
     m_rows.rows.push_back(row);
 }
 
+/** @return whether a collective names its group, as only AICB writes it */
+bool
+LayerFile::HasSuffixes() const
+{
+    WordReader ahead = m_words;
+    for (std::string word = ahead.Next(); !word.empty(); word = ahead.Next())
+    {
+        for (const std::string base : {"ALLREDUCE", "ALLGATHER", "REDUCESCATTER", "ALLTOALL"})
+        {
+            if (word == base + "_EP" || word == base + "_DP_EP")
+            {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 FormatResult
 LayerFile::Read()
 {
     ReadHeader();
+    m_isAicb = m_isAicb || HasSuffixes();
     CheckSizes();
     while (m_rows.rows.size() < m_count)
     {
@@ -519,7 +572,7 @@ LayerFile::Read()
     const std::string more = m_words.Next();
     if (!more.empty())
     {
-        Count("more words than the header says, which are left out", m_words.GetWhere());
+        m_problems.Add("more words than the header says, which are left out", m_words.GetWhere());
     }
     if (m_rows.lastBottom >= m_count)
     {
@@ -527,16 +580,57 @@ LayerFile::Read()
                                  std::to_string(m_rows.lastBottom) + " (allowed: below " +
                                  std::to_string(m_count) + ", the layers)");
     }
-    FormatResult result;
-    for (const auto& [what, place] : m_problems)
+    for (const auto* list : {&m_rows.checkpoints, &m_rows.initiates})
     {
-        result.problems.push_back(place.second + ": " + what + ", " + std::to_string(place.first) +
-                                  (place.first == 1 ? " time" : " times"));
+        for (uint32_t layer : *list)
+        {
+            if (layer >= m_count)
+            {
+                throw ConfigurationError(m_request.path + ": checkpoint at layer " +
+                                         std::to_string(layer) + " (allowed: below " +
+                                         std::to_string(m_count) + ", the layers)");
+            }
+        }
     }
+    CheckTimes();
+    FormatResult result;
+    result.problems = m_problems.GetLines();
+    result.format = m_isAicb ? "aicb" : "astra";
+    result.isUniform = true;
+    result.gathersParts = GathersParts();
     result.graph = std::make_unique<LayerRowsGraph>(std::move(m_rows));
     return result;
 }
 
+/** Refuses times that cannot be those of an iteration. */
+void
+LayerFile::CheckTimes()
+{
+    double seconds = 0;
+    for (const LayerRow& row : m_rows.rows)
+    {
+        seconds += ROW_PASSES * row.update.GetSeconds();
+        for (const RowWork& work : row.works)
+        {
+            seconds += work.compute.GetSeconds();
+        }
+    }
+    constexpr double MINUTE = 60;
+    if (seconds > MAX_FILE_TIME)
+    {
+        throw ConfigurationError(m_request.path + ": an iteration of " +
+                                 std::to_string(std::llround(seconds / 86400)) +
+                                 " days (allowed: up to 30; times are nanoseconds)");
+    }
+    if (seconds > MINUTE)
+    {
+        m_problems.Add("an iteration of more than a minute, as the file says, whose times are "
+                       "nanoseconds",
+                       m_request.path);
+    }
+}
+
+/** @return whether a file begins with a policy */
 bool
 RecognizeLayers(const std::string& /* path */, const std::string& begin)
 {
@@ -546,38 +640,77 @@ RecognizeLayers(const std::string& /* path */, const std::string& begin)
            GetPolicies().count(begin.substr(first, end - first)) > 0;
 }
 
-FormatResult
-ReadLayers(const FormatRequest& request, const KeyValues& values)
+/** @return whether its header is one of AICB */
+bool
+RecognizeAicb(const std::string& path, const std::string& begin)
 {
-    const auto text = ReadInputFile(request.path);
+    const auto first = begin.find_first_not_of(" \t\r\n");
+    const std::string line =
+        first == std::string::npos ? "" : begin.substr(first, begin.find('\n', first) - first);
+    return RecognizeLayers(path, begin) &&
+           (line.find(" ep:") != std::string::npos || line.find(" pp:") != std::string::npos ||
+            line.find(" all_gpus:") != std::string::npos);
+}
+
+FormatResult
+ReadLayers(const FormatRequest& request, const KeyValues& values, bool isAicb)
+{
+    const auto text = ReadPackedFile(request.path);
     if (!text)
     {
         throw ConfigurationError(request.path +
                                  ": cannot be read (allowed: a layer file of ASTRA-sim 1.0)");
     }
-    return LayerFile(request, values, *text).Read();
+    return LayerFile(request, values, *text, isAicb).Read();
 }
 
-const Registry<WorkloadFormatEntry>::Entry g_layers(
+FormatResult
+ReadAstra(const FormatRequest& request, const KeyValues& values)
+{
+    return ReadLayers(request, values, false);
+}
+
+FormatResult
+ReadAicb(const FormatRequest& request, const KeyValues& values)
+{
+    return ReadLayers(request, values, true);
+}
+
+/** @return the keys of both kinds of files */
+std::vector<Key>
+GetKeys()
+{
+    return {Key::OptionalCount("inner",
+                               1,
+                               MAX_RANKS,
+                               "ranks of the first dimension, which share a model; default: the "
+                               "file's, or all"),
+            Key::Word("gather-size",
+                      "auto",
+                      {"auto", "part", "whole"},
+                      "what the size of an all-gather counts: the part of a rank, as in ASTRA-sim, "
+                      "or the result, as in files of AICB; auto: by the file"),
+            Key::Word("transformer-ig",
+                      "blocking",
+                      {"blocking", "overlap"},
+                      "whether collectives of the gradients of inputs end before those of weights "
+                      "begin: as the ns-3 variant does, or as version 1.0")};
+}
+
+const Registry<WorkloadFormatEntry>::Entry g_astra(
     "astra",
-    {"layer files of ASTRA-sim 1.0 and, with sizes as AICB writes them, of SimAI",
+    {"layer files of ASTRA-sim 1.0; those with a header of AICB are read as `aicb`",
      &RecognizeLayers,
-     &ReadLayers,
-     {Key::OptionalCount("inner",
-                         1,
-                         MAX_RANKS,
-                         "ranks of the first dimension, which share a model; default: the file's, "
-                         "or all"),
-      Key::Word("gather-size",
-                "auto",
-                {"auto", "part", "whole"},
-                "what the size of an all-gather counts: the part of a rank, as in ASTRA-sim, or "
-                "the result, as in files of AICB; auto: by the header"),
-      Key::Word("transformer-ig",
-                "blocking",
-                {"blocking", "overlap"},
-                "whether collectives of the gradients of inputs end before those of weights begin: "
-                "as the ns-3 variant does, or as version 1.0")},
+     &ReadAstra,
+     GetKeys(),
+     FirstValue{"PATH", "the file", false, true, {}}});
+
+const Registry<WorkloadFormatEntry>::Entry g_aicb(
+    "aicb",
+    {"layer files of AICB for SimAI",
+     &RecognizeAicb,
+     &ReadAicb,
+     GetKeys(),
      FirstValue{"PATH", "the file", false, true, {}}});
 
 } // namespace

@@ -149,7 +149,7 @@ LayerRowsSource::BackwardData(uint32_t layer)
     {
         m_writer.Await(std::exchange(m_embedding, 0));
     }
-    if (layer > 0 || hasEmbedding)
+    if (layer > 0)
     {
         Compute(layer, RowPass::INPUT_GRADIENT);
     }

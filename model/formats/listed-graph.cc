@@ -90,8 +90,10 @@ class ListedSource : public TaskSource
 
 } // namespace
 
-ListedGraph::ListedGraph(uint32_t ranks)
-    : m_tasks(ranks)
+ListedGraph::ListedGraph(const std::string& path, uint32_t ranks)
+    : m_path(path),
+      m_tasks(ranks),
+      m_seconds(ranks)
 {
     AddName("end of iteration");
 }
@@ -156,12 +158,19 @@ ListedGraph::Add(uint32_t rank, GraphTask task)
         if (task.tag > MAX_MESSAGE_TAG)
         {
             throw ConfigurationError(
-                "messages from rank " + std::to_string(isSend ? rank : task.peer) + " to rank " +
-                std::to_string(isSend ? task.peer : rank) + " have more than " +
+                m_path + ": messages from rank " + std::to_string(isSend ? rank : task.peer) +
+                " to rank " + std::to_string(isSend ? task.peer : rank) + " have more than " +
                 std::to_string(MAX_MESSAGE_TAG + 1) + " tags (allowed: at most so many)");
         }
     }
     auto& tasks = m_tasks.at(rank);
+    m_seconds[rank] += task.length.GetSeconds();
+    if (m_seconds[rank] > MAX_FILE_TIME)
+    {
+        throw ConfigurationError(m_path + ": the tasks of rank " + std::to_string(rank) +
+                                 " last longer than 30 days (allowed: up to 30 days; is the unit "
+                                 "of times right?)");
+    }
     task.id = tasks.size() + 1;
     tasks.push_back(std::move(task));
     return tasks.back().id;
@@ -188,7 +197,7 @@ ListedGraph::GetNames() const
 std::unique_ptr<TaskSource>
 ListedGraph::MakeSource(uint32_t rank, uint32_t iterations) const
 {
-    return std::make_unique<ListedSource>(m_tasks.at(rank), iterations, 0);
+    return std::make_unique<ListedSource>(m_tasks.at(m_isRepeated ? 0 : rank), iterations, 0);
 }
 
 std::size_t

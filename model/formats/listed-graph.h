@@ -20,6 +20,9 @@
 namespace ns3::training
 {
 
+/// @ingroup distributed-training-formats Longest time of the tasks of a rank, s: 30 days.
+constexpr double MAX_FILE_TIME = 30 * 86400.0;
+
 /**
  * @ingroup distributed-training-formats
  *
@@ -29,8 +32,11 @@ namespace ns3::training
 class ListedGraph : public TaskGraph
 {
   public:
-    /** @param ranks number of ranks */
-    explicit ListedGraph(uint32_t ranks);
+    /**
+     * @param path of the file, for messages
+     * @param ranks number of ranks
+     */
+    ListedGraph(const std::string& path, uint32_t ranks);
 
     /**
      * @param groups disjoint groups
@@ -58,14 +64,21 @@ class ListedGraph : public TaskGraph
      * @param rank that does it
      * @param task whose dependencies are numbers of earlier tasks
      * @return its number, from 1
-     * @throw ConfigurationError if messages between two ranks have too many tags
+     * @throw ConfigurationError if the tasks of the rank last longer than MAX_FILE_TIME, or
+     * messages between two ranks have too many tags
      */
     uint64_t Add(uint32_t rank, GraphTask task);
 
-    /** @return the tasks of a rank, in order */
-    const std::vector<GraphTask>& GetTasks(uint32_t rank) const
+    /** @return number of tasks of a rank so far, which is the number of the last one */
+    std::size_t GetSize(uint32_t rank) const
     {
-        return m_tasks.at(rank);
+        return m_tasks.at(rank).size();
+    }
+
+    /** From now on all ranks do the tasks of rank 0. */
+    void RepeatFirst()
+    {
+        m_isRepeated = true;
     }
 
     uint32_t GetRanks() const override;
@@ -75,7 +88,10 @@ class ListedGraph : public TaskGraph
     std::size_t GetWindow() const override;
 
   private:
+    std::string m_path;
     std::vector<std::vector<GraphTask>> m_tasks; // by rank
+    bool m_isRepeated{false};                    // all ranks do the tasks of rank 0
+    std::vector<double> m_seconds;               // by rank, length of its tasks
     std::vector<TaskGroups> m_groups;
     std::map<std::vector<uint32_t>, uint32_t> m_groupsOf; // by ranks of a group
     std::vector<std::string> m_names;

@@ -23,22 +23,16 @@ TaskSorter::Add(GraphTask task)
 void
 TaskSorter::Require(std::size_t place, std::size_t earlier)
 {
-    auto& all = m_earlier.at(place);
-    if (std::find(all.begin(), all.end(), earlier) == all.end())
-    {
-        all.push_back(earlier);
-    }
+    m_earlier.at(place).push_back(earlier);
 }
 
+/**
+ * Goes from each task to those it waits for, depth first.
+ * @param tell is called with each cycle; the walk ends if it returns false, otherwise the cycle is
+ *        broken
+ */
 void
-TaskSorter::Release(std::size_t place, std::size_t earlier)
-{
-    auto& all = m_earlier.at(place);
-    all.erase(std::remove(all.begin(), all.end(), earlier), all.end());
-}
-
-std::vector<std::size_t>
-TaskSorter::FindCycle() const
+TaskSorter::Walk(const std::function<bool(const Cycle&)>& tell)
 {
     enum class State : uint8_t
     {
@@ -73,31 +67,72 @@ TaskSorter::FindCycle() const
             }
             else if (states[earlier] == State::OPEN)
             {
-                std::vector<std::size_t> cycle;
-                auto on = std::find_if(path.begin(), path.end(), [earlier](const auto& step) {
-                    return step.first == earlier;
-                });
-                for (; on != path.end(); ++on)
+                const auto begin =
+                    std::find_if(path.rbegin(),
+                                 path.rend(),
+                                 [earlier](const auto& step) { return step.first == earlier; })
+                        .base() -
+                    1;
+                Cycle cycle;
+                auto youngest = begin;
+                for (auto step = begin; step != path.end(); ++step)
                 {
-                    cycle.push_back(on->first);
+                    cycle.push_back(step->first);
+                    youngest = step->first > youngest->first ? step : youngest;
                 }
-                return cycle;
+                if (!tell(cycle))
+                {
+                    return;
+                }
+                // The path goes on from the youngest task, whose wait for the next one ends.
+                for (auto step = youngest + 1; step != path.end(); ++step)
+                {
+                    states[step->first] = State::NEW;
+                }
+                path.erase(youngest + 1, path.end());
+                auto& [from, index] = path.back();
+                index--;
+                auto& waits = m_earlier[from];
+                const auto cut = waits.begin() + static_cast<std::ptrdiff_t>(index);
+                waits.erase(std::remove(cut, waits.end(), std::size_t{*cut}), waits.end());
             }
         }
     }
-    return {};
+}
+
+TaskSorter::Cycle
+TaskSorter::FindCycle()
+{
+    Cycle found;
+    Walk([&found](const Cycle& cycle) {
+        found = cycle;
+        return false;
+    });
+    return found;
 }
 
 void
-TaskSorter::AddTo(ListedGraph& graph, uint32_t rank) const
+TaskSorter::BreakCycles(const std::function<void(const Cycle&)>& tell)
+{
+    Walk([&tell](const Cycle& cycle) {
+        tell(cycle);
+        return true;
+    });
+}
+
+void
+TaskSorter::MoveTo(ListedGraph& graph, uint32_t rank)
 {
     std::vector<std::size_t> missing(m_tasks.size());
     std::vector<std::vector<std::size_t>> later(m_tasks.size());
     std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> ready;
     for (std::size_t place = 0; place < m_tasks.size(); place++)
     {
-        missing[place] = m_earlier[place].size();
-        for (std::size_t earlier : m_earlier[place])
+        auto& all = m_earlier[place];
+        std::sort(all.begin(), all.end());
+        all.erase(std::unique(all.begin(), all.end()), all.end());
+        missing[place] = all.size();
+        for (std::size_t earlier : all)
         {
             later[earlier].push_back(place);
         }
@@ -111,7 +146,8 @@ TaskSorter::AddTo(ListedGraph& graph, uint32_t rank) const
     {
         const std::size_t place = ready.top();
         ready.pop();
-        GraphTask task = m_tasks[place];
+        GraphTask task = std::move(m_tasks[place]);
+        task.after.reserve(m_earlier[place].size());
         for (std::size_t earlier : m_earlier[place])
         {
             task.after.push_back(ids[earlier]);
@@ -125,6 +161,8 @@ TaskSorter::AddTo(ListedGraph& graph, uint32_t rank) const
             }
         }
     }
+    m_tasks.clear();
+    m_earlier.clear();
 }
 
 } // namespace ns3::training

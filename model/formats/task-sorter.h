@@ -50,28 +50,36 @@ class TaskSorter
         return m_tasks.size();
     }
 
-    /**
-     * @return places of tasks each of which waits for the next one, and the last one for the
-     *         first; empty if there is no cycle
-     */
-    std::vector<std::size_t> FindCycle() const;
+    /** Forgets all waits. */
+    void ClearWaits()
+    {
+        m_earlier.assign(m_tasks.size(), {});
+    }
+
+    /// Places of tasks each of which waits for the next one, and the last one for the first.
+    using Cycle = std::vector<std::size_t>;
+
+    /** @return a cycle of waits; empty if there is none */
+    Cycle FindCycle();
 
     /**
-     * Ends a wait.
-     * @param place of a task
-     * @param earlier place of one that it does not wait for any more
+     * Breaks all cycles: in each, the youngest task, which is the last one of the file, does not
+     * wait for the next one any more.
+     * @param tell is called with each cycle before it is broken
      */
-    void Release(std::size_t place, std::size_t earlier);
+    void BreakCycles(const std::function<void(const Cycle&)>& tell);
 
     /**
-     * Adds the tasks to a graph, each after those it waits for, otherwise in their order. There
+     * Moves the tasks to a graph, each after those it waits for, otherwise in their order. There
      * must be no cycle.
      * @param graph the graph
      * @param rank that does them
      */
-    void AddTo(ListedGraph& graph, uint32_t rank) const;
+    void MoveTo(ListedGraph& graph, uint32_t rank);
 
   private:
+    void Walk(const std::function<bool(const Cycle&)>& tell);
+
     std::vector<GraphTask> m_tasks;
     std::vector<std::vector<std::size_t>> m_earlier; // by place
 };

@@ -7,25 +7,67 @@
 #include "workload-format.h"
 
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-input-file.h"
+#include "ns3/training-packed-file.h"
+
+#include <boost/algorithm/string/replace.hpp>
 
 namespace ns3::training
 {
 
+uint64_t
+MultiplySize(uint64_t bytes, uint64_t count, const std::string& where)
+{
+    constexpr uint64_t MOST = uint64_t{1} << 62;
+    if (bytes > MOST / count)
+    {
+        throw ConfigurationError(where + ": " + std::to_string(bytes) + " bytes of each of " +
+                                 std::to_string(count) + " ranks (allowed: 2^62 for all together)");
+    }
+    return bytes * count;
+}
+
+void
+FormatProblems::Add(const std::string& what, const std::string& where)
+{
+    auto& [count, first] = m_all[what];
+    if (count++ == 0)
+    {
+        first = where;
+    }
+}
+
+std::vector<std::string>
+FormatProblems::GetLines() const
+{
+    std::vector<std::string> lines;
+    for (const auto& [what, place] : m_all)
+    {
+        lines.push_back(place.second + ": " + what + ", " + std::to_string(place.first) +
+                        (place.first == 1 ? " time" : " times"));
+    }
+    return lines;
+}
+
 std::string
 FindWorkloadFormat(const std::string& path)
 {
-    const auto text = ReadInputFile(path);
-    if (!text)
+    // The number of a rank in a path, see the format `kineto`
+    const std::string first = boost::replace_all_copy(path, "{rank}", "0");
+    std::string begin = ReadPackedBegin(first, MAX_FORMAT_PROBE);
+    std::string name = path;
+    for (const char* end : {".0.et", ".0.et.gz"}) // a prefix, see the format `chakra`
     {
-        return "";
-    }
-    const std::string begin = text->substr(0, MAX_FORMAT_PROBE);
-    for (const auto& [name, entry] : Registry<WorkloadFormatEntry>::All())
-    {
-        if (entry.recognizes(path, begin))
+        if (begin.empty())
         {
-            return name;
+            name = path + end;
+            begin = ReadPackedBegin(name, MAX_FORMAT_PROBE);
+        }
+    }
+    for (const auto& [format, entry] : Registry<WorkloadFormatEntry>::All())
+    {
+        if (!begin.empty() && entry.recognizes(name, begin))
+        {
+            return format;
         }
     }
     return "";
@@ -36,6 +78,7 @@ ReadWorkloadFormat(const std::string& text, uint32_t ranks, bool lenient)
 {
     const std::string name = text.substr(0, text.find(':'));
     std::string spec = text;
+    std::string path;
     if (Registry<WorkloadFormatEntry>::All().count(name) == 0)
     {
         const std::string format = FindWorkloadFormat(text);
@@ -44,11 +87,16 @@ ReadWorkloadFormat(const std::string& text, uint32_t ranks, bool lenient)
             throw ConfigurationError(text + ": no known format (allowed: files of the formats " +
                                      Registry<WorkloadFormatEntry>::Names() + ")");
         }
-        spec = format + ":" + text;
+        spec = format + ":PATH"; // with its initial values; a path may contain commas
+        path = text;
     }
     const auto choice = Choose<WorkloadFormatEntry>(spec);
-    FormatRequest request{choice.values.GetFirst(), ranks, lenient};
+    const FormatRequest request{path.empty() ? choice.values.GetFirst() : path, ranks, lenient};
     FormatResult result = choice.entry->read(request, choice.values);
+    if (result.format.empty())
+    {
+        result.format = spec.substr(0, spec.find(':'));
+    }
     if (ranks > 0 && result.graph->GetRanks() != ranks)
     {
         throw ConfigurationError("ranks",

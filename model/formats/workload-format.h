@@ -12,9 +12,11 @@
 #include "ns3/training-registry.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 /**
@@ -47,6 +49,43 @@ struct FormatResult
     std::unique_ptr<TaskGraph> graph; ///< its tasks
     /// What is damaged, where, and under which rule the job runs nevertheless; one line each.
     std::vector<std::string> problems;
+    std::string format;       ///< its name; set by ReadWorkloadFormat() if the reader does not
+    bool isUniform{false};    ///< all ranks have tasks of the same kinds and lengths
+    bool gathersParts{false}; ///< sizes of all-gathers in the file are those of the part of a rank
+};
+
+/// @ingroup distributed-training-formats Name of tasks for gaps between the computations of a
+/// trace.
+constexpr const char* IDLE_TASK = "idle";
+
+/**
+ * @ingroup distributed-training-formats
+ * @param bytes of a rank
+ * @param count ranks
+ * @param where file:line, or node, for the message
+ * @return bytes of all
+ * @throw ConfigurationError if they are more than 2^62
+ */
+uint64_t MultiplySize(uint64_t bytes, uint64_t count, const std::string& where);
+
+/**
+ * @ingroup distributed-training-formats
+ * What a reader has found damaged, and decided: each kind once, with its first place and a count.
+ */
+class FormatProblems
+{
+  public:
+    /**
+     * @param what is damaged, and by which rule the job runs
+     * @param where it is
+     */
+    void Add(const std::string& what, const std::string& where);
+
+    /** @return a line for each kind */
+    std::vector<std::string> GetLines() const;
+
+  private:
+    std::map<std::string, std::pair<uint64_t, std::string>> m_all; // count and first place
 };
 
 /**

@@ -9,7 +9,7 @@
 #include "training-workload.h"
 
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-input-file.h"
+#include "ns3/training-packed-file.h"
 #include "ns3/training-quantity.h"
 
 #include <cmath>
@@ -193,7 +193,7 @@ ReadWorkload(std::istream& input, const std::string& name)
 LayeredModel
 ReadWorkloadFile(const std::string& path)
 {
-    const auto text = ReadInputFile(path);
+    const auto text = ReadPackedFile(path);
     if (!text)
     {
         throw ConfigurationError(path + ": cannot be read (allowed: a CSV file with the columns " +

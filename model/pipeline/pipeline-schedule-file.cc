@@ -8,6 +8,7 @@
 
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-input-file.h"
+#include "ns3/training-packed-file.h"
 
 #include <algorithm>
 #include <boost/algorithm/string.hpp>
@@ -240,7 +241,7 @@ ScheduleFileReader::CheckMessages(const PipelineSchedule& schedule) const
 PipelineSchedule
 ScheduleFileReader::Read(uint32_t ranks, uint32_t microBatches)
 {
-    const auto text = ReadInputFile(m_path);
+    const auto text = ReadPackedFile(m_path);
     if (!text)
     {
         throw ConfigurationError(m_path +

@@ -27,6 +27,7 @@ WRITERS = (
     "--pcap=",
     "--export-topology=",
     "--export-schedule=",
+    "--export-goal=",
 )
 
 CONTROLS = re.compile(r"[^\n -~\xa0-\U0010ffff]")

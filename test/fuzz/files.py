@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Damaged files: topologies, schedules, workloads, faults, gradients and their codes."""
+"""Damaged files: topologies, schedules, workloads, traces, faults, gradients and their codes."""
 
 import re
 
 from cases import Case
 from inputs import WORKLOAD, read
+from traces import NETWORKS, TRACES
 
 COLLECTIVE = ["collective-benchmark", "--warmup=0", "--bytes=1K", "--payload=real", "--json=-"]
 JOB = ["training-job", "--iterations=1", "--warmup=0", "--payload=real", "--json=-"]
@@ -17,6 +18,10 @@ SEEDS = {
     "allpairs.xml": [*COLLECTIVE, "--ranks=4", "--schedule=FILE"],
     "workload.csv": [*JOB, "--ranks=2", "--workload=FILE"],
     "faults.txt": [*COLLECTIVE, "--ranks=4", "--fault=@FILE"],
+    "network.yml": [*COLLECTIVE, "--ranks=4", "--topology=astra-network:FILE"],
+    "server.xml": [*COLLECTIVE, "--ranks=4", "--topology=nccl:FILE"],
+    # They may ask for years: cases read them only.
+    **{name: ["training-job", "--workload=FILE", "--json=-"] for name in TRACES},
 }
 
 NUMBERS = [
@@ -137,11 +142,14 @@ def make(rng, describe):
     if rng.random() < 0.1:
         return make_code(rng, describe)
     name = rng.choice(list(SEEDS))
-    text = WORKLOAD if name == "workload.csv" else read(name)
+    known = {"workload.csv": WORKLOAD, **TRACES, **NETWORKS}
+    text = known[name] if name in known else read(name)
     for _ in range(rng.choice([1, 1, 1, 2, 3, 8])):
         if len(text) < 1 << 20:
             text = damage(rng, text)
     program, *arguments = (word.replace("FILE", name) for word in SEEDS[name])
+    if name in TRACES:
+        arguments += ["--summary"] + ["--lenient"] * (rng.random() < 0.5)
     if rng.random() < 0.1:  # verified and written again
         target = "--export-topology=out" if "topology" in name else "--export-schedule=out.xml"
         if program == "collective-benchmark":

@@ -1,0 +1,177 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "training-json-scanner.h"
+
+#include "training-configuration-error.h"
+#include "training-input-file.h"
+
+#include <algorithm>
+
+namespace ns3::training
+{
+
+JsonScanner::JsonScanner(const std::string& path, const std::string& text)
+    : m_path(path),
+      m_text(text)
+{
+}
+
+void
+JsonScanner::Fail(const std::string& allowed) const
+{
+    const auto end = m_text.begin() + static_cast<std::ptrdiff_t>(m_next);
+    constexpr std::size_t MOST = 20;
+    throw ConfigurationError(
+        m_path + ":" + std::to_string(std::count(m_text.begin(), end, '\n') + 1) + ": '" +
+        MakePrintableName(m_text.substr(m_next, MOST)) + "' (allowed: " + allowed + ")");
+}
+
+char
+JsonScanner::Peek()
+{
+    m_next = std::min(m_text.find_first_not_of(" \t\r\n", m_next), m_text.size());
+    return m_next < m_text.size() ? m_text[m_next] : 0;
+}
+
+void
+JsonScanner::Enter(char bracket)
+{
+    if (Peek() != bracket)
+    {
+        Fail(bracket == '{' ? "a JSON object" : "a JSON array");
+    }
+    if (++m_depth > MAX_NESTING)
+    {
+        Fail("up to " + std::to_string(MAX_NESTING) + " nested elements");
+    }
+    m_next++;
+    m_isFirst = true;
+}
+
+/** @return whether another element follows; otherwise its object or array is left */
+bool
+JsonScanner::Next(char end)
+{
+    const char next = Peek();
+    if (next == end)
+    {
+        m_next++;
+        m_depth--;
+        m_isFirst = false;
+        return false;
+    }
+    if (!m_isFirst)
+    {
+        if (next != ',')
+        {
+            Fail(std::string("',' or '") + end + "'");
+        }
+        m_next++;
+    }
+    m_isFirst = false;
+    return true;
+}
+
+bool
+JsonScanner::NextMember(std::string& key)
+{
+    if (!Next('}'))
+    {
+        return false;
+    }
+    if (Peek() != '"')
+    {
+        Fail("a key in quotation marks");
+    }
+    key = TakeString();
+    if (Peek() != ':')
+    {
+        Fail("':'");
+    }
+    m_next++;
+    return true;
+}
+
+bool
+JsonScanner::NextElement()
+{
+    return Next(']');
+}
+
+std::string
+JsonScanner::TakeString()
+{
+    std::string text;
+    for (m_next++;;)
+    {
+        const std::size_t end = m_text.find_first_of("\"\\", m_next);
+        const bool isOpen =
+            end == std::string::npos || (m_text[end] == '\\' && end + 1 == m_text.size());
+        if (isOpen)
+        {
+            m_next = m_text.size();
+            Fail("the end of the string");
+        }
+        text.append(m_text, m_next, end - m_next);
+        m_next = end + 1;
+        if (m_text[end] == '"')
+        {
+            return text;
+        }
+        // Letters of the escapes of control characters, and what they mean.
+        const std::string letters = "bfnrt";
+        const std::size_t letter = letters.find(m_text[m_next]);
+        const bool isCode = m_text[m_next] == 'u';
+        text += letter != std::string::npos ? "\b\f\n\r\t"[letter] : isCode ? '?' : m_text[m_next];
+        m_next = std::min(m_next + (isCode ? 5 : 1), m_text.size());
+    }
+}
+
+std::string
+JsonScanner::TakeScalar()
+{
+    const char first = Peek();
+    if (first == '"')
+    {
+        return TakeString();
+    }
+    const std::size_t end = std::min(m_text.find_first_of(",]} \t\r\n", m_next), m_text.size());
+    if (first == '{' || first == '[' || end == m_next)
+    {
+        Fail("a string, a number, true, false, null");
+    }
+    const std::string text = m_text.substr(m_next, end - m_next);
+    m_next = end;
+    return text;
+}
+
+void
+JsonScanner::Skip()
+{
+    const char first = Peek();
+    std::string key;
+    if (first == '{')
+    {
+        for (Enter('{'); NextMember(key);)
+        {
+            Skip();
+        }
+    }
+    else if (first == '[')
+    {
+        for (Enter('['); NextElement();)
+        {
+            Skip();
+        }
+    }
+    else
+    {
+        TakeScalar();
+    }
+}
+
+} // namespace ns3::training

@@ -1,0 +1,524 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "kineto-trace.h"
+#include "listed-graph.h"
+#include "workload-format.h"
+
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-input-file.h"
+#include "ns3/training-packed-file.h"
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+/// Largest number of ranks of a job.
+constexpr uint32_t MAX_RANKS = 1U << 20;
+
+/// What stands for the number of a rank in a path.
+constexpr const char* RANK = "{rank}";
+
+/** What a collective of PyTorch does. */
+struct KinetoCollective
+{
+    TaskKind kind;
+    CollectiveOperation operation;
+};
+
+/** @return what a collective does by the name that PyTorch reports; none if it is unknown */
+std::optional<KinetoCollective>
+FindCollective(const std::string& name)
+{
+    using Operation = CollectiveOperation;
+    static const std::map<std::string, KinetoCollective> all{
+        {"allreduce", {TaskKind::COLLECTIVE, Operation::ALL_REDUCE}},
+        {"allreduce_coalesced", {TaskKind::COLLECTIVE, Operation::ALL_REDUCE}},
+        {"all_reduce", {TaskKind::COLLECTIVE, Operation::ALL_REDUCE}},
+        {"allgather", {TaskKind::COLLECTIVE, Operation::ALL_GATHER}},
+        {"all_gather", {TaskKind::COLLECTIVE, Operation::ALL_GATHER}},
+        {"_allgather_base", {TaskKind::COLLECTIVE, Operation::ALL_GATHER}},
+        {"allgather_into_tensor_coalesced", {TaskKind::COLLECTIVE, Operation::ALL_GATHER}},
+        {"reduce_scatter", {TaskKind::COLLECTIVE, Operation::REDUCE_SCATTER}},
+        {"_reduce_scatter_base", {TaskKind::COLLECTIVE, Operation::REDUCE_SCATTER}},
+        {"reduce_scatter_tensor_coalesced", {TaskKind::COLLECTIVE, Operation::REDUCE_SCATTER}},
+        {"all_to_all", {TaskKind::COLLECTIVE, Operation::ALL_TO_ALL}},
+        {"all_to_allv", {TaskKind::COLLECTIVE, Operation::ALL_TO_ALL}},
+        {"alltoall", {TaskKind::COLLECTIVE, Operation::ALL_TO_ALL}},
+        {"alltoall_base", {TaskKind::COLLECTIVE, Operation::ALL_TO_ALL}},
+        {"broadcast", {TaskKind::COLLECTIVE, Operation::BROADCAST}},
+        {"reduce", {TaskKind::COLLECTIVE, Operation::REDUCE}},
+        {"barrier", {TaskKind::COLLECTIVE, Operation::BARRIER}},
+        {"send", {TaskKind::SEND, Operation::SEND_RECEIVE}},
+        {"recv", {TaskKind::RECEIVE, Operation::SEND_RECEIVE}},
+    };
+    const auto found = all.find(name);
+    return found == all.end() ? std::nullopt : std::make_optional(found->second);
+}
+
+/** @return bytes of an element by the name of its type; none if it is unknown */
+std::optional<uint64_t>
+FindElementSize(const std::string& type)
+{
+    static const std::map<std::string, uint64_t> sizes{{"Byte", 1},
+                                                       {"Char", 1},
+                                                       {"Bool", 1},
+                                                       {"Short", 2},
+                                                       {"Half", 2},
+                                                       {"BFloat16", 2},
+                                                       {"Int", 4},
+                                                       {"Float", 4},
+                                                       {"Long", 8},
+                                                       {"Double", 8},
+                                                       {"ComplexFloat", 8}};
+    if (type.compare(0, 7, "Float8_") == 0)
+    {
+        return 1;
+    }
+    const auto found = sizes.find(type);
+    return found == sizes.end() ? std::nullopt : std::make_optional(found->second);
+}
+
+/** The traces of a job: of all ranks, or one that all ranks repeat. */
+class KinetoJob
+{
+  public:
+    explicit KinetoJob(const FormatRequest& request)
+        : m_request(request),
+          m_isRepeated(request.path.find(RANK) == std::string::npos)
+    {
+    }
+
+    FormatResult Read();
+
+  private:
+    std::string GetPath(uint32_t rank) const;
+    KinetoTrace ReadTrace(uint32_t rank) const;
+    uint32_t CountRanks(const KinetoTrace& first) const;
+    void AddTrace(uint32_t rank, const KinetoTrace& trace);
+    std::map<int64_t, uint16_t> NumberStreams(const KinetoTrace& trace) const;
+    std::optional<GraphTask> MakeTask(const KinetoEvent& event, const std::string& where);
+    std::string FindProblem(const KinetoEvent& event) const;
+    std::vector<uint32_t> ReadGroup(const KinetoEvent& event, const std::string& where);
+    uint32_t AddGroup(const KinetoEvent& event, const std::string& where);
+
+    const FormatRequest& m_request;
+    bool m_isRepeated;
+    uint32_t m_ranks{0};
+    std::unique_ptr<ListedGraph> m_graph;
+    std::map<std::string, uint32_t> m_groups; // by the text of their ranks
+    FormatProblems m_problems;
+};
+
+std::string
+KinetoJob::GetPath(uint32_t rank) const
+{
+    std::string path = m_request.path;
+    const std::size_t at = path.find(RANK);
+    return at == std::string::npos
+               ? path
+               : path.replace(at, std::string(RANK).size(), std::to_string(rank));
+}
+
+KinetoTrace
+KinetoJob::ReadTrace(uint32_t rank) const
+{
+    const std::string path = GetPath(rank);
+    const auto text = ReadPackedFile(path);
+    if (!text)
+    {
+        throw ConfigurationError(path + ": cannot be read (allowed: a trace of Kineto, or those of "
+                                        "all ranks as in trace-{rank}.json)");
+    }
+    return ReadKinetoTrace(path, *text);
+}
+
+uint32_t
+KinetoJob::CountRanks(const KinetoTrace& first) const
+{
+    uint32_t ranks = m_request.ranks;
+    if (ranks == 0 && !m_isRepeated)
+    {
+        for (ranks = 1; ranks < MAX_RANKS && !ReadPackedBegin(GetPath(ranks), 1).empty(); ranks++)
+        {
+        }
+    }
+    int64_t largest = std::max<int64_t>(1, first.worldSize);
+    for (const KinetoEvent& event : first.events)
+    {
+        largest = std::max(largest, event.groupSize);
+    }
+    if (ranks == 0 && largest > MAX_RANKS)
+    {
+        throw ConfigurationError(GetPath(0) + ": " + std::to_string(largest) +
+                                 " ranks (allowed: up to " + std::to_string(MAX_RANKS) + ")");
+    }
+    return ranks > 0 ? ranks : static_cast<uint32_t>(largest);
+}
+
+/** @return the stream of each CUDA stream: that with most computation is the compute stream */
+std::map<int64_t, uint16_t>
+KinetoJob::NumberStreams(const KinetoTrace& trace) const
+{
+    std::map<int64_t, int64_t> lengths;
+    for (const KinetoEvent& event : trace.events)
+    {
+        lengths[event.stream] += event.collective.empty() ? event.length : 0;
+    }
+    if (lengths.size() >= NO_STREAM)
+    {
+        throw ConfigurationError(m_request.path + ": " + std::to_string(lengths.size()) +
+                                 " streams (allowed: up to 65534)");
+    }
+    const auto most =
+        std::max_element(lengths.begin(), lengths.end(), [](const auto& a, const auto& b) {
+            return a.second < b.second;
+        });
+    std::map<int64_t, uint16_t> numbers;
+    uint16_t next = COMPUTE_STREAM + 1;
+    for (const auto& [stream, length] : lengths)
+    {
+        numbers[stream] = stream == most->first ? COMPUTE_STREAM : next++;
+    }
+    return numbers;
+}
+
+/** @return why a kernel of NCCL cannot be a collective; empty if it can */
+std::string
+KinetoJob::FindProblem(const KinetoEvent& event) const
+{
+    if (event.collective.empty())
+    {
+        return "no Collective name";
+    }
+    const auto collective = FindCollective(event.collective);
+    if (!collective)
+    {
+        return "unknown collective '" + MakePrintableName(event.collective) + "'";
+    }
+    if (collective->operation == CollectiveOperation::BARRIER)
+    {
+        return "";
+    }
+    if (event.inElements < 0 && event.outElements < 0)
+    {
+        return "no In msg nelems";
+    }
+    if (!FindElementSize(event.type))
+    {
+        return "unknown dtype '" + MakePrintableName(event.type) + "'";
+    }
+    const int64_t peer = collective->kind == TaskKind::SEND ? event.target : event.source;
+    if (collective->kind != TaskKind::COLLECTIVE && !m_isRepeated &&
+        (peer < 0 || peer >= static_cast<int64_t>(m_ranks)))
+    {
+        return collective->kind == TaskKind::SEND ? "no Dst Rank of the job"
+                                                  : "no Src Rank of the job";
+    }
+    return "";
+}
+
+/** @return the ranks of its group, as far as the trace has them */
+std::vector<uint32_t>
+KinetoJob::ReadGroup(const KinetoEvent& event, const std::string& where)
+{
+    const std::string& text = event.groupRanks;
+    std::vector<uint32_t> ranks;
+    for (std::size_t at = 0; at < text.size();)
+    {
+        if (!std::isdigit(static_cast<unsigned char>(text[at])))
+        {
+            at++;
+            continue;
+        }
+        const std::size_t end = std::min(text.find_first_not_of("0123456789", at), text.size());
+        const std::string digits = text.substr(at, end - at);
+        if (digits.size() > 7 || std::stoul(digits) >= m_ranks)
+        {
+            throw ConfigurationError(where + ": Process Group Ranks has rank " +
+                                     MakePrintableName(digits) + " (allowed: ranks below " +
+                                     std::to_string(m_ranks) + ")");
+        }
+        ranks.push_back(static_cast<uint32_t>(std::stoul(digits)));
+        at = end;
+    }
+    const auto size = static_cast<std::size_t>(
+        event.groupSize > 0 ? event.groupSize : static_cast<int64_t>(ranks.size()));
+    if (size == m_ranks || (size == 0 && ranks.empty()))
+    {
+        ranks.resize(m_ranks);
+        std::iota(ranks.begin(), ranks.end(), 0);
+        return ranks;
+    }
+    if (ranks.size() < size && ranks.size() >= 2)
+    {
+        m_problems.Add("Process Group Ranks is cut, and goes on with the same distance", where);
+        const uint64_t distance = uint64_t{ranks[1]} - ranks[0];
+        while (ranks.size() < size && ranks.back() + distance < m_ranks)
+        {
+            ranks.push_back(static_cast<uint32_t>(ranks.back() + distance));
+        }
+    }
+    if (ranks.size() != size)
+    {
+        throw ConfigurationError(where + ": Process Group Ranks has " +
+                                 std::to_string(ranks.size()) + " ranks (allowed: its Group size " +
+                                 std::to_string(size) + ")");
+    }
+    return ranks;
+}
+
+uint32_t
+KinetoJob::AddGroup(const KinetoEvent& event, const std::string& where)
+{
+    const std::string key = std::to_string(event.groupSize) + " " + event.groupRanks;
+    const auto known = m_groups.find(key);
+    if (known != m_groups.end())
+    {
+        return known->second;
+    }
+    const auto ranks = ReadGroup(event, where);
+    if (!m_isRepeated || ranks.size() == m_ranks)
+    {
+        const uint32_t index = m_graph->AddGroup(ranks, Parallelism::NONE);
+        m_groups.emplace(key, index);
+        return index;
+    }
+    // All ranks do the same: the group is one of those that repeat it.
+    const uint32_t size = static_cast<uint32_t>(ranks.size());
+    const uint32_t distance = size > 1 ? ranks[1] - ranks[0] : 1;
+    const uint64_t block = uint64_t{size} * distance;
+    bool isRegular =
+        distance < m_ranks && block > 0 && m_ranks % block == 0 && ranks[0] % block < distance;
+    for (uint32_t i = 0; i < size; i++)
+    {
+        isRegular = isRegular && ranks[i] == ranks[0] + i * distance;
+    }
+    if (!isRegular)
+    {
+        throw ConfigurationError(where + ": group '" + MakePrintableName(event.groupRanks) +
+                                 "' (allowed: ranks of equal distance, which all " +
+                                 std::to_string(m_ranks) +
+                                 " ranks repeat; or traces of all ranks, trace-{rank}.json)");
+    }
+    TaskGroups groups;
+    for (uint32_t first = 0; first < m_ranks; first += static_cast<uint32_t>(block))
+    {
+        for (uint32_t offset = 0; offset < distance; offset++)
+        {
+            std::vector<uint32_t> group;
+            for (uint32_t i = 0; i < size; i++)
+            {
+                group.push_back(first + offset + i * distance);
+            }
+            groups.groups.push_back(group);
+        }
+    }
+    const uint32_t index = m_graph->AddGroups(groups);
+    m_groups.emplace(key, index);
+    return index;
+}
+
+/** @return the task of an event; none if it is left out */
+std::optional<GraphTask>
+KinetoJob::MakeTask(const KinetoEvent& event, const std::string& where)
+{
+    GraphTask task;
+    task.name = m_graph->AddName(event.name);
+    const bool communicates = !event.collective.empty() || event.name.compare(0, 4, "nccl") == 0;
+    const std::string problem = communicates ? FindProblem(event) : "";
+    if (!problem.empty() && !m_request.lenient)
+    {
+        throw ConfigurationError(where + ": " + problem +
+                                 " (allowed: kernels of NCCL with all that PyTorch 2.3 and newer "
+                                 "report, or --lenient)");
+    }
+    if (!communicates || !problem.empty())
+    {
+        if (communicates)
+        {
+            m_problems.Add(problem + ", so the kernel is a computation of its duration", where);
+        }
+        task.length = NanoSeconds(event.length);
+        return task;
+    }
+    const auto collective = *FindCollective(event.collective);
+    const auto elements =
+        static_cast<uint64_t>(std::max<int64_t>({0, event.inElements, event.outElements}));
+    const uint64_t bytes =
+        collective.operation == CollectiveOperation::BARRIER
+            ? 0
+            : MultiplySize(elements, FindElementSize(event.type).value_or(1), where);
+    task.kind = collective.kind;
+    task.operation = collective.operation;
+    task.bytes = bytes;
+    if (task.kind == TaskKind::COLLECTIVE)
+    {
+        task.groups = AddGroup(event, where);
+        if (event.hasUnevenSplits)
+        {
+            m_problems.Add("an all-to-all of unequal parts, which are taken as equal", where);
+        }
+        return task;
+    }
+    if (m_isRepeated)
+    {
+        m_problems.Add("a message to or from another rank, which is left out, as there is the "
+                       "trace of one rank",
+                       where);
+        return std::nullopt;
+    }
+    task.peer = static_cast<uint32_t>(task.kind == TaskKind::SEND ? event.target : event.source);
+    return task;
+}
+
+/**
+ * Kernels of a stream run one after the other. Between streams, a kernel waits for those that had
+ * ended when it began, as far as the trace can tell. What is left of the time before it is a gap:
+ * nobody had launched it.
+ */
+void
+KinetoJob::AddTrace(uint32_t rank, const KinetoTrace& trace)
+{
+    /** What a stream has done so far. */
+    struct Stream
+    {
+        std::vector<std::pair<int64_t, uint64_t>> ends; // of its kernels, and their tasks
+        std::map<int64_t, uint64_t> awaited;            // by stream, the last task it waited for
+    };
+
+    const std::string path = GetPath(rank);
+    if (trace.events.empty())
+    {
+        return;
+    }
+    const auto numbers = NumberStreams(trace);
+    const int64_t begin = trace.events.front().start;
+    const uint32_t idle = m_graph->AddName(IDLE_TASK);
+    std::map<int64_t, Stream> streams;
+    for (const KinetoEvent& event : trace.events)
+    {
+        const std::string where =
+            path + ": kernel '" + event.name + "' at " + std::to_string(event.start) + " ns";
+        auto task = MakeTask(event, where);
+        if (!task)
+        {
+            continue;
+        }
+        Stream& own = streams[event.stream];
+        int64_t ready = own.ends.empty() ? begin : own.ends.back().first;
+        if (ready > event.start)
+        {
+            m_problems.Add("kernels of a stream overlap; they run one after the other", where);
+        }
+        for (auto& [stream, other] : streams)
+        {
+            if (stream == event.stream)
+            {
+                continue;
+            }
+            const auto after =
+                std::upper_bound(other.ends.begin(),
+                                 other.ends.end(),
+                                 std::make_pair(event.start, std::numeric_limits<uint64_t>::max()));
+            if (after == other.ends.begin())
+            {
+                continue;
+            }
+            const auto& [end, id] = *(after - 1);
+            ready = std::max(ready, end);
+            uint64_t& awaited = own.awaited[stream];
+            if (awaited < id)
+            {
+                task->after.push_back(id);
+                awaited = id;
+            }
+        }
+        task->stream = numbers.at(event.stream);
+        if (event.start > ready)
+        {
+            GraphTask gap;
+            gap.name = idle;
+            gap.stream = task->stream;
+            gap.length = NanoSeconds(event.start - ready);
+            gap.after = std::exchange(task->after, {});
+            m_graph->Add(rank, gap);
+        }
+        const int64_t end = std::max(event.start, ready) + event.length;
+        own.ends.emplace_back(end, m_graph->Add(rank, *task));
+    }
+}
+
+FormatResult
+KinetoJob::Read()
+{
+    KinetoTrace trace = ReadTrace(0);
+    m_ranks = CountRanks(trace);
+    m_graph = std::make_unique<ListedGraph>(m_request.path, m_ranks);
+    if (trace.events.empty())
+    {
+        throw ConfigurationError(GetPath(0) +
+                                 ": no kernels (allowed: traces with the activities of the GPU)");
+    }
+    for (uint32_t rank = 0; rank < (m_isRepeated ? 1 : m_ranks); rank++)
+    {
+        AddTrace(rank, rank == 0 ? trace : ReadTrace(rank));
+    }
+    FormatResult result;
+    if (m_isRepeated)
+    {
+        m_graph->RepeatFirst();
+        result.isUniform = true;
+        if (m_ranks > 1)
+        {
+            m_problems.Add("the trace of one rank, which all " + std::to_string(m_ranks) +
+                               " ranks repeat",
+                           m_request.path);
+        }
+    }
+    result.graph = std::move(m_graph);
+    result.problems = m_problems.GetLines();
+    return result;
+}
+
+bool
+RecognizeKineto(const std::string& /* path */, const std::string& begin)
+{
+    const auto first = begin.find_first_not_of(" \t\r\n");
+    const auto has = [&begin](const char* text) { return begin.find(text) != std::string::npos; };
+    return first != std::string::npos && (begin[first] == '{' || begin[first] == '[') &&
+           (has("\"traceEvents\"") || has("\"deviceProperties\"") || has("\"ph\""));
+}
+
+FormatResult
+ReadKineto(const FormatRequest& request, const KeyValues& /* values */)
+{
+    return KinetoJob(request).Read();
+}
+
+const Registry<WorkloadFormatEntry>::Entry g_kineto(
+    "kineto",
+    {"traces of PyTorch's profiler (Kineto), of one rank, or of all as trace-{rank}.json",
+     &RecognizeKineto,
+     &ReadKineto,
+     {},
+     FirstValue{"PATH", "the trace, or with {rank} those of all ranks", true, true, {}}});
+
+} // namespace
+
+} // namespace ns3::training

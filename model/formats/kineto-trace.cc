@@ -1,0 +1,275 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "kineto-trace.h"
+
+#include "ns3/training-input-file.h"
+#include "ns3/training-json-scanner.h"
+#include "ns3/training-quantity.h"
+
+#include <algorithm>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+/** Reads the events of a trace. */
+class KinetoReader
+{
+  public:
+    KinetoReader(const std::string& path, const std::string& text)
+        : m_scanner(path, text)
+    {
+    }
+
+    KinetoTrace Read();
+
+  private:
+    void ReadEvents();
+    void ReadEvent();
+    void ReadArguments(KinetoEvent& event);
+    int64_t TakeNanoseconds();
+    int64_t TakeCount();
+    std::string TakeList();
+
+    JsonScanner m_scanner;
+    KinetoTrace m_trace;
+};
+
+/** @return a time in us, which may have a fraction, in ns; doubles are not exact enough for it */
+int64_t
+KinetoReader::TakeNanoseconds()
+{
+    const std::string text = m_scanner.TakeScalar();
+    const std::size_t point = std::min(text.find('.'), text.size());
+    std::string fraction = text.substr(std::min(point + 1, text.size()));
+    const auto whole = ParseUnsigned(text.substr(0, point));
+    const bool isNumber = fraction.find_first_not_of("0123456789") == std::string::npos;
+    constexpr uint64_t MOST = uint64_t{1} << 52; // us, as double
+    if (!whole || *whole > MOST || !isNumber)
+    {
+        m_scanner.Fail("behind the time '" + MakePrintableName(text) +
+                       "': a time in microseconds, from 0 to 2^52");
+    }
+    fraction = (fraction + "000").substr(0, 3);
+    return static_cast<int64_t>(*whole * 1000 + std::stoull(fraction));
+}
+
+/** @return a whole number, or -1 if it is none */
+int64_t
+KinetoReader::TakeCount()
+{
+    const auto number = ParseUnsigned(m_scanner.TakeScalar());
+    constexpr uint64_t MOST = uint64_t{1} << 48;
+    return number && *number <= MOST ? static_cast<int64_t>(*number) : -1;
+}
+
+/** @return a list as text: it is written as a string, or as an array */
+std::string
+KinetoReader::TakeList()
+{
+    if (m_scanner.Peek() != '[')
+    {
+        return m_scanner.TakeScalar();
+    }
+    std::string text;
+    for (m_scanner.Enter('['); m_scanner.NextElement();)
+    {
+        text += (text.empty() ? "" : ", ") + m_scanner.TakeScalar();
+    }
+    return "[" + text + "]";
+}
+
+/** @return whether a list has two different numbers */
+bool
+IsUneven(std::string list)
+{
+    std::replace_if(
+        list.begin(),
+        list.end(),
+        [](char letter) { return letter < '0' || letter > '9'; },
+        ' ');
+    std::string first;
+    for (std::size_t at = 0; (at = list.find_first_not_of(' ', at)) != std::string::npos;)
+    {
+        const std::size_t end = std::min(list.find(' ', at), list.size());
+        const std::string number = list.substr(at, end - at);
+        if (!first.empty() && number != first)
+        {
+            return true;
+        }
+        first = number;
+        at = end;
+    }
+    return false;
+}
+
+void
+KinetoReader::ReadArguments(KinetoEvent& event)
+{
+    std::string key;
+    for (m_scanner.Enter('{'); m_scanner.NextMember(key);)
+    {
+        if (key == "stream")
+        {
+            event.stream = TakeCount();
+        }
+        else if (key == "Collective name")
+        {
+            event.collective = m_scanner.TakeScalar();
+        }
+        else if (key == "dtype")
+        {
+            event.type = m_scanner.TakeScalar();
+        }
+        else if (key == "In msg nelems")
+        {
+            event.inElements = TakeCount();
+        }
+        else if (key == "Out msg nelems")
+        {
+            event.outElements = TakeCount();
+        }
+        else if (key == "Group size")
+        {
+            event.groupSize = TakeCount();
+        }
+        else if (key == "Process Group Ranks")
+        {
+            event.groupRanks = TakeList();
+        }
+        else if (key == "Src Rank")
+        {
+            event.source = TakeCount();
+        }
+        else if (key == "Dst Rank")
+        {
+            event.target = TakeCount();
+        }
+        else if (key == "In split size" || key == "Out split size")
+        {
+            event.hasUnevenSplits = IsUneven(TakeList()) || event.hasUnevenSplits;
+        }
+        else
+        {
+            m_scanner.Skip();
+        }
+    }
+}
+
+void
+KinetoReader::ReadEvent()
+{
+    KinetoEvent event;
+    std::string phase;
+    std::string category;
+    std::string key;
+    for (m_scanner.Enter('{'); m_scanner.NextMember(key);)
+    {
+        if (key == "ph")
+        {
+            phase = m_scanner.TakeScalar();
+        }
+        else if (key == "cat")
+        {
+            category = m_scanner.TakeScalar();
+        }
+        else if (key == "name")
+        {
+            event.name = m_scanner.TakeScalar();
+        }
+        else if (key == "ts")
+        {
+            event.start = TakeNanoseconds();
+        }
+        else if (key == "dur")
+        {
+            event.length = TakeNanoseconds();
+        }
+        else if (key == "args" && m_scanner.Peek() == '{')
+        {
+            ReadArguments(event);
+        }
+        else
+        {
+            m_scanner.Skip();
+        }
+    }
+    const bool isOfGpu = category == "kernel" || category == "Kernel" || category == "gpu_memcpy" ||
+                         category == "gpu_memset";
+    if (phase == "X" && isOfGpu)
+    {
+        event.name = MakePrintableName(event.name);
+        m_trace.events.push_back(std::move(event));
+    }
+}
+
+void
+KinetoReader::ReadEvents()
+{
+    for (m_scanner.Enter('['); m_scanner.NextElement();)
+    {
+        ReadEvent();
+    }
+}
+
+KinetoTrace
+KinetoReader::Read()
+{
+    if (m_scanner.Peek() == '[')
+    {
+        ReadEvents();
+    }
+    else
+    {
+        std::string key;
+        for (m_scanner.Enter('{'); m_scanner.NextMember(key);)
+        {
+            if (key == "traceEvents")
+            {
+                ReadEvents();
+            }
+            else if (key == "distributedInfo" && m_scanner.Peek() == '{')
+            {
+                for (m_scanner.Enter('{'); m_scanner.NextMember(key);)
+                {
+                    if (key == "rank" || key == "world_size")
+                    {
+                        (key == "rank" ? m_trace.rank : m_trace.worldSize) = TakeCount();
+                    }
+                    else
+                    {
+                        m_scanner.Skip();
+                    }
+                }
+            }
+            else
+            {
+                m_scanner.Skip();
+            }
+        }
+    }
+    if (m_scanner.Peek() != 0)
+    {
+        m_scanner.Fail("the end of the file");
+    }
+    std::stable_sort(m_trace.events.begin(),
+                     m_trace.events.end(),
+                     [](const KinetoEvent& a, const KinetoEvent& b) { return a.start < b.start; });
+    return std::move(m_trace);
+}
+
+} // namespace
+
+KinetoTrace
+ReadKinetoTrace(const std::string& path, const std::string& text)
+{
+    return KinetoReader(path, text).Read();
+}
+
+} // namespace ns3::training

@@ -1,0 +1,231 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "formats-test-common.h"
+
+#include "ns3/graph-timing.h"
+#include "ns3/nstime.h"
+#include "ns3/test.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+using namespace ns3;
+using namespace ns3::training;
+using namespace ns3::training::tests;
+
+namespace
+{
+
+/// A ping and its answer; the second computation of rank 0 starts with the first one's start.
+constexpr const char* PING = R"(/* a comment
+over two lines */ num_ranks 2
+rank 0 {
+  a: calc 100      // its CPU is 0
+  b: send 8b to 1 tag 7
+  c: recv 4b from 1 tag 8 cpu 1 nic 0
+  d: calc 50 cpu 1
+  b requires a
+  d irequires a
+}
+rank 1 {
+  x: recv 8b from 0 tag 7
+  y: calc 30
+  z: send 4b to 0 tag 8
+  y requires x
+  z requires y
+}
+)";
+
+/** @return a node of the binary form that has at most one later operation */
+std::string
+MakeNode(uint8_t type, uint32_t peer, uint64_t amount, uint32_t waiting, uint32_t index)
+{
+    return MakeBytes(0, 4) + MakeBytes(type, 1) + MakeBytes(peer, 4) + MakeBytes(amount, 8) +
+           MakeBytes(3, 4) + MakeBytes(0, 2) + MakeBytes(waiting, 4) + MakeBytes(index, 4) +
+           MakeBytes(0, 8);
+}
+
+/**
+ * @param types of the two operations of rank 0
+ * @param next operation that waits for the first one
+ * @return a job of two ranks in the binary form
+ */
+std::string
+MakeBinary(uint8_t first, uint32_t peer, uint32_t next)
+{
+    const std::string rank0 = MakeBytes(2, 4) + MakeBytes(1, 4) + MakeBytes(0, 4) +
+                              MakeNode(first, 0, 40, 1, 0) + MakeNode(1, peer, 16, 0, 0) +
+                              MakeBytes(next, 4);
+    const std::string rank1 =
+        MakeBytes(1, 4) + MakeBytes(1, 4) + MakeBytes(0, 4) + MakeNode(2, 0, 16, 0, 0);
+    const uint64_t begin = 6 + 2 * 16; // from behind the magic number
+    return MakeBytes(4223, 8) + MakeBytes(2, 4) + MakeBytes(1, 1) + MakeBytes(1, 1) +
+           MakeBytes(begin, 8) + MakeBytes(begin + rank0.size(), 8) +
+           MakeBytes(begin + rank0.size(), 8) + MakeBytes(begin + rank0.size() + rank1.size(), 8) +
+           rank0 + rank1;
+}
+
+} // namespace
+
+/**
+ * @ingroup distributed-training-formats-tests
+ * Operations, their order, and their times.
+ */
+class GoalReadTestCase : public FormatTest
+{
+  public:
+    GoalReadTestCase()
+        : FormatTest("GOAL files of both forms become the tasks that they describe")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        std::string windows = PING;
+        for (std::size_t at = 0; (at = windows.find('\n', at)) != std::string::npos; at += 2)
+        {
+            windows.insert(at, "\r");
+        }
+        for (const std::string& content : {std::string(PING), windows, MakeGzip(PING)})
+        {
+            const std::string path = WriteFile("ping.goal", content);
+            NS_TEST_ASSERT_MSG_EQ(FindWorkloadFormat(path), "goal", "recognized");
+            const auto read = ReadWorkloadFormat(path, 0, false);
+            NS_TEST_ASSERT_MSG_EQ(read.graph->GetRanks(), 2, "ranks");
+            NS_TEST_EXPECT_MSG_EQ(read.problems.size(), 0, "problems");
+            // Five tasks: the start of `a` is one of its own, because `d` waits for it.
+            NS_TEST_EXPECT_MSG_EQ(GetTasks(*read.graph, 0).size(), 5, "tasks of rank 0");
+            NS_TEST_EXPECT_MSG_EQ(GetTasks(*read.graph, 1).size(), 3, "tasks of rank 1");
+            CommunicationTimes times;
+            times.message = [](const GraphTask& task) {
+                return NanoSeconds(static_cast<int64_t>(task.bytes));
+            };
+            const auto timing = TimeGraph(*read.graph, 1, times);
+            NS_TEST_EXPECT_MSG_EQ(timing.stuck, "", "ends");
+            NS_TEST_EXPECT_MSG_EQ(timing.ranks[0].end, NanoSeconds(100 + 8 + 30 + 4), "answer");
+            NS_TEST_EXPECT_MSG_EQ(timing.ranks[1].end, NanoSeconds(100 + 8 + 30), "ping");
+        }
+        const auto binary = ReadWorkloadFormat(WriteFile("job.bin", MakeBinary(3, 1, 1)), 2, false);
+        NS_TEST_ASSERT_MSG_EQ(binary.graph->GetRanks(), 2, "ranks");
+        const auto tasks = GetTasks(*binary.graph, 0);
+        NS_TEST_ASSERT_MSG_EQ(tasks.size(), 2, "tasks");
+        NS_TEST_EXPECT_MSG_EQ(tasks[0].length, NanoSeconds(40), "calc");
+        NS_TEST_EXPECT_MSG_EQ((tasks[1].kind == TaskKind::SEND), true, "send");
+        NS_TEST_EXPECT_MSG_EQ(tasks[1].bytes, 16, "bytes");
+        NS_TEST_EXPECT_MSG_EQ(tasks[1].tag, 0, "the first tag between two ranks");
+        NS_TEST_ASSERT_MSG_EQ(tasks[1].after.size(), 1, "waits");
+        NS_TEST_EXPECT_MSG_EQ(tasks[1].after[0], tasks[0].id, "for the computation");
+    }
+};
+
+/**
+ * @ingroup distributed-training-formats-tests
+ * Damaged files.
+ */
+class GoalDamageTestCase : public FormatTest
+{
+  public:
+    GoalDamageTestCase()
+        : FormatTest("damaged GOAL files are refused with the place")
+    {
+    }
+
+  private:
+    /** Expects the text of rank 0 of two ranks to be refused. */
+    void Expect(const std::string& statements, const std::string& part)
+    {
+        const std::string text = "num_ranks 2\nrank 0 {\n" + statements + "\n}\nrank 1 {\n}\n";
+        ExpectRefusal(WriteFile("wrong.goal", text), part);
+    }
+
+    void DoRun() override
+    {
+        Expect("a: calc 1\nb: calc 1\na requires b\nb requires a",
+               "2 operations of rank 0 wait for each other, operation 1");
+        Expect("a: calc 1\na requires a", "1 operations of rank 0");
+        Expect("a: calc 1\na irequires a", "1 operations of rank 0");
+        Expect("a: calc 1\na requires b", ":4: 'b' (allowed: a label of the rank");
+        Expect("send 8b to 2", ":3: '2' (allowed: a rank");
+        Expect("send 8 to 1", ":3: '8' (allowed: bytes, a whole number followed by b");
+        Expect("recv 8b from -1", "messages from any rank cannot be matched");
+        Expect("recv 8b from 1 tag -1", "messages of any tag cannot be matched");
+        Expect("calc 1 cpu 256", ":3: '256' (allowed: a CPU");
+        Expect("compute 1", "allowed: ':', requires, irequires");
+        Expect("calc 99999999999999999999", ":3: '99999999999999999999'");
+        Expect("calc 2592000000000001", "last longer than 30 days");
+        ExpectRefusal(WriteFile("one.goal", "num_ranks 2\nrank 0 {\n}\n"),
+                      ":4: '' (allowed: 'rank'");
+        ExpectRefusal(WriteFile("order.goal", "num_ranks 2\nrank 1 {\n}\n"),
+                      ":2: '1' (allowed: rank 0");
+        ExpectRefusal(WriteFile("none.goal", "num_ranks 0\n"), "0 ranks");
+        ExpectRefusal(WriteFile("open.goal", "num_ranks 1\nrank 0 {\ncalc 1 /* open"),
+                      "'' (allowed: send");
+        ExpectRefusal(WriteFile("ranks.goal", PING), "ranks 3 with", 3);
+        ExpectRefusal(WriteFile("packed.goal", MakeGzip(PING).substr(0, 60)),
+                      "packed.goal: byte 60: cannot be unpacked");
+
+        // The binary form: byte offsets.
+        const std::string whole = MakeBinary(3, 1, 1);
+        for (std::size_t size = 8; size < whole.size(); size++)
+        {
+            const std::string path = WriteFile("cut.bin", whole.substr(0, size));
+            ExpectRefusal(path, "ends before byte");
+        }
+        ExpectRefusal(WriteFile("type.bin", MakeBinary(9, 1, 1)), "type 9 (allowed: 1, 2, 3)");
+        ExpectRefusal(WriteFile("peer.bin", MakeBinary(3, 5, 1)), "peer 5, tag 3");
+        ExpectRefusal(WriteFile("next.bin", MakeBinary(3, 1, 2)), "operation 2 (allowed: below 2)");
+        ExpectRefusal(WriteFile("self.bin", MakeBinary(3, 1, 0)), "1 operations of rank 0");
+    }
+};
+
+/**
+ * @ingroup distributed-training-formats-tests
+ * A million operations.
+ */
+class GoalSizeTestCase : public FormatTest
+{
+  public:
+    GoalSizeTestCase()
+        : FormatTest("a chain of a million operations is read")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr uint32_t COUNT = 1000000;
+        std::string text = "num_ranks 1\nrank 0 {\nl0: calc 1\n";
+        for (uint32_t i = 1; i < COUNT; i++)
+        {
+            const std::string label = "l" + std::to_string(i);
+            text += label + ": calc 1 cpu " + std::to_string(i % 2) + "\n" + label + " requires l" +
+                    std::to_string(i - 1) + "\n";
+        }
+        const auto read = ReadWorkloadFormat(WriteFile("long.goal", text + "}\n"), 1, false);
+        NS_TEST_EXPECT_MSG_EQ(TimeGraph(*read.graph, 1).end, NanoSeconds(COUNT), "end");
+    }
+};
+
+/**
+ * @ingroup distributed-training-formats-tests
+ * The suite.
+ */
+class FormatsGoalTestSuite : public TestSuite
+{
+  public:
+    FormatsGoalTestSuite()
+        : TestSuite("distributed-training-formats-goal", TestSuite::Type::UNIT)
+    {
+        AddTestCase(new GoalReadTestCase);
+        AddTestCase(new GoalDamageTestCase);
+        AddTestCase(new GoalSizeTestCase);
+    }
+};
+
+static FormatsGoalTestSuite g_formatsGoalTestSuite; ///< registers the suite

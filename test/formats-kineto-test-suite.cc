@@ -1,0 +1,255 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "formats-test-common.h"
+
+#include "ns3/graph-timing.h"
+#include "ns3/nstime.h"
+#include "ns3/test.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+using namespace ns3;
+using namespace ns3::training;
+using namespace ns3::training::tests;
+
+namespace
+{
+
+/** @return an event of a GPU */
+std::string
+Kernel(const std::string& name,
+       const std::string& start,
+       const std::string& length,
+       uint32_t stream,
+       const std::string& more = "")
+{
+    return R"({"ph": "X", "cat": "kernel", "name": ")" + name + R"(", "pid": 0, "tid": 7, "ts": )" +
+           start + R"(, "dur": )" + length + R"(, "args": {"device": 0, "stream": )" +
+           std::to_string(stream) + (more.empty() ? "" : ", " + more) + "}}";
+}
+
+/** @return what PyTorch reports of a collective */
+std::string
+Collective(const std::string& name,
+           uint64_t in,
+           uint64_t out,
+           uint32_t size,
+           const std::string& ranks,
+           const std::string& type = "BFloat16")
+{
+    return R"("Collective name": ")" + name + R"(", "In msg nelems": )" + std::to_string(in) +
+           R"(, "Out msg nelems": )" + std::to_string(out) + R"(, "Group size": )" +
+           std::to_string(size) + R"(, "dtype": ")" + type + R"(", "Process Group Ranks": ")" +
+           ranks + "\"";
+}
+
+std::string
+Trace(const std::vector<std::string>& events, uint32_t worldSize = 4)
+{
+    std::string all;
+    for (const std::string& event : events)
+    {
+        all += (all.empty() ? "" : ",\n") + event;
+    }
+    return R"({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "GPU \"x\" \u00b5\\"}],)"
+           "\n"
+           R"("distributedInfo": {"backend": "nccl", "rank": 0, "world_size": )" +
+           std::to_string(worldSize) + "},\n\"traceEvents\": [\n" + all + "\n]}\n";
+}
+
+} // namespace
+
+/**
+ * @ingroup distributed-training-formats-tests
+ * Kernels, streams, gaps and collectives.
+ */
+class KinetoReadTestCase : public FormatTest
+{
+  public:
+    KinetoReadTestCase()
+        : FormatTest("Kineto traces become the kernels and collectives that they show")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        // Times have more digits than a double: 1740461679471346.123 us
+        const std::string day = "17404616794";
+        const std::vector<std::string> events{
+            R"({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 1, "dur": 5, "args": {}})",
+            R"({"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "python"}})",
+            Kernel("b", day + "71356.125", "4", 7), // not in the order of time
+            Kernel("a", day + "71346.123", "10", 7),
+            Kernel("ncclDevKernel_AllReduce",
+                   day + "71357",
+                   "100",
+                   27,
+                   Collective("allreduce", 1000, 1000, 4, "[0, 1, 2, 3]")),
+            Kernel("c", day + "71360.125", "20", 7),
+            Kernel("ncclDevKernel_AllGather",
+                   day + "71457.5",
+                   "9",
+                   27,
+                   Collective("_allgather_base", 10, 20, 2, "[0, 2]", "Float")),
+            Kernel("d", day + "71467", "3", 7)};
+        const std::string whole = Trace(events);
+        for (const std::string& content : {whole, MakeGzip(whole)})
+        {
+            const std::string path = WriteFile("trace.json", content);
+            NS_TEST_ASSERT_MSG_EQ(FindWorkloadFormat(path), "kineto", "detected");
+            const auto read = ReadWorkloadFormat(path, 0, false);
+            NS_TEST_ASSERT_MSG_EQ(read.graph->GetRanks(), 4, "ranks");
+            NS_TEST_ASSERT_MSG_EQ(read.problems.size(), 1, "problems");
+            ExpectPart(read.problems[0], "the trace of one rank, which all 4 ranks repeat");
+            std::map<CollectiveOperation, uint64_t> sums; // bytes
+            Time kernels;
+            for (const GraphTask& task : GetTasks(*read.graph, 2))
+            {
+                const bool isIdle = read.graph->GetNames()[task.name] == IDLE_TASK;
+                kernels += isIdle ? Time() : task.length;
+                if (task.kind == TaskKind::COLLECTIVE)
+                {
+                    sums[task.operation] += task.bytes;
+                }
+            }
+            NS_TEST_EXPECT_MSG_EQ(kernels, MicroSeconds(10 + 4 + 20 + 3), "kernels");
+            // Gaps before b (2 ns), both collectives (10 us and 0.877 us, 0.5 us) and d (0.5 us).
+            NS_TEST_EXPECT_MSG_EQ(sums[CollectiveOperation::ALL_REDUCE], 2000, "bytes");
+            NS_TEST_EXPECT_MSG_EQ(sums[CollectiveOperation::ALL_GATHER], 80, "bytes");
+            // Communication of the lengths of the trace gives its length, from the first start to
+            // the last end.
+            CommunicationTimes times;
+            times.collective = [](const GraphTask& task, uint32_t) {
+                return MicroSeconds(task.bytes == 80 ? 9 : 100);
+            };
+            const auto timing = TimeGraph(*read.graph, 1, times);
+            NS_TEST_EXPECT_MSG_EQ(timing.stuck, "", "ends");
+            NS_TEST_EXPECT_MSG_EQ(timing.end, NanoSeconds(1467000 + 3000 - 1346123), "length");
+            const auto tasks = GetTasks(*read.graph, 3);
+            const auto gather = std::find_if(tasks.begin(), tasks.end(), [](const auto& task) {
+                return task.operation == CollectiveOperation::ALL_GATHER;
+            });
+            NS_TEST_EXPECT_MSG_EQ(
+                (read.graph->GetGroup(gather->groups, 3) == std::vector<uint32_t>{1, 3}),
+                true,
+                "group of rank 3");
+        }
+        // Traces of all ranks, with messages
+        for (uint32_t rank = 0; rank < 2; rank++)
+        {
+            const std::string name = rank == 0 ? "send" : "recv";
+            const std::string ranks = R"(, "Src Rank": 0, "Dst Rank": 1)";
+            WriteFile("all-" + std::to_string(rank) + ".json",
+                      Trace({Kernel("a", "10", "5", 7),
+                             Kernel("ncclSendRecv",
+                                    "15",
+                                    "5",
+                                    9,
+                                    Collective(name, 8, 8, 2, "[0, 1]", "Long") + ranks)},
+                            2));
+        }
+        const std::string all = CreateTempDirFilename("all-{rank}.json");
+        const auto read = ReadWorkloadFormat(all, 0, false);
+        NS_TEST_ASSERT_MSG_EQ(read.graph->GetRanks(), 2, "ranks");
+        NS_TEST_EXPECT_MSG_EQ(read.problems.size(), 0, "problems");
+        const auto tasks = GetTasks(*read.graph, 0);
+        NS_TEST_ASSERT_MSG_EQ(tasks.size(), 2, "tasks");
+        NS_TEST_EXPECT_MSG_EQ((tasks[1].kind == TaskKind::SEND), true, "kind");
+        NS_TEST_EXPECT_MSG_EQ(tasks[1].bytes, 64, "bytes");
+        NS_TEST_EXPECT_MSG_EQ(TimeGraph(*read.graph, 3).stuck, "", "messages meet");
+        ExpectRefusal(all, "all-2.json: cannot be read", 3);
+    }
+};
+
+/**
+ * @ingroup distributed-training-formats-tests
+ * Damaged traces.
+ */
+class KinetoDamageTestCase : public FormatTest
+{
+  public:
+    KinetoDamageTestCase()
+        : FormatTest("damaged Kineto traces are refused or run under a stated rule")
+    {
+    }
+
+  private:
+    std::string Write(const std::string& event)
+    {
+        return WriteFile("wrong.json", Trace({Kernel("a", "10", "5", 7), event}));
+    }
+
+    void DoRun() override
+    {
+        const auto nccl = [](const std::string& more) {
+            return Kernel("ncclDevKernel_x", "20", "5", 9, more);
+        };
+        ExpectLenient(Write(nccl("")),
+                      "kernel 'ncclDevKernel_x' at 20000 ns: no Collective name",
+                      "no Collective name, so the kernel is a computation of its duration, 1 time");
+        ExpectLenient(Write(nccl(R"("Collective name": "allreduce")")),
+                      "no In msg nelems",
+                      "no In msg nelems");
+        ExpectLenient(Write(nccl(Collective("allreduce", 8, 8, 4, "", "Quad"))),
+                      "unknown dtype 'Quad'",
+                      "unknown dtype 'Quad'");
+        ExpectLenient(Write(nccl(Collective("allscatter", 8, 8, 4, ""))),
+                      "unknown collective 'allscatter'",
+                      "unknown collective");
+        ExpectRefusal(Write(nccl(Collective("allreduce", 8, 8, 2, "[0, 7]"))),
+                      "has rank 7 (allowed: ranks below 4)");
+        ExpectRefusal(Write(nccl(Collective("allreduce", 8, 8, 3, "[0, 1, 3]"))),
+                      "(allowed: ranks of equal distance, which all 4 ranks repeat");
+        const auto cut = ReadWorkloadFormat(
+            WriteFile("cut.json",
+                      Trace({nccl(Collective("allreduce", 8, 8, 4, "[0, 2, ...]"))}, 8)),
+            0,
+            false);
+        ExpectPart(cut.problems.at(0), "Process Group Ranks is cut");
+        NS_TEST_EXPECT_MSG_EQ((cut.graph->GetGroup(0, 7) == std::vector<uint32_t>{1, 3, 5, 7}),
+                              true,
+                              "cut ranks");
+        const auto overlap =
+            ReadWorkloadFormat(Write(Kernel("b", "12", "5", 7)), 0, false).problems;
+        ExpectPart(overlap.at(0), "kernels of a stream overlap");
+        ExpectRefusal(WriteFile("none.json", Trace({})), "no kernels");
+        ExpectRefusal(Write(Kernel("b", "-1", "5", 7)), ":5: '");
+        ExpectRefusal(Write(Kernel("b", "12", "1e3", 7)), "behind the time '1e3'");
+        const std::string whole = Trace({Kernel("a", "10", "5", 7)});
+        for (std::size_t size = 1; size + 1 < whole.size(); size++)
+        {
+            ExpectRefusal("kineto:" + WriteFile("cut.json", whole.substr(0, size)), "cut.json:");
+        }
+        std::string deep = whole;
+        deep.insert(deep.find("\"args\""), "\"x\": " + std::string(100000, '[') + ", ");
+        ExpectRefusal(WriteFile("deep.json", deep), "up to 64 nested elements");
+        ExpectRefusal(WriteFile("days.json", Trace({Kernel("a", "1", "3000000000000", 7)})),
+                      "last longer than 30 days");
+    }
+};
+
+/**
+ * @ingroup distributed-training-formats-tests
+ * The suite.
+ */
+class FormatsKinetoTestSuite : public TestSuite
+{
+  public:
+    FormatsKinetoTestSuite()
+        : TestSuite("distributed-training-formats-kineto", TestSuite::Type::UNIT)
+    {
+        AddTestCase(new KinetoReadTestCase);
+        AddTestCase(new KinetoDamageTestCase);
+    }
+};
+
+static FormatsKinetoTestSuite g_formatsKinetoTestSuite; ///< registers the suite
