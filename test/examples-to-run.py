@@ -16,6 +16,7 @@ cpp_examples = [
     ("in-network-aggregation --part=sums --sum-bytes=64K", "True", "False"),
     ("inceptionn --scale=200", "True", "False"),
     ("job-life --lives=2", "True", "False"),
+    ("job-validation --part=mlperf", "True", "False"),
     ("nccl-tables --most=1M", "True", "False"),
     ("switch-barrier --ranks=8 --rounds=100 --loss=0.01", "True", "False"),
     ("switch-parameter-server --part=descent", "True", "False"),

@@ -64,6 +64,12 @@ class JobLife(Program[Result]):
     name = "job-life"
 
 
+class JobValidation(Program[Result]):
+    """Published times of whole training jobs, compared with ours."""
+
+    name = "job-validation"
+
+
 class MultitreeAllreduce(Program[Result]):
     """All-reduces of the MULTITREE paper on its topologies."""
 

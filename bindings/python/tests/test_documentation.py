@@ -117,6 +117,10 @@ def test_json_keys(job_json, benchmark_json, program_json, tmp_path):
     assert list(inceptionn_json) == read_names("results.rst", "json-inceptionn")
     for row in inceptionn_json["rows"]:
         assert list(row) == read_names("results.rst", "json-inceptionn-rows")
+    jobs_json = program_json("job-validation", "--part=operations")
+    assert list(jobs_json) == read_names("results.rst", "json-job-validation")
+    for row in jobs_json["rows"]:
+        assert list(row) == read_names("results.rst", "json-job-validation-rows")
     codec_input = tmp_path / "gradients"
     codec_input.write_bytes(bytes(64))
     codec_json = program_json("gradient-codec", f"--input={codec_input}")
@@ -250,6 +254,7 @@ CLUSTER = "training-job-3"  # the table of shared options, of which each program
         ("gradient-codec", ["gradient-codec"]),
         ("hpcc-fct", ["hpcc-fct"]),
         ("job-life", ["job-life-1", "job-life-2", "job-life-3", "job-life-4"]),
+        ("job-validation", ["job-validation"]),
         ("inceptionn", ["inceptionn"]),
         ("multitree-allreduce", ["multitree-allreduce"]),
         ("in-network-aggregation", ["in-network-aggregation"]),
