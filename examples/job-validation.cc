@@ -414,7 +414,7 @@ Comparison::CompareReplicas()
             SOURCE,
             row.alone,
             NONE,
-            row.alone);
+            NONE);
         for (const uint64_t gradient : {2, 4})
         {
             const uint64_t bytes = gradient * plan.GetParameters(0);
