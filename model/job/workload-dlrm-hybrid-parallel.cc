@@ -59,6 +59,10 @@ const Registry<WorkloadEntry>::Entry g_dlrm(
     MakeLayerLoopWorkload("DLRM of ASTRA-sim 1.0: data-parallel MLPs, all-to-alls of embeddings",
                           &MakeDlrm));
 
+const Registry<WorkloadEntry>::Entry g_short(
+    "dlrm",
+    MakeLayerLoopWorkload("short for dlrm-hybrid-parallel", &MakeDlrm));
+
 } // namespace
 
 } // namespace ns3::training

@@ -9,7 +9,7 @@ import socket
 import tempfile
 import threading
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .learner import Learner, Server
 from .program import COUNTS, SECONDS, Program, Result, format_quantity, scale
@@ -29,6 +29,8 @@ class TrainingResult(Result):
 
     choices: dict[str, str]
     """with collective="auto", the algorithm and the reason, by the size of collectives in bytes"""
+    critical_path: dict[str, Any]
+    """the tasks, over all ranks, that the length of the last iteration follows from"""
 
     @cached_property
     def iterations(self) -> pandas.DataFrame:

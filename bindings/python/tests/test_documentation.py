@@ -81,6 +81,13 @@ def benchmark_json(program_json):
 
 def test_json_keys(job_json, benchmark_json, program_json, tmp_path):
     assert list(job_json) == read_names("results.rst", "json-training-job")
+    assert list(job_json["critical_path"]) == read_names("results.rst", "json-path")
+    parts = job_json["critical_path"]["parts"]
+    assert sum(part["time_s"] for part in parts) == pytest.approx(
+        job_json["critical_path"]["time_s"]
+    )
+    derived = program_json("training-job", f"--workload={WORKLOAD}", "--repeat=derive")
+    assert set(read_names("results.rst", "json-repeat")) == set(derived) - set(job_json)
     for iteration in job_json["iterations"]:
         assert list(iteration) == read_names("results.rst", "json-iterations")
     assert list(benchmark_json) == read_names("results.rst", "json-collective-benchmark")

@@ -1,0 +1,202 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "ns3/gradient-source.h"
+#include "ns3/graph-checker.h"
+#include "ns3/listed-graph.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/test.h"
+#include "ns3/training-run.h"
+
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+/**
+ * @ingroup distributed-training-tests
+ * @defgroup distributed-training-whole-job-tests Tests of whole jobs
+ */
+
+using namespace ns3;
+using namespace ns3::training;
+
+/**
+ * @ingroup distributed-training-whole-job-tests
+ * Every kind of parallelism with real numbers: every collective and message of every rank is
+ * compared bit by bit.
+ */
+class RealJobTestCase : public TestCase
+{
+  public:
+    RealJobTestCase()
+        : TestCase("numbers of jobs of every kind of parallelism, also with losses")
+    {
+    }
+
+  private:
+    /** @param name of a plan @param set sets it @param change of the cluster */
+    void Check(
+        const std::string& name,
+        const std::function<void(ParallelOptions&)>& set,
+        const std::function<void(ClusterOptions&)>& change = [](ClusterOptions&) {})
+    {
+        RngSeedManager::SetSeed(1);
+        RngSeedManager::SetRun(1);
+        const std::string path = CreateTempDirFilename("small.json");
+        std::ofstream(path) << R"({"layers": 4, "hidden": 64, "heads": 8, "feed_forward": 128,
+                                   "vocabulary": 256, "sequence": 64, "num_experts": 4,
+                                   "num_experts_per_tok": 2})";
+        TrainingRunOptions options;
+        options.model.model = path;
+        set(options.model.parallel);
+        options.cluster.ranks = options.model.MakePlan(0)->GetRanks();
+        change(options.cluster);
+        options.payload = "real";
+        options.iterations = 1;
+        const TrainingRunResult result = TrainingRun(options).Run();
+        NS_TEST_EXPECT_MSG_EQ(result.mismatch, "", name);
+        NS_TEST_ASSERT_MSG_EQ(result.iterations.size(), 2, name);
+        for (const IterationRecord& record : result.iterations)
+        {
+            NS_TEST_EXPECT_MSG_EQ(record.verified, true, name);
+            // The parts of the time of a rank add up; ranks may begin before others end.
+            const double parts = record.meanComputeS + record.bubbleS + record.exposedDataS +
+                                 record.exposedTensorS + record.exposedPipelineS +
+                                 record.exposedContextS + record.exposedExpertS +
+                                 record.exposedOtherS + record.otherIdleS;
+            NS_TEST_EXPECT_MSG_LT(parts, record.iterationTimeS * 1.02, name);
+            NS_TEST_EXPECT_MSG_GT(parts, record.iterationTimeS * 0.5, name);
+        }
+        NS_TEST_ASSERT_MSG_EQ(result.path.has_value(), true, name);
+        NS_TEST_EXPECT_MSG_EQ_TOL(result.path->seconds / result.iterations.back().iterationTimeS,
+                                  1,
+                                  1e-9,
+                                  name << ": the critical path is as long as the iteration");
+    }
+
+    void DoRun() override
+    {
+        using O = ParallelOptions&;
+        Check("data 3", [](O o) { o.data = 3; });
+        for (uint64_t zero = 1; zero <= 3; zero++)
+        {
+            Check("ZeRO " + std::to_string(zero), [zero](O o) { o.data = 4, o.zero = zero; });
+        }
+        Check("tensor", [](O o) { o.tensor = 4, o.data = 1; });
+        Check("sequence parallel",
+              [](O o) { o.tensor = 4, o.data = 1, o.sequenceParallel = true; });
+        for (const std::string schedule :
+             {"gpipe", "1f1b", "interleaved:v=2", "zb1p", "zbv", "dualpipev"})
+        {
+            Check(schedule, [&](O o) {
+                o.pipeline = 2, o.data = 1, o.globalBatch = 4, o.schedule = schedule;
+            });
+        }
+        Check("context", [](O o) { o.context = 4, o.data = 1; });
+        Check("Ulysses", [](O o) { o.context = 4, o.data = 1, o.cpCommType = "a2a"; });
+        Check("experts", [](O o) { o.data = 4, o.expert = 4; });
+        Check("HSDP", [](O o) { o.data = 4, o.zero = 3, o.shard = 2; });
+        const auto all = [](O o) {
+            o.tensor = 2, o.pipeline = 2, o.data = 2, o.zero = 1, o.globalBatch = 4;
+        };
+        Check("all", all);
+        Check("all, with losses", all, [](ClusterOptions& cluster) { cluster.loss = 0.001; });
+        Check("all, TCP", all, [](ClusterOptions& cluster) { cluster.transport = "tcp"; });
+        Check("all, Ultra Ethernet", all, [](ClusterOptions& cluster) {
+            cluster.transport = "uec";
+        });
+        Check("all, small packets", all, [](ClusterOptions& cluster) { cluster.mtu = 700; });
+        Check("all, servers", all, [](ClusterOptions& cluster) {
+            cluster.topology = "rail-optimized:servers=4,gpus=2";
+        });
+    }
+};
+
+/**
+ * @ingroup distributed-training-whole-job-tests
+ * The checker finds a wrong number, a message of another place, and wrong parts.
+ */
+class GraphCheckerTestCase : public TestCase
+{
+  public:
+    GraphCheckerTestCase()
+        : TestCase(
+              "a wrong number, a message out of order and a part that is not its own are found")
+    {
+    }
+
+  private:
+    static constexpr uint64_t SEED = 3;
+
+    /** @return a checker of two ranks with a reduce-scatter of 4 numbers by hand */
+    GraphChecker MakeChecker() const
+    {
+        return {m_graph, m_source, SEED, [](uint32_t, const GraphTask&) {
+                    return std::shared_ptr<const CollectiveSchedule>();
+                }};
+    }
+
+    void DoRun() override
+    {
+        m_source = MakeGradientSource("hash");
+        auto graph = std::make_shared<ListedGraph>("by hand", 2);
+        m_graph = graph;
+        GraphTask receive;
+        receive.kind = TaskKind::RECEIVE;
+        receive.name = graph->AddName("activations");
+        receive.bytes = 16;
+        receive.peer = 0;
+        GraphTask send = receive;
+        send.kind = TaskKind::SEND;
+        send.peer = 1;
+        Tensor tensor;
+        tensor.bytes = 16;
+        tensor.values = m_source->Make(GetGraphPlace(SEED, 0, send, 5), 4);
+        GraphChecker checker = MakeChecker();
+        NS_TEST_EXPECT_MSG_EQ(checker.Check(1, receive, 5, tensor), true, "the sender's numbers");
+        NS_TEST_EXPECT_MSG_EQ(checker.GetMismatch(), "", "right");
+        NS_TEST_EXPECT_MSG_EQ(checker.GetChecked(), 1, "one message");
+        NS_TEST_EXPECT_MSG_EQ(checker.Check(1, receive, 4, tensor), false, "of another message");
+        NS_TEST_EXPECT_MSG_NE(checker.GetMismatch().find(
+                                  "wrong numbers at rank 1 in activations 4: element 0 of 4 is "),
+                              std::string::npos,
+                              checker.GetMismatch());
+        receive.tag = 1;
+        NS_TEST_EXPECT_MSG_EQ(MakeChecker().Check(1, receive, 5, tensor), false, "of another tag");
+        receive.tag = 0;
+        tensor.values[3] = -tensor.values[3];
+        GraphChecker third = MakeChecker();
+        NS_TEST_EXPECT_MSG_EQ(third.Check(1, receive, 5, tensor), false, "one wrong number");
+        NS_TEST_EXPECT_MSG_NE(third.GetMismatch().find("element 3 of 4 is "),
+                              std::string::npos,
+                              third.GetMismatch());
+        tensor.values.pop_back();
+        NS_TEST_EXPECT_MSG_EQ(MakeChecker().Check(1, receive, 5, tensor), false, "too short");
+    }
+
+    std::shared_ptr<const GradientSource> m_source;
+    std::shared_ptr<const TaskGraph> m_graph;
+};
+
+/**
+ * @ingroup distributed-training-whole-job-tests
+ * The suite.
+ */
+class WholeJobTestSuite : public TestSuite
+{
+  public:
+    WholeJobTestSuite()
+        : TestSuite("distributed-training-whole-job", TestSuite::Type::SYSTEM)
+    {
+        AddTestCase(new GraphCheckerTestCase);
+        AddTestCase(new RealJobTestCase);
+    }
+};
+
+static WholeJobTestSuite g_wholeJobTestSuite; ///< registers the suite
