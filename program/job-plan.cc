@@ -11,13 +11,18 @@
 #include "ns3/rng-seed-manager.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-configuration-error.h"
+#include "ns3/training-input-file.h"
+#include "ns3/training-packed-file.h"
 #include "ns3/training-quantity.h"
 #include "ns3/training-workload.h"
 #include "ns3/transformer-graph.h"
 #include "ns3/workload-format.h"
 
 #include <algorithm>
+#include <boost/algorithm/string/predicate.hpp>
+#include <boost/algorithm/string/trim.hpp>
 #include <cmath>
+#include <sstream>
 #include <utility>
 
 namespace ns3::training
@@ -80,6 +85,36 @@ IsTraceFile(const std::string& workload)
     return Registry<WorkloadFormatEntry>::All().count(name) > 0 ||
            (Registry<WorkloadEntry>::All().count(name) == 0 &&
             !FindWorkloadFormat(workload).empty());
+}
+
+/** Refuses a file that is of no format, the module's CSV included. */
+void
+CheckFormat(const std::string& workload)
+{
+    if (Registry<WorkloadEntry>::All().count(KeyValues::Split(workload).GetName()) > 0)
+    {
+        return;
+    }
+    std::istringstream begin(ReadPackedBegin(workload, MAX_FORMAT_PROBE));
+    std::size_t number = 0;
+    for (std::string line; std::getline(begin, line);)
+    {
+        number++;
+        boost::trim(line);
+        if (line.empty() || line[0] == '#')
+        {
+            continue;
+        }
+        if (!boost::contains(line, "layer")) // what is wrong with a header, the CSV reader tells
+        {
+            throw ConfigurationError(
+                workload + ":" + std::to_string(number) + ": '" +
+                MakePrintableName(line.substr(0, 80)) +
+                "' begins no known format (allowed: " + Registry<WorkloadFormatEntry>::Names() +
+                ", or a CSV file with the header line 'layer,parameters,forward_us,backward_us')");
+        }
+        return;
+    }
 }
 
 /** Takes the number of ranks from a job, if the options leave it open. */
@@ -250,9 +285,14 @@ MakeJobPlan(TrainingRunOptions& options)
         Registry<WorkloadEntry>::All().count(KeyValues::Split(model).GetName()) > 0;
     options.workload = isWorkload ? model : options.workload;
     const bool isModel = model != ParallelJobOptions::NONE && !isWorkload;
-    JobPlan plan = isModel                         ? MakeFromModel(options)
-                   : IsTraceFile(options.workload) ? MakeFromFile(options)
-                                                   : MakeLoop(options);
+    const bool isTrace = !isModel && IsTraceFile(options.workload);
+    if (!isModel && !isTrace)
+    {
+        CheckFormat(options.workload);
+    }
+    JobPlan plan = isModel   ? MakeFromModel(options)
+                   : isTrace ? MakeFromFile(options)
+                             : MakeLoop(options);
     plan.Summarize();
     return plan;
 }

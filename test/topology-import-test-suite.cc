@@ -24,6 +24,64 @@ using namespace ns3::training::tests;
 namespace
 {
 
+/// Three servers of two XPUs and two NICs, one switch of eight ports.
+constexpr const char* INFRAGRAPH = R"(# comment
+name: fabric
+description: A text that goes on
+  in another line
+devices:
+- name: server
+  components:
+  - {choice: xpu, count: 2, name: xpu}
+  - {choice: switch, count: 2, name: "pcie"}
+  - choice: device
+    count: 2
+    name: card
+  links: [{name: local}]
+  edges:
+  - ep1:
+      component: xpu
+    ep2: {component: 'pcie[0:2]'}
+    scheme: many2many
+    link: local
+  - ep1: {component: "pcie[0]"}
+    ep2: {device: "card[0:2]", component: bus}
+    scheme: many2many
+    link: local
+- name: card
+  components:
+  - {choice: custom, custom: {type: bus}, count: 1, name: bus}
+  - {choice: nic, count: 1, name: nic}
+  - {choice: memory, count: 4, name: memory}
+  links: [{name: chip, physical: {latency: {choice: ns, ns: 100}}}]
+  edges:
+  - {ep1: {component: bus}, ep2: {component: nic}, scheme: one2one, link: chip}
+  - {ep1: {component: bus}, ep2: {component: memory}, scheme: many2many, link: chip}
+- name: switch
+  components:
+  - {choice: cpu, count: 1, name: asic}
+  - {choice: port, count: 8, name: port}
+  links:
+  - name: ic
+  edges:
+  - {ep1: {component: asic}, ep2: {component: port}, scheme: many2many, link: ic}
+links:
+- name: cable
+  physical:
+    bandwidth:
+      choice: gigabytes_per_second
+      gigabytes_per_second: 12.5
+    latency: {choice: us, us: 0.4}
+instances:
+- {name: host, device: server, count: 3}
+- {name: leaf, device: switch, count: 1}
+edges:
+- ep1: {instance: "host[0:3]", component: "card[0:2].nic[0]"}
+  ep2: {instance: leaf, component: port}
+  scheme: one2one
+  link: cable
+)";
+
 /// Two processors with two GPUs each; NVLinks between pairs and to a switch, a NIC of 200 Gbit/s.
 constexpr const char* SERVER = R"(<system version="1">
   <!-- a comment -->
@@ -86,11 +144,13 @@ class TopologyImportTestCase : public RefusalTest
 
     void CheckAstra();
     void CheckNccl();
+    void CheckInfraGraph();
 
     void DoRun() override
     {
         CheckAstra();
         CheckNccl();
+        CheckInfraGraph();
     }
 };
 
@@ -180,6 +240,73 @@ TopologyImportTestCase::CheckNccl()
     Refuse("nccl",
            replace(SERVER, "0000:03:00.0\" class", "0000:02:00.0\" class"),
            "busid '0000:02:00.0'");
+}
+
+void
+TopologyImportTestCase::CheckInfraGraph()
+{
+    const auto graph = Build("infragraph", INFRAGRAPH, 6);
+    // A card and a port are parts of the cable between a server and asic; two ports have no cable.
+    NS_TEST_EXPECT_MSG_EQ(graph.hosts, 6, "XPUs");
+    NS_TEST_EXPECT_MSG_EQ(graph.switches, 6 + 1, "two of each server, asic");
+    NS_TEST_EXPECT_MSG_EQ(graph.links.size(), 12 + 6, "of XPUs, and of two cards of each server");
+    NS_TEST_EXPECT_MSG_EQ(graph.shape.groupSize, 2, "servers");
+    NS_TEST_EXPECT_MSG_EQ(graph.scaleUpSwitches.size(), 3, "those with XPUs only");
+    uint32_t cables = 0;
+    for (const auto& link : graph.links)
+    {
+        const bool isCable = link.rate == DataRate("100Gbps");
+        cables += isCable;
+        NS_TEST_EXPECT_MSG_EQ((isCable || link.rate == DataRate("50Gbps")), true, "rate");
+        NS_TEST_EXPECT_MSG_EQ(link.delay, isCable ? NanoSeconds(500) : MicroSeconds(1), "delay");
+    }
+    NS_TEST_EXPECT_MSG_EQ(cables, 6, "two cards of each server");
+    const auto refuse = [&](const std::string& old, const std::string& now, const char* part) {
+        std::string text = INFRAGRAPH;
+        const std::size_t at = text.find(old);
+        NS_TEST_EXPECT_MSG_NE(at, std::string::npos, old);
+        Refuse("infragraph", text.replace(at, old.size(), now), part);
+    };
+    refuse("[0:3]", "[0:4]", "network:52: 'host[0:4]' (allowed: a name, or a name with an index");
+    refuse("choice: cpu", "choice: gpu", "network:35: choice is 'gpu' (allowed: cpu, custom, ");
+    refuse("device: server", "device: box", "network:49: 'box' is not in devices (allowed: server");
+    refuse("count: 8", "count: many", "network:36: count is 'many'");
+    refuse("12.5", "fast", "network:46: gigabytes_per_second is 'fast' (allowed: numbers");
+    refuse("12.5", "0", "network:45: bandwidth (allowed: rates from 1Mbps");
+    refuse("scheme: one2one\n", "scheme: star\n", "network:54: scheme is 'star'");
+    refuse("  link: cable\n", "", "network:52: no link");
+    refuse("link: cable", "link: wire", "network:55: 'wire' is not in links (allowed: cable)");
+    refuse("name: fabric", "connections: []", "network:2: unknown key 'connections'");
+    refuse(".nic[0]", "", "'card[0:2]' (allowed: a component, behind the names of the devices");
+    refuse("choice: xpu", "choice: cpu", "no XPUs in instances");
+    refuse("{choice: memory", "{choice; memory", "network:28: ");
+    refuse("count: 4, name: memory}", "count: 4, name: memory", "network:");
+    refuse("devices:", "devices: &all", "anchors and tags");
+    refuse("- name: card", "- name: card\n  name: card", "each key once");
+    refuse("- name: card", " - name: card", "network:24: '- name: card'");
+    refuse("name: fabric", "\tname: fabric", "network:2: 'name: fabric' (allowed: spaces before");
+    // A device within itself.
+    refuse("{choice: custom, custom: {type: bus}, count: 1, name: bus}",
+           "{choice: device, count: 1, name: card}",
+           "devices within each other");
+    Refuse("infragraph", "", "network:1: empty file");
+    Refuse("infragraph", std::string(100, '['), "network:1: ");
+    std::string deep;
+    for (uint32_t i = 0; i < 100; i++)
+    {
+        deep += std::string(i, ' ') + "a:\n";
+    }
+    Refuse("infragraph", deep, "values within each other");
+    // JSON; edges are counted once, and a ring of two directions has one link.
+    const auto pair = Build(
+        "infragraph",
+        R"({"devices": [{"name": "d", "components": [{"name": "x", "choice": "xpu", "count": 3}],
+            "links": [{"name": "l"}], "edges": [{"ep1": {"component": "x"},
+            "ep2": {"component": "x"}, "scheme": "many2many", "link": "l"}]}],
+            "instances": [{"name": "i", "device": "d", "count": 1}]})",
+        3);
+    NS_TEST_EXPECT_MSG_EQ(pair.hosts, 3, "JSON");
+    NS_TEST_EXPECT_MSG_EQ(pair.links.size(), 3 + 3, "each pair, and links to routers");
 }
 
 /**

@@ -502,6 +502,10 @@ class RefusedRunTestCase : public RunTestCase
         Refuse([](Options& options) { options.bucket = 0; }, "bucket 0");
         Refuse([](Options& options) { options.computeScale = -1; }, "compute scale -1");
         Refuse([](Options& options) { options.payload = "none"; }, "payload none");
+        const std::string text = CreateTempDirFilename("notes.txt");
+        std::ofstream(text) << "# comment\n\nsome words\n";
+        Refuse([&](Options& options) { options.workload = text; },
+               "notes.txt:3: 'some words' begins no known format (allowed: aicb, astra, chakra, ");
         Refuse([](Options& options) { options.workload = "resnet51"; },
                "workload resnet51 (allowed: ");
         Refuse([](Options& options) { options.workload = "mlp-hybrid-parallel:group=2"; },
