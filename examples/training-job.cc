@@ -166,8 +166,7 @@ TrainRepeatedly(TrainingRunOptions job, const ProgramOptions& options, const Rep
 void
 ShowCheck(const TrainingRunOptions& job)
 {
-    ParallelJobOptions model = job.model;
-    model.parallel.bucket = job.bucket;
+    const ParallelJobOptions model = job.GetModel();
     TrainingRunOptions workload = job;
     const JobCheck check = model.HasTransformer()
                                ? CheckJob(model.MakePlan(job.cluster.ranks),

@@ -12,6 +12,8 @@
 #include "ns3/double.h"
 #include "ns3/loop-graph.h"
 #include "ns3/node.h"
+#include "ns3/string.h"
+#include "ns3/training-configuration-error.h"
 #include "ns3/training-processes.h"
 
 #include <numeric>
@@ -57,6 +59,26 @@ TrainingJobHelper::Install(const Cluster& cluster,
         application->SetTask(task, application->GetCommunicators());
     }
     return applications;
+}
+
+/** Lets the communicators of groups pick waiting collectives by priority. */
+void
+TrainingJobHelper::SetOrder(const TaskGroups& groups, const Handles& handles)
+{
+    for (const auto& handle : handles)
+    {
+        if (groups.byPriority && handle)
+        {
+            if (!DynamicCast<ScheduledCommunicator>(handle))
+            {
+                throw ConfigurationError("gradient priority",
+                                         "layer",
+                                         " with sums in switches or NICs, or codes of whole "
+                                         "buckets (allowed: with collectives of hosts)");
+            }
+            handle->SetAttribute("Order", StringValue("priority"));
+        }
+    }
 }
 
 TrainingJobHelper::Handles
@@ -213,6 +235,10 @@ TrainingJobHelper::Install(const Cluster& cluster,
                                  groups.exchanges ? exchangeAlgorithm : "",
                                  operations[i],
                                  places));
+    }
+    for (std::size_t i = 0; i < byGroups.size(); i++)
+    {
+        SetOrder(graph->GetGroups()[i], byGroups[i]);
     }
     if (m_derives && Processes::GetCount() == 1)
     {

@@ -90,6 +90,7 @@ class TrainingJobHelper
   private:
     using Handles = std::vector<Ptr<Communicator>>; // by rank of the job
 
+    static void SetOrder(const TaskGroups& groups, const Handles& handles);
     static Handles GetAll(const Cluster& cluster, const std::vector<uint32_t>& places);
     static Handles Split(const Cluster& cluster,
                          const TaskGroups& groups,

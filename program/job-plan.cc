@@ -45,6 +45,7 @@ MakeLoop(const TrainingRunOptions& options)
     request.gpu = options.gpu;
     request.bucket = options.bucket;
     request.overlap = options.overlap;
+    request.byLayer = options.gradientPriority == "layer";
     request.ranks = static_cast<uint32_t>(cluster.ranks);
     request.serverRanks =
         BuildTopology(cluster.topology, request.ranks, cluster.rate, cluster.delay).shape.groupSize;
@@ -61,6 +62,13 @@ MakeLoop(const TrainingRunOptions& options)
                                      " (allowed: auto, as these learn a model of their own)");
     }
     const std::string name = KeyValues::Split(options.gradients).GetName();
+    if (plan.training && request.byLayer)
+    {
+        throw ConfigurationError("gradient priority",
+                                 "layer",
+                                 " with gradients " + name +
+                                     " (allowed: none, as all layers learn at once)");
+    }
     plan.task = std::make_shared<const TrainingTask>(
         layers.empty() ? MakeTrainingTask(isAutomatic ? "resnet50" : options.workload, request)
                        : MakeTrainingTask(name, layers, request));
@@ -137,6 +145,12 @@ SetRanks(TrainingRunOptions& options, uint32_t ranks)
 JobPlan
 MakeFromFile(TrainingRunOptions& options)
 {
+    if (options.gradientPriority == "layer")
+    {
+        throw ConfigurationError("gradient priority",
+                                 "layer",
+                                 " with a trace (allowed: none, as a trace has its own order)");
+    }
     const bool isOpen = options.cluster.ranks == ClusterOptions().ranks;
     FormatResult file =
         ReadWorkloadFormat(options.workload,
@@ -159,8 +173,7 @@ MakeFromFile(TrainingRunOptions& options)
 JobPlan
 MakeFromModel(const TrainingRunOptions& options)
 {
-    ParallelJobOptions job = options.model;
-    job.parallel.bucket = options.bucket;
+    const ParallelJobOptions job = options.GetModel();
     const auto parts = job.MakePlan(options.cluster.ranks);
     const TransformerRates rates = job.GetRates(options.gpu, options.computeScale);
     const auto format = [](double number, double unit) {

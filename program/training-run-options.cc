@@ -67,6 +67,11 @@ TrainingRunOptions::AddTo(ProgramOptions& options, ClusterCommandLine& clusterOp
     options.AddBool("overlap",
                     "whether a bucket is reduced while the backward pass goes on",
                     overlap);
+    options.AddChoice("gradient-priority",
+                      "layer: each layer of the next forward pass waits for its own gradients, and "
+                      "those of the first layers go first; none: the update waits for all",
+                      gradientPriority,
+                      {"none", "layer"});
     options.AddKind(
         "compute-jitter",
         "jitter",
@@ -154,6 +159,17 @@ TrainingRunOptions::Check() const
     {
         throw ConfigurationError("repeat", repeat, " (allowed: simulate, derive)");
     }
+    if (gradientPriority != "none" && gradientPriority != "layer")
+    {
+        throw ConfigurationError("gradient priority", gradientPriority, " (allowed: none, layer)");
+    }
+    if (repeat == "derive" && gradientPriority == "layer")
+    {
+        throw ConfigurationError("repeat",
+                                 repeat,
+                                 " with gradient priority layer (allowed: simulate, as rank 0 "
+                                 "announces every collective)");
+    }
     if (repeat == "derive" && IsReal())
     {
         throw ConfigurationError("repeat",
@@ -172,6 +188,15 @@ TrainingRunOptions::Check() const
     {
         MakePowerFigures(energy.model);
     }
+}
+
+ParallelJobOptions
+TrainingRunOptions::GetModel() const
+{
+    ParallelJobOptions job = model;
+    job.parallel.bucket = bucket;
+    job.parallel.byLayer = gradientPriority == "layer";
+    return job;
 }
 
 bool

@@ -46,6 +46,7 @@ struct TrainingRunOptions
     double computeScale{1};                ///< factor of all compute times
     uint64_t bucket{DEFAULT_BUCKET_BYTES}; ///< cap of a gradient bucket, bytes
     bool overlap{true};                    ///< reduce buckets during the backward pass
+    std::string gradientPriority{"none"};  ///< layer: see MakeDataParallelTask(); or none
     std::string computeJitter{"none"};     ///< distribution of compute times, a JitterEntry
     std::vector<std::string> stragglers;   ///< slow ranks, each as RANK:FACTOR
     /// virtual, or real: with numbers that are checked; auto: real if the source of gradients is
@@ -74,6 +75,9 @@ struct TrainingRunOptions
 
     /** @throw ConfigurationError if a value is out of range */
     void Check() const;
+
+    /** @return the transformer, with the options of buckets that all jobs share */
+    ParallelJobOptions GetModel() const;
 
     /** @return whether messages carry numbers */
     bool IsReal() const;

@@ -282,8 +282,55 @@ class OverlapTimesTestCase : public TestCase
                                   "all gradients after the backward pass");
     }
 
+    void CheckByLayer()
+    {
+        // The gradients of one of four layers take time. Usually the iteration ends with them; by
+        // layer they are hidden until the next forward pass of this layer.
+        const TransformerModel model = MakeModel(4);
+        ParallelOptions options;
+        options.data = 2;
+        options.globalBatch = 2;
+        options.bucket = 1; // one for each unit
+        const double ideal = GetEnd(model, options);
+        const auto getEnd = [&](bool byLayer, int32_t layer, double seconds, uint32_t iterations) {
+            options.byLayer = byLayer;
+            const auto parameters = ParallelPlan(model, options).GetDenseParameters(0);
+            int32_t first = 0;
+            const CommunicationTimes times = MakeTimes([=, &first](const GraphTask& task) {
+                // Of the layers, the last one is reduced first.
+                const bool isLayer = task.bytes == 4 * parameters;
+                first += isLayer ? 1 : 0;
+                return isLayer && (first - 1) % 4 == 3 - layer ? seconds : 0;
+            });
+            return GetEnd(model, options, times, iterations);
+        };
+        const double each = ideal / 12; // forward pass of a layer; a backward pass takes twice
+        for (int32_t layer = 0; layer < 4; layer++)
+        {
+            // The layers before this one compute for 2 * layer such times until the end of the
+            // iteration, and for 3 * layer until this one's next forward pass.
+            const double seconds = 10 * ideal;
+            const double all = getEnd(false, layer, seconds, 3);
+            const double byLayer = getEnd(true, layer, seconds, 3);
+            NS_TEST_EXPECT_MSG_EQ_TOL(all,
+                                      3 * (ideal + seconds - 2 * layer * each),
+                                      1e-3 * ideal,
+                                      "all, layer " << layer);
+            NS_TEST_EXPECT_MSG_EQ_TOL(byLayer,
+                                      3 * (ideal + seconds) - 2 * 3 * layer * each -
+                                          2 * layer * each,
+                                      1e-3 * ideal,
+                                      "by layer, layer " << layer);
+            NS_TEST_EXPECT_MSG_EQ_TOL(getEnd(true, layer, 2.9 * layer * each, 3),
+                                      3 * ideal + std::max(0.0, 0.9 * layer * each),
+                                      1e-3 * ideal,
+                                      "hidden, layer " << layer);
+        }
+    }
+
     void DoRun() override
     {
+        CheckByLayer();
         CheckTensor();
         CheckWeightGradients();
         CheckSharedExperts();

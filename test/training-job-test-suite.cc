@@ -54,7 +54,8 @@ namespace
  * @ingroup distributed-training-job-tests
  *
  * Ranks that sum without a network: an all-reduce starts when all ranks have issued it and the
- * previous one is complete, and takes a fixed time plus a time per byte.
+ * previous one is complete, and takes a fixed time plus a time per byte. Of several the one with
+ * the highest priority starts first.
  */
 class FakeGroup
 {
@@ -79,10 +80,11 @@ class FakeGroup
     void Issue(uint32_t rank, Ptr<Tensor> tensor, Communicator::Done done)
     {
         m_issued[rank].push_back({tensor, done});
-        StartIfReady();
+        Simulator::ScheduleNow(&FakeGroup::StartIfReady, this); // when all have issued theirs
     }
 
-    bool m_corrupt{false}; ///< whether the result of rank 1 has a wrong element
+    bool m_byPriority{false}; ///< whether priorities count; otherwise in order of issue
+    bool m_corrupt{false};    ///< whether the result of rank 1 has a wrong element
 
   private:
     /** An all-reduce at a rank. */
@@ -103,6 +105,14 @@ class FakeGroup
             }
         }
         m_busy = true;
+        for (auto& queue : m_issued)
+        {
+            const auto first =
+                std::max_element(queue.begin(), queue.end(), [this](const auto& a, const auto& b) {
+                    return m_byPriority && a.tensor->priority < b.tensor->priority;
+                });
+            std::rotate(queue.begin(), first, first + 1); // the others keep their order
+        }
         const auto bytes = static_cast<int64_t>(m_issued[0].front().tensor->bytes);
         Simulator::Schedule(m_fixed + m_perByte * bytes, &FakeGroup::Complete, this);
     }
@@ -780,15 +790,20 @@ class IterationStatisticsTestCase : public TestCase
             {
                 for (uint32_t iteration = 0; iteration < 3; iteration++)
                 {
-                    if (rank < 3 || iteration < 2)
+                    const bool isRight = rank < 3 || iteration < 2;
+                    if (iteration != 1)
                     {
-                        statistics->AddRightSum(iteration);
+                        statistics->AddSum(iteration, isRight);
                     }
                     // Rank 1 starts first, rank 3 computes longest and ends last.
                     const int64_t start = 10 * iteration + (rank == 1 ? 2 : 3);
                     statistics->AddRank(
                         iteration,
                         Measure(start, 10 * iteration + 9 + rank, 4 + rank, 4 * rank));
+                    if (iteration == 1) // as in an iteration that does not wait for its sums
+                    {
+                        statistics->AddSum(iteration, isRight);
+                    }
                 }
             }
             if (rank == 0)
@@ -888,6 +903,7 @@ class JobTestCase : public TestCase
         uint32_t iterations{3};      ///< iterations
         uint32_t warmup{1};          ///< warm-up iterations
         bool overlap{true};          ///< of gradient reduction with the backward pass
+        bool byLayer{false};         ///< of the next forward pass
         bool real{false};            ///< attribute RealPayload
         bool corrupt{false};         ///< whether the group returns a wrong sum
         bool perRank{false};         ///< whether rank 1 expects a different sum
@@ -907,9 +923,10 @@ class JobTestCase : public TestCase
                                         const LayeredModel& workload,
                                         uint64_t capBytes = 0)
     {
-        const auto task = MakeDataParallelTask(workload, capBytes, setup.overlap);
+        const auto task = MakeDataParallelTask(workload, capBytes, setup.overlap, setup.byLayer);
         auto group = std::make_shared<FakeGroup>(setup.ranks, setup.fixed, setup.perByte);
         group->m_corrupt = setup.corrupt;
+        group->m_byPriority = setup.byLayer;
         auto job = std::make_unique<TrainingJob>(setup.ranks,
                                                  setup.iterations,
                                                  setup.warmup,
@@ -1000,6 +1017,95 @@ class JobTestCase : public TestCase
     void Phase(uint32_t rank, uint32_t iteration, const std::string& name, Time start, Time end)
     {
         m_phases.push_back({rank, iteration, name, start, end});
+    }
+};
+
+/**
+ * @ingroup distributed-training-job-tests
+ *
+ * Layers wait for their own gradients, and those of the first layers go first: times by hand.
+ */
+class JobByLayerTestCase : public JobTestCase
+{
+  public:
+    JobByLayerTestCase()
+        : JobTestCase("training job: gradients in the order in which layers need them")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        UsePicoseconds();
+        // Layer 1 has no parameters. Updates take 1 ms a layer of the others.
+        LayeredModel workload;
+        workload.layers = {{"input", 0, MilliSeconds(1), MilliSeconds(1)},
+                           {"0", 1000, MilliSeconds(1), MilliSeconds(6)},
+                           {"1", 1000, MilliSeconds(2), MilliSeconds(5)},
+                           {"2", 1000, MilliSeconds(3), MilliSeconds(4)}};
+        workload.update = MilliSeconds(3);
+        Setup setup;
+        setup.iterations = 4;
+        setup.real = true;
+
+        // Three all-reduces of 7 ms, issued 4, 9 and 15 ms after the backward pass of 16 ms began,
+        // run at 4, 11 and 18 ms. Without priority the update starts at 25 ms.
+        setup.fixed = MilliSeconds(7);
+        auto job = RunJob(setup, workload);
+        ExpectMs(GetMean(job->GetResults()).iterationTimeS, 7 + 25 + 3, "all");
+
+        // By layer, that of layer 0 ends at 25 ms, too; those of the others have ended: only the
+        // input layer's forward pass is hidden. From 25 ms on 3 updates and 6 ms of forward pass.
+        setup.byLayer = true;
+        job = RunJob(setup, workload);
+        NS_TEST_EXPECT_MSG_EQ(job->GetMismatch(), "", "sums");
+        NS_TEST_ASSERT_MSG_EQ(job->GetResults().size(), 4, "iterations");
+        ExpectMs(job->GetResults()[0].iterationTimeS, 7 + 16, "first");
+        for (uint32_t i = 1; i < 4; i++)
+        {
+            const auto& result = job->GetResults()[i];
+            ExpectMs(result.iterationTimeS, 9 + 9 + 16, "by layer");
+            ExpectMs(result.computeTimeS, 7 + 16 + 3, "compute time");
+            NS_TEST_EXPECT_MSG_EQ(result.verified, true, "verified");
+        }
+
+        // All-reduces of 9 ms: that of layer 2 runs from 4 to 13 ms, and is not interrupted. Those
+        // of layer 1 (issued at 9 ms) and 0 (at 15 ms): 13 to 22, and 22 to 31 ms.
+        setup.fixed = MilliSeconds(9);
+        job = RunJob(setup, workload);
+        ExpectMs(GetMean(job->GetResults()).iterationTimeS, 31 + 9, "in progress");
+
+        // 12 ms: when that of layer 2 ends, at 16 ms, both others wait. Layer 0 goes first: 16 to
+        // 28 ms, then layer 1 until 40 ms, while layer 0 is updated and computed (28 to 30 ms).
+        // From 40 ms on 2 updates and 5 ms.
+        setup.fixed = MilliSeconds(12);
+        job = RunJob(setup, workload);
+        ExpectMs(GetMean(job->GetResults()).iterationTimeS, 40 + 7, "overtaken");
+        setup.byLayer = false;
+        job = RunJob(setup, workload);
+        ExpectMs(GetMean(job->GetResults()).iterationTimeS, 7 + 40 + 3, "overtaken, all");
+
+        // After the backward pass: layers 0, 1 and 2 in this order, each ready when needed. 5 ms
+        // each: 21, 26, 31 ms. Layer 0: to 23, 1: 26 to 29, 2: 31 to 35 ms.
+        setup.byLayer = true;
+        setup.overlap = false;
+        setup.fixed = MilliSeconds(5);
+        job = RunJob(setup, workload);
+        NS_TEST_EXPECT_MSG_EQ(job->GetMismatch(), "", "sums");
+        ExpectMs(GetMean(job->GetResults()).iterationTimeS, 35, "after the backward pass");
+
+        // One bucket: everything but the input layer waits.
+        job = RunJob(setup, workload, DEFAULT_BUCKET_BYTES);
+        ExpectMs(GetMean(job->GetResults()).iterationTimeS, 21 + 9, "one bucket");
+
+        // One rank, and a wrong sum.
+        setup.ranks = 1;
+        job = RunJob(setup, workload);
+        ExpectMs(GetMean(job->GetResults()).iterationTimeS, 7 + 16 + 3, "one rank");
+        setup.ranks = 3;
+        setup.corrupt = true;
+        job = RunJob(setup, workload);
+        NS_TEST_EXPECT_MSG_NE(job->GetMismatch(), "", "a wrong sum is found");
     }
 };
 
@@ -1405,6 +1511,7 @@ class TrainingJobTestSuite : public TestSuite
         AddTestCase(new GradientValuesTestCase);
         AddTestCase(new IterationStatisticsTestCase);
         AddTestCase(new JobTimesTestCase);
+        AddTestCase(new JobByLayerTestCase);
         AddTestCase(new JobJitterTestCase);
         AddTestCase(new JobEdgesTestCase);
         AddTestCase(new JobVerificationTestCase);

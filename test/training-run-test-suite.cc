@@ -8,6 +8,7 @@
 #include "refusal-test-common.h"
 
 #include "ns3/boolean.h"
+#include "ns3/data-rate.h"
 #include "ns3/guarded-run.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/repeated-runs.h"
@@ -469,6 +470,67 @@ class RepeatedRunTestCase : public RunTestCase
 
 /**
  * @ingroup distributed-training-run-tests
+ * Gradients in the order in which layers need them, as packets: a workload and a transformer.
+ */
+class ByLayerTestCase : public RunTestCase
+{
+  public:
+    ByLayerTestCase()
+        : RunTestCase("gradients of the first layers go first")
+    {
+    }
+
+  private:
+    double GetTime(TrainingRunOptions options, const std::string& priority)
+    {
+        options.gradientPriority = priority;
+        options.payload = "real";
+        const TrainingRunResult result = TrainingRun(options).Run();
+        NS_TEST_EXPECT_MSG_EQ(result.mismatch, "", priority << ": sums");
+        NS_TEST_EXPECT_MSG_EQ(result.iterations.size(), 4, priority << ": iterations");
+        for (const IterationRecord& record : result.iterations)
+        {
+            NS_TEST_EXPECT_MSG_EQ(record.verified, true, priority << ": verified");
+        }
+        return result.mean.iterationTimeS;
+    }
+
+    void DoRun() override
+    {
+        TrainingRunOptions options = MakeOptions();
+        std::ofstream(options.workload) << "layer,parameters,forward_us,backward_us\n"
+                                           "first,1000,1000,1000\n"
+                                           "last,1250000,1000,1000\n";
+        options.iterations = 3;
+        options.cluster.rate = DataRate(100000000000);
+        options.cluster.congestionControl = "none";
+        options.bucket = 1;
+        // After the backward pass the gradients of the last layer take 533 us. By layer, the
+        // forward pass of the first one hides them.
+        options.overlap = false;
+        const double all = GetTime(options, "none");
+        const double byLayer = GetTime(options, "layer");
+        const double line = 2.0 * 2 / 3 * 5e6 * 8 / 100e9; // without headers
+        NS_TEST_EXPECT_MSG_GT(all, 4e-3 + line, "all are waited for");
+        NS_TEST_EXPECT_MSG_GT(byLayer, 4e-3, "compute time");
+        NS_TEST_EXPECT_MSG_LT(byLayer, 4e-3 + 0.1 * line, "hidden by the first layer");
+
+        options = MakeOptions();
+        options.model.model = MakePath("model.json");
+        std::ofstream(options.model.model) << R"({"layers": 3, "hidden": 256, "heads": 4,
+            "feed_forward": 1024, "vocabulary": 64, "sequence": 64})";
+        options.workload = TrainingRunOptions::AUTOMATIC;
+        options.iterations = 3;
+        options.cluster.ranks = 4;
+        options.model.parallel.pipeline = 2;
+        options.model.parallel.lastLayers = 1;
+        options.bucket = 1;
+        NS_TEST_EXPECT_MSG_GT(GetTime(options, "layer"), 0, "transformer: sums");
+    }
+};
+
+/**
+ * @ingroup distributed-training-run-tests
  * Options that the constructor refuses.
  */
 class RefusedRunTestCase : public RunTestCase
@@ -494,6 +556,24 @@ class RefusedRunTestCase : public RunTestCase
     void DoRun() override
     {
         using Options = TrainingRunOptions;
+        const auto byLayer = [this](const std::function<void(Options&)>& change) {
+            Refuse(
+                [change](Options& options) {
+                    options.gradientPriority = "layer";
+                    change(options);
+                },
+                "gradient priority layer");
+        };
+        Refuse([](Options& options) { options.gradientPriority = "first"; },
+               "gradient priority first (allowed: none, layer)");
+        byLayer([](Options& options) { options.workload = "dlrm-hybrid-parallel"; });
+        byLayer([](Options& options) { options.repeat = "derive"; });
+        byLayer([](Options& options) { options.cluster.algorithm = "switchml"; });
+        byLayer([](Options& options) {
+            options.workload = Options::AUTOMATIC;
+            options.model.model = "llama3-8b";
+            options.model.parallel.zero = 1;
+        });
         Refuse([](Options& options) { options.iterations = 0; }, "iterations 0");
         Refuse([](Options& options) { options.iterations = 1000001; }, "iterations 1000001");
         Refuse([](Options& options) { options.warmup = 1000001; }, "warmup 1000001");
@@ -708,6 +788,7 @@ class TrainingRunTestSuite : public TestSuite
         AddTestCase(new FilesTestCase);
         AddTestCase(new EveryWorkloadTestCase);
         AddTestCase(new RepeatedRunTestCase);
+        AddTestCase(new ByLayerTestCase);
         AddTestCase(new RefusedRunTestCase);
     }
 };

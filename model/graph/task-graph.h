@@ -120,7 +120,8 @@ struct TaskGroups
 {
     Parallelism parallelism{Parallelism::NONE}; ///< why the ranks of a group communicate
     std::vector<std::vector<uint32_t>> groups;  ///< by rank in the group; empty: all ranks in one
-    bool exchanges{false}; ///< all-to-alls only, which may use another algorithm
+    bool exchanges{false};  ///< all-to-alls only, which may use another algorithm
+    bool byPriority{false}; ///< of waiting collectives the one with the highest priority runs next
 
     /// Index of ranks that are in no group.
     static constexpr uint32_t NO_GROUP = std::numeric_limits<uint32_t>::max();

@@ -57,10 +57,11 @@ IterationStatistics::AddRank(uint32_t iteration, const RankIteration& measured)
 }
 
 void
-IterationStatistics::AddRightSum(uint32_t iteration)
+IterationStatistics::AddSum(uint32_t iteration, bool isRight)
 {
     Report report;
-    report.rightSums = 1;
+    report.sums = 1;
+    report.rightSums = isRight ? 1 : 0;
     Note(iteration, report);
 }
 
@@ -70,7 +71,7 @@ IterationStatistics::Pack(ByteWriter& writer)
     writer(m_unpacked.size());
     for (const auto& [iteration, report] : m_unpacked)
     {
-        writer(iteration, report.ranks, report.rightSums);
+        writer(iteration, report.ranks, report.sums, report.rightSums);
         for (const IterationField& field : GetIterationFields())
         {
             if (field.measured)
@@ -89,7 +90,7 @@ IterationStatistics::Merge(ByteReader& reader)
     {
         const auto iteration = reader.Next<uint32_t>();
         Report report;
-        reader(report.ranks, report.rightSums);
+        reader(report.ranks, report.sums, report.rightSums);
         for (const IterationField& field : GetIterationFields())
         {
             if (field.measured)
@@ -119,6 +120,7 @@ IterationStatistics::Report::Add(const Report& other)
         measured.Merge(other.measured);
     }
     ranks += other.ranks;
+    sums += other.sums;
     rightSums += other.rightSums;
 }
 
@@ -134,7 +136,7 @@ IterationStatistics::Add(uint32_t iteration, const Report& report)
 {
     Report& pending = m_pending[iteration];
     pending.Add(report);
-    if (pending.ranks == m_ranks)
+    if (pending.ranks == m_ranks && pending.sums >= m_expectedSums.value_or(0))
     {
         const Report complete = pending;
         m_pending.erase(iteration);

@@ -43,7 +43,10 @@ class IterationStatistics
     /** @param bytes bytes per iteration for the bus bandwidth, see GetBusFactor() */
     void SetBusBytes(double bytes);
 
-    /** @param sums number of correct sums, over all ranks, that verify an iteration */
+    /**
+     * @param sums number of sums of an iteration, over all ranks. It is complete when all have been
+     *        compared, and verified if they are right
+     */
     void SetExpectedSums(uint64_t sums);
 
     /** @param isRight whether all results so far were compared and right */
@@ -59,10 +62,11 @@ class IterationStatistics
     void AddRank(uint32_t iteration, const RankIteration& measured);
 
     /**
-     * Reports a correct sum. Call before the rank's AddRank() of the iteration.
-     * @param iteration number of the iteration
+     * Reports a sum that was compared; it may come after the rank's AddRank() of the iteration.
+     * @param iteration number of the iteration in which it started
+     * @param isRight whether it is right
      */
-    void AddRightSum(uint32_t iteration);
+    void AddSum(uint32_t iteration, bool isRight);
 
     /** @param writer receives the reports of this process since the last call */
     void Pack(ByteWriter& writer);
@@ -78,7 +82,8 @@ class IterationStatistics
     struct Report
     {
         uint32_t ranks{0};      // ranks that have finished it
-        uint64_t rightSums{0};  // correct sums of any rank
+        uint64_t sums{0};       // compared sums of any rank
+        uint64_t rightSums{0};  // those that are right
         RankIteration measured; // merged over these ranks
 
         void Add(const Report& other);

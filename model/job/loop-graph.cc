@@ -80,6 +80,13 @@ class LoopSource : public TaskSource
         case TaskStep::Kind::WAIT:
             m_writer.Await(m_results[step.collective]); // of an earlier iteration, or of none
             break;
+        case TaskStep::Kind::APPLY:
+            if (m_results[step.collective] > 0)
+            {
+                m_writer.Await(m_results[step.collective]);
+                m_writer.Compute(m_phases[m_step], step.length);
+            }
+            break;
         }
         m_step++;
     }
@@ -129,6 +136,7 @@ LoopGraph::LoopGraph(std::shared_ptr<const TrainingTask> task, uint32_t ranks)
         TaskGroups groups;
         groups.groups = communicator.groups;
         groups.exchanges = communicator.exchanges;
+        groups.byPriority = communicator.byPriority;
         m_groups.push_back(groups);
     }
     const auto getIndex = [this](const std::string& name) {

@@ -198,11 +198,9 @@ TrainingJob::CollectiveDone(uint32_t rank,
     {
         return;
     }
-    if (m_checker->Check(rank, iteration, collective, *result))
-    {
-        m_statistics.AddRightSum(iteration);
-    }
-    else
+    const bool isRight = m_checker->Check(rank, iteration, collective, *result);
+    m_statistics.AddSum(iteration, isRight);
+    if (!isRight)
     {
         NS_LOG_WARN(m_checker->GetMismatch());
     }

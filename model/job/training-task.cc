@@ -44,6 +44,16 @@ TrainingTask::Wait(uint32_t collective)
 }
 
 void
+TrainingTask::Apply(uint32_t collective, Time length)
+{
+    TaskStep step;
+    step.kind = TaskStep::Kind::APPLY;
+    step.collective = collective;
+    step.length = length;
+    steps.push_back(step);
+}
+
+void
 TrainingTask::RemoveUpdate()
 {
     steps.erase(std::remove_if(steps.begin(),
@@ -122,7 +132,7 @@ TrainingTask::WaitsForAll() const
         {
             underWay.insert(step.collective);
         }
-        else if (step.kind == TaskStep::Kind::WAIT)
+        else if (step.kind == TaskStep::Kind::WAIT || step.kind == TaskStep::Kind::APPLY)
         {
             underWay.erase(step.collective);
         }

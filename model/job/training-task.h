@@ -27,7 +27,8 @@ struct TaskCommunicator
 {
     /// The groups, without common ranks; empty: one group of all ranks.
     std::vector<std::vector<uint32_t>> groups;
-    bool exchanges{false}; ///< its collectives are all-to-alls, which may use a separate algorithm
+    bool exchanges{false};  ///< its collectives are all-to-alls, which may use a separate algorithm
+    bool byPriority{false}; ///< see TaskGroups
 };
 
 /**
@@ -57,12 +58,13 @@ struct TaskStep
     {
         COMPUTE, ///< computes
         START,   ///< starts a collective, which runs in the background
-        WAIT     ///< waits until the last result of a collective is applied
+        WAIT,    ///< waits until the last result of a collective is applied
+        APPLY    ///< waits for the last result of a collective and applies it; if there is one
     };
 
     Kind kind{Kind::COMPUTE}; ///< type of the step
-    uint32_t collective{0};   ///< START, WAIT: index of the collective
-    Time length;              ///< COMPUTE: its duration
+    uint32_t collective{0};   ///< START, WAIT, APPLY: index of the collective
+    Time length;              ///< COMPUTE, APPLY: its duration
     std::string phase;        ///< COMPUTE: name of the phase that ends with this step, or empty
 };
 
@@ -74,13 +76,13 @@ struct TaskStep
  */
 struct TrainingTask
 {
-    std::string name;                                         ///< of the workload
-    std::string description;                                  ///< one line
-    std::string times;                                        ///< source of its compute times
-    uint64_t parameters{0};                                   ///< trainable parameters; 0: unknown
-    std::vector<TaskCommunicator> communicators{{{}, false}}; ///< the first one: all ranks
-    std::vector<TaskCollective> collectives;                  ///< in the order of START
-    std::vector<TaskStep> steps;                              ///< of an iteration
+    std::string name;        ///< of the workload
+    std::string description; ///< one line
+    std::string times;       ///< source of its compute times
+    uint64_t parameters{0};  ///< trainable parameters; 0: unknown
+    std::vector<TaskCommunicator> communicators{TaskCommunicator()}; ///< the first one: all ranks
+    std::vector<TaskCollective> collectives;                         ///< in the order of START
+    std::vector<TaskStep> steps;                                     ///< of an iteration
 
     /**
      * @param length compute time
@@ -93,6 +95,12 @@ struct TrainingTask
 
     /** @param collective index of the collective to wait for */
     void Wait(uint32_t collective);
+
+    /**
+     * @param collective index of the collective whose last result is applied
+     * @param length compute time of that
+     */
+    void Apply(uint32_t collective, Time length);
 
     /** Removes the phase "update": whoever sums the gradients makes the optimizer's step. */
     void RemoveUpdate();

@@ -50,7 +50,8 @@ MakeModel(const WorkloadEntry& entry, const WorkloadRequest& request)
 TrainingTask
 MakeModelTask(const LayeredModel& model, const WorkloadRequest& request, const std::string& on)
 {
-    TrainingTask task = MakeDataParallelTask(model, request.bucket, request.overlap);
+    TrainingTask task =
+        MakeDataParallelTask(model, request.bucket, request.overlap, request.byLayer);
     const bool isSmall = task.parameters < 100000;
     std::array<char, 80> text{};
     std::snprintf(text.data(),
@@ -62,6 +63,45 @@ MakeModelTask(const LayeredModel& model, const WorkloadRequest& request, const s
                   static_cast<unsigned long long>(request.batch));
     task.description = task.name + text.data() + on;
     return task;
+}
+
+/** The forward pass, whose layers wait for the gradients of the iteration before. */
+void
+AddForwardByLayer(TrainingTask& task,
+                  const LayeredModel& model,
+                  const std::vector<GradientBucket>& buckets)
+{
+    uint64_t bytes = 0;
+    for (const GradientBucket& bucket : buckets)
+    {
+        bytes += bucket.bytes;
+    }
+    // The last bucket has the first layers. No layer of a bucket comes before readyLayer, unless it
+    // has no parameters.
+    auto next = static_cast<uint32_t>(buckets.size());
+    uint64_t applied = 0;
+    const auto getUpdate = [&](uint64_t part) {
+        return RoundToPicoseconds(model.update.GetSeconds() * static_cast<double>(part) /
+                                  static_cast<double>(bytes));
+    };
+    Time forward;
+    for (uint32_t layer = 0; layer < model.layers.size(); layer++)
+    {
+        if (next > 0 && buckets[next - 1].readyLayer == layer)
+        {
+            next--;
+            if (forward > Time())
+            {
+                task.Compute(forward);
+                forward = Time();
+            }
+            const uint64_t sum = applied + buckets[next].bytes;
+            task.Apply(next, getUpdate(sum) - getUpdate(applied));
+            applied = sum;
+        }
+        forward += model.layers[layer].forward;
+    }
+    task.Compute(forward, "forward");
 }
 
 void
@@ -90,7 +130,7 @@ MakeModelWorkload(const std::string& help, const std::vector<LayerShape>& layers
 }
 
 TrainingTask
-MakeDataParallelTask(const LayeredModel& model, uint64_t bucket, bool overlap)
+MakeDataParallelTask(const LayeredModel& model, uint64_t bucket, bool overlap, bool byLayer)
 {
     TrainingTask task;
     task.name = model.name;
@@ -105,7 +145,16 @@ MakeDataParallelTask(const LayeredModel& model, uint64_t bucket, bool overlap)
         passed += model.layers[layer].backward;
         readyAt[layer] = passed;
     }
-    task.Compute(model.GetForwardTime(), "forward");
+    const auto buckets = MakeGradientBuckets(model.layers, bucket);
+    if (byLayer)
+    {
+        task.communicators[0].byPriority = true;
+        AddForwardByLayer(task, model, buckets);
+    }
+    else
+    {
+        task.Compute(model.GetForwardTime(), "forward");
+    }
     passed = Time();
     const auto advance = [&](Time to) {
         if (to > passed)
@@ -114,7 +163,7 @@ MakeDataParallelTask(const LayeredModel& model, uint64_t bucket, bool overlap)
             passed = to;
         }
     };
-    for (const GradientBucket& gradients : MakeGradientBuckets(model.layers, bucket))
+    for (const GradientBucket& gradients : buckets)
     {
         advance(overlap ? readyAt.at(gradients.readyLayer) : backward);
         TaskCollective sum;
@@ -124,6 +173,10 @@ MakeDataParallelTask(const LayeredModel& model, uint64_t bucket, bool overlap)
         task.Start(sum);
     }
     advance(backward);
+    if (byLayer)
+    {
+        return task;
+    }
     for (uint32_t sum = 0; sum < task.collectives.size(); sum++)
     {
         task.Wait(sum);
@@ -140,6 +193,14 @@ MakeTrainingTask(const std::string& workload, WorkloadRequest request)
     CheckBatch(request.batch);
     if (choice.entry->task)
     {
+        if (request.byLayer)
+        {
+            throw ConfigurationError("gradient priority",
+                                     "layer",
+                                     " with workload " + workload +
+                                         " (allowed: with workloads whose layers are trained data "
+                                         "parallel)");
+        }
         return choice.entry->task(request);
     }
     return MakeModelTask(MakeModel(*choice.entry, request),

@@ -46,6 +46,7 @@ struct WorkloadRequest
     double computeScale{1};                ///< factor of all compute times
     uint64_t bucket{DEFAULT_BUCKET_BYTES}; ///< data parallel: cap of a gradient bucket, bytes
     bool overlap{true};                    ///< data parallel: reduce during the backward pass
+    bool byLayer{false};                   ///< data parallel: layers wait for their own bucket
     uint32_t ranks{1};                     ///< number of ranks
     uint32_t serverRanks{1};               ///< ranks per server or package of the topology
     KeyValues values;                      ///< keys of the workload; set by MakeTrainingTask()
@@ -101,9 +102,16 @@ WorkloadEntry MakeModelWorkload(const std::string& help, const std::vector<Layer
  * @param model layers and compute times
  * @param bucket cap of a gradient bucket, bytes; see MakeGradientBuckets()
  * @param overlap whether buckets are reduced during the backward pass
+ * @param byLayer whether the next forward pass waits at each layer for the bucket of its gradients
+ *        only, updates its parameters, and goes on. Of waiting buckets the one that is needed first
+ *        is reduced next; one in progress is not interrupted (ByteScheduler, Peng et al., SOSP
+ *        2019)
  * @return the steps of a rank
  */
-TrainingTask MakeDataParallelTask(const LayeredModel& model, uint64_t bucket, bool overlap);
+TrainingTask MakeDataParallelTask(const LayeredModel& model,
+                                  uint64_t bucket,
+                                  bool overlap,
+                                  bool byLayer = false);
 
 /**
  * @ingroup distributed-training-job

@@ -61,7 +61,8 @@ LayerTasks::Communicate(LayerTask name,
                         CollectiveOperation operation,
                         uint64_t bytes,
                         uint64_t after,
-                        const ByteMatrix& matrix)
+                        const ByteMatrix& matrix,
+                        int32_t priority)
 {
     if (m_plan.GetSize(groups) == 1 || bytes == 0)
     {
@@ -76,6 +77,7 @@ LayerTasks::Communicate(LayerTask name,
     task.operation = operation;
     task.bytes = bytes;
     task.matrix = matrix;
+    task.priority = priority;
     task.tag = m_collectives++;
     if (after > 0)
     {

@@ -76,7 +76,8 @@ class LayerTasks
         DATA_STREAM,
         EXPERT_STREAM,
         CONTEXT_STREAM,
-        REPLICA_STREAM
+        REPLICA_STREAM,
+        FREE_STREAM = NO_STREAM ///< of collectives whose communicator orders them
     };
 
     /**
@@ -110,6 +111,7 @@ class LayerTasks
      * @param bytes of the whole vector
      * @param after another task that it waits for; 0: none
      * @param matrix of an all-to-all-v
+     * @param priority see Tensor::priority
      * @return the task; none, that is 0, if the group has one rank or there are no bytes
      */
     uint64_t Communicate(LayerTask name,
@@ -118,7 +120,8 @@ class LayerTasks
                          CollectiveOperation operation,
                          uint64_t bytes,
                          uint64_t after = 0,
-                         const ByteMatrix& matrix = nullptr);
+                         const ByteMatrix& matrix = nullptr,
+                         int32_t priority = 0);
 
     /**
      * Starts a message when all computations so far have ended.

@@ -54,8 +54,11 @@ struct ParallelOptions
     bool quantizedGradients{false}; ///< ZeRO++: gradients are exchanged with 4 bits
     /// ZeRO++: ranks with a copy of all parameters among them, for the backward pass; 0: none
     uint64_t hpzPartition{0};
-    uint64_t gradientBytes{0};     ///< of a gradient on the network; 0: 4, with ZeRO 3 2
-    uint64_t bucket{64 << 20};     ///< gradients that go together, bytes at least
+    uint64_t gradientBytes{0}; ///< of a gradient on the network; 0: 4, with ZeRO 3 2
+    uint64_t bucket{64 << 20}; ///< gradients that go together, bytes at least
+    /// Layers wait for the sums of their own gradients, which go first; otherwise the update waits
+    /// for all sums.
+    bool byLayer{false};
     bool overlapGradReduce{true};  ///< gradients are reduced during the last backward pass
     bool overlapParamGather{true}; ///< ZeRO 1, 2: parameters are gathered during the forward pass
 

@@ -191,6 +191,14 @@ ParallelPlan::CheckZero() const
     {
         needs("zero quantized gradients", "true", 3);
     }
+    if (m_options.byLayer && m_options.zero > 0)
+    {
+        throw ConfigurationError("gradient priority",
+                                 "layer",
+                                 " with zero " + std::to_string(m_options.zero) +
+                                     " (allowed: with zero 0, as each replica updates all of its "
+                                     "parameters)");
+    }
     if (m_options.shard > 0 && (m_options.hpzPartition > 0 || m_options.quantizedGradients))
     {
         throw ConfigurationError("shard",
@@ -369,6 +377,9 @@ ParallelPlan::MakeGroups()
     {
         m_groups[groups].parallelism = KINDS[groups];
         m_groups[groups].exchanges = KINDS[groups] == Parallelism::EXPERT;
+        const bool isReplicas = groups == static_cast<uint32_t>(PlanGroups::DATA) ||
+                                groups == static_cast<uint32_t>(PlanGroups::EXPERT_DATA);
+        m_groups[groups].byPriority = m_options.byLayer && isReplicas;
         for (const auto& [key, places] : byKey[groups])
         {
             std::vector<uint32_t> ranks;

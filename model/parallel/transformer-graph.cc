@@ -61,6 +61,8 @@ class TransformerSource : public TaskSource
     void Unshard(uint32_t stage, uint32_t unit, bool isForward);
     void AddGradients(uint32_t unit, bool isLast);
     void ReduceBucket(PlanGroups groups);
+    void ReduceByLayer(PlanGroups groups, uint64_t parameters);
+    void Update(uint32_t unit);
     uint64_t ReduceAmongShards(uint64_t parameters);
     void ReduceBuckets();
     void EndIteration();
@@ -81,6 +83,9 @@ class TransformerSource : public TaskSource
     // Units of parameters: the embedding is 0, layer k is k + 1, the output layer comes last.
     std::map<uint32_t, std::vector<uint64_t>> m_gathered; // by unit, all-gathers of parameters
     std::set<uint32_t> m_kept;                            // units whose parameters were not dropped
+    // By layer: units with gradients in a bucket, and by unit what its next update waits for.
+    std::map<PlanGroups, std::vector<uint32_t>> m_unitsOfBucket;
+    std::map<uint32_t, std::vector<uint64_t>> m_reduced;
 };
 
 TransformerSource::TransformerSource(std::shared_ptr<const ParallelPlan> plan,
@@ -402,6 +407,7 @@ TransformerSource::Unshard(uint32_t stage, uint32_t unit, bool isForward)
             m_kept.erase(unit);
         }
     }
+    Update(unit);
     const auto gathered = m_gathered.find(unit);
     if (gathered != m_gathered.end())
     {
@@ -423,6 +429,11 @@ TransformerSource::AddGradients(uint32_t unit, bool isLast)
     }
     m_buckets[PlanGroups::DATA] += GetDenseParameters(unit);
     m_buckets[PlanGroups::EXPERT_DATA] += GetExpertParameters(unit);
+    if (options.byLayer)
+    {
+        m_unitsOfBucket[PlanGroups::DATA].push_back(unit);
+        m_unitsOfBucket[PlanGroups::EXPERT_DATA].push_back(unit);
+    }
     for (const auto& [groups, parameters] : m_buckets)
     {
         const bool isFull = parameters * m_plan->GetGradientBytes() >= options.bucket;
@@ -471,6 +482,11 @@ void
 TransformerSource::ReduceBucket(PlanGroups groups)
 {
     const uint64_t parameters = std::exchange(m_buckets[groups], 0);
+    if (m_plan->GetOptions().byLayer)
+    {
+        ReduceByLayer(groups, parameters);
+        return;
+    }
     const bool isDense = groups == PlanGroups::DATA;
     const uint64_t id =
         isDense ? ReduceAmongShards(parameters)
@@ -484,6 +500,50 @@ TransformerSource::ReduceBucket(PlanGroups groups)
     {
         m_reductions.push_back(id);
     }
+}
+
+/** Reduces a bucket, whose first unit is needed first; each of its units waits for it. */
+void
+TransformerSource::ReduceByLayer(PlanGroups groups, uint64_t parameters)
+{
+    const auto units = std::exchange(m_unitsOfBucket[groups], {});
+    if (units.empty())
+    {
+        return;
+    }
+    const auto first = static_cast<int32_t>(*std::min_element(units.begin(), units.end()));
+    const uint64_t id = m_tasks.Communicate(LayerTask::GRADIENTS,
+                                            groups,
+                                            LayerTasks::FREE_STREAM,
+                                            Operation::ALL_REDUCE,
+                                            parameters * m_plan->GetGradientBytes(),
+                                            0,
+                                            nullptr,
+                                            -first);
+    for (uint32_t unit : units)
+    {
+        m_reduced[unit].push_back(id);
+    }
+}
+
+/** By layer: the optimizer's step of a unit, when its gradients have been reduced. */
+void
+TransformerSource::Update(uint32_t unit)
+{
+    const auto reduced = m_reduced.find(unit);
+    if (reduced == m_reduced.end())
+    {
+        return;
+    }
+    for (uint64_t id : reduced->second)
+    {
+        m_tasks.GetWriter().Await(id);
+    }
+    m_reduced.erase(reduced);
+    m_tasks.Compute(LayerTask::UPDATE,
+                    0,
+                    UPDATE_BYTES *
+                        static_cast<double>(GetDenseParameters(unit) + GetExpertParameters(unit)));
 }
 
 /** Reduces what is left of a stage. */
@@ -508,12 +568,25 @@ TransformerSource::EndIteration()
     if (model.tiesEmbeddings && options.pipeline > 1 &&
         (HasStage(0) != HasStage(m_plan->GetStages() - 1)))
     {
-        m_tasks.GetWriter().Await(m_tasks.Communicate(
-            LayerTask::EMBEDDING_GRADIENT,
-            PlanGroups::EMBEDDING,
-            LayerTasks::DATA_STREAM,
-            Operation::ALL_REDUCE,
-            m_plan->GetGradientBytes() * model.vocabulary * model.hidden / options.tensor));
+        const uint64_t id = m_tasks.Communicate(LayerTask::EMBEDDING_GRADIENT,
+                                                PlanGroups::EMBEDDING,
+                                                LayerTasks::DATA_STREAM,
+                                                Operation::ALL_REDUCE,
+                                                m_plan->GetGradientBytes() * model.vocabulary *
+                                                    model.hidden / options.tensor);
+        if (options.byLayer)
+        {
+            m_reduced[HasStage(0) ? 0 : model.layers + 1].push_back(id);
+        }
+        else
+        {
+            m_tasks.GetWriter().Await(id);
+        }
+    }
+    if (options.byLayer)
+    {
+        m_tasks.Mark();
+        return;
     }
     for (uint64_t id : m_reductions)
     {
