@@ -59,9 +59,9 @@ const Registry<WorkloadEntry>::Entry g_dlrm(
     MakeLayerLoopWorkload("DLRM of ASTRA-sim 1.0: data-parallel MLPs, all-to-alls of embeddings",
                           &MakeDlrm));
 
-const Registry<WorkloadEntry>::Entry g_short(
-    "dlrm",
-    MakeLayerLoopWorkload("short for dlrm-hybrid-parallel", &MakeDlrm));
+const Registry<WorkloadEntry>::Entry g_short("dlrm",
+                                             MakeLayerLoopWorkload("short for dlrm-hybrid-parallel",
+                                                                   &MakeDlrm));
 
 } // namespace
 
