@@ -647,7 +647,7 @@ class WorkloadFileTestCase : public TestCase
         RefuseToLoad("resnet51",
                      1,
                      1,
-                     "alexnet, bert-large, dlrm-hybrid-parallel, file, mlp-hybrid-parallel, "
+                     "alexnet, bert-large, dlrm, dlrm-hybrid-parallel, file, mlp-hybrid-parallel, "
                      "mlp-model-parallel, resnet50, vgg16");
         RefuseToLoad("mlp-model-parallel", 1, 1, "is no model of layers");
         RefuseToLoad("file", 1, 1, "PATH");
