@@ -457,6 +457,9 @@ class RepeatedRunTestCase : public RunTestCase
         options.cluster.loss = 1e-3; // losses do not repeat themselves
         Check(options, false);
         options.cluster.loss = 0;
+        options.cluster.background = "fixed:load=0.1"; // nor does other traffic
+        Check(options, false);
+        options.cluster.background = "none";
         options.bucket = DEFAULT_BUCKET_BYTES;
         options.workload = "mlp-hybrid-parallel"; // groups of servers have links of their own
         options.cluster.ranks = 8;

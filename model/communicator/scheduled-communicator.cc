@@ -390,7 +390,7 @@ ScheduledCommunicator::StartNext()
 void
 ScheduledCommunicator::SetReplay(std::shared_ptr<CollectiveReplay> replay)
 {
-    m_replay = std::move(replay);
+    m_replay = m_activeLimit == 1 ? std::move(replay) : nullptr;
 }
 
 void

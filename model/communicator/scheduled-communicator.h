@@ -105,8 +105,8 @@ class ScheduledCommunicator : public Communicator
     Ptr<SharedTransport> GetTransport() const;
 
     /**
-     * @param replay of the whole group, with virtual payload and one collective at a time; null:
-     *        every collective is simulated
+     * @param replay of the whole group; null: every collective is simulated, as it is with real
+     *        payload, and if several may run at a time (ActiveCollectives)
      */
     void SetReplay(std::shared_ptr<CollectiveReplay> replay);
 
