@@ -188,6 +188,7 @@ class NicRefusalTest : public InNetworkTest
         ExpectRefusal(MakeOptions("nic-ring:lanes=x", 4), "lanes");
         ExpectRefusal(MakeOptions("nic-ring:order=id", 4), "order");
         ExpectRefusal(MakeOptions("nic-ring:lockstep=x", 4), "off, none, estimate, oracle");
+        ExpectRefusal(MakeOptions("nic-ring:lockstep=a\nb", 4), "lockstep");
         ExpectRefusal(MakeOptions("nic-ring:flow-control=x", 4), "none, packet, message");
         ExpectRefusal(MakeOptions("nic-ring:flow-control=packet", 4),
                       "flow-control with cut-through=true (allowed: with cut-through=false");

@@ -226,6 +226,11 @@ Key::Attribute(TypeId type, const std::string& attribute, const std::string& nam
     DescribeLimits(*checker, key);
     const Type valueType = key.type;
     key.accepts = [checker, valueType](const std::string& value) {
+        const auto isSpace = [](unsigned char character) { return std::isspace(character) != 0; };
+        if (valueType == Type::TEXT && std::any_of(value.begin(), value.end(), isSpace))
+        {
+            return false; // ns-3 reads text up to the first space, and aborts
+        }
         Key plain;
         plain.type = valueType;
         const auto made = checker->Create();
