@@ -607,7 +607,7 @@ class QueueTestCase : public TestCase
 {
   public:
     QueueTestCase()
-        : TestCase("waits are those of an M/D/1 queue; overload is reported")
+        : TestCase("waits are those of a queue with Poisson arrivals; overload is reported")
     {
     }
 
