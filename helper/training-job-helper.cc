@@ -55,8 +55,7 @@ TrainingJobHelper::Install(const Cluster& cluster,
                                       exchangeAlgorithm);
     for (uint32_t i = 0; i < applications.GetN(); i++)
     {
-        const auto application = DynamicCast<TrainingApplication>(applications.Get(i));
-        application->SetTask(task, application->GetCommunicators());
+        DynamicCast<TrainingApplication>(applications.Get(i))->SetGradientsOf(task);
     }
     return applications;
 }

@@ -151,12 +151,15 @@ TrainingApplication::SetTask(std::shared_ptr<const TrainingTask> task,
                              const std::vector<Ptr<Communicator>>& communicators)
 {
     NS_LOG_FUNCTION(this << task->name);
-    m_task = std::move(task);
     const Ptr<Communicator>& all = communicators.front();
-    SetGraph(std::make_shared<LoopGraph>(m_task, all->GetSize()),
-             all->GetRank(),
-             all,
-             communicators);
+    SetGraph(std::make_shared<LoopGraph>(task, all->GetSize()), all->GetRank(), all, communicators);
+    SetGradientsOf(std::move(task));
+}
+
+void
+TrainingApplication::SetGradientsOf(std::shared_ptr<const TrainingTask> task)
+{
+    m_task = std::move(task);
 }
 
 void

@@ -76,7 +76,14 @@ class TrainingApplication : public Application
                   const std::vector<Ptr<Communicator>>& communicators);
 
     /**
-     * Sets the steps of a rank, as a LoopGraph.
+     * Gives the tensors of a real payload the numbers of the gradients of a task, rather than those
+     * of GetGraphPlace(). Call after SetGraph().
+     * @param task whose LoopGraph is set
+     */
+    void SetGradientsOf(std::shared_ptr<const TrainingTask> task);
+
+    /**
+     * Sets the steps of a rank, as a LoopGraph of its own.
      * @param task steps of this rank
      * @param communicators this rank's handle on its group, by communicator of the task; the first
      *        one has all ranks
