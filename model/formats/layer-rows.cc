@@ -25,7 +25,7 @@ constexpr const char* PASSES[] = {"forward", "input gradient", "weight gradient"
 constexpr int32_t HIGHEST = std::numeric_limits<int32_t>::max();
 
 /** Writes the tasks of an iteration at a time. */
-class LayerRowsSource : public TaskSource
+class LayerRowsSource : public QueuedSource
 {
   public:
     LayerRowsSource(const LayerRows& rows, uint32_t iterations)
@@ -35,24 +35,23 @@ class LayerRowsSource : public TaskSource
     {
     }
 
-    bool Next(GraphTask& task) override
+  private:
+    std::deque<GraphTask>& GetQueue() override
     {
-        auto& tasks = m_writer.GetTasks();
-        while (tasks.empty())
+        return m_writer.GetTasks();
+    }
+
+    bool Write() override
+    {
+        if (m_iteration == m_iterations)
         {
-            if (m_iteration == m_iterations)
-            {
-                return false;
-            }
-            m_iteration++;
-            WriteIteration();
+            return false;
         }
-        task = std::move(tasks.front());
-        tasks.pop_front();
+        m_iteration++;
+        WriteIteration();
         return true;
     }
 
-  private:
     using Order = LayerRows::Order;
 
     const RowWork& GetWork(uint32_t layer, RowPass pass) const

@@ -93,7 +93,7 @@ class CheckpointTaskMaker
 };
 
 /** Tasks of a rank of the job, and of its checkpoints. */
-class SavingSource : public TaskSource
+class SavingSource : public QueuedSource
 {
   public:
     /**
@@ -120,19 +120,13 @@ class SavingSource : public TaskSource
         }
     }
 
-    bool Next(GraphTask& task) override
+  private:
+    std::deque<GraphTask>& GetQueue() override
     {
-        if (m_ready.empty() && !TakeIn())
-        {
-            return false;
-        }
-        task = std::move(m_ready.front());
-        m_ready.pop_front();
-        return true;
+        return m_ready;
     }
 
-  private:
-    bool TakeIn();
+    bool Write() override;
     void Restart();
     void Save(const GraphTask& mark);
     uint64_t Add(GraphTask task);
@@ -215,7 +209,7 @@ SavingSource::Save(const GraphTask& mark)
 }
 
 bool
-SavingSource::TakeIn()
+SavingSource::Write()
 {
     GraphTask task;
     if (!m_source->Next(task))
@@ -244,7 +238,7 @@ SavingSource::TakeIn()
 }
 
 /** Tasks of a storage host. */
-class StoringSource : public TaskSource
+class StoringSource : public QueuedSource
 {
   public:
     /**
@@ -265,19 +259,13 @@ class StoringSource : public TaskSource
     {
     }
 
-    bool Next(GraphTask& task) override
+  private:
+    std::deque<GraphTask>& GetQueue() override
     {
-        if (m_ready.empty() && !TakeIn())
-        {
-            return false;
-        }
-        task = std::move(m_ready.front());
-        m_ready.pop_front();
-        return true;
+        return m_ready;
     }
 
-  private:
-    bool TakeIn();
+    bool Write() override;
     void Restart();
     void Store();
 
@@ -342,7 +330,7 @@ StoringSource::Store()
 }
 
 bool
-StoringSource::TakeIn()
+StoringSource::Write()
 {
     if (m_iteration == m_iterations)
     {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace ns3::training
 {
@@ -24,6 +25,22 @@ GetName(TaskKind kind)
 {
     constexpr const char* NAMES[] = {"compute", "collective", "send", "receive", "memory", "mark"};
     return NAMES[static_cast<uint32_t>(kind)];
+}
+
+bool
+QueuedSource::Next(GraphTask& task)
+{
+    auto& queue = GetQueue();
+    while (queue.empty())
+    {
+        if (!Write())
+        {
+            return false;
+        }
+    }
+    task = std::move(queue.front());
+    queue.pop_front();
+    return true;
 }
 
 std::vector<uint32_t>

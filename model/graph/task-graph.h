@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <memory>
 #include <string>
@@ -153,6 +154,26 @@ class TaskSource
      * @return whether there is one
      */
     virtual bool Next(GraphTask& task) = 0;
+};
+
+/**
+ * @ingroup distributed-training-graph
+ * A source that writes several tasks at a time.
+ */
+class QueuedSource : public TaskSource
+{
+  public:
+    bool Next(GraphTask& task) final;
+
+  private:
+    /**
+     * Adds tasks to the queue, or none.
+     * @return whether there may be more
+     */
+    virtual bool Write() = 0;
+
+    /** @return tasks that are written and not taken */
+    virtual std::deque<GraphTask>& GetQueue() = 0;
 };
 
 /**

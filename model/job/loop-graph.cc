@@ -21,7 +21,7 @@ namespace
 constexpr uint32_t NO_NAME = 0;
 
 /** Writes the steps of a TrainingTask, iteration after iteration. */
-class LoopSource : public TaskSource
+class LoopSource : public QueuedSource
 {
   public:
     /**
@@ -42,23 +42,22 @@ class LoopSource : public TaskSource
     {
     }
 
-    bool Next(GraphTask& task) override
+  private:
+    std::deque<GraphTask>& GetQueue() override
     {
-        auto& tasks = m_writer.GetTasks();
-        while (tasks.empty() && m_iterations > 0)
-        {
-            WriteStep();
-        }
-        if (tasks.empty())
+        return m_writer.GetTasks();
+    }
+
+    bool Write() override
+    {
+        if (m_iterations == 0)
         {
             return false;
         }
-        task = std::move(tasks.front());
-        tasks.pop_front();
+        WriteStep();
         return true;
     }
 
-  private:
     void WriteStep()
     {
         if (m_step == m_task->steps.size())

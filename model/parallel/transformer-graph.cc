@@ -26,7 +26,7 @@ using Operation = CollectiveOperation;
 constexpr double UPDATE_BYTES = 30;
 
 /** The tasks of a rank: the actions of its pipeline schedule, one after the other. */
-class TransformerSource : public TaskSource
+class TransformerSource : public QueuedSource
 {
   public:
     TransformerSource(std::shared_ptr<const ParallelPlan> plan,
@@ -34,9 +34,14 @@ class TransformerSource : public TaskSource
                       uint32_t rank,
                       uint32_t iterations);
 
-    bool Next(GraphTask& task) override;
-
   private:
+    std::deque<GraphTask>& GetQueue() override
+    {
+        return m_tasks.GetWriter().GetTasks();
+    }
+
+    bool Write() override;
+
     const std::vector<PipelineAction>& GetActions() const
     {
         return m_plan->GetSchedule().actions[m_place];
@@ -110,26 +115,20 @@ TransformerSource::TransformerSource(std::shared_ptr<const ParallelPlan> plan,
 }
 
 bool
-TransformerSource::Next(GraphTask& task)
+TransformerSource::Write()
 {
-    auto& tasks = m_tasks.GetWriter().GetTasks();
-    while (tasks.empty())
+    if (m_iteration == m_iterations)
     {
-        if (m_iteration == m_iterations)
-        {
-            return false;
-        }
-        if (m_next < GetActions().size())
-        {
-            Do(m_next++);
-            continue;
-        }
-        EndIteration();
-        m_next = 0;
-        m_iteration++;
+        return false;
     }
-    task = std::move(tasks.front());
-    tasks.pop_front();
+    if (m_next < GetActions().size())
+    {
+        Do(m_next++);
+        return true;
+    }
+    EndIteration();
+    m_next = 0;
+    m_iteration++;
     return true;
 }
 
