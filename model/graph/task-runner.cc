@@ -55,19 +55,6 @@ TaskRunner::GetRunning() const
     return running;
 }
 
-const GraphTask*
-TaskRunner::GetNext() const
-{
-    for (const auto& [id, open] : m_open)
-    {
-        if (!open.isRunning)
-        {
-            return &open.task;
-        }
-    }
-    return nullptr;
-}
-
 void
 TaskRunner::Advance()
 {

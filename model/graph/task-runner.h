@@ -64,9 +64,6 @@ class TaskRunner
     /** @return the tasks that have started and are not complete, in no order */
     std::vector<const GraphTask*> GetRunning() const;
 
-    /** @return the first task that has not started; null if there is none */
-    const GraphTask* GetNext() const;
-
   private:
     /** A task that is not complete. */
     struct Open

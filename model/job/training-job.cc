@@ -30,7 +30,7 @@ TrainingJob::TrainingJob(uint32_t ranks, uint32_t iterations, uint32_t warmup, d
 TrainingJob::~TrainingJob()
 {
     NS_LOG_FUNCTION(this);
-    for (const auto& application : m_applications)
+    for (const auto& [rank, application] : m_applications)
     {
         application->TraceDisconnectWithoutContext(
             "CollectiveDone",
@@ -49,8 +49,7 @@ void
 TrainingJob::Observe(Ptr<TrainingApplication> application)
 {
     NS_LOG_FUNCTION(this << application);
-    m_applications.push_back(application);
-    m_byRank[application->GetRank()] = PeekPointer(application);
+    m_applications[application->GetRank()] = application;
     if (m_checker)
     {
         m_checker->SetReporters(static_cast<uint32_t>(m_applications.size()));
@@ -222,7 +221,7 @@ void
 TrainingJob::IterationEnded(uint32_t rank, uint32_t iteration, const RankIteration& measured)
 {
     NS_LOG_FUNCTION(this << rank << iteration);
-    m_marks[iteration] = m_byRank.at(rank)->GetLastMark(); // the last one stays
+    m_marks[iteration] = m_applications.at(rank)->GetLastMark(); // the last one stays
     m_statistics.AddRank(iteration, measured);
 }
 

@@ -20,7 +20,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace ns3::training
@@ -151,8 +150,7 @@ class TrainingJob
     std::function<void()> m_ranksFinished;          // or empty
     uint32_t m_finished{0};                         // observed ranks that have finished
     Time m_end; // when the last rank, of any process, has finished
-    std::vector<Ptr<TrainingApplication>> m_applications;        // observed ranks
-    std::unordered_map<uint32_t, TrainingApplication*> m_byRank; // the same
+    std::map<uint32_t, Ptr<TrainingApplication>> m_applications; // observed, by rank
 };
 
 } // namespace ns3::training
