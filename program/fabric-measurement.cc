@@ -165,14 +165,10 @@ GetLargestLoad(const Fabric& fabric, double seconds)
         for (uint16_t i = 0; i < device->GetNPorts(); i++)
         {
             const FabricPort& port = device->GetPort(i);
-            const PortCounters& sent = port.GetCounters();
             if (seconds > 0 && dynamic_cast<HostDevice*>(&port.GetPeer()->GetOwner()))
             {
-                const uint64_t onLine =
-                    sent.transmittedBytes +
-                    sent.transmittedFrames * (Frame::PREAMBLE_BYTES + Frame::GAP_BYTES);
                 largest = std::max(largest,
-                                   8.0 * static_cast<double>(onLine) /
+                                   8.0 * static_cast<double>(port.GetLineBytes()) /
                                        (static_cast<double>(port.GetRate()) * seconds));
             }
         }

@@ -419,9 +419,6 @@ RunRecorder::AddLinkCounters()
         {
             const FabricPort& port = fabric.channels[link]->GetPort(end);
             const PortCounters& counters = port.GetCounters();
-            const uint64_t lineBytes =
-                counters.transmittedBytes +
-                counters.transmittedFrames * (Frame::PREAMBLE_BYTES + Frame::GAP_BYTES);
             LinkCounterRow row;
             row.node = fabric.GetEndName(link, end);
             row.port = port.GetIndex();
@@ -436,7 +433,8 @@ RunRecorder::AddLinkCounters()
                 row.losslessDrops += ofClass.losslessDrops;
             }
             row.trims = counters.trimmedFrames;
-            row.busyS = 8.0 * static_cast<double>(lineBytes) / static_cast<double>(port.GetRate());
+            row.busyS = 8.0 * static_cast<double>(port.GetLineBytes()) /
+                        static_cast<double>(port.GetRate());
             row.maxQueue = counters.peakQueueBytes;
             m_store->AddLinkCounter(row);
         }

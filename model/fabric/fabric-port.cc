@@ -377,10 +377,7 @@ FabricPort::Transmit(Frame* frame, int64_t now)
 {
     if (frame->telemetry && m_addsTelemetry && frame->kind == FrameKind::ROCE_DATA)
     {
-        const uint64_t onLine =
-            m_counters.transmittedBytes +
-            m_counters.transmittedFrames * (Frame::PREAMBLE_BYTES + Frame::GAP_BYTES);
-        frame->telemetry->push_back({now, onLine, m_queuedBytes, m_rate});
+        frame->telemetry->push_back({now, GetLineBytes(), m_queuedBytes, m_rate});
     }
     const int64_t lineTime = GetLineTime(frame->bytes);
     m_lineFree = now + lineTime;

@@ -331,6 +331,13 @@ class alignas(64) FabricPort : public EventImpl
         return m_counters;
     }
 
+    /** @return bytes sent, with preamble and gap of each frame: the time of the line */
+    uint64_t GetLineBytes() const
+    {
+        return m_counters.transmittedBytes +
+               m_counters.transmittedFrames * (Frame::PREAMBLE_BYTES + Frame::GAP_BYTES);
+    }
+
     /** @param counters counters from the process that simulates this port */
     void SetCounters(const PortCounters& counters)
     {
