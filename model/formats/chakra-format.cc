@@ -10,17 +10,16 @@
 
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-input-file.h"
+#include "ns3/training-json-tree.h"
 #include "ns3/training-packed-file.h"
 
 #include <algorithm>
-#include <boost/property_tree/json_parser.hpp>
 #include <boost/property_tree/ptree.hpp>
 #include <map>
 #include <numeric>
 #include <optional>
 #include <regex>
 #include <set>
-#include <sstream>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -159,18 +158,7 @@ ChakraJob::ReadGroupFile(const std::string& path)
     {
         throw ConfigurationError(path + ": cannot be read (allowed: a JSON file of groups)");
     }
-    CheckNesting(*text, path);
-    Json object;
-    try
-    {
-        std::istringstream input(*text);
-        boost::property_tree::read_json(input, object);
-    }
-    catch (const boost::property_tree::json_parser_error& error)
-    {
-        throw ConfigurationError(path + ":" + std::to_string(error.line()) + ": " +
-                                 error.message() + " (allowed: a JSON object of lists of ranks)");
-    }
+    const Json object = ReadJsonTree(*text, path, "a JSON object of lists of ranks");
     for (const auto& [name, list] : object)
     {
         std::vector<uint32_t> ranks;
@@ -203,18 +191,7 @@ ChakraJob::ReadGroupNodes(const std::vector<ChakraNode>& nodes, const std::strin
             continue;
         }
         const std::string where = path + ": node " + std::to_string(node.id);
-        Json list;
-        CheckNesting(node.groups, where);
-        try
-        {
-            std::istringstream text(node.groups);
-            boost::property_tree::read_json(text, list);
-        }
-        catch (const boost::property_tree::json_parser_error& error)
-        {
-            throw ConfigurationError(where + ": its list of process groups: " + error.message() +
-                                     " (allowed: a JSON list of objects)");
-        }
+        const Json list = ReadJsonTree(node.groups, where, "a JSON list of objects");
         for (const auto& [key, group] : list)
         {
             const auto name = group.get_optional<std::string>("pg_name");

@@ -8,12 +8,11 @@
 
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-input-file.h"
+#include "ns3/training-json-tree.h"
 
-#include <boost/property_tree/json_parser.hpp>
 #include <boost/property_tree/ptree.hpp>
 #include <initializer_list>
 #include <optional>
-#include <sstream>
 
 namespace ns3::training
 {
@@ -113,18 +112,7 @@ ReadTransformerFile(const std::string& path)
     {
         throw ConfigurationError(path + ": cannot be read (allowed: a JSON file of a transformer)");
     }
-    CheckNesting(*text, path);
-    Json object;
-    try
-    {
-        std::istringstream input(*text);
-        boost::property_tree::read_json(input, object);
-    }
-    catch (const boost::property_tree::json_parser_error& error)
-    {
-        throw ConfigurationError(path + ":" + std::to_string(error.line()) + ": " +
-                                 error.message() + " (allowed: a JSON object)");
-    }
+    const Json object = ReadJsonTree(*text, path, "a JSON object");
     const ModelFile file(path, object);
     TransformerModel model;
     model.help = path;

@@ -11,12 +11,12 @@
 
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-input-file.h"
+#include "ns3/training-json-tree.h"
 #include "ns3/training-json-writer.h"
 #include "ns3/training-memory.h"
 #include "ns3/training-output-file.h"
 #include "ns3/training-quantity.h"
 
-#include <boost/property_tree/json_parser.hpp>
 #include <set>
 #include <sstream>
 
@@ -214,18 +214,7 @@ ReadFile(const std::string& path)
 CollectiveSchedule
 ReadScheduleJson(const std::string& text, const std::string& name)
 {
-    Tree tree;
-    CheckNesting(text, name);
-    try
-    {
-        std::istringstream stream(text);
-        boost::property_tree::read_json(stream, tree);
-    }
-    catch (const boost::property_tree::json_parser_error& error)
-    {
-        throw ConfigurationError(name + ":" + std::to_string(error.line()) + ": " +
-                                 error.message() + " (allowed: JSON)");
-    }
+    const Tree tree = ReadJsonTree(text, name, "JSON");
     const Reader reader(tree,
                         name,
                         {"format",
