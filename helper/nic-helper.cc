@@ -22,7 +22,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 namespace ns3::training
@@ -33,23 +32,6 @@ namespace
 
 /// Size of a number, bytes.
 constexpr uint32_t NUMBER = sizeof(float);
-
-/// Server of a host that is in none.
-constexpr uint32_t NO_SERVER = std::numeric_limits<uint32_t>::max();
-
-/** @return the scale-up switch of a link, or NO_SERVER */
-uint32_t
-GetServer(const TopologyGraph& topology, const TopologyGraph::Link& link)
-{
-    for (const uint32_t node : {link.a, link.b})
-    {
-        if (topology.IsScaleUpSwitch(node))
-        {
-            return node;
-        }
-    }
-    return NO_SERVER;
-}
 
 } // namespace
 
@@ -169,23 +151,13 @@ NicHelper::Install(const Fabric& fabric, const TopologyGraph& topology)
     {
         return;
     }
-    std::vector<uint32_t> servers(topology.hosts, NO_SERVER);
-    for (const auto& link : topology.links)
-    {
-        for (const uint32_t node : {link.a, link.b})
-        {
-            if (node < topology.hosts)
-            {
-                servers[node] = std::min(servers[node], GetServer(topology, link));
-            }
-        }
-    }
-    m_servers = std::make_shared<const std::vector<uint32_t>>(std::move(servers));
+    m_servers = std::make_shared<const std::vector<uint32_t>>(topology.GetServers());
     for (const auto& device : fabric.devices)
     {
         const uint32_t link = fabric.linkOfEndpoint[device->GetEndpoint()];
         const bool isInServer =
-            link != Fabric::NO_LINK && GetServer(topology, topology.links[link]) != NO_SERVER;
+            link != Fabric::NO_LINK &&
+            topology.GetScaleUpSwitch(topology.links[link]) != TopologyGraph::NO_SERVER;
         if (!isInServer)
         {
             device->SetProgram(m_attributes.Create<CodecEngine>());
@@ -283,7 +255,7 @@ NicHelper::LimitHosts(const TopologyGraph& topology, const PacketSize& packet) c
     for (auto& link : limited.links)
     {
         if (IsInUse() && (link.a < topology.hosts || link.b < topology.hosts) &&
-            GetServer(topology, link) == NO_SERVER &&
+            limited.GetScaleUpSwitch(link) == TopologyGraph::NO_SERVER &&
             static_cast<double>(link.rate.GetBitRate()) > limit)
         {
             link.rate = DataRate(static_cast<uint64_t>(limit));
@@ -353,7 +325,7 @@ NicHelper::GetCoding() const
             [engine = m_engine, packet = m_packet, servers = m_servers](std::vector<uint8_t>& bytes,
                                                                         const MessagePlace& place) {
                 const uint32_t server = servers->at(place.sender);
-                if (place.sender != place.receiver && server != NO_SERVER &&
+                if (place.sender != place.receiver && server != TopologyGraph::NO_SERVER &&
                     server == servers->at(place.receiver))
                 {
                     return; // within the server

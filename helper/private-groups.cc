@@ -16,8 +16,7 @@ namespace ns3::training
 namespace
 {
 
-/// Server of ranks without a scale-up network.
-constexpr uint32_t NO_SERVER = std::numeric_limits<uint32_t>::max();
+constexpr uint32_t NO_SERVER = TopologyGraph::NO_SERVER;
 /// Stands for messages among the users of a scale-up network.
 constexpr uint32_t MESSAGES = std::numeric_limits<uint32_t>::max();
 
@@ -37,40 +36,13 @@ PrivateGroups::PrivateGroups(const Cluster& cluster,
     {
         return; // collectives need not repeat themselves
     }
-    FindServers(cluster, places);
-    AddCollectives(graph, operations, places.empty()); // otherwise other jobs may run beside
-    AddMessages(graph);
-}
-
-void
-PrivateGroups::FindServers(const Cluster& cluster, const std::vector<uint32_t>& places)
-{
-    const TopologyGraph& topology = cluster.GetTopology();
-    std::map<uint32_t, uint32_t> serverOfHost; // by host, the last of its scale-up switches
-    std::map<uint32_t, uint32_t> first;        // by scale-up switch, the first host
-    for (const auto& link : topology.links)
-    {
-        for (const auto& [host, node] :
-             {std::make_pair(link.a, link.b), std::make_pair(link.b, link.a)})
-        {
-            if (host < topology.hosts && topology.IsScaleUpSwitch(node))
-            {
-                const auto known = first.emplace(node, host).first;
-                serverOfHost[host] = std::min(known->second, host);
-            }
-        }
-    }
-    std::map<uint32_t, uint32_t> numbers; // by first host
+    const auto servers = cluster.GetTopology().GetServers();
     for (uint32_t rank = 0; rank < m_servers.size(); rank++)
     {
-        const auto server = serverOfHost.find(places.empty() ? rank : places[rank]);
-        if (server != serverOfHost.end())
-        {
-            m_servers[rank] = numbers.emplace(server->second, static_cast<uint32_t>(numbers.size()))
-                                  .first->second;
-        }
+        m_servers[rank] = servers[places.empty() ? rank : places[rank]];
     }
-    m_users.resize(numbers.size());
+    AddCollectives(graph, operations, places.empty()); // otherwise other jobs may run beside
+    AddMessages(graph);
 }
 
 void
@@ -141,7 +113,7 @@ PrivateGroups::IsPrivate(uint32_t groups, uint32_t rank) const
     {
         return true;
     }
-    return m_inside[groups][rank] && m_users[m_servers[rank]] == std::set<uint32_t>{groups};
+    return m_inside[groups][rank] && m_users.at(m_servers[rank]) == std::set<uint32_t>{groups};
 }
 
 } // namespace ns3::training

@@ -13,6 +13,7 @@
 #include "ns3/task-graph.h"
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -49,14 +50,13 @@ class PrivateGroups
     bool IsPrivate(uint32_t groups, uint32_t rank) const;
 
   private:
-    void FindServers(const Cluster& cluster, const std::vector<uint32_t>& places);
     void AddCollectives(const TaskGraph& graph,
                         const std::vector<std::set<CollectiveOperation>>& operations,
                         bool isWhole);
     void AddMessages(const TaskGraph& graph);
 
-    std::vector<uint32_t> m_servers;         // by rank; NO_SERVER: none
-    std::vector<std::set<uint32_t>> m_users; // by server, groups that use its scale-up network
+    std::vector<uint32_t> m_servers;                // by rank, as of TopologyGraph::GetServers()
+    std::map<uint32_t, std::set<uint32_t>> m_users; // by server, groups that use its network
     std::vector<std::vector<bool>> m_inside; // by groups and rank: the group is in one server
     std::vector<bool> m_isAlone;             // by groups: there is no other traffic
 };

@@ -19,6 +19,36 @@ TopologyGraph::GetName(uint32_t node) const
     return node < hosts ? "host" + std::to_string(node) : "switch" + std::to_string(node - hosts);
 }
 
+uint32_t
+TopologyGraph::GetScaleUpSwitch(const Link& link) const
+{
+    for (const uint32_t node : {link.a, link.b})
+    {
+        if (IsScaleUpSwitch(node))
+        {
+            return node;
+        }
+    }
+    return NO_SERVER;
+}
+
+std::vector<uint32_t>
+TopologyGraph::GetServers() const
+{
+    std::vector<uint32_t> servers(hosts, NO_SERVER);
+    for (const Link& link : links)
+    {
+        for (const uint32_t node : {link.a, link.b})
+        {
+            if (node < hosts)
+            {
+                servers[node] = std::min(servers[node], GetScaleUpSwitch(link));
+            }
+        }
+    }
+    return servers;
+}
+
 std::vector<std::vector<uint32_t>>
 TopologyGraph::GetLinksOfNodes() const
 {

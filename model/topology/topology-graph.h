@@ -11,6 +11,7 @@
 #include "ns3/nstime.h"
 
 #include <cstdint>
+#include <limits>
 #include <set>
 #include <string>
 #include <vector>
@@ -60,6 +61,8 @@ struct TopologyGraph
 {
     /// Dimension of a link outside any grid dimension.
     static constexpr uint8_t NO_DIMENSION = 255;
+    /// Server of a host without a scale-up network.
+    static constexpr uint32_t NO_SERVER = std::numeric_limits<uint32_t>::max();
 
     /** A full-duplex link. */
     struct Link
@@ -93,6 +96,15 @@ struct TopologyGraph
     {
         return node >= hosts && scaleUpSwitches.count(node - hosts) > 0;
     }
+
+    /** @return the scale-up switch at an end of a link, or NO_SERVER */
+    uint32_t GetScaleUpSwitch(const Link& link) const;
+
+    /**
+     * @return for each host, its server: the lowest of its scale-up switches, or NO_SERVER. Hosts
+     *         with the same one are in the same server.
+     */
+    std::vector<uint32_t> GetServers() const;
 
     /** @return number of nodes */
     uint32_t GetNodes() const
