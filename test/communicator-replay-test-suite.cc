@@ -128,12 +128,19 @@ class CollectiveReplayTest : public TestCase
                               "0s 0@1000 1@1001 1s 0@3002 1@3003 2s 0@5000 1@5001 3+0",
                               "two differ by more than a thousandth");
         NS_TEST_EXPECT_MSG_EQ(
-            Run({{0, 0, 1000}, {2000, 2000, 1001}, {4000, 4001, 5}, {6000, 6002, 1000}}),
-            "0s 0@1000 1@1001 1s 0@3001 1@3002 0@5002 1@5003 3s 0@7002 1@7003 3+1",
-            "within a thousandth; from the start of the last rank; a rank that is late");
-        NS_TEST_EXPECT_MSG_EQ(Run({{0, 10, 1000}, {2000, 2010, 1000}, {4000, 4010, 1000}}),
-                              "0s 0@1010 1@1011 1s 0@3010 1@3011 2s 0@5010 1@5011 3+0",
+            Run({{0, 0, 1000}, {2000, 2000, 1001}, {4000, 4010, 5}, {6000, 6012, 1000}}),
+            "0s 0@1000 1@1001 1s 0@3001 1@3002 0@5011 1@5012 3s 0@7012 1@7013 3+1",
+            "within a hundredth; from the start of the last rank; a rank that is late");
+        NS_TEST_EXPECT_MSG_EQ(Run({{0, 20, 1000}, {2000, 2020, 1000}, {4000, 4020, 1000}}),
+                              "0s 0@1020 1@1021 1s 0@3020 1@3021 2s 0@5020 1@5021 3+0",
                               "ranks that never start together");
+        NS_TEST_EXPECT_MSG_EQ(
+            Run({{0, 9, 1000}, {2000, 2000, 1009}, {4000, 4000, 1002}, {6000, 6000, 5}}),
+            "0s 0@1009 1@1010 1s 0@3009 1@3010 2s 0@5002 1@5003 3s 0@6005 1@6006 4+0",
+            "equal starts, and times that differ");
+        NS_TEST_EXPECT_MSG_EQ(Run({{0, 0, 1000}, {2000, 2009, 1007}, {4000, 4000, 5}}),
+                              "0s 0@1000 1@1001 1s 0@3016 1@3017 0@5007 1@5008 2+1",
+                              "times that differ by less than their starts do");
         NS_TEST_EXPECT_MSG_EQ(Run({{0, 0, 1000, 8}, {2000, 2000, 1000, 16}, {4000, 4000, 1000, 8}}),
                               "0s 0@1000 1@1001 1s 0@3000 1@3001 2s 0@5000 1@5001 3+0",
                               "other sizes are other kinds");

@@ -33,7 +33,7 @@ CollectiveReplay::Arrive(uint32_t rank, uint64_t number, const Kind& kind, Membe
         meeting.isSimulated = !known.isConfirmed;
         if (known.isConfirmed)
         {
-            meeting.timeout = Simulator::Schedule(TOLERANCE * known.longest,
+            meeting.timeout = Simulator::Schedule(TOGETHER * known.longest,
                                                   &CollectiveReplay::Simulate,
                                                   this,
                                                   number);
@@ -108,8 +108,8 @@ CollectiveReplay::Learn(const Meeting& meeting)
         lengths.push_back(end - meeting.last);
     }
     const Time longest = *std::max_element(lengths.begin(), lengths.end());
-    const Time tolerance = TOLERANCE * longest;
-    if (meeting.last - meeting.first > tolerance)
+    const Time skew = meeting.last - meeting.first;
+    if (skew > TOGETHER * longest)
     {
         return; // ranks did not start together
     }
@@ -117,7 +117,7 @@ CollectiveReplay::Learn(const Meeting& meeting)
     known.isConfirmed = known.lengths.size() == lengths.size();
     for (uint32_t rank = 0; rank < m_size && known.isConfirmed; rank++)
     {
-        known.isConfirmed = Abs(known.lengths[rank] - lengths[rank]) <= tolerance;
+        known.isConfirmed = Abs(known.lengths[rank] - lengths[rank]) <= SAME * longest + skew;
     }
     known.lengths = std::move(lengths);
     known.longest = longest;

@@ -28,10 +28,11 @@ namespace ns3::training
  * shares no link with other traffic, and runs one collective at a time.
  *
  * A collective is simulated until two of its operation, size and root, whose ranks started
- * together, have taken each rank the same time. The ones that follow take this time without
- * packets, if their ranks start together, too. Times are the same, and starts together, if they
- * differ by at most TOLERANCE of the time of the collective, from the start of the last rank. Ranks
- * that wait for others to start together wait no longer than that.
+ * together, have taken each rank the same time from the start of the last rank. The ones that
+ * follow take this time without packets, if their ranks start together, too. Times are the same if
+ * they differ by at most SAME of the time of the collective, and starts are together within
+ * TOGETHER of it: an end is wrong by no more than that. Ranks that wait for others to start
+ * together wait no longer, either.
  */
 class CollectiveReplay
 {
@@ -47,7 +48,10 @@ class CollectiveReplay
     };
 
     /// Part of the time of a collective by which times that are the same may differ.
-    static constexpr double TOLERANCE = 0.001;
+    static constexpr double SAME = 0.001;
+    /// Part of the time of a collective by which starts may differ that are together: messages
+    /// that meet on the way leave ranks a few packets apart for a long time.
+    static constexpr double TOGETHER = 0.01;
 
     /** @param size number of ranks of the group */
     explicit CollectiveReplay(uint32_t size);
