@@ -114,17 +114,12 @@ ParallelPlan::Check() const
                                  " (allowed: at most " + std::to_string(m_model.layers) +
                                      ", the layers of the model)");
     }
-    CheckDivides("tensor", m_options.tensor, "heads of attention", m_model.heads);
-    CheckDivides("tensor", m_options.tensor, "inner size", m_model.feedForward);
     CheckDivides("context", m_options.context, "tokens of a sequence", m_model.sequence);
     CheckWord("cp comm type", m_options.cpCommType, {"p2p", "a2a", "all_gather"});
     CheckWord("recompute", m_options.recompute, {"none", "selective", "full"});
-    if (m_options.cpCommType == "a2a")
+    for (uint32_t layer = 0; layer < m_model.layers; layer++)
     {
-        CheckDivides("context",
-                     m_options.context,
-                     "heads of keys and values of a rank",
-                     std::max<uint64_t>(1, m_model.keyValueHeads / m_options.tensor));
+        CheckLayer(layer);
     }
     if (m_options.sequenceParallel)
     {
@@ -148,6 +143,22 @@ ParallelPlan::Check() const
                                  " (allowed: multiples of " + std::to_string(replicas) +
                                      ", micro-batch times data, up to " +
                                      std::to_string(MAX_MICRO_BATCHES) + " times)");
+    }
+}
+
+void
+ParallelPlan::CheckLayer(uint32_t layer) const
+{
+    const TransformerLayer sizes = m_model.GetLayer(layer);
+    const std::string where = m_model.listed.empty() ? "" : " of layer " + std::to_string(layer);
+    CheckDivides("tensor", m_options.tensor, "heads of attention" + where, sizes.heads);
+    CheckDivides("tensor", m_options.tensor, "inner size" + where, sizes.feedForward);
+    if (m_options.cpCommType == "a2a")
+    {
+        CheckDivides("context",
+                     m_options.context,
+                     "heads of keys and values of a rank" + where,
+                     std::max<uint64_t>(1, sizes.keyValueHeads / m_options.tensor));
     }
 }
 

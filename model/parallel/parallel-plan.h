@@ -170,8 +170,8 @@ class ParallelPlan
     /** @return activations of a micro-batch between layers, at a rank group: 2 b s h / c, bytes */
     uint64_t GetActivationBytes() const;
 
-    /** @return keys and values of a micro-batch at a rank, bytes */
-    uint64_t GetKeyValueBytes() const;
+    /** @return keys and values of a micro-batch in a layer at a rank, bytes */
+    uint64_t GetKeyValueBytes(uint32_t layer) const;
 
     /** @return message between stages at a rank, bytes */
     uint64_t GetStageBytes() const;
@@ -198,6 +198,7 @@ class ParallelPlan
     using Coordinates = std::array<uint32_t, DIMENSIONS>;
 
     void Check() const;
+    void CheckLayer(uint32_t layer) const;
     void CheckZero() const;
     void CheckExperts() const;
     void ReadOrder();
@@ -205,7 +206,7 @@ class ParallelPlan
     void MakeGroups();
     Coordinates GetCoordinates(uint32_t rank) const;
     uint32_t GetRank(const Coordinates& coordinates) const;
-    double GetLayerActivationBytes() const;
+    double GetLayerActivationBytes(uint32_t layer) const;
     bool HasStage(uint32_t place, uint32_t stage) const;
 
     TransformerModel m_model;

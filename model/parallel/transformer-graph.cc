@@ -180,7 +180,27 @@ TransformerSource::BeginForward(const PipelineAction& action)
     const uint32_t sender = action.stage - 1;
     if (HasStage(sender))
     {
-        for (uint64_t id : m_handed[{true, {sender, action.microBatch}}])
+        return 0;
+    }
+    const uint32_t place = m_plan->GetSchedule().rankOfStage[sender];
+    return m_tasks.Receive(isForward ? LayerTask::ACTIVATIONS : LayerTask::GRADIENTS,
+                           Parallelism::PIPELINE,
+                           m_plan->GetRankOfStage(m_rank, place),
+                           GetTag(isForward, sender, action.microBatch),
+                           m_plan->GetStageBytes());
+}
+
+/** Awaits the activations or gradients that an action begins with. */
+void
+TransformerSource::AwaitInput(const PipelineAction& action)
+{
+    const bool isForward = action.work == PipelineWork::FORWARD;
+    // Of another stage of this rank; the first and the last one find nothing.
+    const auto handed = m_handed.find(
+        {isForward, {isForward ? action.stage - 1 : action.stage + 1, action.microBatch}});
+    if (handed != m_handed.end())
+    {
+        for (uint64_t id : handed->second)
         {
             m_tasks.GetWriter().Await(id);
         }
