@@ -53,6 +53,10 @@ DescribeMembers(PlanGroups groups)
         return "replicas of experts";
     case PlanGroups::EMBEDDING:
         return "first and last stage";
+    case PlanGroups::EXPERT_SHARD:
+        return "replicas of experts near each other";
+    case PlanGroups::EXPERT_REPLICA:
+        return "replicas of experts far from each other";
     }
     return "";
 }

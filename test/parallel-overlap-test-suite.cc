@@ -382,6 +382,8 @@ class VolumesTestCase : public TestCase
         const double one = GetEnd(model, options, times);
         NS_TEST_EXPECT_MSG_EQ_TOL(both - one, 1e-3, 1e-4, "one after the other");
 
+        CheckExpertShards();
+
         options.shard = 0;
         options.hpzPartition = 4;
         options.quantizedWeights = true;
@@ -396,6 +398,59 @@ class VolumesTestCase : public TestCase
                                   6,
                                   "qgZ");
         NS_TEST_EXPECT_MSG_EQ(found.size(), 4, "ZeRO++");
+    }
+
+    void CheckExpertShards()
+    {
+        // 16 replicas, experts among 2, HSDP among 8: 4 of the 8 ranks of an expert share it.
+        using G = PlanGroups;
+        const TransformerModel model = MakeModel(4, 4);
+        ParallelOptions options;
+        options.data = 16;
+        options.expert = 2;
+        options.zero = 3;
+        options.globalBatch = 16;
+        const uint64_t experts = 2 * 4 * model.GetExpertParameters(0) / 2; // bytes at a rank
+        Volumes found = GetVolumes(model, options, 5);
+        NS_TEST_EXPECT_MSG_EQ((found[{G::EXPERT_DATA, Operation::ALL_GATHER}]), 2 * experts, "all");
+        const uint64_t memory = ParallelPlan(model, options).GetMemoryBytes(5);
+        options.shard = 8;
+        found = GetVolumes(model, options, 5);
+        NS_TEST_EXPECT_MSG_EQ((found[{G::EXPERT_SHARD, Operation::ALL_GATHER}]),
+                              2 * experts,
+                              "gathered twice");
+        NS_TEST_EXPECT_MSG_EQ((found[{G::EXPERT_SHARD, Operation::REDUCE_SCATTER}]),
+                              experts,
+                              "reduced");
+        NS_TEST_EXPECT_MSG_EQ((found[{G::EXPERT_REPLICA, Operation::ALL_REDUCE}]),
+                              experts / 4,
+                              "added up across");
+        NS_TEST_EXPECT_MSG_EQ((found.count({G::EXPERT_DATA, Operation::ALL_GATHER})), 0, "none");
+        const ParallelPlan plan(model, options);
+        const uint64_t dense = plan.GetDenseParametersOfRank(5);
+        // 16 bytes a parameter: 1/16 of dense layers and 1/8 of experts become twice as much.
+        NS_TEST_EXPECT_MSG_EQ_TOL(plan.GetMemoryBytes(5) - memory,
+                                  16 * (dense / 16 + experts / 2 / 8),
+                                  64,
+                                  "memory");
+        const auto getGroup = [&](G groups, uint32_t rank) {
+            const auto place = static_cast<uint32_t>(groups);
+            return TransformerGraph(std::make_shared<ParallelPlan>(plan), RATES)
+                .GetGroup(place, rank);
+        };
+        using Ranks = std::vector<uint32_t>;
+        NS_TEST_EXPECT_MSG_EQ((getGroup(G::EXPERT_SHARD, 5) == Ranks{1, 3, 5, 7}), true, "near");
+        NS_TEST_EXPECT_MSG_EQ((getGroup(G::EXPERT_SHARD, 8) == Ranks{8, 10, 12, 14}), true, "near");
+        NS_TEST_EXPECT_MSG_EQ((getGroup(G::EXPERT_REPLICA, 5) == Ranks{5, 13}), true, "far");
+        // As many ranks share experts as HSDP divides among: whole experts are added up across.
+        options.expert = 4;
+        options.shard = 4;
+        found = GetVolumes(model, options, 5);
+        NS_TEST_EXPECT_MSG_EQ((found.count({G::EXPERT_SHARD, Operation::ALL_GATHER})), 0, "own");
+        NS_TEST_EXPECT_MSG_EQ((found[{G::EXPERT_REPLICA, Operation::ALL_REDUCE}]),
+                              experts / 2,
+                              "all of it");
+        NS_TEST_EXPECT_MSG_GT(GetEnd(model, options), 0, "ends");
     }
 
     void CheckExperts()

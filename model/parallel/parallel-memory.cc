@@ -173,11 +173,10 @@ ParallelPlan::GetMemoryBytes(uint32_t rank) const
     const double copy = m_options.hpzPartition > 0 ? static_cast<double>(PARAMETER_BYTES * dense) /
                                                          static_cast<double>(m_options.hpzPartition)
                                                    : 0;
-    const double kept = m_schedule.GetMostActivations(place) * layers / std::max(1U, stages);
-    return static_cast<uint64_t>(
-        getState(dense, GetShards()) + copy +
-        getState(GetExpertParametersOfRank(rank), PlanGroups::EXPERT_DATA) +
-        kept * GetLayerActivationBytes());
+    const double kept = m_schedule.GetMostActivations(place) * activations / std::max(1U, stages);
+    return static_cast<uint64_t>(getState(dense, GetShards()) + copy +
+                                 getState(GetExpertParametersOfRank(rank), GetExpertShards()) +
+                                 kept);
 }
 
 } // namespace ns3::training

@@ -228,6 +228,13 @@ ParallelPlan::CheckExperts() const
                      m_options.expert,
                      "ranks of data and context parallelism",
                      m_options.data * m_options.context);
+        if (m_options.shard % m_options.expert != 0)
+        {
+            throw ConfigurationError("shard",
+                                     std::to_string(m_options.shard),
+                                     " (allowed: multiples of " + std::to_string(m_options.expert) +
+                                         ", the ranks of experts)");
+        }
     }
     if (m_options.expertNode > 0)
     {
@@ -345,6 +352,8 @@ ParallelPlan::MakeGroups()
     const auto node = static_cast<uint32_t>(std::max<uint64_t>(1, m_options.expertNode));
     const auto shard =
         static_cast<uint32_t>(std::max({uint64_t{1}, m_options.shard, m_options.hpzPartition}));
+    const auto expertShard =
+        static_cast<uint32_t>(std::max<uint64_t>(1, m_options.shard / m_options.expert));
     // By groups, what the ranks of a group have in common, and its ranks in order.
     std::array<std::map<std::array<uint32_t, 4>, std::map<uint32_t, uint32_t>>, PLAN_GROUPS> byKey;
     for (uint32_t rank = 0; rank < GetRanks(); rank++)
@@ -369,6 +378,13 @@ ParallelPlan::MakeGroups()
         divide(PlanGroups::SHARD, PlanGroups::REPLICA, shard, replicas);
         divide(PlanGroups::EXPERT, PlanGroups::EXPERT_DATA, expert, replicas);
         divide(PlanGroups::EXPERT_NODE, PlanGroups::EXPERT_ACROSS, node, expert);
+        const uint32_t copy = replica / expert; // of the rank's experts
+        add(PlanGroups::EXPERT_SHARD,
+            {at[TENSOR], at[PIPELINE], replica % expert, copy / expertShard},
+            copy % expertShard);
+        add(PlanGroups::EXPERT_REPLICA,
+            {at[TENSOR], at[PIPELINE], replica % expert, copy % expertShard},
+            copy / expertShard);
         if (at[PIPELINE] == 0 || at[PIPELINE] == last)
         {
             add(PlanGroups::EMBEDDING, {at[TENSOR], at[CONTEXT], at[DATA], 0}, at[PIPELINE]);
@@ -382,6 +398,8 @@ ParallelPlan::MakeGroups()
                                                 Parallelism::EXPERT,
                                                 Parallelism::EXPERT,
                                                 Parallelism::EXPERT,
+                                                Parallelism::DATA,
+                                                Parallelism::DATA,
                                                 Parallelism::DATA,
                                                 Parallelism::DATA};
     for (uint32_t groups = 0; groups < PLAN_GROUPS; groups++)

@@ -36,14 +36,16 @@ enum class PlanGroups : uint32_t
     EXPERT_NODE,   ///< those of EXPERT in a node
     EXPERT_ACROSS, ///< those of EXPERT that have the same place in their nodes
     EXPERT_DATA,   ///< replicas of the same experts
-    EMBEDDING      ///< first and last stage, which share the embedding
+    EMBEDDING,     ///< first and last stage, which share the embedding
+    EXPERT_SHARD,  ///< neighbours of EXPERT_DATA: HSDP divides among them
+    EXPERT_REPLICA ///< those of EXPERT_DATA that have the same place in EXPERT_SHARD
 };
 
 /// @ingroup distributed-training-parallel Bytes of a parameter and of an activation on the network.
 constexpr uint64_t PARAMETER_BYTES = 2;
 
 /// Number of groups of a plan.
-constexpr uint32_t PLAN_GROUPS = 10;
+constexpr uint32_t PLAN_GROUPS = 12;
 
 /**
  * @ingroup distributed-training-parallel
@@ -128,6 +130,13 @@ class ParallelPlan
     PlanGroups GetShards() const
     {
         return m_options.shard > 0 ? PlanGroups::SHARD : PlanGroups::DATA;
+    }
+
+    /** @return those among which it divides experts: EXPERT_SHARD with HSDP, otherwise EXPERT_DATA
+     */
+    PlanGroups GetExpertShards() const
+    {
+        return m_options.shard > 0 ? PlanGroups::EXPERT_SHARD : PlanGroups::EXPERT_DATA;
     }
 
     /** @return bytes of a gradient on the network */

@@ -68,7 +68,7 @@ class TransformerSource : public QueuedSource
     void ReduceBucket(PlanGroups groups);
     void ReduceByLayer(PlanGroups groups, uint64_t parameters);
     void Update(uint32_t unit);
-    uint64_t ReduceAmongShards(uint64_t parameters);
+    uint64_t ReduceGradients(PlanGroups groups, uint64_t parameters);
     void ReduceBuckets();
     void EndIteration();
     void GatherParameters();
@@ -394,7 +394,7 @@ TransformerSource::GatherUnit(uint32_t unit, bool isForward)
                                            Operation::ALL_GATHER,
                                            bytes * GetDenseParameters(unit)));
     gathered.push_back(m_tasks.Communicate(LayerTask::PARAMETERS,
-                                           PlanGroups::EXPERT_DATA,
+                                           m_plan->GetExpertShards(),
                                            LayerTasks::DATA_STREAM,
                                            Operation::ALL_GATHER,
                                            bytes * GetExpertParameters(unit)));
@@ -463,20 +463,25 @@ TransformerSource::AddGradients(uint32_t unit, bool isLast)
     }
 }
 
-/** @return the last step of the reduction of gradients of dense layers; 0: there is none */
+/**
+ * @param groups DATA, or EXPERT_DATA for experts
+ * @param parameters whose gradients are reduced
+ * @return the last step of the reduction; 0: there is none
+ */
 uint64_t
-TransformerSource::ReduceAmongShards(uint64_t parameters)
+TransformerSource::ReduceGradients(PlanGroups groups, uint64_t parameters)
 {
     const ParallelOptions& options = m_plan->GetOptions();
+    const bool isDense = groups == PlanGroups::DATA;
     const uint64_t bytes = parameters * m_plan->GetGradientBytes();
     const auto start =
-        [this](PlanGroups groups, Operation operation, uint64_t sent, uint64_t after) {
+        [this](PlanGroups members, Operation operation, uint64_t sent, uint64_t after) {
             const auto stream = after > 0 ? LayerTasks::REPLICA_STREAM : LayerTasks::DATA_STREAM;
             const uint64_t id =
-                m_tasks.Communicate(LayerTask::GRADIENTS, groups, stream, operation, sent, after);
+                m_tasks.Communicate(LayerTask::GRADIENTS, members, stream, operation, sent, after);
             return id > 0 ? id : after;
         };
-    if (options.quantizedGradients)
+    if (isDense && options.quantizedGradients)
     {
         // Half a byte each, inside a node and then across.
         const uint64_t quarter = parameters / 2;
@@ -488,10 +493,14 @@ TransformerSource::ReduceAmongShards(uint64_t parameters)
     }
     if (options.shard > 0)
     {
-        const uint64_t inside = start(PlanGroups::SHARD, Operation::REDUCE_SCATTER, bytes, 0);
-        return start(PlanGroups::REPLICA, Operation::ALL_REDUCE, bytes / options.shard, inside);
+        const PlanGroups near = isDense ? m_plan->GetShards() : m_plan->GetExpertShards();
+        const uint64_t inside = start(near, Operation::REDUCE_SCATTER, bytes, 0);
+        return start(isDense ? PlanGroups::REPLICA : PlanGroups::EXPERT_REPLICA,
+                     Operation::ALL_REDUCE,
+                     bytes / m_plan->GetSize(near),
+                     inside);
     }
-    return start(PlanGroups::DATA,
+    return start(groups,
                  options.zero == 0 ? Operation::ALL_REDUCE : Operation::REDUCE_SCATTER,
                  bytes,
                  0);
@@ -506,15 +515,7 @@ TransformerSource::ReduceBucket(PlanGroups groups)
         ReduceByLayer(groups, parameters);
         return;
     }
-    const bool isDense = groups == PlanGroups::DATA;
-    const uint64_t id =
-        isDense ? ReduceAmongShards(parameters)
-                : m_tasks.Communicate(LayerTask::GRADIENTS,
-                                      groups,
-                                      LayerTasks::DATA_STREAM,
-                                      m_plan->GetOptions().zero == 0 ? Operation::ALL_REDUCE
-                                                                     : Operation::REDUCE_SCATTER,
-                                      parameters * m_plan->GetGradientBytes());
+    const uint64_t id = ReduceGradients(groups, parameters);
     if (id > 0)
     {
         m_reductions.push_back(id);
@@ -620,7 +621,7 @@ TransformerSource::EndIteration()
         0,
         UPDATE_BYTES *
             (getUpdated(m_plan->GetDenseParametersOfRank(m_rank), m_plan->GetShards()) +
-             getUpdated(m_plan->GetExpertParametersOfRank(m_rank), PlanGroups::EXPERT_DATA)));
+             getUpdated(m_plan->GetExpertParametersOfRank(m_rank), m_plan->GetExpertShards())));
     if (options.zero == 1 || options.zero == 2)
     {
         GatherParameters();
