@@ -203,6 +203,78 @@ class OverlapTimesTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ_TOL(together - apart, 3 * matrices, 1e-4, "saved");
     }
 
+    void CheckMessages()
+    {
+        // Megatron-LM's forward_backward_pipelining_without_interleaving(): a rank sends and
+        // receives, waits for both, and computes. In units of a forward pass of a rank's layers,
+        // a backward pass takes 2.
+        const double layer = GetEnd(MakeModel(1), {}) / 3;
+        const auto getEnd = [&](uint32_t p,
+                                uint32_t m,
+                                uint32_t v,
+                                const std::string& schedule,
+                                const std::string& overlap,
+                                double message) {
+            ParallelOptions options;
+            options.pipeline = p;
+            options.globalBatch = m;
+            options.schedule = schedule;
+            options.overlapP2p = overlap;
+            CommunicationTimes times;
+            times.message = [=](const GraphTask&) { return Seconds(message * v * layer); };
+            times.sent = times.message;
+            return GetEnd(MakeModel(p * v), options, times) / (v * layer);
+        };
+        constexpr double EACH = 0.25;
+        constexpr double PART = 1e-4; // embedding and output layer
+        for (uint32_t p : {1, 2, 3, 4, 8})
+        {
+            for (uint32_t m : {1, 2, 3, 4, 8, 32})
+            {
+                const double ideal = 3.0 * (m + p - 1);
+                // Of two ranks each sends and receives at once; in longer pipelines inner ranks
+                // wait for both neighbours, one after the other.
+                const double messages = p == 1   ? 0
+                                        : p == 2 ? m + 1.0
+                                        : m == 1 ? 2.0 * (p - 1)
+                                                 : 2.0 * (m + p) - 5;
+                for (const char* overlap : {"auto", "false"})
+                {
+                    NS_TEST_EXPECT_MSG_EQ_TOL(getEnd(p, m, 1, "1f1b", overlap, EACH),
+                                              ideal + messages * EACH,
+                                              PART * ideal,
+                                              p << " ranks, " << m << " micro-batches");
+                }
+            }
+        }
+        // Interleaved: with overlap a rank waits for what it needs; otherwise it exchanges all
+        // messages of a forward and a backward pass at once. Ends by a program that follows
+        // forward_backward_pipelining_with_interleaving() line by line.
+        const auto expect = [&](uint32_t p, uint32_t m, uint32_t v, double with, double without) {
+            const std::string name = "interleaved:v=" + std::to_string(v);
+            const std::string what = name + ", " + std::to_string(p) + " ranks";
+            NS_TEST_EXPECT_MSG_EQ_TOL(getEnd(p, m, v, name, "auto", EACH), with, PART * with, what);
+            NS_TEST_EXPECT_MSG_EQ_TOL(getEnd(p, m, v, name, "true", EACH), with, PART * with, what);
+            NS_TEST_EXPECT_MSG_EQ_TOL(getEnd(p, m, v, name, "false", EACH),
+                                      without,
+                                      PART * with,
+                                      what);
+            NS_TEST_EXPECT_MSG_EQ_TOL(getEnd(p, m, v, name, "false", 0),
+                                      3.0 * m + 3.0 * (p - 1) / v,
+                                      PART * with,
+                                      what);
+        };
+        expect(4, 8, 2, 32, 34.75);
+        expect(4, 8, 4, 33.75, 38.5);
+        for (uint32_t m : {3, 6})
+        {
+            const PipelineDurations durations{0.5, 0.5, 0.5, EACH};
+            const auto schedule = MakePipelineSchedule("interleaved:v=2", 3, m);
+            // One round: all forward passes of the first rank come before its backward passes.
+            expect(3, m, 2, TimePipeline(schedule, durations).end, m == 3 ? 15 : 25.5);
+        }
+    }
+
     void CheckSharedExperts()
     {
         // The shared expert takes longer than an exchange, of which there is one to hide in each
@@ -333,6 +405,7 @@ class OverlapTimesTestCase : public TestCase
         CheckByLayer();
         CheckTensor();
         CheckWeightGradients();
+        CheckMessages();
         CheckSharedExperts();
         CheckParameters();
         CheckGradients();

@@ -549,6 +549,33 @@ class ParallelRefusalTestCase : public TestCase
         Expect([](auto& options) { options.zero = 4; }, "zero 4 (allowed: 0 to 3)");
         Expect([](auto& options) { options.order = "tp-dp"; }, "order tp-dp (allowed:");
         Expect([](auto& options) { options.schedule = "none"; }, "unknown pipeline schedule");
+        Expect([](auto& options) { options.overlapP2p = "maybe"; },
+               "overlap p2p communication maybe (allowed: auto, true, false)");
+        Expect([](auto& options) { options.overlapP2p = "true"; },
+               "overlap p2p communication true with schedule 1f1b (allowed: auto, false)");
+        Expect(
+            [](auto& options) {
+                options.overlapP2p = "false";
+                options.schedule = "gpipe";
+            },
+            "overlap p2p communication false with schedule gpipe (allowed: auto, true)");
+        Expect(
+            [](auto& options) {
+                options.overlapP2p = "false";
+                options.schedule = "interleaved:v=2";
+                options.pipeline = 2;
+                options.globalBatch = 4;
+            },
+            "false with schedule interleaved:v=2 of 2 ranks (allowed: with pipeline 3 or more)");
+        Expect(
+            [](auto& options) {
+                options.data = 8;
+                options.globalBatch = 8;
+                options.expert = 4;
+                options.zero = 3;
+                options.shard = 2;
+            },
+            "shard 2 (allowed: multiples of 4, the ranks of experts)");
     }
 };
 

@@ -23,6 +23,26 @@ MakeTime(double seconds)
     return PicoSeconds(std::llround(seconds * 1e12));
 }
 
+/** @return a message, without number */
+GraphTask
+MakeMessage(TaskKind kind,
+            LayerTask name,
+            Parallelism parallelism,
+            uint32_t peer,
+            uint64_t tag,
+            uint64_t bytes)
+{
+    GraphTask task;
+    task.kind = kind;
+    task.name = static_cast<uint32_t>(name);
+    task.parallelism = parallelism;
+    task.stream = NO_STREAM;
+    task.peer = peer;
+    task.tag = tag;
+    task.bytes = bytes;
+    return task;
+}
+
 } // namespace
 
 const std::vector<std::string>&
@@ -86,22 +106,17 @@ LayerTasks::Communicate(LayerTask name,
     return m_writer.Start(task);
 }
 
-void
+uint64_t
 LayerTasks::Send(LayerTask name,
                  Parallelism parallelism,
                  uint32_t peer,
                  uint64_t tag,
-                 uint64_t bytes)
+                 uint64_t bytes,
+                 bool untilSent)
 {
-    GraphTask task;
-    task.kind = TaskKind::SEND;
-    task.name = static_cast<uint32_t>(name);
-    task.parallelism = parallelism;
-    task.stream = NO_STREAM;
-    task.peer = peer;
-    task.tag = tag;
-    task.bytes = bytes;
-    m_writer.Start(task);
+    GraphTask task = MakeMessage(TaskKind::SEND, name, parallelism, peer, tag, bytes);
+    task.untilSent = untilSent;
+    return m_writer.Start(task);
 }
 
 uint64_t
@@ -111,15 +126,7 @@ LayerTasks::Receive(LayerTask name,
                     uint64_t tag,
                     uint64_t bytes)
 {
-    GraphTask task;
-    task.kind = TaskKind::RECEIVE;
-    task.name = static_cast<uint32_t>(name);
-    task.parallelism = parallelism;
-    task.stream = NO_STREAM;
-    task.peer = peer;
-    task.tag = tag;
-    task.bytes = bytes;
-    return m_writer.Post(task);
+    return m_writer.Post(MakeMessage(TaskKind::RECEIVE, name, parallelism, peer, tag, bytes));
 }
 
 void

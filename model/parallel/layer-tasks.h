@@ -130,8 +130,15 @@ class LayerTasks
      * @param peer receiver
      * @param tag of the message
      * @param bytes of the message
+     * @param untilSent see GraphTask
+     * @return the task
      */
-    void Send(LayerTask name, Parallelism parallelism, uint32_t peer, uint64_t tag, uint64_t bytes);
+    uint64_t Send(LayerTask name,
+                  Parallelism parallelism,
+                  uint32_t peer,
+                  uint64_t tag,
+                  uint64_t bytes,
+                  bool untilSent = false);
 
     /** Likewise from a sender. @return the task */
     uint64_t Receive(LayerTask name,

@@ -79,6 +79,7 @@ ParallelPlan::ParallelPlan(const TransformerModel& model, const ParallelOptions&
     CheckExperts();
     ReadOrder();
     m_schedule = MakePipelineSchedule(options.schedule, m_sizes[PIPELINE], GetMicroBatches());
+    ChooseOverlap();
     DivideLayers();
     MakeGroups();
 }
@@ -259,6 +260,39 @@ ParallelPlan::CheckExperts() const
                                  std::to_string(m_options.expertSkew),
                                  " together with expert node (allowed: one of both)");
     }
+}
+
+/** The rules of Megatron-LM (megatron/training/arguments.py). */
+void
+ParallelPlan::ChooseOverlap()
+{
+    const std::string& choice = m_options.overlapP2p;
+    CheckWord("overlap p2p communication", choice, {"auto", "true", "false"});
+    const PipelineOverlap overlap = m_schedule.overlap;
+    const std::string refused = " with schedule " + m_options.schedule;
+    if (choice == "true" && overlap == PipelineOverlap::NEVER)
+    {
+        throw ConfigurationError("overlap p2p communication",
+                                 choice,
+                                 refused + " (allowed: auto, false)");
+    }
+    if (choice == "false" && overlap == PipelineOverlap::ALWAYS)
+    {
+        throw ConfigurationError("overlap p2p communication",
+                                 choice,
+                                 refused + " (allowed: auto, true)");
+    }
+    constexpr uint64_t LEAST_RANKS = 3; // with two, a batch has several messages of the same ranks
+    if (choice == "false" && overlap == PipelineOverlap::CHOSEN && m_options.pipeline < LEAST_RANKS)
+    {
+        throw ConfigurationError("overlap p2p communication",
+                                 choice,
+                                 refused + " of " + std::to_string(m_options.pipeline) +
+                                     " ranks (allowed: with pipeline " +
+                                     std::to_string(LEAST_RANKS) + " or more)");
+    }
+    m_batchesMessages = overlap == PipelineOverlap::NEVER ||
+                        (overlap == PipelineOverlap::CHOSEN && choice == "false");
 }
 
 void

@@ -80,6 +80,12 @@ class ParallelPlan
         return m_schedule;
     }
 
+    /** @return whether messages between stages are exchanged in batches that a rank waits for */
+    bool BatchesMessages() const
+    {
+        return m_batchesMessages;
+    }
+
     /** @return number of ranks: tensor x pipeline x data x context */
     uint32_t GetRanks() const;
 
@@ -210,6 +216,7 @@ class ParallelPlan
     void CheckLayer(uint32_t layer) const;
     void CheckZero() const;
     void CheckExperts() const;
+    void ChooseOverlap();
     void ReadOrder();
     void DivideLayers();
     void MakeGroups();
@@ -223,6 +230,7 @@ class ParallelPlan
     Coordinates m_sizes;
     std::array<Dimension, DIMENSIONS> m_order; // the one whose ranks are neighbours first
     PipelineSchedule m_schedule;
+    bool m_batchesMessages{false};
     std::vector<uint32_t> m_firstLayers; // by stage, and the number of layers
     std::vector<double> m_expertShares;  // by place in EXPERT
     std::vector<TaskGroups> m_groups;

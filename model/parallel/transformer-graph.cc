@@ -52,10 +52,13 @@ class TransformerSource : public QueuedSource
         return m_plan->GetSchedule().rankOfStage[stage] == m_place;
     }
 
-    uint64_t GetTag(bool isForward, const PipelineAction& action, uint32_t sender) const;
+    uint64_t GetTag(bool isForward, uint32_t sender, uint32_t microBatch) const;
     void Do(std::size_t index);
-    void BeginForward(const PipelineAction& action);
-    void BeginBackward(const PipelineAction& action);
+    uint64_t ReceiveInput(const PipelineAction& action);
+    void AwaitInput(const PipelineAction& action);
+    void PassOutput(const PipelineAction& action);
+    void SendOutput(const PipelineAction& action);
+    void ExchangeBatch(std::size_t next);
     void Forward(const PipelineAction& action);
     void Backward(const PipelineAction& action, bool isLast);
     void WeightGradients(const PipelineAction& action, bool isLast);
@@ -83,6 +86,8 @@ class TransformerSource : public QueuedSource
     std::vector<std::size_t> m_lastOfStage; // by stage, the action that completes its gradients
     std::map<std::pair<bool, std::pair<uint32_t, uint32_t>>, std::vector<uint64_t>>
         m_handed; // forward, stage and micro-batch: what the next stage of this rank waits for
+    std::vector<PipelineAction> m_unsent;     // whose results go with the next batch
+    std::vector<uint64_t> m_batch;            // messages of the next batch that are written
     std::map<PlanGroups, uint64_t> m_buckets; // parameters whose gradients wait for more
     std::vector<uint64_t> m_reductions;       // of this iteration, awaited by the update
     // Units of parameters: the embedding is 0, layer k is k + 1, the output layer comes last.
@@ -137,6 +142,10 @@ TransformerSource::Do(std::size_t index)
 {
     const PipelineAction& action = GetActions()[index];
     const bool isLast = m_lastOfStage[action.stage] == index;
+    if (m_plan->BatchesMessages() && (index == 0 || GetActions()[index - 1].endsBatch))
+    {
+        ExchangeBatch(index);
+    }
     m_tasks.GetWriter().SetMicroBatch(static_cast<int32_t>(action.microBatch));
     switch (action.work)
     {
@@ -157,27 +166,30 @@ TransformerSource::Do(std::size_t index)
     }
 }
 
+/** @param sender stage that sends the message */
 uint64_t
-TransformerSource::GetTag(bool isForward, const PipelineAction& action, uint32_t sender) const
+TransformerSource::GetTag(bool isForward, uint32_t sender, uint32_t microBatch) const
 {
     // Of the stages of a rank, and of its micro-batches: schedules may reorder them.
     const auto& places = m_plan->GetSchedule().rankOfStage;
     const auto chunk =
         static_cast<uint64_t>(std::count(places.begin(), places.begin() + sender, places[sender]));
     const uint64_t number =
-        (chunk * 2 + (isForward ? 1 : 0)) * m_plan->GetMicroBatches() + action.microBatch;
+        (chunk * 2 + (isForward ? 1 : 0)) * m_plan->GetMicroBatches() + microBatch;
     return number % (MAX_MESSAGE_TAG + 1); // those of a tag are far apart, and match in order
 }
 
-/** Awaits the activations of the stage before. */
-void
-TransformerSource::BeginForward(const PipelineAction& action)
+/** Receives what the stage before or behind sends for an action. @return the task; 0: none */
+uint64_t
+TransformerSource::ReceiveInput(const PipelineAction& action)
 {
-    if (action.stage == 0)
+    const bool isForward = action.work == PipelineWork::FORWARD;
+    const bool isOuter = isForward ? action.stage == 0 : action.stage + 1 == m_plan->GetStages();
+    if (isOuter || action.work >= PipelineWork::WEIGHT_GRADIENT)
     {
-        return;
+        return 0;
     }
-    const uint32_t sender = action.stage - 1;
+    const uint32_t sender = isForward ? action.stage - 1 : action.stage + 1;
     if (HasStage(sender))
     {
         return 0;
@@ -204,21 +216,81 @@ TransformerSource::AwaitInput(const PipelineAction& action)
         {
             m_tasks.GetWriter().Await(id);
         }
-        m_handed.erase({true, {sender, action.microBatch}});
-        return;
+        m_handed.erase(handed);
     }
-    const uint32_t place = m_plan->GetSchedule().rankOfStage[sender];
-    m_tasks.GetWriter().Await(m_tasks.Receive(LayerTask::ACTIVATIONS,
-                                              Parallelism::PIPELINE,
-                                              m_plan->GetRankOfStage(m_rank, place),
-                                              GetTag(true, action, sender),
-                                              m_plan->GetStageBytes()));
+    else if (!m_plan->BatchesMessages())
+    {
+        m_tasks.GetWriter().Await(ReceiveInput(action));
+    }
+}
+
+/** Passes the result of an action to the stage behind or before. */
+void
+TransformerSource::PassOutput(const PipelineAction& action)
+{
+    const bool isForward = action.work == PipelineWork::FORWARD;
+    const uint32_t receiver = isForward ? action.stage + 1 : action.stage - 1;
+    if (HasStage(receiver))
+    {
+        m_handed[{isForward, {action.stage, action.microBatch}}] = m_tasks.GetWriter().GetAwaited();
+    }
+    else if (m_plan->BatchesMessages() && !action.endsBatch)
+    {
+        m_unsent.push_back(action);
+    }
+    else
+    {
+        SendOutput(action);
+    }
+}
+
+void
+TransformerSource::SendOutput(const PipelineAction& action)
+{
+    const bool isForward = action.work == PipelineWork::FORWARD;
+    const uint32_t receiver = isForward ? action.stage + 1 : action.stage - 1;
+    const uint32_t place = m_plan->GetSchedule().rankOfStage[receiver];
+    m_tasks.GetWriter().SetMicroBatch(static_cast<int32_t>(action.microBatch));
+    const uint64_t id = m_tasks.Send(isForward ? LayerTask::ACTIVATIONS : LayerTask::GRADIENTS,
+                                     Parallelism::PIPELINE,
+                                     m_plan->GetRankOfStage(m_rank, place),
+                                     GetTag(isForward, action.stage, action.microBatch),
+                                     m_plan->GetStageBytes(),
+                                     m_plan->BatchesMessages());
+    if (m_plan->BatchesMessages())
+    {
+        m_batch.push_back(id);
+    }
+}
+
+/**
+ * Awaits a batch of messages: the results so far, and the inputs of actions until the next batch.
+ * @param next the first of these actions
+ */
+void
+TransformerSource::ExchangeBatch(std::size_t next)
+{
+    for (const PipelineAction& action : std::exchange(m_unsent, {}))
+    {
+        SendOutput(action);
+    }
+    for (bool isOpen = true; isOpen && next < GetActions().size(); next++)
+    {
+        const PipelineAction& action = GetActions()[next];
+        m_tasks.GetWriter().SetMicroBatch(static_cast<int32_t>(action.microBatch));
+        m_batch.push_back(ReceiveInput(action));
+        isOpen = !action.endsBatch;
+    }
+    for (uint64_t id : std::exchange(m_batch, {}))
+    {
+        m_tasks.GetWriter().Await(id);
+    }
 }
 
 void
 TransformerSource::Forward(const PipelineAction& action)
 {
-    BeginForward(action);
+    AwaitInput(action);
     if (action.stage == 0)
     {
         Unshard(0, 0, true);
@@ -236,45 +308,7 @@ TransformerSource::Forward(const PipelineAction& action)
         m_tasks.ForwardOutput();
         return;
     }
-    const uint32_t place = m_plan->GetSchedule().rankOfStage[action.stage + 1];
-    if (place == m_place)
-    {
-        m_handed[{true, {action.stage, action.microBatch}}] = m_tasks.GetWriter().GetAwaited();
-        return;
-    }
-    m_tasks.Send(LayerTask::ACTIVATIONS,
-                 Parallelism::PIPELINE,
-                 m_plan->GetRankOfStage(m_rank, place),
-                 GetTag(true, action, action.stage),
-                 m_plan->GetStageBytes());
-}
-
-/** Awaits the gradients of the stage behind. */
-void
-TransformerSource::BeginBackward(const PipelineAction& action)
-{
-    const uint32_t sender = action.stage + 1;
-    if (sender == m_plan->GetStages())
-    {
-        Unshard(action.stage, m_plan->GetModel().layers + 1, false);
-        m_tasks.BackwardOutput();
-        return;
-    }
-    if (HasStage(sender))
-    {
-        for (uint64_t id : m_handed[{false, {sender, action.microBatch}}])
-        {
-            m_tasks.GetWriter().Await(id);
-        }
-        m_handed.erase({false, {sender, action.microBatch}});
-        return;
-    }
-    const uint32_t place = m_plan->GetSchedule().rankOfStage[sender];
-    m_tasks.GetWriter().Await(m_tasks.Receive(LayerTask::GRADIENTS,
-                                              Parallelism::PIPELINE,
-                                              m_plan->GetRankOfStage(m_rank, place),
-                                              GetTag(false, action, sender),
-                                              m_plan->GetStageBytes()));
+    PassOutput(action);
 }
 
 void
@@ -282,7 +316,12 @@ TransformerSource::Backward(const PipelineAction& action, bool isLast)
 {
     const bool isWhole = action.work == PipelineWork::BACKWARD;
     const bool withWeights = isWhole && !m_plan->GetOptions().delayWgrad;
-    BeginBackward(action);
+    AwaitInput(action);
+    if (action.stage + 1 == m_plan->GetStages())
+    {
+        Unshard(action.stage, m_plan->GetModel().layers + 1, false);
+        m_tasks.BackwardOutput();
+    }
     const uint32_t end = m_plan->GetFirstLayer(action.stage + 1);
     if (withWeights && action.stage + 1 == m_plan->GetStages())
     {
@@ -299,19 +338,7 @@ TransformerSource::Backward(const PipelineAction& action, bool isLast)
     }
     if (action.stage > 0)
     {
-        const uint32_t place = m_plan->GetSchedule().rankOfStage[action.stage - 1];
-        if (place == m_place)
-        {
-            m_handed[{false, {action.stage, action.microBatch}}] = m_tasks.GetWriter().GetAwaited();
-        }
-        else
-        {
-            m_tasks.Send(LayerTask::GRADIENTS,
-                         Parallelism::PIPELINE,
-                         m_plan->GetRankOfStage(m_rank, place),
-                         GetTag(false, action, action.stage),
-                         m_plan->GetStageBytes());
-        }
+        PassOutput(action);
     }
     else
     {
@@ -581,6 +608,7 @@ void
 TransformerSource::EndIteration()
 {
     const ParallelOptions& options = m_plan->GetOptions();
+    ExchangeBatch(GetActions().size());
     m_tasks.GetWriter().SetMicroBatch(-1);
     ReduceBucket(PlanGroups::DATA);
     ReduceBucket(PlanGroups::EXPERT_DATA);
