@@ -7,6 +7,7 @@
 #include "transformer-graph.h"
 
 #include "layer-tasks.h"
+#include "stage-messages.h"
 
 #include <algorithm>
 #include <map>
@@ -52,13 +53,7 @@ class TransformerSource : public QueuedSource
         return m_plan->GetSchedule().rankOfStage[stage] == m_place;
     }
 
-    uint64_t GetTag(bool isForward, uint32_t sender, uint32_t microBatch) const;
     void Do(std::size_t index);
-    uint64_t ReceiveInput(const PipelineAction& action);
-    void AwaitInput(const PipelineAction& action);
-    void PassOutput(const PipelineAction& action);
-    void SendOutput(const PipelineAction& action);
-    void ExchangeBatch(std::size_t next);
     void Forward(const PipelineAction& action);
     void Backward(const PipelineAction& action, bool isLast);
     void WeightGradients(const PipelineAction& action, bool isLast);
@@ -78,16 +73,13 @@ class TransformerSource : public QueuedSource
 
     std::shared_ptr<const ParallelPlan> m_plan;
     LayerTasks m_tasks;
+    StageMessages m_messages;
     uint32_t m_rank;
     uint32_t m_place; // in the pipeline
     uint32_t m_iterations;
     uint32_t m_iteration{0};
-    std::size_t m_next{0};                  // action
-    std::vector<std::size_t> m_lastOfStage; // by stage, the action that completes its gradients
-    std::map<std::pair<bool, std::pair<uint32_t, uint32_t>>, std::vector<uint64_t>>
-        m_handed; // forward, stage and micro-batch: what the next stage of this rank waits for
-    std::vector<PipelineAction> m_unsent;     // whose results go with the next batch
-    std::vector<uint64_t> m_batch;            // messages of the next batch that are written
+    std::size_t m_next{0};                    // action
+    std::vector<std::size_t> m_lastOfStage;   // by stage, the action that completes its gradients
     std::map<PlanGroups, uint64_t> m_buckets; // parameters whose gradients wait for more
     std::vector<uint64_t> m_reductions;       // of this iteration, awaited by the update
     // Units of parameters: the embedding is 0, layer k is k + 1, the output layer comes last.
@@ -104,6 +96,7 @@ TransformerSource::TransformerSource(std::shared_ptr<const ParallelPlan> plan,
                                      uint32_t iterations)
     : m_plan(std::move(plan)),
       m_tasks(*m_plan, rates, rank),
+      m_messages(*m_plan, m_tasks, rank),
       m_rank(rank),
       m_place(m_plan->GetPipelineRank(rank)),
       m_iterations(iterations),
@@ -142,10 +135,7 @@ TransformerSource::Do(std::size_t index)
 {
     const PipelineAction& action = GetActions()[index];
     const bool isLast = m_lastOfStage[action.stage] == index;
-    if (m_plan->BatchesMessages() && (index == 0 || GetActions()[index - 1].endsBatch))
-    {
-        ExchangeBatch(index);
-    }
+    m_messages.Begin(index);
     m_tasks.GetWriter().SetMicroBatch(static_cast<int32_t>(action.microBatch));
     switch (action.work)
     {
@@ -166,131 +156,10 @@ TransformerSource::Do(std::size_t index)
     }
 }
 
-/** @param sender stage that sends the message */
-uint64_t
-TransformerSource::GetTag(bool isForward, uint32_t sender, uint32_t microBatch) const
-{
-    // Of the stages of a rank, and of its micro-batches: schedules may reorder them.
-    const auto& places = m_plan->GetSchedule().rankOfStage;
-    const auto chunk =
-        static_cast<uint64_t>(std::count(places.begin(), places.begin() + sender, places[sender]));
-    const uint64_t number =
-        (chunk * 2 + (isForward ? 1 : 0)) * m_plan->GetMicroBatches() + microBatch;
-    return number % (MAX_MESSAGE_TAG + 1); // those of a tag are far apart, and match in order
-}
-
-/** Receives what the stage before or behind sends for an action. @return the task; 0: none */
-uint64_t
-TransformerSource::ReceiveInput(const PipelineAction& action)
-{
-    const bool isForward = action.work == PipelineWork::FORWARD;
-    const bool isOuter = isForward ? action.stage == 0 : action.stage + 1 == m_plan->GetStages();
-    if (isOuter || action.work >= PipelineWork::WEIGHT_GRADIENT)
-    {
-        return 0;
-    }
-    const uint32_t sender = isForward ? action.stage - 1 : action.stage + 1;
-    if (HasStage(sender))
-    {
-        return 0;
-    }
-    const uint32_t place = m_plan->GetSchedule().rankOfStage[sender];
-    return m_tasks.Receive(isForward ? LayerTask::ACTIVATIONS : LayerTask::GRADIENTS,
-                           Parallelism::PIPELINE,
-                           m_plan->GetRankOfStage(m_rank, place),
-                           GetTag(isForward, sender, action.microBatch),
-                           m_plan->GetStageBytes());
-}
-
-/** Awaits the activations or gradients that an action begins with. */
-void
-TransformerSource::AwaitInput(const PipelineAction& action)
-{
-    const bool isForward = action.work == PipelineWork::FORWARD;
-    // Of another stage of this rank; the first and the last one find nothing.
-    const auto handed = m_handed.find(
-        {isForward, {isForward ? action.stage - 1 : action.stage + 1, action.microBatch}});
-    if (handed != m_handed.end())
-    {
-        for (uint64_t id : handed->second)
-        {
-            m_tasks.GetWriter().Await(id);
-        }
-        m_handed.erase(handed);
-    }
-    else if (!m_plan->BatchesMessages())
-    {
-        m_tasks.GetWriter().Await(ReceiveInput(action));
-    }
-}
-
-/** Passes the result of an action to the stage behind or before. */
-void
-TransformerSource::PassOutput(const PipelineAction& action)
-{
-    const bool isForward = action.work == PipelineWork::FORWARD;
-    const uint32_t receiver = isForward ? action.stage + 1 : action.stage - 1;
-    if (HasStage(receiver))
-    {
-        m_handed[{isForward, {action.stage, action.microBatch}}] = m_tasks.GetWriter().GetAwaited();
-    }
-    else if (m_plan->BatchesMessages() && !action.endsBatch)
-    {
-        m_unsent.push_back(action);
-    }
-    else
-    {
-        SendOutput(action);
-    }
-}
-
-void
-TransformerSource::SendOutput(const PipelineAction& action)
-{
-    const bool isForward = action.work == PipelineWork::FORWARD;
-    const uint32_t receiver = isForward ? action.stage + 1 : action.stage - 1;
-    const uint32_t place = m_plan->GetSchedule().rankOfStage[receiver];
-    m_tasks.GetWriter().SetMicroBatch(static_cast<int32_t>(action.microBatch));
-    const uint64_t id = m_tasks.Send(isForward ? LayerTask::ACTIVATIONS : LayerTask::GRADIENTS,
-                                     Parallelism::PIPELINE,
-                                     m_plan->GetRankOfStage(m_rank, place),
-                                     GetTag(isForward, action.stage, action.microBatch),
-                                     m_plan->GetStageBytes(),
-                                     m_plan->BatchesMessages());
-    if (m_plan->BatchesMessages())
-    {
-        m_batch.push_back(id);
-    }
-}
-
-/**
- * Awaits a batch of messages: the results so far, and the inputs of actions until the next batch.
- * @param next the first of these actions
- */
-void
-TransformerSource::ExchangeBatch(std::size_t next)
-{
-    for (const PipelineAction& action : std::exchange(m_unsent, {}))
-    {
-        SendOutput(action);
-    }
-    for (bool isOpen = true; isOpen && next < GetActions().size(); next++)
-    {
-        const PipelineAction& action = GetActions()[next];
-        m_tasks.GetWriter().SetMicroBatch(static_cast<int32_t>(action.microBatch));
-        m_batch.push_back(ReceiveInput(action));
-        isOpen = !action.endsBatch;
-    }
-    for (uint64_t id : std::exchange(m_batch, {}))
-    {
-        m_tasks.GetWriter().Await(id);
-    }
-}
-
 void
 TransformerSource::Forward(const PipelineAction& action)
 {
-    AwaitInput(action);
+    m_messages.AwaitInput(action);
     if (action.stage == 0)
     {
         Unshard(0, 0, true);
@@ -308,7 +177,7 @@ TransformerSource::Forward(const PipelineAction& action)
         m_tasks.ForwardOutput();
         return;
     }
-    PassOutput(action);
+    m_messages.PassOutput(action);
 }
 
 void
@@ -316,7 +185,7 @@ TransformerSource::Backward(const PipelineAction& action, bool isLast)
 {
     const bool isWhole = action.work == PipelineWork::BACKWARD;
     const bool withWeights = isWhole && !m_plan->GetOptions().delayWgrad;
-    AwaitInput(action);
+    m_messages.AwaitInput(action);
     if (action.stage + 1 == m_plan->GetStages())
     {
         Unshard(action.stage, m_plan->GetModel().layers + 1, false);
@@ -338,7 +207,7 @@ TransformerSource::Backward(const PipelineAction& action, bool isLast)
     }
     if (action.stage > 0)
     {
-        PassOutput(action);
+        m_messages.PassOutput(action);
     }
     else
     {
@@ -608,7 +477,7 @@ void
 TransformerSource::EndIteration()
 {
     const ParallelOptions& options = m_plan->GetOptions();
-    ExchangeBatch(GetActions().size());
+    m_messages.Begin(GetActions().size());
     m_tasks.GetWriter().SetMicroBatch(-1);
     ReduceBucket(PlanGroups::DATA);
     ReduceBucket(PlanGroups::EXPERT_DATA);
