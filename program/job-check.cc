@@ -54,9 +54,9 @@ DescribeMembers(PlanGroups groups)
     case PlanGroups::EMBEDDING:
         return "first and last stage";
     case PlanGroups::EXPERT_SHARD:
-        return "replicas of experts near each other";
+        return "near replicas of experts";
     case PlanGroups::EXPERT_REPLICA:
-        return "replicas of experts far from each other";
+        return "far replicas of experts";
     }
     return "";
 }
