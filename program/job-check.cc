@@ -53,6 +53,10 @@ DescribeMembers(PlanGroups groups)
         return "replicas of experts";
     case PlanGroups::EMBEDDING:
         return "first and last stage";
+    case PlanGroups::EXPERT_SHARD:
+        return "near replicas of experts";
+    case PlanGroups::EXPERT_REPLICA:
+        return "far replicas of experts";
     }
     return "";
 }

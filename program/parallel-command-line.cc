@@ -113,6 +113,11 @@ ParallelJobOptions::AddTo(ProgramOptions& options)
                     parallel.schedule,
                     &DescribeAlternatives<PipelineScheduleEntry>,
                     "the path of a CSV file, short for file:PATH");
+    options.AddChoice("overlap-p2p-communication",
+                      "ranks compute during messages between stages; auto: unless the schedule is "
+                      "1f1b",
+                      parallel.overlapP2p,
+                      {"auto", "true", "false"});
     options.AddAutomatic(Key::Count("first-layers",
                                     0,
                                     1,

@@ -37,6 +37,7 @@ class RandomTransport : public MessageTransport
         std::vector<Ptr<RandomTransport>> ranks;
         std::mt19937 random{1};
         uint64_t bytes{0};
+        Time sent; // when the last message with a handler has left
     };
 
     RandomTransport(uint32_t rank, Group& group)
@@ -54,7 +55,9 @@ class RandomTransport : public MessageTransport
     {
         if (sent)
         {
-            Simulator::Schedule(NanoSeconds(m_group.random() % 1000), sent);
+            const Time time = NanoSeconds(1 + m_group.random() % 1000);
+            m_group.sent = Simulator::Now() + time;
+            Simulator::Schedule(time, sent);
         }
         m_group.bytes += bytes;
         Time& free = m_free[peer];
@@ -482,6 +485,13 @@ class SendReceiveTest : public TestCase
             const bool same = received[i]->values == MakeNumbers(i, i + 1);
             NS_TEST_EXPECT_MSG_EQ(same, true, "tensor " << i);
         }
+        const auto tensor = MakeTensor({1});
+        tensor->untilSent = true;
+        first.Send(tensor, 2, fixture.MakeDone(0));
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(fixture.done[0].size(), 4, "a fourth");
+        NS_TEST_EXPECT_MSG_GT(fixture.group.sent, fixture.done[0][2], "it takes time");
+        NS_TEST_EXPECT_MSG_EQ(fixture.done[0][3], fixture.group.sent, "complete when it has left");
         NS_TEST_EXPECT_MSG_EQ(fixture.done[1].size(), 0, "the collective still waits");
         NS_TEST_EXPECT_MSG_EQ(first.GetWaitingFor(),
                               "rank 0 waits in all-reduce 0 (ring) at step 0 for chunk 1 (4 bytes) "

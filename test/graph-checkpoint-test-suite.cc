@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "graph-test-common.h"
+
 #include "ns3/checkpoint-graph.h"
 #include "ns3/graph-summary.h"
 #include "ns3/graph-timing.h"
@@ -36,80 +38,23 @@ constexpr double RATE = 1e6;
 
 /**
  * @ingroup distributed-training-graph-checkpoint-tests
- * A job: each iteration computes and adds up gradients of all ranks, which takes no time.
+ * @return a job whose iterations compute and add up gradients of all ranks, which takes no time
  */
-class PlainJob : public TaskGraph
+std::shared_ptr<TaskGraph>
+MakeJob(uint32_t ranks)
 {
-  public:
-    /** @param ranks number of ranks */
-    explicit PlainJob(uint32_t ranks)
-        : m_ranks(ranks)
-    {
-    }
-
-    uint32_t GetRanks() const override
-    {
-        return m_ranks;
-    }
-
-    const std::vector<TaskGroups>& GetGroups() const override
-    {
-        return m_groups;
-    }
-
-    const std::vector<std::string>& GetNames() const override
-    {
-        return m_names;
-    }
-
-    std::unique_ptr<TaskSource> MakeSource(uint32_t, uint32_t iterations) const override
-    {
-        return std::make_unique<Source>(iterations);
-    }
-
-  private:
-    /** Its tasks. */
-    class Source : public TaskSource
-    {
-      public:
-        explicit Source(uint32_t iterations)
-            : m_left(iterations)
-        {
-        }
-
-        bool Next(GraphTask& task) override
-        {
-            if (m_writer.GetTasks().empty())
-            {
-                if (m_left == 0)
-                {
-                    return false;
-                }
-                m_left--;
-                m_writer.Compute(0, MilliSeconds(ITERATION));
-                GraphTask reduce;
-                reduce.kind = TaskKind::COLLECTIVE;
-                reduce.parallelism = Parallelism::DATA;
-                reduce.stream = NO_STREAM;
-                reduce.name = 1;
-                reduce.bytes = 4;
-                m_writer.Await(m_writer.Start(reduce));
-                m_writer.Mark(2);
-            }
-            task = m_writer.GetTasks().front();
-            m_writer.GetTasks().pop_front();
-            return true;
-        }
-
-      private:
-        uint32_t m_left;
-        TaskWriter m_writer;
-    };
-
-    uint32_t m_ranks;
-    std::vector<TaskGroups> m_groups{TaskGroups{Parallelism::DATA, {}}};
-    std::vector<std::string> m_names{"forward", "gradients", "end of iteration"};
-};
+    const std::vector<TaskGroups> groups{TaskGroups{Parallelism::DATA, {}}};
+    return std::make_shared<WrittenGraph>(ranks, groups, [](TaskWriter& writer, uint32_t) {
+        writer.Compute(1, MilliSeconds(ITERATION));
+        GraphTask reduce;
+        reduce.kind = TaskKind::COLLECTIVE;
+        reduce.parallelism = Parallelism::DATA;
+        reduce.stream = NO_STREAM;
+        reduce.name = 2;
+        reduce.bytes = 4;
+        writer.Await(writer.Start(reduce));
+    });
+}
 
 /**
  * @ingroup distributed-training-graph-checkpoint-tests
@@ -119,7 +64,7 @@ GraphTiming
 TimeJob(uint32_t ranks, const CheckpointPlan& plan, uint32_t iterations)
 {
     UsePicoseconds();
-    const CheckpointGraph graph(std::make_shared<PlainJob>(ranks), plan);
+    const CheckpointGraph graph(MakeJob(ranks), plan);
     CommunicationTimes times;
     times.message = [](const GraphTask& task) {
         return Seconds(static_cast<double>(task.bytes) / RATE);
@@ -251,7 +196,7 @@ class CheckpointTasksTestCase : public TestCase
         }
         plan.storageHosts = 3;
         plan.isRestart = true;
-        const auto job = std::make_shared<PlainJob>(RANKS);
+        const auto job = MakeJob(RANKS);
         const CheckpointGraph graph(job, plan);
         NS_TEST_EXPECT_MSG_EQ(graph.GetRanks(), RANKS + 3, "ranks");
         NS_TEST_EXPECT_MSG_EQ(graph.GetGroup(0, 2).size(), RANKS, "ranks that add up");

@@ -203,6 +203,78 @@ class OverlapTimesTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ_TOL(together - apart, 3 * matrices, 1e-4, "saved");
     }
 
+    void CheckMessages()
+    {
+        // Megatron-LM's forward_backward_pipelining_without_interleaving(): a rank sends and
+        // receives, waits for both, and computes. In units of a forward pass of a rank's layers,
+        // a backward pass takes 2.
+        const double layer = GetEnd(MakeModel(1), {}) / 3;
+        const auto getEnd = [&](uint32_t p,
+                                uint32_t m,
+                                uint32_t v,
+                                const std::string& schedule,
+                                const std::string& overlap,
+                                double message) {
+            ParallelOptions options;
+            options.pipeline = p;
+            options.globalBatch = m;
+            options.schedule = schedule;
+            options.overlapP2p = overlap;
+            CommunicationTimes times;
+            times.message = [=](const GraphTask&) { return Seconds(message * v * layer); };
+            times.sent = times.message;
+            return GetEnd(MakeModel(p * v), options, times) / (v * layer);
+        };
+        constexpr double EACH = 0.25;
+        constexpr double PART = 1e-4; // embedding and output layer
+        for (uint32_t p : {1, 2, 3, 4, 8})
+        {
+            for (uint32_t m : {1, 2, 3, 4, 8, 32})
+            {
+                const double ideal = 3.0 * (m + p - 1);
+                // Of two ranks each sends and receives at once; in longer pipelines inner ranks
+                // wait for both neighbours, one after the other.
+                const double messages = p == 1   ? 0
+                                        : p == 2 ? m + 1.0
+                                        : m == 1 ? 2.0 * (p - 1)
+                                                 : 2.0 * (m + p) - 5;
+                for (const char* overlap : {"auto", "false"})
+                {
+                    NS_TEST_EXPECT_MSG_EQ_TOL(getEnd(p, m, 1, "1f1b", overlap, EACH),
+                                              ideal + messages * EACH,
+                                              PART * ideal,
+                                              p << " ranks, " << m << " micro-batches");
+                }
+            }
+        }
+        // Interleaved: with overlap a rank waits for what it needs; otherwise it exchanges all
+        // messages of a forward and a backward pass at once. Ends by a program that follows
+        // forward_backward_pipelining_with_interleaving() line by line.
+        const auto expect = [&](uint32_t p, uint32_t m, uint32_t v, double with, double without) {
+            const std::string name = "interleaved:v=" + std::to_string(v);
+            const std::string what = name + ", " + std::to_string(p) + " ranks";
+            NS_TEST_EXPECT_MSG_EQ_TOL(getEnd(p, m, v, name, "auto", EACH), with, PART * with, what);
+            NS_TEST_EXPECT_MSG_EQ_TOL(getEnd(p, m, v, name, "true", EACH), with, PART * with, what);
+            NS_TEST_EXPECT_MSG_EQ_TOL(getEnd(p, m, v, name, "false", EACH),
+                                      without,
+                                      PART * with,
+                                      what);
+            NS_TEST_EXPECT_MSG_EQ_TOL(getEnd(p, m, v, name, "false", 0),
+                                      3.0 * m + 3.0 * (p - 1) / v,
+                                      PART * with,
+                                      what);
+        };
+        expect(4, 8, 2, 32, 34.75);
+        expect(4, 8, 4, 33.75, 38.5);
+        for (uint32_t m : {3, 6})
+        {
+            const PipelineDurations durations{0.5, 0.5, 0.5, EACH};
+            const auto schedule = MakePipelineSchedule("interleaved:v=2", 3, m);
+            // One round: all forward passes of the first rank come before its backward passes.
+            expect(3, m, 2, TimePipeline(schedule, durations).end, m == 3 ? 15 : 25.5);
+        }
+    }
+
     void CheckSharedExperts()
     {
         // The shared expert takes longer than an exchange, of which there is one to hide in each
@@ -333,6 +405,7 @@ class OverlapTimesTestCase : public TestCase
         CheckByLayer();
         CheckTensor();
         CheckWeightGradients();
+        CheckMessages();
         CheckSharedExperts();
         CheckParameters();
         CheckGradients();
@@ -382,6 +455,8 @@ class VolumesTestCase : public TestCase
         const double one = GetEnd(model, options, times);
         NS_TEST_EXPECT_MSG_EQ_TOL(both - one, 1e-3, 1e-4, "one after the other");
 
+        CheckExpertShards();
+
         options.shard = 0;
         options.hpzPartition = 4;
         options.quantizedWeights = true;
@@ -396,6 +471,59 @@ class VolumesTestCase : public TestCase
                                   6,
                                   "qgZ");
         NS_TEST_EXPECT_MSG_EQ(found.size(), 4, "ZeRO++");
+    }
+
+    void CheckExpertShards()
+    {
+        // 16 replicas, experts among 2, HSDP among 8: 4 of the 8 ranks of an expert share it.
+        using G = PlanGroups;
+        const TransformerModel model = MakeModel(4, 4);
+        ParallelOptions options;
+        options.data = 16;
+        options.expert = 2;
+        options.zero = 3;
+        options.globalBatch = 16;
+        const uint64_t experts = 2 * 4 * model.GetExpertParameters(0) / 2; // bytes at a rank
+        Volumes found = GetVolumes(model, options, 5);
+        NS_TEST_EXPECT_MSG_EQ((found[{G::EXPERT_DATA, Operation::ALL_GATHER}]), 2 * experts, "all");
+        const uint64_t memory = ParallelPlan(model, options).GetMemoryBytes(5);
+        options.shard = 8;
+        found = GetVolumes(model, options, 5);
+        NS_TEST_EXPECT_MSG_EQ((found[{G::EXPERT_SHARD, Operation::ALL_GATHER}]),
+                              2 * experts,
+                              "gathered twice");
+        NS_TEST_EXPECT_MSG_EQ((found[{G::EXPERT_SHARD, Operation::REDUCE_SCATTER}]),
+                              experts,
+                              "reduced");
+        NS_TEST_EXPECT_MSG_EQ((found[{G::EXPERT_REPLICA, Operation::ALL_REDUCE}]),
+                              experts / 4,
+                              "added up across");
+        NS_TEST_EXPECT_MSG_EQ((found.count({G::EXPERT_DATA, Operation::ALL_GATHER})), 0, "none");
+        const ParallelPlan plan(model, options);
+        const uint64_t dense = plan.GetDenseParametersOfRank(5);
+        // 16 bytes a parameter: 1/16 of dense layers and 1/8 of experts become twice as much.
+        NS_TEST_EXPECT_MSG_EQ_TOL(plan.GetMemoryBytes(5) - memory,
+                                  16 * (dense / 16 + experts / 2 / 8),
+                                  64,
+                                  "memory");
+        const auto getGroup = [&](G groups, uint32_t rank) {
+            const auto place = static_cast<uint32_t>(groups);
+            return TransformerGraph(std::make_shared<ParallelPlan>(plan), RATES)
+                .GetGroup(place, rank);
+        };
+        using Ranks = std::vector<uint32_t>;
+        NS_TEST_EXPECT_MSG_EQ((getGroup(G::EXPERT_SHARD, 5) == Ranks{1, 3, 5, 7}), true, "near");
+        NS_TEST_EXPECT_MSG_EQ((getGroup(G::EXPERT_SHARD, 8) == Ranks{8, 10, 12, 14}), true, "near");
+        NS_TEST_EXPECT_MSG_EQ((getGroup(G::EXPERT_REPLICA, 5) == Ranks{5, 13}), true, "far");
+        // As many ranks share experts as HSDP divides among: whole experts are added up across.
+        options.expert = 4;
+        options.shard = 4;
+        found = GetVolumes(model, options, 5);
+        NS_TEST_EXPECT_MSG_EQ((found.count({G::EXPERT_SHARD, Operation::ALL_GATHER})), 0, "own");
+        NS_TEST_EXPECT_MSG_EQ((found[{G::EXPERT_REPLICA, Operation::ALL_REDUCE}]),
+                              experts / 2,
+                              "all of it");
+        NS_TEST_EXPECT_MSG_GT(GetEnd(model, options), 0, "ends");
     }
 
     void CheckExperts()

@@ -20,6 +20,7 @@
 #include <memory>
 #include <string>
 #include <tuple>
+#include <vector>
 
 /**
  * @ingroup distributed-training-tests
@@ -110,6 +111,137 @@ class TransformerParametersTestCase : public TestCase
         std::ofstream(path) << R"({"n_layer": 12, "n_embd": 768, "n_head": 12,
                                    "vocab_size": 50257, "n_positions": 1024})";
         NS_TEST_EXPECT_MSG_EQ(FindTransformer(path).GetParameters(), 124439808, "GPT-2");
+    }
+};
+
+/**
+ * @ingroup distributed-training-parallel-tests
+ * Model files that list layers.
+ */
+class ListedLayersTestCase : public TestCase
+{
+  public:
+    ListedLayersTestCase()
+        : TestCase("model files list layers of different sizes")
+    {
+    }
+
+  private:
+    /** @return a file whose model has the layers */
+    std::string Write(const std::string& layers, const std::string& others = "")
+    {
+        std::string path = CreateTempDirFilename("layers.json");
+        std::ofstream(path) << R"({"hidden": 64, "heads": 8, "num_key_value_heads": 4, )"
+                            << R"("feed_forward": 256, "vocabulary": 100, "sequence": 32, )"
+                            << others << R"("layers": )" << layers << "}";
+        return path;
+    }
+
+    void ExpectRefusal(const std::string& layers, const std::string& part)
+    {
+        std::string message;
+        try
+        {
+            FindTransformer(Write(layers));
+        }
+        catch (const ConfigurationError& error)
+        {
+            message = error.what();
+        }
+        NS_TEST_EXPECT_MSG_NE(message.find("layers.json: " + part), std::string::npos, message);
+    }
+
+    void DoRun() override
+    {
+        // Equal layers are those of a number.
+        const TransformerModel equal = FindTransformer(Write("3"));
+        const TransformerModel listed = FindTransformer(Write(R"([{}, {"repeat": 2}])"));
+        NS_TEST_EXPECT_MSG_EQ(listed.layers, 3, "layers");
+        NS_TEST_EXPECT_MSG_EQ(listed.GetParameters(), equal.GetParameters(), "the same model");
+        // A head has 8 numbers. Parameters of queries, keys, values and results; of the network.
+        const TransformerModel model = FindTransformer(Write(
+            R"([{"feed_forward": 128}, {"heads": 4, "num_key_value_heads": 2, "repeat": 2}, {}])"));
+        const auto attention = [](uint64_t heads, uint64_t keyValueHeads) {
+            return 64 + 64 * 8 * (2 * heads + 2 * keyValueHeads);
+        };
+        const auto network = [](uint64_t inner) { return 64 + 3 * 64 * inner; };
+        const std::vector<uint64_t> parameters{attention(8, 4) + network(128),
+                                               attention(4, 2) + network(256),
+                                               attention(4, 2) + network(256),
+                                               attention(8, 4) + network(256)};
+        NS_TEST_ASSERT_MSG_EQ(model.layers, 4, "layers");
+        uint64_t sum = 2 * 64 * 100 + 64; // embedding, output layer, norm
+        for (uint32_t layer = 0; layer < 4; layer++)
+        {
+            NS_TEST_EXPECT_MSG_EQ(model.GetLayerParameters(layer), parameters[layer], layer);
+            sum += parameters[layer];
+        }
+        NS_TEST_EXPECT_MSG_EQ(model.GetParameters(), sum, "all");
+        NS_TEST_EXPECT_MSG_EQ(model.GetKeyValueSize(1), 2 * 2 * 8, "keys and values");
+        // Two operations for each parameter of a matrix and each token, and the scores.
+        const double operations = 2.0 * (attention(4, 2) + 2 * 32 * 4 * 8);
+        NS_TEST_EXPECT_MSG_EQ_TOL(model.GetAttentionOperations(2), operations, 1e-9, "operations");
+        CheckJob(model);
+
+        const std::string experts = R"("experts": 4, "num_experts_per_tok": 2, )";
+        const TransformerModel mixed = FindTransformer(
+            Write(R"([{"experts": false}, {"repeat": 2}, {"experts": false}])", experts));
+        for (uint32_t layer = 0; layer < 4; layer++)
+        {
+            NS_TEST_EXPECT_MSG_EQ(mixed.HasExperts(layer), (layer == 1 || layer == 2), layer);
+        }
+        CheckRefusals();
+    }
+
+    void CheckJob(const TransformerModel& model)
+    {
+        // Four stages: each computes for as long as its layer needs, and sends its gradients.
+        ParallelOptions options;
+        options.pipeline = 4;
+        options.data = 2;
+        options.globalBatch = 2;
+        const auto plan = std::make_shared<ParallelPlan>(model, options);
+        UsePicoseconds();
+        const TransformerGraph graph(plan, RATES);
+        for (uint32_t rank = 2; rank < 6; rank++) // without embedding and output layer
+        {
+            const Collectives sums = Count(graph, rank);
+            NS_TEST_EXPECT_MSG_EQ(
+                sums.at({PlanGroups::DATA, CollectiveOperation::ALL_REDUCE}).bytes,
+                4 * model.GetLayerParameters(rank / 2),
+                "gradients of rank " << rank);
+        }
+        options.tensor = 8;
+        std::string message;
+        try
+        {
+            ParallelPlan refused(model, options);
+        }
+        catch (const ConfigurationError& error)
+        {
+            message = error.what();
+        }
+        NS_TEST_EXPECT_MSG_NE(message.find("tensor 8 (allowed: divisors of 4, the heads of "
+                                           "attention of layer 1)"),
+                              std::string::npos,
+                              message);
+    }
+
+    void CheckRefusals()
+    {
+        ExpectRefusal("[]", "layers is empty (allowed: a number, or a list of objects)");
+        ExpectRefusal("[3]", "layers has '3' (allowed: a number, or a list of objects)");
+        ExpectRefusal(R"({"a": {}})", "layers has 'a' (allowed: a number, or a list of objects)");
+        ExpectRefusal(R"([{}, {"width": 3}])", "layers[1]: 'width' (allowed: repeat, experts,");
+        ExpectRefusal(R"([{"heads": 0}])",
+                      "layers[0]: heads is '0' (allowed: a whole number from 1");
+        ExpectRefusal(
+            R"([{"heads": 2, "num_key_value_heads": 4}])",
+            "layers[0]: num_key_value_heads is '4' (allowed: a whole number from 1 to 2)");
+        ExpectRefusal(R"([{"feed_forward": "x"}])", "layers[0]: feed_forward is 'x'");
+        ExpectRefusal(R"([{"experts": true}])", "layers[0]: experts is 'true' (allowed: false");
+        ExpectRefusal(R"([{"experts": 4}])", "layers[0]: experts is '4' (allowed: true, false)");
+        ExpectRefusal(R"([{"repeat": 65536}, {}])", "layers[1]: too many layers (allowed: 65536)");
     }
 };
 
@@ -417,6 +549,33 @@ class ParallelRefusalTestCase : public TestCase
         Expect([](auto& options) { options.zero = 4; }, "zero 4 (allowed: 0 to 3)");
         Expect([](auto& options) { options.order = "tp-dp"; }, "order tp-dp (allowed:");
         Expect([](auto& options) { options.schedule = "none"; }, "unknown pipeline schedule");
+        Expect([](auto& options) { options.overlapP2p = "maybe"; },
+               "overlap p2p communication maybe (allowed: auto, true, false)");
+        Expect([](auto& options) { options.overlapP2p = "true"; },
+               "overlap p2p communication true with schedule 1f1b (allowed: auto, false)");
+        Expect(
+            [](auto& options) {
+                options.overlapP2p = "false";
+                options.schedule = "gpipe";
+            },
+            "overlap p2p communication false with schedule gpipe (allowed: auto, true)");
+        Expect(
+            [](auto& options) {
+                options.overlapP2p = "false";
+                options.schedule = "interleaved:v=2";
+                options.pipeline = 2;
+                options.globalBatch = 4;
+            },
+            "false with schedule interleaved:v=2 of 2 ranks (allowed: with pipeline 3 or more)");
+        Expect(
+            [](auto& options) {
+                options.data = 8;
+                options.globalBatch = 8;
+                options.expert = 4;
+                options.zero = 3;
+                options.shard = 2;
+            },
+            "shard 2 (allowed: multiples of 4, the ranks of experts)");
     }
 };
 
@@ -434,6 +593,7 @@ class ParallelTestSuite : public TestSuite
         AddTestCase(new TransformerOperationsTestCase);
         AddTestCase(new ParallelBytesTestCase);
         AddTestCase(new ParallelTimingTestCase);
+        AddTestCase(new ListedLayersTestCase);
         AddTestCase(new ParallelRefusalTestCase);
     }
 };

@@ -98,10 +98,15 @@ class RealJobTestCase : public TestCase
                 o.pipeline = 2, o.data = 1, o.globalBatch = 4, o.schedule = schedule;
             });
         }
+        Check("interleaved, without overlap", [](O o) {
+            o.pipeline = 4, o.data = 1, o.globalBatch = 8, o.schedule = "interleaved:v=1";
+            o.overlapP2p = "false";
+        });
         Check("context", [](O o) { o.context = 4, o.data = 1; });
         Check("Ulysses", [](O o) { o.context = 4, o.data = 1, o.cpCommType = "a2a"; });
         Check("experts", [](O o) { o.data = 4, o.expert = 4; });
         Check("HSDP", [](O o) { o.data = 4, o.zero = 3, o.shard = 2; });
+        Check("HSDP of experts", [](O o) { o.data = 8, o.expert = 2, o.zero = 3, o.shard = 4; });
         const auto all = [](O o) {
             o.tensor = 2, o.pipeline = 2, o.data = 2, o.zero = 1, o.globalBatch = 4;
         };

@@ -281,8 +281,17 @@ ScheduledCommunicator::SendTensor(const Tensor& tensor, uint32_t peer, uint64_t 
 {
     NS_LOG_FUNCTION(this << peer << tensor.bytes);
     m_sendTrace(MakeRecord(m_rank, peer, tag, tensor.bytes));
-    m_transport->Send(m_number, peer, tag, tensor.bytes, PeerMessages::Copy(tensor));
-    PeerMessages::CompleteLater(done);
+    const auto accepted = [done]() { PeerMessages::CompleteLater(done); };
+    m_transport->Send(m_number,
+                      peer,
+                      tag,
+                      tensor.bytes,
+                      PeerMessages::Copy(tensor),
+                      tensor.untilSent ? MessageTransport::SentHandler(accepted) : nullptr);
+    if (!tensor.untilSent)
+    {
+        accepted();
+    }
 }
 
 void

@@ -38,6 +38,7 @@ struct Tensor : public SimpleRefCount<Tensor>
     uint32_t channel{0};       ///< messages: those of a channel match in order; at most MAX_CHANNEL
     /// Sum of whole numbers: how hosts write each message; null: as float32.
     Ptr<const GradientCodec> lineCode{};
+    bool untilSent{false}; ///< messages: Send() is complete when the last byte has left
 
     /// Largest number of a channel.
     static constexpr uint32_t MAX_CHANNEL = 65533;
@@ -169,7 +170,8 @@ class Communicator : public Object
      * of the tensor's channel.
      * @param tensor the vector
      * @param peer destination rank, not this one
-     * @param done called when the transport has accepted the tensor, which may then be changed
+     * @param done called when the transport has accepted the tensor, which may then be changed;
+     * with Tensor::untilSent when its last byte has been passed to the network
      */
     virtual void Send(Ptr<Tensor> tensor, uint32_t peer, Done done);
 

@@ -212,7 +212,8 @@ TimedJob::Perform(uint32_t rank, const GraphTask& task, uint64_t number)
         }
         Channel& channel = m_channels[{rank, task.peer, task.tag}];
         const Time arrival = m_now + (m_times.message ? m_times.message(task) : Time());
-        At(m_now, {rank, task.id});
+        const bool takesTime = task.untilSent && m_times.sent;
+        At(m_now + (takesTime ? m_times.sent(task) : Time()), {rank, task.id});
         if (channel.receivers.empty())
         {
             channel.arrivals.push_back(arrival);

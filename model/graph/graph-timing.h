@@ -30,6 +30,8 @@ struct CommunicationTimes
     std::function<Time(const GraphTask&, uint32_t)> collective;
     /// Time of a message from its start; empty: 0.
     std::function<Time(const GraphTask&)> message;
+    /// Time of a SEND with GraphTask::untilSent; empty: 0.
+    std::function<Time(const GraphTask&)> sent;
 };
 
 /**

@@ -36,7 +36,7 @@ enum class TaskKind : uint8_t
 {
     COMPUTE,    ///< computes for `length`
     COLLECTIVE, ///< takes part in a collective of its group
-    SEND,       ///< sends a message; complete when the transport has accepted it
+    SEND,       ///< sends a message; complete as GraphTask::untilSent says
     RECEIVE,    ///< receives a message; complete when it is there
     MEMORY,     ///< moves data between memory and storage of the rank for `length`
     MARK        ///< ends an iteration of the rank; takes no time
@@ -98,6 +98,9 @@ struct GraphTask
     uint16_t stream{COMPUTE_STREAM};            ///< its stream, or NO_STREAM
     /// COLLECTIVE: what it does.
     CollectiveOperation operation{CollectiveOperation::ALL_REDUCE};
+    /// SEND: complete when its last byte has been passed to the network; otherwise when the
+    /// transport has accepted the message.
+    bool untilSent{false};
     uint32_t groups{0};     ///< COLLECTIVE: index in TaskGraph::GetGroups()
     uint32_t peer{0};       ///< SEND, RECEIVE: other rank; COLLECTIVE: root, by rank in the group
     int32_t priority{0};    ///< COLLECTIVE: see Tensor::priority

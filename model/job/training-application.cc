@@ -478,6 +478,7 @@ TrainingApplication::StartMessage(const GraphTask& task)
     }
     running.tensor = MakeTensor(task, running.number);
     running.tensor->channel = static_cast<uint32_t>(task.tag);
+    running.tensor->untilSent = task.untilSent;
     const Ptr<Tensor> tensor = running.tensor;
     const auto done = MakeBoundCallback(&TrainingApplication::CommunicationDone, this, task.id);
     if (m_meetings)

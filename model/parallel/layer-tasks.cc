@@ -23,6 +23,26 @@ MakeTime(double seconds)
     return PicoSeconds(std::llround(seconds * 1e12));
 }
 
+/** @return a message, without number */
+GraphTask
+MakeMessage(TaskKind kind,
+            LayerTask name,
+            Parallelism parallelism,
+            uint32_t peer,
+            uint64_t tag,
+            uint64_t bytes)
+{
+    GraphTask task;
+    task.kind = kind;
+    task.name = static_cast<uint32_t>(name);
+    task.parallelism = parallelism;
+    task.stream = NO_STREAM;
+    task.peer = peer;
+    task.tag = tag;
+    task.bytes = bytes;
+    return task;
+}
+
 } // namespace
 
 const std::vector<std::string>&
@@ -86,22 +106,17 @@ LayerTasks::Communicate(LayerTask name,
     return m_writer.Start(task);
 }
 
-void
+uint64_t
 LayerTasks::Send(LayerTask name,
                  Parallelism parallelism,
                  uint32_t peer,
                  uint64_t tag,
-                 uint64_t bytes)
+                 uint64_t bytes,
+                 bool untilSent)
 {
-    GraphTask task;
-    task.kind = TaskKind::SEND;
-    task.name = static_cast<uint32_t>(name);
-    task.parallelism = parallelism;
-    task.stream = NO_STREAM;
-    task.peer = peer;
-    task.tag = tag;
-    task.bytes = bytes;
-    m_writer.Start(task);
+    GraphTask task = MakeMessage(TaskKind::SEND, name, parallelism, peer, tag, bytes);
+    task.untilSent = untilSent;
+    return m_writer.Start(task);
 }
 
 uint64_t
@@ -111,15 +126,7 @@ LayerTasks::Receive(LayerTask name,
                     uint64_t tag,
                     uint64_t bytes)
 {
-    GraphTask task;
-    task.kind = TaskKind::RECEIVE;
-    task.name = static_cast<uint32_t>(name);
-    task.parallelism = parallelism;
-    task.stream = NO_STREAM;
-    task.peer = peer;
-    task.tag = tag;
-    task.bytes = bytes;
-    return m_writer.Post(task);
+    return m_writer.Post(MakeMessage(TaskKind::RECEIVE, name, parallelism, peer, tag, bytes));
 }
 
 void
@@ -134,7 +141,7 @@ LayerTasks::GetProduct(uint32_t layer, Block block) const
 {
     const TransformerModel& model = m_plan.GetModel();
     const auto parts = static_cast<double>(m_plan.GetOptions().tensor);
-    const double attention = static_cast<double>(model.GetAttentionParameters()) / parts;
+    const double attention = static_cast<double>(model.GetAttentionParameters(layer)) / parts;
     const double activations = 2 * static_cast<double>(m_plan.GetActivationBytes());
     if (block == Block::ATTENTION)
     {
@@ -148,11 +155,12 @@ LayerTasks::GetProduct(uint32_t layer, Block block) const
 
 /** The last matrix of attention. */
 LayerTasks::Product
-LayerTasks::GetProjection() const
+LayerTasks::GetProjection(uint32_t layer) const
 {
     const TransformerModel& model = m_plan.GetModel();
-    const double weights = static_cast<double>(model.heads * model.GetValueSize() * model.hidden) /
-                           static_cast<double>(m_plan.GetOptions().tensor);
+    const double weights =
+        static_cast<double>(model.GetLayer(layer).heads * model.GetValueSize() * model.hidden) /
+        static_cast<double>(m_plan.GetOptions().tensor);
     return {2 * weights * m_tokens,
             PARAMETER_BYTES * weights + static_cast<double>(m_plan.GetActivationBytes())};
 }
@@ -179,11 +187,11 @@ LayerTasks::GetLoad() const
 }
 
 double
-LayerTasks::GetScoreOperations() const
+LayerTasks::GetScoreOperations(uint32_t layer) const
 {
     const TransformerModel& model = m_plan.GetModel();
-    const double operations =
-        model.GetAttentionOperations() - 2 * static_cast<double>(model.GetAttentionParameters());
+    const double operations = model.GetAttentionOperations(layer) -
+                              2 * static_cast<double>(model.GetAttentionParameters(layer));
     return operations * m_tokens / static_cast<double>(m_plan.GetOptions().tensor);
 }
 
@@ -308,12 +316,14 @@ LayerTasks::ExchangeHeads(uint64_t first, uint64_t second, uint64_t third)
 }
 
 void
-LayerTasks::Attend(double operations, bool isForward)
+LayerTasks::Attend(uint32_t layer, bool isForward)
 {
     const ParallelOptions& options = m_plan.GetOptions();
+    const double times = isForward ? 1 : options.recompute == "selective" ? 3 : 2;
+    const double operations = times * GetScoreOperations(layer);
     const TransformerModel& model = m_plan.GetModel();
     const LayerTask name = isForward ? LayerTask::SCORES : LayerTask::INPUT_GRADIENT;
-    const uint64_t keyValues = m_plan.GetKeyValueBytes();
+    const uint64_t keyValues = m_plan.GetKeyValueBytes(layer);
     if (options.context == 1)
     {
         Compute(name, operations, 0);
@@ -328,10 +338,11 @@ LayerTasks::Attend(double operations, bool isForward)
             return PARAMETER_BYTES * m_plan.GetTokens() * heads * size / options.tensor;
         };
         const uint64_t size = model.GetHeadSize() + (model.keyValueRank > 0 ? model.rotarySize : 0);
-        const uint64_t query = getBytes(model.heads, size);
-        const uint64_t key = getBytes(model.keyValueHeads, size);
-        const uint64_t value = getBytes(model.keyValueHeads, model.GetValueSize());
-        const uint64_t output = getBytes(model.heads, model.GetValueSize());
+        const TransformerLayer sizes = model.GetLayer(layer);
+        const uint64_t query = getBytes(sizes.heads, size);
+        const uint64_t key = getBytes(sizes.keyValueHeads, size);
+        const uint64_t value = getBytes(sizes.keyValueHeads, model.GetValueSize());
+        const uint64_t output = getBytes(sizes.heads, model.GetValueSize());
         // Backward, gradients take the opposite way.
         isForward ? ExchangeHeads(query, key, value) : ExchangeHeads(output, 0);
         Compute(name, operations, 0);
@@ -439,11 +450,11 @@ LayerTasks::ForwardBlock(uint32_t layer, Block block)
     Product product = GetProduct(layer, block);
     if (block == Block::ATTENTION)
     {
-        const Product last = GetProjection();
+        const Product last = GetProjection(layer);
         product.operations -= last.operations;
         product.bytes -= last.bytes;
         Multiply(LayerTask::ATTENTION, product, GatherParts(), false);
-        Attend(GetScoreOperations(), true);
+        Attend(layer, true);
         Await(Multiply(LayerTask::PROJECTION, last, {}, true));
         return;
     }
@@ -500,12 +511,11 @@ LayerTasks::BackwardBlock(uint32_t layer, Block block, bool withWeights)
     }
     else
     {
-        const Product last = GetProjection();
+        const Product last = GetProjection(layer);
         product.operations -= last.operations;
         product.bytes -= last.bytes;
         Multiply(LayerTask::INPUT_GRADIENT, last, gradients, false);
-        const double times = m_plan.GetOptions().recompute == "selective" ? 3 : 2;
-        Attend(times * GetScoreOperations(), false);
+        Attend(layer, false);
         reduced = Multiply(LayerTask::INPUT_GRADIENT, product, {}, true);
     }
     if (withWeights)

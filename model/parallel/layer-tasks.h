@@ -130,8 +130,15 @@ class LayerTasks
      * @param peer receiver
      * @param tag of the message
      * @param bytes of the message
+     * @param untilSent see GraphTask
+     * @return the task
      */
-    void Send(LayerTask name, Parallelism parallelism, uint32_t peer, uint64_t tag, uint64_t bytes);
+    uint64_t Send(LayerTask name,
+                  Parallelism parallelism,
+                  uint32_t peer,
+                  uint64_t tag,
+                  uint64_t bytes,
+                  bool untilSent = false);
 
     /** Likewise from a sender. @return the task */
     uint64_t Receive(LayerTask name,
@@ -190,16 +197,16 @@ class LayerTasks
     void ForwardBlock(uint32_t layer, Block block);
     void WeightGradients(uint32_t layer, Block block, uint64_t inputs);
     std::vector<uint64_t> BackwardBlock(uint32_t layer, Block block, bool withWeights);
-    void Attend(double operations, bool isForward);
+    void Attend(uint32_t layer, bool isForward);
     void AttendInRing(double operations, uint64_t bytes, LayerTask name);
     void ExchangeHeads(uint64_t first, uint64_t second, uint64_t third = 0);
     uint64_t Exchange(LayerTask name, bool toExperts);
     ByteMatrix MakeMatrix(uint64_t bytes, bool toExperts);
     Product GetProduct(uint32_t layer, Block block) const;
-    Product GetProjection() const;
+    Product GetProjection(uint32_t layer) const;
     Product GetSharedExperts(uint32_t layer) const;
     double GetLoad() const;
-    double GetScoreOperations() const;
+    double GetScoreOperations(uint32_t layer) const;
 
     const ParallelPlan& m_plan;
     TransformerRates m_rates;

@@ -110,9 +110,9 @@ ParallelPlan::GetActivationBytes() const
 }
 
 uint64_t
-ParallelPlan::GetKeyValueBytes() const
+ParallelPlan::GetKeyValueBytes(uint32_t layer) const
 {
-    return PARAMETER_BYTES * GetTokens() * m_model.GetKeyValueSize() / m_options.tensor;
+    return PARAMETER_BYTES * GetTokens() * m_model.GetKeyValueSize(layer) / m_options.tensor;
 }
 
 uint64_t
@@ -123,7 +123,7 @@ ParallelPlan::GetStageBytes() const
 }
 
 double
-ParallelPlan::GetLayerActivationBytes() const
+ParallelPlan::GetLayerActivationBytes(uint32_t layer) const
 {
     // Korthikanti et al., equations 1, 2 and 4 and table 2; 2-byte activations.
     const auto tokens = static_cast<double>(GetTokens());
@@ -135,10 +135,10 @@ ParallelPlan::GetLayerActivationBytes() const
     }
     const double divided = 24 * numbers / parts;
     const double whole = 10 * numbers / (m_options.sequenceParallel ? parts : 1);
-    const double scores =
-        m_options.recompute == "selective"
-            ? 0
-            : 5 * tokens * static_cast<double>(m_model.sequence) * m_model.heads / parts;
+    const double scores = m_options.recompute == "selective"
+                              ? 0
+                              : 5 * tokens * static_cast<double>(m_model.sequence) *
+                                    m_model.GetLayer(layer).heads / parts;
     return divided + whole + scores;
 }
 
@@ -146,14 +146,17 @@ uint64_t
 ParallelPlan::GetMemoryBytes(uint32_t rank) const
 {
     const uint32_t place = GetPipelineRank(rank);
-    double layers = 0;
+    double activations = 0;
     uint32_t stages = 0;
     for (uint32_t stage = 0; stage < GetStages(); stage++)
     {
         if (HasStage(place, stage))
         {
             stages++;
-            layers += GetFirstLayer(stage + 1) - GetFirstLayer(stage);
+            for (uint32_t layer = GetFirstLayer(stage); layer < GetFirstLayer(stage + 1); layer++)
+            {
+                activations += GetLayerActivationBytes(layer);
+            }
         }
     }
     // Adam keeps a copy, a mean and a variance of 4 bytes each.
@@ -170,11 +173,10 @@ ParallelPlan::GetMemoryBytes(uint32_t rank) const
     const double copy = m_options.hpzPartition > 0 ? static_cast<double>(PARAMETER_BYTES * dense) /
                                                          static_cast<double>(m_options.hpzPartition)
                                                    : 0;
-    const double kept = m_schedule.GetMostActivations(place) * layers / std::max(1U, stages);
-    return static_cast<uint64_t>(
-        getState(dense, GetShards()) + copy +
-        getState(GetExpertParametersOfRank(rank), PlanGroups::EXPERT_DATA) +
-        kept * GetLayerActivationBytes());
+    const double kept = m_schedule.GetMostActivations(place) * activations / std::max(1U, stages);
+    return static_cast<uint64_t>(getState(dense, GetShards()) + copy +
+                                 getState(GetExpertParametersOfRank(rank), GetExpertShards()) +
+                                 kept);
 }
 
 } // namespace ns3::training

@@ -38,9 +38,11 @@ struct ParallelOptions
     uint64_t microBatch{1};       ///< samples of a replica that it computes together
     uint64_t globalBatch{1};      ///< samples of an iteration
     std::string schedule{"1f1b"}; ///< see MakePipelineSchedule()
-    uint64_t firstLayers{0};      ///< layers of the first stage; 0: as many as others
-    uint64_t lastLayers{0};       ///< layers of the last stage; 0: as many as others
-    bool delayWgrad{false};       ///< gradients of weights are computed when those of inputs left
+    /// Whether ranks compute during messages between stages: true, false, or auto as in Megatron-LM
+    std::string overlapP2p{"auto"};
+    uint64_t firstLayers{0}; ///< layers of the first stage; 0: as many as others
+    uint64_t lastLayers{0};  ///< layers of the last stage; 0: as many as others
+    bool delayWgrad{false};  ///< gradients of weights are computed when those of inputs left
     /// What is computed again in the backward pass: none, selective (scores of attention), or full
     /// (whole layers, with the collectives of their forward pass).
     std::string recompute{"none"};

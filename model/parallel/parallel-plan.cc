@@ -18,54 +18,6 @@
 namespace ns3::training
 {
 
-namespace
-{
-
-/**
- * @param what name of the number
- * @param number must divide `whole`
- * @param of name of `whole`
- */
-void
-CheckDivides(const std::string& what, uint64_t number, const std::string& of, uint64_t whole)
-{
-    if (number == 0 || whole % number != 0)
-    {
-        throw ConfigurationError(what,
-                                 std::to_string(number),
-                                 " (allowed: divisors of " + std::to_string(whole) + ", the " + of +
-                                     ")");
-    }
-}
-
-/** @throw ConfigurationError if a number is out of range */
-void
-CheckRange(const std::string& field, uint64_t value, uint64_t least, uint64_t most)
-{
-    if (value < least || value > most)
-    {
-        throw ConfigurationError(field,
-                                 std::to_string(value),
-                                 " (allowed: " +
-                                     (most < least
-                                          ? "not given"
-                                          : std::to_string(least) + " to " + std::to_string(most)) +
-                                     ")");
-    }
-}
-
-/** @throw ConfigurationError if a word is none of those allowed */
-void
-CheckWord(const std::string& field, const std::string& word, const std::vector<std::string>& all)
-{
-    if (std::find(all.begin(), all.end(), word) == all.end())
-    {
-        throw ConfigurationError(field, word, " (allowed: " + boost::join(all, ", ") + ")");
-    }
-}
-
-} // namespace
-
 ParallelPlan::ParallelPlan(const TransformerModel& model, const ParallelOptions& options)
     : m_model(model),
       m_options(options)
@@ -79,168 +31,9 @@ ParallelPlan::ParallelPlan(const TransformerModel& model, const ParallelOptions&
     CheckExperts();
     ReadOrder();
     m_schedule = MakePipelineSchedule(options.schedule, m_sizes[PIPELINE], GetMicroBatches());
+    ChooseOverlap();
     DivideLayers();
     MakeGroups();
-}
-
-void
-ParallelPlan::Check() const
-{
-    constexpr uint64_t MAX_RANKS = 1U << 17;
-    constexpr uint64_t MAX_MICRO_BATCHES = 1U << 16;
-    uint64_t ranks = 1;
-    for (const auto& [name, size] : {std::make_pair("tensor", m_options.tensor),
-                                     std::make_pair("context", m_options.context),
-                                     std::make_pair("pipeline", m_options.pipeline),
-                                     std::make_pair("data", m_options.data)})
-    {
-        CheckRange(name, size, 1, MAX_RANKS);
-        ranks = std::min(MAX_RANKS + 1, ranks * size);
-    }
-    CheckRange("expert", m_options.expert, 1, MAX_RANKS);
-    CheckRange("micro batch", m_options.microBatch, 1, MAX_RANKS);
-    CheckRange("tp comm overlap", m_options.tpCommOverlap, 1, 64);
-    if (ranks > MAX_RANKS)
-    {
-        throw ConfigurationError("data",
-                                 std::to_string(m_options.data),
-                                 " (allowed: at most " + std::to_string(MAX_RANKS) +
-                                     " ranks altogether)");
-    }
-    if (m_options.pipeline > m_model.layers)
-    {
-        throw ConfigurationError("pipeline",
-                                 std::to_string(m_options.pipeline),
-                                 " (allowed: at most " + std::to_string(m_model.layers) +
-                                     ", the layers of the model)");
-    }
-    CheckDivides("tensor", m_options.tensor, "heads of attention", m_model.heads);
-    CheckDivides("tensor", m_options.tensor, "inner size", m_model.feedForward);
-    CheckDivides("context", m_options.context, "tokens of a sequence", m_model.sequence);
-    CheckWord("cp comm type", m_options.cpCommType, {"p2p", "a2a", "all_gather"});
-    CheckWord("recompute", m_options.recompute, {"none", "selective", "full"});
-    if (m_options.cpCommType == "a2a")
-    {
-        CheckDivides("context",
-                     m_options.context,
-                     "heads of keys and values of a rank",
-                     std::max<uint64_t>(1, m_model.keyValueHeads / m_options.tensor));
-    }
-    if (m_options.sequenceParallel)
-    {
-        CheckDivides("tensor",
-                     m_options.tensor,
-                     "tokens of a rank, with sequence parallelism",
-                     m_model.sequence / m_options.context);
-    }
-    if (m_options.tpCommOverlap > 1 && !m_options.sequenceParallel)
-    {
-        throw ConfigurationError("tp comm overlap",
-                                 std::to_string(m_options.tpCommOverlap),
-                                 " without sequence parallelism (allowed: 1)");
-    }
-    const uint64_t replicas = m_options.microBatch * m_options.data;
-    if (m_options.globalBatch == 0 || m_options.globalBatch % replicas != 0 ||
-        m_options.globalBatch / replicas > MAX_MICRO_BATCHES)
-    {
-        throw ConfigurationError("global batch",
-                                 std::to_string(m_options.globalBatch),
-                                 " (allowed: multiples of " + std::to_string(replicas) +
-                                     ", micro-batch times data, up to " +
-                                     std::to_string(MAX_MICRO_BATCHES) + " times)");
-    }
-}
-
-void
-ParallelPlan::CheckZero() const
-{
-    const uint64_t replicas = m_options.data * m_options.context;
-    CheckRange("zero", m_options.zero, 0, 3);
-    if (m_options.gradientBytes != 0 && m_options.gradientBytes != 2)
-    {
-        CheckRange("gradient bytes", m_options.gradientBytes, 4, 4);
-    }
-    const auto needs = [this](const char* field, const std::string& value, uint64_t zero) {
-        if (m_options.zero < zero)
-        {
-            throw ConfigurationError(field,
-                                     value,
-                                     " with zero " + std::to_string(m_options.zero) +
-                                         " (allowed: with zero " + std::to_string(zero) +
-                                         (zero < 3 ? " to 3)" : ")"));
-        }
-    };
-    if (m_options.shard > 0)
-    {
-        needs("shard", std::to_string(m_options.shard), 1);
-        CheckDivides("shard", m_options.shard, "ranks of data and context parallelism", replicas);
-    }
-    if (m_options.hpzPartition > 0)
-    {
-        needs("zero hpz partition size", std::to_string(m_options.hpzPartition), 3);
-        CheckDivides("zero hpz partition size",
-                     m_options.hpzPartition,
-                     "ranks of data and context parallelism",
-                     replicas);
-    }
-    if (m_options.quantizedWeights)
-    {
-        needs("zero quantized weights", "true", 3);
-    }
-    if (m_options.quantizedGradients)
-    {
-        needs("zero quantized gradients", "true", 3);
-    }
-    if (m_options.byLayer && m_options.zero > 0)
-    {
-        throw ConfigurationError("gradient priority",
-                                 "layer",
-                                 " with zero " + std::to_string(m_options.zero) +
-                                     " (allowed: with zero 0, as each replica updates all of its "
-                                     "parameters)");
-    }
-    if (m_options.shard > 0 && (m_options.hpzPartition > 0 || m_options.quantizedGradients))
-    {
-        throw ConfigurationError("shard",
-                                 std::to_string(m_options.shard),
-                                 " together with ZeRO++ (allowed: one of both)");
-    }
-}
-
-void
-ParallelPlan::CheckExperts() const
-{
-    if (m_options.expert > 1)
-    {
-        CheckDivides("expert", m_options.expert, "experts of a layer", m_model.experts);
-        CheckDivides("expert",
-                     m_options.expert,
-                     "ranks of data and context parallelism",
-                     m_options.data * m_options.context);
-    }
-    if (m_options.expertNode > 0)
-    {
-        CheckDivides("expert node", m_options.expertNode, "ranks of experts", m_options.expert);
-    }
-    if (m_options.nodesPerToken > 0)
-    {
-        CheckRange("moe router group topk",
-                   m_options.nodesPerToken,
-                   1,
-                   m_options.expertNode > 0 ? m_options.expert / m_options.expertNode : 0);
-    }
-    if (!(m_options.expertSkew >= 0 && m_options.expertSkew <= 10))
-    {
-        throw ConfigurationError("expert skew",
-                                 std::to_string(m_options.expertSkew),
-                                 " (allowed: 0 to 10)");
-    }
-    if (m_options.expertSkew > 0 && m_options.expertNode > 0)
-    {
-        throw ConfigurationError("expert skew",
-                                 std::to_string(m_options.expertSkew),
-                                 " together with expert node (allowed: one of both)");
-    }
 }
 
 void
@@ -334,6 +127,8 @@ ParallelPlan::MakeGroups()
     const auto node = static_cast<uint32_t>(std::max<uint64_t>(1, m_options.expertNode));
     const auto shard =
         static_cast<uint32_t>(std::max({uint64_t{1}, m_options.shard, m_options.hpzPartition}));
+    const auto expertShard =
+        static_cast<uint32_t>(std::max<uint64_t>(1, m_options.shard / m_options.expert));
     // By groups, what the ranks of a group have in common, and its ranks in order.
     std::array<std::map<std::array<uint32_t, 4>, std::map<uint32_t, uint32_t>>, PLAN_GROUPS> byKey;
     for (uint32_t rank = 0; rank < GetRanks(); rank++)
@@ -358,6 +153,13 @@ ParallelPlan::MakeGroups()
         divide(PlanGroups::SHARD, PlanGroups::REPLICA, shard, replicas);
         divide(PlanGroups::EXPERT, PlanGroups::EXPERT_DATA, expert, replicas);
         divide(PlanGroups::EXPERT_NODE, PlanGroups::EXPERT_ACROSS, node, expert);
+        const uint32_t copy = replica / expert; // of the rank's experts
+        add(PlanGroups::EXPERT_SHARD,
+            {at[TENSOR], at[PIPELINE], replica % expert, copy / expertShard},
+            copy % expertShard);
+        add(PlanGroups::EXPERT_REPLICA,
+            {at[TENSOR], at[PIPELINE], replica % expert, copy % expertShard},
+            copy / expertShard);
         if (at[PIPELINE] == 0 || at[PIPELINE] == last)
         {
             add(PlanGroups::EMBEDDING, {at[TENSOR], at[CONTEXT], at[DATA], 0}, at[PIPELINE]);
@@ -371,6 +173,8 @@ ParallelPlan::MakeGroups()
                                                 Parallelism::EXPERT,
                                                 Parallelism::EXPERT,
                                                 Parallelism::EXPERT,
+                                                Parallelism::DATA,
+                                                Parallelism::DATA,
                                                 Parallelism::DATA,
                                                 Parallelism::DATA};
     for (uint32_t groups = 0; groups < PLAN_GROUPS; groups++)

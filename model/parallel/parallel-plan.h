@@ -36,14 +36,16 @@ enum class PlanGroups : uint32_t
     EXPERT_NODE,   ///< those of EXPERT in a node
     EXPERT_ACROSS, ///< those of EXPERT that have the same place in their nodes
     EXPERT_DATA,   ///< replicas of the same experts
-    EMBEDDING      ///< first and last stage, which share the embedding
+    EMBEDDING,     ///< first and last stage, which share the embedding
+    EXPERT_SHARD,  ///< neighbours of EXPERT_DATA: HSDP divides among them
+    EXPERT_REPLICA ///< those of EXPERT_DATA that have the same place in EXPERT_SHARD
 };
 
 /// @ingroup distributed-training-parallel Bytes of a parameter and of an activation on the network.
 constexpr uint64_t PARAMETER_BYTES = 2;
 
 /// Number of groups of a plan.
-constexpr uint32_t PLAN_GROUPS = 10;
+constexpr uint32_t PLAN_GROUPS = 12;
 
 /**
  * @ingroup distributed-training-parallel
@@ -76,6 +78,12 @@ class ParallelPlan
     const PipelineSchedule& GetSchedule() const
     {
         return m_schedule;
+    }
+
+    /** @return whether messages between stages are exchanged in batches that a rank waits for */
+    bool BatchesMessages() const
+    {
+        return m_batchesMessages;
     }
 
     /** @return number of ranks: tensor x pipeline x data x context */
@@ -130,6 +138,13 @@ class ParallelPlan
         return m_options.shard > 0 ? PlanGroups::SHARD : PlanGroups::DATA;
     }
 
+    /** @return those among which it divides experts: EXPERT_SHARD with HSDP, otherwise EXPERT_DATA
+     */
+    PlanGroups GetExpertShards() const
+    {
+        return m_options.shard > 0 ? PlanGroups::EXPERT_SHARD : PlanGroups::EXPERT_DATA;
+    }
+
     /** @return bytes of a gradient on the network */
     uint64_t GetGradientBytes() const;
 
@@ -170,8 +185,8 @@ class ParallelPlan
     /** @return activations of a micro-batch between layers, at a rank group: 2 b s h / c, bytes */
     uint64_t GetActivationBytes() const;
 
-    /** @return keys and values of a micro-batch at a rank, bytes */
-    uint64_t GetKeyValueBytes() const;
+    /** @return keys and values of a micro-batch in a layer at a rank, bytes */
+    uint64_t GetKeyValueBytes(uint32_t layer) const;
 
     /** @return message between stages at a rank, bytes */
     uint64_t GetStageBytes() const;
@@ -198,14 +213,16 @@ class ParallelPlan
     using Coordinates = std::array<uint32_t, DIMENSIONS>;
 
     void Check() const;
+    void CheckLayer(uint32_t layer) const;
     void CheckZero() const;
     void CheckExperts() const;
+    void ChooseOverlap();
     void ReadOrder();
     void DivideLayers();
     void MakeGroups();
     Coordinates GetCoordinates(uint32_t rank) const;
     uint32_t GetRank(const Coordinates& coordinates) const;
-    double GetLayerActivationBytes() const;
+    double GetLayerActivationBytes(uint32_t layer) const;
     bool HasStage(uint32_t place, uint32_t stage) const;
 
     TransformerModel m_model;
@@ -213,6 +230,7 @@ class ParallelPlan
     Coordinates m_sizes;
     std::array<Dimension, DIMENSIONS> m_order; // the one whose ranks are neighbours first
     PipelineSchedule m_schedule;
+    bool m_batchesMessages{false};
     std::vector<uint32_t> m_firstLayers; // by stage, and the number of layers
     std::vector<double> m_expertShares;  // by place in EXPERT
     std::vector<TaskGroups> m_groups;

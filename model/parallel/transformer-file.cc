@@ -10,9 +10,12 @@
 #include "ns3/training-input-file.h"
 #include "ns3/training-json-tree.h"
 
+#include <algorithm>
+#include <boost/algorithm/string.hpp>
 #include <boost/property_tree/ptree.hpp>
 #include <initializer_list>
 #include <optional>
+#include <vector>
 
 namespace ns3::training
 {
@@ -77,6 +80,19 @@ class ModelFile
         return *value;
     }
 
+    /** @throw ConfigurationError if the object has other keys */
+    void CheckKeys(const std::vector<std::string>& keys) const
+    {
+        for (const auto& [key, child] : m_object)
+        {
+            if (std::find(keys.begin(), keys.end(), key) == keys.end())
+            {
+                throw ConfigurationError(m_path + ": '" + MakePrintableName(key) +
+                                         "' (allowed: " + boost::join(keys, ", ") + ")");
+            }
+        }
+    }
+
     /** @return a truth value, or the default */
     bool Is(const char* key, bool initial) const
     {
@@ -102,6 +118,72 @@ class ModelFile
 constexpr uint64_t MAX_LAYERS = 1U << 16;
 constexpr uint64_t MAX_SIZE = 1U << 24;
 
+/// Names of sizes.
+constexpr std::initializer_list<const char*> HEADS{"num_attention_heads", "n_head", "heads"};
+constexpr std::initializer_list<const char*> KEY_VALUE_HEADS{"num_key_value_heads"};
+constexpr std::initializer_list<const char*> FEED_FORWARD{"intermediate_size",
+                                                          "n_inner",
+                                                          "feed_forward"};
+
+/**
+ * Reads a list of layers.
+ * @param path the file
+ * @param list its objects, each with what differs from the model
+ * @param model whose sizes are known, but the number of layers
+ */
+void
+ReadLayers(const std::string& path, const Json& list, TransformerModel& model)
+{
+    std::vector<std::string> allowed{"repeat", "experts"};
+    for (const auto& names : {HEADS, KEY_VALUE_HEADS, FEED_FORWARD})
+    {
+        allowed.insert(allowed.end(), names.begin(), names.end());
+    }
+    uint32_t index = 0;
+    for (const auto& [name, object] : list)
+    {
+        const std::string where = path + ": layers[" + std::to_string(index++) + "]";
+        if (!name.empty() || !object.data().empty())
+        {
+            throw ConfigurationError(path + ": layers has '" +
+                                     MakePrintableName(name.empty() ? object.data() : name) +
+                                     "' (allowed: a number, or a list of objects)");
+        }
+        const ModelFile file(where, object);
+        file.CheckKeys(allowed);
+        TransformerLayer layer{};
+        layer.heads = static_cast<uint32_t>(file.Find(HEADS, 1, MAX_LAYERS).value_or(model.heads));
+        layer.keyValueHeads =
+            static_cast<uint32_t>(file.Find(KEY_VALUE_HEADS, 1, layer.heads)
+                                      .value_or(std::min(layer.heads, model.keyValueHeads)));
+        layer.feedForward = file.Find(FEED_FORWARD, 1, MAX_SIZE).value_or(model.feedForward);
+        if (model.experts == 0 && file.Is("experts", false))
+        {
+            throw ConfigurationError(where +
+                                     ": experts is 'true' (allowed: false, as the model has "
+                                     "none)");
+        }
+        const uint64_t repeat = file.Find({"repeat"}, 1, MAX_LAYERS).value_or(1);
+        if (model.listed.size() + repeat > MAX_LAYERS)
+        {
+            throw ConfigurationError(
+                where + ": too many layers (allowed: " + std::to_string(MAX_LAYERS) + ")");
+        }
+        for (uint64_t i = 0; i < repeat; i++)
+        {
+            const bool isBehind = model.listed.size() >= model.denseLayers;
+            layer.hasExperts = file.Is("experts", model.experts > 0 && isBehind);
+            model.listed.push_back(layer);
+        }
+    }
+    if (list.empty())
+    {
+        throw ConfigurationError(path +
+                                 ": layers is empty (allowed: a number, or a list of objects)");
+    }
+    model.layers = static_cast<uint32_t>(model.listed.size());
+}
+
 } // namespace
 
 TransformerModel
@@ -116,13 +198,17 @@ ReadTransformerFile(const std::string& path)
     const ModelFile file(path, object);
     TransformerModel model;
     model.help = path;
-    model.layers = static_cast<uint32_t>(
-        file.Get({"num_hidden_layers", "n_layer", "num_layers", "layers"}, 1, MAX_LAYERS));
+    const auto list = object.get_child_optional("layers");
+    const bool isListed = list && list->data().empty();
+    model.layers = isListed ? MAX_LAYERS
+                            : static_cast<uint32_t>(
+                                  file.Get({"num_hidden_layers", "n_layer", "num_layers", "layers"},
+                                           1,
+                                           MAX_LAYERS));
     model.hidden = file.Get({"hidden_size", "n_embd", "hidden"}, 1, MAX_SIZE);
-    model.heads =
-        static_cast<uint32_t>(file.Get({"num_attention_heads", "n_head", "heads"}, 1, MAX_LAYERS));
-    model.keyValueHeads = static_cast<uint32_t>(
-        file.Find({"num_key_value_heads"}, 1, model.heads).value_or(model.heads));
+    model.heads = static_cast<uint32_t>(file.Get(HEADS, 1, MAX_LAYERS));
+    model.keyValueHeads =
+        static_cast<uint32_t>(file.Find(KEY_VALUE_HEADS, 1, model.heads).value_or(model.heads));
     model.headSize = file.Find({"qk_nope_head_dim", "head_dim"}, 1, MAX_SIZE).value_or(0);
     if (model.headSize == 0 && model.hidden % model.heads != 0)
     {
@@ -132,8 +218,7 @@ ReadTransformerFile(const std::string& path)
     }
     // GPT-2 has no key for the inner size, which is four times the hidden size.
     const bool isGpt = file.Find({"n_embd"}, 1, MAX_SIZE).has_value();
-    model.feedForward =
-        file.Find({"intermediate_size", "n_inner", "feed_forward"}, 1, MAX_SIZE).value_or(0);
+    model.feedForward = file.Find(FEED_FORWARD, 1, MAX_SIZE).value_or(0);
     if (model.feedForward == 0 && !isGpt)
     {
         file.Get({"intermediate_size"}, 1, MAX_SIZE);
@@ -168,6 +253,10 @@ ReadTransformerFile(const std::string& path)
         model.queryRank = file.Find({"q_lora_rank"}, 1, MAX_SIZE).value_or(0);
         model.rotarySize = file.Find({"qk_rope_head_dim"}, 1, MAX_SIZE).value_or(0);
         model.valueSize = file.Find({"v_head_dim"}, 1, MAX_SIZE).value_or(0);
+    }
+    if (isListed)
+    {
+        ReadLayers(path, *list, model);
     }
     return model;
 }

@@ -7,6 +7,7 @@
 #include "transformer-graph.h"
 
 #include "layer-tasks.h"
+#include "stage-messages.h"
 
 #include <algorithm>
 #include <map>
@@ -52,10 +53,7 @@ class TransformerSource : public QueuedSource
         return m_plan->GetSchedule().rankOfStage[stage] == m_place;
     }
 
-    uint64_t GetTag(bool isForward, const PipelineAction& action, uint32_t sender) const;
     void Do(std::size_t index);
-    void BeginForward(const PipelineAction& action);
-    void BeginBackward(const PipelineAction& action);
     void Forward(const PipelineAction& action);
     void Backward(const PipelineAction& action, bool isLast);
     void WeightGradients(const PipelineAction& action, bool isLast);
@@ -68,21 +66,20 @@ class TransformerSource : public QueuedSource
     void ReduceBucket(PlanGroups groups);
     void ReduceByLayer(PlanGroups groups, uint64_t parameters);
     void Update(uint32_t unit);
-    uint64_t ReduceAmongShards(uint64_t parameters);
+    uint64_t ReduceGradients(PlanGroups groups, uint64_t parameters);
     void ReduceBuckets();
     void EndIteration();
     void GatherParameters();
 
     std::shared_ptr<const ParallelPlan> m_plan;
     LayerTasks m_tasks;
+    StageMessages m_messages;
     uint32_t m_rank;
     uint32_t m_place; // in the pipeline
     uint32_t m_iterations;
     uint32_t m_iteration{0};
-    std::size_t m_next{0};                  // action
-    std::vector<std::size_t> m_lastOfStage; // by stage, the action that completes its gradients
-    std::map<std::pair<bool, std::pair<uint32_t, uint32_t>>, std::vector<uint64_t>>
-        m_handed; // forward, stage and micro-batch: what the next stage of this rank waits for
+    std::size_t m_next{0};                    // action
+    std::vector<std::size_t> m_lastOfStage;   // by stage, the action that completes its gradients
     std::map<PlanGroups, uint64_t> m_buckets; // parameters whose gradients wait for more
     std::vector<uint64_t> m_reductions;       // of this iteration, awaited by the update
     // Units of parameters: the embedding is 0, layer k is k + 1, the output layer comes last.
@@ -99,6 +96,7 @@ TransformerSource::TransformerSource(std::shared_ptr<const ParallelPlan> plan,
                                      uint32_t iterations)
     : m_plan(std::move(plan)),
       m_tasks(*m_plan, rates, rank),
+      m_messages(*m_plan, m_tasks, rank),
       m_rank(rank),
       m_place(m_plan->GetPipelineRank(rank)),
       m_iterations(iterations),
@@ -137,6 +135,7 @@ TransformerSource::Do(std::size_t index)
 {
     const PipelineAction& action = GetActions()[index];
     const bool isLast = m_lastOfStage[action.stage] == index;
+    m_messages.Begin(index);
     m_tasks.GetWriter().SetMicroBatch(static_cast<int32_t>(action.microBatch));
     switch (action.work)
     {
@@ -157,48 +156,10 @@ TransformerSource::Do(std::size_t index)
     }
 }
 
-uint64_t
-TransformerSource::GetTag(bool isForward, const PipelineAction& action, uint32_t sender) const
-{
-    // Of the stages of a rank, and of its micro-batches: schedules may reorder them.
-    const auto& places = m_plan->GetSchedule().rankOfStage;
-    const auto chunk =
-        static_cast<uint64_t>(std::count(places.begin(), places.begin() + sender, places[sender]));
-    const uint64_t number =
-        (chunk * 2 + (isForward ? 1 : 0)) * m_plan->GetMicroBatches() + action.microBatch;
-    return number % (MAX_MESSAGE_TAG + 1); // those of a tag are far apart, and match in order
-}
-
-/** Awaits the activations of the stage before. */
-void
-TransformerSource::BeginForward(const PipelineAction& action)
-{
-    if (action.stage == 0)
-    {
-        return;
-    }
-    const uint32_t sender = action.stage - 1;
-    if (HasStage(sender))
-    {
-        for (uint64_t id : m_handed[{true, {sender, action.microBatch}}])
-        {
-            m_tasks.GetWriter().Await(id);
-        }
-        m_handed.erase({true, {sender, action.microBatch}});
-        return;
-    }
-    const uint32_t place = m_plan->GetSchedule().rankOfStage[sender];
-    m_tasks.GetWriter().Await(m_tasks.Receive(LayerTask::ACTIVATIONS,
-                                              Parallelism::PIPELINE,
-                                              m_plan->GetRankOfStage(m_rank, place),
-                                              GetTag(true, action, sender),
-                                              m_plan->GetStageBytes()));
-}
-
 void
 TransformerSource::Forward(const PipelineAction& action)
 {
-    BeginForward(action);
+    m_messages.AwaitInput(action);
     if (action.stage == 0)
     {
         Unshard(0, 0, true);
@@ -216,45 +177,7 @@ TransformerSource::Forward(const PipelineAction& action)
         m_tasks.ForwardOutput();
         return;
     }
-    const uint32_t place = m_plan->GetSchedule().rankOfStage[action.stage + 1];
-    if (place == m_place)
-    {
-        m_handed[{true, {action.stage, action.microBatch}}] = m_tasks.GetWriter().GetAwaited();
-        return;
-    }
-    m_tasks.Send(LayerTask::ACTIVATIONS,
-                 Parallelism::PIPELINE,
-                 m_plan->GetRankOfStage(m_rank, place),
-                 GetTag(true, action, action.stage),
-                 m_plan->GetStageBytes());
-}
-
-/** Awaits the gradients of the stage behind. */
-void
-TransformerSource::BeginBackward(const PipelineAction& action)
-{
-    const uint32_t sender = action.stage + 1;
-    if (sender == m_plan->GetStages())
-    {
-        Unshard(action.stage, m_plan->GetModel().layers + 1, false);
-        m_tasks.BackwardOutput();
-        return;
-    }
-    if (HasStage(sender))
-    {
-        for (uint64_t id : m_handed[{false, {sender, action.microBatch}}])
-        {
-            m_tasks.GetWriter().Await(id);
-        }
-        m_handed.erase({false, {sender, action.microBatch}});
-        return;
-    }
-    const uint32_t place = m_plan->GetSchedule().rankOfStage[sender];
-    m_tasks.GetWriter().Await(m_tasks.Receive(LayerTask::GRADIENTS,
-                                              Parallelism::PIPELINE,
-                                              m_plan->GetRankOfStage(m_rank, place),
-                                              GetTag(false, action, sender),
-                                              m_plan->GetStageBytes()));
+    m_messages.PassOutput(action);
 }
 
 void
@@ -262,7 +185,12 @@ TransformerSource::Backward(const PipelineAction& action, bool isLast)
 {
     const bool isWhole = action.work == PipelineWork::BACKWARD;
     const bool withWeights = isWhole && !m_plan->GetOptions().delayWgrad;
-    BeginBackward(action);
+    m_messages.AwaitInput(action);
+    if (action.stage + 1 == m_plan->GetStages())
+    {
+        Unshard(action.stage, m_plan->GetModel().layers + 1, false);
+        m_tasks.BackwardOutput();
+    }
     const uint32_t end = m_plan->GetFirstLayer(action.stage + 1);
     if (withWeights && action.stage + 1 == m_plan->GetStages())
     {
@@ -279,19 +207,7 @@ TransformerSource::Backward(const PipelineAction& action, bool isLast)
     }
     if (action.stage > 0)
     {
-        const uint32_t place = m_plan->GetSchedule().rankOfStage[action.stage - 1];
-        if (place == m_place)
-        {
-            m_handed[{false, {action.stage, action.microBatch}}] = m_tasks.GetWriter().GetAwaited();
-        }
-        else
-        {
-            m_tasks.Send(LayerTask::GRADIENTS,
-                         Parallelism::PIPELINE,
-                         m_plan->GetRankOfStage(m_rank, place),
-                         GetTag(false, action, action.stage),
-                         m_plan->GetStageBytes());
-        }
+        m_messages.PassOutput(action);
     }
     else
     {
@@ -374,7 +290,7 @@ TransformerSource::GatherUnit(uint32_t unit, bool isForward)
                                            Operation::ALL_GATHER,
                                            bytes * GetDenseParameters(unit)));
     gathered.push_back(m_tasks.Communicate(LayerTask::PARAMETERS,
-                                           PlanGroups::EXPERT_DATA,
+                                           m_plan->GetExpertShards(),
                                            LayerTasks::DATA_STREAM,
                                            Operation::ALL_GATHER,
                                            bytes * GetExpertParameters(unit)));
@@ -443,20 +359,25 @@ TransformerSource::AddGradients(uint32_t unit, bool isLast)
     }
 }
 
-/** @return the last step of the reduction of gradients of dense layers; 0: there is none */
+/**
+ * @param groups DATA, or EXPERT_DATA for experts
+ * @param parameters whose gradients are reduced
+ * @return the last step of the reduction; 0: there is none
+ */
 uint64_t
-TransformerSource::ReduceAmongShards(uint64_t parameters)
+TransformerSource::ReduceGradients(PlanGroups groups, uint64_t parameters)
 {
     const ParallelOptions& options = m_plan->GetOptions();
+    const bool isDense = groups == PlanGroups::DATA;
     const uint64_t bytes = parameters * m_plan->GetGradientBytes();
     const auto start =
-        [this](PlanGroups groups, Operation operation, uint64_t sent, uint64_t after) {
+        [this](PlanGroups members, Operation operation, uint64_t sent, uint64_t after) {
             const auto stream = after > 0 ? LayerTasks::REPLICA_STREAM : LayerTasks::DATA_STREAM;
             const uint64_t id =
-                m_tasks.Communicate(LayerTask::GRADIENTS, groups, stream, operation, sent, after);
+                m_tasks.Communicate(LayerTask::GRADIENTS, members, stream, operation, sent, after);
             return id > 0 ? id : after;
         };
-    if (options.quantizedGradients)
+    if (isDense && options.quantizedGradients)
     {
         // Half a byte each, inside a node and then across.
         const uint64_t quarter = parameters / 2;
@@ -468,10 +389,14 @@ TransformerSource::ReduceAmongShards(uint64_t parameters)
     }
     if (options.shard > 0)
     {
-        const uint64_t inside = start(PlanGroups::SHARD, Operation::REDUCE_SCATTER, bytes, 0);
-        return start(PlanGroups::REPLICA, Operation::ALL_REDUCE, bytes / options.shard, inside);
+        const PlanGroups near = isDense ? m_plan->GetShards() : m_plan->GetExpertShards();
+        const uint64_t inside = start(near, Operation::REDUCE_SCATTER, bytes, 0);
+        return start(isDense ? PlanGroups::REPLICA : PlanGroups::EXPERT_REPLICA,
+                     Operation::ALL_REDUCE,
+                     bytes / m_plan->GetSize(near),
+                     inside);
     }
-    return start(PlanGroups::DATA,
+    return start(groups,
                  options.zero == 0 ? Operation::ALL_REDUCE : Operation::REDUCE_SCATTER,
                  bytes,
                  0);
@@ -486,15 +411,7 @@ TransformerSource::ReduceBucket(PlanGroups groups)
         ReduceByLayer(groups, parameters);
         return;
     }
-    const bool isDense = groups == PlanGroups::DATA;
-    const uint64_t id =
-        isDense ? ReduceAmongShards(parameters)
-                : m_tasks.Communicate(LayerTask::GRADIENTS,
-                                      groups,
-                                      LayerTasks::DATA_STREAM,
-                                      m_plan->GetOptions().zero == 0 ? Operation::ALL_REDUCE
-                                                                     : Operation::REDUCE_SCATTER,
-                                      parameters * m_plan->GetGradientBytes());
+    const uint64_t id = ReduceGradients(groups, parameters);
     if (id > 0)
     {
         m_reductions.push_back(id);
@@ -560,6 +477,7 @@ void
 TransformerSource::EndIteration()
 {
     const ParallelOptions& options = m_plan->GetOptions();
+    m_messages.Begin(GetActions().size());
     m_tasks.GetWriter().SetMicroBatch(-1);
     ReduceBucket(PlanGroups::DATA);
     ReduceBucket(PlanGroups::EXPERT_DATA);
@@ -600,7 +518,7 @@ TransformerSource::EndIteration()
         0,
         UPDATE_BYTES *
             (getUpdated(m_plan->GetDenseParametersOfRank(m_rank), m_plan->GetShards()) +
-             getUpdated(m_plan->GetExpertParametersOfRank(m_rank), PlanGroups::EXPERT_DATA)));
+             getUpdated(m_plan->GetExpertParametersOfRank(m_rank), m_plan->GetExpertShards())));
     if (options.zero == 1 || options.zero == 2)
     {
         GatherParameters();

@@ -9,6 +9,16 @@
 namespace ns3::training
 {
 
+TransformerLayer
+TransformerModel::GetLayer(uint32_t layer) const
+{
+    return listed.empty() ? TransformerLayer{heads,
+                                             keyValueHeads,
+                                             feedForward,
+                                             experts > 0 && layer >= denseLayers}
+                          : listed[layer];
+}
+
 uint64_t
 TransformerModel::GetHeadSize() const
 {
@@ -22,27 +32,29 @@ TransformerModel::GetValueSize() const
 }
 
 uint64_t
-TransformerModel::GetKeyValueSize() const
+TransformerModel::GetKeyValueSize(uint32_t layer) const
 {
-    return keyValueRank > 0 ? keyValueRank + rotarySize : 2 * keyValueHeads * GetHeadSize();
+    return keyValueRank > 0 ? keyValueRank + rotarySize
+                            : 2 * GetLayer(layer).keyValueHeads * GetHeadSize();
 }
 
 uint64_t
-TransformerModel::GetAttentionParameters() const
+TransformerModel::GetAttentionParameters(uint32_t layer) const
 {
     const uint64_t norm = hidden * (hasBiases ? 2 : 1);
-    const uint64_t output = heads * GetValueSize() * hidden;
+    const TransformerLayer sizes = GetLayer(layer);
+    const uint64_t output = sizes.heads * GetValueSize() * hidden;
     if (keyValueRank > 0)
     {
         const uint64_t key = GetHeadSize() + rotarySize;
         const uint64_t query = queryRank > 0
-                                   ? hidden * queryRank + queryRank + queryRank * heads * key
-                                   : hidden * heads * key;
+                                   ? hidden * queryRank + queryRank + queryRank * sizes.heads * key
+                                   : hidden * sizes.heads * key;
         const uint64_t keyValue = hidden * (keyValueRank + rotarySize) + keyValueRank +
-                                  keyValueRank * heads * (GetHeadSize() + GetValueSize());
+                                  keyValueRank * sizes.heads * (GetHeadSize() + GetValueSize());
         return norm + query + keyValue + output;
     }
-    const uint64_t inputs = heads * GetHeadSize() + 2 * keyValueHeads * GetHeadSize();
+    const uint64_t inputs = (sizes.heads + 2 * uint64_t{sizes.keyValueHeads}) * GetHeadSize();
     return norm + hidden * inputs + output + (hasBiases ? inputs + hidden : 0);
 }
 
@@ -72,8 +84,8 @@ TransformerModel::GetLayerParameters(uint32_t layer) const
 {
     const uint64_t dense = HasExperts(layer)
                                ? sharedExperts * GetFeedForwardParameters(expertFeedForward)
-                               : GetFeedForwardParameters(feedForward);
-    return GetAttentionParameters() + GetRouterParameters(layer) + dense +
+                               : GetFeedForwardParameters(GetLayer(layer).feedForward);
+    return GetAttentionParameters(layer) + GetRouterParameters(layer) + dense +
            GetExpertParameters(layer);
 }
 
@@ -101,11 +113,12 @@ TransformerModel::GetParameters() const
 }
 
 double
-TransformerModel::GetAttentionOperations() const
+TransformerModel::GetAttentionOperations(uint32_t layer) const
 {
     const uint64_t key = GetHeadSize() + (keyValueRank > 0 ? rotarySize : 0);
-    const auto scores = static_cast<double>(sequence * heads * (key + GetValueSize()));
-    return 2 * (static_cast<double>(GetAttentionParameters()) + scores);
+    const auto scores =
+        static_cast<double>(sequence * GetLayer(layer).heads * (key + GetValueSize()));
+    return 2 * (static_cast<double>(GetAttentionParameters(layer)) + scores);
 }
 
 double
@@ -113,7 +126,7 @@ TransformerModel::GetFeedForwardOperations(uint32_t layer) const
 {
     if (!HasExperts(layer))
     {
-        return 2 * static_cast<double>(GetFeedForwardParameters(feedForward));
+        return 2 * static_cast<double>(GetFeedForwardParameters(GetLayer(layer).feedForward));
     }
     const uint64_t passed = expertsPerToken + sharedExperts;
     return 2 * static_cast<double>(passed * GetFeedForwardParameters(expertFeedForward) +

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 /**
  * @ingroup distributed-training
@@ -21,6 +22,18 @@
 
 namespace ns3::training
 {
+
+/**
+ * @ingroup distributed-training-parallel
+ * What the layers of a transformer may differ in.
+ */
+struct TransformerLayer
+{
+    uint32_t heads;         ///< of attention
+    uint32_t keyValueHeads; ///< of keys and values
+    uint64_t feedForward;   ///< inner size of its feed-forward network, unless it has experts
+    bool hasExperts;        ///< whether experts take the place of that network
+};
 
 /**
  * @ingroup distributed-training-parallel
@@ -56,17 +69,22 @@ struct TransformerModel
     uint64_t rotarySize{0};   ///< latent attention: more numbers of it, with positions
     uint64_t valueSize{0};    ///< numbers of a head's value; 0: those of its key
 
+    std::vector<TransformerLayer> listed; ///< each layer; empty: they follow from the numbers above
+
+    /** @return the sizes of a layer, from 0 */
+    TransformerLayer GetLayer(uint32_t layer) const;
+
     /** @return numbers of a head's query and key, without those of positions */
     uint64_t GetHeadSize() const;
 
     /** @return numbers of a head's value */
     uint64_t GetValueSize() const;
 
-    /** @return numbers of the keys and values of a token */
-    uint64_t GetKeyValueSize() const;
+    /** @return numbers of the keys and values of a token in a layer */
+    uint64_t GetKeyValueSize(uint32_t layer) const;
 
     /** @return parameters of the attention of a layer, with its norm */
-    uint64_t GetAttentionParameters() const;
+    uint64_t GetAttentionParameters(uint32_t layer) const;
 
     /** @return parameters of a feed-forward network with an inner size */
     uint64_t GetFeedForwardParameters(uint64_t inner) const;
@@ -77,7 +95,7 @@ struct TransformerModel
     /** @return whether a layer, from 0, has experts */
     bool HasExperts(uint32_t layer) const
     {
-        return experts > 0 && layer >= denseLayers;
+        return GetLayer(layer).hasExperts;
     }
 
     /** @return parameters of a layer, all experts included */
@@ -95,8 +113,8 @@ struct TransformerModel
     /** @return all parameters */
     uint64_t GetParameters() const;
 
-    /** @return floating-point operations of the attention in a forward pass, by token */
-    double GetAttentionOperations() const;
+    /** @return floating-point operations of the attention of a layer in a forward pass, by token */
+    double GetAttentionOperations(uint32_t layer) const;
 
     /**
      * @param layer number of the layer
@@ -124,7 +142,10 @@ TransformerModel FindTransformer(const std::string& text);
  * vocab_size, max_position_embeddings or sequence, tie_word_embeddings, num_experts or
  * n_routed_experts or num_local_experts, num_experts_per_tok, n_shared_experts,
  * moe_intermediate_size, first_k_dense_replace, q_lora_rank, kv_lora_rank, qk_nope_head_dim or
- * head_dim, qk_rope_head_dim, v_head_dim, hidden_act). Others are not used.
+ * head_dim, qk_rope_head_dim, v_head_dim, hidden_act). Others are not used. `layers` may be a list
+ * of objects instead of a number, each with the keys in which the layer differs from the model:
+ * num_attention_heads, num_key_value_heads, intermediate_size, experts (true or false), and repeat,
+ * the number of such layers in a row. There other keys are refused.
  * @param path the file
  * @return the model
  * @throw ConfigurationError with the file and the key if one is missing or wrong

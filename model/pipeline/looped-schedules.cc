@@ -152,6 +152,7 @@ OneForwardOneBackward::MakeActions(uint32_t rank) const
         if (warmup + i < passes)
         {
             actions.push_back(GetPass(PipelineWork::FORWARD, rank, warmup + i));
+            actions.back().endsBatch = false; // that of both passes comes behind the second
         }
         actions.push_back(GetPass(backward, rank, i));
         if (m_splits && i >= rank)
@@ -189,6 +190,7 @@ MakeOneForwardOneBackward(uint32_t ranks, uint32_t microBatches, const KeyValues
         }
         schedule.actions.push_back(actions);
     }
+    schedule.overlap = PipelineOverlap::NEVER;
     return schedule;
 }
 
@@ -196,7 +198,10 @@ PipelineSchedule
 MakeInterleaved(uint32_t ranks, uint32_t microBatches, const KeyValues& values)
 {
     const auto chunks = static_cast<uint32_t>(values.GetCount("v"));
-    return OneForwardOneBackward("interleaved", ranks, microBatches, chunks, 2, false).Make();
+    PipelineSchedule schedule =
+        OneForwardOneBackward("interleaved", ranks, microBatches, chunks, 2, false).Make();
+    schedule.overlap = PipelineOverlap::CHOSEN;
+    return schedule;
 }
 
 PipelineSchedule

@@ -65,9 +65,23 @@ struct PipelineAction
     uint32_t stage{0};                        ///< number of the stage, from 0
     uint32_t microBatch{0};                   ///< number of the micro-batch, from 0; or 0
     bool joinsNext{false};                    ///< runs together with the next action of the rank
+    /// With batches of messages: one follows this action. Otherwise its output waits for the batch
+    /// behind the next action.
+    bool endsBatch{true};
 
     /** @return as in a schedule file: 3F12 is the forward pass of micro-batch 12 in stage 3 */
     std::string ToString() const;
+};
+
+/**
+ * @ingroup distributed-training-pipeline
+ * Whether a rank computes while it exchanges messages with other stages.
+ */
+enum class PipelineOverlap : uint8_t
+{
+    ALWAYS, ///< it waits for the inputs of its next action only
+    NEVER,  ///< it exchanges messages in batches, and waits for all of a batch
+    CHOSEN  ///< as the job says
 };
 
 /**
@@ -81,6 +95,7 @@ struct PipelineSchedule
     uint32_t microBatches{0};                         ///< of an iteration
     std::vector<uint32_t> rankOfStage;                ///< by stage
     std::vector<std::vector<PipelineAction>> actions; ///< by rank, in order
+    PipelineOverlap overlap{PipelineOverlap::ALWAYS}; ///< of messages with its actions
 
     /** @return number of ranks */
     uint32_t GetRanks() const

@@ -46,6 +46,13 @@ ServingSteps::ServingSteps(const TransformerModel& model,
             refuse("divisors of " + std::to_string(number) + ", the " + what);
         }
     };
+    if (!model.listed.empty())
+    {
+        throw ConfigurationError(kind + " model",
+                                 model.help,
+                                 " with a list of layers (allowed: models whose layers have the "
+                                 "same sizes)");
+    }
     check(model.heads, "heads of attention");
     check(model.vocabulary, "tokens of the vocabulary");
     if (model.experts == 0 || model.denseLayers > 0)
@@ -91,7 +98,7 @@ ServingSteps::GetSeconds(double operations, double bytes) const
 double
 ServingSteps::GetProjectionSeconds(double tokens) const
 {
-    const double weights = static_cast<double>(m_model.GetAttentionParameters()) / m_tensor;
+    const double weights = static_cast<double>(m_model.GetAttentionParameters(0)) / m_tensor;
     return GetSeconds(2 * weights * tokens, weights * m_bytes);
 }
 
@@ -99,7 +106,7 @@ double
 ServingSteps::GetNetworkSeconds(uint32_t layer, double tokens) const
 {
     double weights =
-        static_cast<double>(m_model.GetLayerParameters(layer) - m_model.GetAttentionParameters());
+        static_cast<double>(m_model.GetLayerParameters(layer) - m_model.GetAttentionParameters(0));
     if (m_model.HasExperts(layer))
     {
         const double experts = m_model.experts;
@@ -186,7 +193,7 @@ GetKeyValueParts(const TransformerModel& model)
 uint64_t
 GetKeyValuePartBytes(const TransformerModel& model, uint32_t numberBytes)
 {
-    return model.GetKeyValueSize() / GetKeyValueParts(model) * numberBytes;
+    return model.GetKeyValueSize(0) / GetKeyValueParts(model) * numberBytes;
 }
 
 } // namespace ns3::training

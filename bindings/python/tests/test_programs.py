@@ -423,6 +423,29 @@ def test_queue_pairs_spread_flows():
             dt.CollectiveBenchmark(**options, **wrong).run()
 
 
+def test_each_bucket_waits_for_the_announcement_of_its_turn(program_json, tmp_path):
+    buckets = 40
+    workload = tmp_path / "layers.csv"
+    rows = [f"layer {i},10000,5,10" for i in range(buckets)]
+    workload.write_text("\n".join(["layer,parameters,forward_us,backward_us", *rows]) + "\n")
+
+    def measure_cost(delay_us):
+        """Return how much longer the sums of an iteration take in the order of layers."""
+        arguments = [f"--workload={workload}", "--ranks=8", f"--delay={delay_us}us", "--bucket=1"]
+        arguments += ["--iterations=2", "--overlap=false", "--topology=single-switch"]
+
+        def get_time(priority):
+            job = program_json("training-job", *arguments, f"--gradient-priority={priority}")
+            return job["iterations"][-1]["communication_time_s"]
+
+        return get_time("layer") - get_time("none")
+
+    # A frame without payload over two links: twice the delay, and its own time, which is the same.
+    near, far = measure_cost(0.5), measure_cost(5)
+    assert near > buckets * 2 * 0.5e-6
+    assert far - near == pytest.approx(buckets * 2 * 4.5e-6, abs=1e-11)
+
+
 def test_options_have_keywords():
     with pytest.raises(TypeError):
         dt.TrainingJob("resnet50")

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The program disaggregated-serving."""
 
+import json
+
 import pytest
 
 NAME = "disaggregated-serving"
@@ -90,6 +92,15 @@ def test_refusals_are_one_line(program, options, message):
     assert process.stdout == ""
     assert process.stderr.startswith(f"{NAME}: {message}")
     assert process.stderr.count("\n") == 1
+
+
+def test_models_whose_layers_differ_are_refused(program, tmp_path):
+    model = tmp_path / "model.json"
+    sizes = {"hidden": 64, "heads": 8, "feed_forward": 128, "vocabulary": 64, "sequence": 64}
+    model.write_text(json.dumps({**sizes, "layers": [{}, {"feed_forward": 64}]}))
+    process = program(NAME, f"--model={model}")
+    assert process.returncode == 2
+    assert f"model={model} with a list of layers (allowed: models whose layers" in process.stderr
 
 
 def test_a_network_that_loses_all_frames_is_stuck(program):
