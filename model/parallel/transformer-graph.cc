@@ -38,12 +38,13 @@ constexpr uint64_t SCALE_BYTES = 4;
 /// Parameters with one scale; of gradients, those of a row of a matrix have one.
 constexpr uint64_t PARAMETERS_OF_SCALE = 8000;
 
-/** @return bytes of quantized numbers and of their scales */
+/** @return bytes of quantized numbers, in whole words as the scales behind them, and of scales */
 uint64_t
 GetQuantizedBytes(uint64_t numbers, double bytes, uint64_t numbersOfScale)
 {
-    return static_cast<uint64_t>(std::ceil(bytes * static_cast<double>(numbers))) +
-           SCALE_BYTES * ((numbers + numbersOfScale - 1) / numbersOfScale);
+    const double words = std::ceil(bytes * static_cast<double>(numbers) / SCALE_BYTES);
+    return SCALE_BYTES *
+           (static_cast<uint64_t>(words) + (numbers + numbersOfScale - 1) / numbersOfScale);
 }
 
 /** All-gathers of the parameters of a unit. */
@@ -545,16 +546,19 @@ TransformerSource::ReduceQuantized(uint64_t parameters)
     const auto numbers = static_cast<double>(parameters);
     const auto gradient = static_cast<double>(m_plan->GetGradientBytes());
     const uint32_t near = m_plan->GetSize(PlanGroups::SHARD);
-    const uint64_t bytes =
-        GetQuantizedBytes(parameters, QUANTIZED_GRADIENT, m_plan->GetModel().hidden);
+    const auto getBytes = [this](uint64_t gradients) {
+        return GetQuantizedBytes(gradients, QUANTIZED_GRADIENT, m_plan->GetModel().hidden);
+    };
     // The first kernel also puts the parts in the order of the two exchanges.
     m_tasks.Compute(LayerTask::QUANTIZATION, 0, (gradient + QUANTIZED_GRADIENT) * numbers);
-    const uint64_t inside =
-        m_tasks.Process(LayerTask::QUANTIZATION,
-                        QUANTIZED_GRADIENT * (1 + 1.0 / near) * numbers,
-                        StartReduction(PlanGroups::SHARD, Operation::ALL_TO_ALL, bytes, 0));
-    const uint64_t across =
-        StartReduction(PlanGroups::REPLICA, Operation::ALL_TO_ALL, bytes / near, inside);
+    const uint64_t inside = m_tasks.Process(
+        LayerTask::QUANTIZATION,
+        QUANTIZED_GRADIENT * (1 + 1.0 / near) * numbers,
+        StartReduction(PlanGroups::SHARD, Operation::ALL_TO_ALL, getBytes(parameters), 0));
+    const uint64_t across = StartReduction(PlanGroups::REPLICA,
+                                           Operation::ALL_TO_ALL,
+                                           getBytes((parameters + near - 1) / near),
+                                           inside);
     return m_tasks.Process(LayerTask::DEQUANTIZATION,
                            (QUANTIZED_GRADIENT + gradient) * numbers / near,
                            across);
