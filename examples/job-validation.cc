@@ -22,6 +22,8 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <random>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -130,6 +132,60 @@ GetLength(const TaskGraph& graph, LayerTask name)
     return length.GetSeconds();
 }
 
+/** Copies of the tokens of a rank. */
+struct TokenCopies
+{
+    uint64_t nodes{0}; ///< of all tokens, at different nodes
+    uint64_t ranks{0}; ///< at different ranks
+};
+
+/**
+ * Routes the tokens of DeepEP's benchmark: to the best 8 of 256 experts, all at the 4 nodes with
+ * the best experts.
+ * @return the copies of 4096 tokens
+ */
+TokenCopies
+CountTokenCopies(uint32_t nodes, uint32_t gpus)
+{
+    constexpr uint32_t TOKENS = 4096;
+    constexpr uint32_t EXPERTS = 256;
+    constexpr uint32_t CHOSEN = 8;
+    constexpr uint32_t MOST_NODES = 4;
+    using Score = std::pair<uint64_t, uint32_t>; // and the expert
+    std::mt19937_64 random;
+    TokenCopies copies;
+    for (uint32_t token = 0; token < TOKENS; token++)
+    {
+        std::vector<Score> scores;
+        for (uint32_t expert = 0; expert < EXPERTS; expert++)
+        {
+            scores.emplace_back(random(), expert);
+        }
+        std::sort(scores.rbegin(), scores.rend());
+        std::set<uint32_t> allowed;
+        for (auto score = scores.begin(); allowed.size() < std::min(nodes, MOST_NODES); score++)
+        {
+            allowed.insert(score->second / (EXPERTS / nodes));
+        }
+        std::set<uint32_t> usedNodes;
+        std::set<uint32_t> usedRanks;
+        uint32_t chosen = 0;
+        for (auto score = scores.begin(); chosen < CHOSEN; score++)
+        {
+            const uint32_t node = score->second / (EXPERTS / nodes);
+            if (allowed.count(node) > 0)
+            {
+                chosen++;
+                usedNodes.insert(node);
+                usedRanks.insert(score->second / (EXPERTS / nodes / gpus));
+            }
+        }
+        copies.nodes += usedNodes.size();
+        copies.ranks += usedRanks.size();
+    }
+    return copies;
+}
+
 /** Where the collectives of a kind of groups run: alone, or as one of equal size. */
 struct Place
 {
@@ -167,6 +223,8 @@ class Comparison
     void CompareTorchTitan();
     /** DeepEP: exchanges of tokens. */
     void CompareExperts();
+    /** Likewise, those that forward tokens within a node. */
+    void CompareNormalExperts();
     /** Megatron-LM: operations of ten models. */
     void CompareOperations();
 
@@ -283,7 +341,9 @@ Comparison::CompareZero()
     constexpr const char* SOURCE = "DeepSpeed, ZeRO++ log";
     m_table.PrintHeadings(
         "GPT-2 18B, 4 nodes of 16 V100 with one NIC of 100 Gbit/s each; times of layers from "
-        "collectives simulated alone;\nexpected: bytes at the calibrated rate alone\n");
+        "collectives simulated alone;\nexpected: bytes at the calibrated rate alone; of the "
+        "optimizer: bytes "
+        "in memory\n");
     TransformerModel model = FindTransformer("megatron-18.4b");
     model.sequence = 512;
     ParallelOptions base;
@@ -318,6 +378,7 @@ Comparison::CompareZero()
     const TransformerGraph quantized = makeGraph(plus);
     constexpr double LINE = 100e9;
     constexpr double FORWARD = 3.3562;
+    constexpr double OPTIMIZER = 0.1395; // of ZeRO-3; ZeRO++ leaves it as it is
     const double atLine = GetSeconds(ForwardGraph(baseline), getPlaces(LINE));
     Add("ZeRO-3, forward, NICs at line rate",
         "ms",
@@ -343,12 +404,13 @@ Comparison::CompareZero()
     const double whole = 8 * bytes * (base.data - 1) / base.data / rate;
     const auto add = [&](const std::string& name,
                          const TransformerGraph& graph,
-                         const std::array<double, 3>& published,
+                         const std::array<double, 4>& published,
                          const std::array<double, 2>& expected,
                          Role role) {
         const double forward = GetSeconds(ForwardGraph(graph), places);
-        const double end = GetSeconds(graph, places);
         const double update = GetLength(graph, LayerTask::UPDATE);
+        const double passes = GetSeconds(graph, places) - update;
+        const double iteration = passes + OPTIMIZER;
         Add(name + ", forward", "ms", role, SOURCE, published[0], 1e3 * expected[0], 1e3 * forward);
         Add(name + ", backward",
             "ms",
@@ -356,14 +418,27 @@ Comparison::CompareZero()
             SOURCE,
             published[1],
             1e3 * expected[1],
-            1e3 * (end - forward - update));
-        Add(name + ", iteration", "ms", Role::PREDICTED, SOURCE, published[2], NONE, 1e3 * end);
-        return end;
+            1e3 * (passes - forward));
+        Add(name + ", optimizer", "ms", role, SOURCE, published[2], 1e3 * update, 1e3 * OPTIMIZER);
+        Add(name + ", iteration",
+            "ms",
+            Role::PREDICTED,
+            SOURCE,
+            published[3],
+            NONE,
+            1e3 * iteration);
+        return iteration;
     };
-    const double before =
-        add("ZeRO-3", baseline, {3356.2, 6458.6, 9955.9}, {whole, 2 * whole}, Role::CALIBRATION);
-    const double after =
-        add("ZeRO++", quantized, {1794.6, 1742.0, 3680.6}, {whole / 2, NONE}, Role::PREDICTED);
+    const double before = add("ZeRO-3",
+                              baseline,
+                              {3356.2, 6458.6, 139.5, 9955.9},
+                              {whole, 2 * whole},
+                              Role::CALIBRATION);
+    const double after = add("ZeRO++",
+                             quantized,
+                             {1794.6, 1742.0, 142.4, 3680.6},
+                             {whole / 2, NONE},
+                             Role::PREDICTED);
     Add("speed-up of ZeRO++", "", Role::PREDICTED, SOURCE, 9955.9 / 3680.6, NONE, before / after);
 }
 
@@ -371,8 +446,10 @@ void
 Comparison::CompareReplicas()
 {
     constexpr const char* SOURCE = "Megatron-LM, tables.tex";
-    m_table.PrintHeadings("\n128 replicas on A100s, 8 NICs of 200 Gbit/s a node; gradients reduced "
-                          "after the backward pass;\nexpected: bytes at line rate\n");
+    m_table.PrintHeadings(
+        "\n128 replicas on A100s, 8 NICs of 200 Gbit/s a node; gradients reduced "
+        "after the backward pass;\nexpected: bytes at line rate; the difference of "
+        "two published times is known to 1 ms\n");
 
     struct Row
     {
@@ -387,8 +464,11 @@ Comparison::CompareReplicas()
 
     constexpr double NIC = 200e9;
     constexpr uint64_t REPLICAS = 128;
+    constexpr uint64_t GRADIENT = 2; // without --fp32-allreduce, which is off by default
     for (const Row& row : {Row{"1B, tensor 1", 1920, 15, 24, 1, 1076, 1153},
-                           Row{"2B, tensor 2", 2304, 18, 30, 2, 1026, 1101}})
+                           Row{"2B, tensor 2", 2304, 18, 30, 2, 1026, 1101},
+                           Row{"4B, tensor 4", 3072, 24, 36, 4, 1162, 1242},
+                           Row{"8B, tensor 8", 4096, 32, 42, 8, 1343, 1380}})
     {
         TransformerModel model = FindTransformer("megatron-1.7b");
         model.hidden = row.hidden;
@@ -414,30 +494,25 @@ Comparison::CompareReplicas()
             SOURCE,
             row.alone,
             NONE,
-            NONE);
-        for (const uint64_t gradient : {2, 4})
-        {
-            const uint64_t bytes = gradient * plan.GetParameters(0);
-            const double seconds = GetSeconds(cluster, CollectiveOperation::ALL_REDUCE, bytes);
-            const double expected = 16.0 * static_cast<double>(bytes) * (REPLICAS - 1) / REPLICAS /
-                                    (NIC * static_cast<double>(gpus));
-            const std::string name =
-                std::string(row.name) + ", gradients of " + std::to_string(gradient) + " bytes: ";
-            Add(name + "replicas add",
-                "ms",
-                Role::PREDICTED,
-                SOURCE,
-                row.all - row.alone,
-                1e3 * expected,
-                1e3 * seconds);
-            Add(name + "iteration with replicas",
-                "ms",
-                Role::PREDICTED,
-                SOURCE,
-                row.all,
-                row.alone + 1e3 * expected,
-                row.alone + 1e3 * seconds);
-        }
+            row.alone);
+        const uint64_t bytes = GRADIENT * plan.GetParameters(0);
+        const double seconds = GetSeconds(cluster, CollectiveOperation::ALL_REDUCE, bytes);
+        const double expected = 16.0 * static_cast<double>(bytes) * (REPLICAS - 1) / REPLICAS /
+                                (NIC * static_cast<double>(gpus));
+        Add(std::string(row.name) + ": replicas add",
+            "ms",
+            Role::PREDICTED,
+            SOURCE,
+            row.all - row.alone,
+            1e3 * expected,
+            1e3 * seconds);
+        Add(std::string(row.name) + ": iteration with replicas",
+            "ms",
+            Role::PREDICTED,
+            SOURCE,
+            row.all,
+            row.alone + 1e3 * expected,
+            row.alone + 1e3 * seconds);
     }
 }
 
@@ -510,32 +585,20 @@ Comparison::CompareMlPerf()
             fixed + slope * getExpectedUnits(MICRO_BATCHES),
             fixed + slope * getUnits(MICRO_BATCHES));
     }
-    // Either row from the other: nothing is exposed, or all exchanges of gradients and parameters.
-    const auto model = FindTransformer("llama3-405b");
-    const uint64_t part = model.GetParameters() / (8 * STAGES);
+    // Either row from the other. Their configuration overlaps gradients and parameters
+    // (OVERLAP_GRAD_REDUCE, OVERLAP_PARAM_GATHER_WITH_OPTIM_STEP), so nothing of them is exposed.
     for (const std::size_t known : {0, 1})
     {
-        const auto exchange = [&](const Row& row) {
-            const uint64_t ranks = row.gpus / 64; // data and context
-            const ClusterOptions cluster = MakeCluster(ranks, "single-switch", 400e9, "ring");
-            return GetSeconds(cluster, CollectiveOperation::REDUCE_SCATTER, 2 * part) +
-                   GetSeconds(cluster, CollectiveOperation::ALL_GATHER, 2 * part);
-        };
         const Row& from = rows[known];
         const Row& to = rows[1 - known];
-        for (const bool isExposed : {false, true})
-        {
-            const double unit =
-                (from.seconds - (isExposed ? exchange(from) : 0)) / getUnits(from.microBatches);
-            Add(std::to_string(to.gpus) + " GPUs from " + std::to_string(from.gpus) +
-                    (isExposed ? ": exchanges of replicas exposed" : ": all is hidden"),
-                "s",
-                Role::PREDICTED,
-                MLPERF,
-                to.seconds,
-                NONE,
-                unit * getUnits(to.microBatches) + (isExposed ? exchange(to) : 0));
-        }
+        Add(std::to_string(to.gpus) + " GPUs from " + std::to_string(from.gpus) +
+                ": exchanges of replicas hidden",
+            "s",
+            Role::PREDICTED,
+            MLPERF,
+            to.seconds,
+            NONE,
+            from.seconds * getUnits(to.microBatches) / getUnits(from.microBatches));
     }
 }
 
@@ -661,30 +724,71 @@ Comparison::CompareExperts()
             kernels + 1e6 * static_cast<double>(bytes[i]) / 2 / 50e9,
             kernels + exchange(16, bytes[i], 8 * local));
     }
-    // 4096 tokens: to the GPUs of a node, or to another node once, and back.
-    const std::array<double, 2> inNode{153, 158};
+    CompareNormalExperts();
+}
+
+void
+Comparison::CompareNormalExperts()
+{
+    constexpr const char* SOURCE = "DeepEP, README";
+    constexpr uint32_t GPUS = 8; // of a node
+    constexpr double NVLINK = 160e9;
+    constexpr double NIC = 50e9;
+    m_table.PrintHeadings(
+        "\nNormal kernels of DeepEP: 4096 tokens, to each of their nodes once by a NIC, and there "
+        "to "
+        "each of their GPUs by NVLink;\nrates count what stays, too; rates of the lines from the "
+        "rows of 8 and of 32 ranks; expected: 160 and 50 GB/s\n");
+
+    struct Row
+    {
+        uint32_t nodes;
+        std::array<double, 2> published; ///< dispatch and combine
+    };
+
+    const std::array<Row, 4> rows{{{1, {153, 158}}, {4, {58, 57}}, {2, {43, 43}}, {8, {51, 50}}}};
+    const std::array<const char*, 2> names{"dispatch", "combine"};
+    const std::array<uint64_t, 2> token{7168 + 7168 / 32, 2 * 7168}; // with scales, bytes
     for (std::size_t i = 0; i < names.size(); i++)
     {
-        const uint64_t size = 4096 * 7168 * (i + 1);
-        const auto getRate = [&](double line) { // half of a vector stays
-            const ClusterOptions cluster = MakeCluster(2, "single-switch", line, "direct");
-            return static_cast<double>(size) * 1e-9 /
-                   Simulate(cluster, CollectiveOperation::ALL_TO_ALL, 2 * size);
-        };
-        Add(std::string("normal, ") + names[i] + ", 8 ranks: rate of NVLink",
-            "GB/s",
-            Role::PREDICTED,
-            SOURCE,
-            inNode[i],
-            local * 1e-9,
-            getRate(8 * local));
-        Add(std::string("normal, ") + names[i] + ", 16 ranks: rate of a NIC",
-            "GB/s",
-            Role::PREDICTED,
-            SOURCE,
-            43,
-            50,
-            getRate(400e9));
+        double nvlink = NVLINK;
+        double nic = NIC;
+        for (const Row& row : rows)
+        {
+            const TokenCopies copies = CountTokenCopies(row.nodes, GPUS);
+            const uint64_t across = copies.nodes * token[i];
+            const uint64_t inside = copies.ranks * token[i];
+            const uint64_t counted = row.nodes == 1 ? inside : across;
+            const auto getSeconds = [&](uint64_t ranks, double rate, uint64_t bytes) {
+                return ranks == 1
+                           ? 0
+                           : GetSeconds(MakeCluster(ranks, "single-switch", 8 * rate, "direct"),
+                                        CollectiveOperation::ALL_TO_ALL,
+                                        bytes);
+            };
+            // Kernels forward a token when it arrives, so the slower exchange counts.
+            const auto getRate = [&] {
+                return static_cast<double>(counted) * 1e-9 /
+                       std::max(getSeconds(row.nodes, nic, across),
+                                getSeconds(GPUS, nvlink, inside));
+            };
+            const bool givesNvlink = row.nodes == 1;
+            const bool givesNic = row.nodes == 4;
+            for (uint32_t round = 0; (givesNvlink || givesNic) && round < ROUNDS; round++)
+            {
+                (givesNvlink ? nvlink : nic) *= row.published[i] / getRate();
+            }
+            const double left = static_cast<double>(across) * (row.nodes - 1) / row.nodes;
+            const double near = static_cast<double>(inside) * (GPUS - 1) / GPUS;
+            Add(std::string("normal, ") + names[i] + ", " + std::to_string(row.nodes * GPUS) +
+                    " ranks: rate of " + (row.nodes == 1 ? "NVLink" : "a NIC"),
+                "GB/s",
+                givesNvlink || givesNic ? Role::CALIBRATION : Role::PREDICTED,
+                SOURCE,
+                row.published[i],
+                1e-9 * static_cast<double>(counted) / std::max(left / NIC, near / NVLINK),
+                getRate());
+        }
     }
 }
 

@@ -5,6 +5,7 @@
  */
 
 #include "ns3/graph-timing.h"
+#include "ns3/layer-tasks.h"
 #include "ns3/nstime.h"
 #include "ns3/parallel-plan.h"
 #include "ns3/pipeline-choice.h"
@@ -14,6 +15,7 @@
 #include "ns3/transformer-graph.h"
 #include "ns3/transformer-model.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -123,6 +125,22 @@ GetVolumes(const TransformerModel& model, const ParallelOptions& options, uint32
 }
 
 using Operation = CollectiveOperation;
+
+/**
+ * @ingroup distributed-training-parallel-overlap-tests
+ * @return parameters of embedding, layers and output layer of a model in one stage
+ */
+std::vector<uint64_t>
+GetUnits(const TransformerModel& model, const ParallelOptions& options)
+{
+    const ParallelPlan plan(model, options);
+    std::vector<uint64_t> units{plan.GetEmbeddingParameters(0), plan.GetOutputParameters(0)};
+    for (uint32_t layer = 0; layer < model.layers; layer++)
+    {
+        units.push_back(plan.GetDenseParameters(layer));
+    }
+    return units;
+}
 
 } // namespace
 
@@ -414,6 +432,96 @@ class OverlapTimesTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-parallel-overlap-tests
+ * Kernels of ZeRO++ read and write what their definition says, in the order of the exchanges.
+ */
+class QuantizationKernelsTestCase : public TestCase
+{
+  public:
+    QuantizationKernelsTestCase()
+        : TestCase("kernels of ZeRO++ take the time of their bytes in memory")
+    {
+    }
+
+  private:
+    /// Bytes in memory by kind and name.
+    using KernelBytes = std::map<std::pair<TaskKind, LayerTask>, double>;
+
+    KernelBytes GetKernelBytes(const TransformerModel& model, const ParallelOptions& options)
+    {
+        UsePicoseconds();
+        constexpr double MEMORY = 1e9;
+        const TransformerGraph graph(std::make_shared<ParallelPlan>(model, options),
+                                     {1e30, MEMORY});
+        KernelBytes bytes;
+        const auto source = graph.MakeSource(0, 1);
+        uint64_t before = 0; // last kernel beside the computations
+        for (GraphTask task; source->Next(task); task = {})
+        {
+            const auto name = static_cast<LayerTask>(task.name);
+            if (name == LayerTask::QUANTIZATION || name == LayerTask::DEQUANTIZATION)
+            {
+                bytes[{task.kind, name}] += MEMORY * task.length.GetSeconds();
+                before = task.kind == TaskKind::MEMORY ? task.id : before;
+            }
+            if (task.kind == TaskKind::COLLECTIVE &&
+                task.groups == static_cast<uint32_t>(PlanGroups::REPLICA))
+            {
+                const auto& after = task.after;
+                NS_TEST_EXPECT_MSG_EQ(std::count(after.begin(), after.end(), before),
+                                      1,
+                                      "the exchange across waits for the sums of a node");
+            }
+        }
+        return bytes;
+    }
+
+    void DoRun() override
+    {
+        using K = TaskKind;
+        using T = LayerTask;
+        const TransformerModel model = MakeModel(3);
+        ParallelOptions options;
+        options.data = 8;
+        options.zero = 3;
+        options.globalBatch = 8;
+        options.hpzPartition = 4;
+        NS_TEST_EXPECT_MSG_EQ(GetKernelBytes(model, options).size(), 0, "hpZ alone");
+        double all = 0;
+        for (uint64_t parameters : GetUnits(model, options))
+        {
+            all += static_cast<double>(parameters);
+        }
+        // Parameters: 2 bytes become 1 at their owner, of 8 ranks and of 4 near ones, and 2 again.
+        options.quantizedWeights = true;
+        KernelBytes found = GetKernelBytes(model, options);
+        NS_TEST_EXPECT_MSG_EQ_TOL((found[{K::COMPUTE, T::QUANTIZATION}]),
+                                  3 * all * (1.0 / 8 + 1.0 / 4),
+                                  1,
+                                  "qwZ");
+        NS_TEST_EXPECT_MSG_EQ_TOL((found[{K::COMPUTE, T::DEQUANTIZATION}]), 2 * 3 * all, 1, "qwZ");
+        NS_TEST_EXPECT_MSG_EQ(found.size(), 2, "qwZ");
+        // Gradients: 2 bytes become 1/2; those of 4 ranks a quarter of that; and 2 again.
+        options.quantizedWeights = false;
+        options.quantizedGradients = true;
+        found = GetKernelBytes(model, options);
+        NS_TEST_EXPECT_MSG_EQ_TOL((found[{K::COMPUTE, T::QUANTIZATION}]), 2.5 * all, 1, "qgZ");
+        NS_TEST_EXPECT_MSG_EQ_TOL((found[{K::MEMORY, T::QUANTIZATION}]),
+                                  (0.5 + 0.5 / 4) * all,
+                                  1,
+                                  "qgZ");
+        NS_TEST_EXPECT_MSG_EQ_TOL((found[{K::MEMORY, T::DEQUANTIZATION}]), 2.5 / 4 * all, 1, "qgZ");
+        NS_TEST_EXPECT_MSG_EQ(found.size(), 3, "qgZ");
+        // One rank has all parameters and all gradients.
+        options.data = 1;
+        options.globalBatch = 1;
+        options.hpzPartition = 0;
+        options.quantizedWeights = true;
+        NS_TEST_EXPECT_MSG_EQ(GetKernelBytes(model, options).size(), 0, "one rank");
+    }
+};
+
+/**
+ * @ingroup distributed-training-parallel-overlap-tests
  * Volumes of HSDP, ZeRO++ and kinds of expert traffic.
  */
 class VolumesTestCase : public TestCase
@@ -462,15 +570,31 @@ class VolumesTestCase : public TestCase
         options.quantizedWeights = true;
         options.quantizedGradients = true;
         found = GetVolumes(model, options);
-        // Across nodes 0.5 M, 0 and 0.25 M, the latter divided by the ranks of a node.
-        NS_TEST_EXPECT_MSG_EQ((found[{G::DATA, Operation::ALL_GATHER}]), bytes / 2, "qwZ");
-        NS_TEST_EXPECT_MSG_EQ((found[{G::SHARD, Operation::ALL_GATHER}]), bytes / 2, "hpZ");
-        NS_TEST_EXPECT_MSG_EQ_TOL((found[{G::SHARD, Operation::ALL_TO_ALL}]), bytes / 4, 6, "qgZ");
-        NS_TEST_EXPECT_MSG_EQ_TOL((found[{G::REPLICA, Operation::ALL_TO_ALL}]),
-                                  bytes / 16,
-                                  6,
-                                  "qgZ");
+        // Across nodes 0.5 M, 0 and 0.25 M, the latter divided by the ranks of a node; a scale has
+        // 4 bytes, for 8000 parameters or for the gradients of a row of 1024.
+        uint64_t gathered = 0;
+        uint64_t inside = 0;
+        uint64_t across = 0;
+        for (uint64_t parameters : GetUnits(model, options))
+        {
+            gathered += parameters + 4 * ((parameters + 7999) / 8000);
+            inside += parameters / 2 + 4 * ((parameters + 1023) / 1024);
+            across += parameters / 8 + 4 * ((parameters / 4 + 1023) / 1024);
+        }
+        NS_TEST_EXPECT_MSG_EQ((found[{G::DATA, Operation::ALL_GATHER}]), gathered, "qwZ");
+        NS_TEST_EXPECT_MSG_EQ((found[{G::SHARD, Operation::ALL_GATHER}]), gathered, "hpZ");
+        NS_TEST_EXPECT_MSG_EQ((found[{G::SHARD, Operation::ALL_TO_ALL}]), inside, "qgZ");
+        NS_TEST_EXPECT_MSG_EQ((found[{G::REPLICA, Operation::ALL_TO_ALL}]), across, "qgZ");
         NS_TEST_EXPECT_MSG_EQ(found.size(), 4, "ZeRO++");
+        // Real numbers have 4 bytes, whatever the sizes of the parts.
+        TransformerModel odd = model;
+        odd.hidden = 1032;
+        odd.vocabulary = 101;
+        const auto source = MakeGraph(odd, options).MakeSource(0, 1);
+        for (GraphTask task; source->Next(task); task = {})
+        {
+            NS_TEST_EXPECT_MSG_EQ(task.bytes % 4, 0, "whole words");
+        }
     }
 
     void CheckExpertShards()
@@ -654,6 +778,7 @@ class ParallelOverlapTestSuite : public TestSuite
         : TestSuite("distributed-training-parallel-overlap", TestSuite::Type::UNIT)
     {
         AddTestCase(new OverlapTimesTestCase);
+        AddTestCase(new QuantizationKernelsTestCase);
         AddTestCase(new VolumesTestCase);
     }
 };

@@ -49,10 +49,11 @@ const std::vector<std::string>&
 GetLayerTaskNames()
 {
     static const std::vector<std::string> names{
-        "embedding", "attention",      "scores",     "projection",         "feed-forward",
-        "experts",   "shared experts", "output",     "input gradient",     "weight gradient",
-        "update",    "activations",    "gradients",  "keys and values",    "heads",
-        "dispatch",  "combine",        "parameters", "embedding gradient", "end of iteration",
+        "embedding",      "attention",        "scores",     "projection",         "feed-forward",
+        "experts",        "shared experts",   "output",     "input gradient",     "weight gradient",
+        "update",         "activations",      "gradients",  "keys and values",    "heads",
+        "dispatch",       "combine",          "parameters", "embedding gradient", "quantization",
+        "dequantization", "end of iteration",
     };
     return names;
 }
@@ -72,6 +73,12 @@ LayerTasks::Compute(LayerTask name, double operations, double bytes)
     return m_writer.Compute(
         static_cast<uint32_t>(name),
         MakeTime(std::max(operations / m_rates.operations, bytes / m_rates.memory)));
+}
+
+uint64_t
+LayerTasks::Process(LayerTask name, double bytes, uint64_t after)
+{
+    return m_writer.Delay(static_cast<uint32_t>(name), MakeTime(bytes / m_rates.memory), after);
 }
 
 uint64_t

@@ -55,6 +55,8 @@ enum class LayerTask : uint32_t
     COMBINE,
     PARAMETERS,
     EMBEDDING_GRADIENT,
+    QUANTIZATION,
+    DEQUANTIZATION,
     END_OF_ITERATION
 };
 
@@ -101,6 +103,15 @@ class LayerTasks
      * @return the task
      */
     uint64_t Compute(LayerTask name, double operations, double bytes);
+
+    /**
+     * A kernel behind communication, beside the computations.
+     * @param name of the task
+     * @param bytes read and written in memory
+     * @param after the task whose end starts it; 0: there is no kernel either
+     * @return the task, or 0
+     */
+    uint64_t Process(LayerTask name, double bytes, uint64_t after);
 
     /**
      * Starts a collective when all computations so far have ended.

@@ -10,6 +10,7 @@
 #include "stage-messages.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
@@ -25,6 +26,34 @@ using Operation = CollectiveOperation;
 /// Bytes that Adam reads and writes for a parameter: gradient, copy, mean and variance of 4 bytes
 /// each, of which all but the gradient are written, and a parameter of 2 bytes.
 constexpr double UPDATE_BYTES = 30;
+
+// ZeRO++ as DeepSpeed computes it (partition_parameters.py, coalesced_collectives.py): kernels that
+// memory limits.
+
+/// Bytes of a quantized parameter.
+constexpr double QUANTIZED_PARAMETER = 1;
+/// Bytes of a quantized gradient.
+constexpr double QUANTIZED_GRADIENT = 0.5;
+/// Bytes of a scale.
+constexpr uint64_t SCALE_BYTES = 4;
+/// Parameters with one scale; of gradients, those of a row of a matrix have one.
+constexpr uint64_t PARAMETERS_OF_SCALE = 8000;
+
+/** @return bytes of quantized numbers, in whole words as the scales behind them, and of scales */
+uint64_t
+GetQuantizedBytes(uint64_t numbers, double bytes, uint64_t numbersOfScale)
+{
+    const double words = std::ceil(bytes * static_cast<double>(numbers) / SCALE_BYTES);
+    return SCALE_BYTES *
+           (static_cast<uint64_t>(words) + (numbers + numbersOfScale - 1) / numbersOfScale);
+}
+
+/** All-gathers of the parameters of a unit. */
+struct GatheredUnit
+{
+    std::vector<uint64_t> tasks;
+    uint64_t quantized{0}; // parameters that arrive quantized
+};
 
 /** The tasks of a rank: the actions of its pipeline schedule, one after the other. */
 class TransformerSource : public QueuedSource
@@ -61,12 +90,18 @@ class TransformerSource : public QueuedSource
     uint64_t GetDenseParameters(uint32_t unit) const;
     uint64_t GetExpertParameters(uint32_t unit) const;
     void GatherUnit(uint32_t unit, bool isForward);
+    void Gather(uint32_t unit, PlanGroups groups, uint64_t parameters);
     void Unshard(uint32_t stage, uint32_t unit, bool isForward);
     void AddGradients(uint32_t unit, bool isLast);
     void ReduceBucket(PlanGroups groups);
     void ReduceByLayer(PlanGroups groups, uint64_t parameters);
     void Update(uint32_t unit);
+    uint64_t StartReduction(PlanGroups groups,
+                            CollectiveOperation operation,
+                            uint64_t bytes,
+                            uint64_t after);
     uint64_t ReduceGradients(PlanGroups groups, uint64_t parameters);
+    uint64_t ReduceQuantized(uint64_t parameters);
     void ReduceBuckets();
     void EndIteration();
     void GatherParameters();
@@ -83,8 +118,8 @@ class TransformerSource : public QueuedSource
     std::map<PlanGroups, uint64_t> m_buckets; // parameters whose gradients wait for more
     std::vector<uint64_t> m_reductions;       // of this iteration, awaited by the update
     // Units of parameters: the embedding is 0, layer k is k + 1, the output layer comes last.
-    std::map<uint32_t, std::vector<uint64_t>> m_gathered; // by unit, all-gathers of parameters
-    std::set<uint32_t> m_kept;                            // units whose parameters were not dropped
+    std::map<uint32_t, GatheredUnit> m_gathered; // not awaited yet
+    std::set<uint32_t> m_kept;                   // units whose parameters were not dropped
     // By layer: units with gradients in a bucket, and by unit what its next update waits for.
     std::map<PlanGroups, std::vector<uint32_t>> m_unitsOfBucket;
     std::map<uint32_t, std::vector<uint64_t>> m_reduced;
@@ -279,21 +314,33 @@ TransformerSource::GetExpertParameters(uint32_t unit) const
 void
 TransformerSource::GatherUnit(uint32_t unit, bool isForward)
 {
-    const ParallelOptions& options = m_plan->GetOptions();
-    const uint64_t bytes = options.quantizedWeights ? 1 : PARAMETER_BYTES;
     // The copy for the backward pass is near.
-    const bool isNear = options.hpzPartition > 0 && !isForward;
-    auto& gathered = m_gathered[unit];
-    gathered.push_back(m_tasks.Communicate(LayerTask::PARAMETERS,
-                                           isNear ? PlanGroups::SHARD : m_plan->GetShards(),
-                                           LayerTasks::DATA_STREAM,
-                                           Operation::ALL_GATHER,
-                                           bytes * GetDenseParameters(unit)));
-    gathered.push_back(m_tasks.Communicate(LayerTask::PARAMETERS,
-                                           m_plan->GetExpertShards(),
-                                           LayerTasks::DATA_STREAM,
-                                           Operation::ALL_GATHER,
-                                           bytes * GetExpertParameters(unit)));
+    const bool isNear = m_plan->GetOptions().hpzPartition > 0 && !isForward;
+    Gather(unit, isNear ? PlanGroups::SHARD : m_plan->GetShards(), GetDenseParameters(unit));
+    Gather(unit, m_plan->GetExpertShards(), GetExpertParameters(unit));
+}
+
+/** An all-gather of parameters; ZeRO++ quantizes those of this rank before. */
+void
+TransformerSource::Gather(uint32_t unit, PlanGroups groups, uint64_t parameters)
+{
+    const uint32_t ranks = m_plan->GetSize(groups);
+    GatheredUnit& gathered = m_gathered[unit];
+    uint64_t bytes = PARAMETER_BYTES * parameters;
+    if (m_plan->GetOptions().quantizedWeights && ranks > 1 && parameters > 0)
+    {
+        m_tasks.Compute(LayerTask::QUANTIZATION,
+                        0,
+                        (PARAMETER_BYTES + QUANTIZED_PARAMETER) * static_cast<double>(parameters) /
+                            ranks);
+        gathered.quantized += parameters;
+        bytes = GetQuantizedBytes(parameters, QUANTIZED_PARAMETER, PARAMETERS_OF_SCALE);
+    }
+    gathered.tasks.push_back(m_tasks.Communicate(LayerTask::PARAMETERS,
+                                                 groups,
+                                                 LayerTasks::DATA_STREAM,
+                                                 Operation::ALL_GATHER,
+                                                 bytes));
 }
 
 /** Awaits the parameters of a unit, and with ZeRO 3 gathers those of the next ones. */
@@ -326,9 +373,16 @@ TransformerSource::Unshard(uint32_t stage, uint32_t unit, bool isForward)
     const auto gathered = m_gathered.find(unit);
     if (gathered != m_gathered.end())
     {
-        for (uint64_t id : gathered->second)
+        for (uint64_t id : gathered->second.tasks)
         {
             m_tasks.GetWriter().Await(id);
+        }
+        if (gathered->second.quantized > 0)
+        {
+            m_tasks.Compute(LayerTask::DEQUANTIZATION,
+                            0,
+                            (QUANTIZED_PARAMETER + PARAMETER_BYTES) *
+                                static_cast<double>(gathered->second.quantized));
         }
         m_gathered.erase(gathered);
     }
@@ -359,6 +413,19 @@ TransformerSource::AddGradients(uint32_t unit, bool isLast)
     }
 }
 
+/** @return a step of the reduction of gradients; the one before it if it is none */
+uint64_t
+TransformerSource::StartReduction(PlanGroups groups,
+                                  CollectiveOperation operation,
+                                  uint64_t bytes,
+                                  uint64_t after)
+{
+    const auto stream = after > 0 ? LayerTasks::REPLICA_STREAM : LayerTasks::DATA_STREAM;
+    const uint64_t id =
+        m_tasks.Communicate(LayerTask::GRADIENTS, groups, stream, operation, bytes, after);
+    return id > 0 ? id : after;
+}
+
 /**
  * @param groups DATA, or EXPERT_DATA for experts
  * @param parameters whose gradients are reduced
@@ -370,36 +437,52 @@ TransformerSource::ReduceGradients(PlanGroups groups, uint64_t parameters)
     const ParallelOptions& options = m_plan->GetOptions();
     const bool isDense = groups == PlanGroups::DATA;
     const uint64_t bytes = parameters * m_plan->GetGradientBytes();
-    const auto start =
-        [this](PlanGroups members, Operation operation, uint64_t sent, uint64_t after) {
-            const auto stream = after > 0 ? LayerTasks::REPLICA_STREAM : LayerTasks::DATA_STREAM;
-            const uint64_t id =
-                m_tasks.Communicate(LayerTask::GRADIENTS, members, stream, operation, sent, after);
-            return id > 0 ? id : after;
-        };
     if (isDense && options.quantizedGradients)
     {
-        // Half a byte each, inside a node and then across.
-        const uint64_t quarter = parameters / 2;
-        const uint64_t inside = start(PlanGroups::SHARD, Operation::ALL_TO_ALL, quarter, 0);
-        return start(PlanGroups::REPLICA,
-                     Operation::ALL_TO_ALL,
-                     quarter / m_plan->GetSize(PlanGroups::SHARD),
-                     inside);
+        return ReduceQuantized(parameters);
     }
     if (options.shard > 0)
     {
         const PlanGroups near = isDense ? m_plan->GetShards() : m_plan->GetExpertShards();
-        const uint64_t inside = start(near, Operation::REDUCE_SCATTER, bytes, 0);
-        return start(isDense ? PlanGroups::REPLICA : PlanGroups::EXPERT_REPLICA,
-                     Operation::ALL_REDUCE,
-                     bytes / m_plan->GetSize(near),
-                     inside);
+        const uint64_t inside = StartReduction(near, Operation::REDUCE_SCATTER, bytes, 0);
+        return StartReduction(isDense ? PlanGroups::REPLICA : PlanGroups::EXPERT_REPLICA,
+                              Operation::ALL_REDUCE,
+                              bytes / m_plan->GetSize(near),
+                              inside);
     }
-    return start(groups,
-                 options.zero == 0 ? Operation::ALL_REDUCE : Operation::REDUCE_SCATTER,
-                 bytes,
-                 0);
+    return StartReduction(groups,
+                          options.zero == 0 ? Operation::ALL_REDUCE : Operation::REDUCE_SCATTER,
+                          bytes,
+                          0);
+}
+
+/** Reduces gradients of dense layers with 4 bits: inside a node, added and quantized again, and then across. */
+uint64_t
+TransformerSource::ReduceQuantized(uint64_t parameters)
+{
+    if (parameters == 0 || m_plan->GetSize(PlanGroups::DATA) == 1)
+    {
+        return 0;
+    }
+    const auto numbers = static_cast<double>(parameters);
+    const auto gradient = static_cast<double>(m_plan->GetGradientBytes());
+    const uint32_t near = m_plan->GetSize(PlanGroups::SHARD);
+    const auto getBytes = [this](uint64_t gradients) {
+        return GetQuantizedBytes(gradients, QUANTIZED_GRADIENT, m_plan->GetModel().hidden);
+    };
+    // The first kernel also puts the parts in the order of the two exchanges.
+    m_tasks.Compute(LayerTask::QUANTIZATION, 0, (gradient + QUANTIZED_GRADIENT) * numbers);
+    const uint64_t inside = m_tasks.Process(
+        LayerTask::QUANTIZATION,
+        QUANTIZED_GRADIENT * (1 + 1.0 / near) * numbers,
+        StartReduction(PlanGroups::SHARD, Operation::ALL_TO_ALL, getBytes(parameters), 0));
+    const uint64_t across = StartReduction(PlanGroups::REPLICA,
+                                           Operation::ALL_TO_ALL,
+                                           getBytes((parameters + near - 1) / near),
+                                           inside);
+    return m_tasks.Process(LayerTask::DEQUANTIZATION,
+                           (QUANTIZED_GRADIENT + gradient) * numbers / near,
+                           across);
 }
 
 void
@@ -547,7 +630,7 @@ TransformerSource::GatherParameters()
     }
     for (const auto& [unit, gathered] : m_gathered)
     {
-        for (uint64_t id : gathered)
+        for (uint64_t id : gathered.tasks)
         {
             m_tasks.GetWriter().Await(id);
         }
