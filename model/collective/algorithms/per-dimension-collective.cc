@@ -22,16 +22,15 @@
  * that are not the whole of the dimensions run a ring, as there.
  */
 
-#include "ns3/collective-phases.h"
-#include "ns3/rank-placement.h"
+#include "ns3/algorithm-dimensions.h"
+#include "ns3/chunk-numbers.h"
 #include "ns3/training-configuration-error.h"
+#include "ns3/training-memory.h"
 #include "ns3/training-quantity.h"
 
 #include <algorithm>
-#include <boost/algorithm/string.hpp>
-#include <functional>
+#include <limits>
 #include <numeric>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -45,20 +44,14 @@ using Kind = ScheduleAction::Kind;
 using Operation = CollectiveOperation;
 using Numbers = std::vector<uint32_t>;
 
+/// Memory for an action, with a run of chunks and the actions that it waits for.
+constexpr double BYTES_PER_ACTION = 150;
+
+/// Memory for a chunk in a phase.
+constexpr double BYTES_PER_CHUNK = 8;
+
 /// Name of this algorithm, which may not contain itself.
 constexpr const char* NAME = "per-dimension";
-
-/// Most ranks of all dimensions.
-constexpr uint64_t MAX_RANKS = 1 << 20;
-
-/** @return the algorithms in the value of a key, innermost dimension first */
-std::vector<std::string>
-SplitAlgorithms(const std::string& text)
-{
-    std::vector<std::string> names;
-    boost::split(names, text, boost::is_any_of("+"));
-    return names;
-}
 
 /** @return whether a text lists algorithms with valid keys */
 bool
@@ -77,216 +70,12 @@ AreAlgorithms(const std::string& text)
     });
 }
 
-/** @return the sizes in a text such as 4x8; none if it is wrong */
-Numbers
-ReadSizes(const std::string& text)
-{
-    std::vector<std::string> words;
-    boost::split(words, text, boost::is_any_of("x"));
-    Numbers sizes;
-    uint64_t product = 1;
-    for (const std::string& word : words)
-    {
-        const auto size = ParseUnsigned(word);
-        if (!size || *size < 1 || *size > MAX_RANKS || product * *size > MAX_RANKS)
-        {
-            return {};
-        }
-        product *= *size;
-        sizes.push_back(static_cast<uint32_t>(*size));
-    }
-    return sizes;
-}
-
 /** @return whether a text is a list of sizes */
 bool
 AreSizes(const std::string& text)
 {
-    return !ReadSizes(text).empty();
+    return !ReadDimensionSizes(text).empty();
 }
-
-/** @return whether it is an all-to-all, of equal or unequal parts */
-bool
-IsAllToAll(Operation operation)
-{
-    return operation == Operation::ALL_TO_ALL || operation == Operation::ALL_TO_ALL_V;
-}
-
-/** A collective in all groups of ranks that differ in one dimension only. */
-struct Phase
-{
-    Operation operation;
-    std::size_t dimension;
-};
-
-/** What a request asks for: the algorithms, the dimensions, and the places of ranks in them. */
-class Dimensions
-{
-  public:
-    explicit Dimensions(const CollectiveRequest& request)
-        : m_request(request)
-    {
-        const bool isNamed = request.keys.Has(GetName(GetBase(request.operation)));
-        m_algorithms =
-            isNamed ? SplitAlgorithms(request.keys.GetText(GetName(GetBase(request.operation))))
-                    : std::vector<std::string>{"ring"};
-        if (m_algorithms.size() == 1 || !FindPlaces())
-        {
-            m_algorithms = {m_algorithms.size() == 1 ? m_algorithms.front() : "ring"};
-            m_sizes = {request.ranks};
-            m_places.resize(request.ranks);
-            std::iota(m_places.begin(), m_places.end(), 0);
-        }
-        m_ranks.resize(m_places.size());
-        for (uint32_t rank = 0; rank < m_places.size(); rank++)
-        {
-            m_ranks[m_places[rank]] = rank;
-        }
-    }
-
-    /** @return the operation whose key counts: exchanges of unequal parts have none of their own */
-    static Operation GetBase(Operation operation)
-    {
-        return IsAllToAll(operation) ? Operation::ALL_TO_ALL : operation;
-    }
-
-    /** @return the phases of the collective, in order */
-    std::vector<Phase> GetPhases() const
-    {
-        std::vector<Phase> phases;
-        const std::size_t last = m_sizes.size() - 1;
-        const Operation operation = m_request.operation;
-        const bool isBaseline = m_request.keys.GetText("optimization") == "baseline";
-        const bool turns = operation == Operation::ALL_REDUCE && !isBaseline;
-        for (std::size_t i = 0; i < last + (turns ? 0 : 1); i++)
-        {
-            phases.push_back({turns ? Operation::REDUCE_SCATTER : operation,
-                              operation == Operation::ALL_GATHER ? last - i : i});
-        }
-        if (turns)
-        {
-            phases.push_back({Operation::ALL_REDUCE, last});
-        }
-        for (std::size_t i = last; turns && i-- > 0;)
-        {
-            phases.push_back({Operation::ALL_GATHER, i});
-        }
-        return phases;
-    }
-
-    /** @return the collective of a phase in a group */
-    CollectiveRequest GetPart(const Phase& phase) const
-    {
-        CollectiveRequest part;
-        part.operation = phase.operation;
-        part.ranks = m_sizes[phase.dimension];
-        part.segments = 1;
-        return part;
-    }
-
-    /** @return why the request cannot be planned; empty if it can */
-    std::string FindFault() const
-    {
-        if (!m_fault.empty())
-        {
-            return m_fault;
-        }
-        if (m_algorithms.size() != m_sizes.size())
-        {
-            return GetName(m_request.operation) + " by " + std::to_string(m_algorithms.size()) +
-                   " algorithms in " + std::to_string(m_sizes.size()) + " dimensions";
-        }
-        for (const Phase& phase : GetPhases())
-        {
-            try
-            {
-                CollectiveRequest part = GetPart(phase);
-                CheckRequest(m_algorithms[phase.dimension], part);
-            }
-            catch (const ConfigurationError& error)
-            {
-                return "dimension " + std::to_string(phase.dimension) + ": " + error.what();
-            }
-        }
-        return "";
-    }
-
-    const std::vector<std::string>& GetAlgorithms() const
-    {
-        return m_algorithms;
-    }
-
-    const Numbers& GetSizes() const
-    {
-        return m_sizes;
-    }
-
-    /** @return rank at a place; the first dimension of places runs fastest */
-    uint32_t GetRank(uint32_t place) const
-    {
-        return m_ranks[place];
-    }
-
-    uint32_t GetPlace(uint32_t rank) const
-    {
-        return m_places[rank];
-    }
-
-    /** @return distance between the places of neighbours in a dimension */
-    uint32_t GetStride(std::size_t dimension) const
-    {
-        return std::accumulate(m_sizes.begin(),
-                               m_sizes.begin() + static_cast<std::ptrdiff_t>(dimension),
-                               1U,
-                               std::multiplies<>());
-    }
-
-  private:
-    /**
-     * Finds sizes and places. It is a fault if the ranks of all hosts do not fill the dimensions.
-     * @return whether the ranks are the whole of the dimensions
-     */
-    bool FindPlaces()
-    {
-        const uint32_t ranks = m_request.ranks;
-        const RankPlacement placement(m_request);
-        const bool isAutomatic = m_request.keys.GetText("sizes") == "auto";
-        if (isAutomatic && !placement.IsFull())
-        {
-            return false;
-        }
-        m_sizes =
-            isAutomatic ? placement.GetDimensions() : ReadSizes(m_request.keys.GetText("sizes"));
-        const auto levels = placement.GetPlaces();
-        const auto numbers = RankPlacement::GetSizes(levels);
-        std::set<uint32_t> taken;
-        for (uint32_t rank = 0; rank < ranks; rank++)
-        {
-            uint32_t place = isAutomatic ? 0 : m_request.GetHost(rank);
-            for (std::size_t level = 0; isAutomatic && level < numbers.size(); level++)
-            {
-                place = place * numbers[level] + levels[rank][level];
-            }
-            m_places.push_back(place);
-            taken.insert(place);
-        }
-        const uint64_t all =
-            std::accumulate(m_sizes.begin(), m_sizes.end(), uint64_t{1}, std::multiplies<>());
-        const bool isWhole = all == ranks && taken.size() == ranks && *taken.rbegin() < ranks;
-        if (!isWhole && placement.IsFull())
-        {
-            m_fault = std::to_string(ranks) + " ranks in dimensions of " + std::to_string(all);
-        }
-        return isWhole;
-    }
-
-    const CollectiveRequest& m_request;
-    std::vector<std::string> m_algorithms; // by dimension, innermost first
-    Numbers m_sizes;                       // of dimensions
-    Numbers m_places;                      // by rank
-    Numbers m_ranks;                       // by place
-    std::string m_fault;                   // why the ranks do not fill the dimensions, or empty
-};
 
 /** Builds a schedule from those of its phases. */
 class PhaseBuilder
@@ -302,7 +91,7 @@ class PhaseBuilder
         m_isWhole = request.operation == Operation::ALL_REDUCE &&
                     request.keys.GetText("optimization") == "baseline";
         m_exchanges = IsAllToAll(request.operation);
-        for (const Phase& phase : m_phases)
+        for (const DimensionPhase& phase : m_phases)
         {
             const auto part = BuildSchedule(m_dimensions.GetAlgorithms()[phase.dimension],
                                             m_dimensions.GetPart(phase));
@@ -316,6 +105,21 @@ class PhaseBuilder
             m_parts.push_back(part);
         }
         const uint32_t n = request.ranks;
+        const std::string what =
+            request.keys.GetSpelling() + " with " + std::to_string(n) + " ranks";
+        double bytes = 0;
+        const double chunks = 1.0 * (m_exchanges ? n : 1) * n * m_pieces * m_splits;
+        for (const CollectiveSchedule& part : m_parts)
+        {
+            bytes += BYTES_PER_ACTION * m_splits * part.GetStoredActions(0) * n;
+            bytes += BYTES_PER_CHUNK * chunks;
+        }
+        CheckMemory(bytes, what);
+        if (chunks > std::numeric_limits<int32_t>::max())
+        {
+            throw ConfigurationError(what + ": " + FormatDouble(chunks) +
+                                     " parts of the vector (allowed: below 2^31)");
+        }
         m_schedule.chunks = (m_exchanges ? n * n : m_isWhole ? 1 : n) * m_pieces * m_splits;
     }
 
@@ -343,7 +147,7 @@ class PhaseBuilder
                                   uint32_t step,
                                   const std::vector<Numbers>* before)
     {
-        const Phase& phase = m_phases[index];
+        const DimensionPhase& phase = m_phases[index];
         const uint32_t stride = m_dimensions.GetStride(phase.dimension);
         const uint32_t n = m_dimensions.GetSizes()[phase.dimension];
         std::vector<Numbers> ends(m_schedule.GetSize());
@@ -409,7 +213,7 @@ class PhaseBuilder
             numbers.push_back(m_schedule.Add(line[position],
                                              action.kind,
                                              isLocal ? action.peer : line[action.peer],
-                                             Compress(moved),
+                                             MakeChunkList(moved, m_schedule.chunks),
                                              step + action.step,
                                              after,
                                              action.message * m_splits + split));
@@ -426,7 +230,7 @@ class PhaseBuilder
     std::vector<Numbers> GetChunks(std::size_t index, uint32_t split, uint32_t place) const
     {
         const CollectiveSchedule& part = m_parts[index];
-        const Phase& phase = m_phases[index];
+        const DimensionPhase& phase = m_phases[index];
         if (m_exchanges)
         {
             return GetExchanged(index, split, place);
@@ -520,26 +324,8 @@ class PhaseBuilder
         return number;
     }
 
-    ChunkList Compress(const Numbers& numbers) const
-    {
-        std::vector<ChunkRun> runs;
-        for (uint32_t number : numbers)
-        {
-            if (!runs.empty() && runs.back().first + runs.back().count == number &&
-                number % m_schedule.chunks != 0)
-            {
-                runs.back().count++;
-            }
-            else
-            {
-                runs.push_back({number, 1});
-            }
-        }
-        return runs;
-    }
-
-    Dimensions m_dimensions;
-    std::vector<Phase> m_phases;
+    AlgorithmDimensions m_dimensions;
+    std::vector<DimensionPhase> m_phases;
     std::vector<CollectiveSchedule> m_parts; // of each phase, in a group
     uint32_t m_splits;
     uint32_t m_active;
@@ -567,19 +353,19 @@ IsChosen(const CollectiveRequest& request)
 bool
 CanBePlanned(const CollectiveRequest& request)
 {
-    return request.ranks == 1 || Dimensions(request).FindFault().empty();
+    return request.ranks == 1 || AlgorithmDimensions(request).FindFault().empty();
 }
 
 std::string
 DescribeFault(const CollectiveRequest& request)
 {
-    return Dimensions(request).FindFault();
+    return AlgorithmDimensions(request).FindFault();
 }
 
 void
 BuildPerDimension(const CollectiveRequest& request, CollectiveSchedule& schedule)
 {
-    const Dimensions dimensions(request);
+    const AlgorithmDimensions dimensions(request);
     const bool isDivided = HasKey(request.operation) && request.keys.GetCount("splits") > 1;
     if (dimensions.GetSizes().size() > 1 || isDivided)
     {
