@@ -348,10 +348,13 @@ AstraSystem::ApplyTo(const ProgramOptions& given, TrainingRunOptions& job) const
             }
         };
         set("Order", order);
-        // A sum reads two numbers and writes one.
-        constexpr double ACCESSES = 3;
-        const auto rate = static_cast<uint64_t>(std::llround(memory * 8 / ACCESSES));
-        set("ReduceRate", std::to_string(rate) + "bps");
+        if (memory > 0)
+        {
+            // A sum reads two numbers and writes one.
+            constexpr double ACCESSES = 3;
+            const auto rate = std::max<int64_t>(1, std::llround(memory * 8 / ACCESSES));
+            set("ReduceRate", std::to_string(rate) + "bps");
+        }
         if (!given.IsGiven("host-latency"))
         {
             job.cluster.hostLatency = endpointDelay;

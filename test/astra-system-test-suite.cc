@@ -320,6 +320,10 @@ class AstraSystemTestCase : public RefusalTest
                               "all-to-all=ring,optimization=baseline,splits=1,active=1",
                               "defaults");
         NS_TEST_EXPECT_MSG_EQ(least.endpointDelay, NanoSeconds(10), "default");
+        TrainingRunOptions plain;
+        least.ApplyTo(ProgramOptions("test", "a test"), plain);
+        NS_TEST_EXPECT_MSG_EQ(plain.cluster.attributes.count(type + "ReduceRate"), 0, "no memory");
+        NS_TEST_EXPECT_MSG_EQ(plain.cluster.attributes.at(type + "Order"), "fifo", "default");
 
         ExpectLenient(R"("boost-mode": 1)",
                       "system.json: boost-mode is '1' (allowed: the keys that doc/formats.rst",
