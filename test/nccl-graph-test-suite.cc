@@ -142,6 +142,10 @@ class NcclGraphTestCase : public RefusalTest
         Refuse(Change("nchannels=\"2\"", "nchannels=\"3\""), "2 channels with nchannels 3");
         Refuse(Change("rank=\"7\"", "rank=\"6\""), "channel 0 with 4 gpus (allowed: each gpu");
         Refuse(Change("rank=\"7\"", "rank=\"x\""), "gpu has rank 'x' (allowed: 0 to ");
+        Refuse(Change("rank=\"7\"", ""), "channel 1 with 4 gpus");
+        Refuse("<graphs><graph id=\"0\" pattern=\"4\" nchannels=\"1\"><channel><gpu dev=\"g\"/>"
+               "</channel></graph></graphs>",
+               "gpu has dev 'g' (allowed: hexadecimal numbers up to fffff)");
         Refuse(Change("<net dev=\"0\"/>", "<nic/>"), "element nic in a channel (allowed: net and");
     }
 };
@@ -179,7 +183,7 @@ NcclGraphTestCase::CheckRings()
     // Files of clouds have devices only.
     const auto cloud = Plan(Write(R"(<graphs version="1">
 <graph id="0" pattern="4" crossnic="0" nchannels="1" speedintra="12" speedinter="12" typeintra="SYS" typeinter="SYS" samechannels="0">
-<channel><gpu dev="1"/><gpu dev="0"/><gpu dev="2"/></channel></graph></graphs>)"),
+<channel><gpu dev="0x9"/><gpu dev="0"/><gpu dev="10"/></channel></graph></graphs>)"),
                             Operation::ALL_REDUCE,
                             3);
     ExpectPairs(cloud, 0, {{1, 0}, {0, 2}, {2, 1}});

@@ -82,6 +82,20 @@ class NcclGraphReader
         return *number;
     }
 
+    /** @return number of a GPU in its server, which NCCL writes and reads as hexadecimal */
+    uint32_t GetDevice(const Xml& gpu) const
+    {
+        const std::string text = Get(gpu, "dev");
+        const std::string digits = text.substr(text.compare(0, 2, "0x") == 0 ? 2 : 0);
+        if (digits.empty() || digits.size() > 5 ||
+            digits.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos)
+        {
+            Refuse("gpu has dev '" + MakePrintableName(text) + "'",
+                   "hexadecimal numbers up to fffff");
+        }
+        return static_cast<uint32_t>(std::stoul(digits, nullptr, 16));
+    }
+
     NcclGraph ReadGraph(const Xml& element)
     {
         NcclGraph graph;
@@ -120,9 +134,10 @@ class NcclGraphReader
             if (name == "gpu")
             {
                 // Without ranks, as in files of clouds, the numbers of devices tell the order.
-                const char* attribute = Get(element, "rank").empty() ? "dev" : "rank";
                 chain.push_back(
-                    static_cast<uint32_t>(GetNumber("gpu", element, attribute, MAX_GPU)));
+                    Get(element, "rank").empty()
+                        ? GetDevice(element)
+                        : static_cast<uint32_t>(GetNumber("gpu", element, "rank", MAX_GPU)));
             }
             else if (name != "net" && name != "<xmlattr>")
             {
