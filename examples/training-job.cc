@@ -233,12 +233,21 @@ Train(int argc, char* argv[])
                       "with .bin; collectives become messages; and end",
                       goal,
                       OutputKind::GOAL);
+    std::string system;
+    options.AddString("system",
+                      "system file of ASTRA-sim 2 (JSON): algorithms of collectives by dimension, "
+                      "their order, and times of hosts, where these options are not given",
+                      system);
     options.Group("Repetition");
     RepeatedRuns repeated;
     repeated.AddTo(options);
     options.Parse(argc, argv);
     job.model.CheckGiven(options);
     job.model.TakeSchedule(job.cluster.schedule);
+    if (!system.empty())
+    {
+        ReadAstraSystem(system, job.lenient).ApplyTo(options, job);
+    }
     if (job.model.HasTransformer() && !options.IsGiven("ranks"))
     {
         job.cluster.ranks = job.model.MakePlan(0)->GetRanks();

@@ -306,6 +306,7 @@ MakeJobPlan(TrainingRunOptions& options)
     JobPlan plan = isModel   ? MakeFromModel(options)
                    : isTrace ? MakeFromFile(options)
                              : MakeLoop(options);
+    plan.notes.insert(plan.notes.begin(), options.notes.begin(), options.notes.end());
     plan.Summarize();
     return plan;
 }

@@ -65,6 +65,7 @@ struct TrainingRunOptions
     /// simulate, or derive: collectives that repeat themselves take the time of earlier ones, see
     /// CollectiveReplay.
     std::string repeat{"simulate"};
+    std::vector<std::string> notes; ///< what the reader of results should know; one line each
 
     /**
      * Adds all fields as options of a program.

@@ -172,6 +172,86 @@ class KinetoReadTestCase : public FormatTest
 
 /**
  * @ingroup distributed-training-formats-tests
+ * Events that streams wait for.
+ */
+class KinetoWaitTestCase : public FormatTest
+{
+  public:
+    KinetoWaitTestCase()
+        : FormatTest("kernels wait for the events of a Kineto trace, not for all that had ended")
+    {
+    }
+
+  private:
+    static std::string Launch(uint32_t correlation)
+    {
+        return "\"correlation\": " + std::to_string(correlation);
+    }
+
+    /** @return a wait of a stream, by a call, for the event of another call on another stream */
+    static std::string Wait(uint32_t stream, uint32_t call, uint32_t source, int64_t record)
+    {
+        return R"({"ph": "X", "cat": "cuda_sync", "name": "Stream Wait Event", "pid": 0, "tid": 7,)"
+               R"( "ts": 1, "dur": 0, "args": {"cuda_sync_kind": "Stream Wait Event", "stream": )" +
+               std::to_string(stream) + ", " + Launch(call) + R"(, "wait_on_stream": )" +
+               std::to_string(source) + R"(, "wait_on_cuda_event_record_corr_id": )" +
+               std::to_string(record) + R"(, "wait_on_cuda_event_id": 3}})";
+    }
+
+    /** @return end of the job with an all-reduce of 1 ms */
+    Time GetEnd(const std::vector<std::string>& waits)
+    {
+        // The calls 11 and 15 record events; b is launched behind the first one, c ahead of the
+        // wait for the second one. Times are those of a run in which the all-reduce took 20 us.
+        std::vector<std::string> events{
+            Kernel("a", "100", "10", 7, Launch(10)),
+            Kernel("b", "110", "20", 7, Launch(12)),
+            Kernel("ncclDevKernel_AllReduce",
+                   "140",
+                   "20",
+                   9,
+                   Launch(14) + ", " + Collective("allreduce", 8, 8, 2, "[0, 1]")),
+            Kernel("c", "160", "5", 7, Launch(16)),
+            Kernel("d", "170", "1", 7, Launch(18))};
+        events.insert(events.end(), waits.begin(), waits.end());
+        const auto read = ReadWorkloadFormat(WriteFile("waits.json", Trace(events, 2)), 0, false);
+        NS_TEST_EXPECT_MSG_EQ(read.problems.size(), 1, "only one trace");
+        CommunicationTimes times;
+        times.collective = [](const GraphTask&, uint32_t) { return MilliSeconds(1); };
+        return TimeGraph(*read.graph, 1, times).end;
+    }
+
+    void DoRun() override
+    {
+        // Gap of 30 us behind a, the all-reduce, gap of 5 us, d
+        const std::vector<std::string> waits{Wait(7, 17, 9, 15), Wait(9, 13, 7, 11)};
+        NS_TEST_EXPECT_MSG_EQ(GetEnd(waits), MicroSeconds(40 + 1000 + 5 + 1), "c runs meanwhile");
+        // Without events c waits, too: the all-reduce had ended when it began.
+        NS_TEST_EXPECT_MSG_EQ(GetEnd({}), MicroSeconds(40 + 1000 + 5 + 5 + 1), "observed order");
+        // Events recorded before the trace began are none.
+        NS_TEST_EXPECT_MSG_EQ(GetEnd({Wait(7, 17, 9, -1), Wait(9, 13, 7, -1)}),
+                              GetEnd({}),
+                              "unknown events");
+        // Nobody waits for the all-reduce.
+        NS_TEST_EXPECT_MSG_EQ(GetEnd({Wait(9, 13, 7, 11)}), MicroSeconds(40 + 1000), "no wait");
+        // An event of call 13 is behind b, which ends 20 us later than a: a gap of 10 us
+        NS_TEST_EXPECT_MSG_EQ(GetEnd({Wait(9, 13, 7, 13)}), MicroSeconds(40 + 1000), "behind b");
+        const auto early =
+            ReadWorkloadFormat(WriteFile("early.json",
+                                         Trace({Kernel("a", "100", "10", 7, Launch(10)),
+                                                Kernel("b", "105", "1", 9, Launch(13)),
+                                                Wait(9, 12, 7, 11)})),
+                               0,
+                               false);
+        NS_TEST_ASSERT_MSG_EQ(early.problems.size(), 2, "problems");
+        ExpectPart(early.problems[0] + early.problems[1],
+                   "a kernel begins before an event that its stream waits for; it waits, 1 time");
+        NS_TEST_EXPECT_MSG_EQ(TimeGraph(*early.graph, 1).end, MicroSeconds(11), "b waits for a");
+    }
+};
+
+/**
+ * @ingroup distributed-training-formats-tests
  * Damaged traces.
  */
 class KinetoDamageTestCase : public FormatTest
@@ -248,6 +328,7 @@ class FormatsKinetoTestSuite : public TestSuite
         : TestSuite("distributed-training-formats-kineto", TestSuite::Type::UNIT)
     {
         AddTestCase(new KinetoReadTestCase);
+        AddTestCase(new KinetoWaitTestCase);
         AddTestCase(new KinetoDamageTestCase);
     }
 };

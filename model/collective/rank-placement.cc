@@ -9,6 +9,7 @@
 #include "ns3/training-configuration-error.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 
@@ -145,6 +146,17 @@ RankPlacement::GetSizes(const std::vector<std::vector<uint32_t>>& places)
         }
     }
     return sizes;
+}
+
+std::vector<uint32_t>
+RankPlacement::GetDimensions() const
+{
+    const auto sizes = GetSizes(GetPlaces());
+    std::vector<uint32_t> dimensions;
+    std::copy_if(sizes.rbegin(), sizes.rend(), std::back_inserter(dimensions), [](uint32_t size) {
+        return size > 1;
+    });
+    return dimensions.empty() ? std::vector<uint32_t>{1} : dimensions;
 }
 
 } // namespace ns3::training

@@ -63,6 +63,9 @@ class RankPlacement
      */
     static std::vector<uint32_t> GetSizes(const std::vector<std::vector<uint32_t>>& places);
 
+    /** @return GetSizes() of the ranks from the innermost level on, without levels of one place */
+    std::vector<uint32_t> GetDimensions() const;
+
   private:
     const TopologyGraph* m_topology;
     TopologyGraph m_switch; // single-switch topology, used if the request has none

@@ -7,6 +7,7 @@
 #include "tree-phases.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ns3::training
 {
@@ -102,6 +103,51 @@ MakeStar(const std::vector<uint32_t>& ranks)
     for (std::size_t i = 1; i < ranks.size(); i++)
     {
         tree.edges.push_back({ranks[0], ranks[i], 0});
+    }
+    return tree;
+}
+
+std::vector<uint32_t>
+GetBinaryTreeParents(uint32_t size)
+{
+    std::vector<uint32_t> parents{0};
+    for (uint32_t i = 1; i < size; i++)
+    {
+        const uint32_t bit = i & (~i + 1);
+        const uint32_t up = (i ^ bit) | bit << 1;
+        parents.push_back(up >= size ? i ^ bit : up);
+    }
+    return parents;
+}
+
+uint32_t
+MoveToSecondTree(uint32_t position, uint32_t size)
+{
+    return size % 2 == 0 ? size - 1 - position : (position + 1) % size;
+}
+
+PhaseTree
+MakeTree(const std::vector<uint32_t>& ranks, const std::vector<uint32_t>& parents)
+{
+    std::vector<std::vector<uint32_t>> children(ranks.size());
+    std::vector<uint32_t> level;
+    for (uint32_t i = 0; i < ranks.size(); i++)
+    {
+        (parents[i] == i ? level : children[parents[i]]).push_back(i);
+    }
+    PhaseTree tree;
+    for (uint32_t step = 0; !level.empty(); step++)
+    {
+        std::vector<uint32_t> next;
+        for (uint32_t parent : level)
+        {
+            for (uint32_t child : children[parent])
+            {
+                tree.edges.push_back({ranks[parent], ranks[child], step});
+                next.push_back(child);
+            }
+        }
+        level = std::move(next);
     }
     return tree;
 }

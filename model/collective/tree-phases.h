@@ -59,6 +59,32 @@ PhaseTree MakeBinomialTree(const std::vector<uint32_t>& ranks);
 
 /**
  * @ingroup distributed-training-collective
+ * NCCL's first binary tree (trees.cc): the lowest bit set in a position gives its height.
+ * @param size number of positions, at least 1
+ * @return parent of each position; the root (position 0) is its own parent
+ */
+std::vector<uint32_t> GetBinaryTreeParents(uint32_t size);
+
+/**
+ * @ingroup distributed-training-collective
+ * NCCL's second binary tree is the first one, mirrored for an even number of positions, shifted for
+ * an odd number.
+ * @param position a position in the first tree
+ * @param size number of positions
+ * @return the position in the second tree
+ */
+uint32_t MoveToSecondTree(uint32_t position, uint32_t size);
+
+/**
+ * @ingroup distributed-training-collective
+ * @param ranks the ranks of a tree
+ * @param parents for each of them, the position of its parent in `ranks`; the root has its own
+ * @return the tree, level by level
+ */
+PhaseTree MakeTree(const std::vector<uint32_t>& ranks, const std::vector<uint32_t>& parents);
+
+/**
+ * @ingroup distributed-training-collective
  * Appends a broadcast down a tree.
  * @param schedule schedule to append to
  * @param tree tree whose root has the chunks

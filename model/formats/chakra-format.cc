@@ -4,24 +4,21 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "chakra-groups.h"
+#include "chakra-order.h"
 #include "chakra-trace.h"
 #include "task-sorter.h"
 #include "workload-format.h"
 
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-input-file.h"
-#include "ns3/training-json-tree.h"
 #include "ns3/training-packed-file.h"
 
 #include <algorithm>
-#include <boost/property_tree/ptree.hpp>
+#include <cmath>
 #include <map>
-#include <numeric>
-#include <optional>
+#include <memory>
 #include <regex>
-#include <set>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -31,33 +28,11 @@ namespace ns3::training
 namespace
 {
 
-using Json = boost::property_tree::ptree;
-
 /// Largest duration of a node, us: a day.
 constexpr uint64_t MAX_MICROS = 86400ULL * 1000000;
 
 /// Largest number of ranks of a trace.
 constexpr uint32_t MAX_RANKS = 1U << 20;
-
-/// Most cycles of a trace that are broken.
-constexpr uint32_t MAX_CYCLES = 1000;
-
-/** @return the first nodes of a cycle, and the last one, as text */
-std::string
-DescribeCycle(const std::vector<ChakraNode>& nodes, const TaskSorter::Cycle& cycle)
-{
-    constexpr std::size_t MOST = 8;
-    std::string text = "node ";
-    for (std::size_t i = 0; i < std::min(cycle.size(), MOST); i++)
-    {
-        text += std::to_string(nodes[cycle[i]].id) + " waits for ";
-    }
-    if (cycle.size() > MOST)
-    {
-        text += "... (" + std::to_string(cycle.size()) + " nodes) ";
-    }
-    return text + std::to_string(nodes[cycle.front()].id);
-}
 
 /** The traces of a job: a file for each rank. */
 class ChakraJob
@@ -68,23 +43,16 @@ class ChakraJob
     FormatResult Read();
 
   private:
-    using Groups = std::map<std::string, std::vector<uint32_t>>;
-
     static std::string GetPrefix(const std::string& path);
 
     std::string GetPath(uint32_t rank) const;
     uint32_t CountRanks() const;
-    void ReadGroupFile(const std::string& path);
-    void ReadGroupNodes(const std::vector<ChakraNode>& nodes, const std::string& path);
-    std::vector<uint32_t> GetGroup(const ChakraNode& node, const std::string& where);
     void ReadRank(uint32_t rank);
-    void Sort(const std::vector<ChakraNode>& nodes, TaskSorter& sorter, const std::string& path);
     GraphTask MakeTask(const ChakraNode& node, uint32_t rank, const std::string& where);
     void MakeCollective(const ChakraNode& node,
                         uint32_t rank,
                         const std::string& where,
                         GraphTask& task);
-    static std::optional<ChakraNumber> FindMissing(const ChakraNode& node);
     Time GetLength(const ChakraNode& node, const std::string& where);
     uint16_t GetStream(const ChakraNode& node, TaskKind kind);
     uint64_t Get(const ChakraNode& node,
@@ -97,16 +65,17 @@ class ChakraJob
     std::string m_prefix;
     uint32_t m_ranks;
     std::unique_ptr<ListedGraph> m_graph;
-    Groups m_groups;
-    std::map<std::pair<bool, int64_t>, uint16_t> m_streams; // of the rank, by CPU or GPU and number
     FormatProblems m_problems;
+    ChakraGroups m_groups;
+    std::map<std::pair<bool, int64_t>, uint16_t> m_streams; // of the rank, by CPU or GPU and number
 };
 
 ChakraJob::ChakraJob(const FormatRequest& request, const KeyValues& values)
     : m_request(request),
       m_values(values),
       m_prefix(GetPrefix(request.path)),
-      m_ranks(CountRanks())
+      m_ranks(CountRanks()),
+      m_groups(m_ranks, request.lenient, m_problems)
 {
     m_graph = std::make_unique<ListedGraph>(m_prefix, m_ranks);
 }
@@ -145,110 +114,6 @@ ChakraJob::CountRanks() const
     {
         throw ConfigurationError(GetPath(0) + ": cannot be read (allowed: a prefix of the traces "
                                               "of all ranks, or one of these traces)");
-    }
-    return ranks;
-}
-
-/** A JSON object of groups: lists of ranks by name. */
-void
-ChakraJob::ReadGroupFile(const std::string& path)
-{
-    const auto text = ReadPackedFile(path);
-    if (!text)
-    {
-        throw ConfigurationError(path + ": cannot be read (allowed: a JSON file of groups)");
-    }
-    const Json object = ReadJsonTree(*text, path, "a JSON object of lists of ranks");
-    for (const auto& [name, list] : object)
-    {
-        std::vector<uint32_t> ranks;
-        for (const auto& [key, value] : list)
-        {
-            const std::string& digits = value.data();
-            if (digits.empty() || digits.size() > 7 ||
-                digits.find_first_not_of("0123456789") != std::string::npos ||
-                std::stoul(digits) >= m_ranks)
-            {
-                throw ConfigurationError(path + ": group '" + MakePrintableName(name) +
-                                         "' has rank '" + MakePrintableName(digits) +
-                                         "' (allowed: ranks below " + std::to_string(m_ranks) +
-                                         ")");
-            }
-            ranks.push_back(static_cast<uint32_t>(std::stoul(digits)));
-        }
-        m_groups[name] = ranks;
-    }
-}
-
-/** Traces of PyTorch list their process groups in a node of metadata. */
-void
-ChakraJob::ReadGroupNodes(const std::vector<ChakraNode>& nodes, const std::string& path)
-{
-    for (const ChakraNode& node : nodes)
-    {
-        if (node.type != ChakraType::METADATA || node.groups.empty())
-        {
-            continue;
-        }
-        const std::string where = path + ": node " + std::to_string(node.id);
-        const Json list = ReadJsonTree(node.groups, where, "a JSON list of objects");
-        for (const auto& [key, group] : list)
-        {
-            const auto name = group.get_optional<std::string>("pg_name");
-            const auto ranks = group.get_child_optional("ranks");
-            if (!name || !ranks)
-            {
-                continue;
-            }
-            auto& members = m_groups[*name];
-            members.clear();
-            for (const auto& [place, rank] : *ranks)
-            {
-                members.push_back(rank.get_value<uint32_t>(MAX_RANKS));
-            }
-        }
-    }
-}
-
-std::vector<uint32_t>
-ChakraJob::GetGroup(const ChakraNode& node, const std::string& where)
-{
-    std::string name = node.group;
-    const auto number = node.Find(ChakraNumber::GROUP);
-    if (name.empty() && number)
-    {
-        name = std::to_string(*number);
-    }
-    std::vector<uint32_t> ranks;
-    const auto found = m_groups.find(name);
-    if (found != m_groups.end())
-    {
-        ranks = found->second;
-    }
-    else if (!name.empty() && name != "0" && m_request.lenient)
-    {
-        m_problems.Add("a group that is not defined, which is all ranks", where);
-    }
-    else if (!name.empty() && name != "0")
-    {
-        throw ConfigurationError(where + ": group '" + MakePrintableName(name) + "' (allowed: " +
-                                 (m_groups.empty() ? "none is defined; groups=PATH defines some"
-                                                   : "those of the group file or of the trace") +
-                                 ")");
-    }
-    if (ranks.empty())
-    {
-        ranks.resize(m_ranks);
-        std::iota(ranks.begin(), ranks.end(), 0);
-    }
-    for (uint32_t rank : ranks)
-    {
-        if (rank >= m_ranks)
-        {
-            throw ConfigurationError(where + ": group '" + MakePrintableName(name) + "' has rank " +
-                                     std::to_string(rank) + " (allowed: ranks below " +
-                                     std::to_string(m_ranks) + ")");
-        }
     }
     return ranks;
 }
@@ -342,7 +207,7 @@ ChakraJob::MakeCollective(const ChakraNode& node,
                                           ChakraNumber::COLLECTIVE,
                                           static_cast<uint64_t>(ChakraCollective::BARRIER),
                                           where));
-    const auto ranks = GetGroup(node, where);
+    const auto ranks = m_groups.Get(node, where);
     const auto place = std::find(ranks.begin(), ranks.end(), rank);
     if (place == ranks.end())
     {
@@ -405,27 +270,6 @@ ChakraJob::MakeCollective(const ChakraNode& node,
     }
 }
 
-/** @return an attribute that communication needs and the node does not have, or none */
-std::optional<ChakraNumber>
-ChakraJob::FindMissing(const ChakraNode& node)
-{
-    const bool isCollective = node.type == ChakraType::COLLECTIVE;
-    if (!isCollective && node.type != ChakraType::SEND && node.type != ChakraType::RECEIVE)
-    {
-        return std::nullopt;
-    }
-    const auto second = isCollective                    ? ChakraNumber::COLLECTIVE
-                        : node.type == ChakraType::SEND ? ChakraNumber::TARGET
-                                                        : ChakraNumber::SOURCE;
-    const auto type = node.Find(ChakraNumber::COLLECTIVE);
-    const bool isBarrier = isCollective && type == static_cast<int64_t>(ChakraCollective::BARRIER);
-    if (!isBarrier && !node.Find(ChakraNumber::BYTES))
-    {
-        return ChakraNumber::BYTES;
-    }
-    return node.Find(second) ? std::nullopt : std::make_optional(second);
-}
-
 GraphTask
 ChakraJob::MakeTask(const ChakraNode& node, uint32_t rank, const std::string& where)
 {
@@ -433,7 +277,7 @@ ChakraJob::MakeTask(const ChakraNode& node, uint32_t rank, const std::string& wh
     task.name = m_graph->AddName(node.name);
     task.stream = NO_STREAM;
     constexpr uint64_t MAX_BYTES = uint64_t{1} << 50;
-    const auto missing = FindMissing(node);
+    const auto missing = FindMissingNumber(node);
     if (m_request.lenient && missing)
     {
         m_problems.Add(std::string("no ") + GetName(*missing) +
@@ -498,95 +342,6 @@ ChakraJob::MakeTask(const ChakraNode& node, uint32_t rank, const std::string& wh
     return task;
 }
 
-/** Lets nodes wait for each other, as far as the trace is whole. */
-void
-ChakraJob::Sort(const std::vector<ChakraNode>& nodes, TaskSorter& sorter, const std::string& path)
-{
-    std::unordered_map<uint64_t, std::size_t> places;
-    places.reserve(nodes.size());
-    for (std::size_t place = 0; place < nodes.size(); place++)
-    {
-        if (!places.emplace(nodes[place].id, place).second)
-        {
-            throw ConfigurationError(path + ": node " + std::to_string(nodes[place].id) +
-                                     " twice (allowed: numbers of one node each)");
-        }
-    }
-    const auto getWhere = [&](std::size_t place) {
-        return path + ": node " + std::to_string(nodes[place].id);
-    };
-    const auto require = [&](std::size_t place, const std::vector<uint64_t>& earlier) {
-        bool isWhole = true;
-        for (uint64_t id : earlier)
-        {
-            const auto found = places.find(id);
-            if (found == places.end() || found->second == place)
-            {
-                isWhole = false;
-                continue;
-            }
-            sorter.Require(place, found->second);
-        }
-        return isWhole;
-    };
-    for (std::size_t place = 0; place < nodes.size(); place++)
-    {
-        if (!require(place, nodes[place].dataDependencies))
-        {
-            if (m_values.GetText("missing-parent") == "error")
-            {
-                throw ConfigurationError(getWhere(place) +
-                                         ": waits for a node that the trace does not have "
-                                         "(allowed: nodes of the trace, or missing-parent=ignore)");
-            }
-            m_problems.Add("waits for a node that the trace does not have, which is left out",
-                           getWhere(place));
-        }
-    }
-    const std::string policy = m_values.GetText("dependencies");
-    if (policy != "data")
-    {
-        std::string broken;
-        for (std::size_t place = 0; place < nodes.size(); place++)
-        {
-            if (!require(place, nodes[place].controlDependencies) && broken.empty())
-            {
-                broken = getWhere(place);
-            }
-        }
-        const auto cycle = sorter.FindCycle();
-        if (broken.empty() && !cycle.empty())
-        {
-            broken = getWhere(cycle.front());
-        }
-        if (policy == "auto" && !broken.empty())
-        {
-            m_problems.Add("control dependencies are incomplete or a cycle, so only data "
-                           "dependencies count",
-                           broken);
-            sorter.ClearWaits();
-            for (std::size_t place = 0; place < nodes.size(); place++)
-            {
-                require(place, nodes[place].dataDependencies);
-            }
-        }
-    }
-    uint32_t cycles = 0;
-    sorter.BreakCycles([&](const TaskSorter::Cycle& cycle) {
-        if (!m_request.lenient || cycles++ == MAX_CYCLES)
-        {
-            throw ConfigurationError(
-                path + ": a cycle: " + DescribeCycle(nodes, cycle) +
-                (m_request.lenient
-                     ? " (allowed: up to " + std::to_string(MAX_CYCLES) + " cycles in a trace)"
-                     : " (allowed: no cycles, or --lenient)"));
-        }
-        const std::size_t youngest = *std::max_element(cycle.begin(), cycle.end());
-        m_problems.Add("a cycle of waits, in which its youngest node waits for nobody",
-                       getWhere(youngest));
-    });
-}
-
 void
 ChakraJob::ReadRank(uint32_t rank)
 {
@@ -598,9 +353,9 @@ ChakraJob::ReadRank(uint32_t rank)
                                  std::to_string(m_ranks) + " ranks)");
     }
     const auto nodes = ReadChakraTrace(path, *bytes);
-    if (m_groups.empty())
+    if (m_groups.IsEmpty())
     {
-        ReadGroupNodes(nodes, path);
+        m_groups.ReadNodes(nodes, path);
     }
     m_streams.clear();
     TaskSorter sorter;
@@ -610,7 +365,7 @@ ChakraJob::ReadRank(uint32_t rank)
             path + ": node " + std::to_string(node.id) + " '" + node.name + "'";
         sorter.Add(MakeTask(node, rank, where));
     }
-    Sort(nodes, sorter, path);
+    OrderChakraNodes(nodes, m_values, m_request.lenient, path, sorter, m_problems);
     sorter.MoveTo(*m_graph, rank);
 }
 
@@ -621,11 +376,11 @@ ChakraJob::Read()
     const std::string beside = m_prefix + ".json";
     if (m_values.Has("groups"))
     {
-        ReadGroupFile(m_values.GetText("groups"));
+        m_groups.ReadFile(m_values.GetText("groups"));
     }
     else if (!ReadPackedBegin(beside, 1).empty())
     {
-        ReadGroupFile(beside);
+        m_groups.ReadFile(beside);
     }
     for (uint32_t rank = 0; rank < m_ranks; rank++)
     {

@@ -358,4 +358,24 @@ IsChakraTrace(const std::string& bytes)
     }
 }
 
+std::optional<ChakraNumber>
+FindMissingNumber(const ChakraNode& node)
+{
+    const bool isCollective = node.type == ChakraType::COLLECTIVE;
+    if (!isCollective && node.type != ChakraType::SEND && node.type != ChakraType::RECEIVE)
+    {
+        return std::nullopt;
+    }
+    const auto second = isCollective                    ? ChakraNumber::COLLECTIVE
+                        : node.type == ChakraType::SEND ? ChakraNumber::TARGET
+                                                        : ChakraNumber::SOURCE;
+    const auto type = node.Find(ChakraNumber::COLLECTIVE);
+    const bool isBarrier = isCollective && type == static_cast<int64_t>(ChakraCollective::BARRIER);
+    if (!isBarrier && !node.Find(ChakraNumber::BYTES))
+    {
+        return ChakraNumber::BYTES;
+    }
+    return node.Find(second) ? std::nullopt : std::make_optional(second);
+}
+
 } // namespace ns3::training

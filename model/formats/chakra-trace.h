@@ -125,6 +125,13 @@ std::vector<ChakraNode> ReadChakraTrace(const std::string& path, const std::stri
  */
 bool IsChakraTrace(const std::string& bytes);
 
+/**
+ * @ingroup distributed-training-formats
+ * @param node a node
+ * @return an attribute that its communication needs and that it does not have; or none
+ */
+std::optional<ChakraNumber> FindMissingNumber(const ChakraNode& node);
+
 } // namespace ns3::training
 
 #endif // DISTRIBUTED_TRAINING_CHAKRA_TRACE_H

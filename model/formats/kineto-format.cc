@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "kineto-collective.h"
+#include "kineto-streams.h"
 #include "kineto-trace.h"
 #include "listed-graph.h"
 #include "workload-format.h"
@@ -14,7 +16,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -33,66 +34,6 @@ constexpr uint32_t MAX_RANKS = 1U << 20;
 
 /// What stands for the number of a rank in a path.
 constexpr const char* RANK = "{rank}";
-
-/** What a collective of PyTorch does. */
-struct KinetoCollective
-{
-    TaskKind kind;
-    CollectiveOperation operation;
-};
-
-/** @return what a collective does by the name that PyTorch reports; none if it is unknown */
-std::optional<KinetoCollective>
-FindCollective(const std::string& name)
-{
-    using Operation = CollectiveOperation;
-    static const std::map<std::string, KinetoCollective> all{
-        {"allreduce", {TaskKind::COLLECTIVE, Operation::ALL_REDUCE}},
-        {"allreduce_coalesced", {TaskKind::COLLECTIVE, Operation::ALL_REDUCE}},
-        {"all_reduce", {TaskKind::COLLECTIVE, Operation::ALL_REDUCE}},
-        {"allgather", {TaskKind::COLLECTIVE, Operation::ALL_GATHER}},
-        {"all_gather", {TaskKind::COLLECTIVE, Operation::ALL_GATHER}},
-        {"_allgather_base", {TaskKind::COLLECTIVE, Operation::ALL_GATHER}},
-        {"allgather_into_tensor_coalesced", {TaskKind::COLLECTIVE, Operation::ALL_GATHER}},
-        {"reduce_scatter", {TaskKind::COLLECTIVE, Operation::REDUCE_SCATTER}},
-        {"_reduce_scatter_base", {TaskKind::COLLECTIVE, Operation::REDUCE_SCATTER}},
-        {"reduce_scatter_tensor_coalesced", {TaskKind::COLLECTIVE, Operation::REDUCE_SCATTER}},
-        {"all_to_all", {TaskKind::COLLECTIVE, Operation::ALL_TO_ALL}},
-        {"all_to_allv", {TaskKind::COLLECTIVE, Operation::ALL_TO_ALL}},
-        {"alltoall", {TaskKind::COLLECTIVE, Operation::ALL_TO_ALL}},
-        {"alltoall_base", {TaskKind::COLLECTIVE, Operation::ALL_TO_ALL}},
-        {"broadcast", {TaskKind::COLLECTIVE, Operation::BROADCAST}},
-        {"reduce", {TaskKind::COLLECTIVE, Operation::REDUCE}},
-        {"barrier", {TaskKind::COLLECTIVE, Operation::BARRIER}},
-        {"send", {TaskKind::SEND, Operation::SEND_RECEIVE}},
-        {"recv", {TaskKind::RECEIVE, Operation::SEND_RECEIVE}},
-    };
-    const auto found = all.find(name);
-    return found == all.end() ? std::nullopt : std::make_optional(found->second);
-}
-
-/** @return bytes of an element by the name of its type; none if it is unknown */
-std::optional<uint64_t>
-FindElementSize(const std::string& type)
-{
-    static const std::map<std::string, uint64_t> sizes{{"Byte", 1},
-                                                       {"Char", 1},
-                                                       {"Bool", 1},
-                                                       {"Short", 2},
-                                                       {"Half", 2},
-                                                       {"BFloat16", 2},
-                                                       {"Int", 4},
-                                                       {"Float", 4},
-                                                       {"Long", 8},
-                                                       {"Double", 8},
-                                                       {"ComplexFloat", 8}};
-    if (type.compare(0, 7, "Float8_") == 0)
-    {
-        return 1;
-    }
-    const auto found = sizes.find(type);
-    return found == sizes.end() ? std::nullopt : std::make_optional(found->second);
-}
 
 /** The traces of a job: of all ranks, or one that all ranks repeat. */
 class KinetoJob
@@ -206,7 +147,7 @@ KinetoJob::FindProblem(const KinetoEvent& event) const
     {
         return "no Collective name";
     }
-    const auto collective = FindCollective(event.collective);
+    const auto collective = FindKinetoCollective(event.collective);
     if (!collective)
     {
         return "unknown collective '" + MakePrintableName(event.collective) + "'";
@@ -219,7 +160,7 @@ KinetoJob::FindProblem(const KinetoEvent& event) const
     {
         return "no In msg nelems";
     }
-    if (!FindElementSize(event.type))
+    if (!FindKinetoElementSize(event.type))
     {
         return "unknown dtype '" + MakePrintableName(event.type) + "'";
     }
@@ -357,13 +298,13 @@ KinetoJob::MakeTask(const KinetoEvent& event, const std::string& where)
         task.length = NanoSeconds(event.length);
         return task;
     }
-    const auto collective = *FindCollective(event.collective);
+    const auto collective = *FindKinetoCollective(event.collective);
     const auto elements =
         static_cast<uint64_t>(std::max<int64_t>({0, event.inElements, event.outElements}));
     const uint64_t bytes =
         collective.operation == CollectiveOperation::BARRIER
             ? 0
-            : MultiplySize(elements, FindElementSize(event.type).value_or(1), where);
+            : MultiplySize(elements, FindKinetoElementSize(event.type).value_or(1), where);
     task.kind = collective.kind;
     task.operation = collective.operation;
     task.bytes = bytes;
@@ -387,30 +328,17 @@ KinetoJob::MakeTask(const KinetoEvent& event, const std::string& where)
     return task;
 }
 
-/**
- * Kernels of a stream run one after the other. Between streams, a kernel waits for those that had
- * ended when it began, as far as the trace can tell. What is left of the time before it is a gap:
- * nobody had launched it.
- */
 void
 KinetoJob::AddTrace(uint32_t rank, const KinetoTrace& trace)
 {
-    /** What a stream has done so far. */
-    struct Stream
-    {
-        std::vector<std::pair<int64_t, uint64_t>> ends; // of its kernels, and their tasks
-        std::map<int64_t, uint64_t> awaited;            // by stream, the last task it waited for
-    };
-
     const std::string path = GetPath(rank);
     if (trace.events.empty())
     {
         return;
     }
     const auto numbers = NumberStreams(trace);
-    const int64_t begin = trace.events.front().start;
     const uint32_t idle = m_graph->AddName(IDLE_TASK);
-    std::map<int64_t, Stream> streams;
+    KinetoStreams streams(trace);
     for (const KinetoEvent& event : trace.events)
     {
         const std::string where =
@@ -420,34 +348,15 @@ KinetoJob::AddTrace(uint32_t rank, const KinetoTrace& trace)
         {
             continue;
         }
-        Stream& own = streams[event.stream];
-        int64_t ready = own.ends.empty() ? begin : own.ends.back().first;
-        if (ready > event.start)
+        if (streams.GetEnd(event.stream) > event.start)
         {
             m_problems.Add("kernels of a stream overlap; they run one after the other", where);
         }
-        for (auto& [stream, other] : streams)
+        const int64_t ready = streams.Await(event, task->after);
+        if (ready > std::max(event.start, streams.GetEnd(event.stream)))
         {
-            if (stream == event.stream)
-            {
-                continue;
-            }
-            const auto after =
-                std::upper_bound(other.ends.begin(),
-                                 other.ends.end(),
-                                 std::make_pair(event.start, std::numeric_limits<uint64_t>::max()));
-            if (after == other.ends.begin())
-            {
-                continue;
-            }
-            const auto& [end, id] = *(after - 1);
-            ready = std::max(ready, end);
-            uint64_t& awaited = own.awaited[stream];
-            if (awaited < id)
-            {
-                task->after.push_back(id);
-                awaited = id;
-            }
+            m_problems.Add("a kernel begins before an event that its stream waits for; it waits",
+                           where);
         }
         task->stream = numbers.at(event.stream);
         if (event.start > ready)
@@ -460,7 +369,7 @@ KinetoJob::AddTrace(uint32_t rank, const KinetoTrace& trace)
             m_graph->Add(rank, gap);
         }
         const int64_t end = std::max(event.start, ready) + event.length;
-        own.ends.emplace_back(end, m_graph->Add(rank, *task));
+        streams.Add(event, end, m_graph->Add(rank, *task));
     }
 }
 

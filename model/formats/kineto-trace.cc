@@ -32,7 +32,7 @@ class KinetoReader
   private:
     void ReadEvents();
     void ReadEvent();
-    void ReadArguments(KinetoEvent& event);
+    void ReadArguments(KinetoEvent& event, KinetoWait& wait);
     int64_t TakeNanoseconds();
     int64_t TakeCount();
     std::string TakeList();
@@ -110,7 +110,7 @@ IsUneven(std::string list)
 }
 
 void
-KinetoReader::ReadArguments(KinetoEvent& event)
+KinetoReader::ReadArguments(KinetoEvent& event, KinetoWait& wait)
 {
     std::string key;
     for (m_scanner.Enter('{'); m_scanner.NextMember(key);)
@@ -118,6 +118,18 @@ KinetoReader::ReadArguments(KinetoEvent& event)
         if (key == "stream")
         {
             event.stream = TakeCount();
+        }
+        else if (key == "correlation")
+        {
+            event.correlation = TakeCount();
+        }
+        else if (key == "wait_on_stream")
+        {
+            wait.source = TakeCount();
+        }
+        else if (key == "wait_on_cuda_event_record_corr_id")
+        {
+            wait.record = TakeCount();
         }
         else if (key == "Collective name")
         {
@@ -166,6 +178,7 @@ void
 KinetoReader::ReadEvent()
 {
     KinetoEvent event;
+    KinetoWait wait{-1, -1, -1, -1};
     std::string phase;
     std::string category;
     std::string key;
@@ -193,7 +206,7 @@ KinetoReader::ReadEvent()
         }
         else if (key == "args" && m_scanner.Peek() == '{')
         {
-            ReadArguments(event);
+            ReadArguments(event, wait);
         }
         else
         {
@@ -206,6 +219,15 @@ KinetoReader::ReadEvent()
     {
         event.name = MakePrintableName(event.name);
         m_trace.events.push_back(std::move(event));
+    }
+    else if (phase == "X" && category == "cuda_sync" && event.name == "Stream Wait Event")
+    {
+        wait.stream = event.stream;
+        wait.correlation = event.correlation;
+        if (std::min({wait.stream, wait.correlation, wait.source, wait.record}) >= 0)
+        {
+            m_trace.waits.push_back(wait);
+        }
     }
 }
 

@@ -24,6 +24,7 @@ struct KinetoEvent
     int64_t start{0};            ///< ns
     int64_t length{0};           ///< ns
     int64_t stream{0};           ///< CUDA stream
+    int64_t correlation{-1};     ///< number of the call that launched it; -1: not known
     std::string collective;      ///< Collective name, or empty
     std::string type;            ///< dtype of its elements
     std::string groupRanks;      ///< Process Group Ranks: a list, which may be cut by `...`
@@ -37,6 +38,18 @@ struct KinetoEvent
 
 /**
  * @ingroup distributed-training-formats
+ * A wait of a stream for an event of another one (cudaStreamWaitEvent).
+ */
+struct KinetoWait
+{
+    int64_t stream;      ///< that waits
+    int64_t correlation; ///< number of the call
+    int64_t source;      ///< stream of the event
+    int64_t record;      ///< number of the call that recorded the event
+};
+
+/**
+ * @ingroup distributed-training-formats
  * The trace of a rank.
  */
 struct KinetoTrace
@@ -44,6 +57,7 @@ struct KinetoTrace
     int64_t rank{-1};                ///< its rank; -1: not known
     int64_t worldSize{-1};           ///< ranks of the job; -1: not known
     std::vector<KinetoEvent> events; ///< in the order of their starts
+    std::vector<KinetoWait> waits;   ///< whose event and calls are known
 };
 
 /**

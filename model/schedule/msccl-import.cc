@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "chunk-numbers.h"
 #include "msccl-program.h"
 #include "msccl-schedule.h"
 
@@ -239,24 +240,6 @@ class MscclImport
         }
     }
 
-    ChunkList Compress(const std::vector<uint32_t>& numbers) const
-    {
-        std::vector<ChunkRun> runs;
-        for (uint32_t number : numbers)
-        {
-            if (!runs.empty() && runs.back().first + runs.back().count == number &&
-                number % m_schedule.chunks != 0)
-            {
-                runs.back().count++;
-            }
-            else
-            {
-                runs.push_back({number, 1});
-            }
-        }
-        return runs;
-    }
-
     /** Appends actions that move chunks between slots of a GPU. @return the actions */
     std::vector<uint32_t> AddLocal(Kind kind,
                                    uint32_t id,
@@ -276,7 +259,9 @@ class MscclImport
         std::vector<uint32_t> actions;
         for (const auto& [copy, numbers] : byCopy)
         {
-            actions.push_back(m_schedule.Add(id, kind, copy, Compress(numbers), depth, after));
+            actions.push_back(
+                m_schedule
+                    .Add(id, kind, copy, MakeChunkList(numbers, m_schedule.chunks), depth, after));
         }
         return actions.empty() ? after : actions;
     }
@@ -391,7 +376,7 @@ class MscclImport
             after = {m_schedule.Add(id,
                                     Kind::SEND,
                                     *block.program.send,
-                                    Compress(GetNumbers(id, place, chunks)),
+                                    MakeChunkList(GetNumbers(id, place, chunks), m_schedule.chunks),
                                     depth,
                                     after,
                                     message)};
@@ -434,7 +419,7 @@ class MscclImport
         const uint32_t action = m_schedule.Add(id,
                                                step.adds ? Kind::RECEIVE_REDUCE : Kind::RECEIVE,
                                                *block.program.receive,
-                                               Compress(to),
+                                               MakeChunkList(to, m_schedule.chunks),
                                                message.step,
                                                after,
                                                message.number);

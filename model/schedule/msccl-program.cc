@@ -9,12 +9,11 @@
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-input-file.h"
 #include "ns3/training-quantity.h"
+#include "ns3/training-xml-tree.h"
 
 #include <algorithm>
 #include <boost/property_tree/ptree.hpp>
-#include <boost/property_tree/xml_parser.hpp>
 #include <set>
-#include <sstream>
 #include <utility>
 
 namespace ns3::training
@@ -99,25 +98,7 @@ class MscclReader
 
     MscclProgram Read(const std::string& text)
     {
-        Tree tree;
-        CheckNesting(text, m_name);
-        try
-        {
-            using namespace boost::property_tree::xml_parser;
-            std::istringstream stream(text);
-            read_xml(stream, tree, no_comments | trim_whitespace);
-        }
-        catch (const boost::property_tree::xml_parser_error& error)
-        {
-            throw ConfigurationError(m_name + ":" + std::to_string(error.line()) + ": " +
-                                     error.message() + " (allowed: XML)");
-        }
-        const auto root = tree.find("algo");
-        if (root == tree.not_found())
-        {
-            throw ConfigurationError(m_name + ": no element algo (allowed: an MSCCL algorithm)");
-        }
-        ReadAlgorithm(root->second);
+        ReadAlgorithm(ReadXmlTree(text, m_name, "algo", "an MSCCL algorithm"));
         CheckReferences();
         return std::move(m_program);
     }

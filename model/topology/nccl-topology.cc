@@ -20,12 +20,11 @@
 #include "ns3/training-input-file.h"
 #include "ns3/training-memory.h"
 #include "ns3/training-quantity.h"
+#include "ns3/training-xml-tree.h"
 
 #include <algorithm>
 #include <boost/property_tree/ptree.hpp>
-#include <boost/property_tree/xml_parser.hpp>
 #include <map>
-#include <sstream>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -378,30 +377,14 @@ BuildNccl(const TopologyRequest& request, TopologyGraph& graph)
     {
         throw ConfigurationError(path + ": cannot be read (allowed: an XML topology of NCCL)");
     }
-    CheckNesting(*text, path);
-    Xml tree;
-    try
-    {
-        std::istringstream input(*text);
-        boost::property_tree::read_xml(input, tree);
-    }
-    catch (const boost::property_tree::xml_parser_error& error)
-    {
-        throw ConfigurationError(path + ":" + std::to_string(error.line()) + ": " +
-                                 error.message() + " (allowed: an XML topology of NCCL)");
-    }
-    const auto system = tree.get_child_optional("system");
-    if (!system)
-    {
-        throw ConfigurationError(path + ":1: no element system (allowed: an XML topology of NCCL)");
-    }
+    const Xml system = ReadXmlTree(*text, path, "system", "an XML topology of NCCL");
     FileContents contents;
     NcclServer server(path, request, contents);
     std::map<std::size_t, uint32_t> rails; // by number of the NIC
     uint32_t servers = request.GetCount("servers", 0);
     for (uint32_t number = 0; number == 0 || number < servers; number++)
     {
-        const auto nics = server.Add(*system);
+        const auto nics = server.Add(system);
         if (number == 0)
         {
             const uint32_t gpus = server.GetGpus();

@@ -20,6 +20,9 @@ SEEDS = {
     "faults.txt": [*COLLECTIVE, "--ranks=4", "--fault=@FILE"],
     "network.yml": [*COLLECTIVE, "--ranks=4", "--topology=astra-network:FILE"],
     "server.xml": [*COLLECTIVE, "--ranks=4", "--topology=nccl:FILE"],
+    "fabric.yml": [*COLLECTIVE, "--ranks=4", "--topology=infragraph:FILE"],
+    "graph.xml": [*COLLECTIVE, "--ranks=4", "--algorithm=nccl-graph:graph=tree,file=FILE"],
+    "system.json": [*JOB, "--ranks=4", "--workload=workload.csv", "--system=FILE"],
     # They may ask for years: cases read them only.
     **{name: ["training-job", "--workload=FILE", "--json=-"] for name in TRACES},
 }
@@ -154,4 +157,5 @@ def make(rng, describe):
         target = "--export-topology=out" if "topology" in name else "--export-schedule=out.xml"
         if program == "collective-benchmark":
             arguments.append(target)
-    return Case(program, arguments, {name: text})
+    beside = {"workload.csv": WORKLOAD} if name == "system.json" else {}
+    return Case(program, arguments, {name: text, **beside})

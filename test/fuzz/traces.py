@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Small valid files of each format of workloads and of imported topologies."""
+"""Small valid files of each format of workloads, and of other simulators and tools."""
 
 import gzip
 import json
@@ -81,10 +81,13 @@ def make_kineto():
         "dtype": "Float",
         "Process Group Ranks": "[0, 1]",
     }
+    wait = {"correlation": 2, "stream": 20, "wait_on_stream": 7}
+    wait["wait_on_cuda_event_record_corr_id"] = 2
     events = [
-        kernel("a", 100.5, 10, 7),
-        kernel("ncclDevKernel_AllReduce", 111, 20, 20, **collective),
-        kernel("b", 112, 30, 7),
+        kernel("a", 100.5, 10, 7, correlation=1),
+        {"ph": "X", "cat": "cuda_sync", "name": "Stream Wait Event", "ts": 1, "args": wait},
+        kernel("ncclDevKernel_AllReduce", 111, 20, 20, correlation=3, **collective),
+        kernel("b", 112, 30, 7, correlation=4),
     ]
     document = {"schemaVersion": 1, "distributedInfo": {"rank": 0, "world_size": 2}}
     return json.dumps({**document, "traceEvents": events}, indent=1).encode()
@@ -143,5 +146,71 @@ latency: [ 936.25, 1000 ]  # ns
     </pci>
   </cpu>
 </system>
+""",
+    "fabric.yml": b"""name: fabric
+devices:
+- name: server
+  components:
+  - {choice: xpu, count: 2, name: xpu}
+  - {choice: switch, count: 2, name: "pcie"}
+  - {choice: device, count: 2, name: card}
+  links: [{name: local}]
+  edges:
+  - {ep1: {component: xpu}, ep2: {component: 'pcie[0:2]'}, scheme: many2many, link: local}
+  - ep1: {component: "pcie[0]"}
+    ep2: {device: "card[0:2]", component: bus}
+    scheme: many2many
+    link: local
+- name: card
+  components:
+  - {choice: custom, count: 1, name: bus}
+  - {choice: nic, count: 1, name: nic}
+  links: [{name: chip, physical: {latency: {choice: ns, ns: 100}}}]
+  edges:
+  - {ep1: {component: bus}, ep2: {component: nic}, scheme: one2one, link: chip}
+- name: switch
+  components:
+  - {choice: cpu, count: 1, name: asic}
+  - {choice: port, count: 4, name: port}
+  links: [{name: ic}]
+  edges:
+  - {ep1: {component: asic}, ep2: {component: port}, scheme: many2many, link: ic}
+links:
+- name: cable
+  physical:
+    bandwidth: {choice: gigabytes_per_second, gigabytes_per_second: 12.5}
+    latency: {choice: us, us: 0.4}
+instances:
+- {name: host, device: server, count: 2}
+- {name: leaf, device: switch, count: 1}
+edges:
+- ep1: {instance: "host[0:2]", component: "card[0:2].nic[0]"}
+  ep2: {instance: leaf, component: port}
+  scheme: one2one
+  link: cable
+""",
+    "graph.xml": b"""<graphs version="1">
+  <graph id="0" pattern="4" crossnic="2" nchannels="2" speedintra="20" speedinter="20">
+    <channel><net dev="0"/><gpu dev="0" rank="0"/><gpu dev="1" rank="1"/><net dev="0"/></channel>
+    <channel><net dev="1"/><gpu dev="1" rank="1"/><gpu dev="0" rank="0"/><net dev="1"/></channel>
+  </graph>
+  <graph id="1" pattern="1" crossnic="0" nchannels="1" speedintra="20" speedinter="20">
+    <channel><net dev="0"/><gpu dev="1" rank="1"/><gpu dev="0" rank="0"/><net dev="0"/></channel>
+  </graph>
+</graphs>
+""",
+    "system.json": b"""{
+  "scheduling-policy": "LIFO",
+  "endpoint-delay": 10,
+  "active-chunks-per-dimension": 1,
+  "preferred-dataset-splits": 4,
+  "all-reduce-implementation": ["ring"],
+  "all-to-all-implementation": ["oneDirect2"],
+  "collective-optimization": "localBWAware",
+  "local-mem-bw": 1600,
+  "boost-mode": 0,
+  "roofline-enabled": 0,
+  "peak-perf": 900
+}
 """,
 }

@@ -46,6 +46,51 @@ def test_numbers_are_those_of_the_program(program_json, transport):
     assert result.iterations.reset_index().to_dict("records") == expected["iterations"]
 
 
+def test_system_of_astra_sim(program, program_json, tmp_path):
+    network, system = tmp_path / "network.yml", tmp_path / "system.json"
+    network.write_text(
+        "topology: [Ring, Switch]\nnpus_count: [2, 2]\nbandwidth: [50, 25]\nlatency: [100, 500]\n"
+    )
+    keys = {
+        "all-reduce-implementation": ["ring", "halvingDoubling"],
+        "collective-optimization": "localBWAware",
+        "preferred-dataset-splits": 2,
+        "endpoint-delay": 1000,
+        "scheduling-policy": "LIFO",
+    }
+    system.write_text(json.dumps(keys))
+    arguments = [*SMALL_ARGUMENTS, f"--topology=astra-network:{network}", "--payload=real"]
+
+    def run(*more):
+        result = program_json("training-job", *arguments, *more)
+        assert all(iteration["verified"] for iteration in result["iterations"])
+        return result
+
+    by_file = run(f"--system={system}")
+    chosen = by_file["configuration"]
+    assert chosen["host-latency"] == "1us"
+    order = "--ns3::training::ScheduledCommunicator::Order=lifo"
+    by_hand = run(f"--collective={chosen['collective']}", "--host-latency=1us", order)
+    assert by_file["iteration_time_s"] == by_hand["iteration_time_s"]
+    # What is given counts more.
+    assert run(f"--system={system}", "--collective=ring")["configuration"]["host-latency"] == "0ps"
+    # Two splits use both dimensions at the same time.
+    whole = keys | {"preferred-dataset-splits": 1}
+    system.write_text(json.dumps(whole))
+    assert run(f"--system={system}")["iteration_time_s"] > by_file["iteration_time_s"]
+
+    system.write_text(json.dumps(whole | {"boost-mode": 1}))
+    refused = program("training-job", *arguments, f"--system={system}")
+    assert refused.returncode == 2
+    assert "boost-mode is '1' (allowed: " in refused.stderr
+    lenient = program("training-job", *arguments, f"--system={system}", "--lenient")
+    assert "boost-mode: something that is not simulated here" in lenient.stdout
+    flat = whole | {"all-reduce-implementation": ["ring"]}
+    system.write_text(json.dumps(flat))
+    refused = program("training-job", *arguments, f"--system={system}")
+    assert "has 1 algorithms (allowed: 2, one for each dimension" in refused.stderr
+
+
 def test_same_seed_same_numbers_and_others_with_another():
     def run(run):
         return without_cost(dt.TrainingJob(**SMALL, loss=0.01, run=run).run().data)

@@ -28,62 +28,16 @@ namespace
 
 using Operation = CollectiveOperation;
 
-/**
- * Builds NCCL's first tree: the lowest bit set in a position gives its height.
- * @return parent of each position; the root (position 0) is its own parent
- */
-std::vector<uint32_t>
-GetParents(uint32_t size)
-{
-    std::vector<uint32_t> parents{0};
-    for (uint32_t i = 1; i < size; i++)
-    {
-        const uint32_t bit = i & (~i + 1);
-        const uint32_t up = (i ^ bit) | bit << 1;
-        parents.push_back(up >= size ? i ^ bit : up);
-    }
-    return parents;
-}
-
-/** @return the tree of ranks, in level order, given the parent of each position */
-PhaseTree
-MakeTree(const std::vector<uint32_t>& ranks, const std::vector<uint32_t>& parents)
-{
-    std::vector<std::vector<uint32_t>> children(ranks.size());
-    std::vector<uint32_t> level;
-    for (uint32_t i = 0; i < ranks.size(); i++)
-    {
-        (parents[i] == i ? level : children[parents[i]]).push_back(i);
-    }
-    PhaseTree tree;
-    for (uint32_t step = 0; !level.empty(); step++)
-    {
-        std::vector<uint32_t> next;
-        for (uint32_t parent : level)
-        {
-            for (uint32_t child : children[parent])
-            {
-                tree.edges.push_back({ranks[parent], ranks[child], step});
-                next.push_back(child);
-            }
-        }
-        level = std::move(next);
-    }
-    return tree;
-}
-
 /** @return both trees over some ranks */
 std::array<PhaseTree, 2>
 MakeTrees(const std::vector<uint32_t>& ranks)
 {
     const auto n = static_cast<uint32_t>(ranks.size());
-    const auto first = GetParents(n);
+    const auto first = GetBinaryTreeParents(n);
     std::vector<uint32_t> second(n);
     for (uint32_t i = 0; i < n; i++)
     {
-        // The second tree is mirrored for an even number of ranks, shifted for an odd number.
-        const auto other = [n](uint32_t p) { return n % 2 == 0 ? n - 1 - p : (p + 1) % n; };
-        second[other(i)] = other(first[i]);
+        second[MoveToSecondTree(i, n)] = MoveToSecondTree(first[i], n);
     }
     return {MakeTree(ranks, first), MakeTree(ranks, second)};
 }

@@ -1,0 +1,199 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+/**
+ * @file
+ * @ingroup distributed-training-collective
+ *
+ * The rings or trees that NCCL has found on a real machine (NcclGraph). Each channel carries its
+ * part of the vector. A file describes one server; the servers of a job are alike, and joined as
+ * NCCL joins them (nccl, src/graph/connect.cc): rings go from server to server, trees between
+ * servers are its two binary trees, for which all channels are doubled. With trees, operations
+ * other than all-reduces take the rings, as in NCCL.
+ */
+
+#include "ns3/nccl-graph.h"
+#include "ns3/tree-phases.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <vector>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+using Operation = CollectiveOperation;
+
+/** @return whether the request runs trees */
+bool
+UsesTrees(const CollectiveRequest& request)
+{
+    return request.operation == Operation::ALL_REDUCE && request.keys.GetText("graph") == "tree";
+}
+
+NcclGraph
+GetGraph(const CollectiveRequest& request)
+{
+    return ReadNcclGraph(request.keys.GetText("file"), UsesTrees(request) ? 1 : 0);
+}
+
+bool
+HasFile(const CollectiveRequest& request)
+{
+    return request.keys.GetText("file") != "none";
+}
+
+bool
+FillsServers(const CollectiveRequest& request)
+{
+    return request.ranks == 1 || request.ranks % GetGraph(request).GetGpus() == 0;
+}
+
+std::string
+DescribeServers(const CollectiveRequest& request)
+{
+    return std::to_string(request.ranks) + " ranks with servers of " +
+           std::to_string(GetGraph(request).GetGpus()) + " GPUs";
+}
+
+void
+BuildRings(const CollectiveRequest& request, const NcclGraph& graph, CollectiveSchedule& schedule)
+{
+    const auto count = static_cast<uint32_t>(graph.channels.size());
+    schedule.chunks = HasRoot(request.operation) ? count : request.ranks * count;
+    for (uint32_t channel = 0; channel < count; channel++)
+    {
+        PhaseGroup ring;
+        for (uint32_t server = 0; server < request.ranks / graph.GetGpus(); server++)
+        {
+            const auto chain = graph.GetChain(channel, server);
+            ring.ranks.insert(ring.ranks.end(), chain.begin(), chain.end());
+        }
+        if (request.operation == Operation::BROADCAST)
+        {
+            const auto ranks = StartAt(ring.ranks, request.root);
+            AddTreeBroadcast(schedule, MakeChain(ranks), channel, 0, channel);
+            continue;
+        }
+        if (request.operation == Operation::REDUCE)
+        {
+            std::reverse(ring.ranks.begin(), ring.ranks.end());
+            const auto ranks = StartAt(ring.ranks, request.root);
+            AddTreeReduce(schedule, MakeChain(ranks), channel, 0, channel);
+            continue;
+        }
+        for (uint32_t rank : ring.ranks)
+        {
+            ring.parts.emplace_back(rank * count + channel);
+        }
+        uint32_t step = 0;
+        if (request.operation != Operation::ALL_GATHER)
+        {
+            step = AddRingReduceScatter(schedule, ring, step, channel);
+        }
+        if (request.operation != Operation::REDUCE_SCATTER)
+        {
+            AddRingAllGather(schedule, ring, step, channel);
+        }
+    }
+}
+
+/**
+ * @param graph of trees
+ * @param ranks number of ranks
+ * @param channel a channel of the graph
+ * @param isSecond whether servers are joined by the second binary tree
+ * @return parent of each rank; the root has its own
+ */
+std::vector<uint32_t>
+JoinServers(const NcclGraph& graph, uint32_t ranks, uint32_t channel, bool isSecond)
+{
+    const uint32_t servers = ranks / graph.GetGpus();
+    const uint32_t last = graph.GetGpus() - 1;
+    // Positions of the GPUs to which lower and higher servers are attached
+    const uint32_t lower = std::min(last, graph.pattern == NcclGraph::TREE ? 0U : 1U);
+    const uint32_t higher = std::min(last, graph.pattern == NcclGraph::SPLIT_TREE ? 1U : 0U);
+    const auto above = GetBinaryTreeParents(servers);
+    const auto move = [&](uint32_t server) {
+        return isSecond ? MoveToSecondTree(server, servers) : server;
+    };
+    std::vector<uint32_t> parents(ranks);
+    for (uint32_t i = 0; i < servers; i++)
+    {
+        const auto chain = graph.GetChain(channel, move(i));
+        const auto next = graph.GetChain(channel, move(above[i]));
+        parents[chain[0]] = above[i] == i ? chain[0] : next[i < above[i] ? lower : higher];
+        for (std::size_t gpu = 1; gpu < chain.size(); gpu++)
+        {
+            parents[chain[gpu]] = chain[gpu - 1];
+        }
+    }
+    return parents;
+}
+
+void
+BuildTrees(const CollectiveRequest& request, const NcclGraph& graph, CollectiveSchedule& schedule)
+{
+    const auto count = static_cast<uint32_t>(graph.channels.size());
+    schedule.chunks = 2 * count;
+    std::vector<uint32_t> ranks(request.ranks);
+    std::iota(ranks.begin(), ranks.end(), 0);
+    for (uint32_t i = 0; i < 2 * count; i++)
+    {
+        const auto parents = JoinServers(graph, request.ranks, i % count, i >= count);
+        const PhaseTree tree = MakeTree(ranks, parents);
+        const uint32_t step = AddTreeReduce(schedule, tree, i, 0, i);
+        AddTreeBroadcast(schedule, tree, i, step, i);
+    }
+}
+
+void
+BuildNcclGraph(const CollectiveRequest& request, CollectiveSchedule& schedule)
+{
+    const NcclGraph graph = GetGraph(request);
+    if (UsesTrees(request))
+    {
+        BuildTrees(request, graph, schedule);
+    }
+    else
+    {
+        BuildRings(request, graph, schedule);
+    }
+}
+
+uint32_t
+GetSegments(const CollectiveRequest& request)
+{
+    if (!UsesTrees(request) && !HasRoot(request.operation))
+    {
+        return 1;
+    }
+    const uint64_t channels = GetGraph(request).channels.size();
+    return GetPipelineSegments(request.bytes / (UsesTrees(request) ? 2 * channels : channels));
+}
+
+const Registry<CollectiveAlgorithm>::Entry g_ncclGraph(
+    "nccl-graph",
+    {"rings or trees of a real machine, as NCCL writes them (NCCL_GRAPH_DUMP_FILE)",
+     {Operation::ALL_REDUCE,
+      Operation::REDUCE_SCATTER,
+      Operation::ALL_GATHER,
+      Operation::BROADCAST,
+      Operation::REDUCE},
+     &BuildNcclGraph,
+     {Key::Of("file", Key::Type::TEXT, "none", "XML file of graphs"),
+      Key::Word("graph", "ring", {"ring", "tree"}, "graph of all-reduces; others take the rings")},
+     {{"with file=PATH", &HasFile},
+      {"ranks that fill servers, as the graph has them", &FillsServers, &DescribeServers}},
+     &GetSegments});
+
+} // namespace
+
+} // namespace ns3::training

@@ -1,0 +1,131 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "chakra-groups.h"
+
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-input-file.h"
+#include "ns3/training-json-tree.h"
+#include "ns3/training-packed-file.h"
+
+#include <boost/property_tree/ptree.hpp>
+#include <numeric>
+
+namespace ns3::training
+{
+
+using Json = boost::property_tree::ptree;
+
+ChakraGroups::ChakraGroups(uint32_t ranks, bool lenient, FormatProblems& problems)
+    : m_ranks(ranks),
+      m_isLenient(lenient),
+      m_problems(problems)
+{
+}
+
+void
+ChakraGroups::ReadFile(const std::string& path)
+{
+    const auto text = ReadPackedFile(path);
+    if (!text)
+    {
+        throw ConfigurationError(path + ": cannot be read (allowed: a JSON file of groups)");
+    }
+    const Json object = ReadJsonTree(*text, path, "a JSON object of lists of ranks");
+    for (const auto& [name, list] : object)
+    {
+        std::vector<uint32_t> ranks;
+        for (const auto& [key, value] : list)
+        {
+            const std::string& digits = value.data();
+            if (digits.empty() || digits.size() > 7 ||
+                digits.find_first_not_of("0123456789") != std::string::npos ||
+                std::stoul(digits) >= m_ranks)
+            {
+                throw ConfigurationError(path + ": group '" + MakePrintableName(name) +
+                                         "' has rank '" + MakePrintableName(digits) +
+                                         "' (allowed: ranks below " + std::to_string(m_ranks) +
+                                         ")");
+            }
+            ranks.push_back(static_cast<uint32_t>(std::stoul(digits)));
+        }
+        m_groups[name] = ranks;
+    }
+}
+
+void
+ChakraGroups::ReadNodes(const std::vector<ChakraNode>& nodes, const std::string& path)
+{
+    for (const ChakraNode& node : nodes)
+    {
+        if (node.type != ChakraType::METADATA || node.groups.empty())
+        {
+            continue;
+        }
+        const std::string where = path + ": node " + std::to_string(node.id);
+        const Json list = ReadJsonTree(node.groups, where, "a JSON list of objects");
+        for (const auto& [key, group] : list)
+        {
+            const auto name = group.get_optional<std::string>("pg_name");
+            const auto ranks = group.get_child_optional("ranks");
+            if (!name || !ranks)
+            {
+                continue;
+            }
+            auto& members = m_groups[*name];
+            members.clear();
+            for (const auto& [place, rank] : *ranks)
+            {
+                members.push_back(rank.get_value<uint32_t>(m_ranks));
+            }
+        }
+    }
+}
+
+std::vector<uint32_t>
+ChakraGroups::Get(const ChakraNode& node, const std::string& where)
+{
+    std::string name = node.group;
+    const auto number = node.Find(ChakraNumber::GROUP);
+    if (name.empty() && number)
+    {
+        name = std::to_string(*number);
+    }
+    std::vector<uint32_t> ranks;
+    const auto found = m_groups.find(name);
+    if (found != m_groups.end())
+    {
+        ranks = found->second;
+    }
+    else if (!name.empty() && name != "0" && m_isLenient)
+    {
+        m_problems.Add("a group that is not defined, which is all ranks", where);
+    }
+    else if (!name.empty() && name != "0")
+    {
+        throw ConfigurationError(where + ": group '" + MakePrintableName(name) + "' (allowed: " +
+                                 (m_groups.empty() ? "none is defined; groups=PATH defines some"
+                                                   : "those of the group file or of the trace") +
+                                 ")");
+    }
+    if (ranks.empty())
+    {
+        ranks.resize(m_ranks);
+        std::iota(ranks.begin(), ranks.end(), 0);
+    }
+    for (uint32_t rank : ranks)
+    {
+        if (rank >= m_ranks)
+        {
+            throw ConfigurationError(where + ": group '" + MakePrintableName(name) + "' has rank " +
+                                     std::to_string(rank) + " (allowed: ranks below " +
+                                     std::to_string(m_ranks) + ")");
+        }
+    }
+    return ranks;
+}
+
+} // namespace ns3::training

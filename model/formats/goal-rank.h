@@ -1,0 +1,92 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_GOAL_RANK_H
+#define DISTRIBUTED_TRAINING_GOAL_RANK_H
+
+#include "listed-graph.h"
+
+#include "ns3/task-graph.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ns3::training
+{
+
+/// @ingroup distributed-training-formats Bytes and numbers of a GOAL file stay below.
+constexpr uint64_t MAX_GOAL_NUMBER = uint64_t{1} << 62;
+
+/// @ingroup distributed-training-formats Largest number of ranks of a GOAL file.
+constexpr uint64_t MAX_GOAL_RANKS = 1U << 20;
+
+/**
+ * @ingroup distributed-training-formats
+ * An operation of GOAL, in either form of the file.
+ */
+struct GoalOperation
+{
+    TaskKind kind{TaskKind::COMPUTE}; ///< SEND, RECEIVE or COMPUTE
+    uint64_t amount{0};               ///< bytes, or ns
+    uint32_t peer{0};                 ///< other rank
+    uint32_t tag{0};                  ///< of the message
+    uint32_t cpu{0};                  ///< that computes
+};
+
+/**
+ * @ingroup distributed-training-formats
+ * The tasks of a rank of GOAL, and the operations that others wait for the start of.
+ */
+class GoalRank
+{
+  public:
+    /** @param graph receives the tasks */
+    explicit GoalRank(ListedGraph& graph);
+
+    /**
+     * @param operation the next one
+     * @return its place
+     */
+    std::size_t Add(const GoalOperation& operation);
+
+    /**
+     * @param operation place of one that waits
+     * @param earlier place of one that it waits for
+     * @param onStart whether it waits for the start of `earlier` rather than its end
+     */
+    void Require(std::size_t operation, std::size_t earlier, bool onStart);
+
+    /**
+     * Moves the tasks into a graph.
+     * @param graph receives them
+     * @param rank their rank
+     * @param where the rank, for the message
+     * @throw ConfigurationError if operations wait for each other
+     */
+    void MoveTo(ListedGraph& graph, uint32_t rank, const std::string& where);
+
+  private:
+    // A wait of an operation.
+    struct Wait
+    {
+        std::size_t operation;
+        std::size_t earlier;
+        bool onStart;
+    };
+
+    uint32_t m_compute;
+    uint32_t m_send;
+    uint32_t m_receive;
+    std::vector<GraphTask> m_operations;
+    std::vector<bool> m_startIsAwaited; // by operation
+    std::vector<Wait> m_waits;
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_GOAL_RANK_H
