@@ -67,6 +67,12 @@ struct TrainingRunOptions
     std::string repeat{"simulate"};
 
     /**
+     * Adds the fields that say what is trained, as options of a program or keys of a job.
+     * @param options of the program
+     */
+    void AddWorkloadTo(ProgramOptions& options);
+
+    /**
      * Adds all fields as options of a program.
      * @param options of the program
      * @param clusterOptions command line of the member `cluster`
