@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -102,24 +103,54 @@ ToJson(const Row& row)
         hosts.Append(JsonValue(uint64_t{host}));
     }
     auto times = JsonValue::Array();
+    auto iterations = JsonValue::Array();
     for (const IterationRecord& iteration : row.result.iterations)
     {
         times.Append(JsonValue(iteration.iterationTimeS));
+        iterations.Append(IterationToJson(iteration));
     }
-    return JsonValue::Object()
-        .Set("name", row.job.name)
-        .Set("workload", row.job.training.workload)
-        .Set("ranks", row.job.training.cluster.ranks)
+    auto json = JsonValue::Object();
+    json.Set("name", row.job.name)
+        .Set("workload", row.result.workload)
+        .Set("ranks", uint64_t{row.result.hosts.size()})
         .Set("placement", row.job.placement)
         .Set("hosts", hosts)
         .Set("arrival_s", row.job.arrival.GetSeconds())
         .Set("wait_s", row.GetWait())
         .Set("start_s", row.result.startS)
         .Set("end_s", row.result.endS)
-        .Set("iteration_times_s", times)
-        .Set("iteration_time_s", row.result.GetIterationTime())
-        .Set("alone_iteration_time_s", row.aloneS > 0 ? JsonValue(row.aloneS) : JsonValue())
-        .Set("slowdown", row.aloneS > 0 ? JsonValue(row.GetSlowdown()) : JsonValue());
+        .Set("iteration_times_s", times);
+    SetMembers(json, GetIterationQuantities(), GetMean(row.result.iterations));
+    json.Set("alone_iteration_time_s", row.aloneS > 0 ? JsonValue(row.aloneS) : JsonValue())
+        .Set("slowdown", row.aloneS > 0 ? JsonValue(row.GetSlowdown()) : JsonValue())
+        .Set("iterations", iterations);
+    return json;
+}
+
+/** @return rows of the results file */
+std::vector<JobRow>
+MakeJobRows(const std::vector<Row>& rows)
+{
+    std::vector<JobRow> all;
+    for (const Row& row : rows)
+    {
+        JobRow job;
+        job.number = static_cast<uint32_t>(all.size());
+        job.name = row.job.name;
+        job.workload = row.result.workload;
+        job.ranks = static_cast<uint32_t>(row.result.hosts.size());
+        job.placement = row.job.placement;
+        job.hosts = FormatHosts(row.result.hosts);
+        job.arrivalS = row.job.arrival.GetSeconds();
+        job.waitS = row.GetWait();
+        job.startS = row.result.startS;
+        job.endS = row.result.endS;
+        job.iterationS = row.result.GetIterationTime();
+        job.aloneS = row.aloneS;
+        job.slowdown = row.GetSlowdown();
+        all.push_back(job);
+    }
+    return all;
 }
 
 int
@@ -127,18 +158,26 @@ Simulate(int argc, char* argv[])
 {
     SharedRunOptions run;
     std::string jobs;
+    std::vector<std::string> single;
     std::string queue = "fifo";
+    std::string resultsFile;
     std::string jsonTarget;
     bool alone = true;
     ProgramOptions options("shared-cluster", "Jobs that share a simulated cluster.");
     options.Group("Jobs");
     options.AddString("jobs", "TOML file with a table [[job]] for each job", jobs);
+    options.AddList("job", "TOML file with the keys of one job; may be repeated", single);
+    options.AddToDescription("job", DescribeJobs().ToJson());
     options.AddChoice("queue",
                       "order of jobs that wait for hosts: fifo, or backfill, by which a job that "
                       "finds hosts overtakes others that do not",
                       queue,
                       {"fifo", "backfill"});
     options.AddBool("alone", "simulate each job alone on its hosts, too, and compare", alone);
+    options.AddOutput("results",
+                      "SQLite file to which the run and its jobs are added",
+                      resultsFile,
+                      OutputKind::ANY);
     options.AddJson(jsonTarget);
     ClusterCommandLine commandLine(run.cluster);
     commandLine.AddTo(options, "collective");
@@ -147,18 +186,23 @@ Simulate(int argc, char* argv[])
     {
         return 0;
     }
-    if (jobs.empty())
+    if (jobs.empty() && single.empty())
     {
-        throw ConfigurationError("--jobs= (allowed: a TOML file)");
+        throw ConfigurationError("--jobs= (allowed: a TOML file, or --job=FILE)");
     }
     if (commandLine.IsScheduleRequested())
     {
         throw ConfigurationError("--print-schedule or --export-schedule with jobs that share a "
                                  "cluster (allowed: with collective-benchmark)");
     }
-    run.jobs = ReadJobFile(jobs);
+    run.jobs = ReadJobs(jobs, single);
     run.backfill = queue == "backfill";
     const JsonOutput json(jsonTarget);
+    std::optional<SharedResults> results;
+    if (!resultsFile.empty())
+    {
+        run.results = &results.emplace(resultsFile, "shared-cluster", options);
+    }
     const bool prints = jsonTarget != "-";
     const SharedRunResult shared = RunShared(run);
     if (prints)
@@ -179,6 +223,10 @@ Simulate(int argc, char* argv[])
                         alone ? RunAlone(run, i, result.hosts).jobs[0].GetIterationTime() : 0});
         first = std::min(first, run.jobs[i].arrival.GetSeconds());
         last = std::max(last, result.endS);
+    }
+    if (results)
+    {
+        results->Finish(MakeJobRows(rows));
     }
     if (prints)
     {
