@@ -39,7 +39,7 @@ struct Row
     /** @return time until it got its hosts, s */
     double GetWait() const
     {
-        return result.startS - job.arrival.GetSeconds();
+        return result.GetWait(job);
     }
 
     /** @return how many times longer its iterations take than alone; 0: not known */
@@ -48,25 +48,6 @@ struct Row
         return aloneS > 0 ? result.GetIterationTime() / aloneS : 0;
     }
 };
-
-/** @return hosts as "0-3,8" */
-std::string
-FormatHosts(const std::vector<uint32_t>& hosts)
-{
-    std::string text;
-    for (std::size_t i = 0; i < hosts.size();)
-    {
-        std::size_t end = i + 1;
-        while (end < hosts.size() && hosts[end] == hosts[end - 1] + 1)
-        {
-            end++;
-        }
-        text += (text.empty() ? "" : ",") + std::to_string(hosts[i]);
-        text += end - i > 1 ? "-" + std::to_string(hosts[end - 1]) : "";
-        i = end;
-    }
-    return text;
-}
 
 void
 Print(const std::vector<Row>& rows, double makespan)
@@ -125,32 +106,6 @@ ToJson(const Row& row)
         .Set("slowdown", row.aloneS > 0 ? JsonValue(row.GetSlowdown()) : JsonValue())
         .Set("iterations", iterations);
     return json;
-}
-
-/** @return rows of the results file */
-std::vector<JobRow>
-MakeJobRows(const std::vector<Row>& rows)
-{
-    std::vector<JobRow> all;
-    for (const Row& row : rows)
-    {
-        JobRow job;
-        job.number = static_cast<uint32_t>(all.size());
-        job.name = row.job.name;
-        job.workload = row.result.workload;
-        job.ranks = static_cast<uint32_t>(row.result.hosts.size());
-        job.placement = row.job.placement;
-        job.hosts = FormatHosts(row.result.hosts);
-        job.arrivalS = row.job.arrival.GetSeconds();
-        job.waitS = row.GetWait();
-        job.startS = row.result.startS;
-        job.endS = row.result.endS;
-        job.iterationS = row.result.GetIterationTime();
-        job.aloneS = row.aloneS;
-        job.slowdown = row.GetSlowdown();
-        all.push_back(job);
-    }
-    return all;
 }
 
 int
@@ -226,7 +181,12 @@ Simulate(int argc, char* argv[])
     }
     if (results)
     {
-        results->Finish(MakeJobRows(rows));
+        std::vector<double> times;
+        for (const Row& row : rows)
+        {
+            times.push_back(row.aloneS);
+        }
+        results->Finish(run.jobs, shared.jobs, times);
     }
     if (prints)
     {

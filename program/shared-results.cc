@@ -74,34 +74,86 @@ SharedResults::End(std::size_t index)
 }
 
 void
-SharedResults::EndCluster(const Cluster& cluster, const std::string& failure)
+SharedResults::EndCluster(const Cluster& cluster)
 {
+    RunRecorder(cluster, m_store.get(), nullptr).Finish();
     for (Job& job : m_jobs)
     {
         job.recorder.reset();
-        if (job.store)
-        {
-            job.store->Fail(failure);
-            job.store.reset();
-        }
-    }
-    RunRecorder(cluster, m_store.get(), nullptr).Finish();
-    if (!failure.empty())
-    {
-        m_store->Fail(failure);
-        m_store.reset();
     }
 }
 
 void
-SharedResults::Finish(std::vector<JobRow> rows)
+SharedResults::AddRow(std::size_t index,
+                      const SharedJob& job,
+                      const SharedJobResult& result,
+                      double aloneS)
 {
-    for (std::size_t i = 0; i < rows.size(); i++)
+    JobRow row;
+    row.number = static_cast<uint32_t>(index);
+    row.name = job.name;
+    row.runId = m_jobs.at(index).runId;
+    row.workload = result.workload;
+    row.ranks = static_cast<uint32_t>(result.hosts.size());
+    row.placement = job.placement;
+    row.hosts = FormatHosts(result.hosts);
+    row.arrivalS = job.arrival.GetSeconds();
+    row.waitS = result.GetWait(job);
+    row.startS = result.startS;
+    row.endS = result.endS;
+    row.iterationS = result.GetIterationTime();
+    row.aloneS = aloneS;
+    row.slowdown = aloneS > 0 ? row.iterationS / aloneS : 0;
+    m_store->AddJob(row);
+}
+
+void
+SharedResults::Fail(const std::vector<SharedJob>& jobs,
+                    const std::vector<SharedJobResult>& results,
+                    const std::string& failure)
+{
+    for (std::size_t i = 0; i < jobs.size(); i++)
     {
-        rows[i].runId = m_jobs.at(i).runId;
-        m_store->AddJob(rows[i]);
+        if (!results[i].hosts.empty())
+        {
+            AddRow(i, jobs[i], results[i], 0);
+        }
+        if (m_jobs[i].store)
+        {
+            m_jobs[i].store->Fail(failure);
+        }
+    }
+    m_store->Fail(failure);
+}
+
+void
+SharedResults::Finish(const std::vector<SharedJob>& jobs,
+                      const std::vector<SharedJobResult>& results,
+                      const std::vector<double>& alone)
+{
+    for (std::size_t i = 0; i < jobs.size(); i++)
+    {
+        AddRow(i, jobs[i], results[i], alone[i]);
     }
     m_store->Finish();
+}
+
+std::string
+FormatHosts(const std::vector<uint32_t>& hosts)
+{
+    std::string text;
+    for (std::size_t i = 0; i < hosts.size();)
+    {
+        std::size_t end = i + 1;
+        while (end < hosts.size() && hosts[end] == hosts[end - 1] + 1)
+        {
+            end++;
+        }
+        text += (text.empty() ? "" : ",") + std::to_string(hosts[i]);
+        text += end - i > 1 ? "-" + std::to_string(hosts[end - 1]) : "";
+        i = end;
+    }
+    return text;
 }
 
 } // namespace ns3::training

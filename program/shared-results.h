@@ -7,14 +7,15 @@
 #ifndef DISTRIBUTED_TRAINING_SHARED_RESULTS_H
 #define DISTRIBUTED_TRAINING_SHARED_RESULTS_H
 
-#include "job-file.h"
 #include "run-recorder.h"
+#include "shared-job-result.h"
 
 #include "ns3/result-store.h"
 #include "ns3/training-application.h"
 #include "ns3/training-cluster.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -74,15 +75,28 @@ class SharedResults
     /**
      * Adds the counters of the links. Call before the cluster is destroyed.
      * @param cluster of the jobs
-     * @param failure why the simulation has ended early, one line; empty: it is complete
      */
-    void EndCluster(const Cluster& cluster, const std::string& failure);
+    void EndCluster(const Cluster& cluster);
+
+    /**
+     * Completes all runs, if the simulation has ended early.
+     * @param jobs options of all jobs
+     * @param results of all jobs so far; without hosts if one has not started
+     * @param failure the reason, one line
+     */
+    void Fail(const std::vector<SharedJob>& jobs,
+              const std::vector<SharedJobResult>& results,
+              const std::string& failure);
 
     /**
      * Completes the run of the cluster.
-     * @param rows of all jobs, in their order; the numbers of their runs are filled in
+     * @param jobs options of all jobs
+     * @param results of all jobs
+     * @param alone mean time of an iteration of each job alone, s; 0: not simulated
      */
-    void Finish(std::vector<JobRow> rows);
+    void Finish(const std::vector<SharedJob>& jobs,
+                const std::vector<SharedJobResult>& results,
+                const std::vector<double>& alone);
 
   private:
     /** What is written while a job runs. */
@@ -94,6 +108,10 @@ class SharedResults
     };
 
     std::unique_ptr<ResultStore> Open(const JsonValue& configuration) const;
+    void AddRow(std::size_t index,
+                const SharedJob& job,
+                const SharedJobResult& result,
+                double aloneS);
 
     std::string m_path;
     std::string m_program;
@@ -101,6 +119,13 @@ class SharedResults
     std::unique_ptr<ResultStore> m_store; // of the cluster
     std::vector<Job> m_jobs;
 };
+
+/**
+ * @ingroup distributed-training-helper
+ * @param hosts numbers of hosts
+ * @return a list with ranges, such as 0-3,8
+ */
+std::string FormatHosts(const std::vector<uint32_t>& hosts);
 
 } // namespace ns3::training
 

@@ -9,6 +9,7 @@
 #include "guarded-run.h"
 #include "job-lower-bound.h"
 #include "job-plan.h"
+#include "shared-results.h"
 
 #include "ns3/host-allocator.h"
 #include "ns3/nic-algorithm.h"
@@ -24,7 +25,6 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <numeric>
 #include <set>
 #include <typeinfo>
 #include <utility>
@@ -134,6 +134,7 @@ class SharedSimulation
     void SetPriority(uint32_t host, std::optional<uint32_t> priority) const;
     bool IsComputing() const;
     std::string DescribeWaiting() const;
+    std::vector<SharedJobResult> EndResults();
 
     SimulationScope m_scope;
     const SharedRunOptions& m_options;
@@ -289,7 +290,6 @@ void
 SharedSimulation::CleanUp(std::size_t index)
 {
     Job& job = m_jobs[index];
-    job.result.iterations = job.measured->GetResults();
     if (m_options.results)
     {
         m_options.results->End(index);
@@ -339,6 +339,25 @@ SharedSimulation::IsComputing() const
            });
 }
 
+std::vector<SharedJobResult>
+SharedSimulation::EndResults()
+{
+    if (m_options.results)
+    {
+        m_options.results->EndCluster(m_cluster);
+    }
+    std::vector<SharedJobResult> results;
+    for (Job& job : m_jobs)
+    {
+        if (job.measured)
+        {
+            job.result.iterations = job.measured->GetResults();
+        }
+        results.push_back(std::move(job.result));
+    }
+    return results;
+}
+
 std::string
 SharedSimulation::DescribeWaiting() const
 {
@@ -359,31 +378,25 @@ SharedSimulation::DescribeWaiting() const
 SharedRunResult
 SharedSimulation::Run()
 {
+    SharedRunResult result;
     try
     {
         m_guard.Run();
+        result.jobs = EndResults();
     }
     catch (const SimulationStuck& stuck)
     {
-        const std::string waiting = DescribeWaiting();
+        const std::string text = stuck.what() + DescribeWaiting();
+        const auto results = EndResults();
         if (m_options.results)
         {
-            m_options.results->EndCluster(m_cluster, stuck.what() + waiting);
+            m_options.results->Fail(m_options.jobs, results, text);
         }
         if (typeid(stuck) != typeid(SimulationStuck))
         {
             throw; // a signal, or an error of a codec
         }
-        throw SimulationStuck(stuck.what() + waiting);
-    }
-    if (m_options.results)
-    {
-        m_options.results->EndCluster(m_cluster, "");
-    }
-    SharedRunResult result;
-    for (Job& job : m_jobs)
-    {
-        result.jobs.push_back(std::move(job.result));
+        throw SimulationStuck(text);
     }
     result.background = GetBackgroundFigures(m_cluster);
     result.notes = m_cluster.GetNotes();
@@ -399,17 +412,6 @@ SharedSimulation::Run()
 }
 
 } // namespace
-
-double
-SharedJobResult::GetIterationTime() const
-{
-    const double sum = std::accumulate(
-        iterations.begin(),
-        iterations.end(),
-        0.0,
-        [](double before, const IterationRecord& next) { return before + next.iterationTimeS; });
-    return sum / static_cast<double>(iterations.size());
-}
 
 SharedRunResult
 RunShared(const SharedRunOptions& options)

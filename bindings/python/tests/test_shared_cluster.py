@@ -122,6 +122,10 @@ def test_a_stuck_job_beside_endless_traffic(program, tmp_path, transport):
     states = dict(dt.read_results(results, "run")[["run_id", "state"]].values)
     assert states == {1: "failed", 2: "failed", 3: "finished"}
     assert "no rank has received" in dt.read_results(results, "run")["reason"][1]
+    rows = dt.read_results(results, "job").set_index("name")
+    assert list(rows["job_run_id"]) == [2, 3]
+    assert rows["end_s"]["stuck"] == rows["iteration_time_s"]["stuck"] == 0
+    assert rows["end_s"]["job1"] == rows["iteration_time_s"]["job1"] > 0
 
 
 def test_reads_from_storage(tmp_path):
