@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,7 +39,7 @@ struct Row
     /** @return time until it got its hosts, s */
     double GetWait() const
     {
-        return result.startS - job.arrival.GetSeconds();
+        return result.GetWait(job);
     }
 
     /** @return how many times longer its iterations take than alone; 0: not known */
@@ -47,25 +48,6 @@ struct Row
         return aloneS > 0 ? result.GetIterationTime() / aloneS : 0;
     }
 };
-
-/** @return hosts as "0-3,8" */
-std::string
-FormatHosts(const std::vector<uint32_t>& hosts)
-{
-    std::string text;
-    for (std::size_t i = 0; i < hosts.size();)
-    {
-        std::size_t end = i + 1;
-        while (end < hosts.size() && hosts[end] == hosts[end - 1] + 1)
-        {
-            end++;
-        }
-        text += (text.empty() ? "" : ",") + std::to_string(hosts[i]);
-        text += end - i > 1 ? "-" + std::to_string(hosts[end - 1]) : "";
-        i = end;
-    }
-    return text;
-}
 
 void
 Print(const std::vector<Row>& rows, double makespan)
@@ -102,24 +84,28 @@ ToJson(const Row& row)
         hosts.Append(JsonValue(uint64_t{host}));
     }
     auto times = JsonValue::Array();
+    auto iterations = JsonValue::Array();
     for (const IterationRecord& iteration : row.result.iterations)
     {
         times.Append(JsonValue(iteration.iterationTimeS));
+        iterations.Append(IterationToJson(iteration));
     }
-    return JsonValue::Object()
-        .Set("name", row.job.name)
-        .Set("workload", row.job.training.workload)
-        .Set("ranks", row.job.training.cluster.ranks)
+    auto json = JsonValue::Object();
+    json.Set("name", row.job.name)
+        .Set("workload", row.result.workload)
+        .Set("ranks", uint64_t{row.result.hosts.size()})
         .Set("placement", row.job.placement)
         .Set("hosts", hosts)
         .Set("arrival_s", row.job.arrival.GetSeconds())
         .Set("wait_s", row.GetWait())
         .Set("start_s", row.result.startS)
         .Set("end_s", row.result.endS)
-        .Set("iteration_times_s", times)
-        .Set("iteration_time_s", row.result.GetIterationTime())
-        .Set("alone_iteration_time_s", row.aloneS > 0 ? JsonValue(row.aloneS) : JsonValue())
-        .Set("slowdown", row.aloneS > 0 ? JsonValue(row.GetSlowdown()) : JsonValue());
+        .Set("iteration_times_s", times);
+    SetMembers(json, GetIterationQuantities(), GetMean(row.result.iterations));
+    json.Set("alone_iteration_time_s", row.aloneS > 0 ? JsonValue(row.aloneS) : JsonValue())
+        .Set("slowdown", row.aloneS > 0 ? JsonValue(row.GetSlowdown()) : JsonValue())
+        .Set("iterations", iterations);
+    return json;
 }
 
 int
@@ -127,18 +113,26 @@ Simulate(int argc, char* argv[])
 {
     SharedRunOptions run;
     std::string jobs;
+    std::vector<std::string> single;
     std::string queue = "fifo";
+    std::string resultsFile;
     std::string jsonTarget;
     bool alone = true;
     ProgramOptions options("shared-cluster", "Jobs that share a simulated cluster.");
     options.Group("Jobs");
     options.AddString("jobs", "TOML file with a table [[job]] for each job", jobs);
+    options.AddList("job", "TOML file with the keys of one job; may be repeated", single);
+    options.AddToDescription("job", DescribeJobs().ToJson());
     options.AddChoice("queue",
                       "order of jobs that wait for hosts: fifo, or backfill, by which a job that "
                       "finds hosts overtakes others that do not",
                       queue,
                       {"fifo", "backfill"});
     options.AddBool("alone", "simulate each job alone on its hosts, too, and compare", alone);
+    options.AddOutput("results",
+                      "SQLite file to which the run and its jobs are added",
+                      resultsFile,
+                      OutputKind::ANY);
     options.AddJson(jsonTarget);
     ClusterCommandLine commandLine(run.cluster);
     commandLine.AddTo(options, "collective");
@@ -147,18 +141,23 @@ Simulate(int argc, char* argv[])
     {
         return 0;
     }
-    if (jobs.empty())
+    if (jobs.empty() && single.empty())
     {
-        throw ConfigurationError("--jobs= (allowed: a TOML file)");
+        throw ConfigurationError("--jobs= (allowed: a TOML file, or --job=FILE)");
     }
     if (commandLine.IsScheduleRequested())
     {
         throw ConfigurationError("--print-schedule or --export-schedule with jobs that share a "
                                  "cluster (allowed: with collective-benchmark)");
     }
-    run.jobs = ReadJobFile(jobs);
+    run.jobs = ReadJobs(jobs, single);
     run.backfill = queue == "backfill";
     const JsonOutput json(jsonTarget);
+    std::optional<SharedResults> results;
+    if (!resultsFile.empty())
+    {
+        run.results = &results.emplace(resultsFile, "shared-cluster", options);
+    }
     const bool prints = jsonTarget != "-";
     const SharedRunResult shared = RunShared(run);
     if (prints)
@@ -179,6 +178,15 @@ Simulate(int argc, char* argv[])
                         alone ? RunAlone(run, i, result.hosts).jobs[0].GetIterationTime() : 0});
         first = std::min(first, run.jobs[i].arrival.GetSeconds());
         last = std::max(last, result.endS);
+    }
+    if (results)
+    {
+        std::vector<double> times;
+        for (const Row& row : rows)
+        {
+            times.push_back(row.aloneS);
+        }
+        results->Finish(run.jobs, shared.jobs, times);
     }
     if (prints)
     {

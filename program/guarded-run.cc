@@ -168,7 +168,9 @@ GuardedRun::GuardedRun(const Cluster& cluster)
       m_computing([] { return false; }),
       m_period(std::max(Seconds(120), 1000 * cluster.GetRoundTrip())),
       m_deadlockPeriod(std::max(MilliSeconds(10), 100 * cluster.GetRoundTrip())),
-      m_signalPeriod(std::max(MicroSeconds(10), cluster.GetRoundTrip()))
+      m_signalPeriod(std::max(MicroSeconds(10), cluster.GetRoundTrip())),
+      m_idlePeriod(std::max(
+          {Seconds(1), 1000 * cluster.GetRoundTrip(), 100 * cluster.GetOptions().hostLatency}))
 {
     for (uint32_t rank = 0; rank < m_cluster.GetRanks(); rank++)
     {
@@ -296,6 +298,7 @@ void
 GuardedRun::Run()
 {
     m_lastCheck = Simulator::Now();
+    m_lastProgress = Simulator::Now();
     while (!RunOnce())
     {
     }
@@ -382,24 +385,48 @@ GuardedRun::RunOnce()
         throw stuck(0, "deadlock of flow control: " + deadlock.cycle, Simulator::Now());
     }
     m_deadlock = deadlock;
-    if (Simulator::Now() - m_lastCheck >= m_period)
+    const std::string stall = FindStall(all);
+    if (!stall.empty())
     {
-        if (all.progress == m_progress && !all.computing && !all.ended)
-        {
-            throw stuck(0,
-                        "no host has received a frame for " + FormatTime(m_period) +
-                            " of simulated time",
-                        Simulator::Now());
-        }
-        NS_LOG_LOGIC(all.progress - m_progress << " frames received since the last check");
-        m_progress = all.progress;
-        m_lastCheck = Simulator::Now();
+        throw stuck(0, stall, Simulator::Now());
     }
     if (m_report)
     {
         m_report();
     }
     return false;
+}
+
+std::string
+GuardedRun::FindStall(const State& all)
+{
+    const Time now = Simulator::Now();
+    const bool isBusy = all.computing || all.ended;
+    if (m_cluster.GetBackground())
+    {
+        const RankProgress ranks = GetRankProgress(m_cluster);
+        if (isBusy || ranks.count != m_progress)
+        {
+            m_progress = ranks.count;
+            m_lastProgress = now;
+        }
+        const Time period = ranks.hasMessages ? m_period : m_idlePeriod;
+        return now - m_lastProgress < period
+                   ? ""
+                   : "beside background traffic, no rank has received anything for " +
+                         FormatTime(period) + " of simulated time";
+    }
+    if (now - m_lastCheck < m_period)
+    {
+        return "";
+    }
+    const bool isStuck = all.progress == m_progress && !isBusy;
+    NS_LOG_LOGIC(all.progress - m_progress << " frames received since the last check");
+    m_progress = all.progress;
+    m_lastCheck = now;
+    return isStuck
+               ? "no host has received a frame for " + FormatTime(m_period) + " of simulated time"
+               : "";
 }
 
 GuardedRun::State

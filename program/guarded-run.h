@@ -7,6 +7,8 @@
 #ifndef DISTRIBUTED_TRAINING_GUARDED_RUN_H
 #define DISTRIBUTED_TRAINING_GUARDED_RUN_H
 
+#include "rank-progress.h"
+
 #include "ns3/event-id.h"
 #include "ns3/pfc-deadlock.h"
 #include "ns3/training-cluster.h"
@@ -79,7 +81,9 @@ class SimulationCodecError : public SimulationStuck
  * complete, when a transport fails, or when the simulation is stuck: for a long time (120 simulated
  * seconds, twice the longest retransmission timeout of TCP, or 1000 round trips if that is longer)
  * no host has received a frame and no rank computes, PFC pauses form a deadlock, or MAX_SECONDS are
- * over. It halts periodically to check for this.
+ * over. Beside background traffic only the traffic of the ranks counts, and a second is enough if
+ * none of their messages is on its way (100 latencies of a host, if that is longer). It halts
+ * periodically to check for this.
  *
  * After the last requested event the simulation continues for one round trip, in which frames in
  * flight arrive. So all processes end at the same simulated time and with the same traffic as a
@@ -162,6 +166,7 @@ class GuardedRun
     static void Simulate();
     bool RunOnce();
     State GetState() const;
+    std::string FindStall(const State& all);
 
     const Cluster& m_cluster;
     std::function<bool()> m_computing;
@@ -177,7 +182,9 @@ class GuardedRun
     bool m_stopped{false};  // Stop() was called
     uint32_t m_done{0};     // processes known to have called End()
     Time m_lastDone;        // latest of these calls
-    uint64_t m_progress{0};
+    uint64_t m_progress{0}; // at the last check
+    Time m_idlePeriod;      // beside background traffic, without messages on their way
+    Time m_lastProgress;    // beside background traffic: last time at which the ranks made some
     Time m_failureTime;
     uint32_t m_failurePeer{0};
     std::string m_failure; // empty if there was none

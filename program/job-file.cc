@@ -6,14 +6,15 @@
 
 #include "job-file.h"
 
+#include "job-plan.h"
+
 #include "ns3/host-allocator.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-input-file.h"
 #include "ns3/training-quantity.h"
-#include "ns3/training-workload.h"
 
-#include <algorithm>
-#include <functional>
+#include <boost/algorithm/string/predicate.hpp>
+#include <boost/algorithm/string/replace.hpp>
 #include <map>
 #include <set>
 #include <toml++/toml.h>
@@ -25,223 +26,363 @@ namespace
 {
 
 /// Maximum number of ranks of a job.
-constexpr int64_t MAX_RANKS = 1 << 20;
+constexpr uint64_t MAX_RANKS = 1 << 20;
 /// Maximum arrival, s.
 constexpr double MAX_ARRIVAL = 1e6;
 /// Highest traffic class.
-constexpr int64_t MAX_PRIORITY = 7;
+constexpr uint64_t MAX_PRIORITY = 7;
+/// Key of a list of numbers, which no option has.
+constexpr const char* HOSTS = "hosts";
 
-/** Reads the values of a table. */
-class TableReader
+/** The keys of a job: options of training-job, and what the job asks of the cluster. */
+class JobKeys
 {
   public:
+    /** @param job receives the values; its values are their defaults */
+    explicit JobKeys(SharedJob& job)
+        : m_job(job),
+          m_options("job", "A job that shares a cluster.")
+    {
+        m_options.AddString("name", "different for each job", job.name);
+        job.training.AddWorkloadTo(m_options);
+        m_options.AddString("schedule", "short for pipeline-schedule", m_schedule);
+        m_options.AddUnsigned("ranks",
+                              "number of workers, one on a host; otherwise as many as hosts, or "
+                              "as the model or the trace has",
+                              job.training.cluster.ranks,
+                              1,
+                              MAX_RANKS);
+        m_options.AddTime("arrival", "when it asks for hosts", job.arrival);
+        m_options.AddChoice("placement",
+                            "which free hosts it gets",
+                            job.placement,
+                            HostAllocator::PLACEMENTS);
+        m_options.AddUnsigned("priority",
+                              "RDMA: traffic class of its packets; otherwise as usual",
+                              m_priority,
+                              0,
+                              MAX_PRIORITY);
+    }
+
+    JobKeys(const JobKeys&) = delete;
+    JobKeys& operator=(const JobKeys&) = delete;
+
+    /** @return the keys with their values */
+    ProgramOptions& GetOptions()
+    {
+        return m_options;
+    }
+
     /**
-     * @param path of the file
-     * @param table a job
+     * Checks the job as a whole. Call when all keys are set.
+     * @throw ConfigurationError without the place in the file
      */
-    TableReader(std::string path, const toml::table& table)
-        : m_path(std::move(path)),
-          m_table(table)
+    void Finish()
     {
-    }
-
-    /** @return "FILE:LINE: " of a value */
-    std::string At(const toml::node& node) const
-    {
-        return m_path + ":" + std::to_string(node.source().begin.line) + ": ";
-    }
-
-    /** Refuses the value of a key. */
-    [[noreturn]] void Refuse(const std::string& key, const std::string& allowed) const
-    {
-        throw ConfigurationError(At(*m_table.get(key)) + key + " (allowed: " + allowed + ")");
-    }
-
-    /** @return whether the key is there */
-    bool Has(const std::string& key)
-    {
-        m_known.insert(key);
-        return m_table.contains(key);
-    }
-
-    /** Reads a text, if the key is there. */
-    void Get(const std::string& key, std::string& value)
-    {
-        if (Has(key))
+        TrainingRunOptions& training = m_job.training;
+        training.model.CheckGiven(m_options);
+        training.model.TakeSchedule(m_schedule);
+        if (!m_schedule.empty())
         {
-            const auto text = m_table.get(key)->value_exact<std::string>();
-            if (!text || text->empty())
-            {
-                Refuse(key, "a text in quotes");
-            }
-            value = *text;
+            throw ConfigurationError("schedule=" + m_schedule +
+                                     " (allowed: schedules of the pipelines of a model)");
         }
-    }
-
-    /** Reads a whole number from min to max, if the key is there. */
-    template <class T>
-    void Get(const std::string& key, int64_t min, int64_t max, T& value)
-    {
-        if (Has(key))
+        if (m_job.arrival.GetSeconds() > MAX_ARRIVAL)
         {
-            const auto number = m_table.get(key)->value_exact<int64_t>();
-            if (!number || *number < min || *number > max)
-            {
-                Refuse(key, "a number, " + std::to_string(min) + " to " + std::to_string(max));
-            }
-            value = static_cast<uint32_t>(*number);
+            throw ConfigurationError("arrival=" + FormatTime(m_job.arrival) + " (allowed: up to " +
+                                     FormatDouble(MAX_ARRIVAL) + " s)");
         }
-    }
-
-    /** Refuses keys that were not asked for. */
-    void End() const
-    {
-        for (const auto& [key, node] : m_table)
+        if (m_options.IsGiven("priority"))
         {
-            const std::string name(key.str());
-            if (m_known.count(name) == 0)
-            {
-                std::string allowed;
-                for (const std::string& known : m_known)
-                {
-                    allowed += (allowed.empty() ? "" : ", ") + known;
-                }
-                throw ConfigurationError(At(node) + "unknown key '" + name +
-                                         "' (allowed: " + allowed + ")");
-            }
+            m_job.priority = static_cast<uint32_t>(m_priority);
         }
+        SetRanks();
     }
 
   private:
-    std::string m_path;
-    const toml::table& m_table;
-    std::set<std::string> m_known;
+    void SetRanks()
+    {
+        TrainingRunOptions& training = m_job.training;
+        uint64_t& ranks = training.cluster.ranks;
+        const std::size_t hosts = m_job.hosts.size();
+        const bool isGiven = m_options.IsGiven("ranks");
+        if ((m_job.placement == "list") != (hosts > 0))
+        {
+            throw ConfigurationError("placement=" + m_job.placement +
+                                     (hosts > 0 ? " with hosts (allowed: list)"
+                                                : " without hosts (allowed: with a list of them)"));
+        }
+        if (isGiven && hosts > 0 && ranks != hosts)
+        {
+            throw ConfigurationError("ranks=" + std::to_string(ranks) +
+                                     " (allowed: as many as hosts, " + std::to_string(hosts) + ")");
+        }
+        if (isGiven || hosts > 0)
+        {
+            ranks = isGiven ? ranks : hosts;
+        }
+        else if (training.model.HasTransformer())
+        {
+            ranks = training.model.MakePlan(0)->GetRanks();
+        }
+        else if (IsTraceFile(training.workload))
+        {
+            ranks = 0;
+        }
+        else
+        {
+            throw ConfigurationError("job without ranks (allowed: ranks = 1 to " +
+                                     std::to_string(MAX_RANKS) + ")");
+        }
+    }
+
+    SharedJob& m_job;
+    ProgramOptions m_options;
+    std::string m_schedule;
+    uint64_t m_priority{0};
 };
 
-/** Reads the hosts of a job. */
-void
-ReadHosts(TableReader& reader, const toml::table& table, SharedJob& job)
+/** A TOML file, for messages. */
+class JobReader
 {
-    reader.Get("placement", job.placement);
-    const auto& known = HostAllocator::PLACEMENTS;
-    if (std::find(known.begin(), known.end(), job.placement) == known.end())
+  public:
+    /** @param path of the file */
+    explicit JobReader(std::string path)
+        : m_path(std::move(path))
     {
-        reader.Refuse("placement", "packed, spread, random, list");
+        const auto text = ReadInputFile(m_path);
+        if (!text)
+        {
+            throw ConfigurationError("jobs", m_path, " (allowed: a TOML file that can be read)");
+        }
+        try
+        {
+            m_document = toml::parse(*text, m_path);
+        }
+        catch (const toml::parse_error& error)
+        {
+            throw ConfigurationError(m_path + ":" + std::to_string(error.source().begin.line) +
+                                     ": " + std::string(error.description()));
+        }
     }
-    if (reader.Has("hosts"))
+
+    /** @return what is in the file */
+    const toml::table& GetDocument() const
     {
-        const toml::array* list = table.get("hosts")->as_array();
-        std::set<uint32_t> seen;
+        return m_document;
+    }
+
+    /** Refuses something in the file. */
+    [[noreturn]] void Refuse(const toml::node& node, const std::string& reason) const
+    {
+        throw ConfigurationError(m_path + ":" + std::to_string(node.source().begin.line) + ": " +
+                                 reason);
+    }
+
+    /**
+     * @param table a job
+     * @param number of the job
+     * @return the job
+     */
+    SharedJob ReadJob(const toml::table& table, std::size_t number) const
+    {
+        SharedJob job;
+        job.name = "job" + std::to_string(number);
+        job.training.warmup = 0;
+        JobKeys keys(job);
+        std::map<std::string, bool> isList;
+        for (const OptionDescription& option : keys.GetOptions().Describe().options)
+        {
+            isList[option.key.name] = option.isList;
+        }
+        for (const auto& [key, node] : table)
+        {
+            const std::string name(key.str());
+            if (name == HOSTS)
+            {
+                job.hosts = ReadHosts(node);
+                continue;
+            }
+            const auto found = isList.find(name);
+            if (found == isList.end())
+            {
+                Refuse(node, "unknown key '" + name + "'" + Suggest(name, isList));
+            }
+            ReadValue(name, node, found->second, keys.GetOptions());
+        }
+        Try(table, [&] { keys.Finish(); });
+        auto hosts = JsonValue::Array();
+        for (uint32_t host : job.hosts)
+        {
+            hosts.Append(JsonValue(uint64_t{host}));
+        }
+        job.configuration = keys.GetOptions().ToJson();
+        job.configuration.Set(HOSTS, hosts);
+        return job;
+    }
+
+  private:
+    /** Adds the place in the file to a message, and names keys rather than options. */
+    template <class F>
+    void Try(const toml::node& node, const F& action) const
+    {
+        try
+        {
+            action();
+        }
+        catch (const ConfigurationError& error)
+        {
+            Refuse(node, NameKey(error));
+        }
+    }
+
+    static std::string Suggest(const std::string& name, const std::map<std::string, bool>& known)
+    {
+        std::vector<std::string> names{HOSTS};
+        for (const auto& [each, isList] : known)
+        {
+            names.push_back(each);
+        }
+        const std::string nearest = GetNearest(name, names);
+        return (nearest.empty() ? "" : "; did you mean " + nearest + "?") +
+               std::string(" (allowed: see doc/shared-clusters.rst)");
+    }
+
+    /** @return the text that an option reads; empty: it is neither text nor a number */
+    static std::string GetText(const toml::node& node)
+    {
+        if (const auto* number = node.as_integer())
+        {
+            return std::to_string(number->get());
+        }
+        if (const auto* number = node.as_floating_point())
+        {
+            return FormatDouble(number->get());
+        }
+        if (const auto* truth = node.as_boolean())
+        {
+            return truth->get() ? "true" : "false";
+        }
+        const auto* text = node.as_string();
+        return text ? text->get() : "";
+    }
+
+    void ReadValue(const std::string& name,
+                   const toml::node& node,
+                   bool isList,
+                   ProgramOptions& options) const
+    {
+        if (const toml::array* list = isList ? node.as_array() : nullptr)
+        {
+            for (const toml::node& element : *list)
+            {
+                ReadValue(name, element, false, options);
+            }
+            return;
+        }
+        const std::string text = GetText(node);
+        if (text.empty())
+        {
+            Refuse(node,
+                   name + " (allowed: a text in quotes, a number, or true or false" +
+                       (isList ? ", or a list" : "") + ")");
+        }
+        Try(node, [&] { options.Set(name, text); });
+    }
+
+    std::vector<uint32_t> ReadHosts(const toml::node& node) const
+    {
+        std::vector<uint32_t> hosts;
+        const toml::array* list = node.as_array();
         for (std::size_t i = 0; list && i < list->size(); i++)
         {
-            const auto host = list->get(i)->value_exact<int64_t>();
-            if (!host || *host < 0 || *host >= MAX_RANKS ||
-                !seen.insert(static_cast<uint32_t>(*host)).second)
+            const auto host = list->get(i)->value_exact<int64_t>().value_or(-1);
+            const bool isHost = host >= 0 && static_cast<uint64_t>(host) < MAX_RANKS;
+            if (!isHost || std::count(hosts.begin(), hosts.end(), host) > 0)
             {
-                reader.Refuse("hosts", "numbers of different hosts");
+                Refuse(node, "hosts (allowed: numbers of different hosts)");
             }
-            job.hosts.push_back(static_cast<uint32_t>(*host));
+            hosts.push_back(static_cast<uint32_t>(host));
         }
-        if (job.placement != "list" || job.hosts.empty())
+        if (hosts.empty())
         {
-            reader.Refuse("hosts", "a list of numbers, with placement = \"list\"");
+            Refuse(node, "hosts (allowed: a list of numbers)");
         }
+        return hosts;
     }
-    else if (job.placement == "list")
-    {
-        reader.Refuse("placement", "list with hosts = [...]");
-    }
-    job.training.cluster.ranks = job.hosts.size();
-    if (reader.Has("ranks"))
-    {
-        reader.Get("ranks", 1, MAX_RANKS, job.training.cluster.ranks);
-        if (!job.hosts.empty() && job.training.cluster.ranks != job.hosts.size())
-        {
-            reader.Refuse("ranks", "as many as hosts: " + std::to_string(job.hosts.size()));
-        }
-    }
-    else if (job.hosts.empty())
-    {
-        throw ConfigurationError(reader.At(table) + "job without ranks (allowed: ranks = 1 to " +
-                                 std::to_string(MAX_RANKS) + ")");
-    }
-}
 
-/** @return the job of a table */
-SharedJob
-ReadJob(const std::string& path, const toml::table& table, std::size_t number)
+    std::string m_path;
+    toml::table m_document;
+};
+
+/** Adds the jobs of a file with a table for each. */
+void
+AddJobs(const std::string& path, std::vector<SharedJob>& jobs)
 {
-    TableReader reader(path, table);
-    SharedJob job;
-    job.name = "job" + std::to_string(number);
-    job.training.warmup = 0;
-    reader.Get("name", job.name);
-    reader.Get("workload", job.training.workload);
-    reader.Get("gpu", job.training.gpu);
-    reader.Get("batch", 1, static_cast<int64_t>(MAX_BATCH), job.training.batch);
-    reader.Get("iterations",
-               1,
-               static_cast<int64_t>(TrainingRunOptions::MAX_ITERATIONS),
-               job.training.iterations);
-    reader.Get("priority", 0, MAX_PRIORITY, job.priority);
-    std::string arrival = "0s";
-    reader.Get("arrival", arrival);
-    const auto time = ParseTime(arrival);
-    if (!time || time->IsStrictlyNegative() || time->GetSeconds() > MAX_ARRIVAL)
+    const JobReader reader(path);
+    for (const auto& [key, node] : reader.GetDocument())
     {
-        reader.Refuse("arrival", "a time with a unit, up to " + FormatDouble(MAX_ARRIVAL) + " s");
-    }
-    job.arrival = *time;
-    ReadHosts(reader, table, job);
-    reader.End();
-    return job;
-}
-
-} // namespace
-
-std::vector<SharedJob>
-ReadJobFile(const std::string& path)
-{
-    const auto text = ReadInputFile(path);
-    if (!text)
-    {
-        throw ConfigurationError("jobs", path, " (allowed: a TOML file that can be read)");
-    }
-    toml::table document;
-    try
-    {
-        document = toml::parse(*text, path);
-    }
-    catch (const toml::parse_error& error)
-    {
-        throw ConfigurationError(path + ":" + std::to_string(error.source().begin.line) + ": " +
-                                 std::string(error.description()));
-    }
-    TableReader reader(path, document);
-    const bool isGiven = reader.Has("job");
-    reader.End();
-    const toml::array* tables = isGiven ? document.get("job")->as_array() : nullptr;
-    std::vector<SharedJob> jobs;
-    std::set<std::string> names;
-    for (std::size_t i = 0; tables && i < tables->size(); i++)
-    {
-        const toml::table* table = tables->get(i)->as_table();
-        if (!table)
+        if (key.str() != "job")
         {
-            reader.Refuse("job", "tables [[job]]");
+            reader.Refuse(node, "unknown key '" + std::string(key.str()) + "' (allowed: job)");
         }
-        jobs.push_back(ReadJob(path, *table, i));
-        if (!names.insert(jobs.back().name).second)
+        const toml::array* tables = node.as_array();
+        for (std::size_t i = 0; tables && i < tables->size(); i++)
         {
-            throw ConfigurationError(reader.At(*table) + "second job '" + jobs.back().name +
-                                     "' (allowed: different names)");
+            const toml::table* table = tables->get(i)->as_table();
+            if (!table)
+            {
+                reader.Refuse(node, "job (allowed: tables [[job]])");
+            }
+            jobs.push_back(reader.ReadJob(*table, jobs.size()));
         }
     }
     if (jobs.empty())
     {
         throw ConfigurationError(path + ": no jobs (allowed: tables [[job]])");
     }
+}
+
+} // namespace
+
+std::string
+NameKey(const ConfigurationError& error)
+{
+    std::string text = NameOption(error);
+    boost::replace_all(text, " --", " ");
+    return boost::starts_with(text, "--") ? text.substr(2) : text;
+}
+
+std::vector<SharedJob>
+ReadJobs(const std::string& file, const std::vector<std::string>& single)
+{
+    std::vector<SharedJob> jobs;
+    if (!file.empty())
+    {
+        AddJobs(file, jobs);
+    }
+    for (const std::string& path : single)
+    {
+        const JobReader reader(path);
+        jobs.push_back(reader.ReadJob(reader.GetDocument(), jobs.size()));
+    }
+    std::set<std::string> names;
+    for (const SharedJob& job : jobs)
+    {
+        if (!names.insert(job.name).second)
+        {
+            throw ConfigurationError("second job '" + job.name + "' (allowed: different names)");
+        }
+    }
     return jobs;
+}
+
+ProgramDescription
+DescribeJobs()
+{
+    SharedJob job;
+    job.training.warmup = 0;
+    return JobKeys(job).GetOptions().Describe();
 }
 
 } // namespace ns3::training

@@ -10,6 +10,8 @@
 #include "training-run-options.h"
 
 #include "ns3/nstime.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-json-writer.h"
 
 #include <cstdint>
 #include <optional>
@@ -26,22 +28,37 @@ namespace ns3::training
 struct SharedJob
 {
     std::string name; ///< different for each job
-    /// What it trains, and its iterations, all measured. The cluster is only the number of ranks.
+    /// What it trains, and its iterations, all measured. The cluster is only the number of ranks;
+    /// 0: that of the trace.
     TrainingRunOptions training{};
     Time arrival;                     ///< when it asks for hosts
     std::string placement{"packed"};  ///< see HostAllocator
     std::vector<uint32_t> hosts;      ///< of placement list: host of each rank
     std::optional<uint32_t> priority; ///< RDMA: traffic class of its packets; none: as usual
+    /// Its keys in the file, for the record of a run.
+    JsonValue configuration{JsonValue::Object()};
 };
 
 /**
  * @ingroup distributed-training-helper
- * @param path TOML file with a table [[job]] for each job, see doc/shared-clusters.rst
- * @return the jobs, in their order
- * @throw ConfigurationError with file:line, if it is not TOML, has unknown keys, or a value is not
+ * @param file TOML file with a table [[job]] for each job, see doc/shared-clusters.rst; empty: none
+ * @param single TOML files with the keys of one job each
+ * @return the jobs, in this order
+ * @throw ConfigurationError with file:line, if one is not TOML, has unknown keys, or a value is not
  *        allowed
  */
-std::vector<SharedJob> ReadJobFile(const std::string& path);
+std::vector<SharedJob> ReadJobs(const std::string& file,
+                                const std::vector<std::string>& single = {});
+
+/** @ingroup distributed-training-helper @return the keys of a job, as options of a program */
+ProgramDescription DescribeJobs();
+
+/**
+ * @ingroup distributed-training-helper
+ * @param error of the library, or of options
+ * @return its text, with the keys of a job in place of options
+ */
+std::string NameKey(const ConfigurationError& error);
 
 } // namespace ns3::training
 

@@ -85,16 +85,6 @@ MakeLoop(const TrainingRunOptions& options)
     return plan;
 }
 
-/** @return whether the workload is a file that only the room formats reads */
-bool
-IsTraceFile(const std::string& workload)
-{
-    const std::string name = workload.substr(0, workload.find(':'));
-    return Registry<WorkloadFormatEntry>::All().count(name) > 0 ||
-           (Registry<WorkloadEntry>::All().count(name) == 0 &&
-            !FindWorkloadFormat(workload).empty());
-}
-
 /** Refuses a file that is of no format, the module's CSV included. */
 void
 CheckFormat(const std::string& workload)
@@ -125,11 +115,18 @@ CheckFormat(const std::string& workload)
     }
 }
 
+/** @return whether the number of ranks is that of the job */
+bool
+IsOpen(uint64_t ranks)
+{
+    return ranks == 0 || ranks == ClusterOptions().ranks;
+}
+
 /** Takes the number of ranks from a job, if the options leave it open. */
 void
 SetRanks(TrainingRunOptions& options, uint32_t ranks)
 {
-    if (options.cluster.ranks == ClusterOptions().ranks)
+    if (IsOpen(options.cluster.ranks))
     {
         options.cluster.ranks = ranks;
     }
@@ -151,11 +148,9 @@ MakeFromFile(TrainingRunOptions& options)
                                  "layer",
                                  " with a trace (allowed: none, as a trace has its own order)");
     }
-    const bool isOpen = options.cluster.ranks == ClusterOptions().ranks;
+    const uint64_t ranks = IsOpen(options.cluster.ranks) ? 0 : options.cluster.ranks;
     FormatResult file =
-        ReadWorkloadFormat(options.workload,
-                           isOpen ? 0 : static_cast<uint32_t>(options.cluster.ranks),
-                           options.lenient);
+        ReadWorkloadFormat(options.workload, static_cast<uint32_t>(ranks), options.lenient);
     JobPlan plan;
     plan.format = file.format;
     plan.isUniform = file.isUniform;
@@ -190,6 +185,15 @@ MakeFromModel(const TrainingRunOptions& options)
 }
 
 } // namespace
+
+bool
+IsTraceFile(const std::string& workload)
+{
+    const std::string name = workload.substr(0, workload.find(':'));
+    return Registry<WorkloadFormatEntry>::All().count(name) > 0 ||
+           (Registry<WorkloadEntry>::All().count(name) == 0 &&
+            !FindWorkloadFormat(workload).empty());
+}
 
 void
 JobPlan::Summarize()

@@ -321,6 +321,12 @@ ProgramOptions::Find(const std::string& name) const
     return found == m_options.end() ? nullptr : &*found;
 }
 
+ProgramOptions::Option*
+ProgramOptions::Find(const std::string& name)
+{
+    return const_cast<Option*>(std::as_const(*this).Find(name));
+}
+
 void
 ProgramOptions::Reserve(const std::string& attribute, const std::string& option)
 {
@@ -376,11 +382,8 @@ ProgramOptions::Parse(const std::vector<std::string>& arguments)
             EndProgram();
         }
         CheckRenamed(name, value);
-        const auto option =
-            std::find_if(m_options.begin(), m_options.end(), [&name](const Option& candidate) {
-                return candidate.description.key.name == name;
-            });
-        if (option == m_options.end())
+        Option* option = Find(name);
+        if (!option)
         {
             if (!m_ns3Arguments.Parse(name, value, hasValue, hasOption))
             {
@@ -391,24 +394,48 @@ ProgramOptions::Parse(const std::vector<std::string>& arguments)
         const OptionDescription& description = option->description;
         const bool isFlag = description.key.type == Key::Type::BOOLEAN && !hasValue;
         const std::string text = isFlag ? "true" : value;
-        if (!description.key.Allows(text))
+        if (!hasValue && !description.key.Allows(text))
         {
-            throw ConfigurationError("--" + name + (hasValue ? "=" + value : " without value") +
-                                     " (allowed: " + description.GetAllowed() + ")");
-        }
-        if (description.list)
-        {
-            CheckAlternative(description, text);
+            throw ConfigurationError("--" + name +
+                                     " without value (allowed: " + description.GetAllowed() + ")");
         }
         if (description.isList && begun.insert(name).second)
         {
             option->clear();
         }
-        NS_LOG_INFO("sets --" << name << "=" << text);
-        option->set(text);
-        option->isGiven = true;
+        Set(*option, text);
     }
     CheckOutputs();
+}
+
+void
+ProgramOptions::Set(Option& option, const std::string& text)
+{
+    const OptionDescription& description = option.description;
+    const std::string& name = description.key.name;
+    if (!description.key.Allows(text))
+    {
+        throw ConfigurationError("--" + name + "=" + text +
+                                 " (allowed: " + description.GetAllowed() + ")");
+    }
+    if (description.list)
+    {
+        CheckAlternative(description, text);
+    }
+    NS_LOG_INFO("sets --" << name << "=" << text);
+    option.set(text);
+    option.isGiven = true;
+}
+
+void
+ProgramOptions::Set(const std::string& name, const std::string& text)
+{
+    Option* option = Find(name);
+    if (!option)
+    {
+        throw ConfigurationError("unknown option --" + name + SuggestName(name));
+    }
+    Set(*option, text);
 }
 
 void

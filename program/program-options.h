@@ -272,6 +272,14 @@ class ProgramOptions
      */
     void Parse(const std::vector<std::string>& arguments);
 
+    /**
+     * Sets an option that comes from elsewhere, such as a file; a list gets one more value.
+     * @param name an option of the program
+     * @param text its value
+     * @throw ConfigurationError as Parse(), with the option's spelling on the command line
+     */
+    void Set(const std::string& name, const std::string& text);
+
     /** @return all options in the order of addition, then ns-3's arguments as given */
     std::vector<Value> Values() const;
 
@@ -313,8 +321,12 @@ class ProgramOptions
                       std::function<void(const std::string&)> set,
                       std::function<std::string()> get);
 
+    /** @param option an option @param text its new value, or of a list one more */
+    static void Set(Option& option, const std::string& text);
+
     /** @param name a name @return the option of that name, or nullptr */
     const Option* Find(const std::string& name) const;
+    Option* Find(const std::string& name);
 
     /**
      * Loads the extensions of the environment and of the command line, before other arguments use

@@ -7,11 +7,14 @@
 #include "shared-run.h"
 
 #include "guarded-run.h"
+#include "job-lower-bound.h"
 #include "job-plan.h"
+#include "shared-results.h"
 
 #include "ns3/host-allocator.h"
 #include "ns3/nic-algorithm.h"
 #include "ns3/simulator.h"
+#include "ns3/string.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-job-helper.h"
 #include "ns3/training-job.h"
@@ -20,9 +23,10 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <memory>
-#include <numeric>
 #include <set>
+#include <typeinfo>
 #include <utility>
 
 namespace ns3::training
@@ -78,11 +82,9 @@ CheckShared(const SharedRunOptions& options)
     for (const SharedJob& job : options.jobs)
     {
         const std::string name = "job " + job.name + ": ";
-        if (job.training.cluster.ranks > cluster.ranks)
+        if (job.training.cluster.ranks == 0 && !IsTraceFile(job.training.workload))
         {
-            throw ConfigurationError(name + std::to_string(job.training.cluster.ranks) +
-                                     " ranks on " + std::to_string(cluster.ranks) +
-                                     " hosts (allowed: at most one on each host)");
+            throw ConfigurationError(name + "0 ranks (allowed: 1 and more)");
         }
         for (uint32_t host : job.hosts)
         {
@@ -117,10 +119,10 @@ class SharedSimulation
     struct Job
     {
         JobPlan plan;
+        std::map<uint32_t, double> slowdowns;               // of stragglers, by rank
         std::unique_ptr<TrainingJob> measured;              // null: it has not started
         std::vector<Ptr<TrainingApplication>> applications; // of its ranks
         SharedJobResult result;
-        bool hasEnded{false};
     };
 
     void MakePlan(const SharedJob& options, Job& job) const;
@@ -131,6 +133,8 @@ class SharedSimulation
     void CleanUp(std::size_t index);
     void SetPriority(uint32_t host, std::optional<uint32_t> priority) const;
     bool IsComputing() const;
+    std::string DescribeWaiting() const;
+    std::vector<SharedJobResult> EndResults();
 
     SimulationScope m_scope;
     const SharedRunOptions& m_options;
@@ -165,6 +169,10 @@ SharedSimulation::SharedSimulation(const SharedRunOptions& options)
         m_usualPriority = priority.Get();
     }
     m_guard.SetComputing([this] { return IsComputing(); });
+    if (options.results)
+    {
+        options.results->Begin(m_cluster, m_jobs.size());
+    }
 }
 
 void
@@ -173,15 +181,32 @@ SharedSimulation::MakePlan(const SharedJob& options, Job& job) const
     TrainingRunOptions training = options.training;
     training.cluster = m_options.cluster;
     training.cluster.ranks = options.training.cluster.ranks;
-    training.Check();
-    job.plan = MakeJobPlan(training);
-    if (training.cluster.ranks != options.training.cluster.ranks)
+    const uint64_t ranks = options.hosts.empty() ? training.cluster.ranks : options.hosts.size();
+    try
     {
-        throw ConfigurationError("job " + options.name + ": " +
-                                 std::to_string(options.training.cluster.ranks) +
-                                 " ranks with workload " + training.workload +
-                                 " (allowed: " + std::to_string(training.cluster.ranks) + ")");
+        job.plan = MakeJobPlan(training);
+        training.Check();
+        if (ranks > 0 && training.cluster.ranks != ranks)
+        {
+            throw ConfigurationError("ranks",
+                                     std::to_string(ranks),
+                                     " with workload " + training.workload + " (allowed: " +
+                                         std::to_string(training.cluster.ranks) + ")");
+        }
+        if (training.cluster.ranks > m_options.cluster.ranks)
+        {
+            throw ConfigurationError("ranks",
+                                     std::to_string(training.cluster.ranks),
+                                     " on " + std::to_string(m_options.cluster.ranks) +
+                                         " hosts (allowed: at most one on each host)");
+        }
+        job.slowdowns = training.GetSlowdowns();
     }
+    catch (const ConfigurationError& error)
+    {
+        throw ConfigurationError("job " + options.name + ": " + NameKey(error));
+    }
+    job.result.workload = job.plan.name;
 }
 
 void
@@ -198,9 +223,8 @@ SharedSimulation::StartWaiting()
     for (auto next = m_waiting.begin(); next != m_waiting.end();)
     {
         const SharedJob& job = m_options.jobs[*next];
-        auto hosts = m_allocator.Take(job.placement,
-                                      static_cast<uint32_t>(job.training.cluster.ranks),
-                                      job.hosts);
+        auto hosts =
+            m_allocator.Take(job.placement, m_jobs[*next].plan.graph->GetRanks(), job.hosts);
         if (!hosts.empty())
         {
             m_jobs[*next].result.hosts = std::move(hosts);
@@ -231,6 +255,8 @@ SharedSimulation::Start(std::size_t index)
     }
     TrainingJobHelper helper;
     helper.SetAttribute("Iterations", UintegerValue(iterations));
+    helper.SetAttribute("ComputeJitter", StringValue(options.training.computeJitter));
+    helper.SetSlowdowns(job.slowdowns);
     const auto applications =
         helper.Install(m_cluster, job.plan.graph, job.plan.operations, "", job.result.hosts);
     job.measured = std::make_unique<TrainingJob>(job.plan.graph->GetRanks(),
@@ -241,6 +267,14 @@ SharedSimulation::Start(std::size_t index)
     {
         job.applications.push_back(DynamicCast<TrainingApplication>(applications.Get(rank)));
         job.measured->Observe(job.applications.back());
+    }
+    job.measured->SetLowerBound(GetLowerBound(job.plan, m_cluster, job.result.hosts));
+    if (SharedResults* results = m_options.results)
+    {
+        results->Start(index, options, m_cluster, job.applications);
+        job.measured->OnIterationComplete([results, index](const IterationRecord& record) {
+            results->AddIteration(index, record);
+        });
     }
     job.measured->OnRanksFinished([this, index] { End(index); });
 }
@@ -256,8 +290,10 @@ void
 SharedSimulation::CleanUp(std::size_t index)
 {
     Job& job = m_jobs[index];
-    job.result.iterations = job.measured->GetResults();
-    job.hasEnded = true;
+    if (m_options.results)
+    {
+        m_options.results->End(index);
+    }
     for (const auto& application : job.applications)
     {
         // The next job on these hosts uses the same numbers of communicators.
@@ -303,14 +339,64 @@ SharedSimulation::IsComputing() const
            });
 }
 
+std::vector<SharedJobResult>
+SharedSimulation::EndResults()
+{
+    if (m_options.results)
+    {
+        m_options.results->EndCluster(m_cluster);
+    }
+    std::vector<SharedJobResult> results;
+    for (Job& job : m_jobs)
+    {
+        if (job.measured)
+        {
+            job.result.iterations = job.measured->GetResults();
+        }
+        results.push_back(std::move(job.result));
+    }
+    return results;
+}
+
+std::string
+SharedSimulation::DescribeWaiting() const
+{
+    std::string names;
+    for (std::size_t i = 0; i < m_jobs.size(); i++)
+    {
+        const auto& applications = m_jobs[i].applications;
+        if (std::any_of(applications.begin(), applications.end(), [](const auto& application) {
+                return !application->IsFinished();
+            }))
+        {
+            names += (names.empty() ? "" : ", ") + m_options.jobs[i].name;
+        }
+    }
+    return names.empty() ? "" : "; jobs that have not ended: " + names;
+}
+
 SharedRunResult
 SharedSimulation::Run()
 {
-    m_guard.Run();
     SharedRunResult result;
-    for (Job& job : m_jobs)
+    try
     {
-        result.jobs.push_back(std::move(job.result));
+        m_guard.Run();
+        result.jobs = EndResults();
+    }
+    catch (const SimulationStuck& stuck)
+    {
+        const std::string text = stuck.what() + DescribeWaiting();
+        const auto results = EndResults();
+        if (m_options.results)
+        {
+            m_options.results->Fail(m_options.jobs, results, text);
+        }
+        if (typeid(stuck) != typeid(SimulationStuck))
+        {
+            throw; // a signal, or an error of a codec
+        }
+        throw SimulationStuck(text);
     }
     result.background = GetBackgroundFigures(m_cluster);
     result.notes = m_cluster.GetNotes();
@@ -326,17 +412,6 @@ SharedSimulation::Run()
 }
 
 } // namespace
-
-double
-SharedJobResult::GetIterationTime() const
-{
-    const double sum = std::accumulate(
-        iterations.begin(),
-        iterations.end(),
-        0.0,
-        [](double before, const IterationRecord& next) { return before + next.iterationTimeS; });
-    return sum / static_cast<double>(iterations.size());
-}
 
 SharedRunResult
 RunShared(const SharedRunOptions& options)

@@ -10,8 +10,8 @@
 #include "background-figures.h"
 #include "job-file.h"
 #include "run-cost.h"
+#include "shared-job-result.h"
 
-#include "ns3/iteration-record.h"
 #include "ns3/training-cluster.h"
 
 #include <cstdint>
@@ -22,27 +22,18 @@
 namespace ns3::training
 {
 
+class SharedResults;
+
 /** @ingroup distributed-training-helper Jobs, and the cluster that they share. */
 struct SharedRunOptions
 {
     ClusterOptions cluster;      ///< its ranks are the hosts for jobs
     std::vector<SharedJob> jobs; ///< by rising arrival, or not
     bool backfill{false};        ///< whether a job that finds hosts may overtake others that do not
+    SharedResults* results{nullptr}; ///< results file; null: none
 };
 
-/** @ingroup distributed-training-helper What has become of a job. */
-struct SharedJobResult
-{
-    std::vector<uint32_t> hosts;             ///< of its ranks
-    double startS{0};                        ///< when it got its hosts, s
-    double endS{0};                          ///< when its last rank ended, s
-    std::vector<IterationRecord> iterations; ///< all of them
-
-    /** @return mean time of an iteration, s */
-    double GetIterationTime() const;
-};
-
-/** @ingroup distributed-training-helper Results of a run. */
+/** @ingroup distributed-training-helper Results of a run of jobs. */
 struct SharedRunResult
 {
     std::vector<SharedJobResult> jobs;           ///< in the order of the options

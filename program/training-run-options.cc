@@ -41,9 +41,8 @@ CheckRange(const std::string& field, uint64_t value, uint64_t min, uint64_t max)
 } // namespace
 
 void
-TrainingRunOptions::AddTo(ProgramOptions& options, ClusterCommandLine& clusterOptions)
+TrainingRunOptions::AddWorkloadTo(ProgramOptions& options)
 {
-    options.Group("Job");
     options.AddKind(
         "workload",
         "workload",
@@ -82,6 +81,20 @@ TrainingRunOptions::AddTo(ProgramOptions& options, ClusterCommandLine& clusterOp
                     "RANK:FACTOR: a rank whose compute times are longer by this factor, such as "
                     "3:1.5; may be repeated",
                     stragglers);
+    options.AddUnsigned("iterations",
+                        "iterations that are measured",
+                        iterations,
+                        1,
+                        MAX_ITERATIONS);
+    model.AddTo(options);
+}
+
+void
+TrainingRunOptions::AddTo(ProgramOptions& options, ClusterCommandLine& clusterOptions)
+{
+    options.Group("Job");
+    AddWorkloadTo(options);
+    options.Group("Run");
     options.AddChoice("payload",
                       "virtual carries sizes, real carries gradients and checks every sum; auto: "
                       "real with other --gradients than hash",
@@ -101,17 +114,11 @@ TrainingRunOptions::AddTo(ProgramOptions& options, ClusterCommandLine& clusterOp
                       "taken the same time twice takes it again without packets",
                       repeat,
                       {"simulate", "derive"});
-    options.AddUnsigned("iterations",
-                        "iterations that are measured",
-                        iterations,
-                        1,
-                        MAX_ITERATIONS);
     options.AddUnsigned("warmup",
                         "iterations before these, left out of means",
                         warmup,
                         0,
                         MAX_ITERATIONS);
-    model.AddTo(options);
     options.AddKind("energy",
                     "power-model",
                     "energy of the run by power of parts and bits that moved; empty: none",

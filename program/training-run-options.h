@@ -68,6 +68,12 @@ struct TrainingRunOptions
     std::vector<std::string> notes; ///< what the reader of results should know; one line each
 
     /**
+     * Adds the fields that say what is trained, as options of a program or keys of a job.
+     * @param options of the program
+     */
+    void AddWorkloadTo(ProgramOptions& options);
+
+    /**
      * Adds all fields as options of a program.
      * @param options of the program
      * @param clusterOptions command line of the member `cluster`

@@ -7,6 +7,7 @@
 #include "training-run.h"
 
 #include "guarded-run.h"
+#include "job-lower-bound.h"
 #include "reference-sums.h"
 #include "run-recorder.h"
 #include "run-warnings.h"
@@ -429,7 +430,7 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
         worker->SetTensorsOfStep(static_cast<uint32_t>(sums));
     }
     ExplainChoices();
-    m_lowerBound = GetLowerBound();
+    m_lowerBound = GetLowerBound(m_plan, *m_cluster);
     const double iterations = static_cast<double>(m_options.warmup + m_options.iterations);
     GuardedRun::CheckDuration(iterations * std::max(m_lowerBound, m_plan.compute.GetSeconds()),
                               "--iterations=" + std::to_string(m_options.iterations));
@@ -594,60 +595,6 @@ TrainingRun::ExplainChoices()
                                    : training::GetName(operation) + " " + size,
                                m_cluster->GetPlanner().Explain(operation, bytes, 0));
     }
-}
-
-double
-TrainingRun::GetLowerBound() const
-{
-    // Communicators run in parallel; the collectives of each one run one after the other.
-    double longest = 0;
-    for (uint32_t index = 0; index < m_plan.operations.size(); index++)
-    {
-        const TaskGroups& taskGroups = m_plan.graph->GetGroups()[index];
-        double seconds = 0;
-        if (taskGroups.groups.size() < 2 && taskGroups.AreAll(m_cluster->GetRanks()))
-        {
-            for (const auto& [collective, count] : m_plan.summary.collectives)
-            {
-                const auto& [groups, operation, bytes] = collective;
-                const bool isKnown = operation != CollectiveOperation::ALL_TO_ALL_V;
-                seconds +=
-                    groups == index && isKnown
-                        ? static_cast<double>(count) * m_cluster->GetLowerBound(operation, bytes)
-                        : 0;
-            }
-        }
-        else
-        {
-            seconds = GetLowerBound(index, m_plan.graph->GetGroup(index, 0));
-        }
-        longest = std::max(longest, seconds);
-    }
-    return longest;
-}
-
-double
-TrainingRun::GetLowerBound(uint32_t index, const std::vector<uint32_t>& group) const
-{
-    double seconds = 0;
-    std::map<bool, LowerBound> bounds; // by whether engines in NICs code
-    for (const auto& [collective, count] : m_plan.summary.collectives)
-    {
-        const auto& [groups, operation, bytes] = collective;
-        // The sizes of an all-to-all-v are not in the summary.
-        if (groups != index || operation == CollectiveOperation::ALL_TO_ALL_V)
-        {
-            continue;
-        }
-        const bool isCoded = m_cluster->GetNicEngines().Codes(operation);
-        auto found = bounds.find(isCoded);
-        if (found == bounds.end())
-        {
-            found = bounds.emplace(isCoded, m_cluster->MakeLowerBound(group, operation)).first;
-        }
-        seconds += static_cast<double>(count) * found->second.GetSeconds(operation, bytes);
-    }
-    return seconds;
 }
 
 void

@@ -123,8 +123,6 @@ class TrainingRun
     void CheckTraining() const;
     void CheckCodecs() const;
     void ExplainChoices();
-    double GetLowerBound() const;
-    double GetLowerBound(uint32_t groups, const std::vector<uint32_t>& group) const;
 
     SimulationScope m_scope;
     TrainingRunOptions m_options;

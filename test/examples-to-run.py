@@ -18,6 +18,12 @@ cpp_examples = [
     ("job-life --lives=2", "True", "False"),
     ("job-validation --part=mlperf", "True", "False"),
     ("nccl-tables --most=1M", "True", "False"),
+    (
+        "shared-cluster --jobs=contrib/distributed-training/examples/shared-cluster.toml "
+        "--ranks=16 --alone=false",
+        "True",
+        "False",
+    ),
     ("switch-barrier --ranks=8 --rounds=100 --loss=0.01", "True", "False"),
     ("switch-parameter-server --part=descent", "True", "False"),
     ("topology-codesign --nodes=4", "True", "False"),

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -156,6 +157,81 @@ class DisjointJobsTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-shared-run-tests
+ * Jobs of any kind take the times that training-job measures, to the picosecond.
+ */
+class KindsOfJobsTestCase : public TestCase
+{
+  public:
+    KindsOfJobsTestCase()
+        : TestCase("transformers, traces, stragglers, jitter and priorities: times of a job alone")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        UsePicoseconds();
+        const std::string model = CreateTempDirFilename("config.json");
+        std::ofstream(model) << R"({"num_hidden_layers": 4, "hidden_size": 64,
+            "num_attention_heads": 4, "intermediate_size": 128, "vocab_size": 256,
+            "max_position_embeddings": 32})";
+        const std::string trace = CreateTempDirFilename("trace.goal");
+        std::ofstream(trace)
+            << "num_ranks 2\nrank 0 {\nl1: calc 5000\nl2: send 900000b to 1 tag 1\n"
+               "l2 requires l1\n}\nrank 1 {\nl1: recv 900000b from 0 tag 1\n}\n";
+        Compare("stragglers and jitter", 3, [](TrainingRunOptions& training) {
+            training.stragglers = {"1:1.5"};
+            training.computeJitter = "normal:cv=0.2";
+        });
+        Compare("a slow rank", 1, [](TrainingRunOptions& training) {
+            training.stragglers = {"0:2"};
+        });
+        Compare("layers by priority", 3, [](TrainingRunOptions& training) {
+            training.gradientPriority = "layer";
+        });
+        Compare("a transformer", 8, [&](TrainingRunOptions& training) {
+            training.model.model = model;
+            training.model.parallel.tensor = 2;
+            training.model.parallel.pipeline = 2;
+            training.model.parallel.zero = 1;
+        });
+        Compare("a trace", 2, [&](TrainingRunOptions& training) { training.workload = trace; });
+        SharedRunOptions open;
+        open.cluster.ranks = 4;
+        open.jobs = {MakeJob("trace", {}, 0)};
+        open.jobs[0].training.workload = trace;
+        NS_TEST_EXPECT_MSG_EQ((RunShared(open).jobs[0].hosts == Hosts{0, 1}),
+                              true,
+                              "as many hosts as the trace has ranks");
+    }
+
+    /** Compares a job on the first hosts of a cluster, beside another one, with training-job. */
+    void Compare(const std::string& what,
+                 uint32_t ranks,
+                 const std::function<void(TrainingRunOptions&)>& change)
+    {
+        SharedRunOptions options;
+        options.cluster.ranks = 11;
+        options.jobs = {MakeJob(what, {}, ranks), MakeJob("other", {9, 10})};
+        change(options.jobs[0].training);
+        TrainingRunOptions own;
+        own.cluster.ranks = ranks;
+        own.warmup = 0;
+        own.iterations = options.jobs[0].training.iterations;
+        change(own);
+        std::vector<double> times;
+        TrainingRun run(own);
+        run.OnIteration(
+            [&](const IterationRecord& record) { times.push_back(record.iterationTimeS); });
+        run.Run();
+        const SharedRunResult shared = RunShared(options);
+        NS_TEST_EXPECT_MSG_EQ(times.size(), own.iterations, what);
+        NS_TEST_EXPECT_MSG_EQ((GetTimes(shared.jobs[0]) == times), true, what);
+    }
+};
+
+/**
+ * @ingroup distributed-training-shared-run-tests
  * Two jobs that share a link: each has half of it; with strict priority one has all of it.
  */
 class SharedLinkTestCase : public TestCase
@@ -291,22 +367,64 @@ class JobFileTestCase : public RefusalTest
         ExpectRefusal("", "jobs.toml: no jobs");
         ExpectRefusal("[[job]]\nranks = \n", "jobs.toml:2: ");
         ExpectRefusal("[[job]]\nname = \"a\"\n", "jobs.toml:1: job without ranks");
-        ExpectRefusal("[[job]]\nranks = 0\n", "jobs.toml:2: ranks (allowed: a number, 1 to");
+        ExpectRefusal("[[job]]\nranks = 0\n", "jobs.toml:2: ranks=0 (allowed: 1 to");
         ExpectRefusal("[[job]]\nranks = 2.5\n", "jobs.toml:2: ranks");
         ExpectRefusal("[[job]]\nranks = 2\nrank = 3\n", "jobs.toml:3: unknown key 'rank'");
         ExpectRefusal("[[jobs]]\nranks = 2\n", "unknown key 'jobs' (allowed: job)");
         ExpectRefusal("job = 3\n", "jobs.toml: no jobs");
+        ExpectRefusal("job = [3]\n", "jobs.toml:1: job (allowed: tables [[job]])");
+        ExpectRefusal("[[job]]\nranks = [2]\n", "jobs.toml:2: ranks (allowed: a text in quotes,");
+        ExpectRefusal("[[job]]\nranks = 2\nname = \"\"\n", "jobs.toml:3: name (allowed: ");
         ExpectRefusal("[[job]]\nranks = 2\narrival = \"-1s\"\n", "jobs.toml:3: arrival");
         ExpectRefusal("[[job]]\nranks = 2\nplacement = \"dense\"\n", "jobs.toml:3: placement");
-        ExpectRefusal("[[job]]\nplacement = \"list\"\n", "jobs.toml:2: placement");
+        ExpectRefusal("[[job]]\nplacement = \"list\"\n", "jobs.toml:1: placement=list without");
         ExpectRefusal("[[job]]\nplacement = \"list\"\nhosts = [1, 1]\n", "jobs.toml:3: hosts");
-        ExpectRefusal("[[job]]\nranks = 2\nhosts = [1, 2]\n", "jobs.toml:3: hosts");
+        ExpectRefusal("[[job]]\nranks = 2\nhosts = [1, 2]\n",
+                      "jobs.toml:1: placement=packed with hosts (allowed: list)");
         ExpectRefusal("[[job]]\nranks = 3\nplacement = \"list\"\nhosts = [1, 2]\n",
-                      "jobs.toml:2: ranks (allowed: as many as hosts: 2)");
+                      "jobs.toml:1: ranks=3 (allowed: as many as hosts, 2)");
         ExpectRefusal("[[job]]\nranks = 1\nname = \"a\"\n[[job]]\nranks = 1\nname = \"a\"\n",
-                      "jobs.toml:4: second job 'a'");
-        ExpectPart(GetRefusal([] { ReadJobFile("/nowhere"); }), "jobs /nowhere (allowed: ");
+                      "second job 'a' (allowed: different names)");
+        ExpectPart(GetRefusal([] { ReadJobs("/nowhere"); }), "jobs /nowhere (allowed: ");
+        TestKeys();
         TestClusters();
+    }
+
+    /** Keys that are options of training-job, and files of single jobs. */
+    void TestKeys()
+    {
+        const auto jobs =
+            Read("[[job]]\nmodel = \"llama3-8b\"\ntensor = 4\npipeline = 2\ndata = 2\nzero = 1\n"
+                 "schedule = \"interleaved:v=2\"\nsequence-parallel = true\nexpert-skew = 0.5\n"
+                 "straggler = [\"0:1.5\", \"3:2\"]\ncompute-jitter = \"normal:cv=0.1\"\n"
+                 "[[job]]\nranks = 2\nstraggler = \"1:3\"\n");
+        NS_TEST_ASSERT_MSG_EQ(jobs.size(), 2, m_refusal);
+        const ParallelOptions& parallel = jobs[0].training.model.parallel;
+        NS_TEST_EXPECT_MSG_EQ(jobs[0].training.cluster.ranks, 16, "those of the model");
+        NS_TEST_EXPECT_MSG_EQ(parallel.zero, 1, "ZeRO");
+        NS_TEST_EXPECT_MSG_EQ(parallel.schedule, "interleaved:v=2", "schedule");
+        NS_TEST_EXPECT_MSG_EQ(parallel.sequenceParallel, true, "truth value");
+        NS_TEST_EXPECT_MSG_EQ(parallel.expertSkew, 0.5, "number");
+        NS_TEST_EXPECT_MSG_EQ(jobs[0].training.stragglers.size(), 2, "list");
+        NS_TEST_EXPECT_MSG_EQ(jobs[0].training.computeJitter, "normal:cv=0.1", "jitter");
+        NS_TEST_EXPECT_MSG_EQ(jobs[1].training.stragglers.at(0), "1:3", "list of one");
+        ExpectRefusal("[[job]]\nranks = 2\ntensor = 2\n",
+                      "jobs.toml:1: tensor without a transformer (allowed: with model)");
+        ExpectRefusal("[[job]]\nmodel = \"llama3-8b\"\nbatch = 2\n",
+                      "jobs.toml:1: batch with model");
+        ExpectRefusal("[[job]]\nmodel = \"llama3-8b\"\ntensor = 0\n",
+                      "jobs.toml:3: tensor=0 (allowed: 1 to");
+        ExpectRefusal("[[job]]\nmodel = \"llama3-8b\"\ntensor = 3\n", "jobs.toml:1: tensor=3");
+        ExpectRefusal("[[job]]\nranks = 2\nschedule = \"ring.xml\"\n",
+                      "jobs.toml:1: schedule=ring.xml (allowed: schedules of the pipelines");
+        ExpectRefusal("[[job]]\nranks = 2\narrival = \"2000000s\"\n", "jobs.toml:1: arrival=");
+        ExpectRefusal("[[job]]\nranks = 2\ntensro = 2\n", "did you mean tensor?");
+        const std::string path = CreateTempDirFilename("single.toml");
+        std::ofstream(path) << "ranks = 3\n";
+        const auto single = ReadJobs("", {path, path});
+        NS_TEST_ASSERT_MSG_EQ(single.size(), 2, "a job for each file");
+        NS_TEST_EXPECT_MSG_EQ(single[1].name, "job1", "numbered");
+        NS_TEST_EXPECT_MSG_EQ(single[1].training.cluster.ranks, 3, "ranks");
     }
 
     void TestClusters()
@@ -321,8 +439,11 @@ class JobFileTestCase : public RefusalTest
         ExpectPart(refuse([](auto& all) { all.jobs[0].hosts[1] = 4; }),
                    "job a: host 4 (allowed: 0 to 3)");
         ExpectPart(refuse([](auto& all) { all.jobs = {MakeJob("b", {}, 5)}; }),
-                   "job b: 5 ranks on 4 hosts");
+                   "job b: ranks=5 on 4 hosts");
         ExpectPart(refuse([](auto& all) { all.jobs[0].training.workload = "resnet"; }), "resnet");
+        ExpectPart(refuse([](auto& all) { all.jobs = {MakeJob("b", {}, 0)}; }), "job b: 0 ranks");
+        ExpectPart(refuse([](auto& all) { all.jobs[0].training.stragglers = {"2:2"}; }),
+                   "job a: straggler=2:2 (allowed: RANK:FACTOR with a rank below 2");
         ExpectPart(refuse([](auto& all) { all.cluster.algorithm = "switchml"; }),
                    "collective switchml with jobs that share a cluster (allowed: algorithms that");
         ExpectPart(refuse([](auto& all) { all.cluster.algorithm = "nic-ring"; }), "nic-ring");
@@ -339,7 +460,7 @@ class JobFileTestCase : public RefusalTest
         const std::string path = CreateTempDirFilename("jobs.toml");
         std::ofstream(path) << content;
         std::vector<SharedJob> jobs;
-        m_refusal = GetRefusal([&] { jobs = ReadJobFile(path); });
+        m_refusal = GetRefusal([&] { jobs = ReadJobs(path); });
         return jobs;
     }
 
@@ -364,6 +485,7 @@ class SharedRunTestSuite : public TestSuite
     {
         AddTestCase(new HostAllocatorTestCase);
         AddTestCase(new DisjointJobsTestCase);
+        AddTestCase(new KindsOfJobsTestCase);
         AddTestCase(new SharedLinkTestCase);
         AddTestCase(new JobQueueTestCase);
         AddTestCase(new JobFileTestCase);

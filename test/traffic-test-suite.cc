@@ -191,10 +191,40 @@ class FlowPatternTestCase : public RefusalTest
             targets.insert(flows[0].destination);
         }
         NS_TEST_EXPECT_MSG_EQ((targets == std::set<uint32_t>{7, 8, 9}), true, "the last hosts");
+        TestReads(*random);
         ExpectPart(GetRefusal([&] { MakePattern("incast:senders=4", 4, *random); }),
                    "senders=4 among 4 hosts (allowed: 1 to 3)");
         ExpectPart(GetRefusal([&] { MakePattern("storage:targets=9", 4, *random); }),
                    "targets=9 among 4 hosts (allowed: 1 to 3)");
+    }
+
+    /** Flows from storage, all or a part of them. */
+    void TestReads(UniformRandomVariable& random)
+    {
+        constexpr uint32_t COUNT = 4000;
+        for (const double reads : {0.0, 0.25, 1.0})
+        {
+            auto storage =
+                MakePattern("storage:targets=3,reads=" + std::to_string(reads), 10, random);
+            std::vector<HostPair> flows;
+            int read = 0;
+            for (uint32_t i = 0; i < COUNT; i++)
+            {
+                storage->Draw(i % 7, random, flows);
+                const bool isRead = flows[0].source >= 7;
+                read += isRead ? 1 : 0;
+                NS_TEST_EXPECT_MSG_EQ(isRead ? flows[0].destination : flows[0].source,
+                                      i % 7,
+                                      "a client");
+                NS_TEST_EXPECT_MSG_GT(isRead ? flows[0].source : flows[0].destination,
+                                      6U,
+                                      "a storage host");
+            }
+            const double sigma = std::sqrt(COUNT * reads * (1 - reads));
+            NS_TEST_EXPECT_MSG_EQ_TOL(read, COUNT * reads, SIGMAS * sigma, "reads");
+        }
+        ExpectPart(GetRefusal([&] { MakePattern("storage:reads=2", 4, random); }),
+                   "'reads=2' (allowed: targets=1 to 1048576, reads=0 to 1");
     }
 
     void TestIncast(UniformRandomVariable& random)
@@ -242,8 +272,11 @@ class PoissonFlowsTestCase : public TestCase
         constexpr double RATE = 100e9;
         constexpr double LOAD = 0.4;
         const Time end = MilliSeconds(400);
-        for (const std::string name :
-             {"random", "permutation", "incast:senders=5", "storage:targets=2"})
+        for (const std::string name : {"random",
+                                       "permutation",
+                                       "incast:senders=5",
+                                       "storage:targets=2",
+                                       "storage:reads=0.5"})
         {
             auto random = CreateObject<UniformRandomVariable>();
             random->SetStream(3);

@@ -186,10 +186,36 @@ struct EnergyRow
 /**
  * @ingroup distributed-training-results
  *
+ * A job of a shared cluster. Its iterations, collectives and messages are rows of a run of its own.
+ */
+struct JobRow
+{
+    uint32_t number{0};    ///< from 0
+    std::string name;      ///< different for each job
+    uint64_t runId{0};     ///< run of its rows
+    std::string workload;  ///< what it trained
+    uint32_t ranks{0};     ///< number of ranks
+    std::string placement; ///< how it got its hosts
+    std::string hosts;     ///< of its ranks, as 0-3,8
+    double arrivalS{0};    ///< when it asked for hosts, s
+    double waitS{0};       ///< how long it waited for them, s
+    double startS{0};      ///< when it got them, s
+    double endS{0};        ///< when its last rank ended, s
+    double iterationS{0};  ///< mean time of an iteration, s
+    double aloneS{0};      ///< the same alone on its hosts; 0: not simulated
+    double slowdown{0};    ///< ratio of the two; 0: not known
+
+    /** @return the columns */
+    static std::vector<RecordField<JobRow>> GetFields();
+};
+
+/**
+ * @ingroup distributed-training-results
+ *
  * One run's part of an SQLite results file: tables `run`, `iteration`, `collective`, `message`,
- * `link_counter`, `nic_counter`, `codec_counter`, `learning` and `energy`. A table has one column
- * per field of its row type, and `run_id`, the key of `run`. Its `state` is 'unfinished' until
- * Finish() or Fail(), so a killed run stays 'unfinished'. Times of day are UTC in ISO 8601.
+ * `link_counter`, `nic_counter`, `codec_counter`, `learning`, `energy` and `job`. A table has one
+ * column per field of its row type, and `run_id`, the key of `run`. Its `state` is 'unfinished'
+ * until Finish() or Fail(), so a killed run stays 'unfinished'. Times of day are UTC in ISO 8601.
  *
  * The file may hold many runs, written by many processes concurrently (write-ahead log; a writer
  * waits for the transactions of others). Rows are buffered and written in one transaction at the
@@ -284,6 +310,12 @@ class ResultStore
      * @throw std::runtime_error as AddIteration()
      */
     void AddCodecCounter(const CodecCounterRow& row);
+
+    /**
+     * @param row a job of a shared cluster
+     * @throw std::runtime_error as AddIteration()
+     */
+    void AddJob(const JobRow& row);
 
     /**
      * Writes all rows added so far, unless the file is locked.

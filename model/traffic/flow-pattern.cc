@@ -154,13 +154,14 @@ class Incast : public FlowPattern
     uint32_t m_senders;
 };
 
-/** Hosts write to storage, the last hosts. */
+/** Hosts write to storage, the last hosts, or read from it. */
 class Storage : public FlowPattern
 {
   public:
-    Storage(uint32_t hosts, uint32_t targets)
+    Storage(uint32_t hosts, uint32_t targets, double reads)
         : m_clients(hosts - targets),
-          m_targets(targets)
+          m_targets(targets),
+          m_reads(reads)
     {
     }
 
@@ -183,12 +184,16 @@ class Storage : public FlowPattern
               UniformRandomVariable& random,
               std::vector<HostPair>& flows) override
     {
-        flows = {{process, m_clients + random.GetInteger(0, m_targets - 1)}};
+        const uint32_t target = m_clients + random.GetInteger(0, m_targets - 1);
+        // Without both directions there is nothing to draw.
+        const bool isRead = m_reads == 1 || (m_reads > 0 && random.GetValue(0, 1) < m_reads);
+        flows = {isRead ? HostPair{target, process} : HostPair{process, target}};
     }
 
   private:
     uint32_t m_clients;
     uint32_t m_targets;
+    double m_reads; // part of the flows
 };
 
 std::unique_ptr<FlowPattern>
@@ -226,7 +231,9 @@ MakeIncast(const KeyValues& values, uint32_t hosts, UniformRandomVariable&)
 std::unique_ptr<FlowPattern>
 MakeStorage(const KeyValues& values, uint32_t hosts, UniformRandomVariable&)
 {
-    return std::make_unique<Storage>(hosts, GetBelow(hosts, values, "targets"));
+    return std::make_unique<Storage>(hosts,
+                                     GetBelow(hosts, values, "targets"),
+                                     values.GetNumber("reads"));
 }
 
 /// Maximum number of hosts that a key names.
@@ -250,9 +257,10 @@ const Registry<FlowPatternEntry>::Entry g_incast(
 
 const Registry<FlowPatternEntry>::Entry g_storage(
     "storage",
-    {"hosts write to storage; load is that of each storage host's port, or of each other host's "
-     "if these are fewer",
-     {Key::Count("targets", 1, 1, MAX_HOSTS, "storage hosts: the last ones")},
+    {"hosts write to storage, or read from it; load is that of each storage host's port, both "
+     "directions together, or of each other host's if these are fewer",
+     {Key::Count("targets", 1, 1, MAX_HOSTS, "storage hosts: the last ones"),
+      Key::Number("reads", 0, 0, 1, "part of the flows that are reads, from storage to a host")},
      &MakeStorage});
 
 } // namespace

@@ -198,6 +198,7 @@ TcpTransport::SendOn(uint32_t peer, uint32_t portPair, const Part& part)
 {
     const Key key{peer, portPair};
     Sender& sender = m_senders[key];
+    m_sentBytes += HEADER_BYTES + part.bytes;
     sender.queue.push_back({part});
     if (!sender.socket)
     {
@@ -351,6 +352,7 @@ TcpTransport::OnReadable(Ptr<Socket> socket)
         {
             return; // end of stream
         }
+        m_receivedBytes += packet->GetSize();
         Consume(receiver, packet);
     }
 }

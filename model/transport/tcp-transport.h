@@ -58,6 +58,18 @@ class TcpTransport : public MultiPortTransport
                      ///< buffer's size limited the rate
     };
 
+    /** @return bytes of all messages that were sent, with their headers */
+    uint64_t GetSentBytes() const
+    {
+        return m_sentBytes;
+    }
+
+    /** @return bytes of messages that have arrived, with their headers */
+    uint64_t GetReceivedBytes() const
+    {
+        return m_receivedBytes;
+    }
+
     /** @return how long messages have waited for sockets */
     const Waiting& GetWaiting() const;
 
@@ -136,6 +148,8 @@ class TcpTransport : public MultiPortTransport
     std::map<Ptr<Socket>, Receiver> m_receivers;
     uint16_t m_port;
     Waiting m_waiting;
+    uint64_t m_sentBytes{0};
+    uint64_t m_receivedBytes{0};
 };
 
 } // namespace ns3::training

@@ -47,6 +47,7 @@ from .experiments import (
 from .learner import Layer, Learner
 from .program import Program, Result, SimulationStuck, WrongResult
 from .results import TABLES, read_results
+from .shared_cluster import SharedCluster, SharedResult
 from .sweeps import run_each, sweep
 from .training_job import TrainingJob, TrainingResult
 
@@ -78,6 +79,8 @@ __all__ = [
     "NcclTables",
     "Program",
     "Result",
+    "SharedCluster",
+    "SharedResult",
     "SimulationStuck",
     "SwitchParameterServer",
     "TABLES",

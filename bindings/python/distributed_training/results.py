@@ -23,6 +23,7 @@ TABLES = (
     "codec_counter",
     "learning",
     "energy",
+    "job",
 )
 """The tables of a results file; the documentation lists their columns."""
 

@@ -171,6 +171,7 @@ PROGRAMS = [
     dt.JobValidation,
     dt.MultitreeAllreduce,
     dt.NcclTables,
+    dt.SharedCluster,
     dt.SwitchParameterServer,
     dt.TopologyCodesign,
     dt.TrainingJob,

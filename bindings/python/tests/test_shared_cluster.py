@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The program shared-cluster, and its class."""
+
+import json
+import pathlib
+
+import distributed_training as dt
+import pytest
+
+NAME = "shared-cluster"
+WORKLOAD = str(pathlib.Path(__file__).with_name("small-workload.csv"))
+JOBS = [
+    {"name": "a", "workload": WORKLOAD, "ranks": 2, "iterations": 2},
+    {"name": "b", "workload": WORKLOAD, "ranks": 3, "iterations": 1, "straggler": ["0:2"]},
+]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A run of two jobs: its result and its results file."""
+    path = tmp_path_factory.mktemp("shared") / "results.sqlite"
+    return dt.SharedCluster(jobs=JOBS, ranks=6, results=path).run(), path
+
+
+def test_frames_of_jobs(run):
+    result, _ = run
+    assert list(result.jobs.index) == ["a", "b"]
+    assert list(result.jobs["ranks"]) == [2, 3]
+    assert list(result.jobs["hosts"]) == [[0, 1], [2, 3, 4]]
+    assert list(result.iterations.index) == [("a", 0), ("a", 1), ("b", 0)]
+    for name in ("a", "b"):
+        times = result.iterations.loc[name]["iteration_time_s"]
+        assert list(times) == result.jobs["iteration_times_s"][name]
+        assert result.jobs["iteration_time_s"][name] == pytest.approx(times.mean(), rel=1e-12)
+        # A port of a switch for each host: the jobs share no link.
+        assert result.jobs["slowdown"][name] == 1
+        bound = result.iterations.loc[name]["lower_bound_s"]
+        assert (0 < bound).all()
+        assert (bound <= result.iterations.loc[name]["communication_time_s"]).all()
+    assert result.makespan_s == result.jobs["end_s"].max()
+    assert "2 jobs, 6 hosts" in repr(result)
+
+
+def test_results_file_has_a_run_for_each_job(run):
+    result, path = run
+    runs = dt.read_results(path, "run")
+    assert set(runs["program"]) == {NAME}
+    assert set(runs["state"]) == {"finished"}
+    assert len(runs) == 3
+    jobs = dt.read_results(path, "job").set_index("name")
+    assert set(jobs["run_id"]) == {1}
+    assert list(jobs["job"]) == [0, 1]
+    assert list(jobs["hosts"]) == ["0-1", "2-4"]
+    assert dt.read_results(path, "link_counter")["run_id"].unique() == [1]
+    configurations = runs.set_index("run_id")["configuration"]
+    assert "keys" not in configurations[1]
+    for name, job in jobs.iterrows():
+        assert job["slowdown"] == 1
+        assert configurations[job["job_run_id"]]["keys"]["name"] == name
+        rows = dt.read_results(path, run_id=int(job["job_run_id"]))
+        assert list(rows["iteration_time_s"]) == result.jobs["iteration_times_s"][name]
+        messages = dt.read_results(path, "message", run_id=int(job["job_run_id"]))
+        assert set(messages["source"]) == set(result.jobs["hosts"][name])
+        collectives = dt.read_results(path, "collective", run_id=int(job["job_run_id"]))
+        assert collectives["iteration"].max() + 1 == len(rows)
+
+
+def test_keys_of_jobs(describe):
+    keys = dt.SharedCluster.job_keys()
+    job = {option["name"]: option for option in describe("training-job")["options"]}
+    for name in ("workload", "model", "tensor", "zero", "compute-jitter", "straggler"):
+        assert keys["allowed"][name] == job[name]["allowed"]
+    assert {"name", "ranks", "arrival", "placement", "priority"} < set(keys.index)
+
+
+def test_jobs_that_are_no_tables():
+    with pytest.raises(TypeError, match="jobs: 3 .allowed: a dict for each job"):
+        dt.SharedCluster(jobs=[3])
+    with pytest.raises(ValueError, match="unknown key 'rank'; did you mean ranks"):
+        dt.SharedCluster(jobs=[{"rank": 3}]).run()
+    cluster = dt.SharedCluster(jobs=JOBS, ranks=6)
+    assert "--jobs=jobs.toml" in cluster.get_arguments()
+
+
+def test_a_file_for_each_job(program, program_json, tmp_path):
+    path = tmp_path / "job.toml"
+    path.write_text(f"workload = {json.dumps(WORKLOAD)}\nranks = 2\niterations = 1\n")
+    result = program_json(NAME, f"--job={path}", f"--job={path}", "--ranks=4", "--alone=false")
+    assert [job["name"] for job in result["jobs"]] == ["job0", "job1"]
+    assert result["jobs"][0]["slowdown"] is None
+    process = program(NAME)
+    assert process.returncode == 2
+    assert "--jobs= (allowed: a TOML file, or --job=FILE)" in process.stderr
+
+
+@pytest.mark.parametrize("transport", ["rdma", "tcp", "uec"])
+def test_a_stuck_job_beside_endless_traffic(program, tmp_path, transport):
+    """A rank that waits for a message that nobody sends, while other flows go on."""
+    trace = tmp_path / "trace.goal"
+    trace.write_text("num_ranks 2\nrank 0 {\nl1: recv 8b from 1 tag 7\n}\nrank 1 {\n}\n")
+    jobs = tmp_path / "jobs.toml"
+    jobs.write_text(
+        f'[[job]]\nname = "stuck"\nworkload = "{trace}"\n'
+        f"[[job]]\nworkload = {json.dumps(WORKLOAD)}\nranks = 2\niterations = 1\n"
+    )
+    results = tmp_path / "results.sqlite"
+    process = program(
+        NAME,
+        f"--jobs={jobs}",
+        f"--results={results}",
+        "--ranks=4",
+        "--rate=1Gbps",
+        f"--transport={transport}",
+        "--background=fixed:bytes=100K,load=0.01",
+    )
+    assert process.returncode == 3
+    assert process.stderr.startswith(
+        f"{NAME}: stuck: communicator 1, rank 0 waits for tensor 0 (8 bytes) from rank 1; "
+        "beside background traffic, no rank has received anything for 1s"
+    )
+    assert process.stderr.endswith("; jobs that have not ended: stuck\n")
+    states = dict(dt.read_results(results, "run")[["run_id", "state"]].values)
+    assert states == {1: "failed", 2: "failed", 3: "finished"}
+    assert "no rank has received" in dt.read_results(results, "run")["reason"][1]
+    rows = dt.read_results(results, "job").set_index("name")
+    assert list(rows["job_run_id"]) == [2, 3]
+    assert rows["end_s"]["stuck"] == rows["iteration_time_s"]["stuck"] == 0
+    assert rows["end_s"]["job1"] == rows["iteration_time_s"]["job1"] > 0
+
+
+def test_reads_from_storage(tmp_path):
+    """The storage host sends what the others read, and receives what they write."""
+    for reads, receives in ((0, True), (1, False)):
+        path = tmp_path / f"{reads}.sqlite"
+        dt.TrainingJob(
+            workload=WORKLOAD,
+            ranks=2,
+            topology="single-switch:hosts=4",
+            background=f"fixed:bytes=10K,load=0.5,pattern=storage,reads={reads}",
+            results=path,
+        ).run()
+        counters = dt.read_results(path, "link_counter").set_index(["node", "peer"])["bytes"]
+        sent = counters["host3"].sum()
+        received = counters.xs("host3", level="peer").sum()
+        assert (received > 10 * sent) if receives else (sent > 10 * received)

@@ -1,0 +1,42 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_SHARED_JOB_RESULT_H
+#define DISTRIBUTED_TRAINING_SHARED_JOB_RESULT_H
+
+#include "job-file.h"
+
+#include "ns3/iteration-record.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ns3::training
+{
+
+/** @ingroup distributed-training-helper What has become of a job. */
+struct SharedJobResult
+{
+    std::string workload;                    ///< what it trained
+    std::vector<uint32_t> hosts;             ///< of its ranks
+    double startS{0};                        ///< when it got its hosts, s
+    double endS{0};                          ///< when its last rank ended, s
+    std::vector<IterationRecord> iterations; ///< all of them
+
+    /** @return mean time of an iteration, s; 0 if there is none */
+    double GetIterationTime() const;
+
+    /** @param job its options @return time until it got its hosts, s */
+    double GetWait(const SharedJob& job) const
+    {
+        return startS - job.arrival.GetSeconds();
+    }
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_SHARED_JOB_RESULT_H

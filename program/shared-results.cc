@@ -1,0 +1,159 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "shared-results.h"
+
+#include "training-program.h"
+
+#include "ns3/rng-seed-manager.h"
+
+#include <utility>
+
+namespace ns3::training
+{
+
+SharedResults::SharedResults(std::string path, std::string program, const ProgramOptions& options)
+    : m_path(std::move(path)),
+      m_program(std::move(program)),
+      m_options(options)
+{
+    ResultStore::Check(m_path);
+}
+
+SharedResults::~SharedResults() = default;
+
+std::unique_ptr<ResultStore>
+SharedResults::Open(const JsonValue& configuration) const
+{
+    return std::make_unique<ResultStore>(
+        m_path,
+        RunRow{m_program, GetVersion(), RngSeedManager::GetRun(), configuration.Write()});
+}
+
+void
+SharedResults::Begin(const Cluster& cluster, std::size_t jobs)
+{
+    m_store = Open(GetConfiguration(m_options, cluster, {}));
+    m_jobs.resize(jobs);
+}
+
+void
+SharedResults::Start(std::size_t index,
+                     const SharedJob& job,
+                     const Cluster& cluster,
+                     const std::vector<Ptr<TrainingApplication>>& applications)
+{
+    auto configuration = GetConfiguration(m_options, cluster, {});
+    configuration.Set("keys", job.configuration);
+    Job& mine = m_jobs.at(index);
+    mine.store = Open(configuration);
+    mine.runId = static_cast<uint64_t>(mine.store->GetRunId());
+    mine.recorder = std::make_unique<RunRecorder>(cluster, mine.store.get(), nullptr);
+    for (const auto& application : applications)
+    {
+        mine.recorder->Observe(application);
+    }
+}
+
+void
+SharedResults::AddIteration(std::size_t index, const IterationRecord& record)
+{
+    m_jobs.at(index).store->AddIteration(record);
+}
+
+void
+SharedResults::End(std::size_t index)
+{
+    Job& job = m_jobs.at(index);
+    job.store->Finish();
+    job.recorder.reset();
+    job.store.reset();
+}
+
+void
+SharedResults::EndCluster(const Cluster& cluster)
+{
+    RunRecorder(cluster, m_store.get(), nullptr).Finish();
+    for (Job& job : m_jobs)
+    {
+        job.recorder.reset();
+    }
+}
+
+void
+SharedResults::AddRow(std::size_t index,
+                      const SharedJob& job,
+                      const SharedJobResult& result,
+                      double aloneS)
+{
+    JobRow row;
+    row.number = static_cast<uint32_t>(index);
+    row.name = job.name;
+    row.runId = m_jobs.at(index).runId;
+    row.workload = result.workload;
+    row.ranks = static_cast<uint32_t>(result.hosts.size());
+    row.placement = job.placement;
+    row.hosts = FormatHosts(result.hosts);
+    row.arrivalS = job.arrival.GetSeconds();
+    row.waitS = result.GetWait(job);
+    row.startS = result.startS;
+    row.endS = result.endS;
+    row.iterationS = result.GetIterationTime();
+    row.aloneS = aloneS;
+    row.slowdown = aloneS > 0 ? row.iterationS / aloneS : 0;
+    m_store->AddJob(row);
+}
+
+void
+SharedResults::Fail(const std::vector<SharedJob>& jobs,
+                    const std::vector<SharedJobResult>& results,
+                    const std::string& failure)
+{
+    for (std::size_t i = 0; i < jobs.size(); i++)
+    {
+        if (!results[i].hosts.empty())
+        {
+            AddRow(i, jobs[i], results[i], 0);
+        }
+        if (m_jobs[i].store)
+        {
+            m_jobs[i].store->Fail(failure);
+        }
+    }
+    m_store->Fail(failure);
+}
+
+void
+SharedResults::Finish(const std::vector<SharedJob>& jobs,
+                      const std::vector<SharedJobResult>& results,
+                      const std::vector<double>& alone)
+{
+    for (std::size_t i = 0; i < jobs.size(); i++)
+    {
+        AddRow(i, jobs[i], results[i], alone[i]);
+    }
+    m_store->Finish();
+}
+
+std::string
+FormatHosts(const std::vector<uint32_t>& hosts)
+{
+    std::string text;
+    for (std::size_t i = 0; i < hosts.size();)
+    {
+        std::size_t end = i + 1;
+        while (end < hosts.size() && hosts[end] == hosts[end - 1] + 1)
+        {
+            end++;
+        }
+        text += (text.empty() ? "" : ",") + std::to_string(hosts[i]);
+        text += end - i > 1 ? "-" + std::to_string(hosts[end - 1]) : "";
+        i = end;
+    }
+    return text;
+}
+
+} // namespace ns3::training
