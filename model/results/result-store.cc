@@ -43,6 +43,31 @@ constexpr const char* RUN_LAYOUT = R"(CREATE TABLE run (
     state TEXT NOT NULL CHECK (state IN ('unfinished', 'finished', 'failed')), reason TEXT);
 )";
 
+/** Views, by name; a file that lacks one gets it. */
+constexpr const char* VIEWS = R"(
+CREATE VIEW IF NOT EXISTS bucket AS
+    SELECT run_id, iteration, communicator, sequence AS bucket, operation, algorithm, layers,
+           max(bytes) AS bytes, count(*) AS ranks, min(start_s) AS ready_s,
+           max(max(start_s, turn_s)) AS start_s, max(end_s) AS end_s
+    FROM collective GROUP BY run_id, iteration, communicator, sequence, operation, layers;
+CREATE VIEW IF NOT EXISTS bucket_wait AS
+    SELECT run_id, iteration, communicator, bucket, operation, layers, bytes,
+           start_s - ready_s AS wait_s, end_s - start_s AS network_s
+    FROM bucket;
+CREATE VIEW IF NOT EXISTS bottleneck AS
+    SELECT run_id, node, port, peer, node || ' -> ' || peer AS link, rate_bps, utilization, paused_s,
+           coalesce(1.0 * (SELECT sum(pauses) FROM link_counter AS own
+                           WHERE own.run_id = busiest.run_id AND own.node = busiest.node) /
+                    nullif((SELECT sum(pauses) FROM link_counter AS every
+                            WHERE every.run_id = busiest.run_id), 0), 0.0) AS pause_share
+    FROM (SELECT run_id, node, port, peer, rate_bps, utilization, paused_s, max(busy_s)
+          FROM link_counter GROUP BY run_id) AS busiest;
+CREATE VIEW IF NOT EXISTS slowest_message AS
+    SELECT run_id, source, destination, communicator, collective, step, bytes, start_s, end_s,
+           end_s - start_s AS time_s, 8e-9 * bytes / nullif(end_s - start_s, 0) AS rate_Gbps
+    FROM message ORDER BY time_s DESC;
+)";
+
 /** @return current time in UTC, ISO 8601 */
 std::string
 GetUtcNow()
@@ -132,132 +157,6 @@ CheckLayout(SqliteDatabase& database, const std::string& path)
 
 } // namespace
 
-std::vector<RecordField<CollectiveRow>>
-CollectiveRow::GetFields()
-{
-    using Row = CollectiveRow;
-    return {{"rank", "", "the rank", &Row::rank},
-            {"iteration", "", "iteration of the job, or repetition", &Row::iteration},
-            {"sequence", "", "number of the collective in the iteration", &Row::sequence},
-            {"operation", "", "such as all-reduce", &Row::operation},
-            {"algorithm", "", "such as ring", &Row::algorithm},
-            {"bytes", "byte", "size of the whole vector", &Row::bytes},
-            {"start_s", "s", "simulated time when this rank issued it", &Row::startS},
-            {"end_s", "s", "simulated time when it was complete at this rank", &Row::endS}};
-}
-
-std::vector<RecordField<MessageRow>>
-MessageRow::GetFields()
-{
-    using Row = MessageRow;
-    return {{"source", "", "sending rank", &Row::source},
-            {"destination", "", "receiving rank", &Row::destination},
-            {"tag", "", "communicator, collective, step and number of the message", &Row::tag},
-            {"bytes", "byte", "size without headers", &Row::bytes},
-            {"start_s", "s", "simulated time when it was handed to the transport", &Row::startS},
-            {"end_s", "s", "simulated time when its last byte was in", &Row::endS}};
-}
-
-std::vector<RecordField<LinkCounterRow>>
-LinkCounterRow::GetFields()
-{
-    using Row = LinkCounterRow;
-    return {{"node", "", "host or switch", &Row::node},
-            {"port", "", "number of the port at that node", &Row::port},
-            {"peer", "", "host or switch at the other end", &Row::peer},
-            {"bytes", "byte", "sent, without preamble and gap", &Row::bytes},
-            {"frames", "", "frames sent", &Row::frames},
-            {"marks", "", "frames marked by ECN", &Row::marks},
-            {"pauses", "", "PFC frames sent, resumes included", &Row::pauses},
-            {"drops", "", "frames dropped here or lost on the link", &Row::drops},
-            {"busy_s", "s", "time the line was taken, preamble and gap included", &Row::busyS},
-            {"max_queue_bytes", "byte", "most bytes that ever waited", &Row::maxQueue},
-            {"lossless_drops",
-             "",
-             "frames of lossless classes dropped here for lack of buffer space",
-             &Row::losslessDrops},
-            {"trims", "", "frames cut to their header here (packet trimming)", &Row::trims}};
-}
-
-std::vector<RecordField<NicCounterRow>>
-NicCounterRow::GetFields()
-{
-    using Row = NicCounterRow;
-    return {{"node", "", "host", &Row::node},
-            {"port", "", "number of the port at that host", &Row::port},
-            {"coded_packets", "", "packets sent as code", &Row::codedPackets},
-            {"plain_bytes", "byte", "their payload before coding", &Row::plainBytes},
-            {"coded_bytes", "byte", "their payload on the line", &Row::codedBytes},
-            {"bypassed_packets", "", "packets with gradients sent plain", &Row::bypassedPackets},
-            {"bypassed_bytes", "byte", "gradients in them", &Row::bypassedBytes},
-            {"classes", "", "numbers by class of the codec, JSON", &Row::classes}};
-}
-
-std::vector<RecordField<LearningRow>>
-LearningRow::GetFields()
-{
-    using Row = LearningRow;
-    return {{"iteration", "", "number of the iteration, from 0", &Row::iteration},
-            {"end_s", "s", "simulated time of its end", &Row::endS},
-            {"training_loss",
-             "",
-             "mean over the samples of the iteration, before its update",
-             &Row::trainingLoss},
-            {"test_loss", "", "of rank 0's replica after the update", &Row::testLoss},
-            {"test_accuracy", "", "the same: share of right classes, 0 to 1", &Row::testAccuracy},
-            {"drift", "", "largest difference of a weight between two ranks", &Row::drift}};
-}
-
-std::vector<RecordField<EnergyRow>>
-EnergyRow::GetFields()
-{
-    using Row = EnergyRow;
-    return {{"power_model", "", "power model with its keys", &Row::powerModel},
-            {"iterations", "", "complete iterations", &Row::iterations},
-            {"seconds", "s", "length of these", &Row::seconds},
-            {"joules", "J", "energy of the cluster", &Row::joules},
-            {"joules_per_iteration", "J", "joules / iterations", &Row::joulesPerIteration},
-            {"joules_per_gradient_byte",
-             "J",
-             "the same / bytes of collectives and messages of rank 0",
-             &Row::joulesPerGradientByte},
-            {"compute_joules", "J", "GPUs that compute", &Row::computeJoules},
-            {"waiting_joules", "J", "GPUs that do not compute", &Row::waitingJoules},
-            {"host_joules", "J", "servers, CPUs, NICs", &Row::hostJoules},
-            {"switch_joules", "J", "switches and their ports", &Row::switchJoules},
-            {"bit_joules", "J", "bits on links, in switches, in memory", &Row::bitJoules},
-            {"counts_retransmissions",
-             "",
-             "whether retransmissions are counted",
-             &Row::countsRetransmissions},
-            {"retransmission_joules",
-             "J",
-             "retransmitted part of bit_joules",
-             &Row::retransmissionJoules},
-            {"retransmitted_part",
-             "",
-             "retransmitted data packets / data packets sent",
-             &Row::retransmittedPart},
-            {"link_bits", "bit", "sent, sum of all links", &Row::linkBits},
-            {"switch_bits", "bit", "received by switches", &Row::switchBits},
-            {"memory_bits", "bit", "sent and received by hosts", &Row::memoryBits},
-            {"dollars", "$", "price of GPUs and ports", &Row::dollars},
-            {"dollars_per_iteration", "$", "dollars / iterations", &Row::dollarsPerIteration}};
-}
-
-std::vector<RecordField<CodecCounterRow>>
-CodecCounterRow::GetFields()
-{
-    using Row = CodecCounterRow;
-    return {{"rank", "", "the rank", &Row::rank},
-            {"encodings", "", "messages or buckets encoded", &Row::encodings},
-            {"decodings", "", "codes decoded", &Row::decodings},
-            {"plain_bytes", "byte", "gradients before coding", &Row::plainBytes},
-            {"coded_bytes", "byte", "what was sent of them", &Row::codedBytes},
-            {"encode_time_s", "s", "time of encoding", &Row::encodeS},
-            {"decode_time_s", "s", "time of decoding", &Row::decodeS}};
-}
-
 /** The tables of a run. */
 struct ResultStore::Tables
 {
@@ -273,6 +172,13 @@ struct ResultStore::Tables
     ResultTable<LinkCounterRow> linkCounters{"link_counter",
                                              ResultTable<LinkCounterRow>::Key::RUN,
                                              LinkCounterRow::GetFields()};
+    ResultTable<LinkIterationRow> linkIterations{"link_iteration",
+                                                 ResultTable<LinkIterationRow>::Key::RUN,
+                                                 LinkIterationRow::GetFields()};
+
+    ResultTable<SampleRow> samples{"sample",
+                                   ResultTable<SampleRow>::Key::RUN,
+                                   SampleRow::GetFields()};
 
     ResultTable<NicCounterRow> nicCounters{"nic_counter",
                                            ResultTable<NicCounterRow>::Key::RUN,
@@ -297,6 +203,8 @@ struct ResultStore::Tables
         work(collectives);
         work(messages);
         work(linkCounters);
+        work(linkIterations);
+        work(samples);
         work(nicCounters);
         work(codecCounters);
         work(learning);
@@ -306,8 +214,9 @@ struct ResultStore::Tables
     std::size_t GetSize() const
     {
         return iterations.GetSize() + collectives.GetSize() + messages.GetSize() +
-               linkCounters.GetSize() + nicCounters.GetSize() + codecCounters.GetSize() +
-               learning.GetSize() + energy.GetSize();
+               linkCounters.GetSize() + linkIterations.GetSize() + samples.GetSize() +
+               nicCounters.GetSize() + codecCounters.GetSize() + learning.GetSize() +
+               energy.GetSize();
     }
 };
 
@@ -380,6 +289,7 @@ ResultStore::ResultStore(const std::string& path, const RunRow& run)
                 database.Execute("PRAGMA user_version = " + std::to_string(LAYOUT_VERSION));
             }
             m_tables->ForEach([&](const auto& table) { table.AddMissingColumns(database); });
+            database.Execute(VIEWS);
             const auto insert = database.Prepare(
                 "INSERT INTO run (program, version, seed, configuration, started, state) "
                 "VALUES (?, ?, ?, ?, ?, 'unfinished')");
@@ -457,6 +367,20 @@ void
 ResultStore::AddLinkCounter(const LinkCounterRow& row)
 {
     m_tables->linkCounters.Add(row);
+    FlushIfLarge();
+}
+
+void
+ResultStore::AddLinkIteration(const LinkIterationRow& row)
+{
+    m_tables->linkIterations.Add(row);
+    FlushIfLarge();
+}
+
+void
+ResultStore::AddSample(const SampleRow& row)
+{
+    m_tables->samples.Add(row);
     FlushIfLarge();
 }
 

@@ -1,0 +1,179 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "result-rows.h"
+
+namespace ns3::training
+{
+
+std::vector<RecordField<CollectiveRow>>
+CollectiveRow::GetFields()
+{
+    using Row = CollectiveRow;
+    return {{"rank", "", "the rank", &Row::rank},
+            {"iteration", "", "iteration of the job, or repetition", &Row::iteration},
+            {"sequence", "", "number of the collective in the iteration", &Row::sequence},
+            {"operation", "", "such as all-reduce", &Row::operation},
+            {"algorithm", "", "such as ring", &Row::algorithm},
+            {"bytes", "byte", "size of the whole vector", &Row::bytes},
+            {"start_s", "s", "simulated time when this rank issued it", &Row::startS},
+            {"end_s", "s", "simulated time when it was complete at this rank", &Row::endS},
+            {"communicator", "", "number of its communicator", &Row::communicator},
+            {"turn_s", "s", "simulated time of its turn at this rank", &Row::turnS},
+            {"layers", "", "layers of the model that it belongs to", &Row::layers}};
+}
+
+std::vector<RecordField<MessageRow>>
+MessageRow::GetFields()
+{
+    using Row = MessageRow;
+    return {{"source", "", "sending rank", &Row::source},
+            {"destination", "", "receiving rank", &Row::destination},
+            {"tag", "", "communicator, collective, step and number of the message", &Row::tag},
+            {"bytes", "byte", "size without headers", &Row::bytes},
+            {"start_s", "s", "simulated time when it was handed to the transport", &Row::startS},
+            {"end_s", "s", "simulated time when its last byte was in", &Row::endS},
+            {"communicator", "", "number of the communicator", &Row::communicator},
+            {"collective", "", "number in the communicator", &Row::collective},
+            {"step", "", "step of the algorithm", &Row::step},
+            {"message", "", "number in the step to the same rank", &Row::message}};
+}
+
+std::vector<RecordField<LinkCounterRow>>
+LinkCounterRow::GetFields()
+{
+    using Row = LinkCounterRow;
+    return {{"node", "", "host or switch", &Row::node},
+            {"port", "", "number of the port at that node", &Row::port},
+            {"peer", "", "host or switch at the other end", &Row::peer},
+            {"bytes", "byte", "sent, without preamble and gap", &Row::bytes},
+            {"frames", "", "frames sent", &Row::frames},
+            {"marks", "", "frames marked by ECN", &Row::marks},
+            {"pauses", "", "PFC frames sent, resumes included", &Row::pauses},
+            {"drops", "", "frames dropped here or lost on the link", &Row::drops},
+            {"busy_s", "s", "time the line was taken, preamble and gap included", &Row::busyS},
+            {"max_queue_bytes", "byte", "most bytes that ever waited", &Row::maxQueue},
+            {"lossless_drops",
+             "",
+             "frames of lossless classes dropped here for lack of buffer space",
+             &Row::losslessDrops},
+            {"trims", "", "frames cut to their header here (packet trimming)", &Row::trims},
+            {"rate_bps", "bit/s", "line rate", &Row::rate},
+            {"utilization", "", "busy_s / simulated time of the run", &Row::utilization},
+            {"paused_s", "s", "time paused by the peer, sum of the priorities", &Row::pausedS}};
+}
+
+std::vector<RecordField<LinkIterationRow>>
+LinkIterationRow::GetFields()
+{
+    using Row = LinkIterationRow;
+    return {{"iteration", "", "iteration of the job, or repetition", &Row::iteration},
+            {"node", "", "host or switch", &Row::node},
+            {"port", "", "number of the port at that node", &Row::port},
+            {"peer", "", "host or switch at the other end", &Row::peer},
+            {"priority", "", "traffic class", &Row::priority},
+            {"bytes", "byte", "sent, without preamble and gap", &Row::bytes},
+            {"frames", "", "frames sent, without pause frames", &Row::frames},
+            {"marks", "", "frames marked by ECN", &Row::marks},
+            {"drops", "", "frames dropped here", &Row::drops},
+            {"utilization", "", "time the line was taken / iteration time", &Row::utilization},
+            {"paused_s", "s", "time paused by the peer", &Row::pausedS}};
+}
+
+std::vector<RecordField<SampleRow>>
+SampleRow::GetFields()
+{
+    using Row = SampleRow;
+    return {{"time_s", "s", "simulated time of the sample", &Row::timeS},
+            {"quantity", "", "what was sampled", &Row::quantity},
+            {"node", "", "host or switch", &Row::node},
+            {"port", "", "number of the port at that node", &Row::port},
+            {"peer", "", "host or switch at the other end", &Row::peer},
+            {"priority", "", "traffic class", &Row::priority},
+            {"queue_pair", "", "number of the queue pair at that node", &Row::queuePair},
+            {"value", "", "the value, until the next row of the series", &Row::value}};
+}
+
+std::vector<RecordField<NicCounterRow>>
+NicCounterRow::GetFields()
+{
+    using Row = NicCounterRow;
+    return {{"node", "", "host", &Row::node},
+            {"port", "", "number of the port at that host", &Row::port},
+            {"coded_packets", "", "packets sent as code", &Row::codedPackets},
+            {"plain_bytes", "byte", "their payload before coding", &Row::plainBytes},
+            {"coded_bytes", "byte", "their payload on the line", &Row::codedBytes},
+            {"bypassed_packets", "", "packets with gradients sent plain", &Row::bypassedPackets},
+            {"bypassed_bytes", "byte", "gradients in them", &Row::bypassedBytes},
+            {"classes", "", "numbers by class of the codec, JSON", &Row::classes}};
+}
+
+std::vector<RecordField<LearningRow>>
+LearningRow::GetFields()
+{
+    using Row = LearningRow;
+    return {{"iteration", "", "number of the iteration, from 0", &Row::iteration},
+            {"end_s", "s", "simulated time of its end", &Row::endS},
+            {"training_loss",
+             "",
+             "mean over the samples of the iteration, before its update",
+             &Row::trainingLoss},
+            {"test_loss", "", "of rank 0's replica after the update", &Row::testLoss},
+            {"test_accuracy", "", "the same: share of right classes, 0 to 1", &Row::testAccuracy},
+            {"drift", "", "largest difference of a weight between two ranks", &Row::drift}};
+}
+
+std::vector<RecordField<EnergyRow>>
+EnergyRow::GetFields()
+{
+    using Row = EnergyRow;
+    return {{"power_model", "", "power model with its keys", &Row::powerModel},
+            {"iterations", "", "complete iterations", &Row::iterations},
+            {"seconds", "s", "length of these", &Row::seconds},
+            {"joules", "J", "energy of the cluster", &Row::joules},
+            {"joules_per_iteration", "J", "joules / iterations", &Row::joulesPerIteration},
+            {"joules_per_gradient_byte",
+             "J",
+             "the same / bytes of collectives and messages of rank 0",
+             &Row::joulesPerGradientByte},
+            {"compute_joules", "J", "GPUs that compute", &Row::computeJoules},
+            {"waiting_joules", "J", "GPUs that do not compute", &Row::waitingJoules},
+            {"host_joules", "J", "servers, CPUs, NICs", &Row::hostJoules},
+            {"switch_joules", "J", "switches and their ports", &Row::switchJoules},
+            {"bit_joules", "J", "bits on links, in switches, in memory", &Row::bitJoules},
+            {"counts_retransmissions",
+             "",
+             "whether retransmissions are counted",
+             &Row::countsRetransmissions},
+            {"retransmission_joules",
+             "J",
+             "retransmitted part of bit_joules",
+             &Row::retransmissionJoules},
+            {"retransmitted_part",
+             "",
+             "retransmitted data packets / data packets sent",
+             &Row::retransmittedPart},
+            {"link_bits", "bit", "sent, sum of all links", &Row::linkBits},
+            {"switch_bits", "bit", "received by switches", &Row::switchBits},
+            {"memory_bits", "bit", "sent and received by hosts", &Row::memoryBits},
+            {"dollars", "$", "price of GPUs and ports", &Row::dollars},
+            {"dollars_per_iteration", "$", "dollars / iterations", &Row::dollarsPerIteration}};
+}
+
+std::vector<RecordField<CodecCounterRow>>
+CodecCounterRow::GetFields()
+{
+    using Row = CodecCounterRow;
+    return {{"rank", "", "the rank", &Row::rank},
+            {"encodings", "", "messages or buckets encoded", &Row::encodings},
+            {"decodings", "", "codes decoded", &Row::decodings},
+            {"plain_bytes", "byte", "gradients before coding", &Row::plainBytes},
+            {"coded_bytes", "byte", "what was sent of them", &Row::codedBytes},
+            {"encode_time_s", "s", "time of encoding", &Row::encodeS},
+            {"decode_time_s", "s", "time of decoding", &Row::decodeS}};
+}
+
+} // namespace ns3::training
