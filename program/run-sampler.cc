@@ -64,14 +64,20 @@ RunSampler::Sample()
     }
     for (uint32_t rank = 0; rank < m_cluster.GetRanks(); rank++)
     {
-        SampleHost(
-            rank,
-            m_cluster.GetNics(rank),
-            [](const RdmaNic& nic) -> const auto& { return nic.GetQueuePairs(); });
-        SampleHost(
-            rank,
-            m_cluster.GetUecNics(rank),
-            [](const UecNic& nic) -> const auto& { return nic.GetConnections(); });
+        if (m_cluster.IsRdma())
+        {
+            SampleHost(
+                rank,
+                m_cluster.GetNics(rank),
+                [](const RdmaNic& nic) -> const auto& { return nic.GetQueuePairs(); });
+        }
+        else if (m_cluster.GetOptions().IsUec())
+        {
+            SampleHost(
+                rank,
+                m_cluster.GetUecNics(rank),
+                [](const UecNic& nic) -> const auto& { return nic.GetConnections(); });
+        }
     }
     SampleSlots();
     m_last = Simulator::Now();

@@ -20,6 +20,7 @@ TABLES = (
     "message",
     "link_counter",
     "link_iteration",
+    "sample",
     "nic_counter",
     "codec_counter",
     "learning",
