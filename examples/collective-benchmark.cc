@@ -43,6 +43,7 @@ struct BenchmarkOptions
     bool printTrees{false};
     std::string sweep;
     std::string json;
+    RunFilesOptions files;
 };
 
 /** Prints the trees of MULTITREE on one line; without --ranks for one rank per host. */
@@ -130,6 +131,25 @@ PrintRow(const CollectiveMeasurement& row, bool real)
     std::fflush(stdout);
 }
 
+/** @return a repetition, for results files */
+IterationRecord
+MakeRecord(const CollectiveMeasurement& row, uint64_t number, bool warmup)
+{
+    IterationRecord record;
+    record.iteration = static_cast<uint32_t>(number);
+    record.warmup = warmup;
+    record.endS = Simulator::Now().GetSeconds();
+    record.startS = record.endS - row.seconds;
+    record.iterationTimeS = row.seconds;
+    record.communicationTimeS = row.seconds;
+    record.exposedCommunicationS = row.seconds;
+    record.busbwGBps = row.busBandwidth;
+    record.lowerBoundS = row.lowerBound;
+    record.scalingEfficiency = 0;
+    record.verified = row.verified;
+    return record;
+}
+
 /** Measurements of all sizes in one simulation. */
 struct SizeMeasurements
 {
@@ -146,6 +166,7 @@ struct SizeMeasurements
 /**
  * Measures all sizes, up to the first wrong result, or until the simulation is stuck.
  * @param cluster the cluster
+ * @param options of the program
  * @param operation the collective
  * @param sizes of the vector
  * @param benchmark the options
@@ -153,6 +174,7 @@ struct SizeMeasurements
  */
 SizeMeasurements
 MeasureSizes(const Cluster& cluster,
+             const ProgramOptions& options,
              CollectiveOperation operation,
              const std::vector<uint64_t>& sizes,
              const BenchmarkOptions& benchmark,
@@ -160,6 +182,10 @@ MeasureSizes(const Cluster& cluster,
 {
     const bool real = benchmark.payload == "real";
     GuardedRun run(cluster);
+    RunFiles files(benchmark.files,
+                   cluster,
+                   "collective-benchmark",
+                   GetConfiguration(options, cluster).Write());
     uint64_t done = 0;
     ProgressLine progress(cluster.GetFabric(), [&] {
         return static_cast<double>(done) /
@@ -174,6 +200,7 @@ MeasureSizes(const Cluster& cluster,
         {
             for (uint64_t i = 0; i <= benchmark.warmup && all.mismatch.empty(); i++)
             {
+                files.GetRecorder().BeginIteration(static_cast<uint32_t>(done));
                 row = MeasureCollective(cluster,
                                         run,
                                         operation,
@@ -181,6 +208,7 @@ MeasureSizes(const Cluster& cluster,
                                         real,
                                         RngSeedManager::GetRun(),
                                         benchmark.gradients);
+                files.AddIteration(MakeRecord(row, done, i < benchmark.warmup));
                 all.mismatch = row.mismatch;
                 all.largestError = std::max(all.largestError, row.largestError);
                 if (row.codingErrors)
@@ -209,6 +237,10 @@ MeasureSizes(const Cluster& cluster,
         }
     }
     GatherCounters(cluster.GetFabric());
+    files.GetRecorder().Finish();
+    files.Close(all.stuck              ? all.failure
+                : all.mismatch.empty() ? ""
+                                       : "wrong result: " + all.mismatch);
     all.cost = GetRunCost(cluster.GetFabric());
     return all;
 }
@@ -396,7 +428,7 @@ Repeat(const ProgramOptions& options,
             const Cluster cluster(clusterOptions);
             cluster.GetPlanner().Check(operation);
             const SizeMeasurements all =
-                MeasureSizes(cluster, operation, sizes, benchmark, [](auto&&...) {});
+                MeasureSizes(cluster, options, operation, sizes, benchmark, [](auto&&...) {});
             configuration = GetConfiguration(options, cluster);
             MergeWarnings(warnings, GetWarnings(cluster));
             if (all.stuck) // the complete runs are kept
@@ -531,6 +563,7 @@ Benchmark(int argc, char* argv[])
                       benchmark.sweep,
                       {"algorithms"});
     options.AddJson(benchmark.json);
+    benchmark.files.AddTo(options);
     ClusterCommandLine commandLine(clusterOptions);
     commandLine.AddTo(options, "algorithm");
     for (const std::string key : {"order", "stop"})
@@ -575,13 +608,20 @@ Benchmark(int argc, char* argv[])
     }
     if (repeated.GetCount() > 1)
     {
-        repeated.Check(options, {"sweep", "pcap", "export-schedule", "print-schedule"});
+        repeated.Check(options, {"sweep", "trace", "pcap", "export-schedule", "print-schedule"});
         return Repeat(options, clusterOptions, benchmark, sizes, repeated);
     }
     const JsonOutput json(benchmark.json);
     const bool table = benchmark.json != "-";
     if (!benchmark.sweep.empty())
     {
+        for (const std::string file : {"results", "trace"})
+        {
+            if (options.IsGiven(file))
+            {
+                throw ConfigurationError("--sweep with --" + file + " (allowed: without)");
+            }
+        }
         if (commandLine.IsScheduleRequested())
         {
             throw ConfigurationError("--sweep with --print-schedule or --export-schedule (allowed: "
@@ -624,7 +664,7 @@ Benchmark(int argc, char* argv[])
             PrintRow(row, real);
         }
     };
-    const SizeMeasurements all = MeasureSizes(cluster, operation, sizes, benchmark, onRow);
+    const SizeMeasurements all = MeasureSizes(cluster, options, operation, sizes, benchmark, onRow);
     const auto warnings = GetWarnings(cluster);
     auto document = JsonValue::Object();
     document.Set("rows", ToJson(all));

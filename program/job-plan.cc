@@ -22,6 +22,7 @@
 #include <boost/algorithm/string/predicate.hpp>
 #include <boost/algorithm/string/trim.hpp>
 #include <cmath>
+#include <map>
 #include <sstream>
 #include <utility>
 
@@ -225,6 +226,31 @@ JobPlan::RemoveUpdate()
     task = std::move(without);
     graph = std::make_shared<const LoopGraph>(task, graph->GetRanks());
     Summarize();
+}
+
+std::function<std::string(uint32_t rank, uint32_t bucket)>
+JobPlan::MakeLayerNames() const
+{
+    if (task)
+    {
+        return [loop = task](uint32_t, uint32_t bucket) {
+            return loop->collectives.at(bucket).layers;
+        };
+    }
+    std::map<uint32_t, std::map<uint32_t, int32_t>> known; // by rank and collective
+    return [tasks = graph, known](uint32_t rank, uint32_t bucket) mutable {
+        const auto [layers, isNew] = known.try_emplace(rank);
+        const auto source = isNew ? tasks->MakeSource(rank, 1) : nullptr;
+        for (GraphTask next; source && source->Next(next); next = GraphTask())
+        {
+            if (next.kind == TaskKind::COLLECTIVE && next.layer >= 0)
+            {
+                layers->second[static_cast<uint32_t>(next.tag)] = next.layer;
+            }
+        }
+        const auto layer = layers->second.find(bucket);
+        return layer == layers->second.end() ? "" : "layer " + std::to_string(layer->second);
+    };
 }
 
 bool

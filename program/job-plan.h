@@ -17,6 +17,7 @@
 #include "ns3/training-task.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -55,6 +56,12 @@ struct JobPlan
 
     /** @param without the loop, the steps of the optimizer, which others make */
     void RemoveUpdate();
+
+    /**
+     * @return function that names the layers of the model that a collective of a rank belongs to,
+     *         by its number in the iteration; empty if it belongs to none in particular
+     */
+    std::function<std::string(uint32_t rank, uint32_t bucket)> MakeLayerNames() const;
 
     /** @return whether all collectives are all-reduces over all ranks, and there are no messages */
     bool IsAllReduceOnly() const;

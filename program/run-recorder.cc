@@ -14,6 +14,7 @@
 #include "ns3/training-processes.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ns3::training
 {
@@ -27,20 +28,30 @@ constexpr char COMPUTE = 'p';
 constexpr char SEND = 's';
 constexpr char RECEIVE = 'r';
 
+/// Number of a collective in a tag is modulo this.
+constexpr uint64_t COLLECTIVES_OF_TAGS = uint64_t{1} << MessageTag::COLLECTIVE_BITS;
+
 } // namespace
 
 RunRecorder::RunRecorder(const Cluster& cluster,
                          ResultStore* store,
                          TimelineTrace* timeline,
-                         bool keep)
+                         bool keep,
+                         std::set<uint32_t> traceRanks)
     : m_cluster(cluster),
       m_store(store),
       m_timeline(timeline),
-      m_keep(keep)
+      m_keep(keep),
+      m_layers([](uint32_t, uint32_t) { return ""; }),
+      m_traceRanks(std::move(traceRanks))
 {
     if (!IsRecording())
     {
         return;
+    }
+    if (m_store)
+    {
+        m_links = std::make_unique<LinkRecorder>(cluster.GetFabric(), *m_store);
     }
     for (uint32_t rank = 0; rank < cluster.GetRanks(); rank++)
     {
@@ -52,7 +63,7 @@ RunRecorder::RunRecorder(const Cluster& cluster,
         messages->TraceConnectWithoutContext("Send", MakeCallback(&RunRecorder::OnSend, this));
         messages->TraceConnectWithoutContext("Receive",
                                              MakeCallback(&RunRecorder::OnReceive, this));
-        if (m_timeline)
+        if (IsDrawn(rank))
         {
             m_timeline->AddProcess(rank, "rank " + std::to_string(rank));
         }
@@ -93,6 +104,12 @@ RunRecorder::IsRecording() const
     return m_store || m_timeline || m_keep;
 }
 
+bool
+RunRecorder::IsDrawn(uint32_t rank) const
+{
+    return m_timeline && (m_traceRanks.empty() || m_traceRanks.count(rank) > 0);
+}
+
 void
 RunRecorder::Observe(Ptr<TrainingApplication> application)
 {
@@ -127,8 +144,10 @@ RunRecorder::Keep(char kind, const T&... fields)
 }
 
 void
-RunRecorder::OnCollective(const CollectiveRecord& record)
+RunRecorder::OnCollective(const CollectiveRecord& reported)
 {
+    CollectiveRecord record = reported;
+    record.iteration = m_iteration.value_or(record.iteration);
     if (!m_keep)
     {
         WriteCollective(record);
@@ -142,6 +161,7 @@ RunRecorder::OnCollective(const CollectiveRecord& record)
 void
 RunRecorder::WriteCollective(const CollectiveRecord& record)
 {
+    const std::string layers = m_layers(record.rank, record.bucket);
     if (m_store)
     {
         CollectiveRow row;
@@ -153,20 +173,35 @@ RunRecorder::WriteCollective(const CollectiveRecord& record)
         row.bytes = record.bytes;
         row.startS = record.issued.GetSeconds();
         row.endS = record.finished.GetSeconds();
+        row.communicator = record.communicator;
+        row.turnS = record.started.GetSeconds();
+        row.layers = layers;
         m_store->AddCollective(row);
     }
-    if (m_timeline)
+    if (IsDrawn(record.rank))
     {
+        const std::string of = layers.empty() ? "" : ": " + layers;
         m_timeline->Complete(
             record.rank,
             TimelineTrace::COLLECTIVES,
-            GetName(record.operation) + " " + std::to_string(record.bucket),
+            GetName(record.operation) + " " + std::to_string(record.bucket) + of,
             record.started,
             record.finished,
             JsonValue::Object()
+                .Set("iteration", record.iteration)
+                .Set("layers", layers)
                 .Set("bytes", record.bytes)
                 .Set("algorithm", record.algorithm)
                 .Set("waited_us", (record.started - record.issued).GetSeconds() * 1e6));
+        const auto messages = m_drawn.extract(
+            {record.rank, record.communicator, record.collective % COLLECTIVES_OF_TAGS});
+        if (messages)
+        {
+            for (const DrawnMessage& message : messages.mapped())
+            {
+                Draw(message, "bucket " + std::to_string(record.bucket) + of + ", ");
+            }
+        }
     }
 }
 
@@ -206,23 +241,63 @@ RunRecorder::WriteMessage(const MessageRecord& record)
         row.bytes = record.bytes;
         row.startS = sent->second.GetSeconds();
         row.endS = record.time.GetSeconds();
+        const MessageTag tag = MessageTag::Unpack(record.tag);
+        row.communicator = tag.communicator;
+        row.collective = tag.collective;
+        row.step = tag.step;
+        row.message = tag.message;
         m_store->AddMessage(row);
     }
-    if (m_timeline)
+    if (IsDrawn(record.source) || IsDrawn(record.destination))
     {
-        m_timeline->Complete(record.destination,
-                             TimelineTrace::STEPS,
-                             record.step == MessageTag::PEER_TO_PEER
-                                 ? "message"
-                                 : "step " + std::to_string(record.step),
-                             sent->second,
-                             record.time,
-                             JsonValue::Object()
-                                 .Set("from_rank", record.source)
-                                 .Set("message", record.message)
-                                 .Set("bytes", record.bytes));
+        const DrawnMessage message{record, sent->second};
+        const MessageTag tag = MessageTag::Unpack(record.tag);
+        if (record.step == MessageTag::PEER_TO_PEER || !IsDrawn(record.destination))
+        {
+            Draw(message, "");
+        }
+        else
+        {
+            m_drawn[{record.destination, tag.communicator, tag.collective}].push_back(message);
+        }
     }
     m_sent.erase(sent);
+}
+
+void
+RunRecorder::Draw(const DrawnMessage& message, const std::string& collective)
+{
+    const MessageRecord& record = message.record;
+    const std::string what = record.step == MessageTag::PEER_TO_PEER
+                                 ? "message"
+                                 : collective + "step " + std::to_string(record.step);
+    const auto arguments = JsonValue::Object()
+                               .Set("from_rank", record.source)
+                               .Set("to_rank", record.destination)
+                               .Set("message", record.message)
+                               .Set("bytes", record.bytes);
+    const auto draw = [&](uint32_t rank, TimelineTrace::Track track, const std::string& name) {
+        const uint32_t thread =
+            m_timeline->Complete(rank, track, name, message.sent, record.time, arguments);
+        return TimelineTrace::ArrowEnd{rank, thread};
+    };
+    const bool hasBoth = IsDrawn(record.source) && IsDrawn(record.destination);
+    const std::string to = " to rank " + std::to_string(record.destination);
+    const std::string from = " from rank " + std::to_string(record.source);
+    if (hasBoth)
+    {
+        const auto begin = draw(record.source, TimelineTrace::SENT, what + to);
+        const auto end = draw(record.destination, TimelineTrace::STEPS, what + from);
+        m_timeline->AddArrow(begin, end, message.sent);
+    }
+    else if (IsDrawn(record.source))
+    {
+        draw(record.source, TimelineTrace::SENT, what + to);
+    }
+    else
+    {
+        draw(record.destination, TimelineTrace::STEPS, what + from);
+    }
 }
 
 void
@@ -247,6 +322,10 @@ RunRecorder::WriteComputePhase(uint32_t rank,
                                Time start,
                                Time end)
 {
+    if (!IsDrawn(rank))
+    {
+        return;
+    }
     m_timeline->Complete(rank,
                          TimelineTrace::COMPUTE,
                          phase,
@@ -256,10 +335,41 @@ RunRecorder::WriteComputePhase(uint32_t rank,
 }
 
 void
+RunRecorder::SetLayers(LayerNames layers)
+{
+    m_layers = std::move(layers);
+}
+
+void
+RunRecorder::BeginIteration(uint32_t iteration)
+{
+    m_iteration = iteration;
+}
+
+void
+RunRecorder::OnIteration(uint32_t iteration)
+{
+    if (m_links && !m_keep)
+    {
+        m_links->AddIteration(iteration);
+    }
+}
+
+void
 RunRecorder::Finish()
 {
     WriteKept();
-    AddLinkCounters();
+    for (const auto& [collective, messages] : std::exchange(m_drawn, {}))
+    {
+        for (const DrawnMessage& message : messages) // of collectives that the run has left
+        {
+            Draw(message, "");
+        }
+    }
+    if (m_links)
+    {
+        m_links->Finish();
+    }
     AddNicCounters();
     AddCodecCounters();
 }
@@ -332,10 +442,7 @@ RunRecorder::WriteKept(ByteReader& reader)
         const auto phase = reader.Next<std::string>();
         const auto start = reader.Next<Time>();
         const auto end = reader.Next<Time>();
-        if (m_timeline)
-        {
-            WriteComputePhase(rank, iteration, phase, start, end);
-        }
+        WriteComputePhase(rank, iteration, phase, start, end);
     }
     else
     {
@@ -402,42 +509,6 @@ RunRecorder::AddCodecCounters()
                                   counters.codedBytes,
                                   counters.encodeTime.GetSeconds(),
                                   counters.decodeTime.GetSeconds()});
-    }
-}
-
-void
-RunRecorder::AddLinkCounters()
-{
-    if (!m_store)
-    {
-        return;
-    }
-    const Fabric& fabric = m_cluster.GetFabric();
-    for (uint32_t link = 0; link < fabric.channels.size(); link++)
-    {
-        for (uint32_t end = 0; end < 2; end++)
-        {
-            const FabricPort& port = fabric.channels[link]->GetPort(end);
-            const PortCounters& counters = port.GetCounters();
-            LinkCounterRow row;
-            row.node = fabric.GetEndName(link, end);
-            row.port = port.GetIndex();
-            row.peer = fabric.GetEndName(link, 1 - end);
-            row.bytes = counters.transmittedBytes;
-            row.frames = counters.transmittedFrames;
-            row.marks = counters.markedFrames;
-            row.pauses = counters.pausesSent;
-            row.drops = counters.droppedFrames + counters.lostFrames;
-            for (const PriorityCounters& ofClass : counters.byPriority)
-            {
-                row.losslessDrops += ofClass.losslessDrops;
-            }
-            row.trims = counters.trimmedFrames;
-            row.busyS = 8.0 * static_cast<double>(port.GetLineBytes()) /
-                        static_cast<double>(port.GetRate());
-            row.maxQueue = counters.peakQueueBytes;
-            m_store->AddLinkCounter(row);
-        }
     }
 }
 

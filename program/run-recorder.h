@@ -7,15 +7,20 @@
 #ifndef DISTRIBUTED_TRAINING_RUN_RECORDER_H
 #define DISTRIBUTED_TRAINING_RUN_RECORDER_H
 
+#include "link-recorder.h"
+
 #include "ns3/result-store.h"
 #include "ns3/timeline-trace.h"
 #include "ns3/training-application.h"
 #include "ns3/training-byte-archive.h"
 #include "ns3/training-cluster.h"
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -39,11 +44,13 @@ class RunRecorder
      * @param store results file, or null
      * @param timeline trace file, or null
      * @param keep whether to buffer reports until WriteKept(), for several processes
+     * @param traceRanks ranks in the timeline; empty: all
      */
     RunRecorder(const Cluster& cluster,
                 ResultStore* store,
                 TimelineTrace* timeline,
-                bool keep = false);
+                bool keep = false,
+                std::set<uint32_t> traceRanks = {});
     ~RunRecorder();
     RunRecorder(const RunRecorder&) = delete;
     RunRecorder& operator=(const RunRecorder&) = delete;
@@ -53,6 +60,26 @@ class RunRecorder
      *        recorded
      */
     void Observe(Ptr<TrainingApplication> application);
+
+    /** Names the layers of a model that a collective belongs to. (rank, number in the iteration) */
+    using LayerNames = std::function<std::string(uint32_t, uint32_t)>;
+
+    /** @param layers of the collectives */
+    void SetLayers(LayerNames layers);
+
+    /**
+     * Numbers the repetitions of a program whose collectives have no iterations. Collectives that
+     * end from now on have this number.
+     * @param iteration the number
+     */
+    void BeginIteration(uint32_t iteration);
+
+    /**
+     * Records the traffic of the iteration that ends now. Call before ResultStore::AddIteration().
+     * Several processes do not record it, as none sees all ports at that time.
+     * @param iteration its number
+     */
+    void OnIteration(uint32_t iteration);
 
     /** Writes buffered reports. Collective: all processes call it (see Processes). */
     void WriteKept();
@@ -67,7 +94,19 @@ class RunRecorder
     /** Source, destination and tag of a message between sending and receipt. */
     using MessageKey = std::tuple<uint32_t, uint32_t, uint64_t>;
 
+    /** A collective at a rank: the rank, and the fields of a MessageTag. */
+    using CollectiveKey = std::tuple<uint32_t, uint32_t, uint64_t>;
+
+    /** A message that waits for the name of its collective. */
+    struct DrawnMessage
+    {
+        MessageRecord record;
+        Time sent;
+    };
+
     bool IsRecording() const;
+    bool IsDrawn(uint32_t rank) const;
+    void Draw(const DrawnMessage& message, const std::string& collective);
     void OnCollective(const CollectiveRecord& record);
     void OnSend(const MessageRecord& record);
     void OnReceive(const MessageRecord& record);
@@ -86,7 +125,6 @@ class RunRecorder
                            Time start,
                            Time end);
     void WriteKept(ByteReader& reader);
-    void AddLinkCounters();
     void AddNicCounters();
     void AddCodecCounters();
 
@@ -94,11 +132,17 @@ class RunRecorder
     ResultStore* m_store;
     TimelineTrace* m_timeline;
     bool m_keep;
+    LayerNames m_layers;
+    std::optional<uint32_t> m_iteration;   // number in place of that of the collectives
+    std::unique_ptr<LinkRecorder> m_links; // null: no results file
     ByteWriter m_kept;
     std::vector<Ptr<TrainingApplication>> m_applications; // observed
     std::set<Ptr<Communicator>> m_observed;               // communicators
     std::vector<Ptr<Communicator>> m_groups;              // those of them that are of groups
     std::map<MessageKey, Time> m_sent;
+    std::set<uint32_t> m_traceRanks; // empty: all
+    /// Messages of collectives that are not complete at their receiver.
+    std::map<CollectiveKey, std::vector<DrawnMessage>> m_drawn;
 };
 
 } // namespace ns3::training

@@ -135,12 +135,8 @@ TrainingRunOptions::AddTo(ProgramOptions& options, ClusterCommandLine& clusterOp
                       0,
                       1e6);
     options.Group("Output");
-    options.AddOutput("results", "SQLite file to which the run is added", results, OutputKind::ANY);
     options.AddJson(json);
-    options.AddOutput("trace",
-                      "file for a timeline, to be opened in ui.perfetto.dev",
-                      trace,
-                      OutputKind::TIMELINE);
+    RunFilesOptions::AddTo(options);
     clusterOptions.AddTo(options, "collective");
     options.AddToDescription("measured", DescribeFields(GetIterationQuantities()));
     options.Reserve("ns3::training::TrainingApplication::ComputeJitter", "compute-jitter");

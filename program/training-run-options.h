@@ -11,6 +11,7 @@
 #include "energy-figures.h"
 #include "parallel-command-line.h"
 #include "program-options.h"
+#include "run-files.h"
 
 #include "ns3/cluster-options.h"
 #include "ns3/gradient-buckets.h"
@@ -29,7 +30,7 @@ namespace ns3::training
  *
  * Options of a TrainingRun. A plain struct: set the fields that differ from the defaults.
  */
-struct TrainingRunOptions
+struct TrainingRunOptions : RunFilesOptions
 {
     /// Maximum iterations, and maximum warm-up iterations.
     static constexpr uint64_t MAX_ITERATIONS = 1000000;
@@ -56,9 +57,7 @@ struct TrainingRunOptions
     std::string allToAll;          ///< algorithm of all-to-alls; empty: that of the cluster
     uint64_t iterations{3};        ///< measured iterations
     uint64_t warmup{1};            ///< initial iterations excluded from means
-    std::string results;           ///< SQLite results file; empty: none
     std::string json;              ///< results file in JSON, "-" for stdout; empty: none
-    std::string trace;             ///< timeline file; empty: none
     EnergyOptions energy;          ///< power model and prices
     ParallelJobOptions model;      ///< a transformer in place of the workload; its bucket is above
     ClusterOptions cluster;        ///< the cluster, with the algorithm of the collectives

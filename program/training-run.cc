@@ -9,7 +9,7 @@
 #include "guarded-run.h"
 #include "job-lower-bound.h"
 #include "reference-sums.h"
-#include "run-recorder.h"
+#include "run-files.h"
 #include "run-warnings.h"
 
 #include "ns3/abort.h"
@@ -79,7 +79,6 @@ class TrainingRun::Execution
     }
 
   private:
-    void OpenFiles();
     void Observe();
     void CheckSums();
     void CheckGraph();
@@ -91,11 +90,9 @@ class TrainingRun::Execution
 
     TrainingRun& m_run;
     const Cluster& m_cluster;
-    std::unique_ptr<ResultStore> m_store;      // null: no file
-    std::unique_ptr<TimelineTrace> m_timeline; // null: no file
     TrainingJob m_job;
     ReferenceSums m_reference;
-    std::unique_ptr<RunRecorder> m_recorder;
+    RunFiles m_files;
     std::optional<EnergyFigures> m_energy; // none: not asked for
     GuardedRun m_guard;
     std::vector<Ptr<TrainingApplication>> m_applications; // of the local ranks
@@ -109,9 +106,9 @@ TrainingRun::Execution::Execution(TrainingRun& run)
             static_cast<uint32_t>(run.m_options.warmup),
             run.m_plan.GetBusBytes()),
       m_reference(m_cluster),
+      m_files(run.m_options, m_cluster, PROGRAM, run.m_configuration.Write()),
       m_guard(m_cluster)
 {
-    OpenFiles();
     Observe();
     if (run.m_options.IsReal())
     {
@@ -127,39 +124,16 @@ TrainingRun::Execution::Execution(TrainingRun& run)
 }
 
 void
-TrainingRun::Execution::OpenFiles()
-{
-    if (Processes::GetId() != 0)
-    {
-        return; // only the first process writes
-    }
-    const TrainingRunOptions& options = m_run.m_options;
-    if (!options.results.empty())
-    {
-        m_store = std::make_unique<ResultStore>(
-            options.results,
-            RunRow{PROGRAM, GetVersion(), RngSeedManager::GetRun(), m_run.m_configuration.Write()});
-    }
-    if (!options.trace.empty())
-    {
-        m_timeline = std::make_unique<TimelineTrace>(options.trace);
-    }
-}
-
-void
 TrainingRun::Execution::Observe()
 {
-    const bool writes = !m_run.m_options.results.empty() || !m_run.m_options.trace.empty();
-    m_recorder = std::make_unique<RunRecorder>(m_cluster,
-                                               m_store.get(),
-                                               m_timeline.get(),
-                                               Processes::GetCount() > 1 && writes);
+    RunRecorder& recorder = m_files.GetRecorder();
     for (uint32_t i = 0; i < m_run.m_applications.GetN(); i++)
     {
         m_applications.push_back(DynamicCast<TrainingApplication>(m_run.m_applications.Get(i)));
         m_job.Observe(m_applications.back());
-        m_recorder->Observe(m_applications.back());
+        recorder.Observe(m_applications.back());
     }
+    recorder.SetLayers(m_run.m_plan.MakeLayerNames());
     m_job.SetLowerBound(m_run.m_lowerBound);
 }
 
@@ -247,9 +221,9 @@ TrainingRun::Execution::Learn(const IterationRecord& record)
                      "the training diverges: a weight or loss of iteration " +
                          std::to_string(record.iteration) + " is not finite");
     }
-    else if (m_store)
+    else if (m_files.GetStore())
     {
-        m_store->AddLearning(row);
+        m_files.GetStore()->AddLearning(row);
     }
 }
 
@@ -262,14 +236,7 @@ TrainingRun::Execution::OnIteration(const IterationRecord& record)
     {
         Learn(record);
     }
-    if (m_store)
-    {
-        m_store->AddIteration(record);
-    }
-    if (m_timeline)
-    {
-        m_timeline->Flush();
-    }
+    m_files.AddIteration(record);
     if (m_run.m_onIteration)
     {
         m_run.m_onIteration(record);
@@ -304,7 +271,7 @@ void
 TrainingRun::Execution::ExchangeReports()
 {
     // Before the iterations, because each of them commits the file.
-    m_recorder->WriteKept();
+    m_files.GetRecorder().WriteKept();
     const auto reports = Processes::Gather(m_job.Pack());
     for (uint32_t process = 0; process < reports.size(); process++)
     {
@@ -320,14 +287,14 @@ TrainingRun::Execution::FinishFiles()
 {
     ExchangeReports();
     GatherCounters(m_cluster.GetFabric());
-    m_recorder->Finish();
+    m_files.GetRecorder().Finish();
     m_energy = GetEnergyFigures(m_run.m_options.energy,
                                 m_cluster,
                                 m_job.GetResults(),
                                 static_cast<double>(m_run.m_plan.GetBytes()));
-    if (m_energy && m_store)
+    if (m_energy && m_files.GetStore())
     {
-        m_store->AddEnergy(m_energy->GetRow());
+        m_files.GetStore()->AddEnergy(m_energy->GetRow());
     }
 }
 
@@ -342,22 +309,12 @@ TrainingRun::Execution::Simulate()
     {
         NS_LOG_WARN("stuck: " << stuck.what());
         FinishFiles();
-        if (m_store)
-        {
-            m_store->Fail(stuck.what());
-        }
+        m_files.Close(stuck.what());
         throw;
     }
     FinishFiles();
     const std::string mismatch = GetMismatch();
-    if (m_store)
-    {
-        mismatch.empty() ? m_store->Finish() : m_store->Fail("wrong sum: " + mismatch);
-    }
-    if (m_timeline)
-    {
-        m_timeline->Close();
-    }
+    m_files.Close(mismatch.empty() ? "" : "wrong sum: " + mismatch);
 }
 
 TrainingRun::SimulationScope::~SimulationScope()
@@ -379,6 +336,7 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
     m_options.model.TakeSchedule(m_options.cluster.schedule);
     m_options.Check();
     m_plan = MakeJobPlan(m_options);
+    m_options.RunFilesOptions::Check(m_options.cluster.ranks);
     CheckPlan();
     CheckGradients();
     if (!m_options.results.empty())

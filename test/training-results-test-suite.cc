@@ -367,6 +367,73 @@ class TimelineTraceTestCase : public TestCase
 /**
  * @ingroup distributed-training-results-tests
  *
+ * The answers of views, and files of older programs.
+ */
+class ResultViewTestCase : public TestCase
+{
+  public:
+    ResultViewTestCase()
+        : TestCase("results: views answer questions, files of older programs get them")
+    {
+    }
+
+  private:
+    /** @param sql a query @param rows what it gives */
+    void Expect(const std::string& sql, const std::vector<std::vector<std::string>>& rows)
+    {
+        NS_TEST_EXPECT_MSG_EQ((ResultStore::Query(m_path, sql) == rows), true, sql);
+    }
+
+    void DoRun() override
+    {
+        m_path = CreateTempDirFilename(MakeName("views.sqlite"));
+        {
+            ResultStore store(m_path, MakeRun());
+            // Rank 1 is late with bucket 0, and must wait for its turn.
+            store.AddCollective({0, 0, 0, "all-reduce", "ring", 8, 1, 3, 0, 1, "fc"});
+            store.AddCollective({1, 0, 0, "all-reduce", "ring", 8, 1.5, 3.25, 0, 2, "fc"});
+            store.AddCollective({0, 0, 1, "all-reduce", "ring", 4, 1.5, 4, 0, 3.25, "a to b"});
+            store.AddMessage({0, 1, 1, 125, 1, 2});
+            store.AddMessage({1, 0, 2, 125, 1, 3});
+            store.AddMessage({1, 2, 3, 0, 1, 1});
+            store.AddLinkCounter({"leaf3", 2, "spine1", 9, 1, 0, 1, 0, 0.75, 0, 0, 0, 100, 0.5, 0});
+            store.AddLinkCounter({"spine1", 1, "leaf3", 9, 1, 0, 6, 0, 1.5, 0, 0, 0, 100, 1, 0.25});
+            store.AddLinkCounter({"spine1", 2, "leaf4", 9, 1, 0, 1, 0, 0.5, 0, 0, 0, 100, 0.3, 0});
+            store.Finish();
+            ResultStore quiet(m_path, MakeRun());
+            quiet.AddLinkCounter({"host0", 0, "host1", 9, 1, 0, 0, 0, 0.5, 0, 0, 0, 100, 0.25, 0});
+            quiet.Finish();
+        }
+        Expect("SELECT bucket, layers, bytes, ranks, ready_s, start_s, end_s FROM bucket",
+               {{"0", "fc", "8", "2", "1.0", "2.0", "3.25"},
+                {"1", "a to b", "4", "1", "1.5", "3.25", "4.0"}});
+        Expect("SELECT layers, wait_s, network_s FROM bucket_wait",
+               {{"fc", "1.0", "1.25"}, {"a to b", "1.75", "0.75"}});
+        Expect("SELECT run_id, link, utilization, paused_s, pause_share FROM bottleneck",
+               {{"1", "spine1 -> leaf3", "1.0", "0.25", "0.875"},
+                {"2", "host0 -> host1", "0.25", "0.0", "0.0"}});
+        Expect("SELECT source, destination, time_s, rate_Gbps FROM slowest_message",
+               {{"1", "0", "2.0", "5.0e-07"}, {"0", "1", "1.0", "1.0e-06"}, {"1", "2", "0.0", ""}});
+        // As a file of a program that knew neither views nor turns.
+        SqliteDatabase(m_path, SqliteDatabase::Mode::WRITE)
+            .Execute("DROP VIEW bucket_wait; DROP VIEW bucket; DROP TABLE link_iteration;"
+                     "ALTER TABLE collective DROP COLUMN turn_s");
+        ResultStore(m_path, MakeRun()).Finish();
+        Expect("SELECT layers, wait_s, network_s FROM bucket_wait",
+               {{"fc", "0.5", "1.75"}, {"a to b", "0.0", "2.5"}});
+        Expect("SELECT count(*) FROM link_iteration", {{"0"}});
+        // An older program does not name the new columns.
+        SqliteDatabase(m_path, SqliteDatabase::Mode::WRITE)
+            .Execute("INSERT INTO message (run_id, source) VALUES (3, 1)");
+        Expect("SELECT source, step FROM message WHERE run_id = 3", {{"1", "0"}});
+    }
+
+    std::string m_path; ///< the file
+};
+
+/**
+ * @ingroup distributed-training-results-tests
+ *
  * Stored values can be read back.
  */
 class ResultStoreTestCase : public TestCase
@@ -397,9 +464,12 @@ class ResultStoreTestCase : public TestCase
             NS_TEST_EXPECT_MSG_EQ(Get("PRAGMA journal_mode"), "wal", "write-ahead log");
             NS_TEST_EXPECT_MSG_EQ(Get("SELECT state FROM run"), "unfinished", "at first");
             NS_TEST_EXPECT_MSG_EQ(Get("SELECT finished IS NULL FROM run"), "1", "at first");
-            store.AddCollective({1, 0, 2, "all-reduce", "ring", 5000000000, 0.25, 0.5});
-            store.AddMessage({0, 1, 77, 123, 0.125, 0.25});
-            store.AddLinkCounter({"switch 0", 3, "host 1", 1000, 10, 2, 1, 4, 0.5, 4096, 3, 5});
+            store.AddCollective(
+                {1, 0, 2, "all-reduce", "ring", 5000000000, 0.25, 0.5, 6, 0.375, "a to b"});
+            store.AddMessage({0, 1, 77, 125, 0.125, 0.25, 3, 4, 5, 6});
+            store.AddLinkCounter(
+                {"switch 0", 3, "host 1", 1000, 10, 2, 1, 4, 0.5, 4096, 3, 5, 100000, 0.5, 0.25});
+            store.AddLinkIteration({7, "switch 0", 3, "host 1", 2, 1000, 10, 1, 4, 0.5, 0.125});
             store.AddNicCounter({"host 1", 0, 7, 28672, 5120, 1, 4096, R"({"0 bits":7})"});
             store.AddCodecCounter({3, 2, 8, 4096, 512, 0.25, 0.5});
             NS_TEST_EXPECT_MSG_EQ(Get("SELECT count(*) FROM message"), "0", "kept in memory");
@@ -440,9 +510,20 @@ class ResultStoreTestCase : public TestCase
             "1",   "0",    "1",       "0.0",   "1.0",  "1.0", "0.75", "0.0625",
             "0.5", "0.25", "0.03125", "0.125", "1.5",  "2.5", "3.5",  "4.5",
             "5.5", "6.5",  "12.5",    "0.375", "0.75", "1"};
+        const std::vector<std::string> collective{"1",
+                                                  "1",
+                                                  "0",
+                                                  "2",
+                                                  "all-reduce",
+                                                  "ring",
+                                                  "5000000000",
+                                                  "0.25",
+                                                  "0.5",
+                                                  "6",
+                                                  "0.375",
+                                                  "a to b"};
         const std::vector<std::string>
-            collective{"1", "1", "0", "2", "all-reduce", "ring", "5000000000", "0.25", "0.5"};
-        const std::vector<std::string> message{"1", "0", "1", "77", "123", "0.125", "0.25"};
+            message{"1", "0", "1", "77", "125", "0.125", "0.25", "3", "4", "5", "6"};
         const std::vector<std::string> counter{"1",
                                                "switch 0",
                                                "3",
@@ -455,7 +536,10 @@ class ResultStoreTestCase : public TestCase
                                                "0.5",
                                                "4096",
                                                "3",
-                                               "5"};
+                                               "5",
+                                               "100000",
+                                               "0.5",
+                                               "0.25"};
         const auto isEqual = [this](const std::string& table, const std::vector<std::string>& row) {
             return ResultStore::Query(m_path, "SELECT * FROM " + table) ==
                    std::vector<std::vector<std::string>>{row};
@@ -464,6 +548,19 @@ class ResultStoreTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(isEqual("collective", collective), true, "collective");
         NS_TEST_EXPECT_MSG_EQ(isEqual("message", message), true, "message");
         NS_TEST_EXPECT_MSG_EQ(isEqual("link_counter", counter), true, "link_counter");
+        const std::vector<std::string> ofIteration{"1",
+                                                   "7",
+                                                   "switch 0",
+                                                   "3",
+                                                   "host 1",
+                                                   "2",
+                                                   "1000",
+                                                   "10",
+                                                   "1",
+                                                   "4",
+                                                   "0.5",
+                                                   "0.125"};
+        NS_TEST_EXPECT_MSG_EQ(isEqual("link_iteration", ofIteration), true, "link_iteration");
         const std::vector<std::string>
             engine{"1", "host 1", "0", "7", "28672", "5120", "1", "4096", R"({"0 bits":7})"};
         NS_TEST_EXPECT_MSG_EQ(isEqual("nic_counter", engine), true, "nic_counter");
@@ -784,6 +881,7 @@ class TrainingResultsTestSuite : public TestSuite
         AddTestCase(new OutputFileReplacementTestCase);
         AddTestCase(new TimelineTraceTestCase);
         AddTestCase(new ResultStoreTestCase);
+        AddTestCase(new ResultViewTestCase);
         AddTestCase(new ResultStoreLockTestCase);
         AddTestCase(new ResultStoreRefusalTestCase);
         AddTestCase(new ResultStoreConcurrencyTestCase);

@@ -259,6 +259,13 @@ class FilesTestCase : public RunTestCase
                               "configuration");
         NS_TEST_EXPECT_MSG_EQ(query("SELECT count(*) FROM iteration WHERE verified"), "3", "rows");
         NS_TEST_EXPECT_MSG_EQ(query("SELECT count(*) FROM collective"), "18", "rows");
+        NS_TEST_EXPECT_MSG_EQ(query("SELECT count(*) FROM bucket WHERE ready_s <= start_s AND "
+                                    "start_s < end_s AND ranks = 3 AND layers <> ''"),
+                              "6",
+                              "buckets");
+        NS_TEST_EXPECT_MSG_EQ(query("SELECT sum(bytes) FROM link_iteration"),
+                              query("SELECT sum(bytes) FROM link_counter"),
+                              "iterations have all traffic, as no frame is later than the last");
         NS_TEST_EXPECT_MSG_NE(ReadFile(options.trace).find("\"backward\""),
                               std::string::npos,
                               "timeline");

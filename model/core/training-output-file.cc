@@ -8,6 +8,7 @@
 
 #include "training-configuration-error.h"
 #include "training-input-file.h"
+#include "training-packed-file.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -64,6 +65,18 @@ GetRealPath(std::string path)
     return realpath(directory.c_str(), real) ? std::string(real) + "/" + name : path;
 }
 
+/** @return the text without blanks and line breaks */
+std::string
+StripBlanks(std::string text)
+{
+    text.erase(
+        std::remove_if(text.begin(),
+                       text.end(),
+                       [](char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }),
+        text.end());
+    return text;
+}
+
 /** @return bytes of a file from an offset, without blanks and line breaks */
 std::string
 GetExcerpt(std::ifstream& file, std::streamoff offset)
@@ -73,12 +86,7 @@ GetExcerpt(std::ifstream& file, std::streamoff offset)
     file.seekg(offset);
     file.read(&text[0], EXCERPT_BYTES);
     text.resize(static_cast<std::size_t>(std::max<std::streamsize>(0, file.gcount())));
-    text.erase(
-        std::remove_if(text.begin(),
-                       text.end(),
-                       [](char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }),
-        text.end());
-    return text;
+    return StripBlanks(text);
 }
 
 /** @return whether a file is empty or of a kind */
@@ -103,8 +111,10 @@ IsOfKind(const std::string& path, OutputKind kind)
     {
     case OutputKind::RESULTS:
         return begins("{") && end.find("\"version\":") != std::string::npos;
-    case OutputKind::TIMELINE:
-        return begins("[{\"ph\":") || begin == "[]";
+    case OutputKind::TIMELINE: {
+        const std::string unpacked = StripBlanks(ReadPackedBegin(path, EXCERPT_BYTES));
+        return unpacked.rfind("[{\"ph\":", 0) == 0 || unpacked == "[]";
+    }
     case OutputKind::TOPOLOGY:
         return begins("{\"hosts\":");
     case OutputKind::SCHEDULE:

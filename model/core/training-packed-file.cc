@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <new>
 #include <sys/stat.h>
 #include <vector>
 #include <zlib.h>
@@ -28,6 +29,9 @@ IsPacked(const std::string& bytes)
     return bytes.compare(0, 3, "\x1f\x8b\x08") == 0;
 }
 
+/// The largest window, in the format of gzip.
+constexpr int GZIP = 15 + 16;
+
 /** What has been unpacked, and what ended it. */
 struct Unpacked
 {
@@ -41,7 +45,6 @@ struct Unpacked
 Unpacked
 Unpack(const std::string& bytes, std::size_t most)
 {
-    constexpr int GZIP = 15 + 16; // the largest window, in the format of gzip
     Unpacked result;
     std::vector<char> block(1 << 18);
     while (result.used < bytes.size()) // members one behind the other
@@ -71,6 +74,47 @@ Unpack(const std::string& bytes, std::size_t most)
 }
 
 } // namespace
+
+/** State of the compression. */
+struct TextPacker::Stream : z_stream
+{
+};
+
+TextPacker::TextPacker()
+    : m_stream(std::make_unique<Stream>())
+{
+    if (deflateInit2(m_stream.get(),
+                     Z_DEFAULT_COMPRESSION,
+                     Z_DEFLATED,
+                     GZIP,
+                     8, // the default use of memory
+                     Z_DEFAULT_STRATEGY) != Z_OK)
+    {
+        throw std::bad_alloc();
+    }
+}
+
+TextPacker::~TextPacker()
+{
+    deflateEnd(m_stream.get());
+}
+
+std::string
+TextPacker::Pack(const std::string& text, bool isLast)
+{
+    std::string packed;
+    std::vector<char> block(1 << 16);
+    m_stream->next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+    m_stream->avail_in = static_cast<uInt>(text.size());
+    do
+    {
+        m_stream->next_out = reinterpret_cast<Bytef*>(block.data());
+        m_stream->avail_out = static_cast<uInt>(block.size());
+        deflate(m_stream.get(), isLast ? Z_FINISH : Z_SYNC_FLUSH);
+        packed.append(block.data(), block.size() - m_stream->avail_out);
+    } while (m_stream->avail_out == 0);
+    return packed;
+}
 
 std::optional<std::string>
 ReadPackedFile(const std::string& path)

@@ -8,6 +8,7 @@
 #define DISTRIBUTED_TRAINING_PACKED_FILE_H
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -31,6 +32,31 @@ std::optional<std::string> ReadPackedFile(const std::string& path);
  * @return the begin of its content; empty if it cannot be read, or is no regular file
  */
 std::string ReadPackedBegin(const std::string& path, std::size_t most);
+
+/**
+ * @ingroup distributed-training
+ *
+ * Compresses a text as gzip, part by part.
+ */
+class TextPacker
+{
+  public:
+    TextPacker();
+    ~TextPacker();
+    TextPacker(const TextPacker&) = delete;
+    TextPacker& operator=(const TextPacker&) = delete;
+
+    /**
+     * @param text next part
+     * @param isLast whether it is the last one
+     * @return all bytes so far that have not been returned; they can be unpacked
+     */
+    std::string Pack(const std::string& text, bool isLast);
+
+  private:
+    struct Stream;
+    std::unique_ptr<Stream> m_stream;
+};
 
 } // namespace ns3::training
 

@@ -44,6 +44,7 @@ struct TaskCollective
     int32_t priority{0};                        ///< see Tensor::priority
     Parallelism parallelism{Parallelism::DATA}; ///< why the ranks communicate
     Time update;                                ///< from its end until its result is applied
+    std::string layers; ///< names of the model's layers that it belongs to; empty: unknown
 };
 
 /**

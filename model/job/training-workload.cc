@@ -65,6 +65,21 @@ MakeModelTask(const LayeredModel& model, const WorkloadRequest& request, const s
     return task;
 }
 
+/** @return the first and last layer with gradients in a bucket, in forward order */
+std::string
+NameLayers(const LayeredModel& model, const GradientBucket& bucket)
+{
+    std::vector<std::string> names; // in backward order
+    for (uint32_t layer : bucket.layers)
+    {
+        if (model.layers[layer].parameters > 0)
+        {
+            names.push_back(model.layers[layer].name);
+        }
+    }
+    return names.size() == 1 ? names[0] : names.back() + " to " + names[0];
+}
+
 /** The forward pass, whose layers wait for the gradients of the iteration before. */
 void
 AddForwardByLayer(TrainingTask& task,
@@ -168,6 +183,7 @@ MakeDataParallelTask(const LayeredModel& model, uint64_t bucket, bool overlap, b
         advance(overlap ? readyAt.at(gradients.readyLayer) : backward);
         TaskCollective sum;
         sum.bytes = gradients.bytes;
+        sum.layers = NameLayers(model, gradients);
         // The last bucket is needed first, in the next forward pass.
         sum.priority = static_cast<int32_t>(task.collectives.size());
         task.Start(sum);

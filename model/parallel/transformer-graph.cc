@@ -456,7 +456,8 @@ TransformerSource::ReduceGradients(PlanGroups groups, uint64_t parameters)
                           0);
 }
 
-/** Reduces gradients of dense layers with 4 bits: inside a node, added and quantized again, and then across. */
+/** Reduces gradients of dense layers with 4 bits: inside a node, added and quantized again, and
+ * then across. */
 uint64_t
 TransformerSource::ReduceQuantized(uint64_t parameters)
 {

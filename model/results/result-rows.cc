@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "result-store.h"
+#include "result-rows.h"
 
 namespace ns3::training
 {
@@ -20,7 +20,10 @@ CollectiveRow::GetFields()
             {"algorithm", "", "such as ring", &Row::algorithm},
             {"bytes", "byte", "size of the whole vector", &Row::bytes},
             {"start_s", "s", "simulated time when this rank issued it", &Row::startS},
-            {"end_s", "s", "simulated time when it was complete at this rank", &Row::endS}};
+            {"end_s", "s", "simulated time when it was complete at this rank", &Row::endS},
+            {"communicator", "", "number of its communicator", &Row::communicator},
+            {"turn_s", "s", "simulated time of its turn at this rank", &Row::turnS},
+            {"layers", "", "layers of the model that it belongs to", &Row::layers}};
 }
 
 std::vector<RecordField<MessageRow>>
@@ -32,7 +35,11 @@ MessageRow::GetFields()
             {"tag", "", "communicator, collective, step and number of the message", &Row::tag},
             {"bytes", "byte", "size without headers", &Row::bytes},
             {"start_s", "s", "simulated time when it was handed to the transport", &Row::startS},
-            {"end_s", "s", "simulated time when its last byte was in", &Row::endS}};
+            {"end_s", "s", "simulated time when its last byte was in", &Row::endS},
+            {"communicator", "", "number of the communicator", &Row::communicator},
+            {"collective", "", "number in the communicator", &Row::collective},
+            {"step", "", "step of the algorithm", &Row::step},
+            {"message", "", "number in the step to the same rank", &Row::message}};
 }
 
 std::vector<RecordField<LinkCounterRow>>
@@ -53,7 +60,41 @@ LinkCounterRow::GetFields()
              "",
              "frames of lossless classes dropped here for lack of buffer space",
              &Row::losslessDrops},
-            {"trims", "", "frames cut to their header here (packet trimming)", &Row::trims}};
+            {"trims", "", "frames cut to their header here (packet trimming)", &Row::trims},
+            {"rate_bps", "bit/s", "line rate", &Row::rate},
+            {"utilization", "", "busy_s / simulated time of the run", &Row::utilization},
+            {"paused_s", "s", "time paused by the peer, sum of the priorities", &Row::pausedS}};
+}
+
+std::vector<RecordField<LinkIterationRow>>
+LinkIterationRow::GetFields()
+{
+    using Row = LinkIterationRow;
+    return {{"iteration", "", "iteration of the job, or repetition", &Row::iteration},
+            {"node", "", "host or switch", &Row::node},
+            {"port", "", "number of the port at that node", &Row::port},
+            {"peer", "", "host or switch at the other end", &Row::peer},
+            {"priority", "", "traffic class", &Row::priority},
+            {"bytes", "byte", "sent, without preamble and gap", &Row::bytes},
+            {"frames", "", "frames sent, without pause frames", &Row::frames},
+            {"marks", "", "frames marked by ECN", &Row::marks},
+            {"drops", "", "frames dropped here", &Row::drops},
+            {"utilization", "", "time the line was taken / iteration time", &Row::utilization},
+            {"paused_s", "s", "time paused by the peer", &Row::pausedS}};
+}
+
+std::vector<RecordField<SampleRow>>
+SampleRow::GetFields()
+{
+    using Row = SampleRow;
+    return {{"time_s", "s", "simulated time of the sample", &Row::timeS},
+            {"quantity", "", "what was sampled", &Row::quantity},
+            {"node", "", "host or switch", &Row::node},
+            {"port", "", "number of the port at that node", &Row::port},
+            {"peer", "", "host or switch at the other end", &Row::peer},
+            {"priority", "", "traffic class", &Row::priority},
+            {"queue_pair", "", "number of the queue pair at that node", &Row::queuePair},
+            {"value", "", "the value, until the next row of the series", &Row::value}};
 }
 
 std::vector<RecordField<NicCounterRow>>

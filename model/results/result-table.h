@@ -84,9 +84,7 @@ class ResultTable
             if (database.QueryValue("SELECT count(*) FROM pragma_table_info('" + m_name +
                                     "') WHERE name = '" + field.name + "'") == "0")
             {
-                database.Execute("ALTER TABLE " + m_name + " ADD COLUMN " + GetColumn(field) +
-                                 " DEFAULT " +
-                                 (std::string(field.GetTypeName()) == "text" ? "''" : "0"));
+                database.Execute("ALTER TABLE " + m_name + " ADD COLUMN " + GetColumn(field));
             }
         }
     }
@@ -144,7 +142,7 @@ class ResultTable
     }
 
   private:
-    /** @return SQL definition of a column */
+    /** @return SQL definition of a column; by its default, an older program can add rows, too */
     static std::string GetColumn(const RecordField<Record>& field)
     {
         const std::string type = field.GetTypeName();
@@ -152,7 +150,7 @@ class ResultTable
                (type == "text"     ? " TEXT"
                 : type == "number" ? " REAL"
                                    : " INTEGER") +
-               " NOT NULL";
+               " NOT NULL DEFAULT " + (type == "text" ? "''" : "0");
     }
 
     std::string m_name;

@@ -23,6 +23,30 @@ namespace
 /** Threads of further collective lanes are multiples of this, above all steps. */
 constexpr uint32_t FIRST_COLLECTIVES_LANE = 1 << 20;
 
+/** Threads of sent messages are above this. */
+constexpr uint32_t FIRST_SENT_LANE = 1 << 30;
+
+/** Process of the counters of the network, above all ranks. */
+constexpr uint32_t NETWORK = 1 << 30;
+
+/** @return the thread of a lane of a track, from 0 */
+uint32_t
+GetThread(TimelineTrace::Track track, uint32_t lane)
+{
+    return track == TimelineTrace::STEPS  ? track + lane
+           : track == TimelineTrace::SENT ? FIRST_SENT_LANE + lane
+                                          : track + lane * FIRST_COLLECTIVES_LANE;
+}
+
+/** @return whether a name ends as one of a compressed file */
+bool
+IsPackedName(const std::string& path)
+{
+    const std::string end = ".gz";
+    return path.size() >= end.size() &&
+           path.compare(path.size() - end.size(), end.size(), end) == 0;
+}
+
 /** Size of the event buffer before it is written, bytes. */
 constexpr std::size_t BUFFER_BYTES = 1 << 16;
 
@@ -50,6 +74,7 @@ TimelineTrace::Check(const std::string& path)
 
 TimelineTrace::TimelineTrace(const std::string& path)
     : m_file(Check(path)),
+      m_packer(IsPackedName(path) ? std::make_unique<TextPacker>() : nullptr),
       m_buffer("[")
 {
     NS_LOG_FUNCTION(this << path);
@@ -72,14 +97,15 @@ void
 TimelineTrace::AddProcess(uint32_t rank, const std::string& name)
 {
     NS_LOG_FUNCTION(this << rank << name);
-    static const std::array<std::pair<Track, const char*>, 3> TRACKS{
-        {{COMPUTE, "compute"}, {COLLECTIVES, "collectives"}, {STEPS, "steps"}}};
+    static const std::array<std::pair<Track, const char*>, 4> TRACKS{
+        {{COMPUTE, "compute"}, {COLLECTIVES, "collectives"}, {STEPS, "steps"}, {SENT, "sent"}}};
     AddMetadata("process_name", rank, 0, "name", name);
     AddMetadata("process_sort_index", rank, 0, "sort_index", rank);
     for (const auto& [track, trackName] : TRACKS)
     {
-        AddMetadata("thread_name", rank, track, "name", trackName);
-        AddMetadata("thread_sort_index", rank, track, "sort_index", static_cast<uint32_t>(track));
+        const uint32_t thread = GetThread(track, 0);
+        AddMetadata("thread_name", rank, thread, "name", trackName);
+        AddMetadata("thread_sort_index", rank, thread, "sort_index", thread);
     }
 }
 
@@ -96,7 +122,7 @@ TimelineTrace::AddMetadata(const std::string& kind,
     Add(event.Write());
 }
 
-void
+uint32_t
 TimelineTrace::Complete(uint32_t rank,
                         Track track,
                         const std::string& name,
@@ -116,33 +142,64 @@ TimelineTrace::Complete(uint32_t rank,
         event += ",\"args\":" + arguments.Write();
     }
     Add(event + "}");
+    return thread;
+}
+
+void
+TimelineTrace::AddArrow(ArrowEnd from, ArrowEnd to, Time time)
+{
+    m_arrows++;
+    const auto format = [&](const std::string& kind, const ArrowEnd& end) {
+        return "{\"ph\":" + kind + ",\"id\":" + std::to_string(m_arrows) +
+               ",\"pid\":" + std::to_string(end.rank) + ",\"tid\":" + std::to_string(end.thread) +
+               ",\"ts\":" + ToMicroseconds(time) + R"(,"name":"message","cat":"message"})";
+    };
+    Add(format(R"("s")", from));
+    Add(format(R"("f","bp":"e")", to));
+}
+
+void
+TimelineTrace::AddCounter(const std::string& name,
+                          const std::string& series,
+                          Time time,
+                          double value)
+{
+    if (!std::exchange(m_hasCounters, true))
+    {
+        AddMetadata("process_name", NETWORK, 0, "name", "network");
+        AddMetadata("process_sort_index", NETWORK, 0, "sort_index", NETWORK);
+    }
+    Add(R"({"ph":"C","pid":)" + std::to_string(NETWORK) + ",\"ts\":" + ToMicroseconds(time) +
+        ",\"name\":" + QuoteJson(name) +
+        ",\"args\":" + JsonValue::Object().Set(series, value).Write() + "}");
 }
 
 uint32_t
 TimelineTrace::FindLane(uint32_t rank, Track track, Time start, Time end)
 {
-    // Events arrive in the order of their ends, so an event that starts after the end of a lane's
-    // last event overlaps with no event of the lane.
+    // An event that starts after all events of a lane have ended overlaps with none of them.
     std::vector<Time>& lanes = m_lanes[{rank, track}];
     uint32_t lane = 0;
     while (lane < lanes.size() && lanes[lane] > start)
     {
         lane++;
     }
-    const uint32_t thread = track + (track == STEPS ? lane : lane * FIRST_COLLECTIVES_LANE);
+    const uint32_t thread = GetThread(track, lane);
     if (lane == lanes.size())
     {
         lanes.push_back(end);
         if (lane > 0)
         {
-            const std::string name =
-                (track == STEPS ? "steps, lane " : "collectives, lane ") + std::to_string(lane + 1);
+            const std::string name = std::string(track == STEPS  ? "steps"
+                                                 : track == SENT ? "sent"
+                                                                 : "collectives") +
+                                     ", lane " + std::to_string(lane + 1);
             AddMetadata("thread_name", rank, thread, "name", name);
             AddMetadata("thread_sort_index",
                         rank,
                         thread,
                         "sort_index",
-                        track == STEPS ? thread : static_cast<uint32_t>(track));
+                        track == COLLECTIVES ? static_cast<uint32_t>(track) : thread);
         }
     }
     lanes[lane] = end;
@@ -170,7 +227,7 @@ TimelineTrace::Flush()
 {
     NS_LOG_FUNCTION(this << m_buffer.size());
     const std::string text = std::exchange(m_buffer, "");
-    m_file.Write(text);
+    m_file.Write(m_packer && !text.empty() ? m_packer->Pack(text, m_isClosed) : text);
 }
 
 void

@@ -10,9 +10,11 @@
 #include "ns3/nstime.h"
 #include "ns3/training-json-writer.h"
 #include "ns3/training-output-file.h"
+#include "ns3/training-packed-file.h"
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,7 +25,8 @@ namespace ns3::training
  * @ingroup distributed-training-results
  *
  * Writes a timeline for ui.perfetto.dev or chrome://tracing (Trace Event Format, JSON array form):
- * one process per rank, with tracks for compute, collectives and steps.
+ * one process per rank, with tracks for compute, collectives, steps and messages on their way, and
+ * one process for counters of the network. A file whose name ends with .gz is compressed.
  *
  * Events are written as they arrive, and only complete ones reach the file. The format permits a
  * missing closing bracket, so what a killed run leaves (OutputFile::GetGrowingName()) can be
@@ -37,7 +40,8 @@ class TimelineTrace
     {
         COMPUTE = 1,     ///< forward passes, backward passes, updates
         COLLECTIVES = 2, ///< collectives from their turn to completion, in order of completion
-        STEPS = 3        ///< steps of a collective, in order of completion
+        STEPS = 3,       ///< steps of a collective, in order of completion
+        SENT = 4         ///< messages that the rank has sent, until they arrive
     };
 
     /**
@@ -66,13 +70,38 @@ class TimelineTrace
      * @param start its start
      * @param end its end, not before the start
      * @param arguments object with details to show, or null
+     * @return number of its thread
      */
-    void Complete(uint32_t rank,
-                  Track track,
-                  const std::string& name,
-                  Time start,
-                  Time end,
-                  const JsonValue& arguments = JsonValue());
+    uint32_t Complete(uint32_t rank,
+                      Track track,
+                      const std::string& name,
+                      Time start,
+                      Time end,
+                      const JsonValue& arguments = JsonValue());
+
+    /** One end of an arrow: an event that begins at the time of the arrow. */
+    struct ArrowEnd
+    {
+        uint32_t rank;   ///< of the event
+        uint32_t thread; ///< of the event, see Complete()
+    };
+
+    /**
+     * Adds an arrow between two events.
+     * @param from the event that it begins at
+     * @param to the event that it ends at
+     * @param time start of both events
+     */
+    void AddArrow(ArrowEnd from, ArrowEnd to, Time time);
+
+    /**
+     * Adds a value of a counter of the network, which holds until the next one.
+     * @param name of the track
+     * @param series name of the value, of several in a track
+     * @param time of the value
+     * @param value the value
+     */
+    void AddCounter(const std::string& name, const std::string& series, Time time, double value);
 
     /**
      * Passes all events so far to the operating system.
@@ -98,9 +127,9 @@ class TimelineTrace
      * Finds a lane for an event, because events of a thread must not overlap in this format.
      * Messages of several peers overlap, and collectives of several communicators.
      * @param rank the rank
-     * @param track STEPS or COLLECTIVES
+     * @param track STEPS, SENT or COLLECTIVES
      * @param start start of the event
-     * @param end its end, not before the end of the previous event of the track
+     * @param end its end
      * @return number of the thread
      */
     uint32_t FindLane(uint32_t rank, Track track, Time start, Time end);
@@ -121,10 +150,13 @@ class TimelineTrace
                      const std::string& key,
                      const JsonValue& value);
 
-    OutputFile m_file;      ///< the file
-    std::string m_buffer;   ///< complete events not yet written
-    bool m_isFirst{true};   ///< whether no event has been added
-    bool m_isClosed{false}; ///< whether Close() has been called
+    OutputFile m_file;                    ///< the file
+    std::unique_ptr<TextPacker> m_packer; ///< of a compressed file, or null
+    uint64_t m_arrows{0};                 ///< number of arrows so far
+    bool m_hasCounters{false};            ///< whether the process of the network is named
+    std::string m_buffer;                 ///< complete events not yet written
+    bool m_isFirst{true};                 ///< whether no event has been added
+    bool m_isClosed{false};               ///< whether Close() has been called
     /// End of the last event in each lane, by rank and track.
     std::map<std::pair<uint32_t, Track>, std::vector<Time>> m_lanes;
 };

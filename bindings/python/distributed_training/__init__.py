@@ -46,7 +46,7 @@ from .experiments import (
 )
 from .learner import Layer, Learner
 from .program import Program, Result, SimulationStuck, WrongResult
-from .results import TABLES, read_results
+from .results import TABLES, VIEWS, read_results
 from .shared_cluster import SharedCluster, SharedResult
 from .sweeps import run_each, sweep
 from .training_job import TrainingJob, TrainingResult
@@ -87,6 +87,7 @@ __all__ = [
     "TopologyCodesign",
     "TrainingJob",
     "TrainingResult",
+    "VIEWS",
     "WrongResult",
     "find_build",
     "ns",

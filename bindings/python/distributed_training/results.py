@@ -19,6 +19,8 @@ TABLES = (
     "collective",
     "message",
     "link_counter",
+    "link_iteration",
+    "sample",
     "nic_counter",
     "codec_counter",
     "learning",
@@ -26,6 +28,9 @@ TABLES = (
     "job",
 )
 """The tables of a results file; the documentation lists their columns."""
+
+VIEWS = ("bucket", "bucket_wait", "bottleneck", "slowest_message")
+"""The views of a results file, which answer questions from its tables."""
 
 LAYOUT_VERSION = 1
 """The newest layout that read_results() supports."""
@@ -40,7 +45,7 @@ def read_results(
 
     Args:
         path: the file.
-        table: one of TABLES.
+        table: one of TABLES or VIEWS.
         run_id: the run to read; all by default.
 
     Raises ValueError if there is no such table, or the file is not a results file or has a newer
@@ -48,12 +53,12 @@ def read_results(
     """
     import pandas
 
-    if table not in TABLES:
-        raise ValueError(f"table {table!r} (allowed: {', '.join(TABLES)})")
+    if table not in TABLES + VIEWS:
+        raise ValueError(f"table {table!r} (allowed: {', '.join(TABLES + VIEWS)})")
     path = os.fspath(path)
     if not os.path.exists(path):
         raise FileNotFoundError(f"results file {path!r}: there is no such file")
-    query, values = f"SELECT * FROM {table}", ()  # one of TABLES: needs no escaping
+    query, values = f"SELECT * FROM {table}", ()  # one of TABLES or VIEWS: needs no escaping
     if run_id is not None:
         query, values = query + " WHERE run_id = ?", (run_id,)  # type: ignore[assignment]
     try:

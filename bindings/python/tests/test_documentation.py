@@ -221,7 +221,11 @@ def test_sqlite_columns(tmp_path):
         row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
     ]
     assert set(tables) == set(dt.TABLES)
-    for table in tables:
+    views = [
+        row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'view'")
+    ]
+    assert set(views) == set(dt.VIEWS)
+    for table in tables + views:
         columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
         assert columns == read_names("results.rst", f"table-{table}"), table
     connection.close()

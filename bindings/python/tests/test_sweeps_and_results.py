@@ -74,9 +74,11 @@ def test_results_file(results_file):
     assert list(iterations["warmup"]) == [True, False]
     for table in dt.TABLES:
         # none in these runs
-        absent = ("nic_counter", "codec_counter", "learning", "energy", "job")
+        absent = ("sample", "nic_counter", "codec_counter", "learning", "energy", "job")
         rows = set() if table in absent else {1, 2}
         assert set(dt.read_results(results_file, table)["run_id"]) == rows, table
+    for view in dt.VIEWS:
+        assert set(dt.read_results(results_file, view)["run_id"]) == {1, 2}, view
     # 2 ranks, 2 iterations: each rank sends 2(N-1) messages per bucket
     buckets = dt.read_results(results_file, "collective")["sequence"].nunique()
     assert len(dt.read_results(results_file, "message", run_id=1)) == 2 * 2 * 2 * buckets

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Samples and timelines of runs."""
+
+import collections
+import gzip
+import json
+
+import distributed_training as dt
+import pytest
+
+
+def test_timeline_is_sound(tmp_path):
+    """Slices of a thread do not overlap, and each arrow joins two slices of one message."""
+    path = tmp_path / "trace.json.gz"
+    dt.CollectiveBenchmark(
+        ranks=4, bytes="1M", trace=path, trace_ranks="0-1,3", sample="10us", results=tmp_path / "r"
+    ).run()
+    events = json.loads(gzip.decompress(path.read_bytes()))
+    slices = collections.defaultdict(list)
+    for event in events:
+        if event["ph"] == "X":
+            slices[event["pid"], event["tid"]].append(event)
+    assert {pid for pid, _ in slices} == {0, 1, 3}
+    for thread in slices.values():
+        thread.sort(key=lambda event: event["ts"])
+        for first, second in zip(thread, thread[1:]):
+            assert first["ts"] + first["dur"] <= second["ts"] + 1e-6
+    ends = collections.defaultdict(dict)
+    for event in events:
+        if event["ph"] in "sf":
+            at = [s for s in slices[event["pid"], event["tid"]] if s["ts"] == event["ts"]]
+            ends[event["id"]][event["ph"]] = at[0]
+    # A ring of 4 has 6 steps; of its 4 links, 0 -> 1 and 3 -> 0 have both ends in the timeline.
+    assert len(ends) == 2 * 2 * 6
+    for end in ends.values():
+        assert end["s"]["args"] == end["f"]["args"]
+        assert end["s"]["pid"] == end["s"]["args"]["from_rank"]
+        assert end["f"]["pid"] == end["f"]["args"]["to_rank"]
+        assert end["f"]["name"].startswith("bucket 0, step ")
+    # Counters are the samples.
+    samples = dt.read_results(tmp_path / "r", "sample")
+    counters = [event for event in events if event["ph"] == "C"]
+    assert [next(iter(event["args"].values())) for event in counters] == list(samples["value"])
+    assert set(samples["quantity"]) >= {"utilization", "rate_bps"}
+
+
+@pytest.mark.parametrize("transport", ["rdma", "tcp", "uec"])
+def test_samples_change_nothing(tmp_path, transport):
+    options = {"ranks": 3, "bytes": "0,256K", "transport": transport}
+    path = tmp_path / "results.sqlite"
+    plain = dt.CollectiveBenchmark(**options).run()
+    sampled = dt.CollectiveBenchmark(**options, sample="5us", results=path).run()
+    assert sampled.rows.equals(plain.rows)
+    samples = dt.read_results(path, "sample")
+    assert set(samples["quantity"]) >= {"utilization", "queue_bytes"}
+    # The time of the line by samples is that of the counters.
+    links = dt.read_results(path, "link_counter").set_index(["node", "port"])
+    for port, series in samples[samples["quantity"] == "utilization"].groupby(["node", "port"]):
+        ends = list(series["time_s"][1:]) + [series["time_s"].iloc[-1] + 5e-6]
+        busy = sum(
+            (end - start) * value
+            for start, end, value in zip(series["time_s"], ends, series["value"])
+        )
+        assert busy == pytest.approx(links.loc[port, "busy_s"], rel=0.05, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"sample": "10us"}, "--sample=10us without results and trace"),
+        ({"trace_ranks": "0"}, "--trace-ranks=0 without trace"),
+        ({"trace": "t.json", "trace_ranks": "2"}, "--trace-ranks=2 .allowed: ranks below 2"),
+        ({"trace": "t.json", "trace_ranks": "1-0"}, "--trace-ranks=1-0 .allowed: "),
+        ({"results": "r", "sweep": "algorithms"}, "--sweep with --results"),
+    ],
+)
+def test_refusals(tmp_path, monkeypatch, options, message):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=message):
+        dt.CollectiveBenchmark(ranks=2, bytes="8", **options).run()
+    assert not list(tmp_path.iterdir())

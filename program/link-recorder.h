@@ -1,0 +1,50 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_LINK_RECORDER_H
+#define DISTRIBUTED_TRAINING_LINK_RECORDER_H
+
+#include "ns3/result-store.h"
+#include "ns3/training-fabric.h"
+
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * Writes the counters of every port into a results file: of each iteration, and of the run.
+ */
+class LinkRecorder
+{
+  public:
+    /**
+     * @param fabric its ports are read; must outlive this object
+     * @param store results file
+     */
+    LinkRecorder(const Fabric& fabric, ResultStore& store);
+
+    /**
+     * Writes what every port has sent since the last call. A single process sees all ports.
+     * @param iteration number of the iteration that ends now
+     */
+    void AddIteration(uint32_t iteration);
+
+    /** Writes the counters of the run. With several processes, call it after GatherCounters(). */
+    void Finish();
+
+  private:
+    const Fabric& m_fabric;
+    ResultStore& m_store;
+    std::vector<PortCounters> m_before; // by link and end, at the end of the last iteration
+    Time m_beforeTime;                  // that end
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_LINK_RECORDER_H

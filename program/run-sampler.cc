@@ -1,0 +1,189 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "run-sampler.h"
+
+#include "ns3/atp-program.h"
+#include "ns3/simulator.h"
+
+#include <limits>
+#include <string>
+#include <type_traits>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+/// A congestion control without window reports more.
+constexpr uint64_t MAX_WINDOW = std::numeric_limits<int64_t>::max();
+
+} // namespace
+
+RunSampler::RunSampler(const Cluster& cluster,
+                       Time interval,
+                       ResultStore* store,
+                       TimelineTrace* timeline)
+    : m_cluster(cluster),
+      m_interval(interval),
+      m_store(store),
+      m_timeline(timeline),
+      m_last(Simulator::Now())
+{
+    const Fabric& fabric = cluster.GetFabric();
+    m_ports.resize(2 * fabric.channels.size());
+    for (std::size_t i = 0; i < m_ports.size(); i++)
+    {
+        const auto link = static_cast<uint32_t>(i / 2);
+        const auto end = static_cast<uint32_t>(i % 2);
+        SampleRow& row = m_ports[i].row;
+        row.node = fabric.GetEndName(link, end);
+        row.port = fabric.channels[link]->GetPort(end).GetIndex();
+        row.peer = fabric.GetEndName(link, 1 - end);
+        m_indices.emplace(&fabric.channels[link]->GetPort(end), i);
+    }
+    m_next = Simulator::Schedule(m_interval, &RunSampler::Sample, this);
+}
+
+RunSampler::~RunSampler()
+{
+    Simulator::Cancel(m_next);
+}
+
+void
+RunSampler::Sample()
+{
+    const Fabric& fabric = m_cluster.GetFabric();
+    for (std::size_t i = 0; i < m_ports.size(); i++)
+    {
+        SamplePort(fabric.channels[i / 2]->GetPort(static_cast<uint32_t>(i % 2)), m_ports[i]);
+    }
+    for (uint32_t rank = 0; rank < m_cluster.GetRanks(); rank++)
+    {
+        if (m_cluster.IsRdma())
+        {
+            SampleHost(
+                rank,
+                m_cluster.GetNics(rank),
+                [](const RdmaNic& nic) -> const auto& { return nic.GetQueuePairs(); });
+        }
+        else if (m_cluster.GetOptions().IsUec())
+        {
+            SampleHost(
+                rank,
+                m_cluster.GetUecNics(rank),
+                [](const UecNic& nic) -> const auto& { return nic.GetConnections(); });
+        }
+    }
+    SampleSlots();
+    m_last = Simulator::Now();
+    m_next = Simulator::Schedule(m_interval, &RunSampler::Sample, this);
+}
+
+void
+RunSampler::SamplePort(const FabricPort& port, PortState& state)
+{
+    const uint64_t lineBytes = port.GetLineBytes();
+    const double seconds = (Simulator::Now() - m_last).GetSeconds();
+    Report(state.row,
+           "utilization",
+           8.0 * static_cast<double>(lineBytes - state.lineBytes) /
+               static_cast<double>(port.GetRate()) / seconds,
+           state.utilization);
+    state.lineBytes = lineBytes;
+    for (uint8_t priority = 0; priority < PRIORITIES; priority++)
+    {
+        SampleRow row = state.row;
+        row.priority = priority;
+        Report(row,
+               "queue_bytes",
+               static_cast<double>(port.GetQueueBytes(priority)),
+               state.queues[priority]);
+        Report(row, "paused", port.IsPaused(priority) ? 1 : 0, state.pauses[priority]);
+    }
+}
+
+template <class Nics, class GetConnections>
+void
+RunSampler::SampleHost(uint32_t rank, const Nics& nics, const GetConnections& getConnections)
+{
+    for (uint32_t rail = 0; rail < nics.size(); rail++)
+    {
+        const FabricPort& port = m_cluster.GetFabric().rails[rank][rail]->GetPort();
+        SampleRow row = m_ports[m_indices.at(&port)].row;
+        const auto& connections = getConnections(*nics[rail]);
+        using Connection = typename std::decay_t<decltype(connections)>::mapped_type;
+        std::map<uint32_t, Connection> sorted(connections.begin(), connections.end());
+        for (const auto& [number, connection] : sorted)
+        {
+            row.queuePair = number;
+            ConnectionState& state = m_connections[{rank, rail, number}];
+            const uint64_t packets = connection->GetCounters().sentPackets;
+            const double bits =
+                8.0 * m_cluster.GetMtu() * static_cast<double>(packets - state.packets);
+            state.packets = packets;
+            Report(row, "rate_bps", bits / (Simulator::Now() - m_last).GetSeconds(), state.rate);
+            const uint64_t window = connection->GetCongestionControl()->GetWindow();
+            Report(row,
+                   "window_bytes",
+                   window > MAX_WINDOW ? 0 : static_cast<double>(window),
+                   state.window);
+        }
+    }
+}
+
+void
+RunSampler::SampleSlots()
+{
+    const auto& switches = m_cluster.GetFabric().devicesOfSwitches;
+    for (uint32_t index = 0; index < switches.size(); index++)
+    {
+        uint32_t number = 0;
+        for (Ptr<SwitchProgram> program = switches[index]->GetProgram(0); program;
+             program = switches[index]->GetProgram(++number))
+        {
+            const auto atp = DynamicCast<AtpProgram>(program);
+            if (atp)
+            {
+                SampleRow row;
+                row.node = "switch" + std::to_string(index);
+                Report(row, "slots", atp->GetOccupied(0), m_slots[index]);
+            }
+        }
+    }
+}
+
+void
+RunSampler::Report(SampleRow row, const char* quantity, double value, double& last)
+{
+    if (value == last)
+    {
+        return;
+    }
+    last = value;
+    row.timeS = Simulator::Now().GetSeconds();
+    row.quantity = quantity;
+    row.value = value;
+    if (m_store)
+    {
+        m_store->AddSample(row);
+    }
+    if (m_timeline)
+    {
+        std::string track = row.node;
+        track +=
+            row.peer.empty() ? "" : " -> " + row.peer + " (port " + std::to_string(row.port) + ")";
+        track += row.queuePair > 0 ? " queue pair " + std::to_string(row.queuePair) : "";
+        const bool isOfClass = row.quantity == "queue_bytes" || row.quantity == "paused";
+        m_timeline->AddCounter(track + " " + row.quantity,
+                               isOfClass ? "priority " + std::to_string(row.priority) : "value",
+                               Simulator::Now(),
+                               value);
+    }
+}
+
+} // namespace ns3::training

@@ -1,0 +1,86 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_RUN_SAMPLER_H
+#define DISTRIBUTED_TRAINING_RUN_SAMPLER_H
+
+#include "ns3/event-id.h"
+#include "ns3/result-store.h"
+#include "ns3/timeline-trace.h"
+#include "ns3/training-cluster.h"
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * Reads the state of ports, queue pairs and switches at regular times, and writes what has changed
+ * into a results file and a timeline. It reads only, so a run has the same simulated times without
+ * it. A single process sees the whole network.
+ */
+class RunSampler
+{
+  public:
+    /**
+     * Starts. Further samples follow until this object ends.
+     * @param cluster is sampled; must outlive this object
+     * @param interval between two samples, above 0
+     * @param store results file, or null
+     * @param timeline trace file, or null
+     */
+    RunSampler(const Cluster& cluster, Time interval, ResultStore* store, TimelineTrace* timeline);
+    ~RunSampler();
+    RunSampler(const RunSampler&) = delete;
+    RunSampler& operator=(const RunSampler&) = delete;
+
+  private:
+    /** Last values of a port. */
+    struct PortState
+    {
+        SampleRow row{};       ///< names of the port
+        uint64_t lineBytes{0}; ///< sent until the last sample
+        double utilization{0}; ///< since the sample before
+        double queues[PRIORITIES]{};
+        double pauses[PRIORITIES]{};
+    };
+
+    /** Last values of a queue pair or connection. */
+    struct ConnectionState
+    {
+        uint64_t packets{0}; ///< sent until the last sample
+        double rate{0};      ///< since the sample before, bit/s
+        double window{0};    ///< of its congestion control, bytes
+    };
+
+    void Sample();
+    void SamplePort(const FabricPort& port, PortState& state);
+    template <class Nics, class GetConnections>
+    void SampleHost(uint32_t rank, const Nics& nics, const GetConnections& getConnections);
+    void SampleSlots();
+    void Report(SampleRow row, const char* quantity, double value, double& last);
+
+    const Cluster& m_cluster;
+    Time m_interval;
+    ResultStore* m_store;
+    TimelineTrace* m_timeline;
+    Time m_last; // time of the last sample
+    EventId m_next;
+    std::vector<PortState> m_ports; // by link and end
+    std::map<const FabricPort*, std::size_t> m_indices;
+    /// By rank, rail and number.
+    std::map<std::tuple<uint32_t, uint32_t, uint32_t>, ConnectionState> m_connections;
+    std::map<uint32_t, double> m_slots; // by switch
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_RUN_SAMPLER_H
