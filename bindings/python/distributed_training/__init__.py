@@ -44,10 +44,11 @@ from .experiments import (
     SwitchParameterServer,
     TopologyCodesign,
 )
+from .grids import read_grid
 from .learner import Layer, Learner
 from .program import Program, Result, SimulationStuck, WrongResult
 from .results import TABLES, read_results
-from .sweeps import run_each, sweep
+from .sweeps import read_sweep, run_each, sweep
 from .training_job import TrainingJob, TrainingResult
 
 if TYPE_CHECKING:
@@ -88,7 +89,9 @@ __all__ = [
     "find_build",
     "ns",
     "plot",
+    "read_grid",
     "read_results",
+    "read_sweep",
     "run_each",
     "sweep",
 ]
