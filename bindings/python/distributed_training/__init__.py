@@ -41,6 +41,7 @@ from .experiments import (
     JobValidation,
     MultitreeAllreduce,
     NcclTables,
+    SwitchBarrier,
     SwitchParameterServer,
     TopologyCodesign,
 )
@@ -80,6 +81,7 @@ __all__ = [
     "Program",
     "Result",
     "SimulationStuck",
+    "SwitchBarrier",
     "SwitchParameterServer",
     "TABLES",
     "TopologyCodesign",

@@ -12,6 +12,7 @@ from .grids import read_grid
 from .program import Program, to_keyword
 from .sweep_store import CHANGED
 from .sweeps import read_sweep, sweep
+from .units import split_unit
 
 if TYPE_CHECKING:
     import pandas
@@ -64,8 +65,9 @@ def _choose_columns(
         names += shown.split(",")
     else:
         options = {to_keyword(option["name"]) for option in jobs[0].describe()["options"]}
-        measured = [k for k in frame if frame[k].dtype.kind == "f" and k not in options]
-        names += [k for k in measured[:2] if k in (measured[0], f"{measured[0]}_95")]
+        numbers = [k for k in frame if frame[k].dtype.kind == "f" and k not in options]
+        measured = [k for k in numbers if split_unit(k.removesuffix("_95"))[1]]
+        names += [k for k in measured[:2] if k.removesuffix("_95") == measured[0]]
     names += [name for name in ("note", "error") if frame[name].ne("").any()]
     return frame[[name for name in dict.fromkeys(names) if name in frame]]
 
