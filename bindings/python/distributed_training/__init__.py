@@ -10,7 +10,7 @@
 
     dt.TrainingJob.options()         # every keyword, with its default and the values allowed
     dt.CollectiveBenchmark(ranks=16, bytes="8:64M:x8").run().rows
-    dt.sweep(dt.TrainingJob(ranks=n, transport=t) for n in (4, 8, 16) for t in ("rdma", "tcp"))
+    dt.sweep(dt.TrainingJob.grid(ranks=[4, 8, 16], transport=["rdma", "tcp"]), store="runs.sqlite")
     dt.read_results("runs.sqlite", "iteration")
     dt.plot.iteration_breakdown({"rdma": result})
     dt.ns.training.FabricHelper()    # the C++ classes, through cppyy

@@ -139,7 +139,8 @@ class SweepStore:
         self._locks = -1
         self._origins: dict[int, Origin] = {}
         if path is None:
-            self._connection = _connect(self._name, read_only=False)
+            self._connection = _connect(self._name)
+            _set_up(self._connection)
             return
         key = (os.getpid(), self._name)
         with _open_files_lock:
@@ -150,7 +151,9 @@ class SweepStore:
                 )
             _open_files.add(key)
         try:
-            self._connection = _connect(self._name, read_only=False)
+            self._connection = _connect(self._name)
+            with _Transaction(self._connection):
+                _set_up(self._connection)
             self._locks = _open_locks(self._name + ".lock")
         except BaseException:
             _open_files.discard(key)
@@ -258,8 +261,10 @@ def read_rows(path: Union[str, os.PathLike[str]]) -> list[Row]:
     name = os.path.realpath(os.fspath(path))
     if not os.path.exists(name):
         raise FileNotFoundError(f"store {name!r}: there is no such file")
-    connection = _connect(name, read_only=True)
+    connection = _connect(name)
     try:
+        if _is_empty(connection):
+            return []
         query = "SELECT * FROM sweep_run WHERE state != 'missing' ORDER BY run_id"
         return [dict(row) for row in connection.execute(query)]
     finally:
@@ -297,15 +302,13 @@ class _Transaction:
         self._connection.execute("ROLLBACK" if kind else "COMMIT")
 
 
-def _connect(name: str, read_only: bool) -> sqlite3.Connection:
+def _connect(name: str) -> sqlite3.Connection:
     connection = None
     try:
         connection = sqlite3.connect(name, timeout=_TIMEOUT_S, isolation_level=None)
         connection.row_factory = sqlite3.Row
-        if not read_only:
-            with _Transaction(connection):
-                _set_up(connection)
-        _check(connection)
+        if not _is_empty(connection):
+            _check(connection)
         return connection
     except BaseException as error:
         if connection is not None:
@@ -315,9 +318,14 @@ def _connect(name: str, read_only: bool) -> sqlite3.Connection:
         raise
 
 
+def _is_empty(connection: sqlite3.Connection) -> bool:
+    """Whether a database is new; a kill before its first transaction leaves it so."""
+    return bool(connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0)
+
+
 def _set_up(connection: sqlite3.Connection) -> None:
-    """Make a new, empty file a store."""
-    if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
+    """Make a new file a store."""
+    if _is_empty(connection):
         connection.execute(_LAYOUT)
         connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {_LAYOUT_VERSION}")

@@ -12,10 +12,13 @@ import sqlite3
 import subprocess
 import sys
 import time
+import types
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+
+from conftest import REPOSITORY
 
 import distributed_training as dt
 from distributed_training import sweeps
@@ -172,6 +175,9 @@ def test_files_that_are_no_stores(tmp_path):
         dt.read_sweep(tmp_path / "none.sqlite")
     assert dt.sweep([], store=tmp_path / "none.sqlite").empty
     assert dt.read_sweep(tmp_path / "none.sqlite").empty
+    (tmp_path / "begun.sqlite").touch()  # a kill before the first transaction leaves this
+    assert dt.read_sweep(tmp_path / "begun.sqlite").empty
+    assert dt.sweep([], store=tmp_path / "begun.sqlite").empty
 
 
 def test_failures_are_kept_and_tried_again(tmp_path, monkeypatch):
@@ -420,16 +426,20 @@ def test_progress_in_terminal_and_notebook_only(monkeypatch, capsys):
     class ZMQInteractiveShell:
         config = {"IPKernelApp": {}}
 
-    import types
-
     python = types.SimpleNamespace(get_ipython=ZMQInteractiveShell)
     monkeypatch.setitem(sys.modules, "IPython", python)
     assert not sweeps._make_bar(1).disable
 
 
-def test_dask(tmp_path, undisturbed):
-    distributed = pytest.importorskip("distributed", reason="dask is an optional extra")
-    with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster:
-        with distributed.Client(cluster) as client, client.get_executor() as executor:
-            frame = dt.sweep(make_jobs(), executor, store=tmp_path / "runs.sqlite", runs=2)
-    compare(frame, undisturbed)
+def test_dask(tmp_path, monkeypatch):
+    """The example; its rows are those of threads."""
+    pytest.importorskip("distributed", reason="dask is an optional extra")
+    monkeypatch.syspath_prepend(REPOSITORY / "bindings/python/examples")
+    import dask_sweep
+
+    store = tmp_path / "runs.sqlite"
+    frame = dask_sweep.main(store)
+    assert (frame["error"] == "").all() and frame["time_us"].nunique() == 6
+    jobs = dt.CollectiveBenchmark.grid(bytes="1M", ranks=[2, 4, 8], transport=["rdma", "tcp"])
+    assert dt.sweep(jobs, store=store).equals(frame)
+    compare(dt.sweep(jobs), frame)
