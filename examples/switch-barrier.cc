@@ -19,6 +19,7 @@
 
 #include <cstdio>
 #include <memory>
+#include <string>
 #include <vector>
 
 using namespace ns3;
@@ -317,6 +318,7 @@ Barriers(int argc, char* argv[])
     DataRate rate(100000000000);
     Time delay = NanoSeconds(500);
     double loss = 0;
+    std::string jsonFile;
     ProgramOptions options("switch-barrier", "Barriers by a program in a switch.");
     options.Group("Barrier");
     options.AddUnsigned("ranks", "hosts on the switch", ranks, 1, BarrierProgram::MAX_HOSTS);
@@ -324,8 +326,10 @@ Barriers(int argc, char* argv[])
     options.AddRate("rate", "line rate of every link", rate);
     options.AddTime("delay", "propagation delay of every link", delay);
     options.AddDouble("loss", "probability that a link loses a frame", loss, 0, 0.5);
+    options.AddJson(jsonFile);
     options.Parse(argc, argv);
 
+    const JsonOutput json(jsonFile);
     const auto topology = BuildTopology("single-switch", static_cast<uint32_t>(ranks), rate, delay);
     Fabric fabric = FabricHelper().Install(topology);
     FaultPlan faults;
@@ -346,15 +350,28 @@ Barriers(int argc, char* argv[])
         end = std::max(end, host->finished);
         resent += host->resent;
     }
-    std::printf("%llu barriers of %llu hosts: %.3f us each (without losses %.3f us), "
-                "%llu multicasts, %llu frames sent again, %llu answered alone\n",
-                static_cast<unsigned long long>(rounds),
-                static_cast<unsigned long long>(ranks),
-                end.GetSeconds() * 1e6 / static_cast<double>(rounds),
-                least.GetSeconds() * 1e6,
-                static_cast<unsigned long long>(barrier.program->multicasts),
-                static_cast<unsigned long long>(resent),
-                static_cast<unsigned long long>(barrier.program->repeated));
+    const double mean = end.GetSeconds() * 1e6 / static_cast<double>(rounds);
+    if (jsonFile != "-")
+    {
+        std::printf("%llu barriers of %llu hosts: %.3f us each (without losses %.3f us), "
+                    "%llu multicasts, %llu frames sent again, %llu answered alone\n",
+                    static_cast<unsigned long long>(rounds),
+                    static_cast<unsigned long long>(ranks),
+                    mean,
+                    least.GetSeconds() * 1e6,
+                    static_cast<unsigned long long>(barrier.program->multicasts),
+                    static_cast<unsigned long long>(resent),
+                    static_cast<unsigned long long>(barrier.program->repeated));
+    }
+    auto document = JsonValue::Object();
+    document.Set("barrier_us", mean)
+        .Set("lower_bound_us", least.GetSeconds() * 1e6)
+        .Set("multicasts", barrier.program->multicasts)
+        .Set("frames_sent_again", resent)
+        .Set("answered_alone", barrier.program->repeated);
+    AddRunCost(document, GetRunCost(fabric));
+    document.Set("configuration", options.ToJson()).Set("version", GetVersion());
+    json.Write(document);
     Simulator::Destroy();
     return barrier.program->multicasts == rounds ? 0 : 4;
 }

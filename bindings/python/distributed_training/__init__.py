@@ -10,7 +10,7 @@
 
     dt.TrainingJob.options()         # every keyword, with its default and the values allowed
     dt.CollectiveBenchmark(ranks=16, bytes="8:64M:x8").run().rows
-    dt.sweep(dt.TrainingJob(ranks=n, transport=t) for n in (4, 8, 16) for t in ("rdma", "tcp"))
+    dt.sweep(dt.TrainingJob.grid(ranks=[4, 8, 16], transport=["rdma", "tcp"]), store="runs.sqlite")
     dt.read_results("runs.sqlite", "iteration")
     dt.plot.iteration_breakdown({"rdma": result})
     dt.ns.training.FabricHelper()    # the C++ classes, through cppyy
@@ -41,14 +41,16 @@ from .experiments import (
     JobValidation,
     MultitreeAllreduce,
     NcclTables,
+    SwitchBarrier,
     SwitchParameterServer,
     TopologyCodesign,
 )
+from .grids import read_grid
 from .learner import Layer, Learner
 from .program import Program, Result, SimulationStuck, WrongResult
 from .results import TABLES, VIEWS, read_results
 from .shared_cluster import SharedCluster, SharedResult
-from .sweeps import run_each, sweep
+from .sweeps import read_sweep, run_each, sweep
 from .training_job import TrainingJob, TrainingResult
 
 if TYPE_CHECKING:
@@ -82,6 +84,7 @@ __all__ = [
     "SharedCluster",
     "SharedResult",
     "SimulationStuck",
+    "SwitchBarrier",
     "SwitchParameterServer",
     "TABLES",
     "TopologyCodesign",
@@ -92,7 +95,9 @@ __all__ = [
     "find_build",
     "ns",
     "plot",
+    "read_grid",
     "read_results",
+    "read_sweep",
     "run_each",
     "sweep",
 ]

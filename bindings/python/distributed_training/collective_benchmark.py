@@ -33,7 +33,7 @@ class BenchmarkResult(Result):
         return self.rows.merge(frame, how="cross")
 
     def __repr__(self) -> str:
-        values = self._parameters()
+        values = self.get_parameters()
         columns = {
             "bytes": "{:d}",
             "time_us": "{:.3f}",
@@ -59,3 +59,4 @@ class CollectiveBenchmark(Program[BenchmarkResult]):
 
     name = "collective-benchmark"
     result_type = BenchmarkResult
+    row_keys = ("algorithm", "operation", "bytes")

@@ -82,6 +82,12 @@ class NcclTables(Program[Result]):
     name = "nccl-tables"
 
 
+class SwitchBarrier(Program[Result]):
+    """Barriers by a program in a switch."""
+
+    name = "switch-barrier"
+
+
 class SwitchParameterServer(Program[Result]):
     """Published figures of a parameter server in a switch, compared with simulated figures."""
 

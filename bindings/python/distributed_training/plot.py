@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 
 from .build import find_build
 from .topology_layout import Place, TopologyLayout
+from .units import split_unit
 
 if TYPE_CHECKING:
+    import pandas
     from matplotlib.axes import Axes
 
     from .collective_benchmark import BenchmarkResult
@@ -85,6 +87,58 @@ def bus_bandwidth(results: Mapping[Any, BenchmarkResult], axes: Axes | None = No
     axes.grid(alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)
+    return axes
+
+
+def sweep(
+    frame: pandas.DataFrame, x: str, y: str, by: Optional[str] = None, axes: Axes | None = None
+) -> Axes:
+    """Draw a column of a sweep versus another one, with 95 % confidence intervals if it has them.
+
+    Args:
+        frame: result of sweep() or read_sweep(); rows without a value are left out.
+        x: name of the column on the horizontal axis; values that are not numbers are categories.
+        y: name of a column of numbers.
+        by: name of a column with one curve per value; a single curve by default.
+        axes: target axes; a new figure by default.
+
+    Raises ValueError for a column that the frame does not have.
+    """
+    from matplotlib.ticker import EngFormatter
+
+    for name in (x, y, *([by] if by else [])):
+        if name not in frame:
+            raise ValueError(f"column {name!r} (allowed: {', '.join(frame.columns)})")
+    if frame[y].dtype.kind not in "iuf":
+        raise ValueError(f"column {y!r} (allowed: a column of numbers)")
+    axes = _new_axes(axes, (6.4, 3.6))
+    rows = frame[frame[y].notna()]
+    if rows[x].dtype.kind not in "iuf":
+        rows = rows.assign(**{x: rows[x].astype(str)})
+    else:
+        rows = rows.sort_values(x, kind="stable")
+    for label, curve in rows.groupby(by, sort=False) if by else [(None, rows)]:
+        widths = curve.get(f"{y}_95")
+        axes.errorbar(
+            curve[x],
+            curve[y],
+            yerr=None if widths is None else widths.fillna(0),
+            marker="o",
+            capsize=3,
+            label=None if label is None else str(label),
+        )
+    if rows[x].dtype.kind in "iuf" and rows[x].nunique() <= 10:
+        axes.set_xticks(rows[x].unique())
+    for name, axis in ((x, axes.xaxis), (y, axes.yaxis)):
+        words, unit = split_unit(name)
+        axis.set_label_text(words if unit in ("", "s") else f"{words} ({unit})")
+        if unit == "s":
+            axis.set_major_formatter(EngFormatter("s"))
+    axes.set_ylim(bottom=0)
+    axes.grid(alpha=0.3)
+    axes.spines[["top", "right"]].set_visible(False)
+    if by and len(rows):
+        axes.legend(frameon=False, title=split_unit(by)[0])
     return axes
 
 

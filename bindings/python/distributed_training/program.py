@@ -6,20 +6,20 @@ from __future__ import annotations
 import datetime
 import difflib
 import inspect
+import itertools
 import json
-import math
 import multiprocessing
 import numbers
 import os
+import re
 import shlex
 import subprocess
-import sys
-import threading
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Optional, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from .build import BuildNotFound, find_build
 from .description import describe_program
+from .error_stream import ErrorStream
 
 if TYPE_CHECKING:
     import pandas
@@ -110,15 +110,23 @@ class Result:
     def _numbers(self) -> dict[str, Any]:
         return {k: v for k, v in self.data.items() if not isinstance(v, (dict, list))}
 
-    def _parameters(self) -> dict[str, Any]:
+    def get_parameters(self) -> dict[str, Any]:
+        """Return the options of the program with their values, and what `auto` was resolved to."""
         configuration = {k: v for k, v in self.configuration.items() if k != "resolved"}
         return {**configuration, **self.configuration.get("resolved", {})}
 
     def to_frame(self) -> pandas.DataFrame:
-        """Return the run as a DataFrame: the configuration, then the results."""
+        """Return the run as a DataFrame: the configuration, then the results.
+
+        The columns of the configuration have the names of keywords, with "_" for "-".
+        """
         import pandas
 
-        return pandas.DataFrame([{**self._parameters(), **self._numbers()}])
+        configuration = {
+            to_keyword(name): int(value) if to_keyword(name) in _NS3_KEYWORDS else value
+            for name, value in self.get_parameters().items()
+        }
+        return pandas.DataFrame([{**configuration, **self._numbers()}])
 
 
 # Python types that an option of each type accepts, in addition to text; bool is not a number here.
@@ -142,8 +150,19 @@ _NS3_KEYWORDS = {
 }
 
 
+# Options that name files which a program writes.
+_OUTPUTS = re.compile(r"json|output|pcap|results|trace|export-.*")
+
 # How ns-3's arguments begin that print text instead of a result.
 _PRINTING = "Print"
+
+
+def to_keyword(argument: str) -> str:
+    """Return the keyword of an option or of an argument of ns-3."""
+    for keyword, (name, _) in _NS3_KEYWORDS.items():
+        if name == argument:
+            return keyword
+    return argument if "::" in argument else argument.replace("-", "_")
 
 
 def _is_orphan() -> bool:
@@ -218,6 +237,8 @@ class Program(Generic[R]):
     name: ClassVar[str]
     """name of the program"""
     result_type: ClassVar[type[Any]] = Result
+    row_keys: ClassVar[tuple[str, ...]] = ()
+    """columns that tell the rows of a result's to_frame() apart, if there are several"""
 
     __signature__ = _Signature()
 
@@ -286,6 +307,18 @@ class Program(Generic[R]):
         frame = pandas.DataFrame(cls.describe().get("measured", []), columns=columns)
         return frame.set_index("name")
 
+    @classmethod
+    def grid(cls, **axes: Any) -> list[Program[R]]:
+        """Return a job for every combination of values, the last keyword varying fastest.
+
+            TrainingJob.grid(ranks=[4, 8], transport=["rdma", "tcp"], workload="bert-large")
+
+        A list or tuple is an axis; any other value is the same in all jobs. An option that takes a
+        list has a list of lists as its axis. Raises as the constructor.
+        """
+        values = [v if isinstance(v, (list, tuple)) else [v] for v in axes.values()]
+        return [cls(**dict(zip(axes, point))) for point in itertools.product(*values)]
+
     def _check(self, keyword: str, value: Any) -> None:
         """Raise TypeError if there is no such keyword or it does not accept that type."""
         options = self._get_options()
@@ -319,6 +352,11 @@ class Program(Generic[R]):
                             f"attributes: {attribute!r} (allowed: ns3::TypeName::Attribute, or the "
                             "name of a global value)"
                         )
+                    if to_keyword(attribute) in _NS3_KEYWORDS:
+                        raise ValueError(
+                            f"attributes: {attribute!r} (allowed: as the keyword "
+                            f"{to_keyword(attribute)!r})"
+                        )
                     if attribute.startswith(_PRINTING):
                         raise ValueError(
                             f"attributes: {attribute!r} prints text instead of a result (allowed: "
@@ -338,23 +376,35 @@ class Program(Generic[R]):
         """Return the equivalent shell command."""
         return [find_build().get_program(self.name), *self.get_arguments()]
 
-    def run(self) -> R:
+    def get_input_files(self) -> list[str]:
+        """Return the existing files that options name, without those that the program writes."""
+        names = []
+        for argument in self.get_arguments():
+            option, _, value = argument.removeprefix("--").partition("=")
+            if not _OUTPUTS.fullmatch(option):
+                names += [value, *re.split("[:,=]", value)]
+        return sorted({name for name in names if os.path.isfile(name)})
+
+    def run(self, progress: bool = True) -> R:
         """Run the program in a child process and return its result.
 
         If standard error is a terminal, the run shows its progress there. An interrupt (Ctrl-C)
         ends the child first. The child also ends with this process, and in a process of a pool
         with the process that made the pool, even by SIGKILL.
 
+        Args:
+            progress: False for a silent run.
+
         Raises ValueError for refused parameters, SimulationStuck, WrongResult, and BuildNotFound,
         each with the program's text, and RuntimeError if there is no result for another reason.
         """
-        return self._run()
+        return self._run(progress=progress)
 
-    def _run(self, sockets: tuple[int, ...] = ()) -> R:
+    def _run(self, sockets: tuple[int, ...] = (), progress: bool = True) -> R:
         """Run the program, which inherits the sockets."""
         command = [*self.get_command(), "--json=-"]
         environment = {**find_build().get_environment(), _PARENT_VARIABLE: str(os.getpid())}
-        status, output, errors = self._execute(command, environment, sockets)
+        status, output, errors = self._execute(command, environment, sockets, progress)
         text = "\n".join(
             line.split(f"{self.name}: ", 1)[-1] if line.startswith(f"{self.name}: ") else line
             for line in errors.strip().splitlines()
@@ -383,10 +433,14 @@ class Program(Generic[R]):
             child.terminate()
 
     def _execute(
-        self, command: list[str], environment: dict[str, str], sockets: tuple[int, ...]
+        self,
+        command: list[str],
+        environment: dict[str, str],
+        sockets: tuple[int, ...],
+        progress: bool,
     ) -> tuple[int, bytes, str]:
         """Run a command; return its exit status, standard output and standard error."""
-        with _ErrorStream() as errors:
+        with ErrorStream(progress) as errors:
             child = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
@@ -439,84 +493,11 @@ class Program(Generic[R]):
         return f"{type(self).__name__}({values})"
 
 
-class _ErrorStream:
-    """Collects the standard error of a child.
-
-    If ours is a terminal, so is the child's. The child then shows its progress on one line that it
-    overwrites, which is passed on at once. The rest becomes the text of an exception.
-    """
-
-    def __init__(self) -> None:
-        self.text = ""
-        try:
-            shown = os.isatty(sys.__stderr__.fileno()) if sys.__stderr__ else False
-        except (OSError, ValueError):
-            shown = False
-        if shown:
-            self._ours, self.for_child = os.openpty()
-        else:
-            self._ours, self.for_child = os.pipe()
-        self._shown = shown
-        self._thread = threading.Thread(target=self._read, daemon=True)
-
-    def __enter__(self) -> _ErrorStream:
-        return self
-
-    def started(self) -> None:
-        """Close our copy of the child's end."""
-        os.close(self.for_child)
-        self.for_child = -1
-        self._thread.start()
-
-    def __exit__(self, *_: object) -> None:
-        if self.for_child >= 0:  # the child did not start
-            os.close(self.for_child)
-        else:
-            self._thread.join(5)
-        os.close(self._ours)
-
-    def _read(self) -> None:
-        collected = b""
-        while True:
-            try:
-                block = os.read(self._ours, 65536)
-            except OSError:  # end of a terminal
-                break
-            if not block:
-                break
-            if self._shown and block.startswith(b"\r") and b"\n" not in block:
-                sys.stderr.write(block.decode(errors="replace"))
-                sys.stderr.flush()
-            collected += block
-        text = collected.decode(errors="replace").replace("\r\n", "\n")
-        if self._shown and "\r" in text:
-            sys.stderr.write("\r\033[K")
-            sys.stderr.flush()
-        # The last state of an overwritten line.
-        self.text = "\n".join(
-            line.rsplit("\r", 1)[-1].replace("\033[K", "") for line in text.split("\n")
-        )
+def get_program_names() -> list[str]:
+    """Return the names of the programs that have a class."""
+    return sorted(kind.name for kind in Program.__subclasses__())
 
 
-def scale(value: Optional[float], units: Iterable[tuple[float, str]]) -> str:
-    """Return a number in the largest of the units (factor, name) in which it is at least 1."""
-    if value is None or not math.isfinite(value):
-        return "unknown"
-    factor, unit = 1.0, ""
-    for factor, unit in units:
-        if abs(value) >= factor:
-            break
-    return f"{value / factor:.4g} {unit}".rstrip()
-
-
-SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
-COUNTS = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
-
-
-def format_quantity(name: str, value: Optional[float]) -> tuple[str, str]:
-    """Return a quantity's name in words and its value with the unit given by its suffix."""
-    words, _, unit = name.rpartition("_")
-    units = {"s": SECONDS, "GBps": ((1.0, "GB/s"),)}
-    if unit in units:
-        return words.replace("_", " "), scale(value, units[unit])
-    return name.replace("_", " "), scale(value, ((1.0, ""),))
+def get_program_class(name: str) -> type[Program[Any]]:
+    """Return the class of a program. Raises KeyError if there is none."""
+    return {kind.name: kind for kind in reversed(Program.__subclasses__())}[name]

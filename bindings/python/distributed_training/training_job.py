@@ -12,7 +12,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from .learner import Learner, Server
-from .program import COUNTS, SECONDS, Program, Result, format_quantity, scale
+from .program import Program, Result
+from .units import COUNTS, SECONDS, format_quantity, scale
 
 if TYPE_CHECKING:
     import pandas
@@ -43,8 +44,13 @@ class TrainingResult(Result):
         frame = pandas.DataFrame(self.data["iterations"])
         return frame.set_index(["run", "iteration"] if "run" in frame else "iteration")
 
+    def to_frame(self) -> pandas.DataFrame:
+        """Return the run as a DataFrame, with NAME_95 for the confidence_95 of several runs."""
+        widths = {f"{k}_95": [v] for k, v in self.data.get("confidence_95", {}).items()}
+        return super().to_frame().assign(**widths)
+
     def __repr__(self) -> str:
-        values = self._parameters()
+        values = self.get_parameters()
         head = (
             f"TrainingResult: {values['workload']}, {values['ranks']} ranks, {values['topology']}, "
             f"{values['rate']}, {values['transport']} ({values['congestion-control']}), "

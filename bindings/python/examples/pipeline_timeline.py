@@ -58,6 +58,11 @@ def find_place(number: int, chunks: int) -> tuple[int, int]:
     return turn % chunks, turn // chunks * STAGES + inside
 
 
+def find_messages(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Select the slices of messages at their receivers."""
+    return [event for event in events if event.get("args", {}).get("to_rank") == event["pid"]]
+
+
 def find_passes(events: list[dict[str, Any]], chunks: int) -> list[Pass]:
     """Join the computations of each rank, which the timeline lists by layer, into passes."""
     passes = []
@@ -131,16 +136,15 @@ def draw(timelines: dict[str, tuple[list[Pass], list[dict[str, Any]]]], path: st
             )
             middle = one.start * 1e-3 + length / 2
             panel.text(middle, one.rank, one.micro_batch, ha="center", va="center", fontsize=5)
-        for event in events:
-            if event["name"] == "message":
-                sender, receiver = event["args"]["from_rank"], event["pid"]
-                side = 0.31 if receiver > sender else -0.31
-                panel.plot(
-                    [event["ts"] * 1e-3, (event["ts"] + event["dur"]) * 1e-3],
-                    [sender + side, receiver - side],
-                    color="black",
-                    linewidth=0.5,
-                )
+        for event in find_messages(events):
+            sender, receiver = event["args"]["from_rank"], event["pid"]
+            side = 0.31 if receiver > sender else -0.31
+            panel.plot(
+                [event["ts"] * 1e-3, (event["ts"] + event["dur"]) * 1e-3],
+                [sender + side, receiver - side],
+                color="black",
+                linewidth=0.5,
+            )
         panel.set_title(title, loc="left", fontsize=9)
         panel.set_yticks(range(STAGES), [f"rank {rank}" for rank in range(STAGES)])
         panel.invert_yaxis()

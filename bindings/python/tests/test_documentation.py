@@ -179,6 +179,8 @@ def test_json_keys(job_json, benchmark_json, program_json, tmp_path):
     assert list(tables_json) == read_names("results.rst", "json-nccl-tables")
     for row in tables_json["rows"]:
         assert list(row) == read_names("results.rst", "json-nccl-tables-rows")
+    barrier_json = program_json("switch-barrier", "--ranks=2", "--rounds=1")
+    assert list(barrier_json) == read_names("results.rst", "json-switch-barrier")
     server_json = program_json("switch-parameter-server", "--part=trace", "--interval=100ms")
     assert list(server_json) == read_names("results.rst", "json-switch-parameter-server")
     for part in ("rows", "trace"):

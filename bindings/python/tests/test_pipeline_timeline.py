@@ -39,6 +39,6 @@ def test_passes_are_those_of_the_schedule(example, schedule, chunks):
         own = sorted((p for p in passes if p.rank == rank), key=lambda p: p.start)
         assert all(a.end <= b.start + ROUNDING for a, b in zip(own, own[1:]))
     assert max(p.end for p in passes) * 1e-3 < time_ms
-    messages = [event for event in events if event["name"] == "message"]
+    messages = example.find_messages(events)
     assert len(messages) == 2 * (stages - 1) * example.MICRO_BATCHES
 

@@ -552,7 +552,7 @@ def is_alive(pid):
 
 @pytest.mark.parametrize(
     "statement, children",
-    [(f"{ENDLESS}.run()", 1), (f"dt.sweep([{ENDLESS}] * 3, ThreadPoolExecutor(2))", 2)],
+    [(f"{ENDLESS}.run()", 1), (f"dt.sweep([{ENDLESS}], ThreadPoolExecutor(2), runs=3)", 2)],
     ids=["run", "sweep"],
 )
 def test_interrupt_ends_children(environment, statement, children):
@@ -633,8 +633,8 @@ def test_a_process_that_nobody_has_waited_for_has_ended(program, monkeypatch):
     "statement",
     [
         "job.run()",
-        "dt.sweep([job] * 5, ThreadPoolExecutor(2))",
-        "dt.sweep([job] * 5, ProcessPoolExecutor(2))",
+        "dt.sweep([job], ThreadPoolExecutor(2), runs=5)",
+        "dt.sweep([job], ProcessPoolExecutor(2), runs=5)",
     ],
     ids=["run", "threads", "processes"],
 )

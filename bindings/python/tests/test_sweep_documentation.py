@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""doc/sweeps.rst and the notebook are run, and their tables match the code."""
+
+import contextlib
+import doctest
+import inspect
+import io
+import json
+import re
+import sqlite3
+
+import pytest
+
+from conftest import REPOSITORY
+from test_documentation import read_names, read_table
+
+import distributed_training as dt
+from distributed_training import grids
+
+CHAPTER = REPOSITORY / "doc/sweeps.rst"
+NOTEBOOK = REPOSITORY / "bindings/python/examples/sweep.ipynb"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty current directory, in which figures can be drawn."""
+    pytest.importorskip("matplotlib").use("Agg")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write_grid(folder):
+    block = re.search(r"\.\. code-block:: toml\n\n((?:   .*\n|\n)+)", CHAPTER.read_text()).group(1)
+    (folder / "grid.toml").write_text(inspect.cleandoc(block))
+
+
+def test_examples_of_the_chapter(folder):
+    write_grid(folder)
+    options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    result = doctest.testfile(str(CHAPTER), module_relative=False, optionflags=options)
+    assert result.attempted > 10 and result.failed == 0
+
+
+def test_commands_of_the_chapter(folder, capsys):
+    from distributed_training.__main__ import main
+
+    write_grid(folder)
+    commands = re.findall(r"\./ns3w python -m distributed_training (.*)", CHAPTER.read_text())
+    assert len(commands) == 2
+    for command in commands:
+        assert main(command.split()) == 0, capsys.readouterr().err
+    assert (folder / "grid.csv").exists() and (folder / "grid.svg").exists()
+
+
+def test_notebook(folder):
+    """Its cells print what it shows."""
+    names = {}
+    cells = [cell for cell in json.loads(NOTEBOOK.read_text())["cells"]]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    for cell in code:
+        with contextlib.redirect_stdout(io.StringIO()) as output:
+            exec("".join(cell["source"]), names)
+        shown = "".join(text for part in cell["outputs"] for text in part["text"])
+        assert output.getvalue() == shown
+    assert any(cell["outputs"] for cell in code)
+
+
+def test_columns(tmp_path):
+    store = tmp_path / "runs.sqlite"
+    result = dt.SwitchBarrier(ranks=1, rounds=1).run()
+    frame = dt.sweep([dt.SwitchBarrier(ranks=1, rounds=1)], store=store)
+    added = [name for name in frame if name not in result.to_frame() and name != "run"]
+    assert added == read_names("sweeps.rst", "sweep-columns")
+    with contextlib.closing(sqlite3.connect(store)) as connection:
+        columns = [row[1] for row in connection.execute("PRAGMA table_info(sweep_run)")]
+    assert columns == read_names("sweeps.rst", "sweep-store")
+
+
+def test_keys_and_defaults_of_a_grid():
+    assert read_names("sweeps.rst", "sweep-grid") == ["program", *grids._SETTINGS, "common", "grid"]
+    defaults = {
+        row[0].strip("`"): row[1].strip("`") for row in read_table("sweeps.rst", "sweep-grid")
+    }
+    parameters = inspect.signature(dt.sweep).parameters
+    for name in ("runs", "retries", "changed"):
+        assert defaults[name] == str(parameters[name].default)
+    for name in ("store", "workers"):
+        assert parameters[name].default is None
