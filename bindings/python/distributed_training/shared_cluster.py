@@ -59,7 +59,7 @@ class SharedResult(Result):
         return pandas.DataFrame(rows).set_index(["job", "iteration"])
 
     def __repr__(self) -> str:
-        values = self._parameters()
+        values = self.get_parameters()
         head = (
             f"SharedResult: {len(self.data['jobs'])} jobs, {values['ranks']} hosts, "
             f"{values['topology']}, {values['rate']}, {values['transport']}, {values['collective']}"
