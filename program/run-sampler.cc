@@ -95,9 +95,9 @@ RunSampler::SamplePort(const FabricPort& port, PortState& state)
                static_cast<double>(port.GetRate()) / seconds,
            state.utilization);
     state.lineBytes = lineBytes;
+    SampleRow row = state.row;
     for (uint8_t priority = 0; priority < PRIORITIES; priority++)
     {
-        SampleRow row = state.row;
         row.priority = priority;
         Report(row,
                "queue_bytes",
@@ -158,13 +158,14 @@ RunSampler::SampleSlots()
 }
 
 void
-RunSampler::Report(SampleRow row, const char* quantity, double value, double& last)
+RunSampler::Report(const SampleRow& series, const char* quantity, double value, double& last)
 {
     if (value == last)
     {
         return;
     }
     last = value;
+    SampleRow row = series;
     row.timeS = Simulator::Now().GetSeconds();
     row.quantity = quantity;
     row.value = value;

@@ -66,7 +66,7 @@ class RunSampler
     template <class Nics, class GetConnections>
     void SampleHost(uint32_t rank, const Nics& nics, const GetConnections& getConnections);
     void SampleSlots();
-    void Report(SampleRow row, const char* quantity, double value, double& last);
+    void Report(const SampleRow& series, const char* quantity, double value, double& last);
 
     const Cluster& m_cluster;
     Time m_interval;
