@@ -35,18 +35,6 @@ struct Row
     const SharedJob& job;
     const SharedJobResult& result;
     double aloneS; ///< time of an iteration alone; 0: not simulated
-
-    /** @return time until it got its hosts, s */
-    double GetWait() const
-    {
-        return result.GetWait(job);
-    }
-
-    /** @return how many times longer its iterations take than alone; 0: not known */
-    double GetSlowdown() const
-    {
-        return aloneS > 0 ? result.GetIterationTime() / aloneS : 0;
-    }
 };
 
 void
@@ -60,13 +48,17 @@ Print(const std::vector<Row>& rows, double makespan)
         if (row.aloneS > 0)
         {
             char text[40];
-            std::snprintf(text, sizeof(text), "%10.3f %8.3f", row.aloneS * 1e3, row.GetSlowdown());
+            std::snprintf(text,
+                          sizeof(text),
+                          "%10.3f %8.3f",
+                          row.aloneS * 1e3,
+                          row.result.GetSlowdown(row.aloneS));
             alone = text;
         }
         std::printf("%-14s %12.3f %11.3f %11.3f %14.3f %s  %s\n",
                     row.job.name.c_str(),
                     row.job.arrival.GetSeconds() * 1e3,
-                    row.GetWait() * 1e3,
+                    row.result.GetWait(row.job) * 1e3,
                     row.result.endS * 1e3,
                     row.result.GetIterationTime() * 1e3,
                     alone.c_str(),
@@ -97,13 +89,14 @@ ToJson(const Row& row)
         .Set("placement", row.job.placement)
         .Set("hosts", hosts)
         .Set("arrival_s", row.job.arrival.GetSeconds())
-        .Set("wait_s", row.GetWait())
+        .Set("wait_s", row.result.GetWait(row.job))
         .Set("start_s", row.result.startS)
         .Set("end_s", row.result.endS)
         .Set("iteration_times_s", times);
     SetMembers(json, GetIterationQuantities(), GetMean(row.result.iterations));
     json.Set("alone_iteration_time_s", row.aloneS > 0 ? JsonValue(row.aloneS) : JsonValue())
-        .Set("slowdown", row.aloneS > 0 ? JsonValue(row.GetSlowdown()) : JsonValue())
+        .Set("slowdown",
+             row.aloneS > 0 ? JsonValue(row.result.GetSlowdown(row.aloneS)) : JsonValue())
         .Set("iterations", iterations);
     return json;
 }

@@ -30,6 +30,15 @@ struct SharedJobResult
     /** @return mean time of an iteration, s; 0 if there is none */
     double GetIterationTime() const;
 
+    /**
+     * @param aloneS mean time of its iterations alone, s; 0: not simulated
+     * @return how many times longer they take here; 0: not known
+     */
+    double GetSlowdown(double aloneS) const
+    {
+        return aloneS > 0 ? GetIterationTime() / aloneS : 0;
+    }
+
     /** @param job its options @return time until it got its hosts, s */
     double GetWait(const SharedJob& job) const
     {

@@ -103,7 +103,7 @@ SharedResults::AddRow(std::size_t index,
     row.endS = result.endS;
     row.iterationS = result.GetIterationTime();
     row.aloneS = aloneS;
-    row.slowdown = aloneS > 0 ? row.iterationS / aloneS : 0;
+    row.slowdown = result.GetSlowdown(aloneS);
     m_store->AddJob(row);
 }
 
