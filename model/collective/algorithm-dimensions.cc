@@ -25,7 +25,7 @@ namespace
 {
 
 /// Most ranks of all dimensions.
-constexpr uint64_t MAX_RANKS = 1 << 20;
+constexpr uint32_t MAX_RANKS = 1 << 20;
 
 } // namespace
 
@@ -37,30 +37,10 @@ SplitAlgorithms(const std::string& text)
     return names;
 }
 
-std::vector<uint32_t>
-ReadDimensionSizes(const std::string& text)
+std::optional<std::vector<uint32_t>>
+ParseDimensions(const std::string& text)
 {
-    std::vector<std::string> words;
-    boost::split(words, text, boost::is_any_of("x"));
-    std::vector<uint32_t> sizes;
-    uint64_t product = 1;
-    for (const std::string& word : words)
-    {
-        const auto size = ParseUnsigned(word);
-        if (!size || *size < 1 || *size > MAX_RANKS || product * *size > MAX_RANKS)
-        {
-            return {};
-        }
-        product *= *size;
-        sizes.push_back(static_cast<uint32_t>(*size));
-    }
-    return sizes;
-}
-
-bool
-IsAllToAll(Operation operation)
-{
-    return operation == Operation::ALL_TO_ALL || operation == Operation::ALL_TO_ALL_V;
+    return ParseSides(text, MAX_RANKS);
 }
 
 AlgorithmDimensions::AlgorithmDimensions(const CollectiveRequest& request)
@@ -170,7 +150,7 @@ AlgorithmDimensions::FindPlaces()
         return false;
     }
     m_sizes = isAutomatic ? placement.GetDimensions()
-                          : ReadDimensionSizes(m_request.keys.GetText("sizes"));
+                          : ParseDimensions(m_request.keys.GetText("sizes")).value();
     const auto levels = placement.GetPlaces();
     const auto numbers = RankPlacement::GetSizes(levels);
     std::set<uint32_t> taken;

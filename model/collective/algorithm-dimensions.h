@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,17 +27,10 @@ std::vector<std::string> SplitAlgorithms(const std::string& text);
 
 /**
  * @ingroup distributed-training-collective
- * @param text sizes such as 4x8
- * @return each of them; none if the text is wrong
+ * @param text sizes of dimensions, such as 4x8
+ * @return each of them, if the text is right and there are at most 2^20 ranks
  */
-std::vector<uint32_t> ReadDimensionSizes(const std::string& text);
-
-/**
- * @ingroup distributed-training-collective
- * @param operation an operation
- * @return whether it is an all-to-all, of equal or unequal parts
- */
-bool IsAllToAll(CollectiveOperation operation);
+std::optional<std::vector<uint32_t>> ParseDimensions(const std::string& text);
 
 /**
  * @ingroup distributed-training-collective

@@ -181,6 +181,26 @@ ParseUnsigned(const std::string& text)
     return value;
 }
 
+std::optional<std::vector<uint32_t>>
+ParseSides(const std::string& text, uint32_t maxProduct)
+{
+    std::vector<uint32_t> sides;
+    uint64_t product = 1;
+    std::istringstream parts(text + "x");
+    std::string part;
+    while (std::getline(parts, part, 'x'))
+    {
+        const auto side = ParseUnsigned(part);
+        if (!side || *side < 1 || *side > maxProduct || product * *side > maxProduct)
+        {
+            return std::nullopt;
+        }
+        product *= *side;
+        sides.push_back(static_cast<uint32_t>(*side));
+    }
+    return sides;
+}
+
 std::optional<double>
 ParseDouble(const std::string& text)
 {

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace ns3::training
 {
@@ -34,6 +35,14 @@ namespace ns3::training
  * @return the number, if it is below 2^64
  */
 std::optional<uint64_t> ParseUnsigned(const std::string& text);
+
+/**
+ * @ingroup distributed-training-quantity
+ * @param text whole numbers with x between them, such as 4x8
+ * @param maxProduct the largest product
+ * @return the numbers, if each is at least 1 and their product is at most maxProduct
+ */
+std::optional<std::vector<uint32_t>> ParseSides(const std::string& text, uint32_t maxProduct);
 
 /**
  * @ingroup distributed-training-quantity

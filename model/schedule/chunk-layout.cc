@@ -18,12 +18,6 @@ using Operation = CollectiveOperation;
 
 constexpr uint64_t UNEQUAL = ~uint64_t{0};
 
-bool
-IsAllToAll(Operation operation)
-{
-    return operation == Operation::ALL_TO_ALL || operation == Operation::ALL_TO_ALL_V;
-}
-
 } // namespace
 
 ByteRange

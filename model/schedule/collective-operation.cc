@@ -58,11 +58,16 @@ FindCollectiveOperation(const std::string& name)
 }
 
 bool
-IsExchange(CollectiveOperation operation)
+IsAllToAll(CollectiveOperation operation)
 {
     return operation == CollectiveOperation::ALL_TO_ALL ||
-           operation == CollectiveOperation::ALL_TO_ALL_V ||
-           operation == CollectiveOperation::SEND_RECEIVE;
+           operation == CollectiveOperation::ALL_TO_ALL_V;
+}
+
+bool
+IsExchange(CollectiveOperation operation)
+{
+    return IsAllToAll(operation) || operation == CollectiveOperation::SEND_RECEIVE;
 }
 
 bool

@@ -59,6 +59,13 @@ CollectiveOperation FindCollectiveOperation(const std::string& name);
 /**
  * @ingroup distributed-training-collective
  * @param operation a collective operation
+ * @return whether it is an all-to-all, of equal or unequal parts
+ */
+bool IsAllToAll(CollectiveOperation operation);
+
+/**
+ * @ingroup distributed-training-collective
+ * @param operation a collective operation
  * @return whether it exchanges data between ranks without reduction: all-to-all, all-to-all-v,
  *         send-receive
  */

@@ -9,7 +9,6 @@
 #include "ns3/training-quantity.h"
 
 #include <algorithm>
-#include <sstream>
 
 namespace ns3::training
 {
@@ -42,25 +41,11 @@ IsLinkDelay(const Time& delay)
 std::optional<std::vector<uint32_t>>
 ReadSides(const std::string& text)
 {
-    std::vector<uint32_t> sides;
-    uint64_t product = 1;
-    std::istringstream parts(text + "x");
-    std::string part;
-    while (std::getline(parts, part, 'x'))
-    {
-        const auto side = ParseUnsigned(part);
-        if (!side || *side < 1 || *side > MAX_SIDE || sides.size() == MAX_SIDES)
-        {
-            return std::nullopt;
-        }
-        product *= *side;
-        if (product > MAX_HOSTS)
-        {
-            return std::nullopt;
-        }
-        sides.push_back(static_cast<uint32_t>(*side));
-    }
-    return sides;
+    auto sides = ParseSides(text, MAX_HOSTS);
+    const bool fits =
+        sides && sides->size() <= MAX_SIDES &&
+        std::all_of(sides->begin(), sides->end(), [](uint32_t side) { return side <= MAX_SIDE; });
+    return fits ? sides : std::nullopt;
 }
 
 } // namespace

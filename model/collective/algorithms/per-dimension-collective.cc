@@ -74,7 +74,7 @@ AreAlgorithms(const std::string& text)
 bool
 AreSizes(const std::string& text)
 {
-    return !ReadDimensionSizes(text).empty();
+    return ParseDimensions(text).has_value();
 }
 
 /** Builds a schedule from those of its phases. */
