@@ -370,20 +370,12 @@ class SharedRefusalsTestCase : public SharedSwitchTest
             [](SharedRunOptions& options) { options.jobs[0].training.gradientPriority = "layer"; },
             "job a: gradient-priority=layer with sums in switches");
         Expect(
-            "switchml",
-            [](SharedRunOptions& options) { options.cluster.topology = "torus:2x3"; },
-            "torus:2x3");
-        Expect(
-            "atp",
-            [](SharedRunOptions& options) { options.cluster.topology = "torus:2x3"; },
-            "torus:2x3");
-        Expect(
             "ring",
             [](SharedRunOptions& options) {
                 options.isReal = false;
                 options.gradients = "normal";
             },
-            "gradients=normal with payload=virtual");
+            "gradients normal with payload=virtual");
     }
 
     void Expect(const std::string& collective,
