@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -35,7 +36,42 @@ struct Row
     const SharedJob& job;
     const SharedJobResult& result;
     double aloneS; ///< time of an iteration alone; 0: not simulated
+
+    /** @return whether it has ended */
+    bool HasEnded() const
+    {
+        return result.endS > 0;
+    }
 };
+
+/** Prints what switches have done for the jobs, if they have. */
+void
+PrintSwitches(const std::vector<Row>& rows)
+{
+    if (!rows.front().result.inNetwork)
+    {
+        return;
+    }
+    std::printf("job                slots         sent   sent again   at switches        added  "
+                "duplicates   collisions       passed     evicted\n");
+    for (const Row& row : rows)
+    {
+        const InNetworkFigures& workers = row.result.inNetwork->workers;
+        const InNetworkShare& share = row.result.inNetwork->switches;
+        std::printf("%-14s %9llu %12llu %12llu %13llu %12llu %11llu %12llu %12llu %11llu%s\n",
+                    row.job.name.c_str(),
+                    static_cast<unsigned long long>(share.slots),
+                    static_cast<unsigned long long>(workers.sent),
+                    static_cast<unsigned long long>(workers.resent),
+                    static_cast<unsigned long long>(share.packets),
+                    static_cast<unsigned long long>(share.added),
+                    static_cast<unsigned long long>(share.repeated),
+                    static_cast<unsigned long long>(share.collisions),
+                    static_cast<unsigned long long>(share.passed),
+                    static_cast<unsigned long long>(share.evicted),
+                    workers.fallenBack ? "  (hosts took over)" : "");
+    }
+}
 
 void
 Print(const std::vector<Row>& rows, double makespan)
@@ -65,6 +101,7 @@ Print(const std::vector<Row>& rows, double makespan)
                     FormatHosts(row.result.hosts).c_str());
     }
     std::printf("makespan: %.3f ms\n", makespan * 1e3);
+    PrintSwitches(rows);
 }
 
 JsonValue
@@ -82,6 +119,7 @@ ToJson(const Row& row)
         times.Append(JsonValue(iteration.iterationTimeS));
         iterations.Append(IterationToJson(iteration));
     }
+    const bool hasStarted = row.result.HasStarted();
     auto json = JsonValue::Object();
     json.Set("name", row.job.name)
         .Set("workload", row.result.workload)
@@ -89,16 +127,43 @@ ToJson(const Row& row)
         .Set("placement", row.job.placement)
         .Set("hosts", hosts)
         .Set("arrival_s", row.job.arrival.GetSeconds())
-        .Set("wait_s", row.result.GetWait(row.job))
-        .Set("start_s", row.result.startS)
-        .Set("end_s", row.result.endS)
+        .Set("wait_s", hasStarted ? JsonValue(row.result.GetWait(row.job)) : JsonValue())
+        .Set("start_s", hasStarted ? JsonValue(row.result.startS) : JsonValue())
+        .Set("end_s", row.HasEnded() ? JsonValue(row.result.endS) : JsonValue())
         .Set("iteration_times_s", times);
     SetMembers(json, GetIterationQuantities(), GetMean(row.result.iterations));
     json.Set("alone_iteration_time_s", row.aloneS > 0 ? JsonValue(row.aloneS) : JsonValue())
         .Set("slowdown",
              row.aloneS > 0 ? JsonValue(row.result.GetSlowdown(row.aloneS)) : JsonValue())
         .Set("iterations", iterations);
+    if (row.result.inNetwork)
+    {
+        json.Set("in_network", row.result.inNetwork->ToJson());
+    }
     return json;
+}
+
+/**
+ * Runs the jobs alone, until one is stuck or wrong.
+ * @return mean times of their iterations, s
+ */
+std::vector<double>
+RunAllAlone(const SharedRunOptions& run, SharedRunResult& shared)
+{
+    std::vector<double> times;
+    for (std::size_t i = 0; i < run.jobs.size(); i++)
+    {
+        const SharedRunResult alone = RunAlone(run, i, shared.jobs[i].hosts);
+        if (!alone.mismatch.empty() || alone.stuck)
+        {
+            shared.mismatch = alone.mismatch.empty() ? "" : "alone, " + alone.mismatch;
+            shared.failure = alone.stuck ? "alone: " + alone.failure : shared.mismatch;
+            shared.stuck = alone.stuck;
+            break;
+        }
+        times.push_back(alone.jobs[0].GetIterationTime());
+    }
+    return times;
 }
 
 int
@@ -121,6 +186,16 @@ Simulate(int argc, char* argv[])
                       "finds hosts overtakes others that do not",
                       queue,
                       {"fifo", "backfill"});
+    std::string payload = "virtual";
+    options.AddChoice("payload",
+                      "virtual carries sizes, real carries gradients and checks every result",
+                      payload,
+                      {"virtual", "real"});
+    options.AddKind("gradients",
+                    "source",
+                    "numbers of a real payload",
+                    run.gradients,
+                    &DescribeAlternatives<GradientSourceEntry>);
     options.AddBool("alone", "simulate each job alone on its hosts, too, and compare", alone);
     options.AddOutput("results",
                       "SQLite file to which the run and its jobs are added",
@@ -145,6 +220,7 @@ Simulate(int argc, char* argv[])
     }
     run.jobs = ReadJobs(jobs, single);
     run.backfill = queue == "backfill";
+    run.isReal = payload == "real";
     const JsonOutput json(jsonTarget);
     std::optional<SharedResults> results;
     if (!resultsFile.empty())
@@ -152,7 +228,7 @@ Simulate(int argc, char* argv[])
         run.results = &results.emplace(resultsFile, "shared-cluster", options);
     }
     const bool prints = jsonTarget != "-";
-    const SharedRunResult shared = RunShared(run);
+    SharedRunResult shared = RunShared(run);
     if (prints)
     {
         std::cout << run.jobs.size() << " jobs on " << run.cluster.ranks << " hosts, "
@@ -160,28 +236,37 @@ Simulate(int argc, char* argv[])
                   << run.cluster.transport << ", " << run.cluster.algorithm << "\n"
                   << FormatNotes(shared.notes) << std::flush;
     }
+    std::vector<double> times;
+    if (alone && shared.failure.empty() && shared.mismatch.empty())
+    {
+        times = RunAllAlone(run, shared);
+        if (results && !shared.failure.empty())
+        {
+            results->Fail(run.jobs, shared.jobs, times, shared.failure);
+        }
+    }
     std::vector<Row> rows;
     double first = run.jobs.front().arrival.GetSeconds();
     double last = 0;
+    bool haveEnded = true;
     for (std::size_t i = 0; i < run.jobs.size(); i++)
     {
-        const SharedJobResult& result = shared.jobs[i];
-        rows.push_back({run.jobs[i],
-                        result,
-                        alone ? RunAlone(run, i, result.hosts).jobs[0].GetIterationTime() : 0});
+        rows.push_back({run.jobs[i], shared.jobs[i], i < times.size() ? times[i] : 0});
         first = std::min(first, run.jobs[i].arrival.GetSeconds());
-        last = std::max(last, result.endS);
+        last = std::max(last, shared.jobs[i].endS);
+        haveEnded &= rows.back().HasEnded();
     }
-    if (results)
+    if (!shared.mismatch.empty())
     {
-        std::vector<double> times;
-        for (const Row& row : rows)
-        {
-            times.push_back(row.aloneS);
-        }
+        std::cerr << "shared-cluster: wrong result: " << shared.mismatch << std::endl;
+        return 4;
+    }
+    const bool isComplete = shared.failure.empty();
+    if (results && isComplete)
+    {
         results->Finish(run.jobs, shared.jobs, times);
     }
-    if (prints)
+    if (prints && isComplete)
     {
         Print(rows, last - first);
         std::cout << (shared.background ? shared.background->Format() : "")
@@ -194,15 +279,21 @@ Simulate(int argc, char* argv[])
         table.Append(ToJson(row));
     }
     auto document = JsonValue::Object();
-    document.Set("jobs", table).Set("makespan_s", last - first);
+    document.Set("jobs", table)
+        .Set("makespan_s", haveEnded ? JsonValue(last - first) : JsonValue());
     if (shared.background)
     {
         document.Set("background", shared.background->ToJson());
     }
     AddRunCost(document, shared.cost);
     document.Set("inputs", run.cluster.DescribeHosts());
+    AddFailure(document, shared.failure);
     document.Set("configuration", options.ToJson()).Set("version", GetVersion());
     json.Write(document);
+    if (shared.stuck)
+    {
+        std::rethrow_exception(shared.stuck);
+    }
     return 0;
 }
 

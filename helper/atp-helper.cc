@@ -12,6 +12,7 @@
 #include "ns3/training-quantity.h"
 
 #include <algorithm>
+#include <memory>
 #include <sstream>
 
 namespace ns3::training
@@ -32,18 +33,21 @@ constexpr double ECN_STEP_PER_GBPS = 800;
 constexpr const char* SERVERS_KEY = "servers";
 /// Attribute for the server hosts.
 constexpr const char* SERVERS_ATTRIBUTE = "ParameterServers";
+/// Value of both that leaves the hosts to the controller.
+constexpr const char* AUTOMATIC = "auto";
 
 /** @return what servers on hosts of ranks cost, one line; empty if there are none */
 std::string
-DescribeSharing(const std::vector<Ptr<AtpServer>>& servers, const InNetworkRequest& request)
+DescribeSharing(const std::vector<Ptr<AtpServer>>& servers,
+                const Fabric& fabric,
+                const std::vector<uint32_t>& endpoints)
 {
-    const std::vector<uint32_t> hosts = GetHosts(request.fabric, request.endpoints);
+    const std::vector<uint32_t> hosts = GetHosts(fabric, endpoints);
     std::string ranks;
     for (const auto& server : servers)
     {
-        const auto host = std::find(hosts.begin(),
-                                    hosts.end(),
-                                    request.fabric.hostOfEndpoint[server->GetEndpoint()]);
+        const auto host =
+            std::find(hosts.begin(), hosts.end(), fabric.hostOfEndpoint[server->GetEndpoint()]);
         if (host != hosts.end())
         {
             ranks += (ranks.empty() ? "" : "/") + std::to_string(host - hosts.begin());
@@ -60,29 +64,145 @@ DescribeSharing(const std::vector<Ptr<AtpServer>>& servers, const InNetworkReque
            " of that with servers on hosts without ranks (more hosts than ranks avoid this)";
 }
 
+/** @return attributes of a request, with its servers */
+AttributeList
+GetAttributes(const InNetworkRequest& request)
+{
+    AttributeList attributes = request.attributes;
+    const TypeId worker = AtpCommunicator::GetTypeId();
+    if (request.values.IsGiven(SERVERS_KEY) && !attributes.Has(worker, SERVERS_ATTRIBUTE))
+    {
+        std::string servers = request.values.GetText(SERVERS_KEY);
+        std::replace(servers.begin(), servers.end(), '/', ',');
+        attributes.Set(worker.GetName() + "::" + SERVERS_ATTRIBUTE, servers);
+    }
+    return attributes;
+}
+
 std::vector<Ptr<InNetworkCommunicator>>
 InstallAtp(const InNetworkRequest& request)
 {
     const KeyValues& values = request.values;
-    AttributeList attributes = request.attributes;
-    const TypeId worker = AtpCommunicator::GetTypeId();
-    if (values.IsGiven(SERVERS_KEY) && !attributes.Has(worker, SERVERS_ATTRIBUTE))
-    {
-        std::string servers = values.GetText(SERVERS_KEY);
-        std::replace(servers.begin(), servers.end(), '/', ',');
-        attributes.Set(worker.GetName() + "::" + SERVERS_ATTRIBUTE, servers);
-    }
     AtpHelper helper;
-    helper.SetAttributes(attributes);
+    helper.SetAttributes(GetAttributes(request));
     // Without the key, each thread has its own window.
     const auto workers =
         helper.AddJob(request.fabric, request.endpoints, request.hosts, GetWindow(values, 0));
-    const std::string sharing = DescribeSharing(helper.GetServers(0), request);
+    const std::string sharing =
+        DescribeSharing(helper.GetServers(0), request.fabric, request.endpoints);
     if (!sharing.empty())
     {
         request.notes.push_back(sharing);
     }
     return {workers.begin(), workers.end()};
+}
+
+/**
+ * Lets jobs share the slots of each switch. Their servers are on the hosts that no job may use, job
+ * after job, unless hosts are given.
+ */
+class AtpController : public InNetworkController
+{
+  public:
+    explicit AtpController(const InNetworkRequest& request)
+        : m_fabric(request.fabric),
+          m_jobHosts(static_cast<uint32_t>(request.endpoints.size())),
+          m_window(GetWindow(request.values, 0))
+    {
+        const AttributeList attributes = GetAttributes(request);
+        m_helper.SetAttributes(attributes);
+        m_slots = m_helper.InstallEverywhere(m_fabric)->GetSlots();
+        const auto worker = attributes.Create<AtpCommunicator>();
+        attributes.Create<AtpServer>(); // its attributes are valid, and used
+        if (worker->GetServers() != AUTOMATIC)
+        {
+            m_servers = m_helper.ReadServers(worker->GetServers());
+        }
+    }
+
+    uint32_t GetDividedSlots() const override
+    {
+        return 0;
+    }
+
+    void Check(const InNetworkJob& job, uint32_t /* ranks */) const override
+    {
+        const uint32_t hosts = m_fabric.topology.hosts;
+        if (job.servers.size() > MAX_SERVERS)
+        {
+            throw ConfigurationError(std::to_string(job.servers.size()) +
+                                     " servers (allowed: up to " + std::to_string(MAX_SERVERS) +
+                                     ")");
+        }
+        for (uint32_t host : job.servers)
+        {
+            if (host >= hosts)
+            {
+                throw ConfigurationError("server on host " + std::to_string(host) +
+                                         " (allowed: 0 to " + std::to_string(hosts - 1) + ")");
+            }
+        }
+    }
+
+    bool HasRoom(const InNetworkJob& /* job */) const override
+    {
+        return true;
+    }
+
+    void RemoveJob(uint32_t number) override
+    {
+        m_helper.RemoveJob(number);
+    }
+
+    InNetworkShare GetShare(uint32_t number) const override
+    {
+        const AtpCounters counters = m_helper.GetCountersOf(number);
+        InNetworkShare share;
+        share.slots = m_slots;
+        share.packets = counters.received - counters.refused - counters.multicasts;
+        share.added = counters.added;
+        share.repeated = counters.repeated;
+        share.collisions = counters.collisions;
+        share.passed = counters.passed;
+        share.evicted = counters.evicted + counters.preempted;
+        share.completed = counters.completed;
+        return share;
+    }
+
+  private:
+    std::vector<Ptr<InNetworkCommunicator>> DoAddJob(const InNetworkJob& job,
+                                                     std::vector<std::string>& notes) override
+    {
+        m_helper.SetNextNumber(job.number);
+        std::vector<uint32_t> servers; // the first endpoint of a host equals its number
+        servers = job.servers.empty() ? m_servers : job.servers;
+        if (servers.empty())
+        {
+            const uint32_t spare = m_fabric.topology.hosts - m_jobHosts;
+            servers = {spare > 0 ? m_jobHosts + job.number % spare : job.endpoints.back()};
+        }
+        const auto workers = m_helper.AddJob(m_fabric, job.endpoints, job.hosts, m_window, servers);
+        const std::string sharing =
+            DescribeSharing(m_helper.GetServers(job.number), m_fabric, job.endpoints);
+        if (!sharing.empty())
+        {
+            notes.push_back(sharing);
+        }
+        return {workers.begin(), workers.end()};
+    }
+
+    Fabric& m_fabric;
+    uint32_t m_jobHosts; // hosts that jobs may use, the first ones
+    uint32_t m_window;   // of a worker; 0: a window for each thread
+    uint32_t m_slots{0}; // of each switch
+    AtpHelper m_helper;
+    std::vector<uint32_t> m_servers; // hosts of the servers of all jobs; empty: automatic
+};
+
+std::unique_ptr<InNetworkController>
+ControlAtp(const InNetworkRequest& request)
+{
+    return std::make_unique<AtpController>(request);
 }
 
 std::vector<Key>
@@ -115,7 +235,8 @@ const Registry<InNetworkSystem>::Entry g_atp(
      &InstallAtp,
      &GetAtpKeys,
      "all-reduce",
-     ECN_STEP_PER_GBPS});
+     ECN_STEP_PER_GBPS,
+     &ControlAtp});
 
 /** @return index of a value */
 template <typename T>
@@ -163,10 +284,9 @@ AtpHelper::GetSwitch(uint32_t endpoint) const
 std::vector<uint32_t>
 AtpHelper::FindServers(const std::string& text, const std::vector<uint32_t>& endpoints) const
 {
-    const uint32_t hosts = GetFabric().topology.hosts;
-    if (text == "auto")
+    if (text == AUTOMATIC)
     {
-        for (uint32_t host = 0; host < hosts; host++)
+        for (uint32_t host = 0; host < GetFabric().topology.hosts; host++)
         {
             if (!m_busyHosts.count(host))
             {
@@ -175,6 +295,13 @@ AtpHelper::FindServers(const std::string& text, const std::vector<uint32_t>& end
         }
         return {endpoints.back()};
     }
+    return ReadServers(text);
+}
+
+std::vector<uint32_t>
+AtpHelper::ReadServers(const std::string& text) const
+{
+    const uint32_t hosts = GetFabric().topology.hosts;
     std::vector<uint32_t> servers;
     std::istringstream list(text);
     for (std::string item; std::getline(list, item, ',');)
@@ -194,6 +321,68 @@ AtpHelper::FindServers(const std::string& text, const std::vector<uint32_t>& end
                                  " (allowed: 1 to " + std::to_string(MAX_SERVERS) + " hosts)");
     }
     return servers;
+}
+
+Ptr<AtpProgram>
+AtpHelper::InstallEverywhere(Fabric& fabric)
+{
+    UseFabric(fabric);
+    const auto worker = GetAttributes().Create<AtpCommunicator>();
+    Ptr<AtpProgram> program;
+    for (uint32_t index = 0; index < fabric.devicesOfSwitches.size(); index++)
+    {
+        program = Install(index, *worker);
+    }
+    if (!program)
+    {
+        throw ConfigurationError("topology '" + fabric.topology.name +
+                                 "' has no switch that could add (allowed: with switches)");
+    }
+    return program;
+}
+
+void
+AtpHelper::RemoveJob(uint32_t number)
+{
+    for (const auto& [index, program] : GetPrograms())
+    {
+        if (program->HasJob(static_cast<uint8_t>(number)))
+        {
+            program->RemoveJob(static_cast<uint8_t>(number));
+        }
+    }
+    for (const auto& server : m_servers[number])
+    {
+        server->Stop();
+    }
+}
+
+AtpCounters
+AtpHelper::GetCountersOf(uint32_t number) const
+{
+    AtpCounters sum;
+    for (const auto& [index, program] : GetPrograms())
+    {
+        const AtpCounters one = program->GetCountersOf(static_cast<uint8_t>(number));
+        for (const auto counter : {&AtpCounters::received,
+                                   &AtpCounters::refused,
+                                   &AtpCounters::added,
+                                   &AtpCounters::held,
+                                   &AtpCounters::completed,
+                                   &AtpCounters::repeated,
+                                   &AtpCounters::collisions,
+                                   &AtpCounters::evicted,
+                                   &AtpCounters::passed,
+                                   &AtpCounters::preempted,
+                                   &AtpCounters::reclaimed,
+                                   &AtpCounters::released,
+                                   &AtpCounters::multicasts,
+                                   &AtpCounters::saturated})
+        {
+            sum.*counter += one.*counter;
+        }
+    }
+    return sum;
 }
 
 Ptr<AtpProgram>
@@ -325,8 +514,8 @@ AtpHelper::AddJob(Fabric& fabric,
 {
     UseFabric(fabric);
     Plan plan;
-    plan.name = "atp job " + std::to_string(m_servers.size());
-    plan.number = CheckJobNumber("atp", m_servers.size());
+    plan.number = TakeNumber("atp");
+    plan.name = "atp job " + std::to_string(plan.number);
     plan.endpoints = endpoints;
     std::vector<Ptr<AtpCommunicator>> workers;
     for (uint32_t rank = 0; rank < endpoints.size(); rank++)
@@ -360,10 +549,9 @@ AtpHelper::AddJob(Fabric& fabric,
         });
     });
     std::vector<AtpCommunicator::Session> sessions(endpoints.size(), session);
-    m_servers.emplace_back();
     for (uint32_t server : plan.servers)
     {
-        m_servers.back().push_back(InstallServer(plan, server, sessions));
+        m_servers[plan.number].push_back(InstallServer(plan, server, sessions));
     }
     for (uint32_t rank = 0; rank < endpoints.size(); rank++)
     {

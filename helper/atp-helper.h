@@ -56,10 +56,34 @@ class AtpHelper : public InNetworkHelper<AtpProgram, AtpCommunicator>
                                              std::vector<uint32_t> servers = {});
 
     /**
-     * @param job number of a job, in order of addition
+     * @param job number of a job, by default in order of addition
      * @return its servers
      */
     const std::vector<Ptr<AtpServer>>& GetServers(uint32_t job) const;
+
+    /**
+     * Installs the program in all switches, before jobs that may use any of them.
+     * @param fabric its switches aggregate; must outlive the simulation
+     * @return a program
+     * @throw ConfigurationError if a switch lacks the resources, or there is none
+     */
+    Ptr<AtpProgram> InstallEverywhere(Fabric& fabric);
+
+    /**
+     * @param text value of the attribute ParameterServers, but not auto
+     * @return the hosts
+     * @throw ConfigurationError if they are not 1 to 4 different hosts of the fabric
+     */
+    std::vector<uint32_t> ReadServers(const std::string& text) const;
+
+    /** @param number of a job that has ended: its slots are free, its servers stop */
+    void RemoveJob(uint32_t number);
+
+    /**
+     * @param number of a job that has not been removed
+     * @return its counters, over all switches
+     */
+    AtpCounters GetCountersOf(uint32_t number) const;
 
   private:
     /** A job during its setup. */
@@ -85,8 +109,8 @@ class AtpHelper : public InNetworkHelper<AtpProgram, AtpCommunicator>
                                  uint32_t server,
                                  std::vector<AtpCommunicator::Session>& sessions) const;
 
-    std::set<uint32_t> m_busyHosts;                     // hosts with ranks of any job
-    std::vector<std::vector<Ptr<AtpServer>>> m_servers; // by job
+    std::set<uint32_t> m_busyHosts;                            // hosts with ranks of any job
+    std::map<uint32_t, std::vector<Ptr<AtpServer>>> m_servers; // by job
 };
 
 } // namespace ns3::training

@@ -62,6 +62,12 @@ class InNetworkHelper
         m_attributes.Add(attributes);
     }
 
+    /** @param number of the next job in its packets, 0 by default; later jobs count up */
+    void SetNextNumber(uint32_t number)
+    {
+        m_nextNumber = number;
+    }
+
     /**
      * @param index of a switch
      * @return the program of the switch, or null
@@ -73,6 +79,22 @@ class InNetworkHelper
     }
 
   protected:
+    /**
+     * @param system for messages
+     * @return number of a new job
+     * @throw ConfigurationError if it needs more than 8 bits
+     */
+    uint8_t TakeNumber(const std::string& system)
+    {
+        return CheckJobNumber(system, m_nextNumber++);
+    }
+
+    /** @return the programs, by switch */
+    const std::map<uint32_t, Ptr<Program>>& GetPrograms() const
+    {
+        return m_programs;
+    }
+
     /** @return attributes of objects created from now on */
     const AttributeList& GetAttributes() const
     {
@@ -173,6 +195,7 @@ class InNetworkHelper
 
   private:
     Fabric* m_fabric{nullptr};
+    uint32_t m_nextNumber{0};
     AttributeList m_attributes;
     std::map<uint32_t, Ptr<Program>> m_programs; // by switch
 };

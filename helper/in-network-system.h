@@ -7,6 +7,8 @@
 #ifndef DISTRIBUTED_TRAINING_IN_NETWORK_SYSTEM_H
 #define DISTRIBUTED_TRAINING_IN_NETWORK_SYSTEM_H
 
+#include "in-network-controller.h"
+
 #include "ns3/in-network-communicator.h"
 #include "ns3/training-attribute-list.h"
 #include "ns3/training-configuration-error.h"
@@ -37,6 +39,7 @@ struct InNetworkRequest
     const KeyValues& values;                       ///< keys of the system, as the user gave them
     AttributeList attributes;                      ///< of the objects to create
     std::vector<std::string>& notes; ///< receives what a reader of the results must know, by line
+    uint32_t largestJob{0};          ///< jobs that share the switches: most ranks of one
 };
 
 /**
@@ -57,7 +60,23 @@ struct InNetworkSystem
     /// Queue length above which switches should ECN-mark every frame, and below which none, in
     /// bytes per Gbit/s of the port; 0: no recommendation.
     double ecnStepPerGbps{0};
+    /// Makes the controller of jobs that share the switches; the request has all hosts that jobs
+    /// may use, and no communicators. Throws ConfigurationError if that is impossible; null: jobs
+    /// cannot share the switches.
+    std::unique_ptr<InNetworkController> (*control)(const InNetworkRequest& request){nullptr};
 };
+
+/** @return names of the systems whose switches several jobs can share, separated by commas */
+inline std::string
+GetSharedSystems()
+{
+    std::string names;
+    for (const auto& [name, system] : Registry<InNetworkSystem>::All())
+    {
+        names += !system.control ? "" : (names.empty() ? "" : ", ") + name;
+    }
+    return names;
+}
 
 /** @return descriptions of the keys of a system */
 inline std::vector<Key>

@@ -46,11 +46,37 @@ class SwitchMlHelper : public InNetworkHelper<SwitchMlProgram, SwitchMlCommunica
         const std::vector<Ptr<ScheduledCommunicator>>& hosts,
         uint32_t window);
 
+    /**
+     * Installs the program in all switches, before jobs that may use any of them.
+     * @param fabric its switches aggregate; must outlive the simulation
+     * @param children most children of a job at a switch
+     * @throw ConfigurationError if a switch lacks the resources
+     */
+    void InstallEverywhere(Fabric& fabric, uint32_t children);
+
+    /**
+     * @param number of a job that asks
+     * @param endpoints of each rank
+     * @param window slots that it asks for
+     * @return whether all its switches have a range of so many free slots; the program is installed
+     *         everywhere
+     */
+    bool HasRoom(uint32_t number, const std::vector<uint32_t>& endpoints, uint32_t window) const;
+
+    /** @param number of a job that has ended: its slots are free */
+    void RemoveJob(uint32_t number);
+
+    /**
+     * @param number of a job that has not been removed
+     * @return its counters, over all switches
+     */
+    SwitchMlCounters GetCountersOf(uint32_t number) const;
+
   private:
     Ptr<SwitchMlProgram> Install(uint32_t index, uint32_t children);
+    static uint32_t FindSlots(const std::vector<Ptr<SwitchMlProgram>>& programs, uint32_t count);
 
     uint32_t m_message{0};
-    uint32_t m_jobs{0};
 };
 
 } // namespace ns3::training

@@ -68,7 +68,7 @@ RaiseRecirculation(DataRate rate, const AttributeList& attributes, FabricHelper&
 
 } // namespace
 
-Cluster::Cluster(const ClusterOptions& options)
+Cluster::Cluster(const ClusterOptions& options, uint32_t largestJob)
     : m_options(options)
 {
     m_options.Check();
@@ -106,7 +106,7 @@ Cluster::Cluster(const ClusterOptions& options)
     {
         m_notes.push_back(m_nicHelper.Describe(GetPacketSize(), m_options.rate.GetBitRate()));
     }
-    InstallInNetwork();
+    InstallInNetwork(largestJob);
     InstallNicEngines();
     InstallCodecs();
     InstallBackground();
@@ -122,9 +122,17 @@ Cluster::GetPacketSize() const
 }
 
 LowerBound
-Cluster::MakeLowerBound(const std::vector<uint32_t>& group, CollectiveOperation operation) const
+Cluster::MakeLowerBound(const std::vector<uint32_t>& group,
+                        CollectiveOperation operation,
+                        bool isJob) const
 {
     const PacketSize packet = GetPacketSize();
+    if (m_controller && isJob)
+    {
+        LowerBound bound(m_topology, group, packet.GetGoodput());
+        bound.SetSumsInNetwork({CollectiveOperation::ALL_REDUCE}, 1);
+        return bound;
+    }
     return m_nicHelper.Codes(operation) ? LowerBound(m_nicHelper.LimitHosts(m_topology, packet),
                                                      group,
                                                      m_nicHelper.GetGoodput(packet))
@@ -358,7 +366,7 @@ Cluster::MakeCommunicators()
 }
 
 void
-Cluster::InstallInNetwork()
+Cluster::InstallInNetwork(uint32_t largestJob)
 {
     if (!IsInNetwork(m_options.algorithm))
     {
@@ -378,11 +386,25 @@ Cluster::InstallInNetwork()
                              MakeHostModel({}),
                              system.values,
                              system.values.GetAttributes(GetKeys(*system.entry)),
-                             m_notes};
+                             m_notes,
+                             largestJob};
     request.attributes.Add(m_attributes);
     for (uint32_t rank = 0; rank < GetRanks(); rank++)
     {
         request.endpoints.push_back(m_fabric.devices[rank]->GetEndpoint());
+    }
+    if (largestJob > 0)
+    {
+        if (!system.entry->control)
+        {
+            throw ConfigurationError(
+                "collective",
+                m_options.algorithm,
+                " with jobs that share switches (allowed: " + GetSharedSystems() + ")");
+        }
+        request.hosts.clear();
+        m_controller = system.entry->control(request);
+        return;
     }
     m_inNetworkCommunicators = system.entry->install(request);
     std::set<CollectiveOperation> operations;
@@ -726,6 +748,12 @@ const std::vector<Ptr<InNetworkCommunicator>>&
 Cluster::GetInNetworkCommunicators() const
 {
     return m_inNetworkCommunicators;
+}
+
+InNetworkController*
+Cluster::GetController() const
+{
+    return m_controller.get();
 }
 
 CollectivePlanner&

@@ -48,9 +48,10 @@ class Cluster
   public:
     /**
      * @param options configuration
+     * @param largestJob jobs that share the cluster: most ranks of one; 0: all ranks are one job
      * @throw ConfigurationError if options are out of range or inconsistent
      */
-    explicit Cluster(const ClusterOptions& options);
+    explicit Cluster(const ClusterOptions& options, uint32_t largestJob = 0);
     Cluster(const Cluster&) = delete;
     Cluster& operator=(const Cluster&) = delete;
 
@@ -90,6 +91,9 @@ class Cluster
 
     /** @return the communicators that offload all-reduce to the network, by rank; or none */
     const std::vector<Ptr<InNetworkCommunicator>>& GetInNetworkCommunicators() const;
+
+    /** @return the controller of switches that jobs share; null: no switch sums for a job */
+    InNetworkController* GetController() const;
 
     /**
      * Creates a communicator for each group of ranks, besides that of all ranks.
@@ -158,10 +162,12 @@ class Cluster
     /**
      * @param group some of its ranks
      * @param operation a collective
+     * @param isJob whether they are all ranks of a job, for which switches may sum
      * @return lower bounds of its time among these ranks
      */
     LowerBound MakeLowerBound(const std::vector<uint32_t>& group,
-                              CollectiveOperation operation) const;
+                              CollectiveOperation operation,
+                              bool isJob = false) const;
 
     /** @return round trip of a full packet and its ACK between the farthest ranks, idle network */
     Time GetRoundTrip() const;
@@ -224,7 +230,7 @@ class Cluster
     void InstallBackground();
     ScheduledCommunicator::Planner MakePlanner() const;
     void MakeCommunicators();
-    void InstallInNetwork();
+    void InstallInNetwork(uint32_t largestJob);
     void InstallNicEngines();
     void InstallCodecs();
 
@@ -252,6 +258,7 @@ class Cluster
     std::vector<Ptr<MessageTransport>> m_transports;
     std::vector<Ptr<ScheduledCommunicator>> m_communicators;
     std::vector<Ptr<InNetworkCommunicator>> m_inNetworkCommunicators;
+    std::unique_ptr<InNetworkController> m_controller; // null: none, or a single job
     NicCommunicators m_nicCommunicators;
     std::vector<Ptr<CodedCommunicator>> m_codedCommunicators; // of coded buckets; or none
     std::unique_ptr<ClusterPlan> m_plan;

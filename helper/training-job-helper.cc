@@ -81,7 +81,7 @@ TrainingJobHelper::SetOrder(const TaskGroups& groups, const Handles& handles)
 }
 
 TrainingJobHelper::Handles
-TrainingJobHelper::GetAll(const Cluster& cluster, const std::vector<uint32_t>& places)
+TrainingJobHelper::GetAll(const Cluster& cluster, const std::vector<uint32_t>& places) const
 {
     Handles handles;
     for (uint32_t rank = 0; places.empty() && rank < cluster.GetRanks(); rank++)
@@ -91,10 +91,18 @@ TrainingJobHelper::GetAll(const Cluster& cluster, const std::vector<uint32_t>& p
     if (!places.empty())
     {
         const auto byPlace = cluster.Split({places}, 1);
+        std::vector<Ptr<ScheduledCommunicator>> hosts;
         for (uint32_t place : places)
         {
-            handles.push_back(byPlace[place]);
+            hosts.push_back(byPlace[place]);
         }
+        const auto workers =
+            m_offload ? m_offload(hosts) : std::vector<Ptr<InNetworkCommunicator>>();
+        if (!workers.empty())
+        {
+            return {workers.begin(), workers.end()};
+        }
+        return {hosts.begin(), hosts.end()};
     }
     return handles;
 }
@@ -129,6 +137,12 @@ TrainingJobHelper::Split(const Cluster& cluster,
         handles.push_back(byPlace[places.empty() ? rank : places[rank]]);
     }
     return handles;
+}
+
+void
+TrainingJobHelper::SetOffload(Offload offload)
+{
+    m_offload = std::move(offload);
 }
 
 void

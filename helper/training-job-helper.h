@@ -16,6 +16,7 @@
 #include "ns3/training-task.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -50,6 +51,16 @@ class TrainingJobHelper
      *        faults and with virtual payload
      */
     void SetDerives(bool derives);
+
+    /**
+     * Makes the communicators of all ranks of a job at places from those for collectives on hosts,
+     * both by rank of the job; or returns none.
+     */
+    using Offload = std::function<std::vector<Ptr<InNetworkCommunicator>>(
+        const std::vector<Ptr<ScheduledCommunicator>>&)>;
+
+    /** @param offload of the next jobs at places; null: their collectives run on hosts */
+    void SetOffload(Offload offload);
 
     /** @return the repetitions of the groups that the last Install() found */
     const std::vector<std::shared_ptr<CollectiveReplay>>& GetReplays() const;
@@ -91,7 +102,7 @@ class TrainingJobHelper
     using Handles = std::vector<Ptr<Communicator>>; // by rank of the job
 
     static void SetOrder(const TaskGroups& groups, const Handles& handles);
-    static Handles GetAll(const Cluster& cluster, const std::vector<uint32_t>& places);
+    Handles GetAll(const Cluster& cluster, const std::vector<uint32_t>& places) const;
     static Handles Split(const Cluster& cluster,
                          const TaskGroups& groups,
                          uint32_t number,
@@ -108,6 +119,7 @@ class TrainingJobHelper
     ObjectFactory m_application;
     std::map<uint32_t, double> m_slowdowns; // by rank
     bool m_derives{false};
+    Offload m_offload; // or null
     mutable std::vector<std::shared_ptr<CollectiveReplay>> m_replays;
 };
 

@@ -211,6 +211,12 @@ GuardedRun::SetComputing(std::function<bool()> computing)
 }
 
 void
+GuardedRun::SetWaiting(std::function<std::string(uint32_t rank)> waiting)
+{
+    m_waiting = std::move(waiting);
+}
+
+void
 GuardedRun::SetReport(std::function<void()> report)
 {
     m_report = std::move(report);
@@ -297,7 +303,6 @@ GuardedRun::CheckSignal()
 void
 GuardedRun::Run()
 {
-    m_lastCheck = Simulator::Now();
     m_lastProgress = Simulator::Now();
     while (!RunOnce())
     {
@@ -401,32 +406,34 @@ std::string
 GuardedRun::FindStall(const State& all)
 {
     const Time now = Simulator::Now();
-    const bool isBusy = all.computing || all.ended;
-    if (m_cluster.GetBackground())
+    const bool hasBackground = m_cluster.GetBackground() != nullptr;
+    const RankProgress ranks = hasBackground ? GetRankProgress(m_cluster) : RankProgress();
+    const uint64_t progress = hasBackground ? ranks.count : all.progress;
+    if (all.computing || all.ended || progress != m_progress)
     {
-        const RankProgress ranks = GetRankProgress(m_cluster);
-        if (isBusy || ranks.count != m_progress)
-        {
-            m_progress = ranks.count;
-            m_lastProgress = now;
-        }
-        const Time period = ranks.hasMessages ? m_period : m_idlePeriod;
-        return now - m_lastProgress < period
-                   ? ""
-                   : "beside background traffic, no rank has received anything for " +
-                         FormatTime(period) + " of simulated time";
+        m_progress = progress;
+        m_lastProgress = now;
     }
-    if (now - m_lastCheck < m_period)
+    const Time period = hasBackground && !ranks.hasMessages ? m_idlePeriod : m_period;
+    if (now - m_lastProgress < period)
     {
         return "";
     }
-    const bool isStuck = all.progress == m_progress && !isBusy;
-    NS_LOG_LOGIC(all.progress - m_progress << " frames received since the last check");
-    m_progress = all.progress;
-    m_lastCheck = now;
-    return isStuck
-               ? "no host has received a frame for " + FormatTime(m_period) + " of simulated time"
-               : "";
+    return (hasBackground ? "beside background traffic, no rank has received anything for "
+                          : "no host has received a frame for ") +
+           FormatTime(period) + " of simulated time";
+}
+
+std::string
+GuardedRun::GetWaitingFor(uint32_t rank) const
+{
+    if (m_waiting)
+    {
+        return m_waiting(rank);
+    }
+    const std::string waiting = m_cluster.GetCommunicator(rank)->GetWaitingFor();
+    // Groups of ranks use communicators on hosts.
+    return waiting.empty() ? m_cluster.GetHostCommunicator(rank)->GetWaitingFor() : waiting;
 }
 
 GuardedRun::State
@@ -451,11 +458,7 @@ GuardedRun::GetState() const
             const PortCounters& counters = device->GetPort().GetCounters();
             state.progress += counters.receivedFrames - counters.pausesReceived;
         }
-        std::string waiting = m_ended ? "" : m_cluster.GetCommunicator(rank)->GetWaitingFor();
-        if (waiting.empty() && !m_ended) // groups of ranks use communicators on hosts
-        {
-            waiting = m_cluster.GetHostCommunicator(rank)->GetWaitingFor();
-        }
+        const std::string waiting = m_ended ? "" : GetWaitingFor(rank);
         if (!waiting.empty())
         {
             state.waiting[rank] = waiting;

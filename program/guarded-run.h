@@ -133,6 +133,12 @@ class GuardedRun
     void SetComputing(std::function<bool()> computing);
 
     /**
+     * @param waiting what the job on a rank's host waits for, with its name; empty: for nothing.
+     *        Otherwise the rank itself is asked
+     */
+    void SetWaiting(std::function<std::string(uint32_t rank)> waiting);
+
+    /**
      * @param report called, in all processes together, when the simulation halts and will continue
      */
     void SetReport(std::function<void()> report);
@@ -167,12 +173,13 @@ class GuardedRun
     bool RunOnce();
     State GetState() const;
     std::string FindStall(const State& all);
+    std::string GetWaitingFor(uint32_t rank) const;
 
     const Cluster& m_cluster;
     std::function<bool()> m_computing;
+    std::function<std::string(uint32_t)> m_waiting; // or null
     std::function<void()> m_report;
     Time m_period;
-    Time m_lastCheck;       // last check for progress
     Time m_deadlockPeriod;  // time between two halts
     Time m_signalPeriod;    // several processes: time between two looks for a signal
     EventId m_signalCheck;  // the next look
@@ -182,9 +189,9 @@ class GuardedRun
     bool m_stopped{false};  // Stop() was called
     uint32_t m_done{0};     // processes known to have called End()
     Time m_lastDone;        // latest of these calls
-    uint64_t m_progress{0}; // at the last check
     Time m_idlePeriod;      // beside background traffic, without messages on their way
-    Time m_lastProgress;    // beside background traffic: last time at which the ranks made some
+    uint64_t m_progress{0}; // at the last halt
+    Time m_lastProgress;    // last halt at which it had changed, or a rank was busy
     Time m_failureTime;
     uint32_t m_failurePeer{0};
     std::string m_failure; // empty if there was none

@@ -39,26 +39,6 @@ Add(const InNetworkFigures& other, InNetworkFigures& sum)
     sum.errorBound = std::max(sum.errorBound, other.errorBound);
 }
 
-/** @return the figures of the local ranks */
-InNetworkFigures
-GetLocal(const Cluster& cluster)
-{
-    InNetworkFigures sum;
-    for (const auto& worker : cluster.GetInNetworkCommunicators())
-    {
-        const InNetworkCounters& counters = worker->GetCounters();
-        InNetworkFigures one;
-        one.sent = counters.sent;
-        one.resent = counters.resent;
-        one.received = counters.received;
-        one.duplicates = counters.duplicates;
-        one.fallenBack = worker->HasFallenBack();
-        one.errorBound = worker->GetErrorBound();
-        Add(one, sum);
-    }
-    return sum;
-}
-
 } // namespace
 
 JsonValue
@@ -74,6 +54,25 @@ InNetworkFigures::ToJson() const
     return object;
 }
 
+InNetworkFigures
+SumFigures(const std::vector<Ptr<InNetworkCommunicator>>& workers)
+{
+    InNetworkFigures sum;
+    for (const auto& worker : workers)
+    {
+        const InNetworkCounters& counters = worker->GetCounters();
+        InNetworkFigures one;
+        one.sent = counters.sent;
+        one.resent = counters.resent;
+        one.received = counters.received;
+        one.duplicates = counters.duplicates;
+        one.fallenBack = worker->HasFallenBack();
+        one.errorBound = worker->GetErrorBound();
+        Add(one, sum);
+    }
+    return sum;
+}
+
 std::optional<InNetworkFigures>
 GetInNetworkFigures(const Cluster& cluster)
 {
@@ -81,7 +80,7 @@ GetInNetworkFigures(const Cluster& cluster)
     {
         return std::nullopt;
     }
-    const InNetworkFigures mine = GetLocal(cluster);
+    const InNetworkFigures mine = SumFigures(cluster.GetInNetworkCommunicators());
     InNetworkFigures sum;
     for (const std::string& bytes :
          Processes::Gather({reinterpret_cast<const char*>(&mine), sizeof(mine)}))

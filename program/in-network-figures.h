@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace ns3::training
 {
@@ -45,6 +46,13 @@ struct InNetworkFigures
  * @return the figures; none if the cluster offloads no collectives
  */
 std::optional<InNetworkFigures> GetInNetworkFigures(const Cluster& cluster);
+
+/**
+ * @ingroup distributed-training-helper
+ * @param workers communicators of local ranks
+ * @return their figures, summed up
+ */
+InNetworkFigures SumFigures(const std::vector<Ptr<InNetworkCommunicator>>& workers);
 
 /**
  * @ingroup distributed-training-helper

@@ -31,8 +31,13 @@ constexpr uint64_t MAX_RANKS = 1 << 20;
 constexpr double MAX_ARRIVAL = 1e6;
 /// Highest traffic class.
 constexpr uint64_t MAX_PRIORITY = 7;
-/// Key of a list of numbers, which no option has.
+/// Maximum number of slots.
+constexpr uint64_t MAX_SLOTS = 1 << 15;
+/// Maximum weight.
+constexpr uint64_t MAX_WEIGHT = 1000;
+// Keys of lists of hosts, which no option has.
 constexpr const char* HOSTS = "hosts";
+constexpr const char* SERVERS = "servers";
 
 /** The keys of a job: options of training-job, and what the job asks of the cluster. */
 class JobKeys
@@ -62,6 +67,18 @@ class JobKeys
                               m_priority,
                               0,
                               MAX_PRIORITY);
+        m_options.AddUnsigned(
+            "slots",
+            "switchml: slots that it asks for at each of its switches; 0: its share "
+            "of those that no job asks for",
+            m_slots,
+            0,
+            MAX_SLOTS);
+        m_options.AddUnsigned("slot-weight",
+                              "switchml: weight of that share",
+                              m_slotWeight,
+                              1,
+                              MAX_WEIGHT);
     }
 
     JobKeys(const JobKeys&) = delete;
@@ -95,6 +112,16 @@ class JobKeys
         if (m_options.IsGiven("priority"))
         {
             m_job.priority = static_cast<uint32_t>(m_priority);
+        }
+        if (m_slots > 0 && m_options.IsGiven("slot-weight"))
+        {
+            throw ConfigurationError("slots=" + std::to_string(m_slots) +
+                                     " with slot-weight (allowed: one of them)");
+        }
+        m_job.slots = static_cast<uint32_t>(m_slots);
+        if (m_options.IsGiven("slot-weight"))
+        {
+            m_job.slotWeight = static_cast<uint32_t>(m_slotWeight);
         }
         SetRanks();
     }
@@ -140,6 +167,8 @@ class JobKeys
     ProgramOptions m_options;
     std::string m_schedule;
     uint64_t m_priority{0};
+    uint64_t m_slots{0};
+    uint64_t m_slotWeight{1};
 };
 
 /** A TOML file, for messages. */
@@ -198,9 +227,9 @@ class JobReader
         for (const auto& [key, node] : table)
         {
             const std::string name(key.str());
-            if (name == HOSTS)
+            if (name == HOSTS || name == SERVERS)
             {
-                job.hosts = ReadHosts(node);
+                (name == HOSTS ? job.hosts : job.servers) = ReadHosts(name, node);
                 continue;
             }
             const auto found = isList.find(name);
@@ -211,13 +240,8 @@ class JobReader
             ReadValue(name, node, found->second, keys.GetOptions());
         }
         Try(table, [&] { keys.Finish(); });
-        auto hosts = JsonValue::Array();
-        for (uint32_t host : job.hosts)
-        {
-            hosts.Append(JsonValue(uint64_t{host}));
-        }
         job.configuration = keys.GetOptions().ToJson();
-        job.configuration.Set(HOSTS, hosts);
+        job.configuration.Set(HOSTS, ToJson(job.hosts)).Set(SERVERS, ToJson(job.servers));
         return job;
     }
 
@@ -236,9 +260,19 @@ class JobReader
         }
     }
 
+    static JsonValue ToJson(const std::vector<uint32_t>& hosts)
+    {
+        auto list = JsonValue::Array();
+        for (uint32_t host : hosts)
+        {
+            list.Append(JsonValue(uint64_t{host}));
+        }
+        return list;
+    }
+
     static std::string Suggest(const std::string& name, const std::map<std::string, bool>& known)
     {
-        std::vector<std::string> names{HOSTS};
+        std::vector<std::string> names{HOSTS, SERVERS};
         for (const auto& [each, isList] : known)
         {
             names.push_back(each);
@@ -290,7 +324,7 @@ class JobReader
         Try(node, [&] { options.Set(name, text); });
     }
 
-    std::vector<uint32_t> ReadHosts(const toml::node& node) const
+    std::vector<uint32_t> ReadHosts(const std::string& key, const toml::node& node) const
     {
         std::vector<uint32_t> hosts;
         const toml::array* list = node.as_array();
@@ -300,13 +334,13 @@ class JobReader
             const bool isHost = host >= 0 && static_cast<uint64_t>(host) < MAX_RANKS;
             if (!isHost || std::count(hosts.begin(), hosts.end(), host) > 0)
             {
-                Refuse(node, "hosts (allowed: numbers of different hosts)");
+                Refuse(node, key + " (allowed: numbers of different hosts)");
             }
             hosts.push_back(static_cast<uint32_t>(host));
         }
         if (hosts.empty())
         {
-            Refuse(node, "hosts (allowed: a list of numbers)");
+            Refuse(node, key + " (allowed: a list of numbers)");
         }
         return hosts;
     }

@@ -31,10 +31,13 @@ struct SharedJob
     /// What it trains, and its iterations, all measured. The cluster is only the number of ranks;
     /// 0: that of the trace.
     TrainingRunOptions training{};
-    Time arrival;                     ///< when it asks for hosts
-    std::string placement{"packed"};  ///< see HostAllocator
-    std::vector<uint32_t> hosts;      ///< of placement list: host of each rank
-    std::optional<uint32_t> priority; ///< RDMA: traffic class of its packets; none: as usual
+    Time arrival;                       ///< when it asks for hosts
+    std::string placement{"packed"};    ///< see HostAllocator
+    std::vector<uint32_t> hosts;        ///< of placement list: host of each rank
+    std::optional<uint32_t> priority;   ///< RDMA: traffic class of its packets; none: as usual
+    uint32_t slots{0};                  ///< of each pool that jobs divide; 0: its share
+    std::optional<uint32_t> slotWeight; ///< of its share of these; none: 1
+    std::vector<uint32_t> servers;      ///< hosts of its parameter servers; empty: automatic
     /// Its keys in the file, for the record of a run.
     JsonValue configuration{JsonValue::Object()};
 };

@@ -38,7 +38,8 @@ GetGroupBound(const JobPlan& plan,
         auto found = bounds.find(isCoded);
         if (found == bounds.end())
         {
-            found = bounds.emplace(isCoded, cluster.MakeLowerBound(group, operation)).first;
+            const bool isJob = group.size() == plan.graph->GetRanks();
+            found = bounds.emplace(isCoded, cluster.MakeLowerBound(group, operation, isJob)).first;
         }
         seconds += static_cast<double>(count) * found->second.GetSeconds(operation, bytes);
     }

@@ -68,7 +68,9 @@ GetRankProgress(const Cluster& cluster)
     }
     progress.count += sent + received;
     progress.hasMessages |= sent > received;
-    for (const auto& worker : cluster.GetInNetworkCommunicators())
+    const InNetworkController* controller = cluster.GetController();
+    for (const auto& worker :
+         controller ? controller->GetWorkers() : cluster.GetInNetworkCommunicators())
     {
         const InNetworkCounters& counters = worker->GetCounters();
         progress.count += counters.sent + counters.resent + counters.received + counters.duplicates;

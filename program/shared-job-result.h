@@ -7,25 +7,45 @@
 #ifndef DISTRIBUTED_TRAINING_SHARED_JOB_RESULT_H
 #define DISTRIBUTED_TRAINING_SHARED_JOB_RESULT_H
 
+#include "in-network-figures.h"
 #include "job-file.h"
 
+#include "ns3/in-network-controller.h"
 #include "ns3/iteration-record.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace ns3::training
 {
 
+/** @ingroup distributed-training-helper A job whose sums switches make. */
+struct SharedSwitchFigures
+{
+    InNetworkFigures workers; ///< of its ranks
+    InNetworkShare switches;  ///< of its switches
+
+    /** @return the JSON object `in_network` of a job */
+    JsonValue ToJson() const;
+};
+
 /** @ingroup distributed-training-helper What has become of a job. */
 struct SharedJobResult
 {
-    std::string workload;                    ///< what it trained
-    std::vector<uint32_t> hosts;             ///< of its ranks
-    double startS{0};                        ///< when it got its hosts, s
-    double endS{0};                          ///< when its last rank ended, s
-    std::vector<IterationRecord> iterations; ///< all of them
+    std::string workload;                         ///< what it trained
+    std::vector<uint32_t> hosts;                  ///< of its ranks
+    double startS{0};                             ///< when it got its hosts, s
+    double endS{0};                               ///< when its last rank ended, s; 0: it has not
+    std::vector<IterationRecord> iterations;      ///< all of them
+    std::optional<SharedSwitchFigures> inNetwork; ///< none: hosts sum, or it has not started
+
+    /** @return whether it has got its hosts */
+    bool HasStarted() const
+    {
+        return !hosts.empty();
+    }
 
     /** @return mean time of an iteration, s; 0 if there is none */
     double GetIterationTime() const;

@@ -104,19 +104,32 @@ SharedResults::AddRow(std::size_t index,
     row.iterationS = result.GetIterationTime();
     row.aloneS = aloneS;
     row.slowdown = result.GetSlowdown(aloneS);
+    if (result.inNetwork)
+    {
+        row.slots = result.inNetwork->switches.slots;
+        row.sent = result.inNetwork->workers.sent;
+        row.resent = result.inNetwork->workers.resent;
+        row.packets = result.inNetwork->switches.packets;
+        row.added = result.inNetwork->switches.added;
+        row.repeated = result.inNetwork->switches.repeated;
+        row.collided = result.inNetwork->switches.collisions;
+        row.passed = result.inNetwork->switches.passed;
+        row.evicted = result.inNetwork->switches.evicted;
+    }
     m_store->AddJob(row);
 }
 
 void
 SharedResults::Fail(const std::vector<SharedJob>& jobs,
                     const std::vector<SharedJobResult>& results,
+                    const std::vector<double>& alone,
                     const std::string& failure)
 {
     for (std::size_t i = 0; i < jobs.size(); i++)
     {
-        if (!results[i].hosts.empty())
+        if (results[i].HasStarted())
         {
-            AddRow(i, jobs[i], results[i], 0);
+            AddRow(i, jobs[i], results[i], i < alone.size() ? alone[i] : 0);
         }
         if (m_jobs[i].store)
         {
@@ -133,7 +146,7 @@ SharedResults::Finish(const std::vector<SharedJob>& jobs,
 {
     for (std::size_t i = 0; i < jobs.size(); i++)
     {
-        AddRow(i, jobs[i], results[i], alone[i]);
+        AddRow(i, jobs[i], results[i], i < alone.size() ? alone[i] : 0);
     }
     m_store->Finish();
 }

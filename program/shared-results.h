@@ -79,20 +79,22 @@ class SharedResults
     void EndCluster(const Cluster& cluster);
 
     /**
-     * Completes all runs, if the simulation has ended early.
+     * Completes all runs, if a simulation has ended early.
      * @param jobs options of all jobs
      * @param results of all jobs so far; without hosts if one has not started
+     * @param alone mean time of an iteration of the first jobs alone, s; 0: not simulated
      * @param failure the reason, one line
      */
     void Fail(const std::vector<SharedJob>& jobs,
               const std::vector<SharedJobResult>& results,
+              const std::vector<double>& alone,
               const std::string& failure);
 
     /**
      * Completes the run of the cluster.
      * @param jobs options of all jobs
      * @param results of all jobs
-     * @param alone mean time of an iteration of each job alone, s; 0: not simulated
+     * @param alone mean time of an iteration of each job alone, s; empty: not simulated
      */
     void Finish(const std::vector<SharedJob>& jobs,
                 const std::vector<SharedJobResult>& results,

@@ -7,59 +7,33 @@
 #ifndef DISTRIBUTED_TRAINING_SHARED_RUN_H
 #define DISTRIBUTED_TRAINING_SHARED_RUN_H
 
-#include "background-figures.h"
-#include "job-file.h"
-#include "run-cost.h"
-#include "shared-job-result.h"
+#include "shared-run-options.h"
 
-#include "ns3/training-cluster.h"
-
+#include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <vector>
 
 namespace ns3::training
 {
 
-class SharedResults;
-
-/** @ingroup distributed-training-helper Jobs, and the cluster that they share. */
-struct SharedRunOptions
-{
-    ClusterOptions cluster;      ///< its ranks are the hosts for jobs
-    std::vector<SharedJob> jobs; ///< by rising arrival, or not
-    bool backfill{false};        ///< whether a job that finds hosts may overtake others that do not
-    SharedResults* results{nullptr}; ///< results file; null: none
-};
-
-/** @ingroup distributed-training-helper Results of a run of jobs. */
-struct SharedRunResult
-{
-    std::vector<SharedJobResult> jobs;           ///< in the order of the options
-    std::optional<BackgroundFigures> background; ///< of the traffic beside the jobs, if any
-    std::vector<std::string> notes;              ///< of the cluster and the jobs
-    RunCost cost;                                ///< of the simulation
-};
-
 /**
  * @ingroup distributed-training-helper
  *
- * Simulates jobs that share a cluster. A job asks for hosts when it arrives. If they are not free,
- * it waits, and later ones behind it, unless they may overtake it (backfill). When a job ends, its
- * hosts are free again.
+ * Simulates jobs that share a cluster. A job asks for hosts when it arrives, and for slots where
+ * switches divide them among jobs. If they are not free, it waits, and later ones behind it, unless
+ * they may overtake it (backfill). When a job ends, its hosts and slots are free again.
  *
  * @param options jobs and cluster
- * @return the results
+ * @return the results; those so far if the simulation could not make progress
  * @throw ConfigurationError if the options are wrong or inconsistent
- * @throw SimulationStuck if the simulation cannot make progress
  */
 SharedRunResult RunShared(const SharedRunOptions& options);
 
 /**
  * @ingroup distributed-training-helper
  *
- * Simulates a job of a run alone, on the same hosts, without traffic beside it.
+ * Simulates a job of a run alone, on the same hosts, without traffic beside it. It has all slots
+ * that switches divide among jobs, unless it asks for a number.
  * @param options of the run
  * @param job its index
  * @param hosts that it had in the run

@@ -364,6 +364,18 @@ class JobFileTestCase : public RefusalTest
         NS_TEST_EXPECT_MSG_EQ((jobs[1].hosts == Hosts{3, 1}), true, "hosts");
         NS_TEST_EXPECT_MSG_EQ(jobs[1].training.cluster.ranks, 2, "as many as hosts");
         NS_TEST_EXPECT_MSG_EQ(*jobs[1].priority, 2, "class");
+        const auto shares = Read("[[job]]\nranks = 4\nslots = 3\n[[job]]\nranks = 1\n"
+                                 "slot-weight = 2\nservers = [5, 4]\n");
+        NS_TEST_ASSERT_MSG_EQ(shares.size(), 2, m_refusal);
+        NS_TEST_EXPECT_MSG_EQ(shares[0].slots, 3, "slots");
+        NS_TEST_EXPECT_MSG_EQ(shares[0].slotWeight.has_value(), false, "usual weight");
+        NS_TEST_EXPECT_MSG_EQ(*shares[1].slotWeight, 2, "weight");
+        NS_TEST_EXPECT_MSG_EQ((shares[1].servers == Hosts{5, 4}), true, "servers");
+        ExpectRefusal("[[job]]\nranks = 4\nslots = 3\nslot-weight = 1\n",
+                      "jobs.toml:1: slots=3 with slot-weight (allowed: one of them)");
+        ExpectRefusal("[[job]]\nranks = 4\nslots = 40000\n", "jobs.toml:3: slots=40000");
+        ExpectRefusal("[[job]]\nranks = 4\nslot-weight = 0\n", "jobs.toml:3: slot-weight=0");
+        ExpectRefusal("[[job]]\nranks = 4\nservers = [4, 4]\n", "jobs.toml:3: servers (allowed");
         ExpectRefusal("", "jobs.toml: no jobs");
         ExpectRefusal("[[job]]\nranks = \n", "jobs.toml:2: ");
         ExpectRefusal("[[job]]\nname = \"a\"\n", "jobs.toml:1: job without ranks");
@@ -444,8 +456,8 @@ class JobFileTestCase : public RefusalTest
         ExpectPart(refuse([](auto& all) { all.jobs = {MakeJob("b", {}, 0)}; }), "job b: 0 ranks");
         ExpectPart(refuse([](auto& all) { all.jobs[0].training.stragglers = {"2:2"}; }),
                    "job a: straggler=2:2 (allowed: RANK:FACTOR with a rank below 2");
-        ExpectPart(refuse([](auto& all) { all.cluster.algorithm = "switchml"; }),
-                   "collective switchml with jobs that share a cluster (allowed: algorithms that");
+        ExpectPart(refuse([](auto& all) { all.cluster.algorithm = "sharp"; }),
+                   "collective sharp with jobs that share a cluster (allowed: algorithms that");
         ExpectPart(refuse([](auto& all) { all.cluster.algorithm = "nic-ring"; }), "nic-ring");
         ExpectPart(refuse([](auto& all) { all.cluster.codec = "bf16"; }), "codec bf16");
         ExpectPart(refuse([](auto& all) {

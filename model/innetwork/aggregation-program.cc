@@ -70,6 +70,7 @@ AggregationProgram::DoDispose()
     {
         job = nullptr;
     }
+    m_ended.clear();
     SwitchProgram::DoDispose();
 }
 
@@ -88,6 +89,32 @@ AggregationProgram::GetFirstFreeSlot() const
         slot = std::max(slot, job ? job->firstSlot + job->slots : 0);
     }
     return slot;
+}
+
+uint32_t
+AggregationProgram::FindFreeSlots(uint32_t first, uint32_t count) const
+{
+    uint32_t slot = first;
+    for (bool isFree = false; !isFree;)
+    {
+        isFree = true;
+        for (const auto& job : m_jobs)
+        {
+            const uint32_t end = job ? job->firstSlot + job->slots : 0;
+            if (slot < end && job->firstSlot < uint64_t{slot} + count)
+            {
+                slot = end;
+                isFree = false;
+            }
+        }
+    }
+    return slot;
+}
+
+bool
+AggregationProgram::HasJob(uint8_t number) const
+{
+    return m_jobs[number] != nullptr;
 }
 
 void
@@ -143,6 +170,13 @@ AggregationProgram::AddJob(std::unique_ptr<Job> job)
                 << " children, slots from " << job->firstSlot << ", " << job->slots);
     const uint8_t number = job->number;
     m_jobs[number] = std::move(job);
+}
+
+void
+AggregationProgram::EndJob(uint8_t number)
+{
+    NS_LOG_INFO(GetJobName(number) << " at endpoint " << GetEndpoint() << " ends");
+    m_ended.push_back(std::move(m_jobs[number]));
 }
 
 const std::array<std::unique_ptr<AggregationProgram::Job>, AggregationProgram::JOB_NUMBERS>&

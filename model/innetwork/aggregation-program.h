@@ -75,6 +75,20 @@ class AggregationProgram : public SwitchProgram
     /** @return lowest slot above the ranges of all jobs */
     uint32_t GetFirstFreeSlot() const;
 
+    /**
+     * @param first lowest slot of interest
+     * @param count number of slots
+     * @return lowest slot, from `first` on, that begins a range of so many slots without a job; the
+     *         range may exceed the slots of the switch
+     */
+    uint32_t FindFreeSlots(uint32_t first, uint32_t count) const;
+
+    /**
+     * @param number of a job
+     * @return whether the program serves it
+     */
+    bool HasJob(uint8_t number) const;
+
   protected:
     /// Job numbers have 8 bits in all headers.
     static constexpr std::size_t JOB_NUMBERS = 256;
@@ -138,6 +152,13 @@ class AggregationProgram : public SwitchProgram
      * @param job the complete job, with a free number
      */
     void AddJob(std::unique_ptr<Job> job);
+
+    /**
+     * Ends the service of a job. Its number and slots are free; its frames in the pipeline still
+     * leave.
+     * @param number of a job
+     */
+    void EndJob(uint8_t number);
 
     /**
      * @tparam T the program's own job type
@@ -259,6 +280,7 @@ class AggregationProgram : public SwitchProgram
     void MulticastNow(Frame* frame, Job* job, uint32_t count, uint32_t restarts);
 
     std::array<std::unique_ptr<Job>, JOB_NUMBERS> m_jobs; // by number
+    std::vector<std::unique_ptr<Job>> m_ended;            // events may still refer to them
 };
 
 } // namespace ns3::training

@@ -193,7 +193,16 @@ JobRow::GetFields()
             {"end_s", "s", "when its last rank ended", &Row::endS},
             {"iteration_time_s", "s", "mean of its iterations", &Row::iterationS},
             {"alone_iteration_time_s", "s", "the same alone; 0: not simulated", &Row::aloneS},
-            {"slowdown", "", "ratio of the two; 0: not known", &Row::slowdown}};
+            {"slowdown", "", "ratio of the two; 0: not known", &Row::slowdown},
+            {"slots", "", "of each switch; 0: no switch sums for it", &Row::slots},
+            {"sent", "", "packets to switches, without those sent again", &Row::sent},
+            {"resent", "", "packets sent again", &Row::resent},
+            {"packets", "", "of its ranks and switches, at switches", &Row::packets},
+            {"added", "", "packets added in slots", &Row::added},
+            {"repeated", "", "duplicates at switches", &Row::repeated},
+            {"collisions", "", "packets to servers, as slots were taken", &Row::collided},
+            {"passed", "", "packets to servers, sent again or floats", &Row::passed},
+            {"evicted", "", "partial sums to servers", &Row::evicted}};
 }
 
 } // namespace ns3::training

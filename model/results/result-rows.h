@@ -254,6 +254,15 @@ struct JobRow
     double iterationS{0};  ///< mean time of an iteration, s
     double aloneS{0};      ///< the same alone on its hosts; 0: not simulated
     double slowdown{0};    ///< ratio of the two; 0: not known
+    uint64_t slots{0};     ///< of each switch that it had, or shared; 0: no switch sums for it
+    uint64_t sent{0};      ///< packets of its ranks to switches, without retransmissions
+    uint64_t resent{0};    ///< retransmissions
+    uint64_t packets{0};   ///< of its ranks and switches, at switches
+    uint64_t added{0};     ///< of these, added to sums in slots
+    uint64_t repeated{0};  ///< duplicates
+    uint64_t collided{0};  ///< sent on to a server, because the slot was taken
+    uint64_t passed{0};    ///< sent on to a server, as retransmissions or floats
+    uint64_t evicted{0};   ///< partial sums sent to a server
 
     /** @return the columns */
     static std::vector<RecordField<JobRow>> GetFields();

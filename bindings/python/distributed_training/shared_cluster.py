@@ -43,10 +43,15 @@ class SharedResult(Result):
 
     @cached_property
     def jobs(self) -> pandas.DataFrame:
-        """One row per job, by name: workload, hosts, times, measured quantities, slowdown."""
+        """One row per job, by name: workload, hosts, times, measured quantities, slowdown.
+
+        If switches sum for the jobs, also what they counted (`in_network` of the JSON document).
+        """
         import pandas
 
-        return pandas.DataFrame(self.data["jobs"]).drop(columns="iterations").set_index("name")
+        rows = [{**job, **job.get("in_network", {})} for job in self.data["jobs"]]
+        frame = pandas.DataFrame(rows).drop(columns=["iterations", "in_network"], errors="ignore")
+        return frame.set_index("name")
 
     @cached_property
     def iterations(self) -> pandas.DataFrame:

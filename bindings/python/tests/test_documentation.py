@@ -175,6 +175,11 @@ def test_json_keys(job_json, benchmark_json, program_json, tmp_path):
     assert list(shared_json) == read_names("results.rst", "json-shared-cluster")
     for row in shared_json["jobs"]:
         assert list(row) == read_names("results.rst", "json-shared-cluster-jobs")
+    offloaded = program_json(
+        "shared-cluster", f"--jobs={jobs}", "--ranks=2", "--collective=switchml", "--alone=false"
+    )
+    for row in offloaded["jobs"]:
+        assert list(row["in_network"]) == read_names("results.rst", "json-shared-in-network")
     tables_json = program_json("nccl-tables", "--most=1M")
     assert list(tables_json) == read_names("results.rst", "json-nccl-tables")
     for row in tables_json["rows"]:

@@ -104,10 +104,12 @@ def test_a_stuck_job_beside_endless_traffic(program, tmp_path, transport):
         f"[[job]]\nworkload = {json.dumps(WORKLOAD)}\nranks = 2\niterations = 1\n"
     )
     results = tmp_path / "results.sqlite"
+    document = tmp_path / "results.json"
     process = program(
         NAME,
         f"--jobs={jobs}",
         f"--results={results}",
+        f"--json={document}",
         "--ranks=4",
         "--rate=1Gbps",
         f"--transport={transport}",
@@ -115,8 +117,8 @@ def test_a_stuck_job_beside_endless_traffic(program, tmp_path, transport):
     )
     assert process.returncode == 3
     assert process.stderr.startswith(
-        f"{NAME}: stuck: communicator 1, rank 0 waits for tensor 0 (8 bytes) from rank 1; "
-        "beside background traffic, no rank has received anything for 1s"
+        f"{NAME}: stuck: job stuck: communicator 1, rank 0 waits for tensor 0 (8 bytes) from "
+        "rank 1; beside background traffic, no rank has received anything for 1s"
     )
     assert process.stderr.endswith("; jobs that have not ended: stuck\n")
     states = dict(dt.read_results(results, "run")[["run_id", "state"]].values)
@@ -126,6 +128,70 @@ def test_a_stuck_job_beside_endless_traffic(program, tmp_path, transport):
     assert list(rows["job_run_id"]) == [2, 3]
     assert rows["end_s"]["stuck"] == rows["iteration_time_s"]["stuck"] == 0
     assert rows["end_s"]["job1"] == rows["iteration_time_s"]["job1"] > 0
+    failed = json.loads(document.read_text())
+    assert failed["state"] == "failed"
+    assert process.stderr == f"{NAME}: stuck: {failed['reason']}\n"
+    assert failed["makespan_s"] is None
+    stuck, other = failed["jobs"]
+    assert stuck["end_s"] is None and stuck["iterations"] == []
+    assert other["end_s"] == rows["end_s"]["job1"] and len(other["iterations"]) == 1
+    assert other["slowdown"] is None
+
+
+@pytest.mark.parametrize("collective", ["switchml:slots=64", "atp:slots=1,window=16"])
+def test_jobs_share_the_slots_of_a_switch(program_json, tmp_path, collective):
+    """Sums are compared; the counters of the jobs are the same in JSON and SQLite."""
+    jobs = tmp_path / "jobs.toml"
+    job = f"[[job]]\nworkload = {json.dumps(WORKLOAD)}\nranks = 2\niterations = 1\n"
+    jobs.write_text(job + job)
+    results = tmp_path / "results.sqlite"
+    document = program_json(
+        NAME,
+        f"--jobs={jobs}",
+        "--ranks=4",
+        "--topology=single-switch:hosts=6",
+        f"--collective={collective}",
+        "--payload=real",
+        f"--results={results}",
+    )
+    rows = dt.read_results(results, "job").set_index("name")
+    for row in document["jobs"]:
+        counters = row["in_network"]
+        fates = ("added", "repeated", "collisions", "passed")
+        assert counters["packets"] == sum(counters[fate] for fate in fates)
+        assert counters["packets"] == counters["sent"] + counters["resent"]
+        assert counters["slots"] == (32 if "switchml" in collective else 1)
+        assert (counters["collisions"] > 0) == ("atp" in collective)
+        assert row["slowdown"] >= 1
+        for name in ("slots", "sent", "resent", "packets", "evicted", *fates):
+            assert rows[name][row["name"]] == counters[name]
+
+
+def test_frame_of_jobs_has_the_counters_of_switches():
+    frame = dt.SharedCluster(jobs=JOBS, ranks=6, collective="switchml:slots=90").run().jobs
+    assert list(frame["slots"]) == [45, 45]
+    assert (frame["completed"] * frame["ranks"] == frame["added"]).all()
+
+
+def test_a_failing_switch_names_the_job(program, tmp_path):
+    """A job whose switch is lost ends the run, and the document has the reason."""
+    jobs = tmp_path / "jobs.toml"
+    job = f"[[job]]\nworkload = {json.dumps(WORKLOAD)}\nranks = 2\niterations = 1\n"
+    jobs.write_text(f'{job}name = "a"\n{job}name = "b"\n')
+    document = tmp_path / "results.json"
+    process = program(
+        NAME,
+        f"--jobs={jobs}",
+        "--ranks=4",
+        "--collective=switchml:on-failure=error,failure-timeout=20ms",
+        "--fault=host2-switch0:down,from=0us",
+        f"--json={document}",
+    )
+    assert process.returncode == 3
+    assert process.stderr.startswith(f"{NAME}: stuck: job b: rank ")
+    failed = json.loads(document.read_text())
+    assert "switchml" in failed["reason"]
+    assert failed["jobs"][1]["in_network"]["added"] < failed["jobs"][0]["in_network"]["added"]
 
 
 def test_reads_from_storage(tmp_path):

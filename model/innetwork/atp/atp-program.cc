@@ -161,6 +161,13 @@ AtpProgram::GetOccupied(uint8_t job) const
     return known ? known->occupied : 0;
 }
 
+AtpCounters
+AtpProgram::GetCountersOf(uint8_t job) const
+{
+    const auto* const known = FindJob<JobState>(job);
+    return known ? known->counters : AtpCounters();
+}
+
 double
 AtpProgram::GetSlotSeconds(uint8_t job) const
 {
@@ -169,7 +176,7 @@ AtpProgram::GetSlotSeconds(uint8_t job) const
     {
         return 0;
     }
-    Count(*known);
+    CountSlots(*known);
     return known->slotPicoseconds * 1e-12;
 }
 
@@ -202,6 +209,20 @@ AtpProgram::AddJob(const AtpJob& description)
 }
 
 void
+AtpProgram::RemoveJob(uint8_t number)
+{
+    NS_LOG_FUNCTION(this << +number);
+    for (Aggregator& slot : m_slots)
+    {
+        if (slot.used && slot.job == number)
+        {
+            Free(slot); // a late duplicate has claimed it
+        }
+    }
+    EndJob(number);
+}
+
+void
 AtpProgram::Reset()
 {
     NS_LOG_FUNCTION(this);
@@ -221,6 +242,11 @@ AtpProgram::Receive(Frame* frame)
         frame->Is<AtpHeader>() ? FindJob<JobState>(frame->As<AtpHeader>().job) : nullptr;
     if (!job)
     {
+        if (frame->Is<AtpHeader>() && frame->destination == GetEndpoint())
+        {
+            Refuse(frame, "no such job");
+            return true;
+        }
         return false;
     }
     auto& header = frame->As<AtpHeader>();
@@ -231,10 +257,10 @@ AtpProgram::Receive(Frame* frame)
     {
         return false; // forwarded unchanged, or on its last hop
     }
-    m_counters.received++;
+    Count(header.job, &AtpCounters::received);
     if (header.slot >= m_slotCount || frame->payloadBytes != 4 * m_elements)
     {
-        m_counters.refused++;
+        Count(header.job, &AtpCounters::refused);
         Refuse(frame, "no such slot or size");
         return true;
     }
@@ -245,7 +271,7 @@ AtpProgram::Receive(Frame* frame)
     }
     if (header.overflow)
     {
-        m_counters.passed++;
+        Count(header.job, &AtpCounters::passed);
         return false;
     }
     header.congested |= frame->ecn == Ecn::CE;
@@ -256,10 +282,10 @@ AtpProgram::Receive(Frame* frame)
         // Part of a rack's sum for the server only. The slot's sum would wait for the rest forever.
         if (header.resend && isMine)
         {
-            m_counters.evicted++;
+            Count(header.job, &AtpCounters::evicted);
             Evict(slot, *frame);
         }
-        m_counters.passed++;
+        Count(header.job, &AtpCounters::passed);
         Forward(frame);
         return true;
     }
@@ -271,7 +297,7 @@ AtpProgram::Receive(Frame* frame)
         }
         else
         {
-            m_counters.passed++;
+            Count(header.job, &AtpCounters::passed);
             Forward(frame);
         }
         return true;
@@ -290,7 +316,11 @@ AtpProgram::TakeResend(Frame* frame, Aggregator& slot, bool isRack)
         Add(slot, *frame);
         m_addTrace(header.job, header.packet, bits, isRack);
     }
-    m_counters.evicted++;
+    else
+    {
+        Count(header.job, &AtpCounters::repeated);
+    }
+    Count(header.job, &AtpCounters::evicted);
     Fill(*frame, slot);
     frame->As<AtpHeader>().resend = true;
     Free(slot);
@@ -307,14 +337,14 @@ AtpProgram::Contribute(Frame* frame, JobState& job, Aggregator& slot, bool isRac
         const auto ahead = static_cast<int32_t>(header.packet - slot.packet);
         if (isOwn && m_reclaims && ahead >= static_cast<int32_t>(2 * job.description.window))
         {
-            m_counters.reclaimed++;
+            Count(header.job, &AtpCounters::reclaimed);
             NS_LOG_LOGIC("slot " << header.slot << ": packet " << slot.packet
                                  << " is a late duplicate, and gives way to " << header.packet);
             Free(slot);
         }
         else if (!isOwn && m_preemption && header.priority > slot.priority)
         {
-            m_counters.preempted++;
+            Count(slot.job, &AtpCounters::preempted);
             NS_LOG_LOGIC("slot " << header.slot << ": job " << +header.job << " preempts job "
                                  << +slot.job);
             Evict(slot, *frame);
@@ -322,7 +352,7 @@ AtpProgram::Contribute(Frame* frame, JobState& job, Aggregator& slot, bool isRac
         else
         {
             slot.contested |= !isOwn && m_stickyCollisions;
-            m_counters.collisions++;
+            Count(header.job, &AtpCounters::collisions);
             NS_LOG_LOGIC("slot " << header.slot << ": packet " << header.packet << " of job "
                                  << +header.job << " collides with packet " << slot.packet
                                  << " of job " << +slot.job);
@@ -354,16 +384,16 @@ AtpProgram::Contribute(Frame* frame, JobState& job, Aggregator& slot, bool isRac
     }
     else
     {
-        m_counters.repeated++;
+        Count(header.job, &AtpCounters::repeated);
         m_repeatTrace(header.job, header.packet, bits, isRack);
     }
     if (count + isNew < header.fanIn[isRack ? 0 : 1])
     {
-        m_counters.held += isNew;
+        Count(header.job, &AtpCounters::held, isNew);
         Frame::Free(frame);
         return;
     }
-    m_counters.completed++;
+    Count(header.job, &AtpCounters::completed);
     NS_LOG_LOGIC("slot " << header.slot << ": sum of packet " << header.packet << " of job "
                          << +header.job << " is complete");
     Fill(*frame, slot); // twice if the last contribution was retransmitted
@@ -384,7 +414,7 @@ AtpProgram::Claim(Aggregator& slot, JobState& job, const Frame& frame, bool isRa
     slot.priority = header.priority;
     slot.isRack = isRack;
     slot.isReal = frame.payload != nullptr;
-    Count(job);
+    CountSlots(job);
     job.occupied++;
 }
 
@@ -392,13 +422,20 @@ void
 AtpProgram::Free(Aggregator& slot)
 {
     auto& job = *FindJob<JobState>(slot.job);
-    Count(job);
+    CountSlots(job);
     job.occupied--;
     slot.used = false;
 }
 
 void
-AtpProgram::Count(JobState& job)
+AtpProgram::Count(uint8_t job, uint64_t AtpCounters::*counter, uint64_t events)
+{
+    m_counters.*counter += events;
+    FindJob<JobState>(job)->counters.*counter += events;
+}
+
+void
+AtpProgram::CountSlots(JobState& job)
 {
     const int64_t now = Simulator::Now().GetTimeStep();
     job.slotPicoseconds += static_cast<double>(now - job.since) * job.occupied;
@@ -422,6 +459,7 @@ AtpProgram::Add(Aggregator& slot, const Frame& frame)
     const bool isFirst = slot.seen == 0;
     slot.seen |= slot.isRack ? header.workers : header.children;
     slot.check += header.check;
+    Count(slot.job, &AtpCounters::added);
     if (!frame.payload || !slot.isReal)
     {
         return;
@@ -435,7 +473,7 @@ AtpProgram::Add(Aggregator& slot, const Frame& frame)
     else
     {
         const uint8_t* const from = frame.payload->bytes.data() + frame.payloadOffset;
-        m_counters.saturated += AddSaturating(values, from, m_elements);
+        Count(slot.job, &AtpCounters::saturated, AddSaturating(values, from, m_elements));
     }
 }
 
@@ -496,10 +534,10 @@ AtpProgram::TakeResult(Frame* frame, JobState& job)
     if (isFinal && slot.used && slot.job == header.job && slot.packet == header.packet)
     {
         header.contested |= slot.contested;
-        m_counters.released++;
+        Count(header.job, &AtpCounters::released);
         Free(slot);
     }
-    m_counters.multicasts++;
+    Count(header.job, &AtpCounters::multicasts);
     const bool isFromServer = job.servers.Find(frame->source) != EndpointTable::NONE;
     MulticastAfter(frame,
                    PASSES * m_passLatency,

@@ -32,7 +32,8 @@ struct AtpCounters
 {
     uint64_t received{0};   ///< frames of its jobs
     uint64_t refused{0};    ///< frames with an invalid size or slot
-    uint64_t held{0};       ///< contributions added and held in a slot
+    uint64_t added{0};      ///< contributions added in a slot
+    uint64_t held{0};       ///< of these, held there: neither the last one, nor a retransmission
     uint64_t completed{0};  ///< sums with all contributions, sent on
     uint64_t repeated{0};   ///< duplicate contributions
     uint64_t collisions{0}; ///< contributions sent on unaggregated because the slot was taken
@@ -79,6 +80,12 @@ class AtpProgram : public AggregationProgram
      */
     void AddJob(const AtpJob& job);
 
+    /**
+     * Ends a job: its slots are free. Later frames of the job are forwarded or dropped.
+     * @param number of the job
+     */
+    void RemoveJob(uint8_t number);
+
     /** @return number of slots in the pool */
     uint32_t GetSlots() const;
 
@@ -87,6 +94,12 @@ class AtpProgram : public AggregationProgram
 
     /** @return its counters */
     const AtpCounters& GetCounters() const;
+
+    /**
+     * @param job number of a job that has not ended
+     * @return its counters; what other jobs do to its slots counts as its own
+     */
+    AtpCounters GetCountersOf(uint8_t job) const;
 
     /**
      * @param job number of a job
@@ -140,6 +153,7 @@ class AtpProgram : public AggregationProgram
         uint32_t occupied{0};      ///< slots it occupies
         int64_t since{0};          ///< time of the last change of `occupied`, ps
         double slotPicoseconds{0}; ///< integral of `occupied` up to `since`
+        AtpCounters counters;      ///< of the job
     };
 
     void DoDispose() override;
@@ -153,7 +167,8 @@ class AtpProgram : public AggregationProgram
     void Fill(Frame& frame, const Aggregator& slot);
     void Evict(Aggregator& slot, const Frame& cause);
     int32_t* GetValues(const Aggregator& slot);
-    static void Count(JobState& job);
+    static void CountSlots(JobState& job);
+    void Count(uint8_t job, uint64_t AtpCounters::*counter, uint64_t events = 1);
     void Forward(Frame* frame);
 
     uint32_t m_elements;

@@ -88,6 +88,13 @@ AtpServer::SetSession(const Session& session, Ptr<HostDevice> device)
         [self = Ptr<AtpServer>(this)](Frame* frame) { self->OnFrame(frame); });
 }
 
+void
+AtpServer::Stop()
+{
+    NS_LOG_FUNCTION(this << +m_session.job);
+    m_device->SetProgramReceiver(AtpHeader::PROTOCOL, GetAtpServerKey(m_session.job), nullptr);
+}
+
 const AtpServerCounters&
 AtpServer::GetCounters() const
 {

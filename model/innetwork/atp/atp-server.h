@@ -75,6 +75,9 @@ class AtpServer : public Object
      */
     void SetSession(const Session& session, Ptr<HostDevice> device);
 
+    /** Ends the service: frames that are still under way are dropped. */
+    void Stop();
+
     /** @return its counters */
     const AtpServerCounters& GetCounters() const;
 

@@ -166,6 +166,20 @@ SwitchMlProgram::GetCounters() const
     return m_counters;
 }
 
+SwitchMlCounters
+SwitchMlProgram::GetCountersOf(uint8_t job) const
+{
+    const auto* const known = FindJob<JobState>(job);
+    return known ? known->counters : SwitchMlCounters();
+}
+
+void
+SwitchMlProgram::Count(JobState& job, uint64_t SwitchMlCounters::*counter)
+{
+    m_counters.*counter += 1;
+    job.counters.*counter += 1;
+}
+
 void
 SwitchMlProgram::AddJob(const SwitchMlJob& description)
 {
@@ -212,6 +226,16 @@ SwitchMlProgram::AddJob(const SwitchMlJob& description)
 }
 
 void
+SwitchMlProgram::RemoveJob(uint8_t number)
+{
+    NS_LOG_FUNCTION(this << +number);
+    const auto& job = *FindJob<JobState>(number);
+    // The next job begins with packet 0, before the last packets of this one.
+    std::fill_n(m_slots.begin() + job.firstSlot, job.slots, Slot());
+    EndJob(number);
+}
+
+void
 SwitchMlProgram::Reset()
 {
     NS_LOG_FUNCTION(this);
@@ -248,6 +272,7 @@ SwitchMlProgram::Receive(Frame* frame)
         const uint32_t child = job->children.Find(frame->source);
         if (child != EndpointTable::NONE && Accept(*frame, *job, child))
         {
+            job->counters.received++;
             Contribute(frame, *job, child);
             return true;
         }
@@ -290,7 +315,7 @@ SwitchMlProgram::Contribute(Frame* frame, JobState& job, uint32_t child)
     const uint32_t bit = 1U << child;
     if (m_roundTag && IsStale(mine, other, header.packet, bit))
     {
-        m_counters.stale++;
+        Count(job, &SwitchMlCounters::stale);
         Refuse(frame, "its worker has had this sum");
         return;
     }
@@ -301,7 +326,7 @@ SwitchMlProgram::Contribute(Frame* frame, JobState& job, uint32_t child)
     const Time ready = Consume(*frame);
     if (before & bit)
     {
-        m_counters.repeated++;
+        Count(job, &SwitchMlCounters::repeated);
         m_repeatTrace(header.job, header.packet, child);
         if (mine.left == 0)
         {
@@ -313,12 +338,12 @@ SwitchMlProgram::Contribute(Frame* frame, JobState& job, uint32_t child)
             const Time delay = ReserveHarvestPass(ready) - Simulator::Now();
             if (mine.isFinal)
             {
-                m_counters.unicasts++;
+                Count(job, &SwitchMlCounters::unicasts);
                 SendAfter(frame, delay, job, child);
             }
             else
             {
-                m_counters.forwarded++;
+                Count(job, &SwitchMlCounters::forwarded);
                 SendAfter(frame, delay, job.parent);
             }
             return;
@@ -339,7 +364,7 @@ SwitchMlProgram::Contribute(Frame* frame, JobState& job, uint32_t child)
                         "slot " << header.slot << ": packet " << header.packet << " in the sum of "
                                 << mine.packet);
     }
-    m_counters.added++;
+    Count(job, &SwitchMlCounters::added);
     m_addTrace(header.job, header.packet, child);
     const bool last = mine.left == 1 || children == 1;
     mine.left = mine.left == 0 ? children - 1 : mine.left - 1;
@@ -349,8 +374,11 @@ SwitchMlProgram::Contribute(Frame* frame, JobState& job, uint32_t child)
         Frame::Free(frame);
         return;
     }
-    m_counters.completed++;
-    m_counters.overflows += mine.overflow;
+    Count(job, &SwitchMlCounters::completed);
+    if (mine.overflow)
+    {
+        Count(job, &SwitchMlCounters::overflows);
+    }
     NS_LOG_LOGIC("slot " << header.slot << ": sum of packet " << mine.packet << " is complete"
                          << (mine.overflow ? ", with an overflow" : ""));
     Fill(*frame, mine);
@@ -358,12 +386,12 @@ SwitchMlProgram::Contribute(Frame* frame, JobState& job, uint32_t child)
     const Time delay = ReserveHarvestPass(ready) - Simulator::Now();
     if (mine.isFinal)
     {
-        m_counters.multicasts++;
+        Count(job, &SwitchMlCounters::multicasts);
         MulticastAfter(frame, delay, job, children);
     }
     else
     {
-        m_counters.forwarded++;
+        Count(job, &SwitchMlCounters::forwarded);
         SendAfter(frame, delay, job.parent);
     }
 }
@@ -383,7 +411,7 @@ SwitchMlProgram::TakeResult(Frame* frame, JobState& job)
     }
     Store(mine, *frame);
     mine.isFinal = true;
-    m_counters.multicasts++;
+    Count(job, &SwitchMlCounters::multicasts);
     MulticastAfter(frame, ready - Simulator::Now(), job, static_cast<uint32_t>(job.targets.size()));
 }
 

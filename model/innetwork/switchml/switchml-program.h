@@ -82,6 +82,12 @@ class SwitchMlProgram : public AggregationProgram
      */
     void AddJob(const SwitchMlJob& job);
 
+    /**
+     * Ends a job: its slots are free. Later frames of the job are refused.
+     * @param number of the job
+     */
+    void RemoveJob(uint8_t number);
+
     /** @return 32-bit integers per packet */
     uint32_t GetElements() const;
 
@@ -93,6 +99,12 @@ class SwitchMlProgram : public AggregationProgram
 
     /** @return its counters */
     const SwitchMlCounters& GetCounters() const;
+
+    /**
+     * @param job number of a job that has not ended
+     * @return its counters; `received` is only contributions of its workers and switches
+     */
+    SwitchMlCounters GetCountersOf(uint8_t job) const;
 
     // AggregationProgram
     std::string GetName() const override;
@@ -130,6 +142,7 @@ class SwitchMlProgram : public AggregationProgram
         uint32_t queuePairs{0};                    ///< RDMA framing: queue pairs per child; 0: UDP
         std::vector<UnreliableReceiver> receivers; ///< RDMA: by child and queue pair
         std::vector<uint32_t> psns;                ///< RDMA: next to send, by child and queue pair
+        SwitchMlCounters counters;                 ///< of the job
 
         /** @return whether this switch is the root of the tree */
         bool IsRoot() const
@@ -140,6 +153,7 @@ class SwitchMlProgram : public AggregationProgram
 
     void DoDispose() override;
     void Reset() override;
+    void Count(JobState& job, uint64_t SwitchMlCounters::*counter);
     bool Accept(const Frame& frame, JobState& job, uint32_t child) const;
     void Contribute(Frame* frame, JobState& job, uint32_t child);
     void TakeResult(Frame* frame, JobState& job);
