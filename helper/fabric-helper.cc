@@ -427,6 +427,16 @@ FabricHelper::AddRails(Fabric& fabric) const
             fabric.rails[host].push_back(device);
         }
     }
+    std::vector<const FabricNetDevice*> devices;
+    for (const auto& device : fabric.devices)
+    {
+        devices.push_back(PeekPointer(device));
+    }
+    const auto neighbors = std::make_shared<IpNeighbors>(std::move(devices));
+    for (const auto& device : fabric.devices)
+    {
+        device->SetNeighbors(neighbors);
+    }
 }
 
 } // namespace ns3::training
