@@ -14,6 +14,7 @@
 #include "ns3/ipv4-header.h"
 #include "ns3/log.h"
 #include "ns3/node.h"
+#include "ns3/pointer.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/training-field-accessor.h"
@@ -89,6 +90,12 @@ HostDevice::GetTypeId()
                           TimeValue(NanoSeconds(-1)),
                           MakeTimeAccessor(&HostDevice::m_pauseResponse),
                           MakeTimeChecker())
+            .AddAttribute("Program",
+                          "The program of the NIC, or null",
+                          TypeId::ATTR_GET,
+                          PointerValue(),
+                          MakePointerAccessor(&HostDevice::m_program),
+                          MakePointerChecker<NicProgram>())
             .AddTraceSource("QueueLength",
                             "The length of a queue has changed",
                             MakeTraceSourceAccessor(&HostDevice::m_queueLengthTrace),
