@@ -7,9 +7,10 @@ import re
 
 
 def read_list(directory, name):
-    """Return the entries of set(name ...) in directory's CMakeLists.txt."""
+    """Return the entries of set(name ...) in directory's CMakeLists.txt; empty if there is none."""
     text = directory.find_node('CMakeLists.txt').read()
-    return re.search(r'^set\(%s\n(.*?)^\)' % name, text, re.M | re.S).group(1).split()
+    found = re.search(r'^set\(%s\n(.*?)^\)' % name, text, re.M | re.S)
+    return found.group(1).split() if found else []
 
 
 def build(bld):
@@ -35,4 +36,7 @@ def build(bld):
 
     if bld.env['ENABLE_EXAMPLES']:
         bld.example_names = read_list(bld.path, 'example_names')
+        bld.example_modules = {
+            name: read_list(bld.path, name + '_modules') for name in bld.example_names
+        }
         bld.recurse('examples')

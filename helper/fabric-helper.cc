@@ -10,12 +10,14 @@
 #include "ns3/shortest-paths.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-memory.h"
+#include "ns3/training-quantity.h"
 #include "ns3/training-time-resolution.h"
 
 #include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
+#include <utility>
 
 namespace ns3::training
 {
@@ -155,15 +157,89 @@ FabricHelper::CheckSize(const TopologyGraph& topology)
 Fabric
 FabricHelper::Install(const TopologyGraph& topology) const
 {
-    UsePicoseconds();
     CheckReachable(topology);
-    Fabric fabric;
-    fabric.topology = topology;
+    NodeContainer hosts;
+    NodeContainer switches;
     for (uint32_t node = 0; node < topology.GetNodes(); node++)
     {
-        NodeContainer& nodes = node < topology.hosts ? fabric.hosts : fabric.switches;
+        NodeContainer& nodes = node < topology.hosts ? hosts : switches;
         nodes.Create(1, m_processOf.empty() ? 0 : m_processOf.at(node));
     }
+    return InstallOn(hosts, switches, topology);
+}
+
+Fabric
+FabricHelper::Install(const NodeContainer& hosts,
+                      const NodeContainer& switches,
+                      const TopologyGraph& topology) const
+{
+    CheckNodes(hosts, switches, topology);
+    CheckSize(topology);
+    CheckReachable(topology);
+    return InstallOn(hosts, switches, topology);
+}
+
+void
+FabricHelper::CheckNodes(const NodeContainer& hosts,
+                         const NodeContainer& switches,
+                         const TopologyGraph& topology) const
+{
+    const std::string where = "topology '" + topology.name + "': ";
+    if (!m_processOf.empty())
+    {
+        throw ConfigurationError(where + "a partition for nodes of the caller (allowed: none, as "
+                                         "each node has its system id)");
+    }
+    const auto checkNumber = [&](const NodeContainer& nodes, const char* kind, uint32_t expected) {
+        if (nodes.GetN() != expected)
+        {
+            throw ConfigurationError(where + std::to_string(nodes.GetN()) + " " + kind +
+                                     " nodes (allowed: " + std::to_string(expected) + ")");
+        }
+    };
+    checkNumber(hosts, "host", topology.hosts);
+    checkNumber(switches, "switch", topology.switches);
+    for (std::size_t l = 0; l < topology.links.size(); l++)
+    {
+        const auto& link = topology.links[l];
+        if (std::max(link.a, link.b) >= topology.GetNodes() || link.a == link.b ||
+            link.rate.GetBitRate() == 0 || link.delay.IsStrictlyNegative())
+        {
+            throw ConfigurationError(
+                where + "link " + std::to_string(l) + " between nodes " + std::to_string(link.a) +
+                " and " + std::to_string(link.b) + " at " + FormatRate(link.rate) + " and " +
+                std::to_string(link.delay.GetPicoSeconds()) + "ps (allowed: two nodes below " +
+                std::to_string(topology.GetNodes()) + ", a rate above 0, and no negative delay)");
+        }
+    }
+    std::set<uint32_t> ids;
+    for (uint32_t node = 0; node < topology.GetNodes(); node++)
+    {
+        const Ptr<Node> own =
+            node < topology.hosts ? hosts.Get(node) : switches.Get(node - topology.hosts);
+        const std::string name = where + "node " + std::to_string(own->GetId());
+        if (!ids.insert(own->GetId()).second)
+        {
+            throw ConfigurationError(name + " is given twice (allowed: once)");
+        }
+        if (own->GetObject<SwitchDevice>())
+        {
+            throw ConfigurationError(name +
+                                     " is a switch already (allowed: a switch of one fabric)");
+        }
+    }
+}
+
+Fabric
+FabricHelper::InstallOn(const NodeContainer& hosts,
+                        const NodeContainer& switches,
+                        const TopologyGraph& topology) const
+{
+    UsePicoseconds();
+    Fabric fabric;
+    fabric.topology = topology;
+    fabric.hosts = hosts;
+    fabric.switches = switches;
     int64_t stream = FIRST_STREAM;
     for (uint32_t i = 0; i < topology.switches; i++)
     {
@@ -350,6 +426,16 @@ FabricHelper::AddRails(Fabric& fabric) const
             fabric.hostOfEndpoint[endpoint] = host;
             fabric.rails[host].push_back(device);
         }
+    }
+    std::vector<const FabricNetDevice*> devices;
+    for (const auto& device : fabric.devices)
+    {
+        devices.push_back(PeekPointer(device));
+    }
+    const auto neighbors = std::make_shared<IpNeighbors>(std::move(devices));
+    for (const auto& device : fabric.devices)
+    {
+        device->SetNeighbors(neighbors);
     }
 }
 

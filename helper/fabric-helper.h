@@ -70,10 +70,31 @@ class FabricHelper
      */
     Fabric Install(const TopologyGraph& topology) const;
 
+    /**
+     * Makes nodes of the caller hosts and switches. A host may have other devices, and be a host of
+     * other fabrics.
+     * @param hosts host h of the topology is node h
+     * @param switches switch s of the topology is node s
+     * @param topology as above
+     * @return the fabric, as above
+     * @throw ConfigurationError if the topology has another number of hosts or switches, a link of
+     *        it is invalid, a node is given twice or is a switch already, or SetPartition() divides
+     *        nodes; then nothing is installed. And as above
+     */
+    Fabric Install(const NodeContainer& hosts,
+                   const NodeContainer& switches,
+                   const TopologyGraph& topology) const;
+
     /// First random stream of a fabric; each switch uses one.
     static constexpr int64_t FIRST_STREAM = 1000;
 
   private:
+    void CheckNodes(const NodeContainer& hosts,
+                    const NodeContainer& switches,
+                    const TopologyGraph& topology) const;
+    Fabric InstallOn(const NodeContainer& hosts,
+                     const NodeContainer& switches,
+                     const TopologyGraph& topology) const;
     void AddRails(Fabric& fabric) const;
     static void SetDimensions(Fabric& fabric);
     static void SetOrder(Fabric& fabric);

@@ -9,6 +9,7 @@
 #include "nic-algorithm.h"
 
 #include "ns3/boolean.h"
+#include "ns3/communicator-list.h"
 #include "ns3/double.h"
 #include "ns3/fabric-border.h"
 #include "ns3/fabric-partition.h"
@@ -51,6 +52,24 @@ FindSystem(const ClusterOptions& options)
     const auto& all = Registry<InNetworkSystem>::All();
     const auto found = all.find(KeyValues::Split(options.algorithm).GetName());
     return found == all.end() ? nullptr : &found->second;
+}
+
+/**
+ * Lists communicators at the nodes of their ranks.
+ * @param fabric whose host r has rank r
+ * @param communicators by rank; null: none
+ */
+template <typename T>
+void
+AddToLists(const Fabric& fabric, const std::vector<Ptr<T>>& communicators)
+{
+    for (uint32_t rank = 0; rank < communicators.size(); rank++)
+    {
+        if (communicators[rank])
+        {
+            CommunicatorList::Add(fabric.hosts.Get(rank), communicators[rank]);
+        }
+    }
 }
 
 /** Lets recirculation ports of switches run at the rate of the links, if that is higher. */
@@ -363,6 +382,7 @@ Cluster::MakeCommunicators()
         m_codecHelper.InstallIn(*communicator, rank);
         m_communicators.push_back(communicator);
     }
+    AddToLists(m_fabric, m_communicators);
 }
 
 void
@@ -407,6 +427,7 @@ Cluster::InstallInNetwork(uint32_t largestJob)
         return;
     }
     m_inNetworkCommunicators = system.entry->install(request);
+    AddToLists(m_fabric, m_inNetworkCommunicators);
     std::set<CollectiveOperation> operations;
     for (const CollectiveOperation operation :
          {CollectiveOperation::ALL_REDUCE, CollectiveOperation::REDUCE})
@@ -437,6 +458,7 @@ Cluster::InstallNicEngines()
         [this](uint64_t rate) { return m_nicHelper.GetGain(GetPacketSize(), rate); },
         m_longest.rate,
         m_notes);
+    AddToLists(m_fabric, m_nicCommunicators.ranks);
     const NicCommunicator& first = *m_nicCommunicators.ranks.front();
     const PacketSize packet = GetPacketSize();
     if (first.GetFormattedBytes(sizeof(float)) < sizeof(float))
@@ -459,6 +481,7 @@ Cluster::InstallCodecs()
             inner.push_back(GetCommunicator(rank));
         }
         m_codedCommunicators = m_codecHelper.Wrap(inner);
+        AddToLists(m_fabric, m_codedCommunicators);
         m_notes.push_back(m_codecHelper.Describe());
     }
 }
@@ -490,6 +513,7 @@ Cluster::Split(const std::vector<std::vector<uint32_t>>& groups,
             communicators[rank]->SetHostModel(hostModel);
         }
     }
+    AddToLists(m_fabric, communicators);
     return communicators;
 }
 

@@ -169,7 +169,7 @@ MakeSegment(const std::vector<Part>& parts, bool isReal)
     ip.SetDontFragment();
     ip.SetPayloadSize(static_cast<uint16_t>(packet->GetSize()));
     packet->AddHeader(ip);
-    return MakeIpFrame(packet, 1);
+    return MakeIpFrame(packet, 1, 2);
 }
 
 /** @return a frame after its way through the archive of frames between processes */

@@ -22,7 +22,7 @@ enum class DropReason : uint8_t
     NO_BUFFER,        ///< switch: packet memory full; host: receive buffer full
     EARLY_DROP,       ///< switch: random early drop (WRED)
     QUEUE_LIMIT,      ///< host: transmit queue of the IP stack full
-    NO_ROUTE,         ///< no route to the destination, or not an address of the fabric
+    NO_ROUTE,         ///< switch: no route; host: the next hop of the IP packet is no host
     TOO_LONG,         ///< host: packet of the IP stack exceeds the MTU
     UNKNOWN_PROTOCOL, ///< host: packet of the IP stack is not IPv4
     LINK_DOWN,        ///< link down during transmission or propagation
@@ -30,7 +30,7 @@ enum class DropReason : uint8_t
     CORRUPTED,        ///< bit error
     RESTART,          ///< switch restarted while the frame was queued
     OTHER_HOST,       ///< host: the frame is addressed to another endpoint
-    NO_RECEIVER,      ///< host: no receiver for this protocol, job or queue pair
+    NO_RECEIVER,      ///< host: no receiver for this protocol, job or queue pair; no IP stack
     PAUSE_STORM,      ///< switch: the watchdog empties a queue that is paused too long
     COUNT             ///< number of reasons
 };

@@ -11,6 +11,7 @@
 #include "ns3/mac48-address.h"
 
 #include <cstdint>
+#include <optional>
 
 /**
  * @file
@@ -52,6 +53,23 @@ GetEndpointMacAddress(uint32_t endpoint)
     Mac48Address address;
     address.CopyFrom(bytes);
     return address;
+}
+
+/**
+ * @param address a MAC address
+ * @return the endpoint that has it; none: it is a group address, or of another network
+ */
+inline std::optional<uint32_t>
+FindEndpoint(const Mac48Address& address)
+{
+    uint8_t bytes[6];
+    address.CopyTo(bytes);
+    if (bytes[0] != 0x02 || bytes[1] != 0x00)
+    {
+        return std::nullopt;
+    }
+    return static_cast<uint32_t>(bytes[2]) << 24 | static_cast<uint32_t>(bytes[3]) << 16 |
+           static_cast<uint32_t>(bytes[4]) << 8 | bytes[5];
 }
 
 } // namespace ns3::training

@@ -49,17 +49,19 @@ FabricNetDevice::SetChannel(Ptr<FabricChannel> channel)
     m_channel->AddDevice(this);
 }
 
-void
+bool
 FabricNetDevice::PassUp(Ptr<Packet> packet, uint16_t protocol, const Address& from)
 {
+    bool isTaken = false;
     if (!m_promiscReceive.IsNull())
     {
-        m_promiscReceive(this, packet, protocol, from, GetAddress(), PACKET_HOST);
+        isTaken = m_promiscReceive(this, packet, protocol, from, GetAddress(), PACKET_HOST);
     }
     if (!m_receive.IsNull())
     {
-        m_receive(this, packet, protocol, from);
+        isTaken = m_receive(this, packet, protocol, from) || isTaken;
     }
+    return isTaken;
 }
 
 void

@@ -72,8 +72,9 @@ class FabricNetDevice : public NetDevice
      * @param packet received packet
      * @param protocol its EtherType
      * @param from sender address
+     * @return whether the stack has a handler of the protocol
      */
-    void PassUp(Ptr<Packet> packet, uint16_t protocol, const Address& from);
+    bool PassUp(Ptr<Packet> packet, uint16_t protocol, const Address& from);
 
     /** Notifies the stack that the link has gone up or down. */
     void CallLinkChange();

@@ -14,6 +14,7 @@
 #include "ns3/ipv4-header.h"
 #include "ns3/log.h"
 #include "ns3/node.h"
+#include "ns3/pointer.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/training-field-accessor.h"
@@ -89,6 +90,12 @@ HostDevice::GetTypeId()
                           TimeValue(NanoSeconds(-1)),
                           MakeTimeAccessor(&HostDevice::m_pauseResponse),
                           MakeTimeChecker())
+            .AddAttribute("Program",
+                          "The program of the NIC, or null",
+                          TypeId::ATTR_GET,
+                          PointerValue(),
+                          MakePointerAccessor(&HostDevice::m_program),
+                          MakePointerChecker<NicProgram>())
             .AddTraceSource("QueueLength",
                             "The length of a queue has changed",
                             MakeTraceSourceAccessor(&HostDevice::m_queueLengthTrace),
@@ -129,6 +136,11 @@ HostDevice::DoDispose()
         m_program->Dispose();
     }
     m_program = nullptr;
+    if (m_neighbors)
+    {
+        m_neighbors->Remove(m_endpoint);
+        m_neighbors = nullptr;
+    }
     if (m_port)
     {
         m_port->SetSource(nullptr);
@@ -150,6 +162,12 @@ HostDevice::SetEndpoint(uint32_t endpoint)
     m_receiveBuffer = std::make_unique<HostReceiveBuffer>(*m_port,
                                                           m_receiving,
                                                           [this](Frame* frame) { Deliver(frame); });
+}
+
+void
+HostDevice::SetNeighbors(std::shared_ptr<IpNeighbors> neighbors)
+{
+    m_neighbors = std::move(neighbors);
 }
 
 FabricPort&
@@ -186,7 +204,8 @@ HostDevice::Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumbe
     {
         return DropPacket(packet, DropReason::TOO_LONG);
     }
-    if (header.GetDestination().Get() < FIRST_IPV4_ADDRESS)
+    const uint32_t destination = FindDestination(header, dest);
+    if (destination == IpNeighbors::NONE)
     {
         return DropPacket(packet, DropReason::NO_ROUTE);
     }
@@ -194,10 +213,27 @@ HostDevice::Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumbe
     {
         return DropPacket(packet, DropReason::QUEUE_LIMIT);
     }
-    Frame* frame = MakeIpFrame(packet, m_endpoint);
+    Frame* frame = MakeIpFrame(packet, m_endpoint, destination);
     frame->priority = m_ipPriority;
     m_port->Send(frame);
     return true;
+}
+
+uint32_t
+HostDevice::FindDestination(const Ipv4Header& header, const Address& mac)
+{
+    if (Mac48Address::IsMatchingType(mac) && !Mac48Address::ConvertFrom(mac).IsGroup())
+    {
+        const auto endpoint = FindEndpoint(Mac48Address::ConvertFrom(mac));
+        return !endpoint || (m_neighbors && *endpoint >= m_neighbors->GetSize()) ? IpNeighbors::NONE
+                                                                                 : *endpoint;
+    }
+    if (m_neighbors)
+    {
+        return m_neighbors->FindNextHop(this, header);
+    }
+    const uint32_t address = header.GetDestination().Get();
+    return address < FIRST_IPV4_ADDRESS ? IpNeighbors::NONE : address - FIRST_IPV4_ADDRESS;
 }
 
 bool
@@ -408,9 +444,15 @@ HostDevice::Deliver(Frame* frame)
     Ptr<Packet> packet = GetIpPacket(*frame);
     const uint16_t protocol = frame->protocol;
     const Mac48Address from = GetEndpointMacAddress(frame->source);
-    Frame::Free(frame);
     m_macRxTrace(packet);
-    PassUp(packet, protocol, from);
+    if (PassUp(packet, protocol, from))
+    {
+        Frame::Free(frame);
+    }
+    else
+    {
+        m_port->Drop(frame, DropReason::NO_RECEIVER);
+    }
 }
 
 bool

@@ -10,6 +10,7 @@
 #include "fabric-net-device.h"
 #include "fabric-port.h"
 #include "host-receive-buffer.h"
+#include "ip-neighbors.h"
 #include "nic-program.h"
 
 #include "ns3/data-rate.h"
@@ -31,8 +32,10 @@ namespace ns3::training
  * One network port of a host; a host with several rails has several. For the stock ns-3 stack it is
  * a NetDevice that carries IPv4. An RDMA engine sends and receives frames through the same port.
  *
- * A host device is an endpoint of the fabric. Endpoint e has the IPv4 address 10.0.0.1 + e and the
- * MAC address 02:00 followed by e, so no address resolution protocol is needed.
+ * A host device is an endpoint of the fabric. Endpoint e has the MAC address 02:00 followed by e,
+ * and usually the IPv4 address 10.0.0.1 + e. Its IP stack may give it other addresses: IpNeighbors
+ * finds the next hop of a packet, so no address resolution protocol is needed. A packet whose next
+ * hop is not on the fabric is dropped (DropReason::NO_ROUTE).
  *
  * HostReceiveBuffer models a host that processes received frames slowly (attribute ReceiveRate).
  */
@@ -55,6 +58,13 @@ class HostDevice : public FabricNetDevice, public FabricPortOwner
      * @param endpoint endpoint number
      */
     void SetEndpoint(uint32_t endpoint);
+
+    /**
+     * Shares a table of the hosts' IP addresses; without one, packets go to the host that usually
+     * has the address.
+     * @param neighbors of all devices of the fabric
+     */
+    void SetNeighbors(std::shared_ptr<IpNeighbors> neighbors);
 
     /** @return its port */
     FabricPort& GetPort();
@@ -119,6 +129,7 @@ class HostDevice : public FabricNetDevice, public FabricPortOwner
     bool SendByProgram(Frame& frame);
     void Deliver(Frame* frame);
     void DeliverToProgram(Frame* frame);
+    uint32_t FindDestination(const Ipv4Header& header, const Address& mac);
     bool DropPacket(Ptr<Packet> packet, DropReason reason);
 
     Ptr<FabricPort> m_port;
@@ -134,6 +145,7 @@ class HostDevice : public FabricNetDevice, public FabricPortOwner
     TracedCallback<Ptr<const Packet>> m_macTxTrace;
     TracedCallback<Ptr<const Packet>> m_macTxDropTrace;
     TracedCallback<Ptr<const Packet>> m_macRxTrace;
+    std::shared_ptr<IpNeighbors> m_neighbors; // null: hosts have their usual addresses
 };
 
 } // namespace ns3::training

@@ -35,13 +35,13 @@ PeekPorts(Ptr<const Packet> packet)
 } // namespace
 
 Frame*
-MakeIpFrame(Ptr<Packet> packet, uint32_t source)
+MakeIpFrame(Ptr<Packet> packet, uint32_t source, uint32_t destination)
 {
     Ipv4Header header;
     packet->PeekHeader(header);
     Frame* frame = Frame::Allocate(FrameKind::IP);
     frame->source = source;
-    frame->destination = header.GetDestination().Get() - FIRST_IPV4_ADDRESS;
+    frame->destination = destination;
     frame->flowHash = HashFlow(frame->source, frame->destination, PeekPorts(packet));
     frame->bytes = std::max(packet->GetSize() + Frame::ETHERNET_BYTES, uint32_t{Frame::MIN_BYTES});
     frame->protocol = ETHERTYPE_IPV4;

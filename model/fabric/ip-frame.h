@@ -19,10 +19,10 @@ namespace ns3::training
  * @ingroup distributed-training-fabric
  * @param packet packet of the IP stack, starting with its IPv4 header
  * @param source sending endpoint
- * @return a frame with the packet; destination endpoint, flow hash and ECN field are taken from the
- *         packet
+ * @param destination endpoint of the next hop
+ * @return a frame with the packet; its flow hash and ECN field are taken from the packet
  */
-Frame* MakeIpFrame(Ptr<Packet> packet, uint32_t source);
+Frame* MakeIpFrame(Ptr<Packet> packet, uint32_t source, uint32_t destination);
 
 /**
  * @ingroup distributed-training-fabric

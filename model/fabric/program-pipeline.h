@@ -55,6 +55,12 @@ class ProgramPipeline
         return m_programs.empty();
     }
 
+    /** @return number of programs */
+    uint32_t GetN() const
+    {
+        return static_cast<uint32_t>(m_programs.size());
+    }
+
     /**
      * @param index index of a program in loading order
      * @return the program, or null

@@ -11,6 +11,7 @@
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/log.h"
+#include "ns3/object-vector.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
@@ -289,6 +290,13 @@ SwitchDevice::GetTypeId()
                           MakeStringAccessor(&SwitchDevice::SetWatchdogAction,
                                              &SwitchDevice::GetWatchdogAction),
                           MakeStringChecker())
+            .AddAttribute(
+                "Programs",
+                "The programs of the switch, in loading order",
+                TypeId::ATTR_GET,
+                ObjectVectorValue(),
+                MakeObjectVectorAccessor(&SwitchDevice::GetProgram, &SwitchDevice::GetNPrograms),
+                MakeObjectVectorChecker<SwitchProgram>())
             .AddTraceSource("QueueLength",
                             "The length of a queue has changed",
                             MakeTraceSourceAccessor(&SwitchDevice::m_queueLengthTrace),
@@ -503,6 +511,12 @@ void
 SwitchDevice::AddProgram(Ptr<SwitchProgram> program)
 {
     m_pipeline.Add(program, *this);
+}
+
+uint32_t
+SwitchDevice::GetNPrograms() const
+{
+    return m_pipeline.GetN();
 }
 
 Ptr<SwitchProgram>

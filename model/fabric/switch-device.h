@@ -119,6 +119,9 @@ class SwitchDevice : public Object, public FabricPortOwner, public ProgramHost
      */
     void AddProgram(Ptr<SwitchProgram> program);
 
+    /** @return number of loaded programs */
+    uint32_t GetNPrograms() const;
+
     /**
      * @param index index in loading order
      * @return the program, or null

@@ -1,0 +1,124 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "ip-neighbors.h"
+
+#include "endpoint-address.h"
+
+#include "ns3/ipv4-route.h"
+#include "ns3/ipv4-routing-protocol.h"
+#include "ns3/ipv4.h"
+#include "ns3/node.h"
+#include "ns3/socket.h"
+
+#include <utility>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+/** @return whether an address of a device, or of none if it is null, meets a condition */
+template <typename Condition>
+bool
+AnyAddress(const FabricNetDevice* device, Condition isMet)
+{
+    const auto ipv4 = device ? device->GetNode()->GetObject<Ipv4>() : nullptr;
+    const int32_t interface = ipv4 ? ipv4->GetInterfaceForDevice(device) : -1;
+    const uint32_t addresses = interface < 0 ? 0 : ipv4->GetNAddresses(interface);
+    for (uint32_t i = 0; i < addresses; i++)
+    {
+        if (isMet(ipv4->GetAddress(interface, i).GetLocal()))
+        {
+            return true;
+        }
+    }
+    return false;
+}
+
+} // namespace
+
+IpNeighbors::IpNeighbors(std::vector<const FabricNetDevice*> devices)
+    : m_devices(std::move(devices))
+{
+}
+
+void
+IpNeighbors::Remove(uint32_t endpoint)
+{
+    m_devices.at(endpoint) = nullptr;
+}
+
+uint32_t
+IpNeighbors::FindNextHop(Ptr<FabricNetDevice> device, const Ipv4Header& header)
+{
+    Ipv4Address next = header.GetDestination();
+    if (next.IsBroadcast() || next.IsMulticast())
+    {
+        return NONE;
+    }
+    const auto ipv4 = device->GetNode()->GetObject<Ipv4>();
+    const auto routing = ipv4 ? ipv4->GetRoutingProtocol() : nullptr;
+    if (routing)
+    {
+        Socket::SocketErrno error;
+        const auto route = routing->RouteOutput(nullptr, header, device, error);
+        if (route && route->GetOutputDevice() == device &&
+            route->GetGateway() != Ipv4Address::GetAny())
+        {
+            next = route->GetGateway();
+        }
+    }
+    return Find(next);
+}
+
+uint32_t
+IpNeighbors::Find(Ipv4Address address)
+{
+    // Usually the address is the endpoint's own, and no table is needed.
+    const uint32_t usual = address.Get() - FIRST_IPV4_ADDRESS; // large if the address is below
+    if (HasAddress(usual, address))
+    {
+        return usual;
+    }
+    auto found = m_endpoints.find(address.Get());
+    if (found == m_endpoints.end() || !HasAddress(found->second, address))
+    {
+        Collect();
+        found = m_endpoints.find(address.Get());
+    }
+    if (found != m_endpoints.end())
+    {
+        return found->second;
+    }
+    const bool isBare = usual < m_devices.size() && m_devices[usual] &&
+                        !m_devices[usual]->GetNode()->GetObject<Ipv4>();
+    return isBare ? usual : NONE;
+}
+
+bool
+IpNeighbors::HasAddress(uint32_t endpoint, Ipv4Address address) const
+{
+    return endpoint < m_devices.size() &&
+           AnyAddress(m_devices[endpoint],
+                      [address](Ipv4Address other) { return other == address; });
+}
+
+void
+IpNeighbors::Collect()
+{
+    m_endpoints.clear();
+    for (uint32_t endpoint = 0; endpoint < m_devices.size(); endpoint++)
+    {
+        AnyAddress(m_devices[endpoint], [this, endpoint](Ipv4Address address) {
+            m_endpoints.emplace(address.Get(), endpoint);
+            return false;
+        });
+    }
+}
+
+} // namespace ns3::training
