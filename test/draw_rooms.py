@@ -9,7 +9,7 @@ test_rooms.py fails if the stored drawing is another one.
 import html
 import textwrap
 
-BOX_WIDTH, BOX_HEIGHT = 150, 62
+BOX_WIDTH, BOX_HEIGHT = 164, 62
 GAP, FLOOR_GAP, MARGIN = 14, 34, 46
 LETTERS = 25  # of a description, in a line
 LINES = 2
