@@ -201,6 +201,9 @@ def build_wheel(
         native = Path(part, "native")
         information = Path(part, f"{stem}.dist-info")
         build_native(native)
+        # The package keeps descriptions of programs beside them; what is listed is also uninstalled.
+        for program in list((native / "bin").iterdir()):
+            (program.parent / f"{program.name}.describe.json").write_text("{}")
         write_information(information)
         files = get_files(native)
         for path in sorted(information.iterdir()):
