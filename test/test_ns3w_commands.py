@@ -17,27 +17,7 @@ from test_ns3w import ROOT, call, fake_tree, ns3w  # noqa: F401
 BUILD = os.environ.get("DISTRIBUTED_TRAINING_BUILD")
 needs_build = pytest.mark.skipif(not BUILD, reason="needs a build: ./ns3w test")
 
-PROGRAM = """
-#include "ns3/core-module.h"
-#include "ns3/training-topology.h"
-
-#include <iostream>
-
-int
-main(int argc, char* argv[])
-{
-    uint32_t hosts = 16;
-    ns3::CommandLine commandLine;
-    commandLine.AddValue("hosts", "number of hosts", hosts);
-    commandLine.Parse(argc, argv);
-    const auto topology = ns3::training::BuildTopology("fat-tree:k=4",
-                                                       hosts,
-                                                       ns3::DataRate("100Gbps"),
-                                                       ns3::Time("500ns"));
-    std::cout << topology.hosts << " hosts, " << topology.switches << " switches" << std::endl;
-    return 0;
-}
-"""
+PROGRAM = (ROOT / "test/user-program/count-hosts.cc").read_text()
 
 
 @pytest.mark.parametrize(
@@ -277,13 +257,16 @@ def test_users_program_runs_from_any_folder(tmp_path):
     folder.mkdir()
     (folder / "count.cc").write_text(PROGRAM)
     for place, words in [
-        (folder, ["count.cc", "--hosts=8"]),
-        (tmp_path, ["my code/count.cc", "--hosts=8"]),
-        (tmp_path, [str(folder / "count.cc"), "--hosts=8"]),
-        (folder, ["./count.cc --hosts=8"]),
+        (folder, ["count.cc", "--ranks=8"]),
+        (tmp_path, ["my code/count.cc", "--ranks=8"]),
+        (tmp_path, [str(folder / "count.cc"), "--ranks=8"]),
+        (folder, ["./count.cc --ranks=8"]),
     ]:
         result = run_file(place, *words)
-        assert (result.returncode, result.stdout) == (0, "8 hosts, 20 switches\n"), result.stderr
+        assert (result.returncode, result.stdout) == (
+            0,
+            "8 ranks, 16 hosts, 20 switches\n",
+        ), result.stderr
     assert [path.name for path in tmp_path.rglob("*")] == ["my code", "count.cc"]  # nothing is left
 
 
@@ -291,7 +274,7 @@ def test_users_program_runs_from_any_folder(tmp_path):
 @pytest.mark.parametrize(
     "old, new, said",
     [
-        ("uint32_t hosts = 16;", "uint32_t hosts = sixteen;", "sixteen"),
+        ("uint32_t ranks = 16;", "uint32_t ranks = sixteen;", "sixteen"),
         ('#include "ns3/core-module.h"', '#include "ns3/no-such.h"', "no-such.h"),
         ("main(int argc", "mein(int argc", "main"),
     ],
