@@ -48,6 +48,7 @@ def test_typing_errors_are_answered_with_the_nearest_name(tmp_path, words, wante
         ["test", "--suite="],
         ["test", "--suite=does-not-exist.py"],
         ["test", "--suite=topology", "--mpi"],
+        ["test", "--suite=test/test_mpi.py"],
         ["test", "--suite=topology", "-k", "torus"],
     ],
 )

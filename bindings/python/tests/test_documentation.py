@@ -454,6 +454,7 @@ def test_cpp_reference_has_every_class(cpp_reference):
     names = {entry.name for entries in reference.values() for entry in entries}
     for header in cpp_reference.list_headers():
         text = (REPOSITORY / header).read_text(encoding="ascii")
+        text = re.sub(r"@cond.*?@endcond", "", text, flags=re.S)
         declared = re.findall(r"^(?:class|struct) (\w+)(?: : .*|\n[: ] .*)?\n\{", text, re.M)
         assert set(declared) <= names, header
     assert {entry.name for entry in reference["rdma"]} >= {"RdmaNic", "RdmaQueuePair"}
