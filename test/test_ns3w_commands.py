@@ -43,6 +43,7 @@ def test_typing_errors_are_answered_with_the_nearest_name(tmp_path, words, wante
     [
         ["info", "--all"],
         ["run", "./missing.cc"],
+        ["run", f"{ROOT}/test/user-program"],
         ["run", "/does/not/exist.cpp", "--x=1"],
         ["run", "./program"],
         ["test", "--suite="],

@@ -4,12 +4,11 @@
 import hashlib
 import json
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
 
-from .console import Failure, say
+from .console import Failure
 
 SOURCES = (".cc", ".cpp", ".cxx")
 
@@ -25,8 +24,8 @@ def find_source(word):
     if not word.endswith(SOURCES):
         raise Failure(f"run {word}: allowed are files named {', '.join('*' + s for s in SOURCES)}")
     if not path.is_file():
-        near = [other.name for other in path.parent.glob("*") if other.name.endswith(SOURCES)]
-        here = ", ".join(sorted(near)[:8]) or "none"
+        files = [other.name for other in path.parent.glob("*") if other.is_file()]
+        here = ", ".join(sorted(name for name in files if name.endswith(SOURCES))[:8]) or "none"
         raise Failure(f"run {word}: there is no such file; allowed in its folder: {here}")
     return path.resolve()
 
@@ -68,6 +67,5 @@ def build_user_program(build, source, variables):
         done = subprocess.run(command, stdout=sys.stderr, env=variables)
         if done.returncode:
             binary.unlink(missing_ok=True)
-            say(f"command: {shlex.join(command)}")
             raise Failure(f"{source} does not compile: see the compiler's messages above", 1)
     return binary
